@@ -1,0 +1,122 @@
+//! From kernel sources to verified device images, one for each target.
+
+mod action;
+mod check;
+mod host;
+mod intel;
+mod opencl_c;
+mod scan;
+mod spirv;
+
+use std::path::PathBuf;
+
+use offload_format::Target;
+use offload_format::pack::NewImage;
+
+use crate::cache::{Blob, Cache};
+use crate::config::{Config, Presence, WantedTarget};
+use crate::env::CargoEnv;
+use crate::error::{Error, Result};
+use crate::jobs::Jobs;
+use crate::kernel::Kernel;
+use crate::tool::{Runner, Tool};
+use crate::toolchain::{Finder, Llvm};
+
+/// The sources of one kernel module and how to read them.
+#[derive(Clone, Debug)]
+pub(crate) struct Sources {
+    pub(crate) module: String,
+    /// Relative to the manifest's directory.
+    pub(crate) files: Vec<PathBuf>,
+    pub(crate) std: &'static str,
+    /// Include directories, definitions and flags as clang takes them, in this order.
+    pub(crate) flags: Vec<String>,
+}
+
+/// Everything that compiling needs.
+#[derive(Debug)]
+pub(crate) struct Session<'a> {
+    pub(crate) env: &'a CargoEnv,
+    pub(crate) cache: &'a Cache,
+    pub(crate) runner: &'a Runner<'a>,
+    pub(crate) finder: &'a Finder<'a>,
+    pub(crate) sources: &'a Sources,
+    llvm: Llvm,
+    spirv_val: Option<Tool>,
+}
+
+/// An image and where its bytes are.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    pub(crate) image: NewImage,
+    pub(crate) raw: Blob,
+}
+
+/// What became of the wanted targets.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    pub(crate) images: Vec<Compiled>,
+    /// Optional targets that could not be built, and why.
+    pub(crate) skipped: Vec<(Target, String)>,
+}
+
+/// A file that the front end has read: its IR for the SPIR-V targets, and its kernels.
+#[derive(Debug)]
+pub(crate) struct Scanned {
+    file: PathBuf,
+    ir: Blob,
+    kernels: Vec<Kernel>,
+}
+
+/// Compiles `sources` for every target of `config`.
+pub(crate) fn images(env: &CargoEnv, cache: &Cache, config: &Config, sources: &Sources) -> Result<Outcome> {
+    let jobs = Jobs::from_env();
+    let runner = Runner { env, jobs: &jobs };
+    let finder = Finder { env, cache, runner: &runner };
+    let (llvm, spirv_val) = (finder.llvm()?, finder.spirv_val());
+    let session = Session { env, cache, runner: &runner, finder: &finder, sources, llvm, spirv_val };
+
+    let scanned = scan::files(&session, &jobs)?;
+    prepare_shared(&session, &scanned, &config.targets);
+    let results = jobs.map(&config.targets, |wanted| compile(&session, &scanned, &wanted.target));
+    collect(env, &config.targets, results)
+}
+
+/// Several targets are made from the same SPIR-V: it is made first, once, and lies in the cache when they start.
+fn prepare_shared(session: &Session<'_>, scanned: &[Scanned], targets: &[WantedTarget]) {
+    if targets.iter().any(|wanted| matches!(wanted.target, Target::Intel(_))) {
+        // Targets that need it meet the same error again, and it is theirs to report.
+        let _ = spirv::module(session, scanned, intel::SPIRV_VERSION);
+    }
+}
+
+fn compile(session: &Session<'_>, scanned: &[Scanned], target: &Target) -> Result<Compiled> {
+    match target {
+        Target::Host(level) => host::compile(session, scanned, *level),
+        Target::Spirv64(version) => spirv::compile(session, scanned, *version),
+        Target::Intel(arch) => intel::compile(session, scanned, arch),
+        Target::OpenClC => opencl_c::compile(session, scanned),
+        other => Err(Error::new(format!("this release of offload-build cannot compile for `{other}`"))
+            .hint(format!("`cargo offload targets remove {other}`"))),
+    }
+}
+
+fn collect(env: &CargoEnv, targets: &[WantedTarget], results: Vec<Result<Compiled>>) -> Result<Outcome> {
+    let mut outcome = Outcome::default();
+    for (wanted, result) in targets.iter().zip(results) {
+        match (result, wanted.presence) {
+            (Ok(compiled), _) => outcome.images.push(compiled),
+            (Err(error), Presence::Required) => return Err(error),
+            (Err(error), Presence::Optional) => {
+                env.warn(&format!("optional target `{}` is left out: {error}", wanted.target));
+                outcome.skipped.push((wanted.target.clone(), error.to_string()));
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+/// The names of all kernels of a module.
+fn kernel_names(scanned: &[Scanned]) -> Vec<&str> {
+    scanned.iter().flat_map(|file| &file.kernels).map(|kernel| kernel.name.as_str()).collect()
+}

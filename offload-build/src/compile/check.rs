@@ -1,0 +1,212 @@
+//! Reading every image back: the expected kernels are there and nothing is unresolved.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+
+use object::read::archive::ArchiveFile;
+use object::read::{Object, ObjectSection, ObjectSymbol};
+use offload_format::{spirv as spirv_format, zebin};
+
+use super::Session;
+use crate::error::{Error, Result};
+use crate::fs;
+use crate::tool::Invocation;
+
+/// LLVM bitcode, raw or wrapped.
+pub(super) fn bitcode(bytes: &[u8]) -> Result<()> {
+    starts_with(bytes, b"BC\xC0\xDE", "LLVM bitcode")
+}
+
+pub(super) fn ir_text(bytes: &[u8]) -> Result<()> {
+    starts_with(bytes, b"; ModuleID", "LLVM IR")?;
+    if bytes.ends_with(b"\n") { Ok(()) } else { Err(Error::new("it is truncated")) }
+}
+
+pub(super) fn elf(bytes: &[u8]) -> Result<()> {
+    starts_with(bytes, b"\x7fELF", "an ELF object")
+}
+
+fn starts_with(bytes: &[u8], magic: &[u8], what: &str) -> Result<()> {
+    if bytes.starts_with(magic) { Ok(()) } else { Err(Error::new(format!("it is not {what}"))) }
+}
+
+/// A SPIR-V module with exactly these kernels and no import.
+pub(super) fn spirv(bytes: &[u8], kernels: &[&str]) -> Result<()> {
+    let module = spirv_format::Module::parse(bytes)?;
+    expect_kernels(module.kernels().iter().map(|entry| entry.name.as_str()), kernels)?;
+    match module.imports().first() {
+        None => Ok(()),
+        Some(name) => Err(unresolved(name, "SPIR-V")),
+    }
+}
+
+/// The validator of the SPIR-V tools, where it is installed: the back end does not check its own output.
+pub(super) fn spirv_val(session: &Session<'_>, bytes: &[u8]) -> Result<()> {
+    let Some(tool) = &session.spirv_val else { return Ok(()) };
+    let scratch = fs::scratch(session.cache.dir())?;
+    let file = scratch.path().join("module.spv");
+    fs::publish(&file, |out| out.write_all(bytes))?;
+    let args = vec![OsString::from("module.spv")];
+    let invocation = Invocation { program: &tool.path, args, directory: scratch.path(), input: None };
+    session.runner.run(&invocation).map(drop).map_err(|error| error.context("the module is not valid SPIR-V"))
+}
+
+/// An Intel native image, or an archive of them, with these kernels.
+pub(super) fn intel(bytes: &[u8], kernels: &[&str]) -> Result<()> {
+    if !bytes.starts_with(b"!<arch>\n") {
+        return expect_kernels(zebin::kernels(bytes)?.iter().map(String::as_str), kernels);
+    }
+    let broken = |error: object::read::Error| Error::new(format!("its archive is broken: {error}"));
+    let mut images = 0;
+    for member in ArchiveFile::parse(bytes).map_err(broken)?.members() {
+        let data = member.map_err(broken)?.data(bytes).map_err(broken)?;
+        // Padding members are spaces.
+        if data.starts_with(b"\x7fELF") {
+            expect_kernels(zebin::kernels(data)?.iter().map(String::as_str), kernels)?;
+            images += 1;
+        }
+    }
+    if images == 0 { Err(Error::new("its archive holds no image")) } else { Ok(()) }
+}
+
+/// A shared object with an entry for each kernel that needs nothing but the C library.
+pub(super) fn host(bytes: &[u8], kernels: &[&str]) -> Result<()> {
+    let file = parse_elf(bytes)?;
+    let symbols: BTreeSet<_> = file
+        .dynamic_symbols()
+        .filter(|symbol| symbol.is_definition())
+        .filter_map(|symbol| symbol.name().ok())
+        .collect();
+    let entries = symbols.iter().filter_map(|name| name.strip_prefix("__offload_run_"));
+    expect_kernels(entries, kernels)?;
+    let undefined = file.dynamic_symbols().filter(|symbol| symbol.is_undefined());
+    let mut names = undefined.filter_map(|symbol| symbol.name().ok()).filter(|name| !name.is_empty());
+    match names.find(|name| !C_LIBRARY.contains(name)) {
+        None => Ok(()),
+        Some(name) => Err(unresolved(name, "PoCL's function library")),
+    }
+}
+
+/// What code generation may call of the C library and its mathematics, beside what PoCL's printf uses.
+const C_LIBRARY: [&str; 46] = [
+    "__tls_get_addr",
+    "memcpy",
+    "memmove",
+    "memset",
+    "memcmp",
+    "strlen",
+    "snprintf",
+    "fma",
+    "fmaf",
+    "floor",
+    "floorf",
+    "ceil",
+    "ceilf",
+    "trunc",
+    "truncf",
+    "rint",
+    "rintf",
+    "round",
+    "roundf",
+    "roundeven",
+    "roundevenf",
+    "nearbyint",
+    "nearbyintf",
+    "sqrt",
+    "sqrtf",
+    "fmod",
+    "fmodf",
+    "exp",
+    "expf",
+    "exp2",
+    "exp2f",
+    "log",
+    "logf",
+    "log2",
+    "log2f",
+    "log10",
+    "log10f",
+    "pow",
+    "powf",
+    "sin",
+    "sinf",
+    "cos",
+    "cosf",
+    "ldexp",
+    "ldexpf",
+    "fabs",
+];
+
+/// For each kernel the sizes of its arguments, from the table that the wrapper exports.
+pub(super) fn host_argument_sizes(bytes: &[u8]) -> Result<BTreeMap<String, Vec<u32>>> {
+    let file = parse_elf(bytes)?;
+    let mut sizes = BTreeMap::new();
+    for symbol in file.dynamic_symbols() {
+        let Some(kernel) = symbol.name().ok().and_then(|name| name.strip_prefix("__offload_args_")) else {
+            continue;
+        };
+        let section = symbol.section_index().and_then(|index| file.section_by_index(index).ok());
+        let table = section.and_then(|section| section.data_range(symbol.address(), symbol.size()).ok()?);
+        let table =
+            table.ok_or_else(|| Error::new(format!("the argument table of kernel `{kernel}` is missing")))?;
+        let numbers =
+            table.chunks_exact(4).filter_map(|word| Some(u32::from_le_bytes(word.try_into().ok()?)));
+        // The first number is the count.
+        sizes.insert(kernel.to_string(), numbers.skip(1).collect());
+    }
+    Ok(sizes)
+}
+
+fn parse_elf(bytes: &[u8]) -> Result<object::File<'_>> {
+    object::File::parse(bytes).map_err(|error| Error::new(format!("it is not an ELF library: {error}")))
+}
+
+fn expect_kernels<'a>(found: impl Iterator<Item = &'a str>, wanted: &[&str]) -> Result<()> {
+    let found: BTreeSet<&str> = found.collect();
+    match wanted.iter().find(|kernel| !found.contains(*kernel)) {
+        None => Ok(()),
+        Some(kernel) => {
+            let found: Vec<_> = found.into_iter().collect();
+            Err(Error::new(format!(
+                "kernel `{kernel}` is missing from the image, which has [{}]",
+                found.join(", ")
+            )))
+        }
+    }
+}
+
+fn unresolved(name: &str, library: &str) -> Error {
+    Error::new(format!("the function `{}` has no definition", demangled(name)))
+        .hint(format!("it is declared but neither the module nor {library} defines it"))
+}
+
+/// `_Z12read_imageff` to `read_imageff (_Z...)`: enough of the Itanium scheme for a function's name.
+fn demangled(name: &str) -> String {
+    let length = name
+        .strip_prefix("_Z")
+        .map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default());
+    let plain = length.and_then(|digits| {
+        let start = 2usize.checked_add(digits.len())?;
+        name.get(start..start.checked_add(digits.parse().ok()?)?)
+    });
+    plain.map_or(name.to_string(), |plain| plain.strip_prefix("_cl_").unwrap_or(plain).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_kernels_are_named() {
+        let error = expect_kernels(["a"].into_iter(), &["a", "b"]).unwrap_err().to_string();
+        assert!(error.contains("`b`") && error.contains("[a]"), "{error}");
+    }
+
+    #[test]
+    fn built_ins_have_readable_names() {
+        assert_eq!(demangled("_Z11read_imagef14ocl_image2d_roDv2_f"), "read_imagef");
+        assert_eq!(demangled("_Z10_cl_lengthDv8_f"), "length");
+        assert_eq!(demangled("printf"), "printf");
+        assert_eq!(demangled("_Z999x"), "_Z999x");
+    }
+}

@@ -1,0 +1,194 @@
+//! `host`: a shared object for the program's own CPU, which offload-rt loads and runs without any driver.
+//!
+//! Each kernel `K` is exported as `__offload_run_K(group, args, first, last)`, which runs a box of work-items of one
+//! work-group (`host_shim.c` has the types). The functions of OpenCL C come from PoCL's library of LLVM bitcode.
+
+mod wrapper;
+
+use std::path::PathBuf;
+
+use offload_format::pack::{NewImage, NewKernel};
+use offload_format::{HostLevel, Target};
+
+use super::action::{Arg, FrontEnd, Step, texts};
+use super::{Compiled, Scanned, Session, check, scan, spirv};
+use crate::cache::{Blob, KeyBuilder};
+use crate::env::BinaryFormat;
+use crate::error::{Error, Result};
+use crate::ir;
+use crate::toolchain::pocl_library;
+
+const SHIM: &str = include_str!("host_shim.c");
+
+/// How a level of the instruction set is called by clang and by PoCL.
+#[derive(Debug)]
+struct Cpu {
+    triple: String,
+    march: &'static str,
+    library: PathBuf,
+    headers: PathBuf,
+}
+
+pub(super) fn compile(session: &Session<'_>, scanned: &[Scanned], level: HostLevel) -> Result<Compiled> {
+    let cpu = cpu(session, level)?;
+    let linked = link(session, scanned, &cpu)?;
+    let waiting = ir::reaching(&linked.read_text()?, is_barrier);
+    let state = per_thread(session, &linked)?;
+    let object = codegen(session, &state, &cpu)?;
+    let raw = shared_object(session, scanned, &object)?;
+
+    let mut image = NewImage::new(&session.sources.module, Target::Host(level));
+    let sizes = check::host_argument_sizes(&raw.read()?)?;
+    for kernel in scanned.iter().flat_map(|file| &file.kernels) {
+        let sizes = sizes.get(&kernel.name).cloned().unwrap_or_default();
+        let mut record = NewKernel { has_barrier: waiting.contains(&kernel.name), ..kernel.record() };
+        for (arg, size) in record.args.iter_mut().zip(sizes) {
+            arg.size = Some(size);
+        }
+        image.kernels.push(record);
+    }
+    Ok(Compiled { image, raw })
+}
+
+/// The asynchronous copies wait inside PoCL's library, which is linked later.
+fn is_barrier(name: &str) -> bool {
+    name == "__offload_wait" || name.contains("wait_group_events") || name.contains("async_work_group")
+}
+
+fn cpu(session: &Session<'_>, level: HostLevel) -> Result<Cpu> {
+    let cfg = &session.env.cfg;
+    if cfg.binary_format != BinaryFormat::Elf || cfg.os != "linux" {
+        return Err(Error::new(format!("the target `host` is not available for {} yet", session.env.target))
+            .hint("remove it from the targets, or mark it optional = true"));
+    }
+    let (march, library) = match (cfg.arch.as_str(), level) {
+        ("x86_64", HostLevel::Baseline) => ("-march=x86-64", "sse2"),
+        ("x86_64", HostLevel::X86V2) => ("-march=x86-64-v2", "sse41"),
+        ("x86_64", HostLevel::X86V3) => ("-march=x86-64-v3", "avx2"),
+        ("x86_64", HostLevel::X86V4) => ("-march=x86-64-v4", "avx512"),
+        ("aarch64", HostLevel::Baseline) => ("-march=armv8-a", "generic"),
+        (arch, level) => {
+            let error = Error::new(format!("there is no `host` level {level} for {arch}"));
+            return Err(error.hint("write `host`"));
+        }
+    };
+    let dir = session.finder.pocl_dir()?;
+    Ok(Cpu {
+        triple: format!("--target={}-pc-linux-gnu", cfg.arch),
+        march,
+        library: pocl_library(&dir, &cfg.arch, library)?,
+        headers: dir.join("include/_builtin_renames.h"),
+    })
+}
+
+/// All files with their entries, and the shim, as one module of text.
+fn link(session: &Session<'_>, scanned: &[Scanned], cpu: &Cpu) -> Result<Blob> {
+    let mut modules = Vec::new();
+    for file in scanned {
+        modules.push(session.front_end(&FrontEnd {
+            name: "front end for host",
+            tool: &session.llvm.clang,
+            args: kernel_args(session, cpu),
+            input: Some(wrapper::source(&file.file, &file.kernels)?),
+        })?);
+    }
+    modules.push(session.front_end(&FrontEnd {
+        name: "host shim",
+        tool: &session.llvm.clang,
+        args: shim_args(cpu),
+        input: Some(SHIM.to_string()),
+    })?);
+    let tool = session.finder.paired(&session.llvm, "llvm-link", "OFFLOAD_LLVM_LINK")?;
+    let inputs: Vec<_> = modules.iter().map(|module| (module, ".ll")).collect();
+    let args = texts(["-S"]).chain(spirv::link_args(inputs.len())).collect();
+    session.step(&Step { name: "link host", tool: &tool, args, inputs, files: vec![] }, check::ir_text)
+}
+
+fn per_thread(session: &Session<'_>, linked: &Blob) -> Result<Blob> {
+    let key = KeyBuilder::new("per-thread state 1").part(&linked.hash.0).finish();
+    session.cache.get_or(key, || Ok(ir::thread_local_state(&linked.read_text()?).into_bytes()))
+}
+
+fn codegen(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> {
+    let step = Step {
+        name: "host object",
+        tool: &session.llvm.clang,
+        args: codegen_args(session, cpu),
+        inputs: vec![(module, ".ll")],
+        files: vec![cpu.library.clone()],
+    };
+    session.step(&step, check::elf)
+}
+
+fn shared_object(session: &Session<'_>, scanned: &[Scanned], object: &Blob) -> Result<Blob> {
+    let tool = session.finder.paired(&session.llvm, "ld.lld", "OFFLOAD_LLD")?;
+    let strip: &[&str] = if session.env.profile.debug_info { &[] } else { &["--strip-all"] };
+    let fixed = ["-shared", "--gc-sections", "--hash-style=gnu", "--build-id=none", "-z", "now", "-o"];
+    let args = texts(strip.iter().copied()).chain(texts(fixed)).chain([Arg::Output, Arg::Input(0)]).collect();
+    let step = Step { name: "host library", tool: &tool, args, inputs: vec![(object, ".o")], files: vec![] };
+    let kernels = super::kernel_names(scanned);
+    session.step(&step, |bytes| check::host(bytes, &kernels)).map_err(|error| error.context("target `host`"))
+}
+
+/// PoCL's functions have names of their own, so that none is taken for a function of the C library.
+fn kernel_args(session: &Session<'_>, cpu: &Cpu) -> Vec<Arg> {
+    let include = |path: PathBuf| texts(["-include".into(), path.into_os_string()]);
+    let headers = session.llvm.resource_dir.join("include");
+    texts([cpu.triple.as_str(), cpu.march, "-fPIC", "-fvisibility=hidden", "-cl-no-stdinc"])
+        .chain(include(cpu.headers.clone()))
+        .chain(include(headers.join("opencl-c-base.h")))
+        .chain(include(headers.join("opencl-c.h")))
+        .chain(debug_args(session))
+        .chain(scan::language(session.sources))
+        .chain(scan::front_end_output())
+        .chain(texts(["-"]))
+        .collect()
+}
+
+fn shim_args(cpu: &Cpu) -> Vec<Arg> {
+    let fixed = [
+        cpu.triple.as_str(),
+        cpu.march,
+        "-fPIC",
+        "-fvisibility=hidden",
+        "-ffreestanding",
+        "-x",
+        "c",
+        "-std=c11",
+    ];
+    texts(fixed).chain(scan::front_end_output()).chain(texts(["-"])).collect()
+}
+
+fn codegen_args(session: &Session<'_>, cpu: &Cpu) -> Vec<Arg> {
+    // A debugger wants to see variables; without that wish speed goes first.
+    let inspectable = session.env.profile.debug_info && !session.env.profile.optimized;
+    let level = if inspectable { "-O1" } else { "-O2" };
+    let library = ["-Xclang".into(), "-mlink-builtin-bitcode".into(), "-Xclang".into(), cpu.library.clone()];
+    texts([
+        cpu.triple.as_str(),
+        cpu.march,
+        level,
+        "-fPIC",
+        "-fvisibility=hidden",
+        "-ffunction-sections",
+        "-x",
+        "ir",
+    ])
+    .chain(texts(library.map(PathBuf::into_os_string)))
+    .chain(texts(["-Wno-linker-warnings", "-c", "-o"]))
+    .chain([Arg::Output, Arg::Input(0)])
+    .collect()
+}
+
+/// Relative paths: a debugger started in the crate's directory finds the sources, and nothing of this machine is
+/// in the image.
+fn debug_args(session: &Session<'_>) -> impl Iterator<Item = Arg> {
+    let args: &[&str] =
+        if session.env.profile.debug_info { &["-g", "-fdebug-compilation-dir=."] } else { &[] };
+    texts(args.iter().copied())
+}
+
+/// The path of the crate's include, as seen from the wrapper's text.
+fn include_line(file: &std::path::Path) -> Result<String> {
+    Ok(format!("#include \"{}\"\n", super::opencl_c::quotable(file)?))
+}

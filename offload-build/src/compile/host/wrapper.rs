@@ -1,0 +1,106 @@
+//! The OpenCL C around a file's kernels that makes each callable with an array of argument pointers.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use offload_format::pack::ArgKind;
+
+use super::include_line;
+use crate::error::{Error, Result};
+use crate::kernel::{Arg, Kernel};
+
+/// Functions of `host_shim.c`, and the loop over a box of work-items. The bounds are copied first: a kernel's stores
+/// could otherwise change them, and the loop could not be vectorised.
+const PROLOGUE: &str = "\
+void __offload_begin(const void *group);
+void __offload_item(ulong x, ulong y, ulong z);
+void __offload_end(void);
+#define __OFFLOAD_EXPORT __attribute__((visibility(\"default\")))
+#define __OFFLOAD_RUN(CALL) \\
+  ulong3 from = (ulong3)(first[0], first[1], first[2]), to = (ulong3)(last[0], last[1], last[2]); \\
+  __offload_begin(group); \\
+  for (ulong z = from.z; z < to.z; ++z) \\
+    for (ulong y = from.y; y < to.y; ++y) \\
+      for (ulong x = from.x; x < to.x; ++x) { __offload_item(x, y, z); CALL; } \\
+  __offload_end();
+";
+
+/// The text that is compiled in place of `file`.
+pub(super) fn source(file: &Path, kernels: &[Kernel]) -> Result<String> {
+    let mut text = include_line(file)?;
+    text.push_str(PROLOGUE);
+    for kernel in kernels {
+        let loads = kernel.args.iter().enumerate().map(|(index, arg)| load(kernel, index, arg));
+        let loads = loads.collect::<Result<String>>()?;
+        let names: Vec<String> = (0..kernel.args.len()).map(|index| format!("a{index}")).collect();
+        let sizes: Vec<String> = kernel.args.iter().map(size).collect();
+        let name = &kernel.name;
+        // Writing to a String does not fail.
+        let _ = write!(
+            text,
+            "__OFFLOAD_EXPORT __constant uint __offload_args_{name}[] = {{ {count}{comma}{sizes} }};\n\
+             __OFFLOAD_EXPORT void __offload_run_{name}(const void *group, void *const *args, const ulong *first, \
+             const ulong *last) {{\n{loads}  __OFFLOAD_RUN({name}({names}))\n}}\n",
+            count = sizes.len(),
+            comma = if sizes.is_empty() { "" } else { ", " },
+            sizes = sizes.join(", "),
+            names = names.join(", "),
+        );
+    }
+    Ok(text)
+}
+
+fn load(kernel: &Kernel, index: usize, arg: &Arg) -> Result<String> {
+    let pointee = arg.base_type.strip_suffix('*').unwrap_or(&arg.base_type);
+    let argument_type = match arg.kind {
+        ArgKind::Value => arg.type_name.clone(),
+        ArgKind::Global => format!("__global {pointee} *"),
+        ArgKind::Constant => format!("__constant {pointee} *"),
+        ArgKind::Local => format!("__local {pointee} *"),
+        other => {
+            let error = format!(
+                "target `host`: argument `{}` of kernel `{}` is of kind {other}",
+                arg.name, kernel.name
+            );
+            return Err(
+                Error::new(error).hint("images and samplers need a device: remove `host` from the targets")
+            );
+        }
+    };
+    Ok(format!("  {argument_type} a{index} = *({argument_type} *)args[{index}];\n"))
+}
+
+/// Size of a value; pointers have the size that the runtime knows.
+fn size(arg: &Arg) -> String {
+    if arg.kind == ArgKind::Value {
+        format!("sizeof({})", arg.type_name)
+    } else {
+        "sizeof(void *)".to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kernel(base_type: &str, kind: ArgKind) -> Kernel {
+        let arg = Arg { name: "x".into(), type_name: "t".into(), base_type: base_type.into(), kind };
+        Kernel { name: "k".into(), args: vec![arg], required_work_group: [0; 3] }
+    }
+
+    #[test]
+    fn arguments_are_loaded_by_their_kind() {
+        let text = source(Path::new("dir/k.cl"), &[kernel("float*", ArgKind::Global)]).unwrap();
+        assert!(text.starts_with("#include \"dir/k.cl\"\n"));
+        assert!(text.contains("__global float * a0 = *(__global float * *)args[0];"), "{text}");
+        let text = source(Path::new("k.cl"), &[kernel("struct s", ArgKind::Value)]).unwrap();
+        assert!(text.contains("t a0 = *(t *)args[0];") && text.contains("{ 1, sizeof(t) }"), "{text}");
+    }
+
+    #[test]
+    fn images_are_refused_by_name() {
+        let error =
+            source(Path::new("k.cl"), &[kernel("image2d_t", ArgKind::Image)]).unwrap_err().to_string();
+        assert!(error.contains("`x`") && error.contains("`k`") && error.contains("hint:"), "{error}");
+    }
+}

@@ -1,0 +1,203 @@
+//! For which targets, how compressed: the merged configuration.
+
+use std::path::Path;
+
+use offload_format::Target;
+use offload_format::codec::{DEV_LEVEL, RELEASE_LEVEL};
+use toml::{Table, Value};
+
+use crate::env::CargoEnv;
+use crate::error::{Error, Result};
+use crate::fs;
+
+/// What the application decides.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Config {
+    pub(crate) targets: Vec<WantedTarget>,
+    pub(crate) compression: Compression,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct WantedTarget {
+    pub(crate) target: Target,
+    pub(crate) presence: Presence,
+}
+
+/// Whether a build without the target is a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Presence {
+    Required,
+    Optional,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compression {
+    None,
+    Zstd { level: i32 },
+}
+
+/// Used when nobody says anything: runs everywhere, and on every OpenCL device that takes SPIR-V.
+const DEFAULT_TARGETS: [&str; 2] = ["host", "spirv64"];
+
+/// The settings of one place; `None` leaves the decision to an earlier one.
+#[derive(Default)]
+struct Layer {
+    targets: Option<Vec<WantedTarget>>,
+    compression: Option<Compression>,
+}
+
+impl Config {
+    /// Merges library defaults, `offload.toml` and the environment; later ones win.
+    pub(crate) fn load(env: &CargoEnv) -> Result<Config> {
+        let layers = [manifest_layer(env)?, file_layer(env)?, environment_layer(env)?];
+        let level = if env.profile.release { RELEASE_LEVEL } else { DEV_LEVEL };
+        let mut config = Config { targets: Vec::new(), compression: Compression::Zstd { level } };
+        for text in DEFAULT_TARGETS {
+            config.targets.push(required_target(text)?);
+        }
+        for layer in layers {
+            config.targets = layer.targets.unwrap_or(config.targets);
+            config.compression = layer.compression.unwrap_or(config.compression);
+        }
+        config.targets.sort();
+        config.targets.dedup_by(|b, a| a.target == b.target);
+        Ok(config)
+    }
+}
+
+fn manifest_layer(env: &CargoEnv) -> Result<Layer> {
+    let path = env.manifest_dir.join("Cargo.toml");
+    env.depends_on(&path);
+    let manifest = parse_file(&path)?;
+    let section = ["package", "metadata", "offload"]
+        .into_iter()
+        .try_fold(&manifest, |table, key| table.get(key).and_then(Value::as_table));
+    section.map_or(Ok(Layer::default()), |section| layer(section, &path))
+}
+
+fn file_layer(env: &CargoEnv) -> Result<Layer> {
+    let Some(path) = env.var("OFFLOAD_CONFIG") else { return Ok(Layer::default()) };
+    // Cargo makes the path absolute if the setting says `relative = true`.
+    let path = env.manifest_dir.join(path);
+    if !path.exists() {
+        return Err(Error::new(format!("OFFLOAD_CONFIG names `{}`, which does not exist", path.display()))
+            .hint("`cargo offload init` writes one"));
+    }
+    env.depends_on(&path);
+    layer(&parse_file(&path)?, &path)
+}
+
+fn environment_layer(env: &CargoEnv) -> Result<Layer> {
+    let text = |name: &str| {
+        let value = env.var(name).map(std::ffi::OsString::into_string).transpose();
+        value.map_err(|_| Error::new(format!("the value of `{name}` is not UTF-8")))
+    };
+    let targets = text("OFFLOAD_TARGETS")?.map(|list| {
+        let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
+        names.map(|name| required_target(name).map_err(|e| e.context("OFFLOAD_TARGETS"))).collect()
+    });
+    let compression = text("OFFLOAD_COMPRESSION")?.map(|text| {
+        let level = text.parse().ok();
+        let value = level.map_or(Value::String(text), |level| {
+            Value::Table(Table::from_iter([("level".into(), Value::Integer(level))]))
+        });
+        compression(&value).map_err(|e| e.context("OFFLOAD_COMPRESSION"))
+    });
+    Ok(Layer { targets: targets.transpose()?, compression: compression.transpose()? })
+}
+
+fn parse_file(path: &Path) -> Result<Table> {
+    let text = fs::read_text(path)?;
+    text.parse().map_err(|error: toml::de::Error| Error::new(format!("`{}`: {error}", path.display())))
+}
+
+fn layer(table: &Table, path: &Path) -> Result<Layer> {
+    let named = |error: Error| error.context(format!("`{}`", path.display()));
+    let mut layer = Layer::default();
+    for (key, value) in table {
+        match key.as_str() {
+            "targets" => layer.targets = Some(targets(value).map_err(named)?),
+            "compression" => layer.compression = Some(compression(value).map_err(named)?),
+            other => {
+                let error = Error::new(format!("unknown key `{other}`"));
+                return Err(named(error.hint("the keys are `targets` and `compression`")));
+            }
+        }
+    }
+    Ok(layer)
+}
+
+fn targets(value: &Value) -> Result<Vec<WantedTarget>> {
+    let shape = || Error::new("`targets` is not a list").hint("write `targets = [\"host\", \"spirv64\"]`");
+    value.as_array().ok_or_else(shape)?.iter().map(wanted_target).collect()
+}
+
+fn wanted_target(value: &Value) -> Result<WantedTarget> {
+    if let Some(text) = value.as_str() {
+        return required_target(text);
+    }
+    let table = value.as_table();
+    let name = table.and_then(|table| table.get("name")).and_then(Value::as_str);
+    let name = name.ok_or_else(|| {
+        Error::new(format!("`{value}` is no target"))
+            .hint("write \"intel:pvc\" or { name = \"intel:pvc\", optional = true }")
+    })?;
+    let optional = table.and_then(|table| table.get("optional")).and_then(Value::as_bool).unwrap_or(false);
+    let presence = if optional { Presence::Optional } else { Presence::Required };
+    Ok(WantedTarget { presence, ..required_target(name)? })
+}
+
+fn required_target(text: &str) -> Result<WantedTarget> {
+    let target =
+        text.parse().map_err(|error: offload_format::UnknownTarget| Error::new(error.to_string()))?;
+    Ok(WantedTarget { target, presence: Presence::Required })
+}
+
+fn compression(value: &Value) -> Result<Compression> {
+    let level = value.as_table().and_then(|table| table.get("level")).and_then(Value::as_integer);
+    match (value.as_str(), level) {
+        (Some("none"), _) => Ok(Compression::None),
+        (_, Some(level @ 1..=22)) => Ok(Compression::Zstd { level: level as i32 }),
+        _ => Err(Error::new(format!("`{value}` is no compression"))
+            .hint("write \"none\" or { level = 19 } with a level from 1 to 22")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Layer> {
+        layer(&text.parse().unwrap(), Path::new("offload.toml"))
+    }
+
+    #[test]
+    fn targets_may_be_optional() {
+        let layer = parse(r#"targets = ["host", { name = "intel:pvc", optional = true }]"#).unwrap();
+        let targets = layer.targets.unwrap();
+        assert_eq!(targets[0].presence, Presence::Required);
+        assert_eq!(targets[1].presence, Presence::Optional);
+        assert_eq!(targets[1].target.to_string(), "intel:pvc");
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (text, part) in [
+            ("targets = 3", "`targets` is not a list"),
+            ("targets = [\"intel:pcv\"]", "intel:pvc"),
+            ("target = []", "unknown key `target`"),
+            ("compression = { level = 99 }", "from 1 to 22"),
+            ("compression = \"lots\"", "\"none\""),
+        ] {
+            let error = parse(text).err().unwrap().to_string();
+            assert!(error.contains(part) && error.contains("offload.toml"), "{error}");
+        }
+    }
+
+    #[test]
+    fn compression_forms() {
+        assert_eq!(parse("compression = \"none\"").unwrap().compression, Some(Compression::None));
+        let level = parse("compression = { level = 7 }").unwrap().compression;
+        assert_eq!(level, Some(Compression::Zstd { level: 7 }));
+    }
+}

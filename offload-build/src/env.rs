@@ -1,0 +1,201 @@
+//! Cargo's environment and the lines that go back to cargo: the only module that reads variables or prints.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use crate::error::{Error, Result};
+
+/// What cargo tells a build script, read once.
+#[derive(Debug)]
+pub(crate) struct CargoEnv {
+    pub(crate) manifest_dir: PathBuf,
+    pub(crate) out_dir: PathBuf,
+    pub(crate) package: String,
+    pub(crate) version: String,
+    pub(crate) target: String,
+    pub(crate) cfg: TargetCfg,
+    pub(crate) profile: Profile,
+    lines: Mutex<Lines>,
+}
+
+/// What the program is compiled for.
+#[derive(Debug)]
+pub(crate) struct TargetCfg {
+    pub(crate) arch: String,
+    pub(crate) os: String,
+    pub(crate) binary_format: BinaryFormat,
+    pub(crate) crt_static: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BinaryFormat {
+    Elf,
+    Coff,
+    MachO,
+}
+
+/// The parts of the cargo profile that matter to kernels.
+#[derive(Debug)]
+pub(crate) struct Profile {
+    pub(crate) release: bool,
+    pub(crate) optimized: bool,
+    pub(crate) debug_info: bool,
+}
+
+#[derive(Debug, Default)]
+struct Lines {
+    env: BTreeSet<String>,
+    files: BTreeSet<PathBuf>,
+    warnings: Vec<String>,
+    link: Vec<String>,
+}
+
+impl CargoEnv {
+    pub(crate) fn read() -> Result<CargoEnv> {
+        let os = required("CARGO_CFG_TARGET_OS")?;
+        let vendor = optional("CARGO_CFG_TARGET_VENDOR").unwrap_or_default();
+        let features = optional("CARGO_CFG_TARGET_FEATURE").unwrap_or_default();
+        Ok(CargoEnv {
+            manifest_dir: required("CARGO_MANIFEST_DIR")?.into(),
+            out_dir: required("OUT_DIR")?.into(),
+            package: required("CARGO_PKG_NAME")?,
+            version: required("CARGO_PKG_VERSION")?,
+            target: required("TARGET")?,
+            cfg: TargetCfg {
+                arch: required("CARGO_CFG_TARGET_ARCH")?,
+                binary_format: match (os.as_str(), vendor.as_str()) {
+                    ("windows" | "uefi" | "cygwin", _) => BinaryFormat::Coff,
+                    (_, "apple") => BinaryFormat::MachO,
+                    _ => BinaryFormat::Elf,
+                },
+                os,
+                crt_static: features.split(',').any(|feature| feature == "crt-static"),
+            },
+            profile: Profile {
+                release: required("PROFILE")? == "release",
+                optimized: required("OPT_LEVEL")? != "0",
+                debug_info: !matches!(required("DEBUG")?.as_str(), "false" | "0" | "none"),
+            },
+            lines: Mutex::default(),
+        })
+    }
+
+    /// A variable of ours, with the order of the crate `cc`; a change of it reruns the build script.
+    pub(crate) fn var(&self, name: &str) -> Option<OsString> {
+        let underscored = self.target.replace(['-', '.'], "_");
+        [format!("{name}_{}", self.target), format!("{name}_{underscored}"), name.to_string()]
+            .into_iter()
+            .find_map(|name| {
+                let value = env::var_os(&name);
+                self.record(|lines| lines.env.insert(name));
+                value.filter(|value| !value.is_empty())
+            })
+    }
+
+    /// Why no kernel is to be compiled in this run, if so.
+    pub(crate) fn skip_reason(&self) -> Option<&'static str> {
+        if self.var("OFFLOAD_SKIP").is_some_and(|value| value != "0") {
+            return Some("OFFLOAD_SKIP was set when the program was built");
+        }
+        self.record(|lines| lines.env.extend(["DOCS_RS", "CLIPPY_ARGS"].map(str::to_string)));
+        if env::var_os("DOCS_RS").is_some() {
+            return Some("this is a documentation build");
+        }
+        env::var_os("CLIPPY_ARGS").map(|_| "this build was checked by clippy")
+    }
+
+    /// The absolute directories of `PATH`; relative ones would run whatever lies in the current directory.
+    pub(crate) fn search_path(&self) -> Vec<PathBuf> {
+        let path = env::var_os("PATH").unwrap_or_default();
+        env::split_paths(&path).filter(|dir| dir.is_absolute()).collect()
+    }
+
+    /// Where caches of this user belong on this system.
+    pub(crate) fn user_cache_dir(&self) -> Option<PathBuf> {
+        let dir = |name| env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
+        let home = || dir("HOME");
+        if cfg!(windows) {
+            dir("LOCALAPPDATA")
+        } else if cfg!(target_os = "macos") {
+            home().map(|home| home.join("Library/Caches"))
+        } else {
+            dir("XDG_CACHE_HOME").or_else(|| home().map(|home| home.join(".cache")))
+        }
+    }
+
+    /// The variables that child processes keep; everything else could change what a compiler does unseen.
+    pub(crate) fn child_environment(&self) -> Vec<(&'static str, OsString)> {
+        const KEPT: [&str; 8] = [
+            "PATH",
+            "HOME",
+            "TMPDIR",
+            "TEMP",
+            "SYSTEMROOT",
+            "LD_LIBRARY_PATH",
+            "DYLD_LIBRARY_PATH",
+            "USERPROFILE",
+        ];
+        let mut kept: Vec<_> = KEPT.iter().filter_map(|name| Some((*name, env::var_os(name)?))).collect();
+        kept.push(("LC_ALL", "C".into()));
+        kept
+    }
+
+    /// The build script runs again when `path` changes.
+    pub(crate) fn depends_on(&self, path: &Path) {
+        self.record(|lines| lines.files.insert(path.to_path_buf()));
+    }
+
+    /// Shows a warning, one line of cargo's for each line.
+    pub(crate) fn warn(&self, text: &str) {
+        self.record(|lines| lines.warnings.extend(text.lines().map(str::to_string)));
+    }
+
+    /// Links the archive `lib{name}.a` of `dir` whole into the final program.
+    ///
+    /// `-bundle` keeps the archive out of the rlib: it is linked once, by the final link, without a copy.
+    pub(crate) fn link(&self, name: &str, dir: &Path) {
+        self.record(|lines| {
+            lines.link.push(format!("rustc-link-search=native={}", dir.display()));
+            lines.link.push(format!("rustc-link-lib=static:-bundle,+whole-archive={name}"));
+        });
+    }
+
+    /// Sends everything to cargo. Called on success only: a failed build script runs again anyway, and cargo shows
+    /// the output of a failed one, where these lines would bury the error.
+    pub(crate) fn send(&self) {
+        self.record(|lines| {
+            let env = lines.env.iter().map(|name| format!("rerun-if-env-changed={name}"));
+            let files = lines.files.iter().map(|path| format!("rerun-if-changed={}", path.display()));
+            let warnings = lines.warnings.iter().map(|line| format!("warning={line}"));
+            for line in env.chain(files).chain(warnings).chain(lines.link.iter().cloned()) {
+                // A line break in a file's name would start a directive of its own.
+                println!("cargo::{}", line.replace(['\n', '\r'], " "));
+            }
+        });
+    }
+
+    fn record<T>(&self, change: impl FnOnce(&mut Lines) -> T) -> T {
+        // A panic while the lock is held cannot leave half a line: every change is one insertion.
+        change(&mut self.lines.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
+    }
+}
+
+/// Shows `error` and ends the build script, as `cc` does: no panic, no backtrace.
+pub(crate) fn exit_with(error: &Error) -> ! {
+    eprintln!("\nerror: {error}\n");
+    std::process::exit(1)
+}
+
+fn optional(name: &str) -> Option<String> {
+    env::var(name).ok()
+}
+
+fn required(name: &str) -> Result<String> {
+    optional(name).ok_or_else(|| {
+        Error::new(format!("the environment variable `{name}` is not set"))
+            .hint("offload-build is called from a build script that cargo runs")
+    })
+}

@@ -1,0 +1,64 @@
+//! The error of a build: what was asked, what failed, what to do next.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+/// Why kernels could not be compiled or embedded.
+///
+/// [`Display`](fmt::Display) names the file, command or value concerned and ends, where there is one, with a line
+/// `hint:` that says the next step. A compiler's own text is part of it, unchanged.
+pub struct Error {
+    message: String,
+    hint: Option<String>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+pub(crate) type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    pub(crate) fn new(message: impl Into<String>) -> Error {
+        Error { message: message.into(), hint: None, source: None }
+    }
+
+    pub(crate) fn io(action: &str, path: &Path, error: io::Error) -> Error {
+        let message = format!("cannot {action} `{}`: {error}", path.display());
+        Error { source: Some(Box::new(error)), ..Error::new(message) }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Error {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn context(mut self, context: impl fmt::Display) -> Error {
+        self.message = format!("{context}: {}", self.message);
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        self.hint.as_ref().map_or(Ok(()), |hint| write!(f, "\nhint: {hint}"))
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // `fn main() -> Result<(), Error>` prints Debug: it has to be readable.
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|source| &**source as _)
+    }
+}
+
+impl From<offload_format::Error> for Error {
+    fn from(error: offload_format::Error) -> Error {
+        Error { source: Some(Box::new(error.clone())), ..Error::new(error.to_string()) }
+    }
+}

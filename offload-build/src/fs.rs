@@ -1,0 +1,75 @@
+//! File access whose errors name the file, and files that appear whole.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).map_err(|error| Error::io("read", path, error))
+}
+
+pub(crate) fn read_text(path: &Path) -> Result<String> {
+    fs::read_to_string(path).map_err(|error| Error::io("read", path, error))
+}
+
+pub(crate) fn create_dir_all(path: &Path) -> Result<()> {
+    fs::create_dir_all(path).map_err(|error| Error::io("create directory", path, error))
+}
+
+pub(crate) fn remove_file(path: &Path) -> Result<()> {
+    fs::remove_file(path).map_err(|error| Error::io("remove", path, error))
+}
+
+/// The paths in a directory, sorted.
+pub(crate) fn list(dir: &Path) -> Result<Vec<PathBuf>> {
+    let failed = |error| Error::io("list", dir, error);
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(dir).map_err(failed)? {
+        paths.push(entry.map_err(failed)?.path());
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+/// A private directory that disappears with the value.
+pub(crate) fn scratch(parent: &Path) -> Result<tempfile::TempDir> {
+    tempfile::Builder::new()
+        .prefix("offload-")
+        .tempdir_in(parent)
+        .map_err(|error| Error::io("create a directory in", parent, error))
+}
+
+/// Writes a file through `fill` and moves it into place; the file is never seen half-written.
+pub(crate) fn publish(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    let parent = path.parent().unwrap_or(Path::new("."));
+    let failed = |error| Error::io("write", path, error);
+    let mut file = public().tempfile_in(parent).map_err(failed)?;
+    let mut out = io::BufWriter::new(file.as_file_mut());
+    fill(&mut out).and_then(|()| out.flush()).map_err(failed)?;
+    drop(out);
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// As [`publish`], but leaves a file that has these bytes already as it is, with its time.
+pub(crate) fn publish_if_changed(path: &Path, bytes: &[u8]) -> Result<()> {
+    if fs::read(path).is_ok_and(|old| old == bytes) {
+        return Ok(());
+    }
+    publish(path, |out| out.write_all(bytes))
+}
+
+/// A temporary file is private; what it becomes has the usual permissions, less the user's mask.
+fn public() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    #[cfg(not(unix))]
+    builder.prefix("offload-");
+    builder
+}

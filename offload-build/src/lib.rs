@@ -1,0 +1,48 @@
+//! A build.rs helper that compiles GPU kernels for many devices, compresses the images and embeds them in the
+//! program, where the crate `offload-rt` finds them.
+//!
+//! ```no_run
+//! // In `main` of build.rs:
+//! offload_build::Build::new().file("kernels/blas.cl").compile("blas");
+//! ```
+//!
+//! The program says `offload_rt::include_kernels!("blas");` and asks `blas::module()` for its images.
+//!
+//! For which machines kernels are compiled is not said in build.rs: the final application decides in its
+//! `offload.toml`. Later entries of this list win:
+//!
+//! 1. `targets` under `[package.metadata.offload]` of the crate's own manifest,
+//! 2. the file that the environment variable `OFFLOAD_CONFIG` names,
+//! 3. `OFFLOAD_TARGETS` (separated by commas) and `OFFLOAD_COMPRESSION` (a level, or `none`).
+//!
+//! | variable | meaning |
+//! |---|---|
+//! | `OFFLOAD_CLANG`, `OFFLOAD_OCLOC`, `OFFLOAD_SPIRV_VAL`, `OFFLOAD_LLVM_LINK`, `OFFLOAD_OPT`, `OFFLOAD_LLD` | the tool to use |
+//! | `OFFLOAD_POCL_DIR` | directory of PoCL's function library, for `host` |
+//! | `OFFLOAD_CACHE_DIR` | directory of the compile cache |
+//! | `OFFLOAD_OBJECT` | `cc`: assemble the object with the C compiler instead of writing it |
+//! | `OFFLOAD_SKIP` | `1`: compile no kernel; the program is told so at run time |
+//!
+//! As with the crate `cc`, `VAR_<target>` and `VAR_<target_with_underscores>` go before `VAR`.
+//!
+//! Nothing is compiled in documentation builds on docs.rs and under clippy.
+#![deny(unsafe_code)]
+
+mod build;
+mod cache;
+mod compile;
+mod config;
+mod depfile;
+mod embed;
+mod env;
+mod error;
+mod fs;
+mod generate;
+mod ir;
+mod jobs;
+mod kernel;
+mod tool;
+mod toolchain;
+
+pub use crate::build::{Build, OpenClStd};
+pub use crate::error::Error;

@@ -1,0 +1,162 @@
+//! Finding the compilers: where, in which order, and what to say when there is none.
+
+mod remedy;
+mod search;
+
+use std::path::{Path, PathBuf};
+
+use crate::cache::{Cache, KeyBuilder};
+use crate::env::CargoEnv;
+use crate::error::{Error, Result};
+use crate::fs;
+use crate::tool::{Invocation, Runner, Tool, file_stamp};
+use search::Candidates;
+
+/// The first LLVM whose clang makes SPIR-V itself.
+const MIN_LLVM: u32 = 22;
+/// The newest LLVM that is looked for by name.
+const MAX_LLVM: u32 = 30;
+
+/// Looks for tools and asks them for their version; the answers are kept in the cache.
+#[derive(Debug)]
+pub(crate) struct Finder<'a> {
+    pub(crate) env: &'a CargoEnv,
+    pub(crate) cache: &'a Cache,
+    pub(crate) runner: &'a Runner<'a>,
+}
+
+/// The tools of one LLVM release.
+#[derive(Clone, Debug)]
+pub(crate) struct Llvm {
+    pub(crate) clang: Tool,
+    /// Where clang's own headers lie.
+    pub(crate) resource_dir: PathBuf,
+    /// Where the clang behind all links lies, and its siblings with it.
+    bin_dir: PathBuf,
+    major: u32,
+}
+
+impl Finder<'_> {
+    /// The first clang of LLVM 22 or later.
+    pub(crate) fn llvm(&self) -> Result<Llvm> {
+        let candidates = Candidates::clang(self.env);
+        let mut refused = Vec::new();
+        for path in &candidates.found {
+            match self.accept_clang(path) {
+                Ok(llvm) => return Ok(llvm),
+                Err(error) => refused.push(format!("`{}`: {error}", path.display())),
+            }
+        }
+        Err(candidates.error("clang of LLVM 22 or later", &refused).hint(remedy::llvm()))
+    }
+
+    fn accept_clang(&self, path: &Path) -> Result<Llvm> {
+        let clang = self.tool(path)?;
+        let first = clang.version.lines().next().unwrap_or_default().to_string();
+        let major = llvm_major(&first)
+            .ok_or_else(|| Error::new(format!("its version is not understood: {first}")))?;
+        if major < MIN_LLVM {
+            return Err(Error::new(format!("it is LLVM {major}, too old to make SPIR-V ({first})")));
+        }
+        let resource_dir = self.ask(path, &["-print-resource-dir"])?.trim().into();
+        let bin_dir = resolved(path)?.parent().map(Path::to_path_buf).unwrap_or_default();
+        Ok(Llvm { clang, resource_dir, bin_dir, major })
+    }
+
+    /// A tool of the same release as `llvm`'s clang: LLVM reads older bitcode, never newer.
+    pub(crate) fn paired(&self, llvm: &Llvm, name: &str, variable: &'static str) -> Result<Tool> {
+        let candidates = Candidates::paired(self.env, llvm, name, variable);
+        let path = candidates.first().ok_or_else(|| {
+            let what = format!("{name} of LLVM {}, which `{}` needs", llvm.major, llvm.clang.path.display());
+            candidates.error(&what, &[]).hint(remedy::llvm())
+        })?;
+        self.tool(path)
+    }
+
+    /// Intel's offline compiler.
+    pub(crate) fn ocloc(&self) -> Result<Tool> {
+        let candidates = Candidates::named(self.env, "ocloc", "OFFLOAD_OCLOC");
+        let path = candidates.first().ok_or_else(|| candidates.error("ocloc", &[]).hint(remedy::ocloc()))?;
+        // Older releases take no `--version`, and asking them otherwise writes files: the file's stamp has to do.
+        Ok(Tool { path: path.to_path_buf(), version: String::new() })
+    }
+
+    /// The SPIR-V validator, where it is installed.
+    pub(crate) fn spirv_val(&self) -> Option<Tool> {
+        let candidates = Candidates::named(self.env, "spirv-val", "OFFLOAD_SPIRV_VAL");
+        candidates.first().and_then(|path| self.tool(path).ok())
+    }
+
+    /// The directory of PoCL's function library.
+    pub(crate) fn pocl_dir(&self) -> Result<PathBuf> {
+        let candidates = Candidates::pocl(self.env);
+        let dir = candidates.first().map(Path::to_path_buf);
+        dir.ok_or_else(|| {
+            let error =
+                candidates.error("PoCL's OpenCL function library, which the target `host` needs,", &[]);
+            error.hint(remedy::pocl())
+        })
+    }
+
+    fn tool(&self, path: &Path) -> Result<Tool> {
+        // A new file behind the links is a new compiler. The link itself is what runs: lld looks at its own name.
+        self.env.depends_on(&resolved(path)?);
+        let version = self.ask(path, &["--version"])?;
+        Ok(Tool { path: path.to_path_buf(), version })
+    }
+
+    /// What a tool prints, asked once for each state of its file.
+    fn ask(&self, path: &Path, args: &[&str]) -> Result<String> {
+        let key = KeyBuilder::new("ask").part(file_stamp(path)?.as_bytes()).part(args.join(" ").as_bytes());
+        let blob = self.cache.get_or(key.finish(), || {
+            let args = args.iter().map(Into::into).collect();
+            let invocation = Invocation { program: path, args, directory: &self.env.out_dir, input: None };
+            Ok(self.runner.run(&invocation)?.stdout.into_bytes())
+        })?;
+        blob.read_text()
+    }
+}
+
+fn resolved(path: &Path) -> Result<PathBuf> {
+    path.canonicalize().map_err(|error| Error::io("resolve", path, error))
+}
+
+/// PoCL's bitcode library for an instruction set, as `sse2` or `avx2`.
+pub(crate) fn pocl_library(dir: &Path, arch: &str, cpu: &str) -> Result<PathBuf> {
+    let prefix = format!("kernel-{arch}");
+    let named = |path: &PathBuf, cpu: &str| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.starts_with(&prefix) && name.to_lowercase().ends_with(&format!("-{cpu}.bc"))
+    };
+    let files = fs::list(dir)?;
+    let find = |cpu| files.iter().find(|path| named(path, cpu)).cloned();
+    find(cpu).or_else(|| find("generic")).ok_or_else(|| {
+        Error::new(format!("`{}` has no library for {arch} with {cpu}", dir.display())).hint(remedy::pocl())
+    })
+}
+
+/// The LLVM release in the first line of `clang --version`, whatever vendor prefix it has.
+fn llvm_major(line: &str) -> Option<u32> {
+    // Apple counts its own versions.
+    let (vendor, rest) = line.split_once("clang version ")?;
+    let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
+    digits.parse().ok().filter(|_| !vendor.contains("Apple"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vendors_spell_versions_differently() {
+        for (line, major) in [
+            ("Debian clang version 22.1.8 (1~deb12u1)", Some(22)),
+            ("clang version 23.0.0git (https://example.org 1234)", Some(23)),
+            ("AMD clang version 19.0.0git", Some(19)),
+            ("Apple clang version 16.0.0 (clang-1600.0.26.6)", None),
+            ("gcc (Debian 12.2.0-14) 12.2.0", None),
+        ] {
+            assert_eq!(llvm_major(line), major, "{line}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The command that installs a missing tool on this system.
+
+use std::path::Path;
+
+use crate::fs;
+
+/// Families of systems with a package manager of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum System {
+    Debian,
+    Fedora,
+    Arch,
+    MacOs,
+    Other,
+}
+
+pub(super) fn llvm() -> String {
+    install([
+        "apt install clang-22 lld-22 llvm-22",
+        "dnf install clang lld llvm",
+        "pacman -S clang lld llvm",
+        "brew install llvm lld",
+    ])
+}
+
+pub(super) fn ocloc() -> String {
+    let text = install([
+        "apt install intel-opencl-icd (Debian 12) or intel-ocloc (Ubuntu 24.04 and later, Debian sid)",
+        "dnf install intel-ocloc",
+        "pacman -S intel-compute-runtime",
+        "nothing: there is no ocloc for macOS",
+    ]);
+    format!("{text}; or remove the `intel:` targets: Intel's driver compiles `spirv64` at run time")
+}
+
+pub(super) fn pocl() -> String {
+    install(["apt install libpocl2-common", "dnf install pocl", "pacman -S pocl", "brew install pocl"])
+}
+
+fn install([debian, fedora, arch, macos]: [&str; 4]) -> String {
+    match system() {
+        System::Debian => debian.to_string(),
+        System::Fedora => fedora.to_string(),
+        System::Arch => arch.to_string(),
+        System::MacOs => macos.to_string(),
+        System::Other => [debian, fedora, arch].join(" | "),
+    }
+}
+
+fn system() -> System {
+    if cfg!(target_os = "macos") {
+        return System::MacOs;
+    }
+    let text = fs::read_text(Path::new("/etc/os-release")).unwrap_or_default();
+    of_os_release(&text)
+}
+
+fn of_os_release(text: &str) -> System {
+    let ids = text.lines().filter_map(|line| line.strip_prefix("ID=").or(line.strip_prefix("ID_LIKE=")));
+    let words = ids.flat_map(|value| value.trim_matches('"').split_whitespace());
+    words
+        .filter_map(|id| match id {
+            "debian" | "ubuntu" => Some(System::Debian),
+            "fedora" | "rhel" | "centos" => Some(System::Fedora),
+            "arch" => Some(System::Arch),
+            _ => None,
+        })
+        .next()
+        .unwrap_or(System::Other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relatives_count() {
+        assert_eq!(of_os_release("NAME=x\nID=debian\n"), System::Debian);
+        assert_eq!(of_os_release("ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n"), System::Debian);
+        assert_eq!(of_os_release("ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n"), System::Fedora);
+        assert_eq!(of_os_release("ID=plan9\n"), System::Other);
+    }
+}

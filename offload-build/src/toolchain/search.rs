@@ -1,0 +1,105 @@
+//! The places where a tool may be, in order: its variable, `PATH`, known prefixes.
+
+use std::path::{Path, PathBuf};
+
+use super::{Llvm, MAX_LLVM, MIN_LLVM};
+use crate::env::CargoEnv;
+use crate::error::Error;
+
+/// Where a tool was looked for and where something of its name is.
+#[derive(Debug)]
+pub(super) struct Candidates {
+    pub(super) found: Vec<PathBuf>,
+    variable: &'static str,
+    looked_for: Vec<String>,
+}
+
+impl Candidates {
+    pub(super) fn clang(env: &CargoEnv) -> Candidates {
+        // Older releases are looked for too, to say that they are too old.
+        let versioned = (13..=MAX_LLVM).rev().map(|major| format!("clang-{major}"));
+        let names: Vec<String> = std::iter::once("clang".to_string()).chain(versioned).collect();
+        let prefixes =
+            (MIN_LLVM..=MAX_LLVM).rev().map(|major| PathBuf::from(format!("/usr/lib/llvm-{major}/bin")));
+        let others = ["/opt/homebrew/opt/llvm/bin", "/usr/local/opt/llvm/bin"].map(PathBuf::from);
+        let known = prefixes.chain(others).map(|dir| dir.join("clang")).collect();
+        Candidates::look(env, "OFFLOAD_CLANG", &names, known)
+            .described(format!("clang, clang-{MAX_LLVM} to clang-{MIN_LLVM} in PATH, /usr/lib/llvm-*/bin"))
+    }
+
+    /// Next to clang first, as distributions and archives lay LLVM out; then with clang's version in its name.
+    pub(super) fn paired(env: &CargoEnv, llvm: &Llvm, name: &str, variable: &'static str) -> Candidates {
+        let dir = &llvm.bin_dir;
+        let versioned = format!("{name}-{}", llvm.major);
+        let mut candidates = Candidates::explicit(env, variable);
+        if candidates.looked_for.is_empty() {
+            candidates.push_all([dir.join(name), dir.join(&versioned)]);
+            candidates.push_all(env.search_path().into_iter().map(|dir| dir.join(&versioned)));
+            candidates.looked_for = vec![format!("{name} in {}, {versioned} in PATH", dir.display())];
+        }
+        candidates
+    }
+
+    pub(super) fn named(env: &CargoEnv, name: &'static str, variable: &'static str) -> Candidates {
+        let known = vec![Path::new("/usr/bin").join(name), Path::new("/usr/local/bin").join(name)];
+        Candidates::look(env, variable, &[name.to_string()], known)
+            .described(format!("{name} in PATH, /usr/bin"))
+    }
+
+    pub(super) fn pocl(env: &CargoEnv) -> Candidates {
+        let known = ["/usr/share/pocl", "/usr/local/share/pocl", "/opt/homebrew/share/pocl"];
+        Candidates::look(env, "OFFLOAD_POCL_DIR", &[], known.map(PathBuf::from).into())
+            .described("directories /usr/share/pocl, /usr/local/share/pocl".to_string())
+    }
+
+    pub(super) fn first(&self) -> Option<&Path> {
+        self.found.first().map(PathBuf::as_path)
+    }
+
+    /// "Not found", with everything that was tried.
+    pub(super) fn error(&self, what: &str, refused: &[String]) -> Error {
+        let mut message = format!("{what} was not found\nlooked for: {}", self.looked_for.join(", "));
+        for reason in refused {
+            message.push_str(&format!("\nrefused {reason}"));
+        }
+        message.push_str(&format!("\noverride: set {}", self.variable));
+        Error::new(message)
+    }
+
+    fn look(env: &CargoEnv, variable: &'static str, names: &[String], known: Vec<PathBuf>) -> Candidates {
+        let mut candidates = Candidates::explicit(env, variable);
+        if candidates.looked_for.is_empty() {
+            for name in names {
+                candidates.push_all(env.search_path().into_iter().map(|dir| dir.join(name)));
+            }
+            candidates.push_all(known);
+        }
+        candidates
+    }
+
+    /// A set variable is the only place: falling back to another tool would hide a typing error.
+    fn explicit(env: &CargoEnv, variable: &'static str) -> Candidates {
+        let mut candidates = Candidates { found: Vec::new(), variable, looked_for: Vec::new() };
+        if let Some(value) = env.var(variable) {
+            let path = env.manifest_dir.join(value);
+            candidates.looked_for.push(format!("`{}`, which {variable} names", path.display()));
+            candidates.push_all([path]);
+        }
+        candidates
+    }
+
+    fn described(mut self, places: String) -> Candidates {
+        if self.looked_for.is_empty() {
+            self.looked_for.push(places);
+        }
+        self
+    }
+
+    fn push_all(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
+        for path in paths {
+            if path.exists() && !self.found.contains(&path) {
+                self.found.push(path);
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The error of every reader and writer in this crate.
+
+use std::fmt;
+
+/// Why bytes could not be read or written as the format they claim to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    kind: ErrorKind,
+}
+
+/// The cases of [`Error`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The input ends before `what` does.
+    Truncated {
+        /// The structure being read.
+        what: &'static str,
+        /// Where it starts, in bytes from the start of the input.
+        offset: u64,
+        /// How many bytes it needs.
+        size: u64,
+    },
+    /// The first bytes are not those of the format.
+    Magic {
+        /// The expected format.
+        what: &'static str,
+    },
+    /// A version this release does not know.
+    Version {
+        /// The structure that carries the version.
+        what: &'static str,
+        /// The version found.
+        found: u64,
+    },
+    /// A field has a value that the format does not allow.
+    Invalid {
+        /// The field.
+        what: &'static str,
+        /// Its value.
+        value: u64,
+    },
+    /// Text that is not UTF-8 or not of the expected form.
+    Text {
+        /// The field.
+        what: &'static str,
+        /// Where it starts.
+        offset: u64,
+    },
+    /// The bytes are well formed but their hash is not the recorded one.
+    Damaged {
+        /// What was hashed.
+        what: &'static str,
+    },
+    /// zstd refused a frame or the data to compress.
+    Zstd {
+        /// The library's own message.
+        message: String,
+    },
+    /// A feature of the format that this release cannot read yet.
+    Unsupported {
+        /// The feature.
+        what: &'static str,
+        /// Its number in the file.
+        value: u64,
+    },
+    /// More than the caller's limit allows.
+    TooLarge {
+        /// What is too large.
+        what: &'static str,
+        /// Its size in bytes.
+        size: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
+}
+
+impl Error {
+    /// The case, for programs that react to it.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.kind
+    }
+
+    pub(crate) fn truncated(what: &'static str, offset: u64, size: u64) -> Error {
+        ErrorKind::Truncated { what, offset, size }.into()
+    }
+
+    pub(crate) fn invalid(what: &'static str, value: u64) -> Error {
+        ErrorKind::Invalid { what, value }.into()
+    }
+}
+
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Error {
+        Error { kind }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            ErrorKind::Truncated { what, offset, size } => {
+                write!(f, "truncated: {what} needs {size} bytes at offset {offset:#x}")
+            }
+            ErrorKind::Magic { what } => write!(f, "not {what}: its first bytes differ"),
+            ErrorKind::Version { what, found } => {
+                write!(f, "{what} has version {found}, which this release does not know")
+            }
+            ErrorKind::Invalid { what, value } => write!(f, "{what} has the invalid value {value:#x}"),
+            ErrorKind::Text { what, offset } => write!(f, "{what} at offset {offset:#x} is malformed text"),
+            ErrorKind::Damaged { what } => write!(f, "{what} is damaged: its hash is not the recorded one"),
+            ErrorKind::Zstd { message } => write!(f, "zstd: {message}"),
+            ErrorKind::Unsupported { what, value } => {
+                write!(f, "{what} {value} is of a later release; this one cannot read it")
+            }
+            ErrorKind::TooLarge { what, size, limit } => {
+                write!(f, "{what} is {size} bytes, over the limit of {limit}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}

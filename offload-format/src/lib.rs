@@ -1,0 +1,46 @@
+//! The bytes that `offload-build` writes, `offload-rt` reads and `cargo offload` shows.
+//!
+//! - [`Target`]: for which machine an image is, and its text form;
+//! - [`pack`]: the container of compressed device images, the same embedded, beside a program or vendored;
+//! - [`section`]: how a linked program points to its packs;
+//! - [`codec`]: compressing an image into a frame and back, verified;
+//! - behind features: [`spirv`], [`zebin`], [`syclbin`] (with LLVM's [`offload_binary`]).
+//!
+//! The crate does no I/O, reads no environment and starts no process; it holds no unsafe code and no input makes
+//! it panic. Sizes and offsets are `u64` and every sum of them is checked.
+//!
+//! ```
+//! use offload_format::Target;
+//!
+//! let target: Target = "intel:pvc".parse()?;
+//! assert_eq!(target.to_string(), "intel:pvc");
+//! let error = "intel:pcv".parse::<Target>().unwrap_err();
+//! assert!(error.to_string().contains("intel:pvc"));
+//! # Ok::<(), offload_format::UnknownTarget>(())
+//! ```
+#![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+pub mod bytes;
+pub mod codec;
+pub mod pack;
+pub mod section;
+
+#[cfg(feature = "syclbin")]
+pub mod offload_binary;
+#[cfg(feature = "spirv")]
+pub mod spirv;
+#[cfg(feature = "syclbin")]
+pub mod syclbin;
+#[cfg(feature = "zebin")]
+pub mod zebin;
+
+mod error;
+mod hash;
+mod kind;
+mod target;
+
+pub use crate::error::{Error, ErrorKind};
+pub use crate::hash::Hash128;
+pub use crate::kind::{ImageKind, OffloadKind};
+pub use crate::target::{AmdArch, Arch, HostLevel, IntelArch, SmArch, SpirvVersion, Target, UnknownTarget};

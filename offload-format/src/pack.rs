@@ -1,0 +1,30 @@
+//! The pack: a versioned container of compressed device images with an index sorted for lookup.
+//!
+//! The same bytes are embedded in a program, lie beside it, or are vendored in a crate. `FORMAT.md` in the
+//! repository describes them for readers in other languages; [`layout`] holds every constant.
+//!
+//! ```
+//! use offload_format::codec::{self, Codec};
+//! use offload_format::pack::{NewImage, Pack, PackBuilder};
+//!
+//! let frame = codec::encode(b"kernel source", Codec::Zstd, 19)?;
+//! let mut builder = PackBuilder::new("my-crate", "0.1.0");
+//! builder.image(NewImage::new("blas", "opencl-c".parse().unwrap()), frame.info())?;
+//! let mut bytes = builder.finish()?.index;
+//! bytes.extend_from_slice(frame.bytes());
+//!
+//! let pack = Pack::parse(&bytes)?;
+//! let image = pack.images().next().unwrap()?;
+//! assert_eq!((image.module, image.target_text), ("blas", "opencl-c"));
+//! assert_eq!(codec::decode(&pack, &image)?, b"kernel source");
+//! # Ok::<(), offload_format::Error>(())
+//! ```
+
+pub mod layout;
+mod read;
+mod record;
+mod write;
+
+pub use self::read::Pack;
+pub use self::record::{Arg, ArgKind, Image, Kernel, Notice, NoticeKind};
+pub use self::write::{NewArg, NewImage, NewKernel, PackBuilder, PackLayout, Placement};

@@ -1,0 +1,71 @@
+//! Every constant of the pack, each once. All integers are little-endian.
+//!
+//! Header, 64 bytes:
+//!
+//! | offset | type | field |
+//! |---|---|---|
+//! | 0 | `[u8; 8]` | magic [`MAGIC`] |
+//! | 8 | u16 | major version [`MAJOR`]: a reader refuses others |
+//! | 10 | u16 | minor version: a reader ignores it |
+//! | 12 | u32 | size of this header |
+//! | 16 | u64 | size of the whole pack |
+//! | 24 | u64 | offset of the table directory |
+//! | 32 | u32 | tables in the directory |
+//! | 36 | u32 | size of a directory entry |
+//! | 40 | u64 | offset of the payload, which is the end of the index |
+//! | 48 | `[u8; 16]` | hash of the index: bytes 0 to 48, then 64 to the payload |
+//!
+//! Directory entry, 24 bytes: u32 kind, u32 record size, u64 offset, u64 record count. A reader skips kinds it
+//! does not know and steps by the record size it finds, so that records can grow at their end.
+//! A text is a pair of u32: offset and size within the string table.
+
+/// First bytes of a pack.
+pub const MAGIC: [u8; 8] = *b"OFLDPACK";
+/// Readers refuse another major version.
+pub const MAJOR: u16 = 1;
+/// Grows with additions that old readers may ignore.
+pub const MINOR: u16 = 0;
+/// Size of the header.
+pub const HEADER_SIZE: u64 = 64;
+/// Where the header keeps the hash of the index.
+pub const HASH_OFFSET: u64 = 48;
+/// Size of a directory entry.
+pub const DIRECTORY_ENTRY: u64 = 24;
+/// Alignment of tables and frames.
+pub const ALIGN: u64 = 16;
+/// "No such record" in a u32 reference.
+pub const NONE: u32 = u32::MAX;
+/// "Not known" in a u64 quantity.
+pub const UNKNOWN: u64 = u64::MAX;
+
+/// Table of UTF-8 bytes; its records are single bytes.
+pub const TABLE_STRINGS: u32 = 1;
+/// Table of key and value texts about the pack: `package`, `version`.
+pub const TABLE_META: u32 = 2;
+/// Table of images, sorted by module, variant, target.
+pub const TABLE_IMAGES: u32 = 3;
+/// Table of kernels; an image names a range of it.
+pub const TABLE_KERNELS: u32 = 4;
+/// Table of kernel arguments; a kernel names a range of it.
+pub const TABLE_ARGS: u32 = 5;
+/// Table of blocks: frames that hold several small images. Written by later releases.
+pub const TABLE_BLOCKS: u32 = 6;
+/// Table of what is missing from the pack and why.
+pub const TABLE_NOTICES: u32 = 7;
+
+/// Size of a metadata record: key text, value text.
+pub const META_RECORD: u64 = 16;
+/// Size of an image record.
+pub const IMAGE_RECORD: u64 = 128;
+/// Size of a kernel record.
+pub const KERNEL_RECORD: u64 = 96;
+/// Size of an argument record.
+pub const ARG_RECORD: u64 = 32;
+/// Size of a block record: u64 offset, u64 stored size, u64 raw size, u16 codec, u16 filter, u32 parent block,
+/// `[u8; 16]` hash of the raw bytes.
+pub const BLOCK_RECORD: u64 = 48;
+/// Size of a notice record: u32 kind, u32 zero, module text, target text, reason text.
+pub const NOTICE_RECORD: u64 = 32;
+
+/// The kernel calls `barrier`.
+pub const KERNEL_HAS_BARRIER: u32 = 1;

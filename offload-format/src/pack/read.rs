@@ -1,0 +1,228 @@
+//! Reading a pack in place: address arithmetic, nothing is copied or decompressed.
+
+use super::layout::{
+    ARG_RECORD, DIRECTORY_ENTRY, HASH_OFFSET, HEADER_SIZE, IMAGE_RECORD, KERNEL_RECORD, MAGIC, MAJOR,
+    META_RECORD, NOTICE_RECORD, TABLE_ARGS, TABLE_IMAGES, TABLE_KERNELS, TABLE_META, TABLE_NOTICES,
+    TABLE_STRINGS,
+};
+use super::record::{self, Arg, Image, Kernel, Notice};
+use crate::{Error, ErrorKind, Hash128, bytes};
+
+/// A parsed pack over borrowed bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Pack<'a> {
+    bytes: &'a [u8],
+    payload: u64,
+    strings: Table,
+    meta: Table,
+    images: Table,
+    kernels: Table,
+    args: Table,
+    notices: Table,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Table {
+    offset: u64,
+    record_size: u64,
+    count: u64,
+}
+
+impl<'a> Pack<'a> {
+    /// Reads the header and the table directory. Bytes beyond the pack's recorded size are ignored.
+    ///
+    /// Only bounds are checked here; [`Pack::verify_index`] finds damage.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Magic`], [`ErrorKind::Version`], [`ErrorKind::Truncated`] or [`ErrorKind::Invalid`].
+    pub fn parse(input: &'a [u8]) -> Result<Pack<'a>, Error> {
+        const WHAT: &str = "pack header";
+        if bytes::array(input, 0, WHAT)? != MAGIC {
+            return Err(ErrorKind::Magic { what: "an offload pack" }.into());
+        }
+        let major = bytes::u16_at(input, 8, WHAT)?;
+        if major != MAJOR {
+            return Err(ErrorKind::Version { what: "the pack", found: major.into() }.into());
+        }
+        let size = bytes::u64_at(input, 16, WHAT)?;
+        let input = bytes::range(input, 0, size, "pack")?;
+        let payload = bytes::u64_at(input, 40, WHAT)?;
+        if payload < HEADER_SIZE || payload > size {
+            return Err(Error::invalid("payload offset of the pack", payload));
+        }
+        let mut pack = Pack {
+            bytes: input,
+            payload,
+            strings: Table::default(),
+            meta: Table::default(),
+            images: Table::default(),
+            kernels: Table::default(),
+            args: Table::default(),
+            notices: Table::default(),
+        };
+        pack.read_directory()?;
+        Ok(pack)
+    }
+
+    fn read_directory(&mut self) -> Result<(), Error> {
+        const WHAT: &str = "table directory";
+        let index = bytes::range(self.bytes, 0, self.payload, "index")?;
+        let start = bytes::u64_at(index, 24, WHAT)?;
+        let count = u64::from(bytes::u32_at(index, 32, WHAT)?);
+        let step = u64::from(bytes::u32_at(index, 36, WHAT)?);
+        if step < DIRECTORY_ENTRY {
+            return Err(Error::invalid("size of a directory entry", step));
+        }
+        let size = count.checked_mul(step).ok_or_else(|| Error::invalid("number of tables", count))?;
+        let directory = bytes::range(index, start, size, WHAT)?;
+        for entry in directory.chunks_exact(usize::try_from(step).unwrap_or(usize::MAX)) {
+            let kind = bytes::u32_at(entry, 0, WHAT)?;
+            let table = Table {
+                record_size: bytes::u32_at(entry, 4, WHAT)?.into(),
+                offset: bytes::u64_at(entry, 8, WHAT)?,
+                count: bytes::u64_at(entry, 16, WHAT)?,
+            };
+            let (slot, least) = match kind {
+                TABLE_STRINGS => (&mut self.strings, 1),
+                TABLE_META => (&mut self.meta, META_RECORD),
+                TABLE_IMAGES => (&mut self.images, IMAGE_RECORD),
+                TABLE_KERNELS => (&mut self.kernels, KERNEL_RECORD),
+                TABLE_ARGS => (&mut self.args, ARG_RECORD),
+                TABLE_NOTICES => (&mut self.notices, NOTICE_RECORD),
+                // A kind of a later release.
+                _ => continue,
+            };
+            table.check(index, least)?;
+            *slot = table;
+        }
+        Ok(())
+    }
+
+    /// Compares the index with its recorded hash.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Damaged`].
+    pub fn verify_index(&self) -> Result<(), Error> {
+        let recorded = self.id()?;
+        let head = bytes::range(self.bytes, 0, HASH_OFFSET, "pack header")?;
+        let rest = bytes::range(self.bytes, HEADER_SIZE, self.payload.saturating_sub(HEADER_SIZE), "index")?;
+        if Hash128::of_parts(&[head, rest]) != recorded {
+            return Err(ErrorKind::Damaged { what: "the index of the pack" }.into());
+        }
+        Ok(())
+    }
+
+    /// The hash of the index, which identifies the pack: the index holds the hash of every image.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Truncated`].
+    pub fn id(&self) -> Result<Hash128, Error> {
+        bytes::array(self.bytes, HASH_OFFSET, "pack header").map(Hash128)
+    }
+
+    /// Size of the whole pack in bytes.
+    pub fn size(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    /// The value of a metadata key; `package` and `version` name the crate that the pack was built for.
+    pub fn meta(&self, key: &str) -> Option<&'a str> {
+        self.records(self.meta)
+            .find(|record| self.text(record, 0).is_ok_and(|found| found == key))
+            .and_then(|record| self.text(record, 8).ok())
+    }
+
+    /// All images, sorted by module, variant and target.
+    pub fn images(&self) -> impl Iterator<Item = Result<Image<'a>, Error>> + use<'a> {
+        let pack = *self;
+        self.records(self.images).map(move |record| record::image(&pack, record))
+    }
+
+    /// The kernels of `image`.
+    pub fn kernels(&self, image: &Image<'_>) -> impl Iterator<Item = Result<Kernel<'a>, Error>> + use<'a> {
+        let pack = *self;
+        self.some(self.kernels, image.first_kernel, image.kernel_count)
+            .map(move |record| record::kernel(&pack, record?))
+    }
+
+    /// The arguments of `kernel`, in order.
+    pub fn args(&self, kernel: &Kernel<'_>) -> impl Iterator<Item = Result<Arg<'a>, Error>> + use<'a> {
+        let pack = *self;
+        self.some(self.args, kernel.first_arg, kernel.arg_count)
+            .map(move |record| record::arg(&pack, record?))
+    }
+
+    /// What is missing from the pack, and why.
+    pub fn notices(&self) -> impl Iterator<Item = Result<Notice<'a>, Error>> + use<'a> {
+        let pack = *self;
+        self.records(self.notices).map(move |record| record::notice(&pack, record))
+    }
+
+    /// The stored bytes of `image`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Truncated`] if the record points outside the payload; [`ErrorKind::Unsupported`] for an
+    /// image inside a block, which later releases write.
+    pub fn frame(&self, image: &Image<'_>) -> Result<&'a [u8], Error> {
+        if let Some(block) = image.block {
+            return Err(ErrorKind::Unsupported { what: "block", value: block.into() }.into());
+        }
+        let offset = self.payload.checked_add(image.offset);
+        let offset = offset.ok_or_else(|| Error::invalid("offset of an image", image.offset))?;
+        bytes::range(self.bytes, offset, image.stored_size, "image")
+    }
+
+    pub(super) fn text(&self, record: &[u8], field: u64) -> Result<&'a str, Error> {
+        let offset = u64::from(bytes::u32_at(record, field, "text reference")?);
+        let size = u64::from(bytes::u32_at(record, field.saturating_add(4), "text reference")?);
+        if offset.checked_add(size).is_none_or(|end| end > self.strings.count) {
+            return Err(Error::truncated("text", offset, size));
+        }
+        let start =
+            self.strings.offset.checked_add(offset).ok_or_else(|| Error::invalid("text offset", offset))?;
+        bytes::text_at(self.bytes, start, size, "text")
+    }
+
+    fn records(&self, table: Table) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let pack = self.bytes;
+        // `Table::check` has made sure that every record is inside the index.
+        (0..table.count).filter_map(move |index| table.record(pack, index).ok())
+    }
+
+    fn some(
+        &self,
+        table: Table,
+        first: u32,
+        count: u32,
+    ) -> impl Iterator<Item = Result<&'a [u8], Error>> + use<'a> {
+        let pack = self.bytes;
+        (u64::from(first)..u64::from(first).saturating_add(count.into())).map_while({
+            let mut failed = false;
+            move |index| {
+                let record = (!failed).then(|| table.record(pack, index))?;
+                // One error is enough: a damaged count must not make four billion of them.
+                failed = record.is_err();
+                Some(record)
+            }
+        })
+    }
+}
+
+impl Table {
+    fn check(&self, index: &[u8], least: u64) -> Result<(), Error> {
+        if self.record_size < least {
+            return Err(Error::invalid("record size of a table", self.record_size));
+        }
+        let size = self.record_size.checked_mul(self.count);
+        let size = size.ok_or_else(|| Error::invalid("record count of a table", self.count))?;
+        bytes::range(index, self.offset, size, "table").map(drop)
+    }
+
+    fn record<'a>(&self, pack: &'a [u8], index: u64) -> Result<&'a [u8], Error> {
+        if index >= self.count {
+            return Err(Error::invalid("record reference", index));
+        }
+        let offset = index.checked_mul(self.record_size).and_then(|skip| skip.checked_add(self.offset));
+        bytes::range(pack, offset.unwrap_or(u64::MAX), self.record_size, "record")
+    }
+}

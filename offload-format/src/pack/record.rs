@@ -1,0 +1,194 @@
+//! The records of a pack as a reader sees them.
+
+use super::Pack;
+use super::layout::{KERNEL_HAS_BARRIER, UNKNOWN};
+use crate::codec::{Codec, Filter};
+use crate::kind::open_enum;
+use crate::{Error, Hash128, ImageKind, OffloadKind, Target, UnknownTarget, bytes};
+
+/// One device image of a pack.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Image<'a> {
+    /// The kernel module, as named in build.rs.
+    pub module: &'a str,
+    /// The values of the module's variant, empty if it has none.
+    pub variant: &'a str,
+    /// The target's text; see [`Image::target`].
+    pub target_text: &'a str,
+    /// What the raw bytes are.
+    pub image_kind: ImageKind,
+    /// Which programming model launches them.
+    pub offload_kind: OffloadKind,
+    /// How the frame is compressed.
+    pub codec: Codec,
+    /// Which reversible filter was applied before compression.
+    pub filter: Filter,
+    /// The image that this one is stored relative to, by index.
+    pub parent: Option<u32>,
+    /// The block that holds this image, by index.
+    pub block: Option<u32>,
+    /// Where the frame starts, in bytes from the payload (or from the block's raw bytes).
+    pub offset: u64,
+    /// Size of the frame in bytes.
+    pub stored_size: u64,
+    /// Size of the image in bytes.
+    pub raw_size: u64,
+    /// Hash of the image.
+    pub hash: Hash128,
+    /// Version word of the image's own format: for SPIR-V, that of its header; else 0.
+    pub format_version: u32,
+    pub(super) first_kernel: u32,
+    pub(super) kernel_count: u32,
+}
+
+impl Image<'_> {
+    /// The target, if this release knows it.
+    ///
+    /// # Errors
+    /// [`UnknownTarget`] for one of a later release.
+    pub fn target(&self) -> Result<Target, UnknownTarget> {
+        self.target_text.parse()
+    }
+}
+
+/// One kernel of an image.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Kernel<'a> {
+    /// The entry point.
+    pub name: &'a str,
+    /// `reqd_work_group_size`, zeros if not given.
+    pub required_work_group: [u32; 3],
+    /// Required or compiled sub-group size.
+    pub sub_group_size: Option<u32>,
+    /// Registers a work-item uses, in the architecture's own unit.
+    pub registers: Option<u32>,
+    /// Local (shared) memory in bytes.
+    pub local_memory: Option<u64>,
+    /// Private memory in bytes a work-item.
+    pub private_memory: Option<u64>,
+    /// Spilled bytes a work-item.
+    pub spilled: Option<u64>,
+    /// Whether the kernel may call `barrier`.
+    pub has_barrier: bool,
+    pub(super) first_arg: u32,
+    pub(super) arg_count: u32,
+}
+
+open_enum! {
+    /// What a kernel argument is.
+    ArgKind {
+        /// A scalar, vector or structure passed by value.
+        Value = 0 => "value",
+        /// A pointer to global memory.
+        Global = 1 => "global",
+        /// A pointer to constant memory.
+        Constant = 2 => "constant",
+        /// A pointer to local memory, whose size the launch gives.
+        Local = 3 => "local",
+        /// An image.
+        Image = 4 => "image",
+        /// A sampler.
+        Sampler = 5 => "sampler",
+    }
+}
+
+/// One argument of a kernel.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Arg<'a> {
+    /// Its name in the source.
+    pub name: &'a str,
+    /// Its type in the source.
+    pub type_name: &'a str,
+    /// What it is.
+    pub kind: ArgKind,
+    /// Size in bytes of a value, if known.
+    pub size: Option<u32>,
+}
+
+open_enum! {
+    /// Why something is missing from a pack.
+    NoticeKind {
+        /// An optional target could not be built.
+        SkippedTarget = 1 => "skipped target",
+        /// No kernel was compiled at all (documentation builds, lints, `OFFLOAD_SKIP`).
+        SkippedBuild = 2 => "skipped build",
+    }
+}
+
+/// Something that is missing from the pack, and why.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Notice<'a> {
+    /// The case.
+    pub kind: NoticeKind,
+    /// The kernel module concerned.
+    pub module: &'a str,
+    /// The target concerned, empty for all.
+    pub target: &'a str,
+    /// The reason, for people.
+    pub reason: &'a str,
+}
+
+pub(super) fn image<'a>(pack: &Pack<'a>, record: &[u8]) -> Result<Image<'a>, Error> {
+    const WHAT: &str = "image record";
+    let reference =
+        |offset| bytes::u32_at(record, offset, WHAT).map(|v| (v != super::layout::NONE).then_some(v));
+    Ok(Image {
+        module: pack.text(record, 0)?,
+        variant: pack.text(record, 8)?,
+        target_text: pack.text(record, 16)?,
+        image_kind: ImageKind::from_u16(bytes::u16_at(record, 24, WHAT)?),
+        offload_kind: OffloadKind::from_u16(bytes::u16_at(record, 26, WHAT)?),
+        codec: Codec::from_u16(bytes::u16_at(record, 28, WHAT)?),
+        filter: Filter::from_u16(bytes::u16_at(record, 30, WHAT)?),
+        parent: reference(32)?,
+        block: reference(36)?,
+        offset: bytes::u64_at(record, 40, WHAT)?,
+        stored_size: bytes::u64_at(record, 48, WHAT)?,
+        raw_size: bytes::u64_at(record, 56, WHAT)?,
+        hash: Hash128(bytes::array(record, 64, WHAT)?),
+        first_kernel: bytes::u32_at(record, 80, WHAT)?,
+        kernel_count: bytes::u32_at(record, 84, WHAT)?,
+        format_version: bytes::u32_at(record, 88, WHAT)?,
+    })
+}
+
+pub(super) fn kernel<'a>(pack: &Pack<'a>, record: &[u8]) -> Result<Kernel<'a>, Error> {
+    const WHAT: &str = "kernel record";
+    let u32_at = |offset| bytes::u32_at(record, offset, WHAT);
+    let quantity = |offset| bytes::u64_at(record, offset, WHAT).map(|v| (v != UNKNOWN).then_some(v));
+    Ok(Kernel {
+        name: pack.text(record, 0)?,
+        first_arg: u32_at(8)?,
+        arg_count: u32_at(12)?,
+        required_work_group: [u32_at(16)?, u32_at(20)?, u32_at(24)?],
+        sub_group_size: Some(u32_at(28)?).filter(|v| *v != 0),
+        registers: Some(u32_at(32)?).filter(|v| *v != 0),
+        has_barrier: u32_at(36)? & KERNEL_HAS_BARRIER != 0,
+        local_memory: quantity(40)?,
+        private_memory: quantity(48)?,
+        spilled: quantity(56)?,
+    })
+}
+
+pub(super) fn arg<'a>(pack: &Pack<'a>, record: &[u8]) -> Result<Arg<'a>, Error> {
+    const WHAT: &str = "argument record";
+    Ok(Arg {
+        name: pack.text(record, 0)?,
+        type_name: pack.text(record, 8)?,
+        kind: ArgKind::from_u16(bytes::u16_at(record, 16, WHAT)?),
+        size: Some(bytes::u32_at(record, 20, WHAT)?).filter(|v| *v != 0),
+    })
+}
+
+pub(super) fn notice<'a>(pack: &Pack<'a>, record: &[u8]) -> Result<Notice<'a>, Error> {
+    Ok(Notice {
+        kind: NoticeKind::from_u16(bytes::u16_at(record, 0, "notice record")?),
+        module: pack.text(record, 8)?,
+        target: pack.text(record, 16)?,
+        reason: pack.text(record, 24)?,
+    })
+}

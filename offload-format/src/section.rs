@@ -1,0 +1,156 @@
+//! How a linked program points to its packs.
+//!
+//! Each crate with kernels adds one object to the link:
+//!
+//! | section | content |
+//! |---|---|
+//! | [`NOTE_SECTION`] | an ELF note that holds the object together and is found without section headers |
+//! | [`TABLE_SECTION`] | one [`Descriptor`]; the linker concatenates those of all crates |
+//! | [`PACK_SECTION`] | the pack |
+//!
+//! Linkers keep notes; the note refers to the descriptor and the descriptor to the pack, so nothing of it is
+//! garbage-collected. Every pointer is a difference that the linker itself computes: the loader has nothing to do.
+//!
+//! ```
+//! use offload_format::section::Descriptor;
+//!
+//! let bytes = Descriptor { pack: 4096, pack_size: 100, id: Default::default(), flags: 0 }.encode();
+//! let (descriptor, size) = Descriptor::parse(&bytes)?;
+//! assert_eq!((descriptor.unwrap().pack, size), (4096, 64));
+//! # Ok::<(), offload_format::Error>(())
+//! ```
+
+use crate::{Error, ErrorKind, bytes};
+
+/// The note's section.
+pub const NOTE_SECTION: &str = ".note.offload";
+/// The table's section: a C identifier, so that linkers define `__start_` and `__stop_` symbols for it.
+pub const TABLE_SECTION: &str = "offload_tab";
+/// The pack's section on x86-64: large data lies out of the way of 32-bit references.
+pub const PACK_SECTION_X86_64: &str = ".lrodata.offload";
+/// The pack's section elsewhere.
+pub const PACK_SECTION: &str = "offload_img";
+/// `SHF_X86_64_LARGE` (x86-64 psABI, section "Special Sections").
+pub const SHF_X86_64_LARGE: u64 = 0x1000_0000;
+/// The note's owner.
+pub const NOTE_OWNER: [u8; 8] = *b"OFFLOAD\0";
+/// The note's type.
+pub const NOTE_TYPE: u32 = 1;
+/// Size of the note's description.
+pub const NOTE_DESC_SIZE: u32 = 40;
+/// Size of the note.
+pub const NOTE_SIZE: u64 = 60;
+/// Offset in the note of the i64 difference to the descriptor, counted from that field.
+pub const NOTE_DESCRIPTOR: u64 = 28;
+/// Offset in the note of the i64 difference to the ELF header, counted from that field.
+pub const NOTE_EHDR: u64 = 36;
+/// Offset in the note of 16 bytes that identify the crate's pack.
+pub const NOTE_ID: u64 = 44;
+
+/// First bytes of a descriptor.
+pub const DESCRIPTOR_MAGIC: [u8; 8] = *b"OFLDDESC";
+/// Version of the descriptor that this release writes.
+pub const DESCRIPTOR_VERSION: u16 = 1;
+/// Size of that descriptor.
+pub const DESCRIPTOR_SIZE: u64 = 64;
+/// Offset in the descriptor of the i64 difference to the pack, counted from that field.
+pub const DESCRIPTOR_PACK: u64 = 16;
+
+/// A crate's entry in the table.
+///
+/// | offset | type | field |
+/// |---|---|---|
+/// | 0 | `[u8; 8]` | [`DESCRIPTOR_MAGIC`] |
+/// | 8 | u32 | size of this descriptor; a reader steps by it |
+/// | 12 | u16 | version; a reader skips those it does not know |
+/// | 14 | u16 | flags, 0 |
+/// | 16 | i64 | where the pack starts, counted from this field |
+/// | 24 | u64 | size of the pack |
+/// | 32 | `[u8; 16]` | identity of the pack: the hash of its index |
+/// | 48 | `[u8; 16]` | zero |
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Descriptor {
+    /// Where the pack starts, in bytes from the descriptor's field [`DESCRIPTOR_PACK`].
+    pub pack: i64,
+    /// Size of the pack in bytes.
+    pub pack_size: u64,
+    /// Hash of the pack's index.
+    pub id: [u8; 16],
+    /// Zero; room for packs that lie elsewhere.
+    pub flags: u16,
+}
+
+impl Descriptor {
+    /// The bytes of the descriptor; a linker fills in the pack's place where it is not known yet.
+    pub fn encode(&self) -> [u8; DESCRIPTOR_SIZE as usize] {
+        let mut out = [0; DESCRIPTOR_SIZE as usize];
+        let size = (DESCRIPTOR_SIZE as u32).to_le_bytes();
+        let version = DESCRIPTOR_VERSION.to_le_bytes();
+        let (flags, pack, pack_size) =
+            (self.flags.to_le_bytes(), self.pack.to_le_bytes(), self.pack_size.to_le_bytes());
+        let fields: [&[u8]; 7] = [&DESCRIPTOR_MAGIC, &size, &version, &flags, &pack, &pack_size, &self.id];
+        for (slot, byte) in out.iter_mut().zip(fields.concat()) {
+            *slot = byte;
+        }
+        out
+    }
+
+    /// Reads the descriptor at the start of `table`, and how many bytes to the next one.
+    ///
+    /// The descriptor is `None` if its version is of a later release.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Magic`], [`ErrorKind::Truncated`], or [`ErrorKind::Invalid`] for an impossible size.
+    pub fn parse(table: &[u8]) -> Result<(Option<Descriptor>, u64), Error> {
+        const WHAT: &str = "descriptor";
+        if bytes::array(table, 0, WHAT)? != DESCRIPTOR_MAGIC {
+            return Err(ErrorKind::Magic { what: "a descriptor of a pack" }.into());
+        }
+        let size = u64::from(bytes::u32_at(table, 8, WHAT)?);
+        if size < DESCRIPTOR_SIZE || size % 8 != 0 {
+            return Err(Error::invalid("size of a descriptor", size));
+        }
+        bytes::range(table, 0, size, WHAT)?;
+        let descriptor = Descriptor {
+            flags: bytes::u16_at(table, 14, WHAT)?,
+            pack: bytes::i64_at(table, DESCRIPTOR_PACK, WHAT)?,
+            pack_size: bytes::u64_at(table, 24, WHAT)?,
+            id: bytes::array(table, 32, WHAT)?,
+        };
+        let known = bytes::u16_at(table, 12, WHAT)? == DESCRIPTOR_VERSION;
+        Ok((known.then_some(descriptor), size))
+    }
+}
+
+/// The note of a crate; the linker fills in the two differences.
+pub fn note(id: [u8; 16]) -> [u8; NOTE_SIZE as usize] {
+    let mut out = [0; NOTE_SIZE as usize];
+    let header = note_header();
+    let version = u32::from(DESCRIPTOR_VERSION).to_le_bytes();
+    let fields: [&[u8]; 4] = [&header, &version, &[0; 20], &id];
+    for (slot, byte) in out.iter_mut().zip(fields.concat()) {
+        *slot = byte;
+    }
+    out
+}
+
+/// The first 20 bytes of every note of ours: what a reader searches for.
+pub fn note_header() -> [u8; 20] {
+    let mut out = [0; 20];
+    let fields: [&[u8]; 4] =
+        [&8u32.to_le_bytes(), &NOTE_DESC_SIZE.to_le_bytes(), &NOTE_TYPE.to_le_bytes(), &NOTE_OWNER];
+    for (slot, byte) in out.iter_mut().zip(fields.concat()) {
+        *slot = byte;
+    }
+    out
+}
+
+/// Where the descriptor and the ELF header lie, in bytes from the start of a note; `None` if it is not ours.
+pub fn parse_note(note: &[u8]) -> Option<(i64, i64)> {
+    let ours = bytes::array::<20>(note, 0, "note").ok()? == note_header();
+    let field = |offset: u64| {
+        let difference = bytes::i64_at(note, offset, "note").ok()?;
+        difference.checked_add_unsigned(offset)
+    };
+    if ours { Some((field(NOTE_DESCRIPTOR)?, field(NOTE_EHDR)?)) } else { None }
+}

@@ -1,0 +1,99 @@
+//! AMD architectures and their features.
+
+use std::fmt;
+
+/// An AMD target ID (<https://llvm.org/docs/AMDGPUUsage.html#target-id>): `gfx90a:sramecc+:xnack-`.
+///
+/// A feature that is not named means "either way".
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AmdArch {
+    processor: String,
+    sramecc: Option<bool>,
+    xnack: Option<bool>,
+}
+
+impl AmdArch {
+    pub(super) const KNOWN: [&'static str; 30] = [
+        "gfx803",
+        "gfx900",
+        "gfx906",
+        "gfx908",
+        "gfx90a",
+        "gfx90c",
+        "gfx942",
+        "gfx950",
+        "gfx1010",
+        "gfx1012",
+        "gfx1030",
+        "gfx1031",
+        "gfx1032",
+        "gfx1034",
+        "gfx1035",
+        "gfx1036",
+        "gfx1100",
+        "gfx1101",
+        "gfx1102",
+        "gfx1103",
+        "gfx1150",
+        "gfx1151",
+        "gfx1200",
+        "gfx1201",
+        "gfx9-generic",
+        "gfx9-4-generic",
+        "gfx10-1-generic",
+        "gfx10-3-generic",
+        "gfx11-generic",
+        "gfx12-generic",
+    ];
+
+    /// The processor, as `gfx90a` or `gfx11-generic`.
+    pub fn processor(&self) -> &str {
+        &self.processor
+    }
+
+    /// Whether ECC for SRAM must be on or off.
+    pub fn sramecc(&self) -> Option<bool> {
+        self.sramecc
+    }
+
+    /// Whether XNACK replay must be on or off.
+    pub fn xnack(&self) -> Option<bool> {
+        self.xnack
+    }
+
+    pub(super) fn parse(text: &str) -> Option<AmdArch> {
+        let mut parts = text.split(':');
+        let processor = parts.next()?;
+        let digits = processor.strip_prefix("gfx")?;
+        let plain = digits.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+        let named = digits.len() >= 3 && digits.starts_with(|c: char| c.is_ascii_digit());
+        if !plain || !named {
+            return None;
+        }
+        let mut arch = AmdArch { processor: processor.to_string(), sramecc: None, xnack: None };
+        for part in parts {
+            let on = part.ends_with('+');
+            let slot = match part.strip_suffix(['+', '-'])? {
+                "sramecc" => &mut arch.sramecc,
+                "xnack" => &mut arch.xnack,
+                _ => return None,
+            };
+            if slot.replace(on).is_some() {
+                return None;
+            }
+        }
+        Some(arch)
+    }
+}
+
+impl fmt::Display for AmdArch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.processor)?;
+        for (name, value) in [("sramecc", self.sramecc), ("xnack", self.xnack)] {
+            if let Some(on) = value {
+                write!(f, ":{name}{}", if on { '+' } else { '-' })?;
+            }
+        }
+        Ok(())
+    }
+}

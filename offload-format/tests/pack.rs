@@ -1,0 +1,211 @@
+//! The pack from outside: what is written is read, later releases can be read past, damage is always noticed.
+#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+use std::path::Path;
+
+use offload_format::codec::{self, Codec, Frame};
+use offload_format::pack::{ArgKind, NewArg, NewImage, NewKernel, NoticeKind, Pack, PackBuilder, layout};
+use offload_format::{ErrorKind, Target};
+
+fn kernel(name: &str) -> NewKernel {
+    let arg = |name: &str, kind, size| NewArg { name: name.into(), type_name: "float*".into(), kind, size };
+    NewKernel {
+        name: name.into(),
+        args: vec![arg("a", ArgKind::Value, Some(4)), arg("x", ArgKind::Global, None)],
+        required_work_group: [64, 1, 1],
+        sub_group_size: Some(16),
+        registers: Some(128),
+        local_memory: Some(1024),
+        private_memory: None,
+        spilled: Some(0),
+        has_barrier: true,
+    }
+}
+
+fn image(module: &str, target: &str) -> NewImage {
+    NewImage {
+        kernels: vec![kernel("saxpy"), kernel("matmul")],
+        ..NewImage::new(module, target.parse().unwrap())
+    }
+}
+
+/// A pack with a compressed image, a raw one, and a second user of the first one's bytes.
+fn sample() -> Vec<u8> {
+    let text = "the quick brown fox jumps over the lazy dog. ".repeat(20);
+    let packed = codec::encode(text.as_bytes(), Codec::Zstd, 19).unwrap();
+    let raw = codec::encode(b"\x7fELF native", Codec::Raw, 0).unwrap();
+    let mut builder = PackBuilder::new("sample", "1.2.3");
+    builder.image(image("stats", "spirv64"), packed.info()).unwrap();
+    builder.image(image("blas", "intel:pvc"), raw.info()).unwrap();
+    builder.image(image("blas", "opencl-c"), packed.info()).unwrap();
+    builder.notice(NoticeKind::SkippedTarget, ["blas", "cubin:sm_90", "ptxas was not found"]);
+    assemble(builder, &[packed, raw])
+}
+
+fn assemble(builder: PackBuilder, frames: &[Frame]) -> Vec<u8> {
+    let laid_out = builder.finish().unwrap();
+    let mut bytes = laid_out.index;
+    let payload = bytes.len() as u64;
+    for placement in &laid_out.frames {
+        let frame = frames.iter().find(|frame| frame.info().hash == placement.hash).unwrap();
+        bytes.resize((payload + placement.offset) as usize, 0);
+        bytes.extend_from_slice(frame.bytes());
+    }
+    assert_eq!(bytes.len() as u64, laid_out.size);
+    bytes
+}
+
+/// Reads everything there is; any error counts.
+fn read_all(bytes: &[u8]) -> Result<Vec<Vec<u8>>, offload_format::Error> {
+    let pack = Pack::parse(bytes)?;
+    pack.verify_index()?;
+    let mut images = Vec::new();
+    for image in pack.images() {
+        let image = image?;
+        for kernel in pack.kernels(&image) {
+            pack.args(&kernel?).try_for_each(|arg| arg.map(drop))?;
+        }
+        images.push(codec::decode(&pack, &image)?);
+    }
+    pack.notices().try_for_each(|notice| notice.map(drop))?;
+    Ok(images)
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let bytes = sample();
+    let pack = Pack::parse(&bytes).unwrap();
+    pack.verify_index().unwrap();
+    assert_eq!(
+        (pack.meta("package"), pack.meta("version"), pack.meta("x")),
+        (Some("sample"), Some("1.2.3"), None)
+    );
+    let images: Vec<_> = pack.images().map(Result::unwrap).collect();
+    let names: Vec<_> = images.iter().map(|image| (image.module, image.target_text)).collect();
+    assert_eq!(names, [("blas", "intel:pvc"), ("blas", "opencl-c"), ("stats", "spirv64")]);
+    assert_eq!(images[0].target().unwrap(), "intel:pvc".parse::<Target>().unwrap());
+    assert_eq!((images[0].codec, images[1].codec), (Codec::Raw, Codec::Zstd));
+    // Equal images are stored once.
+    assert_eq!(images[1].offset, images[2].offset);
+    assert!(images[1].stored_size * 4 < images[1].raw_size);
+
+    let kernels: Vec<_> = pack.kernels(&images[2]).map(Result::unwrap).collect();
+    assert_eq!((kernels.len(), kernels[1].name, kernels[1].required_work_group), (2, "matmul", [64, 1, 1]));
+    assert_eq!(
+        (kernels[1].local_memory, kernels[1].private_memory, kernels[1].has_barrier),
+        (Some(1024), None, true)
+    );
+    let args: Vec<_> = pack.args(&kernels[1]).map(Result::unwrap).collect();
+    assert_eq!(
+        (args[0].name, args[0].size, args[1].kind, args[1].size),
+        ("a", Some(4), ArgKind::Global, None)
+    );
+    let notice = pack.notices().next().unwrap().unwrap();
+    assert_eq!(
+        (notice.kind, notice.target, notice.reason),
+        (NoticeKind::SkippedTarget, "cubin:sm_90", "ptxas was not found")
+    );
+}
+
+#[test]
+fn the_order_of_insertion_does_not_matter() {
+    let build = |targets: &[&str]| {
+        let mut builder = PackBuilder::new("p", "1.0.0");
+        for target in targets {
+            let frame = codec::encode(target.as_bytes(), Codec::Zstd, 3).unwrap();
+            builder.image(image("m", target), frame.info()).unwrap();
+        }
+        builder.finish().unwrap().index
+    };
+    assert_eq!(build(&["host", "spirv64", "intel:pvc"]), build(&["intel:pvc", "host", "spirv64"]));
+}
+
+#[test]
+fn every_changed_byte_is_noticed_or_harmless() {
+    let good = sample();
+    let images = read_all(&good).unwrap();
+    for at in 0..good.len() {
+        for bit in 0..8 {
+            let mut bad = good.clone();
+            bad[at] ^= 1 << bit;
+            if let Ok(read) = read_all(&bad) {
+                // Only padding between frames may change unseen.
+                assert_eq!(read, images, "byte {at} bit {bit}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_truncation_is_an_error() {
+    let good = sample();
+    for size in 0..good.len() {
+        assert!(read_all(&good[..size]).is_err(), "cut to {size}");
+    }
+}
+
+#[test]
+fn boundary_values_do_not_panic() {
+    let good = sample();
+    let payload = u64::from_le_bytes(good[40..48].try_into().unwrap()) as usize;
+    let values =
+        [0, 1, 2, 0x7f, 0xff, 0x7fff_ffff, 0xffff_ffff, 1 << 32, 1 << 62, 1 << 63, u64::MAX - 7, u64::MAX];
+    for at in 0..payload - 8 {
+        for value in values {
+            let mut bad = good.clone();
+            bad[at..at + 8].copy_from_slice(&value.to_le_bytes());
+            // Without the index hash, to get past the first defence.
+            if let Ok(pack) = Pack::parse(&bad) {
+                for image in pack.images().take(100).flatten() {
+                    let kernels: Vec<_> = pack.kernels(&image).take(100).flatten().collect();
+                    for kernel in kernels {
+                        let _ = pack.args(&kernel).take(100).count();
+                    }
+                    let _ = codec::decode(&pack, &image);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_later_release_is_read_past() {
+    let good = sample();
+    let mut pack = good.clone();
+    // A table of an unknown kind in place of the notices.
+    let directory = layout::HEADER_SIZE as usize + 5 * layout::DIRECTORY_ENTRY as usize;
+    assert_eq!(pack[directory], layout::TABLE_NOTICES as u8);
+    pack[directory] = 99;
+    // A later minor version.
+    pack[10] = 7;
+    let read = Pack::parse(&pack).unwrap();
+    assert_eq!((read.images().count(), read.notices().count()), (3, 0));
+    // An unknown codec on the first image only.
+    let table = u64::from_le_bytes(good[120..128].try_into().unwrap()) as usize;
+    assert_eq!(u16::from_le_bytes(good[table + 28..table + 30].try_into().unwrap()), 0);
+    pack[table + 28] = 77;
+    let read = Pack::parse(&pack).unwrap();
+    let results: Vec<_> = read.images().map(|image| codec::decode(&read, &image.unwrap())).collect();
+    let kind = results[0].as_ref().unwrap_err().kind().clone();
+    assert_eq!(kind, ErrorKind::Unsupported { what: "codec", value: 77 });
+    assert!(results[1].is_ok() && results[2].is_ok());
+    // Another major version is refused as such.
+    pack[8] = 2;
+    let kind = Pack::parse(&pack).unwrap_err().kind().clone();
+    assert_eq!(kind, ErrorKind::Version { what: "the pack", found: 2 });
+}
+
+/// The bytes of version 1, as the first release wrote them. They must stay readable for ever.
+#[test]
+fn the_frozen_sample_is_readable() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/sample-v1.pack");
+    if std::env::var_os("OFFLOAD_BLESS").is_some() && !path.exists() {
+        std::fs::write(&path, sample()).unwrap();
+    }
+    let frozen = std::fs::read(&path).unwrap();
+    assert_eq!(read_all(&frozen).unwrap(), read_all(&sample()).unwrap());
+    // The index has no freedom; zstd's bytes may change with the library.
+    let payload = u64::from_le_bytes(frozen[40..48].try_into().unwrap());
+    assert_eq!(Pack::parse(&frozen).unwrap().meta("package"), Some("sample"));
+    assert!(payload > layout::HEADER_SIZE);
+}

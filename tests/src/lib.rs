@@ -1,0 +1,102 @@
+//! What the end-to-end tests share: where things are, and how a test says that it cannot run here.
+//!
+//! `cargo xtask test` sets the variables that these functions read. Under `CI` a test that cannot run fails:
+//! a green run must not be one that skipped.
+
+use std::env;
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Names the directory in which all fixture projects are built, so that their dependencies are built once.
+pub const TARGET_DIR_VAR: &str = "OFFLOAD_TEST_TARGET_DIR";
+/// Names the prefix (with `lib/`) of Intel's OpenCL runtime for CPUs.
+pub const INTEL_RUNTIME_VAR: &str = "OFFLOAD_TEST_INTEL_RT";
+
+/// The root of this checkout.
+pub fn workspace_root() -> PathBuf {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    tests.parent().unwrap_or(tests).to_path_buf()
+}
+
+/// The target directory for fixture projects.
+pub fn fixture_target_dir() -> PathBuf {
+    let given = env::var_os(TARGET_DIR_VAR).map(PathBuf::from);
+    given.unwrap_or_else(|| workspace_root().join("target").join("fixtures"))
+}
+
+/// Finds a program in `PATH`, or says that the calling test is skipped.
+///
+/// # Panics
+/// If the program is missing and the variable `CI` is set.
+///
+/// ```
+/// assert!(offload_tests::require("cargo").is_some());
+/// ```
+pub fn require(program: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    find_program(program, &path).or_else(|| skip(&format!("{program} is not installed")))
+}
+
+/// Finds Intel's OpenCL runtime, or says that the calling test is skipped.
+///
+/// # Panics
+/// If it is missing and the variable `CI` is set.
+pub fn require_intel_runtime() -> Option<PathBuf> {
+    let prefix = env::var_os(INTEL_RUNTIME_VAR).map(PathBuf::from);
+    let usable = prefix.filter(|prefix| prefix.join("lib/libintelocl.so").exists());
+    usable.or_else(|| skip(&format!("{INTEL_RUNTIME_VAR} names no runtime; `cargo xtask test` installs one")))
+}
+
+/// Says that the calling test is skipped, and why; `None`, for `let ... else { return }`.
+///
+/// # Panics
+/// If the variable `CI` is set.
+pub fn skip<T>(reason: &str) -> Option<T> {
+    // The test harness captures `println!`, but not writes to the handle.
+    let _ = writeln!(io::stderr(), "skipped: {reason}");
+    refuse_in_ci(reason, env::var_os("CI").as_deref());
+    None
+}
+
+#[allow(clippy::panic, reason = "this is how a test fails")]
+fn refuse_in_ci(reason: &str, ci: Option<&OsStr>) {
+    if ci.is_some_and(|ci| !ci.is_empty() && ci != "false") {
+        panic!("a test would be skipped in CI: {reason}");
+    }
+}
+
+fn find_program(program: &str, path: &OsStr) -> Option<PathBuf> {
+    env::split_paths(path).map(|dir| dir.join(program)).find(|file| file.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn skipping_is_fine_on_a_desk() {
+        refuse_in_ci("no such tool", None);
+        refuse_in_ci("no such tool", Some(OsStr::new("false")));
+    }
+
+    #[test]
+    #[should_panic(expected = "no such tool")]
+    fn skipping_fails_in_ci() {
+        refuse_in_ci("no such tool", Some(OsStr::new("true")));
+    }
+
+    #[test]
+    fn programs_are_files_in_path() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("folder")).unwrap();
+        std::fs::write(dir.path().join("tool"), "").unwrap();
+        assert_eq!(find_program("tool", dir.path().as_os_str()), Some(dir.path().join("tool")));
+        assert_eq!(find_program("folder", dir.path().as_os_str()), None);
+    }
+
+    #[test]
+    fn root_holds_the_workspace() {
+        assert!(workspace_root().join("tests/Cargo.toml").is_file());
+    }
+}

@@ -1,0 +1,72 @@
+//! `cargo xtask`: what is done to this workspace as a whole.
+
+mod demo;
+mod error;
+mod fresh;
+mod linkers;
+mod nightly;
+mod setup;
+mod syclbin;
+mod test;
+mod workspace;
+
+use std::process::ExitCode;
+
+use crate::error::{Error, Result};
+use crate::workspace::Workspace;
+
+/// A task by its name on the command line.
+struct Task {
+    name: &'static str,
+    help: &'static str,
+    run: fn(&Workspace, &[String]) -> Result<ExitCode>,
+}
+
+const TASKS: [Task; 7] = [
+    Task { name: "demo", help: demo::HELP, run: demo::run },
+    Task { name: "test", help: test::HELP, run: test::run },
+    Task { name: "setup", help: setup::HELP, run: setup::run },
+    Task { name: "linkers", help: linkers::HELP, run: linkers::run },
+    Task { name: "fresh", help: fresh::HELP, run: fresh::run },
+    Task { name: "syclbin", help: syclbin::HELP, run: syclbin::run },
+    Task { name: "nightly", help: nightly::HELP, run: nightly::run },
+];
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    dispatch(&args).unwrap_or_else(|error| {
+        eprintln!("error: {error}");
+        ExitCode::FAILURE
+    })
+}
+
+fn dispatch(args: &[String]) -> Result<ExitCode> {
+    let Some((name, rest)) = args.split_first() else {
+        print!("{}", usage());
+        return Ok(ExitCode::from(2));
+    };
+    if is_help(name) {
+        print!("{}", usage());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some(task) = TASKS.iter().find(|task| task.name == name) else {
+        let names: Vec<&str> = TASKS.iter().map(|task| task.name).collect();
+        let error = Error::new(format!("there is no task `{}`", name.escape_debug()));
+        return Err(error.hint(format!("the tasks are {}", names.join(", "))));
+    };
+    if rest.iter().any(|arg| is_help(arg)) {
+        println!("cargo xtask {}", task.help);
+        return Ok(ExitCode::SUCCESS);
+    }
+    (task.run)(&Workspace::find()?, rest)
+}
+
+fn is_help(arg: &str) -> bool {
+    matches!(arg, "help" | "--help" | "-h")
+}
+
+/// The first line of every task's help.
+fn usage() -> String {
+    let lines = TASKS.iter().map(|task| format!("  {}\n", task.help.lines().next().unwrap_or_default()));
+    format!("usage: cargo xtask TASK\n{}", lines.collect::<String>())
+}

@@ -1,0 +1,108 @@
+//! What a build says when something is wrong: one error that names it and the next step, no panic.
+
+mod support;
+
+use support::Project;
+
+fn contains(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "no {part:?} in:\n{text}");
+    }
+}
+
+#[test]
+fn a_missing_clang() {
+    let mut project = Project::with_fake_tools("two-files");
+    project.set("OFFLOAD_CLANG", "/nonexistent/clang");
+    contains(
+        &project.fail(),
+        &["clang of LLVM 22 or later was not found", "/nonexistent/clang", "OFFLOAD_CLANG", "hint: "],
+    );
+}
+
+#[test]
+fn a_clang_that_is_too_old() {
+    let project = Project::with_fake_tools("two-files");
+    project.fault("clang", "old");
+    contains(&project.fail(), &["LLVM 15, too old to make SPIR-V", "tools/clang", "override: set OFFLOAD_CLANG", "hint: "]);
+}
+
+#[test]
+fn a_missing_ocloc() {
+    let mut project = Project::with_fake_tools("two-files");
+    project.set("OFFLOAD_OCLOC", "/nonexistent/ocloc");
+    contains(&project.fail(), &["ocloc was not found", "/nonexistent/ocloc", "override: set OFFLOAD_OCLOC", "spirv64"]);
+}
+
+#[test]
+fn an_optional_target_that_cannot_be_built_is_left_out_loudly() {
+    let mut project = Project::with_fake_tools("two-files");
+    project.set("OFFLOAD_OCLOC", "/nonexistent/ocloc");
+    project.write("offload.toml", "targets = [\"spirv64\", { name = \"intel:pvc\", optional = true }]\n");
+    let outcome = project.cargo(&["run", "--offline"]);
+    assert!(outcome.success, "{}", outcome.text);
+    contains(&outcome.text, &["optional target `intel:pvc` is left out: ocloc was not found", "spirv64 "]);
+}
+
+#[test]
+fn an_unknown_target() {
+    let project = Project::with_fake_tools("two-files");
+    project.write("offload.toml", "targets = [\"intel:pcv\"]\n");
+    contains(&project.fail(), &["unknown target `intel:pcv`", "hint: the nearest names are intel:pvc", "offload.toml"]);
+    assert!(project.calls().is_empty());
+}
+
+#[test]
+fn a_missing_source() {
+    let project = Project::with_fake_tools("two-files");
+    std::fs::remove_file(project.path("kernels/b.cl")).unwrap();
+    contains(&project.fail(), &["kernels/b.cl` does not exist", "hint: "]);
+}
+
+#[test]
+fn tools_that_lie_about_success() {
+    for (tool, fault, message) in [
+        ("clang", "empty", "its output is empty"),
+        ("clang", "missing", "wrote no output"),
+        ("opt", "empty", "its output is empty"),
+        ("ocloc", "empty", "its output is empty"),
+        ("ocloc", "truncated", "its output is not usable"),
+        ("ocloc", "missing", "wrote no output"),
+    ] {
+        let project = Project::with_fake_tools("two-files");
+        project.fault(tool, fault);
+        let text = project.fail();
+        contains(&text, &["exited with success", message, tool]);
+        // Nothing bad was kept: the repaired tool is asked again.
+        project.fault(tool, "");
+        assert_eq!(project.run(&[]).lines().count(), 3, "{tool} {fault}");
+    }
+}
+
+#[test]
+fn a_kernel_that_does_not_compile() {
+    let project = Project::new("two-files");
+    project.write("offload.toml", "targets = [\"spirv64\", \"opencl-c\", \"host\"]\n");
+    project.write("kernels/b.cl", "__kernel void beta(__global int *x) {\n  x[0] = nonsense;\n}\n");
+    let text = project.fail();
+    contains(&text, &["kernels/b.cl:2:10: error: use of undeclared identifier 'nonsense'", "x[0] = nonsense;"]);
+    assert_eq!(text.matches("use of undeclared identifier").count(), 1, "{text}");
+}
+
+#[test]
+fn a_function_without_definition() {
+    let project = Project::new("two-files");
+    let declared = "float missing(float x);\n__kernel void beta(__global float *x) {\n  x[0] = missing(x[1]);\n}\n";
+    project.write("kernels/b.cl", declared);
+    for target in ["host", "spirv64"] {
+        project.write("offload.toml", &format!("targets = [\"{target}\"]\n"));
+        contains(&project.fail(), &["function `missing` has no definition"]);
+    }
+}
+
+#[test]
+fn one_kernel_name_in_two_files() {
+    let project = Project::with_fake_tools("two-files");
+    project.write("kernels/b.cl", "__kernel void alpha(__global int *x) {\n}\n");
+    contains(&project.fail(), &["kernel `alpha` is defined in `kernels/a.cl` and in `kernels/b.cl`"]);
+}

@@ -1,0 +1,124 @@
+//! Exactly what depends on an edit is built again. Every compiler call is recorded by fake tools.
+
+mod support;
+
+use support::Project;
+
+/// Calls of a build from an empty cache: each file's front end once, then each target's own steps.
+const ALL: [&str; 12] = [
+    "clang ask", "clang ask", "clang check", "clang codegen", "clang kernels/a.cl", "clang kernels/b.cl", "clang merge",
+    "llvm-link ask", "llvm-link run", "ocloc run", "opt ask", "opt run",
+];
+
+fn without_checks(mut calls: Vec<String>) -> Vec<String> {
+    calls.retain(|call| !call.starts_with("spirv-val"));
+    calls
+}
+
+#[test]
+fn an_unchanged_build_starts_no_compiler() {
+    let project = Project::with_fake_tools("two-files");
+    let first = project.run(&[]);
+    assert_eq!(without_checks(project.calls()), ALL);
+    assert_eq!(project.run(&[]), first);
+    assert_eq!(project.calls(), [""; 0]);
+    // A build script that runs again for another reason finds everything in the cache.
+    project.write("flags.txt", "");
+    assert_eq!(project.run(&[]), first);
+    assert_eq!(project.calls(), [""; 0]);
+}
+
+#[test]
+fn a_header_rebuilds_the_files_that_include_it() {
+    let project = Project::with_fake_tools("two-files");
+    project.run(&[]);
+    project.calls();
+    project.write("kernels/common.h", "#define COMMON 2\n");
+    project.run(&[]);
+    let calls = without_checks(project.calls());
+    assert!(calls.contains(&"clang kernels/a.cl".to_string()), "{calls:?}");
+    assert!(!calls.contains(&"clang kernels/b.cl".to_string()), "{calls:?}");
+    // The old text again: every result is still there.
+    project.write("kernels/common.h", "#define COMMON 1\n");
+    project.run(&[]);
+    assert_eq!(project.calls(), [""; 0]);
+}
+
+#[test]
+fn a_source_rebuilds_itself_alone() {
+    let project = Project::with_fake_tools("two-files");
+    project.run(&[]);
+    project.calls();
+    project.write("kernels/b.cl", "__kernel void gamma(__global int *x) {\n}\n");
+    project.run(&[]);
+    let calls = without_checks(project.calls());
+    assert!(calls.contains(&"clang kernels/b.cl".to_string()), "{calls:?}");
+    assert!(!calls.contains(&"clang kernels/a.cl".to_string()), "{calls:?}");
+}
+
+#[test]
+fn a_flag_rebuilds_everything() {
+    let project = Project::with_fake_tools("two-files");
+    project.run(&[]);
+    project.calls();
+    project.write("flags.txt", "-DMORE=1\n");
+    project.run(&[]);
+    let calls = without_checks(project.calls());
+    for file in ["clang kernels/a.cl", "clang kernels/b.cl", "clang merge"] {
+        assert!(calls.contains(&file.to_string()), "{calls:?}");
+    }
+}
+
+#[test]
+fn a_removed_target_leaves_the_program_without_a_compiler() {
+    let project = Project::with_fake_tools("two-files");
+    let all = project.run(&[]);
+    assert_eq!(all.lines().count(), 3, "{all}");
+    project.calls();
+    project.write("offload.toml", "targets = [\"spirv64\", \"opencl-c\"]\n");
+    let fewer = project.run(&[]);
+    assert!(!fewer.contains("intel") && fewer.lines().count() == 2, "{fewer}");
+    assert_eq!(project.calls(), [""; 0]);
+    project.write("offload.toml", "targets = [\"spirv64\", \"intel:pvc\", \"opencl-c\"]\n");
+    assert_eq!(project.run(&[]), all);
+    assert_eq!(project.calls(), [""; 0]);
+}
+
+#[test]
+fn a_new_target_builds_nothing_else() {
+    let project = Project::with_fake_tools("two-files");
+    project.run(&[]);
+    project.calls();
+    project.write("offload.toml", "targets = [\"spirv64\", \"intel:pvc\", \"intel:acm-g10\", \"opencl-c\"]\n");
+    let text = project.run(&[]);
+    assert!(text.contains("intel:acm-g10"), "{text}");
+    assert_eq!(without_checks(project.calls()), ["ocloc run"]);
+}
+
+#[test]
+fn another_compiler_rebuilds_everything() {
+    let project = Project::with_fake_tools("two-files");
+    project.run(&[]);
+    project.calls();
+    let clang = project.path("tools/clang");
+    let mut bytes = std::fs::read(&clang).unwrap();
+    bytes.extend(b"a later release");
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    std::fs::write(&clang, bytes).unwrap();
+    project.run(&[]);
+    let calls = without_checks(project.calls());
+    for call in ["clang ask", "clang kernels/a.cl", "clang kernels/b.cl", "clang merge", "clang codegen"] {
+        assert!(calls.contains(&call.to_string()), "{calls:?}");
+    }
+    // What has the same input as before is not made again.
+    assert!(!calls.contains(&"ocloc run".to_string()), "{calls:?}");
+}
+
+#[test]
+fn another_profile_compiles_no_kernel() {
+    let project = Project::with_fake_tools("two-files");
+    let dev = project.run(&[]);
+    project.calls();
+    assert_eq!(project.run(&["--profile", "bench"]), dev);
+    assert_eq!(project.calls(), [""; 0]);
+}
