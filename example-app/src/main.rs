@@ -1,1 +1,59 @@
-fn main(){}
+//! Runs four kernels on every device of this machine and compares the results with plain Rust.
+//!
+//! `example-app [NAME]` uses only the devices whose description contains NAME. The exit code is 0 if every result is
+//! right, 1 if one is wrong or a device fails, and 2 if there is no device.
+
+mod report;
+mod workload;
+
+use std::process::ExitCode;
+
+use offload_rt::{Device, Error};
+
+offload_rt::include_kernels!("demo");
+
+fn main() -> ExitCode {
+    let wanted = std::env::args().nth(1).unwrap_or_default();
+    let (found, missing) = devices();
+    let devices: Vec<_> = found.into_iter().filter(|device| device.description().contains(&wanted)).collect();
+    report::images(demo::module().entries());
+    report::devices(&devices, missing.as_ref());
+    if devices.is_empty() {
+        eprintln!(
+            "no device to run on: looked for the CPU and for OpenCL devices whose description contains `{wanted}`"
+        );
+        return ExitCode::from(2);
+    }
+    let all_right = devices.iter().fold(true, |right, device| run_on(device) && right);
+    println!("\n{}", if all_right { "all results are right" } else { "some results are WRONG" });
+    if all_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The CPU, which needs no driver, and whatever OpenCL offers.
+fn devices() -> (Vec<Device>, Option<Error>) {
+    let mut devices = vec![Device::host()];
+    match offload_rt::opencl::devices() {
+        Ok(found) => {
+            devices.extend(found);
+            (devices, None)
+        }
+        Err(error) => (devices, Some(error)),
+    }
+}
+
+/// Picks, loads and runs; whether every result is right.
+fn run_on(device: &Device) -> bool {
+    println!("\n{device}");
+    let outcome = demo::module().select(device).and_then(|selection| {
+        report::selection(&selection);
+        let program = device.open(&selection.entry().load()?)?;
+        workload::run_all(program.as_ref())
+    });
+    match outcome {
+        Ok(results) => report::results(&results),
+        Err(error) => {
+            println!("  {error}");
+            false
+        }
+    }
+}

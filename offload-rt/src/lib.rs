@@ -1,1 +1,95 @@
-//! x
+//! Finds, selects, decompresses and verifies the device images that `offload-build` put into the program.
+//!
+//! - [`include_kernels!`] brings in a crate's own kernels as a [`Module`];
+//! - [`Registry`] lists every image: of this program, of all loaded libraries, or of a pack beside the program;
+//! - [`Registry::select`] picks the best image for a [`Device`] and says why the others were not;
+//! - [`Entry::load`] decompresses that one image, once, and checks it against its hash;
+//! - [`Device::open`] hands it to a driver, and the [`Program`] it returns launches kernels.
+//!
+//! Nothing runs before `main`, and finding images reads only their index.
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `host` (default) | [`host`]: images for the program's own CPU run in this process, without a driver |
+//! | `opencl` | `opencl`: OpenCL devices; the library is opened at run time |
+//!
+//! ```
+//! use offload_format::codec::{self, Codec};
+//! use offload_format::pack::{NewImage, PackBuilder};
+//! use offload_rt::{Device, OpenClDevice, Registry};
+//!
+//! // A pack as a build makes it.
+//! let frame = codec::encode(b"kernel void f(global int *x) { x[0] = 1; }", Codec::Zstd, 3)?;
+//! let mut builder = PackBuilder::new("my-crate", "0.1.0");
+//! builder.image(NewImage::new("blas", "opencl-c".parse()?), frame.info())?;
+//! let mut pack = builder.finish()?.index;
+//! pack.extend_from_slice(frame.bytes());
+//!
+//! let registry = Registry::from_pack(pack)?;
+//! let device = Device::from(OpenClDevice::new("some GPU", "someone").opencl_c());
+//! let selection = registry.select("blas", &device)?;
+//! assert_eq!(selection.entry().target_text(), "opencl-c");
+//! assert!(selection.entry().load()?.bytes().starts_with(b"kernel void"));
+//!
+//! let error = registry.select("blas", &Device::host()).unwrap_err();
+//! assert!(error.to_string().contains("opencl-c: it is for an OpenCL device, not for the host CPU"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Unsafe code
+//! It is in the modules `sections` (reading linked and loaded memory), `once` (a cell that survives `fork`),
+//! `launch::plain` (numbers as bytes), `macros`, and in the adapters `host` and `opencl`; everywhere else it is
+//! denied.
+#![deny(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[cfg(feature = "host")]
+#[allow(unsafe_code, reason = "loads and calls native code")]
+pub mod host;
+#[cfg(feature = "opencl")]
+#[allow(unsafe_code, reason = "calls the OpenCL driver")]
+pub mod opencl;
+
+mod device;
+mod entry;
+mod error;
+mod kernel;
+mod launch;
+#[allow(unsafe_code, reason = "takes the address of a linked symbol")]
+mod macros;
+mod module;
+#[allow(unsafe_code, reason = "owns a value through an atomic pointer")]
+mod once;
+mod registry;
+#[allow(unsafe_code, reason = "reads memory that the linker and the loader describe")]
+mod sections;
+mod select;
+mod text;
+
+pub use offload_format::codec::Codec;
+pub use offload_format::pack::{ArgKind, NoticeKind};
+pub use offload_format::{Hash128, HostLevel, ImageKind, SpirvVersion, Target, UnknownTarget};
+
+pub use crate::device::{Device, OpenClDevice};
+pub use crate::entry::{Entry, LoadedImage};
+pub use crate::error::Error;
+pub use crate::kernel::{ArgInfo, KernelInfo};
+pub use crate::launch::{Arg, NdRange, Plain, Program};
+pub use crate::module::Module;
+pub use crate::registry::{Notice, Registry, Skipped};
+pub use crate::select::{Outcome, Selection, Verdict};
+
+/// What the macros of this crate expand to; not for direct use.
+#[doc(hidden)]
+pub mod __private {
+    use crate::Module;
+
+    /// The module `name` of the pack whose descriptor lies at `descriptor`.
+    ///
+    /// # Safety
+    /// `descriptor` lies in the executable or shared library that the caller is linked into.
+    #[allow(unsafe_code, reason = "the contract is the macro's to keep")]
+    pub unsafe fn module(name: &'static str, descriptor: *const u8) -> Module {
+        crate::module::at(name, descriptor)
+    }
+}

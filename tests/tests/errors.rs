@@ -1,4 +1,11 @@
 //! What a build says when something is wrong: one error that names it and the next step, no panic.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise"
+)]
 
 mod support;
 
@@ -24,14 +31,20 @@ fn a_missing_clang() {
 fn a_clang_that_is_too_old() {
     let project = Project::with_fake_tools("two-files");
     project.fault("clang", "old");
-    contains(&project.fail(), &["LLVM 15, too old to make SPIR-V", "tools/clang", "override: set OFFLOAD_CLANG", "hint: "]);
+    contains(
+        &project.fail(),
+        &["LLVM 15, too old to make SPIR-V", "tools/clang", "override: set OFFLOAD_CLANG", "hint: "],
+    );
 }
 
 #[test]
 fn a_missing_ocloc() {
     let mut project = Project::with_fake_tools("two-files");
     project.set("OFFLOAD_OCLOC", "/nonexistent/ocloc");
-    contains(&project.fail(), &["ocloc was not found", "/nonexistent/ocloc", "override: set OFFLOAD_OCLOC", "spirv64"]);
+    contains(
+        &project.fail(),
+        &["ocloc was not found", "/nonexistent/ocloc", "override: set OFFLOAD_OCLOC", "spirv64"],
+    );
 }
 
 #[test]
@@ -48,7 +61,10 @@ fn an_optional_target_that_cannot_be_built_is_left_out_loudly() {
 fn an_unknown_target() {
     let project = Project::with_fake_tools("two-files");
     project.write("offload.toml", "targets = [\"intel:pcv\"]\n");
-    contains(&project.fail(), &["unknown target `intel:pcv`", "hint: the nearest names are intel:pvc", "offload.toml"]);
+    contains(
+        &project.fail(),
+        &["unknown target `intel:pcv`", "hint: the nearest names are intel:pvc", "offload.toml"],
+    );
     assert!(project.calls().is_empty());
 }
 
@@ -85,14 +101,18 @@ fn a_kernel_that_does_not_compile() {
     project.write("offload.toml", "targets = [\"spirv64\", \"opencl-c\", \"host\"]\n");
     project.write("kernels/b.cl", "__kernel void beta(__global int *x) {\n  x[0] = nonsense;\n}\n");
     let text = project.fail();
-    contains(&text, &["kernels/b.cl:2:10: error: use of undeclared identifier 'nonsense'", "x[0] = nonsense;"]);
+    contains(
+        &text,
+        &["kernels/b.cl:2:10: error: use of undeclared identifier 'nonsense'", "x[0] = nonsense;"],
+    );
     assert_eq!(text.matches("use of undeclared identifier").count(), 1, "{text}");
 }
 
 #[test]
 fn a_function_without_definition() {
     let project = Project::new("two-files");
-    let declared = "float missing(float x);\n__kernel void beta(__global float *x) {\n  x[0] = missing(x[1]);\n}\n";
+    let declared =
+        "float missing(float x);\n__kernel void beta(__global float *x) {\n  x[0] = missing(x[1]);\n}\n";
     project.write("kernels/b.cl", declared);
     for target in ["host", "spirv64"] {
         project.write("offload.toml", &format!("targets = [\"{target}\"]\n"));
@@ -105,4 +125,17 @@ fn one_kernel_name_in_two_files() {
     let project = Project::with_fake_tools("two-files");
     project.write("kernels/b.cl", "__kernel void alpha(__global int *x) {\n}\n");
     contains(&project.fail(), &["kernel `alpha` is defined in `kernels/a.cl` and in `kernels/b.cl`"]);
+}
+
+#[test]
+fn a_damaged_image_in_the_program() {
+    let project = Project::with_fake_tools("two-files");
+    let program = project.program();
+    support::damage(&program, "spirv64");
+    let output = std::process::Command::new(program).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line = text.lines().find(|line| line.starts_with("spirv64")).unwrap();
+    assert!(!line.contains("bytes") && line.contains("spirv64"), "{text}");
+    // Its neighbours are as they were.
+    assert_eq!(text.lines().filter(|line| line.ends_with(" bytes")).count(), 2, "{text}");
 }

@@ -1,4 +1,11 @@
 //! Exactly what depends on an edit is built again. Every compiler call is recorded by fake tools.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise"
+)]
 
 mod support;
 
@@ -6,8 +13,18 @@ use support::Project;
 
 /// Calls of a build from an empty cache: each file's front end once, then each target's own steps.
 const ALL: [&str; 12] = [
-    "clang ask", "clang ask", "clang check", "clang codegen", "clang kernels/a.cl", "clang kernels/b.cl", "clang merge",
-    "llvm-link ask", "llvm-link run", "ocloc run", "opt ask", "opt run",
+    "clang ask",
+    "clang ask",
+    "clang check",
+    "clang codegen",
+    "clang kernels/a.cl",
+    "clang kernels/b.cl",
+    "clang merge",
+    "llvm-link ask",
+    "llvm-link run",
+    "ocloc run",
+    "opt ask",
+    "opt run",
 ];
 
 fn without_checks(mut calls: Vec<String>) -> Vec<String> {
@@ -89,7 +106,8 @@ fn a_new_target_builds_nothing_else() {
     let project = Project::with_fake_tools("two-files");
     project.run(&[]);
     project.calls();
-    project.write("offload.toml", "targets = [\"spirv64\", \"intel:pvc\", \"intel:acm-g10\", \"opencl-c\"]\n");
+    project
+        .write("offload.toml", "targets = [\"spirv64\", \"intel:pvc\", \"intel:acm-g10\", \"opencl-c\"]\n");
     let text = project.run(&[]);
     assert!(text.contains("intel:acm-g10"), "{text}");
     assert_eq!(without_checks(project.calls()), ["ocloc run"]);

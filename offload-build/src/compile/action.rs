@@ -51,6 +51,9 @@ pub(super) struct Step<'a> {
     pub(super) files: Vec<PathBuf>,
 }
 
+/// First line of a recorded set of dependencies, which may be empty.
+const SET: &str = "read";
+
 impl Session<'_> {
     /// The output of a front end; the build script depends on every file that it read.
     pub(super) fn front_end(&self, action: &FrontEnd<'_>) -> Result<Blob> {
@@ -72,7 +75,7 @@ impl Session<'_> {
             let same = |(hash, path): &(&str, &str)| {
                 self.content_hash(Path::new(path)).is_some_and(|now| now == **hash)
             };
-            if files.is_empty() || !files.iter().all(same) {
+            if !set.starts_with(SET) || !files.iter().all(same) {
                 return None;
             }
             let blob = self.cache.get(result_key(key, set))?;
@@ -107,7 +110,7 @@ impl Session<'_> {
     fn remember(&self, key: Key, known: &str, read: &[PathBuf]) -> Result<Key> {
         /// Enough for the states a file goes back and forth between.
         const KEPT: usize = 16;
-        let mut lines = Vec::new();
+        let mut lines = vec![SET.to_string()];
         for path in read {
             self.depend(path);
             let hash = self.content_hash(path).unwrap_or_default();

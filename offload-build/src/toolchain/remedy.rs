@@ -34,7 +34,7 @@ pub(super) fn ocloc() -> String {
 }
 
 pub(super) fn pocl() -> String {
-    install(["apt install libpocl2-common", "dnf install pocl", "pacman -S pocl", "brew install pocl"])
+    install(["apt install pocl-opencl-icd", "dnf install pocl", "pacman -S pocl", "brew install pocl"])
 }
 
 fn install([debian, fedora, arch, macos]: [&str; 4]) -> String {

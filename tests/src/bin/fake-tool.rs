@@ -4,6 +4,13 @@
 //! A file `NAME.fault` there makes the tool NAME misbehave: `empty`, `truncated`, `missing`, `fail`, or `old` for a
 //! clang that says it is LLVM 15. What it writes has the shape that offload-build reads back: IR that names the
 //! kernels of the source, SPIR-V with their entry points, an Intel image with their sections.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise"
+)]
 
 use std::collections::BTreeSet;
 use std::env;
@@ -59,7 +66,10 @@ fn output(name: &str, args: &[String]) -> Option<Vec<u8>> {
         "clang" => Some(front_end(args)),
         "llvm-link" => {
             let inputs = args.iter().filter(|arg| arg.starts_with("in"));
-            Some([b"BC\xC0\xDE\n".to_vec(), inputs.map(|input| read(input)).collect::<String>().into_bytes()].concat())
+            Some(
+                [b"BC\xC0\xDE\n".to_vec(), inputs.map(|input| read(input)).collect::<String>().into_bytes()]
+                    .concat(),
+            )
         }
         "opt" => Some([b"BC\xC0\xDE\n".to_vec(), read(last).into_bytes()].concat()),
         "ocloc" => {
@@ -127,7 +137,8 @@ fn source_kernels(text: &str) -> Vec<String> {
 fn kernels(text: &str) -> Vec<String> {
     let defined = text.lines().filter_map(|line| line.strip_prefix("define spir_kernel void @"));
     let names = defined.map(|rest| rest.split('(').next().unwrap().to_string());
-    let marked = text.lines().filter_map(|line| line.split("kernel:").nth(1)).map(|name| name.trim().to_string());
+    let marked =
+        text.lines().filter_map(|line| line.split("kernel:").nth(1)).map(|name| name.trim().to_string());
     names.chain(marked).collect()
 }
 
@@ -156,8 +167,11 @@ fn text_words(text: &str) -> Vec<u32> {
 
 /// A relocatable ELF of machine 205 with a section `.text.NAME` for each kernel and an empty `.ze_info`.
 fn zebin(kernels: &[String]) -> Vec<u8> {
-    let sections: Vec<String> =
-        kernels.iter().map(|name| format!(".text.{name}")).chain([".ze_info".into(), ".shstrtab".into()]).collect();
+    let sections: Vec<String> = kernels
+        .iter()
+        .map(|name| format!(".text.{name}"))
+        .chain([".ze_info".into(), ".shstrtab".into()])
+        .collect();
     let mut names = vec![0u8];
     let mut headers = vec![0u8; 64];
     let names_size = 1 + sections.iter().map(|name| name.len() + 1).sum::<usize>();

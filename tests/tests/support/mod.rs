@@ -1,12 +1,23 @@
 //! A fixture copied to a directory of its own, and the fake tools it is built with.
 
+#![allow(dead_code, reason = "each test file uses a part")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use offload_format::pack::Pack;
 
 /// The checkout that is tested.
-pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+pub fn root() -> PathBuf {
+    offload_tests::workspace_root()
+}
+
+/// Programs of projects that share a target directory overwrite each other if they share a name.
+fn unique_name() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("fixture-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// A fixture project with its own cache and fake tools.
@@ -64,23 +75,43 @@ impl Project {
         fs::write(self.path(name), text).unwrap();
     }
 
-    /// Runs cargo in the project. All projects share one target directory for the crates of the checkout, and have
-    /// one of their own for the rest by being packages at different paths.
+    /// Runs cargo in the project. All projects share one target directory, where the crates of the checkout are built
+    /// once.
     pub fn cargo(&self, args: &[&str]) -> Outcome {
-        let target = std::env::var_os("OFFLOAD_TEST_TARGET_DIR")
-            .map_or_else(|| Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixtures"), PathBuf::from);
         let output = Command::new(env!("CARGO"))
             .args(args)
             .current_dir(self.dir.path())
-            .env("CARGO_TARGET_DIR", target)
+            .env("CARGO_TARGET_DIR", offload_tests::fixture_target_dir())
             .env("CARGO_TERM_COLOR", "never")
             .env_remove("OFFLOAD_CONFIG")
             .env_remove("CLIPPY_ARGS")
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .output()
             .unwrap();
-        let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+        let text =
+            [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
         Outcome { success: output.status.success(), text }
+    }
+
+    /// The compiled build script, to be run with the environment of a target that cannot be built here.
+    pub fn build_script(&self) -> PathBuf {
+        let outcome = self.cargo(&["build", "--offline", "--message-format=json"]);
+        assert!(outcome.success, "{}", outcome.text);
+        let messages =
+            outcome.text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        let ours = messages.filter(|message| {
+            message["reason"] == "compiler-artifact"
+                && message["target"]["kind"][0] == "custom-build"
+                && message["target"]["src_path"] == self.path("build.rs").to_str().unwrap()
+        });
+        PathBuf::from(ours.last().unwrap()["filenames"][0].as_str().unwrap())
+    }
+
+    /// The built program.
+    pub fn program(&self) -> PathBuf {
+        let outcome = self.cargo(&["build", "--offline", "--message-format=json"]);
+        assert!(outcome.success, "{}", outcome.text);
+        executable(&outcome.text)
     }
 
     /// Builds and runs the program; returns what it printed.
@@ -94,7 +125,11 @@ impl Project {
     pub fn fail(&self) -> String {
         let outcome = self.cargo(&["build", "--offline"]);
         assert!(!outcome.success, "the build should have failed:\n{}", outcome.text);
-        assert!(!outcome.text.contains("panicked") && !outcome.text.contains("RUST_BACKTRACE"), "{}", outcome.text);
+        assert!(
+            !outcome.text.contains("panicked") && !outcome.text.contains("RUST_BACKTRACE"),
+            "{}",
+            outcome.text
+        );
         outcome.text
     }
 
@@ -112,6 +147,31 @@ impl Project {
     pub fn fault(&self, tool: &str, fault: &str) {
         fs::write(self.path(&format!("tools/{tool}.fault")), fault).unwrap();
     }
+}
+
+/// The last executable in cargo's messages.
+pub fn executable(messages: &str) -> PathBuf {
+    let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let built = messages.filter_map(|message| Some(PathBuf::from(message["executable"].as_str()?)));
+    built.last().unwrap()
+}
+
+/// Changes a byte in the middle of the stored image of `target` in `program`.
+pub fn damage(program: &Path, target: &str) {
+    let mut bytes = fs::read(program).unwrap();
+    let magic = offload_format::pack::layout::MAGIC;
+    // The magic is also a constant of the code that reads packs.
+    let starts = (0..bytes.len() - 8).filter(|at| bytes[*at..].starts_with(&magic));
+    let (start, pack) = starts.filter_map(|at| Some((at, Pack::parse(&bytes[at..]).ok()?))).next().unwrap();
+    let image = pack.images().map(Result::unwrap).find(|image| image.target_text == target).unwrap();
+    let payload = u64::from_le_bytes(bytes[start + 40..start + 48].try_into().unwrap());
+    let at = start as u64 + payload + image.offset + image.stored_size / 2;
+    bytes[at as usize] ^= 0x20;
+    // A new file: the old one may be linked from elsewhere.
+    let mode = fs::metadata(program).unwrap().permissions();
+    fs::remove_file(program).unwrap();
+    fs::write(program, bytes).unwrap();
+    fs::set_permissions(program, mode).unwrap();
 }
 
 fn summary(line: &str) -> String {
@@ -138,7 +198,11 @@ fn copy(from: &Path, to: &Path) {
             copy(&path, &target);
         } else if path.file_name().unwrap() == "Cargo.toml" {
             let text = fs::read_to_string(&path).unwrap();
-            fs::write(target, text.replace("@ROOT@", root().to_str().unwrap())).unwrap();
+            fs::write(
+                target,
+                text.replace("@ROOT@", root().to_str().unwrap()).replace("@NAME@", &unique_name()),
+            )
+            .unwrap();
         } else {
             fs::copy(&path, &target).unwrap();
         }

@@ -1,0 +1,220 @@
+//! One device image: what its pack says about it, and its bytes on demand.
+
+use std::fmt;
+use std::sync::Arc;
+
+use offload_format::codec::{self, Codec, Filter};
+use offload_format::pack::{Image, Pack};
+use offload_format::{Hash128, ImageKind, Target, UnknownTarget};
+
+use crate::error::{Error, Kind};
+use crate::kernel::KernelInfo;
+use crate::once::ForkOnce;
+use crate::sections::PackBytes;
+use crate::text::escape;
+
+/// A device image of a pack. Clones are cheap and share the decompressed bytes.
+#[derive(Clone)]
+pub struct Entry {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    pack: Arc<PackInfo>,
+    index: usize,
+    record: Record,
+    loaded: ForkOnce<Result<Arc<Vec<u8>>, Error>>,
+}
+
+/// A pack with the name of the crate it was built for.
+pub(crate) struct PackInfo {
+    pub(crate) bytes: PackBytes,
+    pub(crate) package: String,
+}
+
+struct Record {
+    module: String,
+    variant: String,
+    target: String,
+    image_kind: ImageKind,
+    codec: Codec,
+    stored_size: u64,
+    raw_size: u64,
+    hash: Hash128,
+    later: Option<String>,
+    kernels: Vec<KernelInfo>,
+}
+
+impl Entry {
+    /// The kernel module, as named in build.rs.
+    pub fn module(&self) -> &str {
+        &self.shared.record.module
+    }
+
+    /// The values of the module's variant, empty if it has none.
+    pub fn variant(&self) -> &str {
+        &self.shared.record.variant
+    }
+
+    /// What the image is compiled for.
+    ///
+    /// # Errors
+    /// [`UnknownTarget`] for a target of a later release.
+    pub fn target(&self) -> Result<Target, UnknownTarget> {
+        self.target_text().parse()
+    }
+
+    /// The text of the target, as the pack has it.
+    pub fn target_text(&self) -> &str {
+        &self.shared.record.target
+    }
+
+    /// The package whose build made the image.
+    pub fn package(&self) -> &str {
+        &self.shared.pack.package
+    }
+
+    /// What the image's bytes are.
+    pub fn image_kind(&self) -> ImageKind {
+        self.shared.record.image_kind
+    }
+
+    /// How the image is compressed.
+    pub fn codec(&self) -> Codec {
+        self.shared.record.codec
+    }
+
+    /// Size in the pack, in bytes.
+    pub fn stored_size(&self) -> u64 {
+        self.shared.record.stored_size
+    }
+
+    /// Size after decompression, in bytes.
+    pub fn raw_size(&self) -> u64 {
+        self.shared.record.raw_size
+    }
+
+    /// Hash of the decompressed bytes.
+    pub fn hash(&self) -> Hash128 {
+        self.shared.record.hash
+    }
+
+    /// The kernels of the image.
+    pub fn kernels(&self) -> &[KernelInfo] {
+        &self.shared.record.kernels
+    }
+
+    /// Decompresses the image and compares it with its hash.
+    ///
+    /// This happens once: other threads wait for it, later calls return the same bytes, and an error stays. A forked
+    /// child does not wait for a thread that it does not have.
+    ///
+    /// # Errors
+    /// The bytes are damaged, or compressed in a way of a later release.
+    pub fn load(&self) -> Result<LoadedImage, Error> {
+        let bytes = self.shared.loaded.get_or_make(|| self.decode().map(Arc::new)).clone()?;
+        Ok(LoadedImage { entry: self.clone(), bytes })
+    }
+
+    /// Why this release cannot decompress the image, if it cannot.
+    pub(crate) fn later(&self) -> Option<&str> {
+        self.shared.record.later.as_deref()
+    }
+
+    fn decode(&self) -> Result<Vec<u8>, Error> {
+        let failed = |cause| Error::from(Kind::Image { image: self.to_string(), cause });
+        let pack = Pack::parse(&self.shared.pack.bytes).map_err(failed)?;
+        let image = pack.images().nth(self.shared.index);
+        let missing =
+            offload_format::ErrorKind::Invalid { what: "image index", value: self.shared.index as u64 };
+        let image = image.unwrap_or_else(|| Err(missing.into())).map_err(failed)?;
+        codec::decode(&pack, &image).map_err(failed)
+    }
+
+    /// The entry of image number `index` of `pack`.
+    pub(crate) fn new(
+        info: &Arc<PackInfo>,
+        pack: &Pack<'_>,
+        (index, image): (usize, &Image<'_>),
+    ) -> Result<Entry, offload_format::Error> {
+        let kernels =
+            pack.kernels(image).map(|kernel| KernelInfo::new(pack, &kernel?)).collect::<Result<_, _>>()?;
+        let record = Record {
+            module: image.module.to_string(),
+            variant: image.variant.to_string(),
+            target: image.target_text.to_string(),
+            image_kind: image.image_kind,
+            codec: image.codec,
+            stored_size: image.stored_size,
+            raw_size: image.raw_size,
+            hash: image.hash,
+            later: later(image),
+            kernels,
+        };
+        let pack = info.clone();
+        Ok(Entry { shared: Arc::new(Shared { pack, index, record, loaded: ForkOnce::new() }) })
+    }
+
+    /// Whether both are the same image of the same registry.
+    pub(crate) fn is(&self, other: &Entry) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+}
+
+fn later(image: &Image<'_>) -> Option<String> {
+    let codec = !matches!(image.codec, Codec::Raw | Codec::Zstd);
+    if codec || image.parent.is_some() {
+        return Some(format!("codec {}", image.codec));
+    }
+    if image.filter != Filter::None {
+        return Some(format!("filter {}", image.filter));
+    }
+    image.block.map(|_| "a block of images".to_string())
+}
+
+impl fmt::Display for Entry {
+    /// `module/variant for target`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&escape(self.module()))?;
+        if !self.variant().is_empty() {
+            write!(f, "/{}", escape(self.variant()))?;
+        }
+        write!(f, " for {}", escape(self.target_text()))
+    }
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry")
+            .field("module", &self.module())
+            .field("variant", &self.variant())
+            .field("target", &self.target_text())
+            .field("package", &self.package())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The bytes of an [`Entry`], decompressed and verified. Clones share them.
+#[derive(Clone)]
+pub struct LoadedImage {
+    entry: Entry,
+    bytes: Arc<Vec<u8>>,
+}
+
+impl LoadedImage {
+    /// The image, as the compiler wrote it.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Which image it is.
+    pub fn entry(&self) -> &Entry {
+        &self.entry
+    }
+}
+
+impl fmt::Debug for LoadedImage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LoadedImage").field("entry", &self.entry).field("size", &self.bytes.len()).finish()
+    }
+}

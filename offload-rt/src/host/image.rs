@@ -1,0 +1,137 @@
+//! A shared object in memory, mapped by the dynamic loader.
+
+use std::collections::BTreeMap;
+use std::ffi::CStr;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
+use offload_format::Hash128;
+
+use super::abi::{RUN_PREFIX, Run, VERSION, VERSION_SYMBOL};
+
+const NAME: &CStr = c"offload-host";
+
+/// A loaded `host` image. Fields are dropped in this order: code before the file that holds it.
+pub(super) struct HostImage {
+    runs: BTreeMap<String, Run>,
+    _library: Library,
+    _libm: Option<Library>,
+    /// Kept open because debuggers open the path that the loader reports.
+    _file: Option<File>,
+}
+
+impl HostImage {
+    /// Loads the shared object `bytes` and looks up `kernels`.
+    pub(super) fn load(bytes: &[u8], kernels: &[&str]) -> Result<HostImage, String> {
+        // Images are linked without libraries, but compilers make calls of built-ins such as fmaf. Loading has to
+        // go on without libm where the system's C library has another name for it.
+        // SAFETY: the C library's own mathematics has no constructors that could do harm.
+        let libm = unsafe { Library::open(Some("libm.so.6"), RTLD_NOW | RTLD_GLOBAL) }.ok();
+        let (library, file) = open(bytes)?;
+        check_version(&library)?;
+        let runs = kernels.iter().map(|name| Ok((name.to_string(), run(&library, name)?)));
+        let runs = runs.collect::<Result<_, String>>()?;
+        Ok(HostImage { runs, _library: library, _libm: libm, _file: file })
+    }
+
+    /// The entry of `kernel`.
+    pub(super) fn run(&self, kernel: &str) -> Option<Run> {
+        self.runs.get(kernel).copied()
+    }
+}
+
+impl std::fmt::Debug for HostImage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HostImage").field("kernels", &self.runs.keys()).finish_non_exhaustive()
+    }
+}
+
+fn check_version(library: &Library) -> Result<(), String> {
+    // SAFETY: the symbol is a `const uint32_t`; it is read while the library is loaded.
+    let found = unsafe { library.get::<*const u32>(VERSION_SYMBOL).map(|symbol| symbol.as_ref().copied()) };
+    match found {
+        Ok(Some(VERSION)) => Ok(()),
+        Ok(Some(found)) => {
+            Err(format!("it has interface version {found}, this program calls version {VERSION}"))
+        }
+        _ => Err(format!("it has no symbol {VERSION_SYMBOL}")),
+    }
+}
+
+fn run(library: &Library, kernel: &str) -> Result<Run, String> {
+    let symbol = format!("{RUN_PREFIX}{kernel}");
+    // SAFETY: a symbol with the prefix has this type in every image of the checked version.
+    let found = unsafe { library.get::<Run>(&symbol) };
+    found
+        .map(|found| *found)
+        .map_err(|error| format!("it does not export {symbol}: {}", loader_error(&error)))
+}
+
+fn open(bytes: &[u8]) -> Result<(Library, Option<File>), String> {
+    let from_memory = in_memory(bytes).map_err(|error| format!("memfd_create: {error}")).and_then(|file| {
+        // By process id and not as `self`, so that another process, such as a debugger, can open it.
+        let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+        Ok((dlopen(Path::new(&path))?, Some(file)))
+    });
+    from_memory.or_else(|first| {
+        let library = from_temporary(bytes).map_err(|second| format!("{first}; then {second}"))?;
+        Ok((library, None))
+    })
+}
+
+fn in_memory(bytes: &[u8]) -> io::Result<File> {
+    // Linux 6.3 warns, and may be told to refuse, unless a mapping is said to be executable; older ones know no such
+    // flag (https://docs.kernel.org/userspace-api/mfd_noexec.html).
+    const MFD_EXEC: libc::c_uint = 0x10;
+    let create = |flags| {
+        // SAFETY: the name is a C string.
+        match unsafe { libc::memfd_create(NAME.as_ptr(), flags) } {
+            -1 => Err(io::Error::last_os_error()),
+            // SAFETY: the descriptor is new and nobody else's.
+            fd => Ok(unsafe { File::from_raw_fd(fd) }),
+        }
+    };
+    let mut file = match create(libc::MFD_CLOEXEC | MFD_EXEC) {
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => create(libc::MFD_CLOEXEC)?,
+        other => other?,
+    };
+    file.write_all(bytes)?;
+    Ok(file)
+}
+
+pub(super) fn from_temporary(bytes: &[u8]) -> Result<Library, String> {
+    let name = format!("offload-host-{}-{}.so", std::process::id(), Hash128::of(bytes));
+    let path = std::env::temp_dir().join(name);
+    let removed = Removed(&path);
+    // `create_new` fails on whatever is there already, also on a dangling symbolic link.
+    let created = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+    let written = created.and_then(|mut file| file.write_all(bytes));
+    written.map_err(|error| format!("{}: {error}", path.display()))?;
+    let library = dlopen(&path);
+    // At once, and not when the program is dropped: a process that is killed leaves nothing behind.
+    drop(removed);
+    library
+}
+
+struct Removed<'a>(&'a PathBuf);
+
+impl Drop for Removed<'_> {
+    fn drop(&mut self) {
+        // What cannot be removed was not created, or is in a directory that somebody else cleans up.
+        let _ = std::fs::remove_file(self.0);
+    }
+}
+
+fn dlopen(path: &Path) -> Result<Library, String> {
+    // SAFETY: the bytes are an image of this program, verified against its hash; images have no constructors.
+    unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| loader_error(&error))
+}
+
+/// The loader's own words, which libloading keeps as the source of its error.
+fn loader_error(error: &libloading::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
+}

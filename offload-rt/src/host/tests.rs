@@ -1,0 +1,217 @@
+//! Launches of small images that the C compiler makes.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+
+use offload_format::codec::{self, Codec};
+use offload_format::pack::{ArgKind, NewArg, NewImage, NewKernel, PackBuilder};
+
+use super::*;
+use crate::{Device, Registry};
+
+const PRELUDE: &str = "
+#include <stdint.h>
+struct offload_group {
+  uint64_t global_offset[3], global_size[3], local_size[3], num_groups[3], group_id[3];
+  uint64_t work_dim;
+  void (*barrier)(void *);
+  void *barrier_data;
+  void (*print)(void *, const char *, uint64_t);
+  void *print_data;
+};
+#define KERNEL(name) void __offload_run_##name(const struct offload_group *g, void *const *args, \\
+                                              const uint64_t *first, const uint64_t *last)
+#define EACH(d, i) for (uint64_t i = first[d]; i < last[d]; i++)
+";
+
+const KERNELS: &str = "
+const uint32_t __offload_host_abi = 1;
+float fmaf(float, float, float);
+/* y[i] = a * x[i] + y[i] */
+KERNEL(saxpy) {
+  float a = *(float *)args[0], *x = *(float **)args[1], *y = *(float **)args[2];
+  EACH(0, i) { uint64_t id = g->group_id[0] * g->local_size[0] + i; y[id] = fmaf(a, x[id], y[id]); }
+}
+/* Reverses each group through local memory. */
+static _Thread_local int tile[1024];
+KERNEL(reverse) {
+  int *x = *(int **)args[0];
+  EACH(0, i) {
+    uint64_t n = g->local_size[0], base = g->group_id[0] * n;
+    tile[i] = x[base + i];
+    g->barrier(g->barrier_data);
+    x[base + i] = tile[n - 1 - i];
+    g->barrier(g->barrier_data);
+  }
+}
+KERNEL(divergent) {
+  EACH(0, i) if (i % 2) g->barrier(g->barrier_data);
+}
+/* Each work-item writes what it knows of itself, and adds through the local argument. */
+KERNEL(where) {
+  uint64_t *out = *(uint64_t **)args[0];
+  uint32_t *scratch = *(uint32_t **)args[1];
+  EACH(2, z) EACH(1, y) EACH(0, x) {
+    uint64_t id[3] = { x, y, z }, at[3];
+    for (int d = 0; d < 3; d++) at[d] = g->group_id[d] * g->local_size[d] + id[d];
+    scratch[0] = (uint32_t)(at[0] + g->global_offset[0]);
+    out[(at[2] * g->global_size[1] + at[1]) * g->global_size[0] + at[0]] =
+      scratch[0] * 10000 + (at[1] + g->global_offset[1]) * 100 + at[2] + g->work_dim * 1000000
+      + ((uint64_t)scratch % 128 ? 1000000000 : 0);
+  }
+}
+KERNEL(hello) { g->print(g->print_data, \"hello\", 5); }
+";
+
+fn object(source: &str) -> Vec<u8> {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("image.so");
+    let mut cc = Command::new("cc")
+        .args(["-shared", "-fPIC", "-O1", "-nostdlib", "-Wall", "-Werror", "-x", "c", "-", "-o"])
+        .arg(&path)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    cc.stdin.take().unwrap().write_all(format!("{PRELUDE}{source}").as_bytes()).unwrap();
+    assert!(cc.wait().unwrap().success());
+    std::fs::read(path).unwrap()
+}
+
+fn kernel(name: &str, args: &[(&str, ArgKind)]) -> NewKernel {
+    let arg = |(type_name, kind): &(&str, ArgKind)| NewArg {
+        name: "a".into(),
+        type_name: type_name.to_string(),
+        kind: *kind,
+        size: (*kind == ArgKind::Value).then_some(4),
+    };
+    NewKernel { name: name.into(), args: args.iter().map(arg).collect(), ..NewKernel::default() }
+}
+
+fn waiting(name: &str, args: &[(&str, ArgKind)]) -> NewKernel {
+    NewKernel { has_barrier: true, ..kernel(name, args) }
+}
+
+fn load(source: &str, kernels: Vec<NewKernel>) -> Result<Box<dyn Program>, Error> {
+    let frame = codec::encode(&object(source), Codec::Zstd, 1).unwrap();
+    let mut builder = PackBuilder::new("test", "1.0.0");
+    builder.image(NewImage { kernels, ..NewImage::new("k", "host".parse().unwrap()) }, frame.info()).unwrap();
+    let mut pack = builder.finish().unwrap().index;
+    pack.extend_from_slice(frame.bytes());
+    let device = Device::host();
+    let selection = Registry::from_pack(pack).unwrap().select("k", &device).unwrap();
+    device.open(&selection.entry().load()?)
+}
+
+fn program() -> Box<dyn Program> {
+    let (value, global, local) = (ArgKind::Value, ArgKind::Global, ArgKind::Local);
+    let kernels = vec![
+        kernel("saxpy", &[("float", value), ("float*", global), ("float*", global)]),
+        waiting("reverse", &[("int*", global)]),
+        waiting("divergent", &[]),
+        kernel("where", &[("ulong*", global), ("uint*", local)]),
+        kernel("hello", &[]),
+    ];
+    load(KERNELS, kernels).unwrap()
+}
+
+#[test]
+fn groups_run_over_threads() {
+    let program = program();
+    let x: Vec<f32> = (0..1 << 16).map(|i| i as f32).collect();
+    let mut y = vec![1.0f32; x.len()];
+    let range = NdRange::new(&[1 << 16], &[64]).unwrap();
+    let mut args = [Arg::value(&2.0f32), Arg::input(&x), Arg::in_out(&mut y)];
+    // SAFETY: the buffers have an element for each work-item.
+    unsafe { program.launch("saxpy", &range, &mut args) }.unwrap();
+    assert!(y.iter().enumerate().all(|(i, y)| *y == 2.0 * i as f32 + 1.0));
+}
+
+#[test]
+fn barriers_wait_for_the_whole_group() {
+    let program = program();
+    for (global, local) in [(8u64, 8u64), (1 << 15, 256), (4096, 1), (3000, 1000)] {
+        let mut x: Vec<i32> = (0..global as i32).collect();
+        let range = NdRange::new(&[global], &[local]).unwrap();
+        // SAFETY: the buffer has an element for each work-item.
+        unsafe { program.launch("reverse", &range, &mut [Arg::in_out(&mut x)]) }.unwrap();
+        let n = local as i32;
+        let expected: Vec<i32> = (0..global as i32).map(|i| i / n * n + n - 1 - i % n).collect();
+        assert_eq!(x, expected, "{global} in groups of {local}");
+    }
+}
+
+#[test]
+fn a_barrier_that_some_miss_is_an_error() {
+    let program = program();
+    let range = NdRange::new(&[16], &[16]).unwrap();
+    // SAFETY: the kernel touches no memory.
+    let error = unsafe { program.launch("divergent", &range, &mut []) }.unwrap_err().to_string();
+    assert!(error.contains("`divergent`") && error.contains("not reached by all"), "{error}");
+    let range = NdRange::new(&[16384], &[16384]).unwrap();
+    // SAFETY: as above.
+    let error = unsafe { program.launch("divergent", &range, &mut []) }.unwrap_err().to_string();
+    assert!(error.contains("hint: at most 8192"), "{error}");
+}
+
+#[test]
+fn work_items_know_where_they_are() {
+    let program = program();
+    let (nx, ny, nz) = (32, 16, 8);
+    let mut out = vec![0u64; (nx * ny * nz) as usize];
+    let range = NdRange::new(&[nx, ny, nz], &[4, 2, 8]).unwrap().with_offset(&[5, 7, 0]).unwrap();
+    let mut args = [Arg::in_out(&mut out), Arg::local::<u32>(1)];
+    // SAFETY: the buffer has an element for each work-item, and each group its local memory.
+    unsafe { program.launch("where", &range, &mut args) }.unwrap();
+    for (index, found) in out.iter().enumerate() {
+        let index = index as u64;
+        let (x, y, z) = (index % nx, index / nx % ny, index / nx / ny);
+        assert_eq!(*found, 3_000_000 + (x + 5) * 10000 + (y + 7) * 100 + z);
+    }
+}
+
+#[test]
+fn printed_text_arrives() {
+    let image = HostImage::load(&object(KERNELS), &["hello"]).unwrap();
+    let info = crate::KernelInfo {
+        name: "hello".into(),
+        args: Vec::new(),
+        required_work_group: [0; 3],
+        sub_group_size: None,
+        registers: None,
+        local_memory: None,
+        private_memory: None,
+        spilled: None,
+        has_barrier: false,
+    };
+    let (text, range) = (Mutex::new(Vec::new()), NdRange::new(&[2], &[1]).unwrap());
+    let print = |bytes: &[u8]| text.lock().unwrap().extend_from_slice(bytes);
+    let run = image.run("hello").unwrap();
+    let bound = Bound::new(&info, &mut []);
+    // SAFETY: the kernel takes no arguments.
+    unsafe { executor::run(&Job { run, info: &info, range: &range, bound: &bound, print: &print }) }.unwrap();
+    assert_eq!(text.into_inner().unwrap(), b"hellohello");
+}
+
+#[test]
+fn images_that_do_not_fit_are_refused() {
+    let error = load("const uint32_t __offload_host_abi = 2;", vec![]).unwrap_err().to_string();
+    assert!(error.contains("version 2") && error.contains("version 1"), "{error}");
+    let error = load("int nothing;", vec![]).unwrap_err().to_string();
+    assert!(error.contains("no symbol __offload_host_abi"), "{error}");
+    let missing = "const uint32_t __offload_host_abi = 1;";
+    let error = load(missing, vec![kernel("gone", &[])]).unwrap_err().to_string();
+    assert!(error.contains("__offload_run_gone"), "{error}");
+    assert!(HostImage::load(b"not an object", &[]).is_err());
+}
+
+#[test]
+fn the_temporary_file_serves_where_memory_does_not_and_goes() {
+    let bytes = object("const uint32_t __offload_host_abi = 1;");
+    let library = image::from_temporary(&bytes).unwrap();
+    let name = format!("offload-host-{}-{}.so", std::process::id(), offload_format::Hash128::of(&bytes));
+    assert!(!std::env::temp_dir().join(name).exists());
+    drop(library);
+    let error = image::from_temporary(b"not an object").unwrap_err();
+    assert!(error.contains("offload-host-") && error.contains("file too short"), "{error}");
+}

@@ -1,0 +1,40 @@
+//! Launching kernels, whatever runs them.
+
+mod arg;
+#[cfg(any(feature = "host", feature = "opencl"))]
+mod check;
+#[allow(unsafe_code, reason = "sees numbers as bytes")]
+mod plain;
+mod range;
+
+use std::fmt;
+use std::time::Duration;
+
+pub use self::arg::Arg;
+#[cfg(any(feature = "host", feature = "opencl"))]
+pub(crate) use self::check::{check, find};
+pub use self::plain::Plain;
+pub use self::range::NdRange;
+use crate::error::Error;
+use crate::kernel::KernelInfo;
+
+/// An image that a driver has accepted; made by [`Device::open`](crate::Device::open).
+pub trait Program: fmt::Debug + Send + Sync {
+    /// The kernels, as far as the image's pack knows them.
+    fn kernels(&self) -> &[KernelInfo];
+
+    /// Runs `kernel` over `range`, waits for its end, and says how long it ran.
+    ///
+    /// The number of arguments, their kinds, the sizes of values and a required work-group size are compared with
+    /// what the pack knows. After an error the contents of [`Arg::InOut`] buffers are unspecified.
+    ///
+    /// # Errors
+    /// The kernel does not exist, range or arguments do not fit it, or the driver reports a failure.
+    ///
+    /// # Safety
+    /// A kernel can read and write anywhere in the program's memory, for example past the end of its buffers. The
+    /// caller makes sure that it does not for this range and these arguments, that it does not write to
+    /// [`Arg::In`] buffers, and that its work-items do not race.
+    #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
+    unsafe fn launch(&self, kernel: &str, range: &NdRange, args: &mut [Arg<'_>]) -> Result<Duration, Error>;
+}

@@ -1,0 +1,133 @@
+//! Comparing a launch with what the pack knows about the kernel.
+
+use offload_format::pack::ArgKind;
+
+use super::{Arg, NdRange};
+use crate::error::Error;
+use crate::kernel::{ArgInfo, KernelInfo};
+use crate::text::escape;
+
+/// The record of the kernel `name`.
+pub(crate) fn find<'k>(kernels: &'k [KernelInfo], name: &str) -> Result<&'k KernelInfo, Error> {
+    let found = kernels.iter().find(|kernel| kernel.name == name);
+    found.ok_or_else(|| {
+        let names: Vec<String> = kernels.iter().map(|kernel| escape(&kernel.name)).collect();
+        Error::launch(name, format!("the image has no such kernel\nhint: it has {}", names.join(", ")))
+    })
+}
+
+/// Refuses what the kernel cannot take.
+pub(crate) fn check(kernel: &KernelInfo, range: &NdRange, args: &[Arg<'_>]) -> Result<(), Error> {
+    let required = kernel.required_work_group.map(u64::from);
+    if required != [0; 3] && required != range.local() {
+        let given = range.local();
+        return Err(Error::launch(
+            &kernel.name,
+            format!("it requires the local size {required:?}, not {given:?}"),
+        ));
+    }
+    if kernel.args.len() != args.len() {
+        let (takes, given) = (kernel.args.len(), args.len());
+        return Err(Error::launch(&kernel.name, format!("it takes {takes} arguments, {given} are given")));
+    }
+    for (index, (known, given)) in kernel.args.iter().zip(args).enumerate() {
+        check_arg(known, given).map_err(|problem| {
+            let (name, type_name) = (escape(&known.name), escape(&known.type_name));
+            Error::launch(&kernel.name, format!("argument {index} (`{type_name} {name}`) {problem}"))
+        })?;
+    }
+    Ok(())
+}
+
+fn check_arg(known: &ArgInfo, given: &Arg<'_>) -> Result<(), String> {
+    match (known.kind, given) {
+        (ArgKind::Value, Arg::Value(bytes)) => match known.size {
+            Some(size) if size as usize != bytes.len() => {
+                Err(format!("is {size} bytes, {} are given", bytes.len()))
+            }
+            _ => Ok(()),
+        },
+        (ArgKind::Global | ArgKind::Constant, Arg::In(_) | Arg::InOut(_)) => Ok(()),
+        (ArgKind::Local, Arg::Local(0)) => Err("needs local memory, 0 bytes are given".to_string()),
+        (ArgKind::Local, Arg::Local(_)) => Ok(()),
+        (ArgKind::Image | ArgKind::Sampler, _) => Err("is an image or sampler: not supported".to_string()),
+        // A kind of a later release: the driver will tell.
+        (ArgKind::Unknown(_), _) => Ok(()),
+        (kind, given) => Err(format!("is of kind {kind}, not {}", word(given))),
+    }
+}
+
+fn word(arg: &Arg<'_>) -> &'static str {
+    match arg {
+        Arg::Value(_) => "a value",
+        Arg::In(_) | Arg::InOut(_) => "a buffer",
+        Arg::Local(_) => "local memory",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kernel(kinds: &[(ArgKind, Option<u32>)]) -> KernelInfo {
+        let arg = |(kind, size): &(ArgKind, Option<u32>)| ArgInfo {
+            name: "a".into(),
+            type_name: "t".into(),
+            kind: *kind,
+            size: *size,
+        };
+        KernelInfo {
+            name: "k".into(),
+            args: kinds.iter().map(arg).collect(),
+            required_work_group: [0; 3],
+            sub_group_size: None,
+            registers: None,
+            local_memory: None,
+            private_memory: None,
+            spilled: None,
+            has_barrier: false,
+        }
+    }
+
+    #[test]
+    fn kinds_and_sizes_are_compared() {
+        let range = NdRange::new(&[4], &[2]).unwrap();
+        let mut buffer = [0u8; 4];
+        let cases: [(ArgKind, Option<u32>, Arg<'_>, bool); 12] = [
+            (ArgKind::Value, Some(4), Arg::value(&1.0f32), true),
+            (ArgKind::Value, None, Arg::value(&1.0f64), true),
+            (ArgKind::Value, Some(4), Arg::value(&1.0f64), false),
+            (ArgKind::Value, Some(4), Arg::input(&[1u8; 4]), false),
+            (ArgKind::Global, None, Arg::in_out(&mut buffer), true),
+            (ArgKind::Constant, None, Arg::input(&[1u8; 4]), true),
+            (ArgKind::Global, None, Arg::value(&1u64), false),
+            (ArgKind::Global, None, Arg::local::<u8>(4), false),
+            (ArgKind::Local, None, Arg::local::<f32>(4), true),
+            (ArgKind::Local, None, Arg::local::<f32>(0), false),
+            (ArgKind::Image, None, Arg::input(&[1u8; 4]), false),
+            (ArgKind::Unknown(99), None, Arg::input(&[1u8; 4]), true),
+        ];
+        for (kind, size, arg, fits) in cases {
+            let shown = format!("{kind} {size:?} {arg:?}");
+            assert_eq!(check(&kernel(&[(kind, size)]), &range, &[arg]).is_ok(), fits, "{shown}");
+        }
+    }
+
+    #[test]
+    fn counts_and_required_sizes_are_compared() {
+        let range = NdRange::new(&[4], &[2]).unwrap();
+        let mut kernel = kernel(&[]);
+        let error = check(&kernel, &range, &[Arg::value(&1u32)]).unwrap_err().to_string();
+        assert!(error.contains("takes 0 arguments, 1 are given"), "{error}");
+        kernel.required_work_group = [2, 1, 1];
+        assert!(check(&kernel, &range, &[]).is_ok());
+        kernel.required_work_group = [4, 1, 1];
+        assert!(check(&kernel, &range, &[]).unwrap_err().to_string().contains("[4, 1, 1]"));
+    }
+
+    #[test]
+    fn an_unknown_kernel_names_the_known_ones() {
+        let error = find(&[kernel(&[])], "saxpi").unwrap_err().to_string();
+        assert!(error.contains("`saxpi`") && error.contains("hint: it has k"), "{error}");
+    }
+}

@@ -1,0 +1,103 @@
+//! The macros that tie a crate's generated module to its pack.
+
+/// Includes the module that `offload_build::Build::compile("name")` has generated.
+///
+/// The module `name` holds `NAME`, a constant for each kernel, and `module()`, which returns the
+/// [`Module`](crate::Module) of this crate's own kernels.
+///
+/// ```ignore
+/// // needs a build.rs that calls `offload_build::Build::new().file("saxpy.cl").compile("blas")`
+/// offload_rt::include_kernels!("blas");
+/// let image = blas::module().load(&offload_rt::Device::host())?;
+/// ```
+#[macro_export]
+macro_rules! include_kernels {
+    ($name:literal) => {
+        include!(concat!(env!("OUT_DIR"), "/", $name, ".offload.rs"));
+    };
+}
+
+/// Generated modules consist of this: the kernel module's name and the symbol on its pack's descriptor.
+///
+/// The code that is unsafe in it comes from this crate, so that the crate that uses it may forbid unsafe code:
+///
+/// ```no_run
+/// #![forbid(unsafe_code)]
+/// #![deny(missing_docs)]
+/// //! A crate with kernels.
+///
+/// /// The kernels of the module `blas`.
+/// pub mod blas {
+///     ::offload_rt::kernel_module!("blas", __offload_anchor_0123abcd);
+/// }
+///
+/// # fn main() {
+/// assert_eq!(blas::module().name(), blas::NAME);
+/// # }
+/// ```
+#[doc(hidden)]
+#[macro_export]
+macro_rules! kernel_module {
+    ($name:literal, $anchor:ident) => {
+        /// The name of this kernel module.
+        pub const NAME: &str = $name;
+
+        /// The images of this kernel module, as this crate's own build made them.
+        ///
+        /// They remember what they have loaded, so keep the value.
+        pub fn module() -> $crate::Module {
+            unsafe extern "C" {
+                static $anchor: u8;
+            }
+            // SAFETY: offload-build puts the symbol on a descriptor in the same linked module.
+            unsafe { $crate::__private::module(NAME, $crate::__anchor_address!($anchor)) }
+        }
+    };
+}
+
+/// The address of a hidden symbol, without an entry in the global offset table and its relocation.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __anchor_address {
+    ($anchor:ident) => {{
+        let address: *const u8;
+        ::std::arch::asm!(
+            ".hidden {anchor}",
+            "lea {address}, [rip + {anchor}]",
+            address = out(reg) address,
+            anchor = sym $anchor,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+        address
+    }};
+}
+
+/// The address of a hidden symbol, without an entry in the global offset table and its relocation.
+#[cfg(all(target_os = "linux", target_arch = "aarch64"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __anchor_address {
+    ($anchor:ident) => {{
+        let address: *const u8;
+        ::std::arch::asm!(
+            ".hidden {anchor}",
+            "adrp {address}, {anchor}",
+            "add {address}, {address}, :lo12:{anchor}",
+            address = out(reg) address,
+            anchor = sym $anchor,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+        address
+    }};
+}
+
+/// The address of a symbol.
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __anchor_address {
+    ($anchor:ident) => {
+        &raw const $anchor
+    };
+}

@@ -1,0 +1,57 @@
+//! The kernels of one module of one crate, found through its own pack.
+
+use crate::device::Device;
+use crate::entry::{Entry, LoadedImage};
+use crate::error::Error;
+use crate::registry::Registry;
+use crate::sections;
+use crate::select::Selection;
+
+/// The images of a kernel module; the function `module()` that [`include_kernels!`](crate::include_kernels) generates
+/// returns it.
+///
+/// Unlike [`Registry::own`] it sees this crate's pack alone, whatever other crates name their modules. Using it also
+/// keeps the pack in the program where the program is linked by something else than rustc.
+#[derive(Clone, Debug)]
+pub struct Module {
+    name: &'static str,
+    registry: Registry,
+}
+
+impl Module {
+    /// The name of the kernel module.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The images.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.registry.entries().iter().filter(|entry| entry.module() == self.name)
+    }
+
+    /// The best image for `device`; see [`Registry::select`].
+    ///
+    /// # Errors
+    /// No image fits; the message says for each why.
+    pub fn select(&self, device: &Device) -> Result<Selection, Error> {
+        self.registry.select(self.name, device)
+    }
+
+    /// The best image for `device`, decompressed and verified.
+    ///
+    /// # Errors
+    /// No image fits, or the best one is damaged.
+    pub fn load(&self, device: &Device) -> Result<LoadedImage, Error> {
+        self.select(device)?.entry().load()
+    }
+
+    /// Everything in the pack, with what the build left out.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+}
+
+/// The module `name` of the pack whose descriptor lies at `descriptor`.
+pub(crate) fn at(name: &'static str, descriptor: *const u8) -> Module {
+    Module { name, registry: Registry::from_found(sections::at(descriptor)) }
+}

@@ -1,0 +1,76 @@
+//! OpenCL devices: images become programs of the driver. The library is opened at run time.
+//!
+//! The library is `libOpenCL.so.1` (`OpenCL.dll`, or the framework on macOS); the environment variable
+//! `OPENCL_DYLIB_PATH` may name others, separated by `;`.
+
+mod device;
+mod program;
+
+use opencl3::error_codes::{
+    CL_PLATFORM_NOT_FOUND_KHR, ClError, DLOPEN_FUNCTION_NOT_AVAILABLE, DLOPEN_RUNTIME_LOAD_FAILED,
+};
+use opencl3::platform::get_platforms;
+
+pub(crate) use self::device::Handle;
+pub use self::program::ClProgram;
+use crate::device::Device;
+use crate::error::Error;
+
+const LOADER: &str = "OpenCL";
+const LIBRARY_HINT: &str =
+    "install an OpenCL loader (Debian: ocl-icd-libopencl1), or name its file in OPENCL_DYLIB_PATH";
+const DRIVER_HINT: &str =
+    "install the device's OpenCL driver (Debian: intel-opencl-icd, or pocl-opencl-icd for the CPU)";
+
+/// The devices of all OpenCL platforms.
+///
+/// A platform that fails does not hide the others. Call it in one thread first: PoCL 3.1 finds no device when a
+/// second thread asks while it starts.
+///
+/// # Errors
+/// The library cannot be opened, there is no platform, or no platform has a device; the message says what was looked
+/// for.
+pub fn devices() -> Result<Vec<Device>, Error> {
+    let platforms = get_platforms().map_err(no_platform)?;
+    let mut devices = Vec::new();
+    let mut failures = Vec::new();
+    for platform in &platforms {
+        match device::of_platform(platform) {
+            Ok(found) => devices.extend(found),
+            Err(error) => failures.push(describe(error)),
+        }
+    }
+    if devices.is_empty() {
+        let problem = match failures.as_slice() {
+            [] => format!("none of {} platforms has a device", platforms.len()),
+            failures => format!("no device: {}", failures.join(", ")),
+        };
+        return Err(Error::device(LOADER, problem).hint(DRIVER_HINT));
+    }
+    Ok(devices)
+}
+
+fn no_platform(error: ClError) -> Error {
+    match error.0 {
+        DLOPEN_RUNTIME_LOAD_FAILED => {
+            let looked_for = "cannot open the library libOpenCL.so.1 (or those of OPENCL_DYLIB_PATH)";
+            Error::device(LOADER, looked_for).hint(LIBRARY_HINT)
+        }
+        CL_PLATFORM_NOT_FOUND_KHR => {
+            let looked_for = "the loader knows no driver: it looks for files NAME.icd in /etc/OpenCL/vendors, or in OCL_ICD_VENDORS";
+            Error::device(LOADER, looked_for).hint(DRIVER_HINT)
+        }
+        _ => Error::device(LOADER, format!("cannot list platforms: {}", describe(error))),
+    }
+}
+
+/// The name of an error and its number.
+fn describe(error: ClError) -> String {
+    match error.0 {
+        DLOPEN_FUNCTION_NOT_AVAILABLE => "the OpenCL library lacks the function".to_string(),
+        code => format!("{error} ({code})"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! Asking a driver what its devices accept.
+
+use opencl3::device::{
+    CL_DEVICE_COMPILER_AVAILABLE, CL_DEVICE_EXTENSIONS, CL_DEVICE_IL_VERSION, CL_DEVICE_NAME,
+    CL_DEVICE_TYPE_ALL, CL_DEVICE_VENDOR, get_device_data,
+};
+use opencl3::error_codes::{CL_DEVICE_NOT_FOUND, ClError};
+use opencl3::platform::Platform;
+use opencl3::types::cl_device_id;
+
+use offload_format::SpirvVersion;
+
+use crate::device::{Device, OpenClDevice};
+
+/// `CL_DEVICE_IP_VERSION_INTEL`
+/// (<https://registry.khronos.org/OpenCL/extensions/intel/cl_intel_device_attribute_query.html>).
+const CL_DEVICE_IP_VERSION_INTEL: u32 = 0x4250;
+
+/// The driver's device.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Handle(isize);
+
+impl Handle {
+    pub(super) fn id(self) -> cl_device_id {
+        self.0 as cl_device_id
+    }
+}
+
+/// The devices of one platform.
+pub(super) fn of_platform(platform: &Platform) -> Result<Vec<Device>, ClError> {
+    match platform.get_devices(CL_DEVICE_TYPE_ALL) {
+        Ok(ids) => Ok(ids.into_iter().map(|id| Device::from(describe(id))).collect()),
+        Err(ClError(CL_DEVICE_NOT_FOUND)) => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+fn describe(id: cl_device_id) -> OpenClDevice {
+    let mut device = OpenClDevice::new(&text(id, CL_DEVICE_NAME), &text(id, CL_DEVICE_VENDOR))
+        .spirv(&spirv_versions(&text(id, CL_DEVICE_IL_VERSION)));
+    device.opencl_c = word(id, CL_DEVICE_COMPILER_AVAILABLE).is_some_and(|available| available != 0);
+    if text(id, CL_DEVICE_EXTENSIONS).split(' ').any(|name| name == "cl_intel_device_attribute_query") {
+        device.intel_ip = word(id, CL_DEVICE_IP_VERSION_INTEL).map(ip_version).filter(|[gpu, ..]| *gpu != 0);
+    }
+    device.handle = Some(Handle(id as isize));
+    device
+}
+
+/// A text that the driver has of the device; empty if it does not answer, as PoCL 3.1 to the question for
+/// intermediate languages.
+fn text(id: cl_device_id, parameter: u32) -> String {
+    let bytes = get_device_data(id, parameter).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).trim_matches(['\0', ' ']).to_string()
+}
+
+fn word(id: cl_device_id, parameter: u32) -> Option<u32> {
+    let bytes = get_device_data(id, parameter).ok()?;
+    Some(u32::from_ne_bytes(bytes.try_into().ok()?))
+}
+
+/// From a list as `SPIR-V_1.2 SPIR-V_1.1 SPIR-V_1.0`.
+fn spirv_versions(list: &str) -> Vec<SpirvVersion> {
+    let minors = list.split(' ').filter_map(|word| word.strip_prefix("SPIR-V_1.")?.parse().ok());
+    minors.filter_map(SpirvVersion::new).collect()
+}
+
+/// Architecture, release and revision from the bits of `GMD_ID`.
+fn ip_version(bits: u32) -> [u32; 3] {
+    [bits >> 22, bits >> 14 & 0xff, bits & 0x3f]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read() {
+        let minors = |list| spirv_versions(list).iter().map(|v| v.minor()).collect::<Vec<_>>();
+        assert_eq!(minors("SPIR-V_1.2 SPIR-V_1.1 SPIR-V_1.0"), [2, 1, 0]);
+        assert_eq!(minors("SPIR-V_1.4"), [4]);
+        assert_eq!(minors("SPIR-V_2.0 OTHER_1.2 SPIR-V_1.99"), [0u8; 0]);
+        assert_eq!(minors(""), [0u8; 0]);
+    }
+
+    #[test]
+    fn intel_ip_versions_are_read() {
+        // Ponte Vecchio B, from https://github.com/intel/compute-runtime.
+        assert_eq!(ip_version(0x030f_0007), [12, 60, 7]);
+        assert_eq!(ip_version(0x030d_c008), [12, 55, 8]);
+    }
+}

@@ -1,0 +1,168 @@
+//! All device images of a program, and the choice among them.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use offload_format::Hash128;
+use offload_format::pack::{NoticeKind, Pack};
+
+use crate::device::Device;
+use crate::entry::{Entry, PackInfo};
+use crate::error::Error;
+use crate::sections::{self, Found, PackBytes};
+use crate::select::{self, Selection};
+use crate::text::escape;
+
+/// The device images of some packs.
+///
+/// Entries remember what they have loaded, so keep one registry and clone it where it is needed: clones share.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    contents: Arc<Contents>,
+}
+
+#[derive(Debug, Default)]
+struct Contents {
+    entries: Vec<Entry>,
+    notices: Vec<Notice>,
+    skipped: Vec<Skipped>,
+}
+
+/// Something that the build left out, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Notice {
+    /// The case.
+    pub kind: NoticeKind,
+    /// The package whose build it was.
+    pub package: String,
+    /// The kernel module concerned, empty for all.
+    pub module: String,
+    /// The target concerned, empty for all.
+    pub target: String,
+    /// The reason, for people.
+    pub reason: String,
+}
+
+/// A pack or record that this release cannot read, and why. Its neighbours are not affected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    reason: String,
+}
+
+impl Registry {
+    /// The images of the executable or shared library that this code is linked into.
+    ///
+    /// # Errors
+    /// None today: what cannot be read is listed in [`Registry::skipped`].
+    pub fn own() -> Result<Registry, Error> {
+        Ok(Registry::from_found(sections::own()))
+    }
+
+    /// The images of all modules of the process that are loaded now.
+    ///
+    /// Packs of other modules than the main program are copied, because those modules may be unloaded.
+    ///
+    /// # Errors
+    /// None today: what cannot be read is listed in [`Registry::skipped`].
+    pub fn process() -> Result<Registry, Error> {
+        Ok(Registry::from_found(sections::process()))
+    }
+
+    /// The images of a pack that lies beside the program, given as its bytes.
+    ///
+    /// # Errors
+    /// None today: a pack that cannot be read is listed in [`Registry::skipped`].
+    pub fn from_pack(bytes: Vec<u8>) -> Result<Registry, Error> {
+        let packs = vec![PackBytes::Owned(Arc::from(bytes))];
+        Ok(Registry::from_found(Found { packs, skipped: Vec::new() }))
+    }
+
+    /// All images: packs in the order of the link, and in a pack sorted by module, variant and target.
+    pub fn entries(&self) -> &[Entry] {
+        &self.contents.entries
+    }
+
+    /// What the builds left out.
+    pub fn notices(&self) -> &[Notice] {
+        &self.contents.notices
+    }
+
+    /// What this release cannot read.
+    pub fn skipped(&self) -> &[Skipped] {
+        &self.contents.skipped
+    }
+
+    /// The best image of the kernel module `module` for `device`.
+    ///
+    /// The order: native code for exactly this architecture, native code that is declared compatible, intermediate
+    /// code that the driver compiles, source.
+    ///
+    /// # Errors
+    /// There is no such module, packages share its name, or no image fits; the message lists what there is.
+    pub fn select(&self, module: &str, device: &Device) -> Result<Selection, Error> {
+        select::select(self, module, device)
+    }
+
+    pub(crate) fn from_found(found: Found) -> Registry {
+        let mut contents = Contents::default();
+        contents.skipped.extend(found.skipped.into_iter().map(|reason| Skipped { reason }));
+        let mut seen = BTreeSet::new();
+        for bytes in found.packs {
+            if let Err(error) = contents.add(bytes, &mut seen) {
+                contents.skipped.push(Skipped { reason: error.to_string() });
+            }
+        }
+        Registry { contents: Arc::new(contents) }
+    }
+}
+
+impl Contents {
+    fn add(&mut self, bytes: PackBytes, seen: &mut BTreeSet<Hash128>) -> Result<(), offload_format::Error> {
+        let held = bytes.clone();
+        let pack = Pack::parse(&held)?;
+        pack.verify_index()?;
+        // A crate that is linked into the program and into a plugin brings the same pack twice.
+        if !seen.insert(pack.id()?) {
+            return Ok(());
+        }
+        let package = pack.meta("package").unwrap_or_default().to_string();
+        let info = Arc::new(PackInfo { bytes, package });
+        for (index, image) in pack.images().enumerate() {
+            match image.and_then(|image| Entry::new(&info, &pack, (index, &image))) {
+                Ok(entry) => self.entries.push(entry),
+                Err(error) => {
+                    let reason = format!("image {index} of package {}: {error}", escape(&info.package));
+                    self.skipped.push(Skipped { reason });
+                }
+            }
+        }
+        self.add_notices(&pack, &info.package);
+        Ok(())
+    }
+
+    fn add_notices(&mut self, pack: &Pack<'_>, package: &str) {
+        // The index is verified: a notice that cannot be read is of a later release and says nothing to this one.
+        self.notices.extend(pack.notices().flatten().map(|notice| Notice {
+            kind: notice.kind,
+            package: package.to_string(),
+            module: notice.module.to_string(),
+            target: notice.target.to_string(),
+            reason: notice.reason.to_string(),
+        }));
+    }
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let target = if self.target.is_empty() { "every target" } else { &self.target };
+        write!(f, "{}: {}", escape(target), escape(&self.reason))
+    }
+}
+
+impl fmt::Display for Skipped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}

@@ -1,0 +1,116 @@
+//! The modules that the loader has mapped, with the parts of their memory that may be read.
+
+use std::ffi::{c_int, c_void};
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// A loaded executable or shared library, valid while the loader's lock is held.
+pub(super) struct Module<'a> {
+    main: bool,
+    readable: Vec<Range<u64>>,
+    notes: Vec<Range<u64>>,
+    elf_header: Option<u64>,
+    lock: PhantomData<&'a ()>,
+}
+
+impl<'a> Module<'a> {
+    /// Whether it is the program itself.
+    pub(super) fn is_main(&self) -> bool {
+        self.main
+    }
+
+    /// Where the ELF header lies, if it is mapped.
+    pub(super) fn elf_header(&self) -> Option<u64> {
+        self.elf_header
+    }
+
+    /// The note segments.
+    pub(super) fn notes(&self) -> impl Iterator<Item = (u64, &'a [u8])> + '_ {
+        self.notes.iter().filter_map(|range| {
+            let bytes = self.bytes(range.start, range.end.checked_sub(range.start)?)?;
+            Some((range.start, bytes))
+        })
+    }
+
+    pub(super) fn contains(&self, address: u64) -> bool {
+        self.readable.iter().any(|range| range.contains(&address))
+    }
+
+    /// Memory of the module, if `address` and `size` are inside one segment of it.
+    pub(super) fn bytes(&self, address: u64, size: u64) -> Option<&'a [u8]> {
+        let segment = self.readable.iter().find(|range| range.contains(&address))?;
+        if address.checked_add(size)? > segment.end || size > isize::MAX as u64 {
+            return None;
+        }
+        // SAFETY: the range is inside a loaded segment that is readable; the loader's lock, which `'a` stands for, keeps
+        // the module mapped. The segment may be writable, because GNU ld puts the read-only `.lrodata` beside data, but
+        // nothing writes to the sections that are looked for here.
+        Some(unsafe { std::slice::from_raw_parts(address as *const u8, usize::try_from(size).ok()?) })
+    }
+
+    /// The same for a module that is not unloaded before the caller's own code.
+    ///
+    /// # Safety
+    /// The module is the main program or the one that the caller's code is linked into.
+    pub(super) unsafe fn lasting_bytes(&self, address: u64, size: u64) -> Option<&'static [u8]> {
+        let bytes = self.bytes(address, size)?;
+        // SAFETY: by the contract, the memory stays mapped as long as code can run that uses it.
+        Some(unsafe { std::slice::from_raw_parts(bytes.as_ptr(), bytes.len()) })
+    }
+}
+
+/// Calls `visit` for each loaded module, the main program first.
+pub(super) fn for_each<F: FnMut(&Module<'_>)>(visit: F) {
+    let mut state = State { visit, first: true };
+    // SAFETY: `visitor::<F>` has the callback's type and gets the pointer to `state`, which outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(visitor::<F>), (&raw mut state).cast()) };
+}
+
+struct State<F> {
+    visit: F,
+    first: bool,
+}
+
+unsafe extern "C" fn visitor<F: FnMut(&Module<'_>)>(
+    info: *mut libc::dl_phdr_info,
+    _size: usize,
+    state: *mut c_void,
+) -> c_int {
+    // SAFETY: `for_each` passes a pointer to its `State<F>` and uses it nowhere else during the call.
+    let state = unsafe { &mut *state.cast::<State<F>>() };
+    // SAFETY: the loader passes a description that is valid during this call.
+    let module = unsafe { read(&*info, state.first) };
+    // glibc calls back for the main program first, and musl too; its name is empty with one and not with the other.
+    state.first = false;
+    (state.visit)(&module);
+    0
+}
+
+/// # Safety
+/// `info` comes from the loader, whose lock is held for `'a`.
+unsafe fn read<'a>(info: &libc::dl_phdr_info, main: bool) -> Module<'a> {
+    let mut module =
+        Module { main, readable: Vec::new(), notes: Vec::new(), elf_header: None, lock: PhantomData };
+    if info.dlpi_phdr.is_null() {
+        return module;
+    }
+    // SAFETY: by the contract, the pointer is to that many program headers.
+    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+    #[allow(clippy::useless_conversion, reason = "the fields are u32 on 32-bit systems")]
+    for header in headers {
+        let start = u64::from(info.dlpi_addr).wrapping_add(u64::from(header.p_vaddr));
+        let range = start..start.saturating_add(u64::from(header.p_memsz));
+        let readable = header.p_flags & libc::PF_R != 0;
+        match header.p_type {
+            libc::PT_LOAD if readable => {
+                if header.p_offset == 0 {
+                    module.elf_header = Some(start);
+                }
+                module.readable.push(range);
+            }
+            libc::PT_NOTE => module.notes.push(range),
+            _ => {}
+        }
+    }
+    module
+}

@@ -1,0 +1,132 @@
+//! From notes and tables to packs, each step checked against the module's own memory.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use offload_format::section::{
+    DESCRIPTOR_MAGIC, DESCRIPTOR_PACK, DESCRIPTOR_SIZE, Descriptor, NOTE_SIZE, note_header, parse_note,
+};
+
+use super::modules::Module;
+use super::{Found, PackBytes};
+
+/// How far `patchelf` may have moved the header of a program that is not position-independent.
+const MOVED_PAGES: u64 = 8;
+const PAGE: u64 = 4096;
+
+/// What to do with a pack.
+#[derive(Clone, Copy)]
+pub(super) enum Keep {
+    /// The module stays: borrow.
+    Borrow,
+    /// The module may be unloaded: copy.
+    Copy,
+}
+
+/// What a descriptor led to.
+pub(super) enum Step {
+    Pack(PackBytes),
+    Skipped(String),
+}
+
+impl Step {
+    pub(super) fn add_to(self, found: &mut Found) {
+        match self {
+            Step::Pack(pack) => found.packs.push(pack),
+            Step::Skipped(reason) => found.skipped.push(reason),
+        }
+    }
+}
+
+/// The packs of the table at `range`.
+pub(super) fn table(module: &Module<'_>, range: Range<u64>, keep: Keep) -> Found {
+    let mut found = Found::default();
+    let mut address = range.start;
+    while address < range.end {
+        let rest = module.bytes(address, range.end - address).unwrap_or_default();
+        // Linkers may pad between the descriptors of two crates; their alignment is 8.
+        let step = if rest.starts_with(&DESCRIPTOR_MAGIC) {
+            descriptor(module, address, keep).add_to(&mut found);
+            Descriptor::parse(rest).map_or(8, |(_, size)| size)
+        } else {
+            8
+        };
+        address = address.saturating_add(step);
+    }
+    found
+}
+
+/// The packs that the module's notes lead to.
+///
+/// The segment is searched for our note's first bytes instead of walked: mold 1.10 puts notes of alignment 4 and 8
+/// into one segment, where a walker loses its way.
+pub(super) fn notes(module: &Module<'_>, keep: Keep, found: &mut Found) {
+    let header = note_header();
+    for (start, segment) in module.notes() {
+        for (index, note) in segment.windows(NOTE_SIZE as usize).enumerate().step_by(4) {
+            if note.starts_with(&header) {
+                let note_address = start.saturating_add(index as u64);
+                follow(module, (note_address, note), keep).add_to(found);
+            }
+        }
+    }
+}
+
+fn follow(module: &Module<'_>, (address, note): (u64, &[u8]), keep: Keep) -> Step {
+    let is_descriptor = |candidate: &u64| {
+        module.bytes(*candidate, DESCRIPTOR_SIZE).is_some_and(|bytes| bytes.starts_with(&DESCRIPTOR_MAGIC))
+    };
+    match candidates(module, address, note).into_iter().find(is_descriptor) {
+        Some(found) => descriptor(module, found, keep),
+        None => Step::Skipped("a note leads to no descriptor".to_string()),
+    }
+}
+
+/// Where the descriptor may lie: counted from the note, or, if a tool has moved the note, from the ELF header.
+fn candidates(module: &Module<'_>, address: u64, note: &[u8]) -> Vec<u64> {
+    let Some((to_descriptor, to_header)) = parse_note(note) else {
+        return Vec::new();
+    };
+    let mut candidates: Vec<u64> = address.checked_add_signed(to_descriptor).into_iter().collect();
+    if let (Some(header), Some(offset)) = (module.elf_header(), to_descriptor.checked_sub(to_header)) {
+        let from_header =
+            (0..=MOVED_PAGES).filter_map(|page| header.checked_add(page * PAGE)?.checked_add_signed(offset));
+        candidates.extend(from_header);
+    }
+    candidates
+}
+
+/// The pack of the descriptor at `address`.
+pub(super) fn descriptor(module: &Module<'_>, address: u64, keep: Keep) -> Step {
+    // A later release may have made it longer, but nothing past this size is used.
+    let Some(size) = module.bytes(address, DESCRIPTOR_SIZE).and_then(recorded_size) else {
+        return Step::Skipped("a descriptor lies outside its module's memory".to_string());
+    };
+    match module.bytes(address, size).map(Descriptor::parse) {
+        None => Step::Skipped("a descriptor ends outside its module's memory".to_string()),
+        Some(Err(error)) => Step::Skipped(error.to_string()),
+        Some(Ok((None, _))) => Step::Skipped("a descriptor has the version of a later release".to_string()),
+        Some(Ok((Some(found), _))) => pack(module, address, (&found, keep)),
+    }
+}
+
+fn recorded_size(descriptor: &[u8]) -> Option<u64> {
+    offload_format::bytes::u32_at(descriptor, 8, "descriptor").ok().map(u64::from)
+}
+
+fn pack(module: &Module<'_>, address: u64, (descriptor, keep): (&Descriptor, Keep)) -> Step {
+    let start =
+        address.checked_add(DESCRIPTOR_PACK).and_then(|field| field.checked_add_signed(descriptor.pack));
+    let start = start.unwrap_or(u64::MAX);
+    let bytes = match keep {
+        // SAFETY: callers borrow only from the main program and from the module that this code is linked into.
+        Keep::Borrow => unsafe { module.lasting_bytes(start, descriptor.pack_size) }.map(PackBytes::Static),
+        Keep::Copy => {
+            module.bytes(start, descriptor.pack_size).map(|bytes| PackBytes::Owned(Arc::from(bytes)))
+        }
+    };
+    match bytes {
+        Some(bytes) => Step::Pack(bytes),
+        None => Step::Skipped("a pack lies outside its module's memory".to_string()),
+    }
+}

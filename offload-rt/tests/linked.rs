@@ -1,0 +1,142 @@
+//! Packs that are linked into this program, and into a plugin.
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+
+use libloading::Library;
+use offload_format::codec::{self, Codec};
+use offload_format::pack::{NewImage, PackBuilder};
+use offload_rt::{Device, Entry, OpenClDevice, Registry};
+
+std::arch::global_asm!(include_str!("sample-pack.S"), include_str!("sample.S"), options(att_syntax));
+
+mod sample {
+    offload_rt::kernel_module!("sample", __offload_anchor_sample);
+}
+
+/// Tests that load a plugin would see each other's.
+static PLUGINS: Mutex<()> = Mutex::new(());
+
+fn pack(module: &str, source: &str) -> Vec<u8> {
+    // Uncompressed, so that the bytes are the same with every release of zstd.
+    let frame = codec::encode(source.as_bytes(), Codec::Raw, 1).unwrap();
+    let mut builder = PackBuilder::new(&format!("{module}-package"), "1.0.0");
+    builder.image(NewImage::new(module, "opencl-c".parse().unwrap()), frame.info()).unwrap();
+    let mut bytes = builder.finish().unwrap().index;
+    bytes.extend_from_slice(frame.bytes());
+    bytes
+}
+
+/// The section of a pack.
+fn assembly(pack: &[u8]) -> String {
+    let lines = pack.chunks(16).map(|line| {
+        let bytes: Vec<String> = line.iter().map(u8::to_string).collect();
+        format!("    .byte {}\n", bytes.join(", "))
+    });
+    let body: String = lines.collect();
+    let head = "    .pushsection .lrodata.offload, \"al\", @progbits\n    .balign 16\n.Loffload_pack:\n";
+    format!("{head}{body}.Loffload_pack_end:\n    .popsection\n")
+}
+
+fn plugin(directory: &Path, object: &str) -> PathBuf {
+    let (source, library) = (directory.join("plugin.S"), directory.join("plugin.so"));
+    let pack = assembly(&pack("plugged", "plugin source"));
+    std::fs::write(&source, format!("{pack}{object}")).unwrap();
+    let status = Command::new("cc").args(["-shared", "-nostdlib", "-o"]).args([&library, &source]).status();
+    assert!(status.unwrap().success());
+    library
+}
+
+fn modules(registry: &Registry) -> Vec<&str> {
+    registry.entries().iter().map(Entry::module).collect()
+}
+
+#[test]
+fn the_sample_is_what_a_build_makes() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sample-pack.S");
+    let made = assembly(&pack("sample", "kernel void f() {}"));
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, &made).unwrap();
+    }
+    assert!(std::fs::read_to_string(&path).unwrap() == made, "run this test with BLESS=1");
+}
+
+#[test]
+fn own_images_are_found_by_the_bounds_of_the_table() {
+    let registry = Registry::own().unwrap();
+    assert_eq!(modules(&registry), ["sample"]);
+    assert_eq!(registry.skipped(), []);
+    let entry = &registry.entries()[0];
+    assert_eq!((entry.package(), entry.target_text()), ("sample-package", "opencl-c"));
+    assert_eq!(entry.load().unwrap().bytes(), b"kernel void f() {}");
+}
+
+#[test]
+fn the_generated_module_finds_its_own_pack() {
+    let module = sample::module();
+    assert_eq!((module.name(), sample::NAME), ("sample", "sample"));
+    assert_eq!(module.entries().count(), 1);
+    let device = Device::from(OpenClDevice::new("d", "v").opencl_c());
+    assert_eq!(module.load(&device).unwrap().bytes(), b"kernel void f() {}");
+    let error = module.load(&Device::host()).unwrap_err().to_string();
+    assert!(error.contains("`sample`") && error.contains("not for the host CPU"), "{error}");
+}
+
+#[test]
+fn images_of_a_plugin_outlive_it() {
+    let _alone = PLUGINS.lock().unwrap_or_else(PoisonError::into_inner);
+    let directory = tempfile::tempdir().unwrap();
+    let path = plugin(directory.path(), include_str!("sample.S"));
+    // SAFETY: the plugin holds no code.
+    let library = unsafe { Library::new(path) }.unwrap();
+    let registry = Registry::process().unwrap();
+    assert_eq!(registry.skipped(), []);
+    assert_eq!(modules(&registry), ["sample", "plugged"]);
+    library.close().unwrap();
+    assert_eq!(registry.entries()[1].load().unwrap().bytes(), b"plugin source");
+    assert_eq!(modules(&Registry::process().unwrap()), ["sample"]);
+}
+
+#[test]
+fn descriptors_that_lead_astray_are_skipped() {
+    let _alone = PLUGINS.lock().unwrap_or_else(PoisonError::into_inner);
+    let sample = include_str!("sample.S");
+    let cases = [
+        (".quad __offload_anchor_sample - .", ".quad 0x7fffffffffffffff", "leads to no descriptor"),
+        (".quad .Loffload_pack - .", ".quad -0x8000000000000000", "outside its module's memory"),
+        (".quad .Loffload_pack - .", ".quad 0x100000000", "outside its module's memory"),
+        (".quad .Loffload_pack_end - .Loffload_pack", ".quad -1", "outside its module's memory"),
+        (".quad .Loffload_pack - .", ".quad 0", "not an offload pack"),
+        (".short 1, 0", ".short 2, 0", "version of a later release"),
+        (".long 64", ".long 0x7ffffff8", "ends outside its module's memory"),
+    ];
+    for (right, wrong, reason) in cases {
+        assert!(sample.contains(right));
+        let directory = tempfile::tempdir().unwrap();
+        // Without the fallback from the ELF header, which would repair the first case.
+        let object = sample.replace(right, wrong).replace(".quad __ehdr_start - .", ".quad 1");
+        // SAFETY: the plugin holds no code.
+        let library = unsafe { Library::new(plugin(directory.path(), &object)) }.unwrap();
+        let registry = Registry::process().unwrap();
+        assert_eq!(modules(&registry), ["sample"], "{wrong}");
+        let skipped: Vec<String> = registry.skipped().iter().map(ToString::to_string).collect();
+        assert!(matches!(skipped.as_slice(), [one] if one.contains(reason)), "{wrong}: {skipped:?}");
+        library.close().unwrap();
+    }
+}
+
+#[test]
+fn a_note_that_was_moved_is_resolved_from_the_header() {
+    let _alone = PLUGINS.lock().unwrap_or_else(PoisonError::into_inner);
+    let directory = tempfile::tempdir().unwrap();
+    // Both differences are off by the same amount, as when a tool moves the note.
+    let moved = include_str!("sample.S")
+        .replace(".quad __offload_anchor_sample - .", ".quad __offload_anchor_sample - . + 0x123450")
+        .replace(".quad __ehdr_start - .", ".quad __ehdr_start - . + 0x123450");
+    // SAFETY: the plugin holds no code.
+    let library = unsafe { Library::new(plugin(directory.path(), &moved)) }.unwrap();
+    assert_eq!(modules(&Registry::process().unwrap()), ["sample", "plugged"]);
+    library.close().unwrap();
+}

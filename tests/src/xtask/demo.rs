@@ -1,0 +1,17 @@
+//! `demo`: installs what the example needs, builds it and runs it.
+
+use std::process::ExitCode;
+
+use crate::error::Result;
+use crate::setup;
+use crate::workspace::{self, Workspace};
+
+pub(crate) const HELP: &str = "demo            install what is missing, build and run example-app
+
+Arguments after `--` go to example-app. The exit code is that of example-app.";
+
+pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
+    setup::ensure(workspace, &[setup::BUILD])?;
+    let cargo = workspace.cargo().args(["run", "--release", "--package", "example-app"]);
+    Ok(workspace::exit_code(workspace::run_through(cargo.args(args))?))
+}

@@ -1,0 +1,39 @@
+//! The error of every task: a text for a person.
+
+use std::fmt;
+
+/// A sentence, and the next step on lines of its own.
+#[derive(Debug)]
+pub(crate) struct Error(String);
+
+pub(crate) type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    pub(crate) fn new(text: impl Into<String>) -> Error {
+        Error(text.into())
+    }
+
+    pub(crate) fn hint(self, text: impl fmt::Display) -> Error {
+        Error(format!("{}\nhint: {text}", self.0))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<xshell::Error> for Error {
+    fn from(error: xshell::Error) -> Error {
+        Error::new(error.to_string())
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Error {
+        Error::new(error.to_string())
+    }
+}

@@ -1,0 +1,114 @@
+//! `linkers`: are the images in the program with every linker, in every profile?
+
+mod binary;
+mod cell;
+mod fixture;
+mod linker;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use self::cell::Outcome;
+use self::fixture::Fixture;
+use self::linker::Linker;
+use crate::error::{Error, Result};
+use crate::setup;
+use crate::workspace::{Workspace, seconds};
+
+pub(crate) const HELP: &str = "linkers [--quick]  link a program with images with each linker in each profile
+
+One line a cell: the linker that really ran, the images found of those of a mentioned crate and a transitive one,
+those of a plugin, what a control finds that links the same archives plainly (it must be 0), relocations and
+constructors beyond those of the same program without images (both must be 0). --quick takes rust-lld and GNU ld.";
+
+/// Cargo profiles: two of its own and the fixture's with fat LTO and stripping.
+const PROFILES: [&str; 3] = ["dev", "release", "lto"];
+
+const HEADER: [&str; 10] =
+    ["linker", "profile", "seen", "images", "plugin", "inside", "control", "relocs", "init_array", "result"];
+
+pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
+    let start = Instant::now();
+    let linkers = linkers(workspace, args)?;
+    let fixture = Fixture::prepare(workspace)?;
+    let mut rows = vec![HEADER.map(str::to_string)];
+    let mut right = 0;
+    let mut failures = Vec::new();
+    // Profile by profile: cells of one profile share all their dependencies.
+    for profile in PROFILES {
+        for linker in &linkers {
+            let (row, failure) = cell_row(&fixture, linker, profile);
+            right += usize::from(failure.is_none());
+            eprintln!("{}", row.join(" "));
+            rows.push(row);
+            failures.extend(failure);
+        }
+    }
+    print!("{}", table(&rows));
+    let cells = linkers.len() * PROFILES.len();
+    println!("linkers: {right} of {cells} cells right in {}", seconds(start.elapsed()));
+    match failures.is_empty() {
+        true => Ok(ExitCode::SUCCESS),
+        false => Err(Error::new(failures.join("\n"))),
+    }
+}
+
+fn linkers(workspace: &Workspace, args: &[String]) -> Result<Vec<Linker>> {
+    match args {
+        [] => {
+            setup::ensure(workspace, &[setup::BUILD, setup::LINKERS])?;
+            linker::installed(workspace)
+        }
+        [quick] if quick == "--quick" => {
+            setup::ensure(workspace, &[setup::BUILD])?;
+            linker::always_there(workspace)
+        }
+        _ => Err(Error::new("`linkers` takes no argument but `--quick`")),
+    }
+}
+
+/// The cell's line, and what is wrong with it.
+fn cell_row(fixture: &Fixture<'_>, linker: &Linker, profile: &str) -> ([String; 10], Option<String>) {
+    let named = |what: String| format!("{} {profile}: {what}", linker.name);
+    match cell::run(fixture, linker, profile) {
+        Ok(outcome) => {
+            let failure = outcome.failure(linker).map(named);
+            (row(linker, profile, &outcome, failure.is_none()), failure)
+        }
+        Err(error) => {
+            let mut row = [const { String::new() }; 10];
+            let filled = [linker.name, profile].into_iter().chain(["-"; 7]).chain(["FAILED"]);
+            row.iter_mut().zip(filled).for_each(|(cell, text)| *cell = text.to_string());
+            (row, Some(named(error.to_string())))
+        }
+    }
+}
+
+fn row(linker: &Linker, profile: &str, outcome: &Outcome, right: bool) -> [String; 10] {
+    let result = if right { "ok" } else { "FAILED" };
+    [
+        linker.name.to_string(),
+        profile.to_string(),
+        outcome.seen.clone(),
+        outcome.app.images.clone(),
+        outcome.app.plugin.clone(),
+        outcome.app.inside.clone(),
+        outcome.control.images.clone(),
+        format!("{:+}", outcome.relocations),
+        format!("{:+}", outcome.constructors),
+        result.to_string(),
+    ]
+}
+
+/// Columns as wide as their widest cell.
+fn table(rows: &[[String; 10]]) -> String {
+    let mut widths = [0; 10];
+    for row in rows {
+        widths.iter_mut().zip(row).for_each(|(width, cell)| *width = cell.chars().count().max(*width));
+    }
+    let line = |row: &[String; 10]| {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
+        format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
+    };
+    rows.iter().map(line).collect()
+}

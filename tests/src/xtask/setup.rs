@@ -1,0 +1,60 @@
+//! `setup`: finds out what is missing on this machine and installs it, or says how.
+
+mod intel;
+mod need;
+mod packages;
+mod probe;
+
+use std::process::ExitCode;
+
+pub(crate) use self::intel::{Runtime, ensure as ensure_intel};
+pub(crate) use self::need::{BUILD, DRIVERS, FRESH, LINKERS, Need, SYCL};
+pub(crate) use self::probe::llvm;
+use crate::error::{Error, Result};
+use crate::workspace::Workspace;
+
+pub(crate) const HELP: &str = "setup [WHAT]    install what `demo` (the default), `test` or `all` tasks need
+
+What is missing is found by looking for the tools themselves. On Debian, as root, the packages are installed;
+elsewhere the command that installs them is printed and the task fails.";
+
+pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
+    match args {
+        [] => ensure(workspace, &[BUILD])?,
+        [what] if what == "demo" => ensure(workspace, &[BUILD])?,
+        [what] if what == "test" => {
+            ensure(workspace, &[BUILD, DRIVERS])?;
+            ensure_intel(workspace, Runtime::OpenCl)?;
+        }
+        [what] if what == "all" => {
+            ensure(workspace, &[BUILD, DRIVERS, LINKERS, SYCL, FRESH])?;
+            ensure_intel(workspace, Runtime::OpenCl)?;
+            ensure_intel(workspace, Runtime::Sycl)?;
+        }
+        _ => return Err(Error::new("`setup` takes one of `demo`, `test`, `all`")),
+    }
+    println!("nothing is missing");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Installs what is missing of `lists`; does nothing, and says nothing, where all is there.
+pub(crate) fn ensure(workspace: &Workspace, lists: &[&[Need]]) -> Result<()> {
+    let missing = missing(workspace, lists);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    packages::install(workspace, &missing)?;
+    still_missing(&self::missing(workspace, lists))
+}
+
+fn missing<'a>(workspace: &Workspace, lists: &[&'a [Need]]) -> Vec<&'a Need> {
+    lists.iter().flat_map(|list| list.iter()).filter(|need| !need.probe.is_there(workspace)).collect()
+}
+
+/// A package manager that says "done" proves nothing.
+fn still_missing(missing: &[&Need]) -> Result<()> {
+    let Some(first) = missing.first() else { return Ok(()) };
+    let names: Vec<&str> = missing.iter().map(|need| need.what).collect();
+    let text = format!("the packages were installed, but these are still missing: {}", names.join(", "));
+    Err(Error::new(text).hint(format!("{} {}", first.what, first.probe)))
+}

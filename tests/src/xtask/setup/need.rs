@@ -1,0 +1,132 @@
+//! What the tasks need that a machine with Rust, gcc and Python does not have.
+
+use super::probe::Probe;
+
+/// A tool, what it is for, how it is found, and which packages hold it.
+#[derive(Debug)]
+pub(crate) struct Need {
+    pub(crate) what: &'static str,
+    pub(crate) purpose: &'static str,
+    pub(crate) probe: Probe,
+    pub(crate) packages: Packages,
+}
+
+/// Package names by package manager; a `-` stands for none.
+#[derive(Debug)]
+pub(crate) struct Packages {
+    pub(crate) apt: &'static str,
+    pub(crate) dnf: &'static str,
+    pub(crate) pacman: &'static str,
+    pub(crate) brew: &'static str,
+}
+
+/// Compiles kernels for the targets of offload.toml.
+pub(crate) const BUILD: &[Need] = &[
+    Need {
+        what: "clang",
+        purpose: "compiles kernels",
+        probe: Probe::Llvm("clang"),
+        packages: packages(["clang-22", "clang", "clang", "llvm"]),
+    },
+    Need {
+        what: "ld.lld",
+        purpose: "links images of the target `host`",
+        probe: Probe::Llvm("ld.lld"),
+        packages: packages(["lld-22", "lld", "lld", "lld"]),
+    },
+    Need {
+        what: "llvm-link",
+        purpose: "joins the files of a kernel module",
+        probe: Probe::Llvm("llvm-link"),
+        packages: packages(["llvm-22", "llvm", "llvm", "llvm"]),
+    },
+    Need {
+        what: "opt",
+        purpose: "drops what no kernel uses",
+        probe: Probe::Llvm("opt"),
+        packages: packages(["llvm-22", "llvm", "llvm", "llvm"]),
+    },
+    Need {
+        what: "PoCL's function library",
+        purpose: "OpenCL C's functions for the target `host`",
+        // Debian keeps the library with the driver's code, under a name that differs from release to release.
+        probe: Probe::Glob {
+            dirs: &["/usr/share/pocl", "/usr/local/share/pocl", "/opt/homebrew/share/pocl"],
+            prefix: "kernel-",
+            suffix: ".bc",
+        },
+        packages: packages(["pocl-opencl-icd", "pocl", "pocl", "pocl"]),
+    },
+    Need {
+        what: "ocloc",
+        purpose: "makes native code for Intel GPUs",
+        probe: Probe::Program("ocloc"),
+        packages: packages(["intel-opencl-icd", "intel-ocloc", "intel-compute-runtime", "-"]),
+    },
+    Need {
+        what: "spirv-val",
+        purpose: "checks SPIR-V",
+        probe: Probe::Program("spirv-val"),
+        packages: packages(["spirv-tools", "spirv-tools", "spirv-tools", "spirv-tools"]),
+    },
+];
+
+/// Runs kernels through OpenCL.
+pub(crate) const DRIVERS: &[Need] = &[
+    Need {
+        what: "libOpenCL.so.1",
+        purpose: "finds the OpenCL drivers",
+        probe: Probe::Library("libOpenCL.so.1"),
+        packages: packages(["ocl-icd-libopencl1", "ocl-icd", "ocl-icd", "-"]),
+    },
+    Need {
+        what: "PoCL",
+        purpose: "an OpenCL driver for CPUs that compiles OpenCL C",
+        probe: Probe::Icd("pocl"),
+        packages: packages(["pocl-opencl-icd", "pocl", "pocl", "pocl"]),
+    },
+];
+
+/// Installs what comes from Python's package index.
+pub(super) const PIP: &[Need] = &[Need {
+    what: "pip",
+    purpose: "installs Intel's OpenCL runtime for CPUs under the target directory",
+    probe: Probe::Runs(&["python3", "-m", "pip", "--version"]),
+    packages: packages(["python3-pip", "python3-pip", "python-pip", "python"]),
+}];
+
+/// Linkers to test with, besides those of gcc and rustc.
+pub(crate) const LINKERS: &[Need] = &[Need {
+    what: "mold",
+    purpose: "a linker to test with",
+    probe: Probe::Program("mold"),
+    packages: packages(["mold", "mold", "mold", "mold"]),
+}];
+
+/// Compiles a host program against SYCL's headers.
+pub(crate) const SYCL: &[Need] = &[Need {
+    what: "g++",
+    purpose: "compiles the SYCL host program",
+    probe: Probe::Program("g++"),
+    packages: packages(["g++", "gcc-c++", "gcc", "gcc"]),
+}];
+
+/// Makes a Debian of its own.
+pub(crate) const FRESH: &[Need] = &[
+    Need {
+        what: "debootstrap",
+        purpose: "makes a new Debian in a directory",
+        probe: Probe::Program("debootstrap"),
+        packages: packages(["debootstrap", "debootstrap", "debootstrap", "-"]),
+    },
+    Need {
+        what: "git",
+        purpose: "clones this checkout",
+        probe: Probe::Program("git"),
+        packages: packages(["git", "git", "git", "git"]),
+    },
+];
+
+const fn packages([apt, dnf, pacman, brew]: [&'static str; 4]) -> Packages {
+    Packages { apt, dnf, pacman, brew }
+}

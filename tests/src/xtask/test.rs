@@ -1,0 +1,134 @@
+//! `test`: installs what the tests need and runs them all.
+
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+use crate::setup::{self, Runtime};
+use crate::workspace::{self, Workspace, seconds};
+
+pub(crate) const HELP: &str = "test [ARGS]     install what is missing and run the tests of the whole workspace
+
+ARGS go to `cargo test`. Without ARGS the number of tests is checked against a floor. With the variable CI set, a
+test that is skipped fails.";
+
+/// Fewer tests than this mean that some were not run; raise it when tests are added.
+const FEWEST_TESTS: u64 = 90;
+
+pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
+    let start = Instant::now();
+    let env = environment(workspace)?;
+    let installed = start.elapsed();
+    let cargo = || workspace.cargo().args(["test", "--workspace", "--all-features", "--no-fail-fast"]);
+    let build =
+        workspace::run_through(cargo().arg("--no-run").args(before_separator(args)).envs(env.clone()))?;
+    let built = start.elapsed();
+    if !build.success() {
+        return Ok(workspace::exit_code(build));
+    }
+    let (status, counts) = count(Command::from(cargo().args(args).envs(env)))?;
+    let times = [installed, built.saturating_sub(installed), start.elapsed().saturating_sub(built)];
+    println!("{}", summary(&counts, times));
+    check(&counts, args.is_empty())?;
+    Ok(workspace::exit_code(status))
+}
+
+/// What the tests read through `offload_tests`.
+fn environment(workspace: &Workspace) -> Result<Vec<(&'static str, OsString)>> {
+    setup::ensure(workspace, &[setup::BUILD, setup::DRIVERS])?;
+    let intel = setup::ensure_intel(workspace, Runtime::OpenCl)?;
+    let fixtures = workspace.target_dir.join("fixtures");
+    Ok(vec![
+        (offload_tests::INTEL_RUNTIME_VAR, intel.into_os_string()),
+        (offload_tests::TARGET_DIR_VAR, fixtures.into_os_string()),
+    ])
+}
+
+/// The arguments for cargo itself; those after `--` are for the test programs.
+fn before_separator(args: &[String]) -> impl Iterator<Item = &String> {
+    args.iter().take_while(|arg| *arg != "--")
+}
+
+/// Sums over the result lines of all test programs.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+    ignored: u64,
+}
+
+impl Counts {
+    /// Adds a line "test result: ok. 3 passed; 0 failed; 0 ignored; ...".
+    fn add(&mut self, line: &str) {
+        let Some(result) = line.strip_prefix("test result: ") else { return };
+        for part in result.split(['.', ';']) {
+            let mut words = part.split_whitespace();
+            let number = words.next().and_then(|word| word.parse::<u64>().ok()).unwrap_or(0);
+            match words.next() {
+                Some("passed") => self.passed += number,
+                Some("failed") => self.failed += number,
+                Some("ignored") => self.ignored += number,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Runs the tests, showing what they print, and counts them.
+fn count(mut command: Command) -> Result<(ExitStatus, Counts)> {
+    let mut child = command.stdout(Stdio::piped()).spawn()?;
+    let mut counts = Counts::default();
+    let mut out = std::io::stdout();
+    let lines = child.stdout.take().map(BufReader::new).into_iter().flat_map(|reader| reader.split(b'\n'));
+    for line in lines {
+        let line = line?;
+        counts.add(&String::from_utf8_lossy(&line));
+        out.write_all(&line)?;
+        out.write_all(b"\n")?;
+    }
+    Ok((child.wait()?, counts))
+}
+
+fn summary(counts: &Counts, [installed, built, ran]: [Duration; 3]) -> String {
+    let Counts { passed, failed, ignored } = counts;
+    let times = format!("setup {}, build {}, tests {}", seconds(installed), seconds(built), seconds(ran));
+    format!("all tests: {passed} passed; {failed} failed; {ignored} ignored; {times}")
+}
+
+/// A run that is green because something did not run is refused.
+fn check(counts: &Counts, everything: bool) -> Result<()> {
+    let ran = counts.passed.saturating_add(counts.failed);
+    if everything && ran < FEWEST_TESTS {
+        return Err(Error::new(format!("{ran} tests ran, and there are at least {FEWEST_TESTS}")));
+    }
+    let ci = std::env::var_os("CI").is_some_and(|ci| !ci.is_empty() && ci != "false");
+    if ci && counts.ignored > 0 {
+        return Err(Error::new(format!("{} tests are ignored, which CI does not accept", counts.ignored)));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn result_lines_are_summed() {
+        let mut counts = Counts::default();
+        counts.add(
+            "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s",
+        );
+        counts.add("test result: FAILED. 10 passed; 2 failed; 0 ignored; 0 measured; 5 filtered out; finished in 1.20s");
+        counts.add("test tests::passed ... ok");
+        assert_eq!(counts, Counts { passed: 13, failed: 2, ignored: 1 });
+    }
+
+    #[test]
+    fn too_few_tests_are_refused() {
+        let counts = Counts { passed: FEWEST_TESTS - 1, failed: 0, ignored: 0 };
+        assert!(check(&counts, true).is_err());
+        assert!(check(&counts, false).is_ok());
+    }
+}
