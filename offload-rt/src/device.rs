@@ -78,7 +78,7 @@ impl Device {
     /// crate feature for it is not enabled.
     pub fn open(&self, image: &LoadedImage) -> Result<Box<dyn Program>, Error> {
         match &self.kind {
-            #[cfg(feature = "host")]
+            #[cfg(all(feature = "host", unix))]
             DeviceKind::Host(_) => Ok(Box::new(crate::host::HostProgram::new(image)?)),
             #[cfg(feature = "opencl")]
             DeviceKind::OpenCl(device) => Ok(Box::new(crate::opencl::ClProgram::new(device, image)?)),

@@ -10,7 +10,7 @@
 //!
 //! | feature | adds |
 //! |---|---|
-//! | `host` (default) | [`host`]: images for the program's own CPU run in this process, without a driver |
+//! | `host` (default) | `host`: images for the program's own CPU run in this process, without a driver |
 //! | `opencl` | `opencl`: OpenCL devices; the library is opened at run time |
 //!
 //! ```
@@ -43,7 +43,7 @@
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(feature = "host")]
+#[cfg(all(feature = "host", unix))]
 #[allow(unsafe_code, reason = "loads and calls native code")]
 pub mod host;
 #[cfg(feature = "opencl")]

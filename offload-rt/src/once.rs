@@ -4,7 +4,9 @@
 //! thread (<https://github.com/rust-lang/rust/issues/43448>). Here the claim holds the owner's process id, so that a
 //! child sees that the owner is not there and takes over.
 
+use std::marker::PhantomData;
 use std::ptr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -17,7 +19,8 @@ const LONGEST_WAIT: Duration = Duration::from_millis(2);
 pub(crate) struct ForkOnce<T> {
     claim: AtomicU32,
     value: AtomicPtr<T>,
-    owned: std::marker::PhantomData<Box<T>>,
+    /// Shared between threads under the same conditions as the cell of the standard library.
+    owned: PhantomData<OnceLock<T>>,
 }
 
 impl<T> ForkOnce<T> {
@@ -25,7 +28,7 @@ impl<T> ForkOnce<T> {
         ForkOnce {
             claim: AtomicU32::new(UNCLAIMED),
             value: AtomicPtr::new(ptr::null_mut()),
-            owned: std::marker::PhantomData,
+            owned: PhantomData,
         }
     }
 

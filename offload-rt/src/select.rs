@@ -13,10 +13,13 @@ use crate::error::{Error, Kind};
 use crate::registry::Registry;
 use crate::text::escape;
 
+/// An image with how well it fits, or why it does not.
+type Judged<'r> = (&'r Entry, Result<Fit, String>);
+
 /// The best image of `module` for `device`, with what was decided about each of the others.
 pub(crate) fn select(registry: &Registry, module: &str, device: &Device) -> Result<Selection, Error> {
     let candidates = candidates(registry, module)?;
-    let judged: Vec<(&Entry, Result<Fit, String>)> =
+    let judged: Vec<Judged<'_>> =
         candidates.iter().map(|entry| (*entry, rules::judge(entry, device))).collect();
     // `max_by_key` would take the last of equals; the first is the one that the table shows first.
     let best = judged
@@ -46,11 +49,7 @@ fn candidates<'r>(registry: &'r Registry, module: &str) -> Result<Vec<&'r Entry>
     Ok(found)
 }
 
-fn no_fit(
-    registry: &Registry,
-    module: &str,
-    (device, judged): (&Device, &[(&Entry, Result<Fit, String>)]),
-) -> Error {
+fn no_fit(registry: &Registry, module: &str, (device, judged): (&Device, &[Judged<'_>])) -> Error {
     let refusals = judged.iter().filter_map(|(entry, fit)| Some((entry, fit.as_ref().err()?)));
     let refused =
         refusals.map(|(entry, reason)| format!("{}: {reason}", escape(entry.target_text()))).collect();

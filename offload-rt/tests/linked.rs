@@ -1,4 +1,5 @@
 //! Packs that are linked into this program, and into a plugin.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use std::path::{Path, PathBuf};
@@ -108,7 +109,7 @@ fn descriptors_that_lead_astray_are_skipped() {
         (".quad .Loffload_pack - .", ".quad -0x8000000000000000", "outside its module's memory"),
         (".quad .Loffload_pack - .", ".quad 0x100000000", "outside its module's memory"),
         (".quad .Loffload_pack_end - .Loffload_pack", ".quad -1", "outside its module's memory"),
-        (".quad .Loffload_pack - .", ".quad 0", "not an offload pack"),
+        (".quad .Loffload_pack - .", ".quad .Loffload_pack - . - 8", "not an offload pack"),
         (".short 1, 0", ".short 2, 0", "version of a later release"),
         (".long 64", ".long 0x7ffffff8", "ends outside its module's memory"),
     ];

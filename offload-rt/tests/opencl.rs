@@ -2,6 +2,7 @@
 //!
 //! The tests are ignored by default because they need a driver: PoCL compiles OpenCL C, Intel's CPU runtime takes
 //! SPIR-V as well. Run them with `cargo test -p offload-rt --features opencl --test opencl -- --ignored`.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
 #![cfg(feature = "opencl")]
 
 use std::process::Command;

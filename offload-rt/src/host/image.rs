@@ -1,10 +1,9 @@
 //! A shared object in memory, mapped by the dynamic loader.
 
 use std::collections::BTreeMap;
-use std::ffi::CStr;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -12,8 +11,6 @@ use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
 use offload_format::Hash128;
 
 use super::abi::{RUN_PREFIX, Run, VERSION, VERSION_SYMBOL};
-
-const NAME: &CStr = c"offload-host";
 
 /// A loaded `host` image. Fields are dropped in this order: code before the file that holds it.
 pub(super) struct HostImage {
@@ -83,9 +80,12 @@ fn open(bytes: &[u8]) -> Result<(Library, Option<File>), String> {
     })
 }
 
+#[cfg(target_os = "linux")]
 fn in_memory(bytes: &[u8]) -> io::Result<File> {
     // Linux 6.3 warns, and may be told to refuse, unless a mapping is said to be executable; older ones know no such
     // flag (https://docs.kernel.org/userspace-api/mfd_noexec.html).
+    use std::os::fd::FromRawFd;
+    const NAME: &std::ffi::CStr = c"offload-host";
     const MFD_EXEC: libc::c_uint = 0x10;
     let create = |flags| {
         // SAFETY: the name is a C string.
@@ -101,6 +101,11 @@ fn in_memory(bytes: &[u8]) -> io::Result<File> {
     };
     file.write_all(bytes)?;
     Ok(file)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn in_memory(_bytes: &[u8]) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 pub(super) fn from_temporary(bytes: &[u8]) -> Result<Library, String> {

@@ -7,12 +7,16 @@ use crate::error::Error;
 use crate::kernel::{ArgInfo, KernelInfo};
 use crate::text::escape;
 
+/// More local memory than any device has, in bytes.
+const MOST_LOCAL: usize = 1 << 30;
+
 /// The record of the kernel `name`.
 pub(crate) fn find<'k>(kernels: &'k [KernelInfo], name: &str) -> Result<&'k KernelInfo, Error> {
     let found = kernels.iter().find(|kernel| kernel.name == name);
     found.ok_or_else(|| {
         let names: Vec<String> = kernels.iter().map(|kernel| escape(&kernel.name)).collect();
-        Error::launch(name, format!("the image has no such kernel\nhint: it has {}", names.join(", ")))
+        let names = if names.is_empty() { "no kernels".to_string() } else { names.join(", ") };
+        Error::launch(name, format!("the image has no such kernel\nhint: it has {names}"))
     })
 }
 
@@ -49,6 +53,9 @@ fn check_arg(known: &ArgInfo, given: &Arg<'_>) -> Result<(), String> {
         },
         (ArgKind::Global | ArgKind::Constant, Arg::In(_) | Arg::InOut(_)) => Ok(()),
         (ArgKind::Local, Arg::Local(0)) => Err("needs local memory, 0 bytes are given".to_string()),
+        (ArgKind::Local, Arg::Local(size)) if *size > MOST_LOCAL => {
+            Err(format!("can have at most {MOST_LOCAL} bytes of local memory, {size} are given"))
+        }
         (ArgKind::Local, Arg::Local(_)) => Ok(()),
         (ArgKind::Image | ArgKind::Sampler, _) => Err("is an image or sampler: not supported".to_string()),
         // A kind of a later release: the driver will tell.
@@ -93,7 +100,7 @@ mod tests {
     fn kinds_and_sizes_are_compared() {
         let range = NdRange::new(&[4], &[2]).unwrap();
         let mut buffer = [0u8; 4];
-        let cases: [(ArgKind, Option<u32>, Arg<'_>, bool); 12] = [
+        let cases: [(ArgKind, Option<u32>, Arg<'_>, bool); 13] = [
             (ArgKind::Value, Some(4), Arg::value(&1.0f32), true),
             (ArgKind::Value, None, Arg::value(&1.0f64), true),
             (ArgKind::Value, Some(4), Arg::value(&1.0f64), false),
@@ -104,6 +111,7 @@ mod tests {
             (ArgKind::Global, None, Arg::local::<u8>(4), false),
             (ArgKind::Local, None, Arg::local::<f32>(4), true),
             (ArgKind::Local, None, Arg::local::<f32>(0), false),
+            (ArgKind::Local, None, Arg::local::<f64>(usize::MAX), false),
             (ArgKind::Image, None, Arg::input(&[1u8; 4]), false),
             (ArgKind::Unknown(99), None, Arg::input(&[1u8; 4]), true),
         ];

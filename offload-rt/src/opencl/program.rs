@@ -43,9 +43,8 @@ impl ClProgram {
         };
         let Some(handle) = device.handle else {
             let problem = "this device was described by the program and not found by the driver";
-            return Err(
-                Error::device(&device.name, problem).hint("take devices from offload_rt::opencl::devices()")
-            );
+            return Err(Error::device(&escape(&device.name), problem)
+                .hint("take devices from offload_rt::opencl::devices()"));
         };
         let context = Context::from_device(&opencl3::device::Device::new(handle.id()));
         let context = context.map_err(failed("cannot make a context"))?;
@@ -187,11 +186,11 @@ impl ClProgram {
 
     unsafe fn read_back(&self, buffers: &[Option<Buffer<u8>>], args: &mut [Arg<'_>]) -> ClResult<()> {
         for (buffer, arg) in buffers.iter().zip(args) {
-            if let (Some(buffer), Arg::InOut(bytes)) = (buffer, arg) {
-                if !bytes.is_empty() {
-                    // SAFETY: the buffer was made with the size of `bytes`, and the read is finished on return.
-                    unsafe { self.queue.enqueue_read_buffer(buffer, CL_BLOCKING, 0, bytes, &[])? };
-                }
+            if let (Some(buffer), Arg::InOut(bytes)) = (buffer, arg)
+                && !bytes.is_empty()
+            {
+                // SAFETY: the buffer was made with the size of `bytes`, and the read is finished on return.
+                unsafe { self.queue.enqueue_read_buffer(buffer, CL_BLOCKING, 0, bytes, &[])? };
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::rules::Fit;
+use super::{Judged, rules::Fit};
 use crate::entry::Entry;
 use crate::text::escape;
 
@@ -76,10 +76,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-pub(super) fn verdicts(
-    judged: &[(&Entry, Result<Fit, String>)],
-    (picked, best): (&Entry, Fit),
-) -> Vec<Verdict> {
+pub(super) fn verdicts(judged: &[Judged<'_>], (picked, best): (&Entry, Fit)) -> Vec<Verdict> {
     let outcome = |entry: &Entry, fit: &Result<Fit, String>| match fit {
         Err(reason) => Outcome::Refused(reason.clone()),
         Ok(fit) if entry.is(picked) => Outcome::Picked(fit.to_string()),

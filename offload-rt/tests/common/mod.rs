@@ -1,0 +1,47 @@
+//! Packs for tests.
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+use offload_format::codec::{self, Codec};
+use offload_format::pack::{NewImage, PackBuilder};
+
+/// A builder of packs that holds the frames too.
+pub struct TestPack {
+    builder: PackBuilder,
+    frames: Vec<codec::Frame>,
+}
+
+impl TestPack {
+    pub fn new(package: &str) -> TestPack {
+        TestPack { builder: PackBuilder::new(package, "1.0.0"), frames: Vec::new() }
+    }
+
+    pub fn image(mut self, image: NewImage, bytes: &[u8]) -> TestPack {
+        let frame = codec::encode(bytes, Codec::Zstd, 3).unwrap();
+        self.builder.image(image, frame.info()).unwrap();
+        self.frames.push(frame);
+        self
+    }
+
+    /// An image of `module` for each target; its bytes are long and differ from target to target.
+    pub fn targets(self, module: &str, targets: &[&str]) -> TestPack {
+        targets.iter().fold(self, |pack, target| {
+            let bytes = format!("{module} for {target} ").repeat(100);
+            pack.image(NewImage::new(module, target.parse().unwrap()), bytes.as_bytes())
+        })
+    }
+
+    pub fn builder(&mut self) -> &mut PackBuilder {
+        &mut self.builder
+    }
+
+    pub fn bytes(self) -> Vec<u8> {
+        let layout = self.builder.finish().unwrap();
+        let (mut bytes, payload) = (layout.index.clone(), layout.index.len());
+        for placement in layout.frames {
+            bytes.resize(payload + placement.offset as usize, 0);
+            let frame = self.frames.iter().find(|frame| frame.info().hash == placement.hash).unwrap();
+            bytes.extend_from_slice(frame.bytes());
+        }
+        bytes
+    }
+}

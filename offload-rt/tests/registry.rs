@@ -1,0 +1,130 @@
+//! Reading packs and loading their images.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
+
+mod common;
+
+use std::sync::Barrier;
+
+use common::TestPack;
+use offload_format::Hash128;
+use offload_rt::{Codec, Device, ImageKind, OpenClDevice, Registry};
+
+fn reasons(bytes: Vec<u8>) -> Vec<String> {
+    let registry = Registry::from_pack(bytes).unwrap();
+    assert!(registry.entries().is_empty());
+    registry.skipped().iter().map(ToString::to_string).collect()
+}
+
+/// Changes bytes of the index and makes its hash right again.
+fn edited(mut bytes: Vec<u8>, edit: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    edit(&mut bytes);
+    let payload = u64::from_le_bytes(bytes[40..48].try_into().unwrap()) as usize;
+    let hash = Hash128::of_parts(&[&bytes[..48], &bytes[64..payload]]);
+    bytes[48..64].copy_from_slice(&hash.0);
+    bytes
+}
+
+fn find(bytes: &[u8], text: &str) -> usize {
+    bytes.windows(text.len()).position(|window| window == text.as_bytes()).unwrap()
+}
+
+#[test]
+fn entries_say_what_the_pack_says() {
+    let registry =
+        Registry::from_pack(TestPack::new("my-crate").targets("m", &["opencl-c"]).bytes()).unwrap();
+    let entry = &registry.entries()[0];
+    let image = entry.load().unwrap();
+    assert_eq!(image.bytes(), "m for opencl-c ".repeat(100).as_bytes());
+    assert_eq!((entry.module(), entry.variant(), entry.target_text()), ("m", "", "opencl-c"));
+    assert_eq!(
+        (entry.package(), entry.image_kind(), entry.codec()),
+        ("my-crate", ImageKind::OpenClC, Codec::Zstd)
+    );
+    assert_eq!((entry.raw_size(), entry.hash()), (1500, Hash128::of(image.bytes())));
+    assert!(entry.stored_size() < 200);
+    assert_eq!(entry.to_string(), "m for opencl-c");
+}
+
+#[test]
+fn packs_that_cannot_be_read_are_skipped_with_the_reason() {
+    let pack = || TestPack::new("p").targets("m", &["host"]).bytes();
+    let edit = |at: usize| {
+        let mut bytes = pack();
+        bytes[at] ^= 1;
+        bytes
+    };
+    for (bytes, reason) in [
+        (Vec::new(), "truncated"),
+        (b"not a pack, but long enough to hold a header of one".to_vec(), "not an offload pack"),
+        (pack()[..200].to_vec(), "truncated"),
+        (edit(8), "version 0"),
+        (edit(70), "truncated: table"),
+        (edit(find(&pack(), "host")), "the index of the pack is damaged"),
+    ] {
+        let found = reasons(bytes);
+        assert!(matches!(found.as_slice(), [one] if one.contains(reason)), "{reason}: {found:?}");
+    }
+}
+
+#[test]
+fn a_damaged_image_is_an_error_that_stays_and_spares_its_neighbours() {
+    let mut bytes = TestPack::new("p").targets("m", &["host", "opencl-c"]).bytes();
+    let last = bytes.len() - 10;
+    bytes[last] ^= 1;
+    let registry = Registry::from_pack(bytes).unwrap();
+    let [host, source] = registry.entries() else { panic!("two images") };
+    assert_eq!(host.load().unwrap().bytes().len(), 1100);
+    let first = source.load().unwrap_err().to_string();
+    assert!(first.starts_with("cannot load m for opencl-c: "), "{first}");
+    assert_eq!(source.load().unwrap_err().to_string(), first);
+}
+
+#[test]
+fn images_of_later_releases_are_listed_and_refused() {
+    // The record of the only image: its codec is at offset 28, behind three texts and two kinds.
+    let pack = TestPack::new("p").targets("m", &["opencl-c"]).bytes();
+    let device = Device::from(OpenClDevice::new("d", "v").opencl_c());
+    let hash = Registry::from_pack(pack.clone()).unwrap().entries()[0].hash();
+    let record = pack.windows(16).position(|window| window == hash.0).unwrap() - 64;
+    for (offset, value, reason) in
+        [(28, 77u16, "codec unknown(77)"), (30, 1, "filter spirv-ids"), (24, 999, "kind unknown(999)")]
+    {
+        let bytes = edited(pack.clone(), |bytes| {
+            bytes[record + offset..record + offset + 2].copy_from_slice(&value.to_le_bytes());
+        });
+        let registry = Registry::from_pack(bytes).unwrap();
+        assert_eq!(registry.entries().len(), 1);
+        let error = registry.select("m", &device).unwrap_err().to_string();
+        assert!(error.contains(reason) && error.contains("later release"), "{error}");
+        if offset != 24 {
+            assert!(registry.entries()[0].load().is_err());
+        }
+    }
+    let bytes = edited(pack.clone(), |bytes| {
+        let at = find(bytes, "opencl-c");
+        bytes[at..at + 8].copy_from_slice(b"opencl-z");
+    });
+    let registry = Registry::from_pack(bytes).unwrap();
+    assert!(registry.entries()[0].target().is_err());
+    let error = registry.select("m", &device).unwrap_err().to_string();
+    assert!(error.contains("opencl-z: its target is of a later release"), "{error}");
+}
+
+#[test]
+fn sixty_four_threads_share_one_result() {
+    let registry = Registry::from_pack(TestPack::new("p").targets("m", &["host"]).bytes()).unwrap();
+    let (entry, start) = (&registry.entries()[0], Barrier::new(64));
+    let addresses: Vec<usize> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..64)
+            .map(|_| {
+                scope.spawn(|| {
+                    start.wait();
+                    entry.clone().load().unwrap().bytes().as_ptr().addr()
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(addresses.iter().all(|address| *address == addresses[0]));
+    assert_eq!(registry.clone().entries()[0].load().unwrap().bytes().as_ptr().addr(), addresses[0]);
+}

@@ -1,0 +1,153 @@
+//! The rules of selection, each with a device for which it decides.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
+
+mod common;
+
+use common::TestPack;
+use offload_format::pack::{NewImage, NoticeKind};
+use offload_rt::{Device, HostLevel, OpenClDevice, Outcome, Registry, SpirvVersion};
+
+fn registry(targets: &[&str]) -> Registry {
+    Registry::from_pack(TestPack::new("p").targets("m", targets).bytes()).unwrap()
+}
+
+fn gpu() -> OpenClDevice {
+    OpenClDevice::new("gpu", "vendor")
+}
+
+fn spirv(minors: &[u8]) -> Vec<SpirvVersion> {
+    minors.iter().map(|minor| SpirvVersion::new(*minor).unwrap()).collect()
+}
+
+fn picked(targets: &[&str], device: impl Into<Device>) -> Option<String> {
+    let selection = registry(targets).select("m", &device.into()).ok()?;
+    Some(selection.entry().target_text().to_string())
+}
+
+#[test]
+fn the_best_class_wins_then_the_best_of_the_class() {
+    let everything = [
+        "host",
+        "host:x86-64-v2",
+        "host:x86-64-v3",
+        "host:x86-64-v4",
+        "opencl-c",
+        "spirv64",
+        "spirv64:v1.0",
+        "spirv64:v1.4",
+        "intel:pvc",
+        "intel:12.60.3",
+        "intel:12.60.5",
+        "intel:xe-hpc",
+        "intel:acm-g10",
+        "nvptx:sm_90",
+        "cubin:sm_90",
+        "amdgcn:gfx90a",
+    ];
+    let full = gpu().opencl_c().spirv(&spirv(&[0, 1, 2]));
+    let cases: [(Device, &str); 14] = [
+        (Device::host_with_level(HostLevel::Baseline), "host"),
+        (Device::host_with_level(HostLevel::X86V2), "host:x86-64-v2"),
+        (Device::host_with_level(HostLevel::X86V3), "host:x86-64-v3"),
+        (Device::host_with_level(HostLevel::X86V4), "host:x86-64-v4"),
+        // Exactly this architecture, by name and by number.
+        (full.clone().intel_ip([12, 60, 7]).into(), "intel:pvc"),
+        (full.clone().intel_ip([12, 55, 8]).into(), "intel:acm-g10"),
+        // The newest of the older steppings, then the family.
+        (full.clone().intel_ip([12, 60, 6]).into(), "intel:12.60.5"),
+        (full.clone().intel_ip([12, 60, 4]).into(), "intel:12.60.3"),
+        (full.clone().intel_ip([12, 60, 1]).into(), "intel:xe-hpc"),
+        (full.clone().intel_ip([12, 61, 7]).into(), "intel:xe-hpc"),
+        // No native image: intermediate code of the highest listed version, whatever the order of the list.
+        (full.clone().intel_ip([20, 1, 0]).into(), "spirv64"),
+        (gpu().opencl_c().spirv(&spirv(&[4, 0, 2])).into(), "spirv64:v1.4"),
+        (gpu().opencl_c().spirv(&spirv(&[0])).into(), "spirv64:v1.0"),
+        (gpu().opencl_c().into(), "opencl-c"),
+    ];
+    for (device, expected) in cases {
+        assert_eq!(picked(&everything, device.clone()).as_deref(), Some(expected), "{device}");
+    }
+}
+
+#[test]
+fn what_a_device_cannot_take_is_refused_with_the_reason() {
+    let intel = gpu().intel_ip([12, 60, 6]);
+    let cases: [(&str, Device, &str); 11] = [
+        (
+            "host:x86-64-v4",
+            Device::host_with_level(HostLevel::X86V3),
+            "needs x86-64-v4, the CPU has x86-64-v3",
+        ),
+        ("spirv64", Device::host(), "for an OpenCL device, not for the host CPU"),
+        ("host", gpu().opencl_c().into(), "for the host CPU, not for this OpenCL device"),
+        ("spirv64", gpu().opencl_c().into(), "takes no SPIR-V"),
+        ("spirv64:v1.4", gpu().spirv(&spirv(&[2, 3])).into(), "is SPIR-V v1.4, the device takes v1.2, v1.3"),
+        ("opencl-c", gpu().spirv(&spirv(&[2])).into(), "no compiler for OpenCL C"),
+        ("intel:pvc", gpu().opencl_c().into(), "not known as an Intel GPU"),
+        ("intel:pvc", intel.clone().into(), "for Intel 12.60.7, the device is 12.60.6"),
+        ("intel:xe-hpg", intel.into(), "for the Intel family xe-hpg, the device is 12.60.6"),
+        ("cubin:sm_90", gpu().into(), "for an NVIDIA GPU"),
+        ("amdgcn:gfx90a", gpu().into(), "for an AMD GPU"),
+    ];
+    for (target, device, reason) in cases {
+        let error = registry(&[target]).select("m", &device).unwrap_err().to_string();
+        assert!(error.contains("no image of kernel module `m` fits"), "{error}");
+        assert!(
+            error.contains(&format!("\n  {target}: it is")) || error.contains(&format!("\n  {target}: "))
+        );
+        assert!(error.contains(reason) && error.contains("\nhint: "), "{target}: {error}");
+    }
+}
+
+#[test]
+fn every_image_gets_a_verdict() {
+    let registry = registry(&["host", "opencl-c", "spirv64", "spirv64:v1.0"]);
+    let device = Device::from(gpu().opencl_c().spirv(&spirv(&[0, 2])));
+    let selection = registry.select("m", &device).unwrap();
+    let shown: Vec<String> = selection.verdicts().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        shown,
+        [
+            "host: refused: it is for the host CPU, not for this OpenCL device",
+            "spirv64:v1.0: less preferred: there is newer intermediate code",
+            "spirv64: picked: intermediate code",
+            "opencl-c: less preferred: source comes after intermediate code",
+        ]
+    );
+    assert!(matches!(selection.verdicts()[2].outcome(), Outcome::Picked(_)));
+    assert_eq!(selection.verdicts()[2].entry().hash(), selection.entry().hash());
+}
+
+#[test]
+fn an_unknown_module_lists_those_there_are() {
+    let pack = TestPack::new("p").targets("blas", &["host"]).targets("fft", &["host", "opencl-c"]);
+    let registry = Registry::from_pack(pack.bytes()).unwrap();
+    let error = registry.select("\x1b[31mblas", &Device::host()).unwrap_err().to_string();
+    assert!(error.contains("hint: there are `blas`, `fft`") && !error.contains('\x1b'), "{error}");
+    let error = Registry::default().select("blas", &Device::host()).unwrap_err().to_string();
+    assert!(error.contains("no kernel modules at all") && error.contains("use my_kernels as _;"), "{error}");
+}
+
+#[test]
+fn what_the_build_left_out_is_told() {
+    let mut pack = TestPack::new("p").targets("m", &["opencl-c"]);
+    pack.builder().notice(NoticeKind::SkippedTarget, ["m", "intel:pvc", "ocloc is not installed"]);
+    pack.builder().notice(NoticeKind::SkippedBuild, ["other", "", "OFFLOAD_SKIP is set"]);
+    let registry = Registry::from_pack(pack.bytes()).unwrap();
+    assert_eq!(registry.notices().len(), 2);
+    let error = registry.select("m", &Device::host()).unwrap_err().to_string();
+    assert!(
+        error.contains("intel:pvc: ocloc is not installed") && !error.contains("OFFLOAD_SKIP"),
+        "{error}"
+    );
+    let error = registry.select("other", &Device::host()).unwrap_err().to_string();
+    assert!(error.contains("every target: OFFLOAD_SKIP is set"), "{error}");
+}
+
+#[test]
+fn variants_are_not_mixed_up_with_the_module() {
+    let variant = NewImage { variant: "double".into(), ..NewImage::new("m", "host".parse().unwrap()) };
+    let pack = TestPack::new("p").image(variant, b"x");
+    let error = Registry::from_pack(pack.bytes()).unwrap().select("m", &Device::host()).unwrap_err();
+    assert!(error.to_string().contains("host: it is a variant of the module"), "{error}");
+}
