@@ -113,10 +113,17 @@ pub fn encode(image: &[u8], codec: Codec, level: i32) -> Result<Frame, Error> {
 /// [`ErrorKind::Damaged`] if the bytes are not those that were packed; [`ErrorKind::Unsupported`] for codecs and
 /// filters of later releases; [`ErrorKind::TooLarge`] above [`MAX_IMAGE`].
 pub fn decode(pack: &Pack<'_>, image: &Image<'_>) -> Result<Vec<u8>, Error> {
+    decode_frame(pack.frame(image)?, image)
+}
+
+/// As [`decode`], for a reader that has fetched the stored bytes of `image` itself.
+///
+/// # Errors
+/// As [`decode`].
+pub fn decode_frame(frame: &[u8], image: &Image<'_>) -> Result<Vec<u8>, Error> {
     if image.filter != Filter::None {
         return Err(ErrorKind::Unsupported { what: "filter", value: image.filter.to_u16().into() }.into());
     }
-    let frame = pack.frame(image)?;
     let raw = match image.codec {
         Codec::Raw => frame.to_vec(),
         Codec::Zstd => decompress(frame, image.raw_size)?,

@@ -12,6 +12,7 @@ use crate::{Error, ErrorKind, Hash128, bytes};
 #[derive(Clone, Copy, Debug)]
 pub struct Pack<'a> {
     bytes: &'a [u8],
+    size: u64,
     payload: u64,
     strings: Table,
     meta: Table,
@@ -36,22 +37,21 @@ impl<'a> Pack<'a> {
     /// # Errors
     /// [`ErrorKind::Magic`], [`ErrorKind::Version`], [`ErrorKind::Truncated`] or [`ErrorKind::Invalid`].
     pub fn parse(input: &'a [u8]) -> Result<Pack<'a>, Error> {
-        const WHAT: &str = "pack header";
-        if bytes::array(input, 0, WHAT)? != MAGIC {
-            return Err(ErrorKind::Magic { what: "an offload pack" }.into());
-        }
-        let major = bytes::u16_at(input, 8, WHAT)?;
-        if major != MAJOR {
-            return Err(ErrorKind::Version { what: "the pack", found: major.into() }.into());
-        }
-        let size = bytes::u64_at(input, 16, WHAT)?;
-        let input = bytes::range(input, 0, size, "pack")?;
-        let payload = bytes::u64_at(input, 40, WHAT)?;
-        if payload < HEADER_SIZE || payload > size {
-            return Err(Error::invalid("payload offset of the pack", payload));
-        }
+        let (size, _) = Pack::sizes(input)?;
+        Pack::parse_index(bytes::range(input, 0, size, "pack")?)
+    }
+
+    /// As [`Pack::parse`], for a reader that has fetched the index alone: images are listed, and
+    /// [`Pack::frame`] fails.
+    ///
+    /// # Errors
+    /// As [`Pack::parse`].
+    pub fn parse_index(input: &'a [u8]) -> Result<Pack<'a>, Error> {
+        let (size, payload) = Pack::sizes(input)?;
+        bytes::range(input, 0, payload, "index")?;
         let mut pack = Pack {
             bytes: input,
+            size,
             payload,
             strings: Table::default(),
             meta: Table::default(),
@@ -62,6 +62,26 @@ impl<'a> Pack<'a> {
         };
         pack.read_directory()?;
         Ok(pack)
+    }
+
+    /// The size of the whole pack and of its index, from a header.
+    ///
+    /// # Errors
+    /// As [`Pack::parse`].
+    pub fn sizes(header: &[u8]) -> Result<(u64, u64), Error> {
+        const WHAT: &str = "pack header";
+        if bytes::array(header, 0, WHAT)? != MAGIC {
+            return Err(ErrorKind::Magic { what: "an offload pack" }.into());
+        }
+        let major = bytes::u16_at(header, 8, WHAT)?;
+        if major != MAJOR {
+            return Err(ErrorKind::Version { what: "the pack", found: major.into() }.into());
+        }
+        let (size, payload) = (bytes::u64_at(header, 16, WHAT)?, bytes::u64_at(header, 40, WHAT)?);
+        if payload < HEADER_SIZE || payload > size {
+            return Err(Error::invalid("payload offset of the pack", payload));
+        }
+        Ok((size, payload))
     }
 
     fn read_directory(&mut self) -> Result<(), Error> {
@@ -122,7 +142,12 @@ impl<'a> Pack<'a> {
 
     /// Size of the whole pack in bytes.
     pub fn size(&self) -> u64 {
-        self.bytes.len() as u64
+        self.size
+    }
+
+    /// Where the payload starts, in bytes from the start of the pack.
+    pub fn payload_offset(&self) -> u64 {
+        self.payload
     }
 
     /// The value of a metadata key; `package` and `version` name the crate that the pack was built for.
