@@ -1,1 +1,55 @@
-//! x
+//! The cargo subcommand `cargo offload`: manages targets and compression, and shows, checks and exports the device
+//! images that a program carries.
+//!
+//! [`run`] is the whole program. Each command is a file under `commands`; each prints for people, or, with
+//! `--message-format json`, one JSON object a line with a field `reason`.
+#![forbid(unsafe_code)]
+
+mod carrier;
+mod cli;
+mod commands;
+mod config_file;
+mod error;
+mod exit;
+mod graph;
+mod output;
+mod publish;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+pub use crate::exit::ExitStatus;
+
+/// Runs the command in `args`, as cargo passes them (with `offload` as the second) or without.
+///
+/// ```
+/// let args = ["cargo-offload", "offload", "--version"].map(Into::into);
+/// assert_eq!(cargo_offload::run(args), std::process::ExitCode::SUCCESS);
+/// ```
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let mut args: Vec<OsString> = args.into_iter().collect();
+    if args.get(1).is_some_and(|arg| arg == "offload") {
+        args.remove(1);
+    }
+    let options = match cli::Options::try_parse_from(args) {
+        Ok(options) => options,
+        Err(error) => return usage(&error),
+    };
+    match commands::run(&options) {
+        Ok(status) => status.into(),
+        Err(error) => {
+            eprintln!("error: {error}");
+            error.status().into()
+        }
+    }
+}
+
+/// clap prints help and versions through its error too.
+fn usage(error: &clap::Error) -> ExitCode {
+    let status = if error.use_stderr() { ExitStatus::Usage } else { ExitStatus::Success };
+    // There is nobody to tell if the terminal is gone.
+    let _ = error.print();
+    status.into()
+}

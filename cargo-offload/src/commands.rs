@@ -1,0 +1,26 @@
+//! One file a command.
+
+mod compression;
+mod export;
+mod init;
+mod inspect;
+mod targets;
+mod verify;
+
+use crate::cli::{Command, Options};
+use crate::error::Result;
+use crate::exit::ExitStatus;
+use crate::output::Output;
+
+/// Runs the command in `options`.
+pub(crate) fn run(options: &Options) -> Result<ExitStatus> {
+    let output = Output::new(options.message_format);
+    match &options.command {
+        Command::Init(args) => init::run(&output, args),
+        Command::Targets(args) => targets::run(&output, args),
+        Command::Compression(args) => compression::run(&output, args),
+        Command::Inspect(args) => inspect::run(&output, args),
+        Command::Verify(args) => verify::run(&output, args),
+        Command::Export(args) => export::run(&output, args),
+    }
+}

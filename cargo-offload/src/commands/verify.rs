@@ -1,0 +1,91 @@
+//! `verify`: every image decodes to the bytes that were packed, and every crate with kernels is linked.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::carrier::Carrier;
+use crate::cli;
+use crate::error::Result;
+use crate::exit::ExitStatus;
+use crate::graph::{self, RootPackage};
+use crate::output::Output;
+
+#[derive(Debug, Serialize)]
+struct Verified<'a> {
+    reason: &'static str,
+    package: &'a str,
+    module: &'a str,
+    target: &'a str,
+    problem: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Problem<'a> {
+    reason: &'static str,
+    package: &'a str,
+    problem: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+struct Summary {
+    reason: &'static str,
+    images: u64,
+    problems: u64,
+}
+
+pub(super) fn run(output: &Output, args: &cli::Verify) -> Result<ExitStatus> {
+    let carrier = Carrier::open(&args.path)?;
+    let mut summary = Summary { reason: "summary", images: 0, problems: 0 };
+    verify_images(output, &carrier, &mut summary)?;
+    verify_graph(output, args, &carrier, &mut summary)?;
+    let text = format!("{} images verified, {} problems", summary.images, summary.problems);
+    output.message(&summary, &text)?;
+    Ok(if summary.problems == 0 { ExitStatus::Success } else { ExitStatus::CheckFailed })
+}
+
+fn verify_images(output: &Output, carrier: &Carrier, summary: &mut Summary) -> Result<()> {
+    for problem in &carrier.skipped {
+        summary.problems += 1;
+        output.message(&Problem { reason: "skipped", package: "", problem }, &format!("error: {problem}"))?;
+    }
+    for (found, pack) in carrier.packs() {
+        // The carrier has read every record already.
+        for image in pack.images().flatten() {
+            let problem = carrier.decode(found, &pack, &image).err().map(|error| error.to_string());
+            summary.images += 1;
+            summary.problems += u64::from(problem.is_some());
+            let text = match &problem {
+                Some(problem) => format!("error: {problem}"),
+                None => format!("ok: {} {} {}", image.module, image.target_text, image.hash),
+            };
+            let (module, target) = (image.module, image.target_text);
+            let package = pack.meta("package").unwrap_or_default();
+            output.message(&Verified { reason: "verified", package, module, target, problem }, &text)?;
+        }
+    }
+    Ok(())
+}
+
+fn verify_graph(output: &Output, args: &cli::Verify, carrier: &Carrier, summary: &mut Summary) -> Result<()> {
+    let root = args.package.as_deref().map_or(RootPackage::OfFile(&args.path), RootPackage::Named);
+    let asked_for = args.package.is_some() || args.manifest_path.is_some();
+    let wanted = match graph::packages_with_kernels(args.manifest_path.as_deref(), root) {
+        Ok(wanted) => wanted,
+        // Without a word about a project, a file stands for itself.
+        Err(error) if !asked_for && graph::is_usage(&error) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let linked: BTreeSet<String> =
+        carrier.packs().filter_map(|(_, pack)| pack.meta("package").map(str::to_string)).collect();
+    for package in wanted.difference(&linked) {
+        summary.problems += 1;
+        let problem = "it has kernels, but nothing of it is linked";
+        let text = format!(
+            "error: package {package} has kernels, but nothing of it is linked\nhint: mention it in the program: `use {} as _;`",
+            package.replace('-', "_")
+        );
+        output.message(&Problem { reason: "unlinked", package, problem }, &text)?;
+    }
+    Ok(())
+}

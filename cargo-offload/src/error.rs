@@ -1,0 +1,55 @@
+//! Why a command could not do what was asked.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use crate::exit::ExitStatus;
+
+pub(crate) type Result<T> = std::result::Result<T, Error>;
+
+/// An error for people: what was asked, what is wrong, and on a line `hint:` what to do.
+#[derive(Debug)]
+pub(crate) struct Error {
+    message: String,
+    hint: Option<String>,
+    status: ExitStatus,
+}
+
+impl Error {
+    /// The request is wrong.
+    pub(crate) fn usage(message: impl Into<String>) -> Error {
+        Error { message: message.into(), hint: None, status: ExitStatus::Usage }
+    }
+
+    /// The file is not as it should be.
+    pub(crate) fn check(message: impl Into<String>) -> Error {
+        Error { message: message.into(), hint: None, status: ExitStatus::CheckFailed }
+    }
+
+    pub(crate) fn io(action: &str, path: &Path, error: &io::Error) -> Error {
+        Error {
+            message: format!("cannot {action} `{}`: {error}", path.display()),
+            hint: None,
+            status: ExitStatus::Io,
+        }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Error {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn status(&self) -> ExitStatus {
+        self.status
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        self.hint.as_ref().map_or(Ok(()), |hint| write!(f, "\nhint: {hint}"))
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,90 @@
+//! Which packages of a program's dependency graph have kernels.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, PackageId};
+
+use crate::error::{Error, Result};
+use crate::exit::ExitStatus;
+
+/// The names of packages that `program` depends on and that compile kernels in their build script.
+pub(crate) fn packages_with_kernels(
+    manifest: Option<&Path>,
+    root: RootPackage<'_>,
+) -> Result<BTreeSet<String>> {
+    let mut command = MetadataCommand::new();
+    if let Some(manifest) = manifest {
+        command.manifest_path(manifest);
+    }
+    let metadata = command.exec().map_err(|error| {
+        Error::usage(format!("cargo metadata failed: {error}")).hint("name the manifest with --manifest-path")
+    })?;
+    let root = root_package(&metadata, root)?;
+    let reached = reachable(&metadata, root);
+    let with_kernels =
+        metadata.packages.iter().filter(|package| reached.contains(&package.id) && has_kernels(package));
+    Ok(with_kernels.map(|package| package.name.to_string()).collect())
+}
+
+/// How to find the package that a program was built from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RootPackage<'a> {
+    Named(&'a str),
+    /// The one with a target of the file's name.
+    OfFile(&'a Path),
+}
+
+fn root_package<'a>(metadata: &'a Metadata, root: RootPackage<'_>) -> Result<&'a PackageId> {
+    let members = metadata.packages.iter().filter(|package| metadata.workspace_members.contains(&package.id));
+    let found = match root {
+        RootPackage::Named(name) => members.clone().find(|package| package.name.as_str() == name),
+        RootPackage::OfFile(path) => {
+            let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+            let names = [stem, stem.strip_prefix("lib").unwrap_or(stem)];
+            members
+                .clone()
+                .find(|package| package.targets.iter().any(|target| names.contains(&target.name.as_str())))
+        }
+    };
+    let only = || {
+        let root = metadata.root_package()?;
+        Some(root)
+    };
+    found.or_else(only).map(|package| &package.id).ok_or_else(|| {
+        let names: Vec<_> = members.map(|package| package.name.to_string()).collect();
+        let what = match root {
+            RootPackage::Named(name) => format!("the workspace has no package `{name}`"),
+            RootPackage::OfFile(path) => format!("no package of the workspace builds `{}`", path.display()),
+        };
+        Error::usage(what).hint(format!("name it with --package; there are {}", names.join(", ")))
+    })
+}
+
+/// Everything that is linked into the root package's targets, by cargo's reckoning.
+fn reachable<'a>(metadata: &'a Metadata, root: &'a PackageId) -> BTreeSet<&'a PackageId> {
+    let nodes = metadata.resolve.as_ref().map(|resolve| resolve.nodes.as_slice()).unwrap_or_default();
+    let mut open = vec![root];
+    let mut reached = BTreeSet::new();
+    while let Some(id) = open.pop() {
+        if !reached.insert(id) {
+            continue;
+        }
+        let node = nodes.iter().find(|node| node.id == *id);
+        let linked = node.iter().flat_map(|node| &node.deps).filter(|dep| {
+            dep.dep_kinds.is_empty() || dep.dep_kinds.iter().any(|kind| kind.kind == DependencyKind::Normal)
+        });
+        open.extend(linked.map(|dep| &dep.pkg));
+    }
+    reached
+}
+
+fn has_kernels(package: &Package) -> bool {
+    let builds = |name: &str, kind| name == "offload-build" && kind == DependencyKind::Build;
+    package.dependencies.iter().any(|dependency| builds(&dependency.name, dependency.kind))
+}
+
+/// Whether cargo's absence is the user's concern.
+pub(crate) fn is_usage(error: &Error) -> bool {
+    error.status() == ExitStatus::Usage
+}
