@@ -1,110 +1,121 @@
-//! Intel's native images ("zebin"): an ELF file with a section `.text.KERNEL` for each kernel and `.ze_info`.
+//! Native images of Intel's `ocloc`: which kernels they hold and what those use.
 //!
-//! Follows <https://github.com/intel/intel-graphics-compiler/blob/master/documentation/igc/ZEBinary/>.
+//! A zebin is an ELF file with a YAML section `.ze_info`; both are described in
+//! <https://github.com/intel/compute-runtime/blob/master/level_zero/doc/zebin_spec.md> and
+//! <https://github.com/intel/intel-graphics-compiler/tree/master/documentation/visa> (the compiler that writes it).
+//!
+//! ```
+//! use offload_format::zebin;
+//!
+//! let error = zebin::kernels(b"not an image").unwrap_err();
+//! assert_eq!(error.to_string(), "not a zebin: its first bytes differ");
+//! ```
 
-use object::read::elf::ElfFile64;
-use object::read::{Object, ObjectSection};
+mod elf;
+mod ze_info;
+
+use std::collections::BTreeMap;
 
 use crate::{Error, ErrorKind};
 
-/// `EM_INTELGT` (<https://github.com/llvm/llvm-project/blob/main/llvm/include/llvm/BinaryFormat/ELF.h>).
-const EM_INTELGT: u16 = 205;
-
-/// What `.ze_info` says of a kernel.
+/// What the compiler says about a kernel. `None`: this version of the compiler does not say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KernelInfo {
-    /// The entry point.
+    /// The kernel.
     pub name: String,
-    /// General registers a thread: 128 or, in large mode, 256.
+    /// Registers of a hardware thread: 128, or 256 in large mode.
     pub grf_count: Option<u32>,
-    /// Work-items a thread.
+    /// Work-items of a hardware thread.
     pub simd_size: Option<u32>,
-    /// Spilled bytes a thread; only recent compilers tell.
+    /// Barriers in use.
+    pub barrier_count: Option<u32>,
+    /// Local memory in bytes.
+    pub slm_size: Option<u64>,
+    /// Spilled bytes of a hardware thread.
     pub spill_size: Option<u64>,
+    /// Private memory in bytes of a hardware thread.
+    pub private_size: Option<u64>,
+    /// Memory in bytes of a hardware thread for spills and private variables together.
+    pub scratch_size: Option<u64>,
+    /// `reqd_work_group_size`.
+    pub required_work_group: Option<[u32; 3]>,
+    /// The required sub-group size.
+    pub required_sub_group_size: Option<u32>,
 }
 
-/// The kernels that have code.
+/// The names of the kernels of `image`, in the order of their code.
 ///
 /// # Errors
-/// [`ErrorKind::Magic`] if `bytes` are not an Intel image, [`ErrorKind::Text`] for a broken section name.
-pub fn kernels(bytes: &[u8]) -> Result<Vec<String>, Error> {
-    let file = parse(bytes)?;
-    let mut kernels = Vec::new();
-    for section in file.sections() {
-        let name = section
-            .name()
-            .map_err(|_| ErrorKind::Text { what: "section name", offset: section.address() })?;
-        let Some(kernel) = name.strip_prefix(".text.") else { continue };
-        // A section header may outlive the bytes it describes.
-        section.data().map_err(|_| Error::truncated("code of a kernel", 0, section.size()))?;
-        kernels.push(kernel.to_string());
-    }
-    Ok(kernels)
+/// [`ErrorKind::Magic`] if it is no zebin; [`ErrorKind::Truncated`] if a part or a kernel's code is missing.
+pub fn kernels(image: &[u8]) -> Result<Vec<String>, Error> {
+    Ok(info(image)?.into_iter().map(|kernel| kernel.name).collect())
 }
 
-/// What the image says of its kernels.
+/// The kernels of `image` with what they use, in the order of their code.
 ///
 /// # Errors
-/// As [`kernels`]; an image without `.ze_info` gives an empty list.
-pub fn info(bytes: &[u8]) -> Result<Vec<KernelInfo>, Error> {
-    let file = parse(bytes)?;
-    let Some(section) = file.section_by_name(".ze_info") else { return Ok(Vec::new()) };
-    let data = section.data().map_err(|_| Error::truncated(".ze_info", 0, section.size()))?;
-    let text = std::str::from_utf8(data).map_err(|_| ErrorKind::Text { what: ".ze_info", offset: 0 })?;
-    Ok(scan(text))
-}
-
-fn parse(bytes: &[u8]) -> Result<ElfFile64<'_>, Error> {
-    let not_ours = || Error::from(ErrorKind::Magic { what: "an Intel native image" });
-    let file = ElfFile64::parse(bytes).map_err(|_| not_ours())?;
-    let machine = file.elf_header().e_machine.get(file.endian());
-    if machine.0 == EM_INTELGT { Ok(file) } else { Err(not_ours()) }
-}
-
-/// The document is YAML that the compiler writes in one shape: two-space steps, a list item for each kernel.
-fn scan(text: &str) -> Vec<KernelInfo> {
-    let mut kernels: Vec<KernelInfo> = Vec::new();
-    let mut in_kernels = false;
-    for line in text.lines() {
-        if !line.starts_with([' ', '-']) {
-            in_kernels = line.starts_with("kernels:");
+/// Those of [`kernels`]; [`ErrorKind::Text`] if the description is not text.
+pub fn info(image: &[u8]) -> Result<Vec<KernelInfo>, Error> {
+    let sections = elf::read(image)?;
+    let mut described: BTreeMap<String, KernelInfo> =
+        ze_info::scan(sections.ze_info).into_iter().map(|kernel| (kernel.name.clone(), kernel)).collect();
+    // Other code sections are functions that kernels share.
+    let kernels = sections.code.iter().filter_map(|name| described.remove(*name)).collect();
+    match described.into_keys().find(|name| name != SYMBOL_TABLE_KERNEL) {
+        Some(_) => {
+            Err(ErrorKind::Truncated { what: "code of a kernel", offset: image.len() as u64, size: 1 }.into())
         }
-        if !in_kernels {
-            continue;
-        }
-        if let Some(name) = line.strip_prefix("  - name:") {
-            let name = name.trim().trim_matches(['"', '\'']).to_string();
-            kernels.push(KernelInfo { name, ..KernelInfo::default() });
-        }
-        let (Some(kernel), Some((key, value))) = (kernels.last_mut(), line.trim().split_once(':')) else {
-            continue;
-        };
-        match key {
-            "grf_count" => kernel.grf_count = value.trim().parse().ok(),
-            "simd_size" => kernel.simd_size = value.trim().parse().ok(),
-            "spill_size" => kernel.spill_size = value.trim().parse().ok(),
-            _ => {}
-        }
+        None => Ok(kernels),
     }
-    kernels
 }
+
+/// An empty kernel that the compiler adds to modules that export functions.
+const SYMBOL_TABLE_KERNEL: &str = "Intel_Symbol_Table_Void_Program";
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const SAMPLE: &[u8] = include_bytes!("../tests/data/saxpy-reduce.zebin");
+
     #[test]
-    fn kernels_of_the_document() {
-        let text = "version: '1.20'\nkernels:\n  - name: saxpy\n    execution_env:\n      grf_count: 128\n      simd_size: 32\n\
-                    \x20   payload_arguments:\n      - arg_type: x\n  - name: big\n    execution_env:\n      grf_count: 256\n      spill_size: 64\n\
-                    global_host_access_table:\n  - name: other\n";
-        let found = scan(text);
-        assert_eq!(found.len(), 2);
-        assert_eq!(
-            (found[0].name.as_str(), found[0].grf_count, found[0].simd_size),
-            ("saxpy", Some(128), Some(32))
-        );
-        assert_eq!((found[1].grf_count, found[1].spill_size), (Some(256), Some(64)));
+    fn an_image_of_ocloc_is_read() {
+        assert_eq!(kernels(SAMPLE).unwrap(), ["saxpy", "reduce"]);
+        let info = info(SAMPLE).unwrap();
+        assert_eq!((info[0].grf_count, info[0].simd_size), (Some(128), Some(32)));
+        assert_eq!((info[0].required_work_group, info[0].spill_size), (None, None));
+        assert_eq!((info[1].required_work_group, info[1].barrier_count), (Some([64, 1, 1]), Some(1)));
+    }
+
+    #[test]
+    fn every_truncation_is_refused() {
+        for size in 0..SAMPLE.len() {
+            assert!(info(&SAMPLE[..size]).is_err(), "{size} of {} bytes", SAMPLE.len());
+        }
+    }
+
+    #[test]
+    fn no_changed_byte_makes_it_panic() {
+        for at in 0..SAMPLE.len() {
+            let mut changed = SAMPLE.to_vec();
+            changed[at] ^= 0xff;
+            let _either = info(&changed);
+        }
+    }
+
+    #[test]
+    fn a_kernel_without_code_is_an_error() {
+        let name = SAMPLE.windows(11).position(|window| window == b".text.saxpy").unwrap();
+        let mut renamed = SAMPLE.to_vec();
+        renamed[name + 6] = b'z';
+        assert!(matches!(info(&renamed).unwrap_err().kind(), ErrorKind::Truncated { .. }));
+    }
+
+    #[test]
+    fn other_elf_files_are_refused() {
+        let mut other = SAMPLE.to_vec();
+        other[18..20].copy_from_slice(&62u16.to_le_bytes());
+        assert!(matches!(info(&other).unwrap_err().kind(), ErrorKind::Magic { .. }));
     }
 }

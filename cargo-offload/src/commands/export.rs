@@ -93,15 +93,15 @@ fn choose<'a, 'b>(all: &'b [Candidate<'a>], args: &cli::Export) -> Result<&'b Ca
     }
 }
 
-/// A SYCL runtime finds a kernel only under a prefixed name: each gets a second entry point.
+/// A SYCL runtime finds a kernel only under a prefixed name.
 fn syclbin(spirv: &[u8], runtime: SyclRuntime) -> Result<Vec<u8>> {
     let failed =
         |error: offload_format::Error| Error::check(format!("the SPIR-V cannot be exported: {error}"));
-    let spirv = spirv::with_entry_aliases(spirv, KERNEL_PREFIX).map_err(failed)?;
+    let spirv = spirv::with_prefixed_kernels(spirv, KERNEL_PREFIX).map_err(failed)?;
     let parsed = spirv::Module::parse(&spirv).map_err(failed)?;
     let names = parsed.kernels().iter().map(|entry| entry.name.clone());
     let module = syclbin::Module {
-        kernels: names.filter(|name| name.starts_with(KERNEL_PREFIX)).collect(),
+        kernels: names.collect(),
         aspects: parsed.capabilities().iter().filter_map(|capability| aspect(*capability)).collect(),
         spirv: &spirv,
     };

@@ -156,6 +156,9 @@ fn spirv(kernels: &[String]) -> Vec<u8> {
         words.extend([(2 + mark.len() as u32) << 16 | 7, index as u32 + 50]);
         words.extend(mark);
     }
+    for index in 0..kernels.len() as u32 {
+        words.extend([5 << 16 | 54, 90, index + 1, 0, 91, 1 << 16 | 56]);
+    }
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 

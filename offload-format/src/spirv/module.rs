@@ -1,0 +1,255 @@
+//! What a SPIR-V module declares.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::stream::{
+    self, Instruction, LINKAGE_ATTRIBUTES, LINKAGE_IMPORT, MODE_LOCAL_SIZE, MODE_SUBGROUP_SIZE, MODEL_KERNEL,
+    OP_CAPABILITY, OP_DECORATE, OP_ENTRY_POINT, OP_EXECUTION_MODE, OP_FUNCTION, OP_FUNCTION_CALL,
+    OP_FUNCTION_END, OP_MEMORY_MODEL,
+};
+use crate::{Error, ErrorKind};
+
+/// A parsed module over borrowed bytes. Its whole instruction stream has been walked.
+#[derive(Clone, Debug)]
+pub struct Module<'a> {
+    bytes: &'a [u8],
+    version: u32,
+    kernels: Vec<EntryPoint>,
+    imports: Vec<String>,
+    capabilities: Vec<u32>,
+}
+
+/// An entry point whose execution model is Kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EntryPoint {
+    /// Its name.
+    pub name: String,
+    /// The id of its function.
+    pub function: u32,
+    /// The ids of its interface variables.
+    pub interface: Vec<u32>,
+    /// `reqd_work_group_size`.
+    pub required_work_group: Option<[u32; 3]>,
+    /// The required sub-group size.
+    pub sub_group_size: Option<u32>,
+}
+
+impl<'a> Module<'a> {
+    /// Walks the whole module.
+    ///
+    /// A module that was cut is refused wherever the cut lies: inside an instruction, inside a function, before
+    /// a function that an entry point or a call needs, or before the first function.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Magic`], [`ErrorKind::Truncated`], [`ErrorKind::Invalid`] (also for big-endian modules) or
+    /// [`ErrorKind::Text`].
+    pub fn parse(bytes: &'a [u8]) -> Result<Module<'a>, Error> {
+        let version = stream::header(bytes)?;
+        let mut walk = Walk::default();
+        for instruction in stream::instructions(bytes) {
+            walk.visit(&instruction?)?;
+        }
+        walk.check_complete(bytes.len() as u64)?;
+        Ok(Module {
+            bytes,
+            version,
+            kernels: walk.kernels,
+            imports: walk.imports,
+            capabilities: walk.capabilities,
+        })
+    }
+
+    /// The version word of the header: `0x00010200` for 1.2.
+    pub fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// The kernels, in the order of the module.
+    pub fn kernels(&self) -> &[EntryPoint] {
+        &self.kernels
+    }
+
+    /// Names that another module has to define, without the built-in variables (`__spirv_BuiltIn*`).
+    ///
+    /// A module made for execution has none; `spirv-val` accepts them all the same.
+    pub fn imports(&self) -> &[String] {
+        &self.imports
+    }
+
+    /// The numbers of the declared capabilities, in the order of the module.
+    pub fn capabilities(&self) -> &[u32] {
+        &self.capabilities
+    }
+
+    /// The bytes that were parsed.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+}
+
+#[derive(Default)]
+struct Walk {
+    kernels: Vec<EntryPoint>,
+    imports: Vec<String>,
+    capabilities: Vec<u32>,
+    local_sizes: BTreeMap<u32, [u32; 3]>,
+    sub_group_sizes: BTreeMap<u32, u32>,
+    defined: BTreeSet<u32>,
+    needed: BTreeSet<u32>,
+    has_memory_model: bool,
+    in_function: bool,
+}
+
+impl Walk {
+    fn visit(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
+        match instruction.opcode {
+            OP_CAPABILITY => self.capabilities.push(instruction.word(0)?),
+            OP_MEMORY_MODEL => self.has_memory_model = true,
+            OP_ENTRY_POINT => self.entry_point(instruction)?,
+            OP_EXECUTION_MODE => self.execution_mode(instruction)?,
+            OP_DECORATE => self.decoration(instruction)?,
+            OP_FUNCTION => {
+                self.defined.insert(instruction.word(1)?);
+                self.begin_function(instruction)?;
+            }
+            OP_FUNCTION_END => self.in_function = false,
+            OP_FUNCTION_CALL => {
+                self.needed.insert(instruction.word(2)?);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn entry_point(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
+        let function = instruction.word(1)?;
+        let (name, next) = instruction.text(2)?;
+        self.needed.insert(function);
+        if instruction.word(0)? == MODEL_KERNEL {
+            self.kernels.push(EntryPoint {
+                name: name.to_string(),
+                function,
+                interface: instruction.words_from(next),
+                required_work_group: None,
+                sub_group_size: None,
+            });
+        }
+        Ok(())
+    }
+
+    fn execution_mode(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
+        let function = instruction.word(0)?;
+        match instruction.word(1)? {
+            MODE_LOCAL_SIZE => {
+                let size = [instruction.word(2)?, instruction.word(3)?, instruction.word(4)?];
+                self.local_sizes.insert(function, size);
+            }
+            MODE_SUBGROUP_SIZE => {
+                self.sub_group_sizes.insert(function, instruction.word(2)?);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn decoration(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
+        if instruction.word(1)? != LINKAGE_ATTRIBUTES {
+            return Ok(());
+        }
+        let (name, next) = instruction.text(2)?;
+        if instruction.word(next)? == LINKAGE_IMPORT && !name.starts_with("__spirv_BuiltIn") {
+            self.imports.push(name.to_string());
+        }
+        Ok(())
+    }
+
+    fn begin_function(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
+        if self.in_function {
+            return Err(Error::invalid(
+                "function inside a function of the SPIR-V module",
+                instruction.offset,
+            ));
+        }
+        self.in_function = true;
+        Ok(())
+    }
+
+    fn check_complete(&mut self, size: u64) -> Result<(), Error> {
+        let missing = self.needed.difference(&self.defined).next();
+        // A module without any function holds nothing to run: it was cut before the first one.
+        let no_function = self.defined.is_empty();
+        if self.in_function || !self.has_memory_model || no_function || missing.is_some() {
+            return Err(ErrorKind::Truncated { what: "the SPIR-V module", offset: size, size: 4 }.into());
+        }
+        for kernel in &mut self.kernels {
+            kernel.required_work_group = self.local_sizes.get(&kernel.function).copied();
+            kernel.sub_group_size = self.sub_group_sizes.get(&kernel.function).copied();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{IMPORT, SAMPLE};
+    use super::*;
+
+    #[test]
+    fn a_module_of_clang_is_read() {
+        let module = Module::parse(SAMPLE).unwrap();
+        let names: Vec<_> = module.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
+        assert_eq!(names, ["saxpy", "reduce"]);
+        assert_eq!(module.version(), 0x0001_0200);
+        assert_eq!(module.kernels()[0].required_work_group, None);
+        assert_eq!(module.kernels()[1].required_work_group, Some([64, 1, 1]));
+        assert!(module.imports().is_empty(), "{:?}", module.imports());
+        assert!(module.capabilities().contains(&6), "Kernel is declared");
+    }
+
+    #[test]
+    fn imports_are_named_without_built_ins() {
+        assert_eq!(Module::parse(IMPORT).unwrap().imports(), ["elsewhere"]);
+    }
+
+    #[test]
+    fn every_truncation_that_matters_is_refused() {
+        let kernels_end = end_of_kernels(SAMPLE);
+        for size in 0..SAMPLE.len() {
+            let parsed = Module::parse(&SAMPLE[..size]);
+            assert!(parsed.is_err() || size >= kernels_end, "{size} of {} bytes parse", SAMPLE.len());
+        }
+    }
+
+    /// Behind its kernels clang leaves a copy that nothing calls: a cut there loses nothing.
+    fn end_of_kernels(module: &[u8]) -> usize {
+        let kernels = Module::parse(module).unwrap();
+        let last = kernels.kernels().last().unwrap().function;
+        let mut inside = false;
+        for instruction in stream::instructions(module).map(Result::unwrap) {
+            inside |= instruction.opcode == OP_FUNCTION && instruction.word(1) == Ok(last);
+            if inside && instruction.opcode == OP_FUNCTION_END {
+                return instruction.offset as usize + 4;
+            }
+        }
+        panic!("the kernel has no end");
+    }
+
+    #[test]
+    fn other_bytes_are_refused() {
+        assert!(matches!(Module::parse(b"\x7fELF").unwrap_err().kind(), ErrorKind::Magic { .. }));
+        assert!(Module::parse(b"BC\xc0\xde").is_err());
+        let mut odd = SAMPLE.to_vec();
+        odd.push(0);
+        assert!(Module::parse(&odd).is_err());
+        let mut no_words = SAMPLE.to_vec();
+        no_words[22..24].fill(0);
+        assert!(matches!(Module::parse(&no_words).unwrap_err().kind(), ErrorKind::Invalid { .. }));
+    }
+
+    #[test]
+    fn big_endian_is_refused_by_name() {
+        let swapped: Vec<u8> = SAMPLE.chunks(4).flat_map(|word| word.iter().rev().copied()).collect();
+        assert!(Module::parse(&swapped).unwrap_err().to_string().contains("big-endian"));
+    }
+}

@@ -1,0 +1,137 @@
+//! The description of a zebin: YAML in block style with fixed indents, so that lines are enough to read it.
+
+use super::KernelInfo;
+
+/// The kernels that `text` describes, in its order.
+///
+/// Keys that are unknown are skipped; what a version of the compiler does not write stays `None`.
+pub(super) fn scan(text: &str) -> Vec<KernelInfo> {
+    let mut scan = Scan::default();
+    for line in text.lines() {
+        scan.line(line);
+    }
+    scan.kernels
+}
+
+#[derive(Default)]
+struct Scan<'a> {
+    kernels: Vec<KernelInfo>,
+    /// The key at the outermost level: only `kernels` holds kernels.
+    part: &'a str,
+    /// The key inside a kernel, as `execution_env`.
+    group: &'a str,
+    /// `usage` and `size` of the memory buffer being read.
+    buffer: (&'a str, Option<u64>),
+}
+
+impl<'a> Scan<'a> {
+    fn line(&mut self, line: &'a str) {
+        let trimmed = line.trim_start();
+        let indent = line.len().saturating_sub(trimmed.len());
+        let (item, trimmed) = match trimmed.strip_prefix("- ") {
+            Some(rest) => (true, rest.trim_start()),
+            None => (false, trimmed),
+        };
+        let Some((key, value)) = trimmed.split_once(':') else { return };
+        let value = unquoted(value.trim());
+        match (indent, item) {
+            (0, false) => self.part = key,
+            (2, true) if self.part == "kernels" && key == "name" => self.kernel(value),
+            (4, false) => self.group = key,
+            _ if self.part == "kernels" => self.entry(item, key, value),
+            _ => {}
+        }
+    }
+
+    fn kernel(&mut self, name: &str) {
+        self.group = "";
+        self.kernels.push(KernelInfo { name: name.to_string(), ..KernelInfo::default() });
+    }
+
+    fn entry(&mut self, item: bool, key: &'a str, value: &'a str) {
+        let Some(kernel) = self.kernels.last_mut() else { return };
+        match self.group {
+            "execution_env" => execution_env(kernel, key, value),
+            "per_thread_memory_buffers" => {
+                if item {
+                    self.buffer = ("", None);
+                }
+                match key {
+                    "usage" => self.buffer.0 = value,
+                    "size" => self.buffer.1 = value.parse().ok(),
+                    _ => {}
+                }
+                memory_buffer(kernel, &mut self.buffer);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn execution_env(kernel: &mut KernelInfo, key: &str, value: &str) {
+    match key {
+        "grf_count" => kernel.grf_count = value.parse().ok(),
+        "simd_size" => kernel.simd_size = value.parse().ok(),
+        "barrier_count" => kernel.barrier_count = value.parse().ok(),
+        "slm_size" => kernel.slm_size = value.parse().ok(),
+        "spill_size" => kernel.spill_size = value.parse().ok(),
+        "private_size" => kernel.private_size = value.parse().ok(),
+        "required_sub_group_size" => kernel.required_sub_group_size = value.parse().ok(),
+        "required_work_group_size" => kernel.required_work_group = three(value),
+        _ => {}
+    }
+}
+
+fn memory_buffer(kernel: &mut KernelInfo, buffer: &mut (&str, Option<u64>)) {
+    let (usage, Some(size)) = *buffer else { return };
+    match usage {
+        // Before version 1.39 one buffer served both, and nothing says which part is which.
+        "single_space" => kernel.scratch_size = Some(kernel.scratch_size.unwrap_or(0).saturating_add(size)),
+        "spill_fill_space" => kernel.spill_size = kernel.spill_size.or(Some(size)),
+        "private_space" => kernel.private_size = kernel.private_size.or(Some(size)),
+        _ => return,
+    }
+    *buffer = ("", None);
+}
+
+fn three(value: &str) -> Option<[u32; 3]> {
+    let inner = value.strip_prefix('[')?.strip_suffix(']')?;
+    let numbers: Vec<u32> = inner.split(',').map(|part| part.trim().parse().ok()).collect::<Option<_>>()?;
+    numbers.try_into().ok()
+}
+
+fn unquoted(value: &str) -> &str {
+    let inner = |quote: char| value.strip_prefix(quote)?.strip_suffix(quote);
+    inner('\'').or_else(|| inner('"')).unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spills_are_read_as_old_and_new_compilers_write_them() {
+        let old = "---\nkernels:\n  - name: k\n    execution_env:\n      grf_count: 128\n    \
+                   per_thread_memory_buffers:\n      - type: scratch\n        usage: single_space\n        \
+                   size: 65536\n      - type: scratch\n        usage: spill_fill_space\n        size: 64\n";
+        let [kernel] = scan(old).try_into().unwrap();
+        assert_eq!(
+            (kernel.scratch_size, kernel.spill_size, kernel.grf_count),
+            (Some(65536), Some(64), Some(128))
+        );
+
+        let new =
+            "kernels:\n  - name: 'k'\n    execution_env:\n      spill_size: 0\n      private_size: 32\n";
+        let [kernel] = scan(new).try_into().unwrap();
+        assert_eq!((kernel.name.as_str(), kernel.spill_size, kernel.private_size), ("k", Some(0), Some(32)));
+    }
+
+    #[test]
+    fn names_outside_the_list_of_kernels_are_no_kernels() {
+        let text = "kernels:\n  - name: k\n    execution_env:\n      simd_size: 16\nkernels_misc_info:\n  - name: k\n    \
+                    args_info:\n      - index: 0\nfunctions:\n  - name: f\n";
+        let kernels = scan(text);
+        assert_eq!(kernels.len(), 1);
+        assert_eq!(kernels[0].simd_size, Some(16));
+    }
+}
