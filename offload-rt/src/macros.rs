@@ -2,10 +2,10 @@
 
 /// Includes the module that `offload_build::Build::compile("name")` has generated.
 ///
-/// The module `name` holds `NAME`, a constant for each kernel, and `module()`, which returns the
-/// [`Module`](crate::Module) of this crate's own kernels.
+/// The module `name` holds `NAME` and `module()`, which returns the [`Module`](crate::Module) of this crate's own
+/// kernels.
 ///
-/// ```ignore
+/// ```text
 /// // needs a build.rs that calls `offload_build::Build::new().file("saxpy.cl").compile("blas")`
 /// offload_rt::include_kernels!("blas");
 /// let image = blas::module().load(&offload_rt::Device::host())?;

@@ -87,7 +87,8 @@ fn listed(rule: &str) -> BTreeSet<String> {
     let cells = rows.filter_map(|row| row.trim().strip_prefix('|')?.strip_suffix('|')?.split_once('|'));
     cells
         .filter(|(name, _)| name.trim() == rule)
-        .map(|(_, path)| path.trim().trim_matches('`').to_string())
+        .flat_map(|(_, paths)| paths.split('`').skip(1).step_by(2))
+        .map(str::to_string)
         .collect()
 }
 
