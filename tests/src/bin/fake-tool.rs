@@ -168,7 +168,7 @@ fn text_words(text: &str) -> Vec<u32> {
     bytes.chunks(4).map(|chunk| u32::from_le_bytes(chunk.try_into().unwrap())).collect()
 }
 
-/// A relocatable ELF of machine 205 with a section `.text.NAME` for each kernel and an empty `.ze_info`.
+/// A relocatable ELF of machine 205 with a section `.text.NAME` for each kernel and `.ze_info`.
 fn zebin(kernels: &[String]) -> Vec<u8> {
     let sections: Vec<String> = kernels
         .iter()
@@ -178,16 +178,25 @@ fn zebin(kernels: &[String]) -> Vec<u8> {
     let mut names = vec![0u8];
     let mut headers = vec![0u8; 64];
     let names_size = 1 + sections.iter().map(|name| name.len() + 1).sum::<usize>();
+    let info: String = kernels
+        .iter()
+        .map(|name| format!("  - name: {name}\n    execution_env:\n      grf_count: 128\n"))
+        .collect();
+    let info = format!("version: '1.0'\nkernels:\n{info}");
     for name in &sections {
         let kind: u32 = match name.as_str() {
             ".shstrtab" => 3,
             ".ze_info" => 0xff00_0011,
             _ => 1,
         };
-        let size = if kind == 3 { names_size } else { 1 } as u64;
+        let (offset, size) = match kind {
+            3 => (64, names_size),
+            0xff00_0011 => (64 + names_size, info.len()),
+            _ => (64, 1),
+        };
         headers.extend((names.len() as u32).to_le_bytes());
         headers.extend(kind.to_le_bytes());
-        for value in [0u64, 0, 64, size, 0, 1, 0] {
+        for value in [0u64, 0, offset as u64, size as u64, 0, 1, 0] {
             headers.extend(value.to_le_bytes());
         }
         names.extend(name.bytes().chain([0]));
@@ -195,13 +204,14 @@ fn zebin(kernels: &[String]) -> Vec<u8> {
     let mut elf = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x01\0\xcd\0\x01\0\0\0".to_vec();
     elf.extend(0u64.to_le_bytes());
     elf.extend(0u64.to_le_bytes());
-    elf.extend((64 + names.len() as u64).to_le_bytes());
+    elf.extend((64 + names.len() as u64 + info.len() as u64).to_le_bytes());
     elf.extend(0u32.to_le_bytes());
     let count = sections.len() as u16 + 1;
     for value in [64u16, 0, 0, 64, count, count - 1] {
         elf.extend(value.to_le_bytes());
     }
     elf.extend(names);
+    elf.extend(info.bytes());
     elf.extend(headers);
     elf
 }

@@ -110,7 +110,7 @@ impl Project {
     /// The built program.
     pub fn program(&self) -> PathBuf {
         let outcome = self.cargo(&["build", "--offline", "--message-format=json"]);
-        assert!(outcome.success, "{}", outcome.text);
+        assert!(outcome.success, "{}", without_messages(&outcome.text));
         executable(&outcome.text)
     }
 
@@ -147,6 +147,11 @@ impl Project {
     pub fn fault(&self, tool: &str, fault: &str) {
         fs::write(self.path(&format!("tools/{tool}.fault")), fault).unwrap();
     }
+}
+
+/// What cargo printed for people.
+fn without_messages(text: &str) -> String {
+    text.lines().filter(|line| !line.starts_with('{')).collect::<Vec<_>>().join("\n")
 }
 
 /// The last executable in cargo's messages.

@@ -1,0 +1,220 @@
+//! The commands from outside: what they print, what they change, and their exit codes.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use offload_format::codec::{self, Codec};
+use offload_format::pack::{NewImage, NewKernel, PackBuilder};
+use serde_json::Value;
+
+/// A SPIR-V module with the kernels `saxpy` and `reduce`.
+const SPIRV: &[u8] = include_bytes!("../../offload-format/tests/data/saxpy-reduce.spv");
+
+fn offload(dir: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cargo-offload"))
+        .arg("offload")
+        .args(args)
+        .current_dir(dir)
+        .env_remove("OFFLOAD_CONFIG")
+        .output()
+        .unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Runs a command that must succeed, and returns its output.
+fn ok(dir: &Path, args: &[&str]) -> String {
+    let output = offload(dir, args);
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
+    stdout(&output)
+}
+
+fn sample_pack() -> Vec<u8> {
+    let kernel = |name: &str| NewKernel { name: name.into(), ..NewKernel::default() };
+    let spirv = codec::encode(SPIRV, Codec::Zstd, 19).unwrap();
+    let source = codec::encode(b"__kernel void saxpy() {}", Codec::Raw, 0).unwrap();
+    let mut builder = PackBuilder::new("sample", "1.0.0");
+    let image = |target: &str| NewImage {
+        kernels: vec![kernel("saxpy"), kernel("reduce")],
+        ..NewImage::new("blas", target.parse().unwrap())
+    };
+    builder.image(image("spirv64"), spirv.info()).unwrap();
+    builder.image(image("opencl-c"), source.info()).unwrap();
+    let layout = builder.finish().unwrap();
+    let mut pack = layout.index;
+    let payload = pack.len();
+    for placement in &layout.frames {
+        let frame = [&spirv, &source].into_iter().find(|frame| frame.info().hash == placement.hash).unwrap();
+        pack.resize(payload + placement.offset as usize, 0);
+        pack.extend_from_slice(frame.bytes());
+    }
+    pack
+}
+
+fn with_pack() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("images.pack"), sample_pack()).unwrap();
+    dir
+}
+
+#[test]
+fn init_then_targets_and_compression_keep_what_people_wrote() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path();
+    let failed = offload(path, &["targets"]);
+    assert_eq!(failed.status.code(), Some(2));
+    assert!(stderr(&failed).contains("hint: `cargo offload init`"), "{}", stderr(&failed));
+
+    fs::create_dir(path.join(".cargo")).unwrap();
+    fs::write(path.join(".cargo/config.toml"), "# mine\n[alias]\nx = \"build\"\n").unwrap();
+    ok(path, &["init"]);
+    let config = fs::read_to_string(path.join(".cargo/config.toml")).unwrap();
+    assert!(config.starts_with("# mine\n[alias]\nx = \"build\"\n"), "{config}");
+    assert!(config.contains("OFFLOAD_CONFIG = { value = \"offload.toml\", relative = true }"), "{config}");
+    assert!(ok(path, &["init"]).contains("has it already"));
+
+    let file = path.join("offload.toml");
+    fs::write(
+        &file,
+        "# why\ntargets = [\n    \"host\", # fast\n    { name = \"intel:pvc\", optional = true },\n]\n",
+    )
+    .unwrap();
+    ok(path, &["targets", "add", "spirv64", "host"]);
+    assert_eq!(ok(path, &["targets"]), "host\nintel:pvc\nspirv64\n");
+    ok(path, &["targets", "remove", "intel:pvc"]);
+    ok(path, &["compression", "7"]);
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(
+        text.contains("# why") && text.contains("# fast") && text.contains("compression = { level = 7 }"),
+        "{text}"
+    );
+    assert_eq!(ok(path, &["compression", "none"]), "\"none\"\n");
+}
+
+#[test]
+fn mistakes_leave_the_file_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "targets = [\"host\"]\n";
+    fs::write(dir.path().join("offload.toml"), text).unwrap();
+    for (args, part) in [
+        (["targets", "add", "intel:pcv"].as_slice(), "the nearest names are intel:pvc"),
+        (&["targets", "add", "spirv64", "nonsense"], "unknown target `nonsense`"),
+        (&["targets", "remove", "spirv64"], "is not in"),
+        (&["compression", "99"], "from 1 to 22"),
+    ] {
+        let output = offload(dir.path(), args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(
+            stderr(&output).contains(part) && stderr(&output).contains("hint: "),
+            "{args:?}: {}",
+            stderr(&output)
+        );
+        assert_eq!(fs::read_to_string(dir.path().join("offload.toml")).unwrap(), text);
+    }
+}
+
+#[test]
+fn inspect_prints_a_table_and_json() {
+    let dir = with_pack();
+    let table = ok(dir.path(), &["inspect", "images.pack"]);
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[0][..4], ["package", "module", "variant", "target"]);
+    assert_eq!(rows[1][..6], ["sample", "blas", "-", "spirv64", "spirv", "zstd"]);
+    assert_eq!(rows.len(), 3);
+
+    let json = ok(dir.path(), &["inspect", "images.pack", "--message-format", "json"]);
+    let images: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(images.len(), 2);
+    assert_eq!(images[0]["reason"], "image");
+    assert_eq!(images[0]["raw_size"], SPIRV.len());
+    assert_eq!(images[0]["kernels"][1]["name"], "reduce");
+    assert_eq!(images[0]["hash"], offload_format::Hash128::of(SPIRV).to_string());
+}
+
+#[test]
+fn packs_are_found_inside_files_of_any_format() {
+    let dir = tempfile::tempdir().unwrap();
+    // The magic alone, at a place where it could be a program's constant; then a pack across the border of a chunk.
+    for start in [4096, (1 << 20) - 24, (1 << 20) - 64, 3 << 20] {
+        let mut bytes = vec![0x55; start];
+        bytes[64..72].copy_from_slice(b"OFLDPACK");
+        bytes.extend(sample_pack());
+        bytes.extend([0x55; 100]);
+        fs::write(dir.path().join("file"), bytes).unwrap();
+        assert_eq!(ok(dir.path(), &["inspect", "file"]).lines().count(), 3, "{start}");
+    }
+}
+
+#[test]
+fn files_without_images_say_so() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("empty"), "").unwrap();
+    fs::write(dir.path().join("text"), "some text\n").unwrap();
+    for name in ["empty", "text"] {
+        let output = offload(dir.path(), &["inspect", name]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(&output).contains("carries no device images"), "{}", stderr(&output));
+    }
+    let output = offload(dir.path(), &["inspect", "nowhere"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("`nowhere`"), "{}", stderr(&output));
+}
+
+#[test]
+fn verify_finds_every_damaged_byte() {
+    let dir = with_pack();
+    assert!(ok(dir.path(), &["verify", "images.pack"]).contains("2 images verified, 0 problems"));
+    let good = sample_pack();
+    for at in (0..good.len()).step_by(7) {
+        let mut bad = good.clone();
+        bad[at] ^= 0x10;
+        fs::write(dir.path().join("bad.pack"), &bad).unwrap();
+        let output = offload(dir.path(), &["verify", "bad.pack"]);
+        // Only padding may change without harm.
+        let harmless = good[at] == 0 && output.status.code() == Some(0);
+        assert!(output.status.code() == Some(1) || harmless, "byte {at}: {}", stdout(&output));
+    }
+}
+
+#[test]
+fn export_writes_a_syclbin_and_raw_images() {
+    let dir = with_pack();
+    ok(dir.path(), &["export", "--format", "syclbin", "images.pack", "-o", "out.syclbin"]);
+    let file = fs::read(dir.path().join("out.syclbin")).unwrap();
+    let modules = offload_format::syclbin::read(&file).unwrap();
+    let names: Vec<_> = modules[0].metadata.names("SYCL/kernel names").collect();
+    assert_eq!(names, ["__sycl_kernel_saxpy", "__sycl_kernel_reduce"]);
+    let spirv = offload_format::spirv::Module::parse(modules[0].ir[0]).unwrap();
+    assert_eq!(spirv.kernels()[0].name, "__sycl_kernel_saxpy");
+
+    ok(dir.path(), &["export", "--format", "raw", "--target", "spirv64", "images.pack"]);
+    assert_eq!(fs::read(dir.path().join("blas.spv")).unwrap(), SPIRV);
+
+    let several = offload(dir.path(), &["export", "--format", "raw", "images.pack"]);
+    assert_eq!(several.status.code(), Some(2));
+    assert!(stderr(&several).contains("blas spirv64, blas opencl-c"), "{}", stderr(&several));
+    let none = offload(dir.path(), &["export", "--format", "raw", "--module", "x", "images.pack"]);
+    assert!(stderr(&none).contains("it has blas spirv64"), "{}", stderr(&none));
+}
+
+#[test]
+fn usage_errors_have_their_exit_code() {
+    let dir = tempfile::tempdir().unwrap();
+    assert_eq!(offload(dir.path(), &["no-such-command"]).status.code(), Some(2));
+    assert_eq!(offload(dir.path(), &["--help"]).status.code(), Some(0));
+}

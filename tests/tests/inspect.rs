@@ -1,0 +1,88 @@
+//! The subcommand on real programs: stripped, without section headers, and with a crate that nobody mentions.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise"
+)]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use support::Project;
+
+/// Runs `cargo offload` of this checkout.
+fn offload(dir: &Path, args: &[&str]) -> Output {
+    let manifest = support::root().join("Cargo.toml");
+    Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--offline", "-p", "cargo-offload", "--manifest-path"])
+        .arg(manifest)
+        .args(["--", "offload"])
+        .args(args)
+        .current_dir(dir)
+        .env("CARGO_TARGET_DIR", offload_tests::fixture_target_dir())
+        .output()
+        .unwrap()
+}
+
+fn text(output: &Output) -> String {
+    [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat()
+}
+
+fn inspect(path: &Path) -> String {
+    let output = offload(path.parent().unwrap(), &["inspect", path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn stripped(program: &Path, tool: &str, flag: &str) -> PathBuf {
+    let path = program.with_extension(flag.trim_start_matches('-'));
+    let status = Command::new(tool).arg(flag).arg(program).arg(&path).status().unwrap();
+    assert!(status.success());
+    path
+}
+
+#[test]
+fn a_stripped_program_shows_the_same_images() {
+    let project = Project::with_fake_tools("two-files");
+    let program = project.program();
+    let whole = inspect(&program);
+    for target in ["spirv64", "intel:pvc", "opencl-c"] {
+        assert!(whole.contains(target), "{whole}");
+    }
+    for (tool, flag) in [("objcopy", "--strip-all"), ("llvm-objcopy-22", "--strip-sections")] {
+        let Some(_) = offload_tests::require(tool) else { continue };
+        assert_eq!(inspect(&stripped(&program, tool, flag)), whole, "{flag}");
+    }
+    // The program agrees with what was read from its file.
+    assert_eq!(project.run(&[]).lines().count(), whole.lines().count() - 1);
+}
+
+#[test]
+fn verify_names_a_crate_that_nobody_mentions() {
+    let project = Project::with_fake_tools("unmentioned");
+    let program = project.program();
+    let manifest = project.path("Cargo.toml");
+    let args = ["verify", program.to_str().unwrap(), "--manifest-path", manifest.to_str().unwrap()];
+    let output = offload(&project.path(""), &args);
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("package kern-forgotten has kernels, but nothing of it is linked"), "{said}");
+    assert!(said.contains("`use kern_forgotten as _;`"), "{said}");
+    assert!(!said.contains("package kern-mentioned"), "{said}");
+
+    // With the mention it is linked.
+    let main = std::fs::read_to_string(project.path("src/main.rs")).unwrap();
+    project.write(
+        "src/main.rs",
+        &main.replace("use kern_mentioned as _;", "use kern_mentioned as _;\nuse kern_forgotten as _;"),
+    );
+    let program = project.program();
+    let output = offload(&project.path(""), &args);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert!(inspect(&program).contains("kern-forgotten"));
+}
