@@ -24,7 +24,8 @@ fn main() -> ExitCode {
         );
         return ExitCode::from(2);
     }
-    let all_right = devices.iter().fold(true, |right, device| run_on(device) && right);
+    // Every device is tried, also after one has failed.
+    let all_right = devices.iter().filter(|device| !run_on(device)).count() == 0;
     println!("\n{}", if all_right { "all results are right" } else { "some results are WRONG" });
     if all_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use offload_format::Target;
 use offload_format::codec::{DEV_LEVEL, RELEASE_LEVEL};
-use toml::{Table, Value};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use toml::Value;
 
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
@@ -17,7 +19,8 @@ pub(crate) struct Config {
     pub(crate) compression: Compression,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "Value")]
 pub(crate) struct WantedTarget {
     pub(crate) target: Target,
     pub(crate) presence: Presence,
@@ -30,7 +33,8 @@ pub(crate) enum Presence {
     Optional,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Value")]
 pub(crate) enum Compression {
     None,
     Zstd { level: i32 },
@@ -40,7 +44,8 @@ pub(crate) enum Compression {
 const DEFAULT_TARGETS: [&str; 2] = ["host", "spirv64"];
 
 /// The settings of one place; `None` leaves the decision to an earlier one.
-#[derive(Default)]
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Layer {
     targets: Option<Vec<WantedTarget>>,
     compression: Option<Compression>,
@@ -65,14 +70,30 @@ impl Config {
     }
 }
 
+/// Only this part of a manifest is looked at.
+#[derive(Default, Deserialize)]
+struct Manifest {
+    #[serde(default)]
+    package: Package,
+}
+
+#[derive(Default, Deserialize)]
+struct Package {
+    #[serde(default)]
+    metadata: Metadata,
+}
+
+#[derive(Default, Deserialize)]
+struct Metadata {
+    #[serde(default)]
+    offload: Layer,
+}
+
 fn manifest_layer(env: &CargoEnv) -> Result<Layer> {
     let path = env.manifest_dir.join("Cargo.toml");
     env.depends_on(&path);
-    let manifest = parse_file(&path)?;
-    let section = ["package", "metadata", "offload"]
-        .into_iter()
-        .try_fold(&manifest, |table, key| table.get(key).and_then(Value::as_table));
-    section.map_or(Ok(Layer::default()), |section| layer(section, &path))
+    let manifest: Manifest = parse(&fs::read_text(&path)?, &path)?;
+    Ok(manifest.package.metadata.offload)
 }
 
 fn file_layer(env: &CargoEnv) -> Result<Layer> {
@@ -84,7 +105,7 @@ fn file_layer(env: &CargoEnv) -> Result<Layer> {
             .hint("`cargo offload init` writes one"));
     }
     env.depends_on(&path);
-    layer(&parse_file(&path)?, &path)
+    parse(&fs::read_text(&path)?, &path)
 }
 
 fn environment_layer(env: &CargoEnv) -> Result<Layer> {
@@ -94,57 +115,54 @@ fn environment_layer(env: &CargoEnv) -> Result<Layer> {
     };
     let targets = text("OFFLOAD_TARGETS")?.map(|list| {
         let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
-        names.map(|name| required_target(name).map_err(|e| e.context("OFFLOAD_TARGETS"))).collect()
+        names.map(required_target).collect::<Result<Vec<_>>>().map_err(|e| e.context("OFFLOAD_TARGETS"))
     });
     let compression = text("OFFLOAD_COMPRESSION")?.map(|text| {
-        let level = text.parse().ok();
-        let value = level.map_or(Value::String(text), |level| {
-            Value::Table(Table::from_iter([("level".into(), Value::Integer(level))]))
-        });
-        compression(&value).map_err(|e| e.context("OFFLOAD_COMPRESSION"))
+        let level = text
+            .parse::<i64>()
+            .map(|level| Value::Table([("level".to_string(), level.into())].into_iter().collect()));
+        Compression::try_from(level.unwrap_or(Value::String(text)))
+            .map_err(|e| e.context("OFFLOAD_COMPRESSION"))
     });
     Ok(Layer { targets: targets.transpose()?, compression: compression.transpose()? })
 }
 
-fn parse_file(path: &Path) -> Result<Table> {
-    let text = fs::read_text(path)?;
-    text.parse().map_err(|error: toml::de::Error| Error::new(format!("`{}`: {error}", path.display())))
+fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T> {
+    toml::from_str(text).map_err(|error| Error::new(format!("`{}`: {error}", path.display())))
 }
 
-fn layer(table: &Table, path: &Path) -> Result<Layer> {
-    let named = |error: Error| error.context(format!("`{}`", path.display()));
-    let mut layer = Layer::default();
-    for (key, value) in table {
-        match key.as_str() {
-            "targets" => layer.targets = Some(targets(value).map_err(named)?),
-            "compression" => layer.compression = Some(compression(value).map_err(named)?),
-            other => {
-                let error = Error::new(format!("unknown key `{other}`"));
-                return Err(named(error.hint("the keys are `targets` and `compression`")));
-            }
+/// `"intel:pvc"` or `{ name = "intel:pvc", optional = true }`. By hand, because serde's untagged enums say only that
+/// no variant matched.
+impl TryFrom<Value> for WantedTarget {
+    type Error = Error;
+
+    fn try_from(value: Value) -> Result<WantedTarget> {
+        if let Some(text) = value.as_str() {
+            return required_target(text);
+        }
+        let name = value.get("name").and_then(Value::as_str).ok_or_else(|| {
+            Error::new(format!("`{value}` is no target"))
+                .hint("write \"intel:pvc\" or { name = \"intel:pvc\", optional = true }")
+        })?;
+        let optional = value.get("optional").and_then(Value::as_bool).unwrap_or(false);
+        let presence = if optional { Presence::Optional } else { Presence::Required };
+        Ok(WantedTarget { presence, ..required_target(name)? })
+    }
+}
+
+/// `"none"` or `{ level = 19 }`.
+impl TryFrom<Value> for Compression {
+    type Error = Error;
+
+    fn try_from(value: Value) -> Result<Compression> {
+        let level = value.get("level").and_then(Value::as_integer);
+        match (value.as_str(), level) {
+            (Some("none"), _) => Ok(Compression::None),
+            (_, Some(level @ 1..=22)) => Ok(Compression::Zstd { level: level as i32 }),
+            _ => Err(Error::new(format!("`{value}` is no compression"))
+                .hint("write \"none\" or { level = 19 } with a level from 1 to 22")),
         }
     }
-    Ok(layer)
-}
-
-fn targets(value: &Value) -> Result<Vec<WantedTarget>> {
-    let shape = || Error::new("`targets` is not a list").hint("write `targets = [\"host\", \"spirv64\"]`");
-    value.as_array().ok_or_else(shape)?.iter().map(wanted_target).collect()
-}
-
-fn wanted_target(value: &Value) -> Result<WantedTarget> {
-    if let Some(text) = value.as_str() {
-        return required_target(text);
-    }
-    let table = value.as_table();
-    let name = table.and_then(|table| table.get("name")).and_then(Value::as_str);
-    let name = name.ok_or_else(|| {
-        Error::new(format!("`{value}` is no target"))
-            .hint("write \"intel:pvc\" or { name = \"intel:pvc\", optional = true }")
-    })?;
-    let optional = table.and_then(|table| table.get("optional")).and_then(Value::as_bool).unwrap_or(false);
-    let presence = if optional { Presence::Optional } else { Presence::Required };
-    Ok(WantedTarget { presence, ..required_target(name)? })
 }
 
 fn required_target(text: &str) -> Result<WantedTarget> {
@@ -153,22 +171,12 @@ fn required_target(text: &str) -> Result<WantedTarget> {
     Ok(WantedTarget { target, presence: Presence::Required })
 }
 
-fn compression(value: &Value) -> Result<Compression> {
-    let level = value.as_table().and_then(|table| table.get("level")).and_then(Value::as_integer);
-    match (value.as_str(), level) {
-        (Some("none"), _) => Ok(Compression::None),
-        (_, Some(level @ 1..=22)) => Ok(Compression::Zstd { level: level as i32 }),
-        _ => Err(Error::new(format!("`{value}` is no compression"))
-            .hint("write \"none\" or { level = 19 } with a level from 1 to 22")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Layer> {
-        layer(&text.parse().unwrap(), Path::new("offload.toml"))
+        super::parse(text, Path::new("offload.toml"))
     }
 
     #[test]
@@ -183,14 +191,18 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         for (text, part) in [
-            ("targets = 3", "`targets` is not a list"),
+            ("targets = 3", "expected a sequence"),
+            ("targets = [3]", "`3` is no target"),
             ("targets = [\"intel:pcv\"]", "intel:pvc"),
-            ("target = []", "unknown key `target`"),
+            ("target = []", "unknown field `target`, expected `targets` or `compression`"),
             ("compression = { level = 99 }", "from 1 to 22"),
             ("compression = \"lots\"", "\"none\""),
         ] {
             let error = parse(text).err().unwrap().to_string();
-            assert!(error.contains(part) && error.contains("offload.toml"), "{error}");
+            assert!(
+                error.contains(part) && error.contains("offload.toml") && error.contains("line 1"),
+                "{error}"
+            );
         }
     }
 

@@ -140,3 +140,32 @@ fn another_profile_compiles_no_kernel() {
     assert_eq!(project.run(&["--profile", "bench"]), dev);
     assert_eq!(project.calls(), [""; 0]);
 }
+
+/// The same with the real compilers: clang is called through a script that records it.
+#[test]
+fn the_real_compilers_follow_a_header() {
+    let mut project = Project::new("two-files");
+    std::fs::create_dir(project.path("tools")).unwrap();
+    let log = project.path("tools/calls.log");
+    let script = format!("#!/bin/sh\necho clang \"$@\" >> '{}'\nexec clang-22 \"$@\"\n", log.display());
+    let clang = project.path("tools/clang");
+    std::fs::write(&clang, script).unwrap();
+    std::fs::set_permissions(&clang, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    project.set("OFFLOAD_CLANG", clang.to_str().unwrap());
+    project.write("offload.toml", "targets = [\"host\", \"spirv64\", \"opencl-c\"]\n");
+
+    let first = project.run(&[]);
+    assert_eq!(first.lines().count(), 3, "{first}");
+    assert!(project.calls().contains(&"clang kernels/b.cl".to_string()));
+    project.write("kernels/common.h", "#define COMMON 4711\n");
+    let second = project.run(&[]);
+    for (old, new) in first.lines().zip(second.lines()) {
+        assert_ne!(old, new, "every image has the new header");
+        assert_eq!(old.split(' ').next(), new.split(' ').next());
+    }
+    let calls = project.calls();
+    assert!(calls.contains(&"clang kernels/a.cl".to_string()), "{calls:?}");
+    assert!(!calls.contains(&"clang kernels/b.cl".to_string()), "{calls:?}");
+    assert_eq!(project.run(&[]), second);
+    assert_eq!(project.calls(), [""; 0]);
+}

@@ -160,9 +160,7 @@ fn shim_args(cpu: &Cpu) -> Vec<Arg> {
 }
 
 fn codegen_args(session: &Session<'_>, cpu: &Cpu) -> Vec<Arg> {
-    // A debugger wants to see variables; without that wish speed goes first.
-    let inspectable = session.env.profile.debug_info && !session.env.profile.optimized;
-    let level = if inspectable { "-O1" } else { "-O2" };
+    let level = if inspectable(session) { "-O0" } else { "-O2" };
     let library = ["-Xclang".into(), "-mlink-builtin-bitcode".into(), "-Xclang".into(), cpu.library.clone()];
     texts([
         cpu.triple.as_str(),
@@ -186,6 +184,11 @@ fn debug_args(session: &Session<'_>) -> impl Iterator<Item = Arg> {
     let args: &[&str] =
         if session.env.profile.debug_info { &["-g", "-fdebug-compilation-dir=."] } else { &[] };
     texts(args.iter().copied())
+}
+
+/// Whether a debugger should see every variable, as in the Rust around it: then nothing is optimised.
+fn inspectable(session: &Session<'_>) -> bool {
+    session.env.profile.debug_info && !session.env.profile.optimized
 }
 
 /// The path of the crate's include, as seen from the wrapper's text.

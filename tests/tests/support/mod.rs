@@ -99,12 +99,12 @@ impl Project {
         assert!(outcome.success, "{}", outcome.text);
         let messages =
             outcome.text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-        let ours = messages.filter(|message| {
+        let mut ours = messages.filter(|message| {
             message["reason"] == "compiler-artifact"
                 && message["target"]["kind"][0] == "custom-build"
                 && message["target"]["src_path"] == self.path("build.rs").to_str().unwrap()
         });
-        PathBuf::from(ours.last().unwrap()["filenames"][0].as_str().unwrap())
+        PathBuf::from(ours.next_back().unwrap()["filenames"][0].as_str().unwrap())
     }
 
     /// The built program.
@@ -157,8 +157,8 @@ fn without_messages(text: &str) -> String {
 /// The last executable in cargo's messages.
 pub fn executable(messages: &str) -> PathBuf {
     let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let built = messages.filter_map(|message| Some(PathBuf::from(message["executable"].as_str()?)));
-    built.last().unwrap()
+    let mut built = messages.filter_map(|message| Some(PathBuf::from(message["executable"].as_str()?)));
+    built.next_back().unwrap()
 }
 
 /// Changes a byte in the middle of the stored image of `target` in `program`.

@@ -31,7 +31,7 @@ fn relocations(text: &str) -> i64 {
     counts.sum()
 }
 
-/// The entries of `.init_array`: "[20] .init_array INIT_ARRAY address offset size ...", size in hexadecimal digits.
+/// The entries of `.init_array`: `[20] .init_array INIT_ARRAY address offset size ...`, size in hexadecimal digits.
 fn constructors(text: &str) -> Option<i64> {
     let line = text.lines().find(|line| line.contains(" .init_array "))?;
     let size = line.split_once(" INIT_ARRAY ")?.1.split_whitespace().nth(2)?;

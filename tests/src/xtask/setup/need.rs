@@ -71,7 +71,7 @@ pub(crate) const BUILD: &[Need] = &[
     },
 ];
 
-/// Runs kernels through OpenCL.
+/// Runs kernels through OpenCL, and steps through one.
 pub(crate) const DRIVERS: &[Need] = &[
     Need {
         what: "libOpenCL.so.1",
@@ -84,6 +84,12 @@ pub(crate) const DRIVERS: &[Need] = &[
         purpose: "an OpenCL driver for CPUs that compiles OpenCL C",
         probe: Probe::Icd("pocl"),
         packages: packages(["pocl-opencl-icd", "pocl", "pocl", "pocl"]),
+    },
+    Need {
+        what: "gdb",
+        purpose: "steps through a kernel of the target `host`",
+        probe: Probe::Program("gdb"),
+        packages: packages(["gdb", "gdb", "gdb", "gdb"]),
     },
 ];
 
