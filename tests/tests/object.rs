@@ -60,8 +60,11 @@ fn build(arch: &str, writer: &str) -> (tempfile::TempDir, PathBuf, Vec<u8>) {
     (out, path, object)
 }
 
-/// What matters of an object: sections with their bytes, and where relocations point.
-fn meaning(object: &[u8]) -> BTreeMap<String, (Vec<u8>, Vec<(u64, String)>)> {
+/// A section's bytes, and where its relocations point.
+type Section = (Vec<u8>, Vec<(u64, String)>);
+
+/// What matters of an object: its sections by name.
+fn meaning(object: &[u8]) -> BTreeMap<String, Section> {
     let file = object::File::parse(object).unwrap();
     let section_of = |target: RelocationTarget| match target {
         RelocationTarget::Symbol(index) => {
