@@ -8,7 +8,7 @@ mod workload;
 
 use std::process::ExitCode;
 
-use offload_rt::{Device, Error};
+use offload_rt::{Device, Error, Module};
 
 offload_rt::include_kernels!("demo");
 
@@ -16,7 +16,8 @@ fn main() -> ExitCode {
     let wanted = std::env::args().nth(1).unwrap_or_default();
     let (found, missing) = devices();
     let devices: Vec<_> = found.into_iter().filter(|device| device.description().contains(&wanted)).collect();
-    report::images(demo::module().entries());
+    let kernels = demo::module();
+    report::images(kernels.entries());
     report::devices(&devices, missing.as_ref());
     if devices.is_empty() {
         eprintln!(
@@ -25,7 +26,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     }
     // Every device is tried, also after one has failed.
-    let all_right = devices.iter().filter(|device| !run_on(device)).count() == 0;
+    let all_right = devices.iter().filter(|device| !run_on(device, &kernels)).count() == 0;
     println!("\n{}", if all_right { "all results are right" } else { "some results are WRONG" });
     if all_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -43,9 +44,9 @@ fn devices() -> (Vec<Device>, Option<Error>) {
 }
 
 /// Picks, loads and runs; whether every result is right.
-fn run_on(device: &Device) -> bool {
+fn run_on(device: &Device, kernels: &Module) -> bool {
     println!("\n{device}");
-    let outcome = demo::module().select(device).and_then(|selection| {
+    let outcome = kernels.select(device).and_then(|selection| {
         report::selection(&selection);
         let program = device.open(&selection.entry().load()?)?;
         workload::run_all(program.as_ref())
