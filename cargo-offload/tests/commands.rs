@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use offload_format::codec::{self, Codec};
-use offload_format::pack::{NewImage, NewKernel, PackBuilder};
+use offload_format::pack::{KernelInfo, NewImage, PackBuilder};
 use serde_json::Value;
 
 /// A SPIR-V module with the kernels `saxpy` and `reduce`.
@@ -45,7 +45,7 @@ fn ok(dir: &Path, args: &[&str]) -> String {
 }
 
 fn sample_pack() -> Vec<u8> {
-    let kernel = |name: &str| NewKernel { name: name.into(), ..NewKernel::default() };
+    let kernel = |name: &str| KernelInfo { name: name.into(), ..KernelInfo::default() };
     let spirv = codec::encode(SPIRV, Codec::Zstd, 19).unwrap();
     let source = codec::encode(b"__kernel void saxpy() {}", Codec::Raw, 0).unwrap();
     let mut builder = PackBuilder::new("sample", "1.0.0");

@@ -1,8 +1,8 @@
 //! The content-addressed cache of compiled things, shared by profiles, features, editors and projects.
 //!
 //! ```text
-//! <cache>/v1/ab/<key>.blob       magic, length, hash, then the bytes that some action made
-//! <cache>/v1/ab/<key>.deps       for actions that read headers: what they read, and the key of the result
+//! <cache>/VERSION/ab/<key>.blob       magic, length, hash, then the bytes that some action made
+//! <cache>/VERSION/ab/<key>.deps       for actions that read headers: what they read, and the key of the result
 //! ```
 //!
 //! A key is the hash of everything that the result depends on. Entries appear by rename, so concurrent builds need
@@ -19,6 +19,8 @@ use crate::fs;
 
 const MAGIC: [u8; 8] = *b"OFLDBLOB";
 const HEADER: u64 = 32;
+/// Entries have passed the checks of the release that made them; another release has other checks.
+const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 
 /// The cache's directory.
 #[derive(Debug)]
@@ -70,9 +72,9 @@ impl Cache {
     /// The user's cache, or one in `OUT_DIR` where there is none or it cannot be written.
     pub(crate) fn open(env: &CargoEnv) -> Result<Cache> {
         if let Some(dir) = env.var("OFFLOAD_CACHE_DIR") {
-            return Cache::at(env.manifest_dir.join(dir).join("v1"));
+            return Cache::at(env.manifest_dir.join(dir).join(VERSION));
         }
-        let shared = env.user_cache_dir().map(|dir| Cache::at(dir.join("cargo-offload/v1")));
+        let shared = env.user_cache_dir().map(|dir| Cache::at(dir.join("cargo-offload").join(VERSION)));
         match shared {
             Some(Ok(cache)) => Ok(cache),
             _ => Cache::at(env.out_dir.join("offload-cache")),

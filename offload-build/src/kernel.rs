@@ -1,6 +1,6 @@
 //! Kernels as clang's front end describes them.
 
-use offload_format::pack::{ArgKind, NewArg, NewKernel};
+use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
 
 /// A kernel found in a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,18 +23,18 @@ pub(crate) struct Arg {
 
 impl Kernel {
     /// The kernel's record; sizes and resources are filled in where an image tells them.
-    pub(crate) fn record(&self) -> NewKernel {
-        let arg = |arg: &Arg| NewArg {
+    pub(crate) fn record(&self) -> KernelInfo {
+        let arg = |arg: &Arg| ArgInfo {
             name: arg.name.clone(),
             type_name: arg.type_name.clone(),
             kind: arg.kind,
             size: None,
         };
-        NewKernel {
+        KernelInfo {
             name: self.name.clone(),
             args: self.args.iter().map(arg).collect(),
             required_work_group: self.required_work_group,
-            ..NewKernel::default()
+            ..KernelInfo::default()
         }
     }
 }

@@ -26,5 +26,5 @@ mod record;
 mod write;
 
 pub use self::read::Pack;
-pub use self::record::{Arg, ArgKind, Image, Kernel, Notice, NoticeKind};
-pub use self::write::{NewArg, NewImage, NewKernel, PackBuilder, PackLayout, Placement};
+pub use self::record::{ArgInfo, ArgKind, Image, KernelInfo, Notice, NoticeKind};
+pub use self::write::{NewImage, PackBuilder, PackLayout, Placement};

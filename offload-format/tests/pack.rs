@@ -4,12 +4,12 @@
 use std::path::Path;
 
 use offload_format::codec::{self, Codec, Frame};
-use offload_format::pack::{ArgKind, NewArg, NewImage, NewKernel, NoticeKind, Pack, PackBuilder, layout};
+use offload_format::pack::{ArgInfo, ArgKind, KernelInfo, NewImage, NoticeKind, Pack, PackBuilder, layout};
 use offload_format::{ErrorKind, Target};
 
-fn kernel(name: &str) -> NewKernel {
-    let arg = |name: &str, kind, size| NewArg { name: name.into(), type_name: "float*".into(), kind, size };
-    NewKernel {
+fn kernel(name: &str) -> KernelInfo {
+    let arg = |name: &str, kind, size| ArgInfo { name: name.into(), type_name: "float*".into(), kind, size };
+    KernelInfo {
         name: name.into(),
         args: vec![arg("a", ArgKind::Value, Some(4)), arg("x", ArgKind::Global, None)],
         required_work_group: [64, 1, 1],
@@ -63,7 +63,7 @@ fn read_all(bytes: &[u8]) -> Result<Vec<Vec<u8>>, offload_format::Error> {
     for image in pack.images() {
         let image = image?;
         for kernel in pack.kernels(&image) {
-            pack.args(&kernel?).try_for_each(|arg| arg.map(drop))?;
+            kernel?;
         }
         images.push(codec::decode(&pack, &image)?);
     }
@@ -90,14 +90,17 @@ fn what_is_written_is_read() {
     assert!(images[1].stored_size * 4 < images[1].raw_size);
 
     let kernels: Vec<_> = pack.kernels(&images[2]).map(Result::unwrap).collect();
-    assert_eq!((kernels.len(), kernels[1].name, kernels[1].required_work_group), (2, "matmul", [64, 1, 1]));
+    assert_eq!(
+        (kernels.len(), kernels[1].name.as_str(), kernels[1].required_work_group),
+        (2, "matmul", [64, 1, 1])
+    );
     assert_eq!(
         (kernels[1].local_memory, kernels[1].private_memory, kernels[1].has_barrier),
         (Some(1024), None, true)
     );
-    let args: Vec<_> = pack.args(&kernels[1]).map(Result::unwrap).collect();
+    let args = &kernels[1].args;
     assert_eq!(
-        (args[0].name, args[0].size, args[1].kind, args[1].size),
+        (args[0].name.as_str(), args[0].size, args[1].kind, args[1].size),
         ("a", Some(4), ArgKind::Global, None)
     );
     let notice = pack.notices().next().unwrap().unwrap();
@@ -157,10 +160,7 @@ fn boundary_values_do_not_panic() {
             // Without the index hash, to get past the first defence.
             if let Ok(pack) = Pack::parse(&bad) {
                 for image in pack.images().take(100).flatten() {
-                    let kernels: Vec<_> = pack.kernels(&image).take(100).flatten().collect();
-                    for kernel in kernels {
-                        let _ = pack.args(&kernel).take(100).count();
-                    }
+                    let _ = pack.kernels(&image).take(100).count();
                     let _ = codec::decode(&pack, &image);
                 }
             }

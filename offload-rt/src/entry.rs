@@ -8,10 +8,10 @@ use offload_format::pack::{Image, Pack};
 use offload_format::{Hash128, ImageKind, Target, UnknownTarget};
 
 use crate::error::{Error, Kind};
-use crate::kernel::KernelInfo;
 use crate::once::ForkOnce;
 use crate::sections::PackBytes;
 use crate::text::escape;
+use offload_format::pack::KernelInfo;
 
 /// A device image of a pack. Clones are cheap and share the decompressed bytes.
 #[derive(Clone)]
@@ -137,8 +137,7 @@ impl Entry {
         pack: &Pack<'_>,
         (index, image): (usize, &Image<'_>),
     ) -> Result<Entry, offload_format::Error> {
-        let kernels =
-            pack.kernels(image).map(|kernel| KernelInfo::new(pack, &kernel?)).collect::<Result<_, _>>()?;
+        let kernels = pack.kernels(image).collect::<Result<_, _>>()?;
         let record = Record {
             module: image.module.to_string(),
             variant: image.variant.to_string(),

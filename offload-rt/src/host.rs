@@ -44,8 +44,8 @@ use self::executor::Job;
 use self::image::HostImage;
 use crate::entry::LoadedImage;
 use crate::error::Error;
-use crate::kernel::KernelInfo;
 use crate::launch::{self, Arg, NdRange, Program};
+use offload_format::pack::KernelInfo;
 
 /// A `host` image that is loaded into this process.
 #[derive(Debug)]

@@ -16,7 +16,7 @@ pub(crate) use self::check::{check, find};
 pub use self::plain::Plain;
 pub use self::range::NdRange;
 use crate::error::Error;
-use crate::kernel::KernelInfo;
+use offload_format::pack::KernelInfo;
 
 /// An image that a driver has accepted; made by [`Device::open`](crate::Device::open).
 pub trait Program: fmt::Debug + Send + Sync {

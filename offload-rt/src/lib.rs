@@ -53,7 +53,6 @@ pub mod opencl;
 mod device;
 mod entry;
 mod error;
-mod kernel;
 mod launch;
 #[allow(unsafe_code, reason = "takes the address of a linked symbol")]
 mod macros;
@@ -67,13 +66,12 @@ mod select;
 mod text;
 
 pub use offload_format::codec::Codec;
-pub use offload_format::pack::{ArgKind, NoticeKind};
+pub use offload_format::pack::{ArgInfo, ArgKind, KernelInfo, NoticeKind};
 pub use offload_format::{Hash128, HostLevel, ImageKind, SpirvVersion, Target, UnknownTarget};
 
 pub use crate::device::{Device, OpenClDevice};
 pub use crate::entry::{Entry, LoadedImage};
 pub use crate::error::Error;
-pub use crate::kernel::{ArgInfo, KernelInfo};
 pub use crate::launch::{Arg, NdRange, Plain, Program};
 pub use crate::module::Module;
 pub use crate::registry::{Notice, Registry, Skipped};

@@ -9,7 +9,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use offload_format::codec::{self, Codec};
-use offload_format::pack::{ArgKind, NewArg, NewImage, NewKernel, PackBuilder};
+use offload_format::pack::{ArgInfo, ArgKind, KernelInfo, NewImage, PackBuilder};
 use offload_rt::{Arg, Device, Error, LoadedImage, NdRange, Program, Registry};
 
 const SOURCE: &str = "
@@ -32,9 +32,9 @@ fn alone() -> MutexGuard<'static, ()> {
     DRIVER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn kernel(name: &str, kinds: &[ArgKind]) -> NewKernel {
-    let arg = |kind: &ArgKind| NewArg { name: "a".into(), type_name: "t".into(), kind: *kind, size: None };
-    NewKernel { name: name.into(), args: kinds.iter().map(arg).collect(), ..NewKernel::default() }
+fn kernel(name: &str, kinds: &[ArgKind]) -> KernelInfo {
+    let arg = |kind: &ArgKind| ArgInfo { name: "a".into(), type_name: "t".into(), kind: *kind, size: None };
+    KernelInfo { name: name.into(), args: kinds.iter().map(arg).collect(), ..KernelInfo::default() }
 }
 
 fn registry(target: &str, bytes: &[u8]) -> Registry {

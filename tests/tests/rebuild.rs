@@ -11,10 +11,12 @@ mod support;
 
 use support::Project;
 
-/// Calls of a build from an empty cache: each file's front end once, then each target's own steps.
-const ALL: [&str; 12] = [
+/// Calls of a build from an empty cache: each file's front end once, then each target's own steps. What comes in
+/// through standard input is the shim for SPIR-V and the merged source, which is checked.
+const ALL: [&str; 13] = [
     "clang ask",
     "clang ask",
+    "clang check",
     "clang check",
     "clang codegen",
     "clang kernels/a.cl",

@@ -1,6 +1,6 @@
 //! `inspect`: the images of a file, from the file alone.
 
-use offload_format::pack::{Arg, Image, Kernel, Pack};
+use offload_format::pack::{ArgInfo, Image, KernelInfo, Pack};
 use serde::Serialize;
 
 use crate::carrier::Carrier;
@@ -126,7 +126,7 @@ fn table(messages: &[ImageMessage]) -> Table {
 }
 
 fn image_message(pack: &Pack<'_>, image: &Image<'_>) -> Result<ImageMessage> {
-    let kernels = pack.kernels(image).map(|kernel| kernel_message(pack, &kernel.map_err(broken)?));
+    let kernels = pack.kernels(image).map(|kernel| kernel.map(kernel_message).map_err(broken));
     Ok(ImageMessage {
         reason: "image",
         package: pack.meta("package").unwrap_or_default().to_string(),
@@ -145,15 +145,15 @@ fn image_message(pack: &Pack<'_>, image: &Image<'_>) -> Result<ImageMessage> {
     })
 }
 
-fn kernel_message(pack: &Pack<'_>, kernel: &Kernel<'_>) -> Result<KernelMessage> {
-    let arg = |arg: Arg<'_>| ArgMessage {
-        name: arg.name.to_string(),
-        r#type: arg.type_name.to_string(),
+fn kernel_message(kernel: KernelInfo) -> KernelMessage {
+    let arg = |arg: ArgInfo| ArgMessage {
+        name: arg.name,
+        r#type: arg.type_name,
         kind: arg.kind.to_string(),
         size: arg.size,
     };
-    Ok(KernelMessage {
-        name: kernel.name.to_string(),
+    KernelMessage {
+        name: kernel.name,
         required_work_group: kernel.required_work_group,
         sub_group_size: kernel.sub_group_size,
         registers: kernel.registers,
@@ -161,8 +161,8 @@ fn kernel_message(pack: &Pack<'_>, kernel: &Kernel<'_>) -> Result<KernelMessage>
         private_memory: kernel.private_memory,
         spilled: kernel.spilled,
         has_barrier: kernel.has_barrier,
-        args: pack.args(kernel).map(|found| found.map(arg).map_err(broken)).collect::<Result<_>>()?,
-    })
+        args: kernel.args.into_iter().map(arg).collect(),
+    }
 }
 
 fn broken(error: offload_format::Error) -> Error {

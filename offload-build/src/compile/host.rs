@@ -7,7 +7,7 @@ mod wrapper;
 
 use std::path::PathBuf;
 
-use offload_format::pack::{NewImage, NewKernel};
+use offload_format::pack::{KernelInfo, NewImage};
 use offload_format::{HostLevel, Target};
 
 use super::action::{Arg, FrontEnd, Step, texts};
@@ -41,7 +41,7 @@ pub(super) fn compile(session: &Session<'_>, scanned: &[Scanned], level: HostLev
     let sizes = check::host_argument_sizes(&raw.read()?)?;
     for kernel in scanned.iter().flat_map(|file| &file.kernels) {
         let sizes = sizes.get(&kernel.name).cloned().unwrap_or_default();
-        let mut record = NewKernel { has_barrier: waiting.contains(&kernel.name), ..kernel.record() };
+        let mut record = KernelInfo { has_barrier: waiting.contains(&kernel.name), ..kernel.record() };
         for (arg, size) in record.args.iter_mut().zip(sizes) {
             arg.size = Some(size);
         }

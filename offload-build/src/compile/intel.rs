@@ -1,6 +1,6 @@
 //! `intel:NAME`: native code through ocloc, from the same SPIR-V for every device.
 
-use offload_format::pack::{NewImage, NewKernel};
+use offload_format::pack::{KernelInfo, NewImage};
 use offload_format::{IntelArch, SpirvVersion, Target, zebin};
 
 use super::action::{Arg, Step, texts};
@@ -40,7 +40,7 @@ fn args(arch: &IntelArch) -> Vec<Arg> {
 }
 
 /// What the image itself says of its kernels; archives of several devices say nothing here.
-fn add_resources(kernels: &mut [NewKernel], image: &[u8]) {
+fn add_resources(kernels: &mut [KernelInfo], image: &[u8]) {
     for info in zebin::info(image).unwrap_or_default() {
         if let Some(kernel) = kernels.iter_mut().find(|kernel| kernel.name == info.name) {
             kernel.registers = info.grf_count;

@@ -3,10 +3,13 @@
 use offload_format::pack::NewImage;
 use offload_format::{SpirvVersion, Target};
 
-use super::action::{Arg, Step, texts};
-use super::{Compiled, Scanned, Session, check, kernel_names};
+use super::action::{Arg, FrontEnd, Step, texts};
+use super::{Compiled, Scanned, Session, check, kernel_names, scan};
 use crate::cache::Blob;
 use crate::error::Result;
+
+/// Functions of OpenCL C that the back end knows nothing of.
+const SHIM: &str = include_str!("spirv_shim.cl");
 
 pub(super) fn compile(session: &Session<'_>, scanned: &[Scanned], version: SpirvVersion) -> Result<Compiled> {
     let raw = module(session, scanned, version)?;
@@ -34,17 +37,18 @@ pub(super) fn module(session: &Session<'_>, scanned: &[Scanned], version: SpirvV
     })
 }
 
-/// The IR of all files as one module.
+/// The IR of all files and the shim as one module.
 fn link(session: &Session<'_>, scanned: &[Scanned]) -> Result<Blob> {
-    if let [only] = scanned {
-        return Ok(only.ir.clone());
-    }
+    let shim = session.front_end(&FrontEnd {
+        name: "SPIR-V shim",
+        tool: &session.llvm.clang,
+        args: shim_args(),
+        input: Some(SHIM.to_string()),
+    })?;
     let tool = session.finder.paired(&session.llvm, "llvm-link", "OFFLOAD_LLVM_LINK")?;
-    let inputs: Vec<_> = scanned.iter().map(|file| (&file.ir, ".ll")).collect();
-    session.step(
-        &Step { name: "link", tool: &tool, args: link_args(inputs.len()), inputs, files: vec![] },
-        check::bitcode,
-    )
+    let inputs: Vec<_> = scanned.iter().map(|file| &file.ir).chain([&shim]).map(|ir| (ir, ".ll")).collect();
+    let step = Step { name: "link", tool: &tool, args: link_args(inputs.len()), inputs, files: vec![] };
+    session.step(&step, check::bitcode)
 }
 
 /// Hides everything but the kernels: since LLVM 21 clang emits a second copy of each kernel for calls from other
@@ -54,6 +58,12 @@ fn internalize(session: &Session<'_>, linked: &Blob, kernels: &[&str]) -> Result
     let inputs = vec![(linked, ".bc")];
     let args = internalize_args(kernels);
     session.step(&Step { name: "internalize", tool: &tool, args, inputs, files: vec![] }, check::bitcode)
+}
+
+/// Without clang's own header: it declares as built-in what the shim defines.
+fn shim_args() -> Vec<Arg> {
+    let fixed = ["--target=spirv64-unknown-unknown", "-x", "cl", "-cl-std=CL1.2", "-cl-no-stdinc"];
+    texts(fixed).chain(scan::front_end_output()).chain(texts(["-"])).collect()
 }
 
 pub(super) fn link_args(inputs: usize) -> Vec<Arg> {

@@ -5,7 +5,7 @@ use super::layout::{
     META_RECORD, NOTICE_RECORD, TABLE_ARGS, TABLE_IMAGES, TABLE_KERNELS, TABLE_META, TABLE_NOTICES,
     TABLE_STRINGS,
 };
-use super::record::{self, Arg, Image, Kernel, Notice};
+use super::record::{self, Image, KernelInfo, Notice};
 use crate::{Error, ErrorKind, Hash128, bytes};
 
 /// A parsed pack over borrowed bytes.
@@ -164,17 +164,14 @@ impl<'a> Pack<'a> {
     }
 
     /// The kernels of `image`.
-    pub fn kernels(&self, image: &Image<'_>) -> impl Iterator<Item = Result<Kernel<'a>, Error>> + use<'a> {
+    pub fn kernels(&self, image: &Image<'_>) -> impl Iterator<Item = Result<KernelInfo, Error>> + use<'a> {
         let pack = *self;
-        self.some(self.kernels, image.first_kernel, image.kernel_count)
-            .map(move |record| record::kernel(&pack, record?))
-    }
-
-    /// The arguments of `kernel`, in order.
-    pub fn args(&self, kernel: &Kernel<'_>) -> impl Iterator<Item = Result<Arg<'a>, Error>> + use<'a> {
-        let pack = *self;
-        self.some(self.args, kernel.first_arg, kernel.arg_count)
-            .map(move |record| record::arg(&pack, record?))
+        self.some(self.kernels, image.first_kernel, image.kernel_count).map(move |record| {
+            let (mut kernel, [first, count]) = record::kernel(&pack, record?)?;
+            let args = pack.some(pack.args, first, count).map(|record| record::arg(&pack, record?));
+            kernel.args = args.collect::<Result<_, _>>()?;
+            Ok(kernel)
+        })
     }
 
     /// What is missing from the pack, and why.

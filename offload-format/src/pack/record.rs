@@ -52,12 +52,13 @@ impl Image<'_> {
     }
 }
 
-/// One kernel of an image.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Kernel<'a> {
+/// One kernel of an image; `None` and zero mean "not known".
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KernelInfo {
     /// The entry point.
-    pub name: &'a str,
+    pub name: String,
+    /// Its arguments, in order.
+    pub args: Vec<ArgInfo>,
     /// `reqd_work_group_size`, zeros if not given.
     pub required_work_group: [u32; 3],
     /// Required or compiled sub-group size.
@@ -72,8 +73,6 @@ pub struct Kernel<'a> {
     pub spilled: Option<u64>,
     /// Whether the kernel may call `barrier`.
     pub has_barrier: bool,
-    pub(super) first_arg: u32,
-    pub(super) arg_count: u32,
 }
 
 open_enum! {
@@ -94,14 +93,13 @@ open_enum! {
     }
 }
 
-/// One argument of a kernel.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Arg<'a> {
+/// An argument of a [`KernelInfo`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArgInfo {
     /// Its name in the source.
-    pub name: &'a str,
+    pub name: String,
     /// Its type in the source.
-    pub type_name: &'a str,
+    pub type_name: String,
     /// What it is.
     pub kind: ArgKind,
     /// Size in bytes of a value, if known.
@@ -156,14 +154,14 @@ pub(super) fn image<'a>(pack: &Pack<'a>, record: &[u8]) -> Result<Image<'a>, Err
     })
 }
 
-pub(super) fn kernel<'a>(pack: &Pack<'a>, record: &[u8]) -> Result<Kernel<'a>, Error> {
+/// The kernel in `record`, without its arguments, and which those are.
+pub(super) fn kernel(pack: &Pack<'_>, record: &[u8]) -> Result<(KernelInfo, [u32; 2]), Error> {
     const WHAT: &str = "kernel record";
     let u32_at = |offset| bytes::u32_at(record, offset, WHAT);
     let quantity = |offset| bytes::u64_at(record, offset, WHAT).map(|v| (v != UNKNOWN).then_some(v));
-    Ok(Kernel {
-        name: pack.text(record, 0)?,
-        first_arg: u32_at(8)?,
-        arg_count: u32_at(12)?,
+    let kernel = KernelInfo {
+        name: pack.text(record, 0)?.to_string(),
+        args: Vec::new(),
         required_work_group: [u32_at(16)?, u32_at(20)?, u32_at(24)?],
         sub_group_size: Some(u32_at(28)?).filter(|v| *v != 0),
         registers: Some(u32_at(32)?).filter(|v| *v != 0),
@@ -171,14 +169,15 @@ pub(super) fn kernel<'a>(pack: &Pack<'a>, record: &[u8]) -> Result<Kernel<'a>, E
         local_memory: quantity(40)?,
         private_memory: quantity(48)?,
         spilled: quantity(56)?,
-    })
+    };
+    Ok((kernel, [u32_at(8)?, u32_at(12)?]))
 }
 
-pub(super) fn arg<'a>(pack: &Pack<'a>, record: &[u8]) -> Result<Arg<'a>, Error> {
+pub(super) fn arg(pack: &Pack<'_>, record: &[u8]) -> Result<ArgInfo, Error> {
     const WHAT: &str = "argument record";
-    Ok(Arg {
-        name: pack.text(record, 0)?,
-        type_name: pack.text(record, 8)?,
+    Ok(ArgInfo {
+        name: pack.text(record, 0)?.to_string(),
+        type_name: pack.text(record, 8)?.to_string(),
         kind: ArgKind::from_u16(bytes::u16_at(record, 16, WHAT)?),
         size: Some(bytes::u32_at(record, 20, WHAT)?).filter(|v| *v != 0),
     })

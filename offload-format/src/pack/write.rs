@@ -7,7 +7,7 @@ use super::layout::{
     KERNEL_RECORD, MAGIC, MAJOR, META_RECORD, MINOR, NONE, NOTICE_RECORD, TABLE_ARGS, TABLE_IMAGES,
     TABLE_KERNELS, TABLE_META, TABLE_NOTICES, TABLE_STRINGS, UNKNOWN,
 };
-use super::record::{ArgKind, NoticeKind};
+use super::record::{KernelInfo, NoticeKind};
 use crate::codec::FrameInfo;
 use crate::{Error, Hash128, ImageKind, OffloadKind, Target, bytes};
 
@@ -25,7 +25,7 @@ pub struct NewImage {
     /// Version word of the image's own format, or 0.
     pub format_version: u32,
     /// Its kernels.
-    pub kernels: Vec<NewKernel>,
+    pub kernels: Vec<KernelInfo>,
 }
 
 impl NewImage {
@@ -40,42 +40,6 @@ impl NewImage {
             kernels: Vec::new(),
         }
     }
-}
-
-/// A kernel of a [`NewImage`]; `None` and zero mean "not known".
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NewKernel {
-    /// The entry point.
-    pub name: String,
-    /// Its arguments, in order.
-    pub args: Vec<NewArg>,
-    /// `reqd_work_group_size`, or zeros.
-    pub required_work_group: [u32; 3],
-    /// Sub-group size.
-    pub sub_group_size: Option<u32>,
-    /// Registers a work-item.
-    pub registers: Option<u32>,
-    /// Local memory in bytes.
-    pub local_memory: Option<u64>,
-    /// Private memory in bytes a work-item.
-    pub private_memory: Option<u64>,
-    /// Spilled bytes a work-item.
-    pub spilled: Option<u64>,
-    /// Whether it may call `barrier`.
-    pub has_barrier: bool,
-}
-
-/// An argument of a [`NewKernel`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewArg {
-    /// Name in the source.
-    pub name: String,
-    /// Type in the source.
-    pub type_name: String,
-    /// What it is.
-    pub kind: ArgKind,
-    /// Size in bytes of a value, if known.
-    pub size: Option<u32>,
 }
 
 /// Collects images and lays them out. Equal images are stored once.
@@ -236,7 +200,7 @@ impl Tables {
         Ok(())
     }
 
-    fn kernel(&mut self, kernel: &NewKernel) -> Result<(), Error> {
+    fn kernel(&mut self, kernel: &KernelInfo) -> Result<(), Error> {
         let first_arg = small(self.args.len())? / ARG_RECORD as u32;
         for arg in &kernel.args {
             let record = Record::default()

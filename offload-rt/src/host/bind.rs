@@ -2,8 +2,8 @@
 
 use std::ffi::c_void;
 
-use crate::kernel::KernelInfo;
 use crate::launch::Arg;
+use offload_format::pack::KernelInfo;
 
 /// OpenCL's largest vectors, `double16` and `long16`, have this alignment.
 const ALIGN: usize = 128;

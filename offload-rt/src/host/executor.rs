@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::abi::{self, Group, Printer, Run};
 use super::bind::Bound;
 use super::coroutine::{self, GroupError, Stacks};
-use crate::kernel::KernelInfo;
 use crate::launch::NdRange;
+use offload_format::pack::KernelInfo;
 
 /// Fewer work-items than this are not worth the start of threads.
 const LITTLE_WORK: u64 = 2048;

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
 use offload_format::codec::{self, Codec};
-use offload_format::pack::{ArgKind, NewArg, NewImage, NewKernel, PackBuilder};
+use offload_format::pack::{ArgInfo, ArgKind, KernelInfo, NewImage, PackBuilder};
 
 use super::*;
 use crate::{Device, Registry};
@@ -78,21 +78,21 @@ fn object(source: &str) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
-fn kernel(name: &str, args: &[(&str, ArgKind)]) -> NewKernel {
-    let arg = |(type_name, kind): &(&str, ArgKind)| NewArg {
+fn kernel(name: &str, args: &[(&str, ArgKind)]) -> KernelInfo {
+    let arg = |(type_name, kind): &(&str, ArgKind)| ArgInfo {
         name: "a".into(),
         type_name: type_name.to_string(),
         kind: *kind,
         size: (*kind == ArgKind::Value).then_some(4),
     };
-    NewKernel { name: name.into(), args: args.iter().map(arg).collect(), ..NewKernel::default() }
+    KernelInfo { name: name.into(), args: args.iter().map(arg).collect(), ..KernelInfo::default() }
 }
 
-fn waiting(name: &str, args: &[(&str, ArgKind)]) -> NewKernel {
-    NewKernel { has_barrier: true, ..kernel(name, args) }
+fn waiting(name: &str, args: &[(&str, ArgKind)]) -> KernelInfo {
+    KernelInfo { has_barrier: true, ..kernel(name, args) }
 }
 
-fn load(source: &str, kernels: Vec<NewKernel>) -> Result<Box<dyn Program>, Error> {
+fn load(source: &str, kernels: Vec<KernelInfo>) -> Result<Box<dyn Program>, Error> {
     let frame = codec::encode(&object(source), Codec::Zstd, 1).unwrap();
     let mut builder = PackBuilder::new("test", "1.0.0");
     builder.image(NewImage { kernels, ..NewImage::new("k", "host".parse().unwrap()) }, frame.info()).unwrap();

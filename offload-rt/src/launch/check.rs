@@ -4,8 +4,8 @@ use offload_format::pack::ArgKind;
 
 use super::{Arg, NdRange};
 use crate::error::Error;
-use crate::kernel::{ArgInfo, KernelInfo};
 use crate::text::escape;
+use offload_format::pack::{ArgInfo, KernelInfo};
 
 /// More local memory than any device has, in bytes.
 const MOST_LOCAL: usize = 1 << 30;

@@ -16,9 +16,9 @@ use super::{LOADER, describe};
 use crate::device::OpenClDevice;
 use crate::entry::LoadedImage;
 use crate::error::Error;
-use crate::kernel::KernelInfo;
 use crate::launch::{self, Arg, NdRange, Program};
 use crate::text::{escape, escape_lines};
+use offload_format::pack::KernelInfo;
 
 /// An image that an OpenCL driver has built.
 #[derive(Debug)]
