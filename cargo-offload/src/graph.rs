@@ -47,11 +47,7 @@ fn root_package<'a>(metadata: &'a Metadata, root: RootPackage<'_>) -> Result<&'a
                 .find(|package| package.targets.iter().any(|target| names.contains(&target.name.as_str())))
         }
     };
-    let only = || {
-        let root = metadata.root_package()?;
-        Some(root)
-    };
-    found.or_else(only).map(|package| &package.id).ok_or_else(|| {
+    found.or_else(|| metadata.root_package()).map(|package| &package.id).ok_or_else(|| {
         let names: Vec<_> = members.map(|package| package.name.to_string()).collect();
         let what = match root {
             RootPackage::Named(name) => format!("the workspace has no package `{name}`"),

@@ -11,7 +11,7 @@ use offload_format::Hash128;
 use super::Session;
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::error::{Error, Result};
-use crate::tool::{Invocation, Tool};
+use crate::tool::{Invocation, Output, Tool};
 use crate::{depfile, fs};
 
 /// An argument of a command; files have no name until it runs.
@@ -172,9 +172,16 @@ impl Session<'_> {
             directory: scratch.path(),
             input: None,
         };
-        self.runner.run(&invocation)?;
+        let printed = self.runner.run(&invocation)?;
+        self.env.warn(&warnings(&printed));
         output_of(step.tool, &produced(scratch.path())?)
     }
+}
+
+/// ocloc warns of spilled registers on standard output, between lines that say that all went well.
+fn warnings(printed: &Output) -> String {
+    let lines = printed.stdout.lines().chain(printed.stderr.lines());
+    lines.filter(|line| line.contains("warning:")).collect::<Vec<_>>().join("\n")
 }
 
 /// The output file: `out`, `out.bin` from newer releases of ocloc.
