@@ -71,7 +71,7 @@ pub(crate) const BUILD: &[Need] = &[
     },
 ];
 
-/// Runs kernels through OpenCL, and steps through one.
+/// Runs kernels through OpenCL, steps through one, and counts processes.
 pub(crate) const DRIVERS: &[Need] = &[
     Need {
         what: "libOpenCL.so.1",
@@ -90,6 +90,12 @@ pub(crate) const DRIVERS: &[Need] = &[
         purpose: "steps through a kernel of the target `host`",
         probe: Probe::Program("gdb"),
         packages: packages(["gdb", "gdb", "gdb", "gdb"]),
+    },
+    Need {
+        what: "strace",
+        purpose: "counts the processes of an unchanged build",
+        probe: Probe::Program("strace"),
+        packages: packages(["strace", "strace", "strace", "-"]),
     },
 ];
 
