@@ -109,24 +109,38 @@ fn in_memory(_bytes: &[u8]) -> io::Result<File> {
 }
 
 pub(super) fn from_temporary(bytes: &[u8]) -> Result<Library, String> {
-    let name = format!("offload-host-{}-{}.so", std::process::id(), Hash128::of(bytes));
-    let path = std::env::temp_dir().join(name);
+    let (mut file, path) = new_file(bytes)?;
     let removed = Removed(&path);
-    // `create_new` fails on whatever is there already, also on a dangling symbolic link.
-    let created = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
-    let written = created.and_then(|mut file| file.write_all(bytes));
-    written.map_err(|error| format!("{}: {error}", path.display()))?;
+    file.write_all(bytes).map_err(|error| format!("{}: {error}", path.display()))?;
+    drop(file);
     let library = dlopen(&path);
     // At once, and not when the program is dropped: a process that is killed leaves nothing behind.
     drop(removed);
     library
 }
 
+/// A file of this thread's own: others may load the same image at the same time, or may have been killed doing so.
+fn new_file(bytes: &[u8]) -> Result<(File, PathBuf), String> {
+    const TRIES: u32 = 1000;
+    let mut tries = (0..TRIES).map(|number| {
+        let name = format!("offload-host-{}-{}-{number}.so", std::process::id(), Hash128::of(bytes));
+        let path = std::env::temp_dir().join(name);
+        // `create_new` fails on whatever is there already, also on a dangling symbolic link.
+        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
+            Ok(file) => Some(Ok((file, path))),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => None,
+            Err(error) => Some(Err(format!("{}: {error}", path.display()))),
+        }
+    });
+    let taken = || Err(format!("{}: {TRIES} names are taken", std::env::temp_dir().display()));
+    tries.find_map(|tried| tried).unwrap_or_else(taken)
+}
+
 struct Removed<'a>(&'a PathBuf);
 
 impl Drop for Removed<'_> {
     fn drop(&mut self) {
-        // What cannot be removed was not created, or is in a directory that somebody else cleans up.
+        // What cannot be removed is in a directory that somebody else cleans up.
         let _ = std::fs::remove_file(self.0);
     }
 }

@@ -208,10 +208,15 @@ fn images_that_do_not_fit_are_refused() {
 #[test]
 fn the_temporary_file_serves_where_memory_does_not_and_goes() {
     let bytes = object("const uint32_t __offload_host_abi = 1;");
-    let library = image::from_temporary(&bytes).unwrap();
-    let name = format!("offload-host-{}-{}.so", std::process::id(), offload_format::Hash128::of(&bytes));
-    assert!(!std::env::temp_dir().join(name).exists());
-    drop(library);
+    // Threads that load the same image do not get into each other's way.
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| image::from_temporary(&bytes).unwrap());
+        }
+    });
+    let prefix = format!("offload-host-{}-{}", std::process::id(), offload_format::Hash128::of(&bytes));
+    let left = std::fs::read_dir(std::env::temp_dir()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(left.filter(|name| name.to_string_lossy().starts_with(&prefix)).count(), 0);
     let error = image::from_temporary(b"not an object").unwrap_err();
     assert!(error.contains("offload-host-") && error.contains("file too short"), "{error}");
 }
