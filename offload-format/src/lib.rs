@@ -35,11 +35,13 @@ pub mod syclbin;
 #[cfg(feature = "zebin")]
 pub mod zebin;
 
+mod aspects;
 mod error;
 mod hash;
 mod kind;
 mod target;
 
+pub use crate::aspects::Aspects;
 pub use crate::error::{Error, ErrorKind};
 pub use crate::hash::Hash128;
 pub use crate::kind::{ImageKind, OffloadKind};

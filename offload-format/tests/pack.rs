@@ -19,6 +19,10 @@ fn kernel(name: &str) -> KernelInfo {
         private_memory: None,
         spilled: Some(0),
         has_barrier: true,
+        scalar_registers: Some(104),
+        accumulator_registers: Some(8),
+        max_work_group: Some(1024),
+        remark: "rebuilt".into(),
     }
 }
 

@@ -24,7 +24,7 @@ pub const MAGIC: [u8; 8] = *b"OFLDPACK";
 /// Readers refuse another major version.
 pub const MAJOR: u16 = 1;
 /// Grows with additions that old readers may ignore.
-pub const MINOR: u16 = 0;
+pub const MINOR: u16 = 1;
 /// Size of the header.
 pub const HEADER_SIZE: u64 = 64;
 /// Where the header keeps the hash of the index.

@@ -4,7 +4,7 @@ use super::Pack;
 use super::layout::{KERNEL_HAS_BARRIER, UNKNOWN};
 use crate::codec::{Codec, Filter};
 use crate::kind::open_enum;
-use crate::{Error, Hash128, ImageKind, OffloadKind, Target, UnknownTarget, bytes};
+use crate::{Aspects, Error, Hash128, ImageKind, OffloadKind, Target, UnknownTarget, bytes};
 
 /// One device image of a pack.
 #[derive(Clone, Debug)]
@@ -36,8 +36,13 @@ pub struct Image<'a> {
     pub raw_size: u64,
     /// Hash of the image.
     pub hash: Hash128,
-    /// Version word of the image's own format: for SPIR-V, that of its header; else 0.
+    /// Version word of the image's own format, or 0: for SPIR-V that of its header, for PTX the same form
+    /// (`0x00070800` is PTX 7.8), for a cubin the ABI version of its ELF header.
     pub format_version: u32,
+    /// What the device must support.
+    pub aspects: Aspects,
+    /// Which part of a split module this is, empty if the image holds all kernels.
+    pub part: &'a str,
     pub(super) first_kernel: u32,
     pub(super) kernel_count: u32,
 }
@@ -63,16 +68,25 @@ pub struct KernelInfo {
     pub required_work_group: [u32; 3],
     /// Required or compiled sub-group size.
     pub sub_group_size: Option<u32>,
-    /// Registers a work-item uses, in the architecture's own unit.
+    /// Registers a work-item uses, in the architecture's own unit: the GRF count of a hardware thread (Intel),
+    /// VGPRs (AMD), registers (NVIDIA).
     pub registers: Option<u32>,
+    /// Scalar registers (AMD's SGPRs).
+    pub scalar_registers: Option<u32>,
+    /// Accumulation registers (AMD's AGPRs).
+    pub accumulator_registers: Option<u32>,
     /// Local (shared) memory in bytes.
     pub local_memory: Option<u64>,
     /// Private memory in bytes a work-item.
     pub private_memory: Option<u64>,
-    /// Spilled bytes a work-item.
+    /// Spilled bytes, of a work-item (AMD, NVIDIA) or of a hardware thread (Intel).
     pub spilled: Option<u64>,
+    /// The largest work-group that the compiled kernel allows.
+    pub max_work_group: Option<u32>,
     /// Whether the kernel may call `barrier`.
     pub has_barrier: bool,
+    /// What the build chose for this kernel and why, for people; empty if there was nothing to choose.
+    pub remark: String,
 }
 
 open_enum! {
@@ -151,6 +165,8 @@ pub(super) fn image<'a>(pack: &Pack<'a>, record: &[u8]) -> Result<Image<'a>, Err
         first_kernel: bytes::u32_at(record, 80, WHAT)?,
         kernel_count: bytes::u32_at(record, 84, WHAT)?,
         format_version: bytes::u32_at(record, 88, WHAT)?,
+        aspects: Aspects::from_bits(bytes::u32_at(record, 92, WHAT)?),
+        part: pack.text(record, 96)?,
     })
 }
 
@@ -169,6 +185,10 @@ pub(super) fn kernel(pack: &Pack<'_>, record: &[u8]) -> Result<(KernelInfo, [u32
         local_memory: quantity(40)?,
         private_memory: quantity(48)?,
         spilled: quantity(56)?,
+        scalar_registers: Some(u32_at(64)?).filter(|v| *v != 0),
+        accumulator_registers: Some(u32_at(68)?).filter(|v| *v != 0),
+        max_work_group: Some(u32_at(72)?).filter(|v| *v != 0),
+        remark: pack.text(record, 76)?.to_string(),
     };
     Ok((kernel, [u32_at(8)?, u32_at(12)?]))
 }

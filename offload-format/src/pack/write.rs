@@ -9,7 +9,7 @@ use super::layout::{
 };
 use super::record::{KernelInfo, NoticeKind};
 use crate::codec::FrameInfo;
-use crate::{Error, Hash128, ImageKind, OffloadKind, Target, bytes};
+use crate::{Aspects, Error, Hash128, ImageKind, OffloadKind, Target, bytes};
 
 /// An image to be put into a pack.
 #[derive(Clone, Debug)]
@@ -22,8 +22,12 @@ pub struct NewImage {
     pub target: Target,
     /// Which programming model launches it.
     pub offload_kind: OffloadKind,
-    /// Version word of the image's own format, or 0.
+    /// Version word of the image's own format, or 0; see [`Image::format_version`](super::Image::format_version).
     pub format_version: u32,
+    /// What the device must support.
+    pub aspects: Aspects,
+    /// Which part of a split module this is, or empty. Parts of a module for one target have different kernels.
+    pub part: String,
     /// Its kernels.
     pub kernels: Vec<KernelInfo>,
 }
@@ -37,6 +41,8 @@ impl NewImage {
             target,
             offload_kind: OffloadKind::OpenCl,
             format_version: 0,
+            aspects: Aspects::default(),
+            part: String::new(),
             kernels: Vec::new(),
         }
     }
@@ -107,7 +113,7 @@ impl PackBuilder {
     /// [`crate::ErrorKind::Invalid`] if texts or tables pass 4 GiB.
     pub fn finish(mut self) -> Result<PackLayout, Error> {
         self.images.sort_by(|(a, _), (b, _)| {
-            (&a.module, &a.variant, &a.target).cmp(&(&b.module, &b.variant, &b.target))
+            (&a.module, &a.variant, &a.target, &a.part).cmp(&(&b.module, &b.variant, &b.target, &b.part))
         });
         self.notices.sort();
         let placed = place(&self.images)?;
@@ -195,7 +201,9 @@ impl Tables {
             .bytes(&frame.hash.0)
             .u32(first_kernel)
             .u32(small(image.kernels.len())?)
-            .u32(image.format_version);
+            .u32(image.format_version)
+            .u32(image.aspects.bits())
+            .text(self.text(&image.part)?);
         self.images.extend(record.done(IMAGE_RECORD));
         Ok(())
     }
@@ -223,7 +231,11 @@ impl Tables {
             .u32(if kernel.has_barrier { KERNEL_HAS_BARRIER } else { 0 })
             .u64(kernel.local_memory.unwrap_or(UNKNOWN))
             .u64(kernel.private_memory.unwrap_or(UNKNOWN))
-            .u64(kernel.spilled.unwrap_or(UNKNOWN));
+            .u64(kernel.spilled.unwrap_or(UNKNOWN))
+            .u32(kernel.scalar_registers.unwrap_or(0))
+            .u32(kernel.accumulator_registers.unwrap_or(0))
+            .u32(kernel.max_work_group.unwrap_or(0))
+            .text(self.text(&kernel.remark)?);
         self.kernels.extend(record.done(KERNEL_RECORD));
         Ok(())
     }

@@ -173,17 +173,7 @@ fn work_items_know_where_they_are() {
 #[test]
 fn printed_text_arrives() {
     let image = HostImage::load(&object(KERNELS), &["hello"]).unwrap();
-    let info = crate::KernelInfo {
-        name: "hello".into(),
-        args: Vec::new(),
-        required_work_group: [0; 3],
-        sub_group_size: None,
-        registers: None,
-        local_memory: None,
-        private_memory: None,
-        spilled: None,
-        has_barrier: false,
-    };
+    let info = kernel("hello", &[]);
     let (text, range) = (Mutex::new(Vec::new()), NdRange::new(&[2], &[1]).unwrap());
     let print = |bytes: &[u8]| text.lock().unwrap().extend_from_slice(bytes);
     let run = image.run("hello").unwrap();

@@ -83,17 +83,7 @@ mod tests {
             kind: *kind,
             size: *size,
         };
-        KernelInfo {
-            name: "k".into(),
-            args: kinds.iter().map(arg).collect(),
-            required_work_group: [0; 3],
-            sub_group_size: None,
-            registers: None,
-            local_memory: None,
-            private_memory: None,
-            spilled: None,
-            has_barrier: false,
-        }
+        KernelInfo { name: "k".into(), args: kinds.iter().map(arg).collect(), ..KernelInfo::default() }
     }
 
     #[test]

@@ -1,0 +1,79 @@
+//! What a device must support beyond the basics, by SYCL's names
+//! (<https://registry.khronos.org/SYCL/specs/sycl-2020/html/sycl-2020.html#sec:device-aspects>).
+
+use std::fmt;
+use std::ops::BitOr;
+
+/// A set of optional features of devices that an image uses.
+///
+/// Bits that this release does not know are kept: an image that has one needs a device of which this release cannot
+/// say whether it fits.
+///
+/// ```
+/// use offload_format::Aspects;
+///
+/// let needed = Aspects::FP64 | Aspects::FP16;
+/// assert_eq!(needed.to_string(), "fp16, fp64");
+/// assert_eq!(needed.missing_from(Aspects::FP16), Aspects::FP64);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Aspects(u32);
+
+const NAMES: [(Aspects, &str); 3] =
+    [(Aspects::FP16, "fp16"), (Aspects::FP64, "fp64"), (Aspects::ATOMIC64, "atomic64")];
+
+impl Aspects {
+    /// 16-bit floating-point numbers.
+    pub const FP16: Aspects = Aspects(1);
+    /// 64-bit floating-point numbers.
+    pub const FP64: Aspects = Aspects(2);
+    /// Atomic operations on 64-bit integers.
+    pub const ATOMIC64: Aspects = Aspects(4);
+
+    /// The set with these bits.
+    pub fn from_bits(bits: u32) -> Aspects {
+        Aspects(bits)
+    }
+
+    /// The bits on disk.
+    pub fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// Whether nothing is needed.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// What of this set is not in `device`.
+    #[must_use]
+    pub fn missing_from(self, device: Aspects) -> Aspects {
+        Aspects(self.0 & !device.0)
+    }
+}
+
+impl BitOr for Aspects {
+    type Output = Aspects;
+
+    fn bitor(self, other: Aspects) -> Aspects {
+        Aspects(self.0 | other.0)
+    }
+}
+
+impl FromIterator<Aspects> for Aspects {
+    fn from_iter<I: IntoIterator<Item = Aspects>>(sets: I) -> Aspects {
+        sets.into_iter().fold(Aspects::default(), Aspects::bitor)
+    }
+}
+
+impl fmt::Display for Aspects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = NAMES.iter().filter(|(aspect, _)| self.0 & aspect.0 != 0);
+        let mut names: Vec<String> = known.map(|(_, name)| (*name).to_string()).collect();
+        let rest = NAMES.iter().fold(*self, |rest, (aspect, _)| rest.missing_from(*aspect));
+        if !rest.is_empty() {
+            names.push(format!("unknown({:#x})", rest.0));
+        }
+        f.pad(&names.join(", "))
+    }
+}
