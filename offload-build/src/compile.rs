@@ -1,9 +1,13 @@
 //! From kernel sources to verified device images, one for each target.
 
 mod action;
+mod amdgcn;
 mod check;
+mod cubin;
+mod gpu;
 mod host;
 mod intel;
+mod nvptx;
 mod opencl_c;
 mod scan;
 mod spirv;
@@ -17,6 +21,7 @@ use crate::cache::{Blob, Cache};
 use crate::config::{Config, Presence, WantedTarget};
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
+use crate::flight::Flights;
 use crate::jobs::Jobs;
 use crate::kernel::Kernel;
 use crate::tool::{Runner, Tool};
@@ -41,6 +46,7 @@ pub(crate) struct Session<'a> {
     pub(crate) runner: &'a Runner<'a>,
     pub(crate) finder: &'a Finder<'a>,
     pub(crate) sources: &'a Sources,
+    pub(crate) flights: &'a Flights,
     llvm: Llvm,
     spirv_val: Option<Tool>,
 }
@@ -72,30 +78,36 @@ pub(crate) struct Scanned {
 pub(crate) fn images(env: &CargoEnv, cache: &Cache, config: &Config, sources: &Sources) -> Result<Outcome> {
     let jobs = Jobs::from_env();
     let runner = Runner { env, jobs: &jobs };
-    let finder = Finder { env, cache, runner: &runner };
+    let flights = Flights::default();
+    let finder = Finder { env, cache, runner: &runner, flights: &flights };
     let (llvm, spirv_val) = (finder.llvm()?, finder.spirv_val());
-    let session = Session { env, cache, runner: &runner, finder: &finder, sources, llvm, spirv_val };
+    let session =
+        Session { env, cache, runner: &runner, finder: &finder, sources, flights: &flights, llvm, spirv_val };
 
     let scanned = scan::files(&session, &jobs)?;
-    prepare_shared(&session, &scanned, &config.targets);
-    let results = jobs.map(&config.targets, |wanted| compile(&session, &scanned, &wanted.target));
+    let results = jobs.map(&config.targets, |wanted| compile(&session, &scanned, (config, &wanted.target)));
     collect(env, &config.targets, results)
 }
 
-/// Several targets are made from the same SPIR-V: it is made first, once, and lies in the cache when they start.
-fn prepare_shared(session: &Session<'_>, scanned: &[Scanned], targets: &[WantedTarget]) {
-    if targets.iter().any(|wanted| matches!(wanted.target, Target::Intel(_))) {
-        // Targets that need it meet the same error again, and it is theirs to report.
-        let _ = spirv::module(session, scanned, intel::SPIRV_VERSION);
-    }
-}
-
-fn compile(session: &Session<'_>, scanned: &[Scanned], target: &Target) -> Result<Compiled> {
+fn compile(
+    session: &Session<'_>,
+    scanned: &[Scanned],
+    (config, target): (&Config, &Target),
+) -> Result<Compiled> {
     match target {
         Target::Host(level) => host::compile(session, scanned, *level),
         Target::Spirv64(version) => spirv::compile(session, scanned, *version),
         Target::Intel(arch) => intel::compile(session, scanned, arch),
         Target::OpenClC => opencl_c::compile(session, scanned),
+        Target::Nvptx(sm) => nvptx::compile(session, scanned, sm),
+        Target::Cubin(sm) => {
+            let all = config.targets.iter().filter_map(|wanted| match &wanted.target {
+                Target::Cubin(sm) => Some(sm),
+                _ => None,
+            });
+            cubin::compile(session, scanned, (sm, cubin::base(sm, all)))
+        }
+        Target::Amdgcn(arch) => amdgcn::compile(session, scanned, arch),
         other => Err(Error::new(format!("this release of offload-build cannot compile for `{other}`"))
             .hint(format!("`cargo offload targets remove {other}`"))),
     }

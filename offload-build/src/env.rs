@@ -113,6 +113,37 @@ impl CargoEnv {
         env::split_paths(&path).filter(|dir| dir.is_absolute()).collect()
     }
 
+    /// Where CUDA may be installed: the directories that hold `bin`, `nvvm` and `include`.
+    pub(crate) fn cuda_roots(&self) -> Vec<PathBuf> {
+        let named =
+            ["CUDA_PATH", "CUDA_HOME"].into_iter().filter_map(|name| self.var(name)).map(PathBuf::from);
+        let usual = ["/usr/local/cuda", "/opt/cuda", "/usr/lib/cuda"].into_iter().map(PathBuf::from);
+        let wheels = self.python_packages().into_iter();
+        let wheels = wheels.flat_map(|dir| ["nvidia/cuda_nvcc", "nvidia/cu13"].map(|name| dir.join(name)));
+        named.filter(|dir| dir.is_absolute()).chain(usual).chain(wheels).collect()
+    }
+
+    /// Directories of installed Python packages: of the active environment, the user, the system.
+    fn python_packages(&self) -> Vec<PathBuf> {
+        let dir = |name| env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
+        self.record(|lines| lines.env.insert("VIRTUAL_ENV".to_string()));
+        let user = dir("HOME").map(|home| home.join(".local"));
+        let prefixes =
+            dir("VIRTUAL_ENV").into_iter().chain(user).chain(["/usr/local", "/usr"].map(PathBuf::from));
+        let mut found = Vec::new();
+        for lib in prefixes.map(|prefix| prefix.join("lib")) {
+            let versions = crate::fs::list(&lib).unwrap_or_default().into_iter();
+            let python = |path: &PathBuf| {
+                path.file_name()
+                    .and_then(|name| name.to_str())
+                    .is_some_and(|name| name.starts_with("python3"))
+            };
+            let dirs = versions.filter(python);
+            found.extend(dirs.flat_map(|dir| ["site-packages", "dist-packages"].map(|name| dir.join(name))));
+        }
+        found
+    }
+
     /// Where caches of this user belong on this system.
     pub(crate) fn user_cache_dir(&self) -> Option<PathBuf> {
         let dir = |name| env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
@@ -150,7 +181,14 @@ impl CargoEnv {
 
     /// Shows a warning, one line of cargo's for each line.
     pub(crate) fn warn(&self, text: &str) {
-        self.record(|lines| lines.warnings.extend(text.lines().map(str::to_string)));
+        self.record(|lines| {
+            for line in text.lines() {
+                // Targets that share a step share its warnings.
+                if !lines.warnings.iter().any(|known| known == line) {
+                    lines.warnings.push(line.to_string());
+                }
+            }
+        });
     }
 
     /// Links the archive `lib{name}.a` of `dir` whole into the final program.

@@ -5,10 +5,13 @@
 
 mod callgraph;
 mod metadata;
+mod prepare;
+mod signature;
 mod state;
 
 pub(crate) use callgraph::reaching;
 pub(crate) use metadata::kernels;
+pub(crate) use prepare::{LocalArguments, Wanted, prepare};
 pub(crate) use state::thread_local_state;
 
 /// The name after the first `@` of `text`, and what follows it.
@@ -20,4 +23,9 @@ fn global_name(text: &str) -> Option<(&str, &str)> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._$-".contains(c);
     let end = rest.find(|c| !plain(c)).unwrap_or(rest.len());
     rest.split_at_checked(end)
+}
+
+/// Whether a `define` line is of a kernel, on any GPU.
+fn is_kernel(line: &str) -> bool {
+    [" spir_kernel ", " ptx_kernel ", " amdgpu_kernel "].iter().any(|convention| line.contains(convention))
 }

@@ -19,6 +19,8 @@ pub(crate) struct Arg {
     /// With typedefs resolved.
     pub(crate) base_type: String,
     pub(crate) kind: ArgKind,
+    /// Size in bytes of a value, where its type in LLVM's IR says it.
+    pub(crate) size: Option<u32>,
 }
 
 impl Kernel {
@@ -28,7 +30,7 @@ impl Kernel {
             name: arg.name.clone(),
             type_name: arg.type_name.clone(),
             kind: arg.kind,
-            size: None,
+            size: arg.size,
         };
         KernelInfo {
             name: self.name.clone(),

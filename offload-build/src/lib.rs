@@ -36,11 +36,13 @@ mod depfile;
 mod embed;
 mod env;
 mod error;
+mod flight;
 mod fs;
 mod generate;
 mod ir;
 mod jobs;
 mod kernel;
+mod report;
 mod tool;
 mod toolchain;
 

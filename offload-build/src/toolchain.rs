@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::cache::{Cache, KeyBuilder};
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
+use crate::flight::Flights;
 use crate::fs;
 use crate::tool::{Invocation, Runner, Tool, file_stamp};
 use search::Candidates;
@@ -23,6 +24,7 @@ pub(crate) struct Finder<'a> {
     pub(crate) env: &'a CargoEnv,
     pub(crate) cache: &'a Cache,
     pub(crate) runner: &'a Runner<'a>,
+    pub(crate) flights: &'a Flights,
 }
 
 /// The tools of one LLVM release.
@@ -81,6 +83,28 @@ impl Finder<'_> {
         Ok(Tool { path: path.to_path_buf(), version: String::new() })
     }
 
+    /// NVIDIA's assembler.
+    pub(crate) fn ptxas(&self) -> Result<Tool> {
+        let candidates = Candidates::cuda(self.env, "OFFLOAD_PTXAS", &["bin/ptxas"]);
+        let path = candidates.first().ok_or_else(|| candidates.error("ptxas", &[]).hint(remedy::ptxas()))?;
+        self.tool(path)
+    }
+
+    /// NVIDIA's library of mathematics as bitcode, where it is installed.
+    pub(crate) fn libdevice(&self) -> Option<PathBuf> {
+        let file = "nvvm/libdevice/libdevice.10.bc";
+        Candidates::cuda(self.env, "OFFLOAD_LIBDEVICE", &[file]).first().map(Path::to_path_buf)
+    }
+
+    /// LLVM's library of OpenCL C's functions as bitcode: its file until release 22, and its directory since.
+    pub(crate) fn libclc(&self, llvm: &Llvm, names: [&str; 2]) -> Result<PathBuf> {
+        let candidates = Candidates::libclc(self.env, llvm, names);
+        let found = candidates.first().map(Path::to_path_buf);
+        found.ok_or_else(|| {
+            candidates.error("libclc, which has the functions of OpenCL C,", &[]).hint(remedy::libclc())
+        })
+    }
+
     /// The SPIR-V validator, where it is installed.
     pub(crate) fn spirv_val(&self) -> Option<Tool> {
         let candidates = Candidates::named(self.env, "spirv-val", "OFFLOAD_SPIRV_VAL");
@@ -108,7 +132,9 @@ impl Finder<'_> {
     /// What a tool prints, asked once for each state of its file.
     fn ask(&self, path: &Path, args: &[&str]) -> Result<String> {
         let key = KeyBuilder::new("ask").part(file_stamp(path)?.as_bytes()).part(args.join(" ").as_bytes());
-        let blob = self.cache.get_or(key.finish(), || {
+        let key = key.finish();
+        let _flight = self.flights.enter(key);
+        let blob = self.cache.get_or(key, || {
             let args = args.iter().map(Into::into).collect();
             let invocation = Invocation { program: path, args, directory: &self.env.out_dir, input: None };
             Ok(self.runner.run(&invocation)?.stdout.into_bytes())

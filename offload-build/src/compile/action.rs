@@ -11,7 +11,7 @@ use offload_format::Hash128;
 use super::Session;
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::error::{Error, Result};
-use crate::tool::{Invocation, Output, Tool};
+use crate::tool::{Invocation, Tool};
 use crate::{depfile, fs};
 
 /// An argument of a command; files have no name until it runs.
@@ -60,6 +60,7 @@ impl Session<'_> {
         let mut key = KeyBuilder::new(action.name).part(action.tool.identity()?.as_bytes());
         key = args_key(key, &action.args).part(action.input.as_deref().unwrap_or_default().as_bytes());
         let key = key.finish();
+        let _flight = self.flights.enter(key);
         let known = self.cache.dependencies(key).unwrap_or_default();
         if let Some(blob) = self.known_result(key, &known) {
             return Ok(blob);
@@ -134,6 +135,33 @@ impl Session<'_> {
 
     /// The output of a step, which `check` has accepted; a bad one is never stored.
     pub(super) fn step(&self, step: &Step<'_>, check: impl FnOnce(&[u8]) -> Result<()>) -> Result<Blob> {
+        let (blob, said) = self.step_said(step, check)?;
+        self.env.warn(&warnings(&said));
+        Ok(blob)
+    }
+
+    /// As [`Session::step`], with everything that the tool printed, also when it ran in an earlier build.
+    pub(super) fn step_said(
+        &self,
+        step: &Step<'_>,
+        check: impl FnOnce(&[u8]) -> Result<()>,
+    ) -> Result<(Blob, String)> {
+        let key = self.step_key(step)?;
+        let _flight = self.flights.enter(key);
+        let said_key = KeyBuilder::new("what the tool printed").part(&key.bytes()).finish();
+        if let (Some(blob), Some(said)) = (self.cache.get(key), self.cache.get(said_key)) {
+            return Ok((blob, said.read_text()?));
+        }
+        let (content, said) = self.run_step(step)?;
+        check(&content).map_err(|error| {
+            let tool = step.tool.path.display();
+            error.context(format!("`{tool}` exited with success, but its output is not usable"))
+        })?;
+        self.cache.put(said_key, said.as_bytes())?;
+        Ok((self.cache.put(key, &content)?, said))
+    }
+
+    fn step_key(&self, step: &Step<'_>) -> Result<Key> {
         let mut key = KeyBuilder::new(step.name).part(step.tool.identity()?.as_bytes());
         key = args_key(key, &step.args);
         for (blob, _) in &step.inputs {
@@ -143,17 +171,10 @@ impl Session<'_> {
             key = key.part(crate::tool::file_stamp(file)?.as_bytes());
             self.env.depends_on(file);
         }
-        self.cache.get_or(key.finish(), || {
-            let content = self.run_step(step)?;
-            check(&content).map_err(|error| {
-                let tool = step.tool.path.display();
-                error.context(format!("`{tool}` exited with success, but its output is not usable"))
-            })?;
-            Ok(content)
-        })
+        Ok(key.finish())
     }
 
-    fn run_step(&self, step: &Step<'_>) -> Result<Vec<u8>> {
+    fn run_step(&self, step: &Step<'_>) -> Result<(Vec<u8>, String)> {
         let scratch = fs::scratch(self.cache.dir())?;
         let names: Vec<String> =
             step.inputs.iter().enumerate().map(|(index, (_, ending))| format!("in{index}{ending}")).collect();
@@ -173,15 +194,17 @@ impl Session<'_> {
             input: None,
         };
         let printed = self.runner.run(&invocation)?;
-        self.env.warn(&warnings(&printed));
-        output_of(step.tool, &produced(scratch.path())?)
+        let content = output_of(step.tool, &produced(scratch.path())?)?;
+        Ok((content, [printed.stdout, printed.stderr].join("\n")))
     }
 }
 
-/// ocloc warns of spilled registers on standard output, between lines that say that all went well.
-fn warnings(printed: &Output) -> String {
-    let lines = printed.stdout.lines().chain(printed.stderr.lines());
-    lines.filter(|line| line.contains("warning:")).collect::<Vec<_>>().join("\n")
+/// The lines that warn, between others that say that all went well.
+fn warnings(said: &str) -> String {
+    // libclc has triples of its own; no flag keeps clang from saying so.
+    let known = |line: &&str| !line.contains("Linking two modules of different target triples");
+    let lines = said.lines().filter(|line| line.contains("warning:")).filter(known);
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The output file: `out`, `out.bin` from newer releases of ocloc.

@@ -69,6 +69,42 @@ pub(super) fn intel(bytes: &[u8], kernels: &[&str]) -> Result<()> {
     if images == 0 { Err(Error::new("its archive holds no image")) } else { Ok(()) }
 }
 
+/// PTX with these kernels that calls nothing from outside.
+pub(super) fn ptx(bytes: &[u8], kernels: &[&str]) -> Result<()> {
+    let text = std::str::from_utf8(bytes).map_err(|_| Error::new("it is not text"))?;
+    let names = |start: &'static str| {
+        text.lines()
+            .filter_map(move |line| line.trim_start().strip_prefix(start)?.split('(').next().map(str::trim))
+    };
+    expect_kernels(names(".visible .entry "), kernels)?;
+    Ok(())
+}
+
+/// A cubin with these kernels.
+pub(super) fn cubin(bytes: &[u8], kernels: &[&str]) -> Result<()> {
+    let file = parse_elf(bytes)?;
+    let names: Vec<_> = file.sections().filter_map(|s| s.name().ok().map(str::to_string)).collect();
+    expect_kernels(names.iter().filter_map(|name| name.strip_prefix(".text.")), kernels)
+}
+
+/// A relocatable AMD object that needs nothing else.
+pub(super) fn amd_object(bytes: &[u8]) -> Result<()> {
+    let file = parse_elf(bytes)?;
+    let mut undefined =
+        file.symbols().filter(|symbol| symbol.is_undefined()).filter_map(|symbol| symbol.name().ok());
+    match undefined.find(|name| !name.is_empty()) {
+        None => Ok(()),
+        Some(name) => Err(unresolved(name, "libclc")),
+    }
+}
+
+/// An AMD code object with these kernels.
+pub(super) fn code_object(bytes: &[u8], kernels: &[&str]) -> Result<()> {
+    let file = parse_elf(bytes)?;
+    let names: Vec<_> = file.dynamic_symbols().filter_map(|s| s.name().ok().map(str::to_string)).collect();
+    expect_kernels(names.iter().filter_map(|name| name.strip_suffix(".kd")), kernels)
+}
+
 /// A shared object with an entry for each kernel that needs nothing but the C library.
 pub(super) fn host(bytes: &[u8], kernels: &[&str]) -> Result<()> {
     let file = parse_elf(bytes)?;

@@ -8,7 +8,7 @@ use super::{Compiled, Scanned, Session, check, kernel_names, spirv};
 use crate::error::Result;
 
 /// Understood by every ocloc of the last years.
-pub(super) const SPIRV_VERSION: SpirvVersion = SpirvVersion::V1_2;
+const SPIRV_VERSION: SpirvVersion = SpirvVersion::V1_2;
 
 pub(super) fn compile(session: &Session<'_>, scanned: &[Scanned], arch: &IntelArch) -> Result<Compiled> {
     let ocloc = session.finder.ocloc()?;

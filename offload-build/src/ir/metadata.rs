@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use offload_format::pack::ArgKind;
 
-use super::global_name;
+use super::signature::{Param, params};
+use super::{global_name, is_kernel};
 use crate::kernel::{Arg, Kernel};
 
 /// Attachments of a `define` line, then of the nodes: `!13` to its operands.
@@ -19,7 +20,7 @@ pub(crate) fn kernels(module: &str) -> Vec<Kernel> {
             Some((name, value.strip_prefix("!{")?.strip_suffix('}')?))
         })
         .collect();
-    let defined = module.lines().filter(|line| line.starts_with("define ") && line.contains(" spir_kernel "));
+    let defined = module.lines().filter(|line| line.starts_with("define ") && is_kernel(line));
     defined.filter_map(|line| kernel(line, &nodes)).collect()
 }
 
@@ -33,15 +34,32 @@ fn kernel(line: &str, nodes: &Nodes<'_>) -> Option<Kernel> {
     let (types, base_types) = (strings("kernel_arg_type"), strings("kernel_arg_base_type"));
     let (names, access) = (strings("kernel_arg_name"), strings("kernel_arg_access_qual"));
     let spaces = attached("kernel_arg_addr_space").map(integers).unwrap_or_default();
-    let args = spaces.iter().enumerate().map(|(index, space)| {
+    let params = params(rest).map(|(list, _)| list).unwrap_or_default();
+    let described = spaces.iter().enumerate().map(|(index, space)| {
         let text = |list: &[String]| list.get(index).cloned().unwrap_or_default();
         let base_type = text(&base_types);
         let kind = kind(*space, &base_type, &text(&access));
-        Arg { name: text(&names), type_name: text(&types), base_type, kind }
+        let size = params.get(index).filter(|_| kind == ArgKind::Value).and_then(Param::size);
+        Arg { name: text(&names), type_name: text(&types), base_type, kind, size }
     });
+    // Only OpenCL C describes its arguments; of other languages there is the signature.
+    let args: Vec<Arg> =
+        if spaces.is_empty() { params.iter().map(plain_arg).collect() } else { described.collect() };
     let size = attached("reqd_work_group_size").map(integers).unwrap_or_default();
     let required_work_group = <[u32; 3]>::try_from(size).unwrap_or_default();
-    Some(Kernel { name: name.to_string(), args: args.collect(), required_work_group })
+    Some(Kernel { name: name.to_string(), args, required_work_group })
+}
+
+fn plain_arg(param: &Param<'_>) -> Arg {
+    let type_name = param.type_text().to_string();
+    let name = if param.name().starts_with(|c: char| c.is_ascii_digit()) { "" } else { param.name() };
+    Arg {
+        name: name.to_string(),
+        base_type: type_name.clone(),
+        type_name,
+        kind: param.kind(),
+        size: param.size(),
+    }
 }
 
 /// Address spaces are those of SPIR 1.2, whatever the target.
@@ -110,7 +128,18 @@ define spir_kernel void @none() #0 {
             ("scale_t", "float", ArgKind::Value)
         );
         assert_eq!((x.name.as_str(), x.kind), ("x", ArgKind::Global));
+        assert_eq!((a.size, x.size), (Some(4), None));
         assert!(kernels[1].args.is_empty());
+    }
+
+    #[test]
+    fn other_languages_have_signatures_alone() {
+        let line =
+            "define protected ptx_kernel void @k(float noundef %0, ptr addrspace(1) noundef %x) #0 {\n";
+        let kernels = kernels(line);
+        let [a, x] = kernels[0].args.as_slice() else { panic!("{:?}", kernels[0].args) };
+        assert_eq!((a.name.as_str(), a.type_name.as_str(), a.size), ("", "float", Some(4)));
+        assert_eq!((x.name.as_str(), x.kind), ("x", ArgKind::Global));
     }
 
     #[test]

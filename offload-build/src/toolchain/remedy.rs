@@ -37,6 +37,19 @@ pub(super) fn pocl() -> String {
     install(["apt install pocl-opencl-icd", "dnf install pocl", "pacman -S pocl", "brew install pocl"])
 }
 
+pub(super) fn ptxas() -> String {
+    "pip install --target DIR nvidia-cuda-nvcc-cu12 and set CUDA_PATH to DIR/nvidia/cuda_nvcc, or set CUDA_PATH to an installed CUDA toolkit; or embed PTX alone (`nvptx:` targets), which the driver compiles".to_string()
+}
+
+pub(super) fn libclc() -> String {
+    install([
+        "apt install libclc-22",
+        "dnf install libclc",
+        "pacman -S libclc",
+        "nothing: brew has no libclc",
+    ])
+}
+
 fn install([debian, fedora, arch, macos]: [&str; 4]) -> String {
     match system() {
         System::Debian => debian.to_string(),

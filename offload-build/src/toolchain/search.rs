@@ -46,6 +46,37 @@ impl Candidates {
             .described(format!("{name} in PATH, /usr/bin"))
     }
 
+    /// Where CUDA's tools and libraries lie: what its variables say, its usual place, Python's wheels of it.
+    pub(super) fn cuda(env: &CargoEnv, variable: &'static str, files: &[&str]) -> Candidates {
+        let mut candidates = Candidates::explicit(env, variable);
+        if candidates.looked_for.is_empty() {
+            let name = files.first().copied().unwrap_or_default();
+            let in_path = Path::new(name).file_name().filter(|_| name.starts_with("bin/"));
+            if let Some(name) = in_path {
+                candidates.push_all(env.search_path().into_iter().map(|dir| dir.join(name)));
+            }
+            for root in env.cuda_roots() {
+                candidates.push_all(files.iter().map(|file| root.join(file)));
+            }
+            let places = "PATH, CUDA_PATH, CUDA_HOME, /usr/local/cuda, Python's packages nvidia/cuda_nvcc and nvidia/cu13";
+            candidates.looked_for = vec![format!("{} in {places}", files.join(", "))];
+        }
+        candidates
+    }
+
+    /// LLVM's OpenCL library: until release 22 in a directory of its own, then among clang's files.
+    pub(super) fn libclc(env: &CargoEnv, llvm: &Llvm, [old, new]: [&str; 2]) -> Candidates {
+        let mut candidates = Candidates::explicit_dir(env, "OFFLOAD_LIBCLC_DIR", old);
+        if candidates.looked_for.is_empty() {
+            let dirs = ["/usr/lib/clc", "/usr/share/clc", "/usr/lib64/clc", "/usr/local/share/clc"];
+            candidates.push_all([llvm.resource_dir.join("lib").join(new).join("libclc.bc")]);
+            candidates.push_all(dirs.iter().map(|dir| Path::new(dir).join(old)));
+            candidates.looked_for =
+                vec![format!("{old} in {}, lib/{new}/libclc.bc of clang", dirs.join(", "))];
+        }
+        candidates
+    }
+
     pub(super) fn pocl(env: &CargoEnv) -> Candidates {
         let known = ["/usr/share/pocl", "/usr/local/share/pocl", "/opt/homebrew/share/pocl"];
         Candidates::look(env, "OFFLOAD_POCL_DIR", &[], known.map(PathBuf::from).into())
@@ -85,6 +116,13 @@ impl Candidates {
             candidates.looked_for.push(format!("`{}`, which {variable} names", path.display()));
             candidates.push_all([path]);
         }
+        candidates
+    }
+
+    fn explicit_dir(env: &CargoEnv, variable: &'static str, name: &str) -> Candidates {
+        let mut candidates = Candidates::explicit(env, variable);
+        candidates.found =
+            candidates.found.iter().map(|dir| dir.join(name)).filter(|path| path.exists()).collect();
         candidates
     }
 

@@ -13,20 +13,26 @@ pub struct AmdArch {
 }
 
 impl AmdArch {
-    pub(super) const KNOWN: [&'static str; 30] = [
+    pub(super) const KNOWN: [&'static str; 39] = [
         "gfx803",
         "gfx900",
+        "gfx902",
+        "gfx904",
         "gfx906",
         "gfx908",
+        "gfx909",
         "gfx90a",
         "gfx90c",
         "gfx942",
         "gfx950",
         "gfx1010",
+        "gfx1011",
         "gfx1012",
+        "gfx1013",
         "gfx1030",
         "gfx1031",
         "gfx1032",
+        "gfx1033",
         "gfx1034",
         "gfx1035",
         "gfx1036",
@@ -36,8 +42,11 @@ impl AmdArch {
         "gfx1103",
         "gfx1150",
         "gfx1151",
+        "gfx1152",
+        "gfx1153",
         "gfx1200",
         "gfx1201",
+        "gfx1250",
         "gfx9-generic",
         "gfx9-4-generic",
         "gfx10-1-generic",
@@ -45,6 +54,17 @@ impl AmdArch {
         "gfx11-generic",
         "gfx12-generic",
     ];
+
+    /// Every processor that this release knows, without features.
+    pub fn known() -> impl Iterator<Item = AmdArch> {
+        AmdArch::KNOWN.iter().filter_map(|name| AmdArch::parse(name))
+    }
+
+    /// Whether the name is of a family: an image for it runs on all its processors
+    /// (<https://llvm.org/docs/AMDGPUUsage.html#amdgpu-generic-processor-table>).
+    pub fn is_generic(&self) -> bool {
+        self.processor.ends_with("-generic")
+    }
 
     /// The processor, as `gfx90a` or `gfx11-generic`.
     pub fn processor(&self) -> &str {

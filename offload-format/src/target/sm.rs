@@ -10,10 +10,39 @@ pub struct SmArch {
 }
 
 impl SmArch {
-    pub(super) const KNOWN: [&'static str; 19] = [
-        "50", "52", "53", "60", "61", "62", "70", "72", "75", "80", "86", "87", "89", "90", "90a", "100",
-        "103", "120", "121",
+    pub(super) const KNOWN: [&'static str; 25] = [
+        "50", "52", "53", "60", "61", "62", "70", "72", "75", "80", "86", "87", "88", "89", "90", "90a",
+        "100", "100a", "103", "103a", "110", "120", "120a", "121", "121a",
     ];
+
+    /// Every architecture that this release knows, oldest first.
+    pub fn known() -> impl Iterator<Item = SmArch> {
+        SmArch::KNOWN.iter().filter_map(|name| SmArch::parse(&format!("sm_{name}")))
+    }
+
+    /// The lowest PTX version, major and minor, in which the architecture exists
+    /// (<https://docs.nvidia.com/cuda/parallel-thread-execution/#release-notes>); `None` for one that this release
+    /// does not know.
+    ///
+    /// The lower the version, the older the drivers that take the text.
+    pub fn min_ptx(&self) -> Option<(u8, u8)> {
+        Some(match (self.number, self.suffix) {
+            (50 | 52 | 53 | 60..=62, None) => (5, 0),
+            (70, None) => (6, 0),
+            (72, None) => (6, 1),
+            (75, None) => (6, 3),
+            (80, None) => (7, 0),
+            (86, None) => (7, 1),
+            (87, None) => (7, 4),
+            (89 | 90, None) => (7, 8),
+            (90, Some('a')) => (8, 0),
+            (100 | 101, None | Some('a')) => (8, 6),
+            (120, None | Some('a')) => (8, 7),
+            (103 | 121, None | Some('a')) | (100 | 101 | 103 | 120 | 121, Some('f')) => (8, 8),
+            (88, None) | (110, _) => (9, 0),
+            _ => return None,
+        })
+    }
 
     /// The compute capability, as `90` for 9.0.
     pub fn number(&self) -> u16 {
@@ -41,5 +70,19 @@ impl fmt::Display for SmArch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "sm_{}", self.number)?;
         self.suffix.map_or(Ok(()), |suffix| write!(f, "{suffix}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_known_architecture_has_a_lowest_version() {
+        let versions: Vec<_> = SmArch::known().map(|sm| sm.min_ptx().unwrap()).collect();
+        assert_eq!(versions.len(), SmArch::KNOWN.len());
+        assert_eq!(SmArch::parse("sm_80").unwrap().min_ptx(), Some((7, 0)));
+        assert_eq!(SmArch::parse("sm_100f").unwrap().min_ptx(), Some((8, 8)));
+        assert_eq!(SmArch::parse("sm_42").unwrap().min_ptx(), None);
     }
 }

@@ -1,0 +1,176 @@
+//! Making a linked module ready for a GPU's code generator: only kernels are visible, `__local` arguments are sizes.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use offload_format::pack::ArgKind;
+
+use super::signature::{Param, params};
+use super::{global_name, is_kernel};
+
+/// What is wanted of the module.
+#[derive(Debug, Default)]
+pub(crate) struct Wanted<'a> {
+    /// The kernels to keep; all other functions become internal, and unused ones are dropped.
+    pub(crate) kernels: &'a [&'a str],
+    /// Function attributes by kernel, as `"nvvm.maxnreg"="64"`.
+    pub(crate) attributes: BTreeMap<&'a str, String>,
+    pub(crate) local_arguments: LocalArguments,
+}
+
+/// What becomes of kernel arguments that point to local memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum LocalArguments {
+    /// The runtime knows how to pass them.
+    #[default]
+    Kept,
+    /// They become byte offsets into dynamic shared memory: CUDA's driver gives a pointer no memory.
+    Offsets,
+}
+
+/// What clang calls the body of an OpenCL kernel since LLVM 21; the kernel itself only calls it.
+const BODY_PREFIX: &str = "__clang_ocl_kern_imp_";
+/// Dynamic shared memory, whose size the launch gives.
+const DYNAMIC: &str = "__offload_dynamic_shared";
+
+/// Rewrites `module`.
+///
+/// Hiding everything but the kernels halves the code: since LLVM 21 clang emits a second copy of each kernel for
+/// calls from other kernels.
+pub(crate) fn prepare(module: &str, wanted: &Wanted<'_>) -> String {
+    let mut out = String::with_capacity(module.len() + 4096);
+    let mut lines = module.lines();
+    let mut dynamic = false;
+    while let Some(line) = lines.next() {
+        let stub = line.starts_with("define ").then(|| local_stub(line, wanted)).flatten();
+        if let Some(stub) = stub {
+            out.push_str(&stub);
+            lines.by_ref().take_while(|line| *line != "}").for_each(drop);
+            dynamic = true;
+        } else {
+            out.push_str(&line_for(line, wanted));
+            out.push('\n');
+        }
+    }
+    if dynamic {
+        let _ = writeln!(out, "@{DYNAMIC} = external addrspace(3) global [0 x i8], align 16");
+    }
+    out
+}
+
+fn line_for<'a>(line: &'a str, wanted: &Wanted<'_>) -> Cow<'a, str> {
+    let Some(definition) = line.strip_prefix("define ") else { return Cow::Borrowed(line) };
+    let Some((name, _)) = global_name(line) else { return Cow::Borrowed(line) };
+    if wanted.kernels.contains(&name) && is_kernel(line) {
+        return with_attributes(line, wanted.attributes.get(name));
+    }
+    let linkage = definition.split(' ').next().unwrap_or_default();
+    // Other linkages are discarded when unused, or are internal already.
+    if matches!(linkage, "internal" | "private" | "linkonce_odr" | "linkonce" | "available_externally") {
+        return Cow::Borrowed(line);
+    }
+    // What is internal has no visibility of its own. A kernel that is not wanted here becomes a function.
+    let drop_words =
+        ["weak_odr ", "weak ", "hidden ", "protected ", "spir_kernel ", "ptx_kernel ", "amdgpu_kernel "];
+    let (before, after) = definition.split_once('@').unwrap_or((definition, ""));
+    let before = drop_words.iter().fold(before.to_string(), |text, word| text.replace(word, ""));
+    let kernel = is_kernel(line) && line.contains(" spir_kernel ");
+    let convention = if kernel { "spir_func " } else { "" };
+    Cow::Owned(format!("define internal {}@{after}", insert_convention(&before, convention)))
+}
+
+/// A calling convention stands before the return type, which for a kernel is `void`.
+fn insert_convention(before: &str, convention: &str) -> String {
+    before.replace("void ", &format!("{convention}void "))
+}
+
+fn with_attributes<'a>(line: &'a str, attributes: Option<&String>) -> Cow<'a, str> {
+    let split = attributes.and_then(|text| Some((text, line.rsplit_once(" #")?)));
+    match split {
+        Some((text, (before, group))) => Cow::Owned(format!("{before} {text} #{group}")),
+        None => Cow::Borrowed(line),
+    }
+}
+
+/// The kernel of `line` with offsets for its local arguments, if it has such and that is wanted.
+fn local_stub(line: &str, wanted: &Wanted<'_>) -> Option<String> {
+    let (name, rest) = global_name(line)?;
+    let (params, tail) = params(rest)?;
+    let local = |param: &Param<'_>| param.kind() == ArgKind::Local;
+    let concerned = wanted.local_arguments == LocalArguments::Offsets && wanted.kernels.contains(&name);
+    if !concerned || !is_kernel(line) || !params.iter().any(local) {
+        return None;
+    }
+    let head = line.split_once('@')?.0;
+    let (mut taken, mut passed, mut body) = (Vec::new(), Vec::new(), String::new());
+    for (index, param) in params.iter().enumerate() {
+        if local(param) {
+            let _ = writeln!(
+                body,
+                "  %offload.local.{index} = getelementptr inbounds i8, ptr addrspace(3) @{DYNAMIC}, i64 %{}",
+                param.name()
+            );
+            taken.push(format!("i64 noundef %{}", param.name()));
+            passed.push(format!("ptr addrspace(3) noundef align 16 %offload.local.{index}"));
+        } else {
+            taken.push(param.text.to_string());
+            passed.push(param.text.to_string());
+        }
+    }
+    let line = format!("{head}@{name}({}){tail}", taken.join(", "));
+    let line = with_attributes(&line, wanted.attributes.get(name)).into_owned();
+    Some(format!("{line}\n{body}  call void @{BODY_PREFIX}{name}({})\n  ret void\n}}\n", passed.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODULE: &str = "\
+define dso_local ptx_kernel void @k(ptr addrspace(1) noundef %0, ptr addrspace(3) noundef align 4 %1) #0 !m !1 {
+  store i32 0, ptr %0
+  ret void
+}
+define dso_local void @__clang_ocl_kern_imp_k(ptr addrspace(1) noundef %0, ptr addrspace(3) noundef align 4 %1) #1 {
+  ret void
+}
+define hidden float @helper(float %0) #1 {
+define linkonce_odr void @inline() {
+define protected spir_kernel void @other() #0 {
+";
+
+    fn wanted<'a>(kernels: &'a [&'a str], local_arguments: LocalArguments) -> Wanted<'a> {
+        Wanted { kernels, attributes: BTreeMap::new(), local_arguments }
+    }
+
+    #[test]
+    fn everything_but_the_kernels_is_hidden() {
+        let text = prepare(MODULE, &wanted(&["k"], LocalArguments::Kept));
+        assert!(text.starts_with("define dso_local ptx_kernel void @k("), "{text}");
+        assert!(text.contains("define internal dso_local void @__clang_ocl_kern_imp_k("), "{text}");
+        assert!(text.contains("define internal float @helper("), "{text}");
+        assert!(text.contains("define linkonce_odr void @inline("), "{text}");
+        assert!(text.contains("define internal spir_func void @other() #0"), "{text}");
+    }
+
+    #[test]
+    fn local_arguments_become_offsets() {
+        let text = prepare(MODULE, &wanted(&["k"], LocalArguments::Offsets));
+        let stub = "define dso_local ptx_kernel void @k(ptr addrspace(1) noundef %0, i64 noundef %1) #0 !m !1 {\n  \
+                    %offload.local.1 = getelementptr inbounds i8, ptr addrspace(3) @__offload_dynamic_shared, i64 %1\n  \
+                    call void @__clang_ocl_kern_imp_k(ptr addrspace(1) noundef %0, ptr addrspace(3) noundef align 16 %offload.local.1)\n  \
+                    ret void\n}\n";
+        assert!(text.starts_with(stub), "{text}");
+        assert!(text.contains("@__offload_dynamic_shared = external addrspace(3) global [0 x i8], align 16"));
+        assert!(!text.contains("store i32"), "{text}");
+    }
+
+    #[test]
+    fn attributes_go_to_their_kernel() {
+        let attributes = [("k", "\"nvvm.maxnreg\"=\"64\"".to_string())].into();
+        let text = prepare(MODULE, &Wanted { kernels: &["k", "other"], attributes, ..Wanted::default() });
+        assert!(text.contains("align 4 %1) \"nvvm.maxnreg\"=\"64\" #0 !m !1 {"), "{text}");
+        assert_eq!(text.matches("maxnreg").count(), 1);
+    }
+}
