@@ -1,5 +1,6 @@
 //! `cargo xtask`: what is done to this workspace as a whole.
 
+mod builtins;
 mod demo;
 mod error;
 mod fresh;
@@ -22,13 +23,14 @@ struct Task {
     run: fn(&Workspace, &[String]) -> Result<ExitCode>,
 }
 
-const TASKS: [Task; 7] = [
+const TASKS: [Task; 8] = [
     Task { name: "demo", help: demo::HELP, run: demo::run },
     Task { name: "test", help: test::HELP, run: test::run },
     Task { name: "setup", help: setup::HELP, run: setup::run },
     Task { name: "linkers", help: linkers::HELP, run: linkers::run },
     Task { name: "fresh", help: fresh::HELP, run: fresh::run },
     Task { name: "syclbin", help: syclbin::HELP, run: syclbin::run },
+    Task { name: "builtins", help: builtins::HELP, run: builtins::run },
     Task { name: "nightly", help: nightly::HELP, run: nightly::run },
 ];
 

@@ -96,7 +96,7 @@ fn head(kernel: &str, inputs: &[(Param, String)], outputs: &[Param]) -> String {
     for (index, param) in outputs.iter().enumerate() {
         let _ = write!(text, "__global {} *r{index}, ", param.element.name());
     }
-    text.push_str("uint count)\n{\n  size_t all = get_global_size(0) * count, first = get_global_id(0) * count;\n");
+    text.push_str("uint count)\n{\n  size_t part = get_global_size(0) * count, first = get_global_id(0) * count;\n");
     text
 }
 
@@ -111,7 +111,7 @@ fn open_loop(width: usize) -> String {
 
 /// Results of the next width follow.
 fn close_loop(two: bool) -> &'static str {
-    if two { "  }\n  r0 += all;\n  r1 += all;\n" } else { "  }\n  r0 += all;\n" }
+    if two { "  }\n  r0 += part;\n  r1 += part;\n" } else { "  }\n  r0 += part;\n" }
 }
 
 /// `(float2)(a[i + 0], a[i + 1])`

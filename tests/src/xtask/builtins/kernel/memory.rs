@@ -30,12 +30,14 @@ fn pitch(name: &str, width: usize) -> usize {
 }
 
 /// Private and local memory: `t` points to room for 16 elements of `element`.
-fn room(text: &str, element: Element, space: &str) -> String {
+fn room(text: &str, (element, call): (Element, &str), space: &str) -> String {
     let name = element.name();
+    // Only the aligned forms ask for more than the element's own alignment.
+    let aligned = if pitch(call, 3) == 4 { " __attribute__((aligned(32)))" } else { "" };
     let declaration = match space {
-        "__private" => format!("{{\n  {name} t[16] __attribute__((aligned(128)));\n"),
+        "__private" => format!("{{\n  {name} t[16]{aligned};\n"),
         "__local" => format!(
-            "{{\n  __local {name} l[{}] __attribute__((aligned(128)));\n  __local {name} *t = l + get_local_id(0) * 16;\n",
+            "{{\n  __local {name} l[{}]{aligned};\n  __local {name} *t = l + get_local_id(0) * 16;\n",
             GROUP * 16
         ),
         _ => return text.to_string(),
@@ -49,7 +51,7 @@ pub(in super::super) fn vload(kernel: &str, name: &str, [from, to]: [Element; 2]
     let head = head(kernel, &[(vector(raw), "a0".into())], &[vector(to)]);
     let head = match space {
         "__constant" => head.replacen("__global const", "__constant", 1),
-        _ => room(&head, raw, space),
+        _ => room(&head, (raw, name), space),
     };
     let mut text = head;
     for width in widths(name) {
@@ -76,7 +78,7 @@ pub(in super::super) fn vload(kernel: &str, name: &str, [from, to]: [Element; 2]
 pub(in super::super) fn vstore(kernel: &str, name: &str, [from, to]: [Element; 2], space: &str) -> String {
     let raw = bits(to);
     let head = head(kernel, &[(vector(from), "a0".into())], &[vector(raw)]);
-    let mut text = room(&head, raw, space);
+    let mut text = room(&head, (raw, name), space);
     for width in widths(name) {
         let (call, to) = (named(name, *width), to.name());
         let pitch = pitch(name, *width);

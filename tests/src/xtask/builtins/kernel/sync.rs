@@ -57,14 +57,14 @@ const ROOM: usize = 256;
 /// The copies of a whole group, part by part: `body` for each width, with `w` for the vector and `n` for their count.
 fn copies(kernel: &str, element: Element, body: impl Fn(&str, usize) -> String) -> String {
     let local = format!(
-        "{{\n  __local {0} l[{ROOM}] __attribute__((aligned(128)));\n  size_t part = get_group_id(0) * {GROUP} * count;\n",
+        "{{\n  __local {0} l[{ROOM}] __attribute__((aligned(128)));\n  size_t start = get_group_id(0) * {GROUP} * count;\n",
         element.name()
     );
     let mut text = copying(kernel, element).replacen("{\n", &local, 1);
     for width in WIDTHS {
         // Vectors of three have the room of four.
         let vectors = ROOM / if width == 3 { 4 } else { width };
-        let _ = writeln!(text, "  for (size_t i = part; i < part + {GROUP} * count; i += {ROOM}) {{");
+        let _ = writeln!(text, "  for (size_t i = start; i < start + {GROUP} * count; i += {ROOM}) {{");
         text.push_str(&body(&element.vector(width), vectors));
         text.push_str(close_loop(false));
     }
