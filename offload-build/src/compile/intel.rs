@@ -1,20 +1,21 @@
 //! `intel:NAME`: native code through ocloc, from the same SPIR-V for every device.
 
-use offload_format::pack::{KernelInfo, NewImage};
+use offload_format::pack::KernelInfo;
 use offload_format::{IntelArch, SpirvVersion, Target, zebin};
 
 use super::action::{Arg, Step, texts};
-use super::{Compiled, Scanned, Session, check, kernel_names, spirv};
+use super::unit::Unit;
+use super::{Compiled, Session, check, spirv};
 use crate::error::Result;
 
 /// Understood by every ocloc of the last years.
 const SPIRV_VERSION: SpirvVersion = SpirvVersion::V1_2;
 
-pub(super) fn compile(session: &Session<'_>, scanned: &[Scanned], arch: &IntelArch) -> Result<Compiled> {
+pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: &IntelArch) -> Result<Compiled> {
     let ocloc = session.finder.ocloc()?;
     session.env.depends_on(&ocloc.path);
-    let module = spirv::module(session, scanned, SPIRV_VERSION)?;
-    let kernels = kernel_names(scanned);
+    let module = spirv::module(session, unit, SPIRV_VERSION)?;
+    let kernels = unit.names();
     let step = Step {
         name: "ocloc",
         tool: &ocloc,
@@ -25,8 +26,8 @@ pub(super) fn compile(session: &Session<'_>, scanned: &[Scanned], arch: &IntelAr
     let raw = session
         .step(&step, |bytes| check::intel(bytes, &kernels))
         .map_err(|error| error.context(format!("target `intel:{arch}`")))?;
-    let mut image = NewImage::new(&session.sources.module, Target::Intel(arch.clone()));
-    image.kernels = scanned.iter().flat_map(|file| &file.kernels).map(|kernel| kernel.record()).collect();
+    let mut image = unit.image(session, Target::Intel(arch.clone()));
+    image.aspects = check::spirv_aspects(&module.read()?)?;
     add_resources(&mut image.kernels, &raw.read()?);
     Ok(Compiled { image, raw })
 }
