@@ -11,6 +11,8 @@ use crate::ir::LocalArguments;
 
 /// The functions of OpenCL C that libclc lacks.
 const SHIM: &str = include_str!("nvptx_shim.cl");
+/// The same, with the mathematics of libdevice in place of libclc's own, which is two to five times the code.
+const SHIM_WITH_LIBDEVICE: &str = concat!(include_str!("nvptx_shim.cl"), include_str!("nvptx_libdevice.cl"));
 /// libclc's file for NVIDIA until release 22, and its directory since.
 const LIBCLC: [&str; 2] = ["nvptx64--nvidiacl.bc", "nvptx64-nvidia-cuda"];
 
@@ -40,15 +42,13 @@ fn backend(session: &Session<'_>, scanned: &[Scanned], sm: &SmArch) -> Result<Ba
         let [x, y, z] = kernel.required_work_group;
         (kernel.name.clone(), format!("\"nvvm.reqntid\"=\"{x},{y},{z}\""))
     });
+    let libdevice = session.finder.libdevice();
     Ok(Backend {
         name: "nvptx",
         machine: machine(sm, version(sm)?),
-        shim: SHIM,
+        shim: if libdevice.is_some() { SHIM_WITH_LIBDEVICE } else { SHIM },
         shim_flags: Vec::new(),
-        libraries: [Some(session.finder.libclc(&session.llvm, LIBCLC)?), session.finder.libdevice()]
-            .into_iter()
-            .flatten()
-            .collect(),
+        libraries: [session.finder.libclc(&session.llvm, LIBCLC)?].into_iter().chain(libdevice).collect(),
         local_arguments: LocalArguments::Offsets,
         attributes: attributes.collect(),
     })
