@@ -15,6 +15,8 @@ use crate::kernel::Kernel;
 const SHIM: &str = include_str!("nvptx_shim.cl");
 /// What CUDA C++ needs of CUDA's headers.
 const CUDA_HEADER: &str = include_str!("cuda_shim.h");
+/// The same, with the mathematics of libdevice in place of libclc's own, which is two to five times the code.
+const SHIM_WITH_LIBDEVICE: &str = concat!(include_str!("nvptx_shim.cl"), include_str!("nvptx_libdevice.cl"));
 /// libclc's file for NVIDIA until release 22, and its directory since.
 const LIBCLC: [&str; 2] = ["nvptx64--nvidiacl.bc", "nvptx64-nvidia-cuda"];
 
@@ -40,14 +42,15 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
     let version = version(sm)?;
     let opencl = session.sources.files.iter().any(|file| file.language.has_opencl_functions());
     let libclc = opencl.then(|| session.finder.libclc(session.llvm()?, LIBCLC)).transpose()?;
+    let libdevice = session.finder.libdevice();
     let attributes = kernels.iter().map(|kernel| (kernel.name.clone(), attributes(session, kernel)));
     Ok(Backend {
         name: "nvptx",
         front_end: machine(sm, version),
         vendor: cuda(session, sm, version)?,
         machine: machine(sm, version),
-        shim: (SHIM, Vec::new()),
-        libraries: libclc.into_iter().chain(session.finder.libdevice()).collect(),
+        shim: (if libdevice.is_some() { SHIM_WITH_LIBDEVICE } else { SHIM }, Vec::new()),
+        libraries: libclc.into_iter().chain(libdevice).collect(),
         local_arguments: LocalArguments::Offsets,
         attributes: attributes.filter(|(_, text)| !text.is_empty()).collect(),
     })

@@ -40,8 +40,6 @@ pub(crate) const BUILD: &[Need] = &[
         probe: Probe::Llvm("llvm-link"),
         packages: packages(["llvm-22", "llvm", "llvm", "llvm"]),
     },
-        packages: packages(["libclc-22", "libclc", "libclc", "-"]),
-    },
     Need {
         what: "PoCL's function library",
         purpose: "OpenCL C's functions for the target `host`",
@@ -68,16 +66,16 @@ pub(crate) const BUILD: &[Need] = &[
 ];
 
 /// Compiles kernels for the GPUs of every vendor.
-pub(crate) const GPUS: &[Need] = &[
-    Need {
-        what: "libclc",
-        purpose: "OpenCL C's functions for NVIDIA and AMD GPUs",
-        probe: Probe::Glob {
-            dirs: &["/usr/lib/clc", "/usr/share/clc", "/usr/lib64/clc", "/usr/local/share/clc"],
-            prefix: "amdgcn-amd-",
-            suffix: ".bc",
-        },
-];
+pub(crate) const GPUS: &[Need] = &[Need {
+    what: "libclc",
+    purpose: "OpenCL C's functions for NVIDIA and AMD GPUs",
+    probe: Probe::Glob {
+        dirs: &["/usr/lib/clc", "/usr/share/clc", "/usr/lib64/clc", "/usr/local/share/clc"],
+        prefix: "amdgcn-amd-",
+        suffix: ".bc",
+    },
+    packages: packages(["libclc-22", "libclc", "libclc", "-"]),
+}];
 
 /// Runs kernels through OpenCL, steps through one, and counts processes.
 pub(crate) const DRIVERS: &[Need] = &[
