@@ -25,6 +25,7 @@ use crate::config::{Config, Presence, WantedTarget};
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::options::{Options, Split};
+use crate::report;
 use crate::source::{self, Family, SourceFile};
 
 /// The sources of one kernel module, in one variant, and how to read them.
@@ -66,6 +67,11 @@ pub(crate) fn images(workshop: &Workshop<'_>, config: &Config, sources: &Sources
     let results =
         workshop.jobs.map(&served, |wanted| compile(&session, (&scanned, &units), (config, &wanted.target)));
     collect(workshop.env, &served, results, &mut outcome)?;
+    let budget = sources.options.spill_budget()?;
+    outcome
+        .images
+        .iter()
+        .try_for_each(|compiled| report::check_budget(workshop.env, budget, &compiled.image))?;
     Ok(outcome)
 }
 
@@ -99,24 +105,37 @@ fn compile(
     (scanned, units): (&[Scanned], &[Unit<'_>]),
     (config, target): (&Config, &Target),
 ) -> Result<Vec<Compiled>> {
-    let whole = || Unit::whole(scanned);
-    let each = |compile: &(dyn Fn(&Unit<'_>) -> Result<Compiled> + Sync)| {
-        session.workshop.jobs.map(units, |unit| compile(unit)).into_iter().collect::<Result<Vec<_>>>()
-    };
+    let whole = Unit::whole(scanned);
     match target {
-        Target::Host(level) => Ok(vec![host::compile(session, &whole(), *level)?]),
-        Target::OpenClC => Ok(vec![opencl_c::compile(session, &whole())?]),
-        Target::Spirv64(version) => each(&|unit| spirv::compile(session, unit, *version)),
-        Target::Intel(arch) => each(&|unit| intel::compile(session, unit, arch)),
-        Target::Nvptx(sm) => each(&|unit| nvptx::compile(session, unit, sm)),
+        Target::Host(level) => Ok(vec![host::compile(session, &whole, *level)?]),
+        Target::OpenClC => Ok(vec![opencl_c::compile(session, &whole)?]),
+        _ => {
+            let each = |unit: &Unit<'_>| compile_unit(session, unit, (config, target));
+            let parts = session.workshop.jobs.map(units, each).into_iter().collect::<Result<Vec<_>>>()?;
+            Ok(parts.into_iter().flatten().collect())
+        }
+    }
+}
+
+fn compile_unit(
+    session: &Session<'_>,
+    unit: &Unit<'_>,
+    (config, target): (&Config, &Target),
+) -> Result<Vec<Compiled>> {
+    Ok(match target {
+        Target::Intel(arch) => intel::compile(session, unit, arch)?,
+        Target::Spirv64(version) => vec![spirv::compile(session, unit, *version)?],
+        Target::Nvptx(sm) => vec![nvptx::compile(session, unit, sm)?],
         Target::Cubin(sm) => {
             let base = cubin::base(sm, &config.targets);
-            each(&|unit| cubin::compile(session, unit, (sm, &base)))
+            vec![cubin::compile(session, unit, (sm, &base))?]
         }
-        Target::Amdgcn(arch) => each(&|unit| amdgcn::compile(session, unit, arch)),
-        other => Err(Error::new(format!("this release of offload-build cannot compile for `{other}`"))
-            .hint(format!("`cargo offload targets remove {other}`"))),
-    }
+        Target::Amdgcn(arch) => vec![amdgcn::compile(session, unit, arch)?],
+        other => {
+            let error = format!("this release of offload-build cannot compile for `{other}`");
+            return Err(Error::new(error).hint(format!("`cargo offload targets remove {other}`")));
+        }
+    })
 }
 
 fn collect(
