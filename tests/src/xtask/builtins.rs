@@ -5,6 +5,7 @@ mod cases;
 mod element;
 mod fixture;
 mod kernel;
+mod known;
 mod readback;
 mod report;
 mod results;

@@ -261,7 +261,7 @@ fn shuffles(cases: &mut Cases) {
 /// 6.12.13.
 fn print(cases: &mut Cases) {
     let signature = "int printf(__constant char *, ...)";
-    let label = Label { section: "printf", built_in: "printf", signature, element: "" };
+    let label = Label { section: "misc", built_in: "printf", signature, element: "" };
     cases.add(&label, (Run::Print, Bound::Exact), kernel::print);
 }
 
