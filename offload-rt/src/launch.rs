@@ -11,6 +11,8 @@ use std::fmt;
 use std::time::Duration;
 
 pub use self::arg::Arg;
+#[cfg(feature = "cuda")]
+pub(crate) use self::check::check_range;
 #[cfg(any(feature = "host", feature = "opencl"))]
 pub(crate) use self::check::refuse_shared_memory;
 #[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]

@@ -22,14 +22,7 @@ pub(crate) fn find<'k>(kernels: &'k [KernelInfo], name: &str) -> Result<&'k Kern
 
 /// Refuses what the kernel cannot take.
 pub(crate) fn check(kernel: &KernelInfo, range: &NdRange, args: &[Arg<'_>]) -> Result<(), Error> {
-    let required = kernel.required_work_group.map(u64::from);
-    if required != [0; 3] && required != range.local() {
-        let given = range.local();
-        return Err(Error::launch(
-            &kernel.name,
-            format!("it requires the local size {required:?}, not {given:?}"),
-        ));
-    }
+    check_range(kernel, range)?;
     if kernel.args.len() != args.len() {
         let (takes, given) = (kernel.args.len(), args.len());
         return Err(Error::launch(&kernel.name, format!("it takes {takes} arguments, {given} are given")));
@@ -39,6 +32,16 @@ pub(crate) fn check(kernel: &KernelInfo, range: &NdRange, args: &[Arg<'_>]) -> R
             let (name, type_name) = (escape(&known.name), escape(&known.type_name));
             Error::launch(&kernel.name, format!("argument {index} (`{type_name} {name}`) {problem}"))
         })?;
+    }
+    Ok(())
+}
+
+/// Refuses a work-group that the kernel was not compiled for.
+pub(crate) fn check_range(kernel: &KernelInfo, range: &NdRange) -> Result<(), Error> {
+    let (required, given) = (kernel.required_work_group.map(u64::from), range.local());
+    if required != [0; 3] && required != given {
+        let problem = format!("it requires the local size {required:?}, not {given:?}");
+        return Err(Error::launch(&kernel.name, problem));
     }
     Ok(())
 }
