@@ -141,6 +141,15 @@ mod tests {
     }
 
     #[test]
+    #[cfg(any(feature = "host", feature = "opencl"))]
+    fn shared_memory_beside_the_arguments_is_refused() {
+        let range = NdRange::new(&[4], &[2]).unwrap();
+        assert!(refuse_shared_memory("k", &range).is_ok());
+        let error = refuse_shared_memory("k", &range.with_shared_memory(64)).unwrap_err().to_string();
+        assert!(error.contains("kernel `k`: 64 bytes") && error.contains("hint: "), "{error}");
+    }
+
+    #[test]
     fn an_unknown_kernel_names_the_known_ones() {
         let error = find(&[kernel(&[])], "saxpi").unwrap_err().to_string();
         assert!(error.contains("`saxpi`") && error.contains("hint: it has k"), "{error}");
