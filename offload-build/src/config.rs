@@ -1,5 +1,6 @@
 //! For which targets, how compressed: the merged configuration.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use offload_format::Target;
@@ -11,12 +12,15 @@ use toml::Value;
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
+use crate::options::Options;
 
 /// What the application decides.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct Config {
     pub(crate) targets: Vec<WantedTarget>,
     pub(crate) compression: Compression,
+    /// By kernel module.
+    modules: BTreeMap<String, Options>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -49,20 +53,35 @@ const DEFAULT_TARGETS: [&str; 2] = ["host", "spirv64"];
 struct Layer {
     targets: Option<Vec<WantedTarget>>,
     compression: Option<Compression>,
+    #[serde(default)]
+    modules: BTreeMap<String, Options>,
 }
 
 impl Config {
+    /// What is said of the module `name`, on top of what build.rs says.
+    pub(crate) fn options(&self, name: &str, build: &Options) -> Options {
+        self.modules.get(name).map_or_else(|| build.clone(), |options| build.clone().with(options))
+    }
+
     /// Merges library defaults, `offload.toml` and the environment; later ones win.
     pub(crate) fn load(env: &CargoEnv) -> Result<Config> {
         let layers = [manifest_layer(env)?, file_layer(env)?, environment_layer(env)?];
         let level = if env.profile.release { RELEASE_LEVEL } else { DEV_LEVEL };
-        let mut config = Config { targets: Vec::new(), compression: Compression::Zstd { level } };
+        let mut config = Config {
+            targets: Vec::new(),
+            compression: Compression::Zstd { level },
+            modules: BTreeMap::new(),
+        };
         for text in DEFAULT_TARGETS {
             config.targets.push(required_target(text)?);
         }
         for layer in layers {
             config.targets = layer.targets.unwrap_or(config.targets);
             config.compression = layer.compression.unwrap_or(config.compression);
+            for (name, options) in layer.modules {
+                let earlier = config.modules.remove(&name).unwrap_or_default();
+                config.modules.insert(name, earlier.with(&options));
+            }
         }
         config.targets.sort();
         config.targets.dedup_by(|b, a| a.target == b.target);
@@ -124,7 +143,7 @@ fn environment_layer(env: &CargoEnv) -> Result<Layer> {
         Compression::try_from(level.unwrap_or(Value::String(text)))
             .map_err(|e| e.context("OFFLOAD_COMPRESSION"))
     });
-    Ok(Layer { targets: targets.transpose()?, compression: compression.transpose()? })
+    Ok(Layer { targets: targets.transpose()?, compression: compression.transpose()?, ..Layer::default() })
 }
 
 fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T> {
@@ -194,7 +213,7 @@ mod tests {
             ("targets = 3", "expected a sequence"),
             ("targets = [3]", "`3` is no target"),
             ("targets = [\"intel:pcv\"]", "intel:pvc"),
-            ("target = []", "unknown field `target`, expected `targets` or `compression`"),
+            ("target = []", "unknown field `target`, expected one of `targets`, `compression`, `modules`"),
             ("compression = { level = 99 }", "from 1 to 22"),
             ("compression = \"lots\"", "\"none\""),
         ] {

@@ -17,8 +17,10 @@
 //!
 //! | variable | meaning |
 //! |---|---|
-//! | `OFFLOAD_CLANG`, `OFFLOAD_OCLOC`, `OFFLOAD_SPIRV_VAL`, `OFFLOAD_LLVM_LINK`, `OFFLOAD_OPT`, `OFFLOAD_LLD` | the tool to use |
+//! | `OFFLOAD_CLANG`, `OFFLOAD_OCLOC`, `OFFLOAD_SPIRV_VAL`, `OFFLOAD_LLVM_LINK`, `OFFLOAD_LLD`, `OFFLOAD_PTXAS` | the tool to use |
 //! | `OFFLOAD_POCL_DIR` | directory of PoCL's function library, for `host` |
+//! | `OFFLOAD_LIBCLC_DIR`, `OFFLOAD_LIBDEVICE` | directory of libclc; file of NVIDIA's bitcode library |
+//! | `CUDA_PATH`, `CUDA_HOME` | where CUDA is installed |
 //! | `OFFLOAD_CACHE_DIR` | directory of the compile cache |
 //! | `OFFLOAD_OBJECT` | `cc`: assemble the object with the C compiler instead of writing it |
 //! | `OFFLOAD_SKIP` | `1`: compile no kernel; the program is told so at run time |
@@ -42,9 +44,12 @@ mod generate;
 mod ir;
 mod jobs;
 mod kernel;
+mod options;
 mod report;
+mod source;
 mod tool;
 mod toolchain;
 
 pub use crate::build::{Build, OpenClStd};
 pub use crate::error::Error;
+pub use crate::options::{Compiler, Split};

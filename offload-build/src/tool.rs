@@ -122,7 +122,8 @@ fn quoted(arg: &OsStr) -> String {
 fn dedup_lines(text: &str) -> String {
     let mut seen = std::collections::BTreeSet::new();
     // Only messages: the source lines and carets below them may well be equal.
-    let keep = |line: &&str| !line.contains("error:") || seen.insert(line.to_string());
+    let message = |line: &str| line.contains("error:") || line.starts_with("in kernel");
+    let keep = |line: &&str| !line.is_empty() && (!message(line) || seen.insert(line.to_string()));
     text.lines().filter(keep).collect::<Vec<_>>().join("\n")
 }
 

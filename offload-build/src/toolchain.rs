@@ -90,6 +90,14 @@ impl Finder<'_> {
         self.tool(path)
     }
 
+    /// The directory of a CUDA toolkit with its headers.
+    pub(crate) fn cuda_sdk(&self) -> Result<PathBuf> {
+        let candidates = Candidates::cuda_sdk(self.env);
+        let header = candidates.first().map(Path::to_path_buf);
+        let root = header.as_deref().and_then(Path::parent).and_then(Path::parent).map(Path::to_path_buf);
+        root.ok_or_else(|| candidates.error("the CUDA toolkit's headers", &[]).hint(remedy::cuda_sdk()))
+    }
+
     /// NVIDIA's library of mathematics as bitcode, where it is installed.
     pub(crate) fn libdevice(&self) -> Option<PathBuf> {
         let file = "nvvm/libdevice/libdevice.10.bc";

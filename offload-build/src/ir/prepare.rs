@@ -196,7 +196,8 @@ attributes #0 = { convergent noinline nounwind }
 attributes #1 = { convergent noinline nounwind }
 attributes #11 = { noinline nounwind }
 ";
-        let module = format!("{MODULE}{groups}").replace("%0) #1 {\ndefine linkonce", "%0) #11 {\ndefine linkonce");
+        let module =
+            format!("{MODULE}{groups}").replace("%0) #1 {\ndefine linkonce", "%0) #11 {\ndefine linkonce");
         let text = prepare(&module, &wanted(&["k"], LocalArguments::Kept));
         assert!(text.contains("attributes #0 = { convergent noinline nounwind }"), "{text}");
         assert!(text.contains("attributes #1 = { convergent alwaysinline nounwind }"), "{text}");
