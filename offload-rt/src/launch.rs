@@ -1,7 +1,7 @@
 //! Launching kernels, whatever runs them.
 
 mod arg;
-#[cfg(any(feature = "host", feature = "opencl"))]
+#[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
 mod check;
 #[allow(unsafe_code, reason = "sees numbers as bytes")]
 mod plain;
@@ -12,10 +12,13 @@ use std::time::Duration;
 
 pub use self::arg::Arg;
 #[cfg(any(feature = "host", feature = "opencl"))]
+pub(crate) use self::check::refuse_shared_memory;
+#[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
 pub(crate) use self::check::{check, find};
 pub use self::plain::Plain;
 pub use self::range::NdRange;
 use crate::error::Error;
+use crate::text::escape;
 use offload_format::pack::KernelInfo;
 
 /// An image that a driver has accepted; made by [`Device::open`](crate::Device::open).
@@ -37,4 +40,15 @@ pub trait Program: fmt::Debug + Send + Sync {
     /// [`Arg::In`] buffers, and that its work-items do not race.
     #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
     unsafe fn launch(&self, kernel: &str, range: &NdRange, args: &mut [Arg<'_>]) -> Result<Duration, Error>;
+
+    /// Writes `bytes` to the image's variable `name` (CUDA's `__constant__` and `__device__` data), of the same size.
+    ///
+    /// It does not wait for kernels that run at the same time: those may see old and new bytes.
+    ///
+    /// # Errors
+    /// There is no such variable, it has another size, or the device has none that a program can write to.
+    fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        let problem = format!("cannot write {} bytes: only CUDA devices support this", bytes.len());
+        Err(Error::device(&format!("variable `{}`", escape(name)), problem))
+    }
 }

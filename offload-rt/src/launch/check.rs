@@ -43,6 +43,20 @@ pub(crate) fn check(kernel: &KernelInfo, range: &NdRange, args: &[Arg<'_>]) -> R
     Ok(())
 }
 
+/// Refuses what only CUDA has.
+#[cfg(any(feature = "host", feature = "opencl"))]
+pub(crate) fn refuse_shared_memory(kernel: &str, range: &NdRange) -> Result<(), Error> {
+    match range.shared_memory() {
+        0 => Ok(()),
+        bytes => Err(Error::launch(
+            kernel,
+            format!(
+                "{bytes} bytes of shared memory are asked for, which only CUDA devices give\nhint: pass local memory as an argument, with Arg::Local"
+            ),
+        )),
+    }
+}
+
 fn check_arg(known: &ArgInfo, given: &Arg<'_>) -> Result<(), String> {
     match (known.kind, given) {
         (ArgKind::Value, Arg::Value(bytes)) => match known.size {
