@@ -16,6 +16,7 @@ use crate::generate;
 use crate::jobs::Jobs;
 use crate::options::{Compiler, Options, Split};
 use crate::source::SourceFile;
+use crate::targets;
 use crate::tool::Runner;
 use crate::toolchain::Finder;
 
@@ -241,8 +242,9 @@ fn compile_all((env, cache): (&CargoEnv, &Cache), config: &Config, variants: &[S
     let flights = Flights::default();
     let finder = Finder { env, cache, runner: &runner, flights: &flights };
     let workshop = Workshop::new(&finder, &jobs);
+    let targets = targets::expand(&finder, &config.targets)?;
     let mut all = Outcome::default();
-    for outcome in jobs.map(variants, |sources| compile::images(&workshop, config, sources)) {
+    for outcome in jobs.map(variants, |sources| compile::images(&workshop, &targets, sources)) {
         let outcome = outcome?;
         all.images.extend(outcome.images);
         all.skipped.extend(outcome.skipped);

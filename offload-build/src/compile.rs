@@ -21,7 +21,7 @@ use offload_format::pack::NewImage;
 pub(crate) use self::session::{Session, Workshop};
 use self::unit::{Scanned, Unit};
 use crate::cache::Blob;
-use crate::config::{Config, Presence, WantedTarget};
+use crate::config::{Presence, WantedTarget};
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::options::{Options, Split};
@@ -56,16 +56,20 @@ pub(crate) struct Outcome {
     pub(crate) skipped: Vec<(Target, String)>,
 }
 
-/// Compiles `sources` for every target of `config` that its languages can be compiled for.
-pub(crate) fn images(workshop: &Workshop<'_>, config: &Config, sources: &Sources) -> Result<Outcome> {
+/// Compiles `sources` for every one of `targets` that its languages can be compiled for.
+pub(crate) fn images(
+    workshop: &Workshop<'_>,
+    targets: &[WantedTarget],
+    sources: &Sources,
+) -> Result<Outcome> {
     let session = Session::new(workshop, sources);
     let family = source::family(&sources.files)?;
-    let (served, mut outcome) = served(&sources.files, &config.targets);
+    let (served, mut outcome) = served(&sources.files, targets);
     let Some(first) = served.first() else { return Err(nothing_fits(sources, family)) };
     let scanned = scan::files(&session, &first.target)?;
     let units = unit::split(&scanned, sources.options.split.unwrap_or(Split::None))?;
     let results =
-        workshop.jobs.map(&served, |wanted| compile(&session, (&scanned, &units), (config, &wanted.target)));
+        workshop.jobs.map(&served, |wanted| compile(&session, (&scanned, &units), (targets, &wanted.target)));
     collect(workshop.env, &served, results, &mut outcome)?;
     let budget = sources.options.spill_budget()?;
     outcome
@@ -103,14 +107,14 @@ fn nothing_fits(sources: &Sources, family: Family) -> Error {
 fn compile(
     session: &Session<'_>,
     (scanned, units): (&[Scanned], &[Unit<'_>]),
-    (config, target): (&Config, &Target),
+    (all, target): (&[WantedTarget], &Target),
 ) -> Result<Vec<Compiled>> {
     let whole = Unit::whole(scanned);
     match target {
         Target::Host(level) => Ok(vec![host::compile(session, &whole, *level)?]),
         Target::OpenClC => Ok(vec![opencl_c::compile(session, &whole)?]),
         _ => {
-            let each = |unit: &Unit<'_>| compile_unit(session, unit, (config, target));
+            let each = |unit: &Unit<'_>| compile_unit(session, unit, (all, target));
             let parts = session.workshop.jobs.map(units, each).into_iter().collect::<Result<Vec<_>>>()?;
             Ok(parts.into_iter().flatten().collect())
         }
@@ -120,14 +124,14 @@ fn compile(
 fn compile_unit(
     session: &Session<'_>,
     unit: &Unit<'_>,
-    (config, target): (&Config, &Target),
+    (all, target): (&[WantedTarget], &Target),
 ) -> Result<Vec<Compiled>> {
     Ok(match target {
         Target::Intel(arch) => intel::compile(session, unit, arch)?,
         Target::Spirv64(version) => vec![spirv::compile(session, unit, *version)?],
         Target::Nvptx(sm) => vec![nvptx::compile(session, unit, sm)?],
         Target::Cubin(sm) => {
-            let base = cubin::base(sm, &config.targets);
+            let base = cubin::base(sm, all);
             vec![cubin::compile(session, unit, (sm, &base))?]
         }
         Target::Amdgcn(arch) => vec![amdgcn::compile(session, unit, arch)?],

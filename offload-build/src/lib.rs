@@ -47,6 +47,7 @@ mod kernel;
 mod options;
 mod report;
 mod source;
+mod targets;
 mod tool;
 mod toolchain;
 

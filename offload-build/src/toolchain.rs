@@ -113,6 +113,16 @@ impl Finder<'_> {
         })
     }
 
+    /// The compute capabilities of this machine's NVIDIA devices, as `90`, by the tool that comes with the driver.
+    pub(crate) fn nvidia_capabilities(&self) -> Vec<String> {
+        let candidates = Candidates::named(self.env, "nvidia-smi", "OFFLOAD_NVIDIA_SMI");
+        let Some(program) = candidates.first() else { return Vec::new() };
+        let args = ["--query-gpu=compute_cap", "--format=csv,noheader"].map(Into::into).into();
+        let invocation = Invocation { program, args, directory: &self.env.out_dir, input: None };
+        let said = self.runner.run(&invocation).map(|output| output.stdout).unwrap_or_default();
+        said.lines().map(|line| line.trim().replace('.', "")).collect()
+    }
+
     /// The SPIR-V validator, where it is installed.
     pub(crate) fn spirv_val(&self) -> Option<Tool> {
         let candidates = Candidates::named(self.env, "spirv-val", "OFFLOAD_SPIRV_VAL");
@@ -138,7 +148,7 @@ impl Finder<'_> {
     }
 
     /// What a tool prints, asked once for each state of its file.
-    fn ask(&self, path: &Path, args: &[&str]) -> Result<String> {
+    pub(crate) fn ask(&self, path: &Path, args: &[&str]) -> Result<String> {
         let key = KeyBuilder::new("ask").part(file_stamp(path)?.as_bytes()).part(args.join(" ").as_bytes());
         let key = key.finish();
         let _flight = self.flights.enter(key);
