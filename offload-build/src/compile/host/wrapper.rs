@@ -96,10 +96,16 @@ mod tests {
     fn arguments_are_loaded_by_their_kind() {
         let text = source(Path::new("dir/k.cl"), &[kernel("float*", ArgKind::Global)]).unwrap();
         assert!(text.starts_with("#include \"dir/k.cl\"\n"));
-        assert!(text.contains("typedef float t0;\n  __global t0 * a0 = *(__global t0 * *)args[0];"), "{text}");
+        assert!(
+            text.contains("typedef float t0;\n  __global t0 * a0 = *(__global t0 * *)args[0];"),
+            "{text}"
+        );
         let vector = "float __attribute__((ext_vector_type(4)))*";
         let text = source(Path::new("k.cl"), &[kernel(vector, ArgKind::Local)]).unwrap();
-        assert!(text.contains("typedef float __attribute__((ext_vector_type(4))) t0;\n  __local t0 * a0"), "{text}");
+        assert!(
+            text.contains("typedef float __attribute__((ext_vector_type(4))) t0;\n  __local t0 * a0"),
+            "{text}"
+        );
         let text = source(Path::new("k.cl"), &[kernel("struct s", ArgKind::Value)]).unwrap();
         assert!(text.contains("t a0 = *(t *)args[0];") && text.contains("{ 1, sizeof(t) }"), "{text}");
     }
