@@ -88,7 +88,21 @@ pub(super) fn ptx(bytes: &[u8], kernels: &[&str]) -> Result<()> {
             .filter_map(move |line| line.trim_start().strip_prefix(start)?.split('(').next().map(str::trim))
     };
     expect_kernels(names(".visible .entry "), kernels)?;
-    Ok(())
+    let mut imports = text.lines().filter_map(ptx_import).filter(|name| !CUDA_DEVICE_RUNTIME.contains(name));
+    match imports.next() {
+        None => Ok(()),
+        Some(name) => Err(unresolved(name, "libclc")),
+    }
+}
+
+/// What the driver itself defines for every module.
+const CUDA_DEVICE_RUNTIME: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
+
+/// The name in `.extern .func  (.param .b32 func_retval0) NAME`; a list of parameters follows.
+fn ptx_import(line: &str) -> Option<&str> {
+    let rest = line.trim_start().strip_prefix(".extern .func")?.trim_start();
+    let rest = if rest.starts_with('(') { rest.split_once(')')?.1.trim_start() } else { rest };
+    rest.split(['(', ' ', ';']).next()
 }
 
 /// A cubin with these kernels.
@@ -247,6 +261,17 @@ mod tests {
     fn missing_kernels_are_named() {
         let error = expect_kernels(["a"].into_iter(), &["a", "b"]).unwrap_err().to_string();
         assert!(error.contains("`b`") && error.contains("[a]"), "{error}");
+    }
+
+    #[test]
+    fn ptx_that_needs_a_function_is_refused() {
+        let text = ".visible .entry k(\n)\n{ ret; }\n";
+        assert!(ptx(text.as_bytes(), &["k"]).is_ok());
+        let needs = |line: &str| ptx(format!("{line}\n(\n)\n;\n{text}").as_bytes(), &["k"]);
+        assert!(needs(".extern .func  (.param .b32 func_retval0) vprintf").is_ok());
+        let error = needs(".extern .func  (.param .b32 func_retval0) __nv_sqrtf").unwrap_err().to_string();
+        assert!(error.contains("`__nv_sqrtf` has no definition"), "{error}");
+        assert!(needs(".extern .func _Z6foobarv").unwrap_err().to_string().contains("`foobar`"));
     }
 
     #[test]

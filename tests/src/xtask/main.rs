@@ -3,11 +3,14 @@
 mod builtins;
 mod demo;
 mod error;
+mod fixture;
 mod fresh;
+mod gpu;
 mod linkers;
 mod nightly;
 mod setup;
 mod syclbin;
+mod targets;
 mod test;
 mod workspace;
 
@@ -23,7 +26,7 @@ struct Task {
     run: fn(&Workspace, &[String]) -> Result<ExitCode>,
 }
 
-const TASKS: [Task; 8] = [
+const TASKS: [Task; 10] = [
     Task { name: "demo", help: demo::HELP, run: demo::run },
     Task { name: "test", help: test::HELP, run: test::run },
     Task { name: "setup", help: setup::HELP, run: setup::run },
@@ -31,6 +34,8 @@ const TASKS: [Task; 8] = [
     Task { name: "fresh", help: fresh::HELP, run: fresh::run },
     Task { name: "syclbin", help: syclbin::HELP, run: syclbin::run },
     Task { name: "builtins", help: builtins::HELP, run: builtins::run },
+    Task { name: "targets", help: targets::HELP, run: targets::run },
+    Task { name: "gpu", help: gpu::HELP, run: gpu::run },
     Task { name: "nightly", help: nightly::HELP, run: nightly::run },
 ];
 

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::case::Case;
+use crate::fixture;
 use crate::error::{Error, Result};
+use crate::setup::{self, Toolkit};
 use crate::workspace::Workspace;
 
 /// The copy.
@@ -14,6 +16,8 @@ use crate::workspace::Workspace;
 pub(super) struct Fixture<'a> {
     pub(super) workspace: &'a Workspace,
     dir: PathBuf,
+    /// Where libdevice is.
+    cuda: PathBuf,
 }
 
 /// The program for one target.
@@ -28,10 +32,11 @@ impl<'a> Fixture<'a> {
     /// The same place each time, so that little is built again.
     pub(super) fn prepare(workspace: &'a Workspace, cases: &[Case]) -> Result<Fixture<'a>> {
         let dir = workspace.shell.create_dir(workspace.target_dir.join("builtins/src"))?;
-        let fixture = Fixture { workspace, dir };
-        fixture.copy(&workspace.root.join("tests/fixtures/builtins"), &fixture.dir)?;
-        // The checkout's own lock file: no version is looked up.
-        fixture.put("Cargo.lock", &workspace.shell.read_file(workspace.root.join("Cargo.lock"))?)?;
+        let given = workspace.shell.var_os("CUDA_PATH").map(PathBuf::from);
+        let given = given.filter(|dir| dir.join("nvvm/libdevice").is_dir());
+        let cuda = given.map_or_else(|| setup::ensure_cuda(workspace, Toolkit::Ptxas), Ok)?;
+        let fixture = Fixture { workspace, dir, cuda };
+        fixture::copy(workspace, "builtins", &fixture.dir)?;
         let manifest = Value::Array(cases.iter().map(Case::json).collect());
         fixture.put("cases.json", &manifest.to_string())?;
         fixture.put("sources.json", &sources(cases).to_string())?;
@@ -51,26 +56,13 @@ impl<'a> Fixture<'a> {
         let cargo = cargo
             .env("CARGO_TARGET_DIR", &target_dir)
             .env("OFFLOAD_TARGETS", target)
+            .env("CUDA_PATH", &self.cuda)
             .env_remove("RUSTFLAGS")
             .env_remove("OFFLOAD_CONFIG");
         cargo.quiet().run().map_err(|_| Error::new("the fixture does not build; see above"))?;
         let program = target_dir.join("release/builtins-runner");
         let text = self.workspace.shell.cmd(&program).arg("errors").quiet().read()?;
         Ok(Built { errors: errors(&text)?, program })
-    }
-
-    fn copy(&self, from: &Path, to: &Path) -> Result<()> {
-        self.workspace.shell.create_dir(to)?;
-        for path in self.workspace.shell.read_dir(from)? {
-            let Some(name) = path.file_name() else { continue };
-            if path.is_dir() {
-                self.copy(&path, &to.join(name))?;
-                continue;
-            }
-            let root = self.workspace.root.display().to_string();
-            self.put(to.join(name), &self.workspace.shell.read_file(&path)?.replace("@ROOT@", &root))?;
-        }
-        Ok(())
     }
 
     /// An unchanged file keeps its time, and what was built from it.
