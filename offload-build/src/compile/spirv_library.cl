@@ -22,11 +22,16 @@ void OVERLOAD INLINE mem_fence(uint flags) { __spirv_MemoryBarrier(WORK_GROUP, (
 void OVERLOAD INLINE read_mem_fence(uint flags) { mem_fence(flags); }
 void OVERLOAD INLINE write_mem_fence(uint flags) { mem_fence(flags); }
 
-/* The back end takes scalars for vectors: `OpAny` of one bool. */
-#define SCALAR(type)                                       \
-  int OVERLOAD INLINE any(type x) { return x < 0; }               \
-  int OVERLOAD INLINE all(type x) { return x < 0; }
-SCALAR(char) SCALAR(short) SCALAR(int) SCALAR(long)
+/* OpAny and OpAll are for vectors of bool; the back end gives them integers, whose highest bits count. */
+#define REDUCE(name, type, operator)                                                                          \
+  int OVERLOAD INLINE name(type x) { return x < 0; }                                                          \
+  int OVERLOAD INLINE name(type##2 x) { return name((type)(x.s0 operator x.s1)); }                            \
+  int OVERLOAD INLINE name(type##3 x) { return name((type)(x.s0 operator x.s1 operator x.s2)); }              \
+  int OVERLOAD INLINE name(type##4 x) { return name(x.lo operator x.hi); }                                    \
+  int OVERLOAD INLINE name(type##8 x) { return name(x.lo operator x.hi); }                                    \
+  int OVERLOAD INLINE name(type##16 x) { return name(x.lo operator x.hi); }
+#define REDUCES(type) REDUCE(any, type, |) REDUCE(all, type, &)
+REDUCES(char) REDUCES(short) REDUCES(int) REDUCES(long)
 
 /* One exponent for all elements has to become a vector. */
 #define LDEXP(type, n)                                     \
@@ -49,6 +54,12 @@ DATA_TYPES(image1d_array, "20ocl_image1d_array")
 DATA_TYPES(image2d, "14ocl_image2d")
 DATA_TYPES(image2d_array, "20ocl_image2d_array")
 DATA_TYPES(image3d, "14ocl_image3d")
+
+/* Drivers take the address of the third vector of three for that of packed ones; they have the room of four. */
+#define LOAD3(space)                                                                                          \
+  float3 OVERLOAD vload_half3(size_t, const space half *);                                                    \
+  float3 OVERLOAD INLINE vloada_half3(size_t n, const space half *p) { return vload_half3(0, p + n * 4); }
+LOAD3(__global) LOAD3(__constant) LOAD3(__local) LOAD3(__private)
 
 /* Two asynchronous copies without an event in one function become an invalid module. A copy may be done when it
  * returns; waiting for it is then a barrier. */

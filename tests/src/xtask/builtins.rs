@@ -18,6 +18,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use self::case::Case;
+use self::cases::Widths;
 use self::fixture::{Built, Fixture};
 use self::results::Results;
 use crate::error::{Error, Result};
@@ -53,13 +54,15 @@ pub(crate) struct Column {
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     setup::ensure(workspace, &[setup::BUILD, setup::DRIVERS])?;
-    let cases = cases::all()?;
-    let fixture = Fixture::prepare(workspace, &cases)?;
+    let (cases, fewer) = (cases::all(Widths::All)?, cases::all(Widths::Some)?);
+    let fixture = Fixture::prepare(workspace, ("all", &cases))?;
+    let intel = Fixture::prepare(workspace, ("some", &fewer))?;
     let targets: Vec<&str> =
         if args.is_empty() { TARGETS.to_vec() } else { args.iter().map(String::as_str).collect() };
     let mut columns = Vec::new();
     for target in &targets {
-        columns.push(column(&fixture, &cases, target)?);
+        let fixture = if target.starts_with("intel:") { &intel } else { &fixture };
+        columns.push(column(fixture, &cases, target)?);
     }
     if args.is_empty() {
         report::write(workspace, &cases, &columns)?;
@@ -82,7 +85,8 @@ fn column(fixture: &Fixture<'_>, cases: &[Case], target: &str) -> Result<Column>
         cases.len(),
         seconds(start.elapsed())
     );
-    let results = results::measure(fixture, &program, target)?;
+    let mut results = results::measure(fixture, &program, target)?;
+    results.extend(results::kept(&fixture.workspace.root.join("docs/builtins"), target)?);
     let took = seconds(start.elapsed());
     Ok(Column { target: target.to_string(), errors, findings, results, program, took })
 }

@@ -4,15 +4,19 @@ use std::process::ExitCode;
 
 use crate::error::Result;
 use crate::workspace::Workspace;
-use crate::{fresh, linkers, syclbin};
+use crate::{builtins, fresh, linkers, syclbin};
 
 pub(crate) const HELP: &str =
-    "nightly         linkers, syclbin and fresh, one after the other; fails if one does";
+    "nightly         linkers, syclbin, builtins and fresh, one after the other; fails if one does";
 
 pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
     type Run = fn(&Workspace, &[String]) -> Result<ExitCode>;
-    let tasks: [(&str, Run); 3] =
-        [("linkers", linkers::run), ("syclbin", syclbin::run), ("fresh", fresh::run)];
+    let tasks: [(&str, Run); 4] = [
+        ("linkers", linkers::run),
+        ("syclbin", syclbin::run),
+        ("builtins", builtins::run),
+        ("fresh", fresh::run),
+    ];
     let mut all = ExitCode::SUCCESS;
     for (name, run) in tasks {
         // The next task says something of its own even where this one failed.

@@ -51,6 +51,11 @@ pub(super) struct Map {
 }
 
 impl Case {
+    /// What stays the same when cases are added: results are known by it.
+    pub(super) fn label(&self) -> String {
+        format!("{} for {}", self.signature, self.element)
+    }
+
     /// What the runner reads.
     pub(super) fn json(&self) -> Value {
         let mut value = match &self.run {
@@ -71,6 +76,7 @@ impl Case {
         };
         if let Some(object) = value.as_object_mut() {
             object.insert("kernel".into(), json!(self.kernel));
+            object.insert("label".into(), json!(self.label()));
             object.insert("bound".into(), self.bound.json());
         }
         value

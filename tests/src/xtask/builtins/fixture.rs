@@ -29,9 +29,12 @@ pub(super) struct Built {
 }
 
 impl<'a> Fixture<'a> {
-    /// The same place each time, so that little is built again.
-    pub(super) fn prepare(workspace: &'a Workspace, cases: &[Case]) -> Result<Fixture<'a>> {
-        let dir = workspace.shell.create_dir(workspace.target_dir.join("builtins/src"))?;
+    /// The same place each time, so that little is built again; each list of cases has a `name`.
+    pub(super) fn prepare(
+        workspace: &'a Workspace,
+        (name, cases): (&str, &[Case]),
+    ) -> Result<Fixture<'a>> {
+        let dir = workspace.shell.create_dir(workspace.target_dir.join("builtins/src").join(name))?;
         let given = workspace.shell.var_os("CUDA_PATH").map(PathBuf::from);
         let given = given.filter(|dir| dir.join("nvvm/libdevice").is_dir());
         let cuda = given.map_or_else(|| setup::ensure_cuda(workspace, Toolkit::Ptxas), Ok)?;

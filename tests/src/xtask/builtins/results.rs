@@ -14,7 +14,9 @@ use crate::setup::{self, Runtime};
 #[derive(Clone, Debug)]
 pub(crate) struct Results {
     pub(crate) device: String,
-    /// By kernel.
+    /// What the images were compiled for.
+    target: String,
+    /// By the labels of the cases.
     pub(crate) verdicts: BTreeMap<String, Verdict>,
 }
 
@@ -81,6 +83,7 @@ fn results(value: &Value) -> Option<Results> {
     let verdicts = value.get("kernels")?.as_object()?.iter();
     Some(Results {
         device: value.get("device")?.as_str()?.to_string(),
+        target: value.get("target")?.as_str()?.to_string(),
         verdicts: verdicts.map(|(kernel, value)| (kernel.clone(), verdict(value))).collect(),
     })
 }
@@ -99,11 +102,32 @@ fn verdict(value: &Value) -> Verdict {
     }
 }
 
-/// Results of devices elsewhere that are kept with the table, in the order of their names.
-pub(super) fn kept(directory: &Path) -> Result<Vec<PathBuf>> {
+/// Results of devices elsewhere that are kept with the table, in the order of the files' names.
+pub(super) fn kept(directory: &Path, target: &str) -> Result<Vec<Results>> {
     let Ok(entries) = std::fs::read_dir(directory) else { return Ok(Vec::new()) };
     let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
     files.sort();
-    Ok(files)
+    let mut all = Vec::new();
+    for file in files {
+        all.extend(read(&file)?.into_iter().filter(|results| results.target == target));
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kept_results_are_those_of_their_target() {
+        let dir = tempfile::tempdir().unwrap();
+        let text = r#"[{"device":"d","target":"nvptx:sm_80","kernels":{"f for float":{"ulp":1.5,"compared":3}}}]"#;
+        std::fs::write(dir.path().join("d.json"), text).unwrap();
+        std::fs::write(dir.path().join("README.md"), "none").unwrap();
+        let found = kept(dir.path(), "nvptx:sm_80").unwrap();
+        assert_eq!(found[0].verdicts["f for float"].ulp, Some(1.5));
+        assert!(kept(dir.path(), "host").unwrap().is_empty());
+        assert!(kept(&dir.path().join("none"), "host").unwrap().is_empty());
+    }
 }

@@ -91,7 +91,7 @@ fn cells(case: &Case, column: &Column, notes: &mut Notes) -> Vec<Cell> {
         None => Cell("ok".to_string()),
         Some(verdict) => judged(case, (&column.target, verdict), notes),
     };
-    column.results.iter().map(|result| of(result.verdicts.get(&case.kernel), notes)).collect()
+    column.results.iter().map(|result| of(result.verdicts.get(&case.label()), notes)).collect()
 }
 
 fn judged(case: &Case, (target, verdict): (&str, &Verdict), notes: &mut Notes) -> Cell {
