@@ -3,7 +3,7 @@
 use crate::pack::KernelInfo;
 
 /// How many registers a hardware thread of an Intel GPU has
-/// (<https://www.intel.com/content/www/us/en/docs/oneapi/optimization-guide-gpu/2024-1/small-register-mode-vs-large-register-mode.html>).
+/// (<https://www.intel.com/content/www/us/en/docs/oneapi/optimization-guide-gpu/2024-0/small-register-mode-vs-large-register-mode.html>).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegisterFile {
     /// What the compiler takes unless told otherwise.
