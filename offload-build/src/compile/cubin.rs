@@ -40,7 +40,7 @@ pub(super) fn base(sm: &SmArch, targets: &[WantedTarget]) -> SmArch {
 }
 
 /// `-v` says what the cubin does not: spilled bytes.
-fn args(sm: &SmArch) -> Vec<Arg> {
+pub(super) fn args(sm: &SmArch) -> Vec<Arg> {
     let fixed = ["-v".to_string(), "-O3".into(), format!("-arch={sm}"), "-o".into()];
     texts(fixed).chain([Arg::Output, Arg::Input(0)]).collect()
 }
