@@ -75,7 +75,8 @@ pub(crate) fn images(
         Route::Llvm => {
             let scanned = scan::files(&session, &first.target)?;
             let units = unit::split(&scanned, sources.options.split.unwrap_or_default())?;
-            let one = |wanted: &WantedTarget| compile(&session, (&scanned, &units), (targets, &wanted.target));
+            let one =
+                |wanted: &WantedTarget| compile(&session, (&scanned, &units), (targets, &wanted.target));
             workshop.jobs.map(&served, one)
         }
         Route::Whole(compile) => {

@@ -53,7 +53,11 @@ fn of_ptx(bytes: &[u8]) -> Result<Described> {
         max_work_group: entry.max_threads.and_then(product),
         ..KernelInfo::default()
     });
-    Ok(Described { format_version: module.version_word(), kernels: kernels.collect(), ..Described::default() })
+    Ok(Described {
+        format_version: module.version_word(),
+        kernels: kernels.collect(),
+        ..Described::default()
+    })
 }
 
 /// A pointer is eight bytes: CUDA's own compiler does not tell it from a number.
@@ -132,6 +136,17 @@ pub(super) fn code_object_resources(kernel: &code_object::KernelInfo) -> KernelI
         spilled: kernel.vgpr_spill_count.map(|count| u64::from(count).saturating_mul(4)),
         max_work_group: kernel.max_flat_workgroup_size,
         ..KernelInfo::default()
+    }
+}
+
+/// `kernel`, as the source describes it, with what an image tells of registers and memory.
+pub(super) fn with_resources(kernel: &KernelInfo, resources: KernelInfo) -> KernelInfo {
+    KernelInfo {
+        name: kernel.name.clone(),
+        args: kernel.args.clone(),
+        required_work_group: kernel.required_work_group,
+        has_barrier: kernel.has_barrier,
+        ..resources
     }
 }
 

@@ -67,7 +67,11 @@ fn bytes(session: &Session<'_>, target: &Target) -> Result<(Blob, String)> {
 }
 
 /// The only file of `language` that `fits`.
-fn one(session: &Session<'_>, language: Language, fits: impl Fn(&[u8]) -> Result<bool>) -> Result<Option<Blob>> {
+fn one(
+    session: &Session<'_>,
+    language: Language,
+    fits: impl Fn(&[u8]) -> Result<bool>,
+) -> Result<Option<Blob>> {
     let mut found: Option<(&Path, Blob)> = None;
     for file in session.sources.files.iter().filter(|file| file.language == language) {
         let blob = read(session, &file.path)?;
@@ -115,7 +119,9 @@ fn assemble(session: &Session<'_>, sm: &SmArch) -> Result<(Blob, String)> {
     for file in files {
         let blob = read(session, &file.path)?;
         let content = blob.read()?;
-        let Ok(Target::Nvptx(of)) = format!("nvptx:{}", Ptx::parse(&content)?.target()).parse() else { continue };
+        let Ok(Target::Nvptx(of)) = format!("nvptx:{}", Ptx::parse(&content)?.target()).parse() else {
+            continue;
+        };
         let runs = if of.suffix().is_some() { of == *sm } else { of.number() <= sm.number() };
         if runs && best.as_ref().is_none_or(|(number, _)| *number < of.number()) {
             best = Some((of.number(), blob));
@@ -141,13 +147,18 @@ fn native(session: &Session<'_>, arch: &IntelArch) -> Result<(Blob, String)> {
     session.env.depends_on(&ocloc.path);
     let args: Vec<Arg> = intel::args(arch, intel::Registers::Default);
     let step = Step { name: "ocloc", tool: &ocloc, args, inputs: vec![(&module, ".spv")], files: vec![] };
-    let wanted = spirv::Module::parse(&module.read()?)?.kernels().iter().map(|entry| entry.name.clone()).collect::<Vec<_>>();
+    let wanted = spirv::Module::parse(&module.read()?)?
+        .kernels()
+        .iter()
+        .map(|entry| entry.name.clone())
+        .collect::<Vec<_>>();
     let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
     session.step_said(&step, |bytes| super::check::intel(bytes, &wanted))
 }
 
 fn missing(session: &Session<'_>) -> Error {
-    let files: Vec<String> = session.sources.files.iter().map(|file| format!("`{}`", file.path.display())).collect();
+    let files: Vec<String> =
+        session.sources.files.iter().map(|file| format!("`{}`", file.path.display())).collect();
     Error::new(format!("none of {} is for it, and it cannot be made from one", files.join(", ")))
         .hint("add a file for this target, or mark the target optional = true")
 }

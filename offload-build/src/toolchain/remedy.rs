@@ -46,7 +46,12 @@ pub(super) fn nvcc() -> String {
 }
 
 pub(super) fn hipcc() -> String {
-    let text = install(["apt install hipcc", "dnf install hipcc", "pacman -S hip-runtime-amd", "nothing: there is no ROCm for macOS"]);
+    let text = install([
+        "apt install hipcc",
+        "dnf install hipcc",
+        "pacman -S hip-runtime-amd",
+        "nothing: there is no ROCm for macOS",
+    ]);
     format!("{text}; or leave `compiler` out: clang compiles HIP C++ too")
 }
 
