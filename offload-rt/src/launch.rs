@@ -11,6 +11,8 @@ use std::fmt;
 use std::time::Duration;
 
 pub use self::arg::Arg;
+#[cfg(feature = "cuda")]
+pub(crate) use self::check::check_range;
 #[cfg(any(feature = "host", feature = "opencl"))]
 pub(crate) use self::check::refuse_shared_memory;
 #[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
@@ -50,5 +52,30 @@ pub trait Program: fmt::Debug + Send + Sync {
     fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
         let problem = format!("cannot write {} bytes: only CUDA devices support this", bytes.len());
         Err(Error::device(&format!("variable `{}`", escape(name)), problem))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Plainest;
+
+    impl Program for Plainest {
+        fn kernels(&self) -> &[KernelInfo] {
+            &[]
+        }
+
+        #[allow(unsafe_code, reason = "implements the trait")]
+        unsafe fn launch(&self, _: &str, _: &NdRange, _: &mut [Arg<'_>]) -> Result<Duration, Error> {
+            Ok(Duration::ZERO)
+        }
+    }
+
+    #[test]
+    fn programs_without_variables_refuse_to_write_them() {
+        let error = Plainest.write_global("c\x1b", &[0; 3]).unwrap_err().to_string();
+        assert_eq!(error, "variable `c\\u{1b}`: cannot write 3 bytes: only CUDA devices support this");
     }
 }

@@ -16,15 +16,16 @@ pub(super) struct Buffer<'c> {
 
 impl<'c> Buffer<'c> {
     /// Puts a copy of `bytes` into `stream`.
-    pub(super) fn copied(bytes: &[u8], stream: &Stream<'c>) -> Result<Buffer<'c>, DriverError> {
+    ///
+    /// # Safety
+    /// `bytes` lives until the stream has been waited for: if it is page-locked, the driver reads it only then.
+    pub(super) unsafe fn copied(bytes: &[u8], stream: &Stream<'c>) -> Result<Buffer<'c>, DriverError> {
         // CUDA has no empty allocations.
         // SAFETY: the context is current, as the stream's lifetime says.
         let address = unsafe { result::malloc_sync(bytes.len().max(1))? };
         let buffer = Buffer { address, _entered: PhantomData };
         if !bytes.is_empty() {
-            // SAFETY: the memory has the size of `bytes`, which the driver has read when the call returns, because
-            // it is not page-locked
-            // (<https://docs.nvidia.com/cuda/cuda-driver-api/api-sync-behavior.html>).
+            // SAFETY: the memory has the size of `bytes`, which lives as promised.
             unsafe { result::memcpy_htod_async(address, bytes, stream.raw())? };
         }
         Ok(buffer)

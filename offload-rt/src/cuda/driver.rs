@@ -1,5 +1,6 @@
 //! The driver's library: opening it, the functions that cudarc does not have, and the text of errors.
 
+use std::error::Error as _;
 use std::ffi::{CStr, c_int, c_uint};
 use std::fmt;
 use std::sync::Arc;
@@ -68,8 +69,10 @@ impl Driver {
     pub(super) fn open() -> Result<Arc<Driver>, Error> {
         // SAFETY: this runs the initialisers of the vendor's library, as linking it would.
         let library = unsafe { Library::new(LIBRARY) }.map_err(|error| {
-            let problem =
-                format!("cannot open the driver's library {LIBRARY}: {}", escape(&error.to_string()));
+            // What the system says is in the source alone.
+            let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+            let reason = reason.strip_prefix(LIBRARY).unwrap_or(&reason).trim_start_matches([':', ' ']);
+            let problem = format!("cannot open the driver's library {LIBRARY}: {}", escape(reason));
             Error::device(CUDA, problem).hint(LIBRARY_HINT)
         })?;
         check_functions(&library)?;

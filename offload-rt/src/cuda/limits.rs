@@ -46,6 +46,8 @@ impl Limits {
         let value = |attribute| unsafe { device::get_attribute(device, attribute) };
         let value = |attribute| value(attribute).map(|value| u32::try_from(value).unwrap_or(0));
         let shared = value(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?;
+        // Drivers before CUDA 9 do not know the question.
+        let opt_in = value(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN).unwrap_or(0);
         Ok(Limits {
             block: [
                 value(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)?,
@@ -58,8 +60,7 @@ impl Limits {
                 value(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
             ],
             shared,
-            shared_opt_in: value(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?
-                .max(shared),
+            shared_opt_in: opt_in.max(shared),
             warp: value(Attribute::CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
         })
     }

@@ -105,16 +105,12 @@ impl Program for CudaProgram {
     unsafe fn launch(&self, name: &str, range: &NdRange, args: &mut [Arg<'_>]) -> Result<Duration, Error> {
         let entered = self.module.context().enter().map_err(failed(name, "the context cannot be used"))?;
         let kernel = self.kernel(name, &entered)?;
-        kernel.check(range, args)?;
-        let (offsets, local) = params::local_layout(args)
-            .ok_or_else(|| Error::launch(name, "it is given more than 2^64 bytes of local memory"))?;
-        let shape = entered.limits().shape(kernel.function.needs, range, local);
-        let shape = shape.map_err(|problem| Error::launch(name, problem))?;
-        kernel.function.opt_in(&shape).map_err(failed(name, "the shared memory is refused"))?;
+        let (shape, offsets) = kernel.prepare(&entered, range, args)?;
         // Dropped from the last to the first: the stream ends before the host's buffers can.
         let stream = Stream::new(&entered).map_err(failed(name, "no stream"))?;
-        let buffers =
-            copy_in(args, &stream).map_err(failed(name, "an argument cannot be copied to the device"))?;
+        // SAFETY: a stream is waited for when it is dropped, if not before.
+        let buffers = unsafe { copy_in(args, &stream) };
+        let buffers = buffers.map_err(failed(name, "an argument cannot be copied to the device"))?;
         let mut params = Params::new(params_of(args, &buffers, &offsets));
         // SAFETY: the parameters are as many and as large as the kernel's, as far as pack and driver know them; the
         // caller answers for what the kernel does with them.
@@ -133,13 +129,32 @@ impl Program for CudaProgram {
 }
 
 impl Kernel<'_> {
+    /// The shape of the launch, and where each local argument starts in the dynamic shared memory.
+    fn prepare(
+        &self,
+        entered: &Entered<'_>,
+        range: &NdRange,
+        args: &[Arg<'_>],
+    ) -> Result<(Shape, Vec<u64>), Error> {
+        self.check(range, args)?;
+        let (offsets, local) = params::local_layout(args)
+            .ok_or_else(|| Error::launch(self.name, "it is given more than 2^64 bytes of local memory"))?;
+        let shape = entered.limits().shape(self.function.needs, range, local);
+        let shape = shape.map_err(|problem| Error::launch(self.name, problem))?;
+        self.function.opt_in(&shape).map_err(failed(self.name, "the shared memory is refused"))?;
+        Ok((shape, offsets))
+    }
+
     /// Compares the launch with what the pack knows, and with what the driver knows.
     fn check(&self, range: &NdRange, args: &[Arg<'_>]) -> Result<(), Error> {
-        // A pack has no arguments of a kernel without any and of one that it knows only by name; an old driver does
-        // not tell which it is.
-        let silent = |info: &&KernelInfo| info.args.is_empty() && self.function.sizes.is_none();
-        if let Some(info) = self.info.filter(|info| !silent(info)) {
-            launch::check(info, range, args)?;
+        match self.info {
+            // A pack has no arguments of a kernel without any, and of one that it knows only by name; an old driver
+            // does not tell which it is.
+            Some(info) if info.args.is_empty() && self.function.sizes.is_none() => {
+                launch::check_range(info, range)?;
+            }
+            Some(info) => launch::check(info, range, args)?,
+            None => (),
         }
         match &self.function.sizes {
             Some(sizes) => {
@@ -150,11 +165,17 @@ impl Kernel<'_> {
     }
 }
 
-fn copy_in<'c>(args: &[Arg<'_>], stream: &Stream<'c>) -> Result<Vec<Option<Buffer<'c>>>, DriverError> {
-    let copy = |arg: &Arg<'_>| match arg {
-        Arg::In(bytes) => Buffer::copied(bytes, stream).map(Some),
-        Arg::InOut(bytes) => Buffer::copied(bytes, stream).map(Some),
-        Arg::Value(_) | Arg::Local(_) => Ok(None),
+/// # Safety
+/// The arguments live until the stream has been waited for.
+unsafe fn copy_in<'c>(args: &[Arg<'_>], stream: &Stream<'c>) -> Result<Vec<Option<Buffer<'c>>>, DriverError> {
+    let copy = |arg: &Arg<'_>| {
+        let bytes = match arg {
+            Arg::In(bytes) => *bytes,
+            Arg::InOut(bytes) => &**bytes,
+            Arg::Value(_) | Arg::Local(_) => return Ok(None),
+        };
+        // SAFETY: as promised.
+        unsafe { Buffer::copied(bytes, stream).map(Some) }
     };
     args.iter().map(copy).collect()
 }

@@ -22,14 +22,7 @@ pub(crate) fn find<'k>(kernels: &'k [KernelInfo], name: &str) -> Result<&'k Kern
 
 /// Refuses what the kernel cannot take.
 pub(crate) fn check(kernel: &KernelInfo, range: &NdRange, args: &[Arg<'_>]) -> Result<(), Error> {
-    let required = kernel.required_work_group.map(u64::from);
-    if required != [0; 3] && required != range.local() {
-        let given = range.local();
-        return Err(Error::launch(
-            &kernel.name,
-            format!("it requires the local size {required:?}, not {given:?}"),
-        ));
-    }
+    check_range(kernel, range)?;
     if kernel.args.len() != args.len() {
         let (takes, given) = (kernel.args.len(), args.len());
         return Err(Error::launch(&kernel.name, format!("it takes {takes} arguments, {given} are given")));
@@ -39,6 +32,16 @@ pub(crate) fn check(kernel: &KernelInfo, range: &NdRange, args: &[Arg<'_>]) -> R
             let (name, type_name) = (escape(&known.name), escape(&known.type_name));
             Error::launch(&kernel.name, format!("argument {index} (`{type_name} {name}`) {problem}"))
         })?;
+    }
+    Ok(())
+}
+
+/// Refuses a work-group that the kernel was not compiled for.
+pub(crate) fn check_range(kernel: &KernelInfo, range: &NdRange) -> Result<(), Error> {
+    let (required, given) = (kernel.required_work_group.map(u64::from), range.local());
+    if required != [0; 3] && required != given {
+        let problem = format!("it requires the local size {required:?}, not {given:?}");
+        return Err(Error::launch(&kernel.name, problem));
     }
     Ok(())
 }
@@ -135,6 +138,15 @@ mod tests {
         assert!(check(&kernel, &range, &[]).is_ok());
         kernel.required_work_group = [4, 1, 1];
         assert!(check(&kernel, &range, &[]).unwrap_err().to_string().contains("[4, 1, 1]"));
+    }
+
+    #[test]
+    #[cfg(any(feature = "host", feature = "opencl"))]
+    fn shared_memory_beside_the_arguments_is_refused() {
+        let range = NdRange::new(&[4], &[2]).unwrap();
+        assert!(refuse_shared_memory("k", &range).is_ok());
+        let error = refuse_shared_memory("k", &range.with_shared_memory(64)).unwrap_err().to_string();
+        assert!(error.contains("kernel `k`: 64 bytes") && error.contains("hint: "), "{error}");
     }
 
     #[test]

@@ -21,7 +21,9 @@ pub(super) fn all(workspace: &Workspace) -> Result<Vec<String>> {
 
 /// Families and releases that the installed ocloc lists, and a range.
 fn intel_groups(workspace: &Workspace) -> Result<Vec<String>> {
-    let help = workspace.shell.cmd("ocloc").args(["compile", "--help"]).quiet().ignore_stderr().read()?;
+    let help = workspace.shell.cmd("ocloc").args(["compile", "--help"]).quiet();
+    // It shows its help and exits with an error.
+    let help = help.ignore_status().ignore_stderr().read()?;
     let words: Vec<&str> = help.split([',', ' ', '\n']).collect();
     let groups =
         ["gen9", "gen11", "gen12lp", "xe-hpg", "xe-hpc"].into_iter().filter(|name| words.contains(name));
