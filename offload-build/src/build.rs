@@ -108,16 +108,19 @@ impl Build {
         let env = CargoEnv::read()?;
         let config = Config::load(&env)?;
         let cache = Cache::open(&env)?;
-        let pack = match env.skip_reason() {
-            Some(reason) => skipped(&env, name, reason)?,
-            None => {
-                let outcome = compile::images(&env, &cache, &config, &sources)?;
-                pack(&env, &cache, &config, (name, outcome))?
-            }
-        };
-        let anchor = embed::embed(&env, name, &pack)?;
+        let anchor = cache.remaking(|| {
+            let pack = match env.skip_reason() {
+                Some(reason) => skipped(&env, name, reason)?,
+                None => {
+                    let outcome = compile::images(&env, &cache, &config, &sources)?;
+                    pack(&env, &cache, &config, (name, outcome))?
+                }
+            };
+            embed::embed(&env, name, &pack)
+        })?;
         generate::write(&env, name, &anchor)?;
         env.send();
+        cache.sweep();
         Ok(())
     }
 

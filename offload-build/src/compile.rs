@@ -118,6 +118,7 @@ fn collect(env: &CargoEnv, targets: &[WantedTarget], results: Vec<Result<Compile
     for (wanted, result) in targets.iter().zip(results) {
         match (result, wanted.presence) {
             (Ok(compiled), _) => outcome.images.push(compiled),
+            (Err(error), _) if error.is_stale() => return Err(error),
             (Err(error), Presence::Required) => return Err(error),
             (Err(error), Presence::Optional) => {
                 env.warn(&format!("optional target `{}` is left out: {error}", wanted.target));

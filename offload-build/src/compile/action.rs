@@ -149,8 +149,8 @@ impl Session<'_> {
         let key = self.step_key(step)?;
         let _flight = self.flights.enter(key);
         let said_key = KeyBuilder::new("what the tool printed").part(&key.bytes()).finish();
-        if let (Some(blob), Some(said)) = (self.cache.get(key), self.cache.get(said_key)) {
-            return Ok((blob, said.read_text()?));
+        if let (Some(blob), Some(said)) = (self.cache.get(key), self.cache.get_text(said_key)) {
+            return Ok((blob, said));
         }
         let (content, said) = self.run_step(step)?;
         check(&content).map_err(|error| {
