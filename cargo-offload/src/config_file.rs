@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use offload_format::Target;
 use toml_edit::{Array, DocumentMut, Item, Value};
 
 use crate::error::{Error, Result};
@@ -41,9 +40,8 @@ impl ConfigFile {
     }
 
     /// Adds a target; false if it is there.
-    pub(crate) fn add(&mut self, target: &Target) -> Result<bool> {
-        let text = target.to_string();
-        if self.targets()?.contains(&text) {
+    pub(crate) fn add(&mut self, text: &str) -> Result<bool> {
+        if self.targets()?.iter().any(|there| there == text) {
             return Ok(false);
         }
         let list = self.list()?;

@@ -6,12 +6,19 @@ use offload_format::codec::{self, Codec, FrameInfo};
 use offload_format::pack::{NoticeKind, PackBuilder};
 
 use crate::cache::{Blob, Cache, KeyBuilder};
-use crate::compile::{self, Outcome, Sources};
+use crate::compile::{self, Outcome, Sources, Workshop};
 use crate::config::{Compression, Config};
 use crate::embed::{self, Pack};
 use crate::env::{self, CargoEnv};
 use crate::error::{Error, Result};
+use crate::flight::Flights;
 use crate::generate;
+use crate::jobs::Jobs;
+use crate::options::{Compiler, Options, Split};
+use crate::source::SourceFile;
+use crate::targets;
+use crate::tool::Runner;
+use crate::toolchain::Finder;
 
 /// Compiles kernel sources and embeds the images; a builder in the manner of `cc::Build`.
 ///
@@ -33,6 +40,7 @@ pub struct Build {
     defines: Vec<String>,
     flags: Vec<String>,
     std: OpenClStd,
+    options: Options,
 }
 
 /// A version of OpenCL C.
@@ -55,6 +63,18 @@ impl Build {
     }
 
     /// Adds a kernel source; the path is relative to the crate's Cargo.toml.
+    ///
+    /// The extension tells the language:
+    ///
+    /// | extension | language | targets |
+    /// |---|---|---|
+    /// | `.cl` | OpenCL C | all |
+    /// | `.clcpp` | C++ for OpenCL | all but `host` and `opencl-c` |
+    /// | `.c`, `.cpp`, `.cc`, `.cxx` | C and C++ with `<gpuintrin.h>` | all but `host` and `opencl-c` |
+    /// | `.cu` | CUDA C++ | `nvptx`, `cubin` |
+    /// | `.hip` | HIP C++ | `amdgcn` |
+    ///
+    /// Targets that a language of one vendor cannot serve are left out of the module; the program is told so.
     pub fn file(&mut self, path: impl AsRef<Path>) -> &mut Build {
         self.files.push(path.as_ref().to_path_buf());
         self
@@ -90,6 +110,57 @@ impl Build {
         self
     }
 
+    /// Makes a module for each of `values`, with the macro `name` defined as that value; with several names one for
+    /// each combination. The program looks a variant up by its values.
+    ///
+    /// ```no_run
+    /// offload_build::Build::new()
+    ///     .file("kernels/attention.cl")
+    ///     .variants("HEAD_DIM", [64, 128, 256])
+    ///     .variants("T", ["half", "float"])
+    ///     .compile("attention");
+    /// ```
+    pub fn variants<V: std::fmt::Display>(
+        &mut self,
+        name: &str,
+        values: impl IntoIterator<Item = V>,
+    ) -> &mut Build {
+        let values = values.into_iter().map(|value| value.to_string()).collect();
+        self.options.variants.insert(name.to_string(), values);
+        self
+    }
+
+    /// Cuts the module into several images for each target.
+    pub fn split(&mut self, how: Split) -> &mut Build {
+        self.options.split = Some(how);
+        self
+    }
+
+    /// Chooses the compiler of CUDA C++ and HIP C++; clang unless said.
+    pub fn compiler(&mut self, compiler: Compiler) -> &mut Build {
+        self.options.compiler = Some(compiler);
+        self
+    }
+
+    /// Has clang compile CUDA C++ with the headers of an installed CUDA toolkit; without, common CUDA C++ needs none.
+    pub fn cuda_sdk(&mut self) -> &mut Build {
+        self.options.cuda_sdk = Some(true);
+        self
+    }
+
+    /// Limits the registers of a work-item, for NVIDIA (registers) and AMD (VGPRs): more work-items at once, maybe
+    /// with spills.
+    pub fn max_registers(&mut self, count: u32) -> &mut Build {
+        self.options.max_registers = Some(count);
+        self
+    }
+
+    /// As [`Build::max_registers`], for one kernel.
+    pub fn kernel_max_registers(&mut self, kernel: &str, count: u32) -> &mut Build {
+        self.options.kernels.entry(kernel.to_string()).or_default().max_registers = Some(count);
+        self
+    }
+
     /// Compiles and embeds the kernels as the module `name`; on failure shows the error and ends the build script
     /// with exit code 1.
     pub fn compile(&self, name: &str) {
@@ -104,15 +175,15 @@ impl Build {
     /// If the configuration is wrong, a tool is missing, a kernel does not compile, or an image is not what it
     /// should be.
     pub fn try_compile(&self, name: &str) -> std::result::Result<(), Error> {
-        let sources = self.sources(name)?;
         let env = CargoEnv::read()?;
         let config = Config::load(&env)?;
+        let variants = self.variants_of(name, &config)?;
         let cache = Cache::open(&env)?;
         let anchor = cache.remaking(|| {
             let pack = match env.skip_reason() {
                 Some(reason) => skipped(&env, name, reason)?,
                 None => {
-                    let outcome = compile::images(&env, &cache, &config, &sources)?;
+                    let outcome = compile_all((&env, &cache), &config, &variants)?;
                     pack(&env, &cache, &config, (name, outcome))?
                 }
             };
@@ -124,7 +195,8 @@ impl Build {
         Ok(())
     }
 
-    fn sources(&self, name: &str) -> Result<Sources> {
+    /// The sources once for each variant.
+    fn variants_of(&self, name: &str, config: &Config) -> Result<Vec<Sources>> {
         let legal = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         if name.is_empty() || !name.chars().all(legal) || name.starts_with(|c: char| c.is_ascii_digit()) {
             return Err(Error::new(format!("`{}` cannot name a kernel module", name.escape_default()))
@@ -134,18 +206,55 @@ impl Build {
             return Err(Error::new(format!("the kernel module `{name}` has no files"))
                 .hint("add `.file(\"kernel.cl\")`"));
         }
-        let includes = self.includes.iter().map(|dir| format!("-I{}", dir.display()));
-        Ok(Sources {
+        let options = config.options(name, &self.options);
+        options.check()?;
+        let files = self.files.iter().map(|path| SourceFile::new(path)).collect::<Result<Vec<_>>>()?;
+        let sources = |variant: Vec<(String, String)>| Sources {
             module: name.to_string(),
-            files: self.files.clone(),
-            std: match self.std {
-                OpenClStd::C12 => "CL1.2",
-                OpenClStd::C20 => "CL2.0",
-                OpenClStd::C30 => "CL3.0",
-            },
-            flags: includes.chain(self.defines.iter().cloned()).chain(self.flags.iter().cloned()).collect(),
-        })
+            files: files.clone(),
+            std: self.std.flag(),
+            flags: self.all_flags(&variant, &options),
+            options: options.clone(),
+            variant,
+        };
+        Ok(options.combinations().into_iter().map(sources).collect())
     }
+
+    fn all_flags(&self, variant: &[(String, String)], options: &Options) -> Vec<String> {
+        let includes = self.includes.iter().map(|dir| format!("-I{}", dir.display()));
+        let values = variant.iter().map(|(name, value)| format!("-D{name}={value}"));
+        let given = self.defines.iter().chain(&self.flags).chain(&options.flags).cloned();
+        includes.chain(values).chain(given).collect()
+    }
+}
+
+impl OpenClStd {
+    fn flag(self) -> &'static str {
+        match self {
+            OpenClStd::C12 => "CL1.2",
+            OpenClStd::C20 => "CL2.0",
+            OpenClStd::C30 => "CL3.0",
+        }
+    }
+}
+
+/// Every variant for every target.
+fn compile_all((env, cache): (&CargoEnv, &Cache), config: &Config, variants: &[Sources]) -> Result<Outcome> {
+    let jobs = Jobs::from_env();
+    let runner = Runner { env, jobs: &jobs };
+    let flights = Flights::default();
+    let finder = Finder { env, cache, runner: &runner, flights: &flights };
+    let workshop = Workshop::new(&finder, &jobs);
+    let targets = targets::expand(&finder, &config.targets)?;
+    let mut all = Outcome::default();
+    for outcome in jobs.map(variants, |sources| compile::images(&workshop, &targets, sources)) {
+        let outcome = outcome?;
+        all.images.extend(outcome.images);
+        all.skipped.extend(outcome.skipped);
+    }
+    all.skipped.sort();
+    all.skipped.dedup();
+    Ok(all)
 }
 
 fn skipped(env: &CargoEnv, module: &str, reason: &str) -> Result<Pack> {

@@ -1,4 +1,4 @@
-//! From kernel sources to verified device images, one for each target.
+//! From kernel sources to verified device images, one or more for each target.
 
 mod action;
 mod amdgcn;
@@ -7,48 +7,38 @@ mod cubin;
 mod gpu;
 mod host;
 mod intel;
+mod language;
 mod nvptx;
 mod opencl_c;
 mod scan;
+mod session;
 mod spirv;
-
-use std::path::PathBuf;
+mod unit;
 
 use offload_format::Target;
 use offload_format::pack::NewImage;
 
-use crate::cache::{Blob, Cache};
-use crate::config::{Config, Presence, WantedTarget};
+pub(crate) use self::session::{Session, Workshop};
+use self::unit::{Scanned, Unit};
+use crate::cache::Blob;
+use crate::config::{Presence, WantedTarget};
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
-use crate::flight::Flights;
-use crate::jobs::Jobs;
-use crate::kernel::Kernel;
-use crate::tool::{Runner, Tool};
-use crate::toolchain::{Finder, Llvm};
+use crate::options::{Options, Split};
+use crate::report;
+use crate::source::{self, Family, SourceFile};
 
-/// The sources of one kernel module and how to read them.
+/// The sources of one kernel module, in one variant, and how to read them.
 #[derive(Clone, Debug)]
 pub(crate) struct Sources {
     pub(crate) module: String,
-    /// Relative to the manifest's directory.
-    pub(crate) files: Vec<PathBuf>,
+    /// The variant's definitions, sorted by name.
+    pub(crate) variant: Vec<(String, String)>,
+    pub(crate) files: Vec<SourceFile>,
     pub(crate) std: &'static str,
     /// Include directories, definitions and flags as clang takes them, in this order.
     pub(crate) flags: Vec<String>,
-}
-
-/// Everything that compiling needs.
-#[derive(Debug)]
-pub(crate) struct Session<'a> {
-    pub(crate) env: &'a CargoEnv,
-    pub(crate) cache: &'a Cache,
-    pub(crate) runner: &'a Runner<'a>,
-    pub(crate) finder: &'a Finder<'a>,
-    pub(crate) sources: &'a Sources,
-    pub(crate) flights: &'a Flights,
-    llvm: Llvm,
-    spirv_val: Option<Tool>,
+    pub(crate) options: Options,
 }
 
 /// An image and where its bytes are.
@@ -62,62 +52,105 @@ pub(crate) struct Compiled {
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     pub(crate) images: Vec<Compiled>,
-    /// Optional targets that could not be built, and why.
+    /// Targets that are left out, and why.
     pub(crate) skipped: Vec<(Target, String)>,
 }
 
-/// A file that the front end has read: its IR for the SPIR-V targets, and its kernels.
-#[derive(Debug)]
-pub(crate) struct Scanned {
-    file: PathBuf,
-    ir: Blob,
-    kernels: Vec<Kernel>,
+/// Compiles `sources` for every one of `targets` that its languages can be compiled for.
+pub(crate) fn images(
+    workshop: &Workshop<'_>,
+    targets: &[WantedTarget],
+    sources: &Sources,
+) -> Result<Outcome> {
+    let session = Session::new(workshop, sources);
+    let family = source::family(&sources.files)?;
+    let (served, mut outcome) = served(&sources.files, targets);
+    let Some(first) = served.first() else { return Err(nothing_fits(sources, family)) };
+    let scanned = scan::files(&session, &first.target)?;
+    let units = unit::split(&scanned, sources.options.split.unwrap_or(Split::None))?;
+    let results =
+        workshop.jobs.map(&served, |wanted| compile(&session, (&scanned, &units), (targets, &wanted.target)));
+    collect(workshop.env, &served, results, &mut outcome)?;
+    let budget = sources.options.spill_budget()?;
+    outcome
+        .images
+        .iter()
+        .try_for_each(|compiled| report::check_budget(workshop.env, budget, &compiled.image))?;
+    Ok(outcome)
 }
 
-/// Compiles `sources` for every target of `config`.
-pub(crate) fn images(env: &CargoEnv, cache: &Cache, config: &Config, sources: &Sources) -> Result<Outcome> {
-    let jobs = Jobs::from_env();
-    let runner = Runner { env, jobs: &jobs };
-    let flights = Flights::default();
-    let finder = Finder { env, cache, runner: &runner, flights: &flights };
-    let (llvm, spirv_val) = (finder.llvm()?, finder.spirv_val());
-    let session =
-        Session { env, cache, runner: &runner, finder: &finder, sources, flights: &flights, llvm, spirv_val };
+/// The targets that the languages of `files` can be compiled for; the others are left out with the reason.
+fn served(files: &[SourceFile], targets: &[WantedTarget]) -> (Vec<WantedTarget>, Outcome) {
+    let (mut served, mut outcome) = (Vec::new(), Outcome::default());
+    for wanted in targets {
+        match files.iter().find(|file| !file.language.serves(&wanted.target)) {
+            None => served.push(wanted.clone()),
+            Some(file) => {
+                let reason = format!("{} is not compiled for it", file.language);
+                outcome.skipped.push((wanted.target.clone(), reason));
+            }
+        }
+    }
+    (served, outcome)
+}
 
-    let scanned = scan::files(&session, &jobs)?;
-    let results = jobs.map(&config.targets, |wanted| compile(&session, &scanned, (config, &wanted.target)));
-    collect(env, &config.targets, results)
+fn nothing_fits(sources: &Sources, family: Family) -> Error {
+    let example = match family {
+        Family::Cuda => "nvptx:sm_75",
+        Family::Hip => "amdgcn:gfx90a",
+        _ => "spirv64",
+    };
+    let error = format!("no target fits the kernel module `{}`, which is {family}", sources.module);
+    Error::new(error).hint(format!("`cargo offload targets add {example}`"))
 }
 
 fn compile(
     session: &Session<'_>,
-    scanned: &[Scanned],
-    (config, target): (&Config, &Target),
-) -> Result<Compiled> {
+    (scanned, units): (&[Scanned], &[Unit<'_>]),
+    (all, target): (&[WantedTarget], &Target),
+) -> Result<Vec<Compiled>> {
+    let whole = Unit::whole(scanned);
     match target {
-        Target::Host(level) => host::compile(session, scanned, *level),
-        Target::Spirv64(version) => spirv::compile(session, scanned, *version),
-        Target::Intel(arch) => intel::compile(session, scanned, arch),
-        Target::OpenClC => opencl_c::compile(session, scanned),
-        Target::Nvptx(sm) => nvptx::compile(session, scanned, sm),
-        Target::Cubin(sm) => {
-            let all = config.targets.iter().filter_map(|wanted| match &wanted.target {
-                Target::Cubin(sm) => Some(sm),
-                _ => None,
-            });
-            cubin::compile(session, scanned, (sm, cubin::base(sm, all)))
+        Target::Host(level) => Ok(vec![host::compile(session, &whole, *level)?]),
+        Target::OpenClC => Ok(vec![opencl_c::compile(session, &whole)?]),
+        _ => {
+            let each = |unit: &Unit<'_>| compile_unit(session, unit, (all, target));
+            let parts = session.workshop.jobs.map(units, each).into_iter().collect::<Result<Vec<_>>>()?;
+            Ok(parts.into_iter().flatten().collect())
         }
-        Target::Amdgcn(arch) => amdgcn::compile(session, scanned, arch),
-        other => Err(Error::new(format!("this release of offload-build cannot compile for `{other}`"))
-            .hint(format!("`cargo offload targets remove {other}`"))),
     }
 }
 
-fn collect(env: &CargoEnv, targets: &[WantedTarget], results: Vec<Result<Compiled>>) -> Result<Outcome> {
-    let mut outcome = Outcome::default();
+fn compile_unit(
+    session: &Session<'_>,
+    unit: &Unit<'_>,
+    (all, target): (&[WantedTarget], &Target),
+) -> Result<Vec<Compiled>> {
+    Ok(match target {
+        Target::Intel(arch) => intel::compile(session, unit, arch)?,
+        Target::Spirv64(version) => vec![spirv::compile(session, unit, *version)?],
+        Target::Nvptx(sm) => vec![nvptx::compile(session, unit, sm)?],
+        Target::Cubin(sm) => {
+            let base = cubin::base(sm, all);
+            vec![cubin::compile(session, unit, (sm, &base))?]
+        }
+        Target::Amdgcn(arch) => vec![amdgcn::compile(session, unit, arch)?],
+        other => {
+            let error = format!("this release of offload-build cannot compile for `{other}`");
+            return Err(Error::new(error).hint(format!("`cargo offload targets remove {other}`")));
+        }
+    })
+}
+
+fn collect(
+    env: &CargoEnv,
+    targets: &[WantedTarget],
+    results: Vec<Result<Vec<Compiled>>>,
+    outcome: &mut Outcome,
+) -> Result<()> {
     for (wanted, result) in targets.iter().zip(results) {
         match (result, wanted.presence) {
-            (Ok(compiled), _) => outcome.images.push(compiled),
+            (Ok(compiled), _) => outcome.images.extend(compiled),
             (Err(error), _) if error.is_stale() => return Err(error),
             (Err(error), Presence::Required) => return Err(error),
             (Err(error), Presence::Optional) => {
@@ -126,10 +159,5 @@ fn collect(env: &CargoEnv, targets: &[WantedTarget], results: Vec<Result<Compile
             }
         }
     }
-    Ok(outcome)
-}
-
-/// The names of all kernels of a module.
-fn kernel_names(scanned: &[Scanned]) -> Vec<&str> {
-    scanned.iter().flat_map(|file| &file.kernels).map(|kernel| kernel.name.as_str()).collect()
+    Ok(())
 }

@@ -1,9 +1,10 @@
 //! For which targets, how compressed: the merged configuration.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use offload_format::Target;
 use offload_format::codec::{DEV_LEVEL, RELEASE_LEVEL};
+use offload_format::{Target, TargetSet};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::Value;
@@ -11,16 +12,34 @@ use toml::Value;
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
+use crate::options::Options;
 
 /// What the application decides.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct Config {
-    pub(crate) targets: Vec<WantedTarget>,
+    pub(crate) targets: Vec<Wanted>,
     pub(crate) compression: Compression,
+    /// By kernel module.
+    modules: BTreeMap<String, Options>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+/// An entry of the list of targets.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Value")]
+pub(crate) struct Wanted {
+    pub(crate) name: Name,
+    pub(crate) presence: Presence,
+}
+
+/// What an entry names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Name {
+    Target(Target),
+    Set(TargetSet),
+}
+
+/// A target, after sets have been resolved.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct WantedTarget {
     pub(crate) target: Target,
     pub(crate) presence: Presence,
@@ -47,25 +66,38 @@ const DEFAULT_TARGETS: [&str; 2] = ["host", "spirv64"];
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Layer {
-    targets: Option<Vec<WantedTarget>>,
+    targets: Option<Vec<Wanted>>,
     compression: Option<Compression>,
+    #[serde(default)]
+    modules: BTreeMap<String, Options>,
 }
 
 impl Config {
+    /// What is said of the module `name`, on top of what build.rs says.
+    pub(crate) fn options(&self, name: &str, build: &Options) -> Options {
+        self.modules.get(name).map_or_else(|| build.clone(), |options| build.clone().with(options))
+    }
+
     /// Merges library defaults, `offload.toml` and the environment; later ones win.
     pub(crate) fn load(env: &CargoEnv) -> Result<Config> {
         let layers = [manifest_layer(env)?, file_layer(env)?, environment_layer(env)?];
         let level = if env.profile.release { RELEASE_LEVEL } else { DEV_LEVEL };
-        let mut config = Config { targets: Vec::new(), compression: Compression::Zstd { level } };
+        let mut config = Config {
+            targets: Vec::new(),
+            compression: Compression::Zstd { level },
+            modules: BTreeMap::new(),
+        };
         for text in DEFAULT_TARGETS {
             config.targets.push(required_target(text)?);
         }
         for layer in layers {
             config.targets = layer.targets.unwrap_or(config.targets);
             config.compression = layer.compression.unwrap_or(config.compression);
+            for (name, options) in layer.modules {
+                let earlier = config.modules.remove(&name).unwrap_or_default();
+                config.modules.insert(name, earlier.with(&options));
+            }
         }
-        config.targets.sort();
-        config.targets.dedup_by(|b, a| a.target == b.target);
         Ok(config)
     }
 }
@@ -124,7 +156,7 @@ fn environment_layer(env: &CargoEnv) -> Result<Layer> {
         Compression::try_from(level.unwrap_or(Value::String(text)))
             .map_err(|e| e.context("OFFLOAD_COMPRESSION"))
     });
-    Ok(Layer { targets: targets.transpose()?, compression: compression.transpose()? })
+    Ok(Layer { targets: targets.transpose()?, compression: compression.transpose()?, ..Layer::default() })
 }
 
 fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T> {
@@ -133,10 +165,10 @@ fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T> {
 
 /// `"intel:pvc"` or `{ name = "intel:pvc", optional = true }`. By hand, because serde's untagged enums say only that
 /// no variant matched.
-impl TryFrom<Value> for WantedTarget {
+impl TryFrom<Value> for Wanted {
     type Error = Error;
 
-    fn try_from(value: Value) -> Result<WantedTarget> {
+    fn try_from(value: Value) -> Result<Wanted> {
         if let Some(text) = value.as_str() {
             return required_target(text);
         }
@@ -146,7 +178,7 @@ impl TryFrom<Value> for WantedTarget {
         })?;
         let optional = value.get("optional").and_then(Value::as_bool).unwrap_or(false);
         let presence = if optional { Presence::Optional } else { Presence::Required };
-        Ok(WantedTarget { presence, ..required_target(name)? })
+        Ok(Wanted { presence, ..required_target(name)? })
     }
 }
 
@@ -165,10 +197,14 @@ impl TryFrom<Value> for Compression {
     }
 }
 
-fn required_target(text: &str) -> Result<WantedTarget> {
-    let target =
-        text.parse().map_err(|error: offload_format::UnknownTarget| Error::new(error.to_string()))?;
-    Ok(WantedTarget { target, presence: Presence::Required })
+fn required_target(text: &str) -> Result<Wanted> {
+    let name = match text.parse() {
+        Ok(set) => Name::Set(set),
+        Err(_) => Name::Target(
+            text.parse().map_err(|error: offload_format::UnknownTarget| Error::new(error.to_string()))?,
+        ),
+    };
+    Ok(Wanted { name, presence: Presence::Required })
 }
 
 #[cfg(test)]
@@ -185,7 +221,20 @@ mod tests {
         let targets = layer.targets.unwrap();
         assert_eq!(targets[0].presence, Presence::Required);
         assert_eq!(targets[1].presence, Presence::Optional);
-        assert_eq!(targets[1].target.to_string(), "intel:pvc");
+        assert_eq!(targets[1].name, Name::Target("intel:pvc".parse().unwrap()));
+    }
+
+    #[test]
+    fn sets_have_names() {
+        let targets = parse(r#"targets = ["portable", { name = "all-amd", optional = true }]"#)
+            .unwrap()
+            .targets
+            .unwrap();
+        assert_eq!(targets[0].name, Name::Set(TargetSet::Portable));
+        assert_eq!(
+            (&targets[1].name, targets[1].presence),
+            (&Name::Set(TargetSet::AllAmd), Presence::Optional)
+        );
     }
 
     #[test]
@@ -194,7 +243,7 @@ mod tests {
             ("targets = 3", "expected a sequence"),
             ("targets = [3]", "`3` is no target"),
             ("targets = [\"intel:pcv\"]", "intel:pvc"),
-            ("target = []", "unknown field `target`, expected `targets` or `compression`"),
+            ("target = []", "unknown field `target`, expected one of `targets`, `compression`, `modules`"),
             ("compression = { level = 99 }", "from 1 to 22"),
             ("compression = \"lots\"", "\"none\""),
         ] {

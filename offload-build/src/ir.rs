@@ -3,12 +3,14 @@
 //! Text, not bitcode, because its lines are stable across releases and no library is needed
 //! (<https://llvm.org/docs/LangRef.html>).
 
+mod aspects;
 mod callgraph;
 mod metadata;
 mod prepare;
 mod signature;
 mod state;
 
+pub(crate) use aspects::aspects;
 pub(crate) use callgraph::reaching;
 pub(crate) use metadata::kernels;
 pub(crate) use prepare::{LocalArguments, Wanted, prepare};

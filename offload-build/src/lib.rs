@@ -17,8 +17,10 @@
 //!
 //! | variable | meaning |
 //! |---|---|
-//! | `OFFLOAD_CLANG`, `OFFLOAD_OCLOC`, `OFFLOAD_SPIRV_VAL`, `OFFLOAD_LLVM_LINK`, `OFFLOAD_OPT`, `OFFLOAD_LLD` | the tool to use |
+//! | `OFFLOAD_CLANG`, `OFFLOAD_OCLOC`, `OFFLOAD_SPIRV_VAL`, `OFFLOAD_LLVM_LINK`, `OFFLOAD_LLD`, `OFFLOAD_PTXAS` | the tool to use |
 //! | `OFFLOAD_POCL_DIR` | directory of PoCL's function library, for `host` |
+//! | `OFFLOAD_LIBCLC_DIR`, `OFFLOAD_LIBDEVICE` | directory of libclc; file of NVIDIA's bitcode library |
+//! | `CUDA_PATH`, `CUDA_HOME` | where CUDA is installed |
 //! | `OFFLOAD_CACHE_DIR` | directory of the compile cache |
 //! | `OFFLOAD_CACHE_SIZE` | how large it may grow: bytes, or with a suffix `K`, `M`, `G`; 5G unless said, `0`: no limit |
 //! | `OFFLOAD_CACHE_AGE` | how many days an unused result stays in it; 90 unless said, `0`: no limit |
@@ -46,9 +48,13 @@ mod generate;
 mod ir;
 mod jobs;
 mod kernel;
+mod options;
 mod report;
+mod source;
+mod targets;
 mod tool;
 mod toolchain;
 
 pub use crate::build::{Build, OpenClStd};
 pub use crate::error::Error;
+pub use crate::options::{Compiler, Split};

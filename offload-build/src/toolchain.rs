@@ -90,6 +90,14 @@ impl Finder<'_> {
         self.tool(path)
     }
 
+    /// The directory of a CUDA toolkit with its headers.
+    pub(crate) fn cuda_sdk(&self) -> Result<PathBuf> {
+        let candidates = Candidates::cuda_sdk(self.env);
+        let header = candidates.first().map(Path::to_path_buf);
+        let root = header.as_deref().and_then(Path::parent).and_then(Path::parent).map(Path::to_path_buf);
+        root.ok_or_else(|| candidates.error("the CUDA toolkit's headers", &[]).hint(remedy::cuda_sdk()))
+    }
+
     /// NVIDIA's library of mathematics as bitcode, where it is installed.
     pub(crate) fn libdevice(&self) -> Option<PathBuf> {
         let file = "nvvm/libdevice/libdevice.10.bc";
@@ -103,6 +111,16 @@ impl Finder<'_> {
         found.ok_or_else(|| {
             candidates.error("libclc, which has the functions of OpenCL C,", &[]).hint(remedy::libclc())
         })
+    }
+
+    /// The compute capabilities of this machine's NVIDIA devices, as `90`, by the tool that comes with the driver.
+    pub(crate) fn nvidia_capabilities(&self) -> Vec<String> {
+        let candidates = Candidates::named(self.env, "nvidia-smi", "OFFLOAD_NVIDIA_SMI");
+        let Some(program) = candidates.first() else { return Vec::new() };
+        let args = ["--query-gpu=compute_cap", "--format=csv,noheader"].map(Into::into).into();
+        let invocation = Invocation { program, args, directory: &self.env.out_dir, input: None };
+        let said = self.runner.run(&invocation).map(|output| output.stdout).unwrap_or_default();
+        said.lines().map(|line| line.trim().replace('.', "")).collect()
     }
 
     /// The SPIR-V validator, where it is installed.
@@ -129,8 +147,22 @@ impl Finder<'_> {
         Ok(Tool { path: path.to_path_buf(), version })
     }
 
-    /// What a tool prints, asked once for each state of its file.
+    /// The standard output of a tool, asked once for each state of its file.
     fn ask(&self, path: &Path, args: &[&str]) -> Result<String> {
+        self.asked(path, args, |invocation| Ok(self.runner.run(invocation)?.stdout))
+    }
+
+    /// Everything that a tool prints, whatever its exit code; asked once for each state of its file.
+    pub(crate) fn help(&self, path: &Path, args: &[&str]) -> Result<String> {
+        self.asked(path, args, |invocation| self.runner.said(invocation))
+    }
+
+    fn asked(
+        &self,
+        path: &Path,
+        args: &[&str],
+        run: impl FnOnce(&Invocation<'_>) -> Result<String>,
+    ) -> Result<String> {
         let key = KeyBuilder::new("ask").part(file_stamp(path)?.as_bytes()).part(args.join(" ").as_bytes());
         let key = key.finish();
         let _flight = self.flights.enter(key);
@@ -139,7 +171,7 @@ impl Finder<'_> {
         }
         let args = args.iter().map(Into::into).collect();
         let invocation = Invocation { program: path, args, directory: &self.env.out_dir, input: None };
-        let said = self.runner.run(&invocation)?.stdout;
+        let said = run(&invocation)?;
         self.cache.put(key, said.as_bytes())?;
         Ok(said)
     }

@@ -45,4 +45,6 @@ pub use crate::aspects::Aspects;
 pub use crate::error::{Error, ErrorKind};
 pub use crate::hash::Hash128;
 pub use crate::kind::{ImageKind, OffloadKind};
-pub use crate::target::{AmdArch, Arch, HostLevel, IntelArch, SmArch, SpirvVersion, Target, UnknownTarget};
+pub use crate::target::{
+    AmdArch, Arch, HostLevel, IntelArch, SmArch, SpirvVersion, Target, TargetSet, UnknownTarget,
+};

@@ -4,6 +4,7 @@ mod amd;
 mod host;
 mod intel;
 mod parse;
+mod set;
 mod sm;
 mod spirv_version;
 
@@ -13,6 +14,7 @@ pub use self::amd::AmdArch;
 pub use self::host::HostLevel;
 pub use self::intel::IntelArch;
 pub use self::parse::UnknownTarget;
+pub use self::set::TargetSet;
 pub use self::sm::SmArch;
 pub use self::spirv_version::SpirvVersion;
 use crate::ImageKind;
@@ -23,7 +25,7 @@ use crate::ImageKind;
 /// |---|---|
 /// | `host`, `host:x86-64-v3` | native code for the program's own CPU |
 /// | `spirv64`, `spirv64:v1.4` | 64-bit SPIR-V for OpenCL, version 1.2 unless said |
-/// | `intel:pvc` | Intel native code |
+/// | `intel:pvc`, `intel:xe-hpg`, `intel:dg1:acm-g10` | Intel native code for a device, a family, a range |
 /// | `nvptx:sm_90` | NVIDIA PTX |
 /// | `cubin:sm_90` | NVIDIA native code |
 /// | `amdgcn:gfx90a:xnack+` | AMD code object |

@@ -1,9 +1,14 @@
 //! What a device accepts: data alone, so that selection can be tested for any device.
 
+mod cuda;
+mod ptx;
+
 use std::fmt;
 
 use offload_format::{HostLevel, SpirvVersion};
 
+pub use self::cuda::CudaDevice;
+pub(crate) use self::ptx::{CudaVersion, PtxVersion};
 use crate::entry::LoadedImage;
 use crate::error::Error;
 use crate::launch::Program;
@@ -25,11 +30,12 @@ pub struct Device {
     kind: DeviceKind,
 }
 
-/// Room for CUDA and HIP devices: each gets its description here and its rules in `select::rules`.
+/// Room for HIP devices: each kind gets its description here and its rules in `select::rules`.
 #[derive(Clone, Debug)]
 pub(crate) enum DeviceKind {
     Host(HostLevel),
     OpenCl(OpenClDevice),
+    Cuda(CudaDevice),
 }
 
 /// What an OpenCL device accepts.
@@ -60,6 +66,7 @@ impl Device {
         match &self.kind {
             DeviceKind::Host(_) => "host CPU",
             DeviceKind::OpenCl(device) => &device.name,
+            DeviceKind::Cuda(device) => &device.name,
         }
     }
 
@@ -68,6 +75,7 @@ impl Device {
         match &self.kind {
             DeviceKind::Host(level) => format!("host CPU ({} {level})", std::env::consts::ARCH),
             DeviceKind::OpenCl(device) => device.description(),
+            DeviceKind::Cuda(device) => device.description(),
         }
     }
 
@@ -82,11 +90,13 @@ impl Device {
             DeviceKind::Host(_) => Ok(Box::new(crate::host::HostProgram::new(image)?)),
             #[cfg(feature = "opencl")]
             DeviceKind::OpenCl(device) => Ok(Box::new(crate::opencl::ClProgram::new(device, image)?)),
+            #[cfg(feature = "cuda")]
+            DeviceKind::Cuda(device) => Ok(Box::new(crate::cuda::CudaProgram::new(device, image)?)),
             #[allow(unreachable_patterns, reason = "depends on the features that are enabled")]
             _ => {
                 let problem = format!("cannot open {}: this build has no support for it", image.entry());
                 Err(Error::device(&self.description(), problem)
-                    .hint("enable the feature `host` or `opencl` of the crate offload-rt"))
+                    .hint("enable the feature `host`, `opencl` or `cuda` of the crate offload-rt"))
             }
         }
     }
@@ -99,6 +109,12 @@ impl Device {
 impl From<OpenClDevice> for Device {
     fn from(device: OpenClDevice) -> Device {
         Device { kind: DeviceKind::OpenCl(device) }
+    }
+}
+
+impl From<CudaDevice> for Device {
+    fn from(device: CudaDevice) -> Device {
+        Device { kind: DeviceKind::Cuda(device) }
     }
 }
 

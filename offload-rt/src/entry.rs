@@ -37,6 +37,7 @@ struct Record {
     variant: String,
     target: String,
     image_kind: ImageKind,
+    format_version: u32,
     codec: Codec,
     stored_size: u64,
     raw_size: u64,
@@ -77,6 +78,12 @@ impl Entry {
     /// What the image's bytes are.
     pub fn image_kind(&self) -> ImageKind {
         self.shared.record.image_kind
+    }
+
+    /// Version of the image's own format, or 0: the word of a SPIR-V header, `0x00070800` for PTX 7.8, the ABI version
+    /// of a cubin's ELF header.
+    pub fn format_version(&self) -> u32 {
+        self.shared.record.format_version
     }
 
     /// How the image is compressed.
@@ -143,6 +150,7 @@ impl Entry {
             variant: image.variant.to_string(),
             target: image.target_text.to_string(),
             image_kind: image.image_kind,
+            format_version: image.format_version,
             codec: image.codec,
             stored_size: image.stored_size,
             raw_size: image.raw_size,

@@ -25,14 +25,14 @@ pub(crate) enum Kind {
     /// The module's images all fail to fit the device.
     NoFit { module: String, device: String, refused: Vec<String>, missing: Vec<String> },
     /// A launch was asked for that the kernel does not allow.
-    #[cfg(any(feature = "host", feature = "opencl"))]
+    #[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
     Launch { kernel: String, problem: String },
     /// A device, its driver or the system refused.
     Device { device: String, problem: String, hint: Option<&'static str> },
 }
 
 impl Error {
-    #[cfg(any(feature = "host", feature = "opencl"))]
+    #[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
     pub(crate) fn launch(kernel: &str, problem: impl Into<String>) -> Error {
         Kind::Launch { kernel: kernel.to_string(), problem: problem.into() }.into()
     }
@@ -82,7 +82,7 @@ impl fmt::Display for Error {
                 list(f, "left out of this build", missing)?;
                 f.write_str("\nhint: add a target that fits, as with `cargo offload targets add opencl-c`, and rebuild")
             }
-            #[cfg(any(feature = "host", feature = "opencl"))]
+            #[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
             Kind::Launch { kernel, problem } => write!(f, "kernel `{}`: {problem}", escape(kernel)),
             Kind::Device { device, problem, hint } => {
                 write!(f, "{device}: {problem}")?;

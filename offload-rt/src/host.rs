@@ -81,6 +81,7 @@ impl Program for HostProgram {
     unsafe fn launch(&self, kernel: &str, range: &NdRange, args: &mut [Arg<'_>]) -> Result<Duration, Error> {
         let info = launch::find(&self.kernels, kernel)?;
         launch::check(info, range, args)?;
+        launch::refuse_shared_memory(kernel, range)?;
         let run = self.image.run(kernel).ok_or_else(|| Error::launch(kernel, "the image lost its entry"))?;
         let mut bound = Bound::new(info, args);
         let started = Instant::now();

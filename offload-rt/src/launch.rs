@@ -1,7 +1,7 @@
 //! Launching kernels, whatever runs them.
 
 mod arg;
-#[cfg(any(feature = "host", feature = "opencl"))]
+#[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
 mod check;
 #[allow(unsafe_code, reason = "sees numbers as bytes")]
 mod plain;
@@ -11,11 +11,16 @@ use std::fmt;
 use std::time::Duration;
 
 pub use self::arg::Arg;
+#[cfg(feature = "cuda")]
+pub(crate) use self::check::check_range;
 #[cfg(any(feature = "host", feature = "opencl"))]
+pub(crate) use self::check::refuse_shared_memory;
+#[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
 pub(crate) use self::check::{check, find};
 pub use self::plain::Plain;
 pub use self::range::NdRange;
 use crate::error::Error;
+use crate::text::escape;
 use offload_format::pack::KernelInfo;
 
 /// An image that a driver has accepted; made by [`Device::open`](crate::Device::open).
@@ -37,4 +42,40 @@ pub trait Program: fmt::Debug + Send + Sync {
     /// [`Arg::In`] buffers, and that its work-items do not race.
     #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
     unsafe fn launch(&self, kernel: &str, range: &NdRange, args: &mut [Arg<'_>]) -> Result<Duration, Error>;
+
+    /// Writes `bytes` to the image's variable `name` (CUDA's `__constant__` and `__device__` data), of the same size.
+    ///
+    /// It does not wait for kernels that run at the same time: those may see old and new bytes.
+    ///
+    /// # Errors
+    /// There is no such variable, it has another size, or the device has none that a program can write to.
+    fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        let problem = format!("cannot write {} bytes: only CUDA devices support this", bytes.len());
+        Err(Error::device(&format!("variable `{}`", escape(name)), problem))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Plainest;
+
+    impl Program for Plainest {
+        fn kernels(&self) -> &[KernelInfo] {
+            &[]
+        }
+
+        #[allow(unsafe_code, reason = "implements the trait")]
+        unsafe fn launch(&self, _: &str, _: &NdRange, _: &mut [Arg<'_>]) -> Result<Duration, Error> {
+            Ok(Duration::ZERO)
+        }
+    }
+
+    #[test]
+    fn programs_without_variables_refuse_to_write_them() {
+        let error = Plainest.write_global("c\x1b", &[0; 3]).unwrap_err().to_string();
+        assert_eq!(error, "variable `c\\u{1b}`: cannot write 3 bytes: only CUDA devices support this");
+    }
 }

@@ -12,6 +12,7 @@
 //! |---|---|
 //! | `host` (default) | `host`: images for the program's own CPU run in this process, without a driver |
 //! | `opencl` | `opencl`: OpenCL devices; the library is opened at run time |
+//! | `cuda` | `cuda`: NVIDIA devices through CUDA's driver, which is opened at run time |
 //!
 //! ```
 //! use offload_format::codec::{self, Codec};
@@ -38,11 +39,14 @@
 //!
 //! # Unsafe code
 //! It is in the modules `sections` (reading linked and loaded memory), `once` (a cell that survives `fork`),
-//! `launch::plain` (numbers as bytes), `macros`, and in the adapters `host` and `opencl`; everywhere else it is
-//! denied.
+//! `launch::plain` (numbers as bytes), `macros`, and in the adapters `host`, `opencl` and `cuda`; everywhere else
+//! it is denied.
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "cuda")]
+#[allow(unsafe_code, reason = "calls the CUDA driver")]
+pub mod cuda;
 #[cfg(all(feature = "host", unix))]
 #[allow(unsafe_code, reason = "loads and calls native code")]
 pub mod host;
@@ -69,7 +73,7 @@ pub use offload_format::codec::Codec;
 pub use offload_format::pack::{ArgInfo, ArgKind, KernelInfo, NoticeKind};
 pub use offload_format::{Hash128, HostLevel, ImageKind, SpirvVersion, Target, UnknownTarget};
 
-pub use crate::device::{Device, OpenClDevice};
+pub use crate::device::{CudaDevice, Device, OpenClDevice};
 pub use crate::entry::{Entry, LoadedImage};
 pub use crate::error::Error;
 pub use crate::launch::{Arg, NdRange, Plain, Program};

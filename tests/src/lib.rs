@@ -13,6 +13,9 @@ pub const TARGET_DIR_VAR: &str = "OFFLOAD_TEST_TARGET_DIR";
 /// Names the prefix (with `lib/`) of Intel's OpenCL runtime for CPUs.
 pub const INTEL_RUNTIME_VAR: &str = "OFFLOAD_TEST_INTEL_RT";
 
+/// Names the root of a CUDA toolkit, at least with `ptxas`; offload-build looks at it as well.
+pub const CUDA_VAR: &str = "CUDA_PATH";
+
 /// The root of this checkout.
 pub fn workspace_root() -> PathBuf {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -46,6 +49,16 @@ pub fn require_intel_runtime() -> Option<PathBuf> {
     let prefix = env::var_os(INTEL_RUNTIME_VAR).map(PathBuf::from);
     let usable = prefix.filter(|prefix| prefix.join("lib/libintelocl.so").exists());
     usable.or_else(|| skip(&format!("{INTEL_RUNTIME_VAR} names no runtime; `cargo xtask test` installs one")))
+}
+
+/// Finds NVIDIA's assembler, or says that the calling test is skipped.
+///
+/// # Panics
+/// If it is missing and the variable `CI` is set.
+pub fn require_ptxas() -> Option<PathBuf> {
+    let root = env::var_os(CUDA_VAR).map(PathBuf::from);
+    let ptxas = root.map(|root| root.join("bin/ptxas")).filter(|ptxas| ptxas.exists());
+    ptxas.or_else(|| skip(&format!("{CUDA_VAR} names no toolkit; `cargo xtask test` installs one")))
 }
 
 /// Says that the calling test is skipped, and why; `None`, for `let ... else { return }`.

@@ -1,6 +1,6 @@
 //! `targets`: the list in `offload.toml`.
 
-use offload_format::Target;
+use offload_format::{Target, TargetSet};
 use serde::Serialize;
 
 use crate::cli::{self, TargetsAction};
@@ -32,11 +32,11 @@ pub(super) fn run(output: &Output, args: &cli::Targets) -> Result<ExitStatus> {
 
 fn add(output: &Output, file: &mut ConfigFile, targets: &[String]) -> Result<()> {
     // All are checked before the file changes.
-    let parse = |text: &String| text.parse::<Target>().map_err(|error| Error::usage(error.to_string()));
-    let targets = targets.iter().map(parse).collect::<Result<Vec<_>>>()?;
+    let targets = targets.iter().map(|text| canonical(text)).collect::<Result<Vec<_>>>()?;
     let mut changes = Vec::new();
-    for target in &targets {
-        changes.push((target.to_string(), file.add(target)?));
+    for target in targets {
+        let added = file.add(&target)?;
+        changes.push((target, added));
     }
     file.save()?;
     for (target, changed) in &changes {
@@ -44,6 +44,14 @@ fn add(output: &Output, file: &mut ConfigFile, targets: &[String]) -> Result<()>
         output.message(&Message { reason: "added", target, changed: *changed }, &text)?;
     }
     Ok(())
+}
+
+/// A target or a set as the configuration spells it.
+fn canonical(text: &str) -> Result<String> {
+    if let Ok(set) = text.parse::<TargetSet>() {
+        return Ok(set.to_string());
+    }
+    text.parse::<Target>().map(|target| target.to_string()).map_err(|error| Error::usage(error.to_string()))
 }
 
 fn remove(output: &Output, file: &mut ConfigFile, targets: &[String]) -> Result<()> {

@@ -1,46 +1,60 @@
 //! `amdgcn:gfxNNN`: an AMD code object by LLVM's back end and lld.
 
-use offload_format::pack::NewImage;
 use offload_format::{AmdArch, Target};
 
 use super::action::{Arg, Step, texts};
-use super::gpu::{self, Backend};
-use super::{Compiled, Scanned, Session, check, kernel_names};
+use super::gpu::{Backend, Vendor};
+use super::unit::Unit;
+use super::{Compiled, Session, check};
 use crate::cache::Blob;
 use crate::error::{Error, Result};
 use crate::ir::LocalArguments;
+use crate::kernel::Kernel;
 
 /// The work-item functions that libclc has wrong.
 const SHIM: &str = include_str!("amdgcn_shim.cl");
+/// What HIP C++ needs of HIP's headers.
+const HIP_HEADER: &str = include_str!("hip_shim.h");
 /// libclc's file for AMD until release 22, and its directory since.
 const LIBCLC: [&str; 2] = ["amdgcn-amd-amdhsa.bc", "amdgcn-amd-amdhsa-llvm"];
 
-pub(super) fn compile(session: &Session<'_>, scanned: &[Scanned], arch: &AmdArch) -> Result<Compiled> {
+pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: &AmdArch) -> Result<Compiled> {
     let named = |error: Error| error.context(format!("target `amdgcn:{arch}`"));
-    let raw = code_object(session, scanned, arch).map_err(named)?;
-    let mut image = NewImage::new(&session.sources.module, Target::Amdgcn(arch.clone()));
-    image.kernels = gpu::records(scanned);
-    Ok(Compiled { image, raw })
+    let raw = code_object(session, unit, arch).map_err(named)?;
+    Ok(Compiled { image: unit.image(session, Target::Amdgcn(arch.clone())), raw })
 }
 
-fn code_object(session: &Session<'_>, scanned: &[Scanned], arch: &AmdArch) -> Result<Blob> {
-    let backend = Backend {
-        name: "amdgcn",
-        machine: machine(arch),
-        shim: SHIM,
-        // Modules of different versions are not linked.
-        shim_flags: vec![version(arch)],
-        libraries: vec![session.finder.libclc(&session.llvm, LIBCLC)?],
-        local_arguments: LocalArguments::Kept,
-        attributes: Default::default(),
-    };
-    let module = backend.module(session, scanned)?;
+fn code_object(session: &Session<'_>, unit: &Unit<'_>, arch: &AmdArch) -> Result<Blob> {
+    let backend = backend(session, &unit.kernels, arch)?;
+    let module = backend.module(session, unit)?;
     let object = backend.codegen(session, (&module, &["-O2", "-c"]), check::amd_object)?;
-    let tool = session.finder.paired(&session.llvm, "ld.lld", "OFFLOAD_LLD")?;
+    let tool = session.finder.paired(session.llvm()?, "ld.lld", "OFFLOAD_LLD")?;
     let inputs = vec![(&object, ".o")];
     let step = Step { name: "AMD code object", tool: &tool, args: link_args(session), inputs, files: vec![] };
-    let kernels = kernel_names(scanned);
+    let kernels = unit.names();
     session.step(&step, |bytes| check::code_object(bytes, &kernels))
+}
+
+/// LLVM's back end for `arch`, with the register limits of `kernels`.
+pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch) -> Result<Backend> {
+    let opencl = session.sources.files.iter().any(|file| file.language.has_opencl_functions());
+    let libclc = opencl.then(|| session.finder.libclc(session.llvm()?, LIBCLC)).transpose()?;
+    let limits = kernels.iter().filter_map(|kernel| {
+        let count = session.sources.options.registers_of(&kernel.name)?;
+        Some((kernel.name.clone(), format!("\"amdgpu-num-vgpr\"=\"{count}\"")))
+    });
+    let hip = [format!("--offload-arch={arch}"), version(arch)].into();
+    Ok(Backend {
+        name: "amdgcn",
+        front_end: machine(arch),
+        vendor: Vendor { flags: hip, header: HIP_HEADER },
+        machine: machine(arch),
+        // Modules of different versions are not linked.
+        shim: (SHIM, vec![version(arch)]),
+        libraries: libclc.into_iter().collect(),
+        local_arguments: LocalArguments::Kept,
+        attributes: limits.collect(),
+    })
 }
 
 fn machine(arch: &AmdArch) -> Vec<String> {

@@ -5,17 +5,12 @@ use std::ffi::OsString;
 
 use object::read::archive::ArchiveFile;
 use object::read::{Object, ObjectSection, ObjectSymbol};
-use offload_format::{spirv as spirv_format, zebin};
+use offload_format::{Aspects, spirv as spirv_format, zebin};
 
 use super::Session;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::tool::Invocation;
-
-/// LLVM bitcode, raw or wrapped.
-pub(super) fn bitcode(bytes: &[u8]) -> Result<()> {
-    starts_with(bytes, b"BC\xC0\xDE", "LLVM bitcode")
-}
 
 pub(super) fn ir_text(bytes: &[u8]) -> Result<()> {
     starts_with(bytes, b"; ModuleID", "LLVM IR")?;
@@ -40,9 +35,25 @@ pub(super) fn spirv(bytes: &[u8], kernels: &[&str]) -> Result<()> {
     }
 }
 
+/// What the module needs of a device, by its capabilities
+/// (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Capability>).
+pub(super) fn spirv_aspects(bytes: &[u8]) -> Result<Aspects> {
+    let module = spirv_format::Module::parse(bytes)?;
+    Ok(module
+        .capabilities()
+        .iter()
+        .map(|capability| match capability {
+            9 => Aspects::FP16,
+            10 => Aspects::FP64,
+            12 => Aspects::ATOMIC64,
+            _ => Aspects::default(),
+        })
+        .collect())
+}
+
 /// The validator of the SPIR-V tools, where it is installed: the back end does not check its own output.
 pub(super) fn spirv_val(session: &Session<'_>, bytes: &[u8]) -> Result<()> {
-    let Some(tool) = &session.spirv_val else { return Ok(()) };
+    let Some(tool) = session.spirv_val() else { return Ok(()) };
     let scratch = fs::scratch(session.cache.dir())?;
     let file = scratch.path().join("module.spv");
     fs::publish(&file, |out| out.write_all(bytes))?;

@@ -1,40 +1,42 @@
 //! `cubin:sm_NN`: native code by NVIDIA's ptxas, from the same PTX for every architecture.
 
-use offload_format::pack::NewImage;
 use offload_format::{SmArch, Target};
 
 use super::action::{Arg, Step, texts};
-use super::{Compiled, Scanned, Session, check, gpu, kernel_names, nvptx};
+use super::unit::Unit;
+use super::{Compiled, Session, check, nvptx};
+use crate::config::WantedTarget;
 use crate::error::Result;
 use crate::report;
 
 /// `base` is the architecture of the PTX: the lowest of those that share it.
 pub(super) fn compile(
     session: &Session<'_>,
-    scanned: &[Scanned],
+    unit: &Unit<'_>,
     (sm, base): (&SmArch, &SmArch),
 ) -> Result<Compiled> {
     let ptxas = session.finder.ptxas()?;
-    let text = nvptx::ptx(session, scanned, base)?;
-    let kernels = kernel_names(scanned);
-    let step =
-        Step { name: "ptxas", tool: &ptxas, args: args(sm), inputs: vec![(&text, ".ptx")], files: vec![] };
+    let text = nvptx::ptx(session, unit, base)?;
+    let kernels = unit.names();
+    let inputs = vec![(&text, ".ptx")];
+    let step = Step { name: "ptxas", tool: &ptxas, args: args(sm), inputs, files: vec![] };
     let (raw, said) = session
         .step_said(&step, |bytes| check::cubin(bytes, &kernels))
         .map_err(|error| error.context(format!("target `cubin:{sm}`")))?;
-    let mut image = NewImage::new(&session.sources.module, Target::Cubin(sm.clone()));
-    image.kernels = gpu::records(scanned);
+    let mut image = unit.image(session, Target::Cubin(sm.clone()));
     report::add_ptxas(&mut image.kernels, &said);
     Ok(Compiled { image, raw })
 }
 
-/// The architecture whose PTX serves `sm`: the lowest of `all`. Code for features of one architecture alone is made
-/// for that one.
-pub(super) fn base<'a>(sm: &'a SmArch, all: impl Iterator<Item = &'a SmArch>) -> &'a SmArch {
-    if sm.suffix().is_some() {
-        return sm;
-    }
-    all.filter(|other| other.suffix().is_none()).min_by_key(|other| other.number()).unwrap_or(sm)
+/// The architecture whose PTX serves `sm`: the lowest of the cubins in `targets`. Code for features of one
+/// architecture alone is made for that one.
+pub(super) fn base(sm: &SmArch, targets: &[WantedTarget]) -> SmArch {
+    let plain = targets.iter().filter_map(|wanted| match &wanted.target {
+        Target::Cubin(sm) if sm.suffix().is_none() => Some(sm),
+        _ => None,
+    });
+    let lowest = plain.min_by_key(|other| other.number()).filter(|_| sm.suffix().is_none());
+    lowest.unwrap_or(sm).clone()
 }
 
 /// `-v` says what the cubin does not: spilled bytes.
@@ -46,6 +48,7 @@ fn args(sm: &SmArch) -> Vec<Arg> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Presence;
 
     fn sm(text: &str) -> SmArch {
         let Target::Cubin(sm) = format!("cubin:sm_{text}").parse().unwrap() else { panic!() };
@@ -54,10 +57,12 @@ mod tests {
 
     #[test]
     fn the_lowest_architecture_gives_the_text() {
-        let all = ["90", "80", "90a", "120"].map(sm);
-        assert_eq!(base(&all[0], all.iter()), &all[1]);
-        assert_eq!(base(&all[2], all.iter()), &all[2]);
-        assert_eq!(base(&all[3], all.iter()), &all[1]);
+        let target = |text| Target::Cubin(sm(text));
+        let targets = ["90", "80", "90a", "120"].map(target);
+        let all = targets.map(|target| WantedTarget { target, presence: Presence::Required });
+        assert_eq!(base(&sm("90"), &all), sm("80"));
+        assert_eq!(base(&sm("90a"), &all), sm("90a"));
+        assert_eq!(base(&sm("75"), &[]), sm("75"));
     }
 
     #[test]

@@ -1,44 +1,53 @@
-//! What LLVM's code generators for NVIDIA and AMD have in common: from files to one module of machine code.
+//! What LLVM's code generators for GPUs have in common: from files to one module of machine code.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use offload_format::pack::KernelInfo;
-
 use super::action::{Arg, FrontEnd, Step, texts};
-use super::{Scanned, Session, check, scan, spirv};
+use super::unit::Unit;
+use super::{Session, check, language, scan};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::Result;
 use crate::ir::{self, LocalArguments, Wanted};
+use crate::source::{Language, SourceFile};
 
 /// How LLVM makes code for a processor.
 #[derive(Debug)]
 pub(super) struct Backend {
     /// As `nvptx`; part of cache keys and messages.
     pub(super) name: &'static str,
-    /// Target, processor and its features, for the front end and the code generator alike.
+    /// Target, processor and its features for the front ends of portable languages.
+    pub(super) front_end: Vec<String>,
+    /// The same for CUDA C++ or HIP C++.
+    pub(super) vendor: Vendor,
+    /// The same for the code generator.
     pub(super) machine: Vec<String>,
-    /// OpenCL C that is linked before the libraries, because theirs is missing or wrong.
-    pub(super) shim: &'static str,
-    /// Flags of its own for the shim.
-    pub(super) shim_flags: Vec<String>,
-    /// Bitcode with OpenCL C's functions, in the order in which they are linked.
+    /// OpenCL C that is linked before the libraries, because theirs is missing or wrong; and flags for it.
+    pub(super) shim: (&'static str, Vec<String>),
+    /// Bitcode with the languages' functions, in the order in which it is linked.
     pub(super) libraries: Vec<PathBuf>,
     pub(super) local_arguments: LocalArguments,
     /// Function attributes by kernel.
     pub(super) attributes: BTreeMap<String, String>,
 }
 
+/// How a vendor's own language is compiled.
+#[derive(Debug, Default)]
+pub(super) struct Vendor {
+    pub(super) flags: Vec<String>,
+    /// Goes before each file, in place of the vendor's headers.
+    pub(super) header: &'static str,
+}
+
 impl Backend {
-    /// The files as one module of IR that shows nothing but the kernels.
-    pub(super) fn module(&self, session: &Session<'_>, scanned: &[Scanned]) -> Result<Blob> {
-        let files = scanned.iter().map(|file| self.front_end(session, file)).collect::<Result<Vec<_>>>()?;
-        let linked = link(session, files)?;
-        let kernels = super::kernel_names(scanned);
-        let attributes = self.attributes.iter().map(|(kernel, text)| (kernel.as_str(), text.clone()));
+    /// The unit as one module of IR that shows nothing but its kernels.
+    pub(super) fn module(&self, session: &Session<'_>, unit: &Unit<'_>) -> Result<Blob> {
+        let files = unit.files.iter().map(|file| self.front_end(session, &file.file));
+        let linked = link(session, files.collect::<Result<Vec<_>>>()?)?;
+        let kernels = unit.names();
         let wanted = Wanted {
             kernels: &kernels,
-            attributes: attributes.collect(),
+            attributes: self.attributes.iter().map(|(name, text)| (name.as_str(), text.clone())).collect(),
             local_arguments: self.local_arguments,
         };
         let key = KeyBuilder::new("prepared 1").part(&linked.hash.0).part(format!("{wanted:?}").as_bytes());
@@ -55,7 +64,7 @@ impl Backend {
         let shim = self.shim_bitcode(session)?;
         let step = Step {
             name: self.name,
-            tool: &session.llvm.clang,
+            tool: &session.llvm()?.clang,
             args: self.codegen_args(output),
             inputs: vec![(module, ".ll"), (&shim, ".bc")],
             files: self.libraries.clone(),
@@ -63,34 +72,62 @@ impl Backend {
         session.step(&step, check)
     }
 
-    fn front_end(&self, session: &Session<'_>, file: &Scanned) -> Result<Blob> {
+    /// Unoptimised IR of one file.
+    pub(super) fn front_end(&self, session: &Session<'_>, file: &SourceFile) -> Result<Blob> {
+        let with_header =
+            matches!(file.language, Language::Cuda | Language::Hip) && !self.vendor.header.is_empty();
+        let input = match with_header {
+            true => Some(format!(
+                "{}#include \"{}\"\n",
+                self.vendor.header,
+                super::opencl_c::quotable(&file.path)?
+            )),
+            false => None,
+        };
+        let last = if with_header { Arg::Text("-".into()) } else { Arg::Text(file.path.clone().into()) };
         session.front_end(&FrontEnd {
             name: self.name,
-            tool: &session.llvm.clang,
-            args: texts(self.machine.clone())
-                .chain(texts(["-Wno-unknown-assumption"]))
-                .chain(scan::language(session.sources))
-                .chain(scan::front_end_output())
-                .chain(texts([&file.file]))
-                .collect(),
-            input: None,
+            tool: &session.llvm()?.clang,
+            args: self.front_end_args(session, file.language).chain([last]).collect(),
+            input,
         })
     }
 
-    /// The shim does not depend on the processor: it has none, so that its functions fit every one.
+    fn front_end_args(&self, session: &Session<'_>, language: Language) -> impl Iterator<Item = Arg> {
+        let vendor = matches!(language, Language::Cuda | Language::Hip);
+        let machine = if vendor { &self.vendor.flags } else { &self.front_end };
+        let output: Vec<Arg> = match language {
+            Language::Hip => scan::front_end_output_of_hip().collect(),
+            _ => scan::front_end_output().collect(),
+        };
+        texts(machine.clone())
+            .chain(language::flags(session.sources, language))
+            .chain(self.debug_args())
+            .chain(output)
+    }
+
+    /// Line tables for debuggers and profilers, with relative paths. They change no code, so they are always made:
+    /// where the profile has no debug information the linker drops them, and nothing is compiled again.
+    fn debug_args(&self) -> impl Iterator<Item = Arg> {
+        let args: &[&str] =
+            if self.name == "amdgcn" { &["-gline-tables-only", "-fdebug-compilation-dir=."] } else { &[] };
+        texts(args.iter().copied())
+    }
+
     fn shim_bitcode(&self, session: &Session<'_>) -> Result<Blob> {
-        let target = self.machine.first().cloned().unwrap_or_default();
+        let (source, flags) = &self.shim;
+        let target = self.front_end.first().cloned().unwrap_or_default();
         let fixed =
             ["-x", "cl", "-cl-std=CL1.2", "-nogpulib", "-O2", "-emit-llvm", "-c", "-MD", "-MT", "out", "-MF"];
         session.front_end(&FrontEnd {
             name: "shim",
-            tool: &session.llvm.clang,
+            tool: &session.llvm()?.clang,
             args: texts([target])
-                .chain(texts(self.shim_flags.clone()))
+                .chain(texts(flags.clone()))
                 .chain(texts(fixed))
                 .chain([Arg::Depfile, Arg::Text("-o".into()), Arg::Output, Arg::Text("-".into())])
                 .collect(),
-            input: Some(self.shim.to_string()),
+            input: Some((*source).to_string()),
         })
     }
 
@@ -114,13 +151,13 @@ fn link(session: &Session<'_>, mut files: Vec<Blob>) -> Result<Blob> {
     {
         return Ok(only);
     }
-    let tool = session.finder.paired(&session.llvm, "llvm-link", "OFFLOAD_LLVM_LINK")?;
+    let tool = session.finder.paired(session.llvm()?, "llvm-link", "OFFLOAD_LLVM_LINK")?;
     let inputs: Vec<_> = files.iter().map(|file| (file, ".ll")).collect();
-    let args = texts(["-S"]).chain(spirv::link_args(inputs.len())).collect();
+    let args = link_args(inputs.len());
     session.step(&Step { name: "link", tool: &tool, args, inputs, files: vec![] }, check::ir_text)
 }
 
-/// The records of all kernels.
-pub(super) fn records(scanned: &[Scanned]) -> Vec<KernelInfo> {
-    scanned.iter().flat_map(|file| &file.kernels).map(|kernel| kernel.record()).collect()
+/// To text, which is rewritten afterwards.
+pub(super) fn link_args(inputs: usize) -> Vec<Arg> {
+    texts(["-S", "-o"]).chain([Arg::Output]).chain((0..inputs).map(Arg::Input)).collect()
 }

@@ -7,15 +7,17 @@ mod wrapper;
 
 use std::path::PathBuf;
 
-use offload_format::pack::{KernelInfo, NewImage};
+use offload_format::pack::KernelInfo;
 use offload_format::{HostLevel, Target};
 
 use super::action::{Arg, FrontEnd, Step, texts};
-use super::{Compiled, Scanned, Session, check, scan, spirv};
+use super::unit::Unit;
+use super::{Compiled, Session, check, gpu, language, scan};
 use crate::cache::{Blob, KeyBuilder};
 use crate::env::BinaryFormat;
 use crate::error::{Error, Result};
 use crate::ir;
+use crate::source::Language;
 use crate::toolchain::pocl_library;
 
 const SHIM: &str = include_str!("host_shim.c");
@@ -29,17 +31,18 @@ struct Cpu {
     headers: PathBuf,
 }
 
-pub(super) fn compile(session: &Session<'_>, scanned: &[Scanned], level: HostLevel) -> Result<Compiled> {
+pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) -> Result<Compiled> {
     let cpu = cpu(session, level)?;
-    let linked = link(session, scanned, &cpu)?;
+    let linked = link(session, unit, &cpu)?;
     let waiting = ir::reaching(&linked.read_text()?, is_barrier);
     let state = per_thread(session, &linked)?;
     let object = codegen(session, &state, &cpu)?;
-    let raw = shared_object(session, scanned, &object)?;
+    let raw = shared_object(session, unit, &object)?;
 
-    let mut image = NewImage::new(&session.sources.module, Target::Host(level));
+    let mut image = unit.image(session, Target::Host(level));
+    image.kernels.clear();
     let sizes = check::host_argument_sizes(&raw.read()?)?;
-    for kernel in scanned.iter().flat_map(|file| &file.kernels) {
+    for kernel in &unit.kernels {
         let sizes = sizes.get(&kernel.name).cloned().unwrap_or_default();
         let mut record = KernelInfo { has_barrier: waiting.contains(&kernel.name), ..kernel.record() };
         for (arg, size) in record.args.iter_mut().zip(sizes) {
@@ -82,25 +85,25 @@ fn cpu(session: &Session<'_>, level: HostLevel) -> Result<Cpu> {
 }
 
 /// All files with their entries, and the shim, as one module of text.
-fn link(session: &Session<'_>, scanned: &[Scanned], cpu: &Cpu) -> Result<Blob> {
+fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<Blob> {
     let mut modules = Vec::new();
-    for file in scanned {
+    for file in unit.files {
         modules.push(session.front_end(&FrontEnd {
             name: "front end for host",
-            tool: &session.llvm.clang,
-            args: kernel_args(session, cpu),
-            input: Some(wrapper::source(&file.file, &file.kernels)?),
+            tool: &session.llvm()?.clang,
+            args: kernel_args(session, cpu)?,
+            input: Some(wrapper::source(&file.file.path, &file.kernels)?),
         })?);
     }
     modules.push(session.front_end(&FrontEnd {
         name: "host shim",
-        tool: &session.llvm.clang,
+        tool: &session.llvm()?.clang,
         args: shim_args(cpu),
         input: Some(SHIM.to_string()),
     })?);
-    let tool = session.finder.paired(&session.llvm, "llvm-link", "OFFLOAD_LLVM_LINK")?;
+    let tool = session.finder.paired(session.llvm()?, "llvm-link", "OFFLOAD_LLVM_LINK")?;
     let inputs: Vec<_> = modules.iter().map(|module| (module, ".ll")).collect();
-    let args = texts(["-S"]).chain(spirv::link_args(inputs.len())).collect();
+    let args = gpu::link_args(inputs.len());
     session.step(&Step { name: "link host", tool: &tool, args, inputs, files: vec![] }, check::ir_text)
 }
 
@@ -112,7 +115,7 @@ fn per_thread(session: &Session<'_>, linked: &Blob) -> Result<Blob> {
 fn codegen(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> {
     let step = Step {
         name: "host object",
-        tool: &session.llvm.clang,
+        tool: &session.llvm()?.clang,
         args: codegen_args(session, cpu),
         inputs: vec![(module, ".ll")],
         files: vec![cpu.library.clone()],
@@ -120,29 +123,29 @@ fn codegen(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> {
     session.step(&step, check::elf)
 }
 
-fn shared_object(session: &Session<'_>, scanned: &[Scanned], object: &Blob) -> Result<Blob> {
-    let tool = session.finder.paired(&session.llvm, "ld.lld", "OFFLOAD_LLD")?;
+fn shared_object(session: &Session<'_>, unit: &Unit<'_>, object: &Blob) -> Result<Blob> {
+    let tool = session.finder.paired(session.llvm()?, "ld.lld", "OFFLOAD_LLD")?;
     let strip: &[&str] = if session.env.profile.debug_info { &[] } else { &["--strip-all"] };
     let fixed = ["-shared", "--gc-sections", "--hash-style=gnu", "--build-id=none", "-z", "now", "-o"];
     let args = texts(strip.iter().copied()).chain(texts(fixed)).chain([Arg::Output, Arg::Input(0)]).collect();
     let step = Step { name: "host library", tool: &tool, args, inputs: vec![(object, ".o")], files: vec![] };
-    let kernels = super::kernel_names(scanned);
+    let kernels = unit.names();
     session.step(&step, |bytes| check::host(bytes, &kernels)).map_err(|error| error.context("target `host`"))
 }
 
 /// PoCL's functions have names of their own, so that none is taken for a function of the C library.
-fn kernel_args(session: &Session<'_>, cpu: &Cpu) -> Vec<Arg> {
+fn kernel_args(session: &Session<'_>, cpu: &Cpu) -> Result<Vec<Arg>> {
     let include = |path: PathBuf| texts(["-include".into(), path.into_os_string()]);
-    let headers = session.llvm.resource_dir.join("include");
-    texts([cpu.triple.as_str(), cpu.march, "-fPIC", "-fvisibility=hidden", "-cl-no-stdinc"])
+    let headers = session.llvm()?.resource_dir.join("include");
+    Ok(texts([cpu.triple.as_str(), cpu.march, "-fPIC", "-fvisibility=hidden", "-cl-no-stdinc"])
         .chain(include(cpu.headers.clone()))
         .chain(include(headers.join("opencl-c-base.h")))
         .chain(include(headers.join("opencl-c.h")))
         .chain(debug_args(session))
-        .chain(scan::language(session.sources))
+        .chain(language::flags(session.sources, Language::OpenClC))
         .chain(scan::front_end_output())
         .chain(texts(["-"]))
-        .collect()
+        .collect())
 }
 
 fn shim_args(cpu: &Cpu) -> Vec<Arg> {

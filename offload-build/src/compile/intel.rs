@@ -1,53 +1,98 @@
 //! `intel:NAME`: native code through ocloc, from the same SPIR-V for every device.
+//!
+//! A kernel that spills registers is compiled for the large register file as well, and the better build is kept. If
+//! that concerns some kernels of several, they get an image of their own: the others keep their hardware threads.
 
-use offload_format::pack::{KernelInfo, NewImage};
-use offload_format::{IntelArch, SpirvVersion, Target, zebin};
+use std::collections::BTreeMap;
+
+use offload_format::pack::KernelInfo;
+use offload_format::{IntelArch, SpirvVersion, Target};
 
 use super::action::{Arg, Step, texts};
-use super::{Compiled, Scanned, Session, check, kernel_names, spirv};
+use super::unit::Unit;
+use super::{Compiled, Session, check, spirv};
 use crate::error::Result;
+use crate::options::Grf;
+use crate::report::{self, Choice};
 
 /// Understood by every ocloc of the last years.
 const SPIRV_VERSION: SpirvVersion = SpirvVersion::V1_2;
 
-pub(super) fn compile(session: &Session<'_>, scanned: &[Scanned], arch: &IntelArch) -> Result<Compiled> {
+/// The name of the part with the kernels that need the large register file.
+const LARGE_PART: &str = "large-grf";
+
+pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: &IntelArch) -> Result<Vec<Compiled>> {
+    let first = match session.sources.options.grf()? {
+        Grf::Auto => build(session, unit, (arch, Registers::Default))?,
+        Grf::Default => return Ok(vec![build(session, unit, (arch, Registers::Default))?]),
+        Grf::Large => return Ok(vec![build(session, unit, (arch, Registers::Large))?]),
+    };
+    if first.image.kernels.iter().all(|kernel| kernel.spilled.unwrap_or(0) == 0) {
+        return Ok(vec![first]);
+    }
+    let second = build(session, unit, (arch, Registers::Large))?;
+    let choices = choices(&first.image.kernels, &second.image.kernels);
+    let large = |name: &str| matches!(choices.get(name), Some((Choice::Large, _)));
+    let wanted = unit.names().into_iter().filter(|name| large(name)).count();
+    let mut kept = match wanted {
+        0 => vec![first],
+        all if all == unit.kernels.len() => vec![second],
+        _ => vec![
+            build(session, &unit.only("", |name| !large(name)), (arch, Registers::Default))?,
+            build(session, &unit.only(LARGE_PART, large), (arch, Registers::Large))?,
+        ],
+    };
+    for kernel in kept.iter_mut().flat_map(|compiled| &mut compiled.image.kernels) {
+        kernel.remark = choices.get(&kernel.name).map(|(_, why)| why.clone()).unwrap_or_default();
+    }
+    Ok(kept)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Registers {
+    Default,
+    Large,
+}
+
+fn choices(default: &[KernelInfo], large: &[KernelInfo]) -> BTreeMap<String, (Choice, String)> {
+    let pairs = default.iter().filter_map(|kernel| {
+        let other = large.iter().find(|other| other.name == kernel.name)?;
+        Some((kernel.name.clone(), report::choose(kernel, other)))
+    });
+    pairs.collect()
+}
+
+fn build(
+    session: &Session<'_>,
+    unit: &Unit<'_>,
+    (arch, registers): (&IntelArch, Registers),
+) -> Result<Compiled> {
     let ocloc = session.finder.ocloc()?;
     session.env.depends_on(&ocloc.path);
-    let module = spirv::module(session, scanned, SPIRV_VERSION)?;
-    let kernels = kernel_names(scanned);
-    let step = Step {
-        name: "ocloc",
-        tool: &ocloc,
-        args: args(arch),
-        inputs: vec![(&module, ".spv")],
-        files: vec![],
-    };
-    let raw = session
-        .step(&step, |bytes| check::intel(bytes, &kernels))
+    let module = spirv::module(session, unit, SPIRV_VERSION)?;
+    let kernels = unit.names();
+    let (args, inputs) = (args(arch, registers), vec![(&module, ".spv")]);
+    let step = Step { name: "ocloc", tool: &ocloc, args, inputs, files: vec![] };
+    let (raw, said) = session
+        .step_said(&step, |bytes| check::intel(bytes, &kernels))
         .map_err(|error| error.context(format!("target `intel:{arch}`")))?;
-    let mut image = NewImage::new(&session.sources.module, Target::Intel(arch.clone()));
-    image.kernels = scanned.iter().flat_map(|file| &file.kernels).map(|kernel| kernel.record()).collect();
-    add_resources(&mut image.kernels, &raw.read()?);
+    let mut image = unit.image(session, Target::Intel(arch.clone()));
+    image.aspects = check::spirv_aspects(&module.read()?)?;
+    report::add_ocloc(&mut image.kernels, (&raw.read()?, &said), arch);
     Ok(Compiled { image, raw })
 }
 
 /// `--format zebin`: the older container of old releases cannot be read back. `-exclude_ir`: the SPIR-V has an image
-/// of its own. No `-q`: it hides the warnings on spilled registers.
-fn args(arch: &IntelArch) -> Vec<Arg> {
+/// of its own. No `-q`: it hides the warnings on spilled registers. The option for the large register file is the
+/// one that all releases take in this place; some ignore others without a word.
+fn args(arch: &IntelArch, registers: Registers) -> Vec<Arg> {
     let fixed = ["compile", "-spirv_input", "-device", arch.name(), "--format", "zebin", "-exclude_ir"];
+    let large: &[&str] = match registers {
+        Registers::Default => &[],
+        Registers::Large => &["-options", "-ze-opt-large-register-file"],
+    };
     let files = ["-out_dir", ".", "-output", "out", "-output_no_suffix", "-file"];
-    texts(fixed).chain(texts(files)).chain([Arg::Input(0)]).collect()
-}
-
-/// What the image itself says of its kernels; archives of several devices say nothing here.
-fn add_resources(kernels: &mut [KernelInfo], image: &[u8]) {
-    for info in zebin::info(image).unwrap_or_default() {
-        if let Some(kernel) = kernels.iter_mut().find(|kernel| kernel.name == info.name) {
-            kernel.registers = info.grf_count;
-            kernel.sub_group_size = info.simd_size;
-            kernel.spilled = info.spill_size;
-        }
-    }
+    texts(fixed).chain(texts(large.iter().copied())).chain(texts(files)).chain([Arg::Input(0)]).collect()
 }
 
 #[cfg(test)]
@@ -57,10 +102,11 @@ mod tests {
     #[test]
     fn the_device_and_the_format_are_asked_for() {
         let Target::Intel(arch) = "intel:pvc".parse().unwrap() else { panic!() };
-        let args = args(&arch);
+        let args = args(&arch, Registers::Large);
         let at = |text: &str| args.iter().position(|arg| *arg == Arg::Text(text.into())).unwrap();
         assert_eq!(args[at("-device") + 1], Arg::Text("pvc".into()));
         assert_eq!(args[at("--format") + 1], Arg::Text("zebin".into()));
+        assert_eq!(args[at("-options") + 1], Arg::Text("-ze-opt-large-register-file".into()));
         assert_eq!(args[at("-file") + 1], Arg::Input(0));
     }
 }

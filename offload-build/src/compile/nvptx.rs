@@ -1,57 +1,89 @@
 //! `nvptx:sm_NN`: PTX by LLVM's back end, in the lowest version that has the architecture.
 
-use offload_format::pack::NewImage;
 use offload_format::{SmArch, Target};
 
-use super::gpu::{self, Backend};
-use super::{Compiled, Scanned, Session, check, kernel_names};
+use super::gpu::{Backend, Vendor};
+use super::unit::Unit;
+use super::{Compiled, Session, check};
 use crate::cache::Blob;
 use crate::error::{Error, Result};
+use crate::fs;
 use crate::ir::LocalArguments;
+use crate::kernel::Kernel;
 
 /// The functions of OpenCL C that libclc lacks.
 const SHIM: &str = include_str!("nvptx_shim.cl");
+/// What CUDA C++ needs of CUDA's headers.
+const CUDA_HEADER: &str = include_str!("cuda_shim.h");
+/// The same, with the mathematics of libdevice in place of libclc's own, which is two to five times the code.
+const SHIM_WITH_LIBDEVICE: &str = concat!(include_str!("nvptx_shim.cl"), include_str!("nvptx_libdevice.cl"));
 /// libclc's file for NVIDIA until release 22, and its directory since.
 const LIBCLC: [&str; 2] = ["nvptx64--nvidiacl.bc", "nvptx64-nvidia-cuda"];
 
-pub(super) fn compile(session: &Session<'_>, scanned: &[Scanned], sm: &SmArch) -> Result<Compiled> {
-    let raw = ptx(session, scanned, sm)?;
-    let mut image = NewImage::new(&session.sources.module, Target::Nvptx(sm.clone()));
+pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, sm: &SmArch) -> Result<Compiled> {
+    let raw = ptx(session, unit, sm)?;
+    let mut image = unit.image(session, Target::Nvptx(sm.clone()));
     let (major, minor) = version(sm)?;
     image.format_version = u32::from(major) << 16 | u32::from(minor) << 8;
-    image.kernels = gpu::records(scanned);
     Ok(Compiled { image, raw })
 }
 
 /// The text for `sm`, from which cubins are made as well.
-pub(super) fn ptx(session: &Session<'_>, scanned: &[Scanned], sm: &SmArch) -> Result<Blob> {
+pub(super) fn ptx(session: &Session<'_>, unit: &Unit<'_>, sm: &SmArch) -> Result<Blob> {
     let named = |error: Error| error.context(format!("target `nvptx:{sm}`"));
-    let backend = backend(session, scanned, sm).map_err(named)?;
-    let module = backend.module(session, scanned).map_err(named)?;
-    let kernels = kernel_names(scanned);
-    // The driver's compiler does not see the source again: what LLVM leaves undone stays undone.
+    let backend = backend(session, &unit.kernels, sm).map_err(named)?;
+    let module = backend.module(session, unit).map_err(named)?;
+    let kernels = unit.names();
     backend.codegen(session, (&module, &["-O3", "-S"]), |text| check::ptx(text, &kernels)).map_err(named)
 }
 
-fn backend(session: &Session<'_>, scanned: &[Scanned], sm: &SmArch) -> Result<Backend> {
-    let required =
-        scanned.iter().flat_map(|file| &file.kernels).filter(|kernel| kernel.required_work_group != [0; 3]);
-    let attributes = required.map(|kernel| {
-        let [x, y, z] = kernel.required_work_group;
-        (kernel.name.clone(), format!("\"nvvm.reqntid\"=\"{x},{y},{z}\""))
-    });
+/// LLVM's back end for `sm`, with the attributes that `kernels` need.
+pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -> Result<Backend> {
+    let version = version(sm)?;
+    let opencl = session.sources.files.iter().any(|file| file.language.has_opencl_functions());
+    let libclc = opencl.then(|| session.finder.libclc(session.llvm()?, LIBCLC)).transpose()?;
+    let libdevice = session.finder.libdevice();
+    let attributes = kernels.iter().map(|kernel| (kernel.name.clone(), attributes(session, kernel)));
     Ok(Backend {
         name: "nvptx",
-        machine: machine(sm, version(sm)?),
-        shim: SHIM,
-        shim_flags: Vec::new(),
-        libraries: [Some(session.finder.libclc(&session.llvm, LIBCLC)?), session.finder.libdevice()]
-            .into_iter()
-            .flatten()
-            .collect(),
+        front_end: machine(sm, version),
+        vendor: cuda(session, sm, version)?,
+        machine: machine(sm, version),
+        shim: (if libdevice.is_some() { SHIM_WITH_LIBDEVICE } else { SHIM }, Vec::new()),
+        libraries: libclc.into_iter().chain(libdevice).collect(),
         local_arguments: LocalArguments::Offsets,
-        attributes: attributes.collect(),
+        attributes: attributes.filter(|(_, text)| !text.is_empty()).collect(),
     })
+}
+
+/// What clang does not carry over from OpenCL C, and the limits that were asked for
+/// (<https://llvm.org/docs/NVPTXUsage.html#function-attributes>).
+fn attributes(session: &Session<'_>, kernel: &Kernel) -> String {
+    let [x, y, z] = kernel.required_work_group;
+    let size = (kernel.required_work_group != [0; 3]).then(|| format!("\"nvvm.reqntid\"=\"{x},{y},{z}\""));
+    let registers = session.sources.options.registers_of(&kernel.name);
+    let registers = registers.map(|count| format!("\"nvvm.maxnreg\"=\"{count}\""));
+    size.into_iter().chain(registers).collect::<Vec<_>>().join(" ")
+}
+
+/// CUDA C++ with the toolkit's headers if that was asked for, else with ours and those of clang.
+fn cuda(session: &Session<'_>, sm: &SmArch, (major, minor): (u8, u8)) -> Result<Vendor> {
+    let mut flags = vec![format!("--cuda-gpu-arch={sm}"), format!("--cuda-feature=+ptx{major}{minor}")];
+    if session.sources.options.cuda_sdk != Some(true) {
+        flags.push("-nocudainc".to_string());
+        return Ok(Vendor { flags, header: CUDA_HEADER });
+    }
+    let sdk = session.finder.cuda_sdk()?;
+    // clang's wrapper includes a header that NVIDIA ships with another library: an empty one does.
+    let empty = session.cache.dir().join("include");
+    fs::create_dir_all(&empty)?;
+    fs::publish_if_changed(&empty.join("curand_mtgp32_kernel.h"), b"\n")?;
+    flags.extend([
+        format!("--cuda-path={}", sdk.display()),
+        "-isystem".to_string(),
+        empty.display().to_string(),
+    ]);
+    Ok(Vendor { flags, header: "" })
 }
 
 /// LLVM's default is a version of its own choosing, too low for new architectures: the version is always said.

@@ -3,30 +3,30 @@
 use std::path::Path;
 
 use offload_format::Target;
-use offload_format::pack::NewImage;
 
 use super::action::{Arg, FrontEnd, texts};
-use super::{Compiled, Scanned, Session, Sources, scan};
+use super::unit::{self, Unit};
+use super::{Compiled, Session, Sources, scan};
 use crate::cache::Blob;
 use crate::error::{Error, Result};
 use crate::ir;
 
-pub(super) fn compile(session: &Session<'_>, scanned: &[Scanned]) -> Result<Compiled> {
+pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>) -> Result<Compiled> {
     let raw = merged(session)?;
-    check(session, scanned, &raw).map_err(|error| {
+    check(session, unit, &raw).map_err(|error| {
         error
             .context("target `opencl-c`: the files of the module do not compile as one source")
             .hint("names must be distinct across the files of a module; or compile them as two modules")
     })?;
-    let mut image = NewImage::new(&session.sources.module, Target::OpenClC);
-    image.kernels = scanned.iter().flat_map(|file| &file.kernels).map(|kernel| kernel.record()).collect();
+    let mut image = unit.image(session, Target::OpenClC);
+    image.aspects = unit::aspects(unit.files)?.into_values().collect();
     Ok(Compiled { image, raw })
 }
 
 fn merged(session: &Session<'_>) -> Result<Blob> {
     let action = FrontEnd {
         name: "merge includes",
-        tool: &session.llvm.clang,
+        tool: &session.llvm()?.clang,
         args: merge_args(session.sources),
         input: Some(including(session.sources)?),
     };
@@ -40,7 +40,7 @@ fn including(sources: &Sources) -> Result<String> {
         let (name, value) = definition.split_once('=').unwrap_or((definition, "1"));
         format!("#define {name} {value}\n")
     });
-    let includes = sources.files.iter().map(|file| Ok(format!("#include \"{}\"\n", quotable(file)?)));
+    let includes = sources.files.iter().map(|file| Ok(format!("#include \"{}\"\n", quotable(&file.path)?)));
     let includes = includes.collect::<Result<Vec<_>>>()?;
     Ok(defines.chain(includes).collect())
 }
@@ -74,18 +74,17 @@ fn merge_args(sources: &Sources) -> Vec<Arg> {
 }
 
 /// Compiles the merged source as a device would and looks for every kernel.
-fn check(session: &Session<'_>, scanned: &[Scanned], raw: &Blob) -> Result<()> {
+fn check(session: &Session<'_>, unit: &Unit<'_>, raw: &Blob) -> Result<()> {
     let language = ["-x".to_string(), "cl".into(), format!("-cl-std={}", session.sources.std)];
     let args = texts(["--target=spirv64-unknown-unknown"]).chain(texts(language));
     let action = FrontEnd {
         name: "check merged source",
-        tool: &session.llvm.clang,
+        tool: &session.llvm()?.clang,
         args: args.chain(texts(["-w"])).chain(scan::front_end_output()).chain(texts(["-"])).collect(),
         input: Some(raw.read_text()?),
     };
     let found = ir::kernels(&session.front_end(&action)?.read_text()?);
-    let wanted = scanned.iter().flat_map(|file| &file.kernels);
-    match wanted.into_iter().find(|kernel| !found.iter().any(|other| other.name == kernel.name)) {
+    match unit.kernels.iter().find(|kernel| !found.iter().any(|other| other.name == kernel.name)) {
         None => Ok(()),
         Some(kernel) => Err(Error::new(format!("kernel `{}` is missing", kernel.name))),
     }

@@ -1,57 +1,52 @@
-//! The first pass over every file: its IR for SPIR-V targets, and which kernels it has.
+//! The first pass over every file: which kernels it has.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::action::{Arg, FrontEnd, texts};
-use super::{Scanned, Session, Sources};
+use offload_format::{SpirvVersion, Target};
+
+use super::action::{Arg, texts};
+use super::gpu::Backend;
+use super::unit::Scanned;
+use super::{Session, amdgcn, nvptx, spirv};
 use crate::error::{Error, Result};
 use crate::ir;
-use crate::jobs::Jobs;
+use crate::source::{Family, SourceFile};
 
 /// Runs the front end on every file. A source error is reported here, once, whatever the number of targets.
-pub(super) fn files(session: &Session<'_>, jobs: &Jobs) -> Result<Vec<Scanned>> {
-    let scanned = jobs.map(&session.sources.files, |file| file_of(session, file));
+///
+/// Portable sources are read as for SPIR-V; those of a vendor as for `first`, the first target of theirs.
+pub(super) fn files(session: &Session<'_>, first: &Target) -> Result<Vec<Scanned>> {
+    let backend = backend(session, first)?;
+    let scanned = session.workshop.jobs.map(&session.sources.files, |file| file_of(session, &backend, file));
     let scanned = scanned.into_iter().collect::<Result<Vec<_>>>()?;
     distinct(&scanned)?;
     Ok(scanned)
 }
 
-fn file_of(session: &Session<'_>, file: &Path) -> Result<Scanned> {
-    let path = session.env.manifest_dir.join(file);
+fn backend(session: &Session<'_>, first: &Target) -> Result<Backend> {
+    let family = session.sources.files.first().map(|file| file.language.family());
+    match (family, first) {
+        (Some(Family::Cuda), Target::Nvptx(sm) | Target::Cubin(sm)) => nvptx::backend(session, &[], sm),
+        (Some(Family::Hip), Target::Amdgcn(arch)) => amdgcn::backend(session, &[], arch),
+        _ => Ok(spirv::backend(SpirvVersion::default())),
+    }
+}
+
+fn file_of(session: &Session<'_>, backend: &Backend, file: &SourceFile) -> Result<Scanned> {
+    let path = session.env.manifest_dir.join(&file.path);
     if !path.is_file() {
         return Err(Error::new(format!("kernel source `{}` does not exist", path.display()))
             .hint("paths given to `Build::file` are relative to the crate's Cargo.toml"));
     }
-    let action = FrontEnd {
-        name: "front end for SPIR-V",
-        tool: &session.llvm.clang,
-        args: args(session.sources, file),
-        input: None,
-    };
-    let ir = session.front_end(&action)?;
+    let ir = backend.front_end(session, file)?;
     let kernels = ir::kernels(&ir.read_text()?);
-    if kernels.is_empty() {
+    // A file of a module of several may hold helpers alone.
+    if kernels.is_empty() && session.sources.files.len() == 1 {
         return Err(Error::new(format!("`{}` has no kernel", path.display()))
-            .hint("a kernel is a function marked `__kernel`; a file of helpers is included by others"));
+            .hint("a kernel is a function marked `__kernel` (OpenCL C), `__global__` (CUDA, HIP) or `__gpu_kernel` (C with gpuintrin.h)"));
     }
-    Ok(Scanned { file: file.to_path_buf(), ir, kernels })
-}
-
-fn args(sources: &Sources, file: &Path) -> Vec<Arg> {
-    let target = texts(["--target=spirv64-unknown-unknown"]);
-    target.chain(language(sources)).chain(front_end_output()).chain(texts([file])).collect()
-}
-
-/// The language and the user's flags: the same for every target.
-pub(super) fn language(sources: &Sources) -> impl Iterator<Item = Arg> {
-    let fixed = [
-        "-x".to_string(),
-        "cl".to_string(),
-        format!("-cl-std={}", sources.std),
-        "-cl-kernel-arg-info".into(),
-    ];
-    texts(fixed).chain(texts(sources.flags.clone()))
+    Ok(Scanned { file: file.clone(), ir, kernels })
 }
 
 /// Unoptimised IR as text, ready for the optimiser, with a dependency file.
@@ -60,40 +55,32 @@ pub(super) fn front_end_output() -> impl Iterator<Item = Arg> {
     texts(fixed).chain([Arg::Depfile, Arg::Text("-o".into()), Arg::Output])
 }
 
+/// As [`front_end_output`]: for HIP clang's driver takes no `-MF`, its inner compiler does.
+pub(super) fn front_end_output_of_hip() -> impl Iterator<Item = Arg> {
+    let fixed =
+        ["-O2", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "-Xclang", "-MT", "-Xclang", "out"];
+    let deps = ["-Xclang", "-dependency-file", "-Xclang"];
+    texts(fixed).chain(texts(deps)).chain([Arg::Depfile, Arg::Text("-o".into()), Arg::Output])
+}
+
 /// Two kernels of one name cannot be told apart in a module.
 fn distinct(scanned: &[Scanned]) -> Result<()> {
     let mut seen: BTreeMap<&str, &Path> = BTreeMap::new();
     for file in scanned {
         for kernel in &file.kernels {
-            if let Some(other) = seen.insert(&kernel.name, &file.file) {
-                let (a, b) = (other.display(), file.file.display());
+            if let Some(other) = seen.insert(&kernel.name, &file.file.path) {
+                let (a, b) = (other.display(), file.file.path.display());
                 let error = Error::new(format!("kernel `{}` is defined in `{a}` and in `{b}`", kernel.name));
                 return Err(error.hint("rename one, or compile the files as two modules"));
             }
         }
     }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn flags_come_in_the_documented_order() {
-        let sources = Sources {
-            module: "m".into(),
-            files: Vec::new(),
-            std: "CL1.2",
-            flags: vec!["-Iinclude".into(), "-DN=4".into()],
-        };
-        let args = args(&sources, Path::new("k.cl"));
-        let at = |text: &str| args.iter().position(|arg| *arg == Arg::Text(text.into())).unwrap();
-        assert!(at("--target=spirv64-unknown-unknown") < at("-cl-std=CL1.2"));
-        assert!(
-            at("-cl-std=CL1.2") < at("-Iinclude")
-                && at("-Iinclude") < at("-DN=4")
-                && at("-DN=4") < at("k.cl")
-        );
+    match seen.is_empty() {
+        false => Ok(()),
+        true => {
+            let files: Vec<String> =
+                scanned.iter().map(|file| format!("`{}`", file.file.path.display())).collect();
+            Err(Error::new(format!("there is no kernel in {}", files.join(", "))))
+        }
     }
 }

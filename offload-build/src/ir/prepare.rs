@@ -1,7 +1,7 @@
 //! Making a linked module ready for a GPU's code generator: only kernels are visible, `__local` arguments are sizes.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use offload_format::pack::ArgKind;
@@ -42,14 +42,16 @@ pub(crate) fn prepare(module: &str, wanted: &Wanted<'_>) -> String {
     let mut out = String::with_capacity(module.len() + 4096);
     let mut lines = module.lines();
     let mut dynamic = false;
+    let mut bodies = BTreeSet::new();
     while let Some(line) = lines.next() {
+        bodies.extend(body_attributes(line));
         let stub = line.starts_with("define ").then(|| local_stub(line, wanted)).flatten();
         if let Some(stub) = stub {
             out.push_str(&stub);
             lines.by_ref().take_while(|line| *line != "}").for_each(drop);
             dynamic = true;
         } else {
-            out.push_str(&line_for(line, wanted));
+            out.push_str(&line_for(line, wanted, &bodies));
             out.push('\n');
         }
     }
@@ -59,7 +61,12 @@ pub(crate) fn prepare(module: &str, wanted: &Wanted<'_>) -> String {
     out
 }
 
-fn line_for<'a>(line: &'a str, wanted: &Wanted<'_>) -> Cow<'a, str> {
+fn line_for<'a>(line: &'a str, wanted: &Wanted<'_>, bodies: &BTreeSet<&str>) -> Cow<'a, str> {
+    if let Some((group, _)) = line.strip_prefix("attributes #").and_then(|rest| rest.split_once(' '))
+        && bodies.contains(group)
+    {
+        return inlined(line);
+    }
     let Some(definition) = line.strip_prefix("define ") else { return Cow::Borrowed(line) };
     let Some((name, _)) = global_name(line) else { return Cow::Borrowed(line) };
     if wanted.kernels.contains(&name) && is_kernel(line) {
@@ -78,6 +85,22 @@ fn line_for<'a>(line: &'a str, wanted: &Wanted<'_>) -> Cow<'a, str> {
     let kernel = is_kernel(line) && line.contains(" spir_kernel ");
     let convention = if kernel { "spir_func " } else { "" };
     Cow::Owned(format!("define internal {}@{after}", insert_convention(&before, convention)))
+}
+
+/// The number of the attribute group of a kernel's body; text IR lists the groups after the functions.
+fn body_attributes(line: &str) -> Option<&str> {
+    let is_body = line.starts_with("define ") && global_name(line)?.0.starts_with(BODY_PREFIX);
+    is_body.then(|| line.split(" #").last()?.split(' ').next()).flatten()
+}
+
+/// For NVIDIA clang forbids to inline kernels, and their bodies with them: each launch would pay for a call, and the
+/// body would know nothing of the kernel's work-group size.
+fn inlined(group: &str) -> Cow<'_, str> {
+    match group.contains(" optnone ") {
+        // Without optimisation a debugger wants the function as it is.
+        true => Cow::Borrowed(group),
+        false => Cow::Owned(group.replace(" noinline ", " alwaysinline ")),
+    }
 }
 
 /// A calling convention stands before the return type, which for a kernel is `void`.
@@ -164,6 +187,23 @@ define protected spir_kernel void @other() #0 {
         assert!(text.starts_with(stub), "{text}");
         assert!(text.contains("@__offload_dynamic_shared = external addrspace(3) global [0 x i8], align 16"));
         assert!(!text.contains("store i32"), "{text}");
+    }
+
+    #[test]
+    fn bodies_are_inlined_into_their_kernels() {
+        let groups = "\
+attributes #0 = { convergent noinline nounwind }
+attributes #1 = { convergent noinline nounwind }
+attributes #11 = { noinline nounwind }
+";
+        let module =
+            format!("{MODULE}{groups}").replace("%0) #1 {\ndefine linkonce", "%0) #11 {\ndefine linkonce");
+        let text = prepare(&module, &wanted(&["k"], LocalArguments::Kept));
+        assert!(text.contains("attributes #0 = { convergent noinline nounwind }"), "{text}");
+        assert!(text.contains("attributes #1 = { convergent alwaysinline nounwind }"), "{text}");
+        assert!(text.contains("attributes #11 = { noinline nounwind }"), "{text}");
+        let debug = module.replace("noinline nounwind", "noinline nounwind optnone");
+        assert!(!prepare(&debug, &wanted(&["k"], LocalArguments::Kept)).contains("alwaysinline"));
     }
 
     #[test]

@@ -41,6 +41,11 @@ pub(super) fn ptxas() -> String {
     "pip install --target DIR nvidia-cuda-nvcc-cu12 and set CUDA_PATH to DIR/nvidia/cuda_nvcc, or set CUDA_PATH to an installed CUDA toolkit; or embed PTX alone (`nvptx:` targets), which the driver compiles".to_string()
 }
 
+pub(super) fn cuda_sdk() -> String {
+    "set CUDA_PATH to an installed CUDA toolkit, or leave `cuda-sdk` out: common CUDA C++ needs no headers"
+        .to_string()
+}
+
 pub(super) fn libclc() -> String {
     install([
         "apt install libclc-22",

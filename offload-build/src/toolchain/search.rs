@@ -64,6 +64,17 @@ impl Candidates {
         candidates
     }
 
+    /// The header that every CUDA toolkit has.
+    pub(super) fn cuda_sdk(env: &CargoEnv) -> Candidates {
+        let header = "include/cuda.h";
+        let explicit = Candidates::explicit_dir(env, "OFFLOAD_CUDA_SDK", header);
+        if explicit.looked_for.is_empty() {
+            Candidates::cuda(env, "OFFLOAD_CUDA_SDK", &[header])
+        } else {
+            explicit
+        }
+    }
+
     /// LLVM's OpenCL library: until release 22 in a directory of its own, then among clang's files.
     pub(super) fn libclc(env: &CargoEnv, llvm: &Llvm, [old, new]: [&str; 2]) -> Candidates {
         let mut candidates = Candidates::explicit_dir(env, "OFFLOAD_LIBCLC_DIR", old);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{AmdArch, HostLevel, IntelArch, SmArch, SpirvVersion, Target};
+use super::{AmdArch, HostLevel, IntelArch, SmArch, SpirvVersion, Target, TargetSet};
 
 /// The text is no target; [`Display`](fmt::Display) names the nearest ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +38,15 @@ impl FromStr for Target {
 
     fn from_str(text: &str) -> Result<Target, UnknownTarget> {
         parse(text).ok_or_else(|| UnknownTarget { given: text.to_string(), nearest: nearest(text) })
+    }
+}
+
+impl FromStr for TargetSet {
+    type Err = UnknownTarget;
+
+    fn from_str(text: &str) -> Result<TargetSet, UnknownTarget> {
+        let found = TargetSet::ALL.into_iter().find(|set| set.name() == text);
+        found.ok_or_else(|| UnknownTarget { given: text.to_string(), nearest: nearest(text) })
     }
 }
 
@@ -80,7 +89,8 @@ fn known() -> impl Iterator<Item = String> {
     let intel = IntelArch::known().map(|name| format!("intel:{name}"));
     let nv = SmArch::KNOWN.iter().flat_map(|sm| [format!("nvptx:sm_{sm}"), format!("cubin:sm_{sm}")]);
     let amd = AmdArch::KNOWN.iter().map(|name| format!("amdgcn:{name}"));
-    plain.chain(host).chain(intel).chain(nv).chain(amd)
+    let sets = TargetSet::ALL.iter().map(|set| set.name().to_string());
+    plain.chain(host).chain(intel).chain(nv).chain(amd).chain(sets)
 }
 
 #[cfg(test)]
@@ -89,7 +99,7 @@ mod tests {
 
     #[test]
     fn known_targets_round_trip() {
-        for name in known() {
+        for name in known().filter(|name| name.parse::<TargetSet>().is_err()) {
             assert_eq!(name.parse::<Target>().unwrap().to_string(), name);
         }
         for name in ["amdgcn:gfx90a:sramecc+:xnack-", "intel:12.60.7", "spirv64:v1.4", "host:x86-64-v3"] {
@@ -111,6 +121,7 @@ mod tests {
             ("opencl_c", "opencl-c"),
             ("cubin:sm90", "cubin:sm_90"),
             ("amdgcn:gfx-90a", "amdgcn:gfx90a"),
+            ("all-nvida", "all-nvidia"),
         ] {
             let error = given.parse::<Target>().unwrap_err();
             assert!(error.nearest().iter().any(|name| name == meant), "{given}: {error}");

@@ -22,14 +22,7 @@ pub(crate) fn find<'k>(kernels: &'k [KernelInfo], name: &str) -> Result<&'k Kern
 
 /// Refuses what the kernel cannot take.
 pub(crate) fn check(kernel: &KernelInfo, range: &NdRange, args: &[Arg<'_>]) -> Result<(), Error> {
-    let required = kernel.required_work_group.map(u64::from);
-    if required != [0; 3] && required != range.local() {
-        let given = range.local();
-        return Err(Error::launch(
-            &kernel.name,
-            format!("it requires the local size {required:?}, not {given:?}"),
-        ));
-    }
+    check_range(kernel, range)?;
     if kernel.args.len() != args.len() {
         let (takes, given) = (kernel.args.len(), args.len());
         return Err(Error::launch(&kernel.name, format!("it takes {takes} arguments, {given} are given")));
@@ -41,6 +34,30 @@ pub(crate) fn check(kernel: &KernelInfo, range: &NdRange, args: &[Arg<'_>]) -> R
         })?;
     }
     Ok(())
+}
+
+/// Refuses a work-group that the kernel was not compiled for.
+pub(crate) fn check_range(kernel: &KernelInfo, range: &NdRange) -> Result<(), Error> {
+    let (required, given) = (kernel.required_work_group.map(u64::from), range.local());
+    if required != [0; 3] && required != given {
+        let problem = format!("it requires the local size {required:?}, not {given:?}");
+        return Err(Error::launch(&kernel.name, problem));
+    }
+    Ok(())
+}
+
+/// Refuses what only CUDA has.
+#[cfg(any(feature = "host", feature = "opencl"))]
+pub(crate) fn refuse_shared_memory(kernel: &str, range: &NdRange) -> Result<(), Error> {
+    match range.shared_memory() {
+        0 => Ok(()),
+        bytes => Err(Error::launch(
+            kernel,
+            format!(
+                "{bytes} bytes of shared memory are asked for, which only CUDA devices give\nhint: pass local memory as an argument, with Arg::Local"
+            ),
+        )),
+    }
 }
 
 fn check_arg(known: &ArgInfo, given: &Arg<'_>) -> Result<(), String> {
@@ -121,6 +138,15 @@ mod tests {
         assert!(check(&kernel, &range, &[]).is_ok());
         kernel.required_work_group = [4, 1, 1];
         assert!(check(&kernel, &range, &[]).unwrap_err().to_string().contains("[4, 1, 1]"));
+    }
+
+    #[test]
+    #[cfg(any(feature = "host", feature = "opencl"))]
+    fn shared_memory_beside_the_arguments_is_refused() {
+        let range = NdRange::new(&[4], &[2]).unwrap();
+        assert!(refuse_shared_memory("k", &range).is_ok());
+        let error = refuse_shared_memory("k", &range.with_shared_memory(64)).unwrap_err().to_string();
+        assert!(error.contains("kernel `k`: 64 bytes") && error.contains("hint: "), "{error}");
     }
 
     #[test]

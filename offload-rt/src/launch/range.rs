@@ -19,6 +19,7 @@ pub struct NdRange {
     global: [u64; 3],
     local: [u64; 3],
     offset: [u64; 3],
+    shared_memory: u32,
 }
 
 impl NdRange {
@@ -45,7 +46,8 @@ impl NdRange {
         if items.is_none_or(|items| items > i64::MAX as u64) {
             return Err(refused(format!("global size {global:?} is more than 2^63 work-items")));
         }
-        Ok(NdRange { dimensions, global: padded(global, 1), local: padded(local, 1), offset: [0; 3] })
+        let (global, local) = (padded(global, 1), padded(local, 1));
+        Ok(NdRange { dimensions, global, local, offset: [0; 3], shared_memory: 0 })
     }
 
     /// The same range with ids that start at `offset`.
@@ -59,6 +61,18 @@ impl NdRange {
         }
         self.offset = padded(offset, 0);
         Ok(self)
+    }
+
+    /// The same range with `bytes` of shared memory for the `extern __shared__` array of a CUDA C++ kernel, for each
+    /// work-group.
+    ///
+    /// This is the third parameter of CUDA's launches
+    /// (<https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#execution-configuration>); other devices
+    /// refuse it. [`Arg::Local`](crate::Arg::Local) is for kernels with a local pointer argument.
+    #[must_use]
+    pub fn with_shared_memory(mut self, bytes: u32) -> NdRange {
+        self.shared_memory = bytes;
+        self
     }
 
     /// The number of dimensions, 1 to 3.
@@ -79,6 +93,11 @@ impl NdRange {
     /// The first global id in each dimension.
     pub fn offset(&self) -> [u64; 3] {
         self.offset
+    }
+
+    /// Bytes of shared memory for an `extern __shared__` array.
+    pub fn shared_memory(&self) -> u32 {
+        self.shared_memory
     }
 
     /// Work-groups in each dimension.

@@ -100,6 +100,7 @@ impl Program for ClProgram {
         if !self.kernels.is_empty() {
             launch::check(launch::find(&self.kernels, name)?, range, args)?;
         }
+        launch::refuse_shared_memory(name, range)?;
         if name.contains('\0') {
             return Err(Error::launch(name, "the name has a NUL"));
         }

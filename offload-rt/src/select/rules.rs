@@ -1,5 +1,7 @@
 //! The rules: which targets a device takes, and how well each fits.
 
+mod cuda;
+
 use std::fmt;
 
 use offload_format::{HostLevel, IntelArch, SpirvVersion, Target};
@@ -55,6 +57,7 @@ pub(super) fn judge(entry: &Entry, device: &Device) -> Result<Fit, String> {
     match device.kind() {
         DeviceKind::Host(level) => on_host(&target, *level),
         DeviceKind::OpenCl(device) => on_opencl(&target, device),
+        DeviceKind::Cuda(device) => cuda::judge(&target, entry, device),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A stand-in for clang, llvm-link, opt, ocloc and spirv-val that records every call.
+//! A stand-in for clang, llvm-link, ocloc and spirv-val that records every call.
 //!
 //! It is linked under the tool's name into a directory of its own, where it appends one line a call to `calls.log`.
 //! A file `NAME.fault` there makes the tool NAME misbehave: `empty`, `truncated`, `missing`, `fail`, or `old` for a
@@ -66,12 +66,9 @@ fn output(name: &str, args: &[String]) -> Option<Vec<u8>> {
         "clang" => Some(front_end(args)),
         "llvm-link" => {
             let inputs = args.iter().filter(|arg| arg.starts_with("in"));
-            Some(
-                [b"BC\xC0\xDE\n".to_vec(), inputs.map(|input| read(input)).collect::<String>().into_bytes()]
-                    .concat(),
-            )
+            let text = inputs.map(|input| read(input)).collect::<String>();
+            Some(format!("; ModuleID = 'linked'\n{text}").into_bytes())
         }
-        "opt" => Some([b"BC\xC0\xDE\n".to_vec(), read(last).into_bytes()].concat()),
         "ocloc" => {
             let module = fs::read(after(args, "-file").unwrap()).unwrap();
             let names = String::from_utf8_lossy(&module).into_owned();

@@ -1,5 +1,6 @@
 //! `setup`: finds out what is missing on this machine and installs it, or says how.
 
+mod cuda;
 mod intel;
 mod need;
 mod packages;
@@ -7,8 +8,9 @@ mod probe;
 
 use std::process::ExitCode;
 
+pub(crate) use self::cuda::{Toolkit, ensure as ensure_cuda};
 pub(crate) use self::intel::{Runtime, ensure as ensure_intel};
-pub(crate) use self::need::{BUILD, DRIVERS, FRESH, LINKERS, Need, SYCL};
+pub(crate) use self::need::{BUILD, DRIVERS, FRESH, GPUS, LINKERS, Need, SYCL};
 pub(crate) use self::probe::llvm;
 use crate::error::{Error, Result};
 use crate::workspace::Workspace;
@@ -23,11 +25,14 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
         [] => ensure(workspace, &[BUILD])?,
         [what] if what == "demo" => ensure(workspace, &[BUILD])?,
         [what] if what == "test" => {
-            ensure(workspace, &[BUILD, DRIVERS])?;
+            ensure(workspace, &[BUILD, GPUS, DRIVERS])?;
             ensure_intel(workspace, Runtime::OpenCl)?;
+            ensure_cuda(workspace, Toolkit::Ptxas)?;
         }
         [what] if what == "all" => {
-            ensure(workspace, &[BUILD, DRIVERS, LINKERS, SYCL, FRESH])?;
+            ensure(workspace, &[BUILD, GPUS, DRIVERS, LINKERS, SYCL, FRESH])?;
+            ensure_cuda(workspace, Toolkit::Ptxas)?;
+            ensure_cuda(workspace, Toolkit::Nvcc)?;
             ensure_intel(workspace, Runtime::OpenCl)?;
             ensure_intel(workspace, Runtime::Sycl)?;
         }

@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::setup::{self, Runtime};
+use crate::setup::{self, Runtime, Toolkit};
 use crate::workspace::{self, Workspace, seconds};
 
 pub(crate) const HELP: &str = "test [ARGS]     install what is missing and run the tests of the whole workspace
@@ -37,11 +37,13 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
 
 /// What the tests read through `offload_tests`.
 fn environment(workspace: &Workspace) -> Result<Vec<(&'static str, OsString)>> {
-    setup::ensure(workspace, &[setup::BUILD, setup::DRIVERS])?;
+    setup::ensure(workspace, &[setup::BUILD, setup::GPUS, setup::DRIVERS])?;
     let intel = setup::ensure_intel(workspace, Runtime::OpenCl)?;
+    let cuda = setup::ensure_cuda(workspace, Toolkit::Ptxas)?;
     let fixtures = workspace.target_dir.join("fixtures");
     Ok(vec![
         (offload_tests::INTEL_RUNTIME_VAR, intel.into_os_string()),
+        (offload_tests::CUDA_VAR, cuda.into_os_string()),
         (offload_tests::TARGET_DIR_VAR, fixtures.into_os_string()),
     ])
 }

@@ -48,7 +48,7 @@ impl Project {
         let mut project = Project::new(name);
         let tools = project.path("tools");
         fs::create_dir_all(tools.join("resource")).unwrap();
-        for tool in ["clang", "llvm-link", "opt", "ocloc", "spirv-val"] {
+        for tool in ["clang", "llvm-link", "ocloc", "spirv-val"] {
             fs::copy(env!("CARGO_BIN_EXE_fake-tool"), tools.join(tool)).unwrap();
         }
         for (variable, tool) in

@@ -41,12 +41,6 @@ pub(crate) const BUILD: &[Need] = &[
         packages: packages(["llvm-22", "llvm", "llvm", "llvm"]),
     },
     Need {
-        what: "opt",
-        purpose: "drops what no kernel uses",
-        probe: Probe::Llvm("opt"),
-        packages: packages(["llvm-22", "llvm", "llvm", "llvm"]),
-    },
-    Need {
         what: "PoCL's function library",
         purpose: "OpenCL C's functions for the target `host`",
         // Debian keeps the library with the driver's code, under a name that differs from release to release.
@@ -70,6 +64,18 @@ pub(crate) const BUILD: &[Need] = &[
         packages: packages(["spirv-tools", "spirv-tools", "spirv-tools", "spirv-tools"]),
     },
 ];
+
+/// Compiles kernels for the GPUs of every vendor.
+pub(crate) const GPUS: &[Need] = &[Need {
+    what: "libclc",
+    purpose: "OpenCL C's functions for NVIDIA and AMD GPUs",
+    probe: Probe::Glob {
+        dirs: &["/usr/lib/clc", "/usr/share/clc", "/usr/lib64/clc", "/usr/local/share/clc"],
+        prefix: "amdgcn-amd-",
+        suffix: ".bc",
+    },
+    packages: packages(["libclc-22", "libclc", "libclc", "-"]),
+}];
 
 /// Runs kernels through OpenCL, steps through one, and counts processes.
 pub(crate) const DRIVERS: &[Need] = &[
@@ -102,7 +108,7 @@ pub(crate) const DRIVERS: &[Need] = &[
 /// Installs what comes from Python's package index.
 pub(super) const PIP: &[Need] = &[Need {
     what: "pip",
-    purpose: "installs Intel's OpenCL runtime for CPUs under the target directory",
+    purpose: "installs Intel's OpenCL runtime for CPUs and NVIDIA's ptxas under the target directory",
     probe: Probe::Runs(&["python3", "-m", "pip", "--version"]),
     packages: packages(["python3-pip", "python3-pip", "python-pip", "python"]),
 }];

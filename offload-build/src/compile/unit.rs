@@ -1,0 +1,105 @@
+//! What becomes one image: the whole module, or a part of its kernels.
+
+use std::collections::BTreeMap;
+
+use offload_format::pack::{KernelInfo, NewImage};
+use offload_format::{Aspects, Target};
+
+use super::Session;
+use crate::cache::Blob;
+use crate::error::Result;
+use crate::ir;
+use crate::kernel::Kernel;
+use crate::options::Split;
+use crate::source::SourceFile;
+
+/// A file that the front end has read: its IR for the machine that was scanned for, and its kernels.
+#[derive(Debug)]
+pub(crate) struct Scanned {
+    pub(super) file: SourceFile,
+    pub(super) ir: Blob,
+    pub(super) kernels: Vec<Kernel>,
+}
+
+/// Some kernels of a module, with all its files.
+#[derive(Debug)]
+pub(crate) struct Unit<'a> {
+    pub(super) files: &'a [Scanned],
+    /// Empty for the whole module.
+    pub(super) part: String,
+    pub(super) kernels: Vec<&'a Kernel>,
+}
+
+impl<'a> Unit<'a> {
+    /// All kernels.
+    pub(super) fn whole(files: &'a [Scanned]) -> Unit<'a> {
+        Unit { files, part: String::new(), kernels: files.iter().flat_map(|file| &file.kernels).collect() }
+    }
+
+    /// The same with only the kernels that `keep`.
+    pub(super) fn only(&self, part: &str, keep: impl Fn(&str) -> bool) -> Unit<'a> {
+        let kernels = self.kernels.iter().copied().filter(|kernel| keep(&kernel.name)).collect();
+        let part =
+            [self.part.as_str(), part].iter().filter(|text| !text.is_empty()).copied().collect::<Vec<_>>();
+        Unit { files: self.files, part: part.join("."), kernels }
+    }
+
+    pub(super) fn names(&self) -> Vec<&'a str> {
+        self.kernels.iter().map(|kernel| kernel.name.as_str()).collect()
+    }
+
+    pub(super) fn records(&self) -> Vec<KernelInfo> {
+        self.kernels.iter().map(|kernel| kernel.record()).collect()
+    }
+
+    /// The record of an image of these kernels.
+    pub(super) fn image(&self, session: &Session<'_>, target: Target) -> NewImage {
+        let definitions = session.sources.variant.iter().map(|(name, value)| format!("{name}={value}"));
+        NewImage {
+            variant: definitions.collect::<Vec<_>>().join(","),
+            part: self.part.clone(),
+            kernels: self.records(),
+            ..NewImage::new(&session.sources.module, target)
+        }
+    }
+}
+
+/// The units of a module.
+pub(super) fn split(files: &[Scanned], how: Split) -> Result<Vec<Unit<'_>>> {
+    let whole = Unit::whole(files);
+    let mut parts: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    match how {
+        Split::None => return Ok(vec![whole]),
+        Split::Kernel => parts.extend(whole.names().into_iter().map(|name| (name.to_string(), vec![name]))),
+        Split::Source => {
+            for file in files {
+                let names = file.kernels.iter().map(|kernel| kernel.name.as_str());
+                parts.entry(file.file.path.display().to_string()).or_default().extend(names);
+            }
+        }
+        Split::Aspect => {
+            let aspects = aspects(files)?;
+            for name in whole.names() {
+                let aspects = aspects.get(name).copied().unwrap_or_default();
+                let part = if aspects.is_empty() {
+                    "basic".to_string()
+                } else {
+                    aspects.to_string().replace(", ", "+")
+                };
+                parts.entry(part).or_default().push(name);
+            }
+        }
+    }
+    // One part is the whole.
+    if parts.len() < 2 {
+        return Ok(vec![whole]);
+    }
+    let units = parts.iter().map(|(part, names)| whole.only(part, |name| names.contains(&name)));
+    Ok(units.filter(|unit| !unit.kernels.is_empty()).collect())
+}
+
+/// What each kernel, with everything it calls, needs of the device.
+pub(super) fn aspects(files: &[Scanned]) -> Result<BTreeMap<String, Aspects>> {
+    let texts = files.iter().map(|file| file.ir.read_text()).collect::<Result<Vec<_>>>()?;
+    Ok(ir::aspects(&texts.concat()))
+}

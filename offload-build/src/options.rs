@@ -1,0 +1,223 @@
+//! How a kernel module is compiled, beside its files: from build.rs and from the configuration.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::Value;
+
+use crate::error::{Error, Result};
+
+/// Which compiler makes code from CUDA C++ and HIP C++.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Compiler {
+    /// LLVM's clang.
+    #[default]
+    Clang,
+    /// NVIDIA's nvcc, for CUDA C++.
+    Nvcc,
+    /// AMD's hipcc, for HIP C++.
+    Hipcc,
+}
+
+/// Into which images a module is cut for a target. Helper functions are in every image that uses them.
+///
+/// A driver loads only the images whose kernels a program asks for. Targets `host` and `opencl-c` are never cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Split {
+    /// One image with all kernels.
+    #[default]
+    None,
+    /// An image for each kernel.
+    Kernel,
+    /// An image for each file.
+    Source,
+    /// Kernels that need the same of the device (fp64, fp16, 64-bit atomics) are together, so that one kernel with
+    /// `double` does not make the whole module unusable on a device without it.
+    Aspect,
+}
+
+/// The registers of a hardware thread on Intel GPUs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Grf {
+    /// The default number; a kernel that spills is compiled for the larger one too, and the better result is kept.
+    #[default]
+    Auto,
+    /// As the compiler decides.
+    Default,
+    /// The larger number.
+    Large,
+}
+
+/// How many spilled bytes are accepted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum SpillBudget {
+    /// Every spill is a warning.
+    #[default]
+    Warn,
+    /// More bytes than this are an error.
+    AtMost(u64),
+    /// More bytes than this are a warning.
+    WarnAbove(u64),
+    /// Nothing is said.
+    Any,
+}
+
+/// What is said of one kernel module.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub(crate) struct Options {
+    pub(crate) compiler: Option<Compiler>,
+    pub(crate) split: Option<Split>,
+    /// CUDA C++ sees the headers of the CUDA toolkit.
+    pub(crate) cuda_sdk: Option<bool>,
+    pub(crate) flags: Vec<String>,
+    #[serde(deserialize_with = "variants")]
+    pub(crate) variants: BTreeMap<String, Vec<String>>,
+    pub(crate) max_registers: Option<u32>,
+    grf: Option<Value>,
+    max_spills: Option<Value>,
+    pub(crate) kernels: BTreeMap<String, KernelOptions>,
+}
+
+/// What is said of one kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub(crate) struct KernelOptions {
+    pub(crate) max_registers: Option<u32>,
+}
+
+impl Options {
+    /// These options with those of `later` on top: single values are replaced, lists grow.
+    pub(crate) fn with(mut self, later: &Options) -> Options {
+        self.compiler = later.compiler.or(self.compiler);
+        self.split = later.split.or(self.split);
+        self.cuda_sdk = later.cuda_sdk.or(self.cuda_sdk);
+        self.max_registers = later.max_registers.or(self.max_registers);
+        self.grf = later.grf.clone().or(self.grf);
+        self.max_spills = later.max_spills.clone().or(self.max_spills);
+        self.flags.extend(later.flags.iter().cloned());
+        self.variants.extend(later.variants.iter().map(|(name, values)| (name.clone(), values.clone())));
+        self.kernels.extend(later.kernels.iter().map(|(name, options)| (name.clone(), options.clone())));
+        self
+    }
+
+    /// Refuses values that mean nothing, before anything is compiled.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.grf()?;
+        self.spill_budget()?;
+        let legal = |text: &str| !text.is_empty() && !text.contains(['=', ',', '\n', '\0']);
+        for (name, values) in &self.variants {
+            let bad = values.iter().find(|value| !legal(value));
+            if !legal(name) || bad.is_some() || values.is_empty() {
+                let error = format!("the variants `{name} = {values:?}` cannot be told apart");
+                return Err(
+                    Error::new(error).hint("give at least one value; names and values have no `=` or `,`")
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// The register limit of `kernel`.
+    pub(crate) fn registers_of(&self, kernel: &str) -> Option<u32> {
+        self.kernels.get(kernel).and_then(|options| options.max_registers).or(self.max_registers)
+    }
+
+    /// `"auto"`, `"default"`, `"large"`.
+    pub(crate) fn grf(&self) -> Result<Grf> {
+        match self.grf.as_ref().map(|value| (value.as_str(), value)) {
+            None | Some((Some("auto"), _)) => Ok(Grf::Auto),
+            Some((Some("default"), _)) => Ok(Grf::Default),
+            Some((Some("large"), _)) => Ok(Grf::Large),
+            Some((_, value)) => Err(Error::new(format!("`grf = {value}` is not understood"))
+                .hint("write \"auto\", \"default\" or \"large\"")),
+        }
+    }
+
+    /// `0`, `"any"`, `{ warn = 1024 }`.
+    pub(crate) fn spill_budget(&self) -> Result<SpillBudget> {
+        let Some(value) = &self.max_spills else { return Ok(SpillBudget::Warn) };
+        let bytes = |value: &Value| value.as_integer().and_then(|bytes| u64::try_from(bytes).ok());
+        let warn = value.get("warn").and_then(bytes);
+        match (bytes(value), warn, value.as_str()) {
+            (Some(bytes), ..) => Ok(SpillBudget::AtMost(bytes)),
+            (_, Some(bytes), _) => Ok(SpillBudget::WarnAbove(bytes)),
+            (.., Some("any")) => Ok(SpillBudget::Any),
+            _ => Err(Error::new(format!("`max-spills = {value}` is not understood"))
+                .hint("write a number of bytes (more is an error), { warn = BYTES }, or \"any\"")),
+        }
+    }
+
+    /// Every combination of the variants' values: definitions sorted by name. One without any for no variants.
+    pub(crate) fn combinations(&self) -> Vec<Vec<(String, String)>> {
+        let mut all = vec![Vec::new()];
+        for (name, values) in &self.variants {
+            let longer = |start: Vec<(String, String)>| {
+                values.iter().map(move |value| {
+                    let mut definitions = start.clone();
+                    definitions.push((name.clone(), value.clone()));
+                    definitions
+                })
+            };
+            all = all.into_iter().flat_map(longer).collect();
+        }
+        all
+    }
+}
+
+/// Values may be numbers, booleans or texts.
+fn variants<'de, D: serde::Deserializer<'de>>(
+    input: D,
+) -> std::result::Result<BTreeMap<String, Vec<String>>, D::Error> {
+    let table = BTreeMap::<String, Vec<Value>>::deserialize(input)?;
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
+    Ok(table.into_iter().map(|(name, values)| (name, values.iter().map(text).collect())).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Options {
+        toml::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn variants_are_combined_in_order() {
+        let options = parse("variants = { T = [\"half\", \"float\"], HEAD_DIM = [64, 128] }");
+        let texts: Vec<String> = options
+            .combinations()
+            .iter()
+            .map(|list| {
+                list.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(",")
+            })
+            .collect();
+        assert_eq!(
+            texts,
+            ["HEAD_DIM=64,T=half", "HEAD_DIM=64,T=float", "HEAD_DIM=128,T=half", "HEAD_DIM=128,T=float"]
+        );
+        assert_eq!(Options::default().combinations(), [[]]);
+    }
+
+    #[test]
+    fn budgets_have_three_forms() {
+        let budget = |text: &str| parse(text).spill_budget();
+        assert_eq!(budget("").unwrap(), SpillBudget::Warn);
+        assert_eq!(budget("max-spills = 0").unwrap(), SpillBudget::AtMost(0));
+        assert_eq!(budget("max-spills = { warn = 64 }").unwrap(), SpillBudget::WarnAbove(64));
+        assert_eq!(budget("max-spills = \"any\"").unwrap(), SpillBudget::Any);
+        assert!(budget("max-spills = -1").unwrap_err().to_string().contains("hint:"));
+    }
+
+    #[test]
+    fn later_options_win_kernel_by_kernel() {
+        let early = parse("max-registers = 64\nsplit = \"kernel\"\n[kernels.k]\nmax-registers = 32");
+        let options = early.with(&parse("max-registers = 128\ncompiler = \"nvcc\""));
+        assert_eq!((options.registers_of("k"), options.registers_of("other")), (Some(32), Some(128)));
+        assert_eq!((options.split, options.compiler), (Some(Split::Kernel), Some(Compiler::Nvcc)));
+    }
+}

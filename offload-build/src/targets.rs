@@ -1,0 +1,159 @@
+//! From the names in the configuration to targets: sets and device IDs are resolved by the tools of this machine.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use offload_format::{AmdArch, IntelArch, SmArch, Target, TargetSet};
+
+use crate::config::{Name, Wanted, WantedTarget};
+use crate::error::{Error, Result};
+use crate::fs;
+use crate::toolchain::Finder;
+
+/// The targets of `wanted`, sorted, each once. What is required anywhere is required.
+pub(crate) fn expand(finder: &Finder<'_>, wanted: &[Wanted]) -> Result<Vec<WantedTarget>> {
+    let mut all = Vec::new();
+    for Wanted { name, presence } in wanted {
+        let targets = match name {
+            Name::Target(Target::Intel(arch)) => vec![Target::Intel(by_ip_version(finder, arch)?)],
+            Name::Target(target) => vec![target.clone()],
+            Name::Set(set) => {
+                of_set(finder, *set).map_err(|error| error.context(format!("targets `{set}`")))?
+            }
+        };
+        all.extend(targets.into_iter().map(|target| WantedTarget { target, presence: *presence }));
+    }
+    all.sort();
+    all.dedup_by(|b, a| a.target == b.target);
+    Ok(all)
+}
+
+fn of_set(finder: &Finder<'_>, set: TargetSet) -> Result<Vec<Target>> {
+    match set {
+        TargetSet::Portable => ["host", "spirv64", "opencl-c"].into_iter().map(target).collect(),
+        TargetSet::AllIntel => all_intel(finder),
+        TargetSet::AllNvidia => all_nvidia(finder),
+        TargetSet::AllAmd => all_amd(finder),
+        TargetSet::Native => native(finder),
+        other => Err(Error::new(format!("this release does not know the set `{other}`"))),
+    }
+}
+
+fn all_intel(finder: &Finder<'_>) -> Result<Vec<Target>> {
+    let ocloc = finder.ocloc()?;
+    let known = words(&finder.help(&ocloc.path, &["compile", "--help"])?);
+    Ok(IntelArch::devices().filter(|arch| known.contains(arch.name())).map(Target::Intel).collect())
+}
+
+fn all_nvidia(finder: &Finder<'_>) -> Result<Vec<Target>> {
+    let ptxas = finder.ptxas()?;
+    let known = words(&finder.help(&ptxas.path, &["--help"])?);
+    let plain = SmArch::known().filter(|sm| sm.suffix().is_none() && known.contains(&sm.to_string()));
+    let plain: Vec<SmArch> = plain.collect();
+    let ptx = plain.first().cloned().map(Target::Nvptx);
+    Ok(ptx.into_iter().chain(plain.into_iter().map(Target::Cubin)).collect())
+}
+
+fn all_amd(finder: &Finder<'_>) -> Result<Vec<Target>> {
+    let llvm = finder.llvm()?;
+    let listed = finder.help(&llvm.clang.path, &["--target=amdgcn-amd-amdhsa", "--print-supported-cpus"])?;
+    let known = words(&listed);
+    Ok(AmdArch::known().filter(|arch| known.contains(arch.processor())).map(Target::Amdgcn).collect())
+}
+
+/// The devices that this machine's kernel and drivers tell of, and its CPU.
+fn native(finder: &Finder<'_>) -> Result<Vec<Target>> {
+    let mut targets = vec![target("host")?];
+    for id in intel_device_ids(Path::new("/sys/class/drm")) {
+        let arch = target(&format!("intel:{id}"))?;
+        if let Target::Intel(arch) = arch {
+            targets.push(Target::Intel(by_ip_version(finder, &arch)?));
+        }
+    }
+    for processor in amd_processors(Path::new("/sys/class/kfd/kfd/topology/nodes")) {
+        targets.push(target(&format!("amdgcn:{processor}"))?);
+    }
+    for capability in finder.nvidia_capabilities() {
+        targets.push(target(&format!("cubin:sm_{capability}"))?);
+    }
+    Ok(targets)
+}
+
+/// Programs select by IP version: a device ID is looked up.
+fn by_ip_version(finder: &Finder<'_>, arch: &IntelArch) -> Result<IntelArch> {
+    if !arch.name().starts_with("0x") {
+        return Ok(arch.clone());
+    }
+    let ocloc = finder.ocloc()?;
+    let said = finder.help(&ocloc.path, &["ids", arch.name()])?;
+    let found = said.split_whitespace().find_map(|word| match target(&format!("intel:{word}")) {
+        Ok(Target::Intel(arch)) if arch.ip_version().is_some() => Some(arch),
+        _ => None,
+    });
+    found.ok_or_else(|| Error::new(format!("ocloc does not know the device `{arch}`")).hint("write its name"))
+}
+
+fn target(text: &str) -> Result<Target> {
+    text.parse().map_err(|error: offload_format::UnknownTarget| Error::new(error.to_string()))
+}
+
+/// The words of a tool's help, without punctuation.
+fn words(text: &str) -> BTreeSet<String> {
+    let separator = |c: char| c.is_whitespace() || matches!(c, ',' | '\'' | '(' | ')' | ';');
+    text.split(separator).filter(|word| !word.is_empty()).map(str::to_string).collect()
+}
+
+/// <https://docs.kernel.org/gpu/drm-uapi.html>: each node's PCI device.
+fn intel_device_ids(class: &Path) -> BTreeSet<String> {
+    let nodes = fs::list(class).unwrap_or_default();
+    let read = |path: &Path| fs::read_text(path).map(|text| text.trim().to_string()).unwrap_or_default();
+    let intel = nodes.iter().filter(|node| read(&node.join("device/vendor")) == "0x8086");
+    intel.map(|node| read(&node.join("device/device"))).filter(|id| !id.is_empty()).collect()
+}
+
+/// The nodes of <https://docs.kernel.org/gpu/amdgpu/> with a `gfx_target_version`, as 90010 for gfx90a.
+fn amd_processors(nodes: &Path) -> BTreeSet<String> {
+    let nodes = fs::list(nodes).unwrap_or_default();
+    let texts = nodes.iter().filter_map(|node| fs::read_text(&node.join("properties")).ok());
+    texts.filter_map(|text| processor(&text)).collect()
+}
+
+fn processor(properties: &str) -> Option<String> {
+    let line = properties.lines().find_map(|line| line.strip_prefix("gfx_target_version "))?;
+    let version: u32 = line.trim().parse().ok().filter(|version| *version != 0)?;
+    let (major, rest) = (version / 10000, version % 10000);
+    Some(format!("gfx{major}{:x}{:x}", rest / 100, rest % 100))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processors_have_their_names() {
+        let name = |version: u32| processor(&format!("simd_count 4\ngfx_target_version {version}\n"));
+        assert_eq!(name(90010).as_deref(), Some("gfx90a"));
+        assert_eq!(name(110001).as_deref(), Some("gfx1101"));
+        assert_eq!(name(0), None);
+    }
+
+    #[test]
+    fn devices_of_this_machine_come_from_the_kernel() {
+        let dir = tempfile::tempdir().unwrap();
+        for (node, vendor, device) in
+            [("renderD128", "0x8086\n", "0x56a0\n"), ("renderD129", "0x10de\n", "0x2330\n")]
+        {
+            let path = dir.path().join(node).join("device");
+            std::fs::create_dir_all(&path).unwrap();
+            std::fs::write(path.join("vendor"), vendor).unwrap();
+            std::fs::write(path.join("device"), device).unwrap();
+        }
+        assert_eq!(intel_device_ids(dir.path()).into_iter().collect::<Vec<_>>(), ["0x56a0"]);
+    }
+
+    #[test]
+    fn help_is_read_word_by_word() {
+        let known = words("<device_type> can be: bdw, pvc-sdv, pvc, 'sm_90','sm_90a'");
+        assert!(known.contains("pvc") && known.contains("sm_90a") && !known.contains("sm_9"));
+    }
+}

@@ -1,0 +1,37 @@
+//! NVIDIA devices through CUDA's driver: images (cubin, PTX) become modules. The library is opened at run time.
+//!
+//! The library is `libcuda.so.1` (`nvcuda.dll`), which comes with the driver; no part of the CUDA toolkit is needed.
+//! Which devices the driver shows is up to its environment variable `CUDA_VISIBLE_DEVICES`.
+//!
+//! - A kernel takes its parameters in order: [`Arg::Value`] by value, buffers as pointers to device memory, and
+//!   [`Arg::Local`] as a 64-bit offset in bytes into the dynamic shared memory, a multiple of 16.
+//! - A work-group is a thread block. Grids have no global offset: a range with one is refused.
+//! - All programs of a device share its primary context, as the CUDA runtime of other libraries in the process does.
+//!   The context that a thread had is its own again after each call.
+//!
+//! [`Arg::Value`]: crate::Arg::Value
+//! [`Arg::Local`]: crate::Arg::Local
+
+mod buffer;
+mod context;
+mod device;
+mod driver;
+mod function;
+mod limits;
+mod module;
+mod params;
+mod program;
+mod stream;
+
+pub(crate) use self::device::Handle;
+pub use self::program::CudaProgram;
+use crate::device::Device;
+use crate::error::Error;
+
+/// The devices that CUDA's driver shows, in its order.
+///
+/// # Errors
+/// The driver's library cannot be opened, or it has no device; the message says what was looked for.
+pub fn devices() -> Result<Vec<Device>, Error> {
+    device::all(&driver::Driver::open()?)
+}

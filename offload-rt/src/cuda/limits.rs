@@ -1,0 +1,167 @@
+//! What a device can launch, and comparing a launch with it.
+
+use cudarc::driver::result::{DriverError, device};
+use cudarc::driver::sys::{CUdevice, CUdevice_attribute as Attribute};
+
+use crate::launch::NdRange;
+
+/// The limits of a device.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Threads of a block in each dimension.
+    pub(super) block: [u32; 3],
+    /// Blocks of a grid in each dimension.
+    pub(super) grid: [u32; 3],
+    /// Bytes of shared memory that a block gets without asking.
+    pub(super) shared: u32,
+    /// Bytes of shared memory that a block can ask for.
+    pub(super) shared_opt_in: u32,
+    /// Threads of a warp.
+    pub(super) warp: u32,
+}
+
+/// What a kernel needs of a device whatever the launch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Needs {
+    /// The most threads of a block that its registers allow.
+    pub(super) max_threads: u32,
+    /// Bytes of its own shared variables.
+    pub(super) static_shared: u32,
+}
+
+/// The shape of a launch as the driver takes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    pub(super) grid: [u32; 3],
+    pub(super) block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub(super) shared: u32,
+    /// The most dynamic shared memory that the kernel may have; `None` if it need not ask.
+    pub(super) opt_in: Option<u32>,
+}
+
+impl Limits {
+    pub(super) fn of(device: CUdevice) -> Result<Limits, DriverError> {
+        // SAFETY: the device was found by the driver.
+        let value = |attribute| unsafe { device::get_attribute(device, attribute) };
+        let value = |attribute| value(attribute).map(|value| u32::try_from(value).unwrap_or(0));
+        let shared = value(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?;
+        // Drivers before CUDA 9 do not know the question.
+        let opt_in = value(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN).unwrap_or(0);
+        Ok(Limits {
+            block: [
+                value(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)?,
+                value(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)?,
+                value(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)?,
+            ],
+            grid: [
+                value(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
+                value(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
+                value(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
+            ],
+            shared,
+            shared_opt_in: opt_in.max(shared),
+            warp: value(Attribute::CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
+        })
+    }
+
+    /// The shape of `range` with `local` bytes of local memory for its arguments, or why the device cannot launch it.
+    pub(super) fn shape(&self, needs: Needs, range: &NdRange, local: u64) -> Result<Shape, String> {
+        if range.offset() != [0; 3] {
+            return Err(format!(
+                "CUDA has no global offset, {:?} is given\nhint: pass it to the kernel as an argument",
+                range.offset()
+            ));
+        }
+        let block = within(range.local(), self.block).ok_or_else(|| {
+            format!("local size {:?} is more than the device's {:?}", range.local(), self.block)
+        })?;
+        if range.group_size() > u64::from(needs.max_threads) {
+            let (size, most) = (range.group_size(), needs.max_threads);
+            return Err(format!(
+                "a work-group of {size} work-items is more than the {most} that this kernel allows"
+            ));
+        }
+        let grid = within(range.groups(), self.grid).ok_or_else(|| {
+            format!("{:?} work-groups are more than the device's {:?}", range.groups(), self.grid)
+        })?;
+        let shared = local.saturating_add(range.shared_memory().into());
+        let (shared, opt_in) = self.shared(needs.static_shared, shared)?;
+        Ok(Shape { grid, block, shared, opt_in })
+    }
+
+    fn shared(&self, fixed: u32, dynamic: u64) -> Result<(u32, Option<u32>), String> {
+        let most = self.shared_opt_in.saturating_sub(fixed);
+        let too_much = || {
+            format!(
+                "{dynamic} bytes of shared memory are asked for, a work-group can have {most} on this device: \
+                 {} less {fixed} of the kernel's own",
+                self.shared_opt_in
+            )
+        };
+        let dynamic = u32::try_from(dynamic).ok().filter(|bytes| *bytes <= most).ok_or_else(too_much)?;
+        Ok((dynamic, (dynamic.saturating_add(fixed) > self.shared).then_some(most)))
+    }
+}
+
+fn within(sizes: [u64; 3], limits: [u32; 3]) -> Option<[u32; 3]> {
+    let ([x, y, z], [mx, my, mz]) = (sizes, limits);
+    let fit = |size: u64, most: u32| u32::try_from(size).ok().filter(|size| *size <= most);
+    Some([fit(x, mx)?, fit(y, my)?, fit(z, mz)?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const H200: Limits = Limits {
+        block: [1024, 1024, 64],
+        grid: [0x7fff_ffff, 65535, 65535],
+        shared: 48 << 10,
+        shared_opt_in: 227 << 10,
+        warp: 32,
+    };
+    const NEEDS: Needs = Needs { max_threads: 512, static_shared: 1024 };
+
+    fn shape(global: &[u64], local: &[u64], shared: u64) -> Result<Shape, String> {
+        H200.shape(NEEDS, &NdRange::new(global, local).unwrap(), shared)
+    }
+
+    #[test]
+    fn blocks_and_grids_are_counted() {
+        let shape = shape(&[1024, 6, 4], &[256, 2, 1], 64).unwrap();
+        assert_eq!(shape, Shape { grid: [4, 3, 4], block: [256, 2, 1], shared: 64, opt_in: None });
+    }
+
+    #[test]
+    fn what_the_device_cannot_launch_is_refused_with_the_limit() {
+        for (global, local, shared, reason) in [
+            (
+                &[2048][..],
+                &[2048][..],
+                0,
+                "local size [2048, 1, 1] is more than the device's [1024, 1024, 64]",
+            ),
+            (&[1024], &[1024], 0, "1024 work-items is more than the 512 that this kernel allows"),
+            (&[1 << 31], &[1], 0, "work-groups are more than the device's [2147483647, 65535, 65535]"),
+            (&[1, 65536], &[1, 1], 0, "[1, 65536, 1] work-groups"),
+            (&[1], &[1], 227 << 10, "can have 231424 on this device: 232448 less 1024 of"),
+            (&[1], &[1], u64::MAX, "can have 231424"),
+        ] {
+            let error = shape(global, local, shared).unwrap_err();
+            assert!(error.contains(reason), "{error}");
+        }
+        let offset = NdRange::new(&[4], &[4]).unwrap().with_offset(&[1]).unwrap();
+        let error = H200.shape(NEEDS, &offset, 0).unwrap_err();
+        assert!(error.contains("no global offset, [1, 0, 0]") && error.contains("\nhint: "), "{error}");
+    }
+
+    #[test]
+    fn more_shared_memory_than_usual_is_asked_for() {
+        let opt_in = |shared| shape(&[1], &[1], shared).unwrap().opt_in;
+        assert_eq!(opt_in(47 << 10), None);
+        assert_eq!(opt_in((47 << 10) + 1), Some(226 << 10));
+        let range = NdRange::new(&[1], &[1]).unwrap().with_shared_memory(100);
+        assert_eq!(H200.shape(NEEDS, &range, 16).unwrap().shared, 116);
+    }
+}

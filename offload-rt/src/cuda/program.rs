@@ -1,0 +1,235 @@
+//! An image as a module of CUDA's driver, and its launches.
+
+use std::borrow::Cow;
+use std::ffi::c_void;
+use std::time::Duration;
+
+use cudarc::driver::result::{self, DriverError};
+
+use super::buffer::Buffer;
+use super::context::Entered;
+use super::driver::{aftermath, describe};
+use super::function::Function;
+use super::limits::Shape;
+use super::module::Module;
+use super::params::{self, Param, Params};
+use super::stream::Stream;
+use crate::device::CudaDevice;
+use crate::entry::LoadedImage;
+use crate::error::Error;
+use crate::launch::{self, Arg, NdRange, Program};
+use crate::text::escape;
+use offload_format::pack::KernelInfo;
+
+/// An image that CUDA's driver has loaded. It may be launched from several threads at once.
+///
+/// Its kernels' records have what the pack knows, completed by the driver: registers, shared and private memory, the
+/// largest work-group, and the sizes of arguments of which the pack knows nothing.
+#[derive(Debug)]
+pub struct CudaProgram {
+    kernels: Vec<KernelInfo>,
+    /// Of each kernel, in the same order.
+    functions: Vec<Function>,
+    module: Module,
+}
+
+/// A kernel's record and handle. It has none of the pack if the pack has no records and the driver tells no names.
+struct Kernel<'p> {
+    name: &'p str,
+    info: Option<&'p KernelInfo>,
+    function: Cow<'p, Function>,
+}
+
+impl CudaProgram {
+    /// Has the driver of `device` load `image`, a cubin or PTX.
+    ///
+    /// # Errors
+    /// The device was only described; the image is of a kind that CUDA does not take; or the driver refuses it, and
+    /// then the message holds its compiler's messages.
+    pub fn new(device: &CudaDevice, image: &LoadedImage) -> Result<CudaProgram, Error> {
+        let name = escape(&device.name);
+        let Some(handle) = &device.handle else {
+            let problem = "this device was described by the program and not found by the driver";
+            return Err(Error::device(&name, problem).hint("take devices from offload_rt::cuda::devices()"));
+        };
+        let failed = |what: &str, problem: String| Error::device(&name, format!("{what}: {problem}"));
+        let context =
+            handle.context().map_err(|error| failed("cannot use the device's context", describe(error)))?;
+        let module = Module::load(&context, image)
+            .map_err(|problem| failed(&format!("cannot load {}", image.entry()), problem))?;
+        let (kernels, functions) = resolve(&module, image.entry().kernels())
+            .map_err(|problem| failed(&format!("cannot use {}", image.entry()), problem))?;
+        Ok(CudaProgram { kernels, functions, module })
+    }
+
+    fn kernel<'p>(&'p self, name: &'p str, entered: &Entered<'_>) -> Result<Kernel<'p>, Error> {
+        if self.kernels.is_empty() {
+            let function = self.module.function(name, entered).and_then(|raw| Function::of(raw, entered));
+            let function = function.map_err(failed(name, "the image does not have it"))?;
+            return Ok(Kernel { name, info: None, function: Cow::Owned(function) });
+        }
+        let info = launch::find(&self.kernels, name)?;
+        let found = self.kernels.iter().zip(&self.functions).find(|(kernel, _)| kernel.name == name);
+        let (_, function) = found.ok_or_else(|| Error::launch(name, "the image lost its entry"))?;
+        Ok(Kernel { name, info: Some(info), function: Cow::Borrowed(function) })
+    }
+}
+
+type Resolved = (Vec<KernelInfo>, Vec<Function>);
+
+/// The kernels that the pack knows, or those that the driver knows, each with its handle.
+fn resolve(module: &Module, known: &[KernelInfo]) -> Result<Resolved, String> {
+    let entered = module.context().enter().map_err(describe)?;
+    let kernels = match known {
+        [] => module.kernel_names(&entered).unwrap_or_default().into_iter().map(named).collect(),
+        known => known.to_vec(),
+    };
+    let resolved = kernels.into_iter().map(|info| {
+        let function = module.function(&info.name, &entered).and_then(|raw| Function::of(raw, &entered));
+        let function =
+            function.map_err(|error| format!("kernel `{}`: {}", escape(&info.name), describe(error)))?;
+        Ok((function.complete(info), function))
+    });
+    Ok(resolved.collect::<Result<Vec<_>, String>>()?.into_iter().unzip())
+}
+
+fn named(name: String) -> KernelInfo {
+    KernelInfo { name, ..KernelInfo::default() }
+}
+
+impl Program for CudaProgram {
+    fn kernels(&self) -> &[KernelInfo] {
+        &self.kernels
+    }
+
+    unsafe fn launch(&self, name: &str, range: &NdRange, args: &mut [Arg<'_>]) -> Result<Duration, Error> {
+        let entered = self.module.context().enter().map_err(failed(name, "the context cannot be used"))?;
+        let kernel = self.kernel(name, &entered)?;
+        let (shape, offsets) = kernel.prepare(&entered, range, args)?;
+        // Dropped from the last to the first: the stream ends before the host's buffers can.
+        let stream = Stream::new(&entered).map_err(failed(name, "no stream"))?;
+        // SAFETY: a stream is waited for when it is dropped, if not before.
+        let buffers = unsafe { copy_in(args, &stream) };
+        let buffers = buffers.map_err(failed(name, "an argument cannot be copied to the device"))?;
+        let mut params = Params::new(params_of(args, &buffers, &offsets));
+        // SAFETY: the parameters are as many and as large as the kernel's, as far as pack and driver know them; the
+        // caller answers for what the kernel does with them.
+        unsafe {
+            let took = run(&kernel, &shape, (&mut params, &stream))?;
+            copy_out(args, &buffers, &stream).map_err(failed(name, "results cannot be read"))?;
+            Ok(took)
+        }
+    }
+
+    fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        self.module
+            .write_global(name, bytes)
+            .map_err(|problem| Error::device(&format!("variable `{}`", escape(name)), problem))
+    }
+}
+
+impl Kernel<'_> {
+    /// The shape of the launch, and where each local argument starts in the dynamic shared memory.
+    fn prepare(
+        &self,
+        entered: &Entered<'_>,
+        range: &NdRange,
+        args: &[Arg<'_>],
+    ) -> Result<(Shape, Vec<u64>), Error> {
+        self.check(range, args)?;
+        let (offsets, local) = params::local_layout(args)
+            .ok_or_else(|| Error::launch(self.name, "it is given more than 2^64 bytes of local memory"))?;
+        let shape = entered.limits().shape(self.function.needs, range, local);
+        let shape = shape.map_err(|problem| Error::launch(self.name, problem))?;
+        self.function.opt_in(&shape).map_err(failed(self.name, "the shared memory is refused"))?;
+        Ok((shape, offsets))
+    }
+
+    /// Compares the launch with what the pack knows, and with what the driver knows.
+    fn check(&self, range: &NdRange, args: &[Arg<'_>]) -> Result<(), Error> {
+        match self.info {
+            // A pack has no arguments of a kernel without any, and of one that it knows only by name; an old driver
+            // does not tell which it is.
+            Some(info) if info.args.is_empty() && self.function.sizes.is_none() => {
+                launch::check_range(info, range)?;
+            }
+            Some(info) => launch::check(info, range, args)?,
+            None => (),
+        }
+        match &self.function.sizes {
+            Some(sizes) => {
+                params::check_sizes(sizes, args).map_err(|problem| Error::launch(self.name, problem))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// # Safety
+/// The arguments live until the stream has been waited for.
+unsafe fn copy_in<'c>(args: &[Arg<'_>], stream: &Stream<'c>) -> Result<Vec<Option<Buffer<'c>>>, DriverError> {
+    let copy = |arg: &Arg<'_>| {
+        let bytes = match arg {
+            Arg::In(bytes) => *bytes,
+            Arg::InOut(bytes) => &**bytes,
+            Arg::Value(_) | Arg::Local(_) => return Ok(None),
+        };
+        // SAFETY: as promised.
+        unsafe { Buffer::copied(bytes, stream).map(Some) }
+    };
+    args.iter().map(copy).collect()
+}
+
+fn params_of(args: &[Arg<'_>], buffers: &[Option<Buffer<'_>>], offsets: &[u64]) -> Vec<Param> {
+    let param = |((arg, buffer), offset): ((&Arg<'_>, &Option<Buffer<'_>>), &u64)| match (arg, buffer) {
+        (Arg::Value(bytes), _) => Param::Bytes(bytes.as_ptr().cast_mut().cast::<c_void>()),
+        (_, Some(buffer)) => Param::Word(buffer.address()),
+        (_, None) => Param::Word(*offset),
+    };
+    args.iter().zip(buffers).zip(offsets).map(param).collect()
+}
+
+/// Launches the kernel, waits for it, and says how long it ran.
+///
+/// # Safety
+/// As [`Program::launch`]; the parameters are the kernel's.
+unsafe fn run(
+    kernel: &Kernel<'_>,
+    shape: &Shape,
+    (params, stream): (&mut Params, &Stream<'_>),
+) -> Result<Duration, Error> {
+    let ([gx, gy, gz], [bx, by, bz]) = (shape.grid, shape.block);
+    let failed = |error| failed(kernel.name, "the launch failed")(error);
+    let start = stream.mark().map_err(failed)?;
+    // SAFETY: the kernel's module is loaded in the current context; the driver copies the parameters during the
+    // call. The caller answers for the rest.
+    unsafe {
+        let (function, shared, stream) = (kernel.function.raw, shape.shared, stream.raw());
+        result::launch_kernel(function, (gx, gy, gz), (bx, by, bz), shared, stream, &mut params.pointers())
+    }
+    .map_err(failed)?;
+    let end = stream.mark().map_err(failed)?;
+    stream.wait().map_err(failed)?;
+    Ok(end.since(&start))
+}
+
+/// # Safety
+/// The buffers are those of `args`.
+unsafe fn copy_out(
+    args: &mut [Arg<'_>],
+    buffers: &[Option<Buffer<'_>>],
+    stream: &Stream<'_>,
+) -> Result<(), DriverError> {
+    for (arg, buffer) in args.iter_mut().zip(buffers) {
+        if let (Arg::InOut(bytes), Some(buffer)) = (arg, buffer) {
+            // SAFETY: the buffer was made of these bytes, and the stream is waited for below, or when it is dropped.
+            unsafe { buffer.read(bytes, stream)? };
+        }
+    }
+    stream.wait()
+}
+
+fn failed(kernel: &str, what: &str) -> impl Fn(DriverError) -> Error + use<> {
+    let (kernel, what) = (kernel.to_string(), what.to_string());
+    move |error| Error::launch(&kernel, format!("{what}: {}{}", describe(error), aftermath(error)))
+}

@@ -1,0 +1,428 @@
+//! Launches on a real NVIDIA device. Where there is none, the error says what was looked for, and all tests run again
+//! with `cuda/driver.c` in the place of the driver.
+//!
+//! With `OFFLOAD_TEST_CUDA` set in the environment, finding no device is a failure. The test program needs nothing but
+//! the driver, so it can be copied to a machine with a GPU.
+#![cfg(feature = "cuda")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test stops at the first surprise"
+)]
+
+mod common;
+
+use std::process::Command;
+use std::sync::Barrier;
+use std::time::{Duration, Instant};
+
+use common::TestPack;
+use offload_format::pack::NewImage;
+use offload_rt::{Arg, ArgInfo, ArgKind, CudaDevice, Device, Error, KernelInfo, NdRange, Program, Registry};
+
+const KERNELS: &str = include_str!("cuda/kernels.ptx");
+const CRASH_CHILD: &str = "OFFLOAD_TEST_CUDA_CRASH";
+
+/// The first device. Without one, this looks at the error, and the caller has nothing left to do.
+fn gpu() -> Option<Device> {
+    match offload_rt::cuda::devices() {
+        Ok(devices) => Some(devices[0].clone()),
+        Err(error) => {
+            assert!(std::env::var_os("OFFLOAD_TEST_CUDA").is_none(), "{error}");
+            let error = error.to_string();
+            println!("{error}");
+            let (problem, hint) = error.split_once("\nhint: ").expect(&error);
+            assert!(problem.starts_with("CUDA: ") && problem.contains("libcuda.so.1"), "{error}");
+            assert!(hint.contains("NVIDIA driver") || hint.contains("nvidia-smi"), "{error}");
+            None
+        }
+    }
+}
+
+/// Loads `ptx` as an image whose pack has records of `kernels`.
+fn open(device: &Device, ptx: &str, kernels: Vec<KernelInfo>) -> Result<Box<dyn Program>, Error> {
+    let image = NewImage { kernels, ..NewImage::new("m", "nvptx:sm_50".parse().unwrap()) };
+    let pack = TestPack::new("p").image(image, ptx.as_bytes()).bytes();
+    let registry = Registry::from_pack(pack).unwrap();
+    device.open(&registry.select("m", device)?.entry().load()?)
+}
+
+fn kernel(name: &str, args: &[(ArgKind, &str, Option<u32>)]) -> KernelInfo {
+    let arg = |(kind, type_name, size): &(ArgKind, &str, Option<u32>)| ArgInfo {
+        name: "x".into(),
+        type_name: type_name.to_string(),
+        kind: *kind,
+        size: *size,
+    };
+    KernelInfo { name: name.into(), args: args.iter().map(arg).collect(), ..KernelInfo::default() }
+}
+
+fn saxpy_record() -> KernelInfo {
+    let buffer = (ArgKind::Global, "float*", None);
+    kernel("saxpy", &[(ArgKind::Value, "float", Some(4)), buffer, buffer, (ArgKind::Value, "uint", Some(4))])
+}
+
+/// All kernels; the records are the driver's.
+fn opened(device: &Device) -> Box<dyn Program> {
+    open(device, KERNELS, Vec::new()).unwrap()
+}
+
+fn launch(
+    program: &dyn Program,
+    name: &str,
+    range: &NdRange,
+    args: &mut [Arg<'_>],
+) -> Result<Duration, Error> {
+    // SAFETY: the kernels above stay within the buffers that the tests give them.
+    unsafe { program.launch(name, range, args) }
+}
+
+fn refusal(program: &dyn Program, name: &str, range: &NdRange, args: &mut [Arg<'_>]) -> String {
+    launch(program, name, range, args).unwrap_err().to_string()
+}
+
+fn one_group(size: u64) -> NdRange {
+    NdRange::new(&[size], &[size]).unwrap()
+}
+
+/// Runs `saxpy` with numbers that depend on `seed`, and looks at each result.
+fn saxpy(program: &dyn Program, seed: u32, n: usize) -> Duration {
+    let x: Vec<f32> = (0..n).map(|i| ((i as u32 ^ seed) % 1000) as f32).collect();
+    let mut y: Vec<f32> = (0..n).map(|i| (i % 77) as f32).collect();
+    let range = NdRange::new(&[(n as u64).next_multiple_of(256)], &[256]).unwrap();
+    let mut args =
+        [Arg::value(&3.0f32), Arg::input(&x), Arg::in_out(&mut y), Arg::Value(&(n as u32).to_ne_bytes())];
+    let took = launch(program, "saxpy", &range, &mut args).unwrap();
+    for (i, (x, y)) in x.iter().zip(&y).enumerate() {
+        assert_eq!(*y, 3.0 * x + (i % 77) as f32, "seed {seed}, {i} of {n}");
+    }
+    took
+}
+
+#[test]
+fn devices_are_found_or_what_was_looked_for_is_said() {
+    let Some(device) = gpu() else { return };
+    let description = device.description();
+    assert!(description.contains("CUDA device ") && description.contains("(sm_"), "{description}");
+    assert!(description.contains("takes PTX up to"), "{description}");
+    assert!(!device.name().is_empty());
+    println!("{description}");
+}
+
+#[test]
+fn a_described_device_cannot_be_opened() {
+    let device = Device::from(CudaDevice::new("H200", (9, 0)).driver_version(12080));
+    let error = open(&device, KERNELS, Vec::new()).unwrap_err().to_string();
+    assert!(error.starts_with("H200: this device was described by the program"), "{error}");
+    assert!(error.contains("hint: take devices from offload_rt::cuda::devices()"), "{error}");
+}
+
+#[test]
+fn results_are_right_and_timed() {
+    let Some(device) = gpu() else { return };
+    for program in [opened(&device), open(&device, KERNELS, vec![saxpy_record()]).unwrap()] {
+        for n in [1, 255, 256, 100_003] {
+            saxpy(&*program, 7, n);
+        }
+        let started = Instant::now();
+        let took = saxpy(&*program, 1, 1 << 22);
+        assert!(took > Duration::ZERO && took < started.elapsed(), "{took:?}");
+    }
+}
+
+#[test]
+fn threads_launch_at_once() {
+    let Some(device) = gpu() else { return };
+    let (program, start) = (opened(&device), Barrier::new(8));
+    std::thread::scope(|scope| {
+        for seed in 0..8 {
+            let (program, start) = (&*program, &start);
+            scope.spawn(move || {
+                start.wait();
+                for round in 0..25 {
+                    saxpy(program, seed * 1000 + round, 10_000 + seed as usize);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn modules_are_opened_and_dropped_in_any_order() {
+    let Some(device) = gpu() else { return };
+    let (first, second) = (opened(&device), opened(&device.clone()));
+    drop(device);
+    saxpy(&*first, 1, 1000);
+    drop(first);
+    saxpy(&*second, 2, 1000);
+    std::thread::spawn(move || saxpy(&*second, 3, 1000)).join().unwrap();
+}
+
+#[test]
+fn local_arguments_do_not_overlap() {
+    let Some(device) = gpu() else { return };
+    let program = opened(&device);
+    let mut out = vec![[0u32; 2]; 128];
+    let range = NdRange::new(&[128], &[32]).unwrap();
+    // 132 bytes: what comes behind starts at 144.
+    let mut args = [Arg::in_out(&mut out), Arg::Local(132), Arg::local::<u32>(32)];
+    launch(&*program, "mirror", &range, &mut args).unwrap();
+    for (i, found) in out.iter().enumerate() {
+        let mirrored = 31 - i as u32 % 32;
+        assert_eq!(*found, [mirrored, 1000 + mirrored], "{i}");
+    }
+}
+
+#[test]
+fn shared_memory_goes_up_to_the_device_s_limit() {
+    let Some(device) = gpu() else { return };
+    let program = opened(&device);
+    let run = |bytes: u32| {
+        let mut out = [0u32; 2];
+        let range = one_group(1).with_shared_memory(bytes);
+        launch(&*program, "last_word", &range, &mut [Arg::in_out(&mut out)]).map(|_| out)
+    };
+    assert_eq!(run(48 << 10).unwrap(), [48 << 10, 42]);
+    let error = run(1 << 30).unwrap_err().to_string();
+    let (_, limit) = error.split_once("a work-group can have ").expect(&error);
+    let limit: u32 = limit.split(' ').next().unwrap().parse().unwrap();
+    assert!(limit >= 48 << 10, "{error}");
+    assert_eq!(run(limit).unwrap(), [limit, 42]);
+    assert_eq!(run(64).unwrap(), [64, 42]);
+    assert!(run(limit + 4).unwrap_err().to_string().contains(&format!("can have {limit} on this device")));
+    // The same through arguments.
+    let mut out = vec![[0u32; 2]; 64];
+    let half = limit as usize / 32 * 16;
+    let mut args = [Arg::in_out(&mut out), Arg::Local(half), Arg::Local(half)];
+    launch(&*program, "mirror", &one_group(64), &mut args).unwrap();
+    assert_eq!((out[0], out[63]), ([63, 1063], [0, 1000]));
+}
+
+#[test]
+fn variables_are_written_by_name() {
+    let Some(device) = gpu() else { return };
+    let program = opened(&device);
+    let weigh = || {
+        let mut out = [0f32; 8];
+        launch(&*program, "weigh", &one_group(8), &mut [Arg::in_out(&mut out)]).unwrap();
+        out
+    };
+    assert_eq!(weigh(), [1.0, 2.0, 3.0, 4.0, 1.0, 2.0, 3.0, 4.0]);
+    let bytes: Vec<u8> = [8f32, 0.5, -1.0, 9.0].iter().flat_map(|v| v.to_ne_bytes()).collect();
+    program.write_global("coefficients", &bytes).unwrap();
+    assert_eq!(weigh(), [8.0, 0.5, -1.0, 9.0, 8.0, 0.5, -1.0, 9.0]);
+    program.write_global("launches", &[0; 4]).unwrap();
+    let error = program.write_global("coefficients", &bytes[..12]).unwrap_err().to_string();
+    assert_eq!(error, "variable `coefficients`: it is 16 bytes, 12 are given");
+    let error = program.write_global("coefficient", &bytes).unwrap_err().to_string();
+    assert_eq!(error, "variable `coefficient`: the image has no such variable");
+}
+
+#[test]
+fn the_driver_completes_the_records() {
+    let Some(device) = gpu() else { return };
+    let record = KernelInfo { registers: Some(250), ..kernel("count", &[(ArgKind::Global, "uint*", None)]) };
+    let program = open(&device, KERNELS, vec![record]).unwrap();
+    let [count] = program.kernels() else { panic!("one kernel") };
+    // What the pack knows stays.
+    assert_eq!((count.registers, count.args[0].type_name.as_str()), (Some(250), "uint*"));
+    assert!(count.local_memory.unwrap() >= 64 && count.private_memory == Some(0), "{count:?}");
+    assert_eq!(count.sub_group_size, Some(32));
+    assert!(count.max_work_group.is_some_and(|size| size >= 8), "{count:?}");
+    let program = opened(&device);
+    let names: Vec<&str> = program.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
+    // The driver tells names since CUDA 12.4.
+    if !names.is_empty() {
+        assert_eq!(names, ["count", "crash", "last_word", "mirror", "saxpy", "weigh"]);
+        let saxpy = &program.kernels()[4];
+        assert!(saxpy.registers.is_some_and(|registers| registers > 0), "{saxpy:?}");
+        assert!(saxpy.max_work_group.is_some_and(|size| size >= 256), "{saxpy:?}");
+        let sizes: Vec<_> = saxpy.args.iter().map(|arg| arg.size).collect();
+        assert_eq!(sizes, [Some(4), Some(8), Some(8), Some(4)]);
+    }
+}
+
+#[test]
+fn ranges_of_three_dimensions_are_grids() {
+    let Some(device) = gpu() else { return };
+    let program = opened(&device);
+    let mut groups = [0u32];
+    let range = NdRange::new(&[8, 4, 6], &[2, 2, 2]).unwrap();
+    launch(&*program, "count", &range, &mut [Arg::in_out(&mut groups)]).unwrap();
+    assert_eq!(groups, [4 * 2 * 3]);
+    let error = refusal(
+        &*program,
+        "count",
+        &range.clone().with_offset(&[1, 0, 0]).unwrap(),
+        &mut [Arg::in_out(&mut groups)],
+    );
+    assert!(error.starts_with("kernel `count`: CUDA has no global offset, [1, 0, 0]"), "{error}");
+    let wide = NdRange::new(&[2, 2 << 16, 2], &[2, 1, 2]).unwrap();
+    let error = refusal(&*program, "count", &wide, &mut [Arg::in_out(&mut groups)]);
+    assert!(error.contains("[1, 131072, 1] work-groups are more than the device's ["), "{error}");
+    let error = refusal(&*program, "saxpy", &one_group(1 << 11), &mut saxpy_args());
+    assert!(error.contains("local size [2048, 1, 1] is more than the device's [1024, "), "{error}");
+}
+
+fn saxpy_args() -> [Arg<'static>; 4] {
+    [Arg::Value(&[0; 4]), Arg::In(&[]), Arg::In(&[]), Arg::Value(&[0; 4])]
+}
+
+#[test]
+fn launches_that_do_not_fit_the_kernel_are_refused() {
+    let Some(device) = gpu() else { return };
+    let program = open(&device, KERNELS, vec![saxpy_record()]).unwrap();
+    let range = one_group(32);
+    // Empty buffers are none of the mistakes: no work-item is below n = 0.
+    launch(&*program, "saxpy", &range, &mut saxpy_args()).unwrap();
+    let error = refusal(&*program, "saxpy", &range, &mut saxpy_args()[..3]);
+    assert!(error.contains("it takes 4 arguments, 3 are given"), "{error}");
+    let error = refusal(&*program, "mirror", &range, &mut []);
+    assert!(error.contains("the image has no such kernel\nhint: it has saxpy"), "{error}");
+    let mut args = saxpy_args();
+    args[0] = Arg::Value(&[0; 8]);
+    let error = refusal(&*program, "saxpy", &range, &mut args);
+    assert!(error.contains("argument 0 (`float x`) is 4 bytes, 8 are given"), "{error}");
+    let required = KernelInfo { required_work_group: [2, 2, 2], ..kernel("count", &[]) };
+    let program = open(&device, KERNELS, vec![required]).unwrap();
+    let error = refusal(&*program, "count", &range, &mut [Arg::In(&[0; 4])]);
+    assert!(error.contains("it requires the local size [2, 2, 2], not [32, 1, 1]"), "{error}");
+}
+
+#[test]
+fn what_the_pack_says_wrongly_the_driver_notices() {
+    let Some(device) = gpu() else { return };
+    let error = open(&device, KERNELS, vec![kernel("no\x1bne", &[])]).unwrap_err().to_string();
+    assert!(error.contains("cannot use m for nvptx:sm_50: kernel `no\\u{1b}ne`: CUDA_ERROR_NOT_FOUND (500)"));
+    let program =
+        open(&device, KERNELS, vec![kernel("crash", &[(ArgKind::Value, "double", Some(8))])]).unwrap();
+    // The sizes of parameters are told since CUDA 12.4.
+    if opened(&device).kernels().is_empty() {
+        return;
+    }
+    let error = refusal(&*program, "crash", &one_group(1), &mut [Arg::Value(&[0; 8])]);
+    assert!(error.contains("it takes 0 arguments, 1 are given"), "{error}");
+}
+
+#[test]
+fn bad_ptx_is_an_error_with_the_compiler_s_messages() {
+    let Some(device) = gpu() else { return };
+    let bad = KERNELS.replace("fma.rn.f32", "frobnicate.f32");
+    let error = open(&device, &bad, Vec::new()).unwrap_err().to_string();
+    assert!(error.contains("cannot load m for nvptx:sm_50: CUDA_ERROR_INVALID_PTX (218): "), "{error}");
+    assert!(error.contains("line ") && error.contains("frobnicate"), "{error}");
+    let error =
+        open(&device, &KERNELS.replace(".version 6.0", ".version 99.0"), Vec::new()).unwrap_err().to_string();
+    assert!(error.contains("CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222)"), "{error}");
+    assert!(error.contains("\nhint: update the NVIDIA driver"), "{error}");
+    // Where the pack has the version, it does not come to that.
+    let image = NewImage { format_version: 99 << 16, ..NewImage::new("m", "nvptx:sm_50".parse().unwrap()) };
+    let registry = Registry::from_pack(TestPack::new("p").image(image, b"x").bytes()).unwrap();
+    let error = registry.select("m", &device).unwrap_err().to_string();
+    assert!(
+        error.contains("it is PTX 99.0, the driver (CUDA ") && error.contains(") takes up to "),
+        "{error}"
+    );
+}
+
+#[test]
+fn damaged_cubins_are_an_error() {
+    let Some(device) = gpu() else { return };
+    let sm = device.description().split("(sm_").nth(1).unwrap().split(',').next().unwrap().to_string();
+    let image = NewImage::new("m", format!("cubin:sm_{sm}").parse().unwrap());
+    // Padded, because the driver learns no size.
+    let bytes = [b"\x7fELF is how it starts, and not how it goes on".as_slice(), &[0; 4096]].concat();
+    let pack = TestPack::new("p").image(image, &bytes).bytes();
+    let registry = Registry::from_pack(pack).unwrap();
+    let error = device.open(&registry.entries()[0].load().unwrap()).unwrap_err().to_string();
+    assert!(error.contains(&format!("cannot load m for cubin:sm_{sm}: CUDA_ERROR_")), "{error}");
+}
+
+#[test]
+fn the_thread_keeps_its_own_context() {
+    let Some(device) = gpu() else { return };
+    // SAFETY: the library is loaded already, and the function writes one pointer.
+    let current = || unsafe {
+        let library = libloading::Library::new("libcuda.so.1").unwrap();
+        type Current = unsafe extern "C" fn(*mut *mut std::ffi::c_void) -> u32;
+        let mut context = std::ptr::null_mut();
+        assert_eq!(library.get::<Current>("cuCtxGetCurrent").unwrap()(&raw mut context), 0);
+        context
+    };
+    assert!(current().is_null());
+    let program = opened(&device);
+    saxpy(&*program, 5, 100);
+    assert!(program.write_global("none", &[]).is_err());
+    assert!(refusal(&*program, "none", &one_group(1), &mut []).contains("kernel `none`"));
+    drop(program);
+    assert!(current().is_null());
+}
+
+/// A kernel that crashes takes the process's context with it, so it gets a process of its own: this test again.
+#[test]
+fn a_crash_is_named() {
+    let Some(device) = gpu() else { return };
+    if std::env::var_os(CRASH_CHILD).is_some() {
+        let program = opened(&device);
+        println!("first: {}", refusal(&*program, "crash", &one_group(1), &mut []));
+        println!("then: {}", refusal(&*program, "saxpy", &one_group(1), &mut saxpy_args()));
+        return;
+    }
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", "a_crash_is_named", "--nocapture"]).env(CRASH_CHILD, "1");
+    let output = child.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        text.contains("first: kernel `crash`: the launch failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)"),
+        "{text}"
+    );
+    assert!(text.contains("hint: `compute-sanitizer` names the access"), "{text}");
+    assert!(text.contains("then: kernel `saxpy`: ") && text.matches("CUDA_ERROR_").count() == 2, "{text}");
+}
+
+/// Runs these tests again with the stand-in as the driver's library; returns what they print.
+#[cfg(target_os = "linux")]
+fn with_stand_in(define: &str, arguments: &[&str]) -> String {
+    let directory = tempfile::tempdir().unwrap();
+    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda/driver.c");
+    let library = directory.path().join("libcuda.so.1");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-O1", "-o"]).args([&library, &source]).arg(format!("-D{define}"));
+    assert!(compiler.status().unwrap().success());
+    // The name without number is looked for first.
+    std::fs::copy(&library, directory.path().join("libcuda.so")).unwrap();
+    let mut tests = Command::new(std::env::current_exe().unwrap());
+    tests.args(arguments).args(["--nocapture", "--skip", "stand_in"]);
+    tests.env("LD_LIBRARY_PATH", directory.path());
+    let output = tests.output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    assert!(output.status.success(), "{define}:\n{text}");
+    text
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_stand_in_passes_too_and_gets_everything_back() {
+    if gpu().is_some() {
+        return;
+    }
+    for define in ["NEW", "OLD"] {
+        let text = with_stand_in(define, &[]);
+        assert!(text.contains("test result: ok.") && text.contains("CUDA device stand-in (sm_90"), "{text}");
+        assert!(!text.contains("left behind"), "{define}: {text}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_stand_in_that_lacks_a_function_is_an_error() {
+    if gpu().is_some() {
+        return;
+    }
+    let text = with_stand_in("INCOMPLETE", &["devices_are_found"]);
+    assert!(text.contains("CUDA: the library libcuda.so.1 lacks the function cuLaunchKernel"), "{text}");
+}

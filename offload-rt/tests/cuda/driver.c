@@ -1,0 +1,265 @@
+/* A stand-in for libcuda.so.1 that runs the kernels of kernels.ptx on the CPU, and is strict where the driver is lenient:
+ * it refuses calls without a context, PTX without its end, and shared memory that was not asked for, and it says at its
+ * end what was not given back. With OLD defined it is the driver of CUDA 11.4; with INCOMPLETE it lacks a function. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef int R;
+enum { OK, INVALID_VALUE, OUT_OF_MEMORY, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, INVALID_PTX = 218,
+       UNSUPPORTED_PTX = 222, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700 };
+enum { STATIC_LIMIT = 48 << 10, OPT_IN_LIMIT = 227 << 10 };
+
+static atomic_int buffers, modules, streams, events, contexts;
+static atomic_int lost; /* what every call returns after a crash */
+static _Thread_local int depth;
+
+#define NEEDS_CONTEXT                    \
+    if (depth == 0) return INVALID_CONTEXT; \
+    if (lost) return lost
+
+__attribute__((destructor)) static void report(void)
+{
+    if (!lost && (buffers || modules || streams || events || contexts))
+        printf("left behind: %d buffers, %d modules, %d streams, %d events, %d contexts\n", buffers, modules, streams,
+               events, contexts);
+}
+
+/* Errors and devices */
+R cuGetErrorName(R code, const char **name)
+{
+    static const struct { R code; const char *name; } names[] = {
+        { INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE" }, { OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY" },
+        { INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE" }, { INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT" },
+        { INVALID_PTX, "CUDA_ERROR_INVALID_PTX" }, { UNSUPPORTED_PTX, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION" },
+        { NOT_FOUND, "CUDA_ERROR_NOT_FOUND" }, { ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS" } };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].code == code) return *name = names[i].name, OK;
+    return INVALID_VALUE;
+}
+R cuGetErrorString(R code, const char **text) { (void)code; return *text = "as the stand-in says", OK; }
+R cuInit(unsigned flags) { return flags; }
+#ifdef OLD
+R cuDriverGetVersion(int *version) { return *version = 11040, OK; }
+#else
+R cuDriverGetVersion(int *version) { return *version = 12080, OK; }
+#endif
+R cuDeviceGetCount(int *count) { return *count = 1, OK; }
+R cuDeviceGet(int *device, int ordinal) { return *device = ordinal, ordinal ? INVALID_VALUE : OK; }
+R cuDeviceGetName(char *name, int size, int device) { (void)device; snprintf(name, size, "stand-in"); return OK; }
+R cuDeviceGetAttribute(int *value, int attribute, int device)
+{
+    (void)device;
+    switch (attribute) {
+    case 1: case 2: case 3: *value = 1024; break; /* threads of a block, in x, in y */
+    case 4: *value = 64; break;
+    case 5: *value = 0x7fffffff; break;
+    case 6: case 7: *value = 65535; break;
+    case 8: *value = STATIC_LIMIT; break;
+    case 10: *value = 32; break;
+    case 75: *value = 9; break;
+    case 76: *value = 0; break;
+    case 97: *value = OPT_IN_LIMIT; break;
+    default: return INVALID_VALUE;
+    }
+    return OK;
+}
+
+/* Contexts */
+R cuDevicePrimaryCtxRetain(void **context, int device) { (void)device; contexts++; return *context = &contexts, OK; }
+R cuDevicePrimaryCtxRelease_v2(int device) { (void)device; contexts--; return OK; }
+R cuCtxPushCurrent_v2(void *context) { return context == &contexts ? (depth++, OK) : INVALID_CONTEXT; }
+R cuCtxPopCurrent_v2(void **context) { return depth ? (depth--, *context = &contexts, OK) : INVALID_CONTEXT; }
+R cuCtxGetCurrent(void **context) { return *context = depth ? &contexts : NULL, OK; }
+
+/* Streams and events: work is done when it is asked for */
+R cuStreamCreate(void **stream, unsigned flags) { NEEDS_CONTEXT; (void)flags; streams++; return *stream = &streams, OK; }
+R cuStreamSynchronize(void *stream) { NEEDS_CONTEXT; return stream == &streams ? OK : INVALID_VALUE; }
+R cuStreamDestroy_v2(void *stream) { (void)stream; streams--; return OK; }
+R cuEventCreate(void **event, unsigned flags)
+{
+    NEEDS_CONTEXT;
+    (void)flags;
+    events++;
+    return *event = calloc(1, sizeof(struct timespec)), OK;
+}
+R cuEventRecord(void *event, void *stream)
+{
+    NEEDS_CONTEXT;
+    return stream == &streams && clock_gettime(CLOCK_MONOTONIC, event) == 0 ? OK : INVALID_VALUE;
+}
+R cuEventElapsedTime(float *ms, struct timespec *a, struct timespec *b)
+{
+    *ms = (b->tv_sec - a->tv_sec) * 1e3f + (b->tv_nsec - a->tv_nsec) / 1e6f;
+    return OK;
+}
+R cuEventDestroy_v2(void *event) { free(event); events--; return OK; }
+
+/* Memory */
+R cuMemAlloc_v2(uint64_t *address, size_t size)
+{
+    NEEDS_CONTEXT;
+    if (size == 0) return INVALID_VALUE;
+    buffers++;
+    return *address = (uintptr_t)malloc(size), OK;
+}
+R cuMemFree_v2(uint64_t address)
+{
+    if (depth == 0) return INVALID_CONTEXT;
+    buffers--;
+    return free((void *)address), OK;
+}
+R cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, void *stream)
+{
+    NEEDS_CONTEXT;
+    return stream == &streams ? memcpy((void *)to, from, size), OK : INVALID_VALUE;
+}
+R cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, void *stream)
+{
+    NEEDS_CONTEXT;
+    return stream == &streams ? memcpy(to, (void *)from, size), OK : INVALID_VALUE;
+}
+
+/* Modules */
+struct kernel {
+    const char *name;
+    int parameters, sizes[4], block, shared, opt_in;
+};
+struct module {
+    float coefficients[4];
+    uint32_t launches;
+    struct kernel kernels[6];
+};
+static const struct module fresh = {
+    { 1, 2, 3, 4 }, 0,
+    { { "weigh", 1, { 8 }, 1024, 0, 0 }, { "saxpy", 4, { 4, 8, 8, 4 }, 1024, 0, 0 },
+      { "crash", 0, { 0 }, 1024, 0, 0 }, { "count", 1, { 8 }, 8, 64, 0 },
+      { "mirror", 3, { 8, 8, 8 }, 1024, 0, 0 }, { "last_word", 1, { 8 }, 1024, 0, 0 } } };
+static struct module *loaded[4096]; /* so that a kernel finds its module's variables */
+
+R cuModuleLoadDataEx(struct module **module, const char *image, unsigned count, const int *options, void **values)
+{
+    NEEDS_CONTEXT;
+    if (count != 2 || options[0] != 5 || options[1] != 6) return INVALID_VALUE;
+    if (memcmp(image, "\177ELF", 4) == 0) return INVALID_IMAGE;
+    if (strstr(image, ".version 99")) return UNSUPPORTED_PTX;
+    if (image[strlen(image) - 1] != '\n') return INVALID_PTX;
+    const char *bad = strstr(image, "frobnicate");
+    if (bad) {
+        int line = 1;
+        for (const char *at = image; at < bad; at++) line += *at == '\n';
+        snprintf(values[0], (size_t)values[1], "ptxas application ptx input, line %d; error : unknown 'frobnicate'", line);
+        return INVALID_PTX;
+    }
+    modules++;
+    *module = malloc(sizeof fresh);
+    memcpy(*module, &fresh, sizeof fresh);
+    for (int i = 0;; i++) {
+        struct module *none = NULL;
+        if (__atomic_compare_exchange_n(&loaded[i], &none, *module, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return OK;
+    }
+}
+R cuModuleUnload(struct module *module)
+{
+    if (depth == 0) return INVALID_CONTEXT;
+    for (int i = 0; i < 4096; i++)
+        if (loaded[i] == module) loaded[i] = NULL;
+    modules--;
+    return free(module), OK;
+}
+R cuModuleGetFunction(struct kernel **kernel, struct module *module, const char *name)
+{
+    NEEDS_CONTEXT;
+    for (int i = 0; i < 6; i++)
+        if (strcmp(module->kernels[i].name, name) == 0) return *kernel = &module->kernels[i], OK;
+    return NOT_FOUND;
+}
+R cuModuleGetGlobal_v2(uint64_t *address, size_t *size, struct module *module, const char *name)
+{
+    NEEDS_CONTEXT;
+    if (strcmp(name, "coefficients") == 0) return *address = (uintptr_t)module->coefficients, *size = 16, OK;
+    if (strcmp(name, "launches") == 0) return *address = (uintptr_t)&module->launches, *size = 4, OK;
+    return NOT_FOUND;
+}
+#ifndef OLD
+R cuModuleGetFunctionCount(unsigned *count, struct module *module) { (void)module; return *count = 6, OK; }
+R cuModuleEnumerateFunctions(struct kernel **kernels, unsigned count, struct module *module)
+{
+    for (unsigned i = 0; i < count; i++) kernels[i] = &module->kernels[i];
+    return OK;
+}
+R cuFuncGetName(const char **name, struct kernel *kernel) { return *name = kernel->name, OK; }
+R cuFuncGetParamInfo(struct kernel *kernel, size_t index, size_t *offset, size_t *size)
+{
+    if (index >= (size_t)kernel->parameters) return INVALID_VALUE;
+    return *offset = 8 * index, *size = kernel->sizes[index], OK;
+}
+#endif
+R cuFuncGetAttribute(int *value, int attribute, struct kernel *kernel)
+{
+    NEEDS_CONTEXT;
+    switch (attribute) {
+    case 0: *value = kernel->block; break;
+    case 1: *value = kernel->shared; break;
+    case 3: *value = 0; break;
+    case 4: *value = 10; break;
+    default: return INVALID_VALUE;
+    }
+    return OK;
+}
+R cuFuncSetAttribute(struct kernel *kernel, int attribute, int value)
+{
+    NEEDS_CONTEXT;
+    if (attribute != 8 || value + kernel->shared > OPT_IN_LIMIT) return INVALID_VALUE;
+    return kernel->opt_in = value, OK;
+}
+
+#ifndef INCOMPLETE
+static struct module *module_of(struct kernel *kernel)
+{
+    for (int i = 0; i < 4096; i++)
+        if (loaded[i] && kernel >= loaded[i]->kernels && kernel < loaded[i]->kernels + 6) return loaded[i];
+    abort();
+}
+#define PARAMETER(type, index) (*(type *)parameters[index])
+R cuLaunchKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                 unsigned shared, void *stream, void **parameters, void **extra)
+{
+    NEEDS_CONTEXT;
+    unsigned block = bx * by * bz, most = kernel->opt_in > STATIC_LIMIT ? kernel->opt_in : STATIC_LIMIT;
+    if (stream != &streams || extra || block > (unsigned)kernel->block || shared > most) return INVALID_VALUE;
+    char *dynamic = malloc(shared + 1);
+    if (strcmp(kernel->name, "crash") == 0) {
+        lost = ILLEGAL_ADDRESS;
+    } else if (strcmp(kernel->name, "saxpy") == 0) {
+        float a = PARAMETER(float, 0), *x = PARAMETER(float *, 1), *y = PARAMETER(float *, 2);
+        for (unsigned i = 0; i < gx * bx && i < PARAMETER(unsigned, 3); i++) y[i] += a * x[i];
+    } else if (strcmp(kernel->name, "mirror") == 0) {
+        uint32_t *out = PARAMETER(uint32_t *, 0);
+        uint32_t *first = (uint32_t *)(dynamic + PARAMETER(uint64_t, 1));
+        uint32_t *second = (uint32_t *)(dynamic + PARAMETER(uint64_t, 2));
+        if (PARAMETER(uint64_t, 2) + 4 * bx > shared) abort();
+        for (unsigned group = 0; group < gx; group++) {
+            for (unsigned i = 0; i < bx; i++) first[i] = i;
+            for (unsigned i = 0; i < bx; i++) second[i] = 1000 + i;
+            for (unsigned i = 0; i < bx; i++) {
+                out[2 * (group * bx + i)] = first[bx - 1 - i];
+                out[2 * (group * bx + i) + 1] = second[bx - 1 - i];
+            }
+        }
+    } else if (strcmp(kernel->name, "last_word") == 0) {
+        PARAMETER(uint32_t *, 0)[0] = shared;
+        PARAMETER(uint32_t *, 0)[1] = 42;
+    } else if (strcmp(kernel->name, "weigh") == 0) {
+        for (unsigned i = 0; i < bx; i++) PARAMETER(float *, 0)[i] = module_of(kernel)->coefficients[i % 4];
+    } else {
+        PARAMETER(uint32_t *, 0)[0] += gx * gy * gz;
+    }
+    return free(dynamic), OK;
+}
+#endif
