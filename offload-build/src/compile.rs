@@ -4,12 +4,17 @@ mod action;
 mod amdgcn;
 mod check;
 mod cubin;
+mod describe;
 mod gpu;
+mod hipcc;
 mod host;
 mod intel;
 mod language;
+mod nvcc;
 mod nvptx;
+
 mod opencl_c;
+mod ready;
 mod scan;
 mod session;
 mod spirv;
@@ -24,7 +29,7 @@ use crate::cache::Blob;
 use crate::config::{Presence, WantedTarget};
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
-use crate::options::{Options, Split};
+use crate::options::{Compiler, Options};
 use crate::report;
 use crate::source::{self, Family, SourceFile};
 
@@ -66,10 +71,18 @@ pub(crate) fn images(
     let family = source::family(&sources.files)?;
     let (served, mut outcome) = served(&sources.files, targets);
     let Some(first) = served.first() else { return Err(nothing_fits(sources, family)) };
-    let scanned = scan::files(&session, &first.target)?;
-    let units = unit::split(&scanned, sources.options.split.unwrap_or(Split::None))?;
-    let results =
-        workshop.jobs.map(&served, |wanted| compile(&session, (&scanned, &units), (targets, &wanted.target)));
+    let results = match route(family, sources)? {
+        Route::Llvm => {
+            let scanned = scan::files(&session, &first.target)?;
+            let units = unit::split(&scanned, sources.options.split.unwrap_or_default())?;
+            let one =
+                |wanted: &WantedTarget| compile(&session, (&scanned, &units), (targets, &wanted.target));
+            workshop.jobs.map(&served, one)
+        }
+        Route::Whole(compile) => {
+            workshop.jobs.map(&served, |wanted| Ok(vec![compile(&session, &wanted.target)?]))
+        }
+    };
     collect(workshop.env, &served, results, &mut outcome)?;
     let budget = sources.options.spill_budget()?;
     outcome
@@ -77,6 +90,27 @@ pub(crate) fn images(
         .iter()
         .try_for_each(|compiled| report::check_budget(workshop.env, budget, &compiled.image))?;
     Ok(outcome)
+}
+
+/// Who compiles a module.
+enum Route {
+    /// LLVM's front ends and code generators.
+    Llvm,
+    /// One call makes the image of a target.
+    Whole(fn(&Session<'_>, &Target) -> Result<Compiled>),
+}
+
+fn route(family: Family, sources: &Sources) -> Result<Route> {
+    match (family, sources.options.compiler.unwrap_or_default()) {
+        (Family::ReadyMade, _) => Ok(Route::Whole(ready::compile)),
+        (_, Compiler::Clang) => Ok(Route::Llvm),
+        (Family::Cuda, Compiler::Nvcc) => Ok(Route::Whole(nvcc::compile)),
+        (Family::Hip, Compiler::Hipcc) => Ok(Route::Whole(hipcc::compile)),
+        (_, Compiler::Nvcc) => Err(Error::new(format!("nvcc does not compile {family} for GPUs"))
+            .hint("leave `compiler` out for this module, or give it .cu files")),
+        (_, Compiler::Hipcc) => Err(Error::new(format!("hipcc does not compile {family} for GPUs"))
+            .hint("leave `compiler` out for this module, or give it .hip files")),
+    }
 }
 
 /// The targets that the languages of `files` can be compiled for; the others are left out with the reason.

@@ -90,6 +90,20 @@ impl Finder<'_> {
         self.tool(path)
     }
 
+    /// NVIDIA's compiler of CUDA C++.
+    pub(crate) fn nvcc(&self) -> Result<Tool> {
+        let candidates = Candidates::cuda(self.env, "OFFLOAD_NVCC", &["bin/nvcc"]);
+        let path = candidates.first().ok_or_else(|| candidates.error("nvcc", &[]).hint(remedy::nvcc()))?;
+        self.tool(path)
+    }
+
+    /// AMD's compiler of HIP C++.
+    pub(crate) fn hipcc(&self) -> Result<Tool> {
+        let candidates = Candidates::rocm(self.env);
+        let path = candidates.first().ok_or_else(|| candidates.error("hipcc", &[]).hint(remedy::hipcc()))?;
+        self.tool(path)
+    }
+
     /// The directory of a CUDA toolkit with its headers.
     pub(crate) fn cuda_sdk(&self) -> Result<PathBuf> {
         let candidates = Candidates::cuda_sdk(self.env);

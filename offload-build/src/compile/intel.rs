@@ -49,7 +49,7 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: &IntelArch) 
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Registers {
+pub(super) enum Registers {
     Default,
     Large,
 }
@@ -85,7 +85,7 @@ fn build(
 /// `--format zebin`: the older container of old releases cannot be read back. `-exclude_ir`: the SPIR-V has an image
 /// of its own. No `-q`: it hides the warnings on spilled registers. The option for the large register file is the
 /// one that all releases take in this place; some ignore others without a word.
-fn args(arch: &IntelArch, registers: Registers) -> Vec<Arg> {
+pub(super) fn args(arch: &IntelArch, registers: Registers) -> Vec<Arg> {
     let fixed = ["compile", "-spirv_input", "-device", arch.name(), "--format", "zebin", "-exclude_ir"];
     let large: &[&str] = match registers {
         Registers::Default => &[],
