@@ -185,6 +185,7 @@ fn collect(
     for (wanted, result) in targets.iter().zip(results) {
         match (result, wanted.presence) {
             (Ok(compiled), _) => outcome.images.extend(compiled),
+            (Err(error), _) if error.is_stale() => return Err(error),
             (Err(error), Presence::Required) => return Err(error),
             (Err(error), Presence::Optional) => {
                 env.warn(&format!("optional target `{}` is left out: {error}", wanted.target));
