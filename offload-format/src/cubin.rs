@@ -22,7 +22,7 @@ use object::LittleEndian as LE;
 use object::elf::{EM_CUDA, ET_REL, SHT_SYMTAB};
 use object::read::elf::FileHeader;
 
-use crate::elf::{self, Elf, Symbols};
+use crate::elf::{self, Elf};
 use crate::{Error, cuda};
 
 /// What a cubin says about itself.
@@ -43,7 +43,7 @@ pub struct Cubin {
     pub relocatable: bool,
     /// The kernels, in the order of their code.
     pub kernels: Vec<KernelInfo>,
-    /// Symbols that are used and not defined; see [`Cubin::unresolved`].
+    /// Symbols that are used and not defined, without the weak ones; see [`Cubin::unresolved`].
     pub undefined: Vec<String>,
 }
 
@@ -120,11 +120,6 @@ pub fn info(image: &[u8]) -> Result<Cubin, Error> {
         toolkit,
         relocatable: file.header.e_type(LE) == ET_REL,
         kernels,
-        undefined: undefined(&symbols),
+        undefined: symbols.undefined().map(str::to_string).collect(),
     })
-}
-
-/// Without the marks of the toolkit itself, as `.nv.reservedSmem.offset0`.
-fn undefined(symbols: &Symbols<'_>) -> Vec<String> {
-    symbols.undefined().filter(|name| !name.starts_with(".nv.")).map(str::to_string).collect()
 }

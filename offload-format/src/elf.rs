@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use object::LittleEndian as LE;
-use object::elf::{ELFMAG, FileHeader64, ProgramHeader64, SectionHeader64, SectionType, Sym64};
+use object::elf::{ELFMAG, FileHeader64, ProgramHeader64, STB_WEAK, SectionHeader64, SectionType, Sym64};
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, SectionTable, Sym, SymbolTable};
 
 use crate::{Error, ErrorKind};
@@ -91,9 +91,11 @@ impl<'a> Symbols<'a> {
         symbols.filter(|symbol| !symbol.name.is_empty())
     }
 
-    /// The names of the symbols that another file has to define.
+    /// The names of the symbols that another file has to define; weak ones may stay undefined.
     pub fn undefined(&self) -> impl Iterator<Item = &'a str> + '_ {
-        self.named().filter(|symbol| symbol.entry.is_undefined(LE)).map(|symbol| symbol.name)
+        let needed =
+            |symbol: &Symbol<'_>| symbol.entry.is_undefined(LE) && symbol.entry.st_bind() != STB_WEAK;
+        self.named().filter(needed).map(|symbol| symbol.name)
     }
 
     /// The name of the symbol at `index`.
