@@ -49,6 +49,7 @@ fn kernels_use_what_ptxas_prints() {
         let cubin = read(image);
         let used = |name: &str| {
             let kernel = kernel(&cubin, name);
+            assert_eq!(kernel.stack_size, kernel.stack_frame, "{name}");
             (kernel.registers, kernel.shared_memory, kernel.stack_frame)
         };
         assert_eq!(cubin.kernels.len(), 3);
@@ -80,7 +81,9 @@ fn parameters_and_limits_are_read() {
     let calls = read(CALLS);
     assert_eq!(calls.kernels[0].required_work_group, Some([64, 2, 1]));
     assert_eq!(parameters(&calls.kernels[0]), [(0, 8), (8, 1)]);
-    assert_eq!(calls.kernels[0].registers, Some(24));
+    let (own, reserved) = (calls.kernels[0].shared_memory, calls.kernels[0].reserved_shared_memory);
+    assert_eq!((calls.kernels[0].registers, own, reserved), (Some(24), 1100, 0));
+    assert_eq!((calls.kernels[0].stack_frame, calls.kernels[0].stack_size), (Some(0), None));
 }
 
 #[test]
