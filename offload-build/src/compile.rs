@@ -20,8 +20,8 @@ mod session;
 mod spirv;
 mod unit;
 
-use offload_format::Target;
 use offload_format::pack::NewImage;
+use offload_format::{Target, Variant};
 
 pub(crate) use self::session::{Session, Workshop};
 use self::unit::{Scanned, Unit};
@@ -37,8 +37,8 @@ use crate::source::{self, Family, SourceFile};
 #[derive(Clone, Debug)]
 pub(crate) struct Sources {
     pub(crate) module: String,
-    /// The variant's definitions, sorted by name.
-    pub(crate) variant: Vec<(String, String)>,
+    /// Empty for a module without variants.
+    pub(crate) variant: Variant,
     pub(crate) files: Vec<SourceFile>,
     pub(crate) std: &'static str,
     /// Include directories, definitions and flags as clang takes them, in this order.
@@ -185,6 +185,7 @@ fn collect(
     for (wanted, result) in targets.iter().zip(results) {
         match (result, wanted.presence) {
             (Ok(compiled), _) => outcome.images.extend(compiled),
+            (Err(error), _) if error.is_stale() => return Err(error),
             (Err(error), Presence::Required) => return Err(error),
             (Err(error), Presence::Optional) => {
                 env.warn(&format!("optional target `{}` is left out: {error}", wanted.target));

@@ -180,12 +180,14 @@ impl Finder<'_> {
         let key = KeyBuilder::new("ask").part(file_stamp(path)?.as_bytes()).part(args.join(" ").as_bytes());
         let key = key.finish();
         let _flight = self.flights.enter(key);
-        let blob = self.cache.get_or(key, || {
-            let args = args.iter().map(Into::into).collect();
-            let invocation = Invocation { program: path, args, directory: &self.env.out_dir, input: None };
-            Ok(run(&invocation)?.into_bytes())
-        })?;
-        blob.read_text()
+        if let Some(known) = self.cache.get_text(key) {
+            return Ok(known);
+        }
+        let args = args.iter().map(Into::into).collect();
+        let invocation = Invocation { program: path, args, directory: &self.env.out_dir, input: None };
+        let said = run(&invocation)?;
+        self.cache.put(key, said.as_bytes())?;
+        Ok(said)
     }
 }
 

@@ -170,8 +170,8 @@ impl Session<'_> {
     ) -> Result<(Blob, String)> {
         let key = self.step_key(step)?;
         let _flight = self.flights.enter(key);
-        if let (Some(blob), Some(said)) = (self.cache.get(key), self.cache.get(said_key(key))) {
-            return Ok((blob, said.read_text()?));
+        if let (Some(blob), Some(said)) = (self.cache.get(key), self.cache.get_text(said_key(key))) {
+            return Ok((blob, said));
         }
         let (content, said) = self.run_step(step)?;
         check(&content).map_err(|error| {
