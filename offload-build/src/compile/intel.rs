@@ -48,6 +48,12 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: &IntelArch) 
     Ok(kept)
 }
 
+/// Whether ocloc refused the kernels because the device has no `double`.
+pub(super) fn lacks_fp64(result: &Result<Vec<Compiled>>) -> bool {
+    let refusal = "Double type is not supported on this platform";
+    result.as_ref().is_err_and(|error| error.to_string().contains(refusal))
+}
+
 fn choices(default: &[KernelInfo], large: &[KernelInfo]) -> BTreeMap<String, (RegisterFile, String)> {
     let pairs = default.iter().filter_map(|kernel| {
         let other = large.iter().find(|other| other.name == kernel.name)?;
