@@ -180,16 +180,19 @@ impl Build {
         let config = Config::load(&env)?;
         let variants = self.variants_of(name, &config)?;
         let cache = Cache::open(&env)?;
-        let pack = match env.skip_reason() {
-            Some(reason) => skipped(&env, name, reason)?,
-            None => {
-                let outcome = compile_all((&env, &cache), &config, &variants)?;
-                pack(&env, &cache, &config, (name, outcome))?
-            }
-        };
-        let anchor = embed::embed(&env, name, &pack)?;
+        let anchor = cache.remaking(|| {
+            let pack = match env.skip_reason() {
+                Some(reason) => skipped(&env, name, reason)?,
+                None => {
+                    let outcome = compile_all((&env, &cache), &config, &variants)?;
+                    pack(&env, &cache, &config, (name, outcome))?
+                }
+            };
+            embed::embed(&env, name, &pack)
+        })?;
         generate::write(&env, name, &anchor)?;
         env.send();
+        cache.sweep();
         Ok(())
     }
 

@@ -4,12 +4,17 @@ mod action;
 mod amdgcn;
 mod check;
 mod cubin;
+mod describe;
 mod gpu;
+mod hipcc;
 mod host;
 mod intel;
 mod language;
+mod nvcc;
 mod nvptx;
+
 mod opencl_c;
+mod ready;
 mod scan;
 mod session;
 mod spirv;
@@ -24,7 +29,7 @@ use crate::cache::Blob;
 use crate::config::{Presence, WantedTarget};
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
-use crate::options::{Options, Split};
+use crate::options::{Compiler, Options};
 use crate::report;
 use crate::source::{self, Family, SourceFile};
 
@@ -66,10 +71,18 @@ pub(crate) fn images(
     let family = source::family(&sources.files)?;
     let (served, mut outcome) = served(&sources.files, targets);
     let Some(first) = served.first() else { return Err(nothing_fits(sources, family)) };
-    let scanned = scan::files(&session, &first.target)?;
-    let units = unit::split(&scanned, sources.options.split.unwrap_or(Split::None))?;
-    let results =
-        workshop.jobs.map(&served, |wanted| compile(&session, (&scanned, &units), (targets, &wanted.target)));
+    let results = match route(family, sources)? {
+        Route::Llvm => {
+            let scanned = scan::files(&session, &first.target)?;
+            let units = unit::split(&scanned, sources.options.split.unwrap_or_default())?;
+            let one =
+                |wanted: &WantedTarget| compile(&session, (&scanned, &units), (targets, &wanted.target));
+            workshop.jobs.map(&served, one)
+        }
+        Route::Whole(compile) => {
+            workshop.jobs.map(&served, |wanted| Ok(vec![compile(&session, &wanted.target)?]))
+        }
+    };
     collect(workshop.env, &served, results, &mut outcome)?;
     let budget = sources.options.spill_budget()?;
     outcome
@@ -79,11 +92,32 @@ pub(crate) fn images(
     Ok(outcome)
 }
 
+/// Who compiles a module.
+enum Route {
+    /// LLVM's front ends and code generators.
+    Llvm,
+    /// One call makes the image of a target.
+    Whole(fn(&Session<'_>, &Target) -> Result<Compiled>),
+}
+
+fn route(family: Family, sources: &Sources) -> Result<Route> {
+    match (family, sources.options.compiler.unwrap_or_default()) {
+        (Family::ReadyMade, _) => Ok(Route::Whole(ready::compile)),
+        (_, Compiler::Clang) => Ok(Route::Llvm),
+        (Family::Cuda, Compiler::Nvcc) => Ok(Route::Whole(nvcc::compile)),
+        (Family::Hip, Compiler::Hipcc) => Ok(Route::Whole(hipcc::compile)),
+        (_, Compiler::Nvcc) => Err(Error::new(format!("nvcc does not compile {family} for GPUs"))
+            .hint("leave `compiler` out for this module, or give it .cu files")),
+        (_, Compiler::Hipcc) => Err(Error::new(format!("hipcc does not compile {family} for GPUs"))
+            .hint("leave `compiler` out for this module, or give it .hip files")),
+    }
+}
+
 /// The targets that the languages of `files` can be compiled for; the others are left out with the reason.
 fn served(files: &[SourceFile], targets: &[WantedTarget]) -> (Vec<WantedTarget>, Outcome) {
     let (mut served, mut outcome) = (Vec::new(), Outcome::default());
     for wanted in targets {
-        match files.iter().find(|file| !file.language.serves(&wanted.target)) {
+        match unserved(files, &wanted.target) {
             None => served.push(wanted.clone()),
             Some(file) => {
                 let reason = format!("{} is not compiled for it", file.language);
@@ -92,6 +126,15 @@ fn served(files: &[SourceFile], targets: &[WantedTarget]) -> (Vec<WantedTarget>,
         }
     }
     (served, outcome)
+}
+
+/// The file that keeps a module from being compiled for `target`. Of ready-made files one that serves is enough.
+fn unserved<'a>(files: &'a [SourceFile], target: &Target) -> Option<&'a SourceFile> {
+    let serves = |file: &SourceFile| file.language.serves(target);
+    match source::family(files) {
+        Ok(Family::ReadyMade) if files.iter().any(serves) => None,
+        _ => files.iter().find(|file| !serves(file)),
+    }
 }
 
 fn nothing_fits(sources: &Sources, family: Family) -> Error {
@@ -115,8 +158,14 @@ fn compile(
         Target::OpenClC => Ok(vec![opencl_c::compile(session, &whole)?]),
         _ => {
             let each = |unit: &Unit<'_>| compile_unit(session, unit, (all, target));
-            let parts = session.workshop.jobs.map(units, each).into_iter().collect::<Result<Vec<_>>>()?;
-            Ok(parts.into_iter().flatten().collect())
+            let results = session.workshop.jobs.map(units, each);
+            // The other parts of a split module do without what a device lacks: that is what splitting is for.
+            let lacks = |result: &Result<Vec<Compiled>>| units.len() > 1 && intel::lacks_fp64(result);
+            let (lacking, built): (Vec<_>, Vec<_>) = results.into_iter().partition(lacks);
+            match (built.is_empty(), lacking.into_iter().next()) {
+                (true, Some(error)) => error,
+                _ => Ok(built.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect()),
+            }
         }
     }
 }
@@ -151,6 +200,7 @@ fn collect(
     for (wanted, result) in targets.iter().zip(results) {
         match (result, wanted.presence) {
             (Ok(compiled), _) => outcome.images.extend(compiled),
+            (Err(error), _) if error.is_stale() => return Err(error),
             (Err(error), Presence::Required) => return Err(error),
             (Err(error), Presence::Optional) => {
                 env.warn(&format!("optional target `{}` is left out: {error}", wanted.target));

@@ -22,10 +22,14 @@
 //! | `OFFLOAD_LIBCLC_DIR`, `OFFLOAD_LIBDEVICE` | directory of libclc; file of NVIDIA's bitcode library |
 //! | `CUDA_PATH`, `CUDA_HOME` | where CUDA is installed |
 //! | `OFFLOAD_CACHE_DIR` | directory of the compile cache |
+//! | `OFFLOAD_CACHE_SIZE` | how large it may grow: bytes, or with a suffix `K`, `M`, `G`; 5G unless said, `0`: no limit |
+//! | `OFFLOAD_CACHE_AGE` | how many days an unused result stays in it; 90 unless said, `0`: no limit |
 //! | `OFFLOAD_OBJECT` | `cc`: assemble the object with the C compiler instead of writing it |
 //! | `OFFLOAD_SKIP` | `1`: compile no kernel; the program is told so at run time |
 //!
-//! As with the crate `cc`, `VAR_<target>` and `VAR_<target_with_underscores>` go before `VAR`.
+//! As with the crate `cc`, `VAR_<target>` and `VAR_<target_with_underscores>` go before `VAR`. The limits of the cache
+//! have no such forms: they change no output, so a change of them makes no build script run again. They are applied at
+//! the end of a build, once a day.
 //!
 //! Nothing is compiled in documentation builds on docs.rs and under clippy.
 #![deny(unsafe_code)]

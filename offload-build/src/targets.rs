@@ -41,13 +41,13 @@ fn of_set(finder: &Finder<'_>, set: TargetSet) -> Result<Vec<Target>> {
 
 fn all_intel(finder: &Finder<'_>) -> Result<Vec<Target>> {
     let ocloc = finder.ocloc()?;
-    let known = words(&finder.ask(&ocloc.path, &["compile", "--help"])?);
+    let known = words(&finder.help(&ocloc.path, &["compile", "--help"])?);
     Ok(IntelArch::devices().filter(|arch| known.contains(arch.name())).map(Target::Intel).collect())
 }
 
 fn all_nvidia(finder: &Finder<'_>) -> Result<Vec<Target>> {
     let ptxas = finder.ptxas()?;
-    let known = words(&finder.ask(&ptxas.path, &["--help"])?);
+    let known = words(&finder.help(&ptxas.path, &["--help"])?);
     let plain = SmArch::known().filter(|sm| sm.suffix().is_none() && known.contains(&sm.to_string()));
     let plain: Vec<SmArch> = plain.collect();
     let ptx = plain.first().cloned().map(Target::Nvptx);
@@ -56,7 +56,7 @@ fn all_nvidia(finder: &Finder<'_>) -> Result<Vec<Target>> {
 
 fn all_amd(finder: &Finder<'_>) -> Result<Vec<Target>> {
     let llvm = finder.llvm()?;
-    let listed = finder.ask(&llvm.clang.path, &["--target=amdgcn-amd-amdhsa", "--print-supported-cpus"])?;
+    let listed = finder.help(&llvm.clang.path, &["--target=amdgcn-amd-amdhsa", "--print-supported-cpus"])?;
     let known = words(&listed);
     Ok(AmdArch::known().filter(|arch| known.contains(arch.processor())).map(Target::Amdgcn).collect())
 }
@@ -85,7 +85,7 @@ fn by_ip_version(finder: &Finder<'_>, arch: &IntelArch) -> Result<IntelArch> {
         return Ok(arch.clone());
     }
     let ocloc = finder.ocloc()?;
-    let said = finder.ask(&ocloc.path, &["ids", arch.name()])?;
+    let said = finder.help(&ocloc.path, &["ids", arch.name()])?;
     let found = said.split_whitespace().find_map(|word| match target(&format!("intel:{word}")) {
         Ok(Target::Intel(arch)) if arch.ip_version().is_some() => Some(arch),
         _ => None,

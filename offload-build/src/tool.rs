@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::UNIX_EPOCH;
 
@@ -64,20 +64,33 @@ impl Runner<'_> {
     /// # Errors
     /// If it cannot be started or does not exit with 0; the error holds all that it printed.
     pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<Output> {
+        let (status, result) = self.finish(invocation)?;
+        if status.success() {
+            return Ok(result);
+        }
+        // ocloc reports on standard output, everything else on standard error.
+        let said = [result.stderr, result.stdout].join("\n");
+        let said = dedup_lines(said.trim());
+        Err(Error::new(format!("{said}\n{status} ({invocation})")))
+    }
+
+    /// What a tool prints, however it ends: ocloc shows its help and fails.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub(crate) fn said(&self, invocation: &Invocation<'_>) -> Result<String> {
+        let (_, result) = self.finish(invocation)?;
+        Ok([result.stdout, result.stderr].join("\n"))
+    }
+
+    fn finish(&self, invocation: &Invocation<'_>) -> Result<(ExitStatus, Output)> {
         let token = self.jobs.token();
         let output = self.spawn(invocation).map_err(|error| {
             Error::io("run", invocation.program, error).hint("check that the file is executable")
         })?;
         drop(token);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_string();
-        let result = Output { stdout: text(&output.stdout), stderr: text(&output.stderr) };
-        if output.status.success() {
-            return Ok(result);
-        }
-        // ocloc reports on standard output, everything else on standard error.
-        let said = [result.stderr, result.stdout].join("\n");
-        let said = dedup_lines(said.trim());
-        Err(Error::new(format!("{said}\n{} ({invocation})", output.status)))
+        Ok((output.status, Output { stdout: text(&output.stdout), stderr: text(&output.stderr) }))
     }
 
     fn spawn(&self, invocation: &Invocation<'_>) -> std::io::Result<std::process::Output> {

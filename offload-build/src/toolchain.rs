@@ -90,6 +90,20 @@ impl Finder<'_> {
         self.tool(path)
     }
 
+    /// NVIDIA's compiler of CUDA C++.
+    pub(crate) fn nvcc(&self) -> Result<Tool> {
+        let candidates = Candidates::cuda(self.env, "OFFLOAD_NVCC", &["bin/nvcc"]);
+        let path = candidates.first().ok_or_else(|| candidates.error("nvcc", &[]).hint(remedy::nvcc()))?;
+        self.tool(path)
+    }
+
+    /// AMD's compiler of HIP C++.
+    pub(crate) fn hipcc(&self) -> Result<Tool> {
+        let candidates = Candidates::rocm(self.env);
+        let path = candidates.first().ok_or_else(|| candidates.error("hipcc", &[]).hint(remedy::hipcc()))?;
+        self.tool(path)
+    }
+
     /// The directory of a CUDA toolkit with its headers.
     pub(crate) fn cuda_sdk(&self) -> Result<PathBuf> {
         let candidates = Candidates::cuda_sdk(self.env);
@@ -147,17 +161,33 @@ impl Finder<'_> {
         Ok(Tool { path: path.to_path_buf(), version })
     }
 
-    /// What a tool prints, asked once for each state of its file.
-    pub(crate) fn ask(&self, path: &Path, args: &[&str]) -> Result<String> {
+    /// The standard output of a tool, asked once for each state of its file.
+    fn ask(&self, path: &Path, args: &[&str]) -> Result<String> {
+        self.asked(path, args, |invocation| Ok(self.runner.run(invocation)?.stdout))
+    }
+
+    /// Everything that a tool prints, whatever its exit code; asked once for each state of its file.
+    pub(crate) fn help(&self, path: &Path, args: &[&str]) -> Result<String> {
+        self.asked(path, args, |invocation| self.runner.said(invocation))
+    }
+
+    fn asked(
+        &self,
+        path: &Path,
+        args: &[&str],
+        run: impl FnOnce(&Invocation<'_>) -> Result<String>,
+    ) -> Result<String> {
         let key = KeyBuilder::new("ask").part(file_stamp(path)?.as_bytes()).part(args.join(" ").as_bytes());
         let key = key.finish();
         let _flight = self.flights.enter(key);
-        let blob = self.cache.get_or(key, || {
-            let args = args.iter().map(Into::into).collect();
-            let invocation = Invocation { program: path, args, directory: &self.env.out_dir, input: None };
-            Ok(self.runner.run(&invocation)?.stdout.into_bytes())
-        })?;
-        blob.read_text()
+        if let Some(known) = self.cache.get_text(key) {
+            return Ok(known);
+        }
+        let args = args.iter().map(Into::into).collect();
+        let invocation = Invocation { program: path, args, directory: &self.env.out_dir, input: None };
+        let said = run(&invocation)?;
+        self.cache.put(key, said.as_bytes())?;
+        Ok(said)
     }
 }
 

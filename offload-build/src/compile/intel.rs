@@ -48,6 +48,12 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: &IntelArch) 
     Ok(kept)
 }
 
+/// Whether ocloc refused the kernels because the device has no `double`.
+pub(super) fn lacks_fp64(result: &Result<Vec<Compiled>>) -> bool {
+    let refusal = "Double type is not supported on this platform";
+    result.as_ref().is_err_and(|error| error.to_string().contains(refusal))
+}
+
 fn choices(default: &[KernelInfo], large: &[KernelInfo]) -> BTreeMap<String, (RegisterFile, String)> {
     let pairs = default.iter().filter_map(|kernel| {
         let other = large.iter().find(|other| other.name == kernel.name)?;
@@ -79,7 +85,7 @@ fn build(
 /// `--format zebin`: the older container of old releases cannot be read back. `-exclude_ir`: the SPIR-V has an image
 /// of its own. No `-q`: it hides the warnings on spilled registers. The option for the large register file is the
 /// one that all releases take in this place; some ignore others without a word.
-fn args(arch: &IntelArch, registers: RegisterFile) -> Vec<Arg> {
+pub(super) fn args(arch: &IntelArch, registers: RegisterFile) -> Vec<Arg> {
     let fixed = ["compile", "-spirv_input", "-device", arch.name(), "--format", "zebin", "-exclude_ir"];
     let large: &[&str] = match registers {
         RegisterFile::Default => &[],

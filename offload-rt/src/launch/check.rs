@@ -13,6 +13,9 @@ const MOST_LOCAL: usize = 1 << 30;
 /// Refuses what the kernel cannot take.
 pub(crate) fn check(kernel: &KernelInfo, range: &NdRange, args: &[Arg<'_>]) -> Result<(), Error> {
     check_range(kernel, range)?;
+    if kernel.args_unknown {
+        return Ok(());
+    }
     if kernel.args.len() != args.len() {
         let (takes, given) = (kernel.args.len(), args.len());
         return Err(Error::launch(&kernel.name, format!("it takes {takes} arguments, {given} are given")));
@@ -128,6 +131,8 @@ mod tests {
         assert!(check(&kernel, &range, &[]).is_ok());
         kernel.required_work_group = [4, 1, 1];
         assert!(check(&kernel, &range, &[]).unwrap_err().to_string().contains("[4, 1, 1]"));
+        kernel = KernelInfo { args_unknown: true, ..KernelInfo::default() };
+        assert!(check(&kernel, &range, &[Arg::value(&1u32)]).is_ok());
     }
 
     #[test]

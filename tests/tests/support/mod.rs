@@ -143,6 +143,21 @@ impl Project {
         calls
     }
 
+    /// The results in the project's cache.
+    pub fn blobs(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        list(&self.path("cache"), &mut files);
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "blob"));
+        files
+    }
+
+    /// The file whose time says when the cache was last swept.
+    pub fn stamp(&self) -> PathBuf {
+        let mut files = Vec::new();
+        list(&self.path("cache"), &mut files);
+        files.into_iter().find(|file| file.ends_with("swept")).unwrap()
+    }
+
     /// Makes a fake tool misbehave; an empty text ends that.
     pub fn fault(&self, tool: &str, fault: &str) {
         fs::write(self.path(&format!("tools/{tool}.fault")), fault).unwrap();
@@ -192,6 +207,13 @@ fn summary(line: &str) -> String {
         _ => "run",
     };
     format!("{} {what}", words[0])
+}
+
+fn list(dir: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { list(&path, files) } else { files.push(path) }
+    }
 }
 
 fn copy(from: &Path, to: &Path) {

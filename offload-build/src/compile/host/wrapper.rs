@@ -52,11 +52,14 @@ pub(super) fn source(file: &Path, kernels: &[Kernel]) -> Result<String> {
 
 fn load(kernel: &Kernel, index: usize, arg: &Arg) -> Result<String> {
     let pointee = arg.base_type.strip_suffix('*').unwrap_or(&arg.base_type);
-    let argument_type = match arg.kind {
-        ArgKind::Value => arg.type_name.clone(),
-        ArgKind::Global => format!("__global {pointee} *"),
-        ArgKind::Constant => format!("__constant {pointee} *"),
-        ArgKind::Local => format!("__local {pointee} *"),
+    // The type gets a name: metadata spells `float4` as `float __attribute__((ext_vector_type(4)))`, and before a
+    // star the attribute would belong to the pointer.
+    let typedef = format!("  typedef {pointee} t{index};\n");
+    let (typedef, argument_type) = match arg.kind {
+        ArgKind::Value => (String::new(), arg.type_name.clone()),
+        ArgKind::Global => (typedef, format!("__global t{index} *")),
+        ArgKind::Constant => (typedef, format!("__constant t{index} *")),
+        ArgKind::Local => (typedef, format!("__local t{index} *")),
         other => {
             let error = format!(
                 "target `host`: argument `{}` of kernel `{}` is of kind {other}",
@@ -67,7 +70,7 @@ fn load(kernel: &Kernel, index: usize, arg: &Arg) -> Result<String> {
             );
         }
     };
-    Ok(format!("  {argument_type} a{index} = *({argument_type} *)args[{index}];\n"))
+    Ok(format!("{typedef}  {argument_type} a{index} = *({argument_type} *)args[{index}];\n"))
 }
 
 /// Size of a value; pointers have the size that the runtime knows.
@@ -93,7 +96,16 @@ mod tests {
     fn arguments_are_loaded_by_their_kind() {
         let text = source(Path::new("dir/k.cl"), &[kernel("float*", ArgKind::Global)]).unwrap();
         assert!(text.starts_with("#include \"dir/k.cl\"\n"));
-        assert!(text.contains("__global float * a0 = *(__global float * *)args[0];"), "{text}");
+        assert!(
+            text.contains("typedef float t0;\n  __global t0 * a0 = *(__global t0 * *)args[0];"),
+            "{text}"
+        );
+        let vector = "float __attribute__((ext_vector_type(4)))*";
+        let text = source(Path::new("k.cl"), &[kernel(vector, ArgKind::Local)]).unwrap();
+        assert!(
+            text.contains("typedef float __attribute__((ext_vector_type(4))) t0;\n  __local t0 * a0"),
+            "{text}"
+        );
         let text = source(Path::new("k.cl"), &[kernel("struct s", ArgKind::Value)]).unwrap();
         assert!(text.contains("t a0 = *(t *)args[0];") && text.contains("{ 1, sizeof(t) }"), "{text}");
     }

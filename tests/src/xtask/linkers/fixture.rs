@@ -1,11 +1,12 @@
 //! The fixture's copy, and cargo in it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::Value;
 
 use super::linker::Linker;
 use crate::error::{Error, Result};
+use crate::fixture;
 use crate::workspace::Workspace;
 
 /// The programs of `tests/fixtures/linkers`, copied to where they may be built.
@@ -30,9 +31,7 @@ impl<'a> Fixture<'a> {
     /// Copies the fixture below the target directory; the same place each time, so that little is built again.
     pub(super) fn prepare(workspace: &'a Workspace) -> Result<Fixture<'a>> {
         let dir = workspace.shell.create_dir(workspace.target_dir.join("linkers/src"))?;
-        copy(workspace, &workspace.root.join("tests/fixtures/linkers"), &dir)?;
-        // The checkout's own lock file: no version is looked up.
-        workspace.shell.copy_file(workspace.root.join("Cargo.lock"), dir.join("Cargo.lock"))?;
+        fixture::copy(workspace, "linkers", &dir)?;
         Ok(Fixture { workspace, dir })
     }
 
@@ -116,26 +115,6 @@ fn archives_of(message: &Value) -> Vec<String> {
     let dir = texts("linked_paths").find_map(|path| path.strip_prefix("native="));
     let names = texts("linked_libs").filter_map(|lib| lib.strip_prefix("static:-bundle,+whole-archive="));
     names.filter_map(|name| Some(format!("{}/{name}", dir?))).collect()
-}
-
-fn copy(workspace: &Workspace, from: &Path, to: &Path) -> Result<()> {
-    workspace.shell.create_dir(to)?;
-    for path in workspace.shell.read_dir(from)? {
-        let Some(name) = path.file_name() else { continue };
-        let target = to.join(name);
-        if path.is_dir() {
-            copy(workspace, &path, &target)?;
-            continue;
-        }
-        let root = workspace.root.display().to_string();
-        let text = workspace.shell.read_file(&path)?.replace("@ROOT@", &root);
-        // An unchanged file keeps its time, and what was built from it.
-        if workspace.shell.read_file(&target).ok().as_deref() != Some(&text) {
-            workspace.shell.write_file(&target, text)?;
-            std::fs::set_permissions(&target, std::fs::metadata(&path)?.permissions())?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

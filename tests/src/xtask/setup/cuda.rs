@@ -13,7 +13,8 @@ use crate::workspace::Workspace;
 pub(crate) enum Toolkit {
     /// The assembler and the library of mathematics, of the release with the widest reach: sm_50 to sm_121.
     Ptxas,
-    /// The compiler, with all that it needs beside a host compiler.
+    /// The compiler, with all that it needs beside a host compiler; its assembler knows sm_75 to sm_121. The first
+    /// release of its series, because its PTX is taken by the drivers of the whole series.
     Nvcc,
 }
 
@@ -22,11 +23,11 @@ impl Toolkit {
         match self {
             Toolkit::Ptxas => &["nvidia-cuda-nvcc-cu12==12.9.86"],
             Toolkit::Nvcc => &[
-                "nvidia-cuda-nvcc==13.5.37",
-                "nvidia-nvvm",
-                "nvidia-cuda-crt",
-                "nvidia-cuda-runtime",
-                "nvidia-cuda-cccl",
+                "nvidia-cuda-nvcc==13.0.88",
+                "nvidia-nvvm==13.0.88",
+                "nvidia-cuda-crt==13.0.88",
+                "nvidia-cuda-runtime==13.0.96",
+                "nvidia-cuda-cccl==13.0.85",
             ],
         }
     }
@@ -34,7 +35,7 @@ impl Toolkit {
     fn directory(self) -> &'static str {
         match self {
             Toolkit::Ptxas => "cuda-12.9.86",
-            Toolkit::Nvcc => "cuda-13.5.37",
+            Toolkit::Nvcc => "cuda-13.0.88",
         }
     }
 
