@@ -5,11 +5,14 @@ mod amdgcn;
 mod check;
 mod cubin;
 mod describe;
+mod foreign;
 mod gpu;
 mod hipcc;
 mod host;
+mod icpx;
 mod intel;
 mod language;
+mod llvm_ir;
 mod nvcc;
 mod nvptx;
 
@@ -69,7 +72,7 @@ pub(crate) fn images(
 ) -> Result<Outcome> {
     let session = Session::new(workshop, sources);
     let family = source::family(&sources.files)?;
-    let (served, mut outcome) = served(&sources.files, targets);
+    let (served, mut outcome) = served(sources, targets);
     let Some(first) = served.first() else { return Err(nothing_fits(sources, family)) };
     let results = match route(family, sources)? {
         Route::Llvm => {
@@ -106,6 +109,9 @@ fn route(family: Family, sources: &Sources) -> Result<Route> {
         (_, Compiler::Clang) => Ok(Route::Llvm),
         (Family::Cuda, Compiler::Nvcc) => Ok(Route::Whole(nvcc::compile)),
         (Family::Hip, Compiler::Hipcc) => Ok(Route::Whole(hipcc::compile)),
+        (Family::Portable, Compiler::Icpx) => Ok(Route::Whole(icpx::compile)),
+        (_, Compiler::Icpx) => Err(Error::new(format!("icpx does not compile {family}"))
+            .hint("leave `compiler` out for this module, or give it .cpp files")),
         (_, Compiler::Nvcc) => Err(Error::new(format!("nvcc does not compile {family} for GPUs"))
             .hint("leave `compiler` out for this module, or give it .cu files")),
         (_, Compiler::Hipcc) => Err(Error::new(format!("hipcc does not compile {family} for GPUs"))
@@ -114,13 +120,15 @@ fn route(family: Family, sources: &Sources) -> Result<Route> {
 }
 
 /// The targets that the languages of `files` can be compiled for; the others are left out with the reason.
-fn served(files: &[SourceFile], targets: &[WantedTarget]) -> (Vec<WantedTarget>, Outcome) {
+fn served(sources: &Sources, targets: &[WantedTarget]) -> (Vec<WantedTarget>, Outcome) {
     let (mut served, mut outcome) = (Vec::new(), Outcome::default());
     for wanted in targets {
-        match unserved(files, &wanted.target) {
+        match unserved(sources, &wanted.target) {
             None => served.push(wanted.clone()),
             Some(file) => {
-                let reason = format!("{} is not compiled for it", file.language);
+                let sycl = sources.options.compiler == Some(Compiler::Icpx);
+                let language = if sycl { "SYCL C++".to_string() } else { file.language.to_string() };
+                let reason = format!("{language} is not compiled for it");
                 outcome.skipped.push((wanted.target.clone(), reason));
             }
         }
@@ -129,8 +137,13 @@ fn served(files: &[SourceFile], targets: &[WantedTarget]) -> (Vec<WantedTarget>,
 }
 
 /// The file that keeps a module from being compiled for `target`. Of ready-made files one that serves is enough.
-fn unserved<'a>(files: &'a [SourceFile], target: &Target) -> Option<&'a SourceFile> {
-    let serves = |file: &SourceFile| file.language.serves(target);
+fn unserved<'a>(sources: &'a Sources, target: &Target) -> Option<&'a SourceFile> {
+    let files = &sources.files;
+    let sycl = sources.options.compiler == Some(Compiler::Icpx);
+    let serves = |file: &SourceFile| match sycl {
+        true => matches!(target, Target::Spirv64(_) | Target::Intel(_)),
+        false => file.language.serves(target),
+    };
     match source::family(files) {
         Ok(Family::ReadyMade) if files.iter().any(serves) => None,
         _ => files.iter().find(|file| !serves(file)),

@@ -8,7 +8,7 @@ use toml::Value;
 
 use crate::error::{Error, Result};
 
-/// Which compiler makes code from CUDA C++ and HIP C++.
+/// Which compiler makes code from C++.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -20,6 +20,8 @@ pub enum Compiler {
     Nvcc,
     /// AMD's hipcc, for HIP C++.
     Hipcc,
+    /// Intel's DPC++, for SYCL C++ in `.cpp` files. Only its command lines are tested, not what it writes.
+    Icpx,
 }
 
 /// Into which images a module is cut for a target. Helper functions are in every image that uses them.

@@ -104,6 +104,13 @@ impl Finder<'_> {
         self.tool(path)
     }
 
+    /// Intel's compiler of SYCL C++.
+    pub(crate) fn icpx(&self) -> Result<Tool> {
+        let candidates = Candidates::oneapi(self.env);
+        let path = candidates.first().ok_or_else(|| candidates.error("icpx", &[]).hint(remedy::icpx()))?;
+        self.tool(path)
+    }
+
     /// The directory of a CUDA toolkit with its headers.
     pub(crate) fn cuda_sdk(&self) -> Result<PathBuf> {
         let candidates = Candidates::cuda_sdk(self.env);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::action::{Arg, FrontEnd, Step, texts};
 use super::unit::Unit;
-use super::{Session, check, language, scan};
+use super::{Session, check, language, llvm_ir, scan};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::Result;
 use crate::ir::{self, LocalArguments, Wanted};
@@ -74,6 +74,9 @@ impl Backend {
 
     /// Unoptimised IR of one file.
     pub(super) fn front_end(&self, session: &Session<'_>, file: &SourceFile) -> Result<Blob> {
+        if file.language == Language::LlvmIr {
+            return llvm_ir::text(session, file);
+        }
         let with_header =
             matches!(file.language, Language::Cuda | Language::Hip) && !self.vendor.header.is_empty();
         let input = match with_header {

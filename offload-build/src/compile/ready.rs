@@ -12,7 +12,7 @@ use offload_format::{IntelArch, RegisterFile, SmArch, SpirvVersion, Target, code
 use super::action::{Arg, Step};
 use super::describe::{self, Described};
 use super::unit::Unit;
-use super::{Compiled, Session, cubin as ptxas_cubin, intel};
+use super::{Compiled, Session, cubin as ptxas_cubin, intel, llvm_ir};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::{Error, Result};
 use crate::source::Language;
@@ -20,7 +20,27 @@ use crate::{fs, report};
 
 pub(super) fn compile(session: &Session<'_>, target: &Target) -> Result<Compiled> {
     let named = |error: Error| error.context(format!("target `{target}`"));
-    let (raw, said) = bytes(session, target).map_err(named)?;
+    // LLVM IR is compiled like what a front end makes of a source.
+    if session.sources.files.iter().all(|file| file.language == Language::LlvmIr) {
+        return llvm_ir::compile(session, target).map_err(named);
+    }
+    finish(session, target, bytes(session, target).map_err(named)?)
+}
+
+/// The image of `target` from a SPIR-V module: the module itself, or native code.
+pub(super) fn from_spirv(session: &Session<'_>, target: &Target, module: Blob) -> Result<Compiled> {
+    match target {
+        Target::Intel(arch) => {
+            let made = native(session, arch, &module)
+                .map_err(|error| error.context(format!("target `{target}`")))?;
+            finish(session, target, made)
+        }
+        _ => finish(session, target, (module, String::new())),
+    }
+}
+
+fn finish(session: &Session<'_>, target: &Target, (raw, said): (Blob, String)) -> Result<Compiled> {
+    let named = |error: Error| error.context(format!("target `{target}`"));
     let content = raw.read()?;
     let archive = content.starts_with(b"!<arch>");
     let Described { format_version, aspects, mut kernels } = match archive {
@@ -60,7 +80,7 @@ fn bytes(session: &Session<'_>, target: &Target) -> Result<(Blob, String)> {
         }
         Target::Intel(arch) => match one(session, Language::Ocloc, |_| Ok(true))? {
             Some(file) => Ok((file, String::new())),
-            None => native(session, arch),
+            None => native(session, arch, &spirv_file(session, None)?),
         },
         _ => Err(missing(session)),
     }
@@ -90,7 +110,7 @@ fn one(
     Ok(found.map(|(_, blob)| blob))
 }
 
-fn read(session: &Session<'_>, path: &Path) -> Result<Blob> {
+pub(super) fn read(session: &Session<'_>, path: &Path) -> Result<Blob> {
     let path = session.env.manifest_dir.join(path);
     session.env.depends_on(&path);
     let content = fs::read(&path)?;
@@ -141,12 +161,11 @@ fn cubin_fits(bytes: &[u8], sm: &SmArch) -> Result<bool> {
     Ok(same && found.accelerated.is_none_or(|accelerated| accelerated == (sm.suffix() == Some('a'))))
 }
 
-fn native(session: &Session<'_>, arch: &IntelArch) -> Result<(Blob, String)> {
-    let module = spirv_file(session, None)?;
+fn native(session: &Session<'_>, arch: &IntelArch, module: &Blob) -> Result<(Blob, String)> {
     let ocloc = session.finder.ocloc()?;
     session.env.depends_on(&ocloc.path);
     let args: Vec<Arg> = intel::args(arch, RegisterFile::Default);
-    let step = Step { name: "ocloc", tool: &ocloc, args, inputs: vec![(&module, ".spv")], files: vec![] };
+    let step = Step { name: "ocloc", tool: &ocloc, args, inputs: vec![(module, ".spv")], files: vec![] };
     let wanted = spirv::Module::parse(&module.read()?)?
         .kernels()
         .iter()
@@ -156,7 +175,7 @@ fn native(session: &Session<'_>, arch: &IntelArch) -> Result<(Blob, String)> {
     session.step_said(&step, |bytes| super::check::intel(bytes, &wanted))
 }
 
-fn missing(session: &Session<'_>) -> Error {
+pub(super) fn missing(session: &Session<'_>) -> Error {
     let files: Vec<String> =
         session.sources.files.iter().map(|file| format!("`{}`", file.path.display())).collect();
     Error::new(format!("none of {} is for it, and it cannot be made from one", files.join(", ")))

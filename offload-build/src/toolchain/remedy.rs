@@ -55,6 +55,10 @@ pub(super) fn hipcc() -> String {
     format!("{text}; or leave `compiler` out: clang compiles HIP C++ too")
 }
 
+pub(super) fn icpx() -> String {
+    "install Intel's oneAPI DPC++ compiler and source its setvars.sh, or set OFFLOAD_ICPX".to_string()
+}
+
 pub(super) fn cuda_sdk() -> String {
     "set CUDA_PATH to an installed CUDA toolkit, or leave `cuda-sdk` out: common CUDA C++ needs no headers"
         .to_string()
