@@ -10,6 +10,7 @@ mod hipcc;
 mod host;
 mod intel;
 mod language;
+mod library;
 mod nvcc;
 mod nvptx;
 
