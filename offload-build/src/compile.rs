@@ -21,8 +21,8 @@ mod session;
 mod spirv;
 mod unit;
 
-use offload_format::Target;
 use offload_format::pack::NewImage;
+use offload_format::{Target, Variant};
 
 pub(crate) use self::session::{Session, Workshop};
 use self::unit::{Scanned, Unit};
@@ -38,8 +38,8 @@ use crate::source::{self, Family, SourceFile};
 #[derive(Clone, Debug)]
 pub(crate) struct Sources {
     pub(crate) module: String,
-    /// The variant's definitions, sorted by name.
-    pub(crate) variant: Vec<(String, String)>,
+    /// Empty for a module without variants.
+    pub(crate) variant: Variant,
     pub(crate) files: Vec<SourceFile>,
     pub(crate) std: &'static str,
     /// Include directories, definitions and flags as clang takes them, in this order.
@@ -118,7 +118,7 @@ fn route(family: Family, sources: &Sources) -> Result<Route> {
 fn served(files: &[SourceFile], targets: &[WantedTarget]) -> (Vec<WantedTarget>, Outcome) {
     let (mut served, mut outcome) = (Vec::new(), Outcome::default());
     for wanted in targets {
-        match files.iter().find(|file| !file.language.serves(&wanted.target)) {
+        match unserved(files, &wanted.target) {
             None => served.push(wanted.clone()),
             Some(file) => {
                 let reason = format!("{} is not compiled for it", file.language);
@@ -127,6 +127,15 @@ fn served(files: &[SourceFile], targets: &[WantedTarget]) -> (Vec<WantedTarget>,
         }
     }
     (served, outcome)
+}
+
+/// The file that keeps a module from being compiled for `target`. Of ready-made files one that serves is enough.
+fn unserved<'a>(files: &'a [SourceFile], target: &Target) -> Option<&'a SourceFile> {
+    let serves = |file: &SourceFile| file.language.serves(target);
+    match source::family(files) {
+        Ok(Family::ReadyMade) if files.iter().any(serves) => None,
+        _ => files.iter().find(|file| !serves(file)),
+    }
 }
 
 fn nothing_fits(sources: &Sources, family: Family) -> Error {
@@ -150,8 +159,14 @@ fn compile(
         Target::OpenClC => Ok(vec![opencl_c::compile(session, &whole)?]),
         _ => {
             let each = |unit: &Unit<'_>| compile_unit(session, unit, (all, target));
-            let parts = session.workshop.jobs.map(units, each).into_iter().collect::<Result<Vec<_>>>()?;
-            Ok(parts.into_iter().flatten().collect())
+            let results = session.workshop.jobs.map(units, each);
+            // The other parts of a split module do without what a device lacks: that is what splitting is for.
+            let lacks = |result: &Result<Vec<Compiled>>| units.len() > 1 && intel::lacks_fp64(result);
+            let (lacking, built): (Vec<_>, Vec<_>) = results.into_iter().partition(lacks);
+            match (built.is_empty(), lacking.into_iter().next()) {
+                (true, Some(error)) => error,
+                _ => Ok(built.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect()),
+            }
         }
     }
 }

@@ -22,7 +22,7 @@ use object::read::elf::{FileHeader, Sym};
 
 pub use self::argument::{AddressSpace, Argument, ValueKind};
 use crate::Error;
-use crate::elf::{self, Elf};
+use crate::elf::{Elf, Format};
 
 /// What a code object says about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,10 +84,9 @@ pub struct KernelInfo {
 /// [`Truncated`](crate::ErrorKind::Truncated) if a part is missing, [`Text`](crate::ErrorKind::Text) if the notes are
 /// malformed.
 pub fn info(image: &[u8]) -> Result<CodeObject, Error> {
-    const WHAT: &str = "a code object";
-    let file = Elf::parse(image, WHAT)?;
+    let file = Elf::parse(image, &FORMAT)?;
     if file.header.e_machine(LE) != EM_AMDGPU {
-        return Err(elf::not(WHAT));
+        return Err(FORMAT.mismatch());
     }
     let metadata = metadata::read(&file)?;
     let target = target_id::read(&file, metadata.target.as_deref())?;
@@ -104,6 +103,8 @@ pub fn info(image: &[u8]) -> Result<CodeObject, Error> {
         undefined: symbols.undefined.into_iter().map(str::to_string).collect(),
     })
 }
+
+const FORMAT: Format = Format { name: "a code object", nobits: &[] };
 
 struct Symbols<'a> {
     defined: BTreeSet<&'a str>,

@@ -19,10 +19,10 @@ mod attribute;
 mod kernel;
 
 use object::LittleEndian as LE;
-use object::elf::{EM_CUDA, ET_REL, SHT_SYMTAB};
+use object::elf::{EM_CUDA, ET_REL, SHT_SYMTAB, SectionType};
 use object::read::elf::FileHeader;
 
-use crate::elf::{self, Elf, Symbols};
+use crate::elf::{Elf, Format, Symbols};
 use crate::{Error, cuda};
 
 /// What a cubin says about itself.
@@ -43,7 +43,7 @@ pub struct Cubin {
     pub relocatable: bool,
     /// The kernels, in the order of their code.
     pub kernels: Vec<KernelInfo>,
-    /// Symbols that are used and not defined; see [`Cubin::unresolved`].
+    /// Symbols that are used and not defined, without the weak ones; see [`Cubin::unresolved`].
     pub undefined: Vec<String>,
 }
 
@@ -58,11 +58,13 @@ pub struct KernelInfo {
     /// Shared memory in bytes that the kernel declares, as `ptxas -v` prints it; see
     /// [`KernelInfo::reserved_shared_memory`].
     pub shared_memory: u64,
-    /// Shared memory in bytes that the system keeps for itself in each block (`sm_90` and later); `cuobjdump` adds
-    /// it to the kernel's own.
+    /// Shared memory in bytes that the system keeps for itself in each block (`sm_90` and later), 0 before linking;
+    /// `cuobjdump` adds it to the kernel's own.
     pub reserved_shared_memory: u64,
-    /// Stack frame in bytes of a thread, without what called functions add.
+    /// Stack frame in bytes of a thread, without what called functions add: arrays and spills.
     pub stack_frame: Option<u64>,
+    /// Stack in bytes of a thread with that of called functions; none if the kernel recurses.
+    pub stack_size: Option<u64>,
     /// Size of constant bank 0 in bytes: driver's data and parameters.
     pub constant_bank: Option<u64>,
     /// The parameters, in order.
@@ -105,10 +107,9 @@ impl Cubin {
 /// [`Unsupported`](crate::ErrorKind::Unsupported) or [`Invalid`](crate::ErrorKind::Invalid) for an attribute of unknown
 /// form and [`Text`](crate::ErrorKind::Text) for names that are not text.
 pub fn info(image: &[u8]) -> Result<Cubin, Error> {
-    const WHAT: &str = "a cubin";
-    let file = Elf::parse(image, WHAT)?;
+    let file = Elf::parse(image, &FORMAT)?;
     if file.header.e_machine(LE) != EM_CUDA {
-        return Err(elf::not(WHAT));
+        return Err(FORMAT.mismatch());
     }
     let symbols = file.symbols(SHT_SYMTAB)?;
     let (kernels, toolkit) = kernel::read(&file, &symbols)?;
@@ -118,13 +119,24 @@ pub fn info(image: &[u8]) -> Result<Cubin, Error> {
         accelerated: arch.accelerated,
         abi_version: arch.abi_version,
         toolkit,
-        relocatable: file.header.e_type(LE) == ET_REL,
+        relocatable: is_relocatable(&file),
         kernels,
         undefined: undefined(&symbols),
     })
 }
 
-/// Without the marks of the toolkit itself, as `.nv.reservedSmem.offset0`.
+fn is_relocatable(file: &Elf<'_>) -> bool {
+    file.header.e_type(LE) == ET_REL
+}
+
+/// `CUDA_GLOBAL`, `CUDA_LOCAL`, `CUDA_SHARED` and `CUDA_RESERVED_SHARED` by their names in `cuobjdump -elf`: a file for
+/// linking has them where one for execution has `SHT_NOBITS`.
+const NOBITS: [SectionType; 4] =
+    [SectionType(0x7000_0007), SectionType(0x7000_0009), SectionType(0x7000_000a), SectionType(0x7000_0015)];
+
+const FORMAT: Format = Format { name: "a cubin", nobits: &NOBITS };
+
+/// Without the marks of the toolkit itself, as `.nv.reservedSmem.cap`.
 fn undefined(symbols: &Symbols<'_>) -> Vec<String> {
     symbols.undefined().filter(|name| !name.starts_with(".nv.")).map(str::to_string).collect()
 }

@@ -3,10 +3,18 @@
 use std::collections::BTreeMap;
 
 use object::LittleEndian as LE;
-use object::elf::{ELFMAG, FileHeader64, ProgramHeader64, SectionHeader64, SectionType, Sym64};
+use object::elf::{ELFMAG, FileHeader64, ProgramHeader64, STB_WEAK, SectionHeader64, SectionType, Sym64};
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, SectionTable, Sym, SymbolTable};
 
 use crate::{Error, ErrorKind};
+
+/// What a reader knows of its format.
+pub(crate) struct Format {
+    /// Its name in errors, with its article.
+    pub name: &'static str,
+    /// The types of sections that take no room in the file, beside the one that every ELF file has.
+    pub nobits: &'static [SectionType],
+}
 
 /// A parsed file over borrowed bytes.
 pub(crate) struct Elf<'a> {
@@ -39,10 +47,10 @@ pub(crate) struct Symbol<'a> {
 }
 
 impl<'a> Elf<'a> {
-    /// Reads the headers of a 64-bit little-endian file; `what` names the format in errors.
-    pub fn parse(image: &'a [u8], what: &'static str) -> Result<Elf<'a>, Error> {
-        let header = FileHeader64::<LE>::parse(image).map_err(|_| no_header(image, what))?;
-        header.endian().map_err(|_| not(what))?;
+    /// Reads the headers of a 64-bit little-endian file.
+    pub fn parse(image: &'a [u8], format: &Format) -> Result<Elf<'a>, Error> {
+        let header = FileHeader64::<LE>::parse(image).map_err(|_| format.no_header(image))?;
+        header.endian().map_err(|_| format.mismatch())?;
         let shoff = header.e_shoff(LE);
         let table = header.sections(LE, image).map_err(cut("the section table of the ELF file", shoff))?;
         let phoff = header.e_phoff(LE);
@@ -50,7 +58,7 @@ impl<'a> Elf<'a> {
             header.program_headers(LE, image).map_err(cut("the program headers of the ELF file", phoff))?;
         let segments = segments.iter().map(|header| segment(image, header)).collect::<Result<Vec<_>, _>>()?;
         let sections: Vec<Section<'a>> =
-            table.iter().map(|header| section(image, &table, header)).collect::<Result<_, _>>()?;
+            table.iter().map(|header| format.section(image, &table, header)).collect::<Result<_, _>>()?;
         let mut by_name = BTreeMap::new();
         for (index, section) in sections.iter().enumerate() {
             by_name.entry(section.name).or_insert(index);
@@ -76,6 +84,36 @@ impl<'a> Elf<'a> {
     }
 }
 
+impl Format {
+    /// The error for a file of another format.
+    pub fn mismatch(&self) -> Error {
+        ErrorKind::Magic { what: self.name }.into()
+    }
+
+    fn no_header(&self, image: &[u8]) -> Error {
+        if image.starts_with(&ELFMAG) && image.len() < size_of::<FileHeader64<LE>>() {
+            return Error::truncated("the ELF header", 0, 64);
+        }
+        self.mismatch()
+    }
+
+    fn section<'a>(
+        &self,
+        image: &'a [u8],
+        table: &SectionTable<'a, FileHeader64<LE>>,
+        header: &'a SectionHeader64<LE>,
+    ) -> Result<Section<'a>, Error> {
+        let (offset, size) = (header.sh_offset(LE), header.sh_size(LE));
+        let name = table.section_name(LE, header).map_err(cut("a section name of the ELF file", offset))?;
+        let malformed = ErrorKind::Text { what: "a section name of the ELF file", offset };
+        let name = std::str::from_utf8(name).map_err(|_| malformed)?;
+        let cut = |_| Error::truncated("a section of the ELF file", offset, size);
+        let nobits = self.nobits.contains(&header.sh_type(LE));
+        let data = if nobits { &[][..] } else { header.data(LE, image).map_err(cut)? };
+        Ok(Section { name, header, data })
+    }
+}
+
 /// A table of symbols whose names are all readable.
 pub(crate) struct Symbols<'a> {
     table: SymbolTable<'a, FileHeader64<LE>>,
@@ -91,9 +129,11 @@ impl<'a> Symbols<'a> {
         symbols.filter(|symbol| !symbol.name.is_empty())
     }
 
-    /// The names of the symbols that another file has to define.
+    /// The names of the symbols that another file has to define; weak ones may stay undefined.
     pub fn undefined(&self) -> impl Iterator<Item = &'a str> + '_ {
-        self.named().filter(|symbol| symbol.entry.is_undefined(LE)).map(|symbol| symbol.name)
+        let needed =
+            |symbol: &Symbol<'_>| symbol.entry.is_undefined(LE) && symbol.entry.st_bind() != STB_WEAK;
+        self.named().filter(needed).map(|symbol| symbol.name)
     }
 
     /// The name of the symbol at `index`.
@@ -101,21 +141,6 @@ impl<'a> Symbols<'a> {
         let index = object::SymbolIndex(usize::try_from(index).ok()?);
         name(&self.table, self.table.symbol(index).ok()?).ok()
     }
-}
-
-fn section<'a>(
-    image: &'a [u8],
-    table: &SectionTable<'a, FileHeader64<LE>>,
-    header: &'a SectionHeader64<LE>,
-) -> Result<Section<'a>, Error> {
-    let offset = header.sh_offset(LE);
-    let name = table.section_name(LE, header).map_err(cut("a section name of the ELF file", offset))?;
-    let malformed = ErrorKind::Text { what: "a section name of the ELF file", offset };
-    let name = std::str::from_utf8(name).map_err(|_| malformed)?;
-    let size = header.sh_size(LE);
-    let data =
-        header.data(LE, image).map_err(|_| Error::truncated("a section of the ELF file", offset, size))?;
-    Ok(Section { name, header, data })
 }
 
 fn segment<'a>(image: &'a [u8], header: &'a ProgramHeader64<LE>) -> Result<Segment<'a>, Error> {
@@ -133,16 +158,4 @@ fn name<'a>(table: &SymbolTable<'a, FileHeader64<LE>>, symbol: &Sym64<LE>) -> Re
 
 fn cut(what: &'static str, offset: u64) -> impl FnOnce(object::read::Error) -> Error {
     move |_| Error::truncated(what, offset, 1)
-}
-
-fn no_header(image: &[u8], what: &'static str) -> Error {
-    if image.starts_with(&ELFMAG) && image.len() < size_of::<FileHeader64<LE>>() {
-        return Error::truncated("the ELF header", 0, 64);
-    }
-    not(what)
-}
-
-/// The error for a file of another format.
-pub(crate) fn not(what: &'static str) -> Error {
-    ErrorKind::Magic { what }.into()
 }

@@ -54,12 +54,16 @@ mod elf;
 mod error;
 mod hash;
 mod kind;
+mod register_file;
 mod target;
+mod variant;
 
 pub use crate::aspects::Aspects;
 pub use crate::error::{Error, ErrorKind};
 pub use crate::hash::Hash128;
 pub use crate::kind::{ImageKind, OffloadKind};
+pub use crate::register_file::RegisterFile;
 pub use crate::target::{
     AmdArch, Arch, HostLevel, IntelArch, SmArch, SpirvVersion, Target, TargetSet, UnknownTarget,
 };
+pub use crate::variant::{InvalidVariant, Variant};

@@ -46,14 +46,7 @@ pub(super) fn spirv(bytes: &[u8], kernels: &[&str]) -> Result<()> {
 /// What the module needs of a device, by its capabilities
 /// (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Capability>).
 pub(super) fn spirv_aspects(bytes: &[u8]) -> Result<Aspects> {
-    let module = spirv_format::Module::parse(bytes)?;
-    let aspect = |capability: &u32| match capability {
-        9 => Aspects::FP16,
-        10 => Aspects::FP64,
-        12 => Aspects::ATOMIC64,
-        _ => Aspects::default(),
-    };
-    Ok(module.capabilities().iter().map(aspect).collect())
+    Ok(spirv_format::Module::parse(bytes)?.aspects())
 }
 
 /// The validator of the SPIR-V tools, where it is installed: the back end does not check its own output.

@@ -35,7 +35,11 @@ pub(super) fn image(target: &Target, bytes: &[u8]) -> Result<Described> {
 fn of_spirv(bytes: &[u8]) -> Result<Described> {
     let module = spirv::Module::parse(bytes)?;
     refuse_unresolved(module.imports().iter().map(String::as_str).next(), "the SPIR-V module")?;
-    let named = |entry: &spirv::EntryPoint| KernelInfo { name: entry.name.clone(), ..KernelInfo::default() };
+    let named = |entry: &spirv::EntryPoint| KernelInfo {
+        name: entry.name.clone(),
+        args_unknown: true,
+        ..KernelInfo::default()
+    };
     Ok(Described {
         format_version: module.version(),
         aspects: check::spirv_aspects(bytes)?,
@@ -81,6 +85,7 @@ fn of_cubin(bytes: &[u8]) -> Result<Described> {
     let kernels = cubin.kernels.iter().map(|kernel| KernelInfo {
         name: kernel.name.clone(),
         args: kernel.parameters.iter().flatten().map(|parameter| value(Some(parameter.size))).collect(),
+        args_unknown: kernel.parameters.is_none(),
         required_work_group: kernel.required_work_group.unwrap_or_default(),
         max_work_group: kernel.max_threads.and_then(product),
         ..cubin_resources(kernel)
@@ -170,6 +175,7 @@ fn amd_argument(argument: &code_object::Argument) -> Option<ArgInfo> {
 fn of_zebin(bytes: &[u8]) -> Result<Described> {
     let kernels = zebin::info(bytes)?.into_iter().map(|kernel| KernelInfo {
         name: kernel.name,
+        args_unknown: true,
         required_work_group: kernel.required_work_group.unwrap_or_default(),
         sub_group_size: kernel.simd_size,
         registers: kernel.grf_count,

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use offload_format::pack::KernelInfo;
 use offload_format::ptx::Ptx;
-use offload_format::{IntelArch, SmArch, SpirvVersion, Target, code_object, cubin, spirv};
+use offload_format::{IntelArch, RegisterFile, SmArch, SpirvVersion, Target, code_object, cubin, spirv};
 
 use super::action::{Arg, Step};
 use super::describe::{self, Described};
@@ -145,7 +145,7 @@ fn native(session: &Session<'_>, arch: &IntelArch) -> Result<(Blob, String)> {
     let module = spirv_file(session, None)?;
     let ocloc = session.finder.ocloc()?;
     session.env.depends_on(&ocloc.path);
-    let args: Vec<Arg> = intel::args(arch, intel::Registers::Default);
+    let args: Vec<Arg> = intel::args(arch, RegisterFile::Default);
     let step = Step { name: "ocloc", tool: &ocloc, args, inputs: vec![(&module, ".spv")], files: vec![] };
     let wanted = spirv::Module::parse(&module.read()?)?
         .kernels()

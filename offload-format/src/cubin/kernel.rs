@@ -16,6 +16,10 @@ const MAX_THREADS: u8 = 0x05;
 const REQNTID: u8 = 0x10;
 /// `EIATTR_FRAME_SIZE`.
 const FRAME_SIZE: u8 = 0x11;
+/// `EIATTR_MIN_STACK_SIZE`.
+const MIN_STACK_SIZE: u8 = 0x12;
+/// The stack of a kernel that recurses.
+const UNKNOWN: u32 = u32::MAX;
 /// `EIATTR_KPARAM_INFO`.
 const KPARAM_INFO: u8 = 0x17;
 /// `EIATTR_CBANK_PARAM_SIZE`.
@@ -29,10 +33,14 @@ const ENTRY: u8 = 0x10;
 /// What the system keeps of shared memory in each block, in bytes; "Shared Memory" of
 /// <https://docs.nvidia.com/cuda/hopper-tuning-guide/index.html>.
 const RESERVED: u64 = 1024;
+/// The symbol of a cubin for an architecture that reserves; the section `.nv.shared.reserved.0` is lost by linking.
+const RESERVES: &str = ".nv.reservedSmem.offset0";
 
 /// The kernels, in the order of their code, and the toolkit's version times ten.
 pub(super) fn read(file: &Elf<'_>, symbols: &Symbols<'_>) -> Result<(Vec<KernelInfo>, Option<u32>), Error> {
     let functions = functions(file, symbols)?;
+    let reserves = symbols.named().any(|symbol| symbol.name == RESERVES) && !super::is_relocatable(file);
+    let reserved = if reserves { RESERVED } else { 0 };
     let mut toolkit = None;
     let mut kernels = Vec::new();
     for name in entries(file, symbols) {
@@ -41,10 +49,14 @@ pub(super) fn read(file: &Elf<'_>, symbols: &Symbols<'_>) -> Result<(Vec<KernelI
             name: name.to_string(),
             registers: used.registers,
             stack_frame: used.frame,
+            stack_size: used.stack,
             constant_bank: size(file, ".nv.constant0.", name),
             ..KernelInfo::default()
         };
-        shared_memory(file, &mut kernel);
+        let shared = size(file, ".nv.shared.", name).unwrap_or(0);
+        // The section of a kernel counts what is reserved; one that has none needs no shared memory at all.
+        kernel.reserved_shared_memory = reserved.min(shared);
+        kernel.shared_memory = shared.saturating_sub(reserved);
         toolkit = toolkit.max(attributes(file, &mut kernel)?);
         kernels.push(kernel);
     }
@@ -63,6 +75,7 @@ fn entries<'a>(file: &Elf<'a>, symbols: &Symbols<'a>) -> Vec<&'a str> {
 struct Used {
     registers: Option<u32>,
     frame: Option<u64>,
+    stack: Option<u64>,
 }
 
 /// The attributes of `.nv.info`, by function.
@@ -71,7 +84,7 @@ fn functions<'a>(file: &Elf<'a>, symbols: &Symbols<'a>) -> Result<BTreeMap<&'a s
     let section = file.section(".nv.info").map_or(&[][..], |section| section.data);
     for attribute in attribute::records(section) {
         let attribute = attribute?;
-        if !matches!(attribute.number, REGCOUNT | FRAME_SIZE) {
+        if !matches!(attribute.number, REGCOUNT | FRAME_SIZE | MIN_STACK_SIZE) {
             continue;
         }
         let (index, value) = (attribute.word(0)?, attribute.word(1)?);
@@ -79,7 +92,8 @@ fn functions<'a>(file: &Elf<'a>, symbols: &Symbols<'a>) -> Result<BTreeMap<&'a s
         let used = functions.entry(symbols.name_at(index).ok_or_else(malformed)?).or_default();
         match attribute.number {
             REGCOUNT => used.registers = Some(value),
-            _ => used.frame = Some(value.into()),
+            FRAME_SIZE => used.frame = Some(value.into()),
+            _ => used.stack = (value != UNKNOWN).then_some(value.into()),
         }
     }
     Ok(functions)
@@ -117,16 +131,6 @@ fn parameter(attribute: &Attribute<'_>) -> Result<(u16, Parameter), Error> {
     let offset = u16::from_le_bytes([offset_low, offset_high]).into();
     let parameter = Parameter { offset, size: u64::from(attribute.word(2)? >> 18) };
     Ok((u16::from_le_bytes([low, high]), parameter))
-}
-
-/// Splits the size of `.nv.shared.<kernel>` where the system's part is counted in.
-fn shared_memory(file: &Elf<'_>, kernel: &mut KernelInfo) {
-    let all = size(file, ".nv.shared.", &kernel.name).unwrap_or(0);
-    let reserves = file.section(".nv.shared.reserved.0").is_some();
-    match all.checked_sub(RESERVED).filter(|_| reserves) {
-        Some(own) => (kernel.shared_memory, kernel.reserved_shared_memory) = (own, RESERVED),
-        None => kernel.shared_memory = all,
-    }
 }
 
 /// The size in bytes of the section `prefix` + `kernel`.

@@ -15,6 +15,7 @@ pub(super) fn read<'a>(parser: &mut Parser<'a>) -> Result<Entry<'a>, Error> {
         match parser.some()? {
             Token::Word(".maxntid") => entry.max_threads = Some(three(parser)?),
             Token::Word(".reqntid") => entry.required_work_group = Some(three(parser)?),
+            Token::Word(".pragma") => parser.skip_statement()?,
             Token::Word(".maxnreg") => entry.max_registers = Some(parser.number()?),
             _ => {}
         }

@@ -38,7 +38,7 @@ impl<'a> Lexer<'a> {
         let token = match first {
             b'"' => {
                 self.at += 1;
-                self.skip_past(b"\"")?;
+                self.skip_past(b'"')?;
                 Token::Quoted
             }
             first if in_word(first) => Token::Word(self.word()?),
@@ -69,11 +69,8 @@ impl<'a> Lexer<'a> {
         while let Some(first) = self.peek(0) {
             match (first, self.peek(1)) {
                 // A line of a preprocessor.
-                (b'#', _) | (b'/', Some(b'/')) => self.skip_past(b"\n")?,
-                (b'/', Some(b'*')) => {
-                    self.at += 2;
-                    self.skip_past(b"*/")?;
-                }
+                (b'#', _) | (b'/', Some(b'/')) => self.skip_past(b'\n')?,
+                (b'/', Some(b'*')) => self.skip_comment()?,
                 _ if first.is_ascii_whitespace() => self.at += 1,
                 _ => break,
             }
@@ -81,10 +78,21 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    fn skip_past(&mut self, end: &[u8]) -> Result<(), Error> {
+    fn skip_comment(&mut self) -> Result<(), Error> {
+        self.at += 2;
+        loop {
+            self.skip_past(b'*')?;
+            if self.peek(0) == Some(b'/') {
+                self.at += 1;
+                return Ok(());
+            }
+        }
+    }
+
+    fn skip_past(&mut self, end: u8) -> Result<(), Error> {
         let rest = self.text.get(self.at..).unwrap_or_default();
-        let found = rest.windows(end.len()).position(|window| window == end).ok_or_else(|| self.cut())?;
-        self.at += found + end.len();
+        let found = rest.iter().position(|byte| *byte == end).ok_or_else(|| self.cut())?;
+        self.at += found + 1;
         Ok(())
     }
 

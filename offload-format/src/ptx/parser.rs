@@ -120,6 +120,7 @@ impl<'a> Parser<'a> {
         loop {
             match self.some()? {
                 Token::Mark(b'(') => self.skip_group(b'(')?,
+                Token::Word(".pragma") => self.skip_statement()?,
                 Token::Mark(b'{') => {
                     self.skip_group(b'{')?;
                     self.define(name);
@@ -138,8 +139,7 @@ impl<'a> Parser<'a> {
     fn alias(&mut self) -> Result<(), Error> {
         let name = self.word()?;
         self.define(name);
-        while self.some()? != Token::Mark(b';') {}
-        Ok(())
+        self.skip_statement()
     }
 
     /// `.align 4 .b8 a[4] = {1, 2, 3, 4}, b;`.
@@ -183,6 +183,12 @@ impl<'a> Parser<'a> {
         let mut seen = self.defined;
         self.module.externs = self.declared.into_iter().filter(|name| seen.insert(name)).collect();
         self.module
+    }
+
+    /// Skips past the next semicolon.
+    pub(super) fn skip_statement(&mut self) -> Result<(), Error> {
+        while self.some()? != Token::Mark(b';') {}
+        Ok(())
     }
 
     /// Skips to the mark that closes `open`, which was just read.

@@ -4,14 +4,14 @@ use object::LittleEndian as LE;
 use object::elf::SHT_NOBITS;
 use object::read::elf::{FileHeader, SectionHeader};
 
-use crate::elf::{self, Elf};
+use crate::elf::{Elf, Format};
 use crate::{Error, ErrorKind};
 
 /// `EM_INTELGT`.
 const MACHINE_INTELGT: u16 = 205;
 /// Types of zebin files without machine number: relocatable, executable, dynamic.
 const ZEBIN_TYPES: std::ops::RangeInclusive<u16> = 0xff11..=0xff13;
-const WHAT: &str = "a zebin";
+const FORMAT: Format = Format { name: "a zebin", nobits: &[] };
 
 /// What is read of a zebin.
 pub(super) struct Sections<'a> {
@@ -22,12 +22,12 @@ pub(super) struct Sections<'a> {
 }
 
 pub(super) fn read(image: &[u8]) -> Result<Sections<'_>, Error> {
-    let file = Elf::parse(image, WHAT)?;
+    let file = Elf::parse(image, &FORMAT)?;
     let (machine, kind) = (file.header.e_machine(LE).0, file.header.e_type(LE).0);
     if machine != MACHINE_INTELGT && !(machine == 0 && ZEBIN_TYPES.contains(&kind)) {
-        return Err(elf::not(WHAT));
+        return Err(FORMAT.mismatch());
     }
-    let ze_info = file.section(".ze_info").ok_or_else(|| elf::not(WHAT))?;
+    let ze_info = file.section(".ze_info").ok_or_else(|| FORMAT.mismatch())?;
     let offset = ze_info.header.sh_offset(LE);
     let malformed = ErrorKind::Text { what: "the description of the zebin", offset };
     let ze_info = std::str::from_utf8(ze_info.data).map_err(|_| malformed)?;
