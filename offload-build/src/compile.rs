@@ -12,6 +12,7 @@ mod host;
 mod icpx;
 mod intel;
 mod language;
+mod library;
 mod llvm_ir;
 mod nvcc;
 mod nvptx;

@@ -15,6 +15,11 @@ use crate::error::{Error, Result};
 use crate::fs;
 use crate::tool::Invocation;
 
+/// LLVM bitcode.
+pub(super) fn bitcode(bytes: &[u8]) -> Result<()> {
+    starts_with(bytes, b"BC\xC0\xDE", "LLVM bitcode")
+}
+
 pub(super) fn ir_text(bytes: &[u8]) -> Result<()> {
     starts_with(bytes, b"; ModuleID", "LLVM IR")?;
     if bytes.ends_with(b"\n") { Ok(()) } else { Err(Error::new("it is truncated")) }

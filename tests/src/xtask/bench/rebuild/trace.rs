@@ -50,24 +50,40 @@ pub(super) fn processes(side: &dyn Side, scenario: Scenario) -> Result<Processes
     Ok(count(&std::fs::read_to_string(log.path())?))
 }
 
-/// Counts the lines `PID execve("FILE", ["ARG", ...], ...) = 0`. The host's own linker may be an lld too: rustc and
-/// the C compiler run theirs for ELF, and only those for devices are called with `-shared` first or AMD's emulation.
+/// Counts the lines `PID execve("FILE", ["ARG", ...], ...) = 0`. strace splits a line in two if another process
+/// interrupts it: `PID execve(... <unfinished ...>`, `PID <... execve resumed>) = 0`.
 fn count(log: &str) -> Processes {
     let mut found = Processes::default();
-    for line in log.lines().filter(|line| line.trim_end().ends_with("= 0")) {
-        let Some((_, rest)) = line.split_once("execve(\"") else { continue };
-        let Some((file, args)) = rest.split_once('"') else { continue };
+    let mut begun = BTreeMap::new();
+    for line in log.lines() {
+        let (pid, rest) = line.trim_start().split_once(' ').unwrap_or_default();
+        if let Some(call) = rest.trim_start().strip_prefix("execve(\"") {
+            begun.insert(pid, call);
+        }
+        if rest.trim_end().ends_with("= 0")
+            && let Some(call) = begun.remove(pid)
+        {
+            found.add(call);
+        }
+    }
+    found
+}
+
+impl Processes {
+    /// Adds a call `FILE", ["ARG", ...` if it is of a tool for devices. The host's own linker may be an lld too: only
+    /// those for devices are given AMD's emulation or an image to write.
+    fn add(&mut self, call: &str) {
+        let Some((file, args)) = call.split_once('"') else { return };
         let name = file.rsplit('/').next().unwrap_or_default();
         let is =
             |tool: &str| name == tool || name.strip_prefix(tool).is_some_and(|rest| rest.starts_with('-'));
         let device_link = args.contains("elf64_amdgpu") || args.contains(".hsaco");
         if ["clang", "opt", "llvm-link", "llvm-as", "llc"].into_iter().any(is) {
-            found.compilers += 1;
+            self.compilers += 1;
         } else if ["ld.lld", "lld"].into_iter().any(is) && device_link {
-            found.linkers += 1;
+            self.linkers += 1;
         }
     }
-    found
 }
 
 #[cfg(test)]
@@ -81,10 +97,13 @@ mod tests {
 11 execve("/opt/bin/clang", ["clang"], 0x7 /* 20 vars */) = -1 ENOENT (No such file or directory)
 11 execve("/usr/bin/clang-22", ["/usr/bin/clang-22", "-c"], 0x7 /* 20 vars */) = 0
 12 execve("/usr/bin/clangd", ["clangd"], 0x7 /* 20 vars */) = 0
+14 execve("/usr/bin/opt", ["opt"], 0x7 /* 20 vars */ <unfinished ...>
+12 <... execve resumed>) = -1 ENOENT (No such file or directory)
+14 <... execve resumed>) = 0
 13 execve("/x/gcc-ld/ld.lld", ["ld.lld", "-flavor", "gnu"], 0x7 /* 20 vars */) = 0
 14 execve("/usr/bin/ld.lld-22", ["ld.lld-22", "-m", "elf64_amdgpu"], 0x7 /* 20 vars */) = 0
 15 execve("/usr/bin/ld.lld", ["ld.lld", "-shared", "out/a.o", "-o", "out/a.hsaco"], 0x7 /* 20 vars */) = 0
 "#;
-        assert_eq!(count(log), Processes { compilers: 1, linkers: 2 });
+        assert_eq!(count(log), Processes { compilers: 2, linkers: 2 });
     }
 }
