@@ -56,13 +56,13 @@ impl Output {
 /// Rows of cells under a heading.
 #[derive(Debug)]
 pub(crate) struct Table {
-    heading: &'static [&'static str],
+    heading: Vec<&'static str>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    pub(crate) fn new(heading: &'static [&'static str]) -> Table {
-        Table { heading, rows: Vec::new() }
+    pub(crate) fn new(heading: &[&'static str]) -> Table {
+        Table { heading: heading.to_vec(), rows: Vec::new() }
     }
 
     pub(crate) fn row(&mut self, cells: Vec<String>) {

@@ -12,6 +12,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use offload_format::Aspects;
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{KernelInfo, NewImage, PackBuilder};
 use serde_json::Value;
@@ -144,6 +145,50 @@ fn inspect_prints_a_table_and_json() {
     assert_eq!(images[0]["raw_size"], SPIRV.len());
     assert_eq!(images[0]["kernels"][1]["name"], "reduce");
     assert_eq!(images[0]["hash"], offload_format::Hash128::of(SPIRV).to_string());
+}
+
+#[test]
+fn inspect_shows_parts_aspects_and_what_kernels_use() {
+    let dir = tempfile::tempdir().unwrap();
+    let frame = codec::encode(b"code", Codec::Raw, 0).unwrap();
+    let kernel = KernelInfo {
+        name: "precise".into(),
+        registers: Some(256),
+        spilled: Some(64),
+        max_work_group: Some(512),
+        remark: "256 registers: spills 64 bytes, with 128 registers 640".into(),
+        ..KernelInfo::default()
+    };
+    let part = NewImage {
+        variant: "N=2,T=double".into(),
+        part: "large-grf".into(),
+        aspects: Aspects::FP16 | Aspects::FP64,
+        kernels: vec![kernel],
+        ..NewImage::new("blas", "intel:pvc".parse().unwrap())
+    };
+    let mut builder = PackBuilder::new("sample", "1.0.0");
+    builder.image(part, frame.info()).unwrap();
+    builder.image(NewImage::new("fft", "host".parse().unwrap()), frame.info()).unwrap();
+    let mut pack = builder.finish().unwrap().index;
+    pack.extend_from_slice(frame.bytes());
+    fs::write(dir.path().join("images.pack"), pack).unwrap();
+
+    let table = ok(dir.path(), &["inspect", "images.pack"]);
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[0][2..6], ["variant", "target", "part", "needs"]);
+    assert_eq!(rows[1][2..6], ["N=2,T=double", "intel:pvc", "large-grf", "fp16,fp64"]);
+    assert_eq!(rows[2][2..6], ["-", "host", "-", "-"]);
+
+    let json = ok(dir.path(), &["inspect", "images.pack", "--message-format", "json"]);
+    let images: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&images[0]["part"], &images[0]["variant"]), (&"large-grf".into(), &"N=2,T=double".into()));
+    assert_eq!(images[0]["aspects"], serde_json::json!(["fp16", "fp64"]));
+    assert_eq!((&images[1]["part"], &images[1]["aspects"]), (&"".into(), &serde_json::json!([])));
+    let kernel = &images[0]["kernels"][0];
+    let numbers = ["registers", "spilled", "max_work_group"].map(|field| kernel[field].as_u64());
+    assert_eq!(numbers, [Some(256), Some(64), Some(512)]);
+    assert_eq!(kernel["remark"], "256 registers: spills 64 bytes, with 128 registers 640");
+    assert_eq!(kernel["scalar_registers"], Value::Null);
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn run_on(device: &Device, kernels: &Module) -> bool {
     println!("\n{device}");
     let outcome = kernels.select(device).and_then(|selection| {
         report::selection(&selection);
-        let program = device.open(&selection.entry().load()?)?;
+        let program = device.open_selection(&selection)?;
         workload::run_all(program.as_ref())
     });
     match outcome {

@@ -11,7 +11,7 @@ pub fn images<'a>(entries: impl Iterator<Item = &'a Entry>) {
         let hash = entry.hash().to_string();
         println!(
             "{:<14} {:>7} {:>8}  {:<5}  {}",
-            entry.target_text(),
+            place(entry),
             entry.stored_size(),
             entry.raw_size(),
             entry.codec(),
@@ -34,7 +34,15 @@ pub fn devices(devices: &[Device], missing: Option<&Error>) {
 /// Which image was picked, and why the others were not.
 pub fn selection(selection: &Selection) {
     for verdict in selection.verdicts() {
-        println!("  {:<14} {}", verdict.entry().target_text(), verdict.outcome());
+        println!("  {:<14} {}", place(verdict.entry()), verdict.outcome());
+    }
+}
+
+/// The target, and which part of the module it is if there are several.
+fn place(entry: &Entry) -> String {
+    match entry.part() {
+        "" => entry.target_text().to_string(),
+        part => format!("{} [{part}]", entry.target_text()),
     }
 }
 

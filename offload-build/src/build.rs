@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use offload_format::Variant;
 use offload_format::codec::{self, Codec, FrameInfo};
 use offload_format::pack::{NoticeKind, PackBuilder};
 
@@ -179,16 +180,19 @@ impl Build {
         let config = Config::load(&env)?;
         let variants = self.variants_of(name, &config)?;
         let cache = Cache::open(&env)?;
-        let pack = match env.skip_reason() {
-            Some(reason) => skipped(&env, name, reason)?,
-            None => {
-                let outcome = compile_all((&env, &cache), &config, &variants)?;
-                pack(&env, &cache, &config, (name, outcome))?
-            }
-        };
-        let anchor = embed::embed(&env, name, &pack)?;
+        let anchor = cache.remaking(|| {
+            let pack = match env.skip_reason() {
+                Some(reason) => skipped(&env, name, reason)?,
+                None => {
+                    let outcome = compile_all((&env, &cache), &config, &variants)?;
+                    pack(&env, &cache, &config, (name, outcome))?
+                }
+            };
+            embed::embed(&env, name, &pack)
+        })?;
         generate::write(&env, name, &anchor)?;
         env.send();
+        cache.sweep();
         Ok(())
     }
 
@@ -206,7 +210,7 @@ impl Build {
         let options = config.options(name, &self.options);
         options.check()?;
         let files = self.files.iter().map(|path| SourceFile::new(path)).collect::<Result<Vec<_>>>()?;
-        let sources = |variant: Vec<(String, String)>| Sources {
+        let sources = |variant: Variant| Sources {
             module: name.to_string(),
             files: files.clone(),
             std: self.std.flag(),
@@ -214,10 +218,10 @@ impl Build {
             options: options.clone(),
             variant,
         };
-        Ok(options.combinations().into_iter().map(sources).collect())
+        Ok(options.combinations()?.into_iter().map(sources).collect())
     }
 
-    fn all_flags(&self, variant: &[(String, String)], options: &Options) -> Vec<String> {
+    fn all_flags(&self, variant: &Variant, options: &Options) -> Vec<String> {
         let includes = self.includes.iter().map(|dir| format!("-I{}", dir.display()));
         let values = variant.iter().map(|(name, value)| format!("-D{name}={value}"));
         let given = self.defines.iter().chain(&self.flags).chain(&options.flags).cloned();

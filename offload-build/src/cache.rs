@@ -3,108 +3,98 @@
 //! ```text
 //! <cache>/VERSION/ab/<key>.blob       magic, length, hash, then the bytes that some action made
 //! <cache>/VERSION/ab/<key>.deps       for actions that read headers: what they read, and the key of the result
+//! <cache>/VERSION/CACHEDIR.TAG        what this directory is, for backups and for the sweep of a later release
+//! <cache>/VERSION/swept               when entries were last evicted
 //! ```
 //!
-//! A key is the hash of everything that the result depends on. Entries appear by rename, so concurrent builds need
-//! no lock. Every read checks the hash; a damaged entry counts as missing and is written anew.
+//! A key is the hash of everything that the result depends on. Entries appear by rename and disappear by removal, so
+//! concurrent builds need no lock. Every read checks the hash; a damaged or missing entry is made anew. The time of
+//! a file says when it was last used, to the day.
 
-use std::io::{Read, Write};
+mod blob;
+mod key;
+mod limits;
+mod sweep;
+
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
 
-use offload_format::{Hash128, bytes};
-
+pub(crate) use self::blob::{Blob, Stale};
+pub(crate) use self::key::{Key, KeyBuilder};
+use self::limits::Limits;
 use crate::env::CargoEnv;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fs;
 
-const MAGIC: [u8; 8] = *b"OFLDBLOB";
-const HEADER: u64 = 32;
 /// Entries have passed the checks of the release that made them; another release has other checks.
 const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
+/// How exactly uses are remembered, and how often the cache is swept.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The cache's directory.
 #[derive(Debug)]
 pub(crate) struct Cache {
     dir: PathBuf,
-}
-
-/// The identity of an action or a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Key(Hash128);
-
-/// Collects what a result depends on. Every part is length-prefixed, so that no two lists are alike.
-#[derive(Debug)]
-pub(crate) struct KeyBuilder(blake3::Hasher);
-
-/// An entry that was there, and undamaged, when it was looked up.
-#[derive(Clone, Debug)]
-pub(crate) struct Blob {
-    pub(crate) path: PathBuf,
-    pub(crate) hash: Hash128,
-    pub(crate) size: u64,
-}
-
-impl KeyBuilder {
-    pub(crate) fn new(action: &str) -> KeyBuilder {
-        KeyBuilder(blake3::Hasher::new()).part(action.as_bytes())
-    }
-
-    pub(crate) fn part(mut self, bytes: &[u8]) -> KeyBuilder {
-        self.0.update(&(bytes.len() as u64).to_le_bytes());
-        self.0.update(bytes);
-        self
-    }
-
-    pub(crate) fn finish(self) -> Key {
-        let mut out = [0; 16];
-        self.0.finalize_xof().fill(&mut out);
-        Key(Hash128(out))
-    }
-}
-
-impl Key {
-    pub(crate) fn bytes(self) -> [u8; 16] {
-        self.0.0
-    }
+    limits: Limits,
+    /// Set once an entry was found damaged: then none is trusted before its bytes are checked.
+    distrusted: AtomicBool,
 }
 
 impl Cache {
     /// The user's cache, or one in `OUT_DIR` where there is none or it cannot be written.
     pub(crate) fn open(env: &CargoEnv) -> Result<Cache> {
+        let limits = Limits::read(env)?;
         if let Some(dir) = env.var("OFFLOAD_CACHE_DIR") {
-            return Cache::at(env.manifest_dir.join(dir).join(VERSION));
+            return Cache::at(env.manifest_dir.join(dir).join(VERSION), limits);
         }
-        let shared = env.user_cache_dir().map(|dir| Cache::at(dir.join("cargo-offload").join(VERSION)));
+        let shared =
+            env.user_cache_dir().map(|dir| Cache::at(dir.join("cargo-offload").join(VERSION), limits));
         match shared {
             Some(Ok(cache)) => Ok(cache),
-            _ => Cache::at(env.out_dir.join("offload-cache")),
+            _ => Cache::at(env.out_dir.join("offload-cache"), limits),
         }
     }
 
-    fn at(dir: PathBuf) -> Result<Cache> {
+    fn at(dir: PathBuf, limits: Limits) -> Result<Cache> {
         fs::create_dir_all(&dir)?;
         private(&dir)?;
-        // A directory that exists but cannot be written (another user's, read-only) is found out here.
-        tempfile::NamedTempFile::new_in(&dir).map_err(|error| crate::Error::io("write to", &dir, error))?;
-        Ok(Cache { dir })
+        // A directory that exists but cannot be written (another user's, read-only) is found out here. That also sets
+        // its time, which says when this release was last used.
+        tempfile::NamedTempFile::new_in(&dir).map_err(|error| Error::io("write to", &dir, error))?;
+        sweep::tag(&dir)?;
+        Ok(Cache { dir, limits, distrusted: AtomicBool::new(false) })
     }
 
-    /// The undamaged bytes under `key`, if they are there.
+    /// Runs `work`, again if an entry turns out to be gone or damaged on the way: then it is missed, and made anew.
+    pub(crate) fn remaking<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
+        /// A disk that damages what was just written is past helping.
+        const ATTEMPTS: usize = 3;
+        let mut result = work();
+        for _ in 1..ATTEMPTS {
+            if !result.as_ref().is_err_and(Error::is_stale) {
+                break;
+            }
+            self.distrusted.store(true, Ordering::Relaxed);
+            result = work();
+        }
+        result
+    }
+
+    /// The result under `key`, if it is there.
     pub(crate) fn get(&self, key: Key) -> Option<Blob> {
         let blob = Blob::open(self.path(key, "blob"))?;
-        blob.read().ok().map(|_| blob)
+        let trusted = !self.distrusted.load(Ordering::Relaxed);
+        (trusted || blob.copy_to(&mut std::io::sink()).is_ok()).then_some(blob)
     }
 
     /// Stores `content` under `key`.
     pub(crate) fn put(&self, key: Key, content: &[u8]) -> Result<Blob> {
-        let path = self.path(key, "blob");
-        let hash = Hash128::of(content);
-        let size = content.len() as u64;
-        self.publish(&path, &[&MAGIC, &size.to_le_bytes(), &hash.0, content])?;
-        Ok(Blob { path, hash, size })
+        Blob::write(self.path_for_writing(key, "blob")?, content)
     }
 
-    /// The bytes under `key`, made by `make` if they are not there.
+    /// The result under `key`, made by `make` if it is not there.
     pub(crate) fn get_or(&self, key: Key, make: impl FnOnce() -> Result<Vec<u8>>) -> Result<Blob> {
         match self.get(key) {
             Some(blob) => Ok(blob),
@@ -112,22 +102,35 @@ impl Cache {
         }
     }
 
+    /// The undamaged text under `key`, if it is there.
+    pub(crate) fn get_text(&self, key: Key) -> Option<String> {
+        self.get(key)?.read_text().ok()
+    }
+
     /// The recorded dependency sets of an action that reads headers.
     pub(crate) fn dependencies(&self, key: Key) -> Option<String> {
-        std::fs::read_to_string(self.path(key, "deps")).ok()
+        let path = self.path(key, "deps");
+        touch(&File::open(&path).ok()?);
+        std::fs::read_to_string(path).ok()
     }
 
     pub(crate) fn put_dependencies(&self, key: Key, text: &str) -> Result<()> {
-        self.publish(&self.path(key, "deps"), &[text.as_bytes()])
+        fs::publish(&self.path_for_writing(key, "deps")?, |out| out.write_all(text.as_bytes()))
     }
 
-    fn publish(&self, path: &Path, parts: &[&[u8]]) -> Result<()> {
+    /// Evicts what is old or too much. At most once a day, and never a reason for a build to fail.
+    pub(crate) fn sweep(&self) {
+        sweep::if_due(&self.dir, &self.limits);
+    }
+
+    fn path_for_writing(&self, key: Key, extension: &str) -> Result<PathBuf> {
+        let path = self.path(key, extension);
         fs::create_dir_all(path.parent().unwrap_or(&self.dir))?;
-        fs::publish(path, |out| parts.iter().try_for_each(|part| out.write_all(part)))
+        Ok(path)
     }
 
     fn path(&self, key: Key, extension: &str) -> PathBuf {
-        let name = key.0.to_string();
+        let name = key.name();
         let shard = name.get(..2).unwrap_or_default();
         self.dir.join(shard).join(format!("{name}.{extension}"))
     }
@@ -137,39 +140,14 @@ impl Cache {
     }
 }
 
-impl Blob {
-    fn open(path: PathBuf) -> Option<Blob> {
-        let mut head = [0; HEADER as usize];
-        let mut file = std::fs::File::open(&path).ok()?;
-        file.read_exact(&mut head).ok()?;
-        let size = bytes::u64_at(&head, 8, "blob").ok()?;
-        let hash = Hash128(bytes::array(&head, 16, "blob").ok()?);
-        let whole = file.metadata().ok()?.len() == size.checked_add(HEADER)?;
-        (head.starts_with(&MAGIC) && whole).then_some(Blob { path, hash, size })
-    }
-
-    /// The bytes, checked.
-    pub(crate) fn read(&self) -> Result<Vec<u8>> {
-        let mut content = fs::read(&self.path)?;
-        content.drain(..content.len().min(HEADER as usize));
-        if Hash128::of(&content) != self.hash {
-            let error = crate::Error::new(format!("the cache entry `{}` is damaged", self.path.display()));
-            return Err(error.hint("delete it and build again"));
-        }
-        Ok(content)
-    }
-
-    pub(crate) fn read_text(&self) -> Result<String> {
-        String::from_utf8(self.read()?)
-            .map_err(|_| crate::Error::new(format!("`{}` is not UTF-8", self.path.display())))
-    }
-
-    /// Copies the bytes to `out` without holding them in memory.
-    pub(crate) fn copy_to(&self, out: &mut dyn Write) -> std::io::Result<()> {
-        let mut file = std::fs::File::open(&self.path)?;
-        file.read_exact(&mut [0; HEADER as usize])?;
-        let copied = std::io::copy(&mut file, out)?;
-        if copied == self.size { Ok(()) } else { Err(std::io::ErrorKind::UnexpectedEof.into()) }
+/// Notes that `file` is in use: once a day, so that most look-ups write nothing.
+fn touch(file: &File) {
+    let now = SystemTime::now();
+    let unused =
+        file.metadata().and_then(|data| data.modified()).ok().and_then(|time| now.duration_since(time).ok());
+    if unused.is_some_and(|unused| unused > DAY) {
+        // A cache that may only be read loses nothing but the order of eviction.
+        let _ = file.set_modified(now);
     }
 }
 
@@ -178,7 +156,7 @@ impl Blob {
 fn private(dir: &Path) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700))
-        .map_err(|error| crate::Error::io("restrict access to", dir, error))
+        .map_err(|error| Error::io("restrict access to", dir, error))
 }
 
 #[cfg(not(unix))]
@@ -187,43 +165,4 @@ fn private(_: &Path) -> Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn cache() -> (tempfile::TempDir, Cache) {
-        let dir = tempfile::tempdir().unwrap();
-        let cache = Cache::at(dir.path().join("c")).unwrap();
-        (dir, cache)
-    }
-
-    #[test]
-    fn an_entry_is_made_once() {
-        let (_dir, cache) = cache();
-        let key = KeyBuilder::new("x").part(b"a").finish();
-        cache.get_or(key, || Ok(b"made".to_vec())).unwrap();
-        let blob = cache.get_or(key, || panic!("made again")).unwrap();
-        assert_eq!(blob.read().unwrap(), b"made");
-    }
-
-    #[test]
-    fn every_damage_counts_as_missing() {
-        let (_dir, cache) = cache();
-        let key = KeyBuilder::new("x").finish();
-        let good = std::fs::read(cache.put(key, b"some bytes").unwrap().path).unwrap();
-        for at in 0..good.len() {
-            let mut bad = good.clone();
-            bad[at] ^= 1;
-            std::fs::write(cache.path(key, "blob"), &bad).unwrap();
-            assert!(cache.get(key).is_none(), "byte {at}");
-            std::fs::write(cache.path(key, "blob"), &good[..at]).unwrap();
-            assert!(cache.get(key).is_none(), "cut at {at}");
-        }
-    }
-
-    #[test]
-    fn parts_do_not_run_together() {
-        let one = KeyBuilder::new("x").part(b"ab").part(b"c").finish();
-        let two = KeyBuilder::new("x").part(b"a").part(b"bc").finish();
-        assert_ne!(one, two);
-    }
-}
+mod tests;

@@ -4,19 +4,28 @@ mod action;
 mod amdgcn;
 mod check;
 mod cubin;
+mod describe;
+mod foreign;
 mod gpu;
+mod hipcc;
 mod host;
+mod icpx;
 mod intel;
 mod language;
+mod library;
+mod llvm_ir;
+mod nvcc;
 mod nvptx;
+
 mod opencl_c;
+mod ready;
 mod scan;
 mod session;
 mod spirv;
 mod unit;
 
-use offload_format::Target;
 use offload_format::pack::NewImage;
+use offload_format::{Target, Variant};
 
 pub(crate) use self::session::{Session, Workshop};
 use self::unit::{Scanned, Unit};
@@ -24,7 +33,7 @@ use crate::cache::Blob;
 use crate::config::{Presence, WantedTarget};
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
-use crate::options::{Options, Split};
+use crate::options::{Compiler, Options};
 use crate::report;
 use crate::source::{self, Family, SourceFile};
 
@@ -32,8 +41,8 @@ use crate::source::{self, Family, SourceFile};
 #[derive(Clone, Debug)]
 pub(crate) struct Sources {
     pub(crate) module: String,
-    /// The variant's definitions, sorted by name.
-    pub(crate) variant: Vec<(String, String)>,
+    /// Empty for a module without variants.
+    pub(crate) variant: Variant,
     pub(crate) files: Vec<SourceFile>,
     pub(crate) std: &'static str,
     /// Include directories, definitions and flags as clang takes them, in this order.
@@ -64,12 +73,20 @@ pub(crate) fn images(
 ) -> Result<Outcome> {
     let session = Session::new(workshop, sources);
     let family = source::family(&sources.files)?;
-    let (served, mut outcome) = served(&sources.files, targets);
+    let (served, mut outcome) = served(sources, targets);
     let Some(first) = served.first() else { return Err(nothing_fits(sources, family)) };
-    let scanned = scan::files(&session, &first.target)?;
-    let units = unit::split(&scanned, sources.options.split.unwrap_or(Split::None))?;
-    let results =
-        workshop.jobs.map(&served, |wanted| compile(&session, (&scanned, &units), (targets, &wanted.target)));
+    let results = match route(family, sources)? {
+        Route::Llvm => {
+            let scanned = scan::files(&session, &first.target)?;
+            let units = unit::split(&scanned, sources.options.split.unwrap_or_default())?;
+            let one =
+                |wanted: &WantedTarget| compile(&session, (&scanned, &units), (targets, &wanted.target));
+            workshop.jobs.map(&served, one)
+        }
+        Route::Whole(compile) => {
+            workshop.jobs.map(&served, |wanted| Ok(vec![compile(&session, &wanted.target)?]))
+        }
+    };
     collect(workshop.env, &served, results, &mut outcome)?;
     let budget = sources.options.spill_budget()?;
     outcome
@@ -79,19 +96,59 @@ pub(crate) fn images(
     Ok(outcome)
 }
 
+/// Who compiles a module.
+enum Route {
+    /// LLVM's front ends and code generators.
+    Llvm,
+    /// One call makes the image of a target.
+    Whole(fn(&Session<'_>, &Target) -> Result<Compiled>),
+}
+
+fn route(family: Family, sources: &Sources) -> Result<Route> {
+    match (family, sources.options.compiler.unwrap_or_default()) {
+        (Family::ReadyMade, _) => Ok(Route::Whole(ready::compile)),
+        (_, Compiler::Clang) => Ok(Route::Llvm),
+        (Family::Cuda, Compiler::Nvcc) => Ok(Route::Whole(nvcc::compile)),
+        (Family::Hip, Compiler::Hipcc) => Ok(Route::Whole(hipcc::compile)),
+        (Family::Portable, Compiler::Icpx) => Ok(Route::Whole(icpx::compile)),
+        (_, Compiler::Icpx) => Err(Error::new(format!("icpx does not compile {family}"))
+            .hint("leave `compiler` out for this module, or give it .cpp files")),
+        (_, Compiler::Nvcc) => Err(Error::new(format!("nvcc does not compile {family} for GPUs"))
+            .hint("leave `compiler` out for this module, or give it .cu files")),
+        (_, Compiler::Hipcc) => Err(Error::new(format!("hipcc does not compile {family} for GPUs"))
+            .hint("leave `compiler` out for this module, or give it .hip files")),
+    }
+}
+
 /// The targets that the languages of `files` can be compiled for; the others are left out with the reason.
-fn served(files: &[SourceFile], targets: &[WantedTarget]) -> (Vec<WantedTarget>, Outcome) {
+fn served(sources: &Sources, targets: &[WantedTarget]) -> (Vec<WantedTarget>, Outcome) {
     let (mut served, mut outcome) = (Vec::new(), Outcome::default());
     for wanted in targets {
-        match files.iter().find(|file| !file.language.serves(&wanted.target)) {
+        match unserved(sources, &wanted.target) {
             None => served.push(wanted.clone()),
             Some(file) => {
-                let reason = format!("{} is not compiled for it", file.language);
+                let sycl = sources.options.compiler == Some(Compiler::Icpx);
+                let language = if sycl { "SYCL C++".to_string() } else { file.language.to_string() };
+                let reason = format!("{language} is not compiled for it");
                 outcome.skipped.push((wanted.target.clone(), reason));
             }
         }
     }
     (served, outcome)
+}
+
+/// The file that keeps a module from being compiled for `target`. Of ready-made files one that serves is enough.
+fn unserved<'a>(sources: &'a Sources, target: &Target) -> Option<&'a SourceFile> {
+    let files = &sources.files;
+    let sycl = sources.options.compiler == Some(Compiler::Icpx);
+    let serves = |file: &SourceFile| match sycl {
+        true => matches!(target, Target::Spirv64(_) | Target::Intel(_)),
+        false => file.language.serves(target),
+    };
+    match source::family(files) {
+        Ok(Family::ReadyMade) if files.iter().any(serves) => None,
+        _ => files.iter().find(|file| !serves(file)),
+    }
 }
 
 fn nothing_fits(sources: &Sources, family: Family) -> Error {
@@ -115,8 +172,14 @@ fn compile(
         Target::OpenClC => Ok(vec![opencl_c::compile(session, &whole)?]),
         _ => {
             let each = |unit: &Unit<'_>| compile_unit(session, unit, (all, target));
-            let parts = session.workshop.jobs.map(units, each).into_iter().collect::<Result<Vec<_>>>()?;
-            Ok(parts.into_iter().flatten().collect())
+            let results = session.workshop.jobs.map(units, each);
+            // The other parts of a split module do without what a device lacks: that is what splitting is for.
+            let lacks = |result: &Result<Vec<Compiled>>| units.len() > 1 && intel::lacks_fp64(result);
+            let (lacking, built): (Vec<_>, Vec<_>) = results.into_iter().partition(lacks);
+            match (built.is_empty(), lacking.into_iter().next()) {
+                (true, Some(error)) => error,
+                _ => Ok(built.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect()),
+            }
         }
     }
 }
@@ -151,6 +214,7 @@ fn collect(
     for (wanted, result) in targets.iter().zip(results) {
         match (result, wanted.presence) {
             (Ok(compiled), _) => outcome.images.extend(compiled),
+            (Err(error), _) if error.is_stale() => return Err(error),
             (Err(error), Presence::Required) => return Err(error),
             (Err(error), Presence::Optional) => {
                 env.warn(&format!("optional target `{}` is left out: {error}", wanted.target));

@@ -95,6 +95,11 @@ impl CargoEnv {
             })
     }
 
+    /// A variable of ours that changes no output: a change of it is no reason to run again.
+    pub(crate) fn setting(&self, name: &str) -> Option<OsString> {
+        env::var_os(name).filter(|value| !value.is_empty())
+    }
+
     /// Why no kernel is to be compiled in this run, if so.
     pub(crate) fn skip_reason(&self) -> Option<&'static str> {
         if self.var("OFFLOAD_SKIP").is_some_and(|value| value != "0") {

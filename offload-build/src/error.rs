@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+use crate::cache::Stale;
+
 /// Why kernels could not be compiled or embedded.
 ///
 /// [`Display`](fmt::Display) names the file, command or value concerned and ends, where there is one, with a line
@@ -24,6 +26,12 @@ impl Error {
     pub(crate) fn io(action: &str, path: &Path, error: io::Error) -> Error {
         let message = format!("cannot {action} `{}`: {error}", path.display());
         Error { source: Some(Box::new(error)), ..Error::new(message) }
+    }
+
+    /// Whether a cache entry was gone or damaged when it was needed: the same again misses it, and makes it anew.
+    pub(crate) fn is_stale(&self) -> bool {
+        let source = self.source.as_ref().and_then(|source| source.downcast_ref::<io::Error>());
+        source.is_some_and(Stale::is_behind)
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Error {

@@ -33,10 +33,13 @@ pub(crate) fn list(dir: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
+/// What the names of unfinished files and of private directories begin with; a killed build leaves them behind.
+pub(crate) const SCRATCH_PREFIX: &str = ".offload-";
+
 /// A private directory that disappears with the value.
 pub(crate) fn scratch(parent: &Path) -> Result<tempfile::TempDir> {
     tempfile::Builder::new()
-        .prefix("offload-")
+        .prefix(SCRATCH_PREFIX)
         .tempdir_in(parent)
         .map_err(|error| Error::io("create a directory in", parent, error))
 }
@@ -64,12 +67,11 @@ pub(crate) fn publish_if_changed(path: &Path, bytes: &[u8]) -> Result<()> {
 /// A temporary file is private; what it becomes has the usual permissions, less the user's mask.
 fn public() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
+    builder.prefix(SCRATCH_PREFIX);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    #[cfg(not(unix))]
-    builder.prefix("offload-");
     builder
 }

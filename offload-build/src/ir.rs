@@ -5,6 +5,7 @@
 
 mod aspects;
 mod callgraph;
+mod declared;
 mod metadata;
 mod prepare;
 mod signature;
@@ -12,6 +13,7 @@ mod state;
 
 pub(crate) use aspects::aspects;
 pub(crate) use callgraph::reaching;
+pub(crate) use declared::declared;
 pub(crate) use metadata::kernels;
 pub(crate) use prepare::{LocalArguments, Wanted, prepare};
 pub(crate) use state::thread_local_state;

@@ -1,13 +1,14 @@
 //! How a kernel module is compiled, beside its files: from build.rs and from the configuration.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use offload_format::Variant;
 use serde::Deserialize;
 use toml::Value;
 
 use crate::error::{Error, Result};
 
-/// Which compiler makes code from CUDA C++ and HIP C++.
+/// Which compiler makes code from C++.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -19,6 +20,8 @@ pub enum Compiler {
     Nvcc,
     /// AMD's hipcc, for HIP C++.
     Hipcc,
+    /// Intel's DPC++, for SYCL C++ in `.cpp` files. Only its command lines are tested, not what it writes.
+    Icpx,
 }
 
 /// Into which images a module is cut for a target. Helper functions are in every image that uses them.
@@ -109,17 +112,14 @@ impl Options {
     pub(crate) fn check(&self) -> Result<()> {
         self.grf()?;
         self.spill_budget()?;
-        let legal = |text: &str| !text.is_empty() && !text.contains(['=', ',', '\n', '\0']);
         for (name, values) in &self.variants {
-            let bad = values.iter().find(|value| !legal(value));
-            if !legal(name) || bad.is_some() || values.is_empty() {
-                let error = format!("the variants `{name} = {values:?}` cannot be told apart");
-                return Err(
-                    Error::new(error).hint("give at least one value; names and values have no `=` or `,`")
-                );
+            let different: BTreeSet<&String> = values.iter().collect();
+            if values.is_empty() || different.len() != values.len() {
+                let error = Error::new(format!("the variants `{name} = {values:?}` cannot be told apart"));
+                return Err(error.hint("give at least one value, and each once"));
             }
         }
-        Ok(())
+        self.combinations().map(drop)
     }
 
     /// The register limit of `kernel`.
@@ -152,9 +152,9 @@ impl Options {
         }
     }
 
-    /// Every combination of the variants' values: definitions sorted by name. One without any for no variants.
-    pub(crate) fn combinations(&self) -> Vec<Vec<(String, String)>> {
-        let mut all = vec![Vec::new()];
+    /// Every combination of the variants' values. One without any for no variants.
+    pub(crate) fn combinations(&self) -> Result<Vec<Variant>> {
+        let mut all: Vec<Vec<(String, String)>> = vec![Vec::new()];
         for (name, values) in &self.variants {
             let longer = |start: Vec<(String, String)>| {
                 values.iter().map(move |value| {
@@ -165,7 +165,8 @@ impl Options {
             };
             all = all.into_iter().flat_map(longer).collect();
         }
-        all
+        let variant = |definitions| Variant::new(definitions).map_err(|error| Error::new(error.to_string()));
+        all.into_iter().map(variant).collect()
     }
 }
 
@@ -189,18 +190,25 @@ mod tests {
     #[test]
     fn variants_are_combined_in_order() {
         let options = parse("variants = { T = [\"half\", \"float\"], HEAD_DIM = [64, 128] }");
-        let texts: Vec<String> = options
-            .combinations()
-            .iter()
-            .map(|list| {
-                list.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(",")
-            })
-            .collect();
+        let texts: Vec<String> = options.combinations().unwrap().iter().map(ToString::to_string).collect();
         assert_eq!(
             texts,
             ["HEAD_DIM=64,T=half", "HEAD_DIM=64,T=float", "HEAD_DIM=128,T=half", "HEAD_DIM=128,T=float"]
         );
-        assert_eq!(Options::default().combinations(), [[]]);
+        assert_eq!(Options::default().combinations().unwrap(), [Variant::default()]);
+    }
+
+    #[test]
+    fn variants_that_cannot_be_told_apart_are_refused() {
+        for text in [
+            "variants = { T = [] }",
+            "variants = { T = [1, 1] }",
+            "variants = { T = [\"a,b\"] }",
+            "variants = { \"A=B\" = [1] }",
+        ] {
+            assert!(parse(text).check().is_err(), "{text}");
+        }
+        assert!(parse("variants = { T = [\"half\", 1, true] }").check().is_ok());
     }
 
     #[test]

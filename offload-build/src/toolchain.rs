@@ -90,6 +90,27 @@ impl Finder<'_> {
         self.tool(path)
     }
 
+    /// NVIDIA's compiler of CUDA C++.
+    pub(crate) fn nvcc(&self) -> Result<Tool> {
+        let candidates = Candidates::cuda(self.env, "OFFLOAD_NVCC", &["bin/nvcc"]);
+        let path = candidates.first().ok_or_else(|| candidates.error("nvcc", &[]).hint(remedy::nvcc()))?;
+        self.tool(path)
+    }
+
+    /// AMD's compiler of HIP C++.
+    pub(crate) fn hipcc(&self) -> Result<Tool> {
+        let candidates = Candidates::rocm(self.env);
+        let path = candidates.first().ok_or_else(|| candidates.error("hipcc", &[]).hint(remedy::hipcc()))?;
+        self.tool(path)
+    }
+
+    /// Intel's compiler of SYCL C++.
+    pub(crate) fn icpx(&self) -> Result<Tool> {
+        let candidates = Candidates::oneapi(self.env);
+        let path = candidates.first().ok_or_else(|| candidates.error("icpx", &[]).hint(remedy::icpx()))?;
+        self.tool(path)
+    }
+
     /// The directory of a CUDA toolkit with its headers.
     pub(crate) fn cuda_sdk(&self) -> Result<PathBuf> {
         let candidates = Candidates::cuda_sdk(self.env);
@@ -166,12 +187,14 @@ impl Finder<'_> {
         let key = KeyBuilder::new("ask").part(file_stamp(path)?.as_bytes()).part(args.join(" ").as_bytes());
         let key = key.finish();
         let _flight = self.flights.enter(key);
-        let blob = self.cache.get_or(key, || {
-            let args = args.iter().map(Into::into).collect();
-            let invocation = Invocation { program: path, args, directory: &self.env.out_dir, input: None };
-            Ok(run(&invocation)?.into_bytes())
-        })?;
-        blob.read_text()
+        if let Some(known) = self.cache.get_text(key) {
+            return Ok(known);
+        }
+        let args = args.iter().map(Into::into).collect();
+        let invocation = Invocation { program: path, args, directory: &self.env.out_dir, input: None };
+        let said = run(&invocation)?;
+        self.cache.put(key, said.as_bytes())?;
+        Ok(said)
     }
 }
 

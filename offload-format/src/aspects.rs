@@ -23,6 +23,8 @@ const NAMES: [(Aspects, &str); 3] =
     [(Aspects::FP16, "fp16"), (Aspects::FP64, "fp64"), (Aspects::ATOMIC64, "atomic64")];
 
 impl Aspects {
+    /// Every aspect that this release knows.
+    pub const ALL: Aspects = Aspects(7);
     /// 16-bit floating-point numbers.
     pub const FP16: Aspects = Aspects(1);
     /// 64-bit floating-point numbers.
@@ -43,6 +45,17 @@ impl Aspects {
     /// Whether nothing is needed.
     pub fn is_empty(self) -> bool {
         self.0 == 0
+    }
+
+    /// The name of each aspect of the set; what this release does not know is `unknown(BITS)`.
+    pub fn names(self) -> Vec<String> {
+        let known = NAMES.iter().filter(|(aspect, _)| self.0 & aspect.0 != 0);
+        let mut names: Vec<String> = known.map(|(_, name)| (*name).to_string()).collect();
+        let rest = self.missing_from(Aspects::ALL);
+        if !rest.is_empty() {
+            names.push(format!("unknown({:#x})", rest.0));
+        }
+        names
     }
 
     /// What of this set is not in `device`.
@@ -68,12 +81,17 @@ impl FromIterator<Aspects> for Aspects {
 
 impl fmt::Display for Aspects {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known = NAMES.iter().filter(|(aspect, _)| self.0 & aspect.0 != 0);
-        let mut names: Vec<String> = known.map(|(_, name)| (*name).to_string()).collect();
-        let rest = NAMES.iter().fold(*self, |rest, (aspect, _)| rest.missing_from(*aspect));
-        if !rest.is_empty() {
-            names.push(format!("unknown({:#x})", rest.0));
-        }
-        f.pad(&names.join(", "))
+        f.pad(&self.names().join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_is_what_has_a_name() {
+        assert_eq!(NAMES.iter().map(|(aspect, _)| *aspect).collect::<Aspects>(), Aspects::ALL);
+        assert_eq!((Aspects::FP64 | Aspects(0x18)).names(), ["fp64", "unknown(0x18)"]);
     }
 }

@@ -4,7 +4,8 @@
 //! - [`pack`]: the container of compressed device images, the same embedded, beside a program or vendored;
 //! - [`section`]: how a linked program points to its packs;
 //! - [`codec`]: compressing an image into a frame and back, verified;
-//! - behind features: [`spirv`], [`zebin`], [`syclbin`] (with LLVM's [`offload_binary`]).
+//! - behind features: [`spirv`], [`zebin`], [`ptx`], [`cubin`], [`code_object`], [`syclbin`] (with LLVM's
+//!   [`offload_binary`]).
 //!
 //! The crate does no I/O, reads no environment and starts no process; it holds no unsafe code and no input makes
 //! it panic. Sizes and offsets are `u64` and every sum of them is checked.
@@ -26,8 +27,14 @@ pub mod codec;
 pub mod pack;
 pub mod section;
 
+#[cfg(feature = "code-object")]
+pub mod code_object;
+#[cfg(feature = "cubin")]
+pub mod cubin;
 #[cfg(feature = "syclbin")]
 pub mod offload_binary;
+#[cfg(feature = "ptx")]
+pub mod ptx;
 #[cfg(feature = "spirv")]
 pub mod spirv;
 #[cfg(feature = "syclbin")]
@@ -36,15 +43,27 @@ pub mod syclbin;
 pub mod zebin;
 
 mod aspects;
+#[cfg(any(feature = "ptx", feature = "cubin"))]
+mod cuda;
+#[cfg(any(feature = "zebin", feature = "cubin", feature = "code-object"))]
+#[cfg_attr(
+    not(all(feature = "zebin", feature = "cubin", feature = "code-object")),
+    allow(dead_code, reason = "each format needs another part of it")
+)]
+mod elf;
 mod error;
 mod hash;
 mod kind;
+mod register_file;
 mod target;
+mod variant;
 
 pub use crate::aspects::Aspects;
 pub use crate::error::{Error, ErrorKind};
 pub use crate::hash::Hash128;
 pub use crate::kind::{ImageKind, OffloadKind};
+pub use crate::register_file::RegisterFile;
 pub use crate::target::{
     AmdArch, Arch, HostLevel, IntelArch, SmArch, SpirvVersion, Target, TargetSet, UnknownTarget,
 };
+pub use crate::variant::{InvalidVariant, Variant};

@@ -1,4 +1,4 @@
-//! SPIR-V modules: their kernels, what they import, renaming kernels, and the formats of printf.
+//! SPIR-V modules: their kernels, what they import and need, renaming kernels, and the formats of printf.
 //!
 //! Layout and instruction numbers follow the SPIR-V specification, sections "Physical Layout of a SPIR-V Module and
 //! Instruction" and "Binary Form" (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html>).
@@ -27,5 +27,6 @@ pub const HEADER_SIZE: u64 = 20;
 #[cfg(test)]
 pub(crate) mod tests {
     pub(crate) const SAMPLE: &[u8] = include_bytes!("../tests/data/saxpy-reduce.spv");
+    pub(crate) const ASPECTS_SAMPLE: &[u8] = include_bytes!("../tests/data/aspects.spv");
     pub(crate) const IMPORT: &[u8] = include_bytes!("../tests/data/import.spv");
 }

@@ -113,6 +113,15 @@ mod tests {
     }
 
     #[test]
+    fn an_image_may_lie_at_any_address() {
+        for shift in 0..8 {
+            let mut moved = vec![0; shift];
+            moved.extend_from_slice(SAMPLE);
+            assert_eq!(info(&moved[shift..]).unwrap(), info(SAMPLE).unwrap());
+        }
+    }
+
+    #[test]
     fn other_elf_files_are_refused() {
         let mut other = SAMPLE.to_vec();
         other[18..20].copy_from_slice(&62u16.to_le_bytes());

@@ -11,6 +11,7 @@ fn kernel(name: &str) -> KernelInfo {
     let arg = |name: &str, kind, size| ArgInfo { name: name.into(), type_name: "float*".into(), kind, size };
     KernelInfo {
         name: name.into(),
+        args_unknown: false,
         args: vec![arg("a", ArgKind::Value, Some(4)), arg("x", ArgKind::Global, None)],
         required_work_group: [64, 1, 1],
         sub_group_size: Some(16),

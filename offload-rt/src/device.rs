@@ -5,13 +5,14 @@ mod ptx;
 
 use std::fmt;
 
-use offload_format::{HostLevel, SpirvVersion};
+use offload_format::{Aspects, HostLevel, SpirvVersion};
 
 pub use self::cuda::CudaDevice;
 pub(crate) use self::ptx::{CudaVersion, PtxVersion};
 use crate::entry::LoadedImage;
 use crate::error::Error;
-use crate::launch::Program;
+use crate::launch::{Program, SelectedProgram};
+use crate::select::Selection;
 use crate::text::escape;
 
 /// A device that kernels can be launched on, or the description of one.
@@ -46,6 +47,7 @@ pub struct OpenClDevice {
     pub(crate) spirv: Vec<SpirvVersion>,
     pub(crate) opencl_c: bool,
     pub(crate) intel_ip: Option<[u32; 3]>,
+    pub(crate) aspects: Aspects,
     #[cfg(feature = "opencl")]
     pub(crate) handle: Option<crate::opencl::Handle>,
 }
@@ -79,6 +81,17 @@ impl Device {
         }
     }
 
+    /// Makes one program of all images of `selection`.
+    ///
+    /// A selection of one image is opened now. Of several, each is loaded and opened when one of its kernels is used for
+    /// the first time, so that parts of a split module that are not used cost nothing.
+    ///
+    /// # Errors
+    /// As [`Entry::load`](crate::Entry::load) and [`Device::open`], if there is one image.
+    pub fn open_selection(&self, selection: &Selection) -> Result<Box<dyn Program>, Error> {
+        Ok(Box::new(SelectedProgram::new(self, selection)?))
+    }
+
     /// Hands `image` to the device's driver.
     ///
     /// # Errors
@@ -98,6 +111,15 @@ impl Device {
                 Err(Error::device(&self.description(), problem)
                     .hint("enable the feature `host`, `opencl` or `cuda` of the crate offload-rt"))
             }
+        }
+    }
+
+    /// What images may use on this device. The host and CUDA devices have every aspect, as far as the architecture that
+    /// an image names allows.
+    pub fn aspects(&self) -> Aspects {
+        match &self.kind {
+            DeviceKind::Host(_) | DeviceKind::Cuda(_) => Aspects::ALL,
+            DeviceKind::OpenCl(device) => device.aspects,
         }
     }
 
@@ -133,6 +155,7 @@ impl OpenClDevice {
             spirv: Vec::new(),
             opencl_c: false,
             intel_ip: None,
+            aspects: Aspects::default(),
             #[cfg(feature = "opencl")]
             handle: None,
         }
@@ -157,6 +180,13 @@ impl OpenClDevice {
     #[must_use]
     pub fn intel_ip(mut self, version: [u32; 3]) -> OpenClDevice {
         self.intel_ip = Some(version);
+        self
+    }
+
+    /// It supports `aspects`: 16-bit and 64-bit floating point, 64-bit atomics.
+    #[must_use]
+    pub fn aspects(mut self, aspects: Aspects) -> OpenClDevice {
+        self.aspects = aspects;
         self
     }
 

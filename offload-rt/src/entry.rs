@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use offload_format::codec::{self, Codec, Filter};
 use offload_format::pack::{Image, Pack};
-use offload_format::{Hash128, ImageKind, Target, UnknownTarget};
+use offload_format::{Aspects, Hash128, ImageKind, Target, UnknownTarget};
 
 use crate::error::{Error, Kind};
 use crate::once::ForkOnce;
@@ -35,7 +35,9 @@ pub(crate) struct PackInfo {
 struct Record {
     module: String,
     variant: String,
+    part: String,
     target: String,
+    aspects: Aspects,
     image_kind: ImageKind,
     format_version: u32,
     codec: Codec,
@@ -55,6 +57,11 @@ impl Entry {
     /// The values of the module's variant, empty if it has none.
     pub fn variant(&self) -> &str {
         &self.shared.record.variant
+    }
+
+    /// Which part of a split module the image is; empty if it has all kernels of the module.
+    pub fn part(&self) -> &str {
+        &self.shared.record.part
     }
 
     /// What the image is compiled for.
@@ -86,6 +93,11 @@ impl Entry {
         self.shared.record.format_version
     }
 
+    /// What the device must support.
+    pub fn aspects(&self) -> Aspects {
+        self.shared.record.aspects
+    }
+
     /// How the image is compressed.
     pub fn codec(&self) -> Codec {
         self.shared.record.codec
@@ -106,7 +118,7 @@ impl Entry {
         self.shared.record.hash
     }
 
-    /// The kernels of the image.
+    /// The kernels of the image; none if the pack does not know them.
     pub fn kernels(&self) -> &[KernelInfo] {
         &self.shared.record.kernels
     }
@@ -121,6 +133,12 @@ impl Entry {
     pub fn load(&self) -> Result<LoadedImage, Error> {
         let bytes = self.shared.loaded.get_or_make(|| self.decode().map(Arc::new)).clone()?;
         Ok(LoadedImage { entry: self.clone(), bytes })
+    }
+
+    /// `target`, or `target [part]`, safe to show.
+    pub(crate) fn place(&self) -> String {
+        let target = escape(self.target_text());
+        if self.part().is_empty() { target } else { format!("{target} [{}]", escape(self.part())) }
     }
 
     /// Why this release cannot decompress the image, if it cannot.
@@ -148,6 +166,8 @@ impl Entry {
         let record = Record {
             module: image.module.to_string(),
             variant: image.variant.to_string(),
+            part: image.part.to_string(),
+            aspects: image.aspects,
             target: image.target_text.to_string(),
             image_kind: image.image_kind,
             format_version: image.format_version,
@@ -160,11 +180,6 @@ impl Entry {
         };
         let pack = info.clone();
         Ok(Entry { shared: Arc::new(Shared { pack, index, record, loaded: ForkOnce::new() }) })
-    }
-
-    /// Whether both are the same image of the same registry.
-    pub(crate) fn is(&self, other: &Entry) -> bool {
-        Arc::ptr_eq(&self.shared, &other.shared)
     }
 }
 
@@ -180,11 +195,14 @@ fn later(image: &Image<'_>) -> Option<String> {
 }
 
 impl fmt::Display for Entry {
-    /// `module/variant for target`.
+    /// `module/variant [part] for target`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&escape(self.module()))?;
         if !self.variant().is_empty() {
             write!(f, "/{}", escape(self.variant()))?;
+        }
+        if !self.part().is_empty() {
+            write!(f, " [{}]", escape(self.part()))?;
         }
         write!(f, " for {}", escape(self.target_text()))
     }
@@ -195,6 +213,7 @@ impl fmt::Debug for Entry {
         f.debug_struct("Entry")
             .field("module", &self.module())
             .field("variant", &self.variant())
+            .field("part", &self.part())
             .field("target", &self.target_text())
             .field("package", &self.package())
             .finish_non_exhaustive()

@@ -24,15 +24,26 @@ pub(crate) enum Kind {
     Ambiguous { module: String, packages: Vec<String> },
     /// The module's images all fail to fit the device.
     NoFit { module: String, device: String, refused: Vec<String>, missing: Vec<String> },
+    /// The module has no such variant, or has variants and none was asked for.
+    Variant { module: String, problem: String, present: Vec<String> },
+    /// None of the module's images has the kernel.
+    UnknownKernel { kernel: String, module: String, present: Vec<String> },
+    /// None of the images that have the kernel fits the device.
+    NoFitForKernel {
+        kernel: String,
+        module: String,
+        device: String,
+        refused: Vec<String>,
+        missing: Vec<String>,
+        present: Vec<String>,
+    },
     /// A launch was asked for that the kernel does not allow.
-    #[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
     Launch { kernel: String, problem: String },
     /// A device, its driver or the system refused.
     Device { device: String, problem: String, hint: Option<&'static str> },
 }
 
 impl Error {
-    #[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
     pub(crate) fn launch(kernel: &str, problem: impl Into<String>) -> Error {
         Kind::Launch { kernel: kernel.to_string(), problem: problem.into() }.into()
     }
@@ -82,7 +93,32 @@ impl fmt::Display for Error {
                 list(f, "left out of this build", missing)?;
                 f.write_str("\nhint: add a target that fits, as with `cargo offload targets add opencl-c`, and rebuild")
             }
-            #[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
+            Kind::Variant { module, problem, present } => {
+                write!(f, "kernel module `{}` {problem}", escape(module))?;
+                match present.as_slice() {
+                    [] => f.write_str("\nhint: use `select`"),
+                    present => {
+                        write!(f, "\nhint: give values to `select_variant`; there are {}", present.join(", "))
+                    }
+                }
+            }
+            Kind::UnknownKernel { kernel, module, present } => write!(
+                f,
+                "kernel `{}`: kernel module `{}` has no such kernel\nhint: it has {}",
+                escape(kernel),
+                escape(module),
+                present.join(", ")
+            ),
+            Kind::NoFitForKernel { kernel, module, device, refused, missing, present } => {
+                let (kernel, module) = (escape(kernel), escape(module));
+                write!(
+                    f,
+                    "kernel `{kernel}`: no image of kernel module `{module}` that has it fits {device}"
+                )?;
+                list(f, "refused", refused)?;
+                list(f, "left out of this build", missing)?;
+                write!(f, "\nhint: add a target that fits, or use the other kernels: {}", present.join(", "))
+            }
             Kind::Launch { kernel, problem } => write!(f, "kernel `{}`: {problem}", escape(kernel)),
             Kind::Device { device, problem, hint } => {
                 write!(f, "{device}: {problem}")?;

@@ -3,22 +3,27 @@
 mod arg;
 #[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
 mod check;
+mod find;
 #[allow(unsafe_code, reason = "sees numbers as bytes")]
 mod plain;
 mod range;
+#[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
+mod selected;
 
 use std::fmt;
 use std::time::Duration;
 
 pub use self::arg::Arg;
+#[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
+pub(crate) use self::check::check;
 #[cfg(feature = "cuda")]
 pub(crate) use self::check::check_range;
 #[cfg(any(feature = "host", feature = "opencl"))]
 pub(crate) use self::check::refuse_shared_memory;
-#[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
-pub(crate) use self::check::{check, find};
+pub(crate) use self::find::find;
 pub use self::plain::Plain;
 pub use self::range::NdRange;
+pub(crate) use self::selected::SelectedProgram;
 use crate::error::Error;
 use crate::text::escape;
 use offload_format::pack::KernelInfo;
@@ -27,6 +32,17 @@ use offload_format::pack::KernelInfo;
 pub trait Program: fmt::Debug + Send + Sync {
     /// The kernels, as far as the image's pack knows them.
     fn kernels(&self) -> &[KernelInfo];
+
+    /// The record of `kernel`, with what its driver tells.
+    ///
+    /// Where [`Program::kernels`] is what packs know, because images are opened on first use, this opens the kernel's
+    /// image: registers, spilled bytes and the largest work-group are those of the code that will run.
+    ///
+    /// # Errors
+    /// The kernel does not exist, or its image cannot be opened.
+    fn kernel(&self, name: &str) -> Result<&KernelInfo, Error> {
+        find(self.kernels(), name)
+    }
 
     /// Runs `kernel` over `range`, waits for its end, and says how long it ran.
     ///

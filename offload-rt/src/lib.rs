@@ -2,9 +2,11 @@
 //!
 //! - [`include_kernels!`] brings in a crate's own kernels as a [`Module`];
 //! - [`Registry`] lists every image: of this program, of all loaded libraries, or of a pack beside the program;
-//! - [`Registry::select`] picks the best image for a [`Device`] and says why the others were not;
-//! - [`Entry::load`] decompresses that one image, once, and checks it against its hash;
-//! - [`Device::open`] hands it to a driver, and the [`Program`] it returns launches kernels.
+//! - [`Registry::select`] picks the best image of each kernel for a [`Device`] and says why the others were not;
+//!   [`Registry::select_variant`] does so for one variant of a module;
+//! - [`Device::open_selection`] makes a [`Program`] of them, which launches kernels; [`Module::open`] is both steps;
+//! - [`Entry::load`] decompresses one image, once, and checks it against its hash; [`Device::open`] hands it to a
+//!   driver.
 //!
 //! Nothing runs before `main`, and finding images reads only their index.
 //!
@@ -39,7 +41,7 @@
 //!
 //! # Unsafe code
 //! It is in the modules `sections` (reading linked and loaded memory), `once` (a cell that survives `fork`),
-//! `launch::plain` (numbers as bytes), `macros`, and in the adapters `host`, `opencl` and `cuda`; everywhere else
+//! `launch` (launching, and numbers as bytes), `macros`, and in the adapters `host`, `opencl` and `cuda`; everywhere else
 //! it is denied.
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -71,7 +73,9 @@ mod text;
 
 pub use offload_format::codec::Codec;
 pub use offload_format::pack::{ArgInfo, ArgKind, KernelInfo, NoticeKind};
-pub use offload_format::{Hash128, HostLevel, ImageKind, SpirvVersion, Target, UnknownTarget};
+pub use offload_format::{
+    Aspects, Hash128, HostLevel, ImageKind, SpirvVersion, Target, UnknownTarget, Variant,
+};
 
 pub use crate::device::{CudaDevice, Device, OpenClDevice};
 pub use crate::entry::{Entry, LoadedImage};

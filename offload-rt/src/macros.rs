@@ -8,7 +8,7 @@
 /// ```text
 /// // needs a build.rs that calls `offload_build::Build::new().file("saxpy.cl").compile("blas")`
 /// offload_rt::include_kernels!("blas");
-/// let image = blas::module().load(&offload_rt::Device::host())?;
+/// let program = blas::module().open(&offload_rt::Device::host())?;
 /// ```
 #[macro_export]
 macro_rules! include_kernels {

@@ -1,8 +1,11 @@
 //! The kernels of one module of one crate, found through its own pack.
 
+use offload_format::Variant;
+
 use crate::device::Device;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Error;
+use crate::launch::Program;
 use crate::registry::Registry;
 use crate::sections;
 use crate::select::Selection;
@@ -29,15 +32,36 @@ impl Module {
         self.registry.entries().iter().filter(|entry| entry.module() == self.name)
     }
 
-    /// The best image for `device`; see [`Registry::select`].
+    /// The best image for each kernel on `device`; see [`Registry::select`].
     ///
     /// # Errors
-    /// No image fits; the message says for each why.
+    /// The module has variants, or no image fits; the message says for each why.
     pub fn select(&self, device: &Device) -> Result<Selection, Error> {
         self.registry.select(self.name, device)
     }
 
-    /// The best image for `device`, decompressed and verified.
+    /// The variants of the module, sorted; none if it has no variants.
+    pub fn variants(&self) -> Vec<Variant> {
+        self.registry.variants(self.name)
+    }
+
+    /// The best image of one variant; see [`Registry::select_variant`].
+    ///
+    /// # Errors
+    /// There is no such variant, or none of its images fits.
+    pub fn select_variant(&self, values: &[(&str, &str)], device: &Device) -> Result<Selection, Error> {
+        self.registry.select_variant(self.name, values, device)
+    }
+
+    /// The best images for `device`, ready to launch kernels: [`Module::select`], then [`Device::open_selection`].
+    ///
+    /// # Errors
+    /// No image fits, it is damaged, or the driver refuses it.
+    pub fn open(&self, device: &Device) -> Result<Box<dyn Program>, Error> {
+        device.open_selection(&self.select(device)?)
+    }
+
+    /// The best image for `device`, decompressed and verified; of a split module the first of several.
     ///
     /// # Errors
     /// No image fits, or the best one is damaged.

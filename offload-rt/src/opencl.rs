@@ -4,7 +4,9 @@
 //! `OPENCL_DYLIB_PATH` may name others, separated by `;`.
 
 mod device;
+mod driver;
 mod program;
+mod rebuild;
 
 use opencl3::error_codes::{
     CL_PLATFORM_NOT_FOUND_KHR, ClError, DLOPEN_FUNCTION_NOT_AVAILABLE, DLOPEN_RUNTIME_LOAD_FAILED,

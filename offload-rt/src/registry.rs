@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use offload_format::Hash128;
 use offload_format::pack::{NoticeKind, Pack};
+use offload_format::{Hash128, Variant};
 
 use crate::device::Device;
 use crate::entry::{Entry, PackInfo};
@@ -94,15 +94,63 @@ impl Registry {
         &self.contents.skipped
     }
 
-    /// The best image of the kernel module `module` for `device`.
+    /// The best image for `device` of each kernel in the kernel module `module`.
     ///
     /// The order: native code for exactly this architecture, native code that is declared compatible, intermediate
-    /// code that the driver compiles, source.
+    /// code that the driver compiles, source. Of images that fit equally well, that of the target is taken which is
+    /// best for the most kernels; then the first. An image without records of its kernels counts as having them all.
+    ///
+    /// Kernels of a split module may have no image for the device while others have:
+    /// [`Selection::entry_for`] tells.
     ///
     /// # Errors
-    /// There is no such module, packages share its name, or no image fits; the message lists what there is.
+    /// There is no such module, packages share its name, it has variants, or no image fits; the message lists what
+    /// there is.
     pub fn select(&self, module: &str, device: &Device) -> Result<Selection, Error> {
-        select::select(self, module, device)
+        self.select_variant(module, &[], device)
+    }
+
+    /// As [`Registry::select`], of the variant of `module` with these values: a name and a value for each of its
+    /// names, in any order.
+    ///
+    /// ```
+    /// # use offload_format::codec::{self, Codec};
+    /// # use offload_format::pack::{NewImage, PackBuilder};
+    /// # use offload_rt::{Device, Registry};
+    /// # let frame = codec::encode(b"code", Codec::Raw, 0)?;
+    /// # let mut builder = PackBuilder::new("my-crate", "0.1.0");
+    /// # for variant in ["HEAD_DIM=64,T=half", "HEAD_DIM=128,T=half"] {
+    /// #     let image = NewImage { variant: variant.into(), ..NewImage::new("attention", "host".parse()?) };
+    /// #     builder.image(image, frame.info())?;
+    /// # }
+    /// # let mut pack = builder.finish()?.index;
+    /// # pack.extend_from_slice(frame.bytes());
+    /// # let registry = Registry::from_pack(pack)?;
+    /// // build.rs: Build::new().file("attention.cl").variants("HEAD_DIM", [64, 128]).variants("T", ["half"])
+    /// let selection =
+    ///     registry.select_variant("attention", &[("T", "half"), ("HEAD_DIM", "64")], &Device::host())?;
+    /// assert_eq!(selection.entry().variant(), "HEAD_DIM=64,T=half");
+    ///
+    /// let error = registry.select("attention", &Device::host()).unwrap_err();
+    /// assert!(error.to_string().contains("HEAD_DIM = 64 or 128, T = half"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Registry::select`]; or the module has no such variant, or a name lacks its value; the message lists the
+    /// variants there are.
+    pub fn select_variant(
+        &self,
+        module: &str,
+        values: &[(&str, &str)],
+        device: &Device,
+    ) -> Result<Selection, Error> {
+        select::select(self, (module, values), device)
+    }
+
+    /// The variants of `module`, sorted; none if it has no variants.
+    pub fn variants(&self, module: &str) -> Vec<Variant> {
+        select::variants(self, module)
     }
 
     pub(crate) fn from_found(found: Found) -> Registry {

@@ -4,7 +4,7 @@
 mod common;
 
 use common::TestPack;
-use offload_format::pack::{NewImage, NoticeKind};
+use offload_format::pack::NoticeKind;
 use offload_rt::{Device, HostLevel, OpenClDevice, Outcome, Registry, SpirvVersion};
 
 fn registry(targets: &[&str]) -> Registry {
@@ -142,12 +142,4 @@ fn what_the_build_left_out_is_told() {
     );
     let error = registry.select("other", &Device::host()).unwrap_err().to_string();
     assert!(error.contains("every target: OFFLOAD_SKIP is set"), "{error}");
-}
-
-#[test]
-fn variants_are_not_mixed_up_with_the_module() {
-    let variant = NewImage { variant: "double".into(), ..NewImage::new("m", "host".parse().unwrap()) };
-    let pack = TestPack::new("p").image(variant, b"x");
-    let error = Registry::from_pack(pack.bytes()).unwrap().select("m", &Device::host()).unwrap_err();
-    assert!(error.to_string().contains("host: it is a variant of the module"), "{error}");
 }

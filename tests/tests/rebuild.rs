@@ -133,6 +133,54 @@ fn another_compiler_rebuilds_everything() {
 }
 
 #[test]
+fn a_damaged_or_emptied_cache_is_made_anew() {
+    let project = Project::with_fake_tools("two-files");
+    let first = project.run(&[]);
+    assert_eq!(without_checks(project.calls()), ALL);
+    let blobs = project.blobs();
+    assert!(blobs.len() >= ALL.len(), "{blobs:?}");
+    for blob in &blobs {
+        let mut bytes = std::fs::read(blob).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        std::fs::write(blob, bytes).unwrap();
+    }
+    // Another reason to run the build script.
+    project.write("flags.txt", "");
+    assert_eq!(project.run(&[]), first);
+    // What nobody reads may stay damaged: it is found out when it is read.
+    assert!(!project.calls().is_empty());
+    for blob in project.blobs() {
+        std::fs::remove_file(blob).unwrap();
+    }
+    project.write("flags.txt", "");
+    assert_eq!(project.run(&[]), first);
+    assert_eq!(without_checks(project.calls()), ALL);
+}
+
+#[test]
+fn limits_of_the_cache_rerun_nothing_and_mistakes_are_named() {
+    let mut project = Project::with_fake_tools("two-files");
+    project.write("flags.txt", "");
+    let first = project.run(&[]);
+    project.calls();
+    project.set("OFFLOAD_CACHE_SIZE", "much");
+    assert_eq!(project.run(&[]), first, "the build script is not run again");
+    project.write("flags.txt", "");
+    let error = project.fail();
+    assert!(error.contains("the value `much` of `OFFLOAD_CACHE_SIZE` is not understood"), "{error}");
+    project.set("OFFLOAD_CACHE_SIZE", "1");
+    assert_eq!(project.run(&[]), first);
+    assert_eq!(project.calls(), [""; 0]);
+    // The sweep of today is done; with an old stamp it is due, and takes everything.
+    let day = std::time::Duration::from_secs(86400);
+    let stamp = project.stamp();
+    std::fs::File::open(stamp).unwrap().set_modified(std::time::SystemTime::now() - 2 * day).unwrap();
+    project.write("flags.txt", "");
+    assert_eq!(project.run(&[]), first);
+    assert_eq!(project.blobs(), [""; 0].map(std::path::PathBuf::from));
+}
+
+#[test]
 fn another_profile_compiles_no_kernel() {
     let project = Project::with_fake_tools("two-files");
     let dev = project.run(&[]);

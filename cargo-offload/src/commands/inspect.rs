@@ -16,7 +16,9 @@ struct ImageMessage {
     version: String,
     module: String,
     variant: String,
+    part: String,
     target: String,
+    aspects: Vec<String>,
     image_kind: String,
     offload_kind: String,
     codec: String,
@@ -33,10 +35,14 @@ struct KernelMessage {
     required_work_group: [u32; 3],
     sub_group_size: Option<u32>,
     registers: Option<u32>,
+    scalar_registers: Option<u32>,
+    accumulator_registers: Option<u32>,
+    max_work_group: Option<u32>,
     local_memory: Option<u64>,
     private_memory: Option<u64>,
     spilled: Option<u64>,
     has_barrier: bool,
+    remark: String,
     args: Vec<ArgMessage>,
 }
 
@@ -101,28 +107,43 @@ fn print_notices(output: &Output, carrier: &Carrier) -> Result<()> {
     Ok(())
 }
 
+/// Parts and aspects have a column only where an image has some: most have none.
 fn table(messages: &[ImageMessage]) -> Table {
-    let mut table = Table::new(&[
-        "package", "module", "variant", "target", "kind", "codec", "stored", "raw", "ratio", "kernels",
-        "hash",
-    ]);
-    for message in messages {
-        let ratio = message.stored_size.saturating_mul(100).checked_div(message.raw_size).unwrap_or(100);
-        table.row(vec![
-            message.package.clone(),
-            message.module.clone(),
-            if message.variant.is_empty() { "-".to_string() } else { message.variant.clone() },
-            message.target.clone(),
-            message.image_kind.clone(),
-            message.codec.clone(),
-            message.stored_size.to_string(),
-            message.raw_size.to_string(),
-            format!("{ratio}%"),
-            message.kernels.len().to_string(),
-            message.hash.chars().take(16).collect(),
-        ]);
-    }
+    let parts = messages.iter().any(|message| !message.part.is_empty());
+    let aspects = messages.iter().any(|message| !message.aspects.is_empty());
+    let rows = messages.iter().map(|message| {
+        let cells = cells(message).into_iter();
+        let shown = |heading: &str| (parts || heading != PART) && (aspects || heading != NEEDS);
+        cells.filter(|(heading, _)| shown(heading)).unzip()
+    });
+    let (headings, rows): (Vec<Vec<&'static str>>, Vec<Vec<String>>) = rows.unzip();
+    let mut table = Table::new(headings.first().map_or(&[], Vec::as_slice));
+    rows.into_iter().for_each(|row| table.row(row));
     table
+}
+
+const PART: &str = "part";
+const NEEDS: &str = "needs";
+
+/// What the table shows of an image, each with its heading.
+fn cells(message: &ImageMessage) -> [(&'static str, String); 13] {
+    let or_dash = |text: &str| if text.is_empty() { "-".to_string() } else { text.to_string() };
+    let ratio = message.stored_size.saturating_mul(100).checked_div(message.raw_size).unwrap_or(100);
+    [
+        ("package", message.package.clone()),
+        ("module", message.module.clone()),
+        ("variant", or_dash(&message.variant)),
+        ("target", message.target.clone()),
+        (PART, or_dash(&message.part)),
+        (NEEDS, or_dash(&message.aspects.join(","))),
+        ("kind", message.image_kind.clone()),
+        ("codec", message.codec.clone()),
+        ("stored", message.stored_size.to_string()),
+        ("raw", message.raw_size.to_string()),
+        ("ratio", format!("{ratio}%")),
+        ("kernels", message.kernels.len().to_string()),
+        ("hash", message.hash.chars().take(16).collect()),
+    ]
 }
 
 fn image_message(pack: &Pack<'_>, image: &Image<'_>) -> Result<ImageMessage> {
@@ -133,6 +154,8 @@ fn image_message(pack: &Pack<'_>, image: &Image<'_>) -> Result<ImageMessage> {
         version: pack.meta("version").unwrap_or_default().to_string(),
         module: image.module.to_string(),
         variant: image.variant.to_string(),
+        part: image.part.to_string(),
+        aspects: image.aspects.names(),
         target: image.target_text.to_string(),
         image_kind: image.image_kind.to_string(),
         offload_kind: image.offload_kind.to_string(),
@@ -157,10 +180,14 @@ fn kernel_message(kernel: KernelInfo) -> KernelMessage {
         required_work_group: kernel.required_work_group,
         sub_group_size: kernel.sub_group_size,
         registers: kernel.registers,
+        scalar_registers: kernel.scalar_registers,
+        accumulator_registers: kernel.accumulator_registers,
+        max_work_group: kernel.max_work_group,
         local_memory: kernel.local_memory,
         private_memory: kernel.private_memory,
         spilled: kernel.spilled,
         has_barrier: kernel.has_barrier,
+        remark: kernel.remark,
         args: kernel.args.into_iter().map(arg).collect(),
     }
 }

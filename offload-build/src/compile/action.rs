@@ -23,6 +23,8 @@ pub(super) enum Arg {
     Output,
     /// Where a front end writes its dependency file.
     Depfile,
+    /// A front end's `input` as a file with this ending, for compilers that do not read standard input.
+    InputFile(&'static str),
 }
 
 /// Text arguments.
@@ -57,20 +59,29 @@ const SET: &str = "read";
 impl Session<'_> {
     /// The output of a front end; the build script depends on every file that it read.
     pub(super) fn front_end(&self, action: &FrontEnd<'_>) -> Result<Blob> {
+        let (blob, said) = self.front_end_said(action)?;
+        self.env.warn(&said);
+        Ok(blob)
+    }
+
+    /// As [`Session::front_end`], with everything that the compiler printed, also when it ran in an earlier build.
+    pub(super) fn front_end_said(&self, action: &FrontEnd<'_>) -> Result<(Blob, String)> {
         let mut key = KeyBuilder::new(action.name).part(action.tool.identity()?.as_bytes());
         key = args_key(key, &action.args).part(action.input.as_deref().unwrap_or_default().as_bytes());
         let key = key.finish();
         let _flight = self.flights.enter(key);
         let known = self.cache.dependencies(key).unwrap_or_default();
-        if let Some(blob) = self.known_result(key, &known) {
-            return Ok(blob);
+        if let Some(found) = self.known_result(key, &known) {
+            return Ok(found);
         }
-        let (content, read) = self.run_front_end(action)?;
-        self.remember(key, &known, &read).and_then(|result| self.cache.put(result, &content))
+        let (content, read, said) = self.run_front_end(action)?;
+        let result = self.remember(key, &known, &read)?;
+        self.cache.put(said_key(result), said.as_bytes())?;
+        Ok((self.cache.put(result, &content)?, said))
     }
 
     /// The result for a recorded set of dependencies that all still have their recorded content.
-    fn known_result(&self, key: Key, known: &str) -> Option<Blob> {
+    fn known_result(&self, key: Key, known: &str) -> Option<(Blob, String)> {
         known.split("\n\n").find_map(|set| {
             let files: Vec<(&str, &str)> = set.lines().filter_map(|line| line.split_once(' ')).collect();
             let same = |(hash, path): &(&str, &str)| {
@@ -79,32 +90,43 @@ impl Session<'_> {
             if !set.starts_with(SET) || !files.iter().all(same) {
                 return None;
             }
-            let blob = self.cache.get(result_key(key, set))?;
+            let result = result_key(key, set);
+            let (blob, said) = (self.cache.get(result)?, self.cache.get(said_key(result))?.read_text().ok()?);
             files.iter().for_each(|(_, path)| self.depend(Path::new(path)));
-            Some(blob)
+            Some((blob, said))
         })
     }
 
-    fn run_front_end(&self, action: &FrontEnd<'_>) -> Result<(Vec<u8>, Vec<PathBuf>)> {
+    fn run_front_end(&self, action: &FrontEnd<'_>) -> Result<(Vec<u8>, Vec<PathBuf>, String)> {
         let scratch = fs::scratch(self.cache.dir())?;
         let (output, deps) = (scratch.path().join("out"), scratch.path().join("deps"));
+        let written = |arg: &Arg| match arg {
+            Arg::InputFile(ending) => Some(scratch.path().join(format!("in{ending}"))),
+            _ => None,
+        };
+        let file = action.args.iter().find_map(written);
+        let input = action.input.as_deref();
+        if let (Some(path), Some(text)) = (&file, input) {
+            fs::publish(path, |out| out.write_all(text.as_bytes()))?;
+        }
         let place = |arg: &Arg| match arg {
             Arg::Text(text) => text.clone(),
             Arg::Input(_) | Arg::Output => output.clone().into(),
             Arg::Depfile => deps.clone().into(),
+            Arg::InputFile(_) => written(arg).unwrap_or_default().into(),
         };
         let invocation = Invocation {
             program: &action.tool.path,
             args: action.args.iter().map(place).collect(),
             // Sources are named relative to here, so that no absolute path gets into the output.
             directory: &self.env.manifest_dir,
-            input: action.input.as_deref(),
+            input: input.filter(|_| file.is_none()),
         };
         let printed = self.runner.run(&invocation)?;
-        self.env.warn(&printed.stderr);
         let content = output_of(action.tool, &output)?;
-        let read = depfile::parse(&fs::read_text(&deps)?);
-        Ok((content, read.into_iter().filter(|path| path != Path::new("-")).collect()))
+        let ours = |path: &PathBuf| path == Path::new("-") || path.starts_with(scratch.path());
+        let read = depfile::parse(&fs::read_text(&deps)?).into_iter().filter(|path| !ours(path));
+        Ok((content, read.collect(), printed.stderr))
     }
 
     /// Records what a front end read, newest first, and returns the key of its result.
@@ -148,16 +170,15 @@ impl Session<'_> {
     ) -> Result<(Blob, String)> {
         let key = self.step_key(step)?;
         let _flight = self.flights.enter(key);
-        let said_key = KeyBuilder::new("what the tool printed").part(&key.bytes()).finish();
-        if let (Some(blob), Some(said)) = (self.cache.get(key), self.cache.get(said_key)) {
-            return Ok((blob, said.read_text()?));
+        if let (Some(blob), Some(said)) = (self.cache.get(key), self.cache.get_text(said_key(key))) {
+            return Ok((blob, said));
         }
         let (content, said) = self.run_step(step)?;
         check(&content).map_err(|error| {
             let tool = step.tool.path.display();
             error.context(format!("`{tool}` exited with success, but its output is not usable"))
         })?;
-        self.cache.put(said_key, said.as_bytes())?;
+        self.cache.put(said_key(key), said.as_bytes())?;
         Ok((self.cache.put(key, &content)?, said))
     }
 
@@ -185,7 +206,7 @@ impl Session<'_> {
         let place = |arg: &Arg| match arg {
             Arg::Text(text) => text.clone(),
             Arg::Input(index) => names.get(*index).cloned().unwrap_or_default().into(),
-            Arg::Output | Arg::Depfile => "out".into(),
+            Arg::Output | Arg::Depfile | Arg::InputFile(_) => "out".into(),
         };
         let invocation = Invocation {
             program: &step.tool.path,
@@ -200,7 +221,7 @@ impl Session<'_> {
 }
 
 /// The lines that warn, between others that say that all went well.
-fn warnings(said: &str) -> String {
+pub(super) fn warnings(said: &str) -> String {
     // libclc has triples of its own; no flag keeps clang from saying so.
     let known = |line: &&str| !line.contains("Linking two modules of different target triples");
     let lines = said.lines().filter(|line| line.contains("warning:")).filter(known);
@@ -234,9 +255,15 @@ fn args_key(mut key: KeyBuilder, args: &[Arg]) -> KeyBuilder {
             Arg::Input(index) => key.part(b"input").part(&index.to_le_bytes()),
             Arg::Output => key.part(b"output"),
             Arg::Depfile => key.part(b"deps"),
+            Arg::InputFile(ending) => key.part(b"input file").part(ending.as_bytes()),
         };
     }
     key
+}
+
+/// Where the words of the action with the result `key` are kept.
+fn said_key(key: Key) -> Key {
+    KeyBuilder::new("what the tool printed").part(&key.bytes()).finish()
 }
 
 fn result_key(action: Key, set: &str) -> Key {

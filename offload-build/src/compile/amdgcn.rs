@@ -1,11 +1,11 @@
 //! `amdgcn:gfxNNN`: an AMD code object by LLVM's back end and lld.
 
-use offload_format::{AmdArch, Target};
+use offload_format::{AmdArch, Target, code_object};
 
 use super::action::{Arg, Step, texts};
 use super::gpu::{Backend, Vendor};
 use super::unit::Unit;
-use super::{Compiled, Session, check};
+use super::{Compiled, Session, check, describe};
 use crate::cache::Blob;
 use crate::error::{Error, Result};
 use crate::ir::LocalArguments;
@@ -21,7 +21,14 @@ const LIBCLC: [&str; 2] = ["amdgcn-amd-amdhsa.bc", "amdgcn-amd-amdhsa-llvm"];
 pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: &AmdArch) -> Result<Compiled> {
     let named = |error: Error| error.context(format!("target `amdgcn:{arch}`"));
     let raw = code_object(session, unit, arch).map_err(named)?;
-    Ok(Compiled { image: unit.image(session, Target::Amdgcn(arch.clone())), raw })
+    let mut image = unit.image(session, Target::Amdgcn(arch.clone()));
+    let described = code_object::info(&raw.read()?).map_err(|error| named(error.into()))?;
+    for kernel in &mut image.kernels {
+        if let Some(info) = described.kernels.iter().find(|info| info.name == kernel.name) {
+            *kernel = describe::with_resources(kernel, describe::code_object_resources(info));
+        }
+    }
+    Ok(Compiled { image, raw })
 }
 
 fn code_object(session: &Session<'_>, unit: &Unit<'_>, arch: &AmdArch) -> Result<Blob> {
@@ -32,7 +39,7 @@ fn code_object(session: &Session<'_>, unit: &Unit<'_>, arch: &AmdArch) -> Result
     let inputs = vec![(&object, ".o")];
     let step = Step { name: "AMD code object", tool: &tool, args: link_args(session), inputs, files: vec![] };
     let kernels = unit.names();
-    session.step(&step, |bytes| check::code_object(bytes, &kernels))
+    session.step(&step, |bytes| check::code_object(bytes, arch, &kernels))
 }
 
 /// LLVM's back end for `arch`, with the register limits of `kernels`.

@@ -5,12 +5,20 @@ use std::ffi::OsString;
 
 use object::read::archive::ArchiveFile;
 use object::read::{Object, ObjectSection, ObjectSymbol};
-use offload_format::{Aspects, spirv as spirv_format, zebin};
+use offload_format::ptx::Ptx;
+use offload_format::{
+    AmdArch, Aspects, code_object as code_object_format, cubin as cubin_format, spirv as spirv_format, zebin,
+};
 
 use super::Session;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::tool::Invocation;
+
+/// LLVM bitcode.
+pub(super) fn bitcode(bytes: &[u8]) -> Result<()> {
+    starts_with(bytes, b"BC\xC0\xDE", "LLVM bitcode")
+}
 
 pub(super) fn ir_text(bytes: &[u8]) -> Result<()> {
     starts_with(bytes, b"; ModuleID", "LLVM IR")?;
@@ -38,17 +46,7 @@ pub(super) fn spirv(bytes: &[u8], kernels: &[&str]) -> Result<()> {
 /// What the module needs of a device, by its capabilities
 /// (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Capability>).
 pub(super) fn spirv_aspects(bytes: &[u8]) -> Result<Aspects> {
-    let module = spirv_format::Module::parse(bytes)?;
-    Ok(module
-        .capabilities()
-        .iter()
-        .map(|capability| match capability {
-            9 => Aspects::FP16,
-            10 => Aspects::FP64,
-            12 => Aspects::ATOMIC64,
-            _ => Aspects::default(),
-        })
-        .collect())
+    Ok(spirv_format::Module::parse(bytes)?.aspects())
 }
 
 /// The validator of the SPIR-V tools, where it is installed: the back end does not check its own output.
@@ -80,36 +78,23 @@ pub(super) fn intel(bytes: &[u8], kernels: &[&str]) -> Result<()> {
     if images == 0 { Err(Error::new("its archive holds no image")) } else { Ok(()) }
 }
 
-/// PTX with these kernels that calls nothing from outside.
+/// PTX with these kernels that calls nothing but what the driver has.
 pub(super) fn ptx(bytes: &[u8], kernels: &[&str]) -> Result<()> {
-    let text = std::str::from_utf8(bytes).map_err(|_| Error::new("it is not text"))?;
-    let names = |start: &'static str| {
-        text.lines()
-            .filter_map(move |line| line.trim_start().strip_prefix(start)?.split('(').next().map(str::trim))
-    };
-    expect_kernels(names(".visible .entry "), kernels)?;
-    let mut imports = text.lines().filter_map(ptx_import).filter(|name| !CUDA_DEVICE_RUNTIME.contains(name));
-    match imports.next() {
+    let module = Ptx::parse(bytes)?;
+    expect_kernels(module.entries().iter().map(|entry| entry.name), kernels)?;
+    match module.unresolved().next() {
         None => Ok(()),
+        Some(name) if name.starts_with("__nv_") => Err(unresolved(name, "NVIDIA's libdevice").hint(
+            "mathematics needs libdevice.10.bc of a CUDA toolkit or of the Python package nvidia-cuda-nvcc-cu12: set CUDA_PATH",
+        )),
         Some(name) => Err(unresolved(name, "libclc")),
     }
 }
 
-/// What the driver itself defines for every module.
-const CUDA_DEVICE_RUNTIME: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
-
-/// The name in `.extern .func  (.param .b32 func_retval0) NAME`; a list of parameters follows.
-fn ptx_import(line: &str) -> Option<&str> {
-    let rest = line.trim_start().strip_prefix(".extern .func")?.trim_start();
-    let rest = if rest.starts_with('(') { rest.split_once(')')?.1.trim_start() } else { rest };
-    rest.split(['(', ' ', ';']).next()
-}
-
 /// A cubin with these kernels.
 pub(super) fn cubin(bytes: &[u8], kernels: &[&str]) -> Result<()> {
-    let file = parse_elf(bytes)?;
-    let names: Vec<_> = file.sections().filter_map(|s| s.name().ok().map(str::to_string)).collect();
-    expect_kernels(names.iter().filter_map(|name| name.strip_prefix(".text.")), kernels)
+    let cubin = cubin_format::info(bytes)?;
+    expect_kernels(cubin.kernels.iter().map(|kernel| kernel.name.as_str()), kernels)
 }
 
 /// A relocatable AMD object that needs nothing else.
@@ -123,11 +108,18 @@ pub(super) fn amd_object(bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// An AMD code object with these kernels.
-pub(super) fn code_object(bytes: &[u8], kernels: &[&str]) -> Result<()> {
-    let file = parse_elf(bytes)?;
-    let names: Vec<_> = file.dynamic_symbols().filter_map(|s| s.name().ok().map(str::to_string)).collect();
-    expect_kernels(names.iter().filter_map(|name| name.strip_suffix(".kd")), kernels)
+/// An AMD code object for `processor` with these kernels.
+pub(super) fn code_object(bytes: &[u8], processor: &AmdArch, kernels: &[&str]) -> Result<()> {
+    let object = code_object_format::info(bytes)?;
+    if object.target_id != processor.to_string() {
+        return Err(Error::new(format!("it is for `{}`", object.target_id)));
+    }
+    let launchable = object.kernels.iter().filter(|kernel| kernel.has_descriptor);
+    expect_kernels(launchable.map(|kernel| kernel.name.as_str()), kernels)?;
+    match object.undefined.first() {
+        None => Ok(()),
+        Some(name) => Err(unresolved(name, "libclc")),
+    }
 }
 
 /// A shared object with an entry for each kernel that needs nothing but the C library.
@@ -261,17 +253,6 @@ mod tests {
     fn missing_kernels_are_named() {
         let error = expect_kernels(["a"].into_iter(), &["a", "b"]).unwrap_err().to_string();
         assert!(error.contains("`b`") && error.contains("[a]"), "{error}");
-    }
-
-    #[test]
-    fn ptx_that_needs_a_function_is_refused() {
-        let text = ".visible .entry k(\n)\n{ ret; }\n";
-        assert!(ptx(text.as_bytes(), &["k"]).is_ok());
-        let needs = |line: &str| ptx(format!("{line}\n(\n)\n;\n{text}").as_bytes(), &["k"]);
-        assert!(needs(".extern .func  (.param .b32 func_retval0) vprintf").is_ok());
-        let error = needs(".extern .func  (.param .b32 func_retval0) __nv_sqrtf").unwrap_err().to_string();
-        assert!(error.contains("`__nv_sqrtf` has no definition"), "{error}");
-        assert!(needs(".extern .func _Z6foobarv").unwrap_err().to_string().contains("`foobar`"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `cubin:sm_NN`: native code by NVIDIA's ptxas, from the same PTX for every architecture.
 
-use offload_format::{SmArch, Target};
+use offload_format::{SmArch, Target, cubin};
 
 use super::action::{Arg, Step, texts};
 use super::unit::Unit;
@@ -24,6 +24,7 @@ pub(super) fn compile(
         .step_said(&step, |bytes| check::cubin(bytes, &kernels))
         .map_err(|error| error.context(format!("target `cubin:{sm}`")))?;
     let mut image = unit.image(session, Target::Cubin(sm.clone()));
+    image.format_version = cubin::info(&raw.read()?)?.abi_version.into();
     report::add_ptxas(&mut image.kernels, &said);
     Ok(Compiled { image, raw })
 }
@@ -40,7 +41,7 @@ pub(super) fn base(sm: &SmArch, targets: &[WantedTarget]) -> SmArch {
 }
 
 /// `-v` says what the cubin does not: spilled bytes.
-fn args(sm: &SmArch) -> Vec<Arg> {
+pub(super) fn args(sm: &SmArch) -> Vec<Arg> {
     let fixed = ["-v".to_string(), "-O3".into(), format!("-arch={sm}"), "-o".into()];
     texts(fixed).chain([Arg::Output, Arg::Input(0)]).collect()
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::action::{Arg, FrontEnd, Step, texts};
 use super::unit::Unit;
-use super::{Session, check, language, scan};
+use super::{Session, check, language, library, llvm_ir, scan};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::Result;
 use crate::ir::{self, LocalArguments, Wanted};
@@ -62,18 +62,25 @@ impl Backend {
         check: impl FnOnce(&[u8]) -> Result<()>,
     ) -> Result<Blob> {
         let shim = self.shim_bitcode(session)?;
+        let library = match self.libraries.as_slice() {
+            [] => shim,
+            libraries => library::needed(session, module, (&shim, libraries))?,
+        };
         let step = Step {
             name: self.name,
             tool: &session.llvm()?.clang,
             args: self.codegen_args(output),
-            inputs: vec![(module, ".ll"), (&shim, ".bc")],
-            files: self.libraries.clone(),
+            inputs: vec![(module, ".ll"), (&library, ".bc")],
+            files: vec![],
         };
         session.step(&step, check)
     }
 
     /// Unoptimised IR of one file.
     pub(super) fn front_end(&self, session: &Session<'_>, file: &SourceFile) -> Result<Blob> {
+        if file.language == Language::LlvmIr {
+            return llvm_ir::text(session, file);
+        }
         let with_header =
             matches!(file.language, Language::Cuda | Language::Hip) && !self.vendor.header.is_empty();
         let input = match with_header {
@@ -132,13 +139,11 @@ impl Backend {
     }
 
     fn codegen_args(&self, output: &[&str]) -> Vec<Arg> {
-        let builtin = |file: Arg| {
-            texts(["-Xclang", "-mlink-builtin-bitcode", "-Xclang"]).chain([file]).collect::<Vec<_>>()
-        };
-        let libraries = self.libraries.iter().map(|path| Arg::Text(path.clone().into()));
+        let library = ["-Xclang", "-mlink-builtin-bitcode", "-Xclang"];
         texts(self.machine.clone())
             .chain(texts(["-x", "ir", "-Wno-linker-warnings", "-Wno-override-module", "-nogpulib"]))
-            .chain([Arg::Input(1)].into_iter().chain(libraries).flat_map(builtin))
+            .chain(texts(library))
+            .chain([Arg::Input(1)])
             .chain(texts(output.iter().copied()))
             .chain([Arg::Text("-o".into()), Arg::Output, Arg::Input(0)])
             .collect()

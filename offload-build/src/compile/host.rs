@@ -45,7 +45,9 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) 
     let sizes = check::host_argument_sizes(&raw.read()?)?;
     for kernel in &unit.kernels {
         let sizes = sizes.get(&kernel.name).cloned().unwrap_or_default();
-        let mut record = KernelInfo { has_barrier: waiting.contains(&kernel.name), ..kernel.record() };
+        // Asked of the entry: PoCL's headers rename a kernel that is called like a function of OpenCL C.
+        let has_barrier = waiting.contains(&format!("__offload_run_{}", kernel.name));
+        let mut record = KernelInfo { has_barrier, ..kernel.record() };
         for (arg, size) in record.args.iter_mut().zip(sizes) {
             arg.size = Some(size);
         }

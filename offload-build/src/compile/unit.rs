@@ -54,9 +54,8 @@ impl<'a> Unit<'a> {
 
     /// The record of an image of these kernels.
     pub(super) fn image(&self, session: &Session<'_>, target: Target) -> NewImage {
-        let definitions = session.sources.variant.iter().map(|(name, value)| format!("{name}={value}"));
         NewImage {
-            variant: definitions.collect::<Vec<_>>().join(","),
+            variant: session.sources.variant.to_string(),
             part: self.part.clone(),
             kernels: self.records(),
             ..NewImage::new(&session.sources.module, target)

@@ -41,6 +41,24 @@ pub(super) fn ptxas() -> String {
     "pip install --target DIR nvidia-cuda-nvcc-cu12 and set CUDA_PATH to DIR/nvidia/cuda_nvcc, or set CUDA_PATH to an installed CUDA toolkit; or embed PTX alone (`nvptx:` targets), which the driver compiles".to_string()
 }
 
+pub(super) fn nvcc() -> String {
+    "pip install --target DIR nvidia-cuda-nvcc nvidia-nvvm nvidia-cuda-crt nvidia-cuda-runtime nvidia-cuda-cccl and set CUDA_PATH to DIR/nvidia/cu13, or set CUDA_PATH to an installed CUDA toolkit; or leave `compiler` out: clang compiles CUDA C++ too".to_string()
+}
+
+pub(super) fn hipcc() -> String {
+    let text = install([
+        "apt install hipcc",
+        "dnf install hipcc",
+        "pacman -S hip-runtime-amd",
+        "nothing: there is no ROCm for macOS",
+    ]);
+    format!("{text}; or leave `compiler` out: clang compiles HIP C++ too")
+}
+
+pub(super) fn icpx() -> String {
+    "install Intel's oneAPI DPC++ compiler and source its setvars.sh, or set OFFLOAD_ICPX".to_string()
+}
+
 pub(super) fn cuda_sdk() -> String {
     "set CUDA_PATH to an installed CUDA toolkit, or leave `cuda-sdk` out: common CUDA C++ needs no headers"
         .to_string()

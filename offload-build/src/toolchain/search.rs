@@ -64,6 +64,24 @@ impl Candidates {
         candidates
     }
 
+    /// AMD's compiler driver, in `PATH` or where ROCm is installed.
+    pub(super) fn rocm(env: &CargoEnv) -> Candidates {
+        let root = env.var("ROCM_PATH").map(PathBuf::from).filter(|root| root.is_absolute());
+        let roots = root.into_iter().chain([PathBuf::from("/opt/rocm"), PathBuf::from("/usr")]);
+        let known = roots.map(|root| root.join("bin/hipcc")).collect();
+        Candidates::look(env, "OFFLOAD_HIPCC", &["hipcc".to_string()], known)
+            .described("hipcc in PATH, ROCM_PATH, /opt/rocm".to_string())
+    }
+
+    /// Intel's DPC++, in `PATH` or where oneAPI is installed.
+    pub(super) fn oneapi(env: &CargoEnv) -> Candidates {
+        let root = env.var("CMPLR_ROOT").map(PathBuf::from).filter(|root| root.is_absolute());
+        let roots = root.into_iter().chain([PathBuf::from("/opt/intel/oneapi/compiler/latest")]);
+        let known = roots.map(|root| root.join("bin/icpx")).collect();
+        Candidates::look(env, "OFFLOAD_ICPX", &["icpx".to_string()], known)
+            .described("icpx in PATH, CMPLR_ROOT, /opt/intel/oneapi/compiler/latest".to_string())
+    }
+
     /// The header that every CUDA toolkit has.
     pub(super) fn cuda_sdk(env: &CargoEnv) -> Candidates {
         let header = "include/cuda.h";

@@ -69,3 +69,5 @@ pub const NOTICE_RECORD: u64 = 32;
 
 /// The kernel calls `barrier`.
 pub const KERNEL_HAS_BARRIER: u32 = 1;
+/// Nothing is known of the kernel's arguments; without this a kernel without argument records has none.
+pub const KERNEL_ARGS_UNKNOWN: u32 = 2;

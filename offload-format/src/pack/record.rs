@@ -1,7 +1,7 @@
 //! The records of a pack as a reader sees them.
 
 use super::Pack;
-use super::layout::{KERNEL_HAS_BARRIER, UNKNOWN};
+use super::layout::{KERNEL_ARGS_UNKNOWN, KERNEL_HAS_BARRIER, UNKNOWN};
 use crate::codec::{Codec, Filter};
 use crate::kind::open_enum;
 use crate::{Aspects, Error, Hash128, ImageKind, OffloadKind, Target, UnknownTarget, bytes};
@@ -64,6 +64,8 @@ pub struct KernelInfo {
     pub name: String,
     /// Its arguments, in order.
     pub args: Vec<ArgInfo>,
+    /// Whether nothing is known of its arguments.
+    pub args_unknown: bool,
     /// `reqd_work_group_size`, zeros if not given.
     pub required_work_group: [u32; 3],
     /// Required or compiled sub-group size.
@@ -182,6 +184,7 @@ pub(super) fn kernel(pack: &Pack<'_>, record: &[u8]) -> Result<(KernelInfo, [u32
         sub_group_size: Some(u32_at(28)?).filter(|v| *v != 0),
         registers: Some(u32_at(32)?).filter(|v| *v != 0),
         has_barrier: u32_at(36)? & KERNEL_HAS_BARRIER != 0,
+        args_unknown: u32_at(36)? & KERNEL_ARGS_UNKNOWN != 0,
         local_memory: quantity(40)?,
         private_memory: quantity(48)?,
         spilled: quantity(56)?,

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::layout::{
-    ALIGN, ARG_RECORD, DIRECTORY_ENTRY, HASH_OFFSET, HEADER_SIZE, IMAGE_RECORD, KERNEL_HAS_BARRIER,
-    KERNEL_RECORD, MAGIC, MAJOR, META_RECORD, MINOR, NONE, NOTICE_RECORD, TABLE_ARGS, TABLE_IMAGES,
-    TABLE_KERNELS, TABLE_META, TABLE_NOTICES, TABLE_STRINGS, UNKNOWN,
+    ALIGN, ARG_RECORD, DIRECTORY_ENTRY, HASH_OFFSET, HEADER_SIZE, IMAGE_RECORD, KERNEL_ARGS_UNKNOWN,
+    KERNEL_HAS_BARRIER, KERNEL_RECORD, MAGIC, MAJOR, META_RECORD, MINOR, NONE, NOTICE_RECORD, TABLE_ARGS,
+    TABLE_IMAGES, TABLE_KERNELS, TABLE_META, TABLE_NOTICES, TABLE_STRINGS, UNKNOWN,
 };
 use super::record::{KernelInfo, NoticeKind};
 use crate::codec::FrameInfo;
@@ -228,7 +228,7 @@ impl Tables {
             .u32(z)
             .u32(kernel.sub_group_size.unwrap_or(0))
             .u32(kernel.registers.unwrap_or(0))
-            .u32(if kernel.has_barrier { KERNEL_HAS_BARRIER } else { 0 })
+            .u32(flags(kernel))
             .u64(kernel.local_memory.unwrap_or(UNKNOWN))
             .u64(kernel.private_memory.unwrap_or(UNKNOWN))
             .u64(kernel.spilled.unwrap_or(UNKNOWN))
@@ -279,6 +279,12 @@ impl Tables {
         let index = [head.as_slice(), &id.0, &rest].concat();
         Ok(PackLayout { index, frames: placed.frames, size, id })
     }
+}
+
+fn flags(kernel: &KernelInfo) -> u32 {
+    let barrier = if kernel.has_barrier { KERNEL_HAS_BARRIER } else { 0 };
+    let arguments = if kernel.args_unknown { KERNEL_ARGS_UNKNOWN } else { 0 };
+    barrier | arguments
 }
 
 #[derive(Default)]

@@ -7,7 +7,11 @@ use super::stream::{
     OP_CAPABILITY, OP_DECORATE, OP_ENTRY_POINT, OP_EXECUTION_MODE, OP_FUNCTION, OP_FUNCTION_CALL,
     OP_FUNCTION_END, OP_MEMORY_MODEL,
 };
-use crate::{Error, ErrorKind};
+use crate::{Aspects, Error, ErrorKind};
+
+/// The capabilities `Float16`, `Float64` and `Int64Atomics`. `Float16Buffer` is not among them: every OpenCL device
+/// can load and store 16-bit numbers.
+const ASPECTS: [(u32, Aspects); 3] = [(9, Aspects::FP16), (10, Aspects::FP64), (12, Aspects::ATOMIC64)];
 
 /// A parsed module over borrowed bytes. Its whole instruction stream has been walked.
 #[derive(Clone, Debug)]
@@ -80,6 +84,12 @@ impl<'a> Module<'a> {
     /// The numbers of the declared capabilities, in the order of the module.
     pub fn capabilities(&self) -> &[u32] {
         &self.capabilities
+    }
+
+    /// What a device must support to take the module, by its capabilities.
+    pub fn aspects(&self) -> Aspects {
+        let named = |capability: &u32| ASPECTS.iter().find(|(number, _)| number == capability);
+        self.capabilities.iter().filter_map(named).map(|(_, aspect)| *aspect).collect()
     }
 
     /// The bytes that were parsed.
@@ -192,7 +202,7 @@ impl Walk {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{IMPORT, SAMPLE};
+    use super::super::tests::{ASPECTS_SAMPLE, IMPORT, SAMPLE};
     use super::*;
 
     #[test]
@@ -205,6 +215,13 @@ mod tests {
         assert_eq!(module.kernels()[1].required_work_group, Some([64, 1, 1]));
         assert!(module.imports().is_empty(), "{:?}", module.imports());
         assert!(module.capabilities().contains(&6), "Kernel is declared");
+    }
+
+    #[test]
+    fn capabilities_are_told_as_aspects() {
+        let needed = Module::parse(ASPECTS_SAMPLE).unwrap().aspects();
+        assert_eq!(needed, Aspects::FP16 | Aspects::FP64 | Aspects::ATOMIC64);
+        assert!(Module::parse(SAMPLE).unwrap().aspects().is_empty());
     }
 
     #[test]

@@ -1,20 +1,24 @@
 //! Asking a driver what its devices accept.
 
 use opencl3::device::{
-    CL_DEVICE_COMPILER_AVAILABLE, CL_DEVICE_EXTENSIONS, CL_DEVICE_IL_VERSION, CL_DEVICE_NAME,
-    CL_DEVICE_TYPE_ALL, CL_DEVICE_VENDOR, get_device_data,
+    CL_DEVICE_COMPILER_AVAILABLE, CL_DEVICE_DOUBLE_FP_CONFIG, CL_DEVICE_EXTENSIONS, CL_DEVICE_IL_VERSION,
+    CL_DEVICE_NAME, CL_DEVICE_TYPE, CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_GPU, CL_DEVICE_VENDOR,
+    CL_DEVICE_VENDOR_ID, get_device_data,
 };
 use opencl3::error_codes::{CL_DEVICE_NOT_FOUND, ClError};
 use opencl3::platform::Platform;
 use opencl3::types::cl_device_id;
 
-use offload_format::SpirvVersion;
+use offload_format::{Aspects, SpirvVersion};
 
 use crate::device::{Device, OpenClDevice};
 
 /// `CL_DEVICE_IP_VERSION_INTEL`
 /// (<https://registry.khronos.org/OpenCL/extensions/intel/cl_intel_device_attribute_query.html>).
 const CL_DEVICE_IP_VERSION_INTEL: u32 = 0x4250;
+
+/// Intel's number among PCI's vendors.
+const INTEL: u32 = 0x8086;
 
 /// The driver's device.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +28,13 @@ impl Handle {
     pub(super) fn id(self) -> cl_device_id {
         self.0 as cl_device_id
     }
+}
+
+/// Whether it is a GPU whose driver tells what kernels spill.
+pub(super) fn is_intel_gpu(id: cl_device_id) -> bool {
+    word(id, CL_DEVICE_VENDOR_ID) == Some(INTEL)
+        && long(id, CL_DEVICE_TYPE).is_some_and(|kind| kind & CL_DEVICE_TYPE_GPU != 0)
+        && has(&text(id, CL_DEVICE_EXTENSIONS), "cl_intel_required_subgroup_size")
 }
 
 /// The devices of one platform.
@@ -39,7 +50,9 @@ fn describe(id: cl_device_id) -> OpenClDevice {
     let mut device = OpenClDevice::new(&text(id, CL_DEVICE_NAME), &text(id, CL_DEVICE_VENDOR))
         .spirv(&spirv_versions(&text(id, CL_DEVICE_IL_VERSION)));
     device.opencl_c = word(id, CL_DEVICE_COMPILER_AVAILABLE).is_some_and(|available| available != 0);
-    if text(id, CL_DEVICE_EXTENSIONS).split(' ').any(|name| name == "cl_intel_device_attribute_query") {
+    let extensions = text(id, CL_DEVICE_EXTENSIONS);
+    device.aspects = aspects(&extensions, long(id, CL_DEVICE_DOUBLE_FP_CONFIG).unwrap_or(0));
+    if has(&extensions, "cl_intel_device_attribute_query") {
         device.intel_ip = word(id, CL_DEVICE_IP_VERSION_INTEL).map(ip_version).filter(|[gpu, ..]| *gpu != 0);
     }
     device.handle = Some(Handle(id as isize));
@@ -56,6 +69,27 @@ fn text(id: cl_device_id, parameter: u32) -> String {
 fn word(id: cl_device_id, parameter: u32) -> Option<u32> {
     let bytes = get_device_data(id, parameter).ok()?;
     Some(u32::from_ne_bytes(bytes.try_into().ok()?))
+}
+
+fn long(id: cl_device_id, parameter: u32) -> Option<u64> {
+    let bytes = get_device_data(id, parameter).ok()?;
+    Some(u64::from_ne_bytes(bytes.try_into().ok()?))
+}
+
+fn has(extensions: &str, name: &str) -> bool {
+    extensions.split(' ').any(|extension| extension == name)
+}
+
+/// From the extensions and `CL_DEVICE_DOUBLE_FP_CONFIG`, which is 0 without double precision
+/// (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_API.html#platform-querying-devices>).
+fn aspects(extensions: &str, double_fp_config: u64) -> Aspects {
+    let atomic64 = ["cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"];
+    let all = [
+        (Aspects::FP16, has(extensions, "cl_khr_fp16")),
+        (Aspects::FP64, double_fp_config != 0),
+        (Aspects::ATOMIC64, atomic64.iter().all(|name| has(extensions, name))),
+    ];
+    all.into_iter().filter_map(|(aspect, present)| present.then_some(aspect)).collect()
 }
 
 /// From a list as `SPIR-V_1.2 SPIR-V_1.1 SPIR-V_1.0`.
@@ -80,6 +114,21 @@ mod tests {
         assert_eq!(minors("SPIR-V_1.4"), [4]);
         assert_eq!(minors("SPIR-V_2.0 OTHER_1.2 SPIR-V_1.99"), [0u8; 0]);
         assert_eq!(minors(""), [0u8; 0]);
+    }
+
+    #[test]
+    fn aspects_come_from_extensions_and_configuration() {
+        let both = "cl_khr_int64_base_atomics cl_khr_int64_extended_atomics";
+        for (extensions, double, expected) in [
+            ("", 0, Aspects::default()),
+            ("cl_khr_fp16 cl_khr_fp64", 0, Aspects::FP16),
+            ("", 63, Aspects::FP64),
+            (both, 0, Aspects::ATOMIC64),
+            ("cl_khr_int64_base_atomics", 0, Aspects::default()),
+            (&format!("x_cl_khr_fp16 {both} cl_khr_fp16"), 1, Aspects::ALL),
+        ] {
+            assert_eq!(aspects(extensions, double), expected, "{extensions} {double}");
+        }
     }
 
     #[test]

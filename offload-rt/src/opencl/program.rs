@@ -3,29 +3,33 @@
 use std::ffi::c_void;
 use std::time::Duration;
 
-use offload_format::ImageKind;
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
 use opencl3::context::Context;
-use opencl3::error_codes::{ClError, DLOPEN_FUNCTION_NOT_AVAILABLE};
+use opencl3::error_codes::ClError;
 use opencl3::kernel::{Kernel, set_kernel_arg};
 use opencl3::memory::{Buffer, CL_MEM_COPY_HOST_PTR, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, ClMem};
 use opencl3::program::Program as DriverProgram;
-use opencl3::types::{CL_BLOCKING, cl_device_id};
+use opencl3::types::CL_BLOCKING;
 
-use super::{LOADER, describe};
+use super::describe;
+use super::driver::Compiler;
+use super::rebuild::Built;
 use crate::device::OpenClDevice;
 use crate::entry::LoadedImage;
 use crate::error::Error;
 use crate::launch::{self, Arg, NdRange, Program};
-use crate::text::{escape, escape_lines};
+use crate::text::escape;
 use offload_format::pack::KernelInfo;
 
 /// An image that an OpenCL driver has built.
+///
+/// Kernels that an Intel GPU's driver has compiled from SPIR-V and that spill registers are built for the large
+/// register file too, and each is launched from its better build. [`KernelInfo::remark`] says what was chosen and why,
+/// `registers`, `spilled` and `max_work_group` are those of that build; larger work-groups are launched from the other.
 #[derive(Debug)]
 pub struct ClProgram {
-    kernels: Vec<KernelInfo>,
     // Released in this order.
-    program: DriverProgram,
+    built: Built<DriverProgram>,
     queue: CommandQueue,
     context: Context,
 }
@@ -51,61 +55,31 @@ impl ClProgram {
         // Not `create_with_properties`: drivers of OpenCL 1.2 lack it.
         let queue = CommandQueue::create_default(&context, CL_QUEUE_PROFILING_ENABLE)
             .map_err(failed("cannot make a queue"))?;
-        let mut program = create(&context, image, handle.id())?
-            .map_err(failed(&format!("cannot take {}", image.entry())))?;
-        if let Err(error) = program.build(&[handle.id()], "") {
-            let log = program.get_build_log(handle.id()).unwrap_or_default();
-            let problem =
-                format!("cannot build {}: {}\n{}", image.entry(), describe(error), escape_lines(&log));
-            return Err(Error::device(&escape(&device.name), problem.trim_end()));
-        }
-        Ok(ClProgram { kernels: image.entry().kernels().to_vec(), program, queue, context })
+        let compiler = Compiler { context: &context, id: handle.id(), device: &device.name, image };
+        let built = compiler.run()?;
+        Ok(ClProgram { built, queue, context })
     }
 }
 
 type ClResult<T> = Result<T, ClError>;
 
-fn create(
-    context: &Context,
-    image: &LoadedImage,
-    id: cl_device_id,
-) -> Result<ClResult<DriverProgram>, Error> {
-    let (entry, bytes) = (image.entry(), image.bytes());
-    Ok(match entry.image_kind() {
-        ImageKind::OpenClC => {
-            let source = std::str::from_utf8(bytes)
-                .map_err(|error| Error::device(LOADER, format!("{entry} is not UTF-8: {error}")))?;
-            DriverProgram::create_from_source(context, source)
-        }
-        ImageKind::SpirV => match DriverProgram::create_from_il(context, bytes) {
-            // Before OpenCL 2.1 the function is one of the extension cl_khr_il_program.
-            Err(ClError(DLOPEN_FUNCTION_NOT_AVAILABLE)) => DriverProgram::create_from_il_khr(context, bytes),
-            other => other,
-        },
-        // SAFETY: the device is the one that the context was made for.
-        ImageKind::Object => unsafe { DriverProgram::create_from_binary(context, &[id], &[bytes]) },
-        kind => {
-            return Err(Error::device(LOADER, format!("{entry} is of kind {kind}, which no driver takes")));
-        }
-    })
-}
-
 impl Program for ClProgram {
     fn kernels(&self) -> &[KernelInfo] {
-        &self.kernels
+        self.built.kernels()
     }
 
     unsafe fn launch(&self, name: &str, range: &NdRange, args: &mut [Arg<'_>]) -> Result<Duration, Error> {
         // An image without records is left to the driver, which knows its kernels.
-        if !self.kernels.is_empty() {
-            launch::check(launch::find(&self.kernels, name)?, range, args)?;
+        if !self.kernels().is_empty() {
+            launch::check(launch::find(self.kernels(), name)?, range, args)?;
         }
         launch::refuse_shared_memory(name, range)?;
         if name.contains('\0') {
             return Err(Error::launch(name, "the name has a NUL"));
         }
         // A kernel object holds its arguments: one for each launch, so that threads do not disturb each other.
-        let kernel = Kernel::create(&self.program, name).map_err(failed(name, "cannot be created"))?;
+        let program = self.built.program_for(name, range.group_size());
+        let kernel = Kernel::create(program, name).map_err(failed(name, "cannot be created"))?;
         let count = kernel.num_args().map_err(failed(name, "does not tell its arguments"))? as usize;
         if count != args.len() {
             return Err(Error::launch(name, format!("it takes {count} arguments, {} are given", args.len())));

@@ -4,7 +4,7 @@ mod cuda;
 
 use std::fmt;
 
-use offload_format::{HostLevel, IntelArch, SpirvVersion, Target};
+use offload_format::{Aspects, HostLevel, IntelArch, SpirvVersion, Target, Variant};
 
 use crate::device::{Device, DeviceKind, OpenClDevice};
 use crate::entry::Entry;
@@ -51,14 +51,27 @@ pub(super) fn judge(entry: &Entry, device: &Device) -> Result<Fit, String> {
     if entry.image_kind() != target.image_kind() {
         return Err(format!("it is of kind {}, which is of a later release", entry.image_kind()));
     }
-    if !entry.variant().is_empty() {
-        return Err("it is a variant of the module".to_string());
+    if entry.variant().parse::<Variant>().is_err() {
+        return Err("its variant is of a later release".to_string());
     }
-    match device.kind() {
+    let fit = match device.kind() {
         DeviceKind::Host(level) => on_host(&target, *level),
         DeviceKind::OpenCl(device) => on_opencl(&target, device),
         DeviceKind::Cuda(device) => cuda::judge(&target, entry, device),
+    }?;
+    check_aspects(entry.aspects(), device.aspects()).map(|()| fit)
+}
+
+fn check_aspects(needed: Aspects, has: Aspects) -> Result<(), String> {
+    let unknown = needed.missing_from(Aspects::ALL);
+    let lacking = needed.missing_from(has);
+    if !unknown.is_empty() {
+        return Err(format!("it needs {unknown}, which is of a later release"));
     }
+    if !lacking.is_empty() {
+        return Err(format!("it needs {lacking}, which the device lacks"));
+    }
+    Ok(())
 }
 
 fn on_host(target: &Target, cpu: HostLevel) -> Result<Fit, String> {
@@ -137,15 +150,12 @@ fn family(target: &Target) -> &'static str {
 }
 
 impl Fit {
-    /// Why an image with this fit comes after one with `best`.
+    /// Why an image with this fit comes after one with `best`, which is better.
     pub(super) fn behind(self, best: Fit) -> String {
         if self.class != best.class {
             return format!("{} comes after {}", self.class, best.class);
         }
-        match self.rank == best.rank {
-            true => "it fits equally well and comes later".to_string(),
-            false => format!("there is newer {}", self.class),
-        }
+        format!("there is newer {}", self.class)
     }
 }
 

@@ -2,16 +2,10 @@
 
 use std::fmt;
 
-use super::{Judged, rules::Fit};
+use super::choice::Picks;
+use super::{Fit, Judged};
 use crate::entry::Entry;
 use crate::text::escape;
-
-/// The chosen image and the reasons.
-#[derive(Clone, Debug)]
-pub struct Selection {
-    entry: Entry,
-    verdicts: Vec<Verdict>,
-}
 
 /// What was decided about one image.
 #[derive(Clone, Debug)]
@@ -24,28 +18,13 @@ pub struct Verdict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// This one is used; the text says how well it fits.
+    /// This one is used; the text says how well it fits, and for which kernels if others of its kernels come from
+    /// another image.
     Picked(String),
     /// The device would take it, but another one is better; the text says why.
     LessPreferred(String),
     /// The device cannot use it; the text says why.
     Refused(String),
-}
-
-impl Selection {
-    pub(super) fn new(entry: Entry, verdicts: Vec<Verdict>) -> Selection {
-        Selection { entry, verdicts }
-    }
-
-    /// The chosen image.
-    pub fn entry(&self) -> &Entry {
-        &self.entry
-    }
-
-    /// Every image of the module, in the registry's order.
-    pub fn verdicts(&self) -> &[Verdict] {
-        &self.verdicts
-    }
 }
 
 impl Verdict {
@@ -61,8 +40,9 @@ impl Verdict {
 }
 
 impl fmt::Display for Verdict {
+    /// `target: outcome`, or `target [part]: outcome`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", escape(self.entry.target_text()), self.outcome)
+        write!(f, "{}: {}", self.entry.place(), self.outcome)
     }
 }
 
@@ -76,14 +56,36 @@ impl fmt::Display for Outcome {
     }
 }
 
-pub(super) fn verdicts(judged: &[Judged<'_>], (picked, best): (&Entry, Fit)) -> Vec<Verdict> {
-    let outcome = |entry: &Entry, fit: &Result<Fit, String>| match fit {
+pub(super) fn verdicts(judged: &[Judged<'_>], picks: &Picks<'_>) -> Vec<Verdict> {
+    let used = picks.images();
+    let outcome = |image: usize, (entry, fit): &Judged<'_>| match fit {
         Err(reason) => Outcome::Refused(reason.clone()),
-        Ok(fit) if entry.is(picked) => Outcome::Picked(fit.to_string()),
-        Ok(fit) => Outcome::LessPreferred(fit.behind(best)),
+        Ok(fit) if used.contains(&image) => Outcome::Picked(picked(*fit, entry, picks.from(image).collect())),
+        Ok(fit) => Outcome::LessPreferred(behind(*fit, image, (judged, picks))),
     };
-    judged
-        .iter()
-        .map(|(entry, fit)| Verdict { entry: (*entry).clone(), outcome: outcome(entry, fit) })
-        .collect()
+    let verdict = |(image, judged): (usize, &Judged<'_>)| Verdict {
+        entry: judged.0.clone(),
+        outcome: outcome(image, judged),
+    };
+    judged.iter().enumerate().map(verdict).collect()
+}
+
+fn picked(fit: Fit, entry: &Entry, kernels: Vec<&str>) -> String {
+    if kernels.len() >= entry.kernels().len() {
+        return fit.to_string();
+    }
+    let kernels: Vec<String> = kernels.into_iter().map(escape).collect();
+    format!("{fit}, for {}", kernels.join(", "))
+}
+
+fn behind(fit: Fit, image: usize, (judged, picks): (&[Judged<'_>], &Picks<'_>)) -> String {
+    let instead = picks.instead_of(judged, image);
+    let best = instead.and_then(|image| judged.get(image)?.1.as_ref().ok().copied());
+    match (best, instead) {
+        (Some(best), _) if best != fit => fit.behind(best),
+        (_, Some(instead)) if instead > image => {
+            "it fits equally well, and its target has fewer kernels".to_string()
+        }
+        _ => "it fits equally well and comes later".to_string(),
+    }
 }

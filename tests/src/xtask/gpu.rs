@@ -41,10 +41,11 @@ fn build(workspace: &Workspace, cuda: &Path) -> Result<PathBuf> {
     let target = workspace.target_dir.join("gpu/target");
     let _in = workspace.shell.push_dir(&dir);
     let cargo = workspace.cargo().args(["build", "--release"]);
-    // No target list of the caller's: the fixture's own is what the program needs.
+    // Not the targets of this checkout, which cargo has handed down: the fixture has its own.
     cargo
         .env("CARGO_TARGET_DIR", &target)
         .env("CUDA_PATH", cuda)
+        .env_remove("OFFLOAD_CONFIG")
         .env_remove("OFFLOAD_TARGETS")
         .env_remove("RUSTFLAGS")
         .run()?;

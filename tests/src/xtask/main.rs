@@ -1,5 +1,6 @@
 //! `cargo xtask`: what is done to this workspace as a whole.
 
+mod bench;
 mod builtins;
 mod demo;
 mod error;
@@ -26,7 +27,7 @@ struct Task {
     run: fn(&Workspace, &[String]) -> Result<ExitCode>,
 }
 
-const TASKS: [Task; 10] = [
+const TASKS: [Task; 11] = [
     Task { name: "demo", help: demo::HELP, run: demo::run },
     Task { name: "test", help: test::HELP, run: test::run },
     Task { name: "setup", help: setup::HELP, run: setup::run },
@@ -35,6 +36,7 @@ const TASKS: [Task; 10] = [
     Task { name: "syclbin", help: syclbin::HELP, run: syclbin::run },
     Task { name: "builtins", help: builtins::HELP, run: builtins::run },
     Task { name: "targets", help: targets::HELP, run: targets::run },
+    Task { name: "bench", help: bench::HELP, run: bench::run },
     Task { name: "gpu", help: gpu::HELP, run: gpu::run },
     Task { name: "nightly", help: nightly::HELP, run: nightly::run },
 ];

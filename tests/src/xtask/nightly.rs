@@ -4,23 +4,26 @@ use std::process::ExitCode;
 
 use crate::error::Result;
 use crate::workspace::Workspace;
-use crate::{builtins, fresh, linkers, syclbin};
+use crate::{builtins, fresh, gpu, linkers, syclbin};
 
 pub(crate) const HELP: &str =
-    "nightly         linkers, syclbin, builtins and fresh, one after the other; fails if one does";
+    "nightly         linkers, syclbin, gpu on the CPU, builtins and fresh, one after the other; fails if one does";
 
 pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
     type Run = fn(&Workspace, &[String]) -> Result<ExitCode>;
-    let tasks: [(&str, Run); 4] = [
-        ("linkers", linkers::run),
-        ("syclbin", syclbin::run),
-        ("builtins", builtins::run),
-        ("fresh", fresh::run),
+    let on_cpu = ["--run-here", "--device", "host"];
+    let tasks: [(&str, Run, &[&str]); 5] = [
+        ("linkers", linkers::run, &[]),
+        ("syclbin", syclbin::run, &[]),
+        ("gpu", gpu::run, &on_cpu),
+        ("builtins", builtins::run, &[]),
+        ("fresh", fresh::run, &[]),
     ];
     let mut all = ExitCode::SUCCESS;
-    for (name, run) in tasks {
+    for (name, run, args) in tasks {
+        let args: Vec<String> = args.iter().map(ToString::to_string).collect();
         // The next task says something of its own even where this one failed.
-        let code = run(workspace, &[]).unwrap_or_else(|error| {
+        let code = run(workspace, &args).unwrap_or_else(|error| {
             eprintln!("error: {error}");
             ExitCode::FAILURE
         });

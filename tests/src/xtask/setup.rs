@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 pub(crate) use self::cuda::{Toolkit, ensure as ensure_cuda};
 pub(crate) use self::intel::{Runtime, ensure as ensure_intel};
-pub(crate) use self::need::{BUILD, DRIVERS, FRESH, GPUS, LINKERS, Need, SYCL};
+pub(crate) use self::need::{BENCH, BUILD, DRIVERS, FRESH, GPUS, LINKERS, Need, SYCL};
 pub(crate) use self::probe::llvm;
 use crate::error::{Error, Result};
 use crate::workspace::Workspace;

@@ -40,6 +40,11 @@ impl Workspace {
         self.shell.cmd(&self.cargo)
     }
 
+    /// The cargo that runs this task.
+    pub(crate) fn cargo_path(&self) -> &Path {
+        &self.cargo
+    }
+
     /// Whether the tasks may use the system's package manager and mounts.
     pub(crate) fn is_root(&self) -> bool {
         self.shell.cmd("id").arg("-u").quiet().read().is_ok_and(|uid| uid.trim() == "0")

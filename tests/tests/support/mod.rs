@@ -143,6 +143,37 @@ impl Project {
         calls
     }
 
+    /// The results in the project's cache.
+    pub fn blobs(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        list(&self.path("cache"), &mut files);
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "blob"));
+        files
+    }
+
+    /// The file whose time says when the cache was last swept.
+    pub fn stamp(&self) -> PathBuf {
+        let mut files = Vec::new();
+        list(&self.path("cache"), &mut files);
+        files.into_iter().find(|file| file.ends_with("swept")).unwrap()
+    }
+
+    /// The whole command lines since the last call, in order.
+    pub fn command_lines(&self) -> Vec<String> {
+        let log = self.path("tools/calls.log");
+        let text = fs::read_to_string(&log).unwrap_or_default();
+        let _ = fs::remove_file(&log);
+        text.lines().map(str::to_string).collect()
+    }
+
+    /// Adds a fake tool that writes `output`, and names it in `variable`.
+    pub fn fake_tool(&mut self, tool: &str, variable: &str, output: &[u8]) {
+        let path = self.path("tools").join(tool);
+        fs::copy(env!("CARGO_BIN_EXE_fake-tool"), &path).unwrap();
+        fs::write(path.with_extension("out"), output).unwrap();
+        self.set(variable, path.to_str().unwrap());
+    }
+
     /// Makes a fake tool misbehave; an empty text ends that.
     pub fn fault(&self, tool: &str, fault: &str) {
         fs::write(self.path(&format!("tools/{tool}.fault")), fault).unwrap();
@@ -192,6 +223,13 @@ fn summary(line: &str) -> String {
         _ => "run",
     };
     format!("{} {what}", words[0])
+}
+
+fn list(dir: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { list(&path, files) } else { files.push(path) }
+    }
 }
 
 fn copy(from: &Path, to: &Path) {

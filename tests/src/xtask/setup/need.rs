@@ -105,6 +105,28 @@ pub(crate) const DRIVERS: &[Need] = &[
     },
 ];
 
+/// What kernels are built with beside, to compare.
+pub(crate) const BENCH: &[Need] = &[
+    Need {
+        what: "ninja",
+        purpose: "builds the same kernels, to compare",
+        probe: Probe::Program("ninja"),
+        packages: packages(["ninja-build", "ninja-build", "ninja", "ninja"]),
+    },
+    Need {
+        what: "ccache",
+        purpose: "helps ninja, to compare",
+        probe: Probe::Program("ccache"),
+        packages: packages(["ccache", "ccache", "ccache", "ccache"]),
+    },
+    Need {
+        what: "strace",
+        purpose: "counts the processes of a build",
+        probe: Probe::Program("strace"),
+        packages: packages(["strace", "strace", "strace", "-"]),
+    },
+];
+
 /// Installs what comes from Python's package index.
 pub(super) const PIP: &[Need] = &[Need {
     what: "pip",

@@ -1,0 +1,128 @@
+//! Blobs: results in the cache, whose bytes are checked when, and only when, somebody reads them.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use offload_format::{Hash128, bytes};
+
+use super::touch;
+use crate::error::{Error, Result};
+use crate::fs;
+
+const MAGIC: [u8; 8] = *b"OFLDBLOB";
+const HEADER: usize = 32;
+
+/// A result that was there when it was looked up. Its hash and size are known without reading it, and mostly they
+/// are all that is needed: of the inputs of a step that need not run, for example.
+#[derive(Clone, Debug)]
+pub(crate) struct Blob {
+    pub(super) path: PathBuf,
+    pub(crate) hash: Hash128,
+    pub(crate) size: u64,
+}
+
+/// Why the bytes of a blob are not to be had: it was evicted after it was looked up, or a disk failed.
+#[derive(Debug)]
+pub(crate) struct Stale(PathBuf);
+
+impl Blob {
+    /// Looks at the header of `path`. A file that was cut is found out here, changed bytes by reading them.
+    pub(super) fn open(path: PathBuf) -> Option<Blob> {
+        let mut head = [0; HEADER];
+        let mut file = File::open(&path).ok()?;
+        file.read_exact(&mut head).ok()?;
+        let size = bytes::u64_at(&head, 8, "blob").ok()?;
+        let hash = Hash128(bytes::array(&head, 16, "blob").ok()?);
+        let whole = file.metadata().ok()?.len() == size.checked_add(HEADER as u64)?;
+        if !head.starts_with(&MAGIC) || !whole {
+            return None;
+        }
+        touch(&file);
+        Some(Blob { path, hash, size })
+    }
+
+    pub(super) fn write(path: PathBuf, content: &[u8]) -> Result<Blob> {
+        let hash = Hash128::of(content);
+        let size = content.len() as u64;
+        fs::publish(&path, |out| {
+            [&MAGIC, &size.to_le_bytes(), &hash.0[..], content]
+                .iter()
+                .try_for_each(|part| out.write_all(part))
+        })?;
+        Ok(Blob { path, hash, size })
+    }
+
+    /// The bytes, checked.
+    ///
+    /// # Errors
+    /// One that [`super::Cache::remaking`] knows, if the blob is gone or damaged.
+    pub(crate) fn read(&self) -> Result<Vec<u8>> {
+        let mut content = Vec::new();
+        self.copy_to(&mut content).map_err(|error| Error::io("read", &self.path, error))?;
+        Ok(content)
+    }
+
+    pub(crate) fn read_text(&self) -> Result<String> {
+        String::from_utf8(self.read()?)
+            .map_err(|_| Error::new(format!("`{}` is not UTF-8", self.path.display())))
+    }
+
+    /// Copies the bytes to `out`, without holding them in memory, and checks them on the way.
+    pub(crate) fn copy_to(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut file = File::open(&self.path).map_err(|error| self.missing(error))?;
+        file.read_exact(&mut [0; HEADER]).map_err(|error| self.missing(error))?;
+        let mut hasher = blake3::Hasher::new();
+        let mut copied: u64 = 0;
+        let mut buffer = vec![0; 64 << 10];
+        loop {
+            let count = file.read(&mut buffer)?;
+            let Some(read) = buffer.get(..count).filter(|read| !read.is_empty()) else { break };
+            hasher.update(read);
+            copied = copied.saturating_add(read.len() as u64);
+            out.write_all(read)?;
+        }
+        let mut hash = Hash128([0; 16]);
+        hasher.finalize_xof().fill(&mut hash.0);
+        if hash == self.hash && copied == self.size { Ok(()) } else { Err(self.stale()) }
+    }
+
+    /// Not every failure says something about the file: there may be too many open ones.
+    fn missing(&self, error: io::Error) -> io::Error {
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof => self.stale(),
+            _ => error,
+        }
+    }
+
+    /// Removes what is left of the file, so that the next look-up misses it.
+    fn stale(&self) -> io::Error {
+        let _ = std::fs::remove_file(&self.path);
+        io::Error::other(Stale(self.path.clone()))
+    }
+}
+
+impl Stale {
+    /// Whether `error` says that a blob is gone or damaged.
+    pub(crate) fn is_behind(error: &io::Error) -> bool {
+        error.get_ref().is_some_and(|inner| inner.is::<Stale>())
+    }
+}
+
+impl fmt::Display for Stale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the cache entry `{}` was damaged or removed while it was needed", self.0.display())
+    }
+}
+
+impl std::error::Error for Stale {}
+
+/// Whether a file of the cache has a blob's name or that of recorded dependencies.
+pub(super) fn is_entry(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let key = name.strip_suffix(".blob").or_else(|| name.strip_suffix(".deps"));
+    key.is_some_and(|key| {
+        key.len() == 32 && key.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    })
+}

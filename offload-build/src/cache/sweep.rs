@@ -1,0 +1,126 @@
+//! Eviction: what was unused for long goes, then the oldest until the rest is small enough.
+//!
+//! Nothing is locked: whoever needs an entry that goes meanwhile misses it and makes it anew. Files that no release
+//! of this crate wrote are left alone.
+
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::blob::is_entry;
+use super::limits::Limits;
+use super::{DAY, VERSION};
+use crate::error::Result;
+use crate::fs::{SCRATCH_PREFIX, publish};
+
+/// When the cache was last swept: the time of this file.
+const STAMP: &str = "swept";
+/// Tells programs that make backups to leave the directory out (<https://bford.info/cachedir/>).
+const TAG: &str = "CACHEDIR.TAG";
+const TAG_TEXT: &str = "Signature: 8a477f597d28d172789f06886806bc55\n\
+    # This directory holds compiled GPU kernels of the crate offload-build. It can be deleted at any time.\n";
+
+/// Something of the cache that may go.
+#[derive(Debug)]
+struct Entry {
+    /// First, so that entries sort by time; the path breaks ties.
+    unused: Duration,
+    path: PathBuf,
+    size: u64,
+}
+
+/// Marks a directory as ours, so that a later release dares to remove it.
+pub(super) fn tag(dir: &Path) -> Result<()> {
+    let path = dir.join(TAG);
+    if path.exists() { Ok(()) } else { publish(&path, |out| out.write_all(TAG_TEXT.as_bytes())) }
+}
+
+/// Sweeps `dir` unless that was done within a day.
+pub(super) fn if_due(dir: &Path, limits: &Limits) {
+    let (stamp, now) = (dir.join(STAMP), SystemTime::now());
+    let swept = fs::symlink_metadata(&stamp).ok().and_then(|data| unused(&data, now));
+    if swept.is_some_and(|ago| ago < DAY) {
+        return;
+    }
+    // Before the work, so that builds which end meanwhile do not do it too.
+    if publish(&stamp, |_| Ok(())).is_ok() {
+        sweep(dir, limits, now);
+    }
+}
+
+fn sweep(dir: &Path, limits: &Limits, now: SystemTime) {
+    remove_scratch(dir, now);
+    if let Some(age) = limits.age {
+        remove_releases(dir, age, now);
+    }
+    let mut entries = entries(dir, now);
+    entries.sort_by(|a, b| (b.unused, &a.path).cmp(&(a.unused, &b.path)));
+    let mut total: u64 = entries.iter().map(|entry| entry.size).fold(0, u64::saturating_add);
+    for entry in entries {
+        let old = limits.age.is_some_and(|age| entry.unused > age);
+        let over = limits.size.is_some_and(|size| total > size);
+        if (old || over) && fs::remove_file(&entry.path).is_ok() {
+            total = total.saturating_sub(entry.size);
+        }
+    }
+}
+
+/// The entries of all shards. Unfinished files of killed builds go at once.
+fn entries(dir: &Path, now: SystemTime) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    for shard in list(dir).filter(|(path, data)| data.is_dir() && is_shard(path)).map(|(path, _)| path) {
+        for (path, data) in list(&shard).filter(|(_, data)| data.is_file()) {
+            let Some(unused) = unused(&data, now) else { continue };
+            if is_entry(&path) {
+                entries.push(Entry { unused, path, size: data.len() });
+            } else if unused > DAY && has_prefix(&path, SCRATCH_PREFIX) {
+                let _ = fs::remove_file(&path);
+            }
+        }
+    }
+    entries
+}
+
+/// Directories in which tools ran whose build was killed.
+fn remove_scratch(dir: &Path, now: SystemTime) {
+    for (path, data) in list(dir).filter(|(path, _)| has_prefix(path, SCRATCH_PREFIX)) {
+        if unused(&data, now).is_some_and(|unused| unused > DAY) {
+            let _ = if data.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        }
+    }
+}
+
+/// What other releases left: their time is that of their last use, see [`super::Cache`].
+fn remove_releases(dir: &Path, age: Duration, now: SystemTime) {
+    // A cache in `OUT_DIR` has no other releases beside it.
+    let Some(parent) = dir.parent().filter(|_| dir.ends_with(VERSION)) else { return };
+    for (path, data) in list(parent).filter(|(path, data)| data.is_dir() && has_prefix(path, "v")) {
+        let ours = fs::read_to_string(path.join(TAG)).is_ok_and(|text| text == TAG_TEXT);
+        if path != dir && ours && unused(&data, now).is_some_and(|unused| unused > age) {
+            let _ = fs::remove_dir_all(&path);
+        }
+    }
+}
+
+/// What is in `dir`, links not followed. What cannot be listed is left alone.
+fn list(dir: &Path) -> impl Iterator<Item = (PathBuf, Metadata)> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    entries.filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)))
+}
+
+/// A time in the future, from before a clock was set right, counts as now.
+fn unused(data: &Metadata, now: SystemTime) -> Option<Duration> {
+    Some(now.duration_since(data.modified().ok()?).unwrap_or_default())
+}
+
+fn is_shard(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.len() == 2 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn has_prefix(path: &Path, prefix: &str) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(prefix))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+//! Entries that are made once, damaged, removed and used.
+
+use super::*;
+
+pub(super) const UNLIMITED: Limits = Limits { size: None, age: None };
+
+pub(super) fn cache(limits: Limits) -> (tempfile::TempDir, Cache) {
+    let dir = tempfile::tempdir().unwrap();
+    let cache = Cache::at(dir.path().join(VERSION), limits).unwrap();
+    (dir, cache)
+}
+
+pub(super) fn key(text: &str) -> Key {
+    KeyBuilder::new("test").part(text.as_bytes()).finish()
+}
+
+/// Makes a file look as if it was last used `ago`.
+pub(super) fn age(path: &Path, ago: Duration) {
+    File::open(path).unwrap().set_modified(SystemTime::now() - ago).unwrap();
+}
+
+fn unused(path: &Path) -> Duration {
+    SystemTime::now().duration_since(path.metadata().unwrap().modified().unwrap()).unwrap_or_default()
+}
+
+#[test]
+fn an_entry_is_made_once() {
+    let (_dir, cache) = cache(UNLIMITED);
+    cache.get_or(key("a"), || Ok(b"made".to_vec())).unwrap();
+    let blob = cache.get_or(key("a"), || panic!("made again")).unwrap();
+    assert_eq!(blob.read().unwrap(), b"made");
+}
+
+#[test]
+fn every_damage_is_missing_and_made_anew() {
+    let (_dir, cache) = cache(UNLIMITED);
+    let path = cache.put(key("a"), b"some bytes").unwrap().path;
+    let good = std::fs::read(&path).unwrap();
+    let read = || {
+        let made = std::cell::Cell::new(0);
+        cache.distrusted.store(false, Ordering::Relaxed);
+        let content = cache.remaking(|| {
+            let make = || {
+                made.set(made.get() + 1);
+                Ok(b"some bytes".to_vec())
+            };
+            cache.get_or(key("a"), make)?.read()
+        });
+        (content.unwrap(), made.get())
+    };
+    assert_eq!(read(), (b"some bytes".to_vec(), 0));
+    for at in 0..good.len() {
+        let mut bad = good.clone();
+        bad[at] ^= 1;
+        for damaged in [&bad[..], &good[..at]] {
+            std::fs::write(&path, damaged).unwrap();
+            assert_eq!(read(), (b"some bytes".to_vec(), 1), "byte {at} of {}", damaged.len());
+        }
+    }
+}
+
+#[test]
+fn an_entry_that_vanishes_is_made_anew() {
+    let (_dir, cache) = cache(UNLIMITED);
+    let made = std::cell::Cell::new(0);
+    let content = cache.remaking(|| {
+        let blob = cache.get_or(key("a"), || {
+            made.set(made.get() + 1);
+            Ok(b"made".to_vec())
+        })?;
+        if made.get() == 1 {
+            std::fs::remove_file(&blob.path).unwrap();
+        }
+        blob.read()
+    });
+    assert_eq!((content.unwrap(), made.get()), (b"made".to_vec(), 2));
+}
+
+/// A chain of results of which every one is damaged takes one attempt more, not one for each.
+#[test]
+fn damage_everywhere_is_made_good_at_once() {
+    let (_dir, cache) = cache(UNLIMITED);
+    let chain = || {
+        cache.remaking(|| {
+            let mut content = b"start".to_vec();
+            for at in 0..10 {
+                let key = KeyBuilder::new("link").part(&[at]).part(&content).finish();
+                content = cache.get_or(key, || Ok([&content[..], b"+"].concat()))?.read()?;
+            }
+            Ok((content, cache.distrusted.load(Ordering::Relaxed)))
+        })
+    };
+    let (made, distrusted) = chain().unwrap();
+    assert!(!distrusted);
+    for shard in std::fs::read_dir(cache.dir()).unwrap().map(|entry| entry.unwrap().path()) {
+        for file in std::fs::read_dir(shard).into_iter().flatten().map(|entry| entry.unwrap().path()) {
+            let mut bytes = std::fs::read(&file).unwrap();
+            *bytes.last_mut().unwrap() ^= 1;
+            std::fs::write(&file, bytes).unwrap();
+        }
+    }
+    assert_eq!(chain().unwrap(), (made, true));
+}
+
+#[test]
+fn what_always_vanishes_is_an_error() {
+    let (_dir, cache) = cache(UNLIMITED);
+    let attempts = std::cell::Cell::new(0);
+    let error = cache.remaking(|| {
+        attempts.set(attempts.get() + 1);
+        let blob = cache.put(key("a"), b"x")?;
+        std::fs::remove_file(&blob.path).unwrap();
+        blob.read()
+    });
+    assert!(error.unwrap_err().to_string().contains("damaged or removed while it was needed"));
+    assert_eq!(attempts.get(), 3);
+}
+
+#[test]
+fn other_errors_are_not_repeated() {
+    let (_dir, cache) = cache(UNLIMITED);
+    let attempts = std::cell::Cell::new(0);
+    let result: Result<()> = cache.remaking(|| {
+        attempts.set(attempts.get() + 1);
+        Err(Error::io("read", Path::new("x"), std::io::Error::other("y")))
+    });
+    assert!(result.is_err());
+    assert_eq!(attempts.get(), 1);
+}
+
+#[test]
+fn a_use_is_noted_once_a_day() {
+    let (_dir, cache) = cache(UNLIMITED);
+    let blob = cache.put(key("a"), b"x").unwrap().path;
+    cache.put_dependencies(key("a"), "read").unwrap();
+    let deps = cache.path(key("a"), "deps");
+    for path in [&blob, &deps] {
+        age(path, DAY / 2);
+    }
+    cache.get(key("a")).unwrap();
+    cache.dependencies(key("a")).unwrap();
+    for path in [&blob, &deps] {
+        assert!(unused(path) >= DAY / 2, "{}", path.display());
+        age(path, DAY * 2);
+    }
+    cache.get(key("a")).unwrap();
+    cache.dependencies(key("a")).unwrap();
+    for path in [&blob, &deps] {
+        assert!(unused(path) < DAY / 2, "{}", path.display());
+    }
+}

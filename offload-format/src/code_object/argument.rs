@@ -1,0 +1,103 @@
+//! The arguments of a kernel, as the notes describe them.
+
+use serde::Deserialize;
+
+/// An argument of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct Argument {
+    /// Its name in the source, if the compiler wrote it.
+    #[serde(rename = ".name")]
+    pub name: Option<String>,
+    /// Its type in the source, if the compiler wrote it.
+    #[serde(rename = ".type_name")]
+    pub type_name: Option<String>,
+    /// Where it lies among the arguments, in bytes.
+    #[serde(rename = ".offset")]
+    pub offset: u64,
+    /// Its size in bytes.
+    #[serde(rename = ".size")]
+    pub size: u64,
+    /// What it is.
+    #[serde(rename = ".value_kind")]
+    pub value_kind: ValueKind,
+    /// Where a pointer points to.
+    #[serde(rename = ".address_space")]
+    pub address_space: Option<AddressSpace>,
+}
+
+/// What an argument is.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
+#[non_exhaustive]
+pub enum ValueKind {
+    /// A value.
+    ByValue,
+    /// A pointer to global or constant memory.
+    GlobalBuffer,
+    /// A pointer to local memory, whose size the launch gives.
+    DynamicSharedPointer,
+    /// A sampler.
+    Sampler,
+    /// An image.
+    Image,
+    /// A pipe.
+    Pipe,
+    /// A queue.
+    Queue,
+    /// One that the runtime fills in, as `hidden_block_count_x`.
+    Hidden(String),
+    /// One of a later version.
+    Other(String),
+}
+
+impl From<String> for ValueKind {
+    fn from(text: String) -> ValueKind {
+        match text.as_str() {
+            "by_value" => ValueKind::ByValue,
+            "global_buffer" => ValueKind::GlobalBuffer,
+            "dynamic_shared_pointer" => ValueKind::DynamicSharedPointer,
+            "sampler" => ValueKind::Sampler,
+            "image" => ValueKind::Image,
+            "pipe" => ValueKind::Pipe,
+            "queue" => ValueKind::Queue,
+            hidden if hidden.starts_with("hidden_") => ValueKind::Hidden(text),
+            _ => ValueKind::Other(text),
+        }
+    }
+}
+
+/// An address space of OpenCL.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
+#[non_exhaustive]
+pub enum AddressSpace {
+    /// Private memory.
+    Private,
+    /// Global memory.
+    Global,
+    /// Constant memory.
+    Constant,
+    /// Local memory.
+    Local,
+    /// Any of them.
+    Generic,
+    /// Global data share.
+    Region,
+    /// One of a later version.
+    Other(String),
+}
+
+impl From<String> for AddressSpace {
+    fn from(text: String) -> AddressSpace {
+        match text.as_str() {
+            "private" => AddressSpace::Private,
+            "global" => AddressSpace::Global,
+            "constant" => AddressSpace::Constant,
+            "local" => AddressSpace::Local,
+            "generic" => AddressSpace::Generic,
+            "region" => AddressSpace::Region,
+            _ => AddressSpace::Other(text),
+        }
+    }
+}

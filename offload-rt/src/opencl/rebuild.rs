@@ -1,0 +1,141 @@
+//! Kernels that spill registers are built once more for the large register file, and each is taken from its better
+//! build.
+//!
+//! That is for Intel GPUs and for code that the driver compiles. How the driver is asked stands in `driver`.
+
+use std::collections::BTreeMap;
+
+use offload_format::RegisterFile;
+use offload_format::pack::KernelInfo;
+
+use crate::error::Error;
+
+/// What asks for the large register file: the newer name first, for drivers differ in which they know.
+const LARGE: [&str; 2] = ["-cl-intel-256-GRF-per-thread", "-ze-opt-large-register-file"];
+
+/// What is asked of a driver.
+pub(super) trait Driver {
+    type Program;
+
+    /// Builds the image.
+    fn build(&self, options: &str) -> Result<Self::Program, Error>;
+
+    /// The kernels of a program.
+    fn kernel_names(&self, program: &Self::Program) -> Vec<String>;
+
+    /// Registers, spilled bytes of a hardware thread, work-items of one (as the size of its sub-group) and largest
+    /// work-group of a kernel, as far as the driver tells.
+    fn usage(&self, program: &Self::Program, kernel: &str) -> KernelInfo;
+}
+
+/// An image that is built once, or twice.
+#[derive(Debug)]
+pub(super) struct Built<P> {
+    default: P,
+    large: Option<P>,
+    /// The kernels that are taken from `large`, and the largest work-group that each can have there.
+    from_large: BTreeMap<String, u64>,
+    kernels: Vec<KernelInfo>,
+}
+
+/// Builds the image once.
+pub(super) fn once<D: Driver>(driver: &D, kernels: &[KernelInfo]) -> Result<Built<D::Program>, Error> {
+    let default = driver.build("")?;
+    Ok(Built { default, large: None, from_large: BTreeMap::new(), kernels: kernels.to_vec() })
+}
+
+/// Builds the image, and again if a kernel spills. A second build that fails changes nothing.
+pub(super) fn without_spills<D: Driver>(
+    driver: &D,
+    kernels: &[KernelInfo],
+) -> Result<Built<D::Program>, Error> {
+    let mut built = once(driver, kernels)?;
+    let names = driver.kernel_names(&built.default);
+    let first: Vec<KernelInfo> = names
+        .into_iter()
+        .map(|name| KernelInfo { name: name.clone(), ..driver.usage(&built.default, &name) })
+        .collect();
+    first.iter().for_each(|usage| built.tell(usage, ""));
+    let spilling: Vec<KernelInfo> =
+        first.into_iter().filter(|usage| usage.spilled.is_some_and(|bytes| bytes > 0)).collect();
+    if spilling.is_empty() {
+        return Ok(built);
+    }
+    match LARGE.iter().find_map(|options| driver.build(options).ok()) {
+        Some(large) => built.add(driver, large, &spilling),
+        None => spilling.iter().for_each(|usage| built.tell(usage, "the driver has no large register file")),
+    }
+    Ok(built)
+}
+
+impl<P> Built<P> {
+    /// The records of the pack, with what the driver tells.
+    pub(super) fn kernels(&self) -> &[KernelInfo] {
+        &self.kernels
+    }
+
+    /// The program that `kernel` is launched from in work-groups of `size` work-items. The large register file allows
+    /// only smaller ones, and a launch that is possible without it must not fail because of it.
+    pub(super) fn program_for(&self, kernel: &str, size: u64) -> &P {
+        match (&self.large, self.from_large.get(kernel)) {
+            (Some(large), Some(most)) if size <= *most => large,
+            _ => &self.default,
+        }
+    }
+
+    /// Takes those of the `spilling` kernels from `large` that are better there.
+    fn add<D: Driver<Program = P>>(&mut self, driver: &D, large: P, spilling: &[KernelInfo]) {
+        for first in spilling {
+            let second = KernelInfo { name: first.name.clone(), ..driver.usage(&large, &first.name) };
+            let required = self.required(&first.name);
+            let (file, why) = choose(first, &second, required);
+            match file {
+                RegisterFile::Default => self.tell(first, &why),
+                RegisterFile::Large => {
+                    self.tell(&second, &why);
+                    let most = second.max_work_group.map_or(u64::MAX, u64::from);
+                    self.from_large.insert(first.name.clone(), most);
+                }
+            }
+        }
+        // A program that no kernel is taken from would only take memory.
+        self.large = (!self.from_large.is_empty()).then_some(large);
+    }
+
+    /// The work-items of the work-group that the source requires, 0 if it requires none.
+    fn required(&self, kernel: &str) -> u64 {
+        let known = self.kernels.iter().find(|known| known.name == kernel);
+        known.map_or(0, |known| known.required_work_group.map(u64::from).iter().product())
+    }
+
+    /// Puts `usage` into the record of its kernel, and why it is so.
+    fn tell(&mut self, usage: &KernelInfo, why: &str) {
+        for known in self.kernels.iter_mut().filter(|known| known.name == usage.name) {
+            known.registers = usage.registers.or(known.registers);
+            known.spilled = usage.spilled.or(known.spilled);
+            known.max_work_group = usage.max_work_group.or(known.max_work_group);
+            if !why.is_empty() {
+                known.remark = why.to_string();
+            }
+        }
+    }
+}
+
+/// The better build of one kernel, and why. The large register file is no choice where it does not allow the
+/// work-group that the kernel requires, of this many work-items.
+fn choose(first: &KernelInfo, second: &KernelInfo, required: u64) -> (RegisterFile, String) {
+    let (file, why) = RegisterFile::better(first, second);
+    match second.max_work_group {
+        Some(most) if file == RegisterFile::Large && u64::from(most) < required => {
+            let spilled = first.spilled.unwrap_or(0);
+            let why = format!(
+                "spills {spilled} bytes; with the large register file a work-group has at most {most} work-items, {required} are required"
+            );
+            (RegisterFile::Default, why)
+        }
+        _ => (file, why),
+    }
+}
+
+#[cfg(test)]
+mod tests;

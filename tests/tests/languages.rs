@@ -1,0 +1,128 @@
+//! Every language for every kind of target, by the real compilers: what the program carries, and what runs here.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise"
+)]
+
+mod support;
+
+use std::path::Path;
+use std::process::Command;
+
+use support::Project;
+
+const GPUS: [&str; 7] = [
+    "spirv64",
+    "intel:pvc",
+    "intel:acm-g10",
+    "nvptx:sm_75",
+    "cubin:sm_90",
+    "amdgcn:gfx90a",
+    "amdgcn:gfx11-generic",
+];
+
+/// Modules with the kernel `scale`, its number of arguments, and the targets it is compiled for.
+const LANGUAGES: [(&str, usize, &[&str]); 6] = [
+    ("opencl", 3, &["host", "spirv64", "intel:pvc", "nvptx:sm_75", "cubin:sm_90", "amdgcn:gfx90a"]),
+    ("opencl-cpp", 2, &GPUS),
+    ("c", 2, &GPUS),
+    ("cpp", 2, &GPUS),
+    ("cuda", 2, &["nvptx:sm_75", "cubin:sm_90"]),
+    ("hip", 2, &["amdgcn:gfx90a", "amdgcn:gfx11-generic"]),
+];
+
+/// Compiles the fixture's C file as another project would.
+fn ready_made(dir: &Path) {
+    let clang = offload_tests::require("clang-22").or_else(|| offload_tests::require("clang")).unwrap();
+    std::fs::create_dir_all(dir.join("ready")).unwrap();
+    let freestanding = ["-x", "c", "-ffreestanding", "-nostdlibinc", "-O2", "kernels/scale.c", "-o"];
+    for (target, output) in [
+        (
+            &[
+                "--target=nvptx64-nvidia-cuda",
+                "-march=sm_75",
+                "-Xclang",
+                "-target-feature",
+                "-Xclang",
+                "+ptx63",
+                "-S",
+            ][..],
+            "scale.ptx",
+        ),
+        (&["--target=spirv64v1.2-unknown-unknown", "-c"], "scale.spv"),
+        (&["--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-nogpulib"], "scale.hsaco"),
+    ] {
+        let mut command = Command::new(&clang);
+        command.args(target).args(freestanding).arg(format!("ready/{output}")).current_dir(dir);
+        assert!(command.status().unwrap().success(), "{command:?}");
+    }
+}
+
+#[test]
+fn every_language_reaches_its_targets() {
+    if offload_tests::require_ptxas().is_none() {
+        return;
+    }
+    let project = Project::new("languages");
+    ready_made(&project.path("."));
+    let text = project.run(&[]);
+    let has = |module: &str, target: &str, rest: &str| {
+        let start = format!("{module} for {target} | {rest}");
+        assert!(text.lines().any(|line| line.starts_with(&start)), "no {start:?} in\n{text}");
+    };
+    for (module, args, targets) in LANGUAGES {
+        for target in targets {
+            has(module, target, &format!("scale | args {args}"));
+        }
+        let images = text.lines().filter(|line| line.starts_with(&format!("{module} for "))).count();
+        // OpenCL C is also compiled for the targets that the list above leaves out.
+        assert!(images == targets.len() || module == "opencl", "{module}: {images} images in\n{text}");
+    }
+    for target in ["spirv64", "intel:pvc", "nvptx:sm_75", "cubin:sm_90", "amdgcn:gfx90a"] {
+        has("ready", target, "scale | args ");
+    }
+    // What a language cannot be compiled for is told.
+    for notice in ["cuda amdgcn:gfx90a: CUDA C++ is not compiled for it", "c host: C is not compiled for it"]
+    {
+        assert!(text.contains(&format!("left out: {notice}")), "no {notice:?} in\n{text}");
+    }
+
+    variants_and_parts(&text);
+    resources(&text);
+}
+
+fn variants_and_parts(text: &str) {
+    for variant in ["N=2,T=float", "N=2,T=int", "N=4,T=float", "N=4,T=int"] {
+        assert!(text.contains(&format!("variant/{variant} for cubin:sm_90 | sum")), "{variant} in\n{text}");
+    }
+    assert!(text.contains("N=2: right") && text.contains("N=4: right"), "{text}");
+    assert!(
+        text.contains("N=2,T=int") && text.contains("hint:"),
+        "the missing variant names those there are: {text}"
+    );
+    // The part with `double` cannot be on a device without it; the other one can.
+    assert!(text.contains("split [fp64] for intel:pvc | precise"), "{text}");
+    assert!(text.contains("split [basic] for intel:acm-g10 | plain"), "{text}");
+    assert!(!text.contains("split [fp64] for intel:acm-g10"), "{text}");
+}
+
+/// Registers and spills as the compilers told them, and the choice of the register file.
+fn resources(text: &str) {
+    let line = |start: &str| {
+        text.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{start} in\n{text}"))
+    };
+    let spilling = line("spill [large-grf] for intel:acm-g10 | spill |");
+    assert!(
+        spilling.contains("registers Some(256) spilled Some(0) | 256 registers: spills 0 bytes"),
+        "{spilling}"
+    );
+    let small = line("spill for intel:acm-g10 | small |");
+    assert!(small.contains("registers Some(128) spilled Some(0)"), "{small}");
+    for target in ["cubin:sm_90", "amdgcn:gfx90a"] {
+        let small = line(&format!("spill for {target} | small |"));
+        assert!(small.contains("registers Some(") && small.contains("spilled Some(0)"), "{small}");
+    }
+}
