@@ -256,6 +256,19 @@ mod tests {
     }
 
     #[test]
+    fn the_documented_file_is_understood() {
+        let doc = include_str!("lib.rs").lines().map(|line| line.strip_prefix("//! ").unwrap_or_default());
+        let text: Vec<&str> =
+            doc.skip_while(|line| *line != "```toml").skip(1).take_while(|line| *line != "```").collect();
+        let layer = parse(&text.join("\n")).unwrap();
+        let options = &layer.modules["attention"];
+        options.check().unwrap();
+        assert_eq!(options.combinations().unwrap().len(), 4);
+        assert_eq!((options.registers_of("forward"), options.registers_of("other")), (Some(255), Some(128)));
+        assert_eq!(layer.targets.unwrap().len(), 4);
+    }
+
+    #[test]
     fn compression_forms() {
         assert_eq!(parse("compression = \"none\"").unwrap().compression, Some(Compression::None));
         let level = parse("compression = { level = 7 }").unwrap().compression;

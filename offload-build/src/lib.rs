@@ -15,12 +15,29 @@
 //! 2. the file that the environment variable `OFFLOAD_CONFIG` names,
 //! 3. `OFFLOAD_TARGETS` (separated by commas) and `OFFLOAD_COMPRESSION` (a level, or `none`).
 //!
+//! The file and the manifest may also say how a module is compiled, on top of what build.rs says:
+//!
+//! ```toml
+//! targets = ["portable", "intel:xe-hpg", "cubin:sm_90", { name = "amdgcn:gfx90a", optional = true }]
+//!
+//! [modules.attention]
+//! variants = { HEAD_DIM = [64, 128], T = ["half", "float"] } # one module for each combination
+//! split = "kernel"            # "none", "kernel", "source", "aspect"
+//! compiler = "nvcc"           # "clang", "nvcc", "hipcc", "icpx"
+//! cuda-sdk = true             # clang sees the headers of a CUDA toolkit
+//! flags = ["-ffp-contract=fast"]
+//! max-registers = 128         # NVIDIA and AMD
+//! grf = "auto"                # Intel: "auto", "default", "large"
+//! max-spills = 0              # bytes; { warn = BYTES }; "any"
+//! kernels.forward.max-registers = 255
+//! ```
+//!
 //! | variable | meaning |
 //! |---|---|
-//! | `OFFLOAD_CLANG`, `OFFLOAD_OCLOC`, `OFFLOAD_SPIRV_VAL`, `OFFLOAD_LLVM_LINK`, `OFFLOAD_LLD`, `OFFLOAD_PTXAS` | the tool to use |
+//! | `OFFLOAD_CLANG`, `OFFLOAD_OCLOC`, `OFFLOAD_SPIRV_VAL`, `OFFLOAD_LLVM_LINK`, `OFFLOAD_LLD`, `OFFLOAD_PTXAS`, `OFFLOAD_NVCC`, `OFFLOAD_HIPCC`, `OFFLOAD_ICPX` | the tool to use |
 //! | `OFFLOAD_POCL_DIR` | directory of PoCL's function library, for `host` |
 //! | `OFFLOAD_LIBCLC_DIR`, `OFFLOAD_LIBDEVICE` | directory of libclc; file of NVIDIA's bitcode library |
-//! | `CUDA_PATH`, `CUDA_HOME` | where CUDA is installed |
+//! | `CUDA_PATH`, `CUDA_HOME`, `ROCM_PATH`, `CMPLR_ROOT` | where CUDA, ROCm and oneAPI's compiler are installed |
 //! | `OFFLOAD_CACHE_DIR` | directory of the compile cache |
 //! | `OFFLOAD_CACHE_SIZE` | how large it may grow: bytes, or with a suffix `K`, `M`, `G`; 5G unless said, `0`: no limit |
 //! | `OFFLOAD_CACHE_AGE` | how many days an unused result stays in it; 90 unless said, `0`: no limit |
