@@ -263,7 +263,7 @@ mod tests {
         let layer = parse(&text.join("\n")).unwrap();
         let options = &layer.modules["attention"];
         options.check().unwrap();
-        assert_eq!(options.combinations().len(), 4);
+        assert_eq!(options.combinations().unwrap().len(), 4);
         assert_eq!((options.registers_of("forward"), options.registers_of("other")), (Some(255), Some(128)));
         assert_eq!(layer.targets.unwrap().len(), 4);
     }
