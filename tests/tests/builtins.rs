@@ -99,8 +99,7 @@ __kernel void library(__global int *r, __global float *f) {
 }
 "#;
 
-const PRINT: &str =
-    r#"printf("%d%% %s %5.1f|%v4hld|%-6x|%c %v2hhd\n", l[5], "text", 2.25f, (int4)(l[1]), 255, 'q', (char2)(-1, 2));"#;
+const PRINT: &str = r#"printf("%d%% %s %5.1f|%v4hld|%-6x|%c %v2hhd\n", l[5], "text", 2.25f, (int4)(l[1]), 255, 'q', (char2)(-1, 2));"#;
 
 const LIBRARY_MAIN: &str = r#"//! Runs the kernel on the CPU and on every OpenCL device.
 

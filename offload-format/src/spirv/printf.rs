@@ -161,9 +161,11 @@ impl<'a> Rewriter<'a> {
     fn id(&mut self) -> Result<u32, Error> {
         let id = self.bound;
         let limit = u64::from(u32::MAX);
-        self.bound = id
-            .checked_add(1)
-            .ok_or(ErrorKind::TooLarge { what: "the ids of a SPIR-V module", size: limit, limit })?;
+        self.bound = id.checked_add(1).ok_or(ErrorKind::TooLarge {
+            what: "the ids of a SPIR-V module",
+            size: limit,
+            limit,
+        })?;
         Ok(id)
     }
 
@@ -179,7 +181,9 @@ impl<'a> Rewriter<'a> {
         }
         let bound = self.bound.to_le_bytes();
         let header = self.out.get_mut(BOUND as usize..BOUND as usize + bound.len());
-        header.ok_or_else(|| Error::invalid("size of the SPIR-V module", HEADER_SIZE))?.copy_from_slice(&bound);
+        header
+            .ok_or_else(|| Error::invalid("size of the SPIR-V module", HEADER_SIZE))?
+            .copy_from_slice(&bound);
         Ok(Some(self.out))
     }
 }
@@ -195,21 +199,51 @@ mod tests {
 
     /// Ids: 1 the set, 2 char, 3 a length, 4 the array, 5 a pointer to it, 6 the format, 7 void, 8 the result.
     fn module(format: u32) -> Vec<u8> {
-        words(&[
-            [super::super::MAGIC, 0x0001_0200, 0, 9, 0].as_slice(),
-            &[5 << 16 | 11, 1, u32::from_le_bytes(*b"Open"), u32::from_le_bytes(*b"CL.s"), u32::from_le_bytes(*b"td\0\0")],
-            &[4 << 16 | 21, 2, 8, 0, 4 << 16 | 28, 4, 2, 3, 4 << 16 | 32, 5, 0, 4, 4 << 16 | 59, 5, 6, 0],
-            &[5 << 16 | 54, 7, 8, 0, 0, 6 << 16 | 12, 7, 8, 1, 184, format, 1 << 16 | 56],
-        ]
-        .concat())
+        words(
+            &[
+                [super::super::MAGIC, 0x0001_0200, 0, 9, 0].as_slice(),
+                &[
+                    5 << 16 | 11,
+                    1,
+                    u32::from_le_bytes(*b"Open"),
+                    u32::from_le_bytes(*b"CL.s"),
+                    u32::from_le_bytes(*b"td\0\0"),
+                ],
+                &[4 << 16 | 21, 2, 8, 0, 4 << 16 | 28, 4, 2, 3, 4 << 16 | 32, 5, 0, 4, 4 << 16 | 59, 5, 6, 0],
+                &[5 << 16 | 54, 7, 8, 0, 0, 6 << 16 | 12, 7, 8, 1, 184, format, 1 << 16 | 56],
+            ]
+            .concat(),
+        )
     }
 
     #[test]
     fn the_format_becomes_a_pointer_to_characters() {
         let rewritten = with_character_formats(&module(6)).unwrap().unwrap();
-        let new: Vec<u32> = rewritten.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+        let new: Vec<u32> =
+            rewritten.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
         assert_eq!(new[3], 11);
-        let end = [4 << 16 | 32, 9, 0, 2, 5 << 16 | 54, 7, 8, 0, 0, 4 << 16 | 124, 9, 10, 6, 6 << 16 | 12, 7, 8, 1, 184, 10, 1 << 16 | 56];
+        let end = [
+            4 << 16 | 32,
+            9,
+            0,
+            2,
+            5 << 16 | 54,
+            7,
+            8,
+            0,
+            0,
+            4 << 16 | 124,
+            9,
+            10,
+            6,
+            6 << 16 | 12,
+            7,
+            8,
+            1,
+            184,
+            10,
+            1 << 16 | 56,
+        ];
         assert_eq!(new[new.len() - end.len()..], end);
         assert_eq!(with_character_formats(&rewritten).unwrap(), None);
     }

@@ -6,8 +6,7 @@ use crate::error::Result;
 use crate::workspace::Workspace;
 use crate::{builtins, fresh, gpu, linkers, syclbin};
 
-pub(crate) const HELP: &str =
-    "nightly         linkers, syclbin, gpu on the CPU, builtins and fresh, one after the other; fails if one does";
+pub(crate) const HELP: &str = "nightly         linkers, syclbin, gpu on the CPU, builtins and fresh, one after the other; fails if one does";
 
 pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
     type Run = fn(&Workspace, &[String]) -> Result<ExitCode>;

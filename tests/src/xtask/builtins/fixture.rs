@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::case::Case;
-use crate::fixture;
 use crate::error::{Error, Result};
+use crate::fixture;
 use crate::setup::{self, Toolkit};
 use crate::workspace::Workspace;
 
@@ -30,10 +30,7 @@ pub(super) struct Built {
 
 impl<'a> Fixture<'a> {
     /// The same place each time, so that little is built again; each list of cases has a `name`.
-    pub(super) fn prepare(
-        workspace: &'a Workspace,
-        (name, cases): (&str, &[Case]),
-    ) -> Result<Fixture<'a>> {
+    pub(super) fn prepare(workspace: &'a Workspace, (name, cases): (&str, &[Case])) -> Result<Fixture<'a>> {
         let dir = workspace.shell.create_dir(workspace.target_dir.join("builtins/src").join(name))?;
         let given = workspace.shell.var_os("CUDA_PATH").map(PathBuf::from);
         let given = given.filter(|dir| dir.join("nvvm/libdevice").is_dir());

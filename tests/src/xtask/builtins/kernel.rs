@@ -15,68 +15,80 @@ use super::signature::{Extent, Param, Signature};
 /// Work-items of a group; kernels with local memory count on it.
 pub(super) const GROUP: usize = 16;
 
-/// A kernel that calls an element-wise function or a reduction for every width.
-pub(super) fn map(kernel: &str, name: &str, signature: &Signature, (widths, space): (&[usize], &str)) -> String {
-    let mut params: Vec<(Param, String)> = Vec::new();
-    for (index, param) in signature.inputs.iter().enumerate() {
-        params.push((*param, format!("a{index}")));
+/// A kernel that calls an element-wise function or a reduction for every width; a pointer argument is to `space`.
+pub(super) fn map(
+    kernel: &str,
+    name: &str,
+    signature: &Signature,
+    (widths, space): (&[usize], &str),
+) -> String {
+    let names = (0..signature.inputs.len()).map(|index| format!("a{index}"));
+    let inputs: Vec<(Param, String)> = signature.inputs.iter().copied().zip(names).collect();
+    let mut text = head(kernel, &inputs, &outputs(signature));
+    if let Some(pointer) = signature.pointer {
+        text = with_room(&text, pointer.element, (widths, space));
     }
-    let mut text = head(kernel, &params, &outputs(signature));
     for width in widths {
         text.push_str(&open_loop(*width));
-        let mut args: Vec<String> =
-            params.iter().map(|(param, array)| load(param.element, array, extent(param, *width))).collect();
-        if let Some(pointer) = signature.pointer {
-            let pointed = pointer.element.vector(*width);
-            match space {
-                "__private" => text.push_str(&format!("    {pointed} o;\n")),
-                "__local" => text.push_str(&format!("    __local {pointed} *p = &l{width}[get_local_id(0)];\n")),
-                _ => text.push_str(&format!(
-                    "    __global {pointed} *p = (__global {pointed} *)(scratch + get_global_id(0) * 16);\n"
-                )),
-            }
-            args.push(if space == "__private" { "&o".into() } else { "p".into() });
-        }
-        let result = extent(&signature.result, *width);
-        let call = format!("{name}({})", args.join(", "));
-        let _ = writeln!(text, "    {} v = {call};", result_type(signature, *width));
-        text.push_str(&store("r0", "v", result));
-        if signature.pointer.is_some() {
-            let from = if space == "__private" { "o" } else { "(*p)" };
-            text.push_str(&store("r1", from, *width));
-        }
+        text.push_str(&call(name, signature, &inputs, (*width, space)));
         text.push_str(close_loop(signature.pointer.is_some()));
     }
     text.push_str("}\n");
-    with_locals(&text, signature, (widths, space))
+    text
 }
 
-/// Local variables stand at the start of the kernel.
-fn with_locals(text: &str, signature: &Signature, (widths, space): (&[usize], &str)) -> String {
-    let Some(pointer) = signature.pointer.filter(|_| space == "__local") else {
-        let scratch = signature.pointer.filter(|_| space == "__global");
-        return match scratch {
-            Some(pointer) => {
-                let param = format!("__global {} *scratch, uint count)", pointer.element.name());
-                text.replacen("uint count)", &param, 1)
-            }
-            None => text.to_string(),
-        };
-    };
-    let mut locals = String::from("{\n");
-    for width in widths {
-        let _ = writeln!(locals, "  __local {} l{width}[{GROUP}];", pointer.element.vector(*width));
+/// One call and what becomes of its results.
+fn call(
+    name: &str,
+    signature: &Signature,
+    inputs: &[(Param, String)],
+    (width, space): (usize, &str),
+) -> String {
+    let loads = inputs.iter().map(|(param, array)| load(param.element, array, extent(param, width)));
+    let mut args: Vec<String> = loads.collect();
+    let mut text = String::new();
+    if let Some(pointer) = signature.pointer {
+        text.push_str(&pointee(pointer.element, (width, space)));
+        args.push("p".to_string());
     }
-    text.replacen("{\n", &locals, 1)
+    let result = extent(&signature.result, width);
+    let result_type = signature.result.element.vector(result);
+    let _ = writeln!(text, "    {result_type} v = {name}({});", args.join(", "));
+    text.push_str(&store("r0", "v", result));
+    if signature.pointer.is_some() {
+        text.push_str(&store("r1", "(*p)", width));
+    }
+    text
+}
+
+/// `p`, a pointer to a vector of the work-item's own.
+fn pointee(element: Element, (width, space): (usize, &str)) -> String {
+    let vector = element.vector(width);
+    match space {
+        "__local" => format!("    __local {vector} *p = &l{width}[get_local_id(0)];\n"),
+        "__global" => {
+            format!("    __global {vector} *p = (__global {vector} *)(scratch + get_global_id(0) * 16);\n")
+        }
+        _ => format!("    {vector} o;\n    {vector} *p = &o;\n"),
+    }
+}
+
+/// Adds what pointers to local and global memory point to. Local variables stand at the start of a kernel.
+fn with_room(head: &str, element: Element, (widths, space): (&[usize], &str)) -> String {
+    match space {
+        "__local" => {
+            let local = |width: &usize| format!("  __local {} l{width}[{GROUP}];\n", element.vector(*width));
+            head.replacen("{\n", &format!("{{\n{}", widths.iter().map(local).collect::<String>()), 1)
+        }
+        "__global" => {
+            head.replacen("uint count)", &format!("__global {} *scratch, uint count)", element.name()), 1)
+        }
+        _ => head.to_string(),
+    }
 }
 
 fn outputs(signature: &Signature) -> Vec<Param> {
     [signature.result].into_iter().chain(signature.pointer).collect()
-}
-
-/// What a call of this width returns: comparisons of scalars return int, whatever they compare.
-fn result_type(signature: &Signature, width: usize) -> String {
-    signature.result.element.vector(extent(&signature.result, width))
 }
 
 fn extent(param: &Param, width: usize) -> usize {
@@ -96,7 +108,9 @@ fn head(kernel: &str, inputs: &[(Param, String)], outputs: &[Param]) -> String {
     for (index, param) in outputs.iter().enumerate() {
         let _ = write!(text, "__global {} *r{index}, ", param.element.name());
     }
-    text.push_str("uint count)\n{\n  size_t part = get_global_size(0) * count, first = get_global_id(0) * count;\n");
+    text.push_str(
+        "uint count)\n{\n  size_t part = get_global_size(0) * count, first = get_global_id(0) * count;\n",
+    );
     text
 }
 

@@ -21,7 +21,7 @@ pub(super) fn check(fixture: &Fixture<'_>, program: &Path, target: &str) -> Resu
     match target.split(':').next().unwrap_or_default() {
         "spirv64" => reader.spirv(),
         "nvptx" => reader.ptx(),
-        "host" => reader.undefined_symbols(|name| is_c_library(name)),
+        "host" => reader.undefined_symbols(is_c_library),
         _ => reader.undefined_symbols(|_| false),
     }
 }
@@ -36,7 +36,8 @@ impl Reader<'_> {
     fn spirv(&self) -> Result<Vec<String>> {
         let mut findings = Vec::new();
         for image in &self.images {
-            if let Err(error) = self.workspace.shell.cmd("spirv-val").arg(image).quiet().ignore_stderr().run() {
+            if let Err(error) = self.workspace.shell.cmd("spirv-val").arg(image).quiet().ignore_stderr().run()
+            {
                 findings.push(error.to_string());
             }
             let text = self.workspace.shell.cmd("spirv-dis").arg(image).quiet().read()?;
@@ -69,7 +70,8 @@ impl Reader<'_> {
         let mut findings = Vec::new();
         for image in &self.images {
             for table in ["--symbols", "--dyn-symbols"] {
-                let text = self.workspace.shell.cmd(&tool).args([table, "--wide"]).arg(image).quiet().read()?;
+                let text =
+                    self.workspace.shell.cmd(&tool).args([table, "--wide"]).arg(image).quiet().read()?;
                 let undefined = text.lines().filter_map(undefined).filter(|name| !allowed(name));
                 findings.extend(undefined.map(|name| finding(image, name)));
             }

@@ -78,7 +78,9 @@ pub(super) fn write(workspace: &Workspace, cases: &[Case], columns: &[Column]) -
 fn headings(columns: &[Column]) -> Vec<String> {
     let of = |column: &Column| match column.results.len() {
         0 => vec![format!("`{}`", column.target)],
-        _ => column.results.iter().map(|result| format!("`{}` on {}", column.target, result.device)).collect(),
+        _ => {
+            column.results.iter().map(|result| format!("`{}` on {}", column.target, result.device)).collect()
+        }
     };
     columns.iter().flat_map(of).collect()
 }
@@ -88,17 +90,19 @@ fn markdown(headings: &[String], rows: &[Row]) -> String {
     text.push_str(&format!("|---|---|---|{}\n", "---|".repeat(headings.len())));
     for row in rows {
         let cells: Vec<&str> = row.cells.iter().map(Cell::text).collect();
-        let _ = writeln!(text, "| `{}` | {} | {} | {} |", row.built_in, row.labels, row.bound, cells.join(" | "));
+        let _ =
+            writeln!(text, "| `{}` | {} | {} | {} |", row.built_in, row.labels, row.bound, cells.join(" | "));
     }
     text
 }
 
 /// How many kernels compile, and how many of those that ran are right.
 fn summary_table(cases: &[Case], columns: &[Column]) -> String {
-    let mut text = String::from("| target | kernels | compile | fail | run | outside of the specification |\n|---|---|---|---|---|---|\n");
+    let mut text = String::from(
+        "| target | kernels | compile | fail | run | outside of the specification |\n|---|---|---|---|---|---|\n",
+    );
     for column in columns {
-        let ran: Vec<&Verdict> =
-            column.results.iter().flat_map(|result| result.verdicts.values()).collect();
+        let ran: Vec<&Verdict> = column.results.iter().flat_map(|result| result.verdicts.values()).collect();
         let wrong = ran.iter().filter(|verdict| verdict.wrong > 0 || verdict.failed.is_some()).count();
         let _ = writeln!(
             text,
@@ -124,7 +128,8 @@ pub(super) fn failures(cases: &[Case], columns: &[Column]) -> Vec<String> {
             if let Some(error) = column.errors.get(&case.kernel)
                 && !says_enough(error, case, &column.target)
             {
-                failures.push(format!("{called}: the error does not name the built-in and the target: {error}"));
+                failures
+                    .push(format!("{called}: the error does not name the built-in and the target: {error}"));
             }
             let verdicts = column.results.iter().filter_map(|result| result.verdicts.get(&case.label()));
             let wrong = verdicts.filter(|verdict| verdict.wrong > 0 || verdict.failed.is_some());
@@ -184,8 +189,8 @@ fn json_rows(cases: &[Case], columns: &[Column]) -> Value {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::super::cases::{self, Widths};
     use super::super::TARGETS;
+    use super::super::cases::{self, Widths};
     use super::*;
 
     #[test]

@@ -122,7 +122,8 @@ mod tests {
     #[test]
     fn kept_results_are_those_of_their_target() {
         let dir = tempfile::tempdir().unwrap();
-        let text = r#"[{"device":"d","target":"nvptx:sm_80","kernels":{"f for float":{"ulp":1.5,"compared":3}}}]"#;
+        let text =
+            r#"[{"device":"d","target":"nvptx:sm_80","kernels":{"f for float":{"ulp":1.5,"compared":3}}}]"#;
         std::fs::write(dir.path().join("d.json"), text).unwrap();
         std::fs::write(dir.path().join("README.md"), "none").unwrap();
         let found = kept(dir.path(), "nvptx:sm_80").unwrap();

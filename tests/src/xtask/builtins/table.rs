@@ -41,14 +41,7 @@ pub(super) const ALL_WIDTHS: &[usize] = &super::element::WIDTHS;
 
 /// With one bound for both types.
 const fn both(name: &'static str, signature: &'static str, bound: Bound) -> BuiltIn {
-    BuiltIn {
-        name,
-        signature,
-        elements: Elements::Floats,
-        widths: ALL_WIDTHS,
-        float: bound,
-        double: bound,
-    }
+    BuiltIn { name, signature, elements: Elements::Floats, widths: ALL_WIDTHS, float: bound, double: bound }
 }
 
 /// With exact results.

@@ -151,7 +151,9 @@ pub(in super::super) fn read_image(kernel: &str, name: &str, (image, count): (&s
     );
     let _ = writeln!(text, "  r[0] = {name}(image, at);");
     if image != "image1d_buffer_t" {
-        text.push_str("  const sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;\n");
+        text.push_str(
+            "  const sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;\n",
+        );
         let _ = writeln!(text, "  r[1] = {name}(image, s, at);\n  r[2] = {name}(image, s, where);");
     }
     text.push_str("}\n");

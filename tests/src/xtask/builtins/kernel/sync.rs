@@ -122,7 +122,8 @@ pub(in super::super) fn atomic(
     space: &str,
 ) -> String {
     let type_name = element.name();
-    let args = |index: &str| (0..operands).map(|operand| format!(", a{operand}[{index}]")).collect::<String>();
+    let args =
+        |index: &str| (0..operands).map(|operand| format!(", a{operand}[{index}]")).collect::<String>();
     let mut text = format!(
         "__kernel void {kernel}(__global const {type_name} *a0, __global const {type_name} *a1, __global {type_name} *cells, __global {type_name} *r0)
 {{

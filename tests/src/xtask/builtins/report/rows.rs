@@ -54,7 +54,10 @@ pub(super) fn section(cases: &[Case], columns: &[Column], (section, notes): (&st
         let bound = case.bound.to_string();
         let cells: Vec<Cell> = columns.iter().flat_map(|column| cells(case, column, notes)).collect();
         let alike = rows.iter_mut().find(|row| {
-            row.built_in == case.built_in && row.signature == signature && row.bound == bound && row.cells == cells
+            row.built_in == case.built_in
+                && row.signature == signature
+                && row.bound == bound
+                && row.cells == cells
         });
         match alike {
             Some(row) => row.labels = format!("{}, {label}", row.labels),
@@ -70,7 +73,8 @@ pub(super) fn section(cases: &[Case], columns: &[Column], (section, notes): (&st
 /// Takes the address space out of a signature. The scalar forms keep what tells them apart.
 fn without_space(signature: &str) -> (String, String) {
     let spaces = ["__private", "__local", "__global", "__constant"];
-    let found = spaces.iter().find(|space| signature.contains(*space) && !signature.contains("__constant char"));
+    let found =
+        spaces.iter().find(|space| signature.contains(*space) && !signature.contains("__constant char"));
     let scalar = signature.contains("sgentype") || signature.contains(", int)");
     let mark = if scalar { "scalar argument, " } else { "" };
     let plain = found.map_or(signature.to_string(), |space| signature.replace(space, ""));

@@ -67,10 +67,7 @@ const SHORT: &[usize] = &[1, 2, 3, 4];
 
 /// 6.12.5. The sum of a length has half the error under the root.
 pub(in super::super) const GEOMETRIC: &[BuiltIn] = &[
-    BuiltIn {
-        widths: &[3, 4],
-        ..both("cross", "g=g,g", Operands { constant: 3.0, per_element: 0.0 })
-    },
+    BuiltIn { widths: &[3, 4], ..both("cross", "g=g,g", Operands { constant: 3.0, per_element: 0.0 }) },
     BuiltIn { widths: SHORT, ..both("dot", "x=g,g", Operands { constant: -1.0, per_element: 2.0 }) },
     geometric("distance", "x=g,g", [3.0, 0.5], 1.5),
     geometric("length", "x=g", [3.0, 0.5], 0.25),
