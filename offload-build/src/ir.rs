@@ -8,6 +8,7 @@ mod callgraph;
 mod declared;
 mod metadata;
 mod prepare;
+mod processor;
 mod signature;
 mod state;
 
@@ -16,6 +17,7 @@ pub(crate) use callgraph::reaching;
 pub(crate) use declared::declared;
 pub(crate) use metadata::kernels;
 pub(crate) use prepare::{LocalArguments, Wanted, prepare};
+pub(crate) use processor::without_processor;
 pub(crate) use state::thread_local_state;
 
 /// The name after the first `@` of `text`, and what follows it.
