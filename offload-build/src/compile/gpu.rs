@@ -130,15 +130,16 @@ impl Backend {
         };
         texts(machine.to_vec())
             .chain(language::flags(session.sources, language))
-            .chain(self.debug_args())
+            .chain(self.debug_args(session))
             .chain(output)
     }
 
-    /// Line tables for debuggers and profilers, with relative paths. They change no code, so they are always made:
-    /// where the profile has no debug information the linker drops them, and nothing is compiled again.
-    fn debug_args(&self) -> impl Iterator<Item = Arg> {
-        let args: &[&str] =
-            if self.name == "amdgcn" { &["-gline-tables-only", "-fdebug-compilation-dir=."] } else { &[] };
+    /// Line tables for debuggers and profilers, with relative paths; they change no code. AMD's are always made: where
+    /// the profile has no debug information the linker drops them, and nothing is compiled again. In PTX they are
+    /// text that would have to be cut out, so there they follow the profile. LLVM writes none into SPIR-V.
+    fn debug_args(&self, session: &Session<'_>) -> impl Iterator<Item = Arg> {
+        let wanted = self.name == "amdgcn" || (self.name == "nvptx" && session.env.profile.debug_info);
+        let args: &[&str] = if wanted { &["-gline-tables-only", "-fdebug-compilation-dir=."] } else { &[] };
         texts(args.iter().copied())
     }
 
