@@ -18,6 +18,7 @@ mod nvcc;
 mod nvptx;
 
 mod opencl_c;
+mod processor;
 mod ready;
 mod scan;
 mod session;

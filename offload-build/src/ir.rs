@@ -9,6 +9,7 @@ mod constant;
 mod declared;
 mod metadata;
 mod prepare;
+mod processor;
 mod signature;
 mod state;
 
@@ -18,6 +19,7 @@ pub(crate) use constant::in_global_memory;
 pub(crate) use declared::declared;
 pub(crate) use metadata::kernels;
 pub(crate) use prepare::{LocalArguments, Wanted, prepare};
+pub(crate) use processor::without_processor;
 pub(crate) use state::thread_local_state;
 
 /// The name after the first `@` of `text`, and what follows it.

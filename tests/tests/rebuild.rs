@@ -193,13 +193,7 @@ fn another_profile_compiles_no_kernel() {
 #[test]
 fn the_real_compilers_follow_a_header() {
     let mut project = Project::new("two-files");
-    std::fs::create_dir(project.path("tools")).unwrap();
-    let log = project.path("tools/calls.log");
-    let script = format!("#!/bin/sh\necho clang \"$@\" >> '{}'\nexec clang-22 \"$@\"\n", log.display());
-    let clang = project.path("tools/clang");
-    std::fs::write(&clang, script).unwrap();
-    std::fs::set_permissions(&clang, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    project.set("OFFLOAD_CLANG", clang.to_str().unwrap());
+    project.record_clang();
     project.write("offload.toml", "targets = [\"host\", \"spirv64\", \"opencl-c\"]\n");
 
     let first = project.run(&[]);
@@ -216,4 +210,29 @@ fn the_real_compilers_follow_a_header() {
     assert!(!calls.contains(&"clang kernels/b.cl".to_string()), "{calls:?}");
     assert_eq!(project.run(&[]), second);
     assert_eq!(project.calls(), [""; 0]);
+}
+
+/// What is remembered of a compile is what the compiler has read, not what was written while it ran.
+#[test]
+fn an_edit_during_the_build_is_not_lost() {
+    let mut project = Project::new("two-files");
+    // After the first compile of the file, as an editor might: 1 becomes 2.
+    let edit = "clang-22 \"$@\" || exit\nfor last; do :; done\n\
+        if [ \"$last\" = kernels/a.cl ] && [ -e edit ]; then rm edit; echo '#define COMMON 2' > kernels/common.h; fi\n";
+    project.script_clang(edit);
+    project.write("offload.toml", "targets = [\"spirv64\"]\n");
+    project.write("kernels/common.h", "#define COMMON 2\n");
+    let two = project.run(&[]);
+    project.write("kernels/common.h", "#define COMMON 1\n");
+    let one = project.run(&[]);
+    assert_ne!(one, two);
+    for blob in project.blobs() {
+        std::fs::remove_file(blob).unwrap();
+    }
+    project.write("kernels/common.h", "#define COMMON 1\n");
+    project.write("edit", "");
+    project.run(&[]);
+    // Whatever the build with the edit in it made, the next one has the new text.
+    project.write("flags.txt", "");
+    assert_eq!(project.run(&[]), two);
 }

@@ -5,7 +5,7 @@ use offload_format::{AmdArch, Target, code_object};
 use super::action::{Arg, Step, texts};
 use super::gpu::{Backend, Vendor};
 use super::unit::Unit;
-use super::{Compiled, Session, check, describe};
+use super::{Compiled, Session, check, describe, processor};
 use crate::cache::Blob;
 use crate::error::{Error, Result};
 use crate::ir::LocalArguments;
@@ -17,6 +17,9 @@ const SHIM: &str = include_str!("amdgcn_shim.cl");
 const HIP_HEADER: &str = include_str!("hip_shim.h");
 /// libclc's file for AMD until release 22, and its directory since.
 const LIBCLC: [&str; 2] = ["amdgcn-amd-amdhsa.bc", "amdgcn-amd-amdhsa-llvm"];
+
+/// An old processor: its front end is like that of all later ones but the latest.
+const COMMON: &str = "gfx900";
 
 pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: &AmdArch) -> Result<Compiled> {
     let named = |error: Error| error.context(format!("target `amdgcn:{arch}`"));
@@ -54,6 +57,7 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch
     Ok(Backend {
         name: "amdgcn",
         front_end: machine(arch),
+        common: if opencl { common(session, arch)? } else { None },
         vendor: Vendor { flags: hip, header: HIP_HEADER },
         machine: machine(arch),
         // Modules of different versions are not linked.
@@ -64,9 +68,19 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch
     })
 }
 
+/// The front end that stands for those of most processors, if it does for this one.
+fn common(session: &Session<'_>, arch: &AmdArch) -> Result<Option<Vec<String>>> {
+    let common = flags(COMMON, version(arch));
+    Ok(processor::alike(session, [&common, &machine(arch)])?.then_some(common))
+}
+
 fn machine(arch: &AmdArch) -> Vec<String> {
-    let processor = format!("-mcpu={arch}");
-    ["--target=amdgcn-amd-amdhsa", &processor, &version(arch), "-nogpulib"].map(str::to_string).into()
+    flags(&arch.to_string(), version(arch))
+}
+
+fn flags(processor: &str, version: String) -> Vec<String> {
+    let target = "--target=amdgcn-amd-amdhsa".to_string();
+    [target, format!("-mcpu={processor}"), version, "-nogpulib".to_string()].into()
 }
 
 /// Version 5 of the code object is the newest that drivers before ROCm 6.3 load; generic processors need 6.

@@ -19,7 +19,7 @@ pub(super) fn compile(
     let text = nvptx::ptx(session, unit, base)?;
     let kernels = unit.names();
     let inputs = vec![(&text, ".ptx")];
-    let step = Step { name: "ptxas", tool: &ptxas, args: args(sm), inputs, files: vec![] };
+    let step = Step { name: "ptxas", tool: &ptxas, args: args(session, sm), inputs, files: vec![] };
     let (raw, said) = session
         .step_said(&step, |bytes| check::cubin(bytes, &kernels))
         .map_err(|error| error.context(format!("target `cubin:{sm}`")))?;
@@ -41,9 +41,15 @@ pub(super) fn base(sm: &SmArch, targets: &[WantedTarget]) -> SmArch {
 }
 
 /// `-v` says what the cubin does not: spilled bytes.
-pub(super) fn args(sm: &SmArch) -> Vec<Arg> {
-    let fixed = ["-v".to_string(), "-O3".into(), format!("-arch={sm}"), "-o".into()];
-    texts(fixed).chain([Arg::Output, Arg::Input(0)]).collect()
+pub(super) fn args(session: &Session<'_>, sm: &SmArch) -> Vec<Arg> {
+    flags(sm, session.env.profile.debug_info.then_some("-lineinfo"))
+        .chain([Arg::Text("-o".into()), Arg::Output, Arg::Input(0)])
+        .collect()
+}
+
+fn flags(sm: &SmArch, lines: Option<&str>) -> impl Iterator<Item = Arg> {
+    let fixed = ["-v".to_string(), "-O3".into(), format!("-arch={sm}")];
+    texts(fixed).chain(texts(lines))
 }
 
 #[cfg(test)]
@@ -68,8 +74,7 @@ mod tests {
 
     #[test]
     fn ptxas_reports() {
-        let args = args(&sm("90a"));
-        assert_eq!(args[0], Arg::Text("-v".into()));
-        assert_eq!(args[2], Arg::Text("-arch=sm_90a".into()));
+        let flags: Vec<Arg> = flags(&sm("90a"), Some("-lineinfo")).collect();
+        assert_eq!(flags, ["-v", "-O3", "-arch=sm_90a", "-lineinfo"].map(|text| Arg::Text(text.into())));
     }
 }

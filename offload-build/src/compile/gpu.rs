@@ -7,7 +7,7 @@ use offload_format::pack::ArgKind;
 
 use super::action::{Arg, FrontEnd, Step, texts};
 use super::unit::Unit;
-use super::{Session, check, language, library, llvm_ir, scan};
+use super::{Session, check, language, library, llvm_ir, processor, scan};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::Result;
 use crate::ir::{self, LocalArguments, Wanted};
@@ -20,6 +20,8 @@ pub(super) struct Backend {
     pub(super) name: &'static str,
     /// Target, processor and its features for the front ends of portable languages.
     pub(super) front_end: Vec<String>,
+    /// The front end for OpenCL C that does for many processors what `front_end` does for one.
+    pub(super) common: Option<Vec<String>>,
     /// The same for CUDA C++ or HIP C++.
     pub(super) vendor: Vendor,
     /// The same for the code generator.
@@ -88,6 +90,23 @@ impl Backend {
         if file.language == Language::LlvmIr {
             return llvm_ir::text(session, file);
         }
+        if let Some(machine) = self.common.as_ref().filter(|_| file.language == Language::OpenClC) {
+            let done = session.front_end_done(&self.front_end_action(session, (machine, file))?)?;
+            if let Some(ir) = processor::without(session, &done)? {
+                session.env.warn(&done.said);
+                return Ok(ir);
+            }
+        }
+        let vendor = matches!(file.language, Language::Cuda | Language::Hip);
+        let machine = if vendor { &self.vendor.flags } else { &self.front_end };
+        session.front_end(&self.front_end_action(session, (machine, file))?)
+    }
+
+    fn front_end_action<'a>(
+        &self,
+        session: &Session<'a>,
+        (machine, file): (&[String], &SourceFile),
+    ) -> Result<FrontEnd<'a>> {
         let with_header =
             matches!(file.language, Language::Cuda | Language::Hip) && !self.vendor.header.is_empty();
         let input = match with_header {
@@ -99,32 +118,35 @@ impl Backend {
             false => None,
         };
         let last = if with_header { Arg::Text("-".into()) } else { Arg::Text(file.path.clone().into()) };
-        session.front_end(&FrontEnd {
+        Ok(FrontEnd {
             name: self.name,
             tool: &session.llvm()?.clang,
-            args: self.front_end_args(session, file.language).chain([last]).collect(),
+            args: self.front_end_args(session, (machine, file.language)).chain([last]).collect(),
             input,
         })
     }
 
-    fn front_end_args(&self, session: &Session<'_>, language: Language) -> impl Iterator<Item = Arg> {
-        let vendor = matches!(language, Language::Cuda | Language::Hip);
-        let machine = if vendor { &self.vendor.flags } else { &self.front_end };
+    fn front_end_args(
+        &self,
+        session: &Session<'_>,
+        (machine, language): (&[String], Language),
+    ) -> impl Iterator<Item = Arg> {
         let output: Vec<Arg> = match language {
             Language::Hip => scan::front_end_output_of_hip().collect(),
             _ => scan::front_end_output().collect(),
         };
-        texts(machine.clone())
+        texts(machine.to_vec())
             .chain(language::flags(session.sources, language))
-            .chain(self.debug_args())
+            .chain(self.debug_args(session))
             .chain(output)
     }
 
-    /// Line tables for debuggers and profilers, with relative paths. They change no code, so they are always made:
-    /// where the profile has no debug information the linker drops them, and nothing is compiled again.
-    fn debug_args(&self) -> impl Iterator<Item = Arg> {
-        let args: &[&str] =
-            if self.name == "amdgcn" { &["-gline-tables-only", "-fdebug-compilation-dir=."] } else { &[] };
+    /// Line tables for debuggers and profilers, with relative paths; they change no code. AMD's are always made: where
+    /// the profile has no debug information the linker drops them, and nothing is compiled again. In PTX they are
+    /// text that would have to be cut out, so there they follow the profile. LLVM writes none into SPIR-V.
+    fn debug_args(&self, session: &Session<'_>) -> impl Iterator<Item = Arg> {
+        let wanted = self.name == "amdgcn" || (self.name == "nvptx" && session.env.profile.debug_info);
+        let args: &[&str] = if wanted { &["-gline-tables-only", "-fdebug-compilation-dir=."] } else { &[] };
         texts(args.iter().copied())
     }
 

@@ -47,6 +47,7 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
     Ok(Backend {
         name: "nvptx",
         front_end: machine(sm, version),
+        common: None,
         vendor: cuda(session, sm, version)?,
         machine: machine(sm, version),
         shim: (if libdevice.is_some() { SHIM_WITH_LIBDEVICE } else { SHIM }, Vec::new()),

@@ -149,7 +149,7 @@ fn assemble(session: &Session<'_>, sm: &SmArch) -> Result<(Blob, String)> {
     }
     let (_, text) = best.ok_or_else(|| missing(session))?;
     let tool = session.finder.ptxas()?;
-    let (args, inputs) = (ptxas_cubin::args(sm), vec![(&text, ".ptx")]);
+    let (args, inputs) = (ptxas_cubin::args(session, sm), vec![(&text, ".ptx")]);
     let step = Step { name: "ptxas", tool: &tool, args, inputs, files: vec![] };
     session.step_said(&step, |bytes| describe::image(&Target::Cubin(sm.clone()), bytes).map(drop))
 }

@@ -45,6 +45,7 @@ pub(super) fn backend(version: SpirvVersion) -> Backend {
     Backend {
         name: "SPIR-V",
         front_end: vec!["--target=spirv64-unknown-unknown".to_string()],
+        common: None,
         vendor: Vendor::default(),
         machine: vec![format!("--target=spirv64{version}-unknown-unknown")],
         // Without clang's own header: it declares as built-in what the shim defines.

@@ -59,6 +59,22 @@ impl Project {
         project
     }
 
+    /// Calls the real clang through a script that records it.
+    pub fn record_clang(&mut self) {
+        self.script_clang("exec clang-22 \"$@\"\n");
+    }
+
+    /// Calls clang through a shell script that records it and then runs `script`.
+    pub fn script_clang(&mut self, script: &str) {
+        let (dir, clang) = (self.path("tools"), self.path("tools/clang"));
+        fs::create_dir_all(&dir).unwrap();
+        let log = dir.join("calls.log");
+        let text = format!("#!/bin/sh\necho clang \"$@\" >> '{}'\n{script}", log.display());
+        fs::write(&clang, text).unwrap();
+        fs::set_permissions(&clang, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        self.set("OFFLOAD_CLANG", clang.to_str().unwrap());
+    }
+
     /// Sets a variable for the builds that follow.
     pub fn set(&mut self, name: &str, value: &str) {
         self.env.retain(|(other, _)| other != name);

@@ -1,0 +1,185 @@
+//! Running a front end once for each state of the files that it reads, which only its dependency file tells.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use offload_format::Hash128;
+
+use super::{Arg, args_key, output_of, said_key};
+use crate::cache::{Blob, Key, KeyBuilder};
+use crate::compile::Session;
+use crate::error::Result;
+use crate::tool::{Invocation, Tool};
+use crate::{depfile, fs};
+
+/// A compiler run that reads the file in its arguments, or `input`, and what they include.
+#[derive(Debug)]
+pub(in crate::compile) struct FrontEnd<'a> {
+    pub(in crate::compile) name: &'static str,
+    pub(in crate::compile) tool: &'a Tool,
+    pub(in crate::compile) args: Vec<Arg>,
+    pub(in crate::compile) input: Option<String>,
+}
+
+/// What is known of a front end's run, also of one in an earlier build.
+#[derive(Debug)]
+pub(in crate::compile) struct FrontEndDone {
+    pub(in crate::compile) output: Blob,
+    /// What the compiler printed.
+    pub(in crate::compile) said: String,
+    /// The files that it read, as it named them.
+    pub(in crate::compile) read: Vec<PathBuf>,
+}
+
+/// What a run just now has given.
+#[derive(Debug)]
+struct Run {
+    content: Vec<u8>,
+    read: Vec<ReadFile>,
+    said: String,
+}
+
+#[derive(Debug)]
+struct ReadFile {
+    path: PathBuf,
+    hash: String,
+}
+
+/// First line of a recorded set of dependencies, which may be empty.
+const SET: &str = "read";
+
+impl Session<'_> {
+    /// The output of a front end; the build script depends on every file that it read.
+    pub(in crate::compile) fn front_end(&self, action: &FrontEnd<'_>) -> Result<Blob> {
+        let done = self.front_end_done(action)?;
+        self.env.warn(&done.said);
+        Ok(done.output)
+    }
+
+    /// As [`Session::front_end`], with everything that the compiler printed, also when it ran in an earlier build.
+    pub(in crate::compile) fn front_end_said(&self, action: &FrontEnd<'_>) -> Result<(Blob, String)> {
+        self.front_end_done(action).map(|done| (done.output, done.said))
+    }
+
+    /// As [`Session::front_end`], with all that is known of the run.
+    pub(in crate::compile) fn front_end_done(&self, action: &FrontEnd<'_>) -> Result<FrontEndDone> {
+        let mut key = KeyBuilder::new(action.name).part(action.tool.identity()?.as_bytes());
+        key = args_key(key, &action.args).part(action.input.as_deref().unwrap_or_default().as_bytes());
+        let key = key.finish();
+        let _flight = self.flights.enter(key);
+        let known = self.cache.dependencies(key).unwrap_or_default();
+        if let Some(found) = self.known_result(key, &known) {
+            return Ok(found);
+        }
+        let run = self.run_settled(action)?;
+        let result = self.remember(key, &known, &run.read)?;
+        self.cache.put(said_key(result), run.said.as_bytes())?;
+        let read = run.read.into_iter().map(|file| file.path).collect();
+        Ok(FrontEndDone { output: self.cache.put(result, &run.content)?, said: run.said, read })
+    }
+
+    /// The result for a recorded set of dependencies that all still have their recorded content.
+    fn known_result(&self, key: Key, known: &str) -> Option<FrontEndDone> {
+        known.split("\n\n").find_map(|set| {
+            let files: Vec<(&str, &str)> = set.lines().filter_map(|line| line.split_once(' ')).collect();
+            let same = |(hash, path): &(&str, &str)| {
+                self.content_hash(Path::new(path)).is_some_and(|now| now == **hash)
+            };
+            if !set.starts_with(SET) || !files.iter().all(same) {
+                return None;
+            }
+            let result = result_key(key, set);
+            let (output, said) = (self.cache.get(result)?, self.cache.get_text(said_key(result))?);
+            let read: Vec<PathBuf> = files.iter().map(|(_, path)| PathBuf::from(path)).collect();
+            read.iter().for_each(|path| self.depend(path));
+            Some(FrontEndDone { output, said, read })
+        })
+    }
+
+    /// Runs a front end, again if a file that it read was written meanwhile: what is recorded would be the content
+    /// after the edit, and the output that of before.
+    fn run_settled(&self, action: &FrontEnd<'_>) -> Result<Run> {
+        /// Somebody who writes all the time is not waited for.
+        const ATTEMPTS: usize = 4;
+        /// Clocks of file systems lag behind by a tick of the kernel.
+        const TICK: Duration = Duration::from_millis(10);
+        let mut attempt = 1;
+        loop {
+            let since = SystemTime::now() - TICK;
+            let run = self.run_front_end(action)?;
+            let written = run.read.iter().any(|file| self.was_written(&file.path, since));
+            if !written || attempt == ATTEMPTS {
+                return Ok(run);
+            }
+            attempt += 1;
+        }
+    }
+
+    /// Whether a file was written between `since` and now. A time in the future says nothing.
+    fn was_written(&self, path: &Path, since: SystemTime) -> bool {
+        let time = std::fs::metadata(self.env.manifest_dir.join(path)).and_then(|data| data.modified());
+        time.is_ok_and(|time| (since..=SystemTime::now()).contains(&time))
+    }
+
+    fn run_front_end(&self, action: &FrontEnd<'_>) -> Result<Run> {
+        let scratch = fs::scratch(self.cache.dir())?;
+        let (output, deps) = (scratch.path().join("out"), scratch.path().join("deps"));
+        let written = |arg: &Arg| match arg {
+            Arg::InputFile(ending) => Some(scratch.path().join(format!("in{ending}"))),
+            _ => None,
+        };
+        let file = action.args.iter().find_map(written);
+        let input = action.input.as_deref();
+        if let (Some(path), Some(text)) = (&file, input) {
+            fs::publish(path, |out| out.write_all(text.as_bytes()))?;
+        }
+        let place = |arg: &Arg| match arg {
+            Arg::Text(text) => text.clone(),
+            Arg::Input(_) | Arg::Output => output.clone().into(),
+            Arg::Depfile => deps.clone().into(),
+            Arg::InputFile(_) => written(arg).unwrap_or_default().into(),
+        };
+        let invocation = Invocation {
+            program: &action.tool.path,
+            args: action.args.iter().map(place).collect(),
+            // Sources are named relative to here, so that no absolute path gets into the output.
+            directory: &self.env.manifest_dir,
+            input: input.filter(|_| file.is_none()),
+        };
+        let printed = self.runner.run(&invocation)?;
+        let content = output_of(action.tool, &output)?;
+        let ours = |path: &PathBuf| path == Path::new("-") || path.starts_with(scratch.path());
+        let read = depfile::parse(&fs::read_text(&deps)?).into_iter().filter(|path| !ours(path));
+        let hashed = |path: PathBuf| ReadFile { hash: self.content_hash(&path).unwrap_or_default(), path };
+        Ok(Run { content, read: read.map(hashed).collect(), said: printed.stderr })
+    }
+
+    /// Records what a front end read, newest first, and returns the key of its result.
+    fn remember(&self, key: Key, known: &str, read: &[ReadFile]) -> Result<Key> {
+        /// Enough for the states a file goes back and forth between.
+        const KEPT: usize = 16;
+        let mut lines = vec![SET.to_string()];
+        for ReadFile { path, hash } in read {
+            self.depend(path);
+            lines.push(format!("{hash} {}", path.display()));
+        }
+        let set = lines.join("\n");
+        let others = known.split("\n\n").filter(|other| !other.is_empty() && *other != set);
+        let sets: Vec<&str> = std::iter::once(set.as_str()).chain(others).take(KEPT).collect();
+        self.cache.put_dependencies(key, &sets.join("\n\n"))?;
+        Ok(result_key(key, &set))
+    }
+
+    fn content_hash(&self, path: &Path) -> Option<String> {
+        let content = std::fs::read(self.env.manifest_dir.join(path)).ok()?;
+        Some(Hash128::of(&content).to_string())
+    }
+
+    fn depend(&self, path: &Path) {
+        self.env.depends_on(&self.env.manifest_dir.join(path));
+    }
+}
+
+fn result_key(action: Key, set: &str) -> Key {
+    KeyBuilder::new("front end result").part(&action.bytes()).part(set.as_bytes()).finish()
+}

@@ -1,0 +1,110 @@
+//! One front end for many AMD processors.
+//!
+//! Of OpenCL C clang's front end makes the same IR for most of them: it differs in the processor's name and features
+//! alone, and those the code generator is told anyway. Two things could make a difference. A file may ask for the
+//! processor, by a macro or a built-in function: then it mentions one of [`WORDS`]. And the front end may do something
+//! of its own: a probe finds that out, whose IR holds every macro too. It is compiled once for each processor and
+//! release of clang, whatever the number of modules.
+
+use std::path::Path;
+
+use super::Session;
+use super::action::{Arg, FrontEnd, FrontEndDone, texts};
+use crate::cache::{Blob, KeyBuilder};
+use crate::error::Result;
+use crate::{fs, ir};
+
+/// What the names of macros and functions have in common that tell processors apart.
+const WORDS: [&str; 5] = ["gfx", "GFX", "amdgcn", "AMDGCN", "builtin_cpu"];
+/// Flags that begin so may tell the front end more of the processor than its name.
+const MACHINE_FLAGS: [&str; 4] = ["-m", "-X", "-t", "--t"];
+/// Flags that the probe does without: it includes nothing, and its macros are its own.
+const SOURCE_FLAGS: [&str; 5] = ["-I", "-D", "-U", "-W", "-w"];
+/// A bit of everything.
+const PROBE: &str = include_str!("probe.cl");
+
+/// Whether the front end does the same for the processors of two command lines, and no flag keeps it from doing so.
+pub(super) fn alike(session: &Session<'_>, [one, other]: [&[String]; 2]) -> Result<bool> {
+    let flags = &session.sources.flags;
+    if flags.iter().any(|flag| MACHINE_FLAGS.iter().any(|start| flag.starts_with(start)) || mentions(flag)) {
+        return Ok(false);
+    }
+    let (one, other) = (probe(session, one)?, probe(session, other)?);
+    Ok(one.is_some() && one == other)
+}
+
+/// The IR of a run without its processor, if nothing that was read asks for the processor.
+pub(super) fn without(session: &Session<'_>, done: &FrontEndDone) -> Result<Option<Blob>> {
+    let own = session.llvm()?.resource_dir.join("include");
+    for path in &done.read {
+        // clang's header for OpenCL C tells no AMD processors apart; the probe has read it too.
+        if path.parent() == Some(own.as_path()) && is_opencl_header(path) {
+            continue;
+        }
+        if mentions(&String::from_utf8_lossy(&fs::read(&session.env.manifest_dir.join(path))?)) {
+            return Ok(None);
+        }
+    }
+    let key = KeyBuilder::new("without processor 1").part(&done.output.hash.0).finish();
+    let text = match session.cache.get(key) {
+        Some(known) => return Ok(Some(known)),
+        None => ir::without_processor(&done.output.read_text()?),
+    };
+    text.map(|text| session.cache.put(key, text.as_bytes())).transpose()
+}
+
+/// What the front end makes of the probe, without the processor and the macros that name it. `None` if the user's
+/// flags are too much for it.
+fn probe(session: &Session<'_>, machine: &[String]) -> Result<Option<String>> {
+    let std = format!("-cl-std={}", session.sources.std);
+    let flags = session.sources.flags.iter();
+    let flags = flags.filter(|flag| !SOURCE_FLAGS.iter().any(|start| flag.starts_with(start))).cloned();
+    // Debug information holds all macros, also those that the compiler defines.
+    let fixed = ["-g", "-fdebug-macro", "-fdebug-compilation-dir=.", "-x", "cl", &std].map(str::to_string);
+    let action = FrontEnd {
+        name: "probe",
+        tool: &session.llvm()?.clang,
+        args: texts(machine.to_vec())
+            .chain(texts(fixed))
+            .chain(texts(flags))
+            .chain(super::scan::front_end_output())
+            .chain([Arg::Text("-".into())])
+            .collect(),
+        input: Some(PROBE.to_string()),
+    };
+    let text = match session.front_end_done(&action) {
+        Ok(done) => done.output.read_text()?,
+        Err(error) if error.is_stale() => return Err(error),
+        Err(_) => return Ok(None),
+    };
+    let shown = |line: &&str| !(line.contains("!DIMacro(") && mentions(line));
+    Ok(ir::without_processor(&text).map(|text| text.lines().filter(shown).collect::<Vec<_>>().join("\n")))
+}
+
+fn mentions(text: &str) -> bool {
+    WORDS.iter().any(|word| text.contains(word))
+}
+
+fn is_opencl_header(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == "opencl-c-base.h" || name == "opencl-c.h")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processors_are_asked_for_by_words() {
+        for text in
+            ["#ifdef __gfx906__", "#if __GFX9__", "__builtin_amdgcn_readlane(x, 0)", "__AMDGCN_CUMODE__"]
+        {
+            assert!(mentions(text), "{text}");
+        }
+        assert!(!mentions("__kernel void k() { __builtin_expect(1, 1); }"));
+    }
+
+    #[test]
+    fn the_probe_asks_for_nothing() {
+        assert!(!mentions(PROBE));
+    }
+}
