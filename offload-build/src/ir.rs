@@ -5,6 +5,7 @@
 
 mod aspects;
 mod callgraph;
+mod constant;
 mod declared;
 mod metadata;
 mod prepare;
@@ -14,6 +15,7 @@ mod state;
 
 pub(crate) use aspects::aspects;
 pub(crate) use callgraph::reaching;
+pub(crate) use constant::in_global_memory;
 pub(crate) use declared::declared;
 pub(crate) use metadata::kernels;
 pub(crate) use prepare::{LocalArguments, Wanted, prepare};

@@ -42,3 +42,8 @@ size_t OVERLOAD get_global_id(uint dimension) {
   }
   return group * sizes[dimension] + item + get_global_offset(dimension);
 }
+
+// libclc's waits for events in the memory of another address space than clang's.
+void __attribute__((overloadable)) wait_group_events(int count, event_t *events) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+}

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use offload_format::pack::ArgKind;
+
 use super::action::{Arg, FrontEnd, Step, texts};
 use super::unit::Unit;
 use super::{Session, check, language, library, llvm_ir, processor, scan};
@@ -52,8 +54,13 @@ impl Backend {
             attributes: self.attributes.iter().map(|(name, text)| (name.as_str(), text.clone())).collect(),
             local_arguments: self.local_arguments,
         };
-        let key = KeyBuilder::new("prepared 1").part(&linked.hash.0).part(format!("{wanted:?}").as_bytes());
-        session.cache.get_or(key.finish(), || Ok(ir::prepare(&linked.read_text()?, &wanted).into_bytes()))
+        let constants = self.local_arguments == LocalArguments::Offsets && has_constant_argument(unit);
+        let name = if constants { "prepared 1, constants in global memory" } else { "prepared 1" };
+        let key = KeyBuilder::new(name).part(&linked.hash.0).part(format!("{wanted:?}").as_bytes());
+        session.cache.get_or(key.finish(), || {
+            let text = ir::prepare(&linked.read_text()?, &wanted);
+            Ok(if constants { ir::in_global_memory(&text) } else { text }.into_bytes())
+        })
     }
 
     /// Code for `module`; `output` are the arguments that say which kind.
@@ -170,6 +177,10 @@ impl Backend {
             .chain([Arg::Text("-o".into()), Arg::Output, Arg::Input(0)])
             .collect()
     }
+}
+
+fn has_constant_argument(unit: &Unit<'_>) -> bool {
+    unit.kernels.iter().any(|kernel| kernel.args.iter().any(|arg| arg.kind == ArgKind::Constant))
 }
 
 fn link(session: &Session<'_>, mut files: Vec<Blob>) -> Result<Blob> {

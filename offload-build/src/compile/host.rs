@@ -21,6 +21,7 @@ use crate::source::Language;
 use crate::toolchain::pocl_library;
 
 const SHIM: &str = include_str!("host_shim.c");
+const PRINTF: &str = include_str!("host_printf.c");
 
 /// How a level of the instruction set is called by clang and by PoCL.
 #[derive(Debug)]
@@ -94,19 +95,26 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<Blob> {
             name: "front end for host",
             tool: &session.llvm()?.clang,
             args: kernel_args(session, cpu)?,
-            input: Some(wrapper::source(&file.file.path, &file.kernels)?),
+            input: Some(wrapper::source(file)?),
         })?);
     }
+    let texts = modules.iter().map(Blob::read_text).collect::<Result<Vec<_>>>()?;
     modules.push(session.front_end(&FrontEnd {
         name: "host shim",
         tool: &session.llvm()?.clang,
         args: shim_args(cpu),
-        input: Some(SHIM.to_string()),
+        input: Some(shim(&texts)),
     })?);
     let tool = session.finder.paired(session.llvm()?, "llvm-link", "OFFLOAD_LLVM_LINK")?;
     let inputs: Vec<_> = modules.iter().map(|module| (module, ".ll")).collect();
     let args = gpu::link_args(inputs.len());
     session.step(&Step { name: "link host", tool: &tool, args, inputs, files: vec![] }, check::ir_text)
+}
+
+/// What kernels with this IR need beside PoCL's library: most do not print.
+fn shim(texts: &[String]) -> String {
+    let prints = texts.iter().any(|text| text.contains("@__offload_printf("));
+    format!("{SHIM}{}", if prints { PRINTF } else { "" })
 }
 
 fn per_thread(session: &Session<'_>, linked: &Blob) -> Result<Blob> {

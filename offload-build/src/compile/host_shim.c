@@ -29,13 +29,10 @@ static void *__offload_state_barrier_data;
 static void (*__offload_state_print)(void *, const char *, u64);
 static void *__offload_state_print_data;
 
-/* PoCL's printf formats into this buffer. */
+/* What host_printf.c has formatted and nobody has seen. */
 enum { PRINT_CAPACITY = 16384 };
 static char __offload_state_print_buffer[PRINT_CAPACITY];
 static u32 __offload_state_print_size;
-char *_printf_buffer;
-u32 _printf_buffer_capacity;
-u32 *_printf_buffer_position;
 
 #define INLINE __attribute__((always_inline))
 #define FUNCTION(result, name, mangled, parameters) \
@@ -101,17 +98,17 @@ INLINE void __offload_begin(const void *data) {
   __offload_state_barrier_data = group->barrier_data;
   __offload_state_print = group->print;
   __offload_state_print_data = group->print_data;
-  _printf_buffer = __offload_state_print_buffer;
-  _printf_buffer_capacity = PRINT_CAPACITY;
-  _printf_buffer_position = &__offload_state_print_size;
 }
 
 INLINE void __offload_item(u64 x, u64 y, u64 z) { __offload_state_local_id = (struct vec){x, y, z}; }
 
-INLINE void __offload_end(void) {
-  if (__offload_state_print_size) {
-    u32 size = __offload_state_print_size;
-    __offload_state_print_size = 0;
-    __offload_state_print(__offload_state_print_data, __offload_state_print_buffer, size);
-  }
+static void flush(void) {
+  u32 size = __offload_state_print_size;
+  __offload_state_print_size = 0;
+  __offload_state_print(__offload_state_print_data, __offload_state_print_buffer, size);
 }
+
+INLINE void __offload_end(void) {
+  if (__offload_state_print_size) flush();
+}
+

@@ -1,19 +1,20 @@
 //! `spirv64`: LLVM's own SPIR-V back end.
 
-use offload_format::{SpirvVersion, Target};
+use offload_format::{SpirvVersion, Target, spirv};
 
 use super::gpu::{Backend, Vendor};
 use super::unit::Unit;
 use super::{Compiled, Session, check};
-use crate::cache::Blob;
-use crate::error::Result;
+use crate::cache::{Blob, KeyBuilder};
+use crate::error::{Error, Result};
 use crate::ir::LocalArguments;
 
-/// Functions of OpenCL C that the back end knows nothing of.
-const SHIM: &str = include_str!("spirv_shim.cl");
+/// Functions of OpenCL C that the back end knows nothing of or gets wrong.
+const SHIM: &str = concat!(include_str!("spirv_shim.cl"), include_str!("spirv_library.cl"));
 
 pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, version: SpirvVersion) -> Result<Compiled> {
-    let raw = module(session, unit, version)?;
+    let named = |error: Error| error.context(format!("target `spirv64{version}`"));
+    let raw = module(session, unit, version).map_err(named)?;
     let mut image = unit.image(session, Target::Spirv64(version));
     image.format_version = version.word();
     image.aspects = check::spirv_aspects(&raw.read()?)?;
@@ -25,10 +26,18 @@ pub(super) fn module(session: &Session<'_>, unit: &Unit<'_>, version: SpirvVersi
     let backend = backend(version);
     let module = backend.module(session, unit)?;
     let kernels = unit.names();
-    backend.codegen(session, (&module, &["-O2", "-c"]), |bytes| {
+    let generated = backend.codegen(session, (&module, &["-O2", "-c"]), |bytes| {
         check::spirv(bytes, &kernels)?;
-        check::spirv_val(session, bytes)
-    })
+        let corrected = spirv::with_character_formats(bytes)?;
+        check::spirv_val(session, corrected.as_deref().unwrap_or(bytes))
+    })?;
+    match spirv::with_character_formats(&generated.read()?)? {
+        None => Ok(generated),
+        Some(corrected) => {
+            let key = KeyBuilder::new("character formats 1").part(&generated.hash.0).finish();
+            session.cache.get_or(key, || Ok(corrected))
+        }
+    }
 }
 
 /// One front end serves all versions: the version is in the code generator's target alone.

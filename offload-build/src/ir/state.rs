@@ -27,15 +27,13 @@ fn thread_local_variable(line: &str) -> Option<String> {
         )
     };
     let defined = words.split_whitespace().all(known);
-    let is_state = name.starts_with("__offload_state_") || name.starts_with("_printf_buffer");
+    // Internal: the optimiser knows then that no pointer of the kernel's reaches it.
+    let is_state = name.starts_with("__offload_state_");
     if !defined || !(is_state || value.contains(" undef") || value.contains(" poison")) {
         return None;
     }
-    // PoCL's printf refers to its buffer by name from another module; everything else is best kept internal, where
-    // the optimiser knows that no pointer of the kernel's reaches it.
-    let linkage = if name.starts_with("_printf_buffer") { "hidden" } else { "internal" };
     // Local-dynamic: one lookup a function, and no limit on the size as for initial-exec in a loaded library.
-    Some(format!("@{name} = {linkage} thread_local(localdynamic) global {value}"))
+    Some(format!("@{name} = internal thread_local(localdynamic) global {value}"))
 }
 
 #[cfg(test)]
@@ -48,13 +46,11 @@ mod tests {
                       @__offload_state_id = hidden global i64 0, align 8\n\
                       @shared = dso_local global i32 0, align 4\n\
                       @.str = private unnamed_addr constant [3 x i8] c\"hi \", align 1\n\
-                      @_printf_buffer_capacity = hidden global i32 0\n\
                       @elsewhere = external global i32\n";
         let expected = "@mm.tile = internal thread_local(localdynamic) global [16 x float] undef, align 16\n\
                         @__offload_state_id = internal thread_local(localdynamic) global i64 0, align 8\n\
                         @shared = dso_local global i32 0, align 4\n\
                         @.str = private unnamed_addr constant [3 x i8] c\"hi \", align 1\n\
-                        @_printf_buffer_capacity = hidden thread_local(localdynamic) global i32 0\n\
                         @elsewhere = external global i32\n";
         assert_eq!(thread_local_state(module), expected);
     }

@@ -1,6 +1,7 @@
 //! `cargo xtask`: what is done to this workspace as a whole.
 
 mod bench;
+mod builtins;
 mod demo;
 mod error;
 mod fixture;
@@ -26,13 +27,14 @@ struct Task {
     run: fn(&Workspace, &[String]) -> Result<ExitCode>,
 }
 
-const TASKS: [Task; 10] = [
+const TASKS: [Task; 11] = [
     Task { name: "demo", help: demo::HELP, run: demo::run },
     Task { name: "test", help: test::HELP, run: test::run },
     Task { name: "setup", help: setup::HELP, run: setup::run },
     Task { name: "linkers", help: linkers::HELP, run: linkers::run },
     Task { name: "fresh", help: fresh::HELP, run: fresh::run },
     Task { name: "syclbin", help: syclbin::HELP, run: syclbin::run },
+    Task { name: "builtins", help: builtins::HELP, run: builtins::run },
     Task { name: "targets", help: targets::HELP, run: targets::run },
     Task { name: "bench", help: bench::HELP, run: bench::run },
     Task { name: "gpu", help: gpu::HELP, run: gpu::run },

@@ -5,9 +5,21 @@ use std::path::Path;
 
 use offload_format::pack::ArgKind;
 
+use super::super::unit::Scanned;
 use super::include_line;
 use crate::error::{Error, Result};
 use crate::kernel::{Arg, Kernel};
+
+/// Corrections of PoCL's functions of angles.
+const ANGLES: &str = include_str!("../host_angles.cl");
+
+/// printf is a name of clang's, too, which would make calls of the C library of it.
+const PRINTF: &str = "\
+#pragma OPENCL EXTENSION __cl_clang_variadic_functions : enable
+int __offload_printf(__constant const char *format, ...) __attribute__((format(printf, 1, 2)));
+#pragma OPENCL EXTENSION __cl_clang_variadic_functions : disable
+#define printf __offload_printf
+";
 
 /// Functions of `host_shim.c`, and the loop over a box of work-items. The bounds are copied first: a kernel's stores
 /// could otherwise change them, and the loop could not be vectorised.
@@ -26,7 +38,18 @@ void __offload_end(void);
 ";
 
 /// The text that is compiled in place of `file`.
-pub(super) fn source(file: &Path, kernels: &[Kernel]) -> Result<String> {
+pub(super) fn source(file: &Scanned) -> Result<String> {
+    let angles = if has_angles(&file.ir.read_text()?) { ANGLES } else { "" };
+    Ok(format!("{PRINTF}{angles}{}", around(&file.file.path, &file.kernels)?))
+}
+
+/// Whether IR calls a function of angles on vectors: `_Z3sinDv4_f`, `_Z6sincosDv2_fPU3AS1S_`.
+fn has_angles(ir: &str) -> bool {
+    ["sinDv", "cosDv", "tanDv"].iter().any(|name| ir.contains(name))
+}
+
+/// The kernels and their entries.
+fn around(file: &Path, kernels: &[Kernel]) -> Result<String> {
     let mut text = include_line(file)?;
     text.push_str(PROLOGUE);
     for kernel in kernels {
@@ -94,26 +117,26 @@ mod tests {
 
     #[test]
     fn arguments_are_loaded_by_their_kind() {
-        let text = source(Path::new("dir/k.cl"), &[kernel("float*", ArgKind::Global)]).unwrap();
+        let text = around(Path::new("dir/k.cl"), &[kernel("float*", ArgKind::Global)]).unwrap();
         assert!(text.starts_with("#include \"dir/k.cl\"\n"));
         assert!(
             text.contains("typedef float t0;\n  __global t0 * a0 = *(__global t0 * *)args[0];"),
             "{text}"
         );
         let vector = "float __attribute__((ext_vector_type(4)))*";
-        let text = source(Path::new("k.cl"), &[kernel(vector, ArgKind::Local)]).unwrap();
+        let text = around(Path::new("k.cl"), &[kernel(vector, ArgKind::Local)]).unwrap();
         assert!(
             text.contains("typedef float __attribute__((ext_vector_type(4))) t0;\n  __local t0 * a0"),
             "{text}"
         );
-        let text = source(Path::new("k.cl"), &[kernel("struct s", ArgKind::Value)]).unwrap();
+        let text = around(Path::new("k.cl"), &[kernel("struct s", ArgKind::Value)]).unwrap();
         assert!(text.contains("t a0 = *(t *)args[0];") && text.contains("{ 1, sizeof(t) }"), "{text}");
     }
 
     #[test]
     fn images_are_refused_by_name() {
         let error =
-            source(Path::new("k.cl"), &[kernel("image2d_t", ArgKind::Image)]).unwrap_err().to_string();
+            around(Path::new("k.cl"), &[kernel("image2d_t", ArgKind::Image)]).unwrap_err().to_string();
         assert!(error.contains("`x`") && error.contains("`k`") && error.contains("hint:"), "{error}");
     }
 }
