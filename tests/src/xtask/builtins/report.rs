@@ -140,11 +140,12 @@ pub(super) fn failures(cases: &[Case], columns: &[Column]) -> Vec<String> {
     failures
 }
 
-/// Arguments that a target cannot have are at fault for all functions on them.
+/// Types that a target does not have are at fault for all functions on them.
 fn says_enough(error: &str, case: &Case, target: &str) -> bool {
     let name = case.built_in.strip_suffix('n').unwrap_or(case.built_in);
     let image = case.section == "image" && error.contains("image");
-    error.contains(target) && (error.contains(name) || image)
+    let double = case.source.contains("double") && error.contains("Double type is not supported");
+    error.contains(target) && (error.contains(name) || image || double)
 }
 
 fn problem(verdict: &Verdict) -> String {
