@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::ir::LocalArguments;
 use crate::kernel::Kernel;
 
-/// The work-item functions that libclc has wrong.
-const SHIM: &str = include_str!("amdgcn_shim.cl");
+/// The functions that libclc lacks or gets wrong.
+const SHIM: &str = concat!(include_str!("libclc_shim.cl"), include_str!("amdgcn_shim.cl"));
 /// What HIP C++ needs of HIP's headers.
 const HIP_HEADER: &str = include_str!("hip_shim.h");
 /// libclc's file for AMD until release 22, and its directory since.

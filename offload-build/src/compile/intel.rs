@@ -11,7 +11,7 @@ use offload_format::{IntelArch, RegisterFile, SpirvVersion, Target};
 use super::action::{Arg, Step, texts};
 use super::unit::Unit;
 use super::{Compiled, Session, check, spirv};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::options::Grf;
 use crate::report;
 
@@ -69,7 +69,8 @@ fn build(
 ) -> Result<Compiled> {
     let ocloc = session.finder.ocloc()?;
     session.env.depends_on(&ocloc.path);
-    let module = spirv::module(session, unit, SPIRV_VERSION)?;
+    let named = |error: Error| error.context(format!("target `intel:{arch}`"));
+    let module = spirv::module(session, unit, SPIRV_VERSION).map_err(named)?;
     let kernels = unit.names();
     let (args, inputs) = (args(arch, registers), vec![(&module, ".spv")]);
     let step = Step { name: "ocloc", tool: &ocloc, args, inputs, files: vec![] };

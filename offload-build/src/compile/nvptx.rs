@@ -11,12 +11,16 @@ use crate::fs;
 use crate::ir::LocalArguments;
 use crate::kernel::Kernel;
 
-/// The functions of OpenCL C that libclc lacks.
-const SHIM: &str = include_str!("nvptx_shim.cl");
+/// The functions of OpenCL C that libclc lacks or gets wrong.
+const SHIM: &str = concat!(include_str!("libclc_shim.cl"), include_str!("nvptx_shim.cl"));
 /// What CUDA C++ needs of CUDA's headers.
 const CUDA_HEADER: &str = include_str!("cuda_shim.h");
 /// The same, with the mathematics of libdevice in place of libclc's own, which is two to five times the code.
-const SHIM_WITH_LIBDEVICE: &str = concat!(include_str!("nvptx_shim.cl"), include_str!("nvptx_libdevice.cl"));
+const SHIM_WITH_LIBDEVICE: &str = concat!(
+    include_str!("libclc_shim.cl"),
+    include_str!("nvptx_shim.cl"),
+    include_str!("nvptx_libdevice.cl")
+);
 /// libclc's file for NVIDIA until release 22, and its directory since.
 const LIBCLC: [&str; 2] = ["nvptx64--nvidiacl.bc", "nvptx64-nvidia-cuda"];
 

@@ -36,3 +36,31 @@ float8 OVERLOAD native_powr(float8 x, float8 y) { return (float8)(native_powr(x.
 float16 OVERLOAD native_powr(float16 x, float16 y) {
   return (float16)(native_powr(x.lo, y.lo), native_powr(x.hi, y.hi));
 }
+
+// libdevice answers 1 where libclc, which calls it for each element, wants all bits for vectors: isinf, fract, modf,
+// log1p and others were wrong for infinities in vectors.
+int __nv_isinff(float x) { return (as_uint(x) & 0x7fffffff) == 0x7f800000 ? -1 : 0; }
+int __nv_isinfd(double x) { return (as_ulong(x) & 0x7fffffffffffffff) == 0x7ff0000000000000 ? -1 : 0; }
+int OVERLOAD isinf(float x) { return __nv_isinff(x) != 0; }
+int OVERLOAD isinf(double x) { return __nv_isinfd(x) != 0; }
+
+// libclc's adds the exponents, and the sum may pass the largest integer. Here one multiplication rounds: the last.
+double OVERLOAD ldexp(double x, int n) {
+  n = n > 3000 ? 3000 : n < -3000 ? -3000 : n;
+  for (int step = 0; step < 2; ++step) {
+    if (n > 1023) { x *= 0x1p1023; n -= 1023; }
+    // 53 bits above the least normal number: what is cut off there is cut off at the end.
+    if (n < -1022) { x *= 0x1p-969; n += 969; }
+  }
+  n = n > 1023 ? 1023 : n < -1022 ? -1022 : n;
+  return x * as_double((ulong)(n + 1023) << 52);
+}
+#define LDEXP(N) \
+  double##N OVERLOAD ldexp(double##N x, int##N n) { return (double##N)(ldexp(x.lo, n.lo), ldexp(x.hi, n.hi)); } \
+  double##N OVERLOAD ldexp(double##N x, int n) { return ldexp(x, (int##N)n); }
+LDEXP(2)
+double3 OVERLOAD ldexp(double3 x, int3 n) { return (double3)(ldexp(x.xy, n.xy), ldexp(x.z, n.z)); }
+double3 OVERLOAD ldexp(double3 x, int n) { return ldexp(x, (int3)n); }
+LDEXP(4)
+LDEXP(8)
+LDEXP(16)

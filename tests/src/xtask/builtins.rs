@@ -20,18 +20,18 @@ use std::time::Instant;
 use self::case::Case;
 use self::cases::Widths;
 use self::fixture::{Built, Fixture};
-use self::results::Results;
+use self::results::{Results, Source};
 use crate::error::{Error, Result};
 use crate::setup;
 use crate::workspace::{Workspace, seconds};
 
-pub(crate) const HELP: &str = "builtins [TARGET...]  compile every OpenCL C 1.2 built-in for each kind of target, and measure it
+pub(crate) const HELP: &str = "builtins [--measured] [TARGET...]  compile every OpenCL C 1.2 built-in for each kind of target, and measure it
 
 One kernel for each built-in and element type, through offload-build, for `host`, `spirv64`, `intel:pvc`,
 `intel:acm-g10`, `nvptx:sm_80` and `amdgcn:gfx90a`. Each either compiles, and an independent tool finds nothing
 unresolved in the image, or fails with an error that names the built-in and the target. What can run here is run: the
 largest error in units in the last place, or exact results. Without TARGET the table docs/BUILTINS.md is written; the
-raw results lie in target/builtins. A program for each target that can run elsewhere is named at the end:
+raw results lie in target/builtins; --measured takes those of an earlier run. A program for each target that can run elsewhere is named at the end:
 `PROGRAM measure NAME FILE` measures on the devices whose description contains NAME; a result file in docs/builtins
 becomes a column.";
 
@@ -56,12 +56,16 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let (cases, fewer) = (cases::all(Widths::All)?, cases::all(Widths::Few)?);
     let fixture = Fixture::prepare(workspace, ("all", &cases))?;
     let intel = Fixture::prepare(workspace, ("some", &fewer))?;
+    let (args, source) = match args {
+        [flag, rest @ ..] if flag == "--measured" => (rest, Source::Files),
+        all => (all, Source::Devices),
+    };
     let targets: Vec<&str> =
         if args.is_empty() { TARGETS.to_vec() } else { args.iter().map(String::as_str).collect() };
     let mut columns = Vec::new();
     for target in &targets {
         let fixture = if target.starts_with("intel:") { &intel } else { &fixture };
-        columns.push(column(fixture, &cases, target)?);
+        columns.push(column(fixture, &cases, (target, source))?);
     }
     if args.is_empty() {
         report::write(workspace, &cases, &columns)?;
@@ -74,7 +78,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     }
 }
 
-fn column(fixture: &Fixture<'_>, cases: &[Case], target: &str) -> Result<Column> {
+fn column(fixture: &Fixture<'_>, cases: &[Case], (target, source): (&str, Source)) -> Result<Column> {
     let start = Instant::now();
     let Built { program, errors } = fixture.build(target)?;
     let findings = readback::check(fixture, &program, target)?;
@@ -84,7 +88,7 @@ fn column(fixture: &Fixture<'_>, cases: &[Case], target: &str) -> Result<Column>
         cases.len(),
         seconds(start.elapsed())
     );
-    let mut results = results::measure(fixture, &program, target)?;
+    let mut results = results::measure(fixture, (&program, target), source)?;
     results.extend(results::kept(&fixture.workspace.root.join("docs/builtins"), target)?);
     let took = seconds(start.elapsed());
     Ok(Column { target: target.to_string(), errors, findings, results, program, took })

@@ -1,0 +1,63 @@
+// What LLVM's libclc up to release 22 gets wrong for all processors.
+
+#define OVERLOADED __attribute__((overloadable))
+
+// Its own lets the sum of a product that fits and a third number pass the largest number.
+long OVERLOADED mad_sat(long x, long y, long z) {
+  ulong low = (ulong)x * (ulong)y, sum = low + (ulong)z;
+  long high = mul_hi(x, y) + (z >> 63) + (sum < low);
+  return high == (long)sum >> 63 ? (long)sum : high < 0 ? LONG_MIN : LONG_MAX;
+}
+long2 OVERLOADED mad_sat(long2 x, long2 y, long2 z) {
+  return (long2)(mad_sat(x.x, y.x, z.x), mad_sat(x.y, y.y, z.y));
+}
+long3 OVERLOADED mad_sat(long3 x, long3 y, long3 z) {
+  return (long3)(mad_sat(x.xy, y.xy, z.xy), mad_sat(x.z, y.z, z.z));
+}
+long4 OVERLOADED mad_sat(long4 x, long4 y, long4 z) {
+  return (long4)(mad_sat(x.lo, y.lo, z.lo), mad_sat(x.hi, y.hi, z.hi));
+}
+long8 OVERLOADED mad_sat(long8 x, long8 y, long8 z) {
+  return (long8)(mad_sat(x.lo, y.lo, z.lo), mad_sat(x.hi, y.hi, z.hi));
+}
+long16 OVERLOADED mad_sat(long16 x, long16 y, long16 z) {
+  return (long16)(mad_sat(x.lo, y.lo, z.lo), mad_sat(x.hi, y.hi, z.hi));
+}
+
+// Its own round numbers below the least half to zero in both directions. Rounded towards zero, a number that is on the
+// wrong side has its right neighbour one step away from zero.
+#define STORE_HALF(MODE, PASSES, TYPE, SPACE)                                                         \
+  void OVERLOADED vstore_half_##MODE(TYPE x, size_t i, SPACE half *p) {                               \
+    vstore_half_rtz(x, i, p);                                                                         \
+    if (vload_half(i, p) PASSES x) ((SPACE ushort *)p)[i] += 1;                                       \
+  }                                                                                                   \
+  void OVERLOADED vstore_half2_##MODE(TYPE##2 x, size_t i, SPACE half *p) {                           \
+    vstore_half_##MODE(x.x, i * 2, p);                                                                \
+    vstore_half_##MODE(x.y, i * 2 + 1, p);                                                            \
+  }                                                                                                   \
+  void OVERLOADED vstore_half3_##MODE(TYPE##3 x, size_t i, SPACE half *p) {                           \
+    vstore_half2_##MODE(x.xy, 0, p + i * 3);                                                          \
+    vstore_half_##MODE(x.z, i * 3 + 2, p);                                                            \
+  }                                                                                                   \
+  void OVERLOADED vstorea_half3_##MODE(TYPE##3 x, size_t i, SPACE half *p) {                          \
+    vstore_half3_##MODE(x, 0, p + i * 4);                                                             \
+  }                                                                                                   \
+  STORE_HALVES(MODE, TYPE, SPACE, 4, 2)                                                               \
+  STORE_HALVES(MODE, TYPE, SPACE, 8, 4)                                                               \
+  STORE_HALVES(MODE, TYPE, SPACE, 16, 8)                                                              \
+  STORE_ALIGNED(MODE, TYPE, SPACE, 2)                                                                 \
+  STORE_ALIGNED(MODE, TYPE, SPACE, 4)                                                                 \
+  STORE_ALIGNED(MODE, TYPE, SPACE, 8)                                                                 \
+  STORE_ALIGNED(MODE, TYPE, SPACE, 16)
+#define STORE_HALVES(MODE, TYPE, SPACE, N, HALF)                                                      \
+  void OVERLOADED vstore_half##N##_##MODE(TYPE##N x, size_t i, SPACE half *p) {                       \
+    vstore_half##HALF##_##MODE(x.lo, i * 2, p);                                                       \
+    vstore_half##HALF##_##MODE(x.hi, i * 2 + 1, p);                                                   \
+  }
+#define STORE_ALIGNED(MODE, TYPE, SPACE, N)                                                           \
+  void OVERLOADED vstorea_half##N##_##MODE(TYPE##N x, size_t i, SPACE half *p) {                      \
+    vstore_half##N##_##MODE(x, i, p);                                                                 \
+  }
+#define STORES(TYPE, SPACE) STORE_HALF(rtp, <, TYPE, SPACE) STORE_HALF(rtn, >, TYPE, SPACE)
+STORES(float, __global) STORES(float, __local) STORES(float, __private)
+STORES(double, __global) STORES(double, __local) STORES(double, __private)
