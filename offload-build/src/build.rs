@@ -19,7 +19,7 @@ use crate::options::{Compiler, Options, Split};
 use crate::source::SourceFile;
 use crate::targets;
 use crate::tool::Runner;
-use crate::toolchain::Finder;
+use crate::toolchain::{Finder, Known};
 
 /// Compiles kernel sources and embeds the images; a builder in the manner of `cc::Build`.
 ///
@@ -244,7 +244,14 @@ fn compile_all((env, cache): (&CargoEnv, &Cache), config: &Config, variants: &[S
     let jobs = Jobs::from_env();
     let runner = Runner { env, jobs: &jobs };
     let flights = Flights::default();
-    let finder = Finder { env, cache, runner: &runner, flights: &flights };
+    let finder = Finder {
+        env,
+        cache,
+        runner: &runner,
+        flights: &flights,
+        tools: Known::default(),
+        files: Known::default(),
+    };
     let workshop = Workshop::new(&finder, &jobs);
     let targets = targets::expand(&finder, &config.targets)?;
     let mut all = Outcome::default();

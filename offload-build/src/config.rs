@@ -198,9 +198,10 @@ impl TryFrom<Value> for Compression {
 }
 
 fn required_target(text: &str) -> Result<Wanted> {
-    let name = match text.parse() {
-        Ok(set) => Name::Set(set),
-        Err(_) => Name::Target(
+    // Sets are few: an error looks for what was meant among all names, which takes its time.
+    let name = match TargetSet::ALL.into_iter().find(|set| set.name() == text) {
+        Some(set) => Name::Set(set),
+        None => Name::Target(
             text.parse().map_err(|error: offload_format::UnknownTarget| Error::new(error.to_string()))?,
         ),
     };

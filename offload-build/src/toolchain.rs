@@ -1,5 +1,6 @@
 //! Finding the compilers: where, in which order, and what to say when there is none.
 
+mod known;
 mod remedy;
 mod search;
 
@@ -11,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::flight::Flights;
 use crate::fs;
 use crate::tool::{Invocation, Runner, Tool, file_stamp};
+pub(crate) use known::Known;
 use search::Candidates;
 
 /// The first LLVM whose clang makes SPIR-V itself.
@@ -25,6 +27,8 @@ pub(crate) struct Finder<'a> {
     pub(crate) cache: &'a Cache,
     pub(crate) runner: &'a Runner<'a>,
     pub(crate) flights: &'a Flights,
+    pub(crate) tools: Known<Tool>,
+    pub(crate) files: Known<PathBuf>,
 }
 
 /// The tools of one LLVM release.
@@ -67,6 +71,10 @@ impl Finder<'_> {
 
     /// A tool of the same release as `llvm`'s clang: LLVM reads older bitcode, never newer.
     pub(crate) fn paired(&self, llvm: &Llvm, name: &str, variable: &'static str) -> Result<Tool> {
+        self.tools.get_or(variable, || self.find_paired(llvm, name, variable))
+    }
+
+    fn find_paired(&self, llvm: &Llvm, name: &str, variable: &'static str) -> Result<Tool> {
         let candidates = Candidates::paired(self.env, llvm, name, variable);
         let path = candidates.first().ok_or_else(|| {
             let what = format!("{name} of LLVM {}, which `{}` needs", llvm.major, llvm.clang.path.display());
@@ -85,9 +93,12 @@ impl Finder<'_> {
 
     /// NVIDIA's assembler.
     pub(crate) fn ptxas(&self) -> Result<Tool> {
-        let candidates = Candidates::cuda(self.env, "OFFLOAD_PTXAS", &["bin/ptxas"]);
-        let path = candidates.first().ok_or_else(|| candidates.error("ptxas", &[]).hint(remedy::ptxas()))?;
-        self.tool(path)
+        self.tools.get_or("OFFLOAD_PTXAS", || {
+            let candidates = Candidates::cuda(self.env, "OFFLOAD_PTXAS", &["bin/ptxas"]);
+            let path =
+                candidates.first().ok_or_else(|| candidates.error("ptxas", &[]).hint(remedy::ptxas()))?;
+            self.tool(path)
+        })
     }
 
     /// NVIDIA's compiler of CUDA C++.
@@ -126,11 +137,13 @@ impl Finder<'_> {
     }
 
     /// LLVM's library of OpenCL C's functions as bitcode: its file until release 22, and its directory since.
-    pub(crate) fn libclc(&self, llvm: &Llvm, names: [&str; 2]) -> Result<PathBuf> {
-        let candidates = Candidates::libclc(self.env, llvm, names);
-        let found = candidates.first().map(Path::to_path_buf);
-        found.ok_or_else(|| {
-            candidates.error("libclc, which has the functions of OpenCL C,", &[]).hint(remedy::libclc())
+    pub(crate) fn libclc(&self, llvm: &Llvm, names: [&'static str; 2]) -> Result<PathBuf> {
+        self.files.get_or(names[0], || {
+            let candidates = Candidates::libclc(self.env, llvm, names);
+            let found = candidates.first().map(Path::to_path_buf);
+            found.ok_or_else(|| {
+                candidates.error("libclc, which has the functions of OpenCL C,", &[]).hint(remedy::libclc())
+            })
         })
     }
 

@@ -8,7 +8,7 @@ mod front_end;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-pub(super) use self::front_end::{FrontEnd, FrontEndDone};
+pub(super) use self::front_end::{Done, FrontEnd, FrontEndDone};
 use super::Session;
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::error::{Error, Result};

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use super::Sources;
+use super::action::Done;
 use crate::cache::Cache;
 use crate::env::CargoEnv;
 use crate::error::Result;
@@ -20,6 +21,7 @@ pub(crate) struct Workshop<'a> {
     pub(crate) runner: &'a Runner<'a>,
     pub(crate) finder: &'a Finder<'a>,
     pub(crate) flights: &'a Flights,
+    pub(super) front_ends: Done,
     llvm: OnceLock<Llvm>,
     spirv_val: OnceLock<Option<Tool>>,
 }
@@ -38,7 +40,7 @@ pub(crate) struct Session<'a> {
 
 impl<'a> Workshop<'a> {
     pub(crate) fn new(finder: &'a Finder<'a>, jobs: &'a Jobs) -> Workshop<'a> {
-        let Finder { env, cache, runner, flights } = *finder;
+        let &Finder { env, cache, runner, flights, .. } = finder;
         Workshop {
             env,
             cache,
@@ -46,6 +48,7 @@ impl<'a> Workshop<'a> {
             runner,
             finder,
             flights,
+            front_ends: Done::default(),
             llvm: OnceLock::new(),
             spirv_val: OnceLock::new(),
         }

@@ -1,6 +1,8 @@
 //! Running a front end once for each state of the files that it reads, which only its dependency file tells.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use offload_format::Hash128;
@@ -22,7 +24,7 @@ pub(in crate::compile) struct FrontEnd<'a> {
 }
 
 /// What is known of a front end's run, also of one in an earlier build.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::compile) struct FrontEndDone {
     pub(in crate::compile) output: Blob,
     /// What the compiler printed.
@@ -30,6 +32,11 @@ pub(in crate::compile) struct FrontEndDone {
     /// The files that it read, as it named them.
     pub(in crate::compile) read: Vec<PathBuf>,
 }
+
+/// The front ends that this build has run or found: targets that share one see the same files, whoever edits them
+/// meanwhile, and look at them once.
+#[derive(Debug, Default)]
+pub(in crate::compile) struct Done(Mutex<BTreeMap<Key, FrontEndDone>>);
 
 /// What a run just now has given.
 #[derive(Debug)]
@@ -67,6 +74,15 @@ impl Session<'_> {
         key = args_key(key, &action.args).part(action.input.as_deref().unwrap_or_default().as_bytes());
         let key = key.finish();
         let _flight = self.flights.enter(key);
+        if let Some(done) = self.workshop.front_ends.get(key) {
+            return Ok(done);
+        }
+        let done = self.known_or_run(key, action)?;
+        self.workshop.front_ends.put(key, &done);
+        Ok(done)
+    }
+
+    fn known_or_run(&self, key: Key, action: &FrontEnd<'_>) -> Result<FrontEndDone> {
         let known = self.cache.dependencies(key).unwrap_or_default();
         if let Some(found) = self.known_result(key, &known) {
             return Ok(found);
@@ -177,6 +193,16 @@ impl Session<'_> {
 
     fn depend(&self, path: &Path) {
         self.env.depends_on(&self.env.manifest_dir.join(path));
+    }
+}
+
+impl Done {
+    fn get(&self, key: Key) -> Option<FrontEndDone> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned()
+    }
+
+    fn put(&self, key: Key, done: &FrontEndDone) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, done.clone());
     }
 }
 
