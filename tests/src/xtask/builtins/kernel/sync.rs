@@ -154,7 +154,7 @@ pub(in super::super) fn atomic(
     text
 }
 
-/// The line that [`print`]'s kernel writes.
+/// The line that `print`'s kernel writes.
 pub(in super::super) const PRINTED: &str = "offload 42 text 1.50 1,2,3,4 -7";
 
 /// Every class of conversion: integers, strings, floats, vectors, and an argument that is not constant.
