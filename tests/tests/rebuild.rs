@@ -236,3 +236,21 @@ fn an_edit_during_the_build_is_not_lost() {
     project.write("flags.txt", "");
     assert_eq!(project.run(&[]), two);
 }
+
+/// With one job the jobserver has no token to give: all compilers share the build script's own.
+#[test]
+fn one_job_is_enough() {
+    let project = Project::with_fake_tools("two-files");
+    let build = std::thread::spawn(move || {
+        let outcome = project.cargo(&["build", "--offline", "-j1"]);
+        (outcome, project)
+    });
+    let patience = std::time::Instant::now() + std::time::Duration::from_secs(300);
+    while !build.is_finished() {
+        assert!(std::time::Instant::now() < patience, "the build waits for a token that nobody has");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let (outcome, project) = build.join().unwrap();
+    assert!(outcome.success, "{}", outcome.text);
+    assert_eq!(without_checks(project.calls()), ALL);
+}
