@@ -39,24 +39,20 @@ fn ready_made(dir: &Path) {
     let clang = offload_tests::require("clang-22").or_else(|| offload_tests::require("clang")).unwrap();
     std::fs::create_dir_all(dir.join("ready")).unwrap();
     let freestanding = ["-x", "c", "-ffreestanding", "-nostdlibinc", "-O2", "kernels/scale.c", "-o"];
-    for (target, output) in [
-        (
-            &[
-                "--target=nvptx64-nvidia-cuda",
-                "-march=sm_75",
-                "-Xclang",
-                "-target-feature",
-                "-Xclang",
-                "+ptx63",
-                "-S",
-            ][..],
-            "scale.ptx",
-        ),
-        (&["--target=spirv64v1.2-unknown-unknown", "-c"], "scale.spv"),
-        (&["--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-nogpulib"], "scale.hsaco"),
+    let ptx = "--target=nvptx64-nvidia-cuda -march=sm_75 -Xclang -target-feature -Xclang +ptx63";
+    let spirv = "--target=spirv64v1.2-unknown-unknown";
+    let amd = "--target=amdgcn-amd-amdhsa -mcpu=gfx90a -nogpulib";
+    for (target, kind, output) in [
+        (ptx, "-S", "scale.ptx"),
+        (spirv, "-c", "scale.spv"),
+        (amd, "", "scale.hsaco"),
+        (ptx, "-c -emit-llvm", "scale-nvptx.bc"),
+        (spirv, "-S -emit-llvm", "scale-spirv.ll"),
+        (amd, "-c -emit-llvm", "scale-amdgcn.bc"),
     ] {
         let mut command = Command::new(&clang);
-        command.args(target).args(freestanding).arg(format!("ready/{output}")).current_dir(dir);
+        command.args(target.split_whitespace().chain(kind.split_whitespace())).args(freestanding);
+        command.arg(format!("ready/{output}")).current_dir(dir);
         assert!(command.status().unwrap().success(), "{command:?}");
     }
 }
@@ -83,6 +79,7 @@ fn every_language_reaches_its_targets() {
     }
     for target in ["spirv64", "intel:pvc", "nvptx:sm_75", "cubin:sm_90", "amdgcn:gfx90a"] {
         has("ready", target, "scale | args ");
+        has("llvm", target, "scale | args 2");
     }
     // What a language cannot be compiled for is told.
     for notice in ["cuda amdgcn:gfx90a: CUDA C++ is not compiled for it", "c host: C is not compiled for it"]
@@ -124,5 +121,23 @@ fn resources(text: &str) {
     for target in ["cubin:sm_90", "amdgcn:gfx90a"] {
         let small = line(&format!("spill for {target} | small |"));
         assert!(small.contains("registers Some(") && small.contains("spilled Some(0)"), "{small}");
+    }
+}
+
+#[test]
+fn native_is_what_the_machine_has() {
+    if offload_tests::require_ptxas().is_none() {
+        return;
+    }
+    let mut project = Project::new("two-files");
+    let smi = project.path("nvidia-smi");
+    std::fs::write(&smi, "#!/bin/sh\n[ \"$1\" = --query-gpu=compute_cap ] && printf '9.0\\n8.6\\n9.0\\n'\n")
+        .unwrap();
+    std::fs::set_permissions(&smi, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    project.set("OFFLOAD_NVIDIA_SMI", smi.to_str().unwrap());
+    project.write("offload.toml", "targets = [\"native\"]\n");
+    let text = project.run(&[]);
+    for target in ["host ", "cubin:sm_86 ", "cubin:sm_90 "] {
+        assert_eq!(text.lines().filter(|line| line.starts_with(target)).count(), 1, "{target}in\n{text}");
     }
 }

@@ -155,8 +155,10 @@ fn write_crates(workspace: &Workspace, root: &Path, plan: &Plan) -> Result<()> {
         }
     };
     write(workspace, &root.join("Cargo.toml"), &format!("{WORKSPACE}{tuned}"))?;
-    write(workspace, &app.join("Cargo.toml"), &manifest(workspace, "app", &plan.targets))?;
-    write(workspace, &plain.join("Cargo.toml"), &manifest(workspace, "plain", &plan.targets))?;
+    write(workspace, &root.join(".cargo/config.toml"), CONFIG)?;
+    write(workspace, &root.join("offload.toml"), &format!("targets = {:?}\n", plan.target_names()))?;
+    write(workspace, &app.join("Cargo.toml"), &manifest(workspace, "app"))?;
+    write(workspace, &plain.join("Cargo.toml"), &manifest(workspace, "plain"))?;
     write(workspace, &app.join("build.rs"), &build_script(&modules))?;
     write(
         workspace,
@@ -180,15 +182,15 @@ fn write(workspace: &Workspace, path: &Path, text: &str) -> Result<()> {
 
 const WORKSPACE: &str = "[workspace]\nresolver = \"3\"\nmembers = [\"app\", \"plain\"]\n";
 
-fn manifest(workspace: &Workspace, name: &str, targets: &[&str]) -> String {
+/// Of its own, as a project has it: the workspace may lie in the checkout, whose configuration cargo would find.
+const CONFIG: &str = "[env]\nOFFLOAD_CONFIG = { value = \"offload.toml\", relative = true }\n";
+
+fn manifest(workspace: &Workspace, name: &str) -> String {
     let root = workspace.root.display();
-    let targets: Vec<String> = targets.iter().map(|target| format!("\"amdgcn:{target}\"")).collect();
     format!(
         "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n\n\
-         [package.metadata.offload]\ntargets = [{}]\n\n\
          [dependencies]\noffload-rt = {{ path = \"{root}/offload-rt\", default-features = false }}\n\n\
-         [build-dependencies]\noffload-build = {{ path = \"{root}/offload-build\" }}\n",
-        targets.join(", ")
+         [build-dependencies]\noffload-build = {{ path = \"{root}/offload-build\" }}\n"
     )
 }
 

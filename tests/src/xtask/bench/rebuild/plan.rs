@@ -111,6 +111,11 @@ impl Plan {
         (0..self.files).map(|index| format!("gemm{index}"))
     }
 
+    /// The targets as offload.toml names them.
+    pub(super) fn target_names(&self) -> Vec<String> {
+        self.targets.iter().map(|target| format!("amdgcn:{target}")).collect()
+    }
+
     pub(super) fn images(&self) -> usize {
         self.files * self.targets.len()
     }
