@@ -24,6 +24,17 @@ long16 OVERLOADED mad_sat(long16 x, long16 y, long16 z) {
   return (long16)(mad_sat(x.lo, y.lo, z.lo), mad_sat(x.hi, y.hi, z.hi));
 }
 
+// Its own takes results below twice the least normal number for zero.
+float OVERLOADED rootn(float x, int n) {
+  float root = exp2(log2((double)fabs(x)) / n);
+  return n == 0 || (x < 0 && n % 2 == 0) ? NAN : n % 2 ? copysign(root, x) : root;
+}
+float2 OVERLOADED rootn(float2 x, int2 n) { return (float2)(rootn(x.x, n.x), rootn(x.y, n.y)); }
+float3 OVERLOADED rootn(float3 x, int3 n) { return (float3)(rootn(x.xy, n.xy), rootn(x.z, n.z)); }
+float4 OVERLOADED rootn(float4 x, int4 n) { return (float4)(rootn(x.lo, n.lo), rootn(x.hi, n.hi)); }
+float8 OVERLOADED rootn(float8 x, int8 n) { return (float8)(rootn(x.lo, n.lo), rootn(x.hi, n.hi)); }
+float16 OVERLOADED rootn(float16 x, int16 n) { return (float16)(rootn(x.lo, n.lo), rootn(x.hi, n.hi)); }
+
 // Its own round numbers below the least half to zero in both directions. Rounded towards zero, a number that is on the
 // wrong side has its right neighbour one step away from zero.
 #define STORE_HALF(MODE, PASSES, TYPE, SPACE)                                                         \

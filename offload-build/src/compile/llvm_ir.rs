@@ -2,10 +2,10 @@
 
 use offload_format::Target;
 
-use super::action::{Arg, Step, texts};
+use super::action::Step;
 use super::unit::{Scanned, Unit};
-use super::{Compiled, Session, amdgcn, check, cubin, nvptx, ready, spirv};
-use crate::cache::Blob;
+use super::{Compiled, Session, amdgcn, check, cubin, gpu, nvptx, ready, spirv};
+use crate::cache::{Blob, KeyBuilder};
 use crate::error::{Error, Result};
 use crate::ir;
 use crate::source::SourceFile;
@@ -50,18 +50,41 @@ fn scanned(session: &Session<'_>, file: &SourceFile) -> Result<(Scanned, String)
     Ok((Scanned { file: file.clone(), ir, kernels }, triple))
 }
 
-/// The file as IR text of the installed release; optimised or not, as it was.
+/// The file as IR text of the installed release; optimised or not, as it was. clang would take the module for one of its
+/// default target, the linker keeps the module's own.
 pub(super) fn text(session: &Session<'_>, file: &SourceFile) -> Result<Blob> {
     let raw = ready::read(session, &file.path)?;
     let ending = if raw.read()?.starts_with(b"BC") { ".bc" } else { ".ll" };
-    let fixed =
-        ["-x", "ir", "-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-Wno-override-module", "-o"];
-    let step = Step {
-        name: "read IR",
-        tool: &session.llvm()?.clang,
-        args: texts(fixed).chain([Arg::Output, Arg::Input(0)]).collect(),
-        inputs: vec![(&raw, ending)],
-        files: vec![],
-    };
-    session.step(&step, check::ir_text).map_err(|error| error.context(format!("`{}`", file.path.display())))
+    let tool = session.finder.paired(session.llvm()?, "llvm-link", "OFFLOAD_LLVM_LINK")?;
+    let inputs = vec![(&raw, ending)];
+    let step = Step { name: "read IR", tool: &tool, args: gpu::link_args(1), inputs, files: vec![] };
+    let text = session
+        .step(&step, check::ir_text)
+        .map_err(|error| error.context(format!("`{}`", file.path.display())))?;
+    let key = KeyBuilder::new("IR of any code object 1").part(&text.hash.0).finish();
+    session.cache.get_or(key, || Ok(any_code_object(&text.read_text()?).into_bytes()))
+}
+
+/// AMD's versions 5 and 6 of the code object have the same calling convention
+/// (<https://llvm.org/docs/AMDGPUUsage.html#code-object-metadata>), so a module for one may become the other: the
+/// code generator's command line says which. Under its own name the flag would keep libraries from being linked.
+fn any_code_object(module: &str) -> String {
+    const FLAG: &str = "!\"amdhsa_code_object_version\", i32 ";
+    ["500", "600"].iter().fold(module.to_string(), |text, version| {
+        text.replace(&format!("{FLAG}{version}"), &format!("!\"offload_code_object_version\", i32 {version}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::any_code_object;
+
+    #[test]
+    fn versions_with_one_calling_convention_are_exchangeable() {
+        let flag = |name: &str, version: u32| format!("!0 = !{{i32 1, !\"{name}\", i32 {version}}}\n");
+        let of = |version| any_code_object(&flag("amdhsa_code_object_version", version));
+        assert_eq!(of(500), flag("offload_code_object_version", 500));
+        assert_eq!(of(600), flag("offload_code_object_version", 600));
+        assert_eq!(of(400), flag("amdhsa_code_object_version", 400));
+    }
 }

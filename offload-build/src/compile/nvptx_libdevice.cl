@@ -79,13 +79,13 @@ double4 OVERLOAD tgamma(double4 x) { return (double4)(tgamma(x.lo), tgamma(x.hi)
 double8 OVERLOAD tgamma(double8 x) { return (double8)(tgamma(x.lo), tgamma(x.hi)); }
 double16 OVERLOAD tgamma(double16 x) { return (double16)(tgamma(x.lo), tgamma(x.hi)); }
 
-double __nv_remquo(double, double, int *);
+// Seven bits of the quotient are wanted; libdevice's own gives three. 128 y may be infinite: then the quotient is small.
 #define POINTER __attribute__((overloadable))
 #define REMQUO(SPACE) \
   double POINTER remquo(double x, double y, SPACE int *quotient) { \
-    int q; \
-    double rest = __nv_remquo(x, y, &q); \
-    *quotient = q; \
+    double rest = __nv_remainder(x, y); \
+    double count = __nv_fmod(x, 128 * y) / y - rest / y; \
+    *quotient = isnan(count) ? 0 : (int)rint(count) % 128; \
     return rest; \
   } \
   REMQUO_VECTOR(SPACE, 2, int) \
