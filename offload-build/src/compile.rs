@@ -36,7 +36,7 @@ use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::options::{Compiler, Options};
 use crate::report;
-use crate::source::{self, Family, SourceFile};
+use crate::source::{self, Family, Language, SourceFile};
 
 /// The sources of one kernel module, in one variant, and how to read them.
 #[derive(Clone, Debug)]
@@ -84,6 +84,9 @@ pub(crate) fn images(
                 |wanted: &WantedTarget| compile(&session, (&scanned, &units), (targets, &wanted.target));
             workshop.jobs.map(&served, one)
         }
+        Route::LlvmIr => {
+            workshop.jobs.map(&served, |wanted| llvm_ir::compile(&session, (targets, &wanted.target)))
+        }
         Route::Whole(compile) => {
             workshop.jobs.map(&served, |wanted| Ok(vec![compile(&session, &wanted.target)?]))
         }
@@ -101,12 +104,17 @@ pub(crate) fn images(
 enum Route {
     /// LLVM's front ends and code generators.
     Llvm,
+    /// LLVM's code generators, for what another front end made.
+    LlvmIr,
     /// One call makes the image of a target.
     Whole(fn(&Session<'_>, &Target) -> Result<Compiled>),
 }
 
 fn route(family: Family, sources: &Sources) -> Result<Route> {
     match (family, sources.options.compiler.unwrap_or_default()) {
+        (Family::ReadyMade, _) if sources.files.iter().all(|file| file.language == Language::LlvmIr) => {
+            Ok(Route::LlvmIr)
+        }
         (Family::ReadyMade, _) => Ok(Route::Whole(ready::compile)),
         (_, Compiler::Clang) => Ok(Route::Llvm),
         (Family::Cuda, Compiler::Nvcc) => Ok(Route::Whole(nvcc::compile)),

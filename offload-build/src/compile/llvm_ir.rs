@@ -3,14 +3,30 @@
 use offload_format::Target;
 
 use super::action::Step;
-use super::unit::{Scanned, Unit};
-use super::{Compiled, Session, amdgcn, check, cubin, gpu, nvptx, ready, spirv};
+use super::unit::{self, Scanned};
+use super::{Compiled, Session, check, compile_unit, gpu, ready};
 use crate::cache::{Blob, KeyBuilder};
+use crate::config::WantedTarget;
 use crate::error::{Error, Result};
 use crate::ir;
 use crate::source::SourceFile;
 
-pub(super) fn compile(session: &Session<'_>, target: &Target) -> Result<Compiled> {
+/// The parts of the image of `target`, one of `all`.
+pub(super) fn compile(
+    session: &Session<'_>,
+    (all, target): (&[WantedTarget], &Target),
+) -> Result<Vec<Compiled>> {
+    let named = |error: Error| error.context(format!("target `{target}`"));
+    let files = fitting(session, target).map_err(named)?;
+    let mut parts = Vec::new();
+    for unit in unit::split(&files, session.sources.options.split.unwrap_or_default())? {
+        parts.extend(compile_unit(session, &unit, (all, target))?);
+    }
+    Ok(parts)
+}
+
+/// The files for the triple of `target`.
+fn fitting(session: &Session<'_>, target: &Target) -> Result<Vec<Scanned>> {
     let triple = match target {
         Target::Spirv64(_) | Target::Intel(_) => "spir",
         Target::Nvptx(_) | Target::Cubin(_) => "nvptx64",
@@ -21,23 +37,11 @@ pub(super) fn compile(session: &Session<'_>, target: &Target) -> Result<Compiled
         session.sources.files.iter().map(|file| scanned(session, file)).collect::<Result<Vec<_>>>()?;
     let fitting: Vec<Scanned> =
         files.into_iter().filter_map(|(file, of)| of.starts_with(triple).then_some(file)).collect();
-    let unit = Unit::whole(&fitting);
-    if unit.kernels.is_empty() {
+    if fitting.iter().all(|file| file.kernels.is_empty()) {
         return Err(ready::missing(session)
             .hint(format!("the files have to be for a triple that starts with `{triple}`, with a kernel")));
     }
-    match target {
-        Target::Spirv64(version) => spirv::compile(session, &unit, *version),
-        Target::Intel(_) => ready::from_spirv(
-            session,
-            target,
-            spirv::module(session, &unit, offload_format::SpirvVersion::V1_2)?,
-        ),
-        Target::Nvptx(sm) => nvptx::compile(session, &unit, sm),
-        Target::Cubin(sm) => cubin::compile(session, &unit, (sm, sm)),
-        Target::Amdgcn(arch) => amdgcn::compile(session, &unit, arch),
-        other => Err(Error::new(format!("LLVM IR is not compiled for `{other}`"))),
-    }
+    Ok(fitting)
 }
 
 /// A file as text with its kernels, and the triple that it is for.

@@ -12,7 +12,7 @@ use offload_format::{IntelArch, RegisterFile, SmArch, SpirvVersion, Target, code
 use super::action::{Arg, Step};
 use super::describe::{self, Described};
 use super::unit::Unit;
-use super::{Compiled, Session, cubin as ptxas_cubin, intel, llvm_ir};
+use super::{Compiled, Session, cubin as ptxas_cubin, intel};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::{Error, Result};
 use crate::source::Language;
@@ -20,10 +20,6 @@ use crate::{fs, report};
 
 pub(super) fn compile(session: &Session<'_>, target: &Target) -> Result<Compiled> {
     let named = |error: Error| error.context(format!("target `{target}`"));
-    // LLVM IR is compiled like what a front end makes of a source.
-    if session.sources.files.iter().all(|file| file.language == Language::LlvmIr) {
-        return llvm_ir::compile(session, target).map_err(named);
-    }
     finish(session, target, bytes(session, target).map_err(named)?)
 }
 
