@@ -70,6 +70,18 @@ fn the_best_class_wins_then_the_best_of_the_class() {
 }
 
 #[test]
+fn a_range_serves_the_devices_within() {
+    for (target, inside) in
+        [("intel:acm-g10:pvc", [12, 57, 0]), ("intel:xe2-lpg:", [30, 0, 4]), ("intel:*", [8, 0, 0])]
+    {
+        assert_eq!(picked(&[target], gpu().intel_ip(inside)).as_deref(), Some(target));
+    }
+    for (target, outside) in [("intel:acm-g10:pvc", [20, 1, 0]), ("intel:xe2-lpg:", [12, 60, 7])] {
+        assert_eq!(picked(&[target], gpu().intel_ip(outside)), None, "{target}");
+    }
+}
+
+#[test]
 fn what_a_device_cannot_take_is_refused_with_the_reason() {
     let intel = gpu().intel_ip([12, 60, 6]);
     let cases: [(&str, Device, &str); 11] = [

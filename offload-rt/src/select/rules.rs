@@ -26,22 +26,6 @@ enum Class {
     ExactNative,
 }
 
-/// Groups of Intel GPUs that one image serves, by `ocloc ids GROUP`: architecture, first and last release.
-const INTEL_GROUPS: [(&str, u32, [u32; 2]); 12] = [
-    ("dg2", 12, [55, 57]),
-    ("gen8", 8, [0, u32::MAX]),
-    ("gen9", 9, [0, u32::MAX]),
-    ("gen11", 11, [0, u32::MAX]),
-    ("gen12lp", 12, [0, 10]),
-    ("xe", 12, [0, u32::MAX]),
-    ("xe-lp", 12, [0, 10]),
-    ("xe-hpg", 12, [55, 57]),
-    ("xe-hpc", 12, [60, 61]),
-    ("xe2-lpg", 20, [3, 4]),
-    ("xe2-hpg", 20, [1, 2]),
-    ("xe3-lpg", 30, [0, u32::MAX]),
-];
-
 /// How well `entry` fits `device`, or why not.
 pub(super) fn judge(entry: &Entry, device: &Device) -> Result<Fit, String> {
     let target = entry.target().map_err(|_| "its target is of a later release".to_string())?;
@@ -118,15 +102,9 @@ fn on_intel(arch: &IntelArch, device: Option<[u32; 3]>) -> Result<Fit, String> {
             Ok(Fit { class: Class::CompatibleNative, rank: older.saturating_add(1) })
         }
         Some([a, r, v]) => Err(format!("it is for Intel {a}.{r}.{v}, the device is {shown}")),
-        None if serves(arch, ip) => Ok(Fit { class: Class::CompatibleNative, rank: 0 }),
+        None if arch.covers(ip) => Ok(Fit { class: Class::CompatibleNative, rank: 0 }),
         None => Err(format!("it is for the Intel family {arch}, the device is {shown}")),
     }
-}
-
-fn serves(group: &IntelArch, [architecture, release, _]: [u32; 3]) -> bool {
-    INTEL_GROUPS.iter().any(|(name, of, [first, last])| {
-        *name == group.name() && *of == architecture && (*first..=*last).contains(&release)
-    })
 }
 
 fn level_rank(level: HostLevel) -> u32 {
