@@ -28,7 +28,7 @@ use crate::workspace::{Workspace, seconds};
 pub(crate) const HELP: &str = "builtins [--measured] [TARGET...]  compile every OpenCL C 1.2 built-in for each kind of target, and measure it
 
 One kernel for each built-in and element type, through offload-build, for `host`, `spirv64`, `intel:pvc`,
-`intel:acm-g10`, `nvptx:sm_80` and `amdgcn:gfx90a`. Each either compiles, and an independent tool finds nothing
+`intel:acm-g10`, `nvptx:sm_80`, `cubin:sm_90` and `amdgcn:gfx90a`. Each either compiles, and an independent tool finds nothing
 unresolved in the image, or fails with an error that names the built-in and the target. What can run here is run: the
 largest error in units in the last place, or exact results. Without TARGET the table docs/BUILTINS.md is written; the
 raw results lie in target/builtins; --measured takes those of an earlier run. A program for each target that can run elsewhere is named at the end:
@@ -36,7 +36,8 @@ raw results lie in target/builtins; --measured takes those of an earlier run. A 
 becomes a column.";
 
 /// One of each kind; two of Intel's, because one has no 64-bit floating point.
-const TARGETS: [&str; 6] = ["host", "spirv64", "intel:pvc", "intel:acm-g10", "nvptx:sm_80", "amdgcn:gfx90a"];
+const TARGETS: [&str; 7] =
+    ["host", "spirv64", "intel:pvc", "intel:acm-g10", "nvptx:sm_80", "cubin:sm_90", "amdgcn:gfx90a"];
 
 /// What became of all cases on one target.
 #[derive(Debug)]

@@ -35,12 +35,6 @@ const KNOWN: &[Known] = &[
         elements: &["long", "ulong", "double"],
         cause: "Intel's runtime for CPUs computes it so; the module has the instruction `shuffle`.",
     },
-    Known {
-        target: "nvptx:sm_80",
-        built_ins: &["rootn"],
-        elements: &["float"],
-        cause: "libclc takes results just above the least normal number for zero.",
-    },
 ];
 
 /// Why results of the case are wrong on the target, if that is known.

@@ -22,6 +22,8 @@ pub(super) fn check(fixture: &Fixture<'_>, program: &Path, target: &str) -> Resu
         "spirv64" => reader.spirv(),
         "nvptx" => reader.ptx(),
         "host" => reader.undefined_symbols(is_c_library),
+        // Since sm_90 every cubin refers to the shared memory that the driver keeps for itself.
+        "cubin" => reader.undefined_symbols(|name| name == ".nv.reservedSmem.offset0"),
         _ => reader.undefined_symbols(|_| false),
     }
 }
