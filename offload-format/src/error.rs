@@ -73,6 +73,15 @@ pub enum ErrorKind {
         /// The limit in bytes.
         limit: u64,
     },
+    /// More records than the caller's limit allows.
+    TooMany {
+        /// The table.
+        what: &'static str,
+        /// How many there are.
+        count: u64,
+        /// How many there may be.
+        limit: u64,
+    },
 }
 
 impl Error {
@@ -115,6 +124,9 @@ impl fmt::Display for Error {
             }
             ErrorKind::TooLarge { what, size, limit } => {
                 write!(f, "{what} is {size} bytes, over the limit of {limit}")
+            }
+            ErrorKind::TooMany { what, count, limit } => {
+                write!(f, "{what} has {count} records, over the limit of {limit}")
             }
         }
     }

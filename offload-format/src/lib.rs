@@ -54,6 +54,7 @@ mod elf;
 mod error;
 mod hash;
 mod kind;
+mod limits;
 mod register_file;
 mod target;
 mod variant;
@@ -62,6 +63,7 @@ pub use crate::aspects::Aspects;
 pub use crate::error::{Error, ErrorKind};
 pub use crate::hash::Hash128;
 pub use crate::kind::{ImageKind, OffloadKind};
+pub use crate::limits::Limits;
 pub use crate::register_file::RegisterFile;
 pub use crate::target::{
     AmdArch, Arch, HostLevel, IntelArch, SmArch, SpirvVersion, Target, TargetSet, UnknownTarget,

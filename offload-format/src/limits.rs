@@ -1,0 +1,58 @@
+//! How much a reader may take from a file that it does not trust.
+
+use crate::{Error, ErrorKind};
+
+/// What one call of a reader may use; every reader of a foreign format takes it.
+///
+/// ```
+/// use offload_format::Limits;
+///
+/// let limits = Limits::default().with_raw_bytes(64 << 20);
+/// assert_eq!((limits.raw_bytes, limits.depth), (64 << 20, 8));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The sum of what one call may inflate, in bytes.
+    pub raw_bytes: u64,
+    /// The most records of a table.
+    pub entries: u64,
+    /// How many containers may lie in one another.
+    pub depth: u32,
+}
+
+impl Default for Limits {
+    /// 4 GiB, 1,048,576 records, 8 containers.
+    fn default() -> Limits {
+        Limits { raw_bytes: 4 << 30, entries: 1 << 20, depth: 8 }
+    }
+}
+
+impl Limits {
+    /// These limits with another sum of inflated bytes.
+    #[must_use]
+    pub fn with_raw_bytes(self, raw_bytes: u64) -> Limits {
+        Limits { raw_bytes, ..self }
+    }
+
+    /// These limits with another number of records.
+    #[must_use]
+    pub fn with_entries(self, entries: u64) -> Limits {
+        Limits { entries, ..self }
+    }
+
+    /// These limits with another depth.
+    #[must_use]
+    pub fn with_depth(self, depth: u32) -> Limits {
+        Limits { depth, ..self }
+    }
+
+    /// `count` if a table called `what` may have so many records.
+    #[cfg_attr(not(feature = "syclbin"), allow(dead_code, reason = "the formats behind features use it"))]
+    pub(crate) fn records(&self, what: &'static str, count: u64) -> Result<u64, Error> {
+        if count <= self.entries {
+            return Ok(count);
+        }
+        Err(ErrorKind::TooMany { what, count, limit: self.entries }.into())
+    }
+}
