@@ -19,16 +19,21 @@ pub struct Limits {
     pub entries: u64,
     /// How many containers may lie in one another.
     pub depth: u32,
+    /// How many times the size of its compressed form a container may have, once it is above [`Limits::ANY_RATIO`].
+    pub ratio: u64,
 }
 
 impl Default for Limits {
-    /// 4 GiB, 1,048,576 records, 8 containers.
+    /// 4 GiB, 1,048,576 records, 8 containers, 64 times.
     fn default() -> Limits {
-        Limits { raw_bytes: 4 << 30, entries: 1 << 20, depth: 8 }
+        Limits { raw_bytes: 4 << 30, entries: 1 << 20, depth: 8, ratio: 64 }
     }
 }
 
 impl Limits {
+    /// A container of up to so many bytes, 512 MiB, may come from a compressed form of any size.
+    pub const ANY_RATIO: u64 = 512 << 20;
+
     /// These limits with another sum of inflated bytes.
     #[must_use]
     pub fn with_raw_bytes(self, raw_bytes: u64) -> Limits {
@@ -45,6 +50,25 @@ impl Limits {
     #[must_use]
     pub fn with_depth(self, depth: u32) -> Limits {
         Limits { depth, ..self }
+    }
+
+    /// These limits with another ratio.
+    #[must_use]
+    pub fn with_ratio(self, ratio: u64) -> Limits {
+        Limits { ratio, ..self }
+    }
+
+    /// `declared` if so many bytes may come from `compressed` ones.
+    #[cfg_attr(
+        not(any(feature = "ccob", feature = "fatbin")),
+        allow(dead_code, reason = "the formats behind features use it")
+    )]
+    pub(crate) fn inflated(&self, what: &'static str, declared: u64, compressed: u64) -> Result<u64, Error> {
+        let limit = compressed.saturating_mul(self.ratio).max(Limits::ANY_RATIO).min(self.raw_bytes);
+        if declared <= limit {
+            return Ok(declared);
+        }
+        Err(ErrorKind::TooLarge { what, size: declared, limit }.into())
     }
 
     /// `count` if a table called `what` may have so many records.
