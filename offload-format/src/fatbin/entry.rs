@@ -98,16 +98,19 @@ pub struct Record<'a> {
 impl<'a> Record<'a> {
     /// Reads the part of a header that entries and members of groups share; `input` is the header with its appendix.
     pub(super) fn read(input: &'a [u8]) -> Result<Record<'a>, Error> {
+        let kind = EntryKind::from_u16(bytes::u16_at(input, 0, HEADER)?);
         let flags = Flags(bytes::u64_at(input, 40, HEADER)?);
         let (minor, major) = (bytes::u16_at(input, 24, HEADER)?, bytes::u16_at(input, 26, HEADER)?);
+        // A group has its table in this place. With a table of compatibility the text is empty, and its size that of the
+        // table.
+        let text = kind != EntryKind::Group && !flags.has(Flags::COMPAT);
         Ok(Record {
-            kind: EntryKind::from_u16(bytes::u16_at(input, 0, HEADER)?),
+            kind,
             version: (major, minor),
             sm: bytes::u32_at(input, 28, HEADER)?,
             flags,
             name: name(input)?,
-            // Where the table of compatibility is, the text before it is empty and its size that of the table.
-            options: if flags.has(Flags::COMPAT) { None } else { options(input)? },
+            options: if text { options(input)? } else { None },
         })
     }
 
