@@ -57,6 +57,11 @@ pub enum ErrorKind {
         /// The library's own message.
         message: String,
     },
+    /// A zlib stream is malformed.
+    Zlib {
+        /// The library's own message.
+        message: String,
+    },
     /// A feature of the format that this release cannot read yet.
     Unsupported {
         /// The feature.
@@ -119,6 +124,7 @@ impl fmt::Display for Error {
             ErrorKind::Text { what, offset } => write!(f, "{what} at offset {offset:#x} is malformed text"),
             ErrorKind::Damaged { what } => write!(f, "{what} is damaged: its hash is not the recorded one"),
             ErrorKind::Zstd { message } => write!(f, "zstd: {message}"),
+            ErrorKind::Zlib { message } => write!(f, "zlib: {message}"),
             ErrorKind::Unsupported { what, value } => {
                 write!(f, "{what} {value} is of a later release; this one cannot read it")
             }

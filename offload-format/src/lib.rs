@@ -31,7 +31,7 @@ pub mod section;
 pub mod code_object;
 #[cfg(feature = "cubin")]
 pub mod cubin;
-#[cfg(feature = "syclbin")]
+#[cfg(feature = "offload-binary")]
 pub mod offload_binary;
 #[cfg(feature = "ptx")]
 pub mod ptx;
@@ -53,6 +53,8 @@ mod cuda;
 mod elf;
 mod error;
 mod hash;
+#[cfg(feature = "offload-binary")]
+mod inflate;
 mod kind;
 mod limits;
 mod register_file;
