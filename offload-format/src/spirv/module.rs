@@ -97,7 +97,7 @@ impl<'a> Module<'a> {
         &self.imports
     }
 
-    /// Names that this module defines for others; clang exports each kernel under its own name too.
+    /// Names that this module defines for others.
     pub fn exports(&self) -> &[String] {
         &self.exports
     }
@@ -275,8 +275,8 @@ mod tests {
     #[test]
     fn exports_generator_and_modes_are_told() {
         let module = Module::parse(SAMPLE).unwrap();
-        let exports: Vec<&str> = module.exports().iter().map(String::as_str).collect();
-        assert!(exports.contains(&"saxpy") && exports.contains(&"reduce"), "{exports:?}");
+        // The copies of the kernels' bodies that clang emits.
+        assert_eq!(module.exports(), ["__clang_ocl_kern_imp_saxpy", "__clang_ocl_kern_imp_reduce"]);
         assert_eq!(module.generator().0, 43, "LLVM's back end");
         let size = module.execution_modes().find(|mode| mode.mode == MODE_LOCAL_SIZE).unwrap();
         assert_eq!((size.function, &size.operands[..]), (module.kernels()[1].function, &[64, 1, 1][..]));

@@ -45,7 +45,7 @@ pub enum Problem {
     /// The inner format is the draft of a second version.
     Draft,
     /// The file names no state that exists.
-    State(Option<PropertyValue>),
+    BadState(Option<PropertyValue>),
     /// It has no module.
     NoModules,
     /// No kernel is listed.
@@ -131,7 +131,7 @@ fn envelope(file: &File<'_>) -> Vec<Problem> {
 
 fn of_state(file: &File<'_>) -> Option<Problem> {
     let state = file.metadata.get(sets::GLOBAL, "state");
-    file.state().is_err().then_some(Problem::State(state))
+    file.state().is_err().then_some(Problem::BadState(state))
 }
 
 impl Problem {
@@ -151,7 +151,7 @@ impl Problem {
             Problem::KernelTwice(_) | Problem::NativesOfOneTarget(_) | Problem::IrType(_) => {
                 Consequence::Surprises
             }
-            Problem::Requirement(_) => Consequence::Crashes,
+            Problem::Requirement(_) | Problem::IrMalformed(_) => Consequence::Crashes,
             _ => Consequence::Fails,
         }
     }

@@ -7,7 +7,7 @@ use crate::spirv;
 use crate::syclbin::names::{KNOWN_ARCHES, is_compile_target};
 use crate::syclbin::{AbstractModule, KERNEL_PREFIX, Payload, PropertyValue, State, sets};
 
-/// The highest number of `sycl::aspect` in oneAPI 2026.2; a runtime refuses numbers that it does not know
+/// Above every number of `sycl::aspect`, which releases add to; a runtime refuses those that it does not know
 /// (<https://github.com/intel/llvm/blob/sycl/sycl/include/sycl/info/aspects.def>).
 const LAST_ASPECT: u32 = 100;
 

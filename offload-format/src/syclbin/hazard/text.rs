@@ -20,7 +20,7 @@ impl fmt::Display for Problem {
             | Problem::EnvelopeVersion(_)
             | Problem::ImageKind(_)
             | Problem::Draft
-            | Problem::State(_)
+            | Problem::BadState(_)
             | Problem::NoModules => self.of_the_file(f),
             Problem::NoKernels
             | Problem::KernelWithoutPrefix(_)
@@ -49,8 +49,8 @@ impl Problem {
             }
             Problem::ImageKind(kind) => write!(f, "no runtime reads image kind {kind}; oneAPI 2026 takes 7"),
             Problem::Draft => write!(f, "no released runtime reads version 2 of SYCLBIN"),
-            Problem::State(None) => write!(f, "the file names no state, which every load asks for"),
-            Problem::State(Some(value)) => write!(f, "its state is `{value}`, not 0, 1 or 2 as a number"),
+            Problem::BadState(None) => write!(f, "the file names no state, which every load asks for"),
+            Problem::BadState(Some(value)) => write!(f, "its state is `{value}`, not 0, 1 or 2 as a number"),
             _ => write!(f, "it holds no module; the bundle is empty"),
         }
     }
