@@ -42,6 +42,7 @@ mod sequence;
 mod wrapper;
 mod write;
 
+pub use self::decode::Images;
 pub use self::entry::{Compression, Entry, EntryKind, Flags, Record};
 pub use self::group::Member;
 pub use self::sequence::{Fatbins, fatbins};

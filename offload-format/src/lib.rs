@@ -40,7 +40,7 @@ pub mod cubin;
 pub mod fatbin;
 #[cfg(feature = "ocloc")]
 pub mod ocloc;
-#[cfg(feature = "syclbin")]
+#[cfg(feature = "offload-binary")]
 pub mod offload_binary;
 #[cfg(feature = "ptx")]
 pub mod ptx;
@@ -70,6 +70,8 @@ mod error;
 #[cfg(any(feature = "ccob", feature = "fatbin"))]
 mod frame;
 mod hash;
+#[cfg(feature = "offload-binary")]
+mod inflate;
 mod kind;
 mod limits;
 mod register_file;

@@ -72,11 +72,41 @@ impl Limits {
     }
 
     /// `count` if a table called `what` may have so many records.
-    #[cfg_attr(not(feature = "syclbin"), allow(dead_code, reason = "the formats behind features use it"))]
+    #[cfg_attr(
+        not(feature = "offload-binary"),
+        allow(dead_code, reason = "the formats behind features use it")
+    )]
     pub(crate) fn records(&self, what: &'static str, count: u64) -> Result<u64, Error> {
         if count <= self.entries {
             return Ok(count);
         }
         Err(ErrorKind::TooMany { what, count, limit: self.entries }.into())
+    }
+}
+
+/// What a reader may still look at. Records of a file may refer to the same bytes again and again; a reader that
+/// follows them all takes time, and its caller memory, in the square of the file's size.
+#[derive(Debug)]
+#[cfg_attr(not(feature = "offload-binary"), allow(dead_code, reason = "the formats behind features use it"))]
+pub(crate) struct Budget {
+    what: &'static str,
+    limit: u64,
+    left: u64,
+}
+
+#[cfg_attr(not(feature = "offload-binary"), allow(dead_code, reason = "the formats behind features use it"))]
+impl Budget {
+    /// 1 MiB and eight times the size of the file, for `what` lies in it.
+    pub(crate) fn for_file(what: &'static str, size: u64) -> Budget {
+        let limit = size.saturating_mul(8).saturating_add(1 << 20);
+        Budget { what, limit, left: limit }
+    }
+
+    /// Takes `bytes` from it.
+    pub(crate) fn spend(&mut self, bytes: u64) -> Result<(), Error> {
+        let left = self.left.checked_sub(bytes);
+        let size = self.limit.saturating_sub(self.left).saturating_add(bytes);
+        self.left = left.ok_or(ErrorKind::TooLarge { what: self.what, size, limit: self.limit })?;
+        Ok(())
     }
 }

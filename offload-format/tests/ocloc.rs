@@ -48,7 +48,7 @@ fn images_of_any_size_stay_aligned() {
         for (member, (device, image)) in archive.members.iter().zip(&images) {
             assert_eq!((member.kind(), member.data), (MemberKind::Device(*device), *image));
             let at = (member.data.as_ptr() as usize).wrapping_sub(file.as_ptr() as usize);
-            assert!(at % 8 == 0 || image.is_empty(), "{device} at {at}");
+            assert!(at.is_multiple_of(8) || image.is_empty(), "{device} at {at}");
         }
         assert_eq!(
             (archive.members.len(), archive.spirv().unwrap()),

@@ -10,6 +10,9 @@ const IMAGE: &str = "the inflated image of the fatbin";
 /// An LZ4 sequence makes at most 255 bytes of one.
 const LZ4_RATIO: u64 = 255;
 
+/// Images with what their headers say about them.
+pub type Images<'a> = Vec<(Record<'a>, Cow<'a, [u8]>)>;
+
 impl<'a> Entry<'a> {
     /// The image, without what pads it: PTX ends before the zero behind it, a cubin with its tables. The members of a
     /// group come as they lie in the stream; see [`Entry::images`].
@@ -32,7 +35,7 @@ impl<'a> Entry<'a> {
     ///
     /// # Errors
     /// As [`Entry::image`] and [`Entry::members`].
-    pub fn images(&self, limits: &Limits) -> Result<Vec<(Record<'a>, Cow<'a, [u8]>)>, Error> {
+    pub fn images(&self, limits: &Limits) -> Result<Images<'a>, Error> {
         if self.record.kind != EntryKind::Group {
             return Ok(vec![(self.record, self.image(limits)?)]);
         }
