@@ -50,7 +50,7 @@ fn read_containers(input: &[u8], limits: &Limits) -> Outcome {
                 bundle::parse(&ccob.inflate(limits)?, limits).map(|read| read.size)
             }
             Container::Bundle(read) => Ok(read.size),
-            _ => unreachable!("there are no others"),
+            other => panic!("{other:?}"),
         });
         if read.is_err() {
             found = Outcome::Refused;
