@@ -112,15 +112,22 @@ pub(crate) struct Export {
     /// The container.
     #[arg(long, value_enum)]
     pub(crate) format: ExportFormat,
-    /// The kernel module; needed if there are several.
+    /// The kernel module; needed if there are several. A SYCLBIN may have several.
     #[arg(long, short, value_name = "NAME")]
-    pub(crate) module: Option<String>,
-    /// The target of the image; for SYCLBIN a SPIR-V one.
+    pub(crate) module: Vec<String>,
+    /// The target of the image. A SYCLBIN may have one for each kind of GPU, beside the SPIR-V; the other containers have
+    /// all that they can unless targets are named.
     #[arg(long, value_name = "TARGET")]
-    pub(crate) target: Option<String>,
+    pub(crate) target: Vec<String>,
+    /// What a program may do with a SYCLBIN.
+    #[arg(long, value_enum, default_value_t = SyclState::Executable)]
+    pub(crate) state: SyclState,
     /// The release of the SYCL runtime that will read the file.
     #[arg(long, value_enum, default_value_t = SyclRuntime::Oneapi2026)]
     pub(crate) runtime: SyclRuntime,
+    /// The version of a compressed bundle.
+    #[arg(long, value_enum, default_value_t = BundleVersion::V2)]
+    pub(crate) bundle_version: BundleVersion,
     /// The file to write; otherwise MODULE.syclbin, or MODULE and the usual ending.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -128,10 +135,40 @@ pub(crate) struct Export {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
-    /// A SYCLBIN in executable state, from the module's SPIR-V.
+    /// A SYCLBIN from the module's SPIR-V and native images.
     Syclbin,
+    /// clang's offload bundle of the module's AMD images, for HIP.
+    Bundle,
+    /// The same, compressed.
+    Ccob,
+    /// A CUDA fatbin of the module's cubins and PTX.
+    Fatbin,
+    /// An archive of ocloc: the module's Intel images, and its SPIR-V for other devices.
+    OclocAr,
+    /// LLVM's OffloadBinary.
+    OffloadBinary,
     /// The bytes of the image.
     Raw,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BundleVersion {
+    /// For LLVM 19 and later, up to 4 GiB.
+    #[value(name = "2")]
+    V2,
+    /// For LLVM 22 and later.
+    #[value(name = "3")]
+    V3,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SyclState {
+    /// To be compiled and linked.
+    Input,
+    /// To be linked with other modules.
+    Object,
+    /// To be launched.
+    Executable,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

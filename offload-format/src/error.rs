@@ -57,6 +57,16 @@ pub enum ErrorKind {
         /// The library's own message.
         message: String,
     },
+    /// A zlib stream is malformed.
+    Zlib {
+        /// The library's own message.
+        message: String,
+    },
+    /// An LZ4 block is malformed.
+    Lz4 {
+        /// The library's own message.
+        message: String,
+    },
     /// A feature of the format that this release cannot read yet.
     Unsupported {
         /// The feature.
@@ -71,6 +81,15 @@ pub enum ErrorKind {
         /// Its size in bytes.
         size: u64,
         /// The limit in bytes.
+        limit: u64,
+    },
+    /// More records than the caller's limit allows.
+    TooMany {
+        /// The table.
+        what: &'static str,
+        /// How many there are.
+        count: u64,
+        /// How many there may be.
         limit: u64,
     },
 }
@@ -110,11 +129,16 @@ impl fmt::Display for Error {
             ErrorKind::Text { what, offset } => write!(f, "{what} at offset {offset:#x} is malformed text"),
             ErrorKind::Damaged { what } => write!(f, "{what} is damaged: its hash is not the recorded one"),
             ErrorKind::Zstd { message } => write!(f, "zstd: {message}"),
+            ErrorKind::Zlib { message } => write!(f, "zlib: {message}"),
+            ErrorKind::Lz4 { message } => write!(f, "LZ4: {message}"),
             ErrorKind::Unsupported { what, value } => {
                 write!(f, "{what} {value} is of a later release; this one cannot read it")
             }
             ErrorKind::TooLarge { what, size, limit } => {
                 write!(f, "{what} is {size} bytes, over the limit of {limit}")
+            }
+            ErrorKind::TooMany { what, count, limit } => {
+                write!(f, "{what} has {count} records, over the limit of {limit}")
             }
         }
     }

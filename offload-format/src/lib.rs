@@ -5,7 +5,8 @@
 //! - [`section`]: how a linked program points to its packs;
 //! - [`codec`]: compressing an image into a frame and back, verified;
 //! - behind features: [`spirv`], [`zebin`], [`ptx`], [`cubin`], [`code_object`], [`syclbin`] (with LLVM's
-//!   [`offload_binary`]).
+//!   [`offload_binary`]), and the containers of others: [`bundle`] and [`ccob`] (clang, HIP), [`fatbin`] (CUDA),
+//!   [`ocloc`] (Intel).
 //!
 //! The crate does no I/O, reads no environment and starts no process; it holds no unsafe code and no input makes
 //! it panic. Sizes and offsets are `u64` and every sum of them is checked.
@@ -27,11 +28,19 @@ pub mod codec;
 pub mod pack;
 pub mod section;
 
+#[cfg(feature = "bundle")]
+pub mod bundle;
+#[cfg(feature = "ccob")]
+pub mod ccob;
 #[cfg(feature = "code-object")]
 pub mod code_object;
 #[cfg(feature = "cubin")]
 pub mod cubin;
-#[cfg(feature = "syclbin")]
+#[cfg(feature = "fatbin")]
+pub mod fatbin;
+#[cfg(feature = "ocloc")]
+pub mod ocloc;
+#[cfg(feature = "offload-binary")]
 pub mod offload_binary;
 #[cfg(feature = "ptx")]
 pub mod ptx;
@@ -45,15 +54,26 @@ pub mod zebin;
 mod aspects;
 #[cfg(any(feature = "ptx", feature = "cubin"))]
 mod cuda;
-#[cfg(any(feature = "zebin", feature = "cubin", feature = "code-object"))]
+#[cfg(any(
+    feature = "zebin",
+    feature = "cubin",
+    feature = "code-object",
+    feature = "fatbin",
+    feature = "ocloc"
+))]
 #[cfg_attr(
     not(all(feature = "zebin", feature = "cubin", feature = "code-object")),
     allow(dead_code, reason = "each format needs another part of it")
 )]
 mod elf;
 mod error;
+#[cfg(any(feature = "ccob", feature = "fatbin"))]
+mod frame;
 mod hash;
+#[cfg(feature = "offload-binary")]
+mod inflate;
 mod kind;
+mod limits;
 mod register_file;
 mod target;
 mod variant;
@@ -62,6 +82,7 @@ pub use crate::aspects::Aspects;
 pub use crate::error::{Error, ErrorKind};
 pub use crate::hash::Hash128;
 pub use crate::kind::{ImageKind, OffloadKind};
+pub use crate::limits::Limits;
 pub use crate::register_file::RegisterFile;
 pub use crate::target::{
     AmdArch, Arch, HostLevel, IntelArch, SmArch, SpirvVersion, Target, TargetSet, UnknownTarget,

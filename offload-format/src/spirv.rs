@@ -1,4 +1,4 @@
-//! SPIR-V modules: their kernels, what they import and need, renaming kernels, and the formats of printf.
+//! SPIR-V modules: their kernels, what they import, export and need, renaming kernels, and the formats of printf.
 //!
 //! Layout and instruction numbers follow the SPIR-V specification, sections "Physical Layout of a SPIR-V Module and
 //! Instruction" and "Binary Form" (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html>).
@@ -15,9 +15,9 @@ mod printf;
 mod rename;
 mod stream;
 
-pub use self::module::{EntryPoint, Module};
+pub use self::module::{EntryPoint, ExecutionMode, Module};
 pub use self::printf::with_character_formats;
-pub use self::rename::with_prefixed_kernels;
+pub use self::rename::{with_added_entry_points, with_prefixed_kernels};
 
 /// First word of every module.
 pub const MAGIC: u32 = 0x0723_0203;

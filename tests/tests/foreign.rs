@@ -74,8 +74,8 @@ fn hipcc() {
 fn icpx() {
     let mut project = project("k.cpp", "Icpx", "\"spirv64\", \"nvptx:sm_90\"");
     let spirv = sample("saxpy-reduce.spv");
-    let module =
-        offload_format::syclbin::Module { kernels: vec!["saxpy".into()], aspects: vec![], spirv: &spirv };
+    let module = offload_format::syclbin::Module::default().with_kernels(["saxpy"]).unwrap();
+    let module = module.with_spirv(&spirv).unwrap();
     let file = offload_format::syclbin::write(
         offload_format::syclbin::State::Executable,
         &[module],

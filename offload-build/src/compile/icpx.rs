@@ -3,7 +3,7 @@
 //!
 //! No machine that this was developed on has the compiler: its command line is tested, its output is not.
 
-use offload_format::{SpirvVersion, Target, syclbin};
+use offload_format::{Limits, SpirvVersion, Target, syclbin};
 
 use super::action::{Arg, FrontEnd, texts};
 use super::foreign::{self, warnings_of};
@@ -32,8 +32,9 @@ fn spirv(session: &Session<'_>) -> Result<Blob> {
     let key = KeyBuilder::new("SPIR-V of a SYCLBIN").part(&file.hash.0).finish();
     session.cache.get_or(key, || {
         let content = file.read()?;
-        let modules = syclbin::read(&content)?;
-        let modules: Vec<&[u8]> = modules.iter().flat_map(|module| module.ir.iter().copied()).collect();
+        let file = syclbin::parse(&content, &Limits::default())?;
+        let modules = file.modules.iter().flat_map(|module| &module.ir);
+        let modules: Vec<&[u8]> = modules.map(|module| module.bytes).collect();
         match modules.as_slice() {
             [only] => Ok(only.to_vec()),
             several => Err(Error::new(format!("the SYCLBIN holds {} modules, not one", several.len()))

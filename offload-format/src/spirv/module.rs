@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::stream::{
-    self, Instruction, LINKAGE_ATTRIBUTES, LINKAGE_IMPORT, MODE_LOCAL_SIZE, MODE_SUBGROUP_SIZE, MODEL_KERNEL,
-    OP_CAPABILITY, OP_DECORATE, OP_ENTRY_POINT, OP_EXECUTION_MODE, OP_FUNCTION, OP_FUNCTION_CALL,
-    OP_FUNCTION_END, OP_MEMORY_MODEL,
+    self, Instruction, LINKAGE_ATTRIBUTES, LINKAGE_EXPORT, LINKAGE_IMPORT, MODE_LOCAL_SIZE,
+    MODE_SUBGROUP_SIZE, MODEL_KERNEL, OP_CAPABILITY, OP_DECORATE, OP_ENTRY_POINT, OP_EXECUTION_MODE,
+    OP_EXECUTION_MODE_ID, OP_FUNCTION, OP_FUNCTION_CALL, OP_FUNCTION_END, OP_MEMORY_MODEL,
 };
-use crate::{Aspects, Error, ErrorKind};
+use crate::{Aspects, Error, ErrorKind, bytes};
 
 /// The capabilities `Float16`, `Float64` and `Int64Atomics`. `Float16Buffer` is not among them: every OpenCL device
 /// can load and store 16-bit numbers.
@@ -20,7 +20,22 @@ pub struct Module<'a> {
     version: u32,
     kernels: Vec<EntryPoint>,
     imports: Vec<String>,
+    exports: Vec<String>,
     capabilities: Vec<u32>,
+}
+
+/// An execution mode of an entry point's function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExecutionMode {
+    /// The id of the function.
+    pub function: u32,
+    /// The mode's number.
+    pub mode: u32,
+    /// What the mode takes: numbers, or ids of constants where [`ExecutionMode::by_id`] is set.
+    pub operands: Vec<u32>,
+    /// Whether it is an `OpExecutionModeId`.
+    pub by_id: bool,
 }
 
 /// An entry point whose execution model is Kernel.
@@ -60,6 +75,7 @@ impl<'a> Module<'a> {
             version,
             kernels: walk.kernels,
             imports: walk.imports,
+            exports: walk.exports,
             capabilities: walk.capabilities,
         })
     }
@@ -79,6 +95,30 @@ impl<'a> Module<'a> {
     /// A module made for execution has none; `spirv-val` accepts them all the same.
     pub fn imports(&self) -> &[String] {
         &self.imports
+    }
+
+    /// Names that this module defines for others.
+    pub fn exports(&self) -> &[String] {
+        &self.exports
+    }
+
+    /// The tool that wrote the module, with its version: 6 is the SPIR-V translator, 43 LLVM's back end
+    /// (<https://github.com/KhronosGroup/SPIRV-Headers/blob/main/include/spirv/spir-v.xml>).
+    pub fn generator(&self) -> (u16, u16) {
+        let word = bytes::u32_at(self.bytes, 8, "SPIR-V header").unwrap_or_default();
+        ((word >> 16) as u16, word as u16)
+    }
+
+    /// The execution modes of all entry points, in the order of the module.
+    pub fn execution_modes(&self) -> impl Iterator<Item = ExecutionMode> {
+        let modes =
+            stream::instructions(self.bytes).map_while(Result::ok).take_while(|it| it.opcode != OP_FUNCTION);
+        let modes = modes.filter(|it| matches!(it.opcode, OP_EXECUTION_MODE | OP_EXECUTION_MODE_ID));
+        modes.filter_map(|it| {
+            let (function, mode) = (it.word(0).ok()?, it.word(1).ok()?);
+            let by_id = it.opcode == OP_EXECUTION_MODE_ID;
+            Some(ExecutionMode { function, mode, operands: it.words_from(2), by_id })
+        })
     }
 
     /// The numbers of the declared capabilities, in the order of the module.
@@ -102,6 +142,7 @@ impl<'a> Module<'a> {
 struct Walk {
     kernels: Vec<EntryPoint>,
     imports: Vec<String>,
+    exports: Vec<String>,
     capabilities: Vec<u32>,
     local_sizes: BTreeMap<u32, [u32; 3]>,
     sub_group_sizes: BTreeMap<u32, u32>,
@@ -168,8 +209,10 @@ impl Walk {
             return Ok(());
         }
         let (name, next) = instruction.text(2)?;
-        if instruction.word(next)? == LINKAGE_IMPORT && !name.starts_with("__spirv_BuiltIn") {
-            self.imports.push(name.to_string());
+        match instruction.word(next)? {
+            LINKAGE_IMPORT if !name.starts_with("__spirv_BuiltIn") => self.imports.push(name.to_string()),
+            LINKAGE_EXPORT => self.exports.push(name.to_string()),
+            _ => {}
         }
         Ok(())
     }
@@ -227,6 +270,17 @@ mod tests {
     #[test]
     fn imports_are_named_without_built_ins() {
         assert_eq!(Module::parse(IMPORT).unwrap().imports(), ["elsewhere"]);
+    }
+
+    #[test]
+    fn exports_generator_and_modes_are_told() {
+        let module = Module::parse(SAMPLE).unwrap();
+        // The copies of the kernels' bodies that clang emits.
+        assert_eq!(module.exports(), ["__clang_ocl_kern_imp_saxpy", "__clang_ocl_kern_imp_reduce"]);
+        assert_eq!(module.generator().0, 43, "LLVM's back end");
+        let size = module.execution_modes().find(|mode| mode.mode == MODE_LOCAL_SIZE).unwrap();
+        assert_eq!((size.function, &size.operands[..]), (module.kernels()[1].function, &[64, 1, 1][..]));
+        assert!(!size.by_id);
     }
 
     #[test]

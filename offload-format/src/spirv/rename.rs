@@ -1,4 +1,4 @@
-//! Renaming kernels.
+//! Renaming kernels, and further names for them.
 
 use std::collections::BTreeSet;
 
@@ -27,6 +27,31 @@ pub fn with_prefixed_kernels(module: &[u8], prefix: &str) -> Result<Vec<u8>, Err
         match name_position(&instruction, &functions) {
             Some(at) => out.extend(renamed(&instruction, at, prefix)?),
             None => out.extend_from_slice(instruction.bytes),
+        }
+    }
+    Ok(out)
+}
+
+/// A copy of `module` in which every kernel `k` has a second entry point `prefix` + `k`, unless there is one: OpenCL
+/// programs find the kernel by its plain name, SYCL programs by the other.
+///
+/// Intel's runtimes take such a module; a consumer that keeps one entry point for each function may drop either name.
+///
+/// # Errors
+/// Those of [`Module::parse`]; [`ErrorKind::TooLarge`] for a name that no instruction can hold.
+pub fn with_added_entry_points(module: &[u8], prefix: &str) -> Result<Vec<u8>, Error> {
+    let parsed = Module::parse(module)?;
+    let names: BTreeSet<&str> = parsed.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
+    let mut out = stream::header_bytes(module)?.to_vec();
+    for instruction in stream::instructions(module) {
+        let instruction = instruction?;
+        out.extend_from_slice(instruction.bytes);
+        if instruction.opcode != OP_ENTRY_POINT || instruction.word(0)? != MODEL_KERNEL {
+            continue;
+        }
+        let (name, _) = instruction.text(2)?;
+        if !name.starts_with(prefix) && !names.contains(format!("{prefix}{name}").as_str()) {
+            out.extend(renamed(&instruction, 2, prefix)?);
         }
     }
     Ok(out)
@@ -81,6 +106,19 @@ mod tests {
         let count = |bytes: &[u8], text: &str| String::from_utf8_lossy(bytes).matches(text).count();
         assert_eq!(count(&renamed, "__sycl_kernel_saxpy\0"), count(SAMPLE, "\0saxpy\0"));
         assert!(count(&renamed, "__sycl_kernel_saxpy\0") >= 2);
+    }
+
+    #[test]
+    fn a_second_entry_point_is_of_the_same_function() {
+        let both = with_added_entry_points(SAMPLE, "__sycl_kernel_").unwrap();
+        let (old, new) = (Module::parse(SAMPLE).unwrap(), Module::parse(&both).unwrap());
+        let names: Vec<_> = new.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
+        assert_eq!(names, ["saxpy", "__sycl_kernel_saxpy", "reduce", "__sycl_kernel_reduce"]);
+        for (old, new) in old.kernels().iter().zip(new.kernels().chunks(2)) {
+            assert!(new.iter().all(|new| new.function == old.function && new.interface == old.interface));
+            assert!(new.iter().all(|new| new.required_work_group == old.required_work_group));
+        }
+        assert_eq!(with_added_entry_points(&both, "__sycl_kernel_").unwrap(), both);
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub(super) const OP_FUNCTION: u16 = 54;
 pub(super) const OP_FUNCTION_END: u16 = 56;
 pub(super) const OP_FUNCTION_CALL: u16 = 57;
 pub(super) const OP_DECORATE: u16 = 71;
+pub(super) const OP_EXECUTION_MODE_ID: u16 = 331;
 /// `ExecutionModel` Kernel.
 pub(super) const MODEL_KERNEL: u32 = 6;
 /// `ExecutionMode` LocalSize.
@@ -20,6 +21,8 @@ pub(super) const MODE_LOCAL_SIZE: u32 = 17;
 pub(super) const MODE_SUBGROUP_SIZE: u32 = 35;
 /// `Decoration` LinkageAttributes.
 pub(super) const LINKAGE_ATTRIBUTES: u32 = 41;
+/// `Linkage Type` Export.
+pub(super) const LINKAGE_EXPORT: u32 = 0;
 /// `Linkage Type` Import.
 pub(super) const LINKAGE_IMPORT: u32 = 1;
 

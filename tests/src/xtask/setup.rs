@@ -5,13 +5,15 @@ mod intel;
 mod need;
 mod packages;
 mod probe;
+mod wheels;
 
 use std::process::ExitCode;
 
 pub(crate) use self::cuda::{Toolkit, ensure as ensure_cuda};
 pub(crate) use self::intel::{Runtime, ensure as ensure_intel};
-pub(crate) use self::need::{BENCH, BUILD, DRIVERS, FRESH, GPUS, LINKERS, Need, SYCL};
+pub(crate) use self::need::{BENCH, BUILD, BUNDLER, DRIVERS, FRESH, GPUS, LINKERS, Need, SYCL};
 pub(crate) use self::probe::llvm;
+pub(crate) use self::wheels::{Wheel, ensure as ensure_wheel};
 use crate::error::{Error, Result};
 use crate::workspace::Workspace;
 
@@ -30,7 +32,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
             ensure_cuda(workspace, Toolkit::Ptxas)?;
         }
         [what] if what == "all" => {
-            ensure(workspace, &[BUILD, GPUS, DRIVERS, LINKERS, SYCL, FRESH])?;
+            ensure(workspace, &[BUILD, GPUS, DRIVERS, BUNDLER, LINKERS, SYCL, FRESH])?;
             ensure_cuda(workspace, Toolkit::Ptxas)?;
             ensure_cuda(workspace, Toolkit::Nvcc)?;
             ensure_intel(workspace, Runtime::OpenCl)?;

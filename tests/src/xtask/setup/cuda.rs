@@ -54,20 +54,20 @@ pub(crate) fn ensure(workspace: &Workspace, toolkit: Toolkit) -> Result<PathBuf>
     let prefix = workspace.target_dir.join("tools").join(toolkit.directory());
     if !prefix.join(root).join(witness).exists() {
         super::ensure(workspace, &[PIP])?;
-        install(workspace, toolkit, &prefix)?;
+        install(workspace, toolkit.packages(), &prefix)?;
     }
     Ok(prefix.join(root))
 }
 
 /// Installs next to `prefix` and renames at the end: an interrupted download must not look like a toolkit.
-fn install(workspace: &Workspace, toolkit: Toolkit, prefix: &Path) -> Result<()> {
-    println!("installing under {}: {}", prefix.display(), toolkit.packages().join(" "));
+pub(super) fn install(workspace: &Workspace, packages: &[&str], prefix: &Path) -> Result<()> {
+    println!("installing under {}: {}", prefix.display(), packages.join(" "));
     let shell = &workspace.shell;
     let tools = shell.create_dir(workspace.target_dir.join("tools"))?;
-    let new = tempfile::Builder::new().prefix(".cuda-").tempdir_in(tools)?;
+    let new = tempfile::Builder::new().prefix(".new-").tempdir_in(tools)?;
     let pip = shell.cmd("python3").args(["-m", "pip", "install", "--target"]).arg(new.path());
     let pip = pip.args(["--no-deps", "--no-compile", "--quiet", "--disable-pip-version-check"]);
-    pip.args(["--root-user-action=ignore", "--no-input"]).args(toolkit.packages()).stdin("").run()?;
+    pip.args(["--root-user-action=ignore", "--no-input"]).args(packages).stdin("").run()?;
     std::fs::rename(new.path(), prefix)?;
     Ok(())
 }

@@ -127,6 +127,14 @@ pub(crate) const BENCH: &[Need] = &[
     },
 ];
 
+/// Writes and reads clang's offload bundles.
+pub(crate) const BUNDLER: &[Need] = &[Need {
+    what: "clang-offload-bundler",
+    purpose: "bundles device images, to compare",
+    probe: Probe::Llvm("clang-offload-bundler"),
+    packages: packages(["clang-tools-22", "clang-tools-extra", "clang", "llvm"]),
+}];
+
 /// Installs what comes from Python's package index.
 pub(super) const PIP: &[Need] = &[Need {
     what: "pip",

@@ -1,0 +1,259 @@
+//! The containers of other programs: what each takes of a module's images, and how it is written.
+
+use std::collections::BTreeSet;
+
+use offload_format::codec::RELEASE_LEVEL;
+use offload_format::offload_binary::{self, NewEntry, Version};
+use offload_format::{Arch, Limits, OffloadKind, Target, bundle, ccob, fatbin, ocloc};
+
+use super::{Candidate, Exported, named, only};
+use crate::carrier::Carrier;
+use crate::cli::{self, BundleVersion, ExportFormat};
+use crate::error::{Error, Result};
+
+/// A container as the command line names it.
+#[derive(Clone, Copy)]
+pub(super) struct Container {
+    /// With its article.
+    name: &'static str,
+    ending: &'static str,
+    takes: fn(&Target) -> bool,
+    write: fn(&[Chosen], BundleVersion) -> Result<Vec<u8>>,
+}
+
+/// A decoded image.
+struct Chosen {
+    target: Target,
+    text: String,
+    bytes: Vec<u8>,
+}
+
+impl Container {
+    /// The container, for a format that is one.
+    pub(super) fn of(format: ExportFormat) -> Option<Container> {
+        let amd = |target: &Target| matches!(target, Target::Amdgcn(_));
+        Some(match format {
+            ExportFormat::Bundle => {
+                Container { name: "an offload bundle", ending: "hipfb", takes: amd, write: bundle }
+            }
+            ExportFormat::Ccob => {
+                Container { name: "a compressed offload bundle", ending: "hipfb", takes: amd, write: ccob }
+            }
+            ExportFormat::Fatbin => Container {
+                name: "a fatbin",
+                ending: "fatbin",
+                takes: |target| matches!(target, Target::Cubin(_) | Target::Nvptx(_)),
+                write: fatbin,
+            },
+            ExportFormat::OclocAr => Container {
+                name: "an archive of ocloc",
+                ending: "ar",
+                takes: |target| matches!(target, Target::Intel(_) | Target::Spirv64(_)),
+                write: ocloc,
+            },
+            ExportFormat::OffloadBinary => Container {
+                name: "an OffloadBinary",
+                ending: "offload",
+                takes: |target| triple(target).is_some(),
+                write: offload_binary,
+            },
+            ExportFormat::Syclbin | ExportFormat::Raw => return None,
+        })
+    }
+
+    /// Writes the images of one module.
+    pub(super) fn export(
+        self,
+        carrier: &Carrier,
+        all: &[Candidate<'_>],
+        args: &cli::Export,
+    ) -> Result<Exported> {
+        let module = module(all, args)?;
+        let chosen = self.chosen(carrier, all, (module, args))?;
+        Ok(Exported {
+            modules: vec![module.to_string()],
+            targets: chosen.iter().map(|image| image.text.clone()).collect(),
+            content: (self.write)(&chosen, args.bundle_version)?,
+            ending: self.ending,
+            hazards: Vec::new(),
+        })
+    }
+
+    /// The images that are asked for, or all that the container takes, in the order of the pack.
+    fn chosen(
+        self,
+        carrier: &Carrier,
+        all: &[Candidate<'_>],
+        (module, args): (&str, &cli::Export),
+    ) -> Result<Vec<Chosen>> {
+        for target in &args.target {
+            only(all, &format!("image for `{target}`"), args, |candidate| {
+                candidate.image.module == module && candidate.image.target_text == target
+            })?;
+        }
+        let mut seen = BTreeSet::new();
+        let mut chosen = Vec::new();
+        for candidate in all.iter().filter(|candidate| candidate.image.module == module) {
+            let text = candidate.image.target_text;
+            let asked = named(&args.target, text);
+            if !args.target.is_empty() && !asked {
+                continue;
+            }
+            match candidate.image.target().ok().filter(|target| (self.takes)(target)) {
+                Some(_) if !seen.insert(text) => return Err(self.twice(module, text)),
+                Some(target) => {
+                    let bytes = carrier.decode(candidate.found, &candidate.pack, &candidate.image)?;
+                    chosen.push(Chosen { target, text: text.to_string(), bytes });
+                }
+                None if asked => {
+                    return Err(Error::usage(format!("{} takes no image for `{text}`", self.name)));
+                }
+                None => {}
+            }
+        }
+        if chosen.is_empty() {
+            let error = Error::usage(format!("{} takes none of the images of module `{module}`", self.name));
+            let has = all.iter().filter(|candidate| candidate.image.module == module);
+            let has: Vec<&str> = has.map(|candidate| candidate.image.target_text).collect();
+            return Err(error.hint(format!("it has {}", has.join(", "))));
+        }
+        Ok(chosen)
+    }
+
+    fn twice(self, module: &str, target: &str) -> Error {
+        let error = Error::usage(format!("module `{module}` has several images for `{target}`"));
+        error.hint(format!(
+            "{} has room for one of them; export variants and parts with --format raw",
+            self.name
+        ))
+    }
+}
+
+/// The module that is named, or the only one.
+fn module<'a>(all: &[Candidate<'a>], args: &cli::Export) -> Result<&'a str> {
+    let there: BTreeSet<&str> = all.iter().map(|candidate| candidate.image.module).collect();
+    let fitting: Vec<&str> =
+        there.iter().copied().filter(|name| args.module.is_empty() || named(&args.module, name)).collect();
+    let list = || there.iter().copied().collect::<Vec<_>>().join(", ");
+    match fitting.as_slice() {
+        [only] => Ok(only),
+        [] => {
+            let error = Error::usage(format!("there is no such module in `{}`", args.path.display()));
+            Err(error.hint(format!("it has {}", list())))
+        }
+        _ => Err(Error::usage("several modules fit").hint(format!("choose with --module one of {}", list()))),
+    }
+}
+
+/// HIP's readers want an entry for the host first.
+fn bundle(images: &[Chosen], _: BundleVersion) -> Result<Vec<u8>> {
+    let ids: Vec<String> = images.iter().filter_map(|image| bundle_id(&image.target)).collect();
+    let host = bundle::BundleId::HOST.to_string();
+    let mut entries = vec![bundle::Image { id: &host, bytes: b"" }];
+    entries.extend(ids.iter().zip(images).map(|(id, image)| bundle::Image { id, bytes: &image.bytes }));
+    bundle::write(&entries, bundle::HIP_ALIGN).map_err(failed)
+}
+
+fn bundle_id(target: &Target) -> Option<String> {
+    let Some(Arch::Amd(arch)) = target.arch() else { return None };
+    Some(bundle::BundleId::hip(&arch.to_string()).to_string())
+}
+
+fn ccob(images: &[Chosen], version: BundleVersion) -> Result<Vec<u8>> {
+    let version = match version {
+        BundleVersion::V2 => ccob::Version::V2,
+        BundleVersion::V3 => ccob::Version::V3,
+    };
+    ccob::write(&bundle(images, BundleVersion::V2)?, version, RELEASE_LEVEL).map_err(failed)
+}
+
+fn fatbin(images: &[Chosen], _: BundleVersion) -> Result<Vec<u8>> {
+    let images: Vec<_> = (images.iter())
+        .map(|image| fatbin::Image { target: &image.target, bytes: &image.bytes, name: "", options: "" })
+        .collect();
+    // Drivers before CUDA 12.4 do not know zstd, and a fatbin is made for drivers that nobody knows.
+    fatbin::write(&images, fatbin::Packing::Stored).map_err(failed)
+}
+
+/// SPIR-V is for the devices without an image. The image of a group of devices is an archive of its own.
+fn ocloc(images: &[Chosen], _: BundleVersion) -> Result<Vec<u8>> {
+    let limits = Limits::default();
+    let mut spirv = None;
+    let mut native: Vec<(ocloc::Device, &[u8])> = Vec::new();
+    for Chosen { target, text, bytes } in images {
+        let ip = match target.arch() {
+            Some(Arch::Intel(arch)) => arch.ip_version(),
+            _ => {
+                spirv = Some(bytes.as_slice());
+                continue;
+            }
+        };
+        match ip {
+            Some(ip) if !bytes.starts_with(&ocloc::MAGIC) => native.push((device(ip, text)?, bytes)),
+            _ => native.extend(devices(&ocloc::parse(bytes, &limits).map_err(failed)?)),
+        }
+    }
+    // A group may have a device that is there by its own name as well.
+    let mut seen = BTreeSet::new();
+    native.retain(|(device, _)| seen.insert(*device));
+    ocloc::write(&native, spirv).map_err(failed)
+}
+
+fn device(ip: [u32; 3], target: &str) -> Result<ocloc::Device> {
+    let [major, minor, revision] = ip.map(|number| u16::try_from(number).ok());
+    let device =
+        || Some(ocloc::Device { pointer_bits: 64, major: major?, minor: minor?, revision: revision? });
+    device().ok_or_else(|| Error::usage(format!("`{target}` is no version of a device")))
+}
+
+fn devices<'a>(archive: &ocloc::Archive<'a>) -> Vec<(ocloc::Device, &'a [u8])> {
+    let device = |member: &ocloc::Member<'a>| match member.kind() {
+        ocloc::MemberKind::Device(device) => Some((device, member.data)),
+        _ => None,
+    };
+    archive.members.iter().filter_map(device).collect()
+}
+
+/// One binary for each image: what every release of LLVM reads.
+fn offload_binary(images: &[Chosen], _: BundleVersion) -> Result<Vec<u8>> {
+    let archs: Vec<String> = images.iter().map(|image| architecture(&image.target)).collect();
+    let entries: Vec<NewEntry<'_>> = (images.iter().zip(&archs))
+        .map(|(image, arch)| {
+            let kind = image.target.image_kind();
+            let entry = NewEntry::new(kind, offload_kind(&image.target), &image.bytes);
+            entry.with_string("triple", triple(&image.target).unwrap_or_default()).with_string("arch", arch)
+        })
+        .collect();
+    offload_binary::write(&entries, Version::V1).map_err(failed)
+}
+
+fn triple(target: &Target) -> Option<&'static str> {
+    match target {
+        Target::Amdgcn(_) => Some("amdgcn-amd-amdhsa"),
+        Target::Nvptx(_) | Target::Cubin(_) => Some("nvptx64-nvidia-cuda"),
+        Target::Intel(_) => Some("spir64_gen-unknown-unknown"),
+        Target::Spirv64(_) => Some("spirv64-unknown-unknown"),
+        _ => None,
+    }
+}
+
+fn offload_kind(target: &Target) -> OffloadKind {
+    match target {
+        Target::Amdgcn(_) => OffloadKind::Hip,
+        Target::Nvptx(_) | Target::Cubin(_) => OffloadKind::Cuda,
+        _ => OffloadKind::Sycl,
+    }
+}
+
+fn architecture(target: &Target) -> String {
+    match target.arch() {
+        Some(Arch::Amd(arch)) => arch.to_string(),
+        Some(Arch::Sm(arch)) => arch.to_string(),
+        Some(Arch::Intel(arch)) => arch.to_string(),
+        _ => "generic".to_string(),
+    }
+}
+
+fn failed(error: offload_format::Error) -> Error {
+    Error::check(error.to_string())
+}

@@ -1,0 +1,112 @@
+//! How much a reader may take from a file that it does not trust.
+
+use crate::{Error, ErrorKind};
+
+/// What one call of a reader may use; every reader of a foreign format takes it.
+///
+/// ```
+/// use offload_format::Limits;
+///
+/// let limits = Limits::default().with_raw_bytes(64 << 20);
+/// assert_eq!((limits.raw_bytes, limits.depth), (64 << 20, 8));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The sum of what one call may inflate, in bytes.
+    pub raw_bytes: u64,
+    /// The most records of a table.
+    pub entries: u64,
+    /// How many containers may lie in one another.
+    pub depth: u32,
+    /// How many times the size of its compressed form a container may have, once it is above [`Limits::ANY_RATIO`].
+    pub ratio: u64,
+}
+
+impl Default for Limits {
+    /// 4 GiB, 1,048,576 records, 8 containers, 64 times.
+    fn default() -> Limits {
+        Limits { raw_bytes: 4 << 30, entries: 1 << 20, depth: 8, ratio: 64 }
+    }
+}
+
+impl Limits {
+    /// A container of up to so many bytes, 512 MiB, may come from a compressed form of any size.
+    pub const ANY_RATIO: u64 = 512 << 20;
+
+    /// These limits with another sum of inflated bytes.
+    #[must_use]
+    pub fn with_raw_bytes(self, raw_bytes: u64) -> Limits {
+        Limits { raw_bytes, ..self }
+    }
+
+    /// These limits with another number of records.
+    #[must_use]
+    pub fn with_entries(self, entries: u64) -> Limits {
+        Limits { entries, ..self }
+    }
+
+    /// These limits with another depth.
+    #[must_use]
+    pub fn with_depth(self, depth: u32) -> Limits {
+        Limits { depth, ..self }
+    }
+
+    /// These limits with another ratio.
+    #[must_use]
+    pub fn with_ratio(self, ratio: u64) -> Limits {
+        Limits { ratio, ..self }
+    }
+
+    /// `declared` if so many bytes may come from `compressed` ones.
+    #[cfg_attr(
+        not(any(feature = "ccob", feature = "fatbin")),
+        allow(dead_code, reason = "the formats behind features use it")
+    )]
+    pub(crate) fn inflated(&self, what: &'static str, declared: u64, compressed: u64) -> Result<u64, Error> {
+        let limit = compressed.saturating_mul(self.ratio).max(Limits::ANY_RATIO).min(self.raw_bytes);
+        if declared <= limit {
+            return Ok(declared);
+        }
+        Err(ErrorKind::TooLarge { what, size: declared, limit }.into())
+    }
+
+    /// `count` if a table called `what` may have so many records.
+    #[cfg_attr(
+        not(feature = "offload-binary"),
+        allow(dead_code, reason = "the formats behind features use it")
+    )]
+    pub(crate) fn records(&self, what: &'static str, count: u64) -> Result<u64, Error> {
+        if count <= self.entries {
+            return Ok(count);
+        }
+        Err(ErrorKind::TooMany { what, count, limit: self.entries }.into())
+    }
+}
+
+/// What a reader may still look at. Records of a file may refer to the same bytes again and again; a reader that
+/// follows them all takes time, and its caller memory, in the square of the file's size.
+#[derive(Debug)]
+#[cfg_attr(not(feature = "offload-binary"), allow(dead_code, reason = "the formats behind features use it"))]
+pub(crate) struct Budget {
+    what: &'static str,
+    limit: u64,
+    left: u64,
+}
+
+#[cfg_attr(not(feature = "offload-binary"), allow(dead_code, reason = "the formats behind features use it"))]
+impl Budget {
+    /// 1 MiB and eight times the size of the file, for `what` lies in it.
+    pub(crate) fn for_file(what: &'static str, size: u64) -> Budget {
+        let limit = size.saturating_mul(8).saturating_add(1 << 20);
+        Budget { what, limit, left: limit }
+    }
+
+    /// Takes `bytes` from it.
+    pub(crate) fn spend(&mut self, bytes: u64) -> Result<(), Error> {
+        let left = self.left.checked_sub(bytes);
+        let size = self.limit.saturating_sub(self.left).saturating_add(bytes);
+        self.left = left.ok_or(ErrorKind::TooLarge { what: self.what, size, limit: self.limit })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,18 @@
+//! The compressed body of version 3: one zstd frame or zlib stream of all behind the header.
+
+use super::raw::RawHeader;
+use crate::{Error, Limits, bytes};
+
+/// The whole binary with its header, inflated to exactly the recorded size.
+///
+/// # Errors
+/// [`ErrorKind::TooLarge`](crate::ErrorKind) over the limit, `Invalid`, `Zstd` or `Zlib`.
+pub(super) fn inflate(binary: &[u8], header: &RawHeader, limits: &Limits) -> Result<Vec<u8>, Error> {
+    const WHAT: &str = "inflated size of the OffloadBinary";
+    let size = header.inflated_size;
+    let body = size.checked_sub(header.header_size()).ok_or_else(|| Error::invalid(WHAT, size))?;
+    let head = bytes::range(binary, 0, header.header_size(), "OffloadBinary header")?;
+    let compressed = (binary.len() as u64).saturating_sub(header.header_size());
+    let compressed = bytes::range(binary, header.header_size(), compressed, "body of the OffloadBinary")?;
+    crate::inflate::into(head.to_vec(), compressed, (body, limits.raw_bytes))
+}

@@ -1,0 +1,111 @@
+//! Hazards as sentences. Names from the file are escaped: a terminal may show them.
+
+use std::fmt;
+
+use super::{Hazard, Problem};
+
+impl fmt::Display for Hazard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.module {
+            Some(index) => write!(f, "module {index}: {}", self.problem),
+            None => self.problem.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::NoEnvelope
+            | Problem::EnvelopeVersion(_)
+            | Problem::ImageKind(_)
+            | Problem::Draft
+            | Problem::BadState(_)
+            | Problem::NoModules => self.of_the_file(f),
+            Problem::NoKernels
+            | Problem::KernelWithoutPrefix(_)
+            | Problem::KernelMissing(_)
+            | Problem::KernelTwice(_)
+            | Problem::NotExported(_)
+            | Problem::ExportedTwice(_)
+            | Problem::NotLinked(..) => self.of_names(f),
+            _ => self.of_images(f),
+        }
+    }
+}
+
+impl Problem {
+    fn of_the_file(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::NoEnvelope => write!(f, "no runtime reads a file without an OffloadBinary around it"),
+            Problem::EnvelopeVersion(2) => {
+                write!(f, "only oneAPI 2026.2 reads an OffloadBinary of version 2")
+            }
+            Problem::EnvelopeVersion(version) => {
+                write!(f, "no runtime reads an OffloadBinary of version {version}")
+            }
+            Problem::ImageKind(6) => {
+                write!(f, "only oneAPI 2025.3 reads image kind 6; later releases take 7")
+            }
+            Problem::ImageKind(kind) => write!(f, "no runtime reads image kind {kind}; oneAPI 2026 takes 7"),
+            Problem::Draft => write!(f, "no released runtime reads version 2 of SYCLBIN"),
+            Problem::BadState(None) => write!(f, "the file names no state, which every load asks for"),
+            Problem::BadState(Some(value)) => write!(f, "its state is `{value}`, not 0, 1 or 2 as a number"),
+            _ => write!(f, "it holds no module; the bundle is empty"),
+        }
+    }
+
+    fn of_names(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::KernelWithoutPrefix(name) => {
+                let name = name.escape_debug();
+                write!(
+                    f,
+                    "no program can ask for kernel `{name}`: its name lacks `{}`",
+                    super::super::KERNEL_PREFIX
+                )
+            }
+            Problem::KernelMissing(name) => {
+                write!(f, "kernel `{}` is listed, but it is not in the SPIR-V", name.escape_debug())
+            }
+            Problem::KernelTwice(name) => {
+                write!(f, "several modules list kernel `{}`; either is taken", name.escape_debug())
+            }
+            Problem::NotExported(name) => {
+                write!(f, "no module exports the imported symbol `{}`", name.escape_debug())
+            }
+            Problem::ExportedTwice(name) => {
+                write!(f, "several modules export symbol `{}`; they cannot be linked", name.escape_debug())
+            }
+            Problem::NotLinked(name, state) => {
+                let name = name.escape_debug();
+                write!(f, "it imports `{name}`, but modules of a file in state {state} are not linked")
+            }
+            _ => write!(f, "it lists no kernel, and a program finds none"),
+        }
+    }
+
+    fn of_images(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::NativeTarget(target) => {
+                write!(f, "no device takes a native image for `{}`", target.escape_debug())
+            }
+            Problem::NativesOfOneTarget(target) => {
+                write!(f, "of several native images for `{target}` the first is taken on every device")
+            }
+            Problem::NativeForEveryDevice(target) => write!(
+                f,
+                "the native image for `{target}` is tried on every device of that kind: the module has no compile_target"
+            ),
+            Problem::NativeIgnored(state) => write!(f, "its native images are passed over in state {state}"),
+            Problem::NativeEmpty => write!(f, "a native image is empty"),
+            Problem::IrType(kind) => write!(f, "an IR module of type {kind} is taken as SPIR-V all the same"),
+            Problem::IrMalformed(error) => write!(f, "an IR module is no SPIR-V: {error}"),
+            Problem::Requirement(what) => write!(f, "{what}"),
+            Problem::CompileTarget(name) => {
+                write!(f, "no runtime knows the device `{}` that it asks for", name.escape_debug())
+            }
+            _ => write!(f, "a native image has no target, without which the load fails"),
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Compressed offload bundles: every version and method, sequences, bombs, and damage.
+#![cfg(feature = "ccob")]
+#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use md5::{Digest, Md5};
+use offload_format::bundle::{self, Image};
+use offload_format::ccob::{self, Container, Method, Version};
+use offload_format::{ErrorKind, Limits};
+
+/// Text that compresses to a frame with several blocks and literals.
+fn image(seed: u32, size: usize) -> Vec<u8> {
+    let mut state = u64::from(seed) + 1;
+    let mut step = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 60) as u8
+    };
+    (0..size).map(|_| step()).collect()
+}
+
+fn sample() -> Vec<u8> {
+    let (first, second) = (image(1, 5000), image(2, 3000));
+    let images = [
+        Image { id: "host-x86_64-unknown-linux-gnu-", bytes: b"" },
+        Image { id: "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+", bytes: &first },
+        Image { id: "hipv4-amdgcn-amd-amdhsa--gfx1100", bytes: &second },
+    ];
+    bundle::write(&images, bundle::HIP_ALIGN).unwrap()
+}
+
+/// A file as clang writes it: with the given header, and without a checksum in the frame.
+fn as_clang(version: u16, method: u16, raw: &[u8]) -> Vec<u8> {
+    let payload = match method {
+        0 => {
+            let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+            encoder.write_all(raw).unwrap();
+            encoder.finish().unwrap()
+        }
+        _ => zstd::bulk::compress(raw, 3).unwrap(),
+    };
+    with_header(version, method, raw, &payload)
+}
+
+fn with_header(version: u16, method: u16, raw: &[u8], payload: &[u8]) -> Vec<u8> {
+    let hash = Md5::digest(raw);
+    let mut file = [b"CCOB", &version.to_le_bytes()[..], &method.to_le_bytes()].concat();
+    let (stored, raw) = (payload.len() as u64, raw.len() as u64);
+    match version {
+        1 => file.extend((raw as u32).to_le_bytes()),
+        2 => file.extend([stored as u32 + 24, raw as u32].map(u32::to_le_bytes).as_flattened()),
+        _ => file.extend([stored + 32, raw].map(u64::to_le_bytes).as_flattened()),
+    }
+    file.extend(&hash[..8]);
+    file.extend(payload);
+    file
+}
+
+fn inflate(file: &[u8]) -> Result<Vec<u8>, offload_format::Error> {
+    let limits = Limits::default();
+    ccob::parse(file, &limits)?.inflate(&limits)
+}
+
+#[test]
+fn every_version_and_method_is_read() {
+    let raw = sample();
+    for version in [1, 2, 3] {
+        for method in [0, 1] {
+            let file = as_clang(version, method, &raw);
+            let recorded = (version > 1).then_some(file.len() as u64);
+            assert_eq!(ccob::size(&file[..24.min(file.len())]).unwrap(), recorded);
+            // What follows belongs to the next one, also where the size has to be found.
+            let followed = [&file[..], b"CCOB"].concat();
+            let found = ccob::parse(&followed, &Limits::default()).unwrap();
+            assert_eq!((found.size, found.raw_size), (file.len() as u64, raw.len() as u64));
+            assert_eq!(found.method, if method == 0 { Method::Zlib } else { Method::Zstd });
+            assert_eq!(found.inflate(&Limits::default()).unwrap(), raw);
+        }
+    }
+}
+
+#[test]
+fn what_is_written_is_read_and_the_same_each_time() {
+    let raw = sample();
+    for version in [Version::V2, Version::V3] {
+        let file = ccob::write(&raw, version, 19).unwrap();
+        assert_eq!(ccob::parse(&file, &Limits::default()).unwrap().version, version);
+        assert_eq!(inflate(&file).unwrap(), raw);
+        assert_eq!(ccob::write(&raw, version, 19).unwrap(), file);
+        assert!(file.len() < raw.len() / 2);
+    }
+}
+
+/// Some bytes of a zstd frame can be written in two ways; what comes out is then the same bundle, or it is refused.
+#[test]
+fn every_single_byte_of_what_is_written_is_guarded() {
+    let images = [image(1, 240), image(2, 120)];
+    let ids = ["hipv4-amdgcn-amd-amdhsa--gfx90a", "hipv4-amdgcn-amd-amdhsa--gfx1100"];
+    let images: Vec<_> = ids.iter().zip(&images).map(|(id, bytes)| Image { id, bytes }).collect();
+    let raw = bundle::write(&images, 1).unwrap();
+    for version in [Version::V2, Version::V3] {
+        let file = ccob::write(&raw, version, 19).unwrap();
+        let mut changed = file.clone();
+        let (mut refused, mut same) = (0, 0);
+        for at in 0..file.len() {
+            // Each value in one version, each bit in the other.
+            let bit = |value: &u8| version == Version::V2 || (value ^ file[at]).is_power_of_two();
+            for value in (0..=255).filter(|value| *value != file[at]).filter(bit) {
+                changed[at] = value;
+                match inflate(&changed) {
+                    Ok(bundle) => {
+                        assert!(bundle == raw, "{version:?}: byte {at} as {value:#x} gives other images");
+                        assert!(at > 32, "{version:?}: byte {at} of the header as {value:#x} is accepted");
+                        same += 1;
+                    }
+                    Err(_) => refused += 1,
+                }
+            }
+            changed[at] = file[at];
+        }
+        println!("{version:?}: {refused} changes refused, {same} without an effect");
+        assert!(same * 500 < refused, "{same} of {refused}");
+        for end in 0..file.len() {
+            assert!(inflate(&file[..end]).is_err(), "{version:?}: cut at {end}");
+        }
+    }
+}
+
+#[test]
+fn another_bundle_under_the_recorded_md5_is_refused() {
+    let mut raw = sample();
+    for method in [0, 1] {
+        let file = as_clang(2, method, &raw);
+        let hash = file[16..24].to_vec();
+        *raw.last_mut().unwrap() ^= 1;
+        let mut swapped = as_clang(2, method, &raw);
+        assert!(inflate(&swapped).is_ok());
+        swapped[16..24].copy_from_slice(&hash);
+        assert!(matches!(inflate(&swapped).unwrap_err().kind(), ErrorKind::Damaged { .. }));
+    }
+}
+
+#[test]
+fn sizes_that_are_off_by_one_are_refused() {
+    let raw = sample();
+    for (version, method) in [(1, 0), (1, 1), (2, 0), (2, 1), (3, 0), (3, 1)] {
+        for change in [1, u32::MAX] {
+            let mut file = as_clang(version, method, &raw);
+            let at = match version {
+                1 => 8,
+                2 => 12,
+                _ => 16,
+            };
+            let declared = u32::from_le_bytes(file[at..at + 4].try_into().unwrap()).wrapping_add(change);
+            file[at..at + 4].copy_from_slice(&declared.to_le_bytes());
+            assert!(inflate(&file).is_err(), "version {version}, method {method}");
+        }
+    }
+}
+
+#[test]
+fn a_sequence_is_stepped_by_recorded_sizes() {
+    // The magic inside of an image is not the start of another bundle.
+    let inner = bundle::write(
+        &[Image { id: "hip-amdgcn-amd-amdhsa--gfx90a", bytes: b"CCOB__CLANG_OFFLOAD_BUNDLE__" }],
+        1,
+    )
+    .unwrap();
+    let mut section = Vec::new();
+    let mut expected = Vec::new();
+    for (number, compressed) in [true, false, true, true, false].into_iter().enumerate() {
+        section.resize(usize::next_multiple_of(section.len(), 64 << (number % 2)), 0);
+        expected.push((section.len() as u64, compressed));
+        let file = if compressed { as_clang(number as u16 % 3 + 1, 1, &inner) } else { inner.clone() };
+        section.extend(file);
+    }
+    section.resize(section.len() + 100, 0);
+    let found: Vec<_> = ccob::containers(&section, &Limits::default())
+        .map(|found| found.map(|(at, found)| (at, matches!(found, Container::Compressed(_)))).unwrap())
+        .collect();
+    assert_eq!(found, expected);
+    // Damage ends the sequence with an error, once.
+    section[expected[2].0 as usize + 4] = 9;
+    let found: Vec<bool> =
+        ccob::containers(&section, &Limits::default()).map(|found| found.is_ok()).collect();
+    assert_eq!(found, [true, true, false]);
+}
+
+/// A zstd frame of `size` zeros in blocks of 128 KiB that repeat a byte, as made by hand: 4 bytes make 131,072.
+fn bomb(size: u64) -> Vec<u8> {
+    const BLOCK: u64 = 128 << 10;
+    let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0xe0];
+    frame.extend(size.to_le_bytes());
+    let mut left = size;
+    while left > 0 {
+        let block = left.min(BLOCK);
+        left -= block;
+        let header = (block as u32) << 3 | 1 << 1 | u32::from(left == 0);
+        frame.extend(&header.to_le_bytes()[..3]);
+        frame.push(0);
+    }
+    frame
+}
+
+fn refused_quickly(file: &[u8], limits: &Limits) -> ErrorKind {
+    let start = Instant::now();
+    let found = ccob::parse(file, limits).and_then(|found| found.inflate(limits));
+    assert!(start.elapsed() < Duration::from_millis(50), "{:?}", start.elapsed());
+    found.unwrap_err().kind().clone()
+}
+
+#[test]
+fn bombs_are_refused_before_they_are_inflated() {
+    let size = 4_294_900_000;
+    let mut file = with_header(2, 1, b"", &bomb(size));
+    file[12..16].copy_from_slice(&(size as u32).to_le_bytes());
+    assert!(file.len() < 132_000);
+    let limits = Limits::default();
+    let expected = ErrorKind::TooLarge { what: "the inflated offload bundle", size, limit: 512 << 20 };
+    assert_eq!(refused_quickly(&file, &limits), expected);
+    // A lower declaration is a lie that the frame betrays.
+    file[12..16].copy_from_slice(&(1_u32 << 20).to_le_bytes());
+    assert!(matches!(refused_quickly(&file, &limits), ErrorKind::Invalid { .. }));
+    // The caller's own limit comes first.
+    let small = with_header(2, 1, &sample(), &bomb(10_000_000));
+    let refused = refused_quickly(&small, &limits.with_raw_bytes(1000));
+    assert!(matches!(refused, ErrorKind::TooLarge { limit: 1000, .. }));
+    // A ratio that the caller allows is allowed: the same bytes then fail for what they are.
+    let zeros = vec![0; 3 << 20];
+    let honest = with_header(2, 1, &zeros, &bomb(3 << 20));
+    assert_eq!(inflate(&honest).unwrap(), zeros);
+}
+
+#[test]
+fn a_zlib_stream_stops_at_the_declared_size() {
+    let raw = vec![0; 64 << 20];
+    let mut file = as_clang(2, 0, &raw);
+    file[12..16].copy_from_slice(&1000_u32.to_le_bytes());
+    assert!(matches!(refused_quickly(&file, &Limits::default()), ErrorKind::Invalid { .. }));
+    let mut first = as_clang(1, 0, &raw);
+    first[8..12].copy_from_slice(&1000_u32.to_le_bytes());
+    assert!(matches!(refused_quickly(&first, &Limits::default()), ErrorKind::Invalid { .. }));
+}
+
+#[test]
+fn frames_that_other_decoders_skip_are_refused() {
+    let raw = sample();
+    let frame = zstd::bulk::compress(&raw, 3).unwrap();
+    let empty = zstd::bulk::compress(b"", 3).unwrap();
+    let skippable = [&[0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0][..], &[0; 4]].concat();
+    for payload in [
+        [empty.repeat(1000), frame.clone()].concat(),
+        [frame.clone(), empty.repeat(1000)].concat(),
+        [skippable.repeat(1000), frame.clone()].concat(),
+        [frame, vec![0]].concat(),
+    ] {
+        assert!(inflate(&with_header(2, 1, &raw, &payload)).is_err());
+    }
+}
+
+#[test]
+fn one_hundred_thousand_bundles_take_no_time() {
+    let one = as_clang(3, 1, &bundle::write(&[], 1).unwrap());
+    let section = one.repeat(100_000);
+    let start = Instant::now();
+    assert_eq!(ccob::containers(&section, &Limits::default()).filter(Result::is_ok).count(), 100_000);
+    assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+}

@@ -1,0 +1,132 @@
+//! Every device image of the programs of an unpacked Python wheel.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use object::{Object, ObjectSection};
+use offload_format::bundle::{self, BundleKind};
+use offload_format::ccob::{self, Container};
+use offload_format::{Limits, code_object, cubin, ocloc};
+
+use crate::tools::{Images, ours, shape, theirs};
+
+/// How many there are in bitsandbytes 0.50.2.
+const IMAGES: [(&str, usize); 3] = [("CUDA", 392), ("HIP", 218), ("SYCL", 14)];
+
+pub fn check(folder: &Path, cuobjdump: &Path) {
+    let mut sums: BTreeMap<&str, usize> = BTreeMap::new();
+    for path in libraries(folder) {
+        let file = fs::read(&path).unwrap();
+        let program = object::File::parse(&*file).unwrap();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let mut cuda = Images::new();
+        for section in program.sections() {
+            let data = section.data().unwrap();
+            match section.name().unwrap() {
+                ".hip_fatbin" => *sums.entry("HIP").or_default() += hip(&name, data),
+                ".nv_fatbin" | "__nv_relfatbin" => {
+                    for (image, count) in ours(data).unwrap() {
+                        *cuda.entry(image).or_default() += count;
+                    }
+                }
+                other if other.starts_with("__CLANG_OFFLOAD_BUNDLE__sycl-") => {
+                    *sums.entry("SYCL").or_default() += sycl(&name, other, (data, &program));
+                }
+                _ => {}
+            }
+        }
+        if !cuda.is_empty() {
+            println!("{name}: {:?}", shape(&cuda));
+            check_cuda(&cuda, theirs(cuobjdump, &path));
+            *sums.entry("CUDA").or_default() += cuda.values().sum::<usize>();
+        }
+    }
+    println!("images: {sums:?}");
+    assert_eq!(sums, BTreeMap::from(IMAGES));
+}
+
+/// Every cubin is one for the architecture that its entry names, and all images are those that `cuobjdump` extracts.
+fn check_cuda(ours: &Images, theirs: Option<Images>) {
+    for (name, bytes) in ours.keys() {
+        if let Some(arch) = name.strip_suffix(".cubin") {
+            assert_eq!(cubin::info(bytes).unwrap().arch(), arch);
+        } else {
+            assert!(String::from_utf8_lossy(bytes).contains(".version"), "{name} is no PTX");
+        }
+    }
+    // Of the 12.1 library it says "Invalid ELF" (13.5.37).
+    if let Some(theirs) = theirs {
+        assert_eq!(shape(ours), shape(&theirs));
+        assert!(*ours == theirs, "other bytes than cuobjdump's");
+    }
+}
+
+fn libraries(folder: &Path) -> Vec<PathBuf> {
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut libraries: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|end| end == "so")).collect();
+    libraries.sort();
+    libraries
+}
+
+/// Each bundle is followed by the next, every MD5 fits, and every image is a code object of the architecture that its id
+/// names.
+fn hip(name: &str, section: &[u8]) -> usize {
+    let limits = Limits::default();
+    let mut found = Vec::new();
+    let mut bundles = 0;
+    for container in ccob::containers(section, &limits) {
+        let inflated = match container.unwrap().1 {
+            Container::Compressed(ccob) => ccob.inflate(&limits).unwrap(),
+            other => panic!("{name}: {other:?}"),
+        };
+        bundles += 1;
+        for entry in bundle::parse(&inflated, &limits).unwrap().entries {
+            let target = entry.target().unwrap();
+            if target.kind != BundleKind::Host {
+                let target_id = target.target_id.unwrap();
+                let object = code_object::info(entry.image).unwrap();
+                assert_eq!(object.target_id, target_id, "{name}");
+                found.push(format!("{target_id} {} bytes", entry.image.len()));
+            }
+        }
+    }
+    println!("{name}: {bundles} compressed bundles with {} code objects: {found:?}", found.len());
+    found.len()
+}
+
+/// The linker joined images that are zstd frames or plain; `.tgtimg` has the address and size of each.
+fn sycl(name: &str, section: &str, (data, program): (&[u8], &object::File<'_>)) -> usize {
+    let table = program.section_by_name(".tgtimg").unwrap();
+    let address = program.section_by_name(section).unwrap().address();
+    let mut found = Vec::new();
+    for record in table.data().unwrap().chunks_exact(16) {
+        let number = |at: usize| u64::from_le_bytes(record[at..at + 8].try_into().unwrap());
+        let Some(start) = number(0).checked_sub(address).map(|start| start as usize) else { continue };
+        if start >= data.len() {
+            continue;
+        }
+        let size = number(8) as usize;
+        found.push(sycl_image(name, (&data[start..], size)));
+    }
+    println!("{name}, {section}: {found:?}");
+    found.len()
+}
+
+fn sycl_image(name: &str, (stored, size): (&[u8], usize)) -> String {
+    let inflated = if stored.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        let frame = zstd::zstd_safe::find_frame_compressed_size(stored).unwrap();
+        zstd::bulk::decompress(&stored[..frame], size).unwrap()
+    } else {
+        stored[..size].to_vec()
+    };
+    assert_eq!(inflated.len(), size, "{name}");
+    if inflated.starts_with(&ocloc::MAGIC) {
+        let archive = ocloc::parse(&inflated, &Limits::default()).unwrap();
+        assert!(archive.members.iter().all(|member| !member.data.is_empty()));
+        return format!("{:?}", archive.members.iter().map(|member| member.name).collect::<Vec<_>>());
+    }
+    assert!(inflated.starts_with(b"\x03\x02\x23\x07") || inflated.starts_with(b"\x7fELF"), "{name}");
+    format!("{} bytes of {:?}", size, &inflated[..4])
+}
