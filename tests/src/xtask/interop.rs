@@ -1,6 +1,7 @@
 //! `interop`: many generated containers, and real ones, read by other tools and here.
 
 mod bundles;
+mod containers;
 mod files;
 
 use std::process::{Command, ExitCode};
@@ -23,7 +24,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     setup::ensure(workspace, &[setup::BUILD, setup::BUNDLER])?;
     let sets = args.first().map_or(SETS, String::as_str);
     let mut all = ExitCode::SUCCESS;
-    for check in [bundles::check, files::fatbins, files::wheel] {
+    for check in [containers::check, bundles::check, files::fatbins, files::wheel] {
         // The next one says something of its own even where this one failed.
         if check(workspace, sets)? != ExitCode::SUCCESS {
             all = ExitCode::FAILURE;
