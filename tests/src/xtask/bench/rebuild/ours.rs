@@ -75,6 +75,8 @@ impl Side for Ours {
     }
 
     fn forget_everything(&self) -> Result<()> {
+        // What is built from now on has other edits.
+        self.kept.set(false);
         remove(&self.package.cache)?;
         self.package.clean(Profile::First)
     }
