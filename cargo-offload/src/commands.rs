@@ -4,6 +4,7 @@ mod compression;
 mod export;
 mod init;
 mod inspect;
+mod prune;
 mod targets;
 mod verify;
 
@@ -21,6 +22,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitStatus> {
         Command::Compression(args) => compression::run(&output, args),
         Command::Inspect(args) => inspect::run(&output, args),
         Command::Verify(args) => verify::run(&output, args),
+        Command::Prune(args) => prune::run(&output, args),
         Command::Export(args) => export::run(&output, args),
     }
 }

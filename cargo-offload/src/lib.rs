@@ -13,7 +13,11 @@ mod error;
 mod exit;
 mod graph;
 mod output;
+mod pieces;
 mod publish;
+mod rewrite;
+mod target_filter;
+mod thin;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
