@@ -37,6 +37,8 @@ pub(crate) enum Command {
     Verify(Verify),
     /// Remove the images of some targets from a linked program or library.
     Prune(Prune),
+    /// Move the images of a linked program or library into files beside it, or back.
+    Repack(Repack),
     /// Write images in the containers of others.
     Export(Export),
 }
@@ -120,6 +122,31 @@ pub(crate) struct Prune {
     pub(crate) drop: Vec<String>,
     #[command(flatten)]
     pub(crate) destination: Destination,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Repack {
+    /// A program or a shared library.
+    pub(crate) path: PathBuf,
+    #[command(flatten)]
+    pub(crate) form: Form,
+    #[command(flatten)]
+    pub(crate) destination: Destination,
+}
+
+/// Where images are to be.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct Form {
+    /// In one file beside the program: PROGRAM.offload.
+    #[arg(long)]
+    pub(crate) sidecar: bool,
+    /// In one file a family of targets: PROGRAM.intel.offload and so on.
+    #[arg(long)]
+    pub(crate) split: bool,
+    /// In the program, from the files beside it, which stay.
+    #[arg(long)]
+    pub(crate) embed: bool,
 }
 
 /// Where a changed program goes.

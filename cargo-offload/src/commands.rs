@@ -5,6 +5,7 @@ mod export;
 mod init;
 mod inspect;
 mod prune;
+mod repack;
 mod targets;
 mod verify;
 
@@ -23,6 +24,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitStatus> {
         Command::Inspect(args) => inspect::run(&output, args),
         Command::Verify(args) => verify::run(&output, args),
         Command::Prune(args) => prune::run(&output, args),
+        Command::Repack(args) => repack::run(&output, args),
         Command::Export(args) => export::run(&output, args),
     }
 }

@@ -4,17 +4,19 @@ mod destination;
 mod headers;
 mod moves;
 mod plan;
+mod rejoin;
 mod slot;
 
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
 
 use object::pod::{bytes_of, bytes_of_slice};
 use object::{LittleEndian as LE, elf};
-use offload_format::section::{DESCRIPTOR_PACK, Descriptor};
+use offload_format::section::{DESCRIPTOR_FLAGS, DESCRIPTOR_PACK, Descriptor};
 
 pub(crate) use self::destination::Destination;
 use self::headers::Headers;
@@ -22,23 +24,21 @@ use self::plan::{Plan, Room};
 use crate::carrier::elf::Place;
 use crate::error::{Error, Result};
 use crate::pieces::{Piece, total};
+use crate::thin::NewBytes;
 
 /// The pack that a crate's descriptor leads to from now on.
 #[derive(Debug)]
 pub(crate) struct NewPack {
     /// The place of the old one.
     pub(crate) place: Place,
-    /// Its bytes.
-    pub(crate) pieces: Vec<Piece>,
-    /// The hash of its index.
-    pub(crate) id: [u8; 16],
+    pub(crate) bytes: NewBytes,
     /// The descriptor's flags.
     pub(crate) flags: u16,
 }
 
 /// A program with other packs, ready to be written.
 #[derive(Debug)]
-pub(crate) struct Program {
+pub(crate) struct Rewritten {
     pieces: Vec<Piece>,
     patches: Vec<(u64, Vec<u8>)>,
     /// The identities of its packs.
@@ -49,7 +49,7 @@ pub(crate) struct Program {
 ///
 /// # Errors
 /// The file's layout does not allow it.
-pub(crate) fn rewrite((path, file): (&Path, &Rc<File>), mut packs: Vec<NewPack>) -> Result<Program> {
+pub(crate) fn rewrite((path, file): (&Path, &Rc<File>), mut packs: Vec<NewPack>) -> Result<Rewritten> {
     let headers = Headers::read(path, file)?;
     packs.sort_by_key(|pack| pack.place.pack_offset);
     let old = old_room(path, &packs)?;
@@ -58,15 +58,17 @@ pub(crate) fn rewrite((path, file): (&Path, &Rc<File>), mut packs: Vec<NewPack>)
     let room = Room { old, new_size };
     let plan = plan::plan(path, &headers, &room)?;
     let mut patches = header_patches(&plan);
-    for (pack, address) in packs.iter().zip(addresses) {
-        patches.extend(reference_patches(&plan, pack, address));
+    for (index, (pack, address)) in packs.iter().zip(addresses).enumerate() {
+        let last = index.saturating_add(1) == packs.len();
+        let spare = if last { plan.spare } else { 0 };
+        patches.extend(reference_patches(&plan, pack, (address, spare)));
     }
     let content = content.into_iter().chain([Piece::Zeros(plan.padding)]).collect();
     let pieces = plan.moves.pieces((file, headers.size), (room.old.start, content));
-    Ok(Program { pieces, patches, ids: packs.iter().map(|pack| pack.id).collect() })
+    Ok(Rewritten { pieces, patches, ids: packs.iter().map(|pack| pack.bytes.id.0).collect() })
 }
 
-impl Program {
+impl Rewritten {
     /// Writes the whole file into `out`, which is empty.
     fn write_to(&self, out: &mut File) -> std::io::Result<()> {
         self.pieces.iter().try_for_each(|piece| piece.write_to(out))?;
@@ -84,13 +86,21 @@ fn refused(path: &Path, why: &str) -> Error {
         .hint("build it again with other targets, as `OFFLOAD_TARGETS=host,spirv64 cargo build`, or link it with `-Clink-arg=-fuse-ld=bfd`")
 }
 
+/// The room in a file is too small.
+fn no_room(path: &Path, why: &str) -> Error {
+    Error::check(format!("the images cannot be put into `{}`: {why}", path.display()))
+        .hint("leave them in files beside it")
+}
+
 /// Above this, packs lie at pages of their own.
 const PAGED: u64 = 64 << 10;
 const PAGE: u64 = 4096;
 const ALIGN: u64 = 16;
+/// Size of the descriptor's fields from the flags to the identity.
+const CHANGED_FIELDS: usize = 34;
 
 /// The room of all packs, between which there is nothing.
-fn old_room(path: &Path, packs: &[NewPack]) -> Result<std::ops::Range<u64>> {
+fn old_room(path: &Path, packs: &[NewPack]) -> Result<Range<u64>> {
     let apart = || refused(path, "other large data lies between them");
     let mut ends: Option<(u64, u64)> = None;
     for NewPack { place, .. } in packs {
@@ -115,7 +125,7 @@ fn arrange(packs: &[NewPack]) -> Option<(Vec<u64>, Vec<Piece>)> {
     let mut address = packs.first()?.place.pack_address;
     let (mut addresses, mut content) = (Vec::new(), Vec::new());
     for (index, pack) in packs.iter().enumerate() {
-        let size = total(&pack.pieces)?;
+        let size = total(&pack.bytes.pieces)?;
         // The first one stays where the linker has put it.
         let align = if index == 0 {
             1
@@ -126,7 +136,7 @@ fn arrange(packs: &[NewPack]) -> Option<(Vec<u64>, Vec<Piece>)> {
         };
         let start = address.checked_next_multiple_of(align)?;
         content.push(Piece::Zeros(start.checked_sub(address)?));
-        content.extend(pack.pieces.iter().cloned());
+        content.extend(pack.bytes.pieces.iter().cloned());
         addresses.push(start);
         address = start.checked_add(size)?;
     }
@@ -144,17 +154,21 @@ fn header_patches(plan: &Plan) -> Vec<(u64, Vec<u8>)> {
     patches
 }
 
-/// The descriptor and the notes of a pack that lies at `address` now.
-fn reference_patches(plan: &Plan, pack: &NewPack, address: u64) -> Vec<(u64, Vec<u8>)> {
+/// The descriptor and the notes of a pack that lies at `address` now, with `spare` bytes behind it.
+fn reference_patches(plan: &Plan, pack: &NewPack, (address, spare): (u64, u64)) -> Vec<(u64, Vec<u8>)> {
     let field = pack.place.descriptor_address.wrapping_add(DESCRIPTOR_PACK);
     let descriptor = Descriptor {
         pack: address.wrapping_sub(field).cast_signed(),
-        pack_size: total(&pack.pieces).unwrap_or_default(),
-        id: pack.id,
+        pack_size: total(&pack.bytes.pieces).unwrap_or_default().saturating_add(spare),
+        id: pack.bytes.id.0,
         flags: pack.flags,
     };
-    let place = plan.moves.map(pack.place.descriptor_offset);
-    let mut patches = vec![(place, descriptor.encode().to_vec())];
-    patches.extend(pack.place.note_ids.iter().map(|offset| (plan.moves.map(*offset), pack.id.to_vec())));
+    // A later release may have appended fields to the descriptor.
+    let place = plan.moves.map(pack.place.descriptor_offset).saturating_add(DESCRIPTOR_FLAGS);
+    let fields =
+        descriptor.encode().into_iter().skip(DESCRIPTOR_FLAGS as usize).take(CHANGED_FIELDS).collect();
+    let mut patches = vec![(place, fields)];
+    patches
+        .extend(pack.place.note_ids.iter().map(|offset| (plan.moves.map(*offset), pack.bytes.id.0.to_vec())));
     patches
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::Program;
+use super::Rewritten;
 use crate::carrier::Carrier;
 use crate::cli;
 use crate::error::{Error, Result};
@@ -42,7 +42,7 @@ impl Destination {
     }
 }
 
-impl Program {
+impl Rewritten {
     /// Writes the program beside its destination, finds its packs again, and only then lets it appear.
     pub(crate) fn publish(&self, destination: &Destination) -> Result<Sizes> {
         let Destination { path, like } = destination;

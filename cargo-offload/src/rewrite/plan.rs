@@ -12,8 +12,9 @@ use object::endian::{U32, U64};
 
 use super::headers::{Headers, Span};
 use super::moves::{Change, Moves};
-use super::refused;
+use super::rejoin::Parts;
 use super::slot;
+use super::{no_room, refused};
 use crate::error::Result;
 
 /// What a program becomes.
@@ -24,6 +25,8 @@ pub(super) struct Plan {
     pub(super) moves: Moves,
     /// Bytes of zeros behind the packs, up to what follows.
     pub(super) padding: u64,
+    /// How many of these stay the last pack's own.
+    pub(super) spare: u64,
 }
 
 /// The packs' place in the file and how large they will be.
@@ -34,7 +37,11 @@ pub(super) struct Room {
 }
 
 impl Room {
-    fn new_end(&self) -> u64 {
+    fn old_size(&self) -> u64 {
+        self.old.end.saturating_sub(self.old.start)
+    }
+
+    pub(super) fn new_end(&self) -> u64 {
         self.old.start.saturating_add(self.new_size)
     }
 }
@@ -78,7 +85,10 @@ fn resize(path: &Path, headers: &Headers, (index, segment): (usize, &Span), room
     let above = headers.loads().filter(|(_, span)| span.address >= segment.memory_end());
     let limit = above.map(|(_, span)| page(span.address, span.align)).min();
     if limit.is_some_and(|limit| address.next_multiple_of(segment.align.max(PAGE)) > limit) {
-        return Err(refused(path, "the images do not fit between the parts of it that are loaded"));
+        let parts = Parts::find(headers, (index, *segment), room);
+        let joined = parts.and_then(|parts| parts.join(headers, room));
+        return joined
+            .ok_or_else(|| no_room(path, "they do not fit between the parts of it that are loaded"));
     }
     let change = Change { old: room.old.start..next, new_size: moved.saturating_sub(room.old.start) };
     let padding = change.new_size.saturating_sub(room.new_size);
@@ -87,14 +97,14 @@ fn resize(path: &Path, headers: &Headers, (index, segment): (usize, &Span), room
     if let Some(header) = headers.segments.get_mut(index) {
         set_size(header, room.new_end().saturating_sub(segment.offset));
     }
-    Ok(Plan { headers, moves, padding })
+    Ok(Plan { headers, moves, padding, spare: 0 })
 }
 
 /// The packs lie in the midst of a segment: what is left of them stays in its first part, and the second starts at the
 /// page in which they ended.
 fn shrink(path: &Path, headers: &Headers, (index, segment): (usize, &Span), room: &Room) -> Result<Plan> {
     if room.new_end() > room.old.end {
-        return Err(refused(path, "the images are larger than the room that the linker gave them"));
+        return Err(no_room(path, "they are larger than the room that the linker gave them"));
     }
     let rest = page(room.old.end, segment.align).max(room.old.start);
     let unit = unit_behind(headers, rest).max(segment.align);
@@ -111,15 +121,17 @@ fn shrink(path: &Path, headers: &Headers, (index, segment): (usize, &Span), room
     let mut out = moved_headers(headers, &moves, room);
     split(&mut out, (index, segment), (rest, moved), room);
     slot.apply(&mut out, headers);
-    Ok(Plan { headers: out, moves, padding })
+    Ok(Plan { headers: out, moves, padding, spare: 0 })
 }
 
 /// Less than a page would be saved.
 fn in_place(headers: &Headers, room: &Room) -> Plan {
-    let change = Change { old: room.old.clone(), new_size: room.old.end.saturating_sub(room.old.start) };
+    let change = Change { old: room.old.clone(), new_size: room.old_size() };
     let padding = change.new_size.saturating_sub(room.new_size);
     let moves = Moves::new(vec![change]);
-    Plan { headers: moved_headers(headers, &moves, room), moves, padding }
+    // The section keeps its size, so that later changes find all of the room.
+    let room = Room { old: room.old.clone(), new_size: room.old_size() };
+    Plan { headers: moved_headers(headers, &moves, &room), moves, padding, spare: padding }
 }
 
 fn split(out: &mut Headers, (index, segment): (usize, &Span), (rest, moved): (u64, u64), room: &Room) {
@@ -142,7 +154,7 @@ fn set_size(header: &mut ProgramHeader64<LE>, size: u64) {
 }
 
 /// All offsets in their new place, and the packs' section in its new size.
-fn moved_headers(headers: &Headers, moves: &Moves, room: &Room) -> Headers {
+pub(super) fn moved_headers(headers: &Headers, moves: &Moves, room: &Room) -> Headers {
     let mut out = headers.clone();
     let map = |field: &mut U64<LE>| *field = U64::new(LE, moves.map(field.get(LE)));
     map(&mut out.file.e_phoff);

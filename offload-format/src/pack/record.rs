@@ -131,6 +131,8 @@ open_enum! {
         SkippedBuild = 2 => "skipped build",
         /// The images of a target were removed from the linked program.
         Pruned = 3 => "pruned",
+        /// The images of a target lie in another file, which the reason names.
+        Elsewhere = 4 => "elsewhere",
     }
 }
 
