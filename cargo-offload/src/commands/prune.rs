@@ -27,6 +27,7 @@ struct Dropped {
     variant: String,
     part: String,
     target: String,
+    stored_size: u64,
     raw_size: u64,
 }
 
@@ -68,7 +69,7 @@ pub(super) fn run(output: &Output, args: &cli::Prune) -> Result<ExitStatus> {
 
 fn tell(output: &Output, dropped: &[Dropped], summary: &Summary<'_>) -> Result<ExitStatus> {
     for image in dropped {
-        let text = format!("dropped {} {}: {} bytes", image.module, image.target, image.raw_size);
+        let text = format!("dropped {} {}: {} bytes", image.module, image.target, image.stored_size);
         output.message(image, &text)?;
     }
     let text = format!(
@@ -134,6 +135,7 @@ fn message(package: String, image: &Image<'_>) -> Dropped {
         variant: image.variant.to_string(),
         part: image.part.to_string(),
         target: image.target_text.to_string(),
+        stored_size: image.stored_size,
         raw_size: image.raw_size,
     }
 }

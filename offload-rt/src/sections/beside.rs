@@ -69,3 +69,42 @@ fn find(file: &[u8], id: Hash128) -> Option<(u64, u64)> {
         at = bytes::align_up(at.checked_add(pack.size())?, ALIGN)?;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use offload_format::pack::{NoticeKind, PackBuilder};
+
+    use super::*;
+
+    /// A pack that says `text`, and its identity.
+    fn pack(text: &str) -> (Vec<u8>, Hash128) {
+        let mut builder = PackBuilder::new("p", "1.0.0");
+        builder.notice(NoticeKind::SkippedBuild, ["", "", text]);
+        let layout = builder.finish().unwrap();
+        (layout.index, layout.id)
+    }
+
+    #[test]
+    fn a_pack_is_found_among_others_by_its_identity() {
+        let ((first, one), (second, two)) = (pack("one"), pack("another"));
+        let file = [first.as_slice(), &second].concat();
+        assert_eq!(find(&file, one), Some((0, first.len() as u64)));
+        assert_eq!(find(&file, two), Some((first.len() as u64, second.len() as u64)));
+        assert_eq!(find(&file, Hash128::of(b"third")), None);
+        assert_eq!(find(&file[..file.len() - 1], two), None);
+    }
+
+    #[test]
+    fn what_is_missing_is_told_with_where_it_was_looked_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let (bytes, id) = pack("text");
+        let there = Elsewhere::new("app.offload", id).unwrap();
+        let error =
+            |problem: &str| open(&there, Some(dir.path())).err().is_some_and(|error| error.contains(problem));
+        assert!(error("does not have it") && error("`app.offload`") && error("OFFLOAD_PACK_DIR"));
+        std::fs::write(dir.path().join("app.offload"), pack("other").0).unwrap();
+        assert!(error("another build"));
+        std::fs::write(dir.path().join("app.offload"), &bytes).unwrap();
+        assert!(*open(&there, Some(dir.path())).unwrap() == bytes);
+    }
+}

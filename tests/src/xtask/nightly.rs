@@ -4,15 +4,16 @@ use std::process::ExitCode;
 
 use crate::error::Result;
 use crate::workspace::Workspace;
-use crate::{builtins, fresh, gpu, linkers, syclbin};
+use crate::{builtins, fresh, gpu, linkers, prune, syclbin};
 
-pub(crate) const HELP: &str = "nightly         linkers, syclbin, gpu on the CPU, builtins and fresh, one after the other; fails if one does";
+pub(crate) const HELP: &str = "nightly         linkers, prune, syclbin, gpu on the CPU, builtins and fresh, one after the other; fails if one does";
 
 pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
     type Run = fn(&Workspace, &[String]) -> Result<ExitCode>;
     let on_cpu = ["--run-here", "--device", "host"];
-    let tasks: [(&str, Run, &[&str]); 5] = [
+    let tasks: [(&str, Run, &[&str]); 6] = [
         ("linkers", linkers::run, &[]),
+        ("prune", prune::run, &[]),
         ("syclbin", syclbin::run, &[]),
         ("gpu", gpu::run, &on_cpu),
         ("builtins", builtins::run, &[]),
