@@ -274,12 +274,17 @@ fn images_move_into_files_beside_the_program_and_back() {
         assert_right(&text);
         assert_eq!(count_spirv(&text), 4);
 
+        let verified = linked.ok(&["verify", "plug.so"]);
+        assert_eq!((sum(&verified, "summary", "images"), sum(&verified, "summary", "problems")), (8, 0));
+
         // Where a machine has no use for some files, the error names the one that is missing.
         fs::rename(linked.path("plug.so.spirv.offload"), linked.path("kept")).unwrap();
         let text = linked.run("app", "plug.so");
         assert_right(&text);
         assert_eq!(count_spirv(&text), 2);
         assert!(text.contains("spirv64: its images are in `plug.so.spirv.offload`"), "{text}");
+        let verified = linked.offload(&["verify", "plug.so"]);
+        assert_eq!(verified.status.code(), Some(1), "{}", stderr(&verified));
         fs::rename(linked.path("kept"), linked.path("plug.so.spirv.offload")).unwrap();
 
         // The directory of the variable comes first; a file of another build is not used.
