@@ -348,3 +348,23 @@ fn what_cannot_be_done_leaves_the_program_alone() {
     names.sort();
     assert_eq!(names, ["app", "plug.so"]);
 }
+
+#[test]
+fn damaged_headers_are_refused_or_harmless() {
+    for linked in Linked::each() {
+        strip(&linked, "app", "small");
+        let good = fs::read(linked.path("small")).unwrap();
+        let headers = 64 + 56 * usize::from(good[56]);
+        let sections = usize::try_from(u64::from_le_bytes(good[40..48].try_into().unwrap())).unwrap();
+        for at in (0..headers).step_by(7).chain((sections..good.len()).step_by(61)) {
+            let mut bad = good.clone();
+            bad[at] ^= 0x90;
+            fs::write(linked.path("bad"), &bad).unwrap();
+            let _ = fs::remove_file(linked.path("out"));
+            let output = linked.offload(&["prune", "bad", "--keep", "host", "-o", "out"]);
+            // A panic has the code 101.
+            assert!(matches!(output.status.code(), Some(0..=3)), "byte {at}: {}", stderr(&output));
+            assert_eq!(output.status.success(), linked.path("out").exists(), "byte {at}");
+        }
+    }
+}

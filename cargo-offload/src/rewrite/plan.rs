@@ -82,9 +82,10 @@ fn resize(path: &Path, headers: &Headers, (index, segment): (usize, &Span), room
     let moved =
         slide(next, room.new_end(), unit).ok_or_else(|| refused(path, "it would become too large"))?;
     let address = segment.address.saturating_add(room.new_end().saturating_sub(segment.offset));
+    let end_page = address.checked_next_multiple_of(segment.align.max(PAGE));
     let above = headers.loads().filter(|(_, span)| span.address >= segment.memory_end());
     let limit = above.map(|(_, span)| page(span.address, span.align)).min();
-    if limit.is_some_and(|limit| address.next_multiple_of(segment.align.max(PAGE)) > limit) {
+    if limit.is_some_and(|limit| end_page.is_none_or(|end| end > limit)) {
         let parts = Parts::find(headers, (index, *segment), room);
         let joined = parts.and_then(|parts| parts.join(headers, room));
         return joined

@@ -32,8 +32,6 @@ pub(super) enum Slot {
 pub(super) struct Pair {
     first: Span,
     second: Span,
-    /// How often the second one's table entry is met: its address is unique among loaded segments.
-    address: u64,
 }
 
 const ENTRY: u64 = size_of::<ProgramHeader64<LE>>() as u64;
@@ -70,7 +68,7 @@ fn pairs(headers: &Headers, split: usize) -> impl Iterator<Item = Pair> + '_ {
     let neighbours: Vec<[(usize, Span); 2]> =
         loads.windows(2).filter_map(|pair| pair.try_into().ok()).collect();
     neighbours.into_iter().filter_map(move |[(first_index, first), (second_index, second)]| {
-        let pair = Pair { first, second, address: second.address };
+        let pair = Pair { first, second };
         let apart = first_index != split && second_index != split && first.flags == second.flags;
         let gap = pair.file_gap();
         let empty = |[start, end]: [u64; 2]| end <= gap.start || gap.end <= start;
@@ -128,10 +126,11 @@ fn count_one_more(out: &mut Headers, old: &Headers) {
 }
 
 fn merge(out: &mut Headers, pair: &Pair) {
+    // Addresses stay, and no two loaded segments share one.
     let find = |out: &Headers, address: u64| {
         out.loads().find(|(_, span)| span.address == address).map(|(index, _)| index)
     };
-    let Some(second) = find(out, pair.address) else { return };
+    let Some(second) = find(out, pair.second.address) else { return };
     out.segments.remove(second);
     let Some(first) = find(out, pair.first.address).and_then(|index| out.segments.get_mut(index)) else {
         return;
