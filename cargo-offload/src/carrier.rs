@@ -3,7 +3,7 @@
 //! Only headers, indexes and the images that are asked for are read, whatever the size of the file. Three ways are
 //! tried, the most exact first: the section of descriptors by name, the notes through program headers, the packs' magic.
 
-mod elf;
+pub(crate) mod elf;
 mod scan;
 
 use std::fs::File;
@@ -30,6 +30,13 @@ pub(crate) struct Carrier {
 pub(crate) struct FoundPack {
     offset: u64,
     index: Vec<u8>,
+}
+
+impl FoundPack {
+    /// Where the pack starts in the file.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
 }
 
 impl Carrier {

@@ -35,6 +35,10 @@ pub(crate) enum Command {
     Inspect(Inspect),
     /// Decode and check every image, and find crates with kernels that were not linked.
     Verify(Verify),
+    /// Remove the images of some targets from a linked program or library.
+    Prune(Prune),
+    /// Move the images of a linked program or library into files beside it, or back.
+    Repack(Repack),
     /// Write images in the containers of others.
     Export(Export),
 }
@@ -103,6 +107,58 @@ pub(crate) struct Verify {
     /// The package that the program was built from.
     #[arg(long, short, value_name = "NAME")]
     pub(crate) package: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("which").required(true))]
+pub(crate) struct Prune {
+    /// A program or a shared library.
+    pub(crate) path: PathBuf,
+    /// Targets whose images stay, as `spirv64`, `intel:*` or `all-amd`; all others go.
+    #[arg(long, value_name = "TARGET", num_args = 1.., value_delimiter = ',', group = "which")]
+    pub(crate) keep: Vec<String>,
+    /// Targets whose images go; all others stay.
+    #[arg(long, value_name = "TARGET", num_args = 1.., value_delimiter = ',', group = "which")]
+    pub(crate) drop: Vec<String>,
+    #[command(flatten)]
+    pub(crate) destination: Destination,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Repack {
+    /// A program or a shared library.
+    pub(crate) path: PathBuf,
+    #[command(flatten)]
+    pub(crate) form: Form,
+    #[command(flatten)]
+    pub(crate) destination: Destination,
+}
+
+/// Where images are to be.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct Form {
+    /// In one file beside the program: PROGRAM.offload.
+    #[arg(long)]
+    pub(crate) sidecar: bool,
+    /// In one file a family of targets: PROGRAM.intel.offload and so on.
+    #[arg(long)]
+    pub(crate) split: bool,
+    /// In the program, from the files beside it, which stay.
+    #[arg(long)]
+    pub(crate) embed: bool,
+}
+
+/// Where a changed program goes.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct Destination {
+    /// The file to write; it must not exist.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace the file.
+    #[arg(long)]
+    pub(crate) in_place: bool,
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,8 @@ mod compression;
 mod export;
 mod init;
 mod inspect;
+mod prune;
+mod repack;
 mod targets;
 mod verify;
 
@@ -21,6 +23,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitStatus> {
         Command::Compression(args) => compression::run(&output, args),
         Command::Inspect(args) => inspect::run(&output, args),
         Command::Verify(args) => verify::run(&output, args),
+        Command::Prune(args) => prune::run(&output, args),
+        Command::Repack(args) => repack::run(&output, args),
         Command::Export(args) => export::run(&output, args),
     }
 }

@@ -11,9 +11,15 @@ mod commands;
 mod config_file;
 mod error;
 mod exit;
+mod family;
 mod graph;
 mod output;
+mod pieces;
+mod program;
 mod publish;
+mod rewrite;
+mod target_filter;
+mod thin;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

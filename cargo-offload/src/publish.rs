@@ -1,12 +1,45 @@
 //! Files that appear whole.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::Path;
 
+use offload_format::pack::layout::{ALIGN, MAGIC};
+
 use crate::error::{Error, Result};
+use crate::pieces::{Piece, total};
+use crate::thin::NewBytes;
 
 /// Writes `path` by way of a temporary file beside it.
 pub(crate) fn publish(path: &Path, bytes: &[u8]) -> Result<()> {
+    publish_with(path, |file| file.write_all(bytes)).map(drop)
+}
+
+/// Writes packs one after another into `path`, and returns its size. A file of packs is replaced, no other.
+pub(crate) fn publish_pack(path: &Path, packs: &[NewBytes]) -> Result<u64> {
+    if !path.exists() || starts_with_pack(path) {
+        return publish_with(path, |file| write_packs(file, packs));
+    }
+    Err(Error::usage(format!("`{}` exists and is no file of packs", path.display())).hint("move it away"))
+}
+
+fn starts_with_pack(path: &Path) -> bool {
+    let mut magic = [0; MAGIC.len()];
+    File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == MAGIC
+}
+
+fn write_packs(file: &mut File, packs: &[NewBytes]) -> io::Result<()> {
+    let mut at = 0u64;
+    for pack in packs {
+        let padding = at.next_multiple_of(ALIGN).saturating_sub(at);
+        Piece::Zeros(padding).write_to(file)?;
+        pack.pieces.iter().try_for_each(|piece| piece.write_to(file))?;
+        at = at.saturating_add(padding).saturating_add(total(&pack.pieces).unwrap_or_default());
+    }
+    Ok(())
+}
+
+fn publish_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<u64> {
     let failed = |error: std::io::Error| Error::io("write", path, &error);
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
@@ -18,7 +51,8 @@ pub(crate) fn publish(path: &Path, bytes: &[u8]) -> Result<()> {
         builder.permissions(std::fs::Permissions::from_mode(mode));
     }
     let mut file = builder.prefix(".offload-").tempfile_in(parent).map_err(failed)?;
-    file.write_all(bytes).map_err(failed)?;
+    write(file.as_file_mut()).map_err(failed)?;
+    let size = file.as_file().metadata().map_err(failed)?.len();
     file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
+    Ok(size)
 }

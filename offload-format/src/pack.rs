@@ -20,11 +20,13 @@
 //! # Ok::<(), offload_format::Error>(())
 //! ```
 
+mod elsewhere;
 pub mod layout;
 mod read;
 mod record;
 mod write;
 
+pub use self::elsewhere::{ELSEWHERE, Elsewhere};
 pub use self::read::Pack;
 pub use self::record::{ArgInfo, ArgKind, Image, KernelInfo, Notice, NoticeKind};
 pub use self::write::{NewImage, PackBuilder, PackLayout, Placement};

@@ -53,8 +53,14 @@ pub const DESCRIPTOR_MAGIC: [u8; 8] = *b"OFLDDESC";
 pub const DESCRIPTOR_VERSION: u16 = 1;
 /// Size of that descriptor.
 pub const DESCRIPTOR_SIZE: u64 = 64;
+/// Offset in the descriptor of its flags.
+pub const DESCRIPTOR_FLAGS: u64 = 14;
 /// Offset in the descriptor of the i64 difference to the pack, counted from that field.
 pub const DESCRIPTOR_PACK: u64 = 16;
+
+/// Flag of a descriptor whose pack has no images and says in which files they are; see
+/// [`Elsewhere`](crate::pack::Elsewhere).
+pub const DESCRIPTOR_ELSEWHERE: u16 = 1;
 
 /// A crate's entry in the table.
 ///
@@ -63,7 +69,7 @@ pub const DESCRIPTOR_PACK: u64 = 16;
 /// | 0 | `[u8; 8]` | [`DESCRIPTOR_MAGIC`] |
 /// | 8 | u32 | size of this descriptor; a reader steps by it |
 /// | 12 | u16 | version; a reader skips those it does not know |
-/// | 14 | u16 | flags, 0 |
+/// | 14 | u16 | flags: [`DESCRIPTOR_ELSEWHERE`] |
 /// | 16 | i64 | where the pack starts, counted from this field |
 /// | 24 | u64 | size of the pack |
 /// | 32 | `[u8; 16]` | identity of the pack: the hash of its index |
@@ -76,7 +82,7 @@ pub struct Descriptor {
     pub pack_size: u64,
     /// Hash of the pack's index.
     pub id: [u8; 16],
-    /// Zero; room for packs that lie elsewhere.
+    /// Zero, or [`DESCRIPTOR_ELSEWHERE`].
     pub flags: u16,
 }
 
@@ -112,7 +118,7 @@ impl Descriptor {
         }
         bytes::range(table, 0, size, WHAT)?;
         let descriptor = Descriptor {
-            flags: bytes::u16_at(table, 14, WHAT)?,
+            flags: bytes::u16_at(table, DESCRIPTOR_FLAGS, WHAT)?,
             pack: bytes::i64_at(table, DESCRIPTOR_PACK, WHAT)?,
             pack_size: bytes::u64_at(table, 24, WHAT)?,
             id: bytes::array(table, 32, WHAT)?,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use offload_format::pack::{NoticeKind, Pack};
@@ -10,7 +11,7 @@ use offload_format::{Hash128, Variant};
 use crate::device::Device;
 use crate::entry::{Entry, PackInfo};
 use crate::error::Error;
-use crate::sections::{self, Found, PackBytes};
+use crate::sections::{self, Found, FoundPack, PackBytes};
 use crate::select::{self, Selection};
 use crate::text::escape;
 
@@ -75,7 +76,7 @@ impl Registry {
     /// # Errors
     /// None today: a pack that cannot be read is listed in [`Registry::skipped`].
     pub fn from_pack(bytes: Vec<u8>) -> Result<Registry, Error> {
-        let packs = vec![PackBytes::Owned(Arc::from(bytes))];
+        let packs = vec![FoundPack { bytes: PackBytes::Owned(Arc::from(bytes)), home: None }];
         Ok(Registry::from_found(Found { packs, skipped: Vec::new() }))
     }
 
@@ -157,8 +158,8 @@ impl Registry {
         let mut contents = Contents::default();
         contents.skipped.extend(found.skipped.into_iter().map(|reason| Skipped { reason }));
         let mut seen = BTreeSet::new();
-        for bytes in found.packs {
-            if let Err(error) = contents.add(bytes, &mut seen) {
+        for pack in found.packs {
+            if let Err(error) = contents.add(pack, &mut seen) {
                 contents.skipped.push(Skipped { reason: error.to_string() });
             }
         }
@@ -167,7 +168,8 @@ impl Registry {
 }
 
 impl Contents {
-    fn add(&mut self, bytes: PackBytes, seen: &mut BTreeSet<Hash128>) -> Result<(), offload_format::Error> {
+    fn add(&mut self, found: FoundPack, seen: &mut BTreeSet<Hash128>) -> Result<(), offload_format::Error> {
+        let FoundPack { bytes, home } = found;
         let held = bytes.clone();
         let pack = Pack::parse(&held)?;
         pack.verify_index()?;
@@ -186,13 +188,42 @@ impl Contents {
                 }
             }
         }
-        self.add_notices(&pack, &info.package);
+        let opened = self.add_files(&pack, home, seen)?;
+        self.add_notices((&pack, &opened), &info.package);
         Ok(())
     }
 
-    fn add_notices(&mut self, pack: &Pack<'_>, package: &str) {
+    /// Adds the packs that lie in other files; returns the names of the files that could be opened.
+    fn add_files(
+        &mut self,
+        pack: &Pack<'_>,
+        home: Option<PathBuf>,
+        seen: &mut BTreeSet<Hash128>,
+    ) -> Result<BTreeSet<String>, offload_format::Error> {
+        let mut opened = BTreeSet::new();
+        for there in pack.elsewhere() {
+            let there = there?;
+            let found = sections::open_beside(&there, home.as_deref()).and_then(|bytes| {
+                // A pack of a file that refers to further files would not be one that this project writes.
+                let found = FoundPack { bytes, home: None };
+                self.add(found, seen).map_err(|error| format!("pack file `{}`: {error}", there.file()))
+            });
+            match found {
+                Ok(()) => drop(opened.insert(there.file().to_string())),
+                Err(reason) => self.skipped.push(Skipped { reason: escape(&reason) }),
+            }
+        }
+        Ok(opened)
+    }
+
+    fn add_notices(&mut self, (pack, opened): (&Pack<'_>, &BTreeSet<String>), package: &str) {
+        // What lies elsewhere and was found there is not missing.
+        let found = |notice: &offload_format::pack::Notice<'_>| {
+            notice.kind == NoticeKind::Elsewhere && opened.contains(notice.reason)
+        };
         // The index is verified: a notice that cannot be read is of a later release and says nothing to this one.
-        self.notices.extend(pack.notices().flatten().map(|notice| Notice {
+        let notices = pack.notices().flatten().filter(|notice| !found(notice));
+        self.notices.extend(notices.map(|notice| Notice {
             kind: notice.kind,
             package: package.to_string(),
             module: notice.module.to_string(),
@@ -205,7 +236,12 @@ impl Contents {
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let target = if self.target.is_empty() { "every target" } else { &self.target };
-        write!(f, "{}: {}", escape(target), escape(&self.reason))
+        match self.kind {
+            NoticeKind::Elsewhere => {
+                write!(f, "{}: its images are in `{}`", escape(target), escape(&self.reason))
+            }
+            _ => write!(f, "{}: {}", escape(target), escape(&self.reason)),
+        }
     }
 }
 

@@ -1,14 +1,24 @@
 //! The packs in the memory of this process: where linkers and the loader have put them.
 
+mod beside;
 #[cfg(target_os = "linux")]
 mod bounds;
+#[cfg(unix)]
+mod map;
+#[cfg(not(unix))]
+#[path = "sections/read.rs"]
+mod map;
 #[cfg(target_os = "linux")]
 mod modules;
 #[cfg(target_os = "linux")]
 mod scan;
 
 use std::ops::Deref;
+use std::path::PathBuf;
 use std::sync::Arc;
+
+pub(crate) use self::beside::MappedPack;
+pub(crate) use self::beside::open as open_beside;
 
 #[cfg(target_os = "linux")]
 pub(crate) use self::linux::{at, own, process};
@@ -22,6 +32,8 @@ pub(crate) enum PackBytes {
     Static(&'static [u8]),
     /// Copied, because the module they came from may be unloaded.
     Owned(Arc<[u8]>),
+    /// In a file beside the program.
+    Mapped(MappedPack),
 }
 
 impl Deref for PackBytes {
@@ -31,14 +43,21 @@ impl Deref for PackBytes {
         match self {
             PackBytes::Static(bytes) => bytes,
             PackBytes::Owned(bytes) => bytes,
+            PackBytes::Mapped(pack) => pack.bytes(),
         }
     }
+}
+
+/// A pack and, if its images lie elsewhere, the directory of the program or library that it was found in.
+pub(crate) struct FoundPack {
+    pub(crate) bytes: PackBytes,
+    pub(crate) home: Option<PathBuf>,
 }
 
 /// What a search found.
 #[derive(Default)]
 pub(crate) struct Found {
-    pub(crate) packs: Vec<PackBytes>,
+    pub(crate) packs: Vec<FoundPack>,
     /// Descriptors that lead to no pack, and why.
     pub(crate) skipped: Vec<String>,
 }

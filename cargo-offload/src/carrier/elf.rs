@@ -8,23 +8,86 @@ use object::elf;
 use object::read::elf::{ElfFile64, ProgramHeader};
 use object::read::{Object, ObjectSection, ReadCache, ReadRef};
 use offload_format::section::{
-    DESCRIPTOR_PACK, DESCRIPTOR_SIZE, Descriptor, NOTE_SIZE, TABLE_SECTION, parse_note,
+    DESCRIPTOR_PACK, DESCRIPTOR_SIZE, Descriptor, NOTE_ID, NOTE_SIZE, TABLE_SECTION, parse_note,
 };
 
 type Program<'a> = ElfFile64<'a, Endianness, &'a ReadCache<&'a File>>;
 
-/// Where packs start in the file; empty if it is no ELF file, or none of ours.
-pub(super) fn pack_offsets(file: &File) -> BTreeSet<u64> {
-    let cache = ReadCache::new(file);
-    let Ok(program) = Program::parse(&cache) else { return BTreeSet::new() };
-    let mut addresses = by_section(&program);
-    if addresses.is_empty() {
-        addresses = by_note(&program, &cache);
-    }
-    addresses.into_iter().filter_map(|address| file_offset(&program, address)).collect()
+/// A crate's pack in a linked program, and what refers to it. Offsets are in the file, addresses in memory.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) descriptor: Descriptor,
+    pub(crate) descriptor_address: u64,
+    pub(crate) descriptor_offset: u64,
+    pub(crate) pack_address: u64,
+    pub(crate) pack_offset: u64,
+    /// Where notes repeat the pack's identity.
+    pub(crate) note_ids: Vec<u64>,
 }
 
-/// The table of descriptors under its section's name.
+/// All packs that descriptors lead to, and whether there are descriptors of a later release.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    pub(crate) places: Vec<Place>,
+    pub(crate) later: bool,
+}
+
+/// Where packs start in the file; empty if it is no ELF file, or none of ours.
+pub(super) fn pack_offsets(file: &File) -> BTreeSet<u64> {
+    places(file).places.iter().map(|place| place.pack_offset).collect()
+}
+
+/// The packs of an ELF file, in the order of their descriptors; none if it is another file.
+pub(crate) fn places(file: &File) -> Places {
+    let cache = ReadCache::new(file);
+    let Ok(program) = Program::parse(&cache) else { return Places::default() };
+    let notes = notes(&program, &cache);
+    let mut addresses = by_section(&program);
+    if addresses.is_empty() {
+        addresses = notes.iter().map(|note| note.descriptor).collect();
+    }
+    let mut found = Places::default();
+    for address in addresses {
+        match descriptor_at(&program, &cache, address) {
+            Some((descriptor_offset, Some(descriptor))) => {
+                let place = place(&program, (address, descriptor_offset), descriptor);
+                let ids = notes.iter().filter(|note| note.descriptor == address).map(|note| note.id_offset);
+                found.places.extend(place.map(|place| Place { note_ids: ids.collect(), ..place }));
+            }
+            Some((_, None)) => found.later = true,
+            None => {}
+        }
+    }
+    found
+}
+
+fn place(program: &Program<'_>, (address, offset): (u64, u64), descriptor: Descriptor) -> Option<Place> {
+    let pack_address = address.checked_add(DESCRIPTOR_PACK)?.checked_add_signed(descriptor.pack)?;
+    Some(Place {
+        descriptor,
+        descriptor_address: address,
+        descriptor_offset: offset,
+        pack_address,
+        pack_offset: file_offset(program, pack_address)?,
+        note_ids: Vec::new(),
+    })
+}
+
+/// The descriptor at an address, `None` if it is of a later release, and where it is in the file.
+fn descriptor_at(
+    program: &Program<'_>,
+    cache: &ReadCache<&File>,
+    address: u64,
+) -> Option<(u64, Option<Descriptor>)> {
+    let offset = file_offset(program, address)?;
+    let bytes = cache.read_bytes_at(offset, DESCRIPTOR_SIZE).ok()?;
+    // A later release may have made it longer, but nothing past this size is used.
+    let whole = offload_format::bytes::u32_at(bytes, 8, "descriptor").ok()?;
+    let bytes = cache.read_bytes_at(offset, u64::from(whole)).ok()?;
+    Some((offset, Descriptor::parse(bytes).ok()?.0))
+}
+
+/// The addresses of the descriptors in the table's section.
 fn by_section(program: &Program<'_>) -> BTreeSet<u64> {
     let Some(section) = program.section_by_name(TABLE_SECTION) else { return BTreeSet::new() };
     let data = section.data().unwrap_or_default();
@@ -34,22 +97,27 @@ fn by_section(program: &Program<'_>) -> BTreeSet<u64> {
         usize::try_from(at).ok().and_then(|at| data.get(at..)).filter(|rest| !rest.is_empty())
     {
         // Anything else in the section ends the walk; a later release's descriptor is stepped over.
-        let Ok((descriptor, size)) = Descriptor::parse(rest) else { break };
-        let address = section.address().checked_add(at);
-        addresses.extend(
-            address.zip(descriptor).and_then(|(address, descriptor)| pack_address(address, &descriptor)),
-        );
+        let Ok((_, size)) = Descriptor::parse(rest) else { break };
+        addresses.extend(section.address().checked_add(at));
         at = at.saturating_add(size);
     }
     addresses
 }
 
+/// A note of ours.
+struct Note {
+    /// Address of the descriptor that it leads to.
+    descriptor: u64,
+    /// Where it has the pack's identity, in the file.
+    id_offset: u64,
+}
+
 /// The notes in the segments for them: what is left after the section headers were stripped.
 ///
 /// Notes are searched for, not walked: mold 1.10 puts notes of different alignment into one segment.
-fn by_note(program: &Program<'_>, cache: &ReadCache<&File>) -> BTreeSet<u64> {
+fn notes(program: &Program<'_>, cache: &ReadCache<&File>) -> Vec<Note> {
     let endian = program.endian();
-    let mut addresses = BTreeSet::new();
+    let mut notes = Vec::new();
     for header in program.elf_program_headers() {
         if header.p_type(endian) != elf::PT_NOTE {
             continue;
@@ -57,21 +125,16 @@ fn by_note(program: &Program<'_>, cache: &ReadCache<&File>) -> BTreeSet<u64> {
         let Ok(data) = header.data(endian, cache) else { continue };
         for at in (0..data.len()).step_by(4) {
             let Some(note) = data.get(at..).and_then(|rest| rest.get(..NOTE_SIZE as usize)) else { break };
-            let address = header.p_vaddr(endian).checked_add(at as u64);
-            let found = address.zip(parse_note(note)).and_then(|(address, (descriptor, _))| {
-                let descriptor_address = address.checked_add_signed(descriptor)?;
-                let offset = file_offset(program, descriptor_address)?;
-                let bytes = cache.read_bytes_at(offset, DESCRIPTOR_SIZE).ok()?;
-                pack_address(descriptor_address, &Descriptor::parse(bytes).ok()?.0?)
+            let found = parse_note(note).and_then(|(to_descriptor, _)| {
+                let address = header.p_vaddr(endian).checked_add(at as u64)?;
+                let offset = header.p_offset(endian).checked_add(at as u64)?;
+                let descriptor = address.checked_add_signed(to_descriptor)?;
+                Some(Note { descriptor, id_offset: offset.checked_add(NOTE_ID)? })
             });
-            addresses.extend(found);
+            notes.extend(found);
         }
     }
-    addresses
-}
-
-fn pack_address(descriptor_address: u64, descriptor: &Descriptor) -> Option<u64> {
-    descriptor_address.checked_add(DESCRIPTOR_PACK)?.checked_add_signed(descriptor.pack)
+    notes
 }
 
 /// Where the byte at a virtual address lies in the file.

@@ -1,10 +1,12 @@
 //! `verify`: every image decodes to the bytes that were packed, and every crate with kernels is linked.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
+use offload_format::pack::Pack;
 use serde::Serialize;
 
-use crate::carrier::Carrier;
+use crate::carrier::{Carrier, FoundPack};
 use crate::cli;
 use crate::error::Result;
 use crate::exit::ExitStatus;
@@ -38,6 +40,7 @@ pub(super) fn run(output: &Output, args: &cli::Verify) -> Result<ExitStatus> {
     let carrier = Carrier::open(&args.path)?;
     let mut summary = Summary { reason: "summary", images: 0, problems: 0 };
     verify_images(output, &carrier, &mut summary)?;
+    verify_beside(output, &args.path, (&carrier, &mut summary))?;
     verify_graph(output, args, &carrier, &mut summary)?;
     let text = format!("{} images verified, {} problems", summary.images, summary.problems);
     output.message(&summary, &text)?;
@@ -50,18 +53,55 @@ fn verify_images(output: &Output, carrier: &Carrier, summary: &mut Summary) -> R
         output.message(&Problem { reason: "skipped", package: "", problem }, &format!("error: {problem}"))?;
     }
     for (found, pack) in carrier.packs() {
-        // The carrier has read every record already.
-        for image in pack.images().flatten() {
-            let problem = carrier.decode(found, &pack, &image).err().map(|error| error.to_string());
-            summary.images += 1;
-            summary.problems += u64::from(problem.is_some());
-            let text = match &problem {
-                Some(problem) => format!("error: {problem}"),
-                None => format!("ok: {} {} {}", image.module, image.target_text, image.hash),
+        verify_pack(output, (carrier, found, &pack), summary)?;
+    }
+    Ok(())
+}
+
+fn verify_pack(
+    output: &Output,
+    (carrier, found, pack): (&Carrier, &FoundPack, &Pack<'_>),
+    summary: &mut Summary,
+) -> Result<()> {
+    // The carrier has read every record already.
+    for image in pack.images().flatten() {
+        let problem = carrier.decode(found, pack, &image).err().map(|error| error.to_string());
+        summary.images += 1;
+        summary.problems += u64::from(problem.is_some());
+        let text = match &problem {
+            Some(problem) => format!("error: {problem}"),
+            None => format!("ok: {} {} {}", image.module, image.target_text, image.hash),
+        };
+        let (module, target) = (image.module, image.target_text);
+        let package = pack.meta("package").unwrap_or_default();
+        output.message(&Verified { reason: "verified", package, module, target, problem }, &text)?;
+    }
+    Ok(())
+}
+
+/// The packs that lie in files beside the program; each file is opened once.
+fn verify_beside(output: &Output, path: &Path, (carrier, summary): (&Carrier, &mut Summary)) -> Result<()> {
+    let mut files: BTreeMap<String, Result<Carrier>> = BTreeMap::new();
+    for (_, pack) in carrier.packs() {
+        for there in pack.elsewhere().flatten() {
+            let open = || Carrier::open(&path.with_file_name(there.file()));
+            let file = files.entry(there.file().to_string()).or_insert_with(open);
+            let found = file.as_ref().map(|file| {
+                let mut packs = file.packs();
+                packs.find(|(_, pack)| pack.id().is_ok_and(|id| id == there.id())).map(|found| (file, found))
+            });
+            let problem = match found {
+                Ok(Some((file, (found, pack)))) => {
+                    verify_pack(output, (file, found, &pack), summary)?;
+                    continue;
+                }
+                Ok(None) => format!("`{}` is of another build of the program", there.file()),
+                Err(error) => error.to_string(),
             };
-            let (module, target) = (image.module, image.target_text);
+            summary.problems += 1;
             let package = pack.meta("package").unwrap_or_default();
-            output.message(&Verified { reason: "verified", package, module, target, problem }, &text)?;
+            let text = format!("error: {problem}");
+            output.message(&Problem { reason: "missing", package, problem: &problem }, &text)?;
         }
     }
     Ok(())

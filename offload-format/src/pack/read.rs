@@ -157,6 +157,13 @@ impl<'a> Pack<'a> {
             .and_then(|record| self.text(record, 8).ok())
     }
 
+    /// All values of a metadata key that may stand several times.
+    pub fn meta_values(&self, key: &'static str) -> impl Iterator<Item = &'a str> + use<'a> {
+        let pack = *self;
+        let named = move |record: &&[u8]| pack.text(record, 0).is_ok_and(|found| found == key);
+        self.records(self.meta).filter(named).filter_map(move |record| pack.text(record, 8).ok())
+    }
+
     /// All images, sorted by module, variant and target.
     pub fn images(&self) -> impl Iterator<Item = Result<Image<'a>, Error>> + use<'a> {
         let pack = *self;

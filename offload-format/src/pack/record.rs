@@ -129,6 +129,10 @@ open_enum! {
         SkippedTarget = 1 => "skipped target",
         /// No kernel was compiled at all (documentation builds, lints, `OFFLOAD_SKIP`).
         SkippedBuild = 2 => "skipped build",
+        /// The images of a target were removed from the linked program.
+        Pruned = 3 => "pruned",
+        /// The images of a target lie in another file, which the reason names.
+        Elsewhere = 4 => "elsewhere",
     }
 }
 

@@ -89,6 +89,12 @@ impl PackBuilder {
         PackBuilder { meta: meta.into(), images: Vec::new(), notices: Vec::new() }
     }
 
+    /// Adds a value to the metadata, behind those that are there.
+    pub fn meta(&mut self, key: &str, value: &str) -> &mut PackBuilder {
+        self.meta.push((key.to_string(), value.to_string()));
+        self
+    }
+
     /// Adds an image whose frame the caller will place as [`PackLayout::frames`] says.
     ///
     /// # Errors

@@ -1,8 +1,9 @@
 //! The modules that the loader has mapped, with the parts of their memory that may be read.
 
-use std::ffi::{c_int, c_void};
-use std::marker::PhantomData;
+use std::ffi::{CStr, OsStr, c_int, c_void};
 use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 /// A loaded executable or shared library, valid while the loader's lock is held.
 pub(super) struct Module<'a> {
@@ -10,13 +11,25 @@ pub(super) struct Module<'a> {
     readable: Vec<Range<u64>>,
     notes: Vec<Range<u64>>,
     elf_header: Option<u64>,
-    lock: PhantomData<&'a ()>,
+    /// As the loader was asked for it; it is valid as long as the lock is held.
+    name: &'a CStr,
 }
 
 impl<'a> Module<'a> {
     /// Whether it is the program itself.
     pub(super) fn is_main(&self) -> bool {
         self.main
+    }
+
+    /// The directory of its file, if that is known.
+    pub(super) fn directory(&self) -> Option<PathBuf> {
+        let file = if self.main {
+            // Its name is empty with glibc.
+            std::fs::read_link("/proc/self/exe").ok()?
+        } else {
+            Path::new(OsStr::from_bytes(self.name.to_bytes())).canonicalize().ok()?
+        };
+        file.parent().map(Path::to_path_buf)
     }
 
     /// Where the ELF header lies, if it is mapped.
@@ -89,8 +102,9 @@ unsafe extern "C" fn visitor<F: FnMut(&Module<'_>)>(
 /// # Safety
 /// `info` comes from the loader, whose lock is held for `'a`.
 unsafe fn read<'a>(info: &libc::dl_phdr_info, main: bool) -> Module<'a> {
-    let mut module =
-        Module { main, readable: Vec::new(), notes: Vec::new(), elf_header: None, lock: PhantomData };
+    // SAFETY: by the contract, the name is a string of the loader's; `'a` is as long as the lock.
+    let name = if info.dlpi_name.is_null() { c"" } else { unsafe { CStr::from_ptr(info.dlpi_name) } };
+    let mut module = Module { main, readable: Vec::new(), notes: Vec::new(), elf_header: None, name };
     if info.dlpi_phdr.is_null() {
         return module;
     }

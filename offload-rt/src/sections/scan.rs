@@ -4,11 +4,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use offload_format::section::{
-    DESCRIPTOR_MAGIC, DESCRIPTOR_PACK, DESCRIPTOR_SIZE, Descriptor, NOTE_SIZE, note_header, parse_note,
+    DESCRIPTOR_ELSEWHERE, DESCRIPTOR_MAGIC, DESCRIPTOR_PACK, DESCRIPTOR_SIZE, Descriptor, NOTE_SIZE,
+    note_header, parse_note,
 };
 
 use super::modules::Module;
-use super::{Found, PackBytes};
+use super::{Found, FoundPack, PackBytes};
 
 /// How far `patchelf` may have moved the header of a program that is not position-independent.
 const MOVED_PAGES: u64 = 8;
@@ -25,7 +26,7 @@ pub(super) enum Keep {
 
 /// What a descriptor led to.
 pub(super) enum Step {
-    Pack(PackBytes),
+    Pack(FoundPack),
     Skipped(String),
 }
 
@@ -126,7 +127,10 @@ fn pack(module: &Module<'_>, address: u64, (descriptor, keep): (&Descriptor, Kee
         }
     };
     match bytes {
-        Some(bytes) => Step::Pack(bytes),
+        Some(bytes) => {
+            let elsewhere = descriptor.flags & DESCRIPTOR_ELSEWHERE != 0;
+            Step::Pack(FoundPack { bytes, home: elsewhere.then(|| module.directory()).flatten() })
+        }
         None => Step::Skipped("a pack lies outside its module's memory".to_string()),
     }
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 use crate::error::Result;
 use crate::workspace::Workspace;
 
-/// Copies `tests/fixtures/NAME` to `to`, with the checkout's path in place of `@ROOT@`.
+/// Copies `tests/fixtures/NAME` to `to`, with the checkout's path in place of `@ROOT@` and `fixture` in place of
+/// `@NAME@`.
 pub(crate) fn copy(workspace: &Workspace, name: &str, to: &Path) -> Result<()> {
     copy_dir(workspace, &workspace.root.join("tests/fixtures").join(name), to)?;
     // The checkout's own lock file: no version is looked up.
@@ -23,7 +24,7 @@ fn copy_dir(workspace: &Workspace, from: &Path, to: &Path) -> Result<()> {
             continue;
         }
         let root = workspace.root.display().to_string();
-        let text = workspace.shell.read_file(&path)?.replace("@ROOT@", &root);
+        let text = workspace.shell.read_file(&path)?.replace("@ROOT@", &root).replace("@NAME@", "fixture");
         // An unchanged file keeps its time, and what was built from it.
         if workspace.shell.read_file(&target).ok().as_deref() != Some(&text) {
             workspace.shell.write_file(&target, text)?;

@@ -3,7 +3,7 @@
 mod binary;
 mod cell;
 mod fixture;
-mod linker;
+pub(crate) mod linker;
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -53,7 +53,8 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     }
 }
 
-fn linkers(workspace: &Workspace, args: &[String]) -> Result<Vec<Linker>> {
+/// The linkers that the arguments of a task ask for.
+pub(crate) fn linkers(workspace: &Workspace, args: &[String]) -> Result<Vec<Linker>> {
     match args {
         [] => {
             setup::ensure(workspace, &[setup::BUILD, setup::LINKERS])?;
@@ -63,7 +64,7 @@ fn linkers(workspace: &Workspace, args: &[String]) -> Result<Vec<Linker>> {
             setup::ensure(workspace, &[setup::BUILD])?;
             linker::always_there(workspace)
         }
-        _ => Err(Error::new("`linkers` takes no argument but `--quick`")),
+        _ => Err(Error::new("this task takes no argument but `--quick`")),
     }
 }
 

@@ -11,6 +11,7 @@ mod gpu;
 mod interop;
 mod linkers;
 mod nightly;
+mod prune;
 mod setup;
 mod syclbin;
 mod targets;
@@ -29,11 +30,12 @@ struct Task {
     run: fn(&Workspace, &[String]) -> Result<ExitCode>,
 }
 
-const TASKS: [Task; 13] = [
+const TASKS: [Task; 14] = [
     Task { name: "demo", help: demo::HELP, run: demo::run },
     Task { name: "test", help: test::HELP, run: test::run },
     Task { name: "setup", help: setup::HELP, run: setup::run },
     Task { name: "linkers", help: linkers::HELP, run: linkers::run },
+    Task { name: "prune", help: prune::HELP, run: prune::run },
     Task { name: "fresh", help: fresh::HELP, run: fresh::run },
     Task { name: "syclbin", help: syclbin::HELP, run: syclbin::run },
     Task { name: "builtins", help: builtins::HELP, run: builtins::run },

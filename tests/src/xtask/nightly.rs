@@ -4,15 +4,16 @@ use std::process::ExitCode;
 
 use crate::error::Result;
 use crate::workspace::Workspace;
-use crate::{builtins, damage, fresh, gpu, interop, linkers, syclbin};
+use crate::{builtins, damage, fresh, gpu, interop, linkers, prune, syclbin};
 
-pub(crate) const HELP: &str = "nightly         linkers, syclbin, interop, damage, gpu on the CPU, builtins and fresh, one by one; fails if one does";
+pub(crate) const HELP: &str = "nightly         linkers, prune, syclbin, interop, damage, gpu on the CPU, builtins and fresh, one by one; fails if one does";
 
 pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
     type Run = fn(&Workspace, &[String]) -> Result<ExitCode>;
     let on_cpu = ["--run-here", "--device", "host"];
-    let tasks: [(&str, Run, &[&str]); 7] = [
+    let tasks: [(&str, Run, &[&str]); 8] = [
         ("linkers", linkers::run, &[]),
+        ("prune", prune::run, &[]),
         ("syclbin", syclbin::run, &[]),
         ("interop", interop::run, &[]),
         ("damage", damage::run, &[]),

@@ -8,12 +8,12 @@ use crate::workspace::Workspace;
 
 /// A linker of this machine.
 #[derive(Debug)]
-pub(super) struct Linker {
-    pub(super) name: &'static str,
+pub(crate) struct Linker {
+    pub(crate) name: &'static str,
     /// The first line of its `--version`.
     pub(super) version: String,
     /// Arguments of rustc.
-    pub(super) args: Vec<String>,
+    pub(crate) args: Vec<String>,
 }
 
 /// Turns off rustc's own default on x86-64 Linux, which is to pass `-fuse-ld=lld` with its own directory:

@@ -1,0 +1,73 @@
+//! Where a changed program goes, and how it gets there: whole, read back, or not at all.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::Rewritten;
+use crate::carrier::Carrier;
+use crate::cli;
+use crate::error::{Error, Result};
+
+/// The file to write and the one whose rights it gets.
+#[derive(Debug)]
+pub(crate) struct Destination {
+    path: PathBuf,
+    like: PathBuf,
+}
+
+/// Sizes of a program in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    pub(crate) before: u64,
+    pub(crate) after: u64,
+}
+
+impl Destination {
+    /// The destination that the options name for a change of `input`.
+    pub(crate) fn new(input: &Path, options: &cli::Destination) -> Result<Destination> {
+        // A link to the program is not replaced by a program.
+        let real = fs::canonicalize(input).map_err(|error| Error::io("open", input, &error))?;
+        let Some(path) = &options.output else { return Ok(Destination { path: real.clone(), like: real }) };
+        if fs::symlink_metadata(path).is_ok() {
+            return Err(Error::usage(format!("`{}` exists", path.display()))
+                .hint("name another file, or use `--in-place` to change the program itself"));
+        }
+        Ok(Destination { path: path.clone(), like: real })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Rewritten {
+    /// Writes the program beside its destination, finds its packs again, and only then lets it appear.
+    pub(crate) fn publish(&self, destination: &Destination) -> Result<Sizes> {
+        let Destination { path, like } = destination;
+        let failed = |error: io::Error| Error::io("write", path, &error);
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let data = fs::metadata(like).map_err(|error| Error::io("inspect", like, &error))?;
+        let mut file = tempfile::Builder::new().prefix(".offload-").tempfile_in(parent).map_err(failed)?;
+        self.write_to(file.as_file_mut()).map_err(failed)?;
+        self.read_back(file.path(), path)?;
+        let after = file.as_file().metadata().map_err(failed)?.len();
+        file.as_file().set_permissions(data.permissions()).map_err(failed)?;
+        // The input may be the only copy.
+        file.as_file().sync_all().map_err(failed)?;
+        file.persist(path).map_err(|error| failed(error.error))?;
+        Ok(Sizes { before: data.len(), after })
+    }
+
+    fn read_back(&self, written: &Path, shown: &Path) -> Result<()> {
+        let carrier = Carrier::open(written)?;
+        let found: BTreeSet<[u8; 16]> =
+            carrier.packs().filter_map(|(_, pack)| Some(pack.id().ok()?.0)).collect();
+        if !carrier.skipped.is_empty() || found != self.ids {
+            let text = format!("`{}` was not written: its packs could not be read back", shown.display());
+            return Err(Error::check(text).hint("please report this with the program"));
+        }
+        Ok(())
+    }
+}

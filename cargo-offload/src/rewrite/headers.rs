@@ -1,0 +1,96 @@
+//! The headers of an ELF program or library, read into memory to be changed.
+
+use std::fs::File;
+use std::path::Path;
+
+use object::LittleEndian as LE;
+use object::elf::{ET_DYN, ET_EXEC, FileHeader64, PT_LOAD, ProgramHeader64, SHT_NOBITS, SectionHeader64};
+use object::read::ReadCache;
+use object::read::elf::FileHeader;
+
+use super::refused;
+use crate::error::{Error, Result};
+
+/// Headers of a 64-bit little-endian program or shared library.
+#[derive(Clone, Debug)]
+pub(super) struct Headers {
+    pub(super) file: FileHeader64<LE>,
+    pub(super) segments: Vec<ProgramHeader64<LE>>,
+    /// Empty in a file that was stripped of them.
+    pub(super) sections: Vec<SectionHeader64<LE>>,
+    /// Size of the file.
+    pub(super) size: u64,
+}
+
+impl Headers {
+    pub(super) fn read(path: &Path, file: &File) -> Result<Headers> {
+        let size = file.metadata().map_err(|error| Error::io("inspect", path, &error))?.len();
+        let cache = ReadCache::new(file);
+        let unfit = |_| refused(path, "it is no 64-bit ELF program or library");
+        let header = FileHeader64::<LE>::parse(&cache).map_err(unfit)?;
+        let endian = header.endian().map_err(unfit)?;
+        if !matches!(header.e_type(endian), ET_EXEC | ET_DYN) {
+            return Err(refused(path, "it is an object, not a linked program or library"));
+        }
+        let broken = |_| refused(path, "its headers point outside the file");
+        let segments = header.program_headers(endian, &cache).map_err(broken)?.to_vec();
+        let sections = header.section_headers(endian, &cache).map_err(broken)?.to_vec();
+        let headers = Headers { file: *header, segments, sections, size };
+        if headers.segments.len() != usize::from(headers.file.e_phnum.get(LE)) {
+            return Err(refused(path, "it has more segments than its header can count"));
+        }
+        Ok(headers)
+    }
+
+    /// The loaded segments, by their place among all.
+    pub(super) fn loads(&self) -> impl Iterator<Item = (usize, Span)> + '_ {
+        let loads = self.segments.iter().enumerate().filter(|(_, segment)| segment.p_type.get(LE) == PT_LOAD);
+        loads.map(|(index, segment)| (index, Span::of(segment)))
+    }
+
+    /// Where sections begin and end in the file, those with bytes there.
+    pub(super) fn filled_sections(&self) -> impl Iterator<Item = (usize, [u64; 2])> + '_ {
+        let filled = |section: &SectionHeader64<LE>| {
+            section.sh_type.get(LE) != SHT_NOBITS && section.sh_size.get(LE) > 0
+        };
+        let sections = self.sections.iter().enumerate().filter(move |(_, section)| filled(section));
+        sections.map(|(index, section)| {
+            let start = section.sh_offset.get(LE);
+            (index, [start, start.saturating_add(section.sh_size.get(LE))])
+        })
+    }
+}
+
+/// The numbers of a segment. Sums saturate: what does not exist lies behind everything.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub(super) offset: u64,
+    pub(super) address: u64,
+    pub(super) file_size: u64,
+    pub(super) memory_size: u64,
+    pub(super) align: u64,
+    pub(super) flags: u32,
+}
+
+impl Span {
+    pub(super) fn of(segment: &ProgramHeader64<LE>) -> Span {
+        Span {
+            offset: segment.p_offset.get(LE),
+            address: segment.p_vaddr.get(LE),
+            file_size: segment.p_filesz.get(LE),
+            memory_size: segment.p_memsz.get(LE),
+            align: segment.p_align.get(LE).max(1),
+            flags: segment.p_flags.get(LE).0,
+        }
+    }
+
+    /// End of its bytes in the file.
+    pub(super) fn end(&self) -> u64 {
+        self.offset.saturating_add(self.file_size)
+    }
+
+    /// End of its memory.
+    pub(super) fn memory_end(&self) -> u64 {
+        self.address.saturating_add(self.memory_size)
+    }
+}

@@ -1,0 +1,144 @@
+//! Finding a place in the table of program headers for one more.
+//!
+//! The table stays where it is: GNU strip writes it behind the ELF header wherever it was before.
+
+use std::ops::Range;
+use std::path::Path;
+
+use object::LittleEndian as LE;
+use object::elf::{PT_NULL, PT_PHDR, ProgramHeader64};
+use object::endian::{U16, U64};
+
+use super::headers::{Headers, Span};
+use super::moves::Change;
+use super::plan::fill_sections;
+use super::refused;
+use crate::error::Result;
+
+/// Where the additional entry goes.
+#[derive(Debug)]
+pub(super) enum Slot {
+    /// In place of an unused entry.
+    Unused,
+    /// Behind the last entry, where nothing lies.
+    Behind,
+    /// In place of the second of two neighbouring segments that become one.
+    Merged(Pair),
+}
+
+/// Two loaded segments with the same rights, next to each other in memory. LLD and mold write such a pair: the data that
+/// becomes read-only after relocation, and the data that does not.
+#[derive(Clone, Debug)]
+pub(super) struct Pair {
+    first: Span,
+    second: Span,
+}
+
+const ENTRY: u64 = size_of::<ProgramHeader64<LE>>() as u64;
+
+/// A slot for the split of segment `index`, if it costs fewer than `saved` bytes.
+pub(super) fn find(path: &Path, headers: &Headers, (index, saved): (usize, u64)) -> Result<Slot> {
+    if headers.segments.iter().any(|segment| segment.p_type.get(LE) == PT_NULL) {
+        return Ok(Slot::Unused);
+    }
+    if has_room_behind(headers) {
+        return Ok(Slot::Behind);
+    }
+    let pair = pairs(headers, index)
+        .filter(|pair| pair.cost().is_some_and(|cost| cost < saved))
+        .min_by_key(Pair::cost);
+    let pair = pair.ok_or_else(|| refused(path, "its table of segments has no room for one more"))?;
+    Ok(Slot::Merged(pair))
+}
+
+fn has_room_behind(headers: &Headers) -> bool {
+    let start = headers.file.e_phoff.get(LE);
+    let end = start.saturating_add(ENTRY.saturating_mul(headers.segments.len() as u64));
+    let sections = headers.filled_sections().map(|(_, range)| range);
+    let segments = headers.segments.iter().map(Span::of).filter(|span| span.file_size > 0);
+    let starts = sections.map(|[start, _]| start).chain(segments.map(|span| span.offset));
+    let next = starts.chain([headers.file.e_shoff.get(LE), headers.size]).filter(|start| *start >= end).min();
+    // Without section headers nobody knows what lies there.
+    !headers.sections.is_empty() && next.is_some_and(|next| next >= end.saturating_add(ENTRY))
+}
+
+fn pairs(headers: &Headers, split: usize) -> impl Iterator<Item = Pair> + '_ {
+    let mut loads: Vec<(usize, Span)> = headers.loads().collect();
+    loads.sort_by_key(|(_, span)| span.address);
+    let neighbours: Vec<[(usize, Span); 2]> =
+        loads.windows(2).filter_map(|pair| pair.try_into().ok()).collect();
+    neighbours.into_iter().filter_map(move |[(first_index, first), (second_index, second)]| {
+        let pair = Pair { first, second };
+        let apart = first_index != split && second_index != split && first.flags == second.flags;
+        let gap = pair.file_gap();
+        let empty = |[start, end]: [u64; 2]| end <= gap.start || gap.end <= start;
+        let fits = apart && first.memory_end() <= second.address && gap.start <= gap.end;
+        (fits && headers.filled_sections().all(|(_, range)| empty(range))).then_some(pair)
+    })
+}
+
+impl Pair {
+    /// The bytes of the file between the two.
+    fn file_gap(&self) -> Range<u64> {
+        self.first.end()..self.second.offset
+    }
+
+    /// The bytes of memory between the bytes of the two.
+    fn memory_gap(&self) -> Range<u64> {
+        self.first.address.saturating_add(self.first.file_size)..self.second.address
+    }
+
+    /// How much the file grows.
+    fn cost(&self) -> Option<u64> {
+        let (file, memory) = (self.file_gap(), self.memory_gap());
+        let memory = memory.end.checked_sub(memory.start)?;
+        Some(memory.saturating_sub(file.end.checked_sub(file.start)?))
+    }
+}
+
+impl Slot {
+    /// What it changes in the file beside the headers.
+    pub(super) fn change(&self) -> Option<Change> {
+        let Slot::Merged(pair) = self else { return None };
+        let gap = pair.memory_gap();
+        Some(Change { old: pair.file_gap(), new_size: gap.end.saturating_sub(gap.start) })
+    }
+
+    /// Makes the table of `out` as long as its place; `old` are the headers before any change.
+    pub(super) fn apply(&self, out: &mut Headers, old: &Headers) {
+        match self {
+            Slot::Unused => {
+                let unused = out.segments.iter().position(|segment| segment.p_type.get(LE) == PT_NULL);
+                unused.map(|index| out.segments.remove(index));
+            }
+            Slot::Behind => count_one_more(out, old),
+            Slot::Merged(pair) => merge(out, pair),
+        }
+    }
+}
+
+fn count_one_more(out: &mut Headers, old: &Headers) {
+    out.file.e_phnum = U16::new(LE, old.file.e_phnum.get(LE).saturating_add(1));
+    for segment in out.segments.iter_mut().filter(|segment| segment.p_type.get(LE) == PT_PHDR) {
+        segment.p_filesz = U64::new(LE, segment.p_filesz.get(LE).saturating_add(ENTRY));
+        segment.p_memsz = U64::new(LE, segment.p_memsz.get(LE).saturating_add(ENTRY));
+    }
+}
+
+fn merge(out: &mut Headers, pair: &Pair) {
+    // Addresses stay, and no two loaded segments share one.
+    let find = |out: &Headers, address: u64| {
+        out.loads().find(|(_, span)| span.address == address).map(|(index, _)| index)
+    };
+    let Some(second) = find(out, pair.second.address) else { return };
+    out.segments.remove(second);
+    let Some(first) = find(out, pair.first.address).and_then(|index| out.segments.get_mut(index)) else {
+        return;
+    };
+    let skipped = pair.second.address.saturating_sub(pair.first.address);
+    first.p_filesz = U64::new(LE, skipped.saturating_add(pair.second.file_size));
+    first.p_memsz = U64::new(LE, skipped.saturating_add(pair.second.memory_size));
+    first.p_align = U64::new(LE, pair.first.align.max(pair.second.align));
+    let (address, offset) = (first.p_vaddr.get(LE), first.p_offset.get(LE));
+    fill_sections(out, &pair.memory_gap(), address, offset);
+}

@@ -1,0 +1,150 @@
+//! A pack of chosen images, made of the frames of old packs.
+
+use std::fs::File;
+use std::path::Path;
+use std::rc::Rc;
+
+use offload_format::codec::{self, Codec, Filter, FrameInfo};
+use offload_format::pack::{
+    ELSEWHERE, Elsewhere, Image, NewImage, NoticeKind, Pack, PackBuilder, PackLayout,
+};
+use offload_format::{Hash128, Target};
+
+use crate::carrier::{Carrier, FoundPack};
+use crate::error::{Error, Result};
+use crate::pieces::Piece;
+
+/// An old pack.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) file: &'a Rc<File>,
+    pub(crate) carrier: &'a Carrier,
+    pub(crate) found: &'a FoundPack,
+    pub(crate) pack: &'a Pack<'a>,
+}
+
+/// A pack's bytes and its identity.
+#[derive(Clone, Debug)]
+pub(crate) struct NewBytes {
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) id: Hash128,
+}
+
+/// Something that the new pack says is missing: its kind, then module, target and reason.
+pub(crate) type Missing = (NoticeKind, [String; 3]);
+
+/// What the new pack says beside its images.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct About {
+    pub(crate) package: String,
+    pub(crate) version: String,
+    pub(crate) elsewhere: Vec<Elsewhere>,
+    pub(crate) missing: Vec<Missing>,
+}
+
+impl About {
+    /// What `pack` says, but for what lies elsewhere.
+    pub(crate) fn of(pack: &Pack<'_>) -> Result<About> {
+        let mut about = About::of_package(pack);
+        for notice in pack.notices() {
+            let notice = notice.map_err(broken)?;
+            let texts = [notice.module, notice.target, notice.reason].map(str::to_string);
+            about.missing.push((notice.kind, texts));
+        }
+        about.missing.retain(|(kind, _)| *kind != NoticeKind::Elsewhere);
+        Ok(about)
+    }
+
+    /// The package that `pack` was built for.
+    pub(crate) fn of_package(pack: &Pack<'_>) -> About {
+        let meta = |key| pack.meta(key).unwrap_or_default().to_string();
+        About { package: meta("package"), version: meta("version"), ..About::default() }
+    }
+}
+
+/// Makes a pack of images, each of which is in one of the sources.
+///
+/// This is the one place where a set of images becomes another pack. The frame of an image that stands alone is taken
+/// as it is; one that needs another image is compressed anew.
+pub(crate) fn rebuild(about: &About, kept: &[(Source<'_>, Vec<Image<'_>>)]) -> Result<NewBytes> {
+    let mut builder = PackBuilder::new(&about.package, &about.version);
+    for there in &about.elsewhere {
+        builder.meta(ELSEWHERE, &there.to_string());
+    }
+    for (kind, [module, target, reason]) in &about.missing {
+        builder.notice(*kind, [module, target, reason]);
+    }
+    let mut frames: Vec<(Hash128, Piece)> = Vec::new();
+    for (source, images) in kept {
+        for image in images {
+            let (info, piece) = frame(source, image)?;
+            builder.image(new_image(source, image)?, info).map_err(broken)?;
+            frames.push((info.hash, piece));
+        }
+    }
+    let layout = builder.finish().map_err(broken)?;
+    let id = layout.id;
+    Ok(NewBytes { pieces: pieces(layout, &frames), id })
+}
+
+/// The same pack in another place.
+pub(crate) fn copy(source: &Source<'_>) -> Result<NewBytes> {
+    let from = source.file.clone();
+    let (offset, size) = (source.found.offset(), source.pack.size());
+    Ok(NewBytes { pieces: vec![Piece::Copy { from, offset, size }], id: source.pack.id().map_err(broken)? })
+}
+
+/// Index and frames, with zeros between.
+fn pieces(layout: PackLayout, frames: &[(Hash128, Piece)]) -> Vec<Piece> {
+    let mut pieces = vec![Piece::Bytes(layout.index)];
+    let mut at = 0;
+    for placement in layout.frames {
+        pieces.push(Piece::Zeros(placement.offset.saturating_sub(at)));
+        let frame = frames.iter().find(|(hash, _)| *hash == placement.hash);
+        pieces.extend(frame.map(|(_, piece)| piece.clone()));
+        at = placement.offset.saturating_add(placement.size);
+    }
+    pieces
+}
+
+fn frame(source: &Source<'_>, image: &Image<'_>) -> Result<(FrameInfo, Piece)> {
+    let alone = image.parent.is_none() && image.block.is_none() && image.filter == Filter::None;
+    if alone && matches!(image.codec, Codec::Raw | Codec::Zstd) {
+        let piece =
+            Piece::Copy { from: source.file.clone(), offset: place(source, image)?, size: image.stored_size };
+        return Ok((FrameInfo::new(image.codec, image.stored_size, (image.raw_size, image.hash)), piece));
+    }
+    let raw = source.carrier.decode(source.found, source.pack, image)?;
+    let frame = codec::encode(&raw, Codec::Zstd, codec::RELEASE_LEVEL).map_err(broken)?;
+    Ok((frame.info(), Piece::Bytes(frame.bytes().to_vec())))
+}
+
+fn place(source: &Source<'_>, image: &Image<'_>) -> Result<u64> {
+    let parts = [source.pack.payload_offset(), image.offset];
+    let offset = parts.iter().try_fold(source.found.offset(), |sum, part| sum.checked_add(*part));
+    let outside = || Error::check(format!("an image of `{}` lies outside the file", source.path.display()));
+    offset.ok_or_else(outside)
+}
+
+fn new_image(source: &Source<'_>, image: &Image<'_>) -> Result<NewImage> {
+    let target: Target = image.target().map_err(|_| {
+        let text = image.target_text.escape_default();
+        Error::check(format!("the target `{text}` in `{}` is of a later release", source.path.display()))
+            .hint("install the release of cargo-offload that the program was built with")
+    })?;
+    let kernels = source.pack.kernels(image).collect::<std::result::Result<_, _>>().map_err(broken)?;
+    Ok(NewImage {
+        variant: image.variant.to_string(),
+        offload_kind: image.offload_kind,
+        format_version: image.format_version,
+        aspects: image.aspects,
+        part: image.part.to_string(),
+        kernels,
+        ..NewImage::new(image.module, target)
+    })
+}
+
+fn broken(error: offload_format::Error) -> Error {
+    Error::check(error.to_string())
+}

@@ -1,0 +1,110 @@
+//! Packs in files beside the program: where they are looked for, and how one is recognised.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use offload_format::pack::layout::ALIGN;
+use offload_format::pack::{Elsewhere, Pack};
+use offload_format::{Hash128, bytes};
+
+use super::PackBytes;
+use super::map::Mapping;
+
+/// Names a directory that is looked at before the program's own.
+const DIRECTORY_VAR: &str = "OFFLOAD_PACK_DIR";
+
+/// A part of a mapped file.
+#[derive(Clone)]
+pub(crate) struct MappedPack {
+    file: Arc<Mapping>,
+    offset: u64,
+    size: u64,
+}
+
+impl MappedPack {
+    pub(super) fn bytes(&self) -> &[u8] {
+        bytes::range(self.file.bytes(), self.offset, self.size, "pack").unwrap_or_default()
+    }
+}
+
+/// Opens the pack that `there` names, for a program or library in the directory `home`.
+///
+/// # Errors
+/// For people: where it was looked for, and what was there.
+pub(crate) fn open(there: &Elsewhere, home: Option<&Path>) -> Result<PackBytes, String> {
+    let given = std::env::var_os(DIRECTORY_VAR).filter(|dir| !dir.is_empty()).map(PathBuf::from);
+    let directories = given.iter().map(PathBuf::as_path).chain(home);
+    let mut problems = Vec::new();
+    for directory in directories {
+        match open_in(directory, there) {
+            Ok(pack) => return Ok(pack),
+            Err(problem) => problems.push(format!("`{}` {problem}", directory.display())),
+        }
+    }
+    if given.is_none() {
+        problems.push(format!("{DIRECTORY_VAR} is not set"));
+    }
+    Err(format!("pack file `{}`: {}", there.file(), problems.join(", ")))
+}
+
+fn open_in(directory: &Path, there: &Elsewhere) -> Result<PackBytes, String> {
+    let file = Mapping::open(&directory.join(there.file())).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => "does not have it".to_string(),
+        _ => format!("has one that cannot be read: {error}"),
+    })?;
+    let (offset, size) = find(file.bytes(), there.id()).ok_or("has one of another build")?;
+    Ok(PackBytes::Mapped(MappedPack { file: Arc::new(file), offset, size }))
+}
+
+/// Where the pack `id` lies among those in `file`.
+fn find(file: &[u8], id: Hash128) -> Option<(u64, u64)> {
+    let mut at = 0u64;
+    loop {
+        let rest = bytes::range(file, at, (file.len() as u64).checked_sub(at)?, "packs").ok()?;
+        let pack = Pack::parse(rest).ok()?;
+        // The caller compares the index with this hash.
+        if pack.id().ok()? == id {
+            return Some((at, pack.size()));
+        }
+        at = bytes::align_up(at.checked_add(pack.size())?, ALIGN)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use offload_format::pack::{NoticeKind, PackBuilder};
+
+    use super::*;
+
+    /// A pack that says `text`, and its identity.
+    fn pack(text: &str) -> (Vec<u8>, Hash128) {
+        let mut builder = PackBuilder::new("p", "1.0.0");
+        builder.notice(NoticeKind::SkippedBuild, ["", "", text]);
+        let layout = builder.finish().unwrap();
+        (layout.index, layout.id)
+    }
+
+    #[test]
+    fn a_pack_is_found_among_others_by_its_identity() {
+        let ((first, one), (second, two)) = (pack("one"), pack("another"));
+        let file = [first.as_slice(), &second].concat();
+        assert_eq!(find(&file, one), Some((0, first.len() as u64)));
+        assert_eq!(find(&file, two), Some((first.len() as u64, second.len() as u64)));
+        assert_eq!(find(&file, Hash128::of(b"third")), None);
+        assert_eq!(find(&file[..file.len() - 1], two), None);
+    }
+
+    #[test]
+    fn what_is_missing_is_told_with_where_it_was_looked_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let (bytes, id) = pack("text");
+        let there = Elsewhere::new("app.offload", id).unwrap();
+        let error =
+            |problem: &str| open(&there, Some(dir.path())).err().is_some_and(|error| error.contains(problem));
+        assert!(error("does not have it") && error("`app.offload`") && error("OFFLOAD_PACK_DIR"));
+        std::fs::write(dir.path().join("app.offload"), pack("other").0).unwrap();
+        assert!(error("another build"));
+        std::fs::write(dir.path().join("app.offload"), &bytes).unwrap();
+        assert!(*open(&there, Some(dir.path())).unwrap() == bytes);
+    }
+}
