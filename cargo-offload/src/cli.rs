@@ -112,12 +112,15 @@ pub(crate) struct Export {
     /// The container.
     #[arg(long, value_enum)]
     pub(crate) format: ExportFormat,
-    /// The kernel module; needed if there are several.
+    /// The kernel module; needed if there are several. A SYCLBIN may have several.
     #[arg(long, short, value_name = "NAME")]
-    pub(crate) module: Option<String>,
-    /// The target of the image; for SYCLBIN a SPIR-V one.
+    pub(crate) module: Vec<String>,
+    /// The target of the image. A SYCLBIN may have one for each kind of GPU, beside the SPIR-V.
     #[arg(long, value_name = "TARGET")]
-    pub(crate) target: Option<String>,
+    pub(crate) target: Vec<String>,
+    /// What a program may do with a SYCLBIN.
+    #[arg(long, value_enum, default_value_t = SyclState::Executable)]
+    pub(crate) state: SyclState,
     /// The release of the SYCL runtime that will read the file.
     #[arg(long, value_enum, default_value_t = SyclRuntime::Oneapi2026)]
     pub(crate) runtime: SyclRuntime,
@@ -128,10 +131,20 @@ pub(crate) struct Export {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
-    /// A SYCLBIN in executable state, from the module's SPIR-V.
+    /// A SYCLBIN from the module's SPIR-V and native images.
     Syclbin,
     /// The bytes of the image.
     Raw,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SyclState {
+    /// To be compiled and linked.
+    Input,
+    /// To be linked with other modules.
+    Object,
+    /// To be launched.
+    Executable,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -241,10 +241,9 @@ fn export_writes_a_syclbin_and_raw_images() {
     let dir = with_pack();
     ok(dir.path(), &["export", "--format", "syclbin", "images.pack", "-o", "out.syclbin"]);
     let file = fs::read(dir.path().join("out.syclbin")).unwrap();
-    let modules = offload_format::syclbin::read(&file).unwrap();
-    let names: Vec<_> = modules[0].metadata.names("SYCL/kernel names").collect();
-    assert_eq!(names, ["__sycl_kernel_saxpy", "__sycl_kernel_reduce"]);
-    let spirv = offload_format::spirv::Module::parse(modules[0].ir[0]).unwrap();
+    let modules = syclbin(&file).modules;
+    assert_eq!(modules[0].kernels().collect::<Vec<_>>(), ["__sycl_kernel_saxpy", "__sycl_kernel_reduce"]);
+    let spirv = offload_format::spirv::Module::parse(modules[0].ir[0].bytes).unwrap();
     assert_eq!(spirv.kernels()[0].name, "__sycl_kernel_saxpy");
 
     ok(dir.path(), &["export", "--format", "raw", "--target", "spirv64", "images.pack"]);
@@ -255,6 +254,97 @@ fn export_writes_a_syclbin_and_raw_images() {
     assert!(stderr(&several).contains("blas spirv64, blas opencl-c"), "{}", stderr(&several));
     let none = offload(dir.path(), &["export", "--format", "raw", "--module", "x", "images.pack"]);
     assert!(stderr(&none).contains("it has blas spirv64"), "{}", stderr(&none));
+}
+
+fn syclbin(file: &[u8]) -> offload_format::syclbin::File<'_> {
+    offload_format::syclbin::parse(file, &offload_format::Limits::default()).unwrap()
+}
+
+/// A pack with SPIR-V and native images of one module, whose kernel is called `name`.
+fn natives(name: &str) -> tempfile::TempDir {
+    let mut builder = PackBuilder::new("sample", "1.0.0");
+    let spirv = codec::encode(SPIRV, Codec::Raw, 0).unwrap();
+    let frames: Vec<_> = ["intel:pvc", "intel:bmg-g21", "cubin:sm_90", "amdgcn:gfx90a", "nvptx:sm_90"]
+        .map(|target| (target, codec::encode(target.as_bytes(), Codec::Raw, 0).unwrap()))
+        .into_iter()
+        .chain([("spirv64", spirv)])
+        .collect();
+    for (target, frame) in &frames {
+        let kernels = vec![KernelInfo { name: name.into(), ..KernelInfo::default() }];
+        let image = NewImage { kernels, ..NewImage::new("blas", target.parse().unwrap()) };
+        builder.image(image, frame.info()).unwrap();
+    }
+    let layout = builder.finish().unwrap();
+    let (mut pack, payload) = (layout.index.clone(), layout.index.len());
+    for placement in &layout.frames {
+        let (_, frame) = frames.iter().find(|(_, frame)| frame.info().hash == placement.hash).unwrap();
+        pack.resize(payload + placement.offset as usize, 0);
+        pack.extend_from_slice(frame.bytes());
+    }
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("images.pack"), pack).unwrap();
+    dir
+}
+
+const EXPORT: [&str; 6] = ["export", "--format", "syclbin", "images.pack", "-o", "out.syclbin"];
+
+#[test]
+fn a_syclbin_has_native_images_beside_the_spirv() {
+    let dir = natives("__sycl_kernel_saxpy");
+    let targets = ["--target", "intel:pvc", "--target", "cubin:sm_90", "--target", "amdgcn:gfx90a"];
+    let said = ok(dir.path(), &[&EXPORT[..], &targets].concat());
+    assert!(
+        said.contains("warning: module 0: the native image for `spir64_gen` is tried on every device"),
+        "{said}"
+    );
+    let file = fs::read(dir.path().join("out.syclbin")).unwrap();
+    let file = syclbin(&file);
+    let module = &file.modules[0];
+    let natives: Vec<_> =
+        module.native.iter().map(|it| (it.target().unwrap(), it.arch().unwrap(), it.bytes)).collect();
+    let expected = [
+        ("spir64_gen-unknown-unknown", "intel_gpu_pvc", &b"intel:pvc"[..]),
+        ("nvptx64-nvidia-cuda", "sm_90", b"cubin:sm_90"),
+        ("amdgcn-amd-amdhsa", "gfx90a", b"amdgcn:gfx90a"),
+    ];
+    assert_eq!(natives, expected.map(|(target, arch, bytes)| (target.into(), arch.into(), bytes)));
+    assert_eq!((module.ir.len(), module.compile_target()), (1, None));
+}
+
+#[test]
+fn a_syclbin_is_written_in_every_state() {
+    let dir = with_pack();
+    for state in ["input", "object", "executable"] {
+        let said = ok(dir.path(), &[&EXPORT[..], &["--state", state]].concat());
+        assert!(!said.contains("warning"), "{said}");
+        let file = fs::read(dir.path().join("out.syclbin")).unwrap();
+        let file = syclbin(&file);
+        assert_eq!(file.state().unwrap().to_string(), state);
+        let size = file.modules[0].metadata.get("SYCL/device requirements", "reqd_work_group_size_uint64_t");
+        let expected: Vec<u8> = [64u64, 1, 1].iter().flat_map(|size| size.to_le_bytes()).collect();
+        assert_eq!(size.unwrap().bytes().unwrap(), expected);
+    }
+}
+
+#[test]
+fn native_images_that_a_runtime_would_get_wrong_are_refused() {
+    let refused = |name: &str, targets: &[&str], reason: &str| {
+        let dir = natives(name);
+        let output = offload(dir.path(), &[&EXPORT[..], targets].concat());
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(reason), "{}", stderr(&output));
+        assert!(!dir.path().join("out.syclbin").exists());
+    };
+    let prefixed = "__sycl_kernel_saxpy";
+    refused(
+        prefixed,
+        &["--target", "intel:pvc", "--target", "intel:bmg-g21"],
+        "a second image for spir64_gen",
+    );
+    refused(prefixed, &["--target", "nvptx:sm_90"], "is no native image of a SYCLBIN");
+    refused("saxpy", &["--target", "intel:pvc"], "call it `__sycl_kernel_saxpy` in the source");
+    refused(prefixed, &["--target", "intel:dg1"], "no such image for `intel:dg1`");
+    refused(prefixed, &["--module", "other"], "it has blas");
 }
 
 #[test]

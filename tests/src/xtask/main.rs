@@ -2,11 +2,13 @@
 
 mod bench;
 mod builtins;
+mod damage;
 mod demo;
 mod error;
 mod fixture;
 mod fresh;
 mod gpu;
+mod interop;
 mod linkers;
 mod nightly;
 mod setup;
@@ -27,7 +29,7 @@ struct Task {
     run: fn(&Workspace, &[String]) -> Result<ExitCode>,
 }
 
-const TASKS: [Task; 11] = [
+const TASKS: [Task; 13] = [
     Task { name: "demo", help: demo::HELP, run: demo::run },
     Task { name: "test", help: test::HELP, run: test::run },
     Task { name: "setup", help: setup::HELP, run: setup::run },
@@ -38,6 +40,8 @@ const TASKS: [Task; 11] = [
     Task { name: "targets", help: targets::HELP, run: targets::run },
     Task { name: "bench", help: bench::HELP, run: bench::run },
     Task { name: "gpu", help: gpu::HELP, run: gpu::run },
+    Task { name: "interop", help: interop::HELP, run: interop::run },
+    Task { name: "damage", help: damage::HELP, run: damage::run },
     Task { name: "nightly", help: nightly::HELP, run: nightly::run },
 ];
 

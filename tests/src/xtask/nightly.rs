@@ -4,16 +4,18 @@ use std::process::ExitCode;
 
 use crate::error::Result;
 use crate::workspace::Workspace;
-use crate::{builtins, fresh, gpu, linkers, syclbin};
+use crate::{builtins, damage, fresh, gpu, interop, linkers, syclbin};
 
-pub(crate) const HELP: &str = "nightly         linkers, syclbin, gpu on the CPU, builtins and fresh, one after the other; fails if one does";
+pub(crate) const HELP: &str = "nightly         linkers, syclbin, interop, damage, gpu on the CPU, builtins and fresh, one by one; fails if one does";
 
 pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
     type Run = fn(&Workspace, &[String]) -> Result<ExitCode>;
     let on_cpu = ["--run-here", "--device", "host"];
-    let tasks: [(&str, Run, &[&str]); 5] = [
+    let tasks: [(&str, Run, &[&str]); 7] = [
         ("linkers", linkers::run, &[]),
         ("syclbin", syclbin::run, &[]),
+        ("interop", interop::run, &[]),
+        ("damage", damage::run, &[]),
         ("gpu", gpu::run, &on_cpu),
         ("builtins", builtins::run, &[]),
         ("fresh", fresh::run, &[]),
