@@ -78,6 +78,13 @@ pub enum ErrorKind {
         /// The limit in bytes.
         limit: u64,
     },
+    /// Containers lie deeper in one another than the caller's limit allows.
+    Nested {
+        /// The containers.
+        what: &'static str,
+        /// How deep they may lie.
+        limit: u32,
+    },
     /// More records than the caller's limit allows.
     TooMany {
         /// The table.
@@ -130,6 +137,9 @@ impl fmt::Display for Error {
             }
             ErrorKind::TooLarge { what, size, limit } => {
                 write!(f, "{what} is {size} bytes, over the limit of {limit}")
+            }
+            ErrorKind::Nested { what, limit } => {
+                write!(f, "{what} lie in one another, deeper than the limit of {limit}")
             }
             ErrorKind::TooMany { what, count, limit } => {
                 write!(f, "{what} has {count} records, over the limit of {limit}")

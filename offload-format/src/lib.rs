@@ -4,8 +4,8 @@
 //! - [`pack`]: the container of compressed device images, the same embedded, beside a program or vendored;
 //! - [`section`]: how a linked program points to its packs;
 //! - [`codec`]: compressing an image into a frame and back, verified;
-//! - behind features: [`spirv`], [`zebin`], [`ptx`], [`cubin`], [`code_object`], [`syclbin`] (with LLVM's
-//!   [`offload_binary`]).
+//! - behind features: [`spirv`], [`zebin`], [`ptx`], [`cubin`], [`code_object`], LLVM's [`offload_binary`],
+//!   [`syclbin`], and [`carrier`]: where programs and libraries carry images of any tool chain.
 //!
 //! The crate does no I/O, reads no environment and starts no process; it holds no unsafe code and no input makes
 //! it panic. Sizes and offsets are `u64` and every sum of them is checked.
@@ -27,6 +27,8 @@ pub mod codec;
 pub mod pack;
 pub mod section;
 
+#[cfg(feature = "carrier")]
+pub mod carrier;
 #[cfg(feature = "code-object")]
 pub mod code_object;
 #[cfg(feature = "cubin")]

@@ -158,7 +158,7 @@ fn every_envelope_is_read() {
 }
 
 /// The draft: one entry for each piece, in any order.
-fn draft(pieces: &[(&[(&str, &str)], Vec<u8>)]) -> Vec<u8> {
+fn draft(pieces: &[Piece]) -> Vec<u8> {
     let entries: Vec<NewEntry<'_>> = pieces
         .iter()
         .map(|(strings, image)| {

@@ -113,7 +113,11 @@ fn a_bomb_is_refused_in_little_memory() {
     let start = std::time::Instant::now();
     let used = crate::allocations::peak(|| assert!(parse(&bytes, &limits).is_err()));
     assert!(used < 32 << 20, "{used}");
-    println!("bomb of {} bytes: refused in {} us with {used} bytes", bytes.len(), start.elapsed().as_micros());
+    println!(
+        "bomb of {} bytes: refused in {} us with {used} bytes",
+        bytes.len(),
+        start.elapsed().as_micros()
+    );
 }
 
 trait TakeBytes {

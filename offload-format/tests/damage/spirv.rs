@@ -18,8 +18,8 @@ fn decode(bytes: &[u8]) -> Option<u64> {
 fn modules() {
     let sample = |bytes: &[u8]| {
         let words: Vec<(&'static str, usize, usize)> =
-            (0..bytes.len().min(1600) / 4).map(|word| ("word", word * 4, 4)).collect();
-        let halves = (5..bytes.len().min(1600) / 4).map(|word| ("word count", word * 4 + 2, 2));
+            (0..bytes.len().min(240) / 4).map(|word| ("word", word * 4, 4)).collect();
+        let halves = (5..bytes.len().min(240) / 4).map(|word| ("word count", word * 4 + 2, 2));
         let all = [words.clone(), halves.collect()].concat();
         Sample { bytes: bytes.to_vec(), fields: fields(0, &all), header: 400 }
     };

@@ -58,7 +58,11 @@ fn decode(bytes: &[u8]) -> Option<u64> {
 
 fn payload(payload: &Payload<'_>) {
     sets(&payload.metadata);
-    std::hint::black_box((payload.target(), payload.arch(), payload.bytes.iter().map(|byte| *byte as u64).sum::<u64>()));
+    std::hint::black_box((
+        payload.target(),
+        payload.arch(),
+        payload.bytes.iter().map(|byte| *byte as u64).sum::<u64>(),
+    ));
 }
 
 fn sets(sets: &PropertySets<'_>) {
@@ -68,9 +72,12 @@ fn sets(sets: &PropertySets<'_>) {
 fn file(state: State) -> Vec<u8> {
     let native = Native { target: "spir64_gen-unknown-unknown", arch: "intel_gpu_pvc", image: b"native" };
     let needs = Requirements { aspects: vec![6], sub_group_size: Some(16), ..Requirements::default() };
-    let one = Module::default().with_kernels(["__sycl_kernel_a", "b"]).unwrap().with_requirements(&needs).unwrap();
-    let one = one.with_imported(["elsewhere"]).unwrap().with_spirv(SPIRV).unwrap().with_native(native).unwrap();
-    let two = Module::default().with_exported(["elsewhere"]).unwrap().with_spirv(b"\x03\x02\x23\x07").unwrap();
+    let one =
+        Module::default().with_kernels(["__sycl_kernel_a", "b"]).unwrap().with_requirements(&needs).unwrap();
+    let one =
+        one.with_imported(["elsewhere"]).unwrap().with_spirv(SPIRV).unwrap().with_native(native).unwrap();
+    let two =
+        Module::default().with_exported(["elsewhere"]).unwrap().with_spirv(b"\x03\x02\x23\x07").unwrap();
     write(state, &[one, two], ImageKindNumber::default()).unwrap()
 }
 
@@ -104,14 +111,20 @@ fn the_draft_of_version_2() {
         NewEntry::new(ImageKind::from_u16(7), OffloadKind::Sycl, image).with_string("role", role)
     };
     let entries = [
-        piece("global_metadata", b"[SYCLBIN/global metadata]\nstate=1|1\n").with_string("sycl_format_version", "2"),
+        piece("global_metadata", b"[SYCLBIN/global metadata]\nstate=1|1\n")
+            .with_string("sycl_format_version", "2"),
         piece("am_metadata", b"[SYCL/kernel names]\nk=1|1\n").with_string("am_index", "0"),
         piece("native", &sized).with_string("am_index", "0"),
         piece("ir", &[0; 12]).with_string("am_index", "0"),
     ];
     let bytes = offload_binary::write(&entries, Version::V2).unwrap();
     let mut all = fields(0, &ENVELOPE[..4]);
-    let entry = [("entry's strings offset", 8, 8), ("entry's strings", 16, 8), ("entry's image", 24, 8), ("entry's size", 32, 8)];
+    let entry = [
+        ("entry's strings offset", 8, 8),
+        ("entry's strings", 16, 8),
+        ("entry's image", 24, 8),
+        ("entry's size", 32, 8),
+    ];
     (0..4).for_each(|index| all.extend(fields(32 + index * 40, &entry)));
     let at = bytes.windows(sized.len()).position(|window| window == sized).unwrap();
     all.extend(fields(at, &[("piece's metadata size", 0, 8)]));

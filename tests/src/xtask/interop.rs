@@ -16,7 +16,8 @@ const SETS: &str = "300";
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     setup::ensure(workspace, &[setup::BUILD])?;
     let sets = args.first().map_or(SETS, String::as_str);
-    let cargo = workspace.cargo().args(["test", "--release", "--package", "offload-tests", "--test", "containers"]);
+    let cargo =
+        workspace.cargo().args(["test", "--release", "--package", "offload-tests", "--test", "containers"]);
     let cargo = cargo.args(["--", "--nocapture"]).env("OFFLOAD_INTEROP_SETS", sets);
     let mut command = Command::from(cargo);
     // A machine without LLVM's tools has compared nothing.

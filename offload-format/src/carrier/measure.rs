@@ -1,0 +1,76 @@
+//! How large containers say that they are.
+
+use super::Format;
+use crate::bytes;
+use crate::pack::Pack;
+
+const WHAT: &str = "container";
+/// A bundle has an entry for each architecture; more of them are not walked again for each pointer to it.
+const MOST_ENTRIES: u64 = 1024;
+
+/// The recorded size of the container at the start of `rest`, if it records one that fits.
+///
+/// Stricter than [`identify`](super::identify): it decides whether bytes in the middle of a file are a container.
+pub(super) fn size(format: Format, rest: &[u8]) -> Option<u64> {
+    let size = match format {
+        Format::Pack => {
+            Pack::sizes(rest).ok()?;
+            u64_at(rest, 16)?
+        }
+        Format::OffloadBinary | Format::Syclbin => offload_binary(rest)?,
+        Format::CompressedBundle => compressed(rest)?,
+        Format::ClangBundle => bundle(rest)?,
+        Format::CudaFatbin => fatbin(rest)?,
+        _ => return None,
+    };
+    (size > 0 && size <= rest.len() as u64).then_some(size)
+}
+
+/// Where the member behind the one at `at` starts in an archive.
+pub(super) fn member(archive: &[u8], at: u64) -> Option<u64> {
+    let size = bytes::text_at(archive, at.checked_add(48)?, 10, "size of a member").ok()?;
+    let size: u64 = size.trim_end().parse().ok()?;
+    at.checked_add(60)?.checked_add(size)?.checked_next_multiple_of(2)
+}
+
+fn offload_binary(rest: &[u8]) -> Option<u64> {
+    let version = bytes::u32_at(rest, 4, WHAT).ok()?;
+    let header = if version < 3 { 32 } else { 40 };
+    let (size, entries) = (u64_at(rest, 8)?, u64_at(rest, 16)?);
+    ((1..=3).contains(&version) && entries >= header && size >= header && entries <= size).then_some(size)
+}
+
+/// Versions 2 and 3 record it; version 1 does not.
+fn compressed(rest: &[u8]) -> Option<u64> {
+    let (version, method) = (bytes::u16_at(rest, 4, WHAT).ok()?, bytes::u16_at(rest, 6, WHAT).ok()?);
+    let (size, header) = match version {
+        2 => (u64::from(bytes::u32_at(rest, 8, WHAT).ok()?), 24),
+        3 => (u64_at(rest, 8)?, 32),
+        _ => return None,
+    };
+    (method <= 1 && size > header).then_some(size)
+}
+
+/// The end of the last code object.
+fn bundle(rest: &[u8]) -> Option<u64> {
+    let count = u64_at(rest, 24)?;
+    let mut at = 32u64;
+    let mut end = 0u64;
+    for _ in 0..Some(count).filter(|count| (1..=MOST_ENTRIES).contains(count))? {
+        let (offset, size, name) =
+            (u64_at(rest, at)?, u64_at(rest, at.checked_add(8)?)?, u64_at(rest, at.checked_add(16)?)?);
+        at = at.checked_add(24)?.checked_add(name)?;
+        end = end.max(offset.checked_add(size)?).max(at);
+    }
+    Some(end)
+}
+
+fn fatbin(rest: &[u8]) -> Option<u64> {
+    let known = bytes::u16_at(rest, 4, WHAT) == Ok(1) && bytes::u16_at(rest, 6, WHAT) == Ok(16);
+    // One without entries holds nothing.
+    u64_at(rest, 8)?.checked_add(16).filter(|size| known && *size > 16)
+}
+
+fn u64_at(rest: &[u8], offset: u64) -> Option<u64> {
+    bytes::u64_at(rest, offset, WHAT).ok()
+}

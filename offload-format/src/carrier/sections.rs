@@ -1,0 +1,139 @@
+//! Sections by name.
+
+use object::read::{Object, ObjectSection};
+use object::{BinaryFormat, File};
+
+use super::view::View;
+use super::{At, Format, Place, Search, dynamic, identify, measure, relocatable};
+use crate::{Error, section};
+
+/// What a section's name says of its content.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Packs of this project, one after another.
+    Packs,
+    /// A container, and others behind it.
+    Container,
+    /// The same, if no wrapper leads into it.
+    Wrapped,
+    /// Wrappers.
+    Wrappers,
+}
+
+/// A PE file without a table of long names has the first eight bytes.
+const NAMES: [(&[u8], Role); 17] = [
+    (section::PACK_SECTION_X86_64.as_bytes(), Role::Packs),
+    (section::PACK_SECTION.as_bytes(), Role::Packs),
+    (b"offload_", Role::Packs),
+    (b".lrodata", Role::Packs),
+    (b".llvm.of", Role::Container),
+    (b".hip_fatbin", Role::Wrapped),
+    (b".hip_fat", Role::Wrapped),
+    (b"__hip_fatbin", Role::Wrapped),
+    (b".hipFatBinSegment", Role::Wrappers),
+    (b".hipFatB", Role::Wrappers),
+    (b".nv_fatbin", Role::Wrapped),
+    (b".nv_fatb", Role::Wrapped),
+    (b"__nv_fatbin", Role::Wrapped),
+    (b"__nv_relfatbin", Role::Container),
+    (b"__nv_rel", Role::Container),
+    (b".nvFatBinSegment", Role::Wrappers),
+    (b".nvFatBi", Role::Wrappers),
+];
+
+fn role(name: &[u8]) -> Option<Role> {
+    // Also `.llvm.offloading.relocatable`, and what a COFF linker appends to a name.
+    if name.starts_with(b".llvm.offloading") {
+        return Some(Role::Container);
+    }
+    NAMES.iter().find(|(other, _)| *other == name).map(|(_, role)| *role)
+}
+
+/// Whether a section of this name is full of images.
+pub(super) fn is_container(name: &[u8]) -> bool {
+    role(name).is_some_and(|role| role != Role::Wrappers)
+}
+
+impl<'a> Search<'a> {
+    /// A program, library or object.
+    pub(super) fn object(&mut self, file: &'a [u8], at: At<'a>) -> Result<(), Error> {
+        let object = File::parse(file).map_err(|_| Error::truncated("the headers of the program", 0, 64))?;
+        let view = self.view(file, &object)?;
+        if object.sections().next().is_none() {
+            self.scan(file, at)?;
+        }
+        let led = self.wrapped_sections(&object, &view, at)?;
+        for section in object.sections() {
+            let (Ok(name), Some(range)) = (section.name_bytes(), section.file_range()) else { continue };
+            match role(name) {
+                Some(Role::Packs) => self.packs(file, (range, name), at)?,
+                Some(Role::Container) => self.container(file, (range, name), at)?,
+                Some(Role::Wrapped) if !led => self.container(file, (range, name), at)?,
+                _ => {}
+            }
+        }
+        self.sycl(&view, at)
+    }
+
+    /// Empty where pointers are not understood.
+    fn view(&mut self, file: &'a [u8], object: &File<'a>) -> Result<View<'a>, Error> {
+        if !relocatable::has_plain_pointers(object) {
+            return Ok(View::default());
+        }
+        if relocatable::is_object(object) {
+            return relocatable::object_view(file, object, &mut self.budget);
+        }
+        Ok(match object.format() {
+            BinaryFormat::Elf => dynamic::view(file).unwrap_or_default(),
+            _ => relocatable::program_view(file, object),
+        })
+    }
+
+    /// Follows the wrappers of all sections; whether any led to a container.
+    fn wrapped_sections(&mut self, object: &File<'a>, view: &View<'a>, at: At<'a>) -> Result<bool, Error> {
+        let mut led = 0;
+        for section in object.sections() {
+            if section.name_bytes().is_ok_and(|name| role(name) == Some(Role::Wrappers)) {
+                let (offset, size) = section.file_range().unwrap_or_default();
+                let address = if relocatable::is_object(object) { offset } else { section.address() };
+                led += self.wrappers(view, (address, size), at)?;
+            }
+        }
+        Ok(led > 0)
+    }
+
+    fn container(
+        &mut self,
+        file: &'a [u8],
+        (range, name): ((u64, u64), &'a [u8]),
+        at: At<'a>,
+    ) -> Result<(), Error> {
+        if range.1 == 0 {
+            return Ok(());
+        }
+        self.add(file, range, Place::Section(name), at)
+    }
+
+    /// Packs are aligned; one that cannot be read hides no other.
+    fn packs(
+        &mut self,
+        file: &'a [u8],
+        ((offset, size), name): ((u64, u64), &'a [u8]),
+        at: At<'a>,
+    ) -> Result<(), Error> {
+        let section = crate::bytes::range(file, offset, size, "section of packs")?;
+        self.budget.spend(size)?;
+        let mut within = 0u64;
+        while within < size {
+            let rest = crate::bytes::range(section, within, size.saturating_sub(within), "pack")?;
+            let pack = identify(rest) == Some(Format::Pack);
+            let found = pack.then(|| measure::size(Format::Pack, rest)).flatten();
+            if let Some(pack) = found {
+                let place = offset.saturating_add(within);
+                self.add(file, (place, pack), Place::Section(name), at)?;
+            }
+            within = within.saturating_add(found.unwrap_or(8)).checked_next_multiple_of(8).unwrap_or(size);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,234 @@
+//! Where device images lie in programs, libraries, objects and archives of real linkers.
+#![cfg(feature = "carrier")]
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise"
+)]
+
+use offload_format::carrier::{Format, Found, Place, find, identify};
+use offload_format::codec::{self, Codec};
+use offload_format::pack::{NewImage, PackBuilder};
+use offload_format::{ErrorKind, Limits};
+
+const PIE: &[u8] = include_bytes!("data/carrier/pie.elf");
+const STATIC: &[u8] = include_bytes!("data/carrier/static.elf");
+const NO_SECTIONS: &[u8] = include_bytes!("data/carrier/nosections.elf");
+const A64: &[u8] = include_bytes!("data/carrier/a64.so");
+const OBJECT: &[u8] = include_bytes!("data/carrier/elf.o");
+const COFF: &[u8] = include_bytes!("data/carrier/coff.obj");
+const PE: &[u8] = include_bytes!("data/carrier/win.exe");
+const UNIVERSAL: &[u8] = include_bytes!("data/carrier/universal.o");
+const ARCHIVE: &[u8] = include_bytes!("data/carrier/lib.a");
+const TWO: &[u8] = include_bytes!("data/two.offload");
+
+const FATBIN: &[u8] = b"\x50\xed\x55\xba\x01\0\x10\0\x08\0\0\0\0\0\0\0_cubin_";
+
+fn all(file: &[u8]) -> Vec<Found<'_>> {
+    let found = find(file, &Limits::default()).unwrap();
+    for it in &found {
+        // The offset and the bytes tell of the same place.
+        assert_eq!(&file[it.offset as usize..][..it.bytes.len()], it.bytes);
+    }
+    found
+}
+
+/// Place, format and the first bytes of each range, in the order of the names of places.
+fn shown(found: &[Found<'_>]) -> Vec<String> {
+    let line = |it: &Found<'_>| {
+        let place = match it.place {
+            Place::Whole => "whole".to_string(),
+            Place::Section(name) => String::from_utf8_lossy(name).into_owned(),
+            Place::Wrapper => "wrapper".to_string(),
+            Place::KpackReference { index } => format!("kpack {index}"),
+            Place::Sycl(image) => format!("sycl {} {} {}", image.version, image.target, image.format),
+            Place::Bytes => "bytes".to_string(),
+            _ => panic!("{it:?}"),
+        };
+        let format = it.format.map_or("-".to_string(), |format| format.to_string());
+        format!("{place}: {format}")
+    };
+    let mut lines: Vec<String> = found.iter().map(line).collect();
+    lines.sort();
+    lines
+}
+
+const SYCL: [&str; 3] =
+    ["sycl 2 spir64 2: SPIR-V", "sycl 3 spir64 2: SPIR-V", "sycl 3 spir64_gen 4: zstd frame"];
+const WRAPPERS: [&str; 2] = ["wrapper: CUDA fatbin", "wrapper: clang offload bundle"];
+
+#[test]
+fn programs_and_libraries_with_relocations() {
+    // Position-independent with RELA, at fixed addresses, with packed relocations, and an object.
+    for (name, file) in [("pie", PIE), ("static", STATIC), ("a64", A64), ("object", OBJECT)] {
+        let found = all(file);
+        let expected = [&["kpack 7: -"][..], &SYCL, &WRAPPERS].concat();
+        assert_eq!(shown(&found), expected, "{name}");
+        let of =
+            |place: &dyn Fn(&Found<'_>) -> bool| found.iter().find(|it| place(it)).unwrap().bytes.to_vec();
+        assert!(of(&|it| it.format == Some(Format::CudaFatbin)).starts_with(FATBIN));
+        assert!(of(&|it| it.format == Some(Format::ClangBundle)).ends_with(b"_hipcode"));
+        assert!(of(&|it| matches!(it.place, Place::KpackReference { .. })).starts_with(b"\x82kpack"));
+        let sycl = found.iter().filter_map(|it| match it.place {
+            Place::Sycl(image) => Some((image.target, it.bytes)),
+            _ => None,
+        });
+        let mut sycl: Vec<_> = sycl.collect();
+        sycl.sort_unstable();
+        let spirv = &b"\x03\x02\x23\x07\0\0\x01\0first"[..];
+        let native = &b"\x28\xb5\x2f\xfdsecond image"[..];
+        assert_eq!(sycl, [("spir64", spirv), ("spir64", spirv), ("spir64_gen", native)], "{name}");
+    }
+}
+
+#[test]
+fn a_file_without_section_headers() {
+    let found = all(NO_SECTIONS);
+    let expected = [&["bytes: CUDA fatbin", "bytes: clang offload bundle"][..], &SYCL].concat();
+    assert_eq!(shown(&found), expected);
+    assert_eq!(
+        found.iter().find(|it| it.format == Some(Format::CudaFatbin)).unwrap().bytes,
+        &[FATBIN, b"\0"].concat()[..24]
+    );
+}
+
+#[test]
+fn windows() {
+    let expected = [&SYCL[..], &WRAPPERS].concat();
+    assert_eq!(shown(&all(COFF)), expected);
+    assert_eq!(shown(&all(PE)), expected);
+}
+
+#[test]
+fn mach_o_of_two_architectures() {
+    let found = all(UNIVERSAL);
+    assert_eq!(shown(&found), ["__nv_fatbin: CUDA fatbin"; 2]);
+    assert!(found.iter().all(|it| it.bytes.starts_with(FATBIN)));
+}
+
+#[test]
+fn members_of_an_archive() {
+    let found = all(ARCHIVE);
+    let of = |member: &str| {
+        let of = found.iter().filter(|it| it.member == Some(member.as_bytes()));
+        shown(&of.copied().collect::<Vec<_>>())
+    };
+    assert_eq!(of("embedded.o"), [".llvm.offloading: OffloadBinary"]);
+    assert_eq!(of("two.offload"), ["whole: OffloadBinary"]);
+    assert_eq!(of("coff.obj"), [&SYCL[..], &WRAPPERS].concat());
+    assert_eq!(found.len(), 7);
+    assert!(found.iter().filter(|it| it.format == Some(Format::OffloadBinary)).all(|it| it.bytes == TWO));
+}
+
+#[test]
+fn containers_are_found_as_they_are() {
+    assert_eq!(shown(&all(TWO)), ["whole: OffloadBinary"]);
+    assert_eq!(shown(&all(b"\x03\x02\x23\x07")), ["whole: SPIR-V"]);
+    for nothing in [&b""[..], b"text", b"MZ", b"#!/bin/sh\n"] {
+        assert!(find(nothing, &Limits::default()).unwrap_or_default().is_empty(), "{nothing:?}");
+    }
+}
+
+fn pack() -> Vec<u8> {
+    let frame = codec::encode(b"image", Codec::Raw, 0).unwrap();
+    let mut builder = PackBuilder::new("sample", "1.0.0");
+    builder.image(NewImage::new("m", "spirv64".parse().unwrap()), frame.info()).unwrap();
+    let layout = builder.finish().unwrap();
+    let mut pack = layout.index;
+    pack.resize(pack.len() + layout.frames[0].offset as usize, 0);
+    pack.extend_from_slice(frame.bytes());
+    pack.resize(layout.size as usize, 0);
+    pack
+}
+
+#[test]
+fn packs_in_a_file_without_section_headers() {
+    let (pack, mut file) = (pack(), NO_SECTIONS.to_vec());
+    file.resize(file.len().next_multiple_of(8) + 16, 0x55);
+    let first = file.len();
+    file.extend(&pack);
+    file.resize(file.len().next_multiple_of(8), 0);
+    file.extend(&pack);
+    let found = all(&file);
+    let packs: Vec<_> = found.iter().filter(|it| it.format == Some(Format::Pack)).collect();
+    assert_eq!(packs.len(), 2);
+    assert_eq!((packs[0].offset, packs[0].bytes), (first as u64, &pack[..]));
+}
+
+#[test]
+fn limits_hold() {
+    let error = find(ARCHIVE, &Limits::default().with_entries(3)).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::TooMany { .. }), "{error}");
+    let error = find(ARCHIVE, &Limits::default().with_depth(0)).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Nested { .. }), "{error}");
+    // A universal file whose architectures are the file itself.
+    let mut loops = [&b"\xca\xfe\xba\xbe\0\0\0\x08"[..], &[0; 8 * 20]].concat();
+    let size = loops.len() as u8;
+    (0..8).for_each(|arch| loops[8 + arch * 20 + 15] = size);
+    for depth in [8, u32::MAX] {
+        let error = find(&loops, &Limits::default().with_depth(depth)).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Nested { .. } | ErrorKind::TooLarge { .. }), "{error}");
+    }
+}
+
+#[test]
+fn every_format_is_known_by_its_first_bytes() {
+    let elf = |machine: u16, kind: u16| {
+        let mut header = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
+        header.extend(kind.to_le_bytes());
+        header.extend(machine.to_le_bytes());
+        header.resize(64, 0);
+        header
+    };
+    let archive = |name: &[u8]| [b"!<arch>\n", name, &[b' '; 60]].concat();
+    for (bytes, format) in [
+        (include_bytes!("data/sample-v1.pack").to_vec(), Format::Pack),
+        (include_bytes!("data/saxpy-reduce.spv").to_vec(), Format::SpirV),
+        (include_bytes!("data/saxpy-reduce.zebin").to_vec(), Format::Zebin),
+        (include_bytes!("data/saxpy-reduce-gfx90a.co").to_vec(), Format::AmdCodeObject),
+        (include_bytes!("data/device-12.9-sm_80.cubin").to_vec(), Format::Cubin),
+        (include_bytes!("data/device-clang.ptx").to_vec(), Format::Ptx),
+        (include_bytes!("data/device-nvcc.ptx").to_vec(), Format::Ptx),
+        (include_bytes!("data/triton-add.ptx").to_vec(), Format::Ptx),
+        (OBJECT.to_vec(), Format::Elf),
+        (COFF.to_vec(), Format::Coff),
+        (PE.to_vec(), Format::Pe),
+        (UNIVERSAL.to_vec(), Format::MachOUniversal),
+        (ARCHIVE.to_vec(), Format::Archive),
+        (TWO.to_vec(), Format::OffloadBinary),
+        (elf(0, 0xff04), Format::IntelOpenClElf),
+        (elf(62, 0xff04), Format::IntelOpenClElf),
+        (elf(0, 0xff12), Format::Zebin),
+        (elf(205, 1), Format::Zebin),
+        (archive(b"64.12.60.7/     "), Format::OclocArchive),
+        (archive(b"generic_ir/     "), Format::OclocArchive),
+        (archive(b"main.o/         "), Format::Archive),
+        (b"IBYS\x01\0\0\0".to_vec(), Format::Syclbin),
+        (b"CCOB\x02\0".to_vec(), Format::CompressedBundle),
+        (b"__CLANG_OFFLOAD_BUNDLE__".to_vec(), Format::ClangBundle),
+        (b"# __CLANG_OFFLOAD_BUNDLE____START__ host-x".to_vec(), Format::ClangBundleText),
+        (b"KPAK\x01\0\0\0".to_vec(), Format::Kpack),
+        (b"BC\xc0\xde".to_vec(), Format::LlvmBitcode),
+        (b"CTNI".to_vec(), Format::PatchTokens),
+        (b"\x78\x9c\x01".to_vec(), Format::Zlib),
+        (b"\n\n /* a */ // b\n.version 8.7".to_vec(), Format::Ptx),
+        (b"\xcf\xfa\xed\xfe".to_vec(), Format::MachO),
+    ] {
+        assert_eq!(identify(&bytes), Some(format), "{:02x?}", &bytes[..bytes.len().min(16)]);
+    }
+    for nothing in [&b"// a comment"[..], b"/* open", b"\xca\xfe\xba\xbe\0\0\0\x34", b"\x64\x86", b"/", b"//"]
+    {
+        assert_eq!(identify(nothing), None, "{nothing:?}");
+    }
+}
+
+#[cfg(feature = "syclbin")]
+#[test]
+fn a_syclbin_is_told_from_other_images() {
+    use offload_format::syclbin::{ImageKindNumber, Module, State, write};
+    let module = Module::default().with_spirv(b"...").unwrap();
+    let file = write(State::Executable, &[module], ImageKindNumber::ONEAPI_2025_3).unwrap();
+    assert_eq!(identify(&file), Some(Format::Syclbin));
+}
