@@ -1,6 +1,6 @@
 // Loads a SYCLBIN file with Intel's SYCL runtime and runs the example's kernels from it.
 //
-//   host FILE
+//   host FILE [input|object|executable]
 //
 // The exit code is 0 only if the file loads and every result is right. Nothing here is compiled for a device: an
 // ordinary C++ compiler does.
@@ -15,6 +15,7 @@
 #include <exception>
 #include <fstream>
 #include <iterator>
+#include <string>
 #include <vector>
 
 namespace syclex = sycl::ext::oneapi::experimental;
@@ -22,13 +23,24 @@ using Bundle = sycl::kernel_bundle<sycl::bundle_state::executable>;
 
 constexpr std::size_t group = 256;
 
-static Bundle load(const sycl::queue &queue, const char *path) {
+template <sycl::bundle_state State>
+static auto load(const sycl::queue &queue, const char *path) {
   std::ifstream file(path, std::ios::binary);
   if (!file)
     throw std::runtime_error("cannot open the file");
   std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return syclex::get_kernel_bundle<sycl::bundle_state::executable>(
-      queue.get_context(), {queue.get_device()}, sycl::span<char>(bytes.data(), bytes.size()));
+  return syclex::get_kernel_bundle<State>(queue.get_context(), {queue.get_device()},
+                                          sycl::span<char>(bytes.data(), bytes.size()));
+}
+
+// An input is compiled and linked, an object linked.
+static Bundle executable(const sycl::queue &queue, const char *path, const std::string &state) {
+  using sycl::bundle_state;
+  if (state == "input")
+    return sycl::link(sycl::compile(load<bundle_state::input>(queue, path)));
+  if (state == "object")
+    return sycl::link(load<bundle_state::object>(queue, path));
+  return load<bundle_state::executable>(queue, path);
 }
 
 static bool saxpy(sycl::queue &queue, Bundle &bundle) {
@@ -75,14 +87,14 @@ static bool reduce(sycl::queue &queue, Bundle &bundle) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: host FILE\n");
+  if (argc != 2 && argc != 3) {
+    std::fprintf(stderr, "usage: host FILE [input|object|executable]\n");
     return 2;
   }
   try {
     sycl::queue queue;
     std::printf("device: %s\n", queue.get_device().get_info<sycl::info::device::name>().c_str());
-    Bundle bundle = load(queue, argv[1]);
+    Bundle bundle = executable(queue, argv[1], argc == 3 ? argv[2] : "executable");
     const bool right_saxpy = saxpy(queue, bundle), right_reduce = reduce(queue, bundle);
     std::printf("saxpy %s, reduce %s\n", right_saxpy ? "right" : "WRONG", right_reduce ? "right" : "WRONG");
     return right_saxpy && right_reduce ? 0 : 1;

@@ -1,4 +1,4 @@
-//! `syclbin`: a SYCLBIN file of the example's kernels, loaded and run by Intel's SYCL runtime.
+//! `syclbin`: SYCLBIN files of the example's kernels in every state, loaded and run by Intel's SYCL runtime.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use crate::setup::{self, Runtime};
 use crate::workspace::Workspace;
 
 pub(crate) const HELP: &str =
-    "syclbin         export example-app's kernels as SYCLBIN and run them with Intel's SYCL runtime
+    "syclbin         export example-app's kernels as SYCLBIN in every state and run them with Intel's SYCL runtime
 
 The same file with damaged code must be refused, so that a run that never touched the file cannot pass.";
 
@@ -22,9 +22,12 @@ pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
     let intel = setup::ensure_intel(workspace, Runtime::Sycl)?;
     let dir = workspace.shell.create_dir(workspace.target_dir.join("syclbin"))?;
     let host = compile_host(workspace, &intel, &dir.join("host"))?;
-    let file = export(workspace, &dir.join("example.syclbin"))?;
-    on_runtime(workspace.shell.cmd(&host).arg(&file), &intel).run()?;
-    refused_when_damaged(workspace, &intel, &host, &file)?;
+    workspace.cargo().args(["build", "--release", "--package", "example-app"]).run()?;
+    for state in ["input", "object", "executable"] {
+        let file = export(workspace, &dir.join(format!("{state}.syclbin")), state)?;
+        on_runtime(workspace.shell.cmd(&host).arg(&file).arg(state), &intel).run()?;
+        refused_when_damaged(workspace, (&intel, &host), (&file, state))?;
+    }
     println!("syclbin: ok");
     Ok(ExitCode::SUCCESS)
 }
@@ -37,12 +40,14 @@ fn compile_host(workspace: &Workspace, intel: &Path, host: &Path) -> Result<std:
     Ok(host.to_path_buf())
 }
 
-fn export(workspace: &Workspace, file: &Path) -> Result<std::path::PathBuf> {
-    workspace.cargo().args(["build", "--release", "--package", "example-app"]).run()?;
+fn export(workspace: &Workspace, file: &Path, state: &str) -> Result<std::path::PathBuf> {
     let program = workspace.target_dir.join("release/example-app");
     let tool =
         workspace.cargo().args(["run", "--quiet", "--package", "cargo-offload", "--", "offload", "export"]);
-    tool.args(["--format", "syclbin", "--module", MODULE, "-o"]).arg(file).arg(program).run()?;
+    tool.args(["--format", "syclbin", "--state", state, "--module", MODULE, "-o"])
+        .arg(file)
+        .arg(program)
+        .run()?;
     Ok(file.to_path_buf())
 }
 
@@ -55,7 +60,11 @@ fn on_runtime<'a>(cmd: Cmd<'a>, intel: &Path) -> Cmd<'a> {
         .env("ONEAPI_DEVICE_SELECTOR", "opencl:cpu")
 }
 
-fn refused_when_damaged(workspace: &Workspace, intel: &Path, host: &Path, file: &Path) -> Result<()> {
+fn refused_when_damaged(
+    workspace: &Workspace,
+    (intel, host): (&Path, &Path),
+    (file, state): (&Path, &str),
+) -> Result<()> {
     let mut bytes = workspace.shell.read_binary_file(file)?;
     let magic = 0x0723_0203_u32.to_le_bytes();
     let spirv = bytes.windows(4).position(|window| window == magic);
@@ -65,7 +74,7 @@ fn refused_when_damaged(workspace: &Workspace, intel: &Path, host: &Path, file: 
     }
     let damaged = file.with_extension("damaged.syclbin");
     workspace.shell.write_file(&damaged, bytes)?;
-    match on_runtime(workspace.shell.cmd(host).arg(&damaged), intel).ignore_stderr().run() {
+    match on_runtime(workspace.shell.cmd(host).arg(&damaged).arg(state), intel).ignore_stderr().run() {
         Ok(()) => Err(Error::new("the SYCL runtime ran a damaged file: the test proves nothing")),
         Err(_) => Ok(()),
     }
