@@ -30,10 +30,10 @@ pub mod section;
 
 #[cfg(feature = "bundle")]
 pub mod bundle;
-#[cfg(feature = "ccob")]
-pub mod ccob;
 #[cfg(feature = "carrier")]
 pub mod carrier;
+#[cfg(feature = "ccob")]
+pub mod ccob;
 #[cfg(feature = "code-object")]
 pub mod code_object;
 #[cfg(feature = "cubin")]

@@ -102,6 +102,18 @@ fn windows() {
 }
 
 #[test]
+fn sections_that_no_wrapper_leads_into() {
+    // The wrappers of HIP have lost their magic; those of CUDA are as they were.
+    let mut file = PIE.to_vec();
+    for magic in [0x4849_5046u32, 0x4b50_4948] {
+        let at = file.windows(4).position(|window| window == magic.to_le_bytes()).unwrap();
+        file[at] = 0;
+    }
+    let expected = [&[".hip_fatbin: clang offload bundle"][..], &SYCL, &["wrapper: CUDA fatbin"]].concat();
+    assert_eq!(shown(&all(&file)), expected);
+}
+
+#[test]
 fn mach_o_of_two_architectures() {
     let found = all(UNIVERSAL);
     assert_eq!(shown(&found), ["__nv_fatbin: CUDA fatbin"; 2]);

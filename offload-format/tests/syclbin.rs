@@ -157,6 +157,12 @@ fn every_envelope_is_read() {
     assert_eq!(read(&[&bytes[..], b"more"].concat()).modules, expected.modules);
 }
 
+#[test]
+fn metadata_is_never_empty() {
+    let file = write(State::Object, &[Module::default()], ImageKindNumber::default()).unwrap();
+    assert_eq!(read(&file).modules[0].metadata.to_string(), "[SYCL/kernel names]\n");
+}
+
 /// The draft: one entry for each piece, in any order.
 fn draft(pieces: &[Piece]) -> Vec<u8> {
     let entries: Vec<NewEntry<'_>> = pieces

@@ -14,7 +14,7 @@ enum Role {
     Packs,
     /// A container, and others behind it.
     Container,
-    /// The same, if no wrapper leads into it.
+    /// The same; wrappers may lead into it, and then it is told once.
     Wrapped,
     /// Wrappers.
     Wrappers,
@@ -35,8 +35,8 @@ const NAMES: [(&[u8], Role); 17] = [
     (b".nv_fatbin", Role::Wrapped),
     (b".nv_fatb", Role::Wrapped),
     (b"__nv_fatbin", Role::Wrapped),
-    (b"__nv_relfatbin", Role::Container),
-    (b"__nv_rel", Role::Container),
+    (b"__nv_relfatbin", Role::Wrapped),
+    (b"__nv_rel", Role::Wrapped),
     (b".nvFatBinSegment", Role::Wrappers),
     (b".nvFatBi", Role::Wrappers),
 ];
@@ -62,13 +62,16 @@ impl<'a> Search<'a> {
         if object.sections().next().is_none() {
             self.scan(file, at)?;
         }
-        let led = self.wrapped_sections(&object, &view, at)?;
+        let before = self.found.len();
+        self.wrapped_sections(&object, &view, at)?;
         for section in object.sections() {
             let (Ok(name), Some(range)) = (section.name_bytes(), section.file_range()) else { continue };
             match role(name) {
                 Some(Role::Packs) => self.packs(file, (range, name), at)?,
                 Some(Role::Container) => self.container(file, (range, name), at)?,
-                Some(Role::Wrapped) if !led => self.container(file, (range, name), at)?,
+                Some(Role::Wrapped) if !self.led_into(range, before, at) => {
+                    self.container(file, (range, name), at)?;
+                }
                 _ => {}
             }
         }
@@ -89,17 +92,23 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Follows the wrappers of all sections; whether any led to a container.
-    fn wrapped_sections(&mut self, object: &File<'a>, view: &View<'a>, at: At<'a>) -> Result<bool, Error> {
-        let mut led = 0;
+    /// Whether a wrapper led into a section; what was found in this file starts at index `before`.
+    fn led_into(&self, (offset, size): (u64, u64), before: usize, at: At<'a>) -> bool {
+        let start = at.offset.saturating_add(offset);
+        let inside = start..start.saturating_add(size);
+        self.found.iter().skip(before).any(|found| inside.contains(&found.offset))
+    }
+
+    /// Follows the wrappers of all sections.
+    fn wrapped_sections(&mut self, object: &File<'a>, view: &View<'a>, at: At<'a>) -> Result<(), Error> {
         for section in object.sections() {
             if section.name_bytes().is_ok_and(|name| role(name) == Some(Role::Wrappers)) {
                 let (offset, size) = section.file_range().unwrap_or_default();
                 let address = if relocatable::is_object(object) { offset } else { section.address() };
-                led += self.wrappers(view, (address, size), at)?;
+                self.wrappers(view, (address, size), at)?;
             }
         }
-        Ok(led > 0)
+        Ok(())
     }
 
     fn container(

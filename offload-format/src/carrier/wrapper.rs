@@ -14,24 +14,18 @@ const HIP_KPACK: u32 = 0x4b50_4948;
 const CUDA: u32 = 0x4662_43b1;
 
 impl<'a> Search<'a> {
-    /// Follows the wrappers of a section, given by address and size; how many led to a container.
-    pub(super) fn wrappers(
-        &mut self,
-        view: &View<'a>,
-        section: (u64, u64),
-        at: At<'a>,
-    ) -> Result<u64, Error> {
+    /// Follows the wrappers of a section, given by address and size.
+    pub(super) fn wrappers(&mut self, view: &View<'a>, section: (u64, u64), at: At<'a>) -> Result<(), Error> {
         let (address, size) = section;
         // The section's header may claim more than there is.
         let size = view.at(address).map_or(0, |(_, rest)| size.min(rest.len() as u64));
-        let mut led = 0;
         for index in 0..size / SIZE {
             let wrapper = address.saturating_add(index.saturating_mul(SIZE));
             if let Some((magic, target, last)) = wrapper_at(view, wrapper) {
-                led += u64::from(self.wrapped(view, (magic, target, last), at)?);
+                self.wrapped(view, (magic, target, last), at)?;
             }
         }
-        Ok(led)
+        Ok(())
     }
 
     fn wrapped(
@@ -39,8 +33,8 @@ impl<'a> Search<'a> {
         view: &View<'a>,
         (magic, target, last): (u32, u64, u32),
         at: At<'a>,
-    ) -> Result<bool, Error> {
-        let Some((offset, rest)) = view.at(target) else { return Ok(false) };
+    ) -> Result<(), Error> {
+        let Some((offset, rest)) = view.at(target) else { return Ok(()) };
         let (size, place) = match magic {
             HIP_KPACK => (rest.len() as u64, Place::KpackReference { index: last }),
             _ => {
@@ -49,8 +43,7 @@ impl<'a> Search<'a> {
                 (size.unwrap_or(rest.len() as u64), Place::Wrapper)
             }
         };
-        self.add(view.file, (offset, size), place, at)?;
-        Ok(true)
+        self.add(view.file, (offset, size), place, at)
     }
 }
 

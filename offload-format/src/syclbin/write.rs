@@ -226,8 +226,10 @@ struct Tables {
 
 impl Tables {
     /// Appends a text and says where it is.
-    fn metadata(&mut self, sets: &PropertySets<'_>) -> (u64, u64) {
-        let text = sets.to_string();
+    fn metadata(&mut self, properties: &PropertySets<'_>) -> (u64, u64) {
+        // Readers of LLVM refuse a text without any set.
+        let empty = properties.is_empty().then(|| PropertySets::default().set(sets::KERNEL_NAMES));
+        let text = empty.as_ref().unwrap_or(properties).to_string();
         let at = self.metadata.len() as u64;
         self.metadata.extend_from_slice(text.as_bytes());
         (at, text.len() as u64)
