@@ -1,57 +1,73 @@
 //! How many compilers run at once: as many as cargo's jobserver grants.
 #![expect(unsafe_code, reason = "the jobserver is inherited as a file descriptor")]
 
-use std::sync::Mutex;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 
-use jobserver::{Acquired, Client};
+use jobserver::{Acquired, Client, HelperThread};
 
 /// Tokens of cargo's jobserver. A build script holds one from the start.
+///
+/// Whoever waits takes the first that comes free, the script's own or one of the jobserver: with one job, or when
+/// several build scripts have shared all tokens out among them, the jobserver has none to give until they end.
 #[derive(Debug)]
 pub(crate) struct Jobs {
-    client: Option<Client>,
-    own: Mutex<Own>,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Own {
-    Free,
-    Taken,
+    /// Asks the jobserver, so that a thread can wait for two things; nothing without a jobserver.
+    helper: Option<HelperThread>,
+    pool: Arc<Pool>,
 }
 
 /// The right to run one process; given back when dropped.
 #[derive(Debug)]
 pub(crate) struct Token<'a> {
-    jobs: &'a Jobs,
-    kind: TokenKind,
+    pool: &'a Pool,
+    right: Option<Right>,
 }
 
 #[derive(Debug)]
-enum TokenKind {
+struct Pool {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    free: Vec<Right>,
+    waiting: usize,
+}
+
+#[derive(Debug)]
+enum Right {
     Own,
-    #[expect(dead_code, reason = "dropping it gives the token back")]
-    Acquired(Option<Acquired>),
+    Granted(#[expect(dead_code, reason = "dropping it gives the token back")] Acquired),
+    /// There is no jobserver, or it is broken. That must not stop the build: the number of threads is the limit.
+    Unlimited,
 }
 
 impl Jobs {
     pub(crate) fn from_env() -> Jobs {
-        // SAFETY: called once, at the start of a build script, before anything else could have closed or reused the
+        // SAFETY: called at the start of a build script, before anything else could have closed or reused the
         // descriptors that cargo handed down.
-        let client = unsafe { Client::from_env() };
-        Jobs { client, own: Mutex::new(Own::Free) }
+        Jobs::new(unsafe { Client::from_env() })
+    }
+
+    fn new(client: Option<Client>) -> Jobs {
+        let state = Mutex::new(State { free: vec![Right::Own], waiting: 0 });
+        let pool = Arc::new(Pool { state, changed: Condvar::new() });
+        let granted = pool.clone();
+        let helper = client.and_then(|client| {
+            let grant = move |token: std::io::Result<Acquired>| {
+                granted.put(token.map_or(Right::Unlimited, Right::Granted));
+            };
+            client.into_helper_thread(grant).ok()
+        });
+        Jobs { helper, pool }
     }
 
     /// Waits until another process may run.
     pub(crate) fn token(&self) -> Token<'_> {
-        let mut own = self.own();
-        if *own == Own::Free {
-            *own = Own::Taken;
-            return Token { jobs: self, kind: TokenKind::Own };
-        }
-        drop(own);
-        // A broken jobserver must not stop the build: then the number of threads is the limit.
-        let acquired = self.client.as_ref().and_then(|client| client.acquire().ok());
-        Token { jobs: self, kind: TokenKind::Acquired(acquired) }
+        let right = self.helper.as_ref().map_or(Right::Unlimited, |helper| self.pool.take(helper));
+        Token { pool: &self.pool, right: Some(right) }
     }
 
     /// Calls `work` for every item, in parallel; results are in the order of the items.
@@ -65,16 +81,98 @@ impl Jobs {
             running.into_iter().map(join).collect()
         })
     }
+}
 
-    fn own(&self) -> std::sync::MutexGuard<'_, Own> {
-        self.own.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+impl Pool {
+    fn take(&self, helper: &HelperThread) -> Right {
+        let mut state = self.state();
+        if let Some(right) = state.free.pop() {
+            return right;
+        }
+        state.waiting = state.waiting.saturating_add(1);
+        helper.request_token();
+        loop {
+            state = self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+            if let Some(right) = state.free.pop() {
+                state.waiting = state.waiting.saturating_sub(1);
+                return right;
+            }
+        }
+    }
+
+    fn put(&self, right: Right) {
+        let mut state = self.state();
+        // What nobody waits for goes back to the jobserver: another build script may.
+        if state.waiting > 0 || matches!(right, Right::Own) {
+            state.free.push(right);
+            self.changed.notify_one();
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
 impl Drop for Token<'_> {
     fn drop(&mut self) {
-        if matches!(self.kind, TokenKind::Own) {
-            *self.jobs.own() = Own::Free;
+        if let Some(right) = self.right.take() {
+            self.pool.put(right);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use super::*;
+
+    /// The most tokens that `threads` threads had at once.
+    fn most_at_once(jobs: &Jobs, threads: usize) -> usize {
+        let (inside, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let done = jobs.map(&vec![(); threads], |()| {
+            for _ in 0..3 {
+                let _token = jobs.token();
+                most.fetch_max(inside.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                thread::sleep(Duration::from_millis(3));
+                inside.fetch_sub(1, Ordering::SeqCst);
+            }
+        });
+        assert_eq!(done.len(), threads);
+        most.into_inner()
+    }
+
+    #[test]
+    fn one_job_serves_all_threads() {
+        let client = Client::new(0).unwrap();
+        assert_eq!(most_at_once(&Jobs::new(Some(client)), 4), 1);
+    }
+
+    #[test]
+    fn build_scripts_that_have_shared_out_all_tokens_end() {
+        let client = Client::new(0).unwrap();
+        let scripts = [Jobs::new(Some(client.clone())), Jobs::new(Some(client))];
+        thread::scope(|scope| {
+            let running = scripts.each_ref().map(|jobs| scope.spawn(|| most_at_once(jobs, 3)));
+            assert_eq!(running.map(|script| script.join().unwrap()), [1, 1]);
+        });
+    }
+
+    #[test]
+    fn granted_tokens_are_used_and_given_back() {
+        let client = Client::new(2).unwrap();
+        let jobs = Jobs::new(Some(client.clone()));
+        let most = most_at_once(&jobs, 6);
+        assert!((2..=3).contains(&most), "{most}");
+        drop(jobs);
+        assert_eq!(client.available().unwrap(), 2);
+    }
+
+    #[test]
+    fn without_a_jobserver_threads_are_the_limit() {
+        let jobs = Jobs::new(None);
+        let (_first, _second) = (jobs.token(), jobs.token());
     }
 }

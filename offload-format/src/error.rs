@@ -57,6 +57,18 @@ pub enum ErrorKind {
         /// The library's own message.
         message: String,
     },
+    /// The LZMA coder refused a frame or the data to compress.
+    Lzma {
+        /// The library's own message.
+        message: String,
+    },
+    /// Something that this build of the program leaves out.
+    Feature {
+        /// What is not there.
+        what: &'static str,
+        /// The cargo feature that brings it.
+        feature: &'static str,
+    },
     /// A feature of the format that this release cannot read yet.
     Unsupported {
         /// The feature.
@@ -110,6 +122,11 @@ impl fmt::Display for Error {
             ErrorKind::Text { what, offset } => write!(f, "{what} at offset {offset:#x} is malformed text"),
             ErrorKind::Damaged { what } => write!(f, "{what} is damaged: its hash is not the recorded one"),
             ErrorKind::Zstd { message } => write!(f, "zstd: {message}"),
+            ErrorKind::Lzma { message } => write!(f, "lzma: {message}"),
+            ErrorKind::Feature { what, feature } => write!(
+                f,
+                "{what} needs the feature `{feature}`, which this program was built without\nhint: enable the feature `{feature}` of the crate `offload-rt`"
+            ),
             ErrorKind::Unsupported { what, value } => {
                 write!(f, "{what} {value} is of a later release; this one cannot read it")
             }

@@ -4,7 +4,7 @@
 //! - [`pack`]: the container of compressed device images, the same embedded, beside a program or vendored;
 //! - [`section`]: how a linked program points to its packs;
 //! - [`codec`]: compressing an image into a frame and back, verified;
-//! - behind features: [`spirv`], [`zebin`], [`ptx`], [`cubin`], [`code_object`], [`syclbin`] (with LLVM's
+//! - behind features: [`packer`], which decides how images are stored; [`spirv`], [`zebin`], [`ptx`], [`cubin`], [`code_object`], [`syclbin`] (with LLVM's
 //!   [`offload_binary`]).
 //!
 //! The crate does no I/O, reads no environment and starts no process; it holds no unsafe code and no input makes
@@ -25,6 +25,8 @@
 pub mod bytes;
 pub mod codec;
 pub mod pack;
+#[cfg(feature = "packer")]
+pub mod packer;
 pub mod section;
 
 #[cfg(feature = "code-object")]

@@ -21,10 +21,11 @@
 //! ```
 
 pub mod layout;
+mod place;
 mod read;
 mod record;
 mod write;
 
 pub use self::read::Pack;
-pub use self::record::{ArgInfo, ArgKind, Image, KernelInfo, Notice, NoticeKind};
-pub use self::write::{NewImage, PackBuilder, PackLayout, Placement};
+pub use self::record::{ArgInfo, ArgKind, Block, Image, KernelInfo, Notice, NoticeKind};
+pub use self::write::{NewBlock, NewImage, PackBuilder, PackLayout, Placement};
