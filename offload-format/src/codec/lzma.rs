@@ -11,29 +11,35 @@ use lzma_rust2::{EncodeMode, LzmaOptions, LzmaReader, LzmaWriter, MfType};
 use crate::{Error, ErrorKind, bytes};
 
 const HEADER: u64 = 5;
-/// Contexts of literals and positions that fit bytes, words of four and of sixteen: text, AMD's and Intel's
+/// Bits of literal context, literal position and position.
+type Context = (u32, u32, u32);
+
+/// Contexts that fit bytes, words of four and of sixteen: text, AMD's and Intel's
 /// instructions, NVIDIA's instructions.
-const CONTEXTS: [(u32, u32, u32); 3] = [(3, 0, 2), (0, 2, 2), (1, 3, 4)];
+const CONTEXTS: [Context; 3] = [(3, 0, 2), (0, 2, 2), (1, 3, 4)];
 /// Below this size a reader takes this much anyway.
 const LEAST_DICTIONARY: usize = 4096;
 
-/// The smallest of the streams with each of the contexts.
+/// How much of the content tells which context fits.
+const PROBE: usize = 128 << 10;
+/// How many candidates the match finder looks at: as `xz -9e`.
+const DEPTH: i32 = 512;
+
+/// The stream with the context that fits the start of the content best.
 pub(super) fn compress(content: &[u8], prefix: Option<&[u8]>) -> Result<Vec<u8>, Error> {
-    let mut best: Option<Vec<u8>> = None;
+    let probe = content.get(..PROBE).unwrap_or(content);
+    let mut best: Option<(usize, Context)> = None;
     for context in CONTEXTS {
-        let frame = compress_with(content, prefix, context)?;
-        if best.as_ref().is_none_or(|best| frame.len() < best.len()) {
-            best = Some(frame);
+        let size = compress_with(probe, None, context)?.len();
+        if best.is_none_or(|(best, _)| size < best) {
+            best = Some((size, context));
         }
     }
-    best.ok_or_else(|| failed("no context"))
+    let (_, context) = best.ok_or_else(|| failed("no context"))?;
+    compress_with(content, prefix, context)
 }
 
-fn compress_with(
-    content: &[u8],
-    prefix: Option<&[u8]>,
-    (lc, lp, pb): (u32, u32, u32),
-) -> Result<Vec<u8>, Error> {
+fn compress_with(content: &[u8], prefix: Option<&[u8]>, (lc, lp, pb): Context) -> Result<Vec<u8>, Error> {
     let reach = content.len().saturating_add(prefix.map_or(0, <[u8]>::len)).max(LEAST_DICTIONARY);
     let dict_size = u32::try_from(reach).map_err(failed)?;
     let options = LzmaOptions {
@@ -44,7 +50,7 @@ fn compress_with(
         mode: EncodeMode::Normal,
         nice_len: LzmaOptions::NICE_LEN_MAX,
         mf: MfType::Bt4,
-        depth_limit: 0,
+        depth_limit: DEPTH,
         preset_dict: prefix.map(<[u8]>::to_vec),
     };
     let mut out = vec![options.get_props()];

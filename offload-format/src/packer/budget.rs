@@ -82,3 +82,59 @@ impl Drop for Share<'_> {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+    use super::*;
+
+    struct Threads;
+
+    impl Workers for Threads {
+        fn each(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
+            let next = AtomicUsize::new(0);
+            std::thread::scope(|scope| {
+                for _ in 0..8 {
+                    scope.spawn(|| {
+                        while let Some(at) =
+                            Some(next.fetch_add(1, Ordering::SeqCst)).filter(|at| *at < count)
+                        {
+                            work(at);
+                        }
+                    });
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn many_threads_share_the_memory() {
+        let (held, most) = (AtomicU64::new(0), AtomicU64::new(0));
+        let sizes: Vec<u64> = (1..60).map(|at| at % 12 * (1 << 20)).collect();
+        let work = |size: &u64| {
+            most.fetch_max(held.fetch_add(*size, Ordering::SeqCst) + size, Ordering::SeqCst);
+            std::thread::sleep(std::time::Duration::from_millis(2));
+            held.fetch_sub(*size, Ordering::SeqCst);
+            Ok::<u64, ()>(*size)
+        };
+        assert_eq!(Pool::new(&Threads).map(&sizes, |size| *size, work).unwrap(), sizes);
+        let most = most.into_inner();
+        assert!(most <= MEMORY && most > 12 << 20, "{most}");
+    }
+
+    #[test]
+    fn one_that_is_too_large_goes_alone() {
+        let sizes = [MEMORY * 3, 5, MEMORY * 2];
+        assert_eq!(
+            Pool::new(&Threads).map(&sizes, |size| *size, |size| Ok::<u64, ()>(*size)).unwrap(),
+            sizes
+        );
+    }
+
+    #[test]
+    fn the_first_error_is_told() {
+        let work = |size: &u64| if *size > 3 { Err(*size) } else { Ok(()) };
+        assert_eq!(Pool::new(&Threads).map(&[1, 2, 7, 3, 9], |size| *size, work), Err(7));
+    }
+}

@@ -144,7 +144,7 @@ mod tests {
         let images: Vec<Vec<u8>> = (0..60)
             .map(|at| {
                 let mut image = base.clone();
-                image[..10_000].copy_from_slice(&noise(100 + at / 2, 10_000));
+                image[..10_000].copy_from_slice(&noise(2 * (100 + at / 2), 10_000));
                 image[(at % 2 * 5000) as usize] ^= 1;
                 image
             })
