@@ -125,7 +125,7 @@ impl fmt::Display for Error {
             ErrorKind::Lzma { message } => write!(f, "lzma: {message}"),
             ErrorKind::Feature { what, feature } => write!(
                 f,
-                "{what} needs the feature `{feature}`, which this program was built without\nhint: enable the feature `{feature}` of the crate `offload-rt`"
+                "{what} needs the feature `{feature}` of the crate `offload-rt`, which this program was built without"
             ),
             ErrorKind::Unsupported { what, value } => {
                 write!(f, "{what} {value} is of a later release; this one cannot read it")

@@ -23,11 +23,10 @@ mod sketch;
 mod tree;
 mod twins;
 
-pub use self::budget::{InTurn, MEMORY, Workers};
+pub use self::budget::{InTurn, MEMORY, Pool, Workers};
 pub use self::encode::{encode_block, encode_image, in_block, stream};
 pub use self::plan::{BlockPlan, Plan, Step};
 
-use self::budget::Pool;
 use crate::codec::{Codec, Filter};
 use crate::{Error, Hash128, ImageKind};
 

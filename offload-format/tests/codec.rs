@@ -354,5 +354,5 @@ fn archives_name_the_feature() {
     let (good, _) = everything();
     let kind = kind_of(&with_field(&good, (layout::TABLE_IMAGES, 0, 28), &[4, 0]), "a-leader");
     assert!(matches!(kind, ErrorKind::Feature { feature: "archive", .. }), "{kind:?}");
-    assert!(Error::from(kind).to_string().contains("hint: enable the feature `archive`"));
+    assert!(Error::from(kind).to_string().contains("the feature `archive` of the crate `offload-rt`"));
 }

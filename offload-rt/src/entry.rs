@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use offload_format::codec::{self, Codec, Filter};
+use offload_format::codec::{self, Codec};
 use offload_format::pack::{Image, Pack};
 use offload_format::{Aspects, Hash128, ImageKind, Target, UnknownTarget};
 
@@ -21,7 +21,7 @@ pub struct Entry {
 
 struct Shared {
     pack: Arc<PackInfo>,
-    index: usize,
+    index: u32,
     record: Record,
     loaded: ForkOnce<Result<Arc<Vec<u8>>, Error>>,
 }
@@ -44,7 +44,7 @@ struct Record {
     stored_size: u64,
     raw_size: u64,
     hash: Hash128,
-    later: Option<String>,
+    refusal: Option<offload_format::Error>,
     kernels: Vec<KernelInfo>,
 }
 
@@ -98,12 +98,12 @@ impl Entry {
         self.shared.record.aspects
     }
 
-    /// How the image is compressed.
+    /// How the image is compressed, by itself or with others in a block.
     pub fn codec(&self) -> Codec {
         self.shared.record.codec
     }
 
-    /// Size in the pack, in bytes.
+    /// Size in the pack, in bytes; its share if it lies with others in a block.
     pub fn stored_size(&self) -> u64 {
         self.shared.record.stored_size
     }
@@ -141,18 +141,15 @@ impl Entry {
         if self.part().is_empty() { target } else { format!("{target} [{}]", escape(self.part())) }
     }
 
-    /// Why this release cannot decompress the image, if it cannot.
-    pub(crate) fn later(&self) -> Option<&str> {
-        self.shared.record.later.as_deref()
+    /// Why this program cannot decompress the image, if it cannot.
+    pub(crate) fn refusal(&self) -> Option<&offload_format::Error> {
+        self.shared.record.refusal.as_ref()
     }
 
     fn decode(&self) -> Result<Vec<u8>, Error> {
         let failed = |cause| Error::from(Kind::Image { image: self.to_string(), cause });
         let pack = Pack::parse(&self.shared.pack.bytes).map_err(failed)?;
-        let image = pack.images().nth(self.shared.index);
-        let missing =
-            offload_format::ErrorKind::Invalid { what: "image index", value: self.shared.index as u64 };
-        let image = image.unwrap_or_else(|| Err(missing.into())).map_err(failed)?;
+        let image = pack.image(self.shared.index).map_err(failed)?;
         codec::decode(&pack, &image).map_err(failed)
     }
 
@@ -160,9 +157,10 @@ impl Entry {
     pub(crate) fn new(
         info: &Arc<PackInfo>,
         pack: &Pack<'_>,
-        (index, image): (usize, &Image<'_>),
+        (index, image): (u32, &Image<'_>),
     ) -> Result<Entry, offload_format::Error> {
         let kernels = pack.kernels(image).collect::<Result<_, _>>()?;
+        let (codec, stored_size) = pack.stored(image)?;
         let record = Record {
             module: image.module.to_string(),
             variant: image.variant.to_string(),
@@ -171,27 +169,16 @@ impl Entry {
             target: image.target_text.to_string(),
             image_kind: image.image_kind,
             format_version: image.format_version,
-            codec: image.codec,
-            stored_size: image.stored_size,
+            codec,
+            stored_size,
             raw_size: image.raw_size,
             hash: image.hash,
-            later: later(image),
+            refusal: codec::check(pack, image).err(),
             kernels,
         };
         let pack = info.clone();
         Ok(Entry { shared: Arc::new(Shared { pack, index, record, loaded: ForkOnce::new() }) })
     }
-}
-
-fn later(image: &Image<'_>) -> Option<String> {
-    let codec = !matches!(image.codec, Codec::Raw | Codec::Zstd);
-    if codec || image.parent.is_some() {
-        return Some(format!("codec {}", image.codec));
-    }
-    if image.filter != Filter::None {
-        return Some(format!("filter {}", image.filter));
-    }
-    image.block.map(|_| "a block of images".to_string())
 }
 
 impl fmt::Display for Entry {

@@ -15,6 +15,7 @@
 //! | `host` (default) | `host`: images for the program's own CPU run in this process, without a driver |
 //! | `opencl` | `opencl`: OpenCL devices; the library is opened at run time |
 //! | `cuda` | `cuda`: NVIDIA devices through CUDA's driver, which is opened at run time |
+//! | `archive` | images that were built with `compression = "archive"` can be read |
 //!
 //! ```
 //! use offload_format::codec::{self, Codec};

@@ -177,7 +177,7 @@ impl Contents {
         }
         let package = pack.meta("package").unwrap_or_default().to_string();
         let info = Arc::new(PackInfo { bytes, package });
-        for (index, image) in pack.images().enumerate() {
+        for (index, image) in (0u32..).zip(pack.images()) {
             match image.and_then(|image| Entry::new(&info, &pack, (index, &image))) {
                 Ok(entry) => self.entries.push(entry),
                 Err(error) => {

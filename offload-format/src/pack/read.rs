@@ -6,6 +6,7 @@ use super::layout::{
     TABLE_NOTICES, TABLE_STRINGS,
 };
 use super::record::{self, Block, Image, KernelInfo, Notice};
+use crate::codec::Codec;
 use crate::{Error, ErrorKind, Hash128, bytes};
 
 /// A parsed pack over borrowed bytes.
@@ -203,6 +204,18 @@ impl<'a> Pack<'a> {
     /// [`ErrorKind::Invalid`] if there are not so many.
     pub fn block(&self, index: u32) -> Result<Block, Error> {
         record::block(self.blocks.record(self.bytes, index.into())?)
+    }
+
+    /// How `image` is compressed, and how many bytes of the pack it takes: of a block its share.
+    ///
+    /// # Errors
+    /// As [`Pack::block`].
+    pub fn stored(&self, image: &Image<'_>) -> Result<(Codec, u64), Error> {
+        let Some(block) = image.block else { return Ok((image.codec, image.stored_size)) };
+        let block = self.block(block)?;
+        let share = u128::from(block.stored_size) * u128::from(image.raw_size);
+        let share = share.checked_div(block.raw_size.into()).unwrap_or(0);
+        Ok((block.codec, u64::try_from(share).unwrap_or(u64::MAX)))
     }
 
     /// All blocks.

@@ -22,11 +22,17 @@ impl Workers for InTurn {
     }
 }
 
-/// Workers who share the memory.
-pub(super) struct Pool<'w> {
+/// Workers who share [`MEMORY`].
+pub struct Pool<'w> {
     workers: &'w dyn Workers,
     used: Mutex<u64>,
     freed: Condvar,
+}
+
+impl std::fmt::Debug for Pool<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pool").field("used", &self.used).finish_non_exhaustive()
+    }
 }
 
 /// Memory that is in use until the value is dropped.
@@ -36,12 +42,16 @@ struct Share<'p> {
 }
 
 impl<'w> Pool<'w> {
-    pub(super) fn new(workers: &'w dyn Workers) -> Pool<'w> {
+    /// A pool of `workers`.
+    pub fn new(workers: &'w dyn Workers) -> Pool<'w> {
         Pool { workers, used: Mutex::new(0), freed: Condvar::new() }
     }
 
-    /// What `work` makes of each item, in their order; `size` is how much memory that takes.
-    pub(super) fn map<T: Sync, R: Send, E: Send>(
+    /// What `work` makes of each item, in their order; `size` is how much memory that takes, in bytes.
+    ///
+    /// # Errors
+    /// The first one, in the order of the items.
+    pub fn map<T: Sync, R: Send, E: Send>(
         &self,
         items: &[T],
         size: impl Fn(&T) -> u64 + Sync,
