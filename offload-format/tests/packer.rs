@@ -180,7 +180,7 @@ fn every_effort_packs_everything() {
         sizes.push(stored);
         assert_eq!(plan.to_string().parse::<Plan>().unwrap(), plan);
     }
-    let [none, fast, balanced, max] = sizes[..] else { unreachable!() };
+    let [none, fast, balanced, max] = <[u64; 4]>::try_from(sizes.clone()).unwrap();
     // Padding between frames comes on top.
     assert!(none >= raw && none < raw + 16 * images.order.len() as u64, "{none} of {raw}");
     // Two leaders, a stranger, and a fifth of each member; noise of 97 values takes 6.6 bits a byte.

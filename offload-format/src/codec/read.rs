@@ -38,7 +38,7 @@ pub fn decode_with<'f, E: From<Error>>(
     }
     let raw = image.filter.inverse(content.unwrap_or_default())?;
     if raw.len() as u64 != image.raw_size || Hash128::of(&raw) != image.hash {
-        return Err(damaged("the image"))?;
+        return Err(damaged("the image").into());
     }
     Ok(raw)
 }

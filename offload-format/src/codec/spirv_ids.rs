@@ -41,7 +41,9 @@ struct Walk {
 }
 
 fn walk(module: &mut [u8], mut walk: Walk) -> Result<(), Error> {
-    if module.len() % 4 != 0 || module.first_chunk().map(|word| u32::from_le_bytes(*word)) != Some(MAGIC) {
+    if !module.len().is_multiple_of(4)
+        || module.first_chunk().map(|word| u32::from_le_bytes(*word)) != Some(MAGIC)
+    {
         return Err(ErrorKind::Magic { what: "a SPIR-V module" }.into());
     }
     let mut rest = module.get_mut(HEADER..).ok_or_else(damaged)?;

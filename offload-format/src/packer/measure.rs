@@ -1,6 +1,7 @@
 //! How much an image takes alone, and how much next to another one.
 
 use super::budget::Pool;
+use super::sketch::Alike;
 use super::{Candidate, Effort, Source};
 use crate::Error;
 use crate::codec::{self, Codec, DEV_LEVEL, Filter, Parent, Recipe};
@@ -19,7 +20,7 @@ const CLOSER_LEVEL: i32 = 12;
 const WORTHWHILE: u64 = 200;
 
 /// What sketches tell, without compressing anything: the share of windows that a pair does not have in common.
-pub(super) fn guess(images: &[Candidate], leaders: &[usize], relations: &[Vec<(usize, usize)>]) -> Measured {
+pub(super) fn guess(images: &[Candidate], leaders: &[usize], relations: &[Alike]) -> Measured {
     let size = |place: usize| leaders.get(place).and_then(|image| images.get(*image)).map_or(0, |i| i.size);
     let part = |place: usize, shared: usize| {
         // With a quarter of the windows in common a prefix pays.
@@ -40,7 +41,7 @@ pub(super) fn guess(images: &[Candidate], leaders: &[usize], relations: &[Vec<(u
 /// What trial compression tells.
 pub(super) fn measure<S: Source>(
     images: &[Candidate],
-    (leaders, relations): (&[usize], &[Vec<(usize, usize)>]),
+    (leaders, relations): (&[usize], &[Alike]),
     (source, pool): (&S, &Pool<'_>),
     effort: Effort,
 ) -> Result<Measured, S::Error> {

@@ -8,6 +8,9 @@ use super::Effort;
 /// The sorted least hashes of an image's windows.
 pub(super) type Sketch = Vec<u64>;
 
+/// Places of images with how many numbers they share, the most similar first.
+pub(super) type Alike = Vec<(usize, usize)>;
+
 const SIZE: usize = 256;
 const WINDOW: usize = 16;
 /// Of images that share a window with more others than this, the nearest count.
@@ -67,7 +70,7 @@ pub(super) fn shared(a: &[u64], b: &[u64]) -> usize {
 }
 
 /// For each of `leaders`, which others may resemble it, as places in `leaders`: the most similar first.
-pub(super) fn relations(leaders: &[usize], sketches: &[Sketch], effort: Effort) -> Vec<Vec<(usize, usize)>> {
+pub(super) fn relations(leaders: &[usize], sketches: &[Sketch], effort: Effort) -> Vec<Alike> {
     let most = match effort {
         Effort::None | Effort::Fast => 2,
         Effort::Balanced | Effort::Archive => 8,
@@ -86,8 +89,7 @@ pub(super) fn relations(leaders: &[usize], sketches: &[Sketch], effort: Effort) 
         let others: Vec<usize> =
             if all { (0..leaders.len()).collect() } else { crowd(&index, sketch, place) };
         let others = others.into_iter().filter(|other| *other != place);
-        let mut alike: Vec<(usize, usize)> =
-            others.filter_map(|other| Some((other, shared(sketch, of(other)?)))).collect();
+        let mut alike: Alike = others.filter_map(|other| Some((other, shared(sketch, of(other)?)))).collect();
         alike.sort_by_key(|(other, shared)| (std::cmp::Reverse(*shared), *other));
         alike.truncate(if all { leaders.len() } else { most });
         alike
