@@ -26,10 +26,34 @@ struct Shared {
     loaded: ForkOnce<Result<Arc<Vec<u8>>, Error>>,
 }
 
-/// A pack with the name of the crate it was built for.
+/// A pack, checked when it is first asked for.
 pub(crate) struct PackInfo {
-    pub(crate) bytes: PackBytes,
-    pub(crate) package: String,
+    bytes: PackBytes,
+    checked: ForkOnce<Result<(), offload_format::Error>>,
+}
+
+impl PackInfo {
+    pub(crate) fn new(bytes: PackBytes) -> PackInfo {
+        PackInfo { bytes, checked: ForkOnce::new() }
+    }
+
+    /// The pack, whose index is undamaged.
+    pub(crate) fn pack(&self) -> Result<Pack<'_>, offload_format::Error> {
+        let pack = Pack::parse(&self.bytes)?;
+        self.checked.get_or_make(|| pack.verify_index()).clone()?;
+        Ok(pack)
+    }
+
+    /// The name of the crate that the pack was built for.
+    pub(crate) fn package(&self) -> &str {
+        Pack::parse(&self.bytes).ok().and_then(|pack| pack.meta("package")).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for PackInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PackInfo").field("package", &self.package()).finish_non_exhaustive()
+    }
 }
 
 struct Record {
@@ -79,7 +103,7 @@ impl Entry {
 
     /// The package whose build made the image.
     pub fn package(&self) -> &str {
-        &self.shared.pack.package
+        self.shared.pack.package()
     }
 
     /// What the image's bytes are.
@@ -148,9 +172,14 @@ impl Entry {
 
     fn decode(&self) -> Result<Vec<u8>, Error> {
         let failed = |cause| Error::from(Kind::Image { image: self.to_string(), cause });
-        let pack = Pack::parse(&self.shared.pack.bytes).map_err(failed)?;
+        let pack = self.shared.pack.pack().map_err(failed)?;
         let image = pack.image(self.shared.index).map_err(failed)?;
         codec::decode(&pack, &image).map_err(failed)
+    }
+
+    /// Whether this is image number `index` of `pack`.
+    pub(crate) fn is(&self, pack: &Arc<PackInfo>, index: u32) -> bool {
+        self.shared.index == index && Arc::ptr_eq(&self.shared.pack, pack)
     }
 
     /// The entry of image number `index` of `pack`.

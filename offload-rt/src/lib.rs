@@ -8,7 +8,7 @@
 //! - [`Entry::load`] decompresses one image, once, and checks it against its hash; [`Device::open`] hands it to a
 //!   driver.
 //!
-//! Nothing runs before `main`, and finding images reads only their index.
+//! Nothing runs before `main`. Finding packs reads their headers, and selecting the records of one kernel module.
 //!
 //! | feature | adds |
 //! |---|---|
@@ -60,6 +60,7 @@ pub mod opencl;
 mod device;
 mod entry;
 mod error;
+mod index;
 mod launch;
 #[allow(unsafe_code, reason = "takes the address of a linked symbol")]
 mod macros;

@@ -1,15 +1,15 @@
 //! All device images of a program, and the choice among them.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use offload_format::pack::{NoticeKind, Pack};
-use offload_format::{Hash128, Variant};
+use offload_format::Variant;
+use offload_format::pack::NoticeKind;
 
 use crate::device::Device;
-use crate::entry::{Entry, PackInfo};
+use crate::entry::Entry;
 use crate::error::Error;
+use crate::index::Index;
 use crate::sections::{self, Found, PackBytes};
 use crate::select::{self, Selection};
 use crate::text::escape;
@@ -17,16 +17,9 @@ use crate::text::escape;
 /// The device images of some packs.
 ///
 /// Entries remember what they have loaded, so keep one registry and clone it where it is needed: clones share.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Registry {
-    contents: Arc<Contents>,
-}
-
-#[derive(Debug, Default)]
-struct Contents {
-    entries: Vec<Entry>,
-    notices: Vec<Notice>,
-    skipped: Vec<Skipped>,
+    index: Arc<Index>,
 }
 
 /// Something that the build left out, and why.
@@ -80,18 +73,20 @@ impl Registry {
     }
 
     /// All images: packs in the order of the link, and in a pack sorted by module, variant and target.
+    ///
+    /// Selecting reads the records of one module; this reads all of them, once.
     pub fn entries(&self) -> &[Entry] {
-        &self.contents.entries
+        &self.index.lists().entries
     }
 
     /// What the builds left out.
     pub fn notices(&self) -> &[Notice] {
-        &self.contents.notices
+        &self.index.lists().notices
     }
 
     /// What this release cannot read.
     pub fn skipped(&self) -> &[Skipped] {
-        &self.contents.skipped
+        &self.index.lists().skipped
     }
 
     /// The best image for `device` of each kernel in the kernel module `module`.
@@ -153,52 +148,38 @@ impl Registry {
         select::variants(self, module)
     }
 
+    /// The images of `module`, without a look at others.
+    pub(crate) fn module(&self, module: &str) -> &[Entry] {
+        self.index.module(module)
+    }
+
     pub(crate) fn from_found(found: Found) -> Registry {
-        let mut contents = Contents::default();
-        contents.skipped.extend(found.skipped.into_iter().map(|reason| Skipped { reason }));
-        let mut seen = BTreeSet::new();
-        for bytes in found.packs {
-            if let Err(error) = contents.add(bytes, &mut seen) {
-                contents.skipped.push(Skipped { reason: error.to_string() });
-            }
-        }
-        Registry { contents: Arc::new(contents) }
+        Registry { index: Arc::new(Index::new(found)) }
     }
 }
 
-impl Contents {
-    fn add(&mut self, bytes: PackBytes, seen: &mut BTreeSet<Hash128>) -> Result<(), offload_format::Error> {
-        let held = bytes.clone();
-        let pack = Pack::parse(&held)?;
-        pack.verify_index()?;
-        // A crate that is linked into the program and into a plugin brings the same pack twice.
-        if !seen.insert(pack.id()?) {
-            return Ok(());
-        }
-        let package = pack.meta("package").unwrap_or_default().to_string();
-        let info = Arc::new(PackInfo { bytes, package });
-        for (index, image) in (0u32..).zip(pack.images()) {
-            match image.and_then(|image| Entry::new(&info, &pack, (index, &image))) {
-                Ok(entry) => self.entries.push(entry),
-                Err(error) => {
-                    let reason = format!("image {index} of package {}: {error}", escape(&info.package));
-                    self.skipped.push(Skipped { reason });
-                }
-            }
-        }
-        self.add_notices(&pack, &info.package);
-        Ok(())
+impl Default for Registry {
+    /// No images.
+    fn default() -> Registry {
+        Registry::from_found(Found::default())
     }
+}
 
-    fn add_notices(&mut self, pack: &Pack<'_>, package: &str) {
-        // The index is verified: a notice that cannot be read is of a later release and says nothing to this one.
-        self.notices.extend(pack.notices().flatten().map(|notice| Notice {
+impl Notice {
+    pub(crate) fn new(package: &str, notice: &offload_format::pack::Notice<'_>) -> Notice {
+        Notice {
             kind: notice.kind,
             package: package.to_string(),
             module: notice.module.to_string(),
             target: notice.target.to_string(),
             reason: notice.reason.to_string(),
-        }));
+        }
+    }
+}
+
+impl Skipped {
+    pub(crate) fn new(reason: String) -> Skipped {
+        Skipped { reason }
     }
 }
 

@@ -193,6 +193,24 @@ impl<'a> Pack<'a> {
         record::image(self, self.images.record(self.bytes, index.into())?)
     }
 
+    /// The numbers of the images of `module`: they lie together, and are found by halving, not by reading all.
+    ///
+    /// # Errors
+    /// As [`Pack::image`].
+    pub fn module(&self, module: &str) -> Result<std::ops::Range<u32>, Error> {
+        let count = u32::try_from(self.images.count).unwrap_or(u32::MAX);
+        let first = |before: &dyn Fn(&str) -> bool| {
+            let (mut low, mut high) = (0, count);
+            while low < high {
+                let middle = low.midpoint(high);
+                let record = self.images.record(self.bytes, middle.into())?;
+                if before(self.text(record, 0)?) { low = middle.saturating_add(1) } else { high = middle }
+            }
+            Ok::<u32, Error>(low)
+        };
+        Ok(first(&|other| other < module)?..first(&|other| other <= module)?)
+    }
+
     /// How many images there are.
     pub fn image_count(&self) -> u64 {
         self.images.count
