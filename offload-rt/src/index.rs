@@ -43,7 +43,7 @@ pub(crate) struct Lists {
 }
 
 /// A program asks for some of its modules; a chain is a few long then.
-const CHAINS: usize = 64;
+const CHAINS: usize = 256;
 
 impl Index {
     pub(crate) fn new(found: Found) -> Index {
