@@ -20,14 +20,15 @@ const CONTEXTS: [Context; 3] = [(3, 0, 2), (0, 2, 2), (1, 3, 4)];
 /// Below this size a reader takes this much anyway.
 const LEAST_DICTIONARY: usize = 4096;
 
-/// How much of the content tells which context fits.
+/// How much of the content, from its middle on, tells which context fits: images begin with tables.
 const PROBE: usize = 128 << 10;
 /// How many candidates the match finder looks at: as `xz -9e`.
 const DEPTH: i32 = 512;
 
-/// The stream with the context that fits the start of the content best.
+/// The stream with the context that fits a piece of the content best.
 pub(super) fn compress(content: &[u8], prefix: Option<&[u8]>) -> Result<Vec<u8>, Error> {
-    let probe = content.get(..PROBE).unwrap_or(content);
+    let behind = content.get(content.len() / 2..).unwrap_or_default();
+    let probe = if content.len() > 2 * PROBE { behind.get(..PROBE).unwrap_or(behind) } else { content };
     let mut best: Option<(usize, Context)> = None;
     for context in CONTEXTS {
         let size = compress_with(probe, None, context)?.len();
