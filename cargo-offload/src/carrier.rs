@@ -6,11 +6,12 @@
 pub(crate) mod elf;
 mod scan;
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use offload_format::codec::decode_frame;
+use offload_format::codec::decode_with;
 use offload_format::pack::{Image, Pack};
 use offload_format::section::DESCRIPTOR_SIZE;
 
@@ -71,23 +72,33 @@ impl Carrier {
         self.packs.iter().filter_map(|found| Some((found, Pack::parse_index(&found.index).ok()?)))
     }
 
-    /// The raw bytes of `image`, checked against its hash.
+    /// The raw bytes of `image`, checked against its hash. Only its frame and those of its ancestors are read.
     pub(crate) fn decode(&self, found: &FoundPack, pack: &Pack<'_>, image: &Image<'_>) -> Result<Vec<u8>> {
-        let what =
-            || format!("image {} of module {} in `{}`", image.target_text, image.module, self.path.display());
-        let failed = |error: &dyn std::fmt::Display| Error::check(format!("{}: {error}", what()));
-        if let Some(block) = image.block {
-            return Err(failed(&format!("it lies in block {block}, which this release cannot read")));
-        }
-        let offset =
-            found.offset.checked_add(pack.payload_offset()).and_then(|at| at.checked_add(image.offset));
-        let end = offset.and_then(|at| at.checked_add(image.stored_size));
         let mut file = File::open(&self.path).map_err(|error| Error::io("open", &self.path, &error))?;
         let size = file.metadata().map_err(|error| Error::io("inspect", &self.path, &error))?.len();
-        let offset = offset.filter(|_| end.is_some_and(|end| end <= size));
-        let offset = offset.ok_or_else(|| failed(&"its record points outside the file"))?;
-        let frame = read_at(&mut file, offset, image.stored_size).map_err(|error| failed(&error))?;
-        decode_frame(&frame, image).map_err(|error| failed(&error))
+        let start = found.offset.saturating_add(pack.payload_offset());
+        let fetch = |offset: u64, length: u64| {
+            let offset = start.saturating_add(offset);
+            // A record is a claim: memory is taken only for what the file has.
+            if offset.checked_add(length).is_none_or(|end| end > size) {
+                return Err(Unreadable("its record points outside the file".to_string()));
+            }
+            let bytes = read_at(&mut file, offset, length).map_err(|error| Unreadable(error.to_string()))?;
+            Ok(Cow::Owned(bytes))
+        };
+        decode_with(pack, image, fetch).map_err(|Unreadable(reason)| {
+            let (target, module, path) = (image.target_text, image.module, self.path.display());
+            Error::check(format!("image {target} of module {module} in `{path}`: {reason}"))
+        })
+    }
+}
+
+/// Why an image cannot be read.
+struct Unreadable(String);
+
+impl From<offload_format::Error> for Unreadable {
+    fn from(error: offload_format::Error) -> Unreadable {
+        Unreadable(error.to_string())
     }
 }
 

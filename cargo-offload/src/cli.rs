@@ -87,7 +87,7 @@ pub(crate) enum TargetsAction {
 pub(crate) struct Compression {
     #[command(flatten)]
     pub(crate) file: ConfigFile,
-    /// `none`, or a level of zstd from 1 to 22; without it the setting is printed.
+    /// `none`, `fast`, `balanced`, `max`, `archive`, or a level of zstd from 1 to 22; without it the setting is printed.
     pub(crate) value: Option<String>,
 }
 

@@ -81,12 +81,8 @@ impl ConfigFile {
         self.document.get("compression").map(|item| item.to_string().trim().to_string())
     }
 
-    /// Sets `compression` to no compression or a level.
-    pub(crate) fn set_compression(&mut self, level: Option<i64>) {
-        let value = match level {
-            None => Value::from("none"),
-            Some(level) => Value::InlineTable([("level", level)].into_iter().collect()),
-        };
+    /// Sets `compression`.
+    pub(crate) fn set_compression(&mut self, value: Value) {
         match self.document.get_mut("compression").and_then(Item::as_value_mut) {
             Some(old) => {
                 // A comment behind the value belongs to it.

@@ -1,15 +1,20 @@
 //! A pack of chosen images, made of the frames of old packs.
 
+mod reuse;
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;
 use std::rc::Rc;
 
-use offload_format::codec::{self, Codec, Filter, FrameInfo};
+use offload_format::codec::{self, Codec, FrameInfo};
 use offload_format::pack::{
     ELSEWHERE, Elsewhere, Image, NewImage, NoticeKind, Pack, PackBuilder, PackLayout,
 };
 use offload_format::{Hash128, Target};
 
+use self::reuse::{Reuse, Taken};
 use crate::carrier::{Carrier, FoundPack};
 use crate::error::{Error, Result};
 use crate::pieces::Piece;
@@ -65,8 +70,8 @@ impl About {
 
 /// Makes a pack of images, each of which is in one of the sources.
 ///
-/// This is the one place where a set of images becomes another pack. The frame of an image that stands alone is taken
-/// as it is; one that needs another image is compressed anew.
+/// This is the one place where a set of images becomes another pack. The frame of an image whose ancestors stay is taken
+/// as it is, and so is a block of which half stays; all else is compressed anew.
 pub(crate) fn rebuild(about: &About, kept: &[(Source<'_>, Vec<Image<'_>>)]) -> Result<NewBytes> {
     let mut builder = PackBuilder::new(&about.package, &about.version);
     for there in &about.elsewhere {
@@ -75,17 +80,34 @@ pub(crate) fn rebuild(about: &About, kept: &[(Source<'_>, Vec<Image<'_>>)]) -> R
     for (kind, [module, target, reason]) in &about.missing {
         builder.notice(*kind, [module, target, reason]);
     }
-    let mut frames: Vec<(Hash128, Piece)> = Vec::new();
+    let shared = shared(kept);
+    let mut frames = Frames::default();
     for (source, images) in kept {
+        let reuse = Reuse::of(source.pack, (images, &shared)).map_err(broken)?;
         for image in images {
-            let (info, piece) = frame(source, image)?;
+            let info = match (frames.infos.get(&image.hash), reuse.take(source.pack, image).map_err(broken)?)
+            {
+                (Some(known), _) => *known,
+                (None, Some(taken)) => frames.copy(source, taken, &mut builder)?,
+                (None, None) => frames.compress(source, image)?,
+            };
             builder.image(new_image(source, image)?, info).map_err(broken)?;
-            frames.push((info.hash, piece));
         }
     }
     let layout = builder.finish().map_err(broken)?;
     let id = layout.id;
-    Ok(NewBytes { pieces: pieces(layout, &frames), id })
+    Ok(NewBytes { pieces: pieces(layout, &frames.pieces), id })
+}
+
+/// Images of several packs: their frames may differ, and nobody builds on one of them.
+fn shared(kept: &[(Source<'_>, Vec<Image<'_>>)]) -> BTreeSet<Hash128> {
+    let (mut seen, mut shared) = (BTreeSet::new(), BTreeSet::new());
+    for (_, images) in kept {
+        let of_pack: BTreeSet<Hash128> = images.iter().map(|image| image.hash).collect();
+        shared.extend(of_pack.intersection(&seen).copied());
+        seen.extend(of_pack);
+    }
+    shared
 }
 
 /// The same pack in another place.
@@ -96,35 +118,47 @@ pub(crate) fn copy(source: &Source<'_>) -> Result<NewBytes> {
 }
 
 /// Index and frames, with zeros between.
-fn pieces(layout: PackLayout, frames: &[(Hash128, Piece)]) -> Vec<Piece> {
+fn pieces(layout: PackLayout, frames: &BTreeMap<Hash128, Piece>) -> Vec<Piece> {
     let mut pieces = vec![Piece::Bytes(layout.index)];
     let mut at = 0;
     for placement in layout.frames {
         pieces.push(Piece::Zeros(placement.offset.saturating_sub(at)));
-        let frame = frames.iter().find(|(hash, _)| *hash == placement.hash);
-        pieces.extend(frame.map(|(_, piece)| piece.clone()));
+        pieces.extend(frames.get(&placement.hash).cloned());
         at = placement.offset.saturating_add(placement.size);
     }
     pieces
 }
 
-fn frame(source: &Source<'_>, image: &Image<'_>) -> Result<(FrameInfo, Piece)> {
-    let alone = image.parent.is_none() && image.block.is_none() && image.filter == Filter::None;
-    if alone && matches!(image.codec, Codec::Raw | Codec::Zstd) {
-        let piece =
-            Piece::Copy { from: source.file.clone(), offset: place(source, image)?, size: image.stored_size };
-        return Ok((FrameInfo::new(image.codec, image.stored_size, (image.raw_size, image.hash)), piece));
-    }
-    let raw = source.carrier.decode(source.found, source.pack, image)?;
-    let frame = codec::encode(&raw, Codec::Zstd, codec::RELEASE_LEVEL).map_err(broken)?;
-    Ok((frame.info(), Piece::Bytes(frame.bytes().to_vec())))
+/// The frames of the new pack, each once: two crates may have the same image in different frames.
+#[derive(Debug, Default)]
+struct Frames {
+    infos: BTreeMap<Hash128, FrameInfo>,
+    /// Also those of blocks, by the hash of their content.
+    pieces: BTreeMap<Hash128, Piece>,
 }
 
-fn place(source: &Source<'_>, image: &Image<'_>) -> Result<u64> {
-    let parts = [source.pack.payload_offset(), image.offset];
-    let offset = parts.iter().try_fold(source.found.offset(), |sum, part| sum.checked_add(*part));
-    let outside = || Error::check(format!("an image of `{}` lies outside the file", source.path.display()));
-    offset.ok_or_else(outside)
+impl Frames {
+    fn copy(&mut self, source: &Source<'_>, taken: Taken, builder: &mut PackBuilder) -> Result<FrameInfo> {
+        let parts = [source.pack.payload_offset(), taken.offset];
+        let offset = parts.iter().try_fold(source.found.offset(), |sum, part| sum.checked_add(*part));
+        let outside =
+            || Error::check(format!("an image of `{}` lies outside the file", source.path.display()));
+        let offset = offset.ok_or_else(outside)?;
+        if let Entry::Vacant(piece) = self.pieces.entry(taken.hash) {
+            piece.insert(Piece::Copy { from: source.file.clone(), offset, size: taken.size });
+            if let Some(block) = taken.block {
+                builder.block(block);
+            }
+        }
+        Ok(*self.infos.entry(taken.info.hash).or_insert(taken.info))
+    }
+
+    fn compress(&mut self, source: &Source<'_>, image: &Image<'_>) -> Result<FrameInfo> {
+        let raw = source.carrier.decode(source.found, source.pack, image)?;
+        let frame = codec::encode(&raw, Codec::Zstd, codec::RELEASE_LEVEL).map_err(broken)?;
+        self.pieces.insert(image.hash, Piece::Bytes(frame.bytes().to_vec()));
+        Ok(*self.infos.entry(image.hash).or_insert(frame.info()))
+    }
 }
 
 fn new_image(source: &Source<'_>, image: &Image<'_>) -> Result<NewImage> {

@@ -104,7 +104,9 @@ fn init_then_targets_and_compression_keep_what_people_wrote() {
         text.contains("# why") && text.contains("# fast") && text.contains("compression = { level = 7 }"),
         "{text}"
     );
-    assert_eq!(ok(path, &["compression", "none"]), "\"none\"\n");
+    for mode in ["fast", "balanced", "max", "archive", "none"] {
+        assert_eq!(ok(path, &["compression", mode]), format!("\"{mode}\"\n"));
+    }
 }
 
 #[test]
@@ -225,15 +227,19 @@ fn verify_finds_every_damaged_byte() {
     let dir = with_pack();
     assert!(ok(dir.path(), &["verify", "images.pack"]).contains("2 images verified, 0 problems"));
     let good = sample_pack();
+    let mut unseen = Vec::new();
     for at in (0..good.len()).step_by(7) {
         let mut bad = good.clone();
         bad[at] ^= 0x10;
         fs::write(dir.path().join("bad.pack"), &bad).unwrap();
         let output = offload(dir.path(), &["verify", "bad.pack"]);
-        // Only padding may change without harm.
-        let harmless = good[at] == 0 && output.status.code() == Some(0);
-        assert!(output.status.code() == Some(1) || harmless, "byte {at}: {}", stdout(&output));
+        assert!(matches!(output.status.code(), Some(0 | 1)), "byte {at}: {}", stderr(&output));
+        if output.status.code() == Some(0) && good[at] != 0 {
+            unseen.push(at);
+        }
     }
+    // Padding may change without harm, and in zstd's header of a frame one bit has no meaning.
+    assert!(unseen.len() <= 1, "{unseen:?}");
 }
 
 #[test]

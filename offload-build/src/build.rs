@@ -3,23 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use offload_format::Variant;
-use offload_format::codec::{self, Codec, FrameInfo};
-use offload_format::pack::{NoticeKind, PackBuilder};
 
-use crate::cache::{Blob, Cache, KeyBuilder};
-use crate::compile::{self, Outcome, Sources, Workshop};
-use crate::config::{Compression, Config};
-use crate::embed::{self, Pack};
-use crate::env::{self, CargoEnv};
+use crate::compile::Sources;
+use crate::config::Config;
+use crate::embed;
+use crate::env;
 use crate::error::{Error, Result};
-use crate::flight::Flights;
-use crate::generate;
-use crate::jobs::Jobs;
+use crate::flow;
 use crate::options::{Compiler, Options, Split};
 use crate::source::SourceFile;
-use crate::targets;
-use crate::tool::Runner;
-use crate::toolchain::{Finder, Known};
 
 /// Compiles kernel sources and embeds the images; a builder in the manner of `cc::Build`.
 ///
@@ -172,32 +164,17 @@ impl Build {
 
     /// Compiles and embeds the kernels as the module `name`.
     ///
+    /// Several modules are better compiled by [`compile_all`](crate::compile_all): each call makes a pack of its own.
+    ///
     /// # Errors
     /// If the configuration is wrong, a tool is missing, a kernel does not compile, or an image is not what it
     /// should be.
     pub fn try_compile(&self, name: &str) -> std::result::Result<(), Error> {
-        let env = CargoEnv::read()?;
-        let config = Config::load(&env)?;
-        let variants = self.variants_of(name, &config)?;
-        let cache = Cache::open(&env)?;
-        let anchor = cache.remaking(|| {
-            let pack = match env.skip_reason() {
-                Some(reason) => skipped(&env, name, reason)?,
-                None => {
-                    let outcome = compile_all((&env, &cache), &config, &variants)?;
-                    pack(&env, &cache, &config, (name, outcome))?
-                }
-            };
-            embed::embed(&env, name, &pack)
-        })?;
-        generate::write(&env, name, &anchor)?;
-        env.send();
-        cache.sweep();
-        Ok(())
+        flow::run(&[(name, self)], embed::Owner::Module(name))
     }
 
     /// The sources once for each variant.
-    fn variants_of(&self, name: &str, config: &Config) -> Result<Vec<Sources>> {
+    pub(crate) fn variants_of(&self, name: &str, config: &Config) -> Result<Vec<Sources>> {
         let legal = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         if name.is_empty() || !name.chars().all(legal) || name.starts_with(|c: char| c.is_ascii_digit()) {
             return Err(Error::new(format!("`{}` cannot name a kernel module", name.escape_default()))
@@ -237,69 +214,4 @@ impl OpenClStd {
             OpenClStd::C30 => "CL3.0",
         }
     }
-}
-
-/// Every variant for every target.
-fn compile_all((env, cache): (&CargoEnv, &Cache), config: &Config, variants: &[Sources]) -> Result<Outcome> {
-    let jobs = Jobs::from_env();
-    let runner = Runner { env, jobs: &jobs };
-    let flights = Flights::default();
-    let finder = Finder {
-        env,
-        cache,
-        runner: &runner,
-        flights: &flights,
-        tools: Known::default(),
-        files: Known::default(),
-    };
-    let workshop = Workshop::new(&finder, &jobs);
-    let targets = targets::expand(&finder, &config.targets)?;
-    let mut all = Outcome::default();
-    for outcome in jobs.map(variants, |sources| compile::images(&workshop, &targets, sources)) {
-        let outcome = outcome?;
-        all.images.extend(outcome.images);
-        all.skipped.extend(outcome.skipped);
-    }
-    all.skipped.sort();
-    all.skipped.dedup();
-    Ok(all)
-}
-
-fn skipped(env: &CargoEnv, module: &str, reason: &str) -> Result<Pack> {
-    let mut builder = PackBuilder::new(&env.package, &env.version);
-    builder.notice(NoticeKind::SkippedBuild, [module, "", reason]);
-    Ok(Pack { layout: builder.finish()?, frames: Vec::new() })
-}
-
-/// Compresses every image and lays out the pack.
-fn pack(env: &CargoEnv, cache: &Cache, config: &Config, (module, outcome): (&str, Outcome)) -> Result<Pack> {
-    let mut builder = PackBuilder::new(&env.package, &env.version);
-    for (target, reason) in &outcome.skipped {
-        builder.notice(NoticeKind::SkippedTarget, [module, &target.to_string(), reason]);
-    }
-    let mut frames = Vec::new();
-    for compiled in outcome.images {
-        let (info, frame) = compress(cache, config.compression, &compiled.raw)?;
-        builder.image(compiled.image, info)?;
-        frames.push((info.hash, frame));
-    }
-    let layout = builder.finish()?;
-    let find = |hash| frames.iter().find(|(other, _)| *other == hash).map(|(_, frame)| frame.clone());
-    let frames = layout.frames.iter().filter_map(|placement| find(placement.hash)).collect();
-    Ok(Pack { layout, frames })
-}
-
-fn compress(cache: &Cache, compression: Compression, raw: &Blob) -> Result<(FrameInfo, Blob)> {
-    let level = match compression {
-        Compression::None => {
-            return Ok((FrameInfo::new(Codec::Raw, raw.size, (raw.size, raw.hash)), raw.clone()));
-        }
-        Compression::Zstd { level } => level,
-    };
-    let key = KeyBuilder::new("zstd 1").part(&raw.hash.0).part(&level.to_le_bytes()).finish();
-    let frame =
-        cache.get_or(key, || Ok(codec::encode(&raw.read()?, Codec::Zstd, level)?.bytes().to_vec()))?;
-    // An image that does not shrink is kept as it is.
-    let codec = if frame.hash == raw.hash { Codec::Raw } else { Codec::Zstd };
-    Ok((FrameInfo::new(codec, frame.size, (raw.size, raw.hash)), frame))
 }

@@ -102,6 +102,18 @@ impl Cache {
         }
     }
 
+    /// As [`Cache::get_or`], for a result that `fill` hands out piece by piece.
+    pub(crate) fn stream_or(
+        &self,
+        key: Key,
+        fill: impl FnOnce(&mut dyn std::io::Write) -> Result<()>,
+    ) -> Result<Blob> {
+        match self.get(key) {
+            Some(blob) => Ok(blob),
+            None => Blob::stream(self.path_for_writing(key, "blob")?, fill),
+        }
+    }
+
     /// The undamaged text under `key`, if it is there.
     pub(crate) fn get_text(&self, key: Key) -> Option<String> {
         self.get(key)?.read_text().ok()
@@ -165,4 +177,4 @@ fn private(_: &Path) -> Result<()> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

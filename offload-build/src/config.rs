@@ -1,14 +1,17 @@
 //! For which targets, how compressed: the merged configuration.
 
+mod compression;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use offload_format::codec::{DEV_LEVEL, RELEASE_LEVEL};
+use offload_format::packer::Settings;
 use offload_format::{Target, TargetSet};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::Value;
 
+use self::compression::Compression;
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
@@ -18,7 +21,7 @@ use crate::options::Options;
 #[derive(Debug, PartialEq)]
 pub(crate) struct Config {
     pub(crate) targets: Vec<Wanted>,
-    pub(crate) compression: Compression,
+    pub(crate) compression: Settings,
     /// By kernel module.
     modules: BTreeMap<String, Options>,
 }
@@ -52,13 +55,6 @@ pub(crate) enum Presence {
     Optional,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Value")]
-pub(crate) enum Compression {
-    None,
-    Zstd { level: i32 },
-}
-
 /// Used when nobody says anything: runs everywhere, and on every OpenCL device that takes SPIR-V.
 const DEFAULT_TARGETS: [&str; 2] = ["host", "spirv64"];
 
@@ -81,18 +77,14 @@ impl Config {
     /// Merges library defaults, `offload.toml` and the environment; later ones win.
     pub(crate) fn load(env: &CargoEnv) -> Result<Config> {
         let layers = [manifest_layer(env)?, file_layer(env)?, environment_layer(env)?];
-        let level = if env.profile.release { RELEASE_LEVEL } else { DEV_LEVEL };
-        let mut config = Config {
-            targets: Vec::new(),
-            compression: Compression::Zstd { level },
-            modules: BTreeMap::new(),
-        };
+        let wanted = layers.iter().filter_map(|layer| layer.compression);
+        let compression = Compression::merged(wanted, env.profile.release)?;
+        let mut config = Config { targets: Vec::new(), compression, modules: BTreeMap::new() };
         for text in DEFAULT_TARGETS {
             config.targets.push(required_target(text)?);
         }
         for layer in layers {
             config.targets = layer.targets.unwrap_or(config.targets);
-            config.compression = layer.compression.unwrap_or(config.compression);
             for (name, options) in layer.modules {
                 let earlier = config.modules.remove(&name).unwrap_or_default();
                 config.modules.insert(name, earlier.with(&options));
@@ -149,13 +141,8 @@ fn environment_layer(env: &CargoEnv) -> Result<Layer> {
         let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
         names.map(required_target).collect::<Result<Vec<_>>>().map_err(|e| e.context("OFFLOAD_TARGETS"))
     });
-    let compression = text("OFFLOAD_COMPRESSION")?.map(|text| {
-        let level = text
-            .parse::<i64>()
-            .map(|level| Value::Table([("level".to_string(), level.into())].into_iter().collect()));
-        Compression::try_from(level.unwrap_or(Value::String(text)))
-            .map_err(|e| e.context("OFFLOAD_COMPRESSION"))
-    });
+    let compression = text("OFFLOAD_COMPRESSION")?
+        .map(|text| text.parse::<Compression>().map_err(|error| error.context("OFFLOAD_COMPRESSION")));
     Ok(Layer { targets: targets.transpose()?, compression: compression.transpose()?, ..Layer::default() })
 }
 
@@ -179,21 +166,6 @@ impl TryFrom<Value> for Wanted {
         let optional = value.get("optional").and_then(Value::as_bool).unwrap_or(false);
         let presence = if optional { Presence::Optional } else { Presence::Required };
         Ok(Wanted { presence, ..required_target(name)? })
-    }
-}
-
-/// `"none"` or `{ level = 19 }`.
-impl TryFrom<Value> for Compression {
-    type Error = Error;
-
-    fn try_from(value: Value) -> Result<Compression> {
-        let level = value.get("level").and_then(Value::as_integer);
-        match (value.as_str(), level) {
-            (Some("none"), _) => Ok(Compression::None),
-            (_, Some(level @ 1..=22)) => Ok(Compression::Zstd { level: level as i32 }),
-            _ => Err(Error::new(format!("`{value}` is no compression"))
-                .hint("write \"none\" or { level = 19 } with a level from 1 to 22")),
-        }
     }
 }
 
@@ -246,7 +218,7 @@ mod tests {
             ("targets = [\"intel:pcv\"]", "intel:pvc"),
             ("target = []", "unknown field `target`, expected one of `targets`, `compression`, `modules`"),
             ("compression = { level = 99 }", "from 1 to 22"),
-            ("compression = \"lots\"", "\"none\""),
+            ("compression = \"lots\"", "\"balanced\""),
         ] {
             let error = parse(text).err().unwrap().to_string();
             assert!(
@@ -267,12 +239,5 @@ mod tests {
         assert_eq!(options.combinations().unwrap().len(), 4);
         assert_eq!((options.registers_of("forward"), options.registers_of("other")), (Some(255), Some(128)));
         assert_eq!(layer.targets.unwrap().len(), 4);
-    }
-
-    #[test]
-    fn compression_forms() {
-        assert_eq!(parse("compression = \"none\"").unwrap().compression, Some(Compression::None));
-        let level = parse("compression = { level = 7 }").unwrap().compression;
-        assert_eq!(level, Some(Compression::Zstd { level: 7 }));
     }
 }

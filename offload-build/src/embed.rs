@@ -21,6 +21,15 @@ pub(crate) struct Pack {
     pub(crate) frames: Vec<Blob>,
 }
 
+/// What a pack is named after.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Owner<'a> {
+    /// A kernel module.
+    Module(&'a str),
+    /// The package: all its modules are in the pack.
+    Package,
+}
+
 /// The names that an object of this module goes by; no two crates may share them.
 #[derive(Debug)]
 struct Names {
@@ -33,11 +42,11 @@ const LARGE: u64 = 1 << 30;
 /// What 32-bit relative references span.
 const NEAR: u64 = 2 << 30;
 
-/// Writes the archive, tells cargo to link it, and returns the name of the symbol on the module's descriptor.
-pub(crate) fn embed(env: &CargoEnv, module: &str, pack: &Pack) -> Result<String> {
+/// Writes the archive, tells cargo to link it, and returns the name of the symbol on the pack's descriptor.
+pub(crate) fn embed(env: &CargoEnv, owner: Owner<'_>, pack: &Pack) -> Result<String> {
     refuse_unlinkable(env, pack.layout.size)?;
-    let names = names(env, module, pack);
-    remove_stale(env, &names, module)?;
+    let names = names(env, owner, pack);
+    remove_stale(env, &names, owner)?;
     let path = env.out_dir.join(format!("lib{}.a", names.archive));
     match machine(env) {
         Some(machine) => {
@@ -94,7 +103,12 @@ fn refuse_unlinkable(env: &CargoEnv, size: u64) -> Result<()> {
 }
 
 /// Package, version and content make the names unique: two archives of one name, or two symbols, break the link.
-fn names(env: &CargoEnv, module: &str, pack: &Pack) -> Names {
+fn names(env: &CargoEnv, owner: Owner<'_>, pack: &Pack) -> Names {
+    let module = match owner {
+        Owner::Module(module) => module,
+        // No module has this name.
+        Owner::Package => "",
+    };
     let id = offload_format::Hash128::of_parts(&[
         env.package.as_bytes(),
         b"\0",
@@ -104,13 +118,24 @@ fn names(env: &CargoEnv, module: &str, pack: &Pack) -> Names {
         b"\0",
         &pack.layout.id.0,
     ]);
-    let module = crate::generate::identifier(module);
-    Names { archive: format!("offload_{module}_{id}"), anchor: format!("__offload_anchor_{module}_{id}") }
+    let name = name(env, owner);
+    Names {
+        archive: format!("offload{name}_{id}"),
+        anchor: format!("__offload_anchor{}_{id}", name.replace('-', "_")),
+    }
+}
+
+/// What people see of the owner. Modules come without a hyphen, so that none is taken for a package.
+fn name(env: &CargoEnv, owner: Owner<'_>) -> String {
+    match owner {
+        Owner::Module(module) => format!("_{}", crate::generate::identifier(module)),
+        Owner::Package => format!("-{}", crate::generate::identifier(&env.package)),
+    }
 }
 
 /// `OUT_DIR` keeps what earlier builds wrote.
-fn remove_stale(env: &CargoEnv, names: &Names, module: &str) -> Result<()> {
-    let prefix = format!("liboffload_{}_", crate::generate::identifier(module));
+fn remove_stale(env: &CargoEnv, names: &Names, owner: Owner<'_>) -> Result<()> {
+    let prefix = format!("liboffload{}_", name(env, owner));
     let current = format!("lib{}.a", names.archive);
     for path in fs::list(&env.out_dir)? {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();

@@ -46,14 +46,19 @@ pub(crate) fn scratch(parent: &Path) -> Result<tempfile::TempDir> {
 
 /// Writes a file through `fill` and moves it into place; the file is never seen half-written.
 pub(crate) fn publish(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    let parent = path.parent().unwrap_or(Path::new("."));
     let failed = |error| Error::io("write", path, error);
-    let mut file = public().tempfile_in(parent).map_err(failed)?;
+    let mut file = unfinished(path)?;
     let mut out = io::BufWriter::new(file.as_file_mut());
     fill(&mut out).and_then(|()| out.flush()).map_err(failed)?;
     drop(out);
     file.persist(path).map_err(|error| failed(error.error))?;
     Ok(())
+}
+
+/// A file that becomes `path` when it is persisted.
+pub(crate) fn unfinished(path: &Path) -> Result<tempfile::NamedTempFile> {
+    let parent = path.parent().unwrap_or(Path::new("."));
+    public().tempfile_in(parent).map_err(|error| Error::io("write", path, error))
 }
 
 /// As [`publish`], but leaves a file that has these bytes already as it is, with its time.

@@ -1,10 +1,12 @@
 //! How many compilers run at once: as many as cargo's jobserver grants.
 #![expect(unsafe_code, reason = "the jobserver is inherited as a file descriptor")]
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 
 use jobserver::{Acquired, Client, HelperThread};
+use offload_format::packer::Workers;
 
 /// Tokens of cargo's jobserver. A build script holds one from the start.
 ///
@@ -80,6 +82,21 @@ impl Jobs {
             };
             running.into_iter().map(join).collect()
         })
+    }
+}
+
+impl Workers for Jobs {
+    /// In as many threads as there are processors, each of which holds a token while it works.
+    fn each(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(count);
+        let next = AtomicUsize::new(0);
+        self.map(&vec![(); threads], |()| {
+            let _token = self.token();
+            while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|index| *index < count)
+            {
+                work(index);
+            }
+        });
     }
 }
 

@@ -13,12 +13,14 @@
 //!
 //! 1. `targets` under `[package.metadata.offload]` of the crate's own manifest,
 //! 2. the file that the environment variable `OFFLOAD_CONFIG` names,
-//! 3. `OFFLOAD_TARGETS` (separated by commas) and `OFFLOAD_COMPRESSION` (a level, or `none`).
+//! 3. `OFFLOAD_TARGETS` (separated by commas) and `OFFLOAD_COMPRESSION` (a mode or a level).
 //!
 //! The file and the manifest may also say how a module is compiled, on top of what build.rs says:
 //!
 //! ```toml
 //! targets = ["portable", "intel:xe-hpg", "cubin:sm_90", { name = "amdgcn:gfx90a", optional = true }]
+//!
+//! compression = "balanced"    # "none", "fast", "max", "archive", { level = 7 }, { mode = "max", level = 20 }
 //!
 //! [modules.attention]
 //! variants = { HEAD_DIM = [64, 128], T = ["half", "float"] } # one module for each combination
@@ -31,6 +33,14 @@
 //! max-spills = 0              # bytes; { warn = BYTES }; "any"
 //! kernels.forward.max-registers = 255
 //! ```
+//!
+//! | compression | what it does | usual level of zstd |
+//! |---|---|---|
+//! | `none` | equal images are stored once | |
+//! | `fast` | images are stored relative to others, by their looks; the default of development builds | 3 |
+//! | `balanced` | what resembles what, and what a filter saves, is measured; the default of release builds | 19 |
+//! | `max` | more is measured, and closer | 22 |
+//! | `archive` | LZMA, for downloads: an image takes ten times as long to read, and the program needs the feature `archive` of `offload-rt` | |
 //!
 //! | variable | meaning |
 //! |---|---|
@@ -60,12 +70,14 @@ mod embed;
 mod env;
 mod error;
 mod flight;
+mod flow;
 mod fs;
 mod generate;
 mod ir;
 mod jobs;
 mod kernel;
 mod options;
+mod packing;
 mod report;
 mod source;
 mod targets;
@@ -74,4 +86,5 @@ mod toolchain;
 
 pub use crate::build::{Build, OpenClStd};
 pub use crate::error::Error;
+pub use crate::flow::{compile_all, try_compile_all};
 pub use crate::options::{Compiler, Split};

@@ -67,6 +67,18 @@ pub enum ErrorKind {
         /// The library's own message.
         message: String,
     },
+    /// The LZMA coder refused a frame or the data to compress.
+    Lzma {
+        /// The library's own message.
+        message: String,
+    },
+    /// Something that this build of the program leaves out.
+    Feature {
+        /// What is not there.
+        what: &'static str,
+        /// The cargo feature that brings it.
+        feature: &'static str,
+    },
     /// A feature of the format that this release cannot read yet.
     Unsupported {
         /// The feature.
@@ -138,6 +150,11 @@ impl fmt::Display for Error {
             ErrorKind::Zstd { message } => write!(f, "zstd: {message}"),
             ErrorKind::Zlib { message } => write!(f, "zlib: {message}"),
             ErrorKind::Lz4 { message } => write!(f, "LZ4: {message}"),
+            ErrorKind::Lzma { message } => write!(f, "lzma: {message}"),
+            ErrorKind::Feature { what, feature } => write!(
+                f,
+                "{what} needs the feature `{feature}` of the crate `offload-rt`, which this program was built without"
+            ),
             ErrorKind::Unsupported { what, value } => {
                 write!(f, "{what} {value} is of a later release; this one cannot read it")
             }

@@ -4,7 +4,7 @@
 //! - [`pack`]: the container of compressed device images, the same embedded, beside a program or vendored;
 //! - [`section`]: how a linked program points to its packs;
 //! - [`codec`]: compressing an image into a frame and back, verified;
-//! - behind features: [`spirv`], [`zebin`], [`ptx`], [`cubin`], [`code_object`], LLVM's [`offload_binary`],
+//! - behind features: [`packer`], which decides how images are stored; [`spirv`], [`zebin`], [`ptx`], [`cubin`], [`code_object`], LLVM's [`offload_binary`],
 //!   [`syclbin`], the containers of others: [`bundle`] and [`ccob`] (clang, HIP), [`fatbin`] (CUDA), [`ocloc`] (Intel),
 //!   and [`carrier`]: where programs and libraries carry images of any tool chain.
 //!
@@ -26,6 +26,8 @@
 pub mod bytes;
 pub mod codec;
 pub mod pack;
+#[cfg(feature = "packer")]
+pub mod packer;
 pub mod section;
 
 #[cfg(feature = "bundle")]

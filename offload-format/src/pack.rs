@@ -22,11 +22,12 @@
 
 mod elsewhere;
 pub mod layout;
+mod place;
 mod read;
 mod record;
 mod write;
 
 pub use self::elsewhere::{ELSEWHERE, Elsewhere};
 pub use self::read::Pack;
-pub use self::record::{ArgInfo, ArgKind, Image, KernelInfo, Notice, NoticeKind};
-pub use self::write::{NewImage, PackBuilder, PackLayout, Placement};
+pub use self::record::{ArgInfo, ArgKind, Block, Image, KernelInfo, Notice, NoticeKind};
+pub use self::write::{NewBlock, NewImage, PackBuilder, PackLayout, Placement};

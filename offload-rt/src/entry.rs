@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use offload_format::codec::{self, Codec, Filter};
+use offload_format::codec::{self, Codec};
 use offload_format::pack::{Image, Pack};
 use offload_format::{Aspects, Hash128, ImageKind, Target, UnknownTarget};
 
@@ -21,15 +21,39 @@ pub struct Entry {
 
 struct Shared {
     pack: Arc<PackInfo>,
-    index: usize,
+    index: u32,
     record: Record,
     loaded: ForkOnce<Result<Arc<Vec<u8>>, Error>>,
 }
 
-/// A pack with the name of the crate it was built for.
+/// A pack, checked when it is first asked for.
 pub(crate) struct PackInfo {
-    pub(crate) bytes: PackBytes,
-    pub(crate) package: String,
+    bytes: PackBytes,
+    checked: ForkOnce<Result<(), offload_format::Error>>,
+}
+
+impl PackInfo {
+    pub(crate) fn new(bytes: PackBytes) -> PackInfo {
+        PackInfo { bytes, checked: ForkOnce::new() }
+    }
+
+    /// The pack, whose index is undamaged.
+    pub(crate) fn pack(&self) -> Result<Pack<'_>, offload_format::Error> {
+        let pack = Pack::parse(&self.bytes)?;
+        self.checked.get_or_make(|| pack.verify_index()).clone()?;
+        Ok(pack)
+    }
+
+    /// The name of the crate that the pack was built for.
+    pub(crate) fn package(&self) -> &str {
+        Pack::parse(&self.bytes).ok().and_then(|pack| pack.meta("package")).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for PackInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PackInfo").field("package", &self.package()).finish_non_exhaustive()
+    }
 }
 
 struct Record {
@@ -44,7 +68,7 @@ struct Record {
     stored_size: u64,
     raw_size: u64,
     hash: Hash128,
-    later: Option<String>,
+    refusal: Option<offload_format::Error>,
     kernels: Vec<KernelInfo>,
 }
 
@@ -79,7 +103,7 @@ impl Entry {
 
     /// The package whose build made the image.
     pub fn package(&self) -> &str {
-        &self.shared.pack.package
+        self.shared.pack.package()
     }
 
     /// What the image's bytes are.
@@ -98,12 +122,12 @@ impl Entry {
         self.shared.record.aspects
     }
 
-    /// How the image is compressed.
+    /// How the image is compressed, by itself or with others in a block.
     pub fn codec(&self) -> Codec {
         self.shared.record.codec
     }
 
-    /// Size in the pack, in bytes.
+    /// Size in the pack, in bytes; its share if it lies with others in a block.
     pub fn stored_size(&self) -> u64 {
         self.shared.record.stored_size
     }
@@ -141,28 +165,31 @@ impl Entry {
         if self.part().is_empty() { target } else { format!("{target} [{}]", escape(self.part())) }
     }
 
-    /// Why this release cannot decompress the image, if it cannot.
-    pub(crate) fn later(&self) -> Option<&str> {
-        self.shared.record.later.as_deref()
+    /// Why this program cannot decompress the image, if it cannot.
+    pub(crate) fn refusal(&self) -> Option<&offload_format::Error> {
+        self.shared.record.refusal.as_ref()
     }
 
     fn decode(&self) -> Result<Vec<u8>, Error> {
         let failed = |cause| Error::from(Kind::Image { image: self.to_string(), cause });
-        let pack = Pack::parse(&self.shared.pack.bytes).map_err(failed)?;
-        let image = pack.images().nth(self.shared.index);
-        let missing =
-            offload_format::ErrorKind::Invalid { what: "image index", value: self.shared.index as u64 };
-        let image = image.unwrap_or_else(|| Err(missing.into())).map_err(failed)?;
+        let pack = self.shared.pack.pack().map_err(failed)?;
+        let image = pack.image(self.shared.index).map_err(failed)?;
         codec::decode(&pack, &image).map_err(failed)
+    }
+
+    /// Whether this is image number `index` of `pack`.
+    pub(crate) fn is(&self, pack: &Arc<PackInfo>, index: u32) -> bool {
+        self.shared.index == index && Arc::ptr_eq(&self.shared.pack, pack)
     }
 
     /// The entry of image number `index` of `pack`.
     pub(crate) fn new(
         info: &Arc<PackInfo>,
         pack: &Pack<'_>,
-        (index, image): (usize, &Image<'_>),
+        (index, image): (u32, &Image<'_>),
     ) -> Result<Entry, offload_format::Error> {
         let kernels = pack.kernels(image).collect::<Result<_, _>>()?;
+        let (codec, stored_size) = pack.stored(image)?;
         let record = Record {
             module: image.module.to_string(),
             variant: image.variant.to_string(),
@@ -171,27 +198,16 @@ impl Entry {
             target: image.target_text.to_string(),
             image_kind: image.image_kind,
             format_version: image.format_version,
-            codec: image.codec,
-            stored_size: image.stored_size,
+            codec,
+            stored_size,
             raw_size: image.raw_size,
             hash: image.hash,
-            later: later(image),
+            refusal: codec::check(pack, image).err(),
             kernels,
         };
         let pack = info.clone();
         Ok(Entry { shared: Arc::new(Shared { pack, index, record, loaded: ForkOnce::new() }) })
     }
-}
-
-fn later(image: &Image<'_>) -> Option<String> {
-    let codec = !matches!(image.codec, Codec::Raw | Codec::Zstd);
-    if codec || image.parent.is_some() {
-        return Some(format!("codec {}", image.codec));
-    }
-    if image.filter != Filter::None {
-        return Some(format!("filter {}", image.filter));
-    }
-    image.block.map(|_| "a block of images".to_string())
 }
 
 impl fmt::Display for Entry {

@@ -8,13 +8,14 @@
 //! - [`Entry::load`] decompresses one image, once, and checks it against its hash; [`Device::open`] hands it to a
 //!   driver.
 //!
-//! Nothing runs before `main`, and finding images reads only their index.
+//! Nothing runs before `main`. Finding packs reads their headers, and selecting the records of one kernel module.
 //!
 //! | feature | adds |
 //! |---|---|
 //! | `host` (default) | `host`: images for the program's own CPU run in this process, without a driver |
 //! | `opencl` | `opencl`: OpenCL devices; the library is opened at run time |
 //! | `cuda` | `cuda`: NVIDIA devices through CUDA's driver, which is opened at run time |
+//! | `archive` | images that were built with `compression = "archive"` can be read |
 //!
 //! ```
 //! use offload_format::codec::{self, Codec};
@@ -59,6 +60,7 @@ pub mod opencl;
 mod device;
 mod entry;
 mod error;
+mod index;
 mod launch;
 #[allow(unsafe_code, reason = "takes the address of a linked symbol")]
 mod macros;

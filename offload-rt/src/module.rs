@@ -29,7 +29,7 @@ impl Module {
 
     /// The images.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.registry.entries().iter().filter(|entry| entry.module() == self.name)
+        self.registry.module(self.name).iter()
     }
 
     /// The best image for each kernel on `device`; see [`Registry::select`].

@@ -49,7 +49,8 @@ impl<T> ForkOnce<T> {
         }
     }
 
-    fn get(&self) -> Option<&T> {
+    /// The value, if it was made.
+    pub(crate) fn get(&self) -> Option<&T> {
         let value = self.value.load(Ordering::Acquire);
         // SAFETY: the pointer is null or comes from `Box::into_raw` in `fill`, and is freed in `drop` alone.
         unsafe { value.as_ref() }

@@ -1,16 +1,15 @@
 //! All device images of a program, and the choice among them.
 
-use std::collections::BTreeSet;
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use offload_format::pack::{NoticeKind, Pack};
-use offload_format::{Hash128, Variant};
+use offload_format::Variant;
+use offload_format::pack::NoticeKind;
 
 use crate::device::Device;
-use crate::entry::{Entry, PackInfo};
+use crate::entry::Entry;
 use crate::error::Error;
+use crate::index::Index;
 use crate::sections::{self, Found, FoundPack, PackBytes};
 use crate::select::{self, Selection};
 use crate::text::escape;
@@ -18,16 +17,9 @@ use crate::text::escape;
 /// The device images of some packs.
 ///
 /// Entries remember what they have loaded, so keep one registry and clone it where it is needed: clones share.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Registry {
-    contents: Arc<Contents>,
-}
-
-#[derive(Debug, Default)]
-struct Contents {
-    entries: Vec<Entry>,
-    notices: Vec<Notice>,
-    skipped: Vec<Skipped>,
+    index: Arc<Index>,
 }
 
 /// Something that the build left out, and why.
@@ -81,18 +73,20 @@ impl Registry {
     }
 
     /// All images: packs in the order of the link, and in a pack sorted by module, variant and target.
+    ///
+    /// Selecting reads the records of one module; this reads all of them, once.
     pub fn entries(&self) -> &[Entry] {
-        &self.contents.entries
+        &self.index.lists().entries
     }
 
     /// What the builds left out.
     pub fn notices(&self) -> &[Notice] {
-        &self.contents.notices
+        &self.index.lists().notices
     }
 
     /// What this release cannot read.
     pub fn skipped(&self) -> &[Skipped] {
-        &self.contents.skipped
+        &self.index.lists().skipped
     }
 
     /// The best image for `device` of each kernel in the kernel module `module`.
@@ -154,82 +148,38 @@ impl Registry {
         select::variants(self, module)
     }
 
+    /// The images of `module`, without a look at others.
+    pub(crate) fn module(&self, module: &str) -> &[Entry] {
+        self.index.module(module)
+    }
+
     pub(crate) fn from_found(found: Found) -> Registry {
-        let mut contents = Contents::default();
-        contents.skipped.extend(found.skipped.into_iter().map(|reason| Skipped { reason }));
-        let mut seen = BTreeSet::new();
-        for pack in found.packs {
-            if let Err(error) = contents.add(pack, &mut seen) {
-                contents.skipped.push(Skipped { reason: error.to_string() });
-            }
-        }
-        Registry { contents: Arc::new(contents) }
+        Registry { index: Arc::new(Index::new(found)) }
     }
 }
 
-impl Contents {
-    fn add(&mut self, found: FoundPack, seen: &mut BTreeSet<Hash128>) -> Result<(), offload_format::Error> {
-        let FoundPack { bytes, home } = found;
-        let held = bytes.clone();
-        let pack = Pack::parse(&held)?;
-        pack.verify_index()?;
-        // A crate that is linked into the program and into a plugin brings the same pack twice.
-        if !seen.insert(pack.id()?) {
-            return Ok(());
-        }
-        let package = pack.meta("package").unwrap_or_default().to_string();
-        let info = Arc::new(PackInfo { bytes, package });
-        for (index, image) in pack.images().enumerate() {
-            match image.and_then(|image| Entry::new(&info, &pack, (index, &image))) {
-                Ok(entry) => self.entries.push(entry),
-                Err(error) => {
-                    let reason = format!("image {index} of package {}: {error}", escape(&info.package));
-                    self.skipped.push(Skipped { reason });
-                }
-            }
-        }
-        let opened = self.add_files(&pack, home, seen)?;
-        self.add_notices((&pack, &opened), &info.package);
-        Ok(())
+impl Default for Registry {
+    /// No images.
+    fn default() -> Registry {
+        Registry::from_found(Found::default())
     }
+}
 
-    /// Adds the packs that lie in other files; returns the names of the files that could be opened.
-    fn add_files(
-        &mut self,
-        pack: &Pack<'_>,
-        home: Option<PathBuf>,
-        seen: &mut BTreeSet<Hash128>,
-    ) -> Result<BTreeSet<String>, offload_format::Error> {
-        let mut opened = BTreeSet::new();
-        for there in pack.elsewhere() {
-            let there = there?;
-            let found = sections::open_beside(&there, home.as_deref()).and_then(|bytes| {
-                // A pack of a file that refers to further files would not be one that this project writes.
-                let found = FoundPack { bytes, home: None };
-                self.add(found, seen).map_err(|error| format!("pack file `{}`: {error}", there.file()))
-            });
-            match found {
-                Ok(()) => drop(opened.insert(there.file().to_string())),
-                Err(reason) => self.skipped.push(Skipped { reason: escape(&reason) }),
-            }
-        }
-        Ok(opened)
-    }
-
-    fn add_notices(&mut self, (pack, opened): (&Pack<'_>, &BTreeSet<String>), package: &str) {
-        // What lies elsewhere and was found there is not missing.
-        let found = |notice: &offload_format::pack::Notice<'_>| {
-            notice.kind == NoticeKind::Elsewhere && opened.contains(notice.reason)
-        };
-        // The index is verified: a notice that cannot be read is of a later release and says nothing to this one.
-        let notices = pack.notices().flatten().filter(|notice| !found(notice));
-        self.notices.extend(notices.map(|notice| Notice {
+impl Notice {
+    pub(crate) fn new(package: &str, notice: &offload_format::pack::Notice<'_>) -> Notice {
+        Notice {
             kind: notice.kind,
             package: package.to_string(),
             module: notice.module.to_string(),
             target: notice.target.to_string(),
             reason: notice.reason.to_string(),
-        }));
+        }
+    }
+}
+
+impl Skipped {
+    pub(crate) fn new(reason: String) -> Skipped {
+        Skipped { reason }
     }
 }
 

@@ -36,9 +36,10 @@ pub(crate) fn select(
         candidates.iter().map(|entry| (*entry, rules::judge(entry, device))).collect();
     let picks = Picks::of(&judged);
     let asked = Asked {
+        name: module.to_string(),
         module: name(module, &judged),
         device: device.description(),
-        missing: missing(registry, module),
+        registry: registry.clone(),
     };
     Selection::new(asked, &judged, &picks).map_err(|asked| no_fit(asked, &judged))
 }
@@ -46,11 +47,19 @@ pub(crate) fn select(
 /// What a choice was asked for; it stands in errors.
 #[derive(Clone, Debug)]
 struct Asked {
+    name: String,
     /// `module` or `module/variant`.
     module: String,
     device: String,
-    /// What the build has left out.
-    missing: Vec<String>,
+    /// What it was asked of.
+    registry: Registry,
+}
+
+impl Asked {
+    /// What the build has left out of `module`, which only errors tell.
+    fn missing(&self) -> Vec<String> {
+        missing(&self.registry, &self.name)
+    }
 }
 
 fn name(module: &str, judged: &[Judged<'_>]) -> String {
@@ -61,7 +70,8 @@ fn name(module: &str, judged: &[Judged<'_>]) -> String {
 fn no_fit(asked: Asked, judged: &[Judged<'_>]) -> Error {
     let refusals = judged.iter().filter_map(|(entry, fit)| Some((entry, fit.as_ref().err()?)));
     let refused = refusals.map(|(entry, reason)| format!("{}: {reason}", entry.place())).collect();
-    let Asked { module, device, missing } = asked;
+    let missing = asked.missing();
+    let Asked { module, device, .. } = asked;
     Kind::NoFit { module, device, refused, missing }.into()
 }
 

@@ -87,7 +87,7 @@ fn images_of_later_releases_are_listed_and_refused() {
     let hash = Registry::from_pack(pack.clone()).unwrap().entries()[0].hash();
     let record = pack.windows(16).position(|window| window == hash.0).unwrap() - 64;
     for (offset, value, reason) in
-        [(28, 77u16, "codec unknown(77)"), (30, 1, "filter spirv-ids"), (24, 999, "kind unknown(999)")]
+        [(28, 77u16, "codec 77"), (30, 78, "filter 78"), (24, 999, "kind unknown(999)")]
     {
         let bytes = edited(pack.clone(), |bytes| {
             bytes[record + offset..record + offset + 2].copy_from_slice(&value.to_le_bytes());

@@ -89,6 +89,15 @@ fn every_language_reaches_its_targets() {
 
     variants_and_parts(&text);
     resources(&text);
+    assert_eq!(packs(&project.program()), 1, "all modules share a pack");
+}
+
+/// How many packs a program carries. The magic is also a constant of the code that reads them.
+fn packs(program: &Path) -> usize {
+    let bytes = std::fs::read(program).unwrap();
+    let magic = offload_format::pack::layout::MAGIC;
+    let starts = (0..bytes.len() - 8).filter(|at| bytes[*at..].starts_with(&magic));
+    starts.filter(|at| offload_format::pack::Pack::parse(&bytes[*at..]).is_ok()).count()
 }
 
 fn variants_and_parts(text: &str) {

@@ -1,6 +1,8 @@
 //! `compression`: the setting in `offload.toml`.
 
+use offload_format::packer::Effort;
 use serde::Serialize;
+use toml_edit::Value;
 
 use crate::cli;
 use crate::config_file::ConfigFile;
@@ -17,20 +19,20 @@ struct Message<'a> {
 pub(super) fn run(output: &Output, args: &cli::Compression) -> Result<ExitStatus> {
     let mut file = ConfigFile::open(args.file.config.as_deref())?;
     if let Some(value) = &args.value {
-        file.set_compression(level(value)?);
+        file.set_compression(setting(value)?);
         file.save()?;
     }
-    let default = "{ level = 19 } in release builds, { level = 3 } in others (default)";
+    let default = "\"balanced\" in release builds, \"fast\" in others (default)";
     let value = file.compression().unwrap_or_else(|| default.to_string());
     output.message(&Message { reason: "compression", value: &value }, &value)?;
     Ok(ExitStatus::Success)
 }
 
-fn level(text: &str) -> Result<Option<i64>> {
-    match (text, text.parse()) {
-        ("none", _) => Ok(None),
-        (_, Ok(level @ 1..=22)) => Ok(Some(level)),
+fn setting(text: &str) -> Result<Value> {
+    match (text.parse::<Effort>(), text.parse()) {
+        (Ok(mode), _) => Ok(Value::from(mode.to_string())),
+        (_, Ok(level @ 1..=22)) => Ok(Value::InlineTable([("level", level)].into_iter().collect())),
         _ => Err(Error::usage(format!("`{}` is no compression", text.escape_default()))
-            .hint("write `none`, or a level from 1 to 22")),
+            .hint("write `none`, `fast`, `balanced`, `max` or `archive`, or a level from 1 to 22")),
     }
 }

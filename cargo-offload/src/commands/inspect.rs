@@ -23,6 +23,10 @@ struct ImageMessage {
     offload_kind: String,
     codec: String,
     filter: String,
+    /// The block that the image lies in with others; `stored_size` is its share then.
+    block: Option<u32>,
+    /// What the image is stored relative to, by hash.
+    parent: Option<String>,
     stored_size: u64,
     raw_size: u64,
     hash: String,
@@ -148,6 +152,8 @@ fn cells(message: &ImageMessage) -> [(&'static str, String); 13] {
 
 fn image_message(pack: &Pack<'_>, image: &Image<'_>) -> Result<ImageMessage> {
     let kernels = pack.kernels(image).map(|kernel| kernel.map(kernel_message).map_err(broken));
+    let (codec, stored_size) = pack.stored(image).map_err(broken)?;
+    let parent = image.parent.map(|parent| pack.image(parent)).transpose().map_err(broken)?;
     Ok(ImageMessage {
         reason: "image",
         package: pack.meta("package").unwrap_or_default().to_string(),
@@ -159,9 +165,11 @@ fn image_message(pack: &Pack<'_>, image: &Image<'_>) -> Result<ImageMessage> {
         target: image.target_text.to_string(),
         image_kind: image.image_kind.to_string(),
         offload_kind: image.offload_kind.to_string(),
-        codec: image.codec.to_string(),
+        codec: codec.to_string(),
         filter: image.filter.to_string(),
-        stored_size: image.stored_size,
+        block: image.block,
+        parent: parent.map(|parent| parent.hash.to_string()),
+        stored_size,
         raw_size: image.raw_size,
         hash: image.hash.to_string(),
         kernels: kernels.collect::<Result<_>>()?,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use offload_format::{Hash128, bytes};
@@ -54,6 +54,19 @@ impl Blob {
         Ok(Blob { path, hash, size })
     }
 
+    /// Writes what `fill` hands out, which is not known in advance and need not fit memory.
+    pub(super) fn stream(path: PathBuf, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Blob> {
+        let failed = |error| Error::io("write", &path, error);
+        let mut file = fs::unfinished(&path)?;
+        file.write_all(&[0; HEADER]).map_err(failed)?;
+        let (hash, size) = counted(file.as_file_mut(), fill, failed)?;
+        let header = [&MAGIC[..], &size.to_le_bytes(), &hash.0].concat();
+        file.rewind().map_err(failed)?;
+        file.write_all(&header).map_err(failed)?;
+        file.persist(&path).map_err(|error| failed(error.error))?;
+        Ok(Blob { path, hash, size })
+    }
+
     /// The bytes, checked.
     ///
     /// # Errors
@@ -67,6 +80,15 @@ impl Blob {
     pub(crate) fn read_text(&self) -> Result<String> {
         String::from_utf8(self.read()?)
             .map_err(|_| Error::new(format!("`{}` is not UTF-8", self.path.display())))
+    }
+
+    /// Hands the bytes to `visit`, piece by piece, and checks them on the way.
+    pub(crate) fn for_each_piece(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let mut outcome = Ok(());
+        let mut out = Visitor { visit, outcome: &mut outcome };
+        let copied = self.copy_to(&mut out);
+        outcome?;
+        copied.map_err(|error| Error::io("read", &self.path, error))
     }
 
     /// Copies the bytes to `out`, without holding them in memory, and checks them on the way.
@@ -100,6 +122,62 @@ impl Blob {
     fn stale(&self) -> io::Error {
         let _ = std::fs::remove_file(&self.path);
         io::Error::other(Stale(self.path.clone()))
+    }
+}
+
+/// Keeps the error of a function that is called where only errors of input and output pass.
+struct Visitor<'a> {
+    visit: &'a mut dyn FnMut(&[u8]) -> Result<()>,
+    outcome: &'a mut Result<()>,
+}
+
+impl Write for Visitor<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match (self.visit)(bytes) {
+            Ok(()) => Ok(bytes.len()),
+            Err(error) => {
+                *self.outcome = Err(error);
+                Err(io::Error::other("stopped"))
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Hash and size of what `fill` writes to `file`.
+fn counted(
+    file: &mut File,
+    fill: impl FnOnce(&mut dyn Write) -> Result<()>,
+    failed: impl Fn(io::Error) -> Error,
+) -> Result<(Hash128, u64)> {
+    let mut out = Counted { out: io::BufWriter::new(file), hasher: blake3::Hasher::new(), size: 0 };
+    fill(&mut out)?;
+    out.flush().map_err(failed)?;
+    let mut hash = Hash128([0; 16]);
+    out.hasher.finalize_xof().fill(&mut hash.0);
+    Ok((hash, out.size))
+}
+
+/// Hashes and counts what goes through.
+struct Counted<W> {
+    out: W,
+    hasher: blake3::Hasher,
+    size: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write_all(bytes)?;
+        self.hasher.update(bytes);
+        self.size = self.size.saturating_add(bytes.len() as u64);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }
 

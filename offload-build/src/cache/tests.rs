@@ -10,7 +10,12 @@ pub(super) fn cache(limits: Limits) -> (tempfile::TempDir, Cache) {
     (dir, cache)
 }
 
-pub(super) fn key(text: &str) -> Key {
+/// For the tests of other modules.
+pub(crate) fn unlimited() -> (tempfile::TempDir, Cache) {
+    cache(UNLIMITED)
+}
+
+pub(crate) fn key(text: &str) -> Key {
     KeyBuilder::new("test").part(text.as_bytes()).finish()
 }
 

@@ -3,20 +3,22 @@
 //! For each target the file that is for exactly that machine is taken as it is. Where there is none, SPIR-V goes
 //! through ocloc and PTX through ptxas.
 
+mod files;
+
 use std::path::Path;
 
 use offload_format::pack::KernelInfo;
-use offload_format::ptx::Ptx;
-use offload_format::{IntelArch, RegisterFile, SmArch, SpirvVersion, Target, code_object, cubin, spirv};
+use offload_format::{IntelArch, RegisterFile, SmArch, SpirvVersion, Target, spirv};
 
+pub(crate) use self::files::Files;
 use super::action::{Arg, Step};
 use super::describe::{self, Described};
 use super::unit::Unit;
 use super::{Compiled, Session, cubin as ptxas_cubin, intel};
-use crate::cache::{Blob, KeyBuilder};
+use crate::cache::Blob;
 use crate::error::{Error, Result};
+use crate::report;
 use crate::source::Language;
-use crate::{fs, report};
 
 pub(super) fn compile(session: &Session<'_>, target: &Target) -> Result<Compiled> {
     let named = |error: Error| error.context(format!("target `{target}`"));
@@ -37,18 +39,24 @@ pub(super) fn from_spirv(session: &Session<'_>, target: &Target, module: Blob) -
 
 fn finish(session: &Session<'_>, target: &Target, (raw, said): (Blob, String)) -> Result<Compiled> {
     let named = |error: Error| error.context(format!("target `{target}`"));
-    let content = raw.read()?;
-    let archive = content.starts_with(b"!<arch>");
-    let Described { format_version, aspects, mut kernels } = match archive {
+    let described = |content: &[u8]| described(target, (content, &said)).map_err(named);
+    let Described { format_version, aspects, kernels } =
+        session.workshop.files.with_content(&raw, described)?;
+    Ok(Compiled { image: image(session, target, (format_version, kernels, aspects)), raw })
+}
+
+/// The record of an image, from its bytes and from what the tool that made it said.
+fn described(target: &Target, (content, said): (&[u8], &str)) -> Result<Described> {
+    let mut described = match content.starts_with(b"!<arch>") {
         // Members are read when ocloc made them; here they are taken as they are.
         true => Described::default(),
-        false => describe::image(target, &content).map_err(named)?,
+        false => describe::image(target, content)?,
     };
     match target {
-        Target::Intel(arch) => report::add_ocloc(&mut kernels, (&content, &said), arch),
-        _ => report::add_ptxas(&mut kernels, &said),
+        Target::Intel(arch) => report::add_ocloc(&mut described.kernels, (content, said), arch),
+        _ => report::add_ptxas(&mut described.kernels, said),
     }
-    Ok(Compiled { image: image(session, target, (format_version, kernels, aspects)), raw })
+    Ok(described)
 }
 
 fn image(
@@ -65,16 +73,15 @@ fn bytes(session: &Session<'_>, target: &Target) -> Result<(Blob, String)> {
     match target {
         Target::Spirv64(version) => Ok((spirv_file(session, Some(*version))?, String::new())),
         Target::Nvptx(sm) => Ok((ptx_file(session, sm)?, String::new())),
-        Target::Cubin(sm) => match one(session, Language::Cubin, |bytes| cubin_fits(bytes, sm))? {
+        Target::Cubin(sm) => match one(session, Language::Cubin, |purpose| cubin_fits(purpose, sm))? {
             Some(file) => Ok((file, String::new())),
             None => assemble(session, sm),
         },
         Target::Amdgcn(arch) => {
-            let fits = |bytes: &[u8]| Ok(code_object::info(bytes)?.target_id == arch.to_string());
-            let file = one(session, Language::AmdCodeObject, fits)?;
+            let file = one(session, Language::AmdCodeObject, |processor| processor == arch.to_string())?;
             Ok((file.ok_or_else(|| missing(session))?, String::new()))
         }
-        Target::Intel(arch) => match one(session, Language::Ocloc, |_| Ok(true))? {
+        Target::Intel(arch) => match one(session, Language::Ocloc, |_| true)? {
             Some(file) => Ok((file, String::new())),
             None => native(session, arch, &spirv_file(session, None)?),
         },
@@ -82,18 +89,13 @@ fn bytes(session: &Session<'_>, target: &Target) -> Result<(Blob, String)> {
     }
 }
 
-/// The only file of `language` that `fits`.
-fn one(
-    session: &Session<'_>,
-    language: Language,
-    fits: impl Fn(&[u8]) -> Result<bool>,
-) -> Result<Option<Blob>> {
+/// The only file of `language` whose purpose `fits`; see [`Files::purpose`].
+fn one(session: &Session<'_>, language: Language, fits: impl Fn(&str) -> bool) -> Result<Option<Blob>> {
     let mut found: Option<(&Path, Blob)> = None;
     for file in session.sources.files.iter().filter(|file| file.language == language) {
         let blob = read(session, &file.path)?;
-        let content = blob.read()?;
-        let broken = |error: Error| error.context(format!("`{}`", file.path.display()));
-        if !fits(&content).map_err(broken)? {
+        let purpose = session.workshop.files.purpose(language, &blob);
+        if !fits(&purpose.map_err(|error| error.context(format!("`{}`", file.path.display())))?) {
             continue;
         }
         if let Some((other, _)) = found {
@@ -107,25 +109,20 @@ fn one(
 }
 
 pub(super) fn read(session: &Session<'_>, path: &Path) -> Result<Blob> {
-    let path = session.env.manifest_dir.join(path);
-    session.env.depends_on(&path);
-    let content = fs::read(&path)?;
-    let key = KeyBuilder::new("file").part(&content).finish();
-    session.cache.get_or(key, || Ok(content))
+    session.workshop.files.read(session, path)
 }
 
 fn spirv_file(session: &Session<'_>, version: Option<SpirvVersion>) -> Result<Blob> {
-    let fits = |bytes: &[u8]| {
-        let found = spirv::Module::parse(bytes)?.version();
-        // Every device that takes a version takes what is older.
-        Ok(version.is_none_or(|version| found <= version.word()))
+    // Every device that takes a version takes what is older.
+    let fits = |word: &str| {
+        let word: Option<u32> = word.parse().ok();
+        version.is_none_or(|version| word.is_some_and(|word| word <= version.word()))
     };
     one(session, Language::Spirv, fits)?.ok_or_else(|| missing(session))
 }
 
 fn ptx_file(session: &Session<'_>, sm: &SmArch) -> Result<Blob> {
-    let fits = |bytes: &[u8]| Ok(Ptx::parse(bytes)?.target() == sm.to_string());
-    one(session, Language::Ptx, fits)?.ok_or_else(|| missing(session))
+    one(session, Language::Ptx, |target| target == sm.to_string())?.ok_or_else(|| missing(session))
 }
 
 /// From the file for the newest architecture that `sm` can run.
@@ -134,10 +131,8 @@ fn assemble(session: &Session<'_>, sm: &SmArch) -> Result<(Blob, String)> {
     let mut best: Option<(u16, Blob)> = None;
     for file in files {
         let blob = read(session, &file.path)?;
-        let content = blob.read()?;
-        let Ok(Target::Nvptx(of)) = format!("nvptx:{}", Ptx::parse(&content)?.target()).parse() else {
-            continue;
-        };
+        let target = session.workshop.files.purpose(Language::Ptx, &blob)?;
+        let Ok(Target::Nvptx(of)) = format!("nvptx:{target}").parse() else { continue };
         let runs = if of.suffix().is_some() { of == *sm } else { of.number() <= sm.number() };
         if runs && best.as_ref().is_none_or(|(number, _)| *number < of.number()) {
             best = Some((of.number(), blob));
@@ -150,11 +145,13 @@ fn assemble(session: &Session<'_>, sm: &SmArch) -> Result<(Blob, String)> {
     session.step_said(&step, |bytes| describe::image(&Target::Cubin(sm.clone()), bytes).map(drop))
 }
 
-fn cubin_fits(bytes: &[u8], sm: &SmArch) -> Result<bool> {
-    let found = cubin::info(bytes)?;
-    let same = found.sm == u32::from(sm.number());
-    // An old toolkit's file tells of `a`, a new one's may not; nothing tells of `f`.
-    Ok(same && found.accelerated.is_none_or(|accelerated| accelerated == (sm.suffix() == Some('a'))))
+fn cubin_fits(purpose: &str, sm: &SmArch) -> bool {
+    let numbered = format!("sm_{}", sm.number());
+    match purpose.strip_suffix('*') {
+        Some(of_any_kind) => of_any_kind == numbered,
+        None if sm.suffix() == Some('a') => purpose == format!("{numbered}a"),
+        None => purpose == numbered,
+    }
 }
 
 fn native(session: &Session<'_>, arch: &IntelArch, module: &Blob) -> Result<(Blob, String)> {

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use super::Sources;
 use super::action::Done;
+use super::ready::Files;
 use crate::cache::Cache;
 use crate::env::CargoEnv;
 use crate::error::Result;
@@ -24,6 +25,7 @@ pub(crate) struct Workshop<'a> {
     pub(super) front_ends: Done,
     llvm: OnceLock<Llvm>,
     spirv_val: OnceLock<Option<Tool>>,
+    pub(super) files: Files,
 }
 
 /// The compilation of one module in one variant.
@@ -51,6 +53,7 @@ impl<'a> Workshop<'a> {
             front_ends: Done::default(),
             llvm: OnceLock::new(),
             spirv_val: OnceLock::new(),
+            files: Files::default(),
         }
     }
 }

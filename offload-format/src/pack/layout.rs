@@ -24,7 +24,7 @@ pub const MAGIC: [u8; 8] = *b"OFLDPACK";
 /// Readers refuse another major version.
 pub const MAJOR: u16 = 1;
 /// Grows with additions that old readers may ignore.
-pub const MINOR: u16 = 1;
+pub const MINOR: u16 = 2;
 /// Size of the header.
 pub const HEADER_SIZE: u64 = 64;
 /// Where the header keeps the hash of the index.
@@ -48,7 +48,7 @@ pub const TABLE_IMAGES: u32 = 3;
 pub const TABLE_KERNELS: u32 = 4;
 /// Table of kernel arguments; a kernel names a range of it.
 pub const TABLE_ARGS: u32 = 5;
-/// Table of blocks: frames that hold several small images. Written by later releases.
+/// Table of blocks: frames that hold several small images.
 pub const TABLE_BLOCKS: u32 = 6;
 /// Table of what is missing from the pack and why.
 pub const TABLE_NOTICES: u32 = 7;

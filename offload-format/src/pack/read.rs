@@ -1,11 +1,12 @@
 //! Reading a pack in place: address arithmetic, nothing is copied or decompressed.
 
 use super::layout::{
-    ARG_RECORD, DIRECTORY_ENTRY, HASH_OFFSET, HEADER_SIZE, IMAGE_RECORD, KERNEL_RECORD, MAGIC, MAJOR,
-    META_RECORD, NOTICE_RECORD, TABLE_ARGS, TABLE_IMAGES, TABLE_KERNELS, TABLE_META, TABLE_NOTICES,
-    TABLE_STRINGS,
+    ARG_RECORD, BLOCK_RECORD, DIRECTORY_ENTRY, HASH_OFFSET, HEADER_SIZE, IMAGE_RECORD, KERNEL_RECORD, MAGIC,
+    MAJOR, META_RECORD, NOTICE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES, TABLE_KERNELS, TABLE_META,
+    TABLE_NOTICES, TABLE_STRINGS,
 };
-use super::record::{self, Image, KernelInfo, Notice};
+use super::record::{self, Block, Image, KernelInfo, Notice};
+use crate::codec::Codec;
 use crate::{Error, ErrorKind, Hash128, bytes};
 
 /// A parsed pack over borrowed bytes.
@@ -19,6 +20,7 @@ pub struct Pack<'a> {
     images: Table,
     kernels: Table,
     args: Table,
+    blocks: Table,
     notices: Table,
 }
 
@@ -58,6 +60,7 @@ impl<'a> Pack<'a> {
             images: Table::default(),
             kernels: Table::default(),
             args: Table::default(),
+            blocks: Table::default(),
             notices: Table::default(),
         };
         pack.read_directory()?;
@@ -108,6 +111,7 @@ impl<'a> Pack<'a> {
                 TABLE_IMAGES => (&mut self.images, IMAGE_RECORD),
                 TABLE_KERNELS => (&mut self.kernels, KERNEL_RECORD),
                 TABLE_ARGS => (&mut self.args, ARG_RECORD),
+                TABLE_BLOCKS => (&mut self.blocks, BLOCK_RECORD),
                 TABLE_NOTICES => (&mut self.notices, NOTICE_RECORD),
                 // A kind of a later release.
                 _ => continue,
@@ -187,18 +191,86 @@ impl<'a> Pack<'a> {
         self.records(self.notices).map(move |record| record::notice(&pack, record))
     }
 
-    /// The stored bytes of `image`.
+    /// Image number `index`, in the order of [`Pack::images`].
     ///
     /// # Errors
-    /// [`ErrorKind::Truncated`] if the record points outside the payload; [`ErrorKind::Unsupported`] for an
-    /// image inside a block, which later releases write.
+    /// [`ErrorKind::Invalid`] if there are not so many; as for every record, [`ErrorKind::Truncated`] or
+    /// [`ErrorKind::Text`].
+    pub fn image(&self, index: u32) -> Result<Image<'a>, Error> {
+        record::image(self, self.images.record(self.bytes, index.into())?)
+    }
+
+    /// The numbers of the images of `module`: they lie together, and are found by halving, not by reading all.
+    ///
+    /// # Errors
+    /// As [`Pack::image`].
+    pub fn module(&self, module: &str) -> Result<std::ops::Range<u32>, Error> {
+        let count = u32::try_from(self.images.count).unwrap_or(u32::MAX);
+        let first = |before: &dyn Fn(&str) -> bool| {
+            let (mut low, mut high) = (0, count);
+            while low < high {
+                let middle = low.midpoint(high);
+                let record = self.images.record(self.bytes, middle.into())?;
+                if before(self.text(record, 0)?) { low = middle.saturating_add(1) } else { high = middle }
+            }
+            Ok::<u32, Error>(low)
+        };
+        Ok(first(&|other| other < module)?..first(&|other| other <= module)?)
+    }
+
+    /// How many images there are.
+    pub fn image_count(&self) -> u64 {
+        self.images.count
+    }
+
+    /// Block number `index`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Invalid`] if there are not so many.
+    pub fn block(&self, index: u32) -> Result<Block, Error> {
+        record::block(self.blocks.record(self.bytes, index.into())?)
+    }
+
+    /// How `image` is compressed, and how many bytes of the pack it takes: of a block its share.
+    ///
+    /// # Errors
+    /// As [`Pack::block`].
+    pub fn stored(&self, image: &Image<'_>) -> Result<(Codec, u64), Error> {
+        let Some(block) = image.block else { return Ok((image.codec, image.stored_size)) };
+        let block = self.block(block)?;
+        let share = u128::from(block.stored_size) * u128::from(image.raw_size);
+        let share = share.checked_div(block.raw_size.into()).unwrap_or(0);
+        Ok((block.codec, u64::try_from(share).unwrap_or(u64::MAX)))
+    }
+
+    /// All blocks.
+    pub fn blocks(&self) -> impl Iterator<Item = Result<Block, Error>> + use<'a> {
+        self.records(self.blocks).map(record::block)
+    }
+
+    /// `size` stored bytes at `offset` from the payload's start.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Truncated`] if they are not all inside the pack.
+    pub fn payload(&self, offset: u64, size: u64) -> Result<&'a [u8], Error> {
+        let offset =
+            self.payload.checked_add(offset).ok_or_else(|| Error::invalid("offset of an image", offset))?;
+        bytes::range(self.bytes, offset, size, "image")
+    }
+
+    /// The stored bytes of `image`: its own frame, or that of the block it lies in.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Truncated`] if the record points outside the payload; [`ErrorKind::Invalid`] for a block that
+    /// does not exist.
     pub fn frame(&self, image: &Image<'_>) -> Result<&'a [u8], Error> {
-        if let Some(block) = image.block {
-            return Err(ErrorKind::Unsupported { what: "block", value: block.into() }.into());
+        match image.block {
+            Some(block) => {
+                let block = self.block(block)?;
+                self.payload(block.offset, block.stored_size)
+            }
+            None => self.payload(image.offset, image.stored_size),
         }
-        let offset = self.payload.checked_add(image.offset);
-        let offset = offset.ok_or_else(|| Error::invalid("offset of an image", image.offset))?;
-        bytes::range(self.bytes, offset, image.stored_size, "image")
     }
 
     pub(super) fn text(&self, record: &[u8], field: u64) -> Result<&'a str, Error> {

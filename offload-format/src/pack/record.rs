@@ -28,9 +28,10 @@ pub struct Image<'a> {
     pub parent: Option<u32>,
     /// The block that holds this image, by index.
     pub block: Option<u32>,
-    /// Where the frame starts, in bytes from the payload (or from the block's raw bytes).
+    /// Where the frame starts, in bytes from the payload; for an image in a block, where it starts in the block's
+    /// content.
     pub offset: u64,
-    /// Size of the frame in bytes.
+    /// Size of the frame in bytes; for an image in a block the same as `raw_size`.
     pub stored_size: u64,
     /// Size of the image in bytes.
     pub raw_size: u64,
@@ -55,6 +56,26 @@ impl Image<'_> {
     pub fn target(&self) -> Result<Target, UnknownTarget> {
         self.target_text.parse()
     }
+}
+
+/// A frame that holds several small images.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Block {
+    /// Where the frame starts, in bytes from the payload.
+    pub offset: u64,
+    /// Size of the frame in bytes.
+    pub stored_size: u64,
+    /// Size of the content in bytes: that of all images together.
+    pub raw_size: u64,
+    /// How the frame holds the content.
+    pub codec: Codec,
+    /// None in this release: the images of a block have filters of their own.
+    pub filter: Filter,
+    /// The block whose content is the prefix of this one, by index.
+    pub parent: Option<u32>,
+    /// Hash of the content.
+    pub hash: Hash128,
 }
 
 /// One kernel of an image; `None` and zero mean "not known".
@@ -173,6 +194,20 @@ pub(super) fn image<'a>(pack: &Pack<'a>, record: &[u8]) -> Result<Image<'a>, Err
         format_version: bytes::u32_at(record, 88, WHAT)?,
         aspects: Aspects::from_bits(bytes::u32_at(record, 92, WHAT)?),
         part: pack.text(record, 96)?,
+    })
+}
+
+pub(super) fn block(record: &[u8]) -> Result<Block, Error> {
+    const WHAT: &str = "block record";
+    let parent = bytes::u32_at(record, 28, WHAT)?;
+    Ok(Block {
+        offset: bytes::u64_at(record, 0, WHAT)?,
+        stored_size: bytes::u64_at(record, 8, WHAT)?,
+        raw_size: bytes::u64_at(record, 16, WHAT)?,
+        codec: Codec::from_u16(bytes::u16_at(record, 24, WHAT)?),
+        filter: Filter::from_u16(bytes::u16_at(record, 26, WHAT)?),
+        parent: (parent != super::layout::NONE).then_some(parent),
+        hash: Hash128(bytes::array(record, 32, WHAT)?),
     })
 }
 

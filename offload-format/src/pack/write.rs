@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::layout::{
-    ALIGN, ARG_RECORD, DIRECTORY_ENTRY, HASH_OFFSET, HEADER_SIZE, IMAGE_RECORD, KERNEL_ARGS_UNKNOWN,
-    KERNEL_HAS_BARRIER, KERNEL_RECORD, MAGIC, MAJOR, META_RECORD, MINOR, NONE, NOTICE_RECORD, TABLE_ARGS,
-    TABLE_IMAGES, TABLE_KERNELS, TABLE_META, TABLE_NOTICES, TABLE_STRINGS, UNKNOWN,
+    ALIGN, ARG_RECORD, BLOCK_RECORD, DIRECTORY_ENTRY, HASH_OFFSET, HEADER_SIZE, IMAGE_RECORD,
+    KERNEL_ARGS_UNKNOWN, KERNEL_HAS_BARRIER, KERNEL_RECORD, MAGIC, MAJOR, META_RECORD, MINOR, NONE,
+    NOTICE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES, TABLE_KERNELS, TABLE_META, TABLE_NOTICES,
+    TABLE_STRINGS, UNKNOWN,
 };
+use super::place::{Placed, Stored, place};
 use super::record::{KernelInfo, NoticeKind};
-use crate::codec::FrameInfo;
+use crate::codec::{Codec, Filter, FrameInfo};
 use crate::{Aspects, Error, Hash128, ImageKind, OffloadKind, Target, bytes};
 
 /// An image to be put into a pack.
@@ -48,10 +50,24 @@ impl NewImage {
     }
 }
 
+/// A frame that holds several images, to be put into a pack.
+#[derive(Clone, Copy, Debug)]
+pub struct NewBlock {
+    /// How the frame holds the images: a codec that needs no parent, or none of them.
+    pub codec: Codec,
+    /// Size of the frame.
+    pub stored_size: u64,
+    /// Size of the images together, each after its filter.
+    pub raw_size: u64,
+    /// Hash of those.
+    pub hash: Hash128,
+}
+
 /// Collects images and lays them out. Equal images are stored once.
 #[derive(Debug)]
 pub struct PackBuilder {
     meta: Vec<(String, String)>,
+    blocks: BTreeMap<Hash128, NewBlock>,
     images: Vec<(NewImage, FrameInfo)>,
     notices: Vec<(NoticeKind, [String; 3])>,
 }
@@ -73,7 +89,7 @@ pub struct PackLayout {
 /// Where a frame goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placement {
-    /// Hash of the raw image that the frame holds.
+    /// Hash of the raw image that the frame holds, or of a block's content.
     pub hash: Hash128,
     /// Offset from the start of the payload.
     pub offset: u64,
@@ -86,7 +102,13 @@ impl PackBuilder {
     pub fn new(package: &str, version: &str) -> PackBuilder {
         let meta = [("package", package), ("version", version)];
         let meta = meta.map(|(key, value)| (key.to_string(), value.to_string()));
-        PackBuilder { meta: meta.into(), images: Vec::new(), notices: Vec::new() }
+        PackBuilder { meta: meta.into(), blocks: BTreeMap::new(), images: Vec::new(), notices: Vec::new() }
+    }
+
+    /// Adds a block, for images that [`FrameInfo::in_block`] places in it.
+    pub fn block(&mut self, block: NewBlock) -> &mut PackBuilder {
+        self.blocks.insert(block.hash, block);
+        self
     }
 
     /// Adds a value to the metadata, behind those that are there.
@@ -116,22 +138,23 @@ impl PackBuilder {
     /// Lays everything out, sorted; the same input gives the same bytes in whatever order it came.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Invalid`] if texts or tables pass 4 GiB.
+    /// [`crate::ErrorKind::Invalid`] if texts or tables pass 4 GiB, or a frame names a parent or a block that is not in
+    /// the pack.
     pub fn finish(mut self) -> Result<PackLayout, Error> {
         self.images.sort_by(|(a, _), (b, _)| {
             (&a.module, &a.variant, &a.target, &a.part).cmp(&(&b.module, &b.variant, &b.target, &b.part))
         });
         self.notices.sort();
-        let placed = place(&self.images)?;
+        let placed = place(&self.images, &self.blocks)?;
         let mut tables = Tables::default();
         for (key, value) in &self.meta {
             let record = Record::default().text(tables.text(key)?).text(tables.text(value)?);
             tables.meta.extend(record.done(META_RECORD));
         }
         for (image, frame) in &self.images {
-            let offset = placed.by_hash.get(&frame.hash).map_or(0, |placement| placement.offset);
-            tables.image(image, frame, offset)?;
+            tables.image(image, &placed.stored(frame)?)?;
         }
+        placed.blocks.iter().for_each(|block| tables.block(block));
         for (kind, texts) in &self.notices {
             let mut record = Record::default().u32(kind.to_u16().into()).u32(0);
             for text in texts {
@@ -143,27 +166,6 @@ impl PackBuilder {
     }
 }
 
-struct Placed {
-    by_hash: BTreeMap<Hash128, Placement>,
-    frames: Vec<Placement>,
-    size: u64,
-}
-
-fn place(images: &[(NewImage, FrameInfo)]) -> Result<Placed, Error> {
-    let mut placed = Placed { by_hash: BTreeMap::new(), frames: Vec::new(), size: 0 };
-    for (_, frame) in images {
-        if placed.by_hash.contains_key(&frame.hash) {
-            continue;
-        }
-        let offset = aligned(placed.size)?;
-        let placement = Placement { hash: frame.hash, offset, size: frame.stored_size };
-        placed.size = offset.checked_add(frame.stored_size).ok_or_else(|| too_large(offset))?;
-        placed.frames.push(placement);
-        placed.by_hash.insert(frame.hash, placement);
-    }
-    Ok(placed)
-}
-
 #[derive(Default)]
 struct Tables {
     strings: Vec<u8>,
@@ -172,6 +174,7 @@ struct Tables {
     images: Vec<u8>,
     kernels: Vec<u8>,
     args: Vec<u8>,
+    blocks: Vec<u8>,
     notices: Vec<u8>,
 }
 
@@ -186,7 +189,20 @@ impl Tables {
         Ok(reference)
     }
 
-    fn image(&mut self, image: &NewImage, frame: &FrameInfo, offset: u64) -> Result<(), Error> {
+    fn block(&mut self, (block, offset): &(NewBlock, u64)) {
+        let record = Record::default()
+            .u64(*offset)
+            .u64(block.stored_size)
+            .u64(block.raw_size)
+            .u16(block.codec.to_u16())
+            .u16(Filter::None.to_u16())
+            .u32(NONE)
+            .bytes(&block.hash.0);
+        self.blocks.extend(record.done(BLOCK_RECORD));
+    }
+
+    fn image(&mut self, image: &NewImage, stored: &Stored) -> Result<(), Error> {
+        let frame = &stored.frame;
         let first_kernel = small(self.kernels.len())? / KERNEL_RECORD as u32;
         for kernel in &image.kernels {
             self.kernel(kernel)?;
@@ -199,9 +215,9 @@ impl Tables {
             .u16(image.offload_kind.to_u16())
             .u16(frame.codec.to_u16())
             .u16(frame.filter.to_u16())
-            .u32(NONE)
-            .u32(NONE)
-            .u64(offset)
+            .u32(stored.parent)
+            .u32(stored.block)
+            .u64(stored.offset)
             .u64(frame.stored_size)
             .u64(frame.raw_size)
             .bytes(&frame.hash.0)
@@ -254,6 +270,7 @@ impl Tables {
             (TABLE_KERNELS, KERNEL_RECORD, self.kernels),
             (TABLE_ARGS, ARG_RECORD, self.args),
             (TABLE_NOTICES, NOTICE_RECORD, self.notices),
+            (TABLE_BLOCKS, BLOCK_RECORD, self.blocks),
         ];
         let mut directory = Record::default();
         let mut body = Vec::new();
@@ -324,7 +341,7 @@ impl Record {
     }
 }
 
-fn small(value: usize) -> Result<u32, Error> {
+pub(super) fn small(value: usize) -> Result<u32, Error> {
     u32::try_from(value).map_err(|_| too_large(value as u64))
 }
 
@@ -332,11 +349,11 @@ fn usize_of(value: u64) -> Result<usize, Error> {
     usize::try_from(value).map_err(|_| too_large(value))
 }
 
-fn aligned(offset: u64) -> Result<u64, Error> {
+pub(super) fn aligned(offset: u64) -> Result<u64, Error> {
     bytes::align_up(offset, ALIGN).ok_or_else(|| too_large(offset))
 }
 
-fn too_large(value: u64) -> Error {
+pub(super) fn too_large(value: u64) -> Error {
     Error::invalid("size of the pack", value)
 }
 

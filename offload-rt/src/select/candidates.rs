@@ -51,7 +51,7 @@ fn of_module<'r>(registry: &'r Registry, module: &str) -> Result<Vec<&'r Entry>,
 }
 
 fn named<'r>(registry: &'r Registry, module: &str) -> Vec<&'r Entry> {
-    registry.entries().iter().filter(|entry| entry.module() == module).collect()
+    registry.module(module).iter().collect()
 }
 
 /// The variant that an image is of, if it is of one that this release understands.

@@ -29,8 +29,8 @@ enum Class {
 /// How well `entry` fits `device`, or why not.
 pub(super) fn judge(entry: &Entry, device: &Device) -> Result<Fit, String> {
     let target = entry.target().map_err(|_| "its target is of a later release".to_string())?;
-    if let Some(later) = entry.later() {
-        return Err(format!("it is stored with {later}, which is of a later release"));
+    if let Some(refusal) = entry.refusal() {
+        return Err(format!("it cannot be read: {refusal}"));
     }
     if entry.image_kind() != target.image_kind() {
         return Err(format!("it is of kind {}, which is of a later release", entry.image_kind()));

@@ -93,7 +93,8 @@ impl Selection {
             })
             .collect();
         let present = self.chosen.keys().map(|name| escape(name)).collect();
-        let Asked { module, device, missing } = self.asked.clone();
+        let missing = self.asked.missing();
+        let Asked { module, device, .. } = self.asked.clone();
         let kernel = kernel.to_string();
         match refused.is_empty() {
             true => Kind::UnknownKernel { kernel, module, present }.into(),

@@ -214,11 +214,11 @@ pub fn damage(program: &Path, target: &str) {
     let magic = offload_format::pack::layout::MAGIC;
     // The magic is also a constant of the code that reads packs.
     let starts = (0..bytes.len() - 8).filter(|at| bytes[*at..].starts_with(&magic));
-    let (start, pack) = starts.filter_map(|at| Some((at, Pack::parse(&bytes[at..]).ok()?))).next().unwrap();
+    let pack = starts.filter_map(|at| Pack::parse(&bytes[at..]).ok()).next().unwrap();
     let image = pack.images().map(Result::unwrap).find(|image| image.target_text == target).unwrap();
-    let payload = u64::from_le_bytes(bytes[start + 40..start + 48].try_into().unwrap());
-    let at = start as u64 + payload + image.offset + image.stored_size / 2;
-    bytes[at as usize] ^= 0x20;
+    let frame = pack.frame(&image).unwrap();
+    let at = frame.as_ptr() as usize - bytes.as_ptr() as usize + frame.len() / 2;
+    bytes[at] ^= 0x20;
     // A new file: the old one may be linked from elsewhere.
     let mode = fs::metadata(program).unwrap().permissions();
     fs::remove_file(program).unwrap();

@@ -1,0 +1,145 @@
+//! The setting `compression`: how hard to try, and at which level.
+
+use std::str::FromStr;
+
+use offload_format::codec::{DEV_LEVEL, RELEASE_LEVEL};
+use offload_format::packer::{Effort, Settings};
+use serde::Deserialize;
+use toml::Value;
+
+use crate::error::{Error, Result};
+
+/// What one place says; the rest is left to others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Value")]
+pub(super) struct Compression {
+    mode: Option<Effort>,
+    level: Option<i32>,
+}
+
+/// zstd's last level.
+const MAX_LEVEL: i32 = 22;
+
+impl Compression {
+    /// What the last place says that says something, completed by what is usual for the profile.
+    pub(super) fn merged(places: impl Iterator<Item = Compression>, release: bool) -> Result<Settings> {
+        let Compression { mode, level } = places.last().unwrap_or_default();
+        let effort = mode.unwrap_or(if release { Effort::Balanced } else { Effort::Fast });
+        let usual = match effort {
+            Effort::None | Effort::Fast => DEV_LEVEL,
+            Effort::Balanced | Effort::Archive => RELEASE_LEVEL,
+            Effort::Max => MAX_LEVEL,
+        };
+        if level.is_some() && matches!(effort, Effort::None | Effort::Archive) {
+            return Err(Error::new(format!("the compression \"{effort}\" has no level"))
+                .hint("leave `level` out, or choose \"fast\", \"balanced\" or \"max\""));
+        }
+        Ok(Settings { effort, level: level.unwrap_or(usual) })
+    }
+}
+
+/// `"balanced"`, `{ level = 19 }`, or `{ mode = "max", level = 20 }`.
+impl TryFrom<Value> for Compression {
+    type Error = Error;
+
+    fn try_from(value: Value) -> Result<Compression> {
+        let unknown = || unknown(&value.to_string());
+        if let Some(text) = value.as_str() {
+            return Ok(Compression { mode: Some(text.parse().map_err(|_| unknown())?), level: None });
+        }
+        let table = value.as_table().ok_or_else(unknown)?;
+        let mut compression = Compression::default();
+        for (key, value) in table {
+            match (key.as_str(), value.as_str(), value.as_integer()) {
+                ("mode", Some(mode), _) => compression.mode = Some(mode.parse().map_err(|_| unknown())?),
+                ("level", _, Some(level)) => compression.level = Some(checked(level).ok_or_else(unknown)?),
+                _ => return Err(unknown()),
+            }
+        }
+        Ok(compression)
+    }
+}
+
+/// A mode or a level.
+impl FromStr for Compression {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Compression> {
+        let level = text.parse().ok().and_then(checked);
+        match (text.parse(), level) {
+            (Ok(mode), _) => Ok(Compression { mode: Some(mode), level: None }),
+            (_, Some(level)) => Ok(Compression { mode: None, level: Some(level) }),
+            _ => Err(unknown(text)),
+        }
+    }
+}
+
+fn checked(level: i64) -> Option<i32> {
+    i32::try_from(level).ok().filter(|level| (1..=MAX_LEVEL).contains(level))
+}
+
+fn unknown(text: &str) -> Error {
+    Error::new(format!("`{text}` is no compression")).hint(
+        "write \"none\", \"fast\", \"balanced\", \"max\" or \"archive\", or { level = 19 } with a level from 1 to 22",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Compression> {
+        let table: toml::Table = text.parse().unwrap();
+        Compression::try_from(table["compression"].clone())
+    }
+
+    fn settings(text: &str, release: bool) -> Result<Settings> {
+        Compression::merged(std::iter::once(parsed(text)?), release)
+    }
+
+    #[test]
+    fn every_form_has_its_meaning() {
+        for (text, release, effort, level) in [
+            ("\"none\"", true, Effort::None, 3),
+            ("\"fast\"", true, Effort::Fast, 3),
+            ("\"balanced\"", false, Effort::Balanced, 19),
+            ("\"max\"", false, Effort::Max, 22),
+            ("\"archive\"", false, Effort::Archive, 19),
+            ("{ level = 7 }", false, Effort::Fast, 7),
+            ("{ level = 7 }", true, Effort::Balanced, 7),
+            ("{ mode = \"max\", level = 20 }", true, Effort::Max, 20),
+        ] {
+            let found = settings(&format!("compression = {text}"), release).unwrap();
+            assert_eq!(found, Settings { effort, level }, "{text}");
+        }
+        let usual = |release| Compression::merged(std::iter::empty(), release).unwrap();
+        assert_eq!(usual(true), Settings { effort: Effort::Balanced, level: 19 });
+        assert_eq!(usual(false), Settings { effort: Effort::Fast, level: 3 });
+    }
+
+    #[test]
+    fn later_places_win_whole() {
+        let places =
+            [parsed("compression = { mode = \"max\", level = 20 }"), "7".parse()].map(Result::unwrap);
+        assert_eq!(
+            Compression::merged(places.into_iter(), true).unwrap(),
+            Settings { effort: Effort::Balanced, level: 7 }
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_refused() {
+        for (text, part) in [
+            ("\"lots\"", "\"archive\""),
+            ("{ level = 0 }", "from 1 to 22"),
+            ("{ level = 23 }", "from 1 to 22"),
+            ("{ mode = \"none\", level = 3 }", "has no level"),
+            ("{ mode = \"archive\", level = 3 }", "has no level"),
+            ("{ levels = 3 }", "no compression"),
+            ("19", "no compression"),
+        ] {
+            let error = settings(&format!("compression = {text}"), true).unwrap_err().to_string();
+            assert!(error.contains(part) && error.contains("hint:"), "{text}: {error}");
+        }
+    }
+}

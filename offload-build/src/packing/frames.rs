@@ -1,0 +1,155 @@
+//! The frames of a plan, made before or now.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use offload_format::codec::{Codec, Filter, FrameInfo};
+use offload_format::pack::NewBlock;
+use offload_format::packer::{self, BlockPlan, HUGE, Plan, Pool, Step};
+use offload_format::{Hash128, bytes};
+
+use super::Images;
+use crate::cache::{Blob, Cache, Key, KeyBuilder};
+use crate::error::{Error, Result};
+use crate::jobs::Jobs;
+
+/// What a pack is laid out from.
+#[derive(Debug, Default)]
+pub(super) struct Frames {
+    pub(super) blocks: Vec<NewBlock>,
+    infos: BTreeMap<Hash128, FrameInfo>,
+    blobs: BTreeMap<Hash128, Blob>,
+}
+
+impl Frames {
+    /// Carries out `plan`.
+    pub(super) fn make((cache, jobs): (&Cache, &Jobs), plan: &Plan, images: &Images) -> Result<Frames> {
+        let maker = Maker { cache, plan, images };
+        let pool = Pool::new(jobs);
+        let mut frames = Frames::default();
+        let alone: Vec<&Blob> = images
+            .by_hash
+            .values()
+            .filter(|image| matches!(plan.step(image.hash), Some(Step::Frame { .. })))
+            .collect();
+        for made in pool.map(&alone, |image| maker.memory(image), |image| maker.image(image))? {
+            let (info, blob) = made;
+            frames.infos.insert(info.hash, info);
+            frames.blobs.insert(info.hash, blob);
+        }
+        let numbers: Vec<usize> = (0..plan.blocks().len()).collect();
+        let size = |hash| images.by_hash.get(&hash).map_or(0, |blob| blob.size);
+        for (number, (block, blob)) in
+            numbers.iter().zip(pool.map(&numbers, |_| 0, |number| maker.block(*number))?)
+        {
+            let members = packer::in_block(plan, (*number, block.hash), size);
+            frames.infos.extend(members.into_iter().map(|info| (info.hash, info)));
+            frames.blobs.insert(block.hash, blob);
+            frames.blocks.push(block);
+        }
+        Ok(frames)
+    }
+
+    pub(super) fn info(&self, image: Hash128) -> Result<FrameInfo> {
+        self.infos.get(&image).copied().ok_or_else(unplanned)
+    }
+
+    pub(super) fn blob(&self, content: Hash128) -> Result<Blob> {
+        self.blobs.get(&content).cloned().ok_or_else(unplanned)
+    }
+}
+
+struct Maker<'a> {
+    cache: &'a Cache,
+    plan: &'a Plan,
+    images: &'a Images,
+}
+
+impl Maker<'_> {
+    /// How much memory the images take while one of them is compressed.
+    fn memory(&self, image: &Blob) -> u64 {
+        match self.plan.step(image.hash) {
+            _ if image.size > HUGE => 0,
+            Some(Step::Frame { codec: Codec::Raw, .. }) => 0,
+            Some(Step::Frame { parent: Some(parent), .. }) => {
+                image.size.saturating_add(self.images.by_hash.get(parent).map_or(0, |blob| blob.size))
+            }
+            _ => image.size,
+        }
+    }
+
+    /// The frame of an image that has one of its own.
+    fn image(&self, image: &Blob) -> Result<(FrameInfo, Blob)> {
+        let Some(Step::Frame { codec, filter, parent }) = self.plan.step(image.hash) else {
+            return Err(unplanned());
+        };
+        let raw = (image.size, image.hash);
+        if *codec == Codec::Raw {
+            return Ok((FrameInfo::new(Codec::Raw, image.size, raw), image.clone()));
+        }
+        let key = self.key(image.hash, (*codec, *filter, *parent));
+        let frame = if image.size > HUGE {
+            self.cache.stream_or(key, |out| self.stream(image, out))?
+        } else {
+            let encode = || Ok(packer::encode_image(self.plan, self.images, image.hash)?.into_bytes());
+            self.cache.get_or(key, encode)?
+        };
+        // What does not shrink is stored as it is, whatever was planned.
+        let shrunk = *codec == Codec::Patch || frame.size < image.size || image.size > HUGE;
+        let (codec, parent) = if shrunk { (*codec, *parent) } else { (Codec::Raw, None) };
+        Ok((FrameInfo::new(codec, frame.size, raw).related(*filter, parent), frame))
+    }
+
+    fn key(&self, image: Hash128, (codec, filter, parent): (Codec, Filter, Option<Hash128>)) -> Key {
+        let numbers =
+            |codec: Codec, filter: Filter| [codec.to_u16().to_le_bytes(), filter.to_u16().to_le_bytes()];
+        let key = KeyBuilder::new("frame 1").part(&image.0).part(&numbers(codec, filter).concat());
+        let key = key.part(&self.plan.level().to_le_bytes());
+        match parent {
+            // A parent lends what its filter made of it.
+            Some(parent) => {
+                key.part(&parent.0).part(&self.plan.filter(parent).to_u16().to_le_bytes()).finish()
+            }
+            None => key.finish(),
+        }
+    }
+
+    fn stream(&self, image: &Blob, out: &mut dyn Write) -> Result<()> {
+        let mut stream = packer::stream(self.plan, image.size)?;
+        let failed = |error| Error::new(format!("cannot write a compressed image: {error}"));
+        let mut sink = |bytes: &[u8]| out.write_all(bytes).map_err(failed);
+        image.for_each_piece(&mut |piece| stream.feed(piece, &mut sink))?;
+        stream.finish(&mut sink)
+    }
+
+    /// The frame of a block. Hash and size of its content are kept beside it.
+    fn block(&self, number: usize) -> Result<(NewBlock, Blob)> {
+        let block = self.plan.blocks().get(number).ok_or_else(unplanned)?;
+        let (key, note) = (self.block_key("block 1", block), self.block_key("block content 1", block));
+        let kept = self.cache.get(key).zip(self.cache.get(note));
+        let (frame, note) = match kept {
+            Some(kept) => kept,
+            None => {
+                let frame = packer::encode_block(self.plan, self.images, number)?;
+                let info = frame.info();
+                let content = [&info.hash.0[..], &info.raw_size.to_le_bytes()].concat();
+                (self.cache.put(key, frame.bytes())?, self.cache.put(note, &content)?)
+            }
+        };
+        let content = note.read()?;
+        let hash = Hash128(bytes::array(&content, 0, "block")?);
+        let raw_size = bytes::u64_at(&content, 16, "block")?;
+        let codec = if frame.size < raw_size { block.codec } else { Codec::Raw };
+        Ok((NewBlock { codec, stored_size: frame.size, raw_size, hash }, frame))
+    }
+
+    fn block_key(&self, what: &str, block: &BlockPlan) -> Key {
+        let numbers = [block.codec.to_u16().to_le_bytes(), block.filter.to_u16().to_le_bytes()].concat();
+        let key = KeyBuilder::new(what).part(&numbers).part(&self.plan.level().to_le_bytes());
+        block.members.iter().fold(key, |key, image| key.part(&image.0)).finish()
+    }
+}
+
+fn unplanned() -> Error {
+    Error::new("an image is not in the plan of its pack")
+}

@@ -1,0 +1,143 @@
+//! Packing through a cache: what is kept, what is made, how much memory it takes.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use offload_format::codec::{self, Codec};
+use offload_format::pack::{NewImage, Pack as Reader};
+use offload_format::packer::Effort;
+
+use super::*;
+use crate::cache::tests::{key, unlimited};
+
+fn noise(seed: u64, size: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(2) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % 97) as u8
+    };
+    (0..size).map(|_| next()).collect()
+}
+
+/// Images as modules `m0`, `m1`, and so on.
+fn compiled(cache: &Cache, images: &[Vec<u8>]) -> Vec<Compiled> {
+    let one = |(at, bytes): (usize, &Vec<u8>)| Compiled {
+        image: NewImage::new(&format!("m{at}"), "opencl-c".parse().unwrap()),
+        raw: cache.put(key(&format!("raw {at} {}", Hash128::of(bytes))), bytes).unwrap(),
+    };
+    images.iter().enumerate().map(one).collect()
+}
+
+fn packed(cache: &Cache, settings: Settings, images: Vec<Compiled>) -> Vec<u8> {
+    let builder = PackBuilder::new("p", "1.0.0");
+    let pack = pack((cache, &Jobs::from_env()), settings, (builder, images)).unwrap();
+    let mut bytes = Vec::new();
+    pack.write_to(&mut bytes).unwrap();
+    assert_eq!(bytes.len() as u64, pack.layout.size);
+    bytes
+}
+
+fn family() -> Vec<Vec<u8>> {
+    let leader = noise(1, 80_000);
+    let mut child = leader.clone();
+    child[1000..3000].copy_from_slice(&noise(2, 2000));
+    let mut twin = child.clone();
+    twin[48] ^= 1;
+    vec![leader.clone(), child, twin, leader, noise(3, 500), noise(4, 700), Vec::new()]
+}
+
+fn assert_reads_back(bytes: &[u8], images: &[Vec<u8>]) {
+    let pack = Reader::parse(bytes).unwrap();
+    pack.verify_index().unwrap();
+    for (image, raw) in pack.images().zip(images) {
+        assert_eq!(codec::decode(&pack, &image.unwrap()).unwrap(), *raw);
+    }
+}
+
+const FAST: Settings = Settings { effort: Effort::Fast, level: 3 };
+
+#[test]
+fn every_effort_reads_back() {
+    for effort in [Effort::None, Effort::Fast, Effort::Balanced, Effort::Max, Effort::Archive] {
+        let (_dir, cache) = unlimited();
+        let images = family();
+        let bytes = packed(&cache, Settings { effort, level: 3 }, compiled(&cache, &images));
+        assert_reads_back(&bytes, &images);
+        let pack = Reader::parse(&bytes).unwrap();
+        let codecs: Vec<Codec> = pack.images().map(|image| image.unwrap().codec).collect();
+        let patched = codecs.iter().filter(|codec| **codec == Codec::Patch).count();
+        assert_eq!(patched, usize::from(effort != Effort::None), "{codecs:?}");
+    }
+}
+
+/// The files of a cache, with their times.
+fn entries(dir: &Path) -> BTreeMap<PathBuf, SystemTime> {
+    let mut found = BTreeMap::new();
+    for path in crate::fs::list(dir).unwrap() {
+        match path.is_dir() {
+            true => found.extend(entries(&path)),
+            false => drop(found.insert(path.clone(), path.metadata().unwrap().modified().unwrap())),
+        }
+    }
+    found
+}
+
+#[test]
+fn an_unchanged_build_compresses_nothing() {
+    let (dir, cache) = unlimited();
+    let images = family();
+    let first = packed(&cache, FAST, compiled(&cache, &images));
+    let again = compiled(&cache, &images);
+    let before = entries(dir.path());
+    assert!(before.len() > 8, "{before:?}");
+    assert_eq!(packed(&cache, FAST, again), first);
+    assert_eq!(entries(dir.path()), before);
+}
+
+#[test]
+fn a_changed_image_leaves_the_frames_of_strangers() {
+    let (dir, cache) = unlimited();
+    let mut images = family();
+    packed(&cache, FAST, compiled(&cache, &images));
+    images[1] = noise(9, 80_001);
+    let changed = compiled(&cache, &images);
+    let before = entries(dir.path());
+    let bytes = packed(&cache, FAST, changed);
+    // The plan, the frame of the changed image, that of its twin, which is one no more, maybe that of the twin's leader;
+    // but not the block of the small ones.
+    let made = entries(dir.path()).len() - before.len();
+    assert!((2..=4).contains(&made), "{made} made");
+    assert_reads_back(&bytes, &images);
+}
+
+#[test]
+fn a_damaged_frame_is_missed_and_made_again() {
+    let (dir, cache) = unlimited();
+    let images = family();
+    let first = packed(&cache, FAST, compiled(&cache, &images));
+    for path in entries(dir.path()).into_keys().filter(|path| path.extension().is_some_and(|e| e == "blob")) {
+        let mut bytes = std::fs::read(&path).unwrap();
+        let last = bytes.len() - 1;
+        bytes[last] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+    }
+    let again = cache.remaking(|| {
+        let images = compiled(&cache, &images);
+        let made = pack((&cache, &Jobs::from_env()), FAST, (PackBuilder::new("p", "1.0.0"), images))?;
+        let mut bytes = Vec::new();
+        made.write_to(&mut bytes).map_err(|error| Error::io("write", dir.path(), error))?;
+        Ok(bytes)
+    });
+    assert_eq!(again.unwrap(), first);
+}
+
+#[test]
+fn an_image_above_all_windows_is_streamed() {
+    let (_dir, cache) = unlimited();
+    let image = noise(1, 1 << 20).repeat(33);
+    let bytes = packed(&cache, FAST, compiled(&cache, std::slice::from_ref(&image)));
+    assert!(bytes.len() < image.len() / 20, "{} bytes", bytes.len());
+    assert_reads_back(&bytes, &[image]);
+}

@@ -1,0 +1,62 @@
+//! Reversible transformations that make images compress better.
+
+use super::{elf_symbols, spirv_ids};
+use crate::kind::open_enum;
+use crate::{Error, ErrorKind};
+
+open_enum! {
+    /// A reversible transformation applied before compression; it keeps the size.
+    Filter {
+        /// None.
+        None = 0 => "none",
+        /// Ids of SPIR-V as differences.
+        SpirvIds = 1 => "spirv-ids",
+        /// Columns of ELF symbol tables.
+        ElfSymbols = 2 => "elf-symbols",
+    }
+}
+
+impl Filter {
+    /// The filter that may pay for this image, by its first bytes.
+    pub fn for_image(image: &[u8]) -> Filter {
+        match image {
+            [3, 2, 0x23, 7, ..] => Filter::SpirvIds,
+            [0x7f, b'E', b'L', b'F', 2, 1, ..] => Filter::ElfSymbols,
+            _ => Filter::None,
+        }
+    }
+
+    /// The content of `image`, of the same size; `None` if the filter cannot do anything with it.
+    pub fn forward(self, image: &[u8]) -> Option<Vec<u8>> {
+        match self {
+            Filter::SpirvIds => spirv_ids::forward(image),
+            Filter::ElfSymbols => elf_symbols::forward(image),
+            Filter::None | Filter::Unknown(_) => None,
+        }
+    }
+
+    /// The image with this content.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unsupported`] for a filter of a later release; another one if [`Filter::forward`] made no such
+    /// content.
+    pub fn inverse(self, content: Vec<u8>) -> Result<Vec<u8>, Error> {
+        match self {
+            Filter::None => Ok(content),
+            Filter::SpirvIds => spirv_ids::inverse(content),
+            Filter::ElfSymbols => elf_symbols::inverse(content),
+            Filter::Unknown(value) => Err(unsupported(value)),
+        }
+    }
+
+    pub(super) fn check(self) -> Result<(), Error> {
+        match self {
+            Filter::Unknown(value) => Err(unsupported(value)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn unsupported(value: u16) -> Error {
+    ErrorKind::Unsupported { what: "filter", value: value.into() }.into()
+}

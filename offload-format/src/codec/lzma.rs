@@ -1,0 +1,83 @@
+//! LZMA streams: smaller than zstd's frames, and ten times slower to read.
+//!
+//! A frame is five bytes of the classic `.lzma` header, its properties (`(pb * 5 + lp) * 9 + lc`) and the size of the
+//! dictionary as u32, then the stream without an end marker
+//! (<https://www.7-zip.org/sdk.html>, `lzma-specification.txt`). It has no checksum of its own.
+
+use std::io::{Read, Write};
+
+use lzma_rust2::{EncodeMode, LzmaOptions, LzmaReader, LzmaWriter, MfType};
+
+use crate::{Error, ErrorKind, bytes};
+
+const HEADER: u64 = 5;
+/// Bits of literal context, literal position and position.
+type Context = (u32, u32, u32);
+
+/// Contexts that fit bytes, words of four and of sixteen: text, AMD's and Intel's
+/// instructions, NVIDIA's instructions.
+const CONTEXTS: [Context; 3] = [(3, 0, 2), (0, 2, 2), (1, 3, 4)];
+/// Below this size a reader takes this much anyway.
+const LEAST_DICTIONARY: usize = 4096;
+
+/// How much of the content, from its middle on, tells which context fits: images begin with tables.
+const PROBE: usize = 128 << 10;
+/// How many candidates the match finder looks at: as `xz -9e`.
+const DEPTH: i32 = 512;
+
+/// The stream with the context that fits a piece of the content best.
+pub(super) fn compress(content: &[u8], prefix: Option<&[u8]>) -> Result<Vec<u8>, Error> {
+    let behind = content.get(content.len() / 2..).unwrap_or_default();
+    let probe = if content.len() > 2 * PROBE { behind.get(..PROBE).unwrap_or(behind) } else { content };
+    let mut best: Option<(usize, Context)> = None;
+    for context in CONTEXTS {
+        let size = compress_with(probe, None, context)?.len();
+        if best.is_none_or(|(best, _)| size < best) {
+            best = Some((size, context));
+        }
+    }
+    let (_, context) = best.ok_or_else(|| failed("no context"))?;
+    compress_with(content, prefix, context)
+}
+
+fn compress_with(content: &[u8], prefix: Option<&[u8]>, (lc, lp, pb): Context) -> Result<Vec<u8>, Error> {
+    let reach = content.len().saturating_add(prefix.map_or(0, <[u8]>::len)).max(LEAST_DICTIONARY);
+    let dict_size = u32::try_from(reach).map_err(failed)?;
+    let options = LzmaOptions {
+        dict_size,
+        lc,
+        lp,
+        pb,
+        mode: EncodeMode::Normal,
+        nice_len: LzmaOptions::NICE_LEN_MAX,
+        mf: MfType::Bt4,
+        depth_limit: DEPTH,
+        preset_dict: prefix.map(<[u8]>::to_vec),
+    };
+    let mut out = vec![options.get_props()];
+    out.extend(dict_size.to_le_bytes());
+    let mut writer = LzmaWriter::new_no_header(out, &options, false).map_err(failed)?;
+    writer.write_all(content).map_err(failed)?;
+    writer.finish().map_err(failed)
+}
+
+/// The content of `frame`, which has to be `size` bytes.
+pub(super) fn decompress(frame: &[u8], prefix: Option<&[u8]>, size: u64) -> Result<Vec<u8>, Error> {
+    let [props] = bytes::array(frame, 0, "lzma frame")?;
+    let dict_size = bytes::u32_at(frame, 1, "lzma frame")?;
+    let stream = bytes::range(frame, HEADER, (frame.len() as u64).saturating_sub(HEADER), "lzma frame")?;
+    let reach =
+        size.saturating_add(prefix.map_or(0, |prefix| prefix.len() as u64)).max(LEAST_DICTIONARY as u64);
+    // The dictionary is memory: more than there can be bytes to find in it is a lie.
+    if u64::from(dict_size) > reach {
+        return Err(Error::invalid("dictionary of an lzma frame", dict_size.into()));
+    }
+    let mut out = super::buffer(size)?;
+    let reader = LzmaReader::new_with_props(stream, size, props, dict_size, prefix).map_err(failed)?;
+    reader.take(size).read_to_end(&mut out).map_err(failed)?;
+    Ok(out)
+}
+
+fn failed(error: impl std::fmt::Display) -> Error {
+    ErrorKind::Lzma { message: error.to_string() }.into()
+}

@@ -1,0 +1,158 @@
+//! From a pack's records to the bytes of an image, through at most two ancestors or a block.
+
+use std::borrow::Cow;
+
+use super::{Codec, Filter, MAX_ANCESTORS, MAX_BLOCK, MAX_IMAGE, MAX_RELATED};
+use crate::pack::{Block, Image, Pack};
+use crate::{Error, ErrorKind, Hash128};
+
+/// The raw bytes of `image`, checked against its recorded size and hash.
+///
+/// Only the image's frame and those of its ancestors are looked at, or the block it lies in.
+///
+/// # Errors
+/// [`ErrorKind::Damaged`] if the bytes are not those that were packed; [`ErrorKind::Unsupported`] for codecs and
+/// filters of later releases; [`ErrorKind::Feature`] for `archive` packs in a program that does not read them;
+/// [`ErrorKind::Invalid`] if an image has too many ancestors; [`ErrorKind::TooLarge`] above [`MAX_IMAGE`].
+pub fn decode(pack: &Pack<'_>, image: &Image<'_>) -> Result<Vec<u8>, Error> {
+    decode_with(pack, image, |offset, size| pack.payload(offset, size).map(Cow::Borrowed))
+}
+
+/// As [`decode`], for a reader that has the pack's index in memory and fetches parts of the payload itself: `fetch` is
+/// given offset and size from the payload's start.
+///
+/// # Errors
+/// As [`decode`], and those of `fetch`.
+pub fn decode_with<'f, E: From<Error>>(
+    pack: &Pack<'_>,
+    image: &Image<'_>,
+    mut fetch: impl FnMut(u64, u64) -> Result<Cow<'f, [u8]>, E>,
+) -> Result<Vec<u8>, E> {
+    let chain = chain(pack, image)?;
+    let mut content: Option<Vec<u8>> = None;
+    for link in chain.iter().rev() {
+        content = Some(match link.block {
+            Some(block) => from_block(pack, (block, link), &mut fetch)?,
+            None => from_frame(link, content, &fetch(link.offset, link.stored_size)?)?,
+        });
+    }
+    let raw = image.filter.inverse(content.unwrap_or_default())?;
+    if raw.len() as u64 != image.raw_size || Hash128::of(&raw) != image.hash {
+        return Err(damaged("the image").into());
+    }
+    Ok(raw)
+}
+
+/// Whether this build of this release can decode `image`, by the records alone.
+///
+/// # Errors
+/// As [`decode`], save for damage to frames.
+pub fn check(pack: &Pack<'_>, image: &Image<'_>) -> Result<(), Error> {
+    image.filter.check()?;
+    chain(pack, image).map(drop)
+}
+
+/// `image`, its parent, and so on to one that stands for itself.
+fn chain<'p>(pack: &Pack<'p>, image: &Image<'p>) -> Result<Vec<Image<'p>>, Error> {
+    let mut chain = vec![image.clone()];
+    let mut frames = 0;
+    let mut next = checked(pack, image)?;
+    while let Some(index) = next {
+        let parent = pack.image(index)?;
+        frames += usize::from(parent.codec != Codec::Patch);
+        // A patch costs no frame, but only an image that nobody builds on may be one. That ends cycles as well.
+        if frames > MAX_ANCESTORS + usize::from(image.codec == Codec::Patch) || parent.codec == Codec::Patch {
+            return Err(Error::invalid("parent of an image", index.into()));
+        }
+        within(parent.raw_size, MAX_RELATED)?;
+        next = checked(pack, &parent)?;
+        chain.push(parent);
+    }
+    Ok(chain)
+}
+
+/// The parent of `image`, whose record makes sense.
+fn checked(pack: &Pack<'_>, image: &Image<'_>) -> Result<Option<u32>, Error> {
+    image.codec.check()?;
+    within(image.raw_size, MAX_IMAGE)?;
+    if let Some(block) = image.block {
+        pack.block(block).and_then(|block| check_block(pack, &block))?;
+        return match image.codec {
+            Codec::Raw => Ok(None),
+            other => Err(Error::invalid("codec of an image in a block", other.to_u16().into())),
+        };
+    }
+    match (image.codec.needs_parent(), image.parent) {
+        (true, None) => Err(Error::invalid("parent of an image", crate::pack::layout::NONE.into())),
+        (true, parent) => within(image.raw_size, MAX_RELATED).map(|()| parent),
+        (false, _) => Ok(None),
+    }
+}
+
+fn check_block(pack: &Pack<'_>, block: &Block) -> Result<(), Error> {
+    block.codec.check()?;
+    within(block.raw_size, MAX_BLOCK)?;
+    match (block.filter, block.codec, block.parent) {
+        (Filter::None, codec, None) if !codec.needs_parent() => Ok(()),
+        (Filter::None, Codec::ZstdPrefix | Codec::LzmaPrefix, Some(parent)) => {
+            let parent = pack.block(parent)?;
+            parent.codec.check()?;
+            within(parent.raw_size, MAX_BLOCK)?;
+            let alone = parent.parent.is_none() && !parent.codec.needs_parent();
+            if alone { Ok(()) } else { Err(Error::invalid("parent of a block", block.offset)) }
+        }
+        (Filter::None, codec, _) => Err(Error::invalid("codec of a block", codec.to_u16().into())),
+        (filter, _, _) => {
+            Err(ErrorKind::Unsupported { what: "filter", value: filter.to_u16().into() }.into())
+        }
+    }
+}
+
+fn from_frame(link: &Image<'_>, parent: Option<Vec<u8>>, frame: &[u8]) -> Result<Vec<u8>, Error> {
+    let content = link.codec.decompress(frame, parent, link.raw_size)?;
+    if content.len() as u64 == link.raw_size { Ok(content) } else { Err(damaged("the frame of the image")) }
+}
+
+fn from_block<'f, E: From<Error>>(
+    pack: &Pack<'_>,
+    (index, image): (u32, &Image<'_>),
+    fetch: &mut impl FnMut(u64, u64) -> Result<Cow<'f, [u8]>, E>,
+) -> Result<Vec<u8>, E> {
+    let block = pack.block(index)?;
+    let parent = match block.parent {
+        Some(parent) => Some(block_content(&pack.block(parent)?, None, fetch)?),
+        None => None,
+    };
+    let mut content = block_content(&block, parent, fetch)?;
+    let range = || {
+        let start = usize::try_from(image.offset).ok()?;
+        let end = start.checked_add(usize::try_from(image.raw_size).ok()?)?;
+        (end <= content.len()).then_some((start, end))
+    };
+    let (start, end) =
+        range().ok_or_else(|| Error::invalid("offset of an image in its block", image.offset))?;
+    content.truncate(end);
+    content.drain(..start);
+    content.shrink_to_fit();
+    Ok(content)
+}
+
+fn block_content<'f, E: From<Error>>(
+    block: &Block,
+    parent: Option<Vec<u8>>,
+    fetch: &mut impl FnMut(u64, u64) -> Result<Cow<'f, [u8]>, E>,
+) -> Result<Vec<u8>, E> {
+    let content = block.codec.decompress(&fetch(block.offset, block.stored_size)?, parent, block.raw_size)?;
+    if content.len() as u64 == block.raw_size { Ok(content) } else { Err(damaged("a block of images"))? }
+}
+
+fn within(size: u64, limit: u64) -> Result<(), Error> {
+    if size > limit {
+        return Err(ErrorKind::TooLarge { what: "the image", size, limit }.into());
+    }
+    Ok(())
+}
+
+fn damaged(what: &'static str) -> Error {
+    ErrorKind::Damaged { what }.into()
+}

@@ -1,0 +1,162 @@
+//! zstd frames (RFC 8878, <https://www.rfc-editor.org/rfc/rfc8878>), alone or with another image as prefix.
+
+use ::zstd::zstd_safe::zstd_sys::ZSTD_EndDirective;
+use ::zstd::zstd_safe::{
+    CCtx, CParameter, DCtx, DParameter, InBuffer, OutBuffer, compress_bound, get_error_name,
+    get_frame_content_size,
+};
+
+use crate::{Error, ErrorKind};
+
+/// The largest window that a decoder of zstd takes without being told.
+pub(super) const MAX_WINDOW_LOG: u32 = 27;
+/// From here on the match finders of the lower levels see only a part, and long-distance matching finds the rest.
+const LONG: usize = 1 << 20;
+/// Above this level the match finder's own tables reach over everything that a window holds.
+const SEARCHING_LEVEL: i32 = 15;
+
+/// Compresses `content`; `level` is zstd's (1 to 22).
+pub(super) fn compress(content: &[u8], prefix: Option<&[u8]>, level: i32) -> Result<Vec<u8>, Error> {
+    let mut context = context(level)?;
+    let reach = content.len().saturating_add(prefix.map_or(0, <[u8]>::len));
+    if let Some(prefix) = prefix {
+        let window = window_log(reach)
+            .ok_or_else(|| zstd_error("the image and its prefix are larger than any window"))?;
+        set(&mut context, CParameter::WindowLog(window))?;
+        context.ref_prefix(prefix).map_err(zstd_code)?;
+    }
+    let long = reach >= LONG && level <= SEARCHING_LEVEL;
+    set(&mut context, CParameter::EnableLongDistanceMatching(long))?;
+    let mut out = Vec::with_capacity(compress_bound(content.len()));
+    context.compress2(&mut out, content).map_err(zstd_code)?;
+    out.shrink_to_fit();
+    Ok(out)
+}
+
+/// The content of `frame`, which has to be `size` bytes.
+pub(super) fn decompress(frame: &[u8], prefix: Option<&[u8]>, size: u64) -> Result<Vec<u8>, Error> {
+    // The record is a claim; the frame has to agree before memory is taken for it.
+    if get_frame_content_size(frame).ok().flatten() != Some(size) {
+        return Err(ErrorKind::Damaged { what: "the frame of the image" }.into());
+    }
+    let mut out = super::buffer(size)?;
+    let mut context = DCtx::try_create().ok_or_else(|| zstd_error("out of memory"))?;
+    context.set_parameter(DParameter::WindowLogMax(MAX_WINDOW_LOG)).map_err(zstd_code)?;
+    if let Some(prefix) = prefix {
+        context.ref_prefix(prefix).map_err(zstd_code)?;
+    }
+    context.decompress(&mut out, frame).map_err(zstd_code)?;
+    Ok(out)
+}
+
+/// The window that reaches over `size` bytes, if there is one.
+fn window_log(size: usize) -> Option<u32> {
+    let log = size.max(1 << 10).checked_next_power_of_two()?.ilog2();
+    (log <= MAX_WINDOW_LOG).then_some(log)
+}
+
+fn context<'a>(level: i32) -> Result<CCtx<'a>, Error> {
+    let mut context = CCtx::try_create().ok_or_else(|| zstd_error("out of memory"))?;
+    for parameter in [
+        CParameter::CompressionLevel(level),
+        CParameter::ContentSizeFlag(true),
+        CParameter::ChecksumFlag(true),
+        // Otherwise the bytes could depend on whether prefix and content happen to be neighbours in memory.
+        CParameter::DeterministicRefPrefix(true),
+    ] {
+        set(&mut context, parameter)?;
+    }
+    Ok(context)
+}
+
+fn set(context: &mut CCtx<'_>, parameter: CParameter) -> Result<(), Error> {
+    context.set_parameter(parameter).map(drop).map_err(zstd_code)
+}
+
+/// Compresses an image that is not in memory as a whole, piece by piece.
+///
+/// What it holds is a window, whatever the size of the image.
+#[derive(Debug)]
+pub struct ZstdStream {
+    context: Context,
+    out: Vec<u8>,
+}
+
+struct Context(CCtx<'static>);
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Context")
+    }
+}
+
+/// The window of a streamed image. Larger ones find a little more and take their size of every packer's memory.
+const STREAM_WINDOW_LOG: u32 = 24;
+const STREAM_PIECE: usize = 128 << 10;
+
+impl ZstdStream {
+    /// A stream for exactly `size` bytes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Zstd`].
+    pub fn new(level: i32, size: u64) -> Result<ZstdStream, Error> {
+        let mut context = context(level)?;
+        set(&mut context, CParameter::WindowLog(STREAM_WINDOW_LOG))?;
+        set(&mut context, CParameter::EnableLongDistanceMatching(level <= SEARCHING_LEVEL))?;
+        context.set_pledged_src_size(Some(size)).map_err(zstd_code)?;
+        Ok(ZstdStream { context: Context(context), out: Vec::with_capacity(STREAM_PIECE) })
+    }
+
+    /// Takes the next bytes of the image and hands what is compressed to `sink`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Zstd`], and what `sink` returns.
+    pub fn feed<E: From<Error>>(
+        &mut self,
+        bytes: &[u8],
+        sink: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.run(bytes, ZSTD_EndDirective::ZSTD_e_continue, sink)
+    }
+
+    /// Hands the rest of the frame to `sink`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Zstd`], also if fewer or more bytes came than were announced; and what `sink` returns.
+    pub fn finish<E: From<Error>>(mut self, sink: &mut dyn FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        self.run(&[], ZSTD_EndDirective::ZSTD_e_end, sink)
+    }
+
+    fn run<E: From<Error>>(
+        &mut self,
+        bytes: &[u8],
+        directive: ZSTD_EndDirective,
+        sink: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut input = InBuffer::around(bytes);
+        loop {
+            self.out.clear();
+            let mut output = OutBuffer::around(&mut self.out);
+            let left = self.context.0.compress_stream2(&mut output, &mut input, directive);
+            let left = left.map_err(zstd_code)?;
+            if !self.out.is_empty() {
+                sink(&self.out)?;
+            }
+            let done = match directive {
+                ZSTD_EndDirective::ZSTD_e_end => left == 0,
+                _ => input.pos() == bytes.len(),
+            };
+            if done {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn zstd_code(code: usize) -> Error {
+    zstd_error(get_error_name(code))
+}
+
+fn zstd_error(message: &str) -> Error {
+    ErrorKind::Zstd { message: message.to_string() }.into()
+}

@@ -1,0 +1,156 @@
+//! Deciding how the images of a pack are stored: alone, relative to one another, or together in blocks.
+//!
+//! Peers compress all architectures as one frame, and decode everything to use one; or every image alone, and store
+//! everything many times. Here images that resemble each other are stored relative to a few leaders, and each is
+//! reachable through at most two others:
+//!
+//! 1. equal images are one;
+//! 2. small ones share blocks;
+//! 3. *twins* of one size that differ in a few bytes (AMD's gfx1030 to gfx1036 differ in two) become patches;
+//! 4. of the rest, sketches of the bytes tell who may resemble whom, and trial compression tells how much;
+//! 5. a search chooses who leads.
+//!
+//! Names and targets play no part. The plan is a function of the images, in their order: neither the number of
+//! threads nor the machine changes it. What is in memory at a time is limited, whatever the number of images: see
+//! [`MEMORY`]. [`plan`] decides, [`Plan`] says what was decided, [`encode_image`] and [`encode_block`] carry it out.
+
+mod blocks;
+mod budget;
+mod encode;
+mod measure;
+mod plan;
+mod sketch;
+mod tree;
+mod twins;
+
+pub use self::budget::{InTurn, MEMORY, Pool, Workers};
+pub use self::encode::{encode_block, encode_image, in_block, stream};
+pub use self::plan::{BlockPlan, Plan, Step};
+
+use crate::codec::{Codec, Filter};
+use crate::{Error, Hash128, ImageKind};
+
+/// An image to be packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// Hash of its bytes.
+    pub hash: Hash128,
+    /// Their number.
+    pub size: u64,
+    /// What they are; small images share blocks with their kind.
+    pub kind: ImageKind,
+}
+
+/// Where the bytes of images are.
+pub trait Source: Sync {
+    /// What goes wrong while they are fetched.
+    type Error: From<Error> + Send;
+
+    /// The bytes of the image with this hash.
+    ///
+    /// # Errors
+    /// They cannot be had.
+    fn read(&self, hash: Hash128) -> Result<Vec<u8>, Self::Error>;
+}
+
+/// How hard to try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Effort {
+    /// Nothing is compressed or stored relative to something else.
+    None,
+    /// Relations are taken from sketches alone.
+    Fast,
+    /// Relations, filters and orders are measured.
+    Balanced,
+    /// As balanced, with all relations measured and a closer measure.
+    Max,
+    /// As balanced, with LZMA instead of zstd.
+    Archive,
+}
+
+/// What to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// How hard to try.
+    pub effort: Effort,
+    /// The level of zstd, 1 to 22; LZMA has none.
+    pub level: i32,
+}
+
+/// Images below this size share blocks.
+pub const SMALL: u64 = 64 << 10;
+/// Images above this size are compressed as a stream, alone.
+pub const HUGE: u64 = 32 << 20;
+
+/// Decides how `images` are stored; `source` has their bytes.
+///
+/// ```
+/// use offload_format::codec::{Codec, DEV_LEVEL};
+/// use offload_format::packer::{Candidate, Effort, InTurn, Settings, Source, Step, plan};
+/// use offload_format::{Error, Hash128, ImageKind};
+///
+/// struct Images(Vec<Vec<u8>>);
+///
+/// impl Source for Images {
+///     type Error = Error;
+///
+///     fn read(&self, hash: Hash128) -> Result<Vec<u8>, Error> {
+///         Ok(self.0.iter().find(|image| Hash128::of(image) == hash).cloned().unwrap_or_default())
+///     }
+/// }
+///
+/// let image: Vec<u8> = (0..100_000u32).flat_map(|word| word.wrapping_mul(0x9e37_79b9).to_le_bytes()).collect();
+/// let mut twin = image.clone();
+/// twin[48] ^= 1;
+/// let images = Images(vec![image, twin]);
+/// let candidates: Vec<Candidate> = images.0.iter()
+///     .map(|image| Candidate { hash: Hash128::of(image), size: image.len() as u64, kind: ImageKind::Object })
+///     .collect();
+/// let plan = plan(&candidates, &images, Settings { effort: Effort::Fast, level: DEV_LEVEL }, &InTurn)?;
+/// let Some(Step::Frame { codec: Codec::Patch, parent: Some(parent), .. }) = plan.step(candidates[1].hash) else {
+///     panic!("the second image is a patch of the first");
+/// };
+/// assert_eq!(*parent, candidates[0].hash);
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// # Errors
+/// Those of `source`; those of zstd.
+pub fn plan<S: Source>(
+    images: &[Candidate],
+    source: &S,
+    settings: Settings,
+    workers: &dyn Workers,
+) -> Result<Plan, S::Error> {
+    let pool = Pool::new(workers);
+    let mut plan = Plan::new(settings);
+    let images = distinct(images);
+    if settings.effort == Effort::None {
+        images.iter().for_each(|image| plan.alone(image.hash, (Codec::Raw, Filter::None)));
+        return Ok(plan);
+    }
+    let (small, rest): (Vec<_>, Vec<_>) = images.into_iter().partition(|image| image.size < SMALL);
+    let (huge, rest): (Vec<_>, Vec<_>) = rest.into_iter().partition(|image| image.size > HUGE);
+    blocks::plan(&mut plan, &small, (source, &pool))?;
+    huge.iter().for_each(|image| plan.alone(image.hash, (Codec::Zstd, Filter::None)));
+
+    let sketch = |image: &Candidate| Ok::<_, S::Error>(sketch::of(&source.read(image.hash)?));
+    let sketches = pool.map(&rest, |image| image.size, sketch)?;
+    let twins = twins::find(&rest, &sketches, (source, &pool))?;
+    let leaders: Vec<usize> = (0..rest.len()).filter(|at| !twins.contains_key(at)).collect();
+    let relations = sketch::relations(&leaders, &sketches, settings.effort);
+    let measured = match settings.effort {
+        Effort::Fast => measure::guess(&rest, &leaders, &relations),
+        effort => measure::measure(&rest, (&leaders, &relations), (source, &pool), effort)?,
+    };
+    let parents = tree::choose(&measured.alone, &measured.related);
+    plan.tree((&rest, &leaders), &measured.filters, &parents);
+    plan.twins(&rest, &twins);
+    Ok(plan)
+}
+
+/// Each image once, where it came first.
+fn distinct(images: &[Candidate]) -> Vec<Candidate> {
+    let mut seen = std::collections::BTreeSet::new();
+    images.iter().filter(|image| seen.insert(image.hash)).copied().collect()
+}

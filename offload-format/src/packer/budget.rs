@@ -1,0 +1,150 @@
+//! Work on several threads with a limit on what is in memory.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// How many bytes of images are in memory at a time, in all threads together. One image with its parent may exceed it,
+/// alone. The compressor's own tables come on top, for each thread.
+pub const MEMORY: u64 = 32 << 20;
+
+/// Something that calls a function for many numbers, maybe on several threads.
+pub trait Workers: Sync {
+    /// Calls `work` with every number below `count`, each once, in any order, and returns when all are done.
+    fn each(&self, count: usize, work: &(dyn Fn(usize) + Sync));
+}
+
+/// One after the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InTurn;
+
+impl Workers for InTurn {
+    fn each(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
+        (0..count).for_each(work);
+    }
+}
+
+/// Workers who share [`MEMORY`].
+pub struct Pool<'w> {
+    workers: &'w dyn Workers,
+    used: Mutex<u64>,
+    freed: Condvar,
+}
+
+impl std::fmt::Debug for Pool<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pool").field("used", &self.used).finish_non_exhaustive()
+    }
+}
+
+/// Memory that is in use until the value is dropped.
+struct Share<'p> {
+    pool: &'p Pool<'p>,
+    size: u64,
+}
+
+impl<'w> Pool<'w> {
+    /// A pool of `workers`.
+    pub fn new(workers: &'w dyn Workers) -> Pool<'w> {
+        Pool { workers, used: Mutex::new(0), freed: Condvar::new() }
+    }
+
+    /// What `work` makes of each item, in their order; `size` is how much memory that takes, in bytes.
+    ///
+    /// # Errors
+    /// The first one, in the order of the items.
+    pub fn map<T: Sync, R: Send, E: Send>(
+        &self,
+        items: &[T],
+        size: impl Fn(&T) -> u64 + Sync,
+        work: impl Fn(&T) -> Result<R, E> + Sync,
+    ) -> Result<Vec<R>, E> {
+        let slots: Vec<Mutex<Option<Result<R, E>>>> = items.iter().map(|_| Mutex::new(None)).collect();
+        self.workers.each(items.len(), &|index| {
+            if let (Some(item), Some(slot)) = (items.get(index), slots.get(index)) {
+                let _share = self.share(size(item));
+                *lock(slot) = Some(work(item));
+            }
+        });
+        // Workers that skip a number break their contract; the result is short then.
+        slots
+            .into_iter()
+            .filter_map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner))
+            .collect()
+    }
+
+    fn share(&self, size: u64) -> Share<'_> {
+        let mut used = lock(&self.used);
+        while *used > 0 && used.saturating_add(size) > MEMORY {
+            used = self.freed.wait(used).unwrap_or_else(PoisonError::into_inner);
+        }
+        *used = used.saturating_add(size);
+        Share { pool: self, size }
+    }
+}
+
+impl Drop for Share<'_> {
+    fn drop(&mut self) {
+        let mut used = lock(&self.pool.used);
+        *used = used.saturating_sub(self.size);
+        self.pool.freed.notify_all();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+    use super::*;
+
+    struct Threads;
+
+    impl Workers for Threads {
+        fn each(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
+            let next = AtomicUsize::new(0);
+            std::thread::scope(|scope| {
+                for _ in 0..8 {
+                    scope.spawn(|| {
+                        while let Some(at) =
+                            Some(next.fetch_add(1, Ordering::SeqCst)).filter(|at| *at < count)
+                        {
+                            work(at);
+                        }
+                    });
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn many_threads_share_the_memory() {
+        let (held, most) = (AtomicU64::new(0), AtomicU64::new(0));
+        let sizes: Vec<u64> = (1..60).map(|at| at % 12 * (1 << 20)).collect();
+        let work = |size: &u64| {
+            most.fetch_max(held.fetch_add(*size, Ordering::SeqCst) + size, Ordering::SeqCst);
+            std::thread::sleep(std::time::Duration::from_millis(2));
+            held.fetch_sub(*size, Ordering::SeqCst);
+            Ok::<u64, ()>(*size)
+        };
+        assert_eq!(Pool::new(&Threads).map(&sizes, |size| *size, work).unwrap(), sizes);
+        let most = most.into_inner();
+        assert!(most <= MEMORY && most > 12 << 20, "{most}");
+    }
+
+    #[test]
+    fn one_that_is_too_large_goes_alone() {
+        let sizes = [MEMORY * 3, 5, MEMORY * 2];
+        assert_eq!(
+            Pool::new(&Threads).map(&sizes, |size| *size, |size| Ok::<u64, ()>(*size)).unwrap(),
+            sizes
+        );
+    }
+
+    #[test]
+    fn the_first_error_is_told() {
+        let work = |size: &u64| if *size > 3 { Err(*size) } else { Ok(()) };
+        assert_eq!(Pool::new(&Threads).map(&[1, 2, 7, 3, 9], |size| *size, work), Err(7));
+    }
+}

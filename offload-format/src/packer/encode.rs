@@ -1,0 +1,66 @@
+//! Carrying a plan out.
+
+use super::Source;
+use super::plan::{Plan, Step};
+use crate::codec::{self, Frame, FrameInfo, InBlock, Parent, Recipe, ZstdStream};
+use crate::{Error, Hash128};
+
+/// The frame of an image that has one of its own; in memory are the image and its parent.
+///
+/// # Errors
+/// Those of `source` and of the codec; [`crate::ErrorKind::Invalid`] for an image that lies in a block, or that the plan
+/// does not know.
+pub fn encode_image<S: Source>(plan: &Plan, source: &S, image: Hash128) -> Result<Frame, S::Error> {
+    let Some(Step::Frame { codec, filter, parent }) = plan.step(image) else {
+        return Err(Error::invalid("image of a plan", 0).into());
+    };
+    let lender = match parent {
+        Some(hash) => {
+            Some((*hash, codec::content_of(&source.read(*hash)?, plan.filter(*hash))?.into_owned()))
+        }
+        None => None,
+    };
+    let parent = lender.as_ref().map(|(hash, content)| Parent { hash: *hash, content });
+    let recipe = Recipe { codec: *codec, filter: *filter, parent, level: plan.level() };
+    Ok(codec::encode_with(&source.read(image)?, &recipe)?)
+}
+
+/// The frame of block number `block`; its hash and size are those of the block's content.
+///
+/// # Errors
+/// Those of `source` and of the codec; [`crate::ErrorKind::Invalid`] for a block that does not exist.
+pub fn encode_block<S: Source>(plan: &Plan, source: &S, block: usize) -> Result<Frame, S::Error> {
+    let found = plan.blocks().get(block).ok_or_else(|| Error::invalid("block of a plan", block as u64))?;
+    let mut content = Vec::new();
+    for image in &found.members {
+        let image = source.read(*image)?;
+        content.extend_from_slice(&codec::content_of(&image, found.filter)?);
+    }
+    Ok(codec::encode(&content, found.codec, plan.level())?)
+}
+
+/// What is recorded of the images in block number `block`, whose content has the hash `content`; `size` gives an image's
+/// size.
+pub fn in_block(
+    plan: &Plan,
+    (block, content): (usize, Hash128),
+    size: impl Fn(Hash128) -> u64,
+) -> Vec<FrameInfo> {
+    let Some(found) = plan.blocks().get(block) else { return Vec::new() };
+    let mut offset = 0u64;
+    let mut place = |image: &Hash128| {
+        let size = size(*image);
+        let at = InBlock { hash: content, offset };
+        offset = offset.saturating_add(size);
+        FrameInfo::new(found.codec, size, (size, *image)).related(found.filter, None).in_block(at)
+    };
+    found.members.iter().map(&mut place).collect()
+}
+
+/// The compressor of an image above [`HUGE`](super::HUGE), of `size` bytes.
+///
+/// # Errors
+/// [`crate::ErrorKind::Zstd`].
+pub fn stream(plan: &Plan, size: u64) -> Result<ZstdStream, Error> {
+    ZstdStream::new(plan.level(), size)
+}

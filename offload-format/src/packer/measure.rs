@@ -1,0 +1,109 @@
+//! How much an image takes alone, and how much next to another one.
+
+use super::budget::Pool;
+use super::sketch::Alike;
+use super::{Candidate, Effort, Source};
+use crate::Error;
+use crate::codec::{self, Codec, DEV_LEVEL, Filter, Parent, Recipe};
+
+/// Sizes by place among the leaders.
+pub(super) struct Measured {
+    pub(super) filters: Vec<Filter>,
+    pub(super) alone: Vec<u64>,
+    /// Possible parents with the size next to them.
+    pub(super) related: Vec<Vec<(usize, u64)>>,
+}
+
+/// The level for a closer measure.
+const CLOSER_LEVEL: i32 = 12;
+/// A filter has to save this part, so that the way back is not gone for nothing.
+const WORTHWHILE: u64 = 200;
+
+/// What sketches tell, without compressing anything: the share of windows that a pair does not have in common.
+pub(super) fn guess(images: &[Candidate], leaders: &[usize], relations: &[Alike]) -> Measured {
+    let size = |place: usize| leaders.get(place).and_then(|image| images.get(*image)).map_or(0, |i| i.size);
+    let part = |place: usize, shared: usize| {
+        // With a quarter of the windows in common a prefix pays.
+        let missing = 256u64.saturating_sub(shared as u64 * 2);
+        size(place).saturating_mul(missing) / 192
+    };
+    let related = relations
+        .iter()
+        .enumerate()
+        .map(|(place, alike)| alike.iter().map(|(other, shared)| (*other, part(place, *shared))).collect());
+    Measured {
+        filters: vec![Filter::None; leaders.len()],
+        alone: (0..leaders.len()).map(size).collect(),
+        related: related.collect(),
+    }
+}
+
+/// What trial compression tells.
+pub(super) fn measure<S: Source>(
+    images: &[Candidate],
+    (leaders, relations): (&[usize], &[Alike]),
+    (source, pool): (&S, &Pool<'_>),
+    effort: Effort,
+) -> Result<Measured, S::Error> {
+    let level = if effort == Effort::Max { CLOSER_LEVEL } else { DEV_LEVEL };
+    let candidates: Vec<Candidate> = leaders.iter().filter_map(|image| images.get(*image)).copied().collect();
+    let alone = pool.map(
+        &candidates,
+        |image| image.size.saturating_mul(3),
+        |image| Ok::<_, S::Error>(filter(&source.read(image.hash)?, level)?),
+    )?;
+    let filters: Vec<Filter> = alone.iter().map(|(filter, _)| *filter).collect();
+    let places: Vec<usize> = (0..candidates.len()).collect();
+    let trial = Trial { candidates: &candidates, filters: &filters, source, level };
+    let largest = candidates.iter().map(|image| image.size).max().unwrap_or(0);
+    let related = pool.map(
+        &places,
+        |place| {
+            candidates.get(*place).map_or(0, |image| image.size.saturating_mul(2).saturating_add(largest))
+        },
+        |place| trial.next_to(*place, relations.get(*place).map(Vec::as_slice).unwrap_or_default()),
+    )?;
+    Ok(Measured { filters, alone: alone.into_iter().map(|(_, size)| size).collect(), related })
+}
+
+/// The filter that pays, and the size with it.
+fn filter(image: &[u8], level: i32) -> Result<(Filter, u64), Error> {
+    let size =
+        |content: &[u8]| Ok::<_, Error>(codec::encode(content, Codec::Zstd, level)?.info().stored_size);
+    let plain = size(image)?;
+    let filter = Filter::for_image(image);
+    let Some(content) = filter.forward(image) else { return Ok((Filter::None, plain)) };
+    let filtered = size(&content)?;
+    let pays = filtered.saturating_add(plain / WORTHWHILE) < plain;
+    Ok(if pays { (filter, filtered) } else { (Filter::None, plain) })
+}
+
+struct Trial<'a, S> {
+    candidates: &'a [Candidate],
+    filters: &'a [Filter],
+    source: &'a S,
+    level: i32,
+}
+
+impl<S: Source> Trial<'_, S> {
+    /// The sizes of the image at `place` next to each of `others`.
+    fn next_to(&self, place: usize, others: &[(usize, usize)]) -> Result<Vec<(usize, u64)>, S::Error> {
+        let Some((_, content)) = self.content(place)? else { return Ok(Vec::new()) };
+        let mut sizes = Vec::new();
+        for (other, _) in others {
+            let Some((image, parent)) = self.content(*other)? else { continue };
+            let parent = Some(Parent { hash: image.hash, content: &parent });
+            let recipe = Recipe { codec: Codec::ZstdPrefix, filter: Filter::None, parent, level: self.level };
+            sizes.push((*other, codec::encode_with(&content, &recipe)?.info().stored_size));
+        }
+        Ok(sizes)
+    }
+
+    fn content(&self, place: usize) -> Result<Option<(&Candidate, Vec<u8>)>, S::Error> {
+        let Some((image, filter)) = self.candidates.get(place).zip(self.filters.get(place)) else {
+            return Ok(None);
+        };
+        let bytes = self.source.read(image.hash)?;
+        Ok(Some((image, filter.forward(&bytes).unwrap_or(bytes))))
+    }
+}

@@ -1,0 +1,210 @@
+//! What was decided, and its form as text.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Candidate, Effort, Settings};
+use crate::codec::{Codec, Filter};
+use crate::{Error, ErrorKind, Hash128};
+
+/// How each image is stored.
+///
+/// Its [`Display`](fmt::Display) can be kept and parsed, so that nothing has to be decided again for the same images.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    pub(super) settings: Settings,
+    steps: BTreeMap<Hash128, Step>,
+    blocks: Vec<BlockPlan>,
+}
+
+/// How one image is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// By a frame of its own.
+    Frame {
+        /// How the frame holds the image.
+        codec: Codec,
+        /// What the image goes through before.
+        filter: Filter,
+        /// The image that it is stored relative to.
+        parent: Option<Hash128>,
+    },
+    /// In a block.
+    InBlock {
+        /// Which of [`Plan::blocks`].
+        block: usize,
+        /// What the image goes through before.
+        filter: Filter,
+    },
+}
+
+/// A block: images one after the other, each after its filter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockPlan {
+    /// How the frame holds them.
+    pub codec: Codec,
+    /// What each of them goes through before.
+    pub filter: Filter,
+    /// The images.
+    pub members: Vec<Hash128>,
+}
+
+impl Plan {
+    pub(super) fn new(settings: Settings) -> Plan {
+        Plan { settings, steps: BTreeMap::new(), blocks: Vec::new() }
+    }
+
+    /// How the image with this hash is stored.
+    pub fn step(&self, image: Hash128) -> Option<&Step> {
+        self.steps.get(&image)
+    }
+
+    /// The blocks.
+    pub fn blocks(&self) -> &[BlockPlan] {
+        &self.blocks
+    }
+
+    /// The level of zstd.
+    pub fn level(&self) -> i32 {
+        self.settings.level
+    }
+
+    /// What an image goes through before it is compressed, or lent to a child.
+    pub fn filter(&self, image: Hash128) -> Filter {
+        match self.step(image) {
+            Some(Step::Frame { filter, .. } | Step::InBlock { filter, .. }) => *filter,
+            None => Filter::None,
+        }
+    }
+
+    pub(super) fn alone(&mut self, image: Hash128, (codec, filter): (Codec, Filter)) {
+        self.steps.insert(image, Step::Frame { codec, filter, parent: None });
+    }
+
+    pub(super) fn block(&mut self, block: BlockPlan) {
+        let (number, filter) = (self.blocks.len(), block.filter);
+        self.steps
+            .extend(block.members.iter().map(|image| (*image, Step::InBlock { block: number, filter })));
+        self.blocks.push(block);
+    }
+
+    /// How `leaders` of `images` are stored, by their `filters` and `parents`.
+    pub(super) fn tree(
+        &mut self,
+        (images, leaders): (&[Candidate], &[usize]),
+        filters: &[Filter],
+        parents: &[Option<usize>],
+    ) {
+        let hash = |place: usize| leaders.get(place).and_then(|image| images.get(*image)).map(|i| i.hash);
+        for (place, (filter, parent)) in filters.iter().zip(parents).enumerate() {
+            let (Some(image), parent) = (hash(place), parent.and_then(hash)) else { continue };
+            let codec = if parent.is_some() { self.settings.related() } else { self.settings.alone() };
+            self.steps.insert(image, Step::Frame { codec, filter: *filter, parent });
+        }
+    }
+
+    /// The patches, by place of the twin and its leader in `images`.
+    pub(super) fn twins(&mut self, images: &[Candidate], twins: &BTreeMap<usize, usize>) {
+        for (twin, leader) in twins {
+            if let (Some(twin), Some(leader)) = (images.get(*twin), images.get(*leader)) {
+                let (filter, parent) = (self.filter(leader.hash), Some(leader.hash));
+                self.steps.insert(twin.hash, Step::Frame { codec: Codec::Patch, filter, parent });
+            }
+        }
+    }
+}
+
+impl Settings {
+    /// The codec of an image that stands for itself.
+    pub(super) fn alone(self) -> Codec {
+        if self.effort == Effort::Archive { Codec::Lzma } else { Codec::Zstd }
+    }
+
+    fn related(self) -> Codec {
+        if self.effort == Effort::Archive { Codec::LzmaPrefix } else { Codec::ZstdPrefix }
+    }
+}
+
+const EFFORTS: [(Effort, &str); 5] = [
+    (Effort::None, "none"),
+    (Effort::Fast, "fast"),
+    (Effort::Balanced, "balanced"),
+    (Effort::Max, "max"),
+    (Effort::Archive, "archive"),
+];
+
+impl fmt::Display for Effort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = EFFORTS.iter().find(|(effort, _)| effort == self).map_or("", |(_, name)| name);
+        f.pad(name)
+    }
+}
+
+impl FromStr for Effort {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Effort, Error> {
+        let found = EFFORTS.iter().find(|(_, name)| *name == text);
+        found.map(|(effort, _)| *effort).ok_or_else(malformed)
+    }
+}
+
+impl fmt::Display for Plan {
+    /// A line for each block and each image: numbers of codecs and filters, hashes in hexadecimal.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "plan {} {}", self.settings.effort, self.settings.level)?;
+        for block in &self.blocks {
+            write!(f, "block {} {}", block.codec.to_u16(), block.filter.to_u16())?;
+            block.members.iter().try_for_each(|image| write!(f, " {image}"))?;
+            writeln!(f)?;
+        }
+        for (image, step) in &self.steps {
+            if let Step::Frame { codec, filter, parent } = step {
+                write!(f, "image {} {} {image}", codec.to_u16(), filter.to_u16())?;
+                parent.iter().try_for_each(|parent| write!(f, " {parent}"))?;
+                writeln!(f)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Plan {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Plan, Error> {
+        let mut lines = text.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+        let head = lines.next().unwrap_or_default();
+        let ["plan", effort, level] = head.as_slice() else { return Err(malformed()) };
+        let level = level.parse().map_err(|_| malformed())?;
+        let mut plan = Plan::new(Settings { effort: effort.parse()?, level });
+        for line in lines {
+            match line.as_slice() {
+                ["block", codec, filter, members @ ..] => plan.block(BlockPlan {
+                    codec: Codec::from_u16(number(codec)?),
+                    filter: Filter::from_u16(number(filter)?),
+                    members: members.iter().map(|hash| hash.parse()).collect::<Result<_, _>>()?,
+                }),
+                ["image", codec, filter, image, parent @ ..] => {
+                    let step = Step::Frame {
+                        codec: Codec::from_u16(number(codec)?),
+                        filter: Filter::from_u16(number(filter)?),
+                        parent: parent.first().map(|hash| hash.parse()).transpose()?,
+                    };
+                    plan.steps.insert(image.parse()?, step);
+                }
+                _ => return Err(malformed()),
+            }
+        }
+        Ok(plan)
+    }
+}
+
+fn number(text: &str) -> Result<u16, Error> {
+    text.parse().map_err(|_| malformed())
+}
+
+fn malformed() -> Error {
+    ErrorKind::Text { what: "the plan of a pack", offset: 0 }.into()
+}

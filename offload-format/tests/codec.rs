@@ -1,0 +1,359 @@
+//! Every codec and filter through a pack: what is stored comes back, and damage is an error, never a panic or a flood
+//! of memory.
+#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+use offload_format::codec::{self, Codec, Filter, Frame, InBlock, Parent, Recipe};
+use offload_format::pack::{NewBlock, NewImage, Pack, PackBuilder, layout};
+use offload_format::{Error, ErrorKind, Hash128};
+
+/// Bytes that compress a little, the same each time.
+fn noise(seed: u64, size: usize) -> Vec<u8> {
+    let mut state = seed | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % 61) as u8
+    };
+    (0..size).map(|_| next()).collect()
+}
+
+/// A SPIR-V module: header, a type, a constant, a function that adds.
+fn spirv(seed: u32) -> Vec<u8> {
+    let mut words = vec![0x0723_0203, 0x0001_0200, 0, 100, 0];
+    words.extend([4 << 16 | 21, 1, 32, 0]);
+    for id in 2..40 {
+        words.extend([4 << 16 | 43, 1, id + seed, id]);
+        words.extend([5 << 16 | 128, 1, id + 50 + seed, id + seed, id + 1]);
+        words.extend([3 << 16 | 62, id, id + seed]);
+        words.extend([3 << 16 | 71, id, 44]);
+    }
+    words.into_iter().flat_map(u32::to_le_bytes).collect()
+}
+
+/// A 64-bit ELF file with a symbol table of `count` records between its headers.
+fn elf(count: u64) -> Vec<u8> {
+    let mut file = vec![0; 64];
+    file[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1]);
+    for at in 0..count {
+        let fields = [(at * 13) as u32 | 0x12_0000, 0x0007_0000];
+        file.extend(fields.into_iter().flat_map(u32::to_le_bytes));
+        file.extend([0x1000 + at * 64, 64].into_iter().flat_map(u64::to_le_bytes));
+    }
+    let headers = file.len() as u64;
+    let mut header = [0; 64];
+    header[4] = 2;
+    header[24..32].copy_from_slice(&64u64.to_le_bytes());
+    header[32..40].copy_from_slice(&(count * 24).to_le_bytes());
+    header[56..64].copy_from_slice(&24u64.to_le_bytes());
+    file.extend([0; 64]);
+    file.extend(header);
+    file[0x28..0x30].copy_from_slice(&headers.to_le_bytes());
+    file[0x3a..0x3e].copy_from_slice(&[64, 0, 2, 0]);
+    file
+}
+
+struct Made {
+    builder: PackBuilder,
+    frames: Vec<(Hash128, Vec<u8>)>,
+    images: Vec<(String, Vec<u8>)>,
+}
+
+impl Made {
+    fn new() -> Made {
+        Made { builder: PackBuilder::new("p", "1.0.0"), frames: Vec::new(), images: Vec::new() }
+    }
+
+    fn add(&mut self, module: &str, image: &[u8], recipe: &Recipe<'_>) -> Frame {
+        let frame = codec::encode_with(image, recipe).unwrap();
+        assert_eq!(frame.info().codec, recipe.codec, "{module}");
+        self.builder.image(NewImage::new(module, "opencl-c".parse().unwrap()), frame.info()).unwrap();
+        self.frames.push((frame.info().hash, frame.bytes().to_vec()));
+        self.images.push((module.to_string(), image.to_vec()));
+        frame
+    }
+
+    /// Images in one block, each after `filter`.
+    fn block(&mut self, images: &[(&str, Vec<u8>)], filter: Filter) {
+        let content: Vec<u8> = images
+            .iter()
+            .flat_map(|(_, image)| codec::content_of(image, filter).unwrap().into_owned())
+            .collect();
+        let frame = codec::encode(&content, Codec::Zstd, 19).unwrap();
+        let info = frame.info();
+        self.builder.block(NewBlock {
+            codec: info.codec,
+            stored_size: info.stored_size,
+            raw_size: info.raw_size,
+            hash: info.hash,
+        });
+        self.frames.push((info.hash, frame.into_bytes()));
+        let mut offset = 0;
+        for (module, image) in images {
+            let alone = codec::encode(image, Codec::Raw, 0).unwrap().info();
+            let placed = alone.related(filter, None).in_block(InBlock { hash: info.hash, offset });
+            self.builder.image(NewImage::new(module, "opencl-c".parse().unwrap()), placed).unwrap();
+            self.images.push((module.to_string(), image.clone()));
+            offset += image.len() as u64;
+        }
+    }
+
+    fn finish(self) -> (Vec<u8>, Vec<(String, Vec<u8>)>) {
+        let laid_out = self.builder.finish().unwrap();
+        let mut bytes = laid_out.index;
+        let payload = bytes.len();
+        for placement in &laid_out.frames {
+            let (_, frame) = self.frames.iter().find(|(hash, _)| *hash == placement.hash).unwrap();
+            bytes.resize(payload + placement.offset as usize, 0);
+            bytes.extend_from_slice(frame);
+        }
+        assert_eq!(bytes.len() as u64, laid_out.size);
+        (bytes, self.images)
+    }
+}
+
+/// One image of every codec and filter, in every place that an image can have.
+fn everything() -> (Vec<u8>, Vec<(String, Vec<u8>)>) {
+    let mut made = Made::new();
+    let alone = |codec, filter| Recipe { codec, filter, parent: None, level: 19 };
+    let leader = noise(1, 700);
+    let (mut child, mut grandchild) = (leader.clone(), leader.clone());
+    child.splice(100..200, noise(2, 120));
+    grandchild.splice(100..300, noise(2, 150));
+    let mut twin = grandchild.clone();
+    twin[48] ^= 1;
+    twin[600] ^= 7;
+    let hash = |image: &[u8]| Hash128::of(image);
+    made.add("a-leader", &leader, &alone(Codec::Zstd, Filter::None));
+    let parent = Some(Parent { hash: hash(&leader), content: &leader });
+    let prefix = |parent| Recipe { codec: Codec::ZstdPrefix, filter: Filter::None, parent, level: 19 };
+    made.add("b-child", &child, &prefix(parent));
+    made.add("c-grandchild", &grandchild, &prefix(Some(Parent { hash: hash(&child), content: &child })));
+    let parent = Some(Parent { hash: hash(&grandchild), content: &grandchild });
+    made.add("d-twin", &twin, &Recipe { codec: Codec::Patch, filter: Filter::None, parent, level: 19 });
+    made.add("e-raw", b"raw", &alone(Codec::Raw, Filter::None));
+    let (plain, symbols) = (spirv(0), elf(40));
+    made.add("f-spirv", &plain, &alone(Codec::Zstd, Filter::SpirvIds));
+    made.add("g-elf", &symbols, &alone(Codec::Zstd, Filter::ElfSymbols));
+    made.block(&[("h-one", spirv(1)), ("i-two", spirv(2)), ("j-three", spirv(3))], Filter::SpirvIds);
+    made.block(&[("k-one", noise(5, 200)), ("l-two", noise(5, 190))], Filter::None);
+    #[cfg(feature = "archive")]
+    {
+        let leader = noise(9, 500);
+        let mut child = leader.clone();
+        child.splice(100..200, noise(2, 20));
+        made.add("m-lzma", &leader, &alone(Codec::Lzma, Filter::None));
+        let parent = Some(Parent { hash: hash(&leader), content: &leader });
+        made.add(
+            "n-lzma",
+            &child,
+            &Recipe { codec: Codec::LzmaPrefix, filter: Filter::None, parent, level: 0 },
+        );
+    }
+    // A parent that lends what its filter made of it.
+    let content = codec::content_of(&plain, Filter::SpirvIds).unwrap();
+    let parent = Some(Parent { hash: hash(&plain), content: &content });
+    let filtered = Recipe { codec: Codec::ZstdPrefix, filter: Filter::SpirvIds, parent, level: 19 };
+    made.add("o-filtered", &spirv(7), &filtered);
+    made.finish()
+}
+
+fn read_all(bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>, Error> {
+    let pack = Pack::parse(bytes)?;
+    pack.verify_index()?;
+    pack.images()
+        .map(|image| {
+            let image = image?;
+            codec::check(&pack, &image)?;
+            Ok((image.module.to_string(), codec::decode(&pack, &image)?))
+        })
+        .collect()
+}
+
+#[test]
+fn everything_comes_back() {
+    let (bytes, images) = everything();
+    assert_eq!(read_all(&bytes).unwrap(), {
+        let mut sorted = images;
+        sorted.sort();
+        sorted
+    });
+    let pack = Pack::parse(&bytes).unwrap();
+    assert_eq!(pack.blocks().count(), 2);
+    let stored = |module: &str| {
+        let image = pack.images().map(Result::unwrap).find(|image| image.module == module).unwrap();
+        (image.codec, image.stored_size, image.raw_size)
+    };
+    assert!(stored("b-child").1 < 200 && stored("d-twin").1 <= 7, "{:?}", stored("d-twin"));
+    assert_eq!(stored("h-one").1, stored("h-one").2);
+}
+
+#[test]
+fn every_flipped_byte_is_refused_or_harmless() {
+    let (good, _) = everything();
+    let images = read_all(&good).unwrap();
+    for at in 0..good.len() {
+        for flip in [1, 0x80, 0xff] {
+            let mut bad = good.clone();
+            bad[at] ^= flip;
+            // Only padding between frames may change unseen.
+            if let Ok(read) = read_all(&bad) {
+                assert_eq!(read, images, "byte {at}");
+            }
+        }
+    }
+}
+
+/// The index with another value in a field of an image's or block's record, and a right hash again.
+fn with_field(good: &[u8], (table, record, field): (u32, u64, u64), value: &[u8]) -> Vec<u8> {
+    let mut bad = good.to_vec();
+    let u64_at = |at: usize| u64::from_le_bytes(good[at..at + 8].try_into().unwrap());
+    let u32_at = |at: usize| u32::from_le_bytes(good[at..at + 4].try_into().unwrap());
+    let directory = (0..u32_at(32) as usize).map(|entry| u64_at(24) as usize + entry * 24);
+    let entry = directory.into_iter().find(|entry| u32_at(*entry) == table).unwrap();
+    let at = (u64_at(entry + 8) + record * u64::from(u32_at(entry + 4)) + field) as usize;
+    bad[at..at + value.len()].copy_from_slice(value);
+    let payload = u64_at(40) as usize;
+    let hash = Hash128::of_parts(&[&bad[..48], &bad[64..payload]]);
+    bad[48..64].copy_from_slice(&hash.0);
+    bad
+}
+
+fn kind_of(bytes: &[u8], module: &str) -> ErrorKind {
+    let pack = Pack::parse(bytes).unwrap();
+    let image = pack.images().map(Result::unwrap).find(|image| image.module == module).unwrap();
+    codec::decode(&pack, &image).unwrap_err().kind().clone()
+}
+
+#[test]
+fn impossible_ancestors_are_refused() {
+    let (good, _) = everything();
+    let images = layout::TABLE_IMAGES;
+    let parent = |record: u64, parent: u32| with_field(&good, (images, record, 32), &parent.to_le_bytes());
+    // Itself, a cycle of two, a patch, none, one that does not exist, one too many.
+    for (bytes, module) in [
+        (parent(1, 1), "b-child"),
+        (parent(1, 2), "b-child"),
+        (parent(2, 3), "c-grandchild"),
+        (parent(1, layout::NONE), "b-child"),
+        (parent(1, 1000), "b-child"),
+        (with_field(&parent(1, 2), (images, 0, 28), &[2, 0]), "d-twin"),
+    ] {
+        let kind = kind_of(&bytes, module);
+        assert!(matches!(kind, ErrorKind::Invalid { .. }), "{module}: {kind:?}");
+    }
+    // The neighbours are not touched by it.
+    let pack_bytes = parent(1, 1);
+    let pack = Pack::parse(&pack_bytes).unwrap();
+    assert!(codec::decode(&pack, &pack.image(0).unwrap()).is_ok());
+    assert!(codec::check(&pack, &pack.image(1).unwrap()).is_err());
+}
+
+#[test]
+fn impossible_sizes_take_no_memory() {
+    let (good, _) = everything();
+    for size in [5u64 << 30, 1 << 40, u64::MAX] {
+        for (table, record, field, module) in [
+            (layout::TABLE_IMAGES, 0, 56, "a-leader"),
+            (layout::TABLE_IMAGES, 0, 56, "b-child"),
+            (layout::TABLE_BLOCKS, 0, 16, "h-one"),
+        ] {
+            let kind = kind_of(&with_field(&good, (table, record, field), &size.to_le_bytes()), module);
+            assert!(matches!(kind, ErrorKind::TooLarge { .. }), "{module}: {kind:?}");
+        }
+    }
+    // Within the limit, but not what the frame says.
+    let bytes = with_field(&good, (layout::TABLE_IMAGES, 0, 56), &(1u64 << 32).to_le_bytes());
+    assert!(matches!(kind_of(&bytes, "a-leader"), ErrorKind::Damaged { .. }));
+}
+
+#[test]
+fn offsets_outside_their_block_are_refused() {
+    let (good, _) = everything();
+    for offset in [1u64 << 20, u64::MAX, u64::MAX - 700] {
+        let bytes = with_field(&good, (layout::TABLE_IMAGES, 7, 40), &offset.to_le_bytes());
+        assert!(matches!(kind_of(&bytes, "h-one"), ErrorKind::Invalid { .. }));
+        let bytes = with_field(&good, (layout::TABLE_BLOCKS, 0, 0), &offset.to_le_bytes());
+        let kind = kind_of(&bytes, "h-one");
+        assert!(matches!(kind, ErrorKind::Truncated { .. } | ErrorKind::Invalid { .. }), "{kind:?}");
+    }
+    let bytes = with_field(&good, (layout::TABLE_IMAGES, 7, 36), &9u32.to_le_bytes());
+    assert!(matches!(kind_of(&bytes, "h-one"), ErrorKind::Invalid { .. }));
+    let bytes = with_field(&good, (layout::TABLE_IMAGES, 7, 28), &[1]);
+    assert!(matches!(kind_of(&bytes, "h-one"), ErrorKind::Invalid { .. }));
+}
+
+#[test]
+fn filters_are_exact_or_refuse() {
+    for image in [spirv(0), spirv(1 << 31), elf(2), elf(40)] {
+        let filter = Filter::for_image(&image);
+        let content = filter.forward(&image).unwrap();
+        assert!(content.len() == image.len() && content != image);
+        assert_eq!(filter.inverse(content).unwrap(), image);
+    }
+    // Whatever the words are: an instruction's shape is all that the filter looks at.
+    let mut wild = spirv(0);
+    for (at, byte) in noise(3, wild.len()).into_iter().enumerate().filter(|(at, _)| at % 4 < 2 && *at > 20) {
+        wild[at] = wild[at].wrapping_add(byte);
+    }
+    let content = Filter::SpirvIds.forward(&wild).unwrap();
+    assert_eq!(Filter::SpirvIds.inverse(content).unwrap(), wild);
+    for (filter, image) in [
+        (Filter::SpirvIds, b"text".to_vec()),
+        (Filter::SpirvIds, spirv(0)[..22].to_vec()),
+        (Filter::SpirvIds, [&spirv(0)[..20], &[1, 0, 0, 0]].concat()),
+        (Filter::ElfSymbols, elf(0)),
+        (Filter::ElfSymbols, spirv(0)),
+        (Filter::ElfSymbols, elf(9)[..100].to_vec()),
+    ] {
+        assert_eq!(filter.forward(&image), None);
+    }
+    // A table over the headers would change what the way back needs.
+    let mut overlapping = elf(40);
+    let header = overlapping.len() - 64;
+    overlapping[header + 24..header + 32].copy_from_slice(&8u64.to_le_bytes());
+    assert_eq!(Filter::ElfSymbols.forward(&overlapping), None);
+    assert!(Filter::ElfSymbols.inverse(overlapping).is_err());
+}
+
+#[test]
+fn a_stream_makes_what_a_reader_takes() {
+    let image = noise(4, 3 << 20);
+    let mut stream = codec::ZstdStream::new(3, image.len() as u64).unwrap();
+    let mut frame = Vec::new();
+    let mut sink = |bytes: &[u8]| -> Result<(), Error> {
+        frame.extend_from_slice(bytes);
+        Ok(())
+    };
+    image.chunks(100_001).try_for_each(|chunk| stream.feed(chunk, &mut sink)).unwrap();
+    stream.finish(&mut sink).unwrap();
+    let info =
+        codec::FrameInfo::new(Codec::Zstd, frame.len() as u64, (image.len() as u64, Hash128::of(&image)));
+    let mut builder = PackBuilder::new("p", "1.0.0");
+    builder.image(NewImage::new("m", "host".parse().unwrap()), info).unwrap();
+    let mut bytes = builder.finish().unwrap().index;
+    bytes.extend(frame);
+    assert_eq!(read_all(&bytes).unwrap(), [("m".to_string(), image)]);
+}
+
+#[test]
+fn frames_do_not_depend_on_where_the_prefix_lies() {
+    let both = [noise(1, 50_000), noise(1, 50_000)].concat();
+    let frame = |parent: &[u8], image: &[u8]| {
+        let parent = Some(Parent { hash: Hash128::of(parent), content: parent });
+        let recipe = Recipe { codec: Codec::ZstdPrefix, filter: Filter::None, parent, level: 3 };
+        codec::encode_with(image, &recipe).unwrap().into_bytes()
+    };
+    let (parent, image) = both.split_at(50_000);
+    let (far_parent, far_image) = (parent.to_vec(), image.to_vec());
+    assert_eq!(frame(parent, image), frame(&far_parent, &far_image));
+}
+
+#[test]
+#[cfg(not(feature = "archive"))]
+fn archives_name_the_feature() {
+    let (good, _) = everything();
+    let kind = kind_of(&with_field(&good, (layout::TABLE_IMAGES, 0, 28), &[4, 0]), "a-leader");
+    assert!(matches!(kind, ErrorKind::Feature { feature: "archive", .. }), "{kind:?}");
+    assert!(Error::from(kind).to_string().contains("the feature `archive` of the crate `offload-rt`"));
+}

@@ -1,0 +1,231 @@
+//! The packer from outside: what it decides is carried out, read back, small, and the same for any number of threads.
+#![cfg(feature = "packer")]
+#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use offload_format::codec::{self, Codec, DEV_LEVEL, Filter};
+use offload_format::pack::{NewBlock, NewImage, Pack, PackBuilder};
+use offload_format::packer::{self, Candidate, Effort, InTurn, Plan, Settings, Source, Step, Workers};
+use offload_format::{Error, Hash128, ImageKind};
+
+/// Images in memory, with a count of the reads.
+struct Images {
+    by_hash: BTreeMap<Hash128, Vec<u8>>,
+    order: Vec<Candidate>,
+    reads: AtomicUsize,
+}
+
+impl Source for Images {
+    type Error = Error;
+
+    fn read(&self, hash: Hash128) -> Result<Vec<u8>, Error> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        Ok(self.by_hash[&hash].clone())
+    }
+}
+
+impl Images {
+    fn new(images: Vec<Vec<u8>>) -> Images {
+        let candidate = |image: &Vec<u8>| Candidate {
+            hash: Hash128::of(image),
+            size: image.len() as u64,
+            kind: if image.starts_with(&[3, 2, 0x23, 7]) { ImageKind::SpirV } else { ImageKind::Object },
+        };
+        let order = images.iter().map(candidate).collect();
+        let by_hash = images.into_iter().map(|image| (Hash128::of(&image), image)).collect();
+        Images { by_hash, order, reads: AtomicUsize::new(0) }
+    }
+
+    fn plan(&self, effort: Effort, workers: &dyn Workers) -> Plan {
+        packer::plan(&self.order, self, Settings { effort, level: DEV_LEVEL }, workers).unwrap()
+    }
+
+    /// The whole pack, and the bytes in its payload.
+    fn pack(&self, plan: &Plan) -> (Vec<u8>, u64) {
+        let size = |hash| self.by_hash[&hash].len() as u64;
+        let mut builder = PackBuilder::new("p", "1.0.0");
+        let (mut frames, mut infos) = (BTreeMap::new(), BTreeMap::new());
+        for block in 0..plan.blocks().len() {
+            let frame = packer::encode_block(plan, self, block).unwrap();
+            let info = frame.info();
+            let (codec, stored_size, raw_size) = (info.codec, info.stored_size, info.raw_size);
+            builder.block(NewBlock { codec, stored_size, raw_size, hash: info.hash });
+            infos.extend(packer::in_block(plan, (block, info.hash), size).into_iter().map(|i| (i.hash, i)));
+            frames.insert(info.hash, frame.into_bytes());
+        }
+        for hash in self.by_hash.keys().filter(|hash| matches!(plan.step(**hash), Some(Step::Frame { .. }))) {
+            let frame = packer::encode_image(plan, self, *hash).unwrap();
+            infos.insert(*hash, frame.info());
+            frames.insert(*hash, frame.into_bytes());
+        }
+        for (at, image) in self.order.iter().enumerate() {
+            let image_record = NewImage::new(&format!("m{at:04}"), "opencl-c".parse().unwrap());
+            builder.image(image_record, infos[&image.hash]).unwrap();
+        }
+        let laid_out = builder.finish().unwrap();
+        let mut bytes = laid_out.index;
+        let payload = bytes.len();
+        for placement in &laid_out.frames {
+            bytes.resize(payload + placement.offset as usize, 0);
+            bytes.extend_from_slice(&frames[&placement.hash]);
+        }
+        let stored = bytes.len() - payload;
+        (bytes, stored as u64)
+    }
+
+    fn assert_reads_back(&self, pack: &[u8]) {
+        let pack = Pack::parse(pack).unwrap();
+        assert_eq!(pack.image_count(), self.order.len() as u64);
+        for (image, candidate) in pack.images().zip(&self.order) {
+            let image = image.unwrap();
+            assert_eq!(codec::decode(&pack, &image).unwrap(), self.by_hash[&candidate.hash]);
+        }
+    }
+}
+
+fn noise(seed: u64, size: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(2) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % 97) as u8
+    };
+    (0..size).map(|_| next()).collect()
+}
+
+fn changed(image: &[u8], seed: u64, size: usize) -> Vec<u8> {
+    let mut image = image.to_vec();
+    let at = seed as usize * 977 % (image.len() - size);
+    image[at..at + size].copy_from_slice(&noise(seed, size));
+    image
+}
+
+/// A module in the manner of a compiler, whose ids begin at `first`.
+fn spirv(first: u32, instructions: u32) -> Vec<u8> {
+    let mut words = vec![0x0723_0203, 0x0001_0200, 0, 10_000, 0];
+    for at in 0..instructions {
+        let id = first + at;
+        words.extend([5 << 16 | (128 + at % 7), 3, id, id - 1 - at % 3, id - 2]);
+        words.extend([4 << 16 | 61, 3, id + 10_000, id]);
+    }
+    words.into_iter().flat_map(u32::to_le_bytes).collect()
+}
+
+/// Two families of large images with twins in them, equal ones, strangers, and many small ones.
+fn mixed() -> Images {
+    let mut images = Vec::new();
+    for family in [1, 2] {
+        let leader = noise(family, 70_000);
+        for member in 1..5 {
+            let child = changed(&leader, family * 10 + member, 14_000);
+            let mut twin = child.clone();
+            twin[48] ^= 1;
+            twin[69_000] ^= 3;
+            images.extend([child.clone(), twin, child]);
+        }
+        images.push(leader);
+    }
+    images.push(noise(7, 80_000));
+    images.extend((0..40).map(|at| spirv(100 + 13 * at, 300 + at % 3)));
+    images.push(noise(8, 500));
+    images.push(Vec::new());
+    Images::new(images)
+}
+
+struct Threads(usize);
+
+impl Workers for Threads {
+    fn each(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
+        let next = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..self.0 {
+                scope.spawn(|| {
+                    while let Some(at) = Some(next.fetch_add(1, Ordering::SeqCst)).filter(|at| *at < count) {
+                        work(at);
+                    }
+                });
+            }
+        });
+    }
+}
+
+/// The images that have to be decoded before this one.
+fn ancestors(plan: &Plan, image: Hash128) -> Vec<(Hash128, Codec)> {
+    match plan.step(image) {
+        Some(Step::Frame { codec, parent: Some(parent), .. }) => {
+            [vec![(*parent, *codec)], ancestors(plan, *parent)].concat()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn every_effort_packs_everything() {
+    let images = mixed();
+    let raw: u64 = images.by_hash.values().map(|image| image.len() as u64).sum();
+    let mut sizes = Vec::new();
+    for effort in [Effort::None, Effort::Fast, Effort::Balanced, Effort::Max] {
+        let plan = images.plan(effort, &InTurn);
+        for image in &images.order {
+            let ancestors = ancestors(&plan, image.hash);
+            let frames = ancestors.iter().filter(|(_, codec)| *codec != Codec::Patch).count();
+            assert!(frames <= codec::MAX_ANCESTORS, "{ancestors:?}");
+            assert!(ancestors.iter().skip(1).all(|(_, codec)| *codec != Codec::Patch), "{ancestors:?}");
+        }
+        let (pack, stored) = images.pack(&plan);
+        images.assert_reads_back(&pack);
+        sizes.push(stored);
+        assert_eq!(plan.to_string().parse::<Plan>().unwrap(), plan);
+    }
+    let [none, fast, balanced, max] = <[u64; 4]>::try_from(sizes.clone()).unwrap();
+    // Padding between frames comes on top.
+    assert!(none >= raw && none < raw + 16 * images.order.len() as u64, "{none} of {raw}");
+    // Two leaders, a stranger, and a fifth of each member; noise of 97 values takes 6.6 bits a byte.
+    assert!(fast * 2 < raw && balanced < fast && max <= balanced + 64, "{raw}: {sizes:?}");
+}
+
+#[test]
+#[cfg(feature = "archive")]
+fn archives_read_back() {
+    let leader = noise(1, 70_000);
+    let images = Images::new(vec![changed(&leader, 3, 5_000), leader, spirv(100, 200), spirv(300, 200)]);
+    let plan = images.plan(Effort::Archive, &InTurn);
+    let codecs: Vec<_> = images.order.iter().filter_map(|image| plan.step(image.hash)).collect();
+    assert!(matches!(codecs[2], Step::InBlock { filter: Filter::SpirvIds, .. }), "{codecs:?}");
+    assert!(codecs.iter().any(|step| matches!(step, Step::Frame { codec: Codec::LzmaPrefix, .. })));
+    let (pack, _) = images.pack(&plan);
+    images.assert_reads_back(&pack);
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let images = mixed();
+    for effort in [Effort::Fast, Effort::Balanced] {
+        let one = images.plan(effort, &InTurn);
+        assert_eq!(one, images.plan(effort, &Threads(7)));
+        assert_eq!(images.pack(&one), images.pack(&images.plan(effort, &Threads(3))));
+    }
+}
+
+#[test]
+fn a_filter_is_taken_where_it_pays() {
+    let images = mixed();
+    let plan = images.plan(Effort::Balanced, &InTurn);
+    let filters: Vec<Filter> = plan.blocks().iter().map(|block| block.filter).collect();
+    assert!(filters.contains(&Filter::SpirvIds), "{filters:?}");
+    let step = plan.step(Hash128::of(&noise(7, 80_000)));
+    assert_eq!(step, Some(&Step::Frame { codec: Codec::Zstd, filter: Filter::None, parent: None }));
+}
+
+#[test]
+fn damaged_plans_are_refused() {
+    let text = mixed().plan(Effort::Balanced, &InTurn).to_string();
+    for bad in ["", "plan", "plan lots 3", "plan fast x", "plan fast 3\nimage 1", "plan fast 3\nimage 1 0 12"]
+    {
+        assert!(bad.parse::<Plan>().is_err(), "{bad}");
+    }
+    assert!(text.replace("block ", "blocks ").parse::<Plan>().is_err());
+}

@@ -1,0 +1,183 @@
+//! The packs of a registry, read as far as somebody asks.
+//!
+//! Finding them costs a look at each header. The first question checks a pack's index; entries are made for one kernel
+//! module at a time, and for all only where all are listed.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use offload_format::Hash128;
+use offload_format::pack::{NoticeKind, Pack};
+
+use crate::entry::{Entry, PackInfo};
+use crate::once::ForkOnce;
+use crate::registry::{Notice, Skipped};
+use crate::sections::{self, Found, FoundPack};
+use crate::text::escape;
+
+/// The images of some packs.
+#[derive(Debug)]
+pub(crate) struct Index {
+    packs: Vec<Held>,
+    /// What was found and is no pack.
+    unreadable: Vec<Skipped>,
+    /// The modules that somebody asked for, by hash of the name.
+    modules: Vec<ForkOnce<Module>>,
+    lists: ForkOnce<Lists>,
+}
+
+/// A pack, and the names of the files beside the program to which it leads and that are there.
+#[derive(Debug)]
+struct Held {
+    info: Arc<PackInfo>,
+    opened: BTreeSet<String>,
+}
+
+/// The entries of one module, and the next module of the same hash.
+#[derive(Debug)]
+struct Module {
+    name: String,
+    entries: Vec<Entry>,
+    next: ForkOnce<Module>,
+}
+
+/// Everything there is.
+#[derive(Debug, Default)]
+pub(crate) struct Lists {
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) notices: Vec<Notice>,
+    pub(crate) skipped: Vec<Skipped>,
+}
+
+/// A program asks for some of its modules; a chain is a few long then.
+const CHAINS: usize = 256;
+
+impl Index {
+    pub(crate) fn new(found: Found) -> Index {
+        let unreadable = found.skipped.into_iter().map(Skipped::new).collect();
+        let modules = (0..CHAINS).map(|_| ForkOnce::new()).collect();
+        let mut index = Index { packs: Vec::new(), unreadable, modules, lists: ForkOnce::new() };
+        let mut seen = BTreeSet::new();
+        for pack in found.packs {
+            if let Err(error) = index.add(pack, &mut seen) {
+                index.unreadable.push(Skipped::new(error.to_string()));
+            }
+        }
+        index
+    }
+
+    fn add(&mut self, found: FoundPack, seen: &mut BTreeSet<Hash128>) -> Result<(), offload_format::Error> {
+        let FoundPack { bytes, home } = found;
+        let held = bytes.clone();
+        let pack = Pack::parse(&held)?;
+        // A crate that is linked into the program and into a plugin brings the same pack twice.
+        if !seen.insert(pack.id()?) {
+            return Ok(());
+        }
+        let place = self.packs.len();
+        self.packs.push(Held { info: Arc::new(PackInfo::new(bytes)), opened: BTreeSet::new() });
+        // A pack whose images lie elsewhere has none itself.
+        if pack.image_count() == 0 {
+            pack.verify_index()?;
+            let opened = self.add_files(&pack, home, seen)?;
+            self.packs.iter_mut().skip(place).take(1).for_each(|held| held.opened = opened.clone());
+        }
+        Ok(())
+    }
+
+    /// Adds the packs that lie in other files; returns the names of the files that could be opened.
+    fn add_files(
+        &mut self,
+        pack: &Pack<'_>,
+        home: Option<PathBuf>,
+        seen: &mut BTreeSet<Hash128>,
+    ) -> Result<BTreeSet<String>, offload_format::Error> {
+        let mut opened = BTreeSet::new();
+        for there in pack.elsewhere() {
+            let there = there?;
+            let found = sections::open_beside(&there, home.as_deref()).and_then(|bytes| {
+                // A pack of a file that refers to further files would not be one that this project writes.
+                let found = FoundPack { bytes, home: None };
+                self.add(found, seen).map_err(|error| format!("pack file `{}`: {error}", there.file()))
+            });
+            match found {
+                Ok(()) => drop(opened.insert(there.file().to_string())),
+                Err(reason) => self.unreadable.push(Skipped::new(escape(&reason))),
+            }
+        }
+        Ok(opened)
+    }
+
+    /// The images of the kernel module `name`, in the order of [`Lists::entries`].
+    pub(crate) fn module(&self, name: &str) -> &[Entry] {
+        let hash = name.bytes().fold(0usize, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()));
+        let Some(mut cell) = self.modules.get(hash % CHAINS) else { return &[] };
+        loop {
+            let module = match cell.get() {
+                Some(module) => module,
+                None => {
+                    let entries = self.entries_of(name);
+                    if entries.is_empty() {
+                        return &[];
+                    }
+                    cell.get_or_make(|| Module {
+                        name: name.to_string(),
+                        entries: entries.clone(),
+                        next: ForkOnce::new(),
+                    })
+                }
+            };
+            if module.name == name {
+                return &module.entries;
+            }
+            cell = &module.next;
+        }
+    }
+
+    /// Everything, once somebody wants to see it.
+    pub(crate) fn lists(&self) -> &Lists {
+        self.lists.get_or_make(|| {
+            let mut lists = Lists { skipped: self.unreadable.clone(), ..Lists::default() };
+            self.packs.iter().for_each(|held| self.list(held, &mut lists));
+            lists
+        })
+    }
+
+    fn entries_of(&self, name: &str) -> Vec<Entry> {
+        let of_pack = |Held { info, .. }: &Held| {
+            let pack = info.pack().ok()?;
+            let numbers = pack.module(name).ok()?;
+            let entry = |number| Entry::new(info, &pack, (number, &pack.image(number).ok()?)).ok();
+            Some(numbers.filter_map(entry).collect::<Vec<_>>())
+        };
+        self.packs.iter().filter_map(of_pack).flatten().collect()
+    }
+
+    fn list(&self, Held { info, opened }: &Held, lists: &mut Lists) {
+        let pack = match info.pack() {
+            Ok(pack) => pack,
+            Err(error) => return lists.skipped.push(Skipped::new(error.to_string())),
+        };
+        for (number, image) in (0u32..).zip(pack.images()) {
+            // Through the module, so that whoever loads an image loads it for all.
+            let module = image.as_ref().map(|image| self.module(image.module)).unwrap_or_default();
+            match (module.iter().find(|entry| entry.is(info, number)), image) {
+                (Some(entry), _) => lists.entries.push(entry.clone()),
+                (None, image) => {
+                    let made = image.and_then(|image| Entry::new(info, &pack, (number, &image)));
+                    let reason =
+                        made.err().map_or_else(|| "it is out of order".to_string(), |e| e.to_string());
+                    let reason = format!("image {number} of package {}: {reason}", escape(info.package()));
+                    lists.skipped.push(Skipped::new(reason));
+                }
+            }
+        }
+        // The index is verified: a notice that cannot be read is of a later release and says nothing to this one.
+        let notices = pack.notices().flatten();
+        // What lies elsewhere and was found there is not missing.
+        let missing =
+            notices.filter(|notice| notice.kind != NoticeKind::Elsewhere || !opened.contains(notice.reason));
+        lists.notices.extend(missing.map(|notice| Notice::new(info.package(), &notice)));
+    }
+}

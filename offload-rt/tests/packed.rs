@@ -1,0 +1,139 @@
+//! Images that are stored by way of others, and packs of many modules.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
+
+use std::sync::Barrier;
+
+use offload_format::codec::{self, Codec, Filter, Frame, InBlock, Parent, Recipe};
+use offload_format::pack::{NewBlock, NewImage, PackBuilder};
+use offload_format::{Hash128, Target};
+use offload_rt::{Device, Registry};
+
+fn finish(builder: PackBuilder, frames: &[Frame]) -> Vec<u8> {
+    let layout = builder.finish().unwrap();
+    let (mut bytes, payload) = (layout.index.clone(), layout.index.len());
+    for placement in layout.frames {
+        bytes.resize(payload + placement.offset as usize, 0);
+        let frame = frames.iter().find(|frame| frame.info().hash == placement.hash).unwrap();
+        bytes.extend_from_slice(frame.bytes());
+    }
+    bytes
+}
+
+fn host() -> Target {
+    "host".parse().unwrap()
+}
+
+fn text(seed: u32) -> Vec<u8> {
+    (0..900u32).flat_map(|word| (word.wrapping_mul(0x9e37_79b9) ^ seed).to_le_bytes()).collect()
+}
+
+/// A leader, a child of it, a patch of the child, and two images in a block.
+fn related() -> (Vec<u8>, Vec<(&'static str, Vec<u8>)>) {
+    let leader = text(0);
+    let mut child = leader.clone();
+    child.truncate(3000);
+    let mut twin = child.clone();
+    twin[77] ^= 1;
+    let images =
+        vec![("leader", leader), ("child", child), ("twin", twin), ("one", text(1)), ("two", text(2))];
+    let recipe = |codec, parent| Recipe { codec, filter: Filter::None, parent, level: 3 };
+    let lent = |index: usize| {
+        let content: &[u8] = &images[index].1;
+        Some(Parent { hash: Hash128::of(content), content })
+    };
+    let mut frames = vec![
+        codec::encode_with(&images[0].1, &recipe(Codec::Raw, None)).unwrap(),
+        codec::encode_with(&images[1].1, &recipe(Codec::ZstdPrefix, lent(0))).unwrap(),
+        codec::encode_with(&images[2].1, &recipe(Codec::Patch, lent(1))).unwrap(),
+    ];
+    let mut builder = PackBuilder::new("p", "1.0.0");
+    for (frame, (module, _)) in frames.iter().zip(&images) {
+        builder.image(NewImage::new(module, host()), frame.info()).unwrap();
+    }
+    let block = codec::encode(&[&images[3].1[..], &images[4].1].concat(), Codec::Zstd, 3).unwrap();
+    let info = block.info();
+    let (codec, stored_size, raw_size) = (info.codec, info.stored_size, info.raw_size);
+    builder.block(NewBlock { codec, stored_size, raw_size, hash: info.hash });
+    for (index, offset) in [(3, 0), (4, images[3].1.len() as u64)] {
+        let alone = codec::encode(&images[index].1, Codec::Raw, 0).unwrap().info();
+        let placed = alone.in_block(InBlock { hash: info.hash, offset });
+        builder.image(NewImage::new(images[index].0, host()), placed).unwrap();
+    }
+    frames.push(block);
+    (finish(builder, &frames), images)
+}
+
+#[test]
+fn images_come_by_way_of_their_ancestors() {
+    let (bytes, images) = related();
+    let registry = Registry::from_pack(bytes).unwrap();
+    for (module, image) in &images {
+        let entry = registry.select(module, &Device::host()).unwrap().entry().clone();
+        assert_eq!(entry.load().unwrap().bytes(), *image, "{module}");
+    }
+    let stored = |module: &str| registry.select(module, &Device::host()).unwrap().entry().stored_size();
+    assert!(stored("twin") <= 4 && stored("child") < 60, "{} {}", stored("twin"), stored("child"));
+    // Two images that do not compress share their block evenly.
+    assert!(stored("one").abs_diff(stored("two")) <= 1 && stored("one") > 3000);
+}
+
+#[test]
+fn damage_to_an_ancestor_is_seen_in_its_descendants_alone() {
+    let (mut bytes, images) = related();
+    let at = bytes.windows(100).position(|window| *window == images[0].1[..100]).unwrap();
+    bytes[at + 5] ^= 1;
+    let registry = Registry::from_pack(bytes).unwrap();
+    let load = |module: &str| registry.select(module, &Device::host()).unwrap().entry().load();
+    for module in ["leader", "child", "twin"] {
+        assert!(load(module).is_err(), "{module}");
+    }
+    assert_eq!(load("one").unwrap().bytes(), images[3].1);
+}
+
+#[test]
+fn a_module_among_thousands_is_found_and_loaded_once() {
+    let mut builder = PackBuilder::new("p", "1.0.0");
+    let mut frames = Vec::new();
+    for number in 0..3000u32 {
+        let frame = codec::encode(format!("image {number}").as_bytes(), Codec::Raw, 0).unwrap();
+        builder.image(NewImage::new(&format!("m{number}"), host()), frame.info()).unwrap();
+        frames.push(frame);
+    }
+    let registry = Registry::from_pack(finish(builder, &frames)).unwrap();
+    let start = Barrier::new(8);
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let (registry, start) = (&registry, &start);
+            scope.spawn(move || {
+                start.wait();
+                for number in (thread % 2..3000).step_by(37) {
+                    let selection = registry.select(&format!("m{number}"), &Device::host()).unwrap();
+                    let image = selection.entry().load().unwrap();
+                    assert_eq!(image.bytes(), format!("image {number}").as_bytes());
+                }
+            });
+        }
+    });
+    // Who looked it up and who lists all get the same bytes.
+    let selected = registry.select("m1999", &Device::host()).unwrap().entry().load().unwrap();
+    assert_eq!(registry.entries().len(), 3000);
+    let listed = registry.entries().iter().find(|entry| entry.module() == "m1999").unwrap().load().unwrap();
+    assert_eq!(selected.bytes().as_ptr(), listed.bytes().as_ptr());
+    for absent in ["", "a", "m", "m3000", "z"] {
+        assert!(registry.select(absent, &Device::host()).is_err());
+    }
+}
+
+#[test]
+#[cfg(not(feature = "archive"))]
+fn an_archive_names_the_feature_that_reads_it() {
+    let mut frame = codec::encode(b"an image", Codec::Raw, 0).unwrap().info();
+    frame.codec = Codec::Lzma;
+    let mut builder = PackBuilder::new("p", "1.0.0");
+    builder.image(NewImage::new("m", host()), frame).unwrap();
+    let mut bytes = builder.finish().unwrap().index;
+    bytes.extend(b"an image");
+    let registry = Registry::from_pack(bytes).unwrap();
+    let error = registry.select("m", &Device::host()).unwrap_err().to_string();
+    assert!(error.contains("needs the feature `archive` of the crate `offload-rt`"), "{error}");
+}
