@@ -49,13 +49,14 @@ impl Program {
         Source { path: &self.path, file: &self.file, carrier: &self.carrier, found, pack }
     }
 
-    /// All images, each with the package whose build made it.
-    pub(crate) fn images(&self) -> Result<Vec<(String, Image<'_>)>> {
+    /// All images, each with the package whose build made it and its share of the file in bytes.
+    pub(crate) fn images(&self) -> Result<Vec<(String, Image<'_>, u64)>> {
         let mut all = Vec::new();
         for (_, pack) in self.packs() {
             let package = pack.meta("package").unwrap_or_default();
             for image in images(&pack)? {
-                all.push((package.to_string(), image));
+                let (_, stored) = pack.stored(&image).map_err(|error| Error::check(error.to_string()))?;
+                all.push((package.to_string(), image, stored));
             }
         }
         Ok(all)

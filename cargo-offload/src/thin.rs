@@ -85,11 +85,12 @@ pub(crate) fn rebuild(about: &About, kept: &[(Source<'_>, Vec<Image<'_>>)]) -> R
     for (source, images) in kept {
         let reuse = Reuse::of(source.pack, (images, &shared)).map_err(broken)?;
         for image in images {
-            let info = match (frames.infos.get(&image.hash), reuse.take(source.pack, image).map_err(broken)?)
-            {
-                (Some(known), _) => *known,
-                (None, Some(taken)) => frames.copy(source, taken, &mut builder)?,
-                (None, None) => frames.compress(source, image)?,
+            let info = match frames.infos.get(&image.hash) {
+                Some(known) => *known,
+                None => match reuse.take(source.pack, image).map_err(broken)? {
+                    Some(taken) => frames.copy(source, taken, &mut builder)?,
+                    None => frames.compress(source, image)?,
+                },
             };
             builder.image(new_image(source, image)?, info).map_err(broken)?;
         }

@@ -11,7 +11,7 @@ mod lzma;
 mod patch;
 mod read;
 mod spirv_ids;
-mod zstd;
+pub(crate) mod zstd;
 
 pub use self::filter::Filter;
 pub use self::frame::{Frame, FrameInfo, InBlock, Parent, Recipe, content_of, encode, encode_with, patch};

@@ -1,18 +1,20 @@
 //! zstd frames of foreign containers: exactly the declared bytes, or an error.
 
-use zstd::zstd_safe::{
-    CCtx, CParameter, DCtx, find_frame_compressed_size, get_error_name, get_frame_content_size,
-};
+use zstd::zstd_safe::{CParameter, DCtx, find_frame_compressed_size, get_frame_content_size};
 
+use crate::codec::zstd::{MAX_WINDOW_LOG, compressor, set, zstd_code as code, zstd_error as failed};
 use crate::{Error, ErrorKind};
 
 /// First bytes of a frame (RFC 8878, section 3.1.1).
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// A bit of the frame's descriptor that encoders leave 0 and decoders ignore (RFC 8878, section 3.1.1.1.1.4).
 const UNUSED_BIT: u8 = 0x10;
-/// The largest window that decoders take without being asked to.
-const MAX_WINDOW_LOG: u32 = 27;
 const MIN_WINDOW_LOG: u32 = 10;
+
+/// Whether `input` begins as a frame does.
+pub(crate) fn is_zstd(input: &[u8]) -> bool {
+    input.starts_with(&MAGIC)
+}
 
 /// The size of the frame at the start of `input`.
 pub(crate) fn size(input: &[u8]) -> Result<u64, Error> {
@@ -74,18 +76,10 @@ pub(crate) fn read_exactly(
 /// One frame with content size and checksum, in one segment up to 128 MiB: its header then has no field whose damage
 /// goes unseen.
 pub(crate) fn deflate(content: &[u8], level: i32) -> Result<Vec<u8>, Error> {
-    let mut context = CCtx::try_create().ok_or_else(|| failed("out of memory"))?;
-    let parameters = [
-        CParameter::CompressionLevel(level),
-        CParameter::ContentSizeFlag(true),
-        CParameter::ChecksumFlag(true),
-        CParameter::WindowLog(window_log(content.len())),
-        // Images of a family repeat each other at a distance that only long matches reach.
-        CParameter::EnableLongDistanceMatching(true),
-    ];
-    for parameter in parameters {
-        context.set_parameter(parameter).map_err(code)?;
-    }
+    let mut context = compressor(level)?;
+    set(&mut context, CParameter::WindowLog(window_log(content.len())))?;
+    // Images of a family repeat each other at a distance that only long matches reach.
+    set(&mut context, CParameter::EnableLongDistanceMatching(true))?;
     let mut out = Vec::with_capacity(zstd::zstd_safe::compress_bound(content.len()));
     context.compress2(&mut out, content).map_err(code)?;
     out.shrink_to_fit();
@@ -95,14 +89,6 @@ pub(crate) fn deflate(content: &[u8], level: i32) -> Result<Vec<u8>, Error> {
 fn window_log(size: usize) -> u32 {
     let log = size.checked_next_power_of_two().map_or(MAX_WINDOW_LOG, usize::ilog2);
     log.clamp(MIN_WINDOW_LOG, MAX_WINDOW_LOG)
-}
-
-fn code(code: usize) -> Error {
-    failed(get_error_name(code))
-}
-
-fn failed(message: &str) -> Error {
-    ErrorKind::Zstd { message: message.to_string() }.into()
 }
 
 #[cfg(test)]

@@ -71,16 +71,21 @@ mod cuda;
 )]
 mod elf;
 mod error;
-#[cfg(any(feature = "ccob", feature = "fatbin"))]
+#[cfg(any(feature = "ccob", feature = "fatbin", feature = "offload-binary"))]
+#[cfg_attr(
+    not(all(feature = "ccob", feature = "fatbin")),
+    allow(dead_code, reason = "each format needs another part of it")
+)]
 mod frame;
 mod hash;
-#[cfg(feature = "offload-binary")]
-mod inflate;
 mod kind;
 mod limits;
 mod register_file;
 mod target;
 mod variant;
+#[cfg(all(feature = "zlib", any(feature = "ccob", feature = "offload-binary")))]
+#[cfg_attr(not(feature = "ccob"), allow(dead_code, reason = "compressed bundles need more of it"))]
+mod zlib;
 
 pub use crate::aspects::Aspects;
 pub use crate::error::{Error, ErrorKind};

@@ -8,6 +8,7 @@
     reason = "a test stops at the first surprise"
 )]
 
+#[path = "damage/allocations.rs"]
 mod allocations;
 
 use std::panic::catch_unwind;

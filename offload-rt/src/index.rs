@@ -81,7 +81,9 @@ impl Index {
         if pack.image_count() == 0 {
             pack.verify_index()?;
             let opened = self.add_files(&pack, home, seen)?;
-            self.packs.iter_mut().skip(place).take(1).for_each(|held| held.opened = opened.clone());
+            if let Some(held) = self.packs.get_mut(place) {
+                held.opened = opened;
+            }
         }
         Ok(())
     }

@@ -16,34 +16,11 @@ use std::process::Command;
 
 use offload_format::bundle::{self, BundleId, Image};
 use offload_format::ccob::{self, Container, Version};
-use offload_format::{Limits, ocloc};
+use offload_format::{AmdArch, Limits, ocloc};
 
 /// How many sets LLVM reads; `cargo xtask interop` raises it.
 const SETS: u64 = 60;
 const SETS_VAR: &str = "OFFLOAD_INTEROP_SETS";
-
-const PROCESSORS: [&str; 20] = [
-    "gfx900",
-    "gfx902",
-    "gfx904",
-    "gfx906",
-    "gfx908",
-    "gfx909",
-    "gfx90a",
-    "gfx90c",
-    "gfx942",
-    "gfx950",
-    "gfx1010",
-    "gfx1011",
-    "gfx1012",
-    "gfx1030",
-    "gfx1031",
-    "gfx1100",
-    "gfx1101",
-    "gfx1151",
-    "gfx1200",
-    "gfx9-4-generic",
-];
 
 /// Images by id, in the order of the bundle.
 type Set = Vec<(String, Vec<u8>)>;
@@ -67,7 +44,8 @@ impl Random {
     fn set(&mut self) -> Set {
         let count = self.below(21) as usize;
         let host = (BundleId::HOST.to_string(), Vec::new());
-        let images = PROCESSORS[..count].iter().map(|name| (BundleId::hip(name).to_string(), self.image()));
+        let processors = AmdArch::known().take(count);
+        let images = processors.map(|arch| (BundleId::hip(arch.processor()).to_string(), self.image()));
         std::iter::once(host).chain(images).collect()
     }
 }
@@ -168,7 +146,7 @@ fn the_bundler_reads_and_writes_the_same() {
         let mut set = random.set();
         // It makes no bundle of the host alone.
         if set.len() == 1 {
-            set.push((BundleId::hip(PROCESSORS[0]).to_string(), random.image()));
+            set.push((BundleId::hip("gfx900").to_string(), random.image()));
         }
         let dir = tempfile::tempdir().unwrap();
         let plain = bundle_of(&set, &mut random);

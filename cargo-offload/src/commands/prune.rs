@@ -52,8 +52,7 @@ pub(super) fn run(output: &Output, args: &cli::Prune) -> Result<ExitStatus> {
     let choice = Choice::new(args)?;
     let destination = Destination::new(&args.path, &args.destination)?;
     let program = Program::open(&args.path)?;
-    let dropped = dropped(&program, &choice)?;
-    let kept = program.images()?.len().saturating_sub(dropped.len());
+    let (dropped, kept) = dropped(&program, &choice)?;
     let packs = new_packs(&program, &choice)?;
     let sizes = rewrite::rewrite(program.file(), packs)?.publish(&destination)?;
     let summary = Summary {
@@ -105,12 +104,12 @@ impl Choice {
     }
 }
 
-/// What goes, after it is clear that the request makes sense for this file.
-fn dropped(program: &Program, choice: &Choice) -> Result<Vec<Dropped>> {
+/// What goes, and how many images stay, after it is clear that the request makes sense for this file.
+fn dropped(program: &Program, choice: &Choice) -> Result<(Vec<Dropped>, usize)> {
     program.refuse_elsewhere()?;
     let images = program.images()?;
     let shown = program.path().display();
-    let present: BTreeSet<&str> = images.iter().map(|(_, image)| image.target_text).collect();
+    let present: BTreeSet<&str> = images.iter().map(|(_, image, _)| image.target_text).collect();
     let list = escaped(&present.iter().copied().collect::<Vec<_>>().join(", "));
     for filter in choice.filters() {
         if !present.iter().any(|target| filter.matches(target)) {
@@ -118,16 +117,16 @@ fn dropped(program: &Program, choice: &Choice) -> Result<Vec<Dropped>> {
             return Err(Error::usage(text).hint(format!("it has {list}")));
         }
     }
-    let kept = images.iter().filter(|(_, image)| choice.keeps(image.target_text)).count();
+    let kept = images.iter().filter(|(_, image, _)| choice.keeps(image.target_text)).count();
     if kept == 0 || kept == images.len() {
         let what = if kept == 0 { "no image of it would be left" } else { "every image of it would stay" };
         return Err(Error::usage(format!("`{shown}`: {what}")).hint(format!("it has {list}")));
     }
-    let gone = images.into_iter().filter(|(_, image)| !choice.keeps(image.target_text));
-    Ok(gone.map(|(package, image)| message(package, &image)).collect())
+    let gone = images.into_iter().filter(|(_, image, _)| !choice.keeps(image.target_text));
+    Ok((gone.map(message).collect(), kept))
 }
 
-fn message(package: String, image: &Image<'_>) -> Dropped {
+fn message((package, image, stored_size): (String, Image<'_>, u64)) -> Dropped {
     Dropped {
         reason: "dropped",
         package,
@@ -135,7 +134,7 @@ fn message(package: String, image: &Image<'_>) -> Dropped {
         variant: image.variant.to_string(),
         part: image.part.to_string(),
         target: image.target_text.to_string(),
-        stored_size: image.stored_size,
+        stored_size,
         raw_size: image.raw_size,
     }
 }

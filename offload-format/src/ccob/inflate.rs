@@ -1,10 +1,9 @@
 //! From a compressed bundle to the bundle, verified.
 
-use flate2::bufread::ZlibDecoder;
 use md5::{Digest, Md5};
 
 use super::{Ccob, Method};
-use crate::{Error, ErrorKind, Limits, frame};
+use crate::{Error, ErrorKind, Limits, frame, zlib};
 
 const BUNDLE: &str = "the inflated offload bundle";
 
@@ -19,7 +18,7 @@ impl Ccob<'_> {
         let declared = limits.inflated(BUNDLE, self.raw_size, self.payload.len() as u64)?;
         let bundle = match self.method {
             Method::Zstd => frame::inflate(self.payload, declared)?,
-            _ => zlib(self.payload, declared)?,
+            _ => zlib::inflate(self.payload, declared)?,
         };
         if hash(&bundle) != self.hash {
             return Err(ErrorKind::Damaged { what: BUNDLE }.into());
@@ -34,24 +33,8 @@ pub(super) fn hash(bundle: &[u8]) -> u64 {
     u128::from_le_bytes(digest) as u64
 }
 
-/// As [`frame::inflate`]: one stream, nothing behind it.
-fn zlib(stream: &[u8], declared: u64) -> Result<Vec<u8>, Error> {
-    let mut decoder = ZlibDecoder::new(stream);
-    let bundle = frame::read_exactly(&mut decoder, declared).map_err(|error| failed(&error))??;
-    if decoder.total_in() != stream.len() as u64 {
-        return Err(Error::invalid("the size of the zlib stream", stream.len() as u64));
-    }
-    Ok(bundle)
-}
-
 /// The size of the stream at the start of `rest`, which has to inflate to `declared` bytes.
 pub(super) fn zlib_size(rest: &[u8], declared: u64, limits: &Limits) -> Result<u64, Error> {
     let declared = limits.inflated(BUNDLE, declared, rest.len() as u64)?;
-    let mut decoder = ZlibDecoder::new(rest);
-    frame::read_exactly(&mut decoder, declared).map_err(|error| failed(&error))??;
-    Ok(decoder.total_in())
-}
-
-fn failed(error: &std::io::Error) -> Error {
-    ErrorKind::Zlib { message: error.to_string() }.into()
+    Ok(zlib::prefix(rest, declared)?.1)
 }

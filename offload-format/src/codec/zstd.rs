@@ -9,7 +9,7 @@ use ::zstd::zstd_safe::{
 use crate::{Error, ErrorKind};
 
 /// The largest window that a decoder of zstd takes without being told.
-pub(super) const MAX_WINDOW_LOG: u32 = 27;
+pub(crate) const MAX_WINDOW_LOG: u32 = 27;
 /// From here on the match finders of the lower levels see only a part, and long-distance matching finds the rest.
 const LONG: usize = 1 << 20;
 /// Above this level the match finder's own tables reach over everything that a window holds.
@@ -17,7 +17,7 @@ const SEARCHING_LEVEL: i32 = 15;
 
 /// Compresses `content`; `level` is zstd's (1 to 22).
 pub(super) fn compress(content: &[u8], prefix: Option<&[u8]>, level: i32) -> Result<Vec<u8>, Error> {
-    let mut context = context(level)?;
+    let mut context = compressor(level)?;
     let reach = content.len().saturating_add(prefix.map_or(0, <[u8]>::len));
     if let Some(prefix) = prefix {
         let window = window_log(reach)
@@ -55,7 +55,8 @@ fn window_log(size: usize) -> Option<u32> {
     (log <= MAX_WINDOW_LOG).then_some(log)
 }
 
-fn context<'a>(level: i32) -> Result<CCtx<'a>, Error> {
+/// Frames with content size and checksum.
+pub(crate) fn compressor<'a>(level: i32) -> Result<CCtx<'a>, Error> {
     let mut context = CCtx::try_create().ok_or_else(|| zstd_error("out of memory"))?;
     for parameter in [
         CParameter::CompressionLevel(level),
@@ -69,7 +70,7 @@ fn context<'a>(level: i32) -> Result<CCtx<'a>, Error> {
     Ok(context)
 }
 
-fn set(context: &mut CCtx<'_>, parameter: CParameter) -> Result<(), Error> {
+pub(crate) fn set(context: &mut CCtx<'_>, parameter: CParameter) -> Result<(), Error> {
     context.set_parameter(parameter).map(drop).map_err(zstd_code)
 }
 
@@ -100,7 +101,7 @@ impl ZstdStream {
     /// # Errors
     /// [`ErrorKind::Zstd`].
     pub fn new(level: i32, size: u64) -> Result<ZstdStream, Error> {
-        let mut context = context(level)?;
+        let mut context = compressor(level)?;
         set(&mut context, CParameter::WindowLog(STREAM_WINDOW_LOG))?;
         set(&mut context, CParameter::EnableLongDistanceMatching(level <= SEARCHING_LEVEL))?;
         context.set_pledged_src_size(Some(size)).map_err(zstd_code)?;
@@ -153,10 +154,10 @@ impl ZstdStream {
     }
 }
 
-fn zstd_code(code: usize) -> Error {
+pub(crate) fn zstd_code(code: usize) -> Error {
     zstd_error(get_error_name(code))
 }
 
-fn zstd_error(message: &str) -> Error {
+pub(crate) fn zstd_error(message: &str) -> Error {
     ErrorKind::Zstd { message: message.to_string() }.into()
 }

@@ -1,7 +1,7 @@
 //! The compressed body of version 3: one zstd frame or zlib stream of all behind the header.
 
 use super::raw::RawHeader;
-use crate::{Error, Limits, bytes};
+use crate::{Error, Limits, bytes, frame};
 
 /// The whole binary with its header, inflated to exactly the recorded size.
 ///
@@ -14,5 +14,22 @@ pub(super) fn inflate(binary: &[u8], header: &RawHeader, limits: &Limits) -> Res
     let head = bytes::range(binary, 0, header.header_size(), "OffloadBinary header")?;
     let compressed = (binary.len() as u64).saturating_sub(header.header_size());
     let compressed = bytes::range(binary, header.header_size(), compressed, "body of the OffloadBinary")?;
-    crate::inflate::into(head.to_vec(), compressed, (body, limits.raw_bytes))
+    let body = limits.inflated(WHAT, body, compressed.len() as u64)?;
+    let body = match frame::is_zstd(compressed) {
+        true => frame::inflate(compressed, body)?,
+        false => zlib(compressed, body)?,
+    };
+    Ok([head, &body].concat())
+}
+
+#[cfg(feature = "zlib")]
+fn zlib(stream: &[u8], declared: u64) -> Result<Vec<u8>, Error> {
+    crate::zlib::inflate(stream, declared)
+}
+
+#[cfg(not(feature = "zlib"))]
+fn zlib(stream: &[u8], _: u64) -> Result<Vec<u8>, Error> {
+    let first = stream.first().copied().unwrap_or_default();
+    let what = "a container that is compressed by method";
+    Err(crate::ErrorKind::Unsupported { what, value: first.into() }.into())
 }

@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 /// The system's allocator, with a count for each thread.
-pub struct Counting;
+struct Counting;
 
 thread_local! {
     static LIVE: Cell<isize> = const { Cell::new(0) };
@@ -43,10 +43,13 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What `run` allocates at most at any moment, in bytes, beyond what there was before.
-pub fn peak(run: impl FnOnce()) -> u64 {
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// What `run` returns, and what it allocates at most at any moment, in bytes, beyond what there was before.
+pub fn peak<T>(run: impl FnOnce() -> T) -> (T, u64) {
     let before = LIVE.get();
     PEAK.set(before);
-    run();
-    u64::try_from(PEAK.get() - before).unwrap_or(0)
+    let result = run();
+    (result, u64::try_from(PEAK.get() - before).unwrap_or(0))
 }

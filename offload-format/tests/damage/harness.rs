@@ -119,15 +119,13 @@ impl Run<'_> {
     }
 
     fn case(&mut self, what: &'static str, bytes: &[u8]) -> Result<(), Failure> {
-        let mut result = None;
+        let (mut result, mut used) = (None, 0);
         let mut time = Duration::MAX;
-        let mut used = 0;
         // A machine with more to do makes every case slow now and then; a slow reader is so each time.
         for _ in 0..4 {
             let start = Instant::now();
-            used = allocations::peak(|| {
-                result = catch_unwind(AssertUnwindSafe(|| (self.subject.decode)(bytes))).ok();
-            });
+            (result, used) =
+                allocations::peak(|| catch_unwind(AssertUnwindSafe(|| (self.subject.decode)(bytes))).ok());
             time = time.min(start.elapsed());
             if time <= SLOW {
                 break;

@@ -19,6 +19,3 @@ mod offload_binary;
 mod random;
 mod spirv;
 mod syclbin;
-
-#[global_allocator]
-static COUNTING: allocations::Counting = allocations::Counting;

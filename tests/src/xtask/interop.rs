@@ -1,7 +1,5 @@
 //! `interop`: many generated containers, and real ones, read by other tools and here.
 
-mod bundles;
-mod containers;
 mod files;
 
 use std::process::{Command, ExitCode};
@@ -24,13 +22,30 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     setup::ensure(workspace, &[setup::BUILD, setup::BUNDLER])?;
     let sets = args.first().map_or(SETS, String::as_str);
     let mut all = ExitCode::SUCCESS;
-    for check in [containers::check, bundles::check, files::fatbins, files::wheel] {
+    for check in [containers, bundles, files::fatbins, files::wheel] {
         // The next one says something of its own even where this one failed.
         if check(workspace, sets)? != ExitCode::SUCCESS {
             all = ExitCode::FAILURE;
         }
     }
     Ok(all)
+}
+
+fn containers(workspace: &Workspace, sets: &str) -> Result<ExitCode> {
+    tests(workspace, "containers", sets)
+}
+
+fn bundles(workspace: &Workspace, sets: &str) -> Result<ExitCode> {
+    tests(workspace, "bundles", sets)
+}
+
+/// The tests that run for every change, with more sets.
+fn tests(workspace: &Workspace, name: &str, sets: &str) -> Result<ExitCode> {
+    cargo(
+        workspace,
+        &["test", "--release", "--package", "offload-tests", "--test", name, "--", "--nocapture"],
+        sets,
+    )
 }
 
 /// A cargo command in which nothing may be skipped.
