@@ -17,7 +17,13 @@ pub(crate) struct Jobs {
     /// Asks the jobserver, so that a thread can wait for two things; nothing without a jobserver.
     helper: Option<HelperThread>,
     pool: Arc<Pool>,
+    /// How many more threads may be started.
+    spare: AtomicUsize,
 }
+
+/// Most threads wait for a process, so there are more than processors. There are not as many as kernel modules: a
+/// build script may have thousands.
+const THREADS: usize = 128;
 
 /// The right to run one process; given back when dropped.
 #[derive(Debug)]
@@ -63,7 +69,7 @@ impl Jobs {
             };
             client.into_helper_thread(grant).ok()
         });
-        Jobs { helper, pool }
+        Jobs { helper, pool, spare: AtomicUsize::new(THREADS) }
     }
 
     /// Waits until another process may run.
@@ -72,16 +78,54 @@ impl Jobs {
         Token { pool: &self.pool, right: Some(right) }
     }
 
-    /// Calls `work` for every item, in parallel; results are in the order of the items.
+    /// Calls `work` for every item, in parallel; results are in the order of the items. `work` may call it again.
     pub(crate) fn map<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-        thread::scope(|scope| {
-            let work = &work;
-            let running: Vec<_> = items.iter().map(|item| scope.spawn(move || work(item))).collect();
-            let join = |handle: thread::ScopedJoinHandle<'_, R>| {
-                handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            running.into_iter().map(join).collect()
-        })
+        let next = AtomicUsize::new(0);
+        let run = || {
+            let mut done = Vec::new();
+            while let Some((index, item)) =
+                Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|index| Some((index, items.get(index)?)))
+            {
+                done.push((index, work(item)));
+            }
+            done
+        };
+        let threads = self.threads(items.len().saturating_sub(1));
+        let mut done: Vec<(usize, R)> = thread::scope(|scope| {
+            let others: Vec<_> = (0..threads.count).map(|_| scope.spawn(run)).collect();
+            // This thread works as well: where no other may be started, all goes on in turn.
+            let mut done = run();
+            for other in others {
+                done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            }
+            done
+        });
+        done.sort_by_key(|(index, _)| *index);
+        done.into_iter().map(|(_, result)| result).collect()
+    }
+
+    /// The right to start up to `wanted` threads.
+    fn threads(&self, wanted: usize) -> Threads<'_> {
+        let mut count = 0;
+        let take = |spare: usize| {
+            count = spare.min(wanted);
+            Some(spare.saturating_sub(count))
+        };
+        let _ = self.spare.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
+        Threads { spare: &self.spare, count }
+    }
+}
+
+/// Threads that may run; given back when dropped.
+#[derive(Debug)]
+struct Threads<'a> {
+    spare: &'a AtomicUsize,
+    count: usize,
+}
+
+impl Drop for Threads<'_> {
+    fn drop(&mut self) {
+        self.spare.fetch_add(self.count, Ordering::Relaxed);
     }
 }
 
@@ -191,5 +235,21 @@ mod tests {
     fn without_a_jobserver_threads_are_the_limit() {
         let jobs = Jobs::new(None);
         let (_first, _second) = (jobs.token(), jobs.token());
+    }
+
+    #[test]
+    fn thousands_of_items_do_not_start_thousands_of_threads() {
+        let jobs = Jobs::new(None);
+        let (inside, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let items: Vec<usize> = (0..3000).collect();
+        let sums = jobs.map(&items, |item| {
+            most.fetch_max(inside.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            let sum: usize = jobs.map(&[1, 2, 3], |part| part * item).iter().sum();
+            inside.fetch_sub(1, Ordering::SeqCst);
+            sum
+        });
+        assert_eq!(sums, items.iter().map(|item| item * 6).collect::<Vec<_>>());
+        assert!(most.into_inner() <= THREADS + 1);
+        assert_eq!(jobs.spare.into_inner(), THREADS);
     }
 }
