@@ -3,6 +3,7 @@
 //! An image goes through its [`Filter`] and then through its [`Codec`]. What lies between the two is its *content*:
 //! what a parent lends to its children is content, so that the way back through a filter is gone once for each image.
 
+pub(crate) mod columns;
 mod elf_symbols;
 mod filter;
 mod frame;
@@ -42,7 +43,7 @@ open_enum! {
 /// The level for release builds.
 pub const RELEASE_LEVEL: i32 = 19;
 /// The level for development builds.
-pub const DEV_LEVEL: i32 = 3;
+pub const DEV_LEVEL: i32 = 1;
 /// The largest image that [`decode`] makes, in bytes.
 pub const MAX_IMAGE: u64 = 4 << 30;
 /// The largest block of images that is decoded, in bytes.
@@ -103,6 +104,16 @@ impl Codec {
             other => ErrorKind::Unsupported { what: "codec", value: other.to_u16().into() }.into(),
         }
     }
+}
+
+/// The content of a frame, which is `size` bytes of `what`; `parent` is the content of the parent.
+pub(crate) fn inflate(
+    frame: &[u8],
+    (codec, parent): (Codec, Option<Vec<u8>>),
+    (size, what): (u64, &'static str),
+) -> Result<Vec<u8>, Error> {
+    let content = codec.decompress(frame, parent, size)?;
+    if content.len() as u64 == size { Ok(content) } else { Err(ErrorKind::Damaged { what }.into()) }
 }
 
 /// Room for `size` bytes, taken only if the system has it.
