@@ -134,13 +134,14 @@ pub fn plan<S: Source>(
     blocks::plan(&mut plan, &small, (source, &pool))?;
     huge.iter().for_each(|image| plan.alone(image.hash, (Codec::Zstd, Filter::None)));
 
-    let sketch = |image: &Candidate| Ok::<_, S::Error>(sketch::of(&source.read(image.hash)?));
+    let size = sketch::size(rest.len());
+    let sketch = |image: &Candidate| Ok::<_, S::Error>(sketch::of(&source.read(image.hash)?, size));
     let sketches = pool.map(&rest, |image| image.size, sketch)?;
-    let twins = twins::find(&rest, &sketches, (source, &pool))?;
+    let twins = twins::find(&rest, &sketches, (source, &pool), settings.effort)?;
     let leaders: Vec<usize> = (0..rest.len()).filter(|at| !twins.contains_key(at)).collect();
     let relations = sketch::relations(&leaders, &sketches, settings.effort);
     let measured = match settings.effort {
-        Effort::Fast => measure::guess(&rest, &leaders, &relations),
+        Effort::Fast => measure::guess(&rest, (&leaders, size), &relations),
         effort => measure::measure(&rest, (&leaders, &relations), (source, &pool), effort)?,
     };
     let parents = tree::choose(&measured.alone, &measured.related);

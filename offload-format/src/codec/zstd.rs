@@ -12,6 +12,14 @@ use crate::{Error, ErrorKind};
 pub(crate) const MAX_WINDOW_LOG: u32 = 27;
 /// From here on the match finders of the lower levels see only a part, and long-distance matching finds the rest.
 const LONG: usize = 1 << 20;
+/// Up to this level matches are looked for in one table of hashes, whose usual size is that of images alone.
+const ONE_TABLE_LEVEL: i32 = 2;
+/// How large that table may be, as a power of two: it has to stay in a core's cache.
+const TABLE_LOG: std::ops::RangeInclusive<u32> = 14..=19;
+/// What a window has for each entry of the table, as a power of two: code repeats in long pieces.
+const TABLE_SHARE_LOG: u32 = 4;
+/// What one table reaches over well enough, so that long-distance matching only takes time.
+const NEAR: usize = 16 << 20;
 /// Above this level the match finder's own tables reach over everything that a window holds.
 const SEARCHING_LEVEL: i32 = 15;
 
@@ -23,9 +31,14 @@ pub(super) fn compress(content: &[u8], prefix: Option<&[u8]>, level: i32) -> Res
         let window = window_log(reach)
             .ok_or_else(|| zstd_error("the image and its prefix are larger than any window"))?;
         set(&mut context, CParameter::WindowLog(window))?;
+        if level <= ONE_TABLE_LEVEL {
+            let table = window.saturating_sub(TABLE_SHARE_LOG).clamp(*TABLE_LOG.start(), *TABLE_LOG.end());
+            set(&mut context, CParameter::HashLog(table))?;
+        }
         context.ref_prefix(prefix).map_err(zstd_code)?;
     }
-    let long = reach >= LONG && level <= SEARCHING_LEVEL;
+    let far = if level <= ONE_TABLE_LEVEL { NEAR } else { LONG };
+    let long = reach >= far && level <= SEARCHING_LEVEL;
     set(&mut context, CParameter::EnableLongDistanceMatching(long))?;
     let mut out = Vec::with_capacity(compress_bound(content.len()));
     context.compress2(&mut out, content).map_err(zstd_code)?;
