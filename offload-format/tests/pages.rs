@@ -1,6 +1,7 @@
 //! Packs of many images: their index is in pages, of which a look-up decodes few, and every damage is noticed.
 #![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use offload_format::codec::{self, Codec};
@@ -190,4 +191,17 @@ fn page_records_of_any_value_do_no_harm() {
             }
         }
     }
+}
+
+/// The bytes that the first release with pages wrote. They must stay readable for ever.
+#[test]
+fn the_frozen_sample_is_readable() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/sample-v1.3.pack");
+    if std::env::var_os("OFFLOAD_BLESS").is_some() && !path.exists() {
+        std::fs::write(&path, sample(300)).unwrap();
+    }
+    let frozen = std::fs::read(&path).unwrap();
+    assert_eq!(read_all(&frozen).unwrap(), read_all(&sample(300)).unwrap());
+    let pack = Pack::parse(&frozen).unwrap();
+    assert!(pack.head_size() > pack.payload_offset());
 }
