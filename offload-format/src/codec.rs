@@ -18,6 +18,8 @@ pub use self::filter::Filter;
 pub use self::frame::{Frame, FrameInfo, InBlock, Parent, Recipe, content_of, encode, encode_with, patch};
 pub use self::read::{check, decode, decode_with};
 pub use self::zstd::ZstdStream;
+#[cfg(feature = "packer")]
+pub(crate) use self::zstd::tables;
 
 use crate::kind::open_enum;
 use crate::{Error, ErrorKind};
@@ -44,6 +46,8 @@ open_enum! {
 pub const RELEASE_LEVEL: i32 = 19;
 /// The level for development builds.
 pub const DEV_LEVEL: i32 = 1;
+/// The window of a [`ZstdStream`], in bytes: that much of an image it holds.
+pub const STREAM_WINDOW: u64 = 1 << zstd::STREAM_WINDOW_LOG;
 /// The largest image that [`decode`] makes, in bytes.
 pub const MAX_IMAGE: u64 = 4 << 30;
 /// The largest block of images that is decoded, in bytes.

@@ -12,7 +12,7 @@
 //!
 //! Names and targets play no part. The plan is a function of the images, in their order: neither the number of
 //! threads nor the machine changes it. What is in memory at a time is limited, whatever the number of images: see
-//! [`MEMORY`]. [`plan`] decides, [`Plan`] says what was decided, [`encode_image`] and [`encode_block`] carry it out.
+//! [`MEMORY`] and [`TABLES`]. [`plan`] decides, [`Plan`] says what was decided, [`encode_image`] and [`encode_block`] carry it out.
 
 mod blocks;
 mod budget;
@@ -23,7 +23,7 @@ mod sketch;
 mod tree;
 mod twins;
 
-pub use self::budget::{InTurn, MEMORY, Pool, Workers};
+pub use self::budget::{InTurn, MEMORY, Need, Pool, TABLES, Workers};
 pub use self::encode::{encode_block, encode_image, in_block, stream};
 pub use self::plan::{BlockPlan, Plan, Step};
 
