@@ -12,8 +12,8 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use offload_format::codec::decode_with;
-use offload_format::pack::{Image, Pack};
-use offload_format::section::DESCRIPTOR_SIZE;
+use offload_format::pack::layout::HEADER_SIZE;
+use offload_format::pack::{Image, Pack, Pages};
 
 use crate::error::{Error, Result};
 
@@ -26,17 +26,22 @@ pub(crate) struct Carrier {
     pub(crate) skipped: Vec<String>,
 }
 
-/// The index of a pack, and where the pack lies in the file.
+/// The index of a pack with its pages, and where the pack lies in the file.
 #[derive(Debug)]
 pub(crate) struct FoundPack {
     offset: u64,
     index: Vec<u8>,
+    pages: Pages,
 }
 
 impl FoundPack {
     /// Where the pack starts in the file.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
+    }
+
+    fn pack(&self) -> std::result::Result<Pack<'_>, offload_format::Error> {
+        Ok(Pack::parse_index(&self.index)?.cached(&self.pages))
     }
 }
 
@@ -54,7 +59,7 @@ impl Carrier {
         };
         for offset in offsets {
             match read_index(&mut file, offset) {
-                Ok(index) => carrier.packs.push(FoundPack { offset, index }),
+                Ok(found) => carrier.packs.push(found),
                 Err(reason) => carrier.skipped.push(format!("pack at offset {offset:#x}: {reason}")),
             }
         }
@@ -69,7 +74,7 @@ impl Carrier {
     /// Every pack that could be read.
     pub(crate) fn packs(&self) -> impl Iterator<Item = (&FoundPack, Pack<'_>)> {
         // `read_index` has parsed them all.
-        self.packs.iter().filter_map(|found| Some((found, Pack::parse_index(&found.index).ok()?)))
+        self.packs.iter().filter_map(|found| Some((found, found.pack().ok()?)))
     }
 
     /// The raw bytes of `image`, checked against its hash. Only its frame and those of its ancestors are read.
@@ -105,19 +110,26 @@ impl From<offload_format::Error> for Unreadable {
 /// The largest index that is read: a million images.
 const MAX_INDEX: u64 = 256 << 20;
 
-fn read_index(file: &mut File, offset: u64) -> std::result::Result<Vec<u8>, String> {
-    let text = |error: std::io::Error| error.to_string();
-    let header = read_at(file, offset, DESCRIPTOR_SIZE).map_err(text)?;
-    let (_, payload) = Pack::sizes(&header).map_err(|error| error.to_string())?;
-    if payload > MAX_INDEX {
-        return Err(format!("its index of {payload} bytes is too large"));
-    }
-    let index = read_at(file, offset, payload).map_err(text)?;
-    let check = Pack::parse_index(&index).and_then(|pack| {
+fn read_index(file: &mut File, offset: u64) -> std::result::Result<FoundPack, String> {
+    let text = |error: offload_format::Error| error.to_string();
+    let header = read_at(file, offset, HEADER_SIZE).map_err(|error| error.to_string())?;
+    let (_, size) = Pack::sizes(&header).map_err(text)?;
+    let index = read_head(file, offset, size)?;
+    let whole = Pack::parse_index(&index).map_err(text)?.head_size();
+    let index = if whole > size { read_head(file, offset, whole)? } else { index };
+    let found = FoundPack { offset, index, pages: Pages::default() };
+    let check = found.pack().and_then(|pack| {
         pack.verify_index()?;
         pack.images().try_for_each(|image| image.map(drop))
     });
-    check.map_err(|error| error.to_string()).map(|()| index)
+    check.map_err(text).map(|()| found)
+}
+
+fn read_head(file: &mut File, offset: u64, size: u64) -> std::result::Result<Vec<u8>, String> {
+    if size > MAX_INDEX {
+        return Err(format!("its index of {size} bytes is too large"));
+    }
+    read_at(file, offset, size).map_err(|error| error.to_string())
 }
 
 fn read_at(file: &mut File, offset: u64, size: u64) -> std::io::Result<Vec<u8>> {

@@ -183,3 +183,6 @@ fn new_image(source: &Source<'_>, image: &Image<'_>) -> Result<NewImage> {
 fn broken(error: offload_format::Error) -> Error {
     Error::check(error.to_string())
 }
+
+#[cfg(test)]
+mod tests;

@@ -23,6 +23,7 @@ mod ready;
 mod scan;
 mod session;
 mod spirv;
+mod strip;
 mod unit;
 
 use offload_format::pack::NewImage;
@@ -92,6 +93,10 @@ pub(crate) fn images(
         }
     };
     collect(workshop.env, &served, results, &mut outcome)?;
+    let raws = workshop.jobs.map(&outcome.images, |compiled| strip::stripped(&session, compiled));
+    for (compiled, raw) in outcome.images.iter_mut().zip(raws) {
+        compiled.raw = raw?;
+    }
     let budget = sources.options.spill_budget()?;
     outcome
         .images

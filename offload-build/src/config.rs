@@ -22,6 +22,8 @@ use crate::options::Options;
 pub(crate) struct Config {
     pub(crate) targets: Vec<Wanted>,
     pub(crate) compression: Settings,
+    /// For modules of which nothing else is said.
+    strip: Option<bool>,
     /// By kernel module.
     modules: BTreeMap<String, Options>,
 }
@@ -64,6 +66,7 @@ const DEFAULT_TARGETS: [&str; 2] = ["host", "spirv64"];
 struct Layer {
     targets: Option<Vec<Wanted>>,
     compression: Option<Compression>,
+    strip: Option<bool>,
     #[serde(default)]
     modules: BTreeMap<String, Options>,
 }
@@ -71,7 +74,9 @@ struct Layer {
 impl Config {
     /// What is said of the module `name`, on top of what build.rs says.
     pub(crate) fn options(&self, name: &str, build: &Options) -> Options {
-        self.modules.get(name).map_or_else(|| build.clone(), |options| build.clone().with(options))
+        let mut options = self.modules.get(name).map_or_else(|| build.clone(), |it| build.clone().with(it));
+        options.strip = options.strip.or(self.strip);
+        options
     }
 
     /// Merges library defaults, `offload.toml` and the environment; later ones win.
@@ -79,7 +84,8 @@ impl Config {
         let layers = [manifest_layer(env)?, file_layer(env)?, environment_layer(env)?];
         let wanted = layers.iter().filter_map(|layer| layer.compression);
         let compression = Compression::merged(wanted, env.profile.release)?;
-        let mut config = Config { targets: Vec::new(), compression, modules: BTreeMap::new() };
+        let strip = layers.iter().filter_map(|layer| layer.strip).next_back();
+        let mut config = Config { targets: Vec::new(), compression, strip, modules: BTreeMap::new() };
         for text in DEFAULT_TARGETS {
             config.targets.push(required_target(text)?);
         }
@@ -216,7 +222,10 @@ mod tests {
             ("targets = 3", "expected a sequence"),
             ("targets = [3]", "`3` is no target"),
             ("targets = [\"intel:pcv\"]", "intel:pvc"),
-            ("target = []", "unknown field `target`, expected one of `targets`, `compression`, `modules`"),
+            (
+                "target = []",
+                "unknown field `target`, expected one of `targets`, `compression`, `strip`, `modules`",
+            ),
             ("compression = { level = 99 }", "from 1 to 22"),
             ("compression = \"lots\"", "\"balanced\""),
         ] {
@@ -237,6 +246,7 @@ mod tests {
         let options = &layer.modules["attention"];
         options.check().unwrap();
         assert_eq!(options.combinations().unwrap().len(), 4);
+        assert_eq!((layer.strip, options.strip), (Some(false), Some(true)));
         assert_eq!((options.registers_of("forward"), options.registers_of("other")), (Some(255), Some(128)));
         assert_eq!(layer.targets.unwrap().len(), 4);
     }

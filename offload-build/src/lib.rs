@@ -21,6 +21,7 @@
 //! targets = ["portable", "intel:xe-hpg", "cubin:sm_90", { name = "amdgcn:gfx90a", optional = true }]
 //!
 //! compression = "balanced"    # "none", "fast", "max", "archive", { level = 7 }, { mode = "max", level = 20 }
+//! strip = false               # true: images for AMD without symbol table, line tables and `.comment`
 //!
 //! [modules.attention]
 //! variants = { HEAD_DIM = [64, 128], T = ["half", "float"] } # one module for each combination
@@ -31,20 +32,21 @@
 //! max-registers = 128         # NVIDIA and AMD
 //! grf = "auto"                # Intel: "auto", "default", "large"
 //! max-spills = 0              # bytes; { warn = BYTES }; "any"
+//! strip = true                # AMD, see above
 //! kernels.forward.max-registers = 255
 //! ```
 //!
 //! | compression | what it does | usual level of zstd |
 //! |---|---|---|
 //! | `none` | equal images are stored once | |
-//! | `fast` | images are stored relative to others, by their looks; the default of development builds | 3 |
+//! | `fast` | images are stored relative to others, by their looks; the default of development builds | 1 |
 //! | `balanced` | what resembles what, and what a filter saves, is measured; the default of release builds | 19 |
 //! | `max` | more is measured, and closer | 22 |
 //! | `archive` | LZMA, for downloads: an image takes ten times as long to read, and the program needs the feature `archive` of `offload-rt` | |
 //!
 //! | variable | meaning |
 //! |---|---|
-//! | `OFFLOAD_CLANG`, `OFFLOAD_OCLOC`, `OFFLOAD_SPIRV_VAL`, `OFFLOAD_LLVM_LINK`, `OFFLOAD_LLD`, `OFFLOAD_PTXAS`, `OFFLOAD_NVCC`, `OFFLOAD_HIPCC`, `OFFLOAD_ICPX` | the tool to use |
+//! | `OFFLOAD_CLANG`, `OFFLOAD_OCLOC`, `OFFLOAD_SPIRV_VAL`, `OFFLOAD_LLVM_LINK`, `OFFLOAD_LLD`, `OFFLOAD_STRIP`, `OFFLOAD_PTXAS`, `OFFLOAD_NVCC`, `OFFLOAD_HIPCC`, `OFFLOAD_ICPX` | the tool to use |
 //! | `OFFLOAD_POCL_DIR` | directory of PoCL's function library, for `host` |
 //! | `OFFLOAD_LIBCLC_DIR`, `OFFLOAD_LIBDEVICE` | directory of libclc; file of NVIDIA's bitcode library |
 //! | `CUDA_PATH`, `CUDA_HOME`, `ROCM_PATH`, `CMPLR_ROOT` | where CUDA, ROCm and oneAPI's compiler are installed |

@@ -77,6 +77,8 @@ pub(crate) struct Options {
     pub(crate) split: Option<Split>,
     /// CUDA C++ sees the headers of the CUDA toolkit.
     pub(crate) cuda_sdk: Option<bool>,
+    /// Images for AMD lose their symbol table and comments.
+    pub(crate) strip: Option<bool>,
     pub(crate) flags: Vec<String>,
     #[serde(deserialize_with = "variants")]
     pub(crate) variants: BTreeMap<String, Vec<String>>,
@@ -99,6 +101,7 @@ impl Options {
         self.compiler = later.compiler.or(self.compiler);
         self.split = later.split.or(self.split);
         self.cuda_sdk = later.cuda_sdk.or(self.cuda_sdk);
+        self.strip = later.strip.or(self.strip);
         self.max_registers = later.max_registers.or(self.max_registers);
         self.grf = later.grf.clone().or(self.grf);
         self.max_spills = later.max_spills.clone().or(self.max_spills);

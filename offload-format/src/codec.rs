@@ -3,6 +3,7 @@
 //! An image goes through its [`Filter`] and then through its [`Codec`]. What lies between the two is its *content*:
 //! what a parent lends to its children is content, so that the way back through a filter is gone once for each image.
 
+pub(crate) mod columns;
 mod elf_symbols;
 mod filter;
 mod frame;
@@ -17,6 +18,8 @@ pub use self::filter::Filter;
 pub use self::frame::{Frame, FrameInfo, InBlock, Parent, Recipe, content_of, encode, encode_with, patch};
 pub use self::read::{check, decode, decode_with};
 pub use self::zstd::ZstdStream;
+#[cfg(feature = "packer")]
+pub(crate) use self::zstd::tables;
 
 use crate::kind::open_enum;
 use crate::{Error, ErrorKind};
@@ -42,7 +45,9 @@ open_enum! {
 /// The level for release builds.
 pub const RELEASE_LEVEL: i32 = 19;
 /// The level for development builds.
-pub const DEV_LEVEL: i32 = 3;
+pub const DEV_LEVEL: i32 = 1;
+/// The window of a [`ZstdStream`], in bytes: that much of an image it holds.
+pub const STREAM_WINDOW: u64 = 1 << zstd::STREAM_WINDOW_LOG;
 /// The largest image that [`decode`] makes, in bytes.
 pub const MAX_IMAGE: u64 = 4 << 30;
 /// The largest block of images that is decoded, in bytes.
@@ -103,6 +108,16 @@ impl Codec {
             other => ErrorKind::Unsupported { what: "codec", value: other.to_u16().into() }.into(),
         }
     }
+}
+
+/// The content of a frame, which is `size` bytes of `what`; `parent` is the content of the parent.
+pub(crate) fn inflate(
+    frame: &[u8],
+    (codec, parent): (Codec, Option<Vec<u8>>),
+    (size, what): (u64, &'static str),
+) -> Result<Vec<u8>, Error> {
+    let content = codec.decompress(frame, parent, size)?;
+    if content.len() as u64 == size { Ok(content) } else { Err(ErrorKind::Damaged { what }.into()) }
 }
 
 /// Room for `size` bytes, taken only if the system has it.

@@ -22,12 +22,15 @@
 
 mod elsewhere;
 pub mod layout;
+mod page;
 mod place;
 mod read;
 mod record;
+mod tables;
 mod write;
 
 pub use self::elsewhere::{ELSEWHERE, Elsewhere};
+pub use self::page::{PageCache, Pages};
 pub use self::read::Pack;
 pub use self::record::{ArgInfo, ArgKind, Block, Image, KernelInfo, Notice, NoticeKind};
 pub use self::write::{NewBlock, NewImage, PackBuilder, PackLayout, Placement};

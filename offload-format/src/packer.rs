@@ -12,7 +12,7 @@
 //!
 //! Names and targets play no part. The plan is a function of the images, in their order: neither the number of
 //! threads nor the machine changes it. What is in memory at a time is limited, whatever the number of images: see
-//! [`MEMORY`]. [`plan`] decides, [`Plan`] says what was decided, [`encode_image`] and [`encode_block`] carry it out.
+//! [`MEMORY`] and [`TABLES`]. [`plan`] decides, [`Plan`] says what was decided, [`encode_image`] and [`encode_block`] carry it out.
 
 mod blocks;
 mod budget;
@@ -23,7 +23,7 @@ mod sketch;
 mod tree;
 mod twins;
 
-pub use self::budget::{InTurn, MEMORY, Pool, Workers};
+pub use self::budget::{InTurn, MEMORY, Need, Pool, TABLES, Workers};
 pub use self::encode::{encode_block, encode_image, in_block, stream};
 pub use self::plan::{BlockPlan, Plan, Step};
 
@@ -134,13 +134,14 @@ pub fn plan<S: Source>(
     blocks::plan(&mut plan, &small, (source, &pool))?;
     huge.iter().for_each(|image| plan.alone(image.hash, (Codec::Zstd, Filter::None)));
 
-    let sketch = |image: &Candidate| Ok::<_, S::Error>(sketch::of(&source.read(image.hash)?));
+    let size = sketch::size(rest.len());
+    let sketch = |image: &Candidate| Ok::<_, S::Error>(sketch::of(&source.read(image.hash)?, size));
     let sketches = pool.map(&rest, |image| image.size, sketch)?;
-    let twins = twins::find(&rest, &sketches, (source, &pool))?;
+    let twins = twins::find(&rest, &sketches, (source, &pool), settings.effort)?;
     let leaders: Vec<usize> = (0..rest.len()).filter(|at| !twins.contains_key(at)).collect();
     let relations = sketch::relations(&leaders, &sketches, settings.effort);
     let measured = match settings.effort {
-        Effort::Fast => measure::guess(&rest, &leaders, &relations),
+        Effort::Fast => measure::guess(&rest, (&leaders, size), &relations),
         effort => measure::measure(&rest, (&leaders, &relations), (source, &pool), effort)?,
     };
     let parents = tree::choose(&measured.alone, &measured.related);

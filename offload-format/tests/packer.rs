@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use offload_format::codec::{self, Codec, DEV_LEVEL, Filter};
+use offload_format::codec::{self, Codec, Filter};
 use offload_format::pack::{NewBlock, NewImage, Pack, PackBuilder};
 use offload_format::packer::{self, Candidate, Effort, InTurn, Plan, Settings, Source, Step, Workers};
 use offload_format::{Error, Hash128, ImageKind};
@@ -39,7 +39,7 @@ impl Images {
     }
 
     fn plan(&self, effort: Effort, workers: &dyn Workers) -> Plan {
-        packer::plan(&self.order, self, Settings { effort, level: DEV_LEVEL }, workers).unwrap()
+        packer::plan(&self.order, self, Settings { effort, level: 3 }, workers).unwrap()
     }
 
     /// The whole pack, and the bytes in its payload.

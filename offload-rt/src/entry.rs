@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use offload_format::codec::{self, Codec};
-use offload_format::pack::{Image, Pack};
+use offload_format::pack::{Image, Pack, PageCache};
 use offload_format::{Aspects, Hash128, ImageKind, Target, UnknownTarget};
 
 use crate::error::{Error, Kind};
@@ -30,16 +30,36 @@ struct Shared {
 pub(crate) struct PackInfo {
     bytes: PackBytes,
     checked: ForkOnce<Result<(), offload_format::Error>>,
+    pages: Pages,
+}
+
+/// The pages of a large index that somebody asked for, also in a forked child.
+#[derive(Debug)]
+struct Pages(ForkOnce<Vec<Page>>);
+
+type Page = ForkOnce<Result<Vec<u8>, offload_format::Error>>;
+
+impl PageCache for Pages {
+    fn page(
+        &self,
+        (number, count): (u32, u32),
+        decode: &dyn Fn() -> Result<Vec<u8>, offload_format::Error>,
+    ) -> Result<&[u8], offload_format::Error> {
+        let cells = self.0.get_or_make(|| (0..count).map(|_| Page::new()).collect());
+        // One cell for each is what was made.
+        let Some(cell) = cells.get(number as usize) else { return Ok(&[]) };
+        cell.get_or_make(decode).as_deref().map_err(Clone::clone)
+    }
 }
 
 impl PackInfo {
     pub(crate) fn new(bytes: PackBytes) -> PackInfo {
-        PackInfo { bytes, checked: ForkOnce::new() }
+        PackInfo { bytes, checked: ForkOnce::new(), pages: Pages(ForkOnce::new()) }
     }
 
     /// The pack, whose index is undamaged.
     pub(crate) fn pack(&self) -> Result<Pack<'_>, offload_format::Error> {
-        let pack = Pack::parse(&self.bytes)?;
+        let pack = Pack::parse_with(&self.bytes, &self.pages)?;
         self.checked.get_or_make(|| pack.verify_index()).clone()?;
         Ok(pack)
     }
@@ -182,11 +202,11 @@ impl Entry {
         self.shared.index == index && Arc::ptr_eq(&self.shared.pack, pack)
     }
 
-    /// The entry of image number `index` of `pack`.
+    /// The entry of an image of `pack`.
     pub(crate) fn new(
         info: &Arc<PackInfo>,
         pack: &Pack<'_>,
-        (index, image): (u32, &Image<'_>),
+        image: &Image<'_>,
     ) -> Result<Entry, offload_format::Error> {
         let kernels = pack.kernels(image).collect::<Result<_, _>>()?;
         let (codec, stored_size) = pack.stored(image)?;
@@ -206,6 +226,7 @@ impl Entry {
             kernels,
         };
         let pack = info.clone();
+        let index = image.number;
         Ok(Entry { shared: Arc::new(Shared { pack, index, record, loaded: ForkOnce::new() }) })
     }
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offload_format::Hash128;
-use offload_format::pack::{NoticeKind, Pack};
+use offload_format::pack::{Image, NoticeKind, Pack};
 
 use crate::entry::{Entry, PackInfo};
 use crate::once::ForkOnce;
@@ -150,7 +150,7 @@ impl Index {
         let of_pack = |Held { info, .. }: &Held| {
             let pack = info.pack().ok()?;
             let numbers = pack.module(name).ok()?;
-            let entry = |number| Entry::new(info, &pack, (number, &pack.image(number).ok()?)).ok();
+            let entry = |number| Entry::new(info, &pack, &pack.image(number).ok()?).ok();
             Some(numbers.filter_map(entry).collect::<Vec<_>>())
         };
         self.packs.iter().filter_map(of_pack).flatten().collect()
@@ -161,18 +161,10 @@ impl Index {
             Ok(pack) => pack,
             Err(error) => return lists.skipped.push(Skipped::new(error.to_string())),
         };
-        for (number, image) in (0u32..).zip(pack.images()) {
-            // Through the module, so that whoever loads an image loads it for all.
-            let module = image.as_ref().map(|image| self.module(image.module)).unwrap_or_default();
-            match (module.iter().find(|entry| entry.is(info, number)), image) {
-                (Some(entry), _) => lists.entries.push(entry.clone()),
-                (None, image) => {
-                    let made = image.and_then(|image| Entry::new(info, &pack, (number, &image)));
-                    let reason =
-                        made.err().map_or_else(|| "it is out of order".to_string(), |e| e.to_string());
-                    let reason = format!("image {number} of package {}: {reason}", escape(info.package()));
-                    lists.skipped.push(Skipped::new(reason));
-                }
+        for image in pack.images() {
+            match image {
+                Ok(image) => self.list_image((info, &pack), &image, lists),
+                Err(error) => lists.skipped.push(unreadable(info, "an image", &error.to_string())),
             }
         }
         // The index is verified: a notice that cannot be read is of a later release and says nothing to this one.
@@ -182,4 +174,19 @@ impl Index {
             notices.filter(|notice| notice.kind != NoticeKind::Elsewhere || !opened.contains(notice.reason));
         lists.notices.extend(missing.map(|notice| Notice::new(info.package(), &notice)));
     }
+
+    fn list_image(&self, (info, pack): (&Arc<PackInfo>, &Pack<'_>), image: &Image<'_>, lists: &mut Lists) {
+        // Through the module, so that whoever loads an image loads it for all.
+        let module = self.module(image.module);
+        if let Some(entry) = module.iter().find(|entry| entry.is(info, image.number)) {
+            return lists.entries.push(entry.clone());
+        }
+        let made = Entry::new(info, pack, image);
+        let reason = made.err().map_or_else(|| "it is out of order".to_string(), |error| error.to_string());
+        lists.skipped.push(unreadable(info, &format!("image {}", image.number), &reason));
+    }
+}
+
+fn unreadable(info: &PackInfo, what: &str, reason: &str) -> Skipped {
+    Skipped::new(format!("{what} of package {}: {reason}", escape(info.package())))
 }

@@ -128,3 +128,27 @@ fn sixty_four_threads_share_one_result() {
     assert!(addresses.iter().all(|address| *address == addresses[0]));
     assert_eq!(registry.clone().entries()[0].load().unwrap().bytes().as_ptr().addr(), addresses[0]);
 }
+
+#[test]
+fn of_many_modules_one_is_found_whatever_happened_to_others() {
+    let names: Vec<String> = (0..900).map(|at| format!("module{at:03}")).collect();
+    let pack = names.iter().fold(TestPack::new("many"), |pack, name| pack.targets(name, &["host"]));
+    let mut bytes = pack.bytes();
+    let found = |bytes: &[u8], name: &str| {
+        let registry = Registry::from_pack(bytes.to_vec()).unwrap();
+        let selection = registry.select(name, &Device::host()).ok()?;
+        Some(selection.entry().load().unwrap().bytes().to_vec())
+    };
+    for name in ["module000", "module450", "module899"] {
+        assert_eq!(found(&bytes, name).unwrap(), format!("{name} for host ").repeat(100).as_bytes());
+    }
+    assert_eq!(Registry::from_pack(bytes.clone()).unwrap().entries().len(), 900);
+    // The first page lies behind the index.
+    let page = u64::from_le_bytes(bytes[40..48].try_into().unwrap()) as usize;
+    bytes[page + 100] ^= 1;
+    assert_eq!((found(&bytes, "module000"), found(&bytes, "module899").is_some()), (None, true));
+    let registry = Registry::from_pack(bytes).unwrap();
+    let skipped: Vec<String> = registry.skipped().iter().map(ToString::to_string).collect();
+    assert!((1..900).contains(&registry.entries().len()));
+    assert!(skipped.len() == 1 && skipped[0].starts_with("an image of package many: "), "{skipped:?}");
+}

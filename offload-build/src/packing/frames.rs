@@ -3,15 +3,19 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
+use offload_format::codec::STREAM_WINDOW;
 use offload_format::codec::{Codec, Filter, FrameInfo};
 use offload_format::pack::NewBlock;
-use offload_format::packer::{self, BlockPlan, HUGE, Plan, Pool, Step};
+use offload_format::packer::{self, BlockPlan, HUGE, Need, Plan, Pool, Step};
 use offload_format::{Hash128, bytes};
 
 use super::Images;
 use crate::cache::{Blob, Cache, Key, KeyBuilder};
 use crate::error::{Error, Result};
 use crate::jobs::Jobs;
+
+/// Blocks are about so large.
+const BLOCK: u64 = 1 << 20;
 
 /// What a pack is laid out from.
 #[derive(Debug, Default)]
@@ -32,16 +36,18 @@ impl Frames {
             .values()
             .filter(|image| matches!(plan.step(image.hash), Some(Step::Frame { .. })))
             .collect();
-        for made in pool.map(&alone, |image| maker.memory(image), |image| maker.image(image))? {
+        for made in pool.map_needing(&alone, |image| maker.memory(image), |image| maker.image(image))? {
             let (info, blob) = made;
             frames.infos.insert(info.hash, info);
             frames.blobs.insert(info.hash, blob);
         }
         let numbers: Vec<usize> = (0..plan.blocks().len()).collect();
         let size = |hash| images.by_hash.get(&hash).map_or(0, |blob| blob.size);
-        for (number, (block, blob)) in
-            numbers.iter().zip(pool.map(&numbers, |_| 0, |number| maker.block(*number))?)
-        {
+        for (number, (block, blob)) in numbers.iter().zip(pool.map_needing(
+            &numbers,
+            |_| maker.need((BLOCK, 0)),
+            |number| maker.block(*number),
+        )?) {
             let members = packer::in_block(plan, (*number, block.hash), size);
             frames.infos.extend(members.into_iter().map(|info| (info.hash, info)));
             frames.blobs.insert(block.hash, blob);
@@ -66,16 +72,20 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// How much memory the images take while one of them is compressed.
-    fn memory(&self, image: &Blob) -> u64 {
+    /// How much memory it takes to compress an image.
+    fn memory(&self, image: &Blob) -> Need {
         match self.plan.step(image.hash) {
-            _ if image.size > HUGE => 0,
-            Some(Step::Frame { codec: Codec::Raw, .. }) => 0,
+            Some(Step::Frame { codec: Codec::Raw, .. }) => Need::default(),
+            _ if image.size > HUGE => self.need((STREAM_WINDOW, 0)),
             Some(Step::Frame { parent: Some(parent), .. }) => {
-                image.size.saturating_add(self.images.by_hash.get(parent).map_or(0, |blob| blob.size))
+                self.need((image.size, self.images.by_hash.get(parent).map_or(0, |blob| blob.size)))
             }
-            _ => image.size,
+            _ => self.need((image.size, 0)),
         }
+    }
+
+    fn need(&self, sizes: (u64, u64)) -> Need {
+        Need::encoding(self.plan.level(), sizes)
     }
 
     /// The frame of an image that has one of its own.
@@ -103,7 +113,7 @@ impl Maker<'_> {
     fn key(&self, image: Hash128, (codec, filter, parent): (Codec, Filter, Option<Hash128>)) -> Key {
         let numbers =
             |codec: Codec, filter: Filter| [codec.to_u16().to_le_bytes(), filter.to_u16().to_le_bytes()];
-        let key = KeyBuilder::new("frame 1").part(&image.0).part(&numbers(codec, filter).concat());
+        let key = KeyBuilder::new("frame 2").part(&image.0).part(&numbers(codec, filter).concat());
         let key = key.part(&self.plan.level().to_le_bytes());
         match parent {
             // A parent lends what its filter made of it.

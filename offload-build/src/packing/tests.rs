@@ -68,7 +68,13 @@ fn every_effort_reads_back() {
         let pack = Reader::parse(&bytes).unwrap();
         let codecs: Vec<Codec> = pack.images().map(|image| image.unwrap().codec).collect();
         let patched = codecs.iter().filter(|codec| **codec == Codec::Patch).count();
-        assert_eq!(patched, usize::from(effort != Effort::None), "{codecs:?}");
+        // Where time matters, what differs in a 32nd is a patch too.
+        let expected = match effort {
+            Effort::None => 0,
+            Effort::Fast => 2,
+            _ => 1,
+        };
+        assert_eq!(patched, expected, "{codecs:?}");
     }
 }
 

@@ -8,6 +8,7 @@
 
 use std::ops::Range;
 
+use super::columns::transpose;
 use crate::{Error, ErrorKind, bytes};
 
 const WHAT: &str = "ELF file";
@@ -79,15 +80,6 @@ fn table(file: &[u8], header: &[u8]) -> Result<Option<Range<u64>>, Error> {
     let whole = size.checked_div(RECORD as u64).unwrap_or(0).saturating_mul(RECORD as u64);
     bytes::range(file, offset, whole, "symbol table")?;
     Ok(Some(offset..offset.saturating_add(whole)))
-}
-
-/// `from`, rows of `row` bytes, column by column; `columns` are the bytes of a column.
-fn transpose(from: &[u8], to: &mut [u8], (row, columns): (usize, usize)) {
-    let mut out = to.iter_mut();
-    for column in 0..row {
-        let bytes = from.iter().skip(column).step_by(row.max(1)).take(columns);
-        out.by_ref().zip(bytes).for_each(|(slot, byte)| *slot = *byte);
-    }
 }
 
 fn to_steps(records: &mut [u8]) {

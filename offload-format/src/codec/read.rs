@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Codec, Filter, MAX_ANCESTORS, MAX_BLOCK, MAX_IMAGE, MAX_RELATED};
+use super::{Codec, Filter, MAX_ANCESTORS, MAX_BLOCK, MAX_IMAGE, MAX_RELATED, inflate};
 use crate::pack::{Block, Image, Pack};
 use crate::{Error, ErrorKind, Hash128};
 
@@ -33,7 +33,10 @@ pub fn decode_with<'f, E: From<Error>>(
     for link in chain.iter().rev() {
         content = Some(match link.block {
             Some(block) => from_block(pack, (block, link), &mut fetch)?,
-            None => from_frame(link, content, &fetch(link.offset, link.stored_size)?)?,
+            None => {
+                let frame = fetch(link.offset, link.stored_size)?;
+                inflate(&frame, (link.codec, content), (link.raw_size, "the frame of the image"))?
+            }
         });
     }
     let raw = image.filter.inverse(content.unwrap_or_default())?;
@@ -108,11 +111,6 @@ fn check_block(pack: &Pack<'_>, block: &Block) -> Result<(), Error> {
     }
 }
 
-fn from_frame(link: &Image<'_>, parent: Option<Vec<u8>>, frame: &[u8]) -> Result<Vec<u8>, Error> {
-    let content = link.codec.decompress(frame, parent, link.raw_size)?;
-    if content.len() as u64 == link.raw_size { Ok(content) } else { Err(damaged("the frame of the image")) }
-}
-
 fn from_block<'f, E: From<Error>>(
     pack: &Pack<'_>,
     (index, image): (u32, &Image<'_>),
@@ -142,8 +140,8 @@ fn block_content<'f, E: From<Error>>(
     parent: Option<Vec<u8>>,
     fetch: &mut impl FnMut(u64, u64) -> Result<Cow<'f, [u8]>, E>,
 ) -> Result<Vec<u8>, E> {
-    let content = block.codec.decompress(&fetch(block.offset, block.stored_size)?, parent, block.raw_size)?;
-    if content.len() as u64 == block.raw_size { Ok(content) } else { Err(damaged("a block of images"))? }
+    let frame = fetch(block.offset, block.stored_size)?;
+    Ok(inflate(&frame, (block.codec, parent), (block.raw_size, "a block of images"))?)
 }
 
 fn within(size: u64, limit: u64) -> Result<(), Error> {

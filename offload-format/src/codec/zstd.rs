@@ -12,25 +12,67 @@ use crate::{Error, ErrorKind};
 pub(crate) const MAX_WINDOW_LOG: u32 = 27;
 /// From here on the match finders of the lower levels see only a part, and long-distance matching finds the rest.
 const LONG: usize = 1 << 20;
+/// Up to this level matches are looked for in one table of hashes, whose usual size is that of images alone.
+const ONE_TABLE_LEVEL: i32 = 2;
+/// How large that table may be, as a power of two: it has to stay in a core's cache.
+const TABLE_LOG: std::ops::RangeInclusive<u32> = 14..=19;
+/// What a window has for each entry of the table, as a power of two: code repeats in long pieces.
+const TABLE_SHARE_LOG: u32 = 4;
+/// What one table reaches over well enough, so that long-distance matching only takes time.
+const NEAR: usize = 16 << 20;
 /// Above this level the match finder's own tables reach over everything that a window holds.
 const SEARCHING_LEVEL: i32 = 15;
+
+/// The largest tables, as powers of two: those of level 19. Higher levels would take half a gigabyte for an image of
+/// 32 MiB, and look the harder into these.
+const CHAIN_LOG: u32 = 24;
+const HASH_LOG: u32 = 22;
+/// The last level whose own tables are not larger.
+const BOUNDED_LEVEL: i32 = 19;
+
+/// How many bytes of tables zstd makes for an image of `image` bytes next to `parent` ones, at most.
+#[cfg(feature = "packer")]
+pub(crate) fn tables(level: i32, image: u64, parent: u64) -> u64 {
+    let reach = usize::try_from(image.saturating_add(parent)).unwrap_or(usize::MAX);
+    let log = window_log(reach).unwrap_or(MAX_WINDOW_LOG);
+    let entries = |log: u32| 4u64 << log;
+    match level {
+        ..=5 => 4 << 20,
+        6..=12 => entries(log.min(HASH_LOG)).saturating_mul(3),
+        _ => entries(log.saturating_add(1).min(CHAIN_LOG)).saturating_add(entries(log.min(HASH_LOG))),
+    }
+}
 
 /// Compresses `content`; `level` is zstd's (1 to 22).
 pub(super) fn compress(content: &[u8], prefix: Option<&[u8]>, level: i32) -> Result<Vec<u8>, Error> {
     let mut context = compressor(level)?;
     let reach = content.len().saturating_add(prefix.map_or(0, <[u8]>::len));
     if let Some(prefix) = prefix {
-        let window = window_log(reach)
-            .ok_or_else(|| zstd_error("the image and its prefix are larger than any window"))?;
-        set(&mut context, CParameter::WindowLog(window))?;
-        context.ref_prefix(prefix).map_err(zstd_code)?;
+        lend(&mut context, prefix, (reach, level))?;
     }
-    let long = reach >= LONG && level <= SEARCHING_LEVEL;
+    if level > BOUNDED_LEVEL && reach > 1 << CHAIN_LOG {
+        set(&mut context, CParameter::ChainLog(CHAIN_LOG))?;
+        set(&mut context, CParameter::HashLog(HASH_LOG))?;
+    }
+    let far = if level <= ONE_TABLE_LEVEL && prefix.is_some() { NEAR } else { LONG };
+    let long = reach >= far && level <= SEARCHING_LEVEL;
     set(&mut context, CParameter::EnableLongDistanceMatching(long))?;
     let mut out = Vec::with_capacity(compress_bound(content.len()));
     context.compress2(&mut out, content).map_err(zstd_code)?;
     out.shrink_to_fit();
     Ok(out)
+}
+
+/// Sets the window for `reach` bytes, of which `prefix` is the start.
+fn lend<'p>(context: &mut CCtx<'p>, prefix: &'p [u8], (reach, level): (usize, i32)) -> Result<(), Error> {
+    let window =
+        window_log(reach).ok_or_else(|| zstd_error("the image and its prefix are larger than any window"))?;
+    set(context, CParameter::WindowLog(window))?;
+    if level <= ONE_TABLE_LEVEL {
+        let table = window.saturating_sub(TABLE_SHARE_LOG).clamp(*TABLE_LOG.start(), *TABLE_LOG.end());
+        set(context, CParameter::HashLog(table))?;
+    }
+    context.ref_prefix(prefix).map(drop).map_err(zstd_code)
 }
 
 /// The content of `frame`, which has to be `size` bytes.
@@ -92,7 +134,7 @@ impl std::fmt::Debug for Context {
 }
 
 /// The window of a streamed image. Larger ones find a little more and take their size of every packer's memory.
-const STREAM_WINDOW_LOG: u32 = 24;
+pub(super) const STREAM_WINDOW_LOG: u32 = 24;
 const STREAM_PIECE: usize = 128 << 10;
 
 impl ZstdStream {

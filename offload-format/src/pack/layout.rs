@@ -24,9 +24,11 @@ pub const MAGIC: [u8; 8] = *b"OFLDPACK";
 /// Readers refuse another major version.
 pub const MAJOR: u16 = 1;
 /// Grows with additions that old readers may ignore.
-pub const MINOR: u16 = 2;
+pub const MINOR: u16 = 3;
 /// Size of the header.
 pub const HEADER_SIZE: u64 = 64;
+/// Where the header describes the directory: its offset, the number of its entries, and their size.
+pub const DIRECTORY: u64 = 24;
 /// Where the header keeps the hash of the index.
 pub const HASH_OFFSET: u64 = 48;
 /// Size of a directory entry.
@@ -52,6 +54,8 @@ pub const TABLE_ARGS: u32 = 5;
 pub const TABLE_BLOCKS: u32 = 6;
 /// Table of what is missing from the pack and why.
 pub const TABLE_NOTICES: u32 = 7;
+/// Table of pages: compressed parts of the index, in place of the tables of images, kernels and arguments.
+pub const TABLE_PAGES: u32 = 8;
 
 /// Size of a metadata record: key text, value text.
 pub const META_RECORD: u64 = 16;
@@ -66,6 +70,12 @@ pub const ARG_RECORD: u64 = 32;
 pub const BLOCK_RECORD: u64 = 48;
 /// Size of a notice record: u32 kind, u32 zero, module text, target text, reason text.
 pub const NOTICE_RECORD: u64 = 32;
+/// Size of a page record: u64 offset of its frame from the payload, u64 what is added to the offsets of frames in it,
+/// u32 stored size, u32 raw size, u32 number of its first image, u32 number of images, text: module of the first image,
+/// text: module of the last image, u16 codec, u16 zero, u32 zero, `[u8; 16]` hash of the content.
+pub const PAGE_RECORD: u64 = 72;
+/// Size of what precedes the directory of a page: u64 its offset, u32 entries, u32 size of an entry.
+pub const PAGE_HEAD: u64 = 16;
 
 /// The kernel calls `barrier`.
 pub const KERNEL_HAS_BARRIER: u32 = 1;

@@ -1,11 +1,9 @@
 //! Reading a pack in place: address arithmetic, nothing is copied or decompressed.
 
-use super::layout::{
-    ARG_RECORD, BLOCK_RECORD, DIRECTORY_ENTRY, HASH_OFFSET, HEADER_SIZE, IMAGE_RECORD, KERNEL_RECORD, MAGIC,
-    MAJOR, META_RECORD, NOTICE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES, TABLE_KERNELS, TABLE_META,
-    TABLE_NOTICES, TABLE_STRINGS,
-};
+use super::layout::{DIRECTORY, HASH_OFFSET, HEADER_SIZE, MAGIC, MAJOR};
+use super::page::{PAGE_FIRST, PAGE_LAST, Page, PageCache, PageRecord, partition};
 use super::record::{self, Block, Image, KernelInfo, Notice};
+use super::tables::Tables;
 use crate::codec::Codec;
 use crate::{Error, ErrorKind, Hash128, bytes};
 
@@ -15,26 +13,15 @@ pub struct Pack<'a> {
     bytes: &'a [u8],
     size: u64,
     payload: u64,
-    strings: Table,
-    meta: Table,
-    images: Table,
-    kernels: Table,
-    args: Table,
-    blocks: Table,
-    notices: Table,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Table {
-    offset: u64,
-    record_size: u64,
-    count: u64,
+    tables: Tables<'a>,
+    cache: Option<&'a dyn PageCache>,
 }
 
 impl<'a> Pack<'a> {
     /// Reads the header and the table directory. Bytes beyond the pack's recorded size are ignored.
     ///
-    /// Only bounds are checked here; [`Pack::verify_index`] finds damage.
+    /// Only bounds are checked here; [`Pack::verify_index`] finds damage. For packs of any size see
+    /// [`Pack::parse_with`]: the images of one whose index is compressed are [`ErrorKind::NoCache`].
     ///
     /// # Errors
     /// [`ErrorKind::Magic`], [`ErrorKind::Version`], [`ErrorKind::Truncated`] or [`ErrorKind::Invalid`].
@@ -43,28 +30,41 @@ impl<'a> Pack<'a> {
         Pack::parse_index(bytes::range(input, 0, size, "pack")?)
     }
 
-    /// As [`Pack::parse`], for a reader that has fetched the index alone: images are listed, and
-    /// [`Pack::frame`] fails.
+    /// As [`Pack::parse`], also for packs with so many images that their index is compressed: `cache`, which belongs
+    /// to this pack alone, keeps the parts that are asked for.
+    ///
+    /// ```
+    /// # use offload_format::pack::PackBuilder;
+    /// use offload_format::pack::{Pack, Pages};
+    ///
+    /// # let bytes = PackBuilder::new("my-crate", "0.1.0").finish()?.index;
+    /// let pages = Pages::default();
+    /// let pack = Pack::parse_with(&bytes, &pages)?;
+    /// assert_eq!(pack.images().count(), 0);
+    /// # Ok::<(), offload_format::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Pack::parse`].
+    pub fn parse_with(input: &'a [u8], cache: &'a dyn PageCache) -> Result<Pack<'a>, Error> {
+        Ok(Pack::parse(input)?.cached(cache))
+    }
+
+    /// As [`Pack::parse`], for a reader that has fetched the index alone, or the index with its pages up to
+    /// [`Pack::head_size`]: images are listed, and [`Pack::frame`] fails.
     ///
     /// # Errors
     /// As [`Pack::parse`].
     pub fn parse_index(input: &'a [u8]) -> Result<Pack<'a>, Error> {
         let (size, payload) = Pack::sizes(input)?;
-        bytes::range(input, 0, payload, "index")?;
-        let mut pack = Pack {
-            bytes: input,
-            size,
-            payload,
-            strings: Table::default(),
-            meta: Table::default(),
-            images: Table::default(),
-            kernels: Table::default(),
-            args: Table::default(),
-            blocks: Table::default(),
-            notices: Table::default(),
-        };
-        pack.read_directory()?;
-        Ok(pack)
+        let tables = Tables::read(bytes::range(input, 0, payload, "index")?, DIRECTORY)?;
+        Ok(Pack { bytes: input, size, payload, tables, cache: None })
+    }
+
+    /// The same pack with a place for its pages; see [`Pack::parse_with`].
+    #[must_use]
+    pub fn cached(self, cache: &'a dyn PageCache) -> Pack<'a> {
+        Pack { cache: Some(cache), ..self }
     }
 
     /// The size of the whole pack and of its index, from a header.
@@ -87,42 +87,8 @@ impl<'a> Pack<'a> {
         Ok((size, payload))
     }
 
-    fn read_directory(&mut self) -> Result<(), Error> {
-        const WHAT: &str = "table directory";
-        let index = bytes::range(self.bytes, 0, self.payload, "index")?;
-        let start = bytes::u64_at(index, 24, WHAT)?;
-        let count = u64::from(bytes::u32_at(index, 32, WHAT)?);
-        let step = u64::from(bytes::u32_at(index, 36, WHAT)?);
-        if step < DIRECTORY_ENTRY {
-            return Err(Error::invalid("size of a directory entry", step));
-        }
-        let size = count.checked_mul(step).ok_or_else(|| Error::invalid("number of tables", count))?;
-        let directory = bytes::range(index, start, size, WHAT)?;
-        for entry in directory.chunks_exact(usize::try_from(step).unwrap_or(usize::MAX)) {
-            let kind = bytes::u32_at(entry, 0, WHAT)?;
-            let table = Table {
-                record_size: bytes::u32_at(entry, 4, WHAT)?.into(),
-                offset: bytes::u64_at(entry, 8, WHAT)?,
-                count: bytes::u64_at(entry, 16, WHAT)?,
-            };
-            let (slot, least) = match kind {
-                TABLE_STRINGS => (&mut self.strings, 1),
-                TABLE_META => (&mut self.meta, META_RECORD),
-                TABLE_IMAGES => (&mut self.images, IMAGE_RECORD),
-                TABLE_KERNELS => (&mut self.kernels, KERNEL_RECORD),
-                TABLE_ARGS => (&mut self.args, ARG_RECORD),
-                TABLE_BLOCKS => (&mut self.blocks, BLOCK_RECORD),
-                TABLE_NOTICES => (&mut self.notices, NOTICE_RECORD),
-                // A kind of a later release.
-                _ => continue,
-            };
-            table.check(index, least)?;
-            *slot = table;
-        }
-        Ok(())
-    }
-
-    /// Compares the index with its recorded hash.
+    /// Compares the index with its recorded hash. Pages have hashes of their own, with which they are compared when
+    /// they are decoded.
     ///
     /// # Errors
     /// [`ErrorKind::Damaged`].
@@ -149,6 +115,13 @@ impl<'a> Pack<'a> {
         self.size
     }
 
+    /// Size of the index with its pages, in bytes from the start of the pack: what lists all images.
+    pub fn head_size(&self) -> u64 {
+        let pages = (0..self.pages()).filter_map(|number| self.page_record(number.into()).ok());
+        let end = pages.map(|page| page.offset.saturating_add(page.stored_size)).max();
+        self.payload.saturating_add(end.unwrap_or(0))
+    }
+
     /// Where the payload starts, in bytes from the start of the pack.
     pub fn payload_offset(&self) -> u64 {
         self.payload
@@ -156,71 +129,116 @@ impl<'a> Pack<'a> {
 
     /// The value of a metadata key; `package` and `version` name the crate that the pack was built for.
     pub fn meta(&self, key: &str) -> Option<&'a str> {
-        self.records(self.meta)
-            .find(|record| self.text(record, 0).is_ok_and(|found| found == key))
-            .and_then(|record| self.text(record, 8).ok())
+        let tables = self.tables;
+        tables
+            .records(tables.meta)
+            .find(|record| tables.text(record, 0).is_ok_and(|found| found == key))
+            .and_then(|record| tables.text(record, 8).ok())
     }
 
     /// All values of a metadata key that may stand several times.
     pub fn meta_values(&self, key: &'static str) -> impl Iterator<Item = &'a str> + use<'a> {
-        let pack = *self;
-        let named = move |record: &&[u8]| pack.text(record, 0).is_ok_and(|found| found == key);
-        self.records(self.meta).filter(named).filter_map(move |record| pack.text(record, 8).ok())
+        let tables = self.tables;
+        let named = move |record: &&[u8]| tables.text(record, 0).is_ok_and(|found| found == key);
+        tables.records(tables.meta).filter(named).filter_map(move |record| tables.text(record, 8).ok())
     }
 
-    /// All images, sorted by module, variant and target.
+    /// All images, sorted by module, variant and target. A damaged page is one error.
     pub fn images(&self) -> impl Iterator<Item = Result<Image<'a>, Error>> + use<'a> {
         let pack = *self;
-        self.records(self.images).map(move |record| record::image(&pack, record))
+        let plain = (pack.pages() == 0).then_some(None);
+        plain.into_iter().chain((0..pack.pages()).map(Some)).flat_map(move |number| {
+            let (page, error) = parted(pack.page(number));
+            page.into_iter().flat_map(Page::images).chain(error.map(Err))
+        })
     }
 
     /// The kernels of `image`.
     pub fn kernels(&self, image: &Image<'_>) -> impl Iterator<Item = Result<KernelInfo, Error>> + use<'a> {
-        let pack = *self;
-        self.some(self.kernels, image.first_kernel, image.kernel_count).map(move |record| {
-            let (mut kernel, [first, count]) = record::kernel(&pack, record?)?;
-            let args = pack.some(pack.args, first, count).map(|record| record::arg(&pack, record?));
-            kernel.args = args.collect::<Result<_, _>>()?;
-            Ok(kernel)
-        })
+        let (page, error) = parted(self.page(image.page));
+        let range = (image.first_kernel, image.kernel_count);
+        let kernels = page.into_iter().flat_map(move |Page { tables, .. }| {
+            tables.some(tables.kernels, range).map(move |record| {
+                let (mut kernel, range) = record::kernel(&tables, record?)?;
+                let args = tables.some(tables.args, range).map(|record| record::arg(&tables, record?));
+                kernel.args = args.collect::<Result<_, _>>()?;
+                Ok(kernel)
+            })
+        });
+        kernels.chain(error.map(Err))
     }
 
     /// What is missing from the pack, and why.
     pub fn notices(&self) -> impl Iterator<Item = Result<Notice<'a>, Error>> + use<'a> {
-        let pack = *self;
-        self.records(self.notices).map(move |record| record::notice(&pack, record))
+        let tables = self.tables;
+        tables.records(tables.notices).map(move |record| record::notice(&tables, record))
     }
 
     /// Image number `index`, in the order of [`Pack::images`].
     ///
     /// # Errors
     /// [`ErrorKind::Invalid`] if there are not so many; as for every record, [`ErrorKind::Truncated`] or
-    /// [`ErrorKind::Text`].
+    /// [`ErrorKind::Text`]; [`ErrorKind::Damaged`] for a page that is damaged, [`ErrorKind::NoCache`] for a pack with
+    /// pages from [`Pack::parse`].
     pub fn image(&self, index: u32) -> Result<Image<'a>, Error> {
-        record::image(self, self.images.record(self.bytes, index.into())?)
+        let behind = partition(self.pages().into(), &|number| Ok(self.page_record(number)?.first <= index))?;
+        let page = self.page(before(behind).filter(|_| self.pages() > 0))?;
+        let within = index.checked_sub(page.first);
+        page.image(within.ok_or_else(|| Error::invalid("record reference", index.into()))?)
     }
 
-    /// The numbers of the images of `module`: they lie together, and are found by halving, not by reading all.
+    /// The numbers of the images of `module`: they lie together, and are found by halving, not by reading all. Of an
+    /// index in pages those are decoded that have some of them and of other modules.
     ///
     /// # Errors
     /// As [`Pack::image`].
     pub fn module(&self, module: &str) -> Result<std::ops::Range<u32>, Error> {
-        let count = u32::try_from(self.images.count).unwrap_or(u32::MAX);
-        let first = |before: &dyn Fn(&str) -> bool| {
-            let (mut low, mut high) = (0, count);
-            while low < high {
-                let middle = low.midpoint(high);
-                let record = self.images.record(self.bytes, middle.into())?;
-                if before(self.text(record, 0)?) { low = middle.saturating_add(1) } else { high = middle }
-            }
-            Ok::<u32, Error>(low)
+        Ok(self.first_not(&|other| other < module)?..self.first_not(&|other| other <= module)?)
+    }
+
+    /// The number of the first image for whose module `earlier` does not hold.
+    fn first_not(&self, earlier: &dyn Fn(&str) -> bool) -> Result<u32, Error> {
+        if self.pages() == 0 {
+            return self.page(None)?.partition(earlier);
+        }
+        let module = |number: u64, field| {
+            let record = self.tables.record(self.tables.pages, number)?;
+            self.tables.text(record, field).map(earlier)
         };
-        Ok(first(&|other| other < module)?..first(&|other| other <= module)?)
+        let number = partition(self.pages().into(), &|number| module(number, PAGE_LAST))?;
+        match self.page_record(number) {
+            Ok(_) if module(number, PAGE_FIRST)? => self.page(u32::try_from(number).ok())?.partition(earlier),
+            Ok(page) => Ok(page.first),
+            Err(_) => Ok(u32::try_from(self.image_count()).unwrap_or(u32::MAX)),
+        }
     }
 
     /// How many images there are.
     pub fn image_count(&self) -> u64 {
-        self.images.count
+        let last = self.pages().checked_sub(1).and_then(|last| self.page_record(last.into()).ok());
+        match last {
+            Some(page) => u64::from(page.first).saturating_add(page.count.into()),
+            None => self.tables.images.count,
+        }
+    }
+
+    fn pages(&self) -> u32 {
+        u32::try_from(self.tables.pages.count).unwrap_or(u32::MAX)
+    }
+
+    fn page_record(&self, number: u64) -> Result<PageRecord, Error> {
+        PageRecord::read(self.tables.record(self.tables.pages, number)?)
+    }
+
+    /// A page, or the index itself.
+    fn page(&self, number: Option<u32>) -> Result<Page<'a>, Error> {
+        let Some(number) = number else {
+            return Ok(Page { tables: self.tables, number: None, first: 0, base: 0 });
+        };
+        let record = self.page_record(number.into())?;
+        let cache = self.cache.ok_or(ErrorKind::NoCache { what: "the index of the pack" })?;
+        let decode = || record.decode(self.payload(record.offset, record.stored_size)?);
+        record.open(number, cache.page((number, self.pages()), &decode)?)
     }
 
     /// Block number `index`.
@@ -228,7 +246,7 @@ impl<'a> Pack<'a> {
     /// # Errors
     /// [`ErrorKind::Invalid`] if there are not so many.
     pub fn block(&self, index: u32) -> Result<Block, Error> {
-        record::block(self.blocks.record(self.bytes, index.into())?)
+        record::block(self.tables.record(self.tables.blocks, index.into())?)
     }
 
     /// How `image` is compressed, and how many bytes of the pack it takes: of a block its share.
@@ -245,7 +263,7 @@ impl<'a> Pack<'a> {
 
     /// All blocks.
     pub fn blocks(&self) -> impl Iterator<Item = Result<Block, Error>> + use<'a> {
-        self.records(self.blocks).map(record::block)
+        self.tables.records(self.tables.blocks).map(record::block)
     }
 
     /// `size` stored bytes at `offset` from the payload's start.
@@ -272,58 +290,16 @@ impl<'a> Pack<'a> {
             None => self.payload(image.offset, image.stored_size),
         }
     }
-
-    pub(super) fn text(&self, record: &[u8], field: u64) -> Result<&'a str, Error> {
-        let offset = u64::from(bytes::u32_at(record, field, "text reference")?);
-        let size = u64::from(bytes::u32_at(record, field.saturating_add(4), "text reference")?);
-        if offset.checked_add(size).is_none_or(|end| end > self.strings.count) {
-            return Err(Error::truncated("text", offset, size));
-        }
-        let start =
-            self.strings.offset.checked_add(offset).ok_or_else(|| Error::invalid("text offset", offset))?;
-        bytes::text_at(self.bytes, start, size, "text")
-    }
-
-    fn records(&self, table: Table) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-        let pack = self.bytes;
-        // `Table::check` has made sure that every record is inside the index.
-        (0..table.count).filter_map(move |index| table.record(pack, index).ok())
-    }
-
-    fn some(
-        &self,
-        table: Table,
-        first: u32,
-        count: u32,
-    ) -> impl Iterator<Item = Result<&'a [u8], Error>> + use<'a> {
-        let pack = self.bytes;
-        (u64::from(first)..u64::from(first).saturating_add(count.into())).map_while({
-            let mut failed = false;
-            move |index| {
-                let record = (!failed).then(|| table.record(pack, index))?;
-                // One error is enough: a damaged count must not make four billion of them.
-                failed = record.is_err();
-                Some(record)
-            }
-        })
-    }
 }
 
-impl Table {
-    fn check(&self, index: &[u8], least: u64) -> Result<(), Error> {
-        if self.record_size < least {
-            return Err(Error::invalid("record size of a table", self.record_size));
-        }
-        let size = self.record_size.checked_mul(self.count);
-        let size = size.ok_or_else(|| Error::invalid("record count of a table", self.count))?;
-        bytes::range(index, self.offset, size, "table").map(drop)
-    }
+/// The number before `number`, if there is one.
+fn before(number: u64) -> Option<u32> {
+    number.checked_sub(1).and_then(|number| u32::try_from(number).ok())
+}
 
-    fn record<'a>(&self, pack: &'a [u8], index: u64) -> Result<&'a [u8], Error> {
-        if index >= self.count {
-            return Err(Error::invalid("record reference", index));
-        }
-        let offset = index.checked_mul(self.record_size).and_then(|skip| skip.checked_add(self.offset));
-        bytes::range(pack, offset.unwrap_or(u64::MAX), self.record_size, "record")
+fn parted<T>(result: Result<T, Error>) -> (Option<T>, Option<Error>) {
+    match result {
+        Ok(value) => (Some(value), None),
+        Err(error) => (None, Some(error)),
     }
 }

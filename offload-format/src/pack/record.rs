@@ -1,7 +1,8 @@
 //! The records of a pack as a reader sees them.
 
-use super::Pack;
 use super::layout::{KERNEL_ARGS_UNKNOWN, KERNEL_HAS_BARRIER, UNKNOWN};
+use super::page::Page;
+use super::tables::Tables;
 use crate::codec::{Codec, Filter};
 use crate::kind::open_enum;
 use crate::{Aspects, Error, Hash128, ImageKind, OffloadKind, Target, UnknownTarget, bytes};
@@ -44,6 +45,10 @@ pub struct Image<'a> {
     pub aspects: Aspects,
     /// Which part of a split module this is, empty if the image holds all kernels.
     pub part: &'a str,
+    /// Its number in the pack.
+    pub number: u32,
+    /// The page that has its kernels.
+    pub(super) page: Option<u32>,
     pub(super) first_kernel: u32,
     pub(super) kernel_count: u32,
 }
@@ -171,21 +176,28 @@ pub struct Notice<'a> {
     pub reason: &'a str,
 }
 
-pub(super) fn image<'a>(pack: &Pack<'a>, record: &[u8]) -> Result<Image<'a>, Error> {
+/// Image number `index` of `page`.
+pub(super) fn image<'a>(page: &Page<'a>, index: u32, record: &[u8]) -> Result<Image<'a>, Error> {
     const WHAT: &str = "image record";
+    let tables = &page.tables;
     let reference =
         |offset| bytes::u32_at(record, offset, WHAT).map(|v| (v != super::layout::NONE).then_some(v));
+    let (block, offset) = (reference(36)?, bytes::u64_at(record, 40, WHAT)?);
+    // In a block it counts from the block's content.
+    let offset = if block.is_some() { Some(offset) } else { offset.checked_add(page.base) };
     Ok(Image {
-        module: pack.text(record, 0)?,
-        variant: pack.text(record, 8)?,
-        target_text: pack.text(record, 16)?,
+        number: page.first.saturating_add(index),
+        page: page.number,
+        module: tables.text(record, 0)?,
+        variant: tables.text(record, 8)?,
+        target_text: tables.text(record, 16)?,
         image_kind: ImageKind::from_u16(bytes::u16_at(record, 24, WHAT)?),
         offload_kind: OffloadKind::from_u16(bytes::u16_at(record, 26, WHAT)?),
         codec: Codec::from_u16(bytes::u16_at(record, 28, WHAT)?),
         filter: Filter::from_u16(bytes::u16_at(record, 30, WHAT)?),
         parent: reference(32)?,
-        block: reference(36)?,
-        offset: bytes::u64_at(record, 40, WHAT)?,
+        block,
+        offset: offset.ok_or_else(|| Error::invalid("offset of an image", page.base))?,
         stored_size: bytes::u64_at(record, 48, WHAT)?,
         raw_size: bytes::u64_at(record, 56, WHAT)?,
         hash: Hash128(bytes::array(record, 64, WHAT)?),
@@ -193,7 +205,7 @@ pub(super) fn image<'a>(pack: &Pack<'a>, record: &[u8]) -> Result<Image<'a>, Err
         kernel_count: bytes::u32_at(record, 84, WHAT)?,
         format_version: bytes::u32_at(record, 88, WHAT)?,
         aspects: Aspects::from_bits(bytes::u32_at(record, 92, WHAT)?),
-        part: pack.text(record, 96)?,
+        part: tables.text(record, 96)?,
     })
 }
 
@@ -212,12 +224,12 @@ pub(super) fn block(record: &[u8]) -> Result<Block, Error> {
 }
 
 /// The kernel in `record`, without its arguments, and which those are.
-pub(super) fn kernel(pack: &Pack<'_>, record: &[u8]) -> Result<(KernelInfo, [u32; 2]), Error> {
+pub(super) fn kernel(tables: &Tables<'_>, record: &[u8]) -> Result<(KernelInfo, (u32, u32)), Error> {
     const WHAT: &str = "kernel record";
     let u32_at = |offset| bytes::u32_at(record, offset, WHAT);
     let quantity = |offset| bytes::u64_at(record, offset, WHAT).map(|v| (v != UNKNOWN).then_some(v));
     let kernel = KernelInfo {
-        name: pack.text(record, 0)?.to_string(),
+        name: tables.text(record, 0)?.to_string(),
         args: Vec::new(),
         required_work_group: [u32_at(16)?, u32_at(20)?, u32_at(24)?],
         sub_group_size: Some(u32_at(28)?).filter(|v| *v != 0),
@@ -230,26 +242,26 @@ pub(super) fn kernel(pack: &Pack<'_>, record: &[u8]) -> Result<(KernelInfo, [u32
         scalar_registers: Some(u32_at(64)?).filter(|v| *v != 0),
         accumulator_registers: Some(u32_at(68)?).filter(|v| *v != 0),
         max_work_group: Some(u32_at(72)?).filter(|v| *v != 0),
-        remark: pack.text(record, 76)?.to_string(),
+        remark: tables.text(record, 76)?.to_string(),
     };
-    Ok((kernel, [u32_at(8)?, u32_at(12)?]))
+    Ok((kernel, (u32_at(8)?, u32_at(12)?)))
 }
 
-pub(super) fn arg(pack: &Pack<'_>, record: &[u8]) -> Result<ArgInfo, Error> {
+pub(super) fn arg(tables: &Tables<'_>, record: &[u8]) -> Result<ArgInfo, Error> {
     const WHAT: &str = "argument record";
     Ok(ArgInfo {
-        name: pack.text(record, 0)?.to_string(),
-        type_name: pack.text(record, 8)?.to_string(),
+        name: tables.text(record, 0)?.to_string(),
+        type_name: tables.text(record, 8)?.to_string(),
         kind: ArgKind::from_u16(bytes::u16_at(record, 16, WHAT)?),
         size: Some(bytes::u32_at(record, 20, WHAT)?).filter(|v| *v != 0),
     })
 }
 
-pub(super) fn notice<'a>(pack: &Pack<'a>, record: &[u8]) -> Result<Notice<'a>, Error> {
+pub(super) fn notice<'a>(tables: &Tables<'a>, record: &[u8]) -> Result<Notice<'a>, Error> {
     Ok(Notice {
         kind: NoticeKind::from_u16(bytes::u16_at(record, 0, "notice record")?),
-        module: pack.text(record, 8)?,
-        target: pack.text(record, 16)?,
-        reason: pack.text(record, 24)?,
+        module: tables.text(record, 8)?,
+        target: tables.text(record, 16)?,
+        reason: tables.text(record, 24)?,
     })
 }

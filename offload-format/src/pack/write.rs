@@ -1,16 +1,17 @@
 //! Writing a pack's index; the frames are streamed behind it by the caller.
 
+mod pages;
+mod record;
+mod tables;
+
 use std::collections::BTreeMap;
 
-use super::layout::{
-    ALIGN, ARG_RECORD, BLOCK_RECORD, DIRECTORY_ENTRY, HASH_OFFSET, HEADER_SIZE, IMAGE_RECORD,
-    KERNEL_ARGS_UNKNOWN, KERNEL_HAS_BARRIER, KERNEL_RECORD, MAGIC, MAJOR, META_RECORD, MINOR, NONE,
-    NOTICE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES, TABLE_KERNELS, TABLE_META, TABLE_NOTICES,
-    TABLE_STRINGS, UNKNOWN,
-};
+use self::record::Record;
+use self::tables::Tables;
+use super::layout::{ALIGN, DIRECTORY_ENTRY, HASH_OFFSET, HEADER_SIZE, MAGIC, MAJOR, MINOR, NONE};
 use super::place::{Placed, Stored, place};
 use super::record::{KernelInfo, NoticeKind};
-use crate::codec::{Codec, Filter, FrameInfo};
+use crate::codec::{Codec, FrameInfo};
 use crate::{Aspects, Error, Hash128, ImageKind, OffloadKind, Target, bytes};
 
 /// An image to be put into a pack.
@@ -75,7 +76,7 @@ pub struct PackBuilder {
 /// The result of [`PackBuilder::finish`].
 #[derive(Debug)]
 pub struct PackLayout {
-    /// Header and tables, padded to where the payload starts.
+    /// Header, tables and pages, padded to where the frames start.
     pub index: Vec<u8>,
     /// Which frames follow, in order of their offset; each frame starts at its offset from the end of `index`, with
     /// zeros between.
@@ -91,7 +92,7 @@ pub struct PackLayout {
 pub struct Placement {
     /// Hash of the raw image that the frame holds, or of a block's content.
     pub hash: Hash128,
-    /// Offset from the start of the payload.
+    /// Offset from the end of [`PackLayout::index`].
     pub offset: u64,
     /// Size of the frame.
     pub size: u64,
@@ -146,199 +147,46 @@ impl PackBuilder {
         });
         self.notices.sort();
         let placed = place(&self.images, &self.blocks)?;
+        let stored = |(image, frame)| placed.stored(frame).map(|stored| (image, stored));
+        let images = self.images.iter().map(|(image, frame)| (image, frame)).map(stored);
+        let images: Vec<(&NewImage, Stored)> = images.collect::<Result<_, _>>()?;
+        let pages = pages::of(&images)?;
+
         let mut tables = Tables::default();
-        for (key, value) in &self.meta {
-            let record = Record::default().text(tables.text(key)?).text(tables.text(value)?);
-            tables.meta.extend(record.done(META_RECORD));
+        self.meta.iter().try_for_each(|meta| tables.meta(meta))?;
+        match &pages {
+            Some(pages) => pages.placed.iter().try_for_each(|page| tables.page(page))?,
+            None => images.iter().try_for_each(|(image, stored)| tables.image(image, stored))?,
         }
-        for (image, frame) in &self.images {
-            tables.image(image, &placed.stored(frame)?)?;
+        let base = pages.as_ref().map_or(0, |pages| pages.bytes.len() as u64);
+        for (block, offset) in &placed.blocks {
+            tables.block(block, offset.checked_add(base).ok_or_else(|| too_large(base))?);
         }
-        placed.blocks.iter().for_each(|block| tables.block(block));
-        for (kind, texts) in &self.notices {
-            let mut record = Record::default().u32(kind.to_u16().into()).u32(0);
-            for text in texts {
-                record = record.text(tables.text(text)?);
-            }
-            tables.notices.extend(record.done(NOTICE_RECORD));
-        }
-        tables.layout(placed)
+        self.notices.iter().try_for_each(|notice| tables.notice(notice))?;
+        layout(&tables, &pages.map(|pages| pages.bytes).unwrap_or_default(), placed)
     }
 }
 
-#[derive(Default)]
-struct Tables {
-    strings: Vec<u8>,
-    interned: BTreeMap<String, (u32, u32)>,
-    meta: Vec<u8>,
-    images: Vec<u8>,
-    kernels: Vec<u8>,
-    args: Vec<u8>,
-    blocks: Vec<u8>,
-    notices: Vec<u8>,
-}
-
-impl Tables {
-    fn text(&mut self, text: &str) -> Result<(u32, u32), Error> {
-        if let Some(found) = self.interned.get(text) {
-            return Ok(*found);
-        }
-        let reference = (small(self.strings.len())?, small(text.len())?);
-        self.strings.extend_from_slice(text.as_bytes());
-        self.interned.insert(text.to_string(), reference);
-        Ok(reference)
-    }
-
-    fn block(&mut self, (block, offset): &(NewBlock, u64)) {
-        let record = Record::default()
-            .u64(*offset)
-            .u64(block.stored_size)
-            .u64(block.raw_size)
-            .u16(block.codec.to_u16())
-            .u16(Filter::None.to_u16())
-            .u32(NONE)
-            .bytes(&block.hash.0);
-        self.blocks.extend(record.done(BLOCK_RECORD));
-    }
-
-    fn image(&mut self, image: &NewImage, stored: &Stored) -> Result<(), Error> {
-        let frame = &stored.frame;
-        let first_kernel = small(self.kernels.len())? / KERNEL_RECORD as u32;
-        for kernel in &image.kernels {
-            self.kernel(kernel)?;
-        }
-        let record = Record::default()
-            .text(self.text(&image.module)?)
-            .text(self.text(&image.variant)?)
-            .text(self.text(&image.target.to_string())?)
-            .u16(image.target.image_kind().to_u16())
-            .u16(image.offload_kind.to_u16())
-            .u16(frame.codec.to_u16())
-            .u16(frame.filter.to_u16())
-            .u32(stored.parent)
-            .u32(stored.block)
-            .u64(stored.offset)
-            .u64(frame.stored_size)
-            .u64(frame.raw_size)
-            .bytes(&frame.hash.0)
-            .u32(first_kernel)
-            .u32(small(image.kernels.len())?)
-            .u32(image.format_version)
-            .u32(image.aspects.bits())
-            .text(self.text(&image.part)?);
-        self.images.extend(record.done(IMAGE_RECORD));
-        Ok(())
-    }
-
-    fn kernel(&mut self, kernel: &KernelInfo) -> Result<(), Error> {
-        let first_arg = small(self.args.len())? / ARG_RECORD as u32;
-        for arg in &kernel.args {
-            let record = Record::default()
-                .text(self.text(&arg.name)?)
-                .text(self.text(&arg.type_name)?)
-                .u32(arg.kind.to_u16().into())
-                .u32(arg.size.unwrap_or(0));
-            self.args.extend(record.done(ARG_RECORD));
-        }
-        let [x, y, z] = kernel.required_work_group;
-        let record = Record::default()
-            .text(self.text(&kernel.name)?)
-            .u32(first_arg)
-            .u32(small(kernel.args.len())?)
-            .u32(x)
-            .u32(y)
-            .u32(z)
-            .u32(kernel.sub_group_size.unwrap_or(0))
-            .u32(kernel.registers.unwrap_or(0))
-            .u32(flags(kernel))
-            .u64(kernel.local_memory.unwrap_or(UNKNOWN))
-            .u64(kernel.private_memory.unwrap_or(UNKNOWN))
-            .u64(kernel.spilled.unwrap_or(UNKNOWN))
-            .u32(kernel.scalar_registers.unwrap_or(0))
-            .u32(kernel.accumulator_registers.unwrap_or(0))
-            .u32(kernel.max_work_group.unwrap_or(0))
-            .text(self.text(&kernel.remark)?);
-        self.kernels.extend(record.done(KERNEL_RECORD));
-        Ok(())
-    }
-
-    fn layout(self, placed: Placed) -> Result<PackLayout, Error> {
-        let tables = [
-            (TABLE_STRINGS, 1, self.strings),
-            (TABLE_META, META_RECORD, self.meta),
-            (TABLE_IMAGES, IMAGE_RECORD, self.images),
-            (TABLE_KERNELS, KERNEL_RECORD, self.kernels),
-            (TABLE_ARGS, ARG_RECORD, self.args),
-            (TABLE_NOTICES, NOTICE_RECORD, self.notices),
-            (TABLE_BLOCKS, BLOCK_RECORD, self.blocks),
-        ];
-        let mut directory = Record::default();
-        let mut body = Vec::new();
-        let start = aligned(HEADER_SIZE + DIRECTORY_ENTRY * tables.len() as u64)?;
-        for (kind, record_size, table) in &tables {
-            body.resize(usize_of(aligned(body.len() as u64)?)?, 0);
-            let offset = start.checked_add(body.len() as u64).ok_or_else(|| too_large(start))?;
-            let count = table.len() as u64 / record_size;
-            directory = directory.u32(*kind).u32(*record_size as u32).u64(offset).u64(count);
-            body.extend_from_slice(table);
-        }
-        let payload = aligned(start.checked_add(body.len() as u64).ok_or_else(|| too_large(start))?)?;
-        let size = payload.checked_add(placed.size).ok_or_else(|| too_large(payload))?;
-        let head = Record::default()
-            .bytes(&MAGIC)
-            .u16(MAJOR)
-            .u16(MINOR)
-            .u32(HEADER_SIZE as u32)
-            .u64(size)
-            .u64(HEADER_SIZE)
-            .u32(tables.len() as u32)
-            .u32(DIRECTORY_ENTRY as u32)
-            .u64(payload)
-            .done(HASH_OFFSET);
-        let mut rest = directory.done(start - HEADER_SIZE);
-        rest.extend(body);
-        rest.resize(usize_of(payload - HEADER_SIZE)?, 0);
-        let id = Hash128::of_parts(&[&head, &rest]);
-        let index = [head.as_slice(), &id.0, &rest].concat();
-        Ok(PackLayout { index, frames: placed.frames, size, id })
-    }
-}
-
-fn flags(kernel: &KernelInfo) -> u32 {
-    let barrier = if kernel.has_barrier { KERNEL_HAS_BARRIER } else { 0 };
-    let arguments = if kernel.args_unknown { KERNEL_ARGS_UNKNOWN } else { 0 };
-    barrier | arguments
-}
-
-#[derive(Default)]
-struct Record(Vec<u8>);
-
-impl Record {
-    fn bytes(mut self, bytes: &[u8]) -> Record {
-        self.0.extend_from_slice(bytes);
-        self
-    }
-
-    fn u16(self, value: u16) -> Record {
-        self.bytes(&value.to_le_bytes())
-    }
-
-    fn u32(self, value: u32) -> Record {
-        self.bytes(&value.to_le_bytes())
-    }
-
-    fn u64(self, value: u64) -> Record {
-        self.bytes(&value.to_le_bytes())
-    }
-
-    fn text(self, (offset, size): (u32, u32)) -> Record {
-        self.u32(offset).u32(size)
-    }
-
-    fn done(mut self, size: u64) -> Vec<u8> {
-        self.0.resize(size as usize, 0);
-        self.0
-    }
+/// Header, tables and pages, and where the frames go behind them.
+fn layout(tables: &Tables, pages: &[u8], placed: Placed) -> Result<PackLayout, Error> {
+    let (count, tables) = tables.encode(HEADER_SIZE)?;
+    let payload = HEADER_SIZE.saturating_add(tables.len() as u64);
+    let end = payload.checked_add(pages.len() as u64).and_then(|end| end.checked_add(placed.size));
+    let size = end.ok_or_else(|| too_large(payload))?;
+    let head = Record::default()
+        .bytes(&MAGIC)
+        .u16(MAJOR)
+        .u16(MINOR)
+        .u32(HEADER_SIZE as u32)
+        .u64(size)
+        .u64(HEADER_SIZE)
+        .u32(count)
+        .u32(DIRECTORY_ENTRY as u32)
+        .u64(payload)
+        .done(HASH_OFFSET);
+    let id = Hash128::of_parts(&[&head, &tables]);
+    let index = [head.as_slice(), &id.0, &tables, pages].concat();
+    Ok(PackLayout { index, frames: placed.frames, size, id })
 }
 
 pub(super) fn small(value: usize) -> Result<u32, Error> {

@@ -2,9 +2,40 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use crate::codec;
+
 /// How many bytes of images are in memory at a time, in all threads together. One image with its parent may exceed it,
-/// alone. The compressor's own tables come on top, for each thread.
+/// alone.
 pub const MEMORY: u64 = 32 << 20;
+/// How many bytes the tables of compressors take, in all threads together: two large ones at zstd's level 19. One may
+/// exceed it, alone.
+pub const TABLES: u64 = 176 << 20;
+
+/// The memory that a piece of work takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Need {
+    /// For images, in bytes.
+    pub images: u64,
+    /// For the tables of the compressor, in bytes.
+    pub tables: u64,
+}
+
+impl Need {
+    /// What it takes to compress `image` bytes next to `parent` ones with the zstd level `level`.
+    pub fn encoding(level: i32, (image, parent): (u64, u64)) -> Need {
+        let (images, tables) = (image.saturating_add(parent), codec::tables(level, image, parent));
+        Need { images, tables }
+    }
+
+    fn and(self, other: Need) -> Need {
+        let images = self.images.saturating_add(other.images);
+        Need { images, tables: self.tables.saturating_add(other.tables) }
+    }
+
+    fn fits(self) -> bool {
+        self.images <= MEMORY && self.tables <= TABLES
+    }
+}
 
 /// Something that calls a function for many numbers, maybe on several threads.
 pub trait Workers: Sync {
@@ -22,10 +53,10 @@ impl Workers for InTurn {
     }
 }
 
-/// Workers who share [`MEMORY`].
+/// Workers who share [`MEMORY`] and [`TABLES`].
 pub struct Pool<'w> {
     workers: &'w dyn Workers,
-    used: Mutex<u64>,
+    used: Mutex<Need>,
     freed: Condvar,
 }
 
@@ -38,13 +69,13 @@ impl std::fmt::Debug for Pool<'_> {
 /// Memory that is in use until the value is dropped.
 struct Share<'p> {
     pool: &'p Pool<'p>,
-    size: u64,
+    need: Need,
 }
 
 impl<'w> Pool<'w> {
     /// A pool of `workers`.
     pub fn new(workers: &'w dyn Workers) -> Pool<'w> {
-        Pool { workers, used: Mutex::new(0), freed: Condvar::new() }
+        Pool { workers, used: Mutex::new(Need::default()), freed: Condvar::new() }
     }
 
     /// What `work` makes of each item, in their order; `size` is how much memory that takes, in bytes.
@@ -57,10 +88,23 @@ impl<'w> Pool<'w> {
         size: impl Fn(&T) -> u64 + Sync,
         work: impl Fn(&T) -> Result<R, E> + Sync,
     ) -> Result<Vec<R>, E> {
+        self.map_needing(items, |item| Need { images: size(item), tables: 0 }, work)
+    }
+
+    /// As [`Pool::map`], for work whose compressors have large tables.
+    ///
+    /// # Errors
+    /// The first one, in the order of the items.
+    pub fn map_needing<T: Sync, R: Send, E: Send>(
+        &self,
+        items: &[T],
+        need: impl Fn(&T) -> Need + Sync,
+        work: impl Fn(&T) -> Result<R, E> + Sync,
+    ) -> Result<Vec<R>, E> {
         let slots: Vec<Mutex<Option<Result<R, E>>>> = items.iter().map(|_| Mutex::new(None)).collect();
         self.workers.each(items.len(), &|index| {
             if let (Some(item), Some(slot)) = (items.get(index), slots.get(index)) {
-                let _share = self.share(size(item));
+                let _share = self.share(need(item));
                 *lock(slot) = Some(work(item));
             }
         });
@@ -71,20 +115,21 @@ impl<'w> Pool<'w> {
             .collect()
     }
 
-    fn share(&self, size: u64) -> Share<'_> {
+    fn share(&self, need: Need) -> Share<'_> {
         let mut used = lock(&self.used);
-        while *used > 0 && used.saturating_add(size) > MEMORY {
+        while *used != Need::default() && !used.and(need).fits() {
             used = self.freed.wait(used).unwrap_or_else(PoisonError::into_inner);
         }
-        *used = used.saturating_add(size);
-        Share { pool: self, size }
+        *used = used.and(need);
+        Share { pool: self, need }
     }
 }
 
 impl Drop for Share<'_> {
     fn drop(&mut self) {
         let mut used = lock(&self.pool.used);
-        *used = used.saturating_sub(self.size);
+        used.images = used.images.saturating_sub(self.need.images);
+        used.tables = used.tables.saturating_sub(self.need.tables);
         self.pool.freed.notify_all();
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Source;
 use super::plan::{Plan, Step};
-use crate::codec::{self, Frame, FrameInfo, InBlock, Parent, Recipe, ZstdStream};
+use crate::codec::{self, Filter, Frame, FrameInfo, InBlock, Parent, Recipe, ZstdStream};
 use crate::{Error, Hash128};
 
 /// The frame of an image that has one of its own; in memory are the image and its parent.
@@ -15,14 +15,20 @@ pub fn encode_image<S: Source>(plan: &Plan, source: &S, image: Hash128) -> Resul
         return Err(Error::invalid("image of a plan", 0).into());
     };
     let lender = match parent {
-        Some(hash) => {
-            Some((*hash, codec::content_of(&source.read(*hash)?, plan.filter(*hash))?.into_owned()))
-        }
+        Some(hash) => Some((*hash, content(source.read(*hash)?, plan.filter(*hash))?)),
         None => None,
     };
     let parent = lender.as_ref().map(|(hash, content)| Parent { hash: *hash, content });
     let recipe = Recipe { codec: *codec, filter: *filter, parent, level: plan.level() };
     Ok(codec::encode_with(&source.read(image)?, &recipe)?)
+}
+
+/// What `filter` makes of an image; without one the image itself, of which there is no need to have two.
+fn content(image: Vec<u8>, filter: Filter) -> Result<Vec<u8>, Error> {
+    match filter {
+        Filter::None => Ok(image),
+        filter => Ok(codec::content_of(&image, filter)?.into_owned()),
+    }
 }
 
 /// The frame of block number `block`; its hash and size are those of the block's content.

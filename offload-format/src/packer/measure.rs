@@ -4,7 +4,7 @@ use super::budget::Pool;
 use super::sketch::Alike;
 use super::{Candidate, Effort, Source};
 use crate::Error;
-use crate::codec::{self, Codec, DEV_LEVEL, Filter, Parent, Recipe};
+use crate::codec::{self, Codec, Filter, Parent, Recipe};
 
 /// Sizes by place among the leaders.
 pub(super) struct Measured {
@@ -14,18 +14,26 @@ pub(super) struct Measured {
     pub(super) related: Vec<Vec<(usize, u64)>>,
 }
 
+/// The level of trials.
+pub(super) const TRIAL_LEVEL: i32 = 3;
 /// The level for a closer measure.
 const CLOSER_LEVEL: i32 = 12;
 /// A filter has to save this part, so that the way back is not gone for nothing.
 const WORTHWHILE: u64 = 200;
 
-/// What sketches tell, without compressing anything: the share of windows that a pair does not have in common.
-pub(super) fn guess(images: &[Candidate], leaders: &[usize], relations: &[Alike]) -> Measured {
+/// What sketches of `most` numbers tell, without compressing anything: the share of windows that a pair does not have
+/// in common.
+pub(super) fn guess(
+    images: &[Candidate],
+    (leaders, most): (&[usize], usize),
+    relations: &[Alike],
+) -> Measured {
     let size = |place: usize| leaders.get(place).and_then(|image| images.get(*image)).map_or(0, |i| i.size);
     let part = |place: usize, shared: usize| {
         // With a quarter of the windows in common a prefix pays.
-        let missing = 256u64.saturating_sub(shared as u64 * 2);
-        size(place).saturating_mul(missing) / 192
+        let (most, shared) = (most as u64, shared as u64);
+        let missing = most.saturating_sub(shared.saturating_mul(2));
+        size(place).saturating_mul(missing).checked_div(most * 3 / 4).unwrap_or(0)
     };
     let related = relations
         .iter()
@@ -45,7 +53,7 @@ pub(super) fn measure<S: Source>(
     (source, pool): (&S, &Pool<'_>),
     effort: Effort,
 ) -> Result<Measured, S::Error> {
-    let level = if effort == Effort::Max { CLOSER_LEVEL } else { DEV_LEVEL };
+    let level = if effort == Effort::Max { CLOSER_LEVEL } else { TRIAL_LEVEL };
     let candidates: Vec<Candidate> = leaders.iter().filter_map(|image| images.get(*image)).copied().collect();
     let alone = pool.map(
         &candidates,

@@ -3,6 +3,8 @@
 //! The least hashes of all windows of an image, "bottom-k" of Broder, On the resemblance and containment of documents
 //! (<https://doi.org/10.1109/SEQUEN.1997.666900>).
 
+use std::cmp::Reverse;
+
 use super::Effort;
 
 /// The sorted least hashes of an image's windows.
@@ -12,35 +14,70 @@ pub(super) type Sketch = Vec<u64>;
 pub(super) type Alike = Vec<(usize, usize)>;
 
 const SIZE: usize = 256;
+/// How many numbers all sketches have together: of very many images each has fewer, down to [`LEAST`].
+const ALL: usize = 1 << 19;
+const LEAST: usize = 32;
 const WINDOW: usize = 16;
 /// Of images that share a window with more others than this, the nearest count.
 const CROWD: usize = 24;
+/// How many are compared for each that is kept.
+const SEEN: usize = 4;
 
-/// The sketch of an image.
-pub(super) fn of(image: &[u8]) -> Sketch {
+/// How many numbers each of so many sketches has.
+pub(super) fn size(images: usize) -> usize {
+    ALL.checked_div(images).unwrap_or(SIZE).clamp(LEAST, SIZE)
+}
+
+/// The sketch of an image, of `size` numbers at most.
+pub(super) fn of(image: &[u8], size: usize) -> Sketch {
+    let mut least = Least { hashes: Vec::with_capacity(4 * size), size, limit: u64::MAX };
     // Instructions are words; text has no alignment.
-    let words = matches!(image, [0x7f, b'E', b'L', b'F', ..] | [3, 2, 0x23, 7, ..]);
-    let step = if words { 4 } else { 1 };
-    let mut least: Vec<u64> = Vec::with_capacity(4 * SIZE);
-    let mut limit = u64::MAX;
-    for window in image.windows(WINDOW).step_by(step) {
-        let hash = hash(window);
-        if hash < limit {
-            least.push(hash);
-            if least.len() == 4 * SIZE {
-                shrink(&mut least);
-                limit = if least.len() == SIZE { least.last().copied().unwrap_or(limit) } else { limit };
+    if matches!(image, [0x7f, b'E', b'L', b'F', ..] | [3, 2, 0x23, 7, ..]) {
+        let words = image.chunks_exact(4).enumerate().filter(|(_, word)| is_sampled(word));
+        words.for_each(|(at, _)| least.take(image, 4 * at));
+    } else {
+        let words = image.windows(4).enumerate().filter(|(_, word)| is_sampled(word));
+        words.for_each(|(at, _)| least.take(image, at));
+    }
+    shrink(&mut least.hashes, size);
+    least.hashes.shrink_to_fit();
+    least.hashes
+}
+
+/// Whether the window that begins with `word` counts: one of 32 does, the same ones in every image, wherever they lie;
+/// never zeros. The rest are not worth the time that hashes take.
+#[inline]
+fn is_sampled(word: &[u8]) -> bool {
+    let word = word.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+    word.wrapping_mul(0x9e37_79b1) >> 27 == 1
+}
+
+/// The least hashes so far, some of them twice.
+struct Least {
+    hashes: Vec<u64>,
+    size: usize,
+    limit: u64,
+}
+
+impl Least {
+    /// Takes the window at `at`.
+    fn take(&mut self, image: &[u8], at: usize) {
+        let Some(hash) = image.get(at..at.saturating_add(WINDOW)).map(hash) else { return };
+        if hash < self.limit {
+            self.hashes.push(hash);
+            if self.hashes.len() == 4 * self.size {
+                shrink(&mut self.hashes, self.size);
+                let full = self.hashes.len() == self.size;
+                self.limit = self.hashes.last().copied().filter(|_| full).unwrap_or(self.limit);
             }
         }
     }
-    shrink(&mut least);
-    least
 }
 
-fn shrink(hashes: &mut Vec<u64>) {
+fn shrink(hashes: &mut Vec<u64>, size: usize) {
     hashes.sort_unstable();
     hashes.dedup();
-    hashes.truncate(SIZE);
+    hashes.truncate(size);
 }
 
 fn hash(window: &[u8]) -> u64 {
@@ -87,30 +124,35 @@ pub(super) fn relations(leaders: &[usize], sketches: &[Sketch], effort: Effort) 
     let alike = |place: usize| {
         let Some(sketch) = of(place) else { return Vec::new() };
         let others: Vec<usize> =
-            if all { (0..leaders.len()).collect() } else { crowd(&index, sketch, place) };
+            if all { (0..leaders.len()).collect() } else { crowd(&index, (sketch, place), SEEN * most) };
         let others = others.into_iter().filter(|other| *other != place);
         let mut alike: Alike = others.filter_map(|other| Some((other, shared(sketch, of(other)?)))).collect();
-        alike.sort_by_key(|(other, shared)| (std::cmp::Reverse(*shared), *other));
+        alike.sort_by_key(|(other, shared)| (Reverse(*shared), *other));
         alike.truncate(if all { leaders.len() } else { most });
         alike
     };
     (0..leaders.len()).map(alike).collect()
 }
 
-/// Who shares a number with `sketch`, each once.
-fn crowd(index: &[(u64, usize)], sketch: &[u64], place: usize) -> Vec<usize> {
+/// Who shares most numbers with the sketch of the image at `place`, `most` images at most.
+fn crowd(index: &[(u64, usize)], (sketch, place): (&[u64], usize), most: usize) -> Vec<usize> {
     let mut others = Vec::new();
     for hash in sketch {
         let start = index.partition_point(|entry| *entry < (*hash, 0));
         let end = index.partition_point(|entry| *entry <= (*hash, usize::MAX));
         let run = index.get(start..end).unwrap_or_default();
         let own = run.partition_point(|(_, other)| *other < place);
-        let first = own.saturating_sub(CROWD / 2).min(run.len().saturating_sub(CROWD));
-        others.extend(run.iter().skip(first).take(CROWD).map(|(_, other)| *other));
+        let crowd = CROWD.min(most);
+        let first = own.saturating_sub(crowd / 2).min(run.len().saturating_sub(crowd));
+        others.extend(run.iter().skip(first).take(crowd).map(|(_, other)| *other));
     }
     others.sort_unstable();
-    others.dedup();
-    others
+    let mut counted: Vec<(Reverse<usize>, usize)> = others
+        .chunk_by(|one, other| one == other)
+        .filter_map(|same| Some((Reverse(same.len()), *same.first()?)))
+        .collect();
+    counted.sort_unstable();
+    counted.into_iter().take(most).map(|(_, other)| other).collect()
 }
 
 #[cfg(test)]
@@ -133,10 +175,10 @@ mod tests {
         let image = noise(1, 100_000);
         let mut half = image.clone();
         half[..50_000].copy_from_slice(&noise(2, 50_000));
-        let shares = |other: &[u8]| shared(&of(&image), &of(other));
+        let shares = |other: &[u8]| shared(&of(&image, SIZE), &of(other, SIZE));
         assert_eq!(shares(&image), SIZE);
-        // Half the windows of each are the other's: a third of both.
-        assert!((60..120).contains(&shares(&half)), "{}", shares(&half));
+        // Half of the windows of each are the other's.
+        assert!((90..170).contains(&shares(&half)), "{}", shares(&half));
         assert!(shares(&noise(3, 100_000)) < 3);
     }
 
@@ -151,7 +193,7 @@ mod tests {
                 image
             })
             .collect();
-        let sketches: Vec<Sketch> = images.iter().map(|image| of(image)).collect();
+        let sketches: Vec<Sketch> = images.iter().map(|image| of(image, SIZE)).collect();
         let leaders: Vec<usize> = (0..60).collect();
         for (at, alike) in relations(&leaders, &sketches, Effort::Balanced).iter().enumerate() {
             assert_eq!(alike[0].0, at ^ 1, "{alike:?}");

@@ -1,0 +1,30 @@
+//! AMD code objects without what only tools read: symbol table, line tables, the compiler's name.
+//!
+//! Drivers find kernels through the dynamic symbols and the metadata note, which stay.
+
+use offload_format::{Target, code_object};
+
+use super::action::{Arg, Step, texts};
+use super::{Compiled, Session};
+use crate::cache::Blob;
+use crate::error::{Error, Result};
+
+/// The bytes of `compiled`, stripped if that was asked for and it is code for AMD.
+pub(super) fn stripped(session: &Session<'_>, compiled: &Compiled) -> Result<Blob> {
+    let Target::Amdgcn(_) = compiled.image.target else { return Ok(compiled.raw.clone()) };
+    if session.sources.options.strip != Some(true) {
+        return Ok(compiled.raw.clone());
+    }
+    let named = |error: Error| error.context(format!("target `{}`", compiled.image.target));
+    let tool = session.finder.paired(session.llvm()?, "llvm-strip", "OFFLOAD_STRIP")?;
+    let before = code_object::info(&compiled.raw.read()?).map_err(|error| named(error.into()))?;
+    let args = texts(["--strip-all", "--remove-section=.comment", "-o"]);
+    let args = args.chain([Arg::Output, Arg::Input(0)]).collect();
+    let inputs = vec![(&compiled.raw, ".hsaco")];
+    let step = Step { name: "stripped AMD code object", tool: &tool, args, inputs, files: vec![] };
+    let same = |bytes: &[u8]| match code_object::info(bytes)? == before {
+        true => Ok(()),
+        false => Err(Error::new("its kernels are not those that there were")),
+    };
+    session.step(&step, same).map_err(named)
+}

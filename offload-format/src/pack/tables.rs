@@ -1,0 +1,155 @@
+//! Finding tables, records and texts in an index, or in a page of one.
+
+use std::ops::Range;
+
+use super::layout::{
+    ARG_RECORD, BLOCK_RECORD, DIRECTORY_ENTRY, IMAGE_RECORD, KERNEL_RECORD, META_RECORD, NOTICE_RECORD,
+    PAGE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES, TABLE_KERNELS, TABLE_META, TABLE_NOTICES,
+    TABLE_PAGES, TABLE_STRINGS,
+};
+use crate::{Error, bytes};
+
+/// The tables that a directory leads to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tables<'a> {
+    bytes: &'a [u8],
+    strings: Table,
+    pub(super) meta: Table,
+    pub(super) images: Table,
+    pub(super) kernels: Table,
+    pub(super) args: Table,
+    pub(super) blocks: Table,
+    pub(super) notices: Table,
+    pub(super) pages: Table,
+}
+
+/// Records of one size.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Table {
+    offset: u64,
+    record_size: u64,
+    pub(super) count: u64,
+}
+
+impl<'a> Tables<'a> {
+    /// Reads the directory of `bytes`; at `at` stand its offset, how many entries it has, and their size.
+    pub(super) fn read(bytes: &'a [u8], at: u64) -> Result<Tables<'a>, Error> {
+        const WHAT: &str = "table directory";
+        let field = |offset| bytes::u32_at(bytes, at.saturating_add(offset), WHAT);
+        let start = bytes::u64_at(bytes, at, WHAT)?;
+        let (count, step) = (u64::from(field(8)?), u64::from(field(12)?));
+        if step < DIRECTORY_ENTRY {
+            return Err(Error::invalid("size of a directory entry", step));
+        }
+        let size = count.checked_mul(step).ok_or_else(|| Error::invalid("number of tables", count))?;
+        let directory = bytes::range(bytes, start, size, WHAT)?;
+        let mut tables = Tables::none(bytes);
+        for entry in directory.chunks_exact(usize::try_from(step).unwrap_or(usize::MAX)) {
+            tables.enter(entry)?;
+        }
+        Ok(tables)
+    }
+
+    fn none(bytes: &'a [u8]) -> Tables<'a> {
+        let none = Table::default();
+        let (strings, meta, images, kernels) = (none, none, none, none);
+        let (args, blocks, notices, pages) = (none, none, none, none);
+        Tables { bytes, strings, meta, images, kernels, args, blocks, notices, pages }
+    }
+
+    /// Takes the table of a directory entry, unless it is of a later release.
+    fn enter(&mut self, entry: &[u8]) -> Result<(), Error> {
+        const WHAT: &str = "table directory";
+        let table = Table {
+            record_size: bytes::u32_at(entry, 4, WHAT)?.into(),
+            offset: bytes::u64_at(entry, 8, WHAT)?,
+            count: bytes::u64_at(entry, 16, WHAT)?,
+        };
+        let (slot, least) = match bytes::u32_at(entry, 0, WHAT)? {
+            TABLE_STRINGS => (&mut self.strings, 1),
+            TABLE_META => (&mut self.meta, META_RECORD),
+            TABLE_IMAGES => (&mut self.images, IMAGE_RECORD),
+            TABLE_KERNELS => (&mut self.kernels, KERNEL_RECORD),
+            TABLE_ARGS => (&mut self.args, ARG_RECORD),
+            TABLE_BLOCKS => (&mut self.blocks, BLOCK_RECORD),
+            TABLE_NOTICES => (&mut self.notices, NOTICE_RECORD),
+            TABLE_PAGES => (&mut self.pages, PAGE_RECORD),
+            _ => return Ok(()),
+        };
+        table.check(self.bytes, least)?;
+        *slot = table;
+        Ok(())
+    }
+
+    /// Where the tables of records lie, with the size of a record and how many there are.
+    pub(super) fn places(&self) -> impl Iterator<Item = (Range<usize>, (usize, usize))> + use<> {
+        let tables = [self.meta, self.images, self.kernels, self.args, self.blocks, self.notices, self.pages];
+        tables.into_iter().filter_map(|table| {
+            let (record, count) =
+                (usize::try_from(table.record_size).ok()?, usize::try_from(table.count).ok()?);
+            let start = usize::try_from(table.offset).ok()?;
+            Some((start..start.checked_add(record.checked_mul(count)?)?, (record, count)))
+        })
+    }
+
+    /// The text to which the reference at `field` of `record` leads.
+    pub(super) fn text(&self, record: &[u8], field: u64) -> Result<&'a str, Error> {
+        let offset = u64::from(bytes::u32_at(record, field, "text reference")?);
+        let size = u64::from(bytes::u32_at(record, field.saturating_add(4), "text reference")?);
+        if offset.checked_add(size).is_none_or(|end| end > self.strings.count) {
+            return Err(Error::truncated("text", offset, size));
+        }
+        let start =
+            self.strings.offset.checked_add(offset).ok_or_else(|| Error::invalid("text offset", offset))?;
+        bytes::text_at(self.bytes, start, size, "text")
+    }
+
+    /// Record number `index` of `table`.
+    pub(super) fn record(&self, table: Table, index: u64) -> Result<&'a [u8], Error> {
+        table.record(self.bytes, index)
+    }
+
+    /// All records of `table`.
+    pub(super) fn records(&self, table: Table) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let bytes = self.bytes;
+        // `Table::check` has made sure that every record is there.
+        (0..table.count).filter_map(move |index| table.record(bytes, index).ok())
+    }
+
+    /// `count` records of `table`.
+    pub(super) fn some(
+        &self,
+        table: Table,
+        (first, count): (u32, u32),
+    ) -> impl Iterator<Item = Result<&'a [u8], Error>> + use<'a> {
+        let bytes = self.bytes;
+        (u64::from(first)..u64::from(first).saturating_add(count.into())).map_while({
+            let mut failed = false;
+            move |index| {
+                let record = (!failed).then(|| table.record(bytes, index))?;
+                // One error is enough: a damaged count must not make four billion of them.
+                failed = record.is_err();
+                Some(record)
+            }
+        })
+    }
+}
+
+impl Table {
+    fn check(&self, index: &[u8], least: u64) -> Result<(), Error> {
+        if self.record_size < least {
+            return Err(Error::invalid("record size of a table", self.record_size));
+        }
+        let size = self.record_size.checked_mul(self.count);
+        let size = size.ok_or_else(|| Error::invalid("record count of a table", self.count))?;
+        bytes::range(index, self.offset, size, "table").map(drop)
+    }
+
+    fn record<'a>(&self, bytes: &'a [u8], index: u64) -> Result<&'a [u8], Error> {
+        if index >= self.count {
+            return Err(Error::invalid("record reference", index));
+        }
+        let offset = index.checked_mul(self.record_size).and_then(|skip| skip.checked_add(self.offset));
+        bytes::range(bytes, offset.unwrap_or(u64::MAX), self.record_size, "record")
+    }
+}

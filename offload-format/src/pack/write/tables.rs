@@ -1,0 +1,191 @@
+//! Building the tables of an index, or of a page of one.
+
+use std::collections::BTreeMap;
+
+use super::super::layout::{
+    ARG_RECORD, BLOCK_RECORD, DIRECTORY_ENTRY, IMAGE_RECORD, KERNEL_ARGS_UNKNOWN, KERNEL_HAS_BARRIER,
+    KERNEL_RECORD, META_RECORD, NONE, NOTICE_RECORD, PAGE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES,
+    TABLE_KERNELS, TABLE_META, TABLE_NOTICES, TABLE_PAGES, TABLE_STRINGS, UNKNOWN,
+};
+use super::super::place::Stored;
+use super::super::record::{KernelInfo, NoticeKind};
+use super::pages::Placed;
+use super::record::Record;
+use super::{NewBlock, NewImage, aligned, small, too_large, usize_of};
+use crate::Error;
+use crate::codec::Filter;
+
+/// The tables so far.
+#[derive(Default)]
+pub(super) struct Tables {
+    strings: Vec<u8>,
+    interned: BTreeMap<String, (u32, u32)>,
+    meta: Vec<u8>,
+    images: Vec<u8>,
+    kernels: Vec<u8>,
+    args: Vec<u8>,
+    blocks: Vec<u8>,
+    notices: Vec<u8>,
+    pages: Vec<u8>,
+}
+
+impl Tables {
+    fn text(&mut self, text: &str) -> Result<(u32, u32), Error> {
+        if let Some(found) = self.interned.get(text) {
+            return Ok(*found);
+        }
+        let reference = (small(self.strings.len())?, small(text.len())?);
+        self.strings.extend_from_slice(text.as_bytes());
+        self.interned.insert(text.to_string(), reference);
+        Ok(reference)
+    }
+
+    pub(super) fn meta(&mut self, (key, value): &(String, String)) -> Result<(), Error> {
+        let record = Record::default().text(self.text(key)?).text(self.text(value)?);
+        self.meta.extend(record.done(META_RECORD));
+        Ok(())
+    }
+
+    pub(super) fn notice(&mut self, (kind, texts): &(NoticeKind, [String; 3])) -> Result<(), Error> {
+        let mut record = Record::default().u32(kind.to_u16().into()).u32(0);
+        for text in texts {
+            record = record.text(self.text(text)?);
+        }
+        self.notices.extend(record.done(NOTICE_RECORD));
+        Ok(())
+    }
+
+    pub(super) fn page(&mut self, page: &Placed<'_>) -> Result<(), Error> {
+        let [first, last] = page.modules;
+        let (first, last) = (self.text(first)?, self.text(last)?);
+        let record = Record::default()
+            .u64(page.offset)
+            .u64(page.base)
+            .u32(small(page.frame.bytes().len())?)
+            .u32(small(usize_of(page.frame.info().raw_size)?)?)
+            .u32(page.first)
+            .u32(page.count)
+            .text(first)
+            .text(last)
+            .u16(page.frame.info().codec.to_u16())
+            .u16(0)
+            .u32(0)
+            .bytes(&page.frame.info().hash.0);
+        self.pages.extend(record.done(PAGE_RECORD));
+        Ok(())
+    }
+
+    /// A block whose frame lies at `offset` from the payload.
+    pub(super) fn block(&mut self, block: &NewBlock, offset: u64) {
+        let record = Record::default()
+            .u64(offset)
+            .u64(block.stored_size)
+            .u64(block.raw_size)
+            .u16(block.codec.to_u16())
+            .u16(Filter::None.to_u16())
+            .u32(NONE)
+            .bytes(&block.hash.0);
+        self.blocks.extend(record.done(BLOCK_RECORD));
+    }
+
+    pub(super) fn image(&mut self, image: &NewImage, stored: &Stored) -> Result<(), Error> {
+        let frame = &stored.frame;
+        let first_kernel = small(self.kernels.len())? / KERNEL_RECORD as u32;
+        for kernel in &image.kernels {
+            self.kernel(kernel)?;
+        }
+        let record = Record::default()
+            .text(self.text(&image.module)?)
+            .text(self.text(&image.variant)?)
+            .text(self.text(&image.target.to_string())?)
+            .u16(image.target.image_kind().to_u16())
+            .u16(image.offload_kind.to_u16())
+            .u16(frame.codec.to_u16())
+            .u16(frame.filter.to_u16())
+            .u32(stored.parent)
+            .u32(stored.block)
+            .u64(stored.offset)
+            .u64(frame.stored_size)
+            .u64(frame.raw_size)
+            .bytes(&frame.hash.0)
+            .u32(first_kernel)
+            .u32(small(image.kernels.len())?)
+            .u32(image.format_version)
+            .u32(image.aspects.bits())
+            .text(self.text(&image.part)?);
+        self.images.extend(record.done(IMAGE_RECORD));
+        Ok(())
+    }
+
+    fn kernel(&mut self, kernel: &KernelInfo) -> Result<(), Error> {
+        let first_arg = small(self.args.len())? / ARG_RECORD as u32;
+        for arg in &kernel.args {
+            let record = Record::default()
+                .text(self.text(&arg.name)?)
+                .text(self.text(&arg.type_name)?)
+                .u32(arg.kind.to_u16().into())
+                .u32(arg.size.unwrap_or(0));
+            self.args.extend(record.done(ARG_RECORD));
+        }
+        let [x, y, z] = kernel.required_work_group;
+        let record = Record::default()
+            .text(self.text(&kernel.name)?)
+            .u32(first_arg)
+            .u32(small(kernel.args.len())?)
+            .u32(x)
+            .u32(y)
+            .u32(z)
+            .u32(kernel.sub_group_size.unwrap_or(0))
+            .u32(kernel.registers.unwrap_or(0))
+            .u32(flags(kernel))
+            .u64(kernel.local_memory.unwrap_or(UNKNOWN))
+            .u64(kernel.private_memory.unwrap_or(UNKNOWN))
+            .u64(kernel.spilled.unwrap_or(UNKNOWN))
+            .u32(kernel.scalar_registers.unwrap_or(0))
+            .u32(kernel.accumulator_registers.unwrap_or(0))
+            .u32(kernel.max_work_group.unwrap_or(0))
+            .text(self.text(&kernel.remark)?);
+        self.kernels.extend(record.done(KERNEL_RECORD));
+        Ok(())
+    }
+
+    /// How many bytes the records of images take.
+    pub(super) fn of_images(&self) -> usize {
+        self.strings.len() + self.images.len() + self.kernels.len() + self.args.len()
+    }
+
+    /// How many tables there are, and their directory with the tables behind it, for a place `at` bytes from where
+    /// offsets count.
+    pub(super) fn encode(&self, at: u64) -> Result<(u32, Vec<u8>), Error> {
+        let tables = [
+            (TABLE_STRINGS, 1, &self.strings),
+            (TABLE_META, META_RECORD, &self.meta),
+            (TABLE_IMAGES, IMAGE_RECORD, &self.images),
+            (TABLE_KERNELS, KERNEL_RECORD, &self.kernels),
+            (TABLE_ARGS, ARG_RECORD, &self.args),
+            (TABLE_NOTICES, NOTICE_RECORD, &self.notices),
+            (TABLE_BLOCKS, BLOCK_RECORD, &self.blocks),
+            (TABLE_PAGES, PAGE_RECORD, &self.pages),
+        ];
+        // Most packs have no pages; a table more would only make them larger.
+        let tables = tables.iter().filter(|(kind, _, table)| *kind != TABLE_PAGES || !table.is_empty());
+        let count = tables.clone().count();
+        let start = aligned(at.saturating_add(DIRECTORY_ENTRY.saturating_mul(count as u64)))?;
+        let (mut directory, mut body) = (Record::default(), Vec::new());
+        for (kind, record_size, table) in tables {
+            body.resize(usize_of(aligned(body.len() as u64)?)?, 0);
+            let offset = start.checked_add(body.len() as u64).ok_or_else(|| too_large(start))?;
+            let records = table.len() as u64 / record_size;
+            directory = directory.u32(*kind).u32(*record_size as u32).u64(offset).u64(records);
+            body.extend_from_slice(table);
+        }
+        body.resize(usize_of(aligned(body.len() as u64)?)?, 0);
+        Ok((small(count)?, [directory.done(start.saturating_sub(at)), body].concat()))
+    }
+}
+
+fn flags(kernel: &KernelInfo) -> u32 {
+    let barrier = if kernel.has_barrier { KERNEL_HAS_BARRIER } else { 0 };
+    let arguments = if kernel.args_unknown { KERNEL_ARGS_UNKNOWN } else { 0 };
+    barrier | arguments
+}

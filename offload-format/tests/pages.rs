@@ -1,0 +1,207 @@
+//! Packs of many images: their index is in pages, of which a look-up decodes few, and every damage is noticed.
+#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use offload_format::codec::{self, Codec};
+use offload_format::pack::{KernelInfo, NewBlock, NewImage, Pack, PackBuilder, PageCache, Pages, layout};
+use offload_format::{Error, ErrorKind, Hash128};
+
+const TARGETS: [&str; 2] = ["host", "spirv64"];
+
+/// The bytes of the image of module `at`.
+fn raw(at: usize) -> Vec<u8> {
+    format!("the image of module {at}").into_bytes()
+}
+
+fn name(at: usize) -> String {
+    format!("module{at:06}")
+}
+
+/// A pack of `modules` modules, each with an image of its own and one in a block.
+fn sample(modules: usize) -> Vec<u8> {
+    let block = codec::encode(b"an image in a block", Codec::Raw, 0).unwrap();
+    let mut builder = PackBuilder::new("many", "1.2.3");
+    let (codec, hash) = (Codec::Raw, Hash128::of(block.bytes()));
+    builder.block(NewBlock { codec, stored_size: 19, raw_size: 19, hash });
+    let mut frames = std::collections::BTreeMap::from([(hash, block.bytes().to_vec())]);
+    for at in 0..modules {
+        let frame = codec::encode(&raw(at), Codec::Raw, 0).unwrap();
+        frames.insert(frame.info().hash, frame.bytes().to_vec());
+        let kernels = vec![KernelInfo { name: format!("kernel{at}"), ..KernelInfo::default() }];
+        let image = NewImage { kernels, ..NewImage::new(&name(at), "host".parse().unwrap()) };
+        builder.image(image, frame.info()).unwrap();
+        let place = codec::InBlock { hash, offset: 3 };
+        let member = codec::FrameInfo::new(Codec::Raw, 5, (5, Hash128::of(b"image"))).in_block(place);
+        builder.image(NewImage::new(&name(at), "spirv64".parse().unwrap()), member).unwrap();
+    }
+    let layout = builder.finish().unwrap();
+    let mut bytes = layout.index;
+    let start = bytes.len() as u64;
+    for placement in layout.frames {
+        bytes.resize((start + placement.offset) as usize, 0);
+        bytes.extend_from_slice(&frames[&placement.hash]);
+    }
+    assert_eq!(bytes.len() as u64, layout.size);
+    bytes
+}
+
+/// Everything that is said of every image, and its bytes.
+fn read_all(bytes: &[u8]) -> Result<Vec<String>, Error> {
+    let pages = Pages::default();
+    let pack = Pack::parse_with(bytes, &pages)?;
+    pack.verify_index()?;
+    let mut all = Vec::new();
+    for image in pack.images() {
+        let image = image?;
+        let kernels = pack.kernels(&image).collect::<Result<Vec<_>, _>>()?;
+        let kernels: Vec<String> = kernels.into_iter().map(|kernel| kernel.name).collect();
+        let raw = String::from_utf8(codec::decode(&pack, &image)?).unwrap();
+        all.push(format!("{} {} {kernels:?} {raw}", image.module, image.target_text));
+    }
+    assert_eq!(all.len() as u64, pack.image_count());
+    Ok(all)
+}
+
+#[test]
+fn every_image_of_many_is_read() {
+    let bytes = sample(2000);
+    let expected = |at: usize| {
+        let alone = format!("{} host [\"kernel{at}\"] the image of module {at}", name(at));
+        [alone, format!("{} spirv64 [] image", name(at))]
+    };
+    assert_eq!(read_all(&bytes).unwrap(), (0..2000).flat_map(expected).collect::<Vec<_>>());
+
+    let pages = Pages::default();
+    let pack = Pack::parse_with(&bytes, &pages).unwrap();
+    for at in [0, 1, 2, 511, 512, 1234, 1998, 1999] {
+        let numbers = pack.module(&name(at)).unwrap();
+        assert_eq!(numbers, 2 * at as u32..2 * at as u32 + 2);
+        for (number, target) in numbers.zip(TARGETS) {
+            let image = pack.image(number).unwrap();
+            assert_eq!((image.module, image.target_text, image.number), (name(at).as_str(), target, number));
+        }
+    }
+    assert!(pack.image(4000).is_err());
+    for stranger in ["", "a", "module000000a", "module001999a", "z"] {
+        assert!(pack.module(stranger).unwrap().is_empty(), "{stranger:?}");
+    }
+}
+
+#[test]
+fn an_index_of_many_is_small_and_one_of_few_as_it_was() {
+    let (few, many) = (sample(40), sample(4000));
+    let plain = Pack::parse(&few).unwrap();
+    assert_eq!(plain.head_size(), plain.payload_offset());
+    assert_eq!(plain.images().count(), 80);
+    let paged = Pack::parse(&many).unwrap();
+    assert!(paged.head_size() > paged.payload_offset());
+    let (few, many) = (plain.head_size() / 40, paged.head_size() / 4000);
+    // Hashes are as large as ever: half of the images have one of their own.
+    assert!(many * 5 < few && many > 16, "{few} and {many} bytes for two images and a kernel");
+}
+
+/// Counts the pages that are decoded.
+#[derive(Debug, Default)]
+struct Counting(Pages, AtomicUsize);
+
+impl PageCache for Counting {
+    fn page(&self, page: (u32, u32), decode: &dyn Fn() -> Result<Vec<u8>, Error>) -> Result<&[u8], Error> {
+        let counted = || {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            decode()
+        };
+        self.0.page(page, &counted)
+    }
+}
+
+#[test]
+fn a_look_up_decodes_two_pages_at_most() {
+    let bytes = sample(4000);
+    for at in [0, 17, 1000, 2222, 3999] {
+        let cache = Counting::default();
+        let pack = Pack::parse_with(&bytes, &cache).unwrap();
+        pack.verify_index().unwrap();
+        assert_eq!((pack.image_count(), pack.meta("package")), (8000, Some("many")));
+        assert_eq!(cache.1.load(Ordering::Relaxed), 0, "before the first question");
+        for number in pack.module(&name(at)).unwrap() {
+            assert!(!codec::decode(&pack, &pack.image(number).unwrap()).unwrap().is_empty());
+        }
+        let decoded = cache.1.load(Ordering::Relaxed);
+        assert!((1..=2).contains(&decoded), "{decoded} pages");
+    }
+}
+
+#[test]
+fn without_a_cache_images_are_refused_and_the_rest_is_read() {
+    let bytes = sample(2000);
+    let pack = Pack::parse(&bytes).unwrap();
+    assert_eq!((pack.image_count(), pack.meta("version")), (4000, Some("1.2.3")));
+    let kind = pack.images().next().unwrap().unwrap_err().kind().clone();
+    assert_eq!(kind, ErrorKind::NoCache { what: "the index of the pack" });
+    assert!(pack.image(7).is_err() && pack.module("module000007").is_err());
+}
+
+/// A release that does not know pages sees a pack without images, and nothing damaged.
+#[test]
+fn a_reader_without_pages_finds_no_images() {
+    let mut bytes = sample(2000);
+    let entry = layout::HEADER_SIZE as usize + 7 * layout::DIRECTORY_ENTRY as usize;
+    assert_eq!(bytes[entry], layout::TABLE_PAGES as u8);
+    bytes[entry] = 99;
+    let pack = Pack::parse(&bytes).unwrap();
+    assert_eq!((pack.images().count(), pack.image_count(), pack.meta("package")), (0, 0, Some("many")));
+}
+
+#[test]
+fn changed_bytes_of_index_and_pages_are_noticed() {
+    let good = sample(600);
+    let images = read_all(&good).unwrap();
+    let head = Pack::parse(&good).unwrap().head_size() as usize;
+    for at in (0..head).step_by(37).chain(head - 40..head) {
+        let mut bad = good.clone();
+        bad[at] ^= 1 << (at % 8);
+        if let Ok(read) = read_all(&bad) {
+            assert_eq!(read, images, "byte {at}");
+        }
+    }
+    for size in (0..good.len()).step_by(997) {
+        assert!(read_all(&good[..size]).is_err(), "cut to {size}");
+    }
+}
+
+#[test]
+fn page_records_of_any_value_do_no_harm() {
+    let good = sample(600);
+    let table = layout::HEADER_SIZE as usize + 7 * layout::DIRECTORY_ENTRY as usize + 8;
+    let start = u64::from_le_bytes(good[table..table + 8].try_into().unwrap()) as usize;
+    let values = [0, 1, 0x7f, 0xffff_ffff, 1 << 32, 1 << 62, u64::MAX - 7, u64::MAX];
+    for at in start..start + 2 * layout::PAGE_RECORD as usize {
+        for value in values {
+            let mut bad = good.clone();
+            bad[at..at + 8].copy_from_slice(&value.to_le_bytes());
+            let pages = Pages::default();
+            // Without the index hash, to get past the first defence.
+            let pack = Pack::parse_with(&bad, &pages).unwrap();
+            let _ = (pack.head_size(), pack.image_count(), pack.image(3), pack.image(u32::MAX));
+            let _ = (pack.module("module000300"), pack.module("z"));
+            for image in pack.images().take(20).flatten() {
+                let _ = (pack.kernels(&image).count(), codec::decode(&pack, &image));
+            }
+        }
+    }
+}
+
+/// The bytes that the first release with pages wrote. They must stay readable for ever.
+#[test]
+fn the_frozen_sample_is_readable() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/sample-v1.3.pack");
+    if std::env::var_os("OFFLOAD_BLESS").is_some() && !path.exists() {
+        std::fs::write(&path, sample(300)).unwrap();
+    }
+    let frozen = std::fs::read(&path).unwrap();
+    assert_eq!(read_all(&frozen).unwrap(), read_all(&sample(300)).unwrap());
+    let pack = Pack::parse(&frozen).unwrap();
+    assert!(pack.head_size() > pack.payload_offset());
+}
