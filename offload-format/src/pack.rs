@@ -20,6 +20,7 @@
 //! # Ok::<(), offload_format::Error>(())
 //! ```
 
+mod cached;
 mod elsewhere;
 pub mod layout;
 mod place;
@@ -27,7 +28,8 @@ mod read;
 mod record;
 mod write;
 
+pub use self::cached::{CACHE, CACHE_VAR, cache_dir, cached_name, cached_path};
 pub use self::elsewhere::{ELSEWHERE, Elsewhere};
 pub use self::read::Pack;
 pub use self::record::{ArgInfo, ArgKind, Block, Image, KernelInfo, Notice, NoticeKind};
-pub use self::write::{NewBlock, NewImage, PackBuilder, PackLayout, Placement};
+pub use self::write::{NewBlock, NewImage, PackBuilder, PackLayout, Placement, SharedLayout};

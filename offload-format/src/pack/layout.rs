@@ -24,7 +24,7 @@ pub const MAGIC: [u8; 8] = *b"OFLDPACK";
 /// Readers refuse another major version.
 pub const MAJOR: u16 = 1;
 /// Grows with additions that old readers may ignore.
-pub const MINOR: u16 = 2;
+pub const MINOR: u16 = 3;
 /// Size of the header.
 pub const HEADER_SIZE: u64 = 64;
 /// Where the header keeps the hash of the index.
@@ -53,10 +53,16 @@ pub const TABLE_BLOCKS: u32 = 6;
 /// Table of what is missing from the pack and why.
 pub const TABLE_NOTICES: u32 = 7;
 
+/// Table of images of other packs with the same payload, which images of this one build on. Its records are those of
+/// images without module and target; their numbers follow those of the pack's own images.
+pub const TABLE_LENDERS: u32 = 9;
+
 /// Size of a metadata record: key text, value text.
 pub const META_RECORD: u64 = 16;
 /// Size of an image record.
 pub const IMAGE_RECORD: u64 = 128;
+/// Where in an image record the fields start that say how it is stored.
+pub const IMAGE_STORED: u64 = 28;
 /// Size of a kernel record.
 pub const KERNEL_RECORD: u64 = 96;
 /// Size of an argument record.

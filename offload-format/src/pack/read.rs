@@ -1,9 +1,9 @@
 //! Reading a pack in place: address arithmetic, nothing is copied or decompressed.
 
 use super::layout::{
-    ARG_RECORD, BLOCK_RECORD, DIRECTORY_ENTRY, HASH_OFFSET, HEADER_SIZE, IMAGE_RECORD, KERNEL_RECORD, MAGIC,
-    MAJOR, META_RECORD, NOTICE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES, TABLE_KERNELS, TABLE_META,
-    TABLE_NOTICES, TABLE_STRINGS,
+    ALIGN, ARG_RECORD, BLOCK_RECORD, DIRECTORY_ENTRY, HASH_OFFSET, HEADER_SIZE, IMAGE_RECORD, KERNEL_RECORD,
+    MAGIC, MAJOR, META_RECORD, NOTICE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES, TABLE_KERNELS,
+    TABLE_LENDERS, TABLE_META, TABLE_NOTICES, TABLE_STRINGS,
 };
 use super::record::{self, Block, Image, KernelInfo, Notice};
 use crate::codec::Codec;
@@ -15,12 +15,14 @@ pub struct Pack<'a> {
     bytes: &'a [u8],
     size: u64,
     payload: u64,
+    own_index: u64,
     strings: Table,
     meta: Table,
     images: Table,
     kernels: Table,
     args: Table,
     blocks: Table,
+    lenders: Table,
     notices: Table,
 }
 
@@ -55,12 +57,14 @@ impl<'a> Pack<'a> {
             bytes: input,
             size,
             payload,
+            own_index: HEADER_SIZE,
             strings: Table::default(),
             meta: Table::default(),
             images: Table::default(),
             kernels: Table::default(),
             args: Table::default(),
             blocks: Table::default(),
+            lenders: Table::default(),
             notices: Table::default(),
         };
         pack.read_directory()?;
@@ -98,6 +102,7 @@ impl<'a> Pack<'a> {
         }
         let size = count.checked_mul(step).ok_or_else(|| Error::invalid("number of tables", count))?;
         let directory = bytes::range(index, start, size, WHAT)?;
+        let mut end = start.saturating_add(size);
         for entry in directory.chunks_exact(usize::try_from(step).unwrap_or(usize::MAX)) {
             let kind = bytes::u32_at(entry, 0, WHAT)?;
             let table = Table {
@@ -105,6 +110,7 @@ impl<'a> Pack<'a> {
                 offset: bytes::u64_at(entry, 8, WHAT)?,
                 count: bytes::u64_at(entry, 16, WHAT)?,
             };
+            end = end.max(table.end());
             let (slot, least) = match kind {
                 TABLE_STRINGS => (&mut self.strings, 1),
                 TABLE_META => (&mut self.meta, META_RECORD),
@@ -112,6 +118,7 @@ impl<'a> Pack<'a> {
                 TABLE_KERNELS => (&mut self.kernels, KERNEL_RECORD),
                 TABLE_ARGS => (&mut self.args, ARG_RECORD),
                 TABLE_BLOCKS => (&mut self.blocks, BLOCK_RECORD),
+                TABLE_LENDERS => (&mut self.lenders, IMAGE_RECORD),
                 TABLE_NOTICES => (&mut self.notices, NOTICE_RECORD),
                 // A kind of a later release.
                 _ => continue,
@@ -119,6 +126,7 @@ impl<'a> Pack<'a> {
             table.check(index, least)?;
             *slot = table;
         }
+        self.own_index = bytes::align_up(end, ALIGN).unwrap_or(u64::MAX).clamp(HEADER_SIZE, self.payload);
         Ok(())
     }
 
@@ -152,6 +160,16 @@ impl<'a> Pack<'a> {
     /// Where the payload starts, in bytes from the start of the pack.
     pub fn payload_offset(&self) -> u64 {
         self.payload
+    }
+
+    /// Where the next pack starts, from the start of this one: between its index and the payload if they share that, otherwise
+    /// behind it.
+    pub fn next(&self) -> u64 {
+        if self.own_index < self.payload {
+            self.own_index
+        } else {
+            bytes::align_up(self.size, ALIGN).unwrap_or(u64::MAX)
+        }
     }
 
     /// The value of a metadata key; `package` and `version` name the crate that the pack was built for.
@@ -191,13 +209,19 @@ impl<'a> Pack<'a> {
         self.records(self.notices).map(move |record| record::notice(&pack, record))
     }
 
-    /// Image number `index`, in the order of [`Pack::images`].
+    /// Image number `index`, in the order of [`Pack::images`]; behind these are the images of other packs that images of
+    /// this one build on, without module and target.
     ///
     /// # Errors
     /// [`ErrorKind::Invalid`] if there are not so many; as for every record, [`ErrorKind::Truncated`] or
     /// [`ErrorKind::Text`].
     pub fn image(&self, index: u32) -> Result<Image<'a>, Error> {
-        record::image(self, self.images.record(self.bytes, index.into())?)
+        let index = u64::from(index);
+        let record = match index.checked_sub(self.images.count) {
+            Some(lender) => self.lenders.record(self.bytes, lender)?,
+            None => self.images.record(self.bytes, index)?,
+        };
+        record::image(self, record)
     }
 
     /// The numbers of the images of `module`: they lie together, and are found by halving, not by reading all.
@@ -310,6 +334,11 @@ impl<'a> Pack<'a> {
 }
 
 impl Table {
+    /// Where it ends; of a kind that this release does not know, the end may be anywhere.
+    fn end(&self) -> u64 {
+        self.record_size.saturating_mul(self.count).saturating_add(self.offset)
+    }
+
     fn check(&self, index: &[u8], least: u64) -> Result<(), Error> {
         if self.record_size < least {
             return Err(Error::invalid("record size of a table", self.record_size));

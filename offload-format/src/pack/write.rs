@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::layout::{
-    ALIGN, ARG_RECORD, BLOCK_RECORD, DIRECTORY_ENTRY, HASH_OFFSET, HEADER_SIZE, IMAGE_RECORD,
+    ALIGN, ARG_RECORD, BLOCK_RECORD, DIRECTORY_ENTRY, HASH_OFFSET, HEADER_SIZE, IMAGE_RECORD, IMAGE_STORED,
     KERNEL_ARGS_UNKNOWN, KERNEL_HAS_BARRIER, KERNEL_RECORD, MAGIC, MAJOR, META_RECORD, MINOR, NONE,
-    NOTICE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES, TABLE_KERNELS, TABLE_META, TABLE_NOTICES,
-    TABLE_STRINGS, UNKNOWN,
+    NOTICE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES, TABLE_KERNELS, TABLE_LENDERS, TABLE_META,
+    TABLE_NOTICES, TABLE_STRINGS, UNKNOWN,
 };
-use super::place::{Placed, Stored, place};
+use super::place::{Numbers, Placed, Stored};
 use super::record::{KernelInfo, NoticeKind};
 use crate::codec::{Codec, Filter, FrameInfo};
 use crate::{Aspects, Error, Hash128, ImageKind, OffloadKind, Target, bytes};
@@ -86,6 +86,18 @@ pub struct PackLayout {
     pub id: Hash128,
 }
 
+/// The result of [`PackBuilder::finish_sharing`].
+#[derive(Debug)]
+pub struct SharedLayout {
+    /// Header and tables of each pack, with its identity. They follow one another, and the payload follows the last one:
+    /// each pack reaches from its index to the end of the payload.
+    pub indexes: Vec<(Vec<u8>, Hash128)>,
+    /// Which frames follow; see [`PackLayout::frames`].
+    pub frames: Vec<Placement>,
+    /// Size of the payload.
+    pub payload: u64,
+}
+
 /// Where a frame goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placement {
@@ -140,21 +152,55 @@ impl PackBuilder {
     /// # Errors
     /// [`crate::ErrorKind::Invalid`] if texts or tables pass 4 GiB, or a frame names a parent or a block that is not in
     /// the pack.
-    pub fn finish(mut self) -> Result<PackLayout, Error> {
+    pub fn finish(self) -> Result<PackLayout, Error> {
+        let SharedLayout { indexes, frames, payload } = PackBuilder::finish_sharing(vec![self])?;
+        let (index, id) = indexes.into_iter().next().ok_or_else(|| Error::invalid("number of packs", 0))?;
+        let size = payload.checked_add(index.len() as u64).ok_or_else(|| too_large(payload))?;
+        Ok(PackLayout { index, frames, size, id })
+    }
+
+    /// Lays out packs that share a payload: each is whole for a reader that knows nothing of the others, and images of one
+    /// may be stored relative to those of another.
+    ///
+    /// # Errors
+    /// As [`PackBuilder::finish`].
+    pub fn finish_sharing(mut packs: Vec<PackBuilder>) -> Result<SharedLayout, Error> {
+        let mut placed = Placed::default();
+        for pack in &mut packs {
+            pack.sort();
+            placed.add(&pack.images, &pack.blocks)?;
+        }
+        let mut shared = SharedLayout { indexes: Vec::new(), frames: Vec::new(), payload: placed.size };
+        // An identity covers all that lies between the start of the pack and the payload.
+        let mut behind = Vec::new();
+        for pack in packs.iter().rev() {
+            let (index, id) = pack.tables(&placed)?.layout(placed.size, &behind)?;
+            behind.splice(0..0, index.iter().copied());
+            shared.indexes.push((index, id));
+        }
+        shared.indexes.reverse();
+        shared.frames = placed.frames;
+        Ok(shared)
+    }
+
+    fn sort(&mut self) {
         self.images.sort_by(|(a, _), (b, _)| {
             (&a.module, &a.variant, &a.target, &a.part).cmp(&(&b.module, &b.variant, &b.target, &b.part))
         });
         self.notices.sort();
-        let placed = place(&self.images, &self.blocks)?;
+    }
+
+    fn tables(&self, placed: &Placed) -> Result<Tables, Error> {
+        let numbers = placed.numbers(&self.images)?;
         let mut tables = Tables::default();
         for (key, value) in &self.meta {
             let record = Record::default().text(tables.text(key)?).text(tables.text(value)?);
             tables.meta.extend(record.done(META_RECORD));
         }
         for (image, frame) in &self.images {
-            tables.image(image, &placed.stored(frame)?)?;
+            tables.image(image, &placed.stored(&numbers, frame)?)?;
         }
-        placed.blocks.iter().for_each(|block| tables.block(block));
+        tables.borrowed(placed, &numbers)?;
         for (kind, texts) in &self.notices {
             let mut record = Record::default().u32(kind.to_u16().into()).u32(0);
             for text in texts {
@@ -162,7 +208,7 @@ impl PackBuilder {
             }
             tables.notices.extend(record.done(NOTICE_RECORD));
         }
-        tables.layout(placed)
+        Ok(tables)
     }
 }
 
@@ -175,6 +221,7 @@ struct Tables {
     kernels: Vec<u8>,
     args: Vec<u8>,
     blocks: Vec<u8>,
+    lenders: Vec<u8>,
     notices: Vec<u8>,
 }
 
@@ -187,6 +234,16 @@ impl Tables {
         self.strings.extend_from_slice(text.as_bytes());
         self.interned.insert(text.to_string(), reference);
         Ok(reference)
+    }
+
+    /// What images of this pack lie in or build on, beside each other.
+    fn borrowed(&mut self, placed: &Placed, numbers: &Numbers) -> Result<(), Error> {
+        numbers.blocks.iter().for_each(|block| self.block(block));
+        for lender in &numbers.lenders {
+            let nothing = Record::default().bytes(&[0; IMAGE_STORED as usize]);
+            self.lenders.extend(nothing.stored(&placed.stored(numbers, lender)?).done(IMAGE_RECORD));
+        }
+        Ok(())
     }
 
     fn block(&mut self, (block, offset): &(NewBlock, u64)) {
@@ -202,7 +259,6 @@ impl Tables {
     }
 
     fn image(&mut self, image: &NewImage, stored: &Stored) -> Result<(), Error> {
-        let frame = &stored.frame;
         let first_kernel = small(self.kernels.len())? / KERNEL_RECORD as u32;
         for kernel in &image.kernels {
             self.kernel(kernel)?;
@@ -213,14 +269,7 @@ impl Tables {
             .text(self.text(&image.target.to_string())?)
             .u16(image.target.image_kind().to_u16())
             .u16(image.offload_kind.to_u16())
-            .u16(frame.codec.to_u16())
-            .u16(frame.filter.to_u16())
-            .u32(stored.parent)
-            .u32(stored.block)
-            .u64(stored.offset)
-            .u64(frame.stored_size)
-            .u64(frame.raw_size)
-            .bytes(&frame.hash.0)
+            .stored(stored)
             .u32(first_kernel)
             .u32(small(image.kernels.len())?)
             .u32(image.format_version)
@@ -262,7 +311,8 @@ impl Tables {
         Ok(())
     }
 
-    fn layout(self, placed: Placed) -> Result<PackLayout, Error> {
+    /// The index, and its hash together with `behind`: the indexes between it and the payload of `payload` bytes.
+    fn layout(self, payload: u64, behind: &[u8]) -> Result<(Vec<u8>, Hash128), Error> {
         let tables = [
             (TABLE_STRINGS, 1, self.strings),
             (TABLE_META, META_RECORD, self.meta),
@@ -271,7 +321,13 @@ impl Tables {
             (TABLE_ARGS, ARG_RECORD, self.args),
             (TABLE_NOTICES, NOTICE_RECORD, self.notices),
             (TABLE_BLOCKS, BLOCK_RECORD, self.blocks),
+            (TABLE_LENDERS, IMAGE_RECORD, self.lenders),
         ];
+        // What most packs do not have costs them nothing.
+        let tables: Vec<_> = tables
+            .into_iter()
+            .filter(|(kind, _, table)| *kind != TABLE_LENDERS || !table.is_empty())
+            .collect();
         let mut directory = Record::default();
         let mut body = Vec::new();
         let start = aligned(HEADER_SIZE + DIRECTORY_ENTRY * tables.len() as u64)?;
@@ -282,8 +338,9 @@ impl Tables {
             directory = directory.u32(*kind).u32(*record_size as u32).u64(offset).u64(count);
             body.extend_from_slice(table);
         }
-        let payload = aligned(start.checked_add(body.len() as u64).ok_or_else(|| too_large(start))?)?;
-        let size = payload.checked_add(placed.size).ok_or_else(|| too_large(payload))?;
+        let end = aligned(start.checked_add(body.len() as u64).ok_or_else(|| too_large(start))?)?;
+        let offset = end.checked_add(behind.len() as u64).ok_or_else(|| too_large(end))?;
+        let size = offset.checked_add(payload).ok_or_else(|| too_large(offset))?;
         let head = Record::default()
             .bytes(&MAGIC)
             .u16(MAJOR)
@@ -293,14 +350,13 @@ impl Tables {
             .u64(HEADER_SIZE)
             .u32(tables.len() as u32)
             .u32(DIRECTORY_ENTRY as u32)
-            .u64(payload)
+            .u64(offset)
             .done(HASH_OFFSET);
         let mut rest = directory.done(start - HEADER_SIZE);
         rest.extend(body);
-        rest.resize(usize_of(payload - HEADER_SIZE)?, 0);
-        let id = Hash128::of_parts(&[&head, &rest]);
-        let index = [head.as_slice(), &id.0, &rest].concat();
-        Ok(PackLayout { index, frames: placed.frames, size, id })
+        rest.resize(usize_of(end - HEADER_SIZE)?, 0);
+        let id = Hash128::of_parts(&[&head, &rest, behind]);
+        Ok(([head.as_slice(), &id.0, &rest].concat(), id))
     }
 }
 
@@ -333,6 +389,19 @@ impl Record {
 
     fn text(self, (offset, size): (u32, u32)) -> Record {
         self.u32(offset).u32(size)
+    }
+
+    /// The fields from [`IMAGE_STORED`] on that say how an image is stored.
+    fn stored(self, stored: &Stored) -> Record {
+        let frame = &stored.frame;
+        self.u16(frame.codec.to_u16())
+            .u16(frame.filter.to_u16())
+            .u32(stored.parent)
+            .u32(stored.block)
+            .u64(stored.offset)
+            .u64(frame.stored_size)
+            .u64(frame.raw_size)
+            .bytes(&frame.hash.0)
     }
 
     fn done(mut self, size: u64) -> Vec<u8> {

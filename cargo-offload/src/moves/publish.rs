@@ -1,0 +1,34 @@
+//! The new files appear: all of them, or none as far as a disk without room or a program without room decides.
+
+use std::path::{Path, PathBuf};
+
+use super::Moved;
+use crate::error::Result;
+use crate::program::Program;
+use crate::publish::{Staged, stage_pack};
+use crate::rewrite::{self, Destination};
+
+/// A file that was written, and its size.
+#[derive(Debug)]
+pub(crate) struct Published {
+    /// The program; absent for a file of packs.
+    pub(crate) program: Option<u64>,
+    /// Files of packs.
+    pub(crate) files: Vec<(PathBuf, u64)>,
+}
+
+impl Moved {
+    /// Everything is written before the first file appears, and a program does not appear before what it refers to.
+    pub(crate) fn publish(self, program: &Program, destination: &Destination) -> Result<Published> {
+        let rewritten = match self.packs.is_empty() {
+            true => None,
+            false => Some(rewrite::rewrite(program.file(), self.packs)?),
+        };
+        let stage = |(path, packs): &(PathBuf, Vec<_>)| stage_pack(Path::new(path), packs);
+        let files = self.files.iter().map(stage).collect::<Result<Vec<_>>>()?;
+        let program = rewritten.map(|rewritten| rewritten.stage(destination)).transpose()?;
+        let files = files.into_iter().map(Staged::appear).collect::<Result<_>>()?;
+        let program = program.map(Staged::appear).transpose()?.map(|(_, size)| size);
+        Ok(Published { program, files })
+    }
+}
