@@ -132,7 +132,8 @@ pub(crate) struct Repack {
     pub(crate) path: PathBuf,
     #[command(flatten)]
     pub(crate) form: Form,
-    /// Compress the images anew: `none`, `fast`, `balanced`, `max`, `archive`, or a level of zstd from 1 to 22.
+    /// Compress the images anew: `none`, `fast`, `balanced`, `max`, a level of zstd from 1 to 22, or `archive`, which the program
+    /// reads if it has the feature `archive` of `offload-rt`.
     #[arg(long, value_name = "VALUE")]
     pub(crate) compression: Option<String>,
     /// Store the images of all crates relative to each other.

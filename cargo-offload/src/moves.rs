@@ -70,8 +70,8 @@ pub(crate) fn moved(crates: Vec<Crate<'_>>, names: &Names<'_>, wish: Wish) -> Re
     }
     let inside = inside(&mut crates, wish)?;
     if crates.iter().all(|moving| moving.one.place.is_none()) {
-        let packs = inside.into_iter().map(|(_, bytes)| bytes).collect();
-        return Ok(Moved { packs: Vec::new(), files: vec![(names.destination().into(), packs)] });
+        files.push((names.destination().into(), inside.into_iter().map(|(_, bytes)| bytes).collect()));
+        return Ok(Moved { packs: Vec::new(), files });
     }
     let new_pack = |(at, bytes): (usize, NewBytes)| {
         let moving = crates.get(at)?;

@@ -70,7 +70,7 @@ pub(super) fn run(output: &Output, args: &cli::Prune) -> Result<ExitStatus> {
         images_kept: kept,
         images_dropped: dropped.len() as u64,
         size_before,
-        size_after: published.program.unwrap_or_default().saturating_add(files),
+        size_after: published.program.saturating_add(files),
     };
     tell(output, &dropped, &summary)
 }

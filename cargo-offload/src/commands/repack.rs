@@ -1,6 +1,6 @@
 //! `repack`: the images of a linked program beside it or back in it, compressed otherwise, shared by its crates.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use offload_format::packer::Settings;
 use serde::Serialize;
@@ -38,14 +38,11 @@ pub(super) fn run(output: &Output, args: &cli::Repack) -> Result<ExitStatus> {
     refuse_idle(&opened, &crates, wish)?;
     let moved = moved(crates, &Names::new(&args.path, &destination), wish)?;
     let published = moved.publish(&opened.program, &destination)?;
-    let files: Vec<(PathBuf, u64)> = published.files;
-    for (path, size) in files.iter().filter(|(path, _)| path != destination.path()) {
+    for (path, size) in published.files {
         let text = format!("`{}` has {size} bytes", path.display());
-        output.message(&Written { reason: "written", path, size: *size }, &text)?;
+        output.message(&Written { reason: "written", path: &path, size }, &text)?;
     }
-    let of_packs = || files.first().map_or(0, |(_, size)| *size);
-    let (path, size_before) = (destination.path(), opened.program.size()?);
-    let size_after = published.program.unwrap_or_else(of_packs);
+    let (path, size_before, size_after) = (destination.path(), opened.program.size()?, published.program);
     let text = format!("`{}` has {size_after} of {size_before} bytes", path.display());
     output.message(&Summary { reason: "repacked", path, size_before, size_after }, &text)?;
     Ok(ExitStatus::Success)

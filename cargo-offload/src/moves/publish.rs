@@ -8,12 +8,12 @@ use crate::program::Program;
 use crate::publish::{Staged, stage_pack};
 use crate::rewrite::{self, Destination};
 
-/// A file that was written, and its size.
+/// Sizes of what was written, in bytes.
 #[derive(Debug)]
 pub(crate) struct Published {
-    /// The program; absent for a file of packs.
-    pub(crate) program: Option<u64>,
-    /// Files of packs.
+    /// Of the program, or of the file of packs that took its place.
+    pub(crate) program: u64,
+    /// Of files beside it.
     pub(crate) files: Vec<(PathBuf, u64)>,
 }
 
@@ -27,8 +27,9 @@ impl Moved {
         let stage = |(path, packs): &(PathBuf, Vec<_>)| stage_pack(Path::new(path), packs);
         let files = self.files.iter().map(stage).collect::<Result<Vec<_>>>()?;
         let program = rewritten.map(|rewritten| rewritten.stage(destination)).transpose()?;
-        let files = files.into_iter().map(Staged::appear).collect::<Result<_>>()?;
-        let program = program.map(Staged::appear).transpose()?.map(|(_, size)| size);
-        Ok(Published { program, files })
+        let written = files.into_iter().chain(program).map(Staged::appear).collect::<Result<Vec<_>>>()?;
+        let (program, files): (Vec<_>, Vec<_>) =
+            written.into_iter().partition(|(path, _)| path == destination.path());
+        Ok(Published { program: program.iter().map(|(_, size)| size).sum(), files })
     }
 }

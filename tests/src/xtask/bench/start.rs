@@ -11,6 +11,7 @@ use serde_json::json;
 use self::programs::Programs;
 use self::row::{Row, Want};
 use self::sample::{Cache, Start};
+use crate::bench::median;
 use crate::error::{Error, Result};
 use crate::linkers::binary;
 use crate::setup;
@@ -80,7 +81,7 @@ fn costs(workspace: &Workspace, programs: &Programs<'_>, plan: Plan) -> Result<V
     let relocations = |path| binary::measure(workspace, path).map(|found| found.relocations as f64);
     let relocations = relocations(&many)? - relocations(&bare)?;
     let over = |field: fn(&Start) -> f64| {
-        let without = sample::median(without.iter().map(field).collect());
+        let without = median(without.iter().map(field).collect());
         with.iter().map(|start| field(start) - without).collect::<Vec<f64>>()
     };
     Ok(vec![

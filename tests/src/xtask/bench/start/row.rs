@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::sample::median;
+use crate::bench::median;
 
 /// What a figure should be at most.
 #[derive(Clone, Copy, Debug, PartialEq)]

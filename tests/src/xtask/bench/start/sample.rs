@@ -74,12 +74,6 @@ pub(super) fn first_result(program: &Path, device: &str, cache: &Cache) -> Resul
     }
 }
 
-/// The middle one.
-pub(super) fn median(mut samples: Vec<f64>) -> f64 {
-    samples.sort_by(f64::total_cmp);
-    samples.get(samples.len() / 2).copied().unwrap_or(f64::NAN)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
