@@ -83,7 +83,7 @@ impl Config {
         let layers = [manifest_layer(env)?, file_layer(env)?, environment_layer(env)?];
         let wanted = layers.iter().filter_map(|layer| layer.compression);
         let compression = Compression::merged(wanted, env.profile.release)?;
-        let embedding = layers.iter().filter_map(|layer| layer.embed).last().unwrap_or_default();
+        let embedding = layers.iter().filter_map(|layer| layer.embed).next_back().unwrap_or_default();
         let mut config = Config { targets: Vec::new(), compression, embedding, modules: BTreeMap::new() };
         for text in DEFAULT_TARGETS {
             config.targets.push(required_target(text)?);

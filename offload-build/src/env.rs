@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use offload_format::pack::cache_dir;
+use offload_format::pack::CACHE_DIRS;
 
 use crate::error::{Error, Result};
 
@@ -156,7 +156,10 @@ impl CargoEnv {
 
     /// Where the compile cache of this user belongs on this system.
     pub(crate) fn user_cache_dir(&self) -> Option<PathBuf> {
-        cache_dir(|name| env::var_os(name))
+        CACHE_DIRS.iter().find_map(|(name, below)| {
+            let dir = PathBuf::from(env::var_os(name)?);
+            dir.is_absolute().then(|| dir.join(below))
+        })
     }
 
     /// The variables that child processes keep; everything else could change what a compiler does unseen.

@@ -28,7 +28,7 @@ mod read;
 mod record;
 mod write;
 
-pub use self::cached::{CACHE, CACHE_VAR, cache_dir, cached_name, cached_path};
+pub use self::cached::{CACHE, CACHE_DIRS, CACHE_VAR, cached_file, cached_name};
 pub use self::elsewhere::{ELSEWHERE, Elsewhere};
 pub use self::read::Pack;
 pub use self::record::{ArgInfo, ArgKind, Block, Image, KernelInfo, Notice, NoticeKind};

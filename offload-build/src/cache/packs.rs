@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use offload_format::Hash128;
-use offload_format::pack::cached_path;
+use offload_format::pack::cached_file;
 
 use super::{Cache, DAY, VERSION};
 use crate::error::{Error, Result};
@@ -30,7 +30,7 @@ impl Cache {
         (id, size): (Hash128, u64),
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<PathBuf> {
-        let path = cached_path(&self.dir, id);
+        let path = self.dir.join(cached_file(id));
         let failed = |error| Error::io("write", &path, error);
         let kept = File::open(&path).and_then(|file| file.metadata()).ok();
         let used = kept.filter(|data| data.len() == size).and_then(|data| data.modified().ok());
@@ -44,5 +44,34 @@ impl Cache {
             file.set_modified(now.checked_sub(BEFORE).unwrap_or(now)).map_err(failed)?;
         }
         Ok(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{UNLIMITED, age, cache};
+    use super::*;
+
+    fn unused(path: &std::path::Path) -> Duration {
+        path.metadata().unwrap().modified().unwrap().elapsed().unwrap()
+    }
+
+    #[test]
+    fn a_pack_is_written_once_and_seems_older_than_the_build() {
+        let (_dir, cache) = cache(UNLIMITED);
+        let id = Hash128::of(b"pack");
+        let path = cache.put_pack((id, 4), |out| out.write_all(b"pack")).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"pack");
+        assert!(path.ends_with(format!("{}/{id}.pack", &id.to_string()[..2])));
+        assert!(unused(&path) >= BEFORE);
+        cache.put_pack((id, 4), |_| panic!("it is there")).unwrap();
+        // A build that uses it after days says so, without making it new.
+        age(&path, BEFORE + DAY * 3);
+        cache.put_pack((id, 4), |_| panic!("it is there")).unwrap();
+        assert!((BEFORE..BEFORE + DAY).contains(&unused(&path)));
+        // One that was cut is made anew.
+        std::fs::write(&path, b"pa").unwrap();
+        cache.put_pack((id, 4), |out| out.write_all(b"pack")).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"pack");
     }
 }

@@ -3,9 +3,6 @@
 //! Such a program is no larger for its images and is linked as fast as one without. What it carries is a pack without
 //! images that names the file as [`Elsewhere`](super::Elsewhere), and under [`CACHE`] the release of the cache.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-
 use crate::Hash128;
 
 /// Key of the metadata whose value is the directory, within the compile cache, of the release that has the files.
@@ -13,35 +10,29 @@ pub const CACHE: &str = "cache";
 /// The variable that names the compile cache, for builds and for programs.
 pub const CACHE_VAR: &str = "OFFLOAD_CACHE_DIR";
 
-/// Where the compile cache of a user is by the usual rules of the system; `var` gives variables of the environment.
-///
-/// ```
-/// # #[cfg(target_os = "linux")] {
-/// let var = |name: &str| (name == "HOME").then(|| "/home/u".into());
-/// let dir = offload_format::pack::cache_dir(var).unwrap();
-/// assert_eq!(dir, std::path::Path::new("/home/u/.cache/cargo-offload"));
-/// # }
-/// ```
-pub fn cache_dir(var: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let dir = |name| var(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
-    let user = if cfg!(windows) {
-        dir("LOCALAPPDATA")
-    } else if cfg!(target_os = "macos") {
-        dir("HOME").map(|home| home.join("Library/Caches"))
-    } else {
-        dir("XDG_CACHE_HOME").or_else(|| dir("HOME").map(|home| home.join(".cache")))
-    };
-    user.map(|dir| dir.join("cargo-offload"))
-}
+/// Where the compile cache is if [`CACHE_VAR`] is not set: below the directory that the first of these variables names
+/// that holds an absolute path.
+pub const CACHE_DIRS: &[(&str, &str)] = if cfg!(windows) {
+    &[("LOCALAPPDATA", "cargo-offload")]
+} else if cfg!(target_os = "macos") {
+    &[("HOME", "Library/Caches/cargo-offload")]
+} else {
+    &[("XDG_CACHE_HOME", "cargo-offload"), ("HOME", ".cache/cargo-offload")]
+};
 
 /// The name of the file of the pack `id`.
 pub fn cached_name(id: Hash128) -> String {
     format!("{id}.pack")
 }
 
-/// The path of the pack `id`, in the directory of a release in the cache.
-pub fn cached_path(release: &Path, id: Hash128) -> PathBuf {
+/// Where the file of the pack `id` is in the directory of a release.
+///
+/// ```
+/// use offload_format::{Hash128, pack::cached_file};
+/// assert_eq!(cached_file(Hash128::of(b"")), "af/af1349b9f5f9a1a6a0404dea36dcc949.pack");
+/// ```
+pub fn cached_file(id: Hash128) -> String {
     let name = cached_name(id);
     let shard: String = name.chars().take(2).collect();
-    release.join(shard).join(name)
+    format!("{shard}/{name}")
 }

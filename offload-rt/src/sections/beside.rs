@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offload_format::pack::{CACHE_VAR, Elsewhere, Pack, cache_dir, cached_path};
+use offload_format::pack::{CACHE_DIRS, CACHE_VAR, Elsewhere, Pack, cached_file};
 use offload_format::{Hash128, bytes};
 
 use super::PackBytes;
@@ -51,13 +51,16 @@ pub(crate) fn open(there: &Elsewhere, home: Option<&Path>) -> Result<PackBytes, 
 /// # Errors
 /// For people: where it should be, and how it gets there.
 pub(crate) fn open_cached(there: &Elsewhere, release: &str) -> Result<PackBytes, String> {
-    let var = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let given = var(CACHE_VAR).map(PathBuf::from);
-    let cache =
-        given.or_else(|| cache_dir(var)).ok_or_else(|| format!("{CACHE_VAR} and HOME are not set"))?;
+    let var = |name: &str| std::env::var_os(name).filter(|dir| !dir.is_empty()).map(PathBuf::from);
+    let usual = || {
+        CACHE_DIRS
+            .iter()
+            .find_map(|(name, below)| Some(var(name).filter(|dir| dir.is_absolute())?.join(below)))
+    };
+    let cache = var(CACHE_VAR).or_else(usual).ok_or_else(|| format!("{CACHE_VAR} and HOME are not set"))?;
     // A name from a file leads nowhere else.
     let plain = Elsewhere::new(release, there.id()).is_some();
-    let path = if plain { cached_path(&cache.join(release), there.id()) } else { PathBuf::new() };
+    let path = if plain { cache.join(release).join(cached_file(there.id())) } else { PathBuf::new() };
     let directory = path.parent().unwrap_or(&cache);
     open_in(directory, there).map_err(|problem| {
         format!(
