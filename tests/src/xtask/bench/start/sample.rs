@@ -17,7 +17,6 @@ pub(super) struct Start {
     /// Memory that it has written to by then.
     pub(super) written: f64,
     pub(super) images: u64,
-    pub(super) variants: u64,
 }
 
 impl Start {
@@ -41,7 +40,6 @@ impl Start {
             first: field("first_ns")? as f64 / 1000.0,
             written: field("dirty_bytes")? as f64 / 1000.0,
             images: field("images")?,
-            variants: field("variants")?,
         })
     }
 }
@@ -80,8 +78,8 @@ mod tests {
 
     #[test]
     fn a_start_is_read() {
-        let text = "ready_ns=1500 first_ns=2000 start_bytes=1 dirty_bytes=8000 images=500 variants=10\n";
-        let start = Start { ready: 1.5, first: 2.0, written: 8.0, images: 500, variants: 10 };
+        let text = "ready_ns=1500 first_ns=2000 start_bytes=1 dirty_bytes=8000 images=500\n";
+        let start = Start { ready: 1.5, first: 2.0, written: 8.0, images: 500 };
         assert_eq!(Start::parse(text), Some(start));
         assert_eq!(Start::parse("ready_ns=1"), None);
     }
