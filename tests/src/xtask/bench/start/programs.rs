@@ -33,7 +33,7 @@ impl<'a> Programs<'a> {
             "cargo-offload",
         ]);
         let export = cargo.args(["--", "export", "--format", "ccob", "--module", "family", "--output"]);
-        export.arg(&bundle).arg(programs.path("first")).quiet().run()?;
+        export.arg(&bundle).arg(programs.path("first")).quiet().ignore_stdout().run()?;
         programs.cargo("ccob", images)?;
         Ok(programs)
     }
