@@ -35,9 +35,9 @@ pub(crate) enum Command {
     Inspect(Inspect),
     /// Decode and check every image, and find crates with kernels that were not linked.
     Verify(Verify),
-    /// Remove the images of some targets from a linked program or library.
+    /// Remove the images of some targets from a linked program or library, from the files beside it, or from a file of packs.
     Prune(Prune),
-    /// Move the images of a linked program or library into files beside it, or back.
+    /// Move the images of a linked program or library into files beside it or back, compress them anew, or let crates share.
     Repack(Repack),
     /// Write images in the containers of others.
     Export(Export),
@@ -112,7 +112,7 @@ pub(crate) struct Verify {
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("which").required(true))]
 pub(crate) struct Prune {
-    /// A program or a shared library.
+    /// A program, a shared library or a file of packs.
     pub(crate) path: PathBuf,
     /// Targets whose images stay, as `spirv64`, `intel:*` or `all-amd`; all others go.
     #[arg(long, value_name = "TARGET", num_args = 1.., value_delimiter = ',', group = "which")]
@@ -125,18 +125,30 @@ pub(crate) struct Prune {
 }
 
 #[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(true)
+    .args(["sidecar", "split", "embed", "compression", "merge", "unmerge"]))]
 pub(crate) struct Repack {
-    /// A program or a shared library.
+    /// A program or a shared library; for compression and merging also a file of packs.
     pub(crate) path: PathBuf,
     #[command(flatten)]
     pub(crate) form: Form,
+    /// Compress the images anew: `none`, `fast`, `balanced`, `max`, a level of zstd from 1 to 22, or `archive`, which the program
+    /// reads if it has the feature `archive` of `offload-rt`.
+    #[arg(long, value_name = "VALUE")]
+    pub(crate) compression: Option<String>,
+    /// Store the images of all crates relative to each other.
+    #[arg(long, conflicts_with = "unmerge")]
+    pub(crate) merge: bool,
+    /// Store the images of each crate by themselves, as its build did.
+    #[arg(long)]
+    pub(crate) unmerge: bool,
     #[command(flatten)]
     pub(crate) destination: Destination,
 }
 
-/// Where images are to be.
+/// Where images are to be; otherwise they stay where they are.
 #[derive(Debug, Args)]
-#[group(required = true, multiple = false)]
+#[group(multiple = false)]
 pub(crate) struct Form {
     /// In one file beside the program: PROGRAM.offload.
     #[arg(long)]

@@ -45,6 +45,12 @@ impl Error {
     }
 }
 
+impl From<offload_format::Error> for Error {
+    fn from(error: offload_format::Error) -> Error {
+        Error::check(error.to_string())
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;

@@ -5,14 +5,18 @@
 //! `--message-format json`, one JSON object a line with a field `reason`.
 #![forbid(unsafe_code)]
 
+mod beside;
 mod carrier;
 mod cli;
 mod commands;
+mod compression;
 mod config_file;
 mod error;
 mod exit;
 mod family;
 mod graph;
+mod holdings;
+mod moves;
 mod output;
 mod pieces;
 mod program;

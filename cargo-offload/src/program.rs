@@ -9,7 +9,6 @@ use offload_format::pack::{Image, Pack};
 use crate::carrier::elf::{self, Place};
 use crate::carrier::{Carrier, FoundPack};
 use crate::error::{Error, Result};
-use crate::output::escaped;
 use crate::thin::Source;
 
 /// A program or shared library with packs that can all be read.
@@ -45,30 +44,18 @@ impl Program {
     }
 
     /// What is taken over from one of its packs.
-    pub(crate) fn source<'a>(&'a self, found: &'a FoundPack, pack: &'a Pack<'a>) -> Source<'a> {
+    pub(crate) fn source<'a>(&'a self, found: &'a FoundPack, pack: Pack<'a>) -> Source<'a> {
         Source { path: &self.path, file: &self.file, carrier: &self.carrier, found, pack }
     }
 
-    /// All images, each with the package whose build made it and its share of the file in bytes.
-    pub(crate) fn images(&self) -> Result<Vec<(String, Image<'_>, u64)>> {
-        let mut all = Vec::new();
-        for (_, pack) in self.packs() {
-            let package = pack.meta("package").unwrap_or_default();
-            for image in images(&pack)? {
-                let (_, stored) = pack.stored(&image).map_err(|error| Error::check(error.to_string()))?;
-                all.push((package.to_string(), image, stored));
-            }
-        }
-        Ok(all)
+    /// Whether the file consists of packs.
+    pub(crate) fn is_packs(&self) -> bool {
+        self.packs().any(|(found, _)| found.offset() == 0)
     }
 
-    /// # Errors
-    /// The images lie in other files.
-    pub(crate) fn refuse_elsewhere(&self) -> Result<()> {
-        let there = self.packs().find_map(|(_, pack)| pack.elsewhere().flatten().next());
-        let Some(there) = there else { return Ok(()) };
-        let text = format!("the images of `{}` are in `{}`", self.path.display(), escaped(there.file()));
-        Err(Error::usage(text).hint("`cargo offload repack --embed` moves them into the program"))
+    /// Its size in bytes.
+    pub(crate) fn size(&self) -> Result<u64> {
+        Ok(self.file.metadata().map_err(|error| Error::io("inspect", &self.path, &error))?.len())
     }
 
     /// The packs that the program's descriptors lead to; packs that none leads to cannot be replaced.

@@ -2,9 +2,10 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use offload_format::pack::layout::{ALIGN, MAGIC};
+use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 use crate::pieces::{Piece, total};
@@ -12,13 +13,34 @@ use crate::thin::NewBytes;
 
 /// Writes `path` by way of a temporary file beside it.
 pub(crate) fn publish(path: &Path, bytes: &[u8]) -> Result<()> {
-    publish_with(path, |file| file.write_all(bytes)).map(drop)
+    stage(path, |file| file.write_all(bytes))?.appear().map(drop)
 }
 
-/// Writes packs one after another into `path`, and returns its size. A file of packs is replaced, no other.
-pub(crate) fn publish_pack(path: &Path, packs: &[NewBytes]) -> Result<u64> {
+/// A file that is written and has not appeared.
+#[derive(Debug)]
+pub(crate) struct Staged {
+    path: PathBuf,
+    file: NamedTempFile,
+}
+
+impl Staged {
+    pub(crate) fn new(path: &Path, file: NamedTempFile) -> Staged {
+        Staged { path: path.to_path_buf(), file }
+    }
+
+    /// The file takes its name; returns it with its size.
+    pub(crate) fn appear(self) -> Result<(PathBuf, u64)> {
+        let failed = |error: io::Error| Error::io("write", &self.path, &error);
+        let size = self.file.as_file().metadata().map_err(failed)?.len();
+        self.file.persist(&self.path).map_err(|error| failed(error.error))?;
+        Ok((self.path, size))
+    }
+}
+
+/// Writes packs one after another, to become `path`. A file of packs is replaced, no other.
+pub(crate) fn stage_pack(path: &Path, packs: &[NewBytes]) -> Result<Staged> {
     if !path.exists() || starts_with_pack(path) {
-        return publish_with(path, |file| write_packs(file, packs));
+        return stage(path, |file| write_packs(file, packs));
     }
     Err(Error::usage(format!("`{}` exists and is no file of packs", path.display())).hint("move it away"))
 }
@@ -31,6 +53,7 @@ fn starts_with_pack(path: &Path) -> bool {
 fn write_packs(file: &mut File, packs: &[NewBytes]) -> io::Result<()> {
     let mut at = 0u64;
     for pack in packs {
+        // The index of one that shares has a size without padding.
         let padding = at.next_multiple_of(ALIGN).saturating_sub(at);
         Piece::Zeros(padding).write_to(file)?;
         pack.pieces.iter().try_for_each(|piece| piece.write_to(file))?;
@@ -39,7 +62,7 @@ fn write_packs(file: &mut File, packs: &[NewBytes]) -> io::Result<()> {
     Ok(())
 }
 
-fn publish_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<u64> {
+fn stage(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<Staged> {
     let failed = |error: std::io::Error| Error::io("write", path, &error);
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
@@ -52,7 +75,5 @@ fn publish_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) ->
     }
     let mut file = builder.prefix(".offload-").tempfile_in(parent).map_err(failed)?;
     write(file.as_file_mut()).map_err(failed)?;
-    let size = file.as_file().metadata().map_err(failed)?.len();
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(size)
+    Ok(Staged::new(path, file))
 }

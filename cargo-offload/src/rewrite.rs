@@ -24,7 +24,7 @@ use self::plan::{Plan, Room};
 use crate::carrier::elf::Place;
 use crate::error::{Error, Result};
 use crate::pieces::{Piece, total};
-use crate::thin::NewBytes;
+use crate::thin::{Ends, NewBytes};
 
 /// The pack that a crate's descriptor leads to from now on.
 #[derive(Debug)]
@@ -45,16 +45,17 @@ pub(crate) struct Rewritten {
     ids: BTreeSet<[u8; 16]>,
 }
 
-/// Puts `packs` in place of all packs of the program `file`.
+/// Puts `packs`, in their order, in place of all packs of the program `file`.
 ///
 /// # Errors
 /// The file's layout does not allow it.
-pub(crate) fn rewrite((path, file): (&Path, &Rc<File>), mut packs: Vec<NewPack>) -> Result<Rewritten> {
+pub(crate) fn rewrite((path, file): (&Path, &Rc<File>), packs: Vec<NewPack>) -> Result<Rewritten> {
     let headers = Headers::read(path, file)?;
-    packs.sort_by_key(|pack| pack.place.pack_offset);
     let old = old_room(path, &packs)?;
-    let (addresses, content) = arrange(&packs).ok_or_else(|| refused(path, "it would become too large"))?;
-    let new_size = total(&content).ok_or_else(|| refused(path, "it would become too large"))?;
+    let too_large = || refused(path, "it would become too large");
+    let start = packs.iter().map(|pack| pack.place.pack_address).min().ok_or_else(too_large)?;
+    let (addresses, content) = arrange(&packs, start).ok_or_else(too_large)?;
+    let new_size = total(&content).ok_or_else(too_large)?;
     let room = Room { old, new_size };
     let plan = plan::plan(path, &headers, &room)?;
     let mut patches = header_patches(&plan);
@@ -89,7 +90,7 @@ fn refused(path: &Path, why: &str) -> Error {
 /// The room in a file is too small.
 fn no_room(path: &Path, why: &str) -> Error {
     Error::check(format!("the images cannot be put into `{}`: {why}", path.display()))
-        .hint("leave them in files beside it")
+        .hint("`--sidecar` puts them into a file beside it")
 }
 
 /// Above this, packs lie at pages of their own.
@@ -101,44 +102,40 @@ const CHANGED_FIELDS: usize = 34;
 
 /// The room of all packs, between which there is nothing.
 fn old_room(path: &Path, packs: &[NewPack]) -> Result<Range<u64>> {
-    let apart = || refused(path, "other large data lies between them");
-    let mut ends: Option<(u64, u64)> = None;
-    for NewPack { place, .. } in packs {
-        let size = place.descriptor.pack_size;
-        let start = place.pack_offset;
-        if let Some((end, address)) = ends {
-            // What aligns the next one.
-            let gap = start.checked_sub(end).filter(|gap| *gap < PAGE);
-            if gap.is_none_or(|gap| address.checked_add(gap) != Some(place.pack_address)) {
-                return Err(apart());
-            }
-        }
-        ends = start.checked_add(size).zip(place.pack_address.checked_add(size));
+    let mut places: Vec<&Place> = packs.iter().map(|pack| &pack.place).collect();
+    places.sort_by_key(|place| place.pack_offset);
+    let first = places.first().ok_or_else(|| refused(path, "no descriptor leads to one"))?;
+    let mut end = first.pack_offset;
+    for place in &places {
+        let ends = |start: u64| start.checked_add(place.descriptor.pack_size);
+        // Packs that share reach over each other; otherwise there is what aligns the next one.
+        let beside = place.pack_offset.saturating_sub(end) < PAGE
+            && place.pack_offset.checked_sub(first.pack_offset)
+                == place.pack_address.checked_sub(first.pack_address);
+        let ends = ends(place.pack_offset).filter(|_| beside && ends(place.pack_address).is_some());
+        end = end.max(ends.ok_or_else(|| refused(path, "other large data lies between them"))?);
     }
-    let start = packs.first().map(|pack| pack.place.pack_offset);
-    let range = start.zip(ends).map(|(start, (end, _))| start..end);
-    range.ok_or_else(|| refused(path, "no descriptor leads to one"))
+    Ok(first.pack_offset..end)
 }
 
 /// The new packs one after another: the address of each, and all bytes.
-fn arrange(packs: &[NewPack]) -> Option<(Vec<u64>, Vec<Piece>)> {
-    let mut address = packs.first()?.place.pack_address;
+fn arrange(packs: &[NewPack], start: u64) -> Option<(Vec<u64>, Vec<Piece>)> {
+    let mut address = start;
+    // The first one stays where the linker has put it, and what shares follows closely.
+    let mut before = Ends::InNext;
     let (mut addresses, mut content) = (Vec::new(), Vec::new());
-    for (index, pack) in packs.iter().enumerate() {
-        let size = total(&pack.bytes.pieces)?;
-        // The first one stays where the linker has put it.
-        let align = if index == 0 {
-            1
-        } else if size >= PAGED {
-            PAGE
-        } else {
-            ALIGN
+    for NewPack { bytes, .. } in packs {
+        let align = match before {
+            Ends::InNext => 1,
+            Ends::Here if bytes.size >= PAGED => PAGE,
+            Ends::Here => ALIGN,
         };
         let start = address.checked_next_multiple_of(align)?;
         content.push(Piece::Zeros(start.checked_sub(address)?));
-        content.extend(pack.bytes.pieces.iter().cloned());
+        content.extend(bytes.pieces.iter().cloned());
         addresses.push(start);
-        address = start.checked_add(size)?;
+        address = start.checked_add(total(&bytes.pieces)?)?;
+        before = bytes.ends;
     }
     Some((addresses, content))
 }
@@ -159,7 +156,7 @@ fn reference_patches(plan: &Plan, pack: &NewPack, (address, spare): (u64, u64)) 
     let field = pack.place.descriptor_address.wrapping_add(DESCRIPTOR_PACK);
     let descriptor = Descriptor {
         pack: address.wrapping_sub(field).cast_signed(),
-        pack_size: total(&pack.bytes.pieces).unwrap_or_default().saturating_add(spare),
+        pack_size: pack.bytes.size.saturating_add(spare),
         id: pack.bytes.id.0,
         flags: pack.flags,
     };

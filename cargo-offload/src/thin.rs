@@ -1,20 +1,22 @@
-//! A pack of chosen images, made of the frames of old packs.
+//! Packs of chosen images, made of the frames of old packs as far as these still make sense.
 
+mod about;
+mod encode;
 mod reuse;
+mod same;
+mod stock;
+mod workers;
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;
 use std::rc::Rc;
 
-use offload_format::codec::{self, Codec, FrameInfo};
-use offload_format::pack::{
-    ELSEWHERE, Elsewhere, Image, NewImage, NoticeKind, Pack, PackBuilder, PackLayout,
-};
+use offload_format::pack::{ELSEWHERE, Image, NewImage, Pack, PackBuilder, SharedLayout};
+use offload_format::packer::Settings;
 use offload_format::{Hash128, Target};
 
-use self::reuse::{Reuse, Taken};
+pub(crate) use self::about::About;
+use self::encode::Frames;
 use crate::carrier::{Carrier, FoundPack};
 use crate::error::{Error, Result};
 use crate::pieces::Piece;
@@ -26,53 +28,75 @@ pub(crate) struct Source<'a> {
     pub(crate) file: &'a Rc<File>,
     pub(crate) carrier: &'a Carrier,
     pub(crate) found: &'a FoundPack,
-    pub(crate) pack: &'a Pack<'a>,
+    pub(crate) pack: Pack<'a>,
 }
 
-/// A pack's bytes and its identity.
+impl Source<'_> {
+    /// Where the payload starts in the file.
+    pub(crate) fn payload(&self) -> u64 {
+        self.found.offset().saturating_add(self.pack.payload_offset())
+    }
+
+    /// Whether both packs' images lie in the same payload.
+    pub(crate) fn shares_with(&self, other: &Source<'_>) -> bool {
+        Rc::ptr_eq(self.file, other.file) && self.payload() == other.payload()
+    }
+}
+
+/// The bytes of a pack and its identity.
 #[derive(Clone, Debug)]
 pub(crate) struct NewBytes {
+    /// Of packs that share a payload, only the last one's have it.
     pub(crate) pieces: Vec<Piece>,
     pub(crate) id: Hash128,
+    /// Size of the pack, with what lies between the end of the pieces and that of the payload.
+    pub(crate) size: u64,
+    pub(crate) ends: Ends,
 }
 
-/// Something that the new pack says is missing: its kind, then module, target and reason.
-pub(crate) type Missing = (NoticeKind, [String; 3]);
-
-/// What the new pack says beside its images.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct About {
-    pub(crate) package: String,
-    pub(crate) version: String,
-    pub(crate) elsewhere: Vec<Elsewhere>,
-    pub(crate) missing: Vec<Missing>,
+/// What follows the bytes of a pack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ends {
+    /// Nothing that belongs to it.
+    Here,
+    /// The next pack, with which it shares its payload.
+    InNext,
 }
 
-impl About {
-    /// What `pack` says, but for what lies elsewhere.
-    pub(crate) fn of(pack: &Pack<'_>) -> Result<About> {
-        let mut about = About::of_package(pack);
-        for notice in pack.notices() {
-            let notice = notice.map_err(broken)?;
-            let texts = [notice.module, notice.target, notice.reason].map(str::to_string);
-            about.missing.push((notice.kind, texts));
-        }
-        about.missing.retain(|(kind, _)| *kind != NoticeKind::Elsewhere);
-        Ok(about)
-    }
-
-    /// The package that `pack` was built for.
-    pub(crate) fn of_package(pack: &Pack<'_>) -> About {
-        let meta = |key| pack.meta(key).unwrap_or_default().to_string();
-        About { package: meta("package"), version: meta("version"), ..About::default() }
-    }
+/// What one new pack is made of; each image is in one of the old packs.
+#[derive(Debug)]
+pub(crate) struct Part<'a> {
+    pub(crate) about: About,
+    pub(crate) kept: Vec<(Source<'a>, Vec<Image<'a>>)>,
 }
 
-/// Makes a pack of images, each of which is in one of the sources.
+/// How images are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Storage {
+    /// As they are, but for those that have lost what they are stored relative to.
+    Kept,
+    /// Planned anew; frames that fit the plan stay.
+    Planned,
+    /// Planned and compressed anew.
+    Anew(Settings),
+}
+
+/// Makes packs that share one payload; a single one has its own.
 ///
-/// This is the one place where a set of images becomes another pack. The frame of an image whose ancestors stay is taken
-/// as it is, and so is a block of which half stays; all else is compressed anew.
-pub(crate) fn rebuild(about: &About, kept: &[(Source<'_>, Vec<Image<'_>>)]) -> Result<NewBytes> {
+/// This is the one place where sets of images become other packs. The frame of an image whose ancestors stay is taken as
+/// it is, and so is a block of which half stays; the rest is planned anew, with all relatives that are left.
+pub(crate) fn rebuild(parts: &[Part<'_>], storage: Storage) -> Result<Vec<NewBytes>> {
+    if let Some(same) = same::copy(parts, storage)? {
+        return Ok(same);
+    }
+    let frames = Frames::of(parts, storage)?;
+    let builders = parts.iter().map(|part| builder(part, &frames)).collect::<Result<_>>()?;
+    let layout = PackBuilder::finish_sharing(builders)?;
+    Ok(new_bytes(layout, &frames))
+}
+
+fn builder(part: &Part<'_>, frames: &Frames) -> Result<PackBuilder> {
+    let about = &part.about;
     let mut builder = PackBuilder::new(&about.package, &about.version);
     for there in &about.elsewhere {
         builder.meta(ELSEWHERE, &there.to_string());
@@ -80,86 +104,37 @@ pub(crate) fn rebuild(about: &About, kept: &[(Source<'_>, Vec<Image<'_>>)]) -> R
     for (kind, [module, target, reason]) in &about.missing {
         builder.notice(*kind, [module, target, reason]);
     }
-    let shared = shared(kept);
-    let mut frames = Frames::default();
-    for (source, images) in kept {
-        let reuse = Reuse::of(source.pack, (images, &shared)).map_err(broken)?;
+    for block in frames.blocks() {
+        builder.block(*block);
+    }
+    for (source, images) in &part.kept {
         for image in images {
-            let info = match frames.infos.get(&image.hash) {
-                Some(known) => *known,
-                None => match reuse.take(source.pack, image).map_err(broken)? {
-                    Some(taken) => frames.copy(source, taken, &mut builder)?,
-                    None => frames.compress(source, image)?,
-                },
-            };
-            builder.image(new_image(source, image)?, info).map_err(broken)?;
+            builder.image(new_image(source, image)?, frames.info(image.hash)?)?;
         }
     }
-    let layout = builder.finish().map_err(broken)?;
-    let id = layout.id;
-    Ok(NewBytes { pieces: pieces(layout, &frames.pieces), id })
+    Ok(builder)
 }
 
-/// Images of several packs: their frames may differ, and nobody builds on one of them.
-fn shared(kept: &[(Source<'_>, Vec<Image<'_>>)]) -> BTreeSet<Hash128> {
-    let (mut seen, mut shared) = (BTreeSet::new(), BTreeSet::new());
-    for (_, images) in kept {
-        let of_pack: BTreeSet<Hash128> = images.iter().map(|image| image.hash).collect();
-        shared.extend(of_pack.intersection(&seen).copied());
-        seen.extend(of_pack);
-    }
-    shared
-}
-
-/// The same pack in another place.
-pub(crate) fn copy(source: &Source<'_>) -> Result<NewBytes> {
-    let from = source.file.clone();
-    let (offset, size) = (source.found.offset(), source.pack.size());
-    Ok(NewBytes { pieces: vec![Piece::Copy { from, offset, size }], id: source.pack.id().map_err(broken)? })
-}
-
-/// Index and frames, with zeros between.
-fn pieces(layout: PackLayout, frames: &BTreeMap<Hash128, Piece>) -> Vec<Piece> {
-    let mut pieces = vec![Piece::Bytes(layout.index)];
+/// Indexes one after another, then the frames with zeros between.
+fn new_bytes(layout: SharedLayout, frames: &Frames) -> Vec<NewBytes> {
+    let mut payload = Vec::new();
     let mut at = 0;
     for placement in layout.frames {
-        pieces.push(Piece::Zeros(placement.offset.saturating_sub(at)));
-        pieces.extend(frames.get(&placement.hash).cloned());
+        payload.push(Piece::Zeros(placement.offset.saturating_sub(at)));
+        payload.extend(frames.piece(placement.hash));
         at = placement.offset.saturating_add(placement.size);
     }
-    pieces
-}
-
-/// The frames of the new pack, each once: two crates may have the same image in different frames.
-#[derive(Debug, Default)]
-struct Frames {
-    infos: BTreeMap<Hash128, FrameInfo>,
-    /// Also those of blocks, by the hash of their content.
-    pieces: BTreeMap<Hash128, Piece>,
-}
-
-impl Frames {
-    fn copy(&mut self, source: &Source<'_>, taken: Taken, builder: &mut PackBuilder) -> Result<FrameInfo> {
-        let parts = [source.pack.payload_offset(), taken.offset];
-        let offset = parts.iter().try_fold(source.found.offset(), |sum, part| sum.checked_add(*part));
-        let outside =
-            || Error::check(format!("an image of `{}` lies outside the file", source.path.display()));
-        let offset = offset.ok_or_else(outside)?;
-        if let Entry::Vacant(piece) = self.pieces.entry(taken.hash) {
-            piece.insert(Piece::Copy { from: source.file.clone(), offset, size: taken.size });
-            if let Some(block) = taken.block {
-                builder.block(block);
-            }
-        }
-        Ok(*self.infos.entry(taken.info.hash).or_insert(taken.info))
+    let mut size = layout.payload;
+    let mut packs = Vec::new();
+    for (index, id) in layout.indexes.into_iter().rev() {
+        size = size.saturating_add(index.len() as u64);
+        let mut pieces = vec![Piece::Bytes(index)];
+        let ends = if packs.is_empty() { Ends::Here } else { Ends::InNext };
+        pieces.append(&mut payload);
+        packs.push(NewBytes { pieces, id, size, ends });
     }
-
-    fn compress(&mut self, source: &Source<'_>, image: &Image<'_>) -> Result<FrameInfo> {
-        let raw = source.carrier.decode(source.found, source.pack, image)?;
-        let frame = codec::encode(&raw, Codec::Zstd, codec::RELEASE_LEVEL).map_err(broken)?;
-        self.pieces.insert(image.hash, Piece::Bytes(frame.bytes().to_vec()));
-        Ok(*self.infos.entry(image.hash).or_insert(frame.info()))
-    }
+    packs.reverse();
+    packs
 }
 
 fn new_image(source: &Source<'_>, image: &Image<'_>) -> Result<NewImage> {
@@ -168,7 +143,7 @@ fn new_image(source: &Source<'_>, image: &Image<'_>) -> Result<NewImage> {
         Error::check(format!("the target `{text}` in `{}` is of a later release", source.path.display()))
             .hint("install the release of cargo-offload that the program was built with")
     })?;
-    let kernels = source.pack.kernels(image).collect::<std::result::Result<_, _>>().map_err(broken)?;
+    let kernels = source.pack.kernels(image).collect::<std::result::Result<_, _>>()?;
     Ok(NewImage {
         variant: image.variant.to_string(),
         offload_kind: image.offload_kind,
@@ -178,10 +153,6 @@ fn new_image(source: &Source<'_>, image: &Image<'_>) -> Result<NewImage> {
         kernels,
         ..NewImage::new(image.module, target)
     })
-}
-
-fn broken(error: offload_format::Error) -> Error {
-    Error::check(error.to_string())
 }
 
 #[cfg(test)]

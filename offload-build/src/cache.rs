@@ -3,6 +3,7 @@
 //! ```text
 //! <cache>/VERSION/ab/<key>.blob       magic, length, hash, then the bytes that some action made
 //! <cache>/VERSION/ab/<key>.deps       for actions that read headers: what they read, and the key of the result
+//! <cache>/VERSION/ab/<id>.pack         a pack that programs of development builds name
 //! <cache>/VERSION/CACHEDIR.TAG        what this directory is, for backups and for the sweep of a later release
 //! <cache>/VERSION/swept               when entries were last evicted
 //! ```
@@ -14,12 +15,15 @@
 mod blob;
 mod key;
 mod limits;
+mod packs;
 mod sweep;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
+
+use offload_format::pack::CACHE_VAR;
 
 pub(crate) use self::blob::{Blob, Stale};
 pub(crate) use self::key::{Key, KeyBuilder};
@@ -46,11 +50,10 @@ impl Cache {
     /// The user's cache, or one in `OUT_DIR` where there is none or it cannot be written.
     pub(crate) fn open(env: &CargoEnv) -> Result<Cache> {
         let limits = Limits::read(env)?;
-        if let Some(dir) = env.var("OFFLOAD_CACHE_DIR") {
+        if let Some(dir) = env.var(CACHE_VAR) {
             return Cache::at(env.manifest_dir.join(dir).join(VERSION), limits);
         }
-        let shared =
-            env.user_cache_dir().map(|dir| Cache::at(dir.join("cargo-offload").join(VERSION), limits));
+        let shared = env.user_cache_dir().map(|dir| Cache::at(dir.join(VERSION), limits));
         match shared {
             Some(Ok(cache)) => Ok(cache),
             _ => Cache::at(env.out_dir.join("offload-cache"), limits),

@@ -1,6 +1,7 @@
 //! For which targets, how compressed: the merged configuration.
 
 mod compression;
+mod embedding;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,6 +13,7 @@ use serde::de::DeserializeOwned;
 use toml::Value;
 
 use self::compression::Compression;
+pub(crate) use self::embedding::Embedding;
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
@@ -24,6 +26,7 @@ pub(crate) struct Config {
     pub(crate) compression: Settings,
     /// For modules of which nothing else is said.
     strip: Option<bool>,
+    pub(crate) embedding: Embedding,
     /// By kernel module.
     modules: BTreeMap<String, Options>,
 }
@@ -67,6 +70,7 @@ struct Layer {
     targets: Option<Vec<Wanted>>,
     compression: Option<Compression>,
     strip: Option<bool>,
+    embed: Option<Embedding>,
     #[serde(default)]
     modules: BTreeMap<String, Options>,
 }
@@ -85,7 +89,9 @@ impl Config {
         let wanted = layers.iter().filter_map(|layer| layer.compression);
         let compression = Compression::merged(wanted, env.profile.release)?;
         let strip = layers.iter().filter_map(|layer| layer.strip).next_back();
-        let mut config = Config { targets: Vec::new(), compression, strip, modules: BTreeMap::new() };
+        let embedding = layers.iter().filter_map(|layer| layer.embed).next_back().unwrap_or_default();
+        let (targets, modules) = (Vec::new(), BTreeMap::new());
+        let mut config = Config { targets, compression, strip, embedding, modules };
         for text in DEFAULT_TARGETS {
             config.targets.push(required_target(text)?);
         }
@@ -149,7 +155,14 @@ fn environment_layer(env: &CargoEnv) -> Result<Layer> {
     });
     let compression = text("OFFLOAD_COMPRESSION")?
         .map(|text| text.parse::<Compression>().map_err(|error| error.context("OFFLOAD_COMPRESSION")));
-    Ok(Layer { targets: targets.transpose()?, compression: compression.transpose()?, ..Layer::default() })
+    let embed = text("OFFLOAD_EMBED")?
+        .map(|text| text.parse::<Embedding>().map_err(|error| error.context("OFFLOAD_EMBED")));
+    Ok(Layer {
+        targets: targets.transpose()?,
+        compression: compression.transpose()?,
+        embed: embed.transpose()?,
+        ..Layer::default()
+    })
 }
 
 fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T> {
@@ -224,7 +237,7 @@ mod tests {
             ("targets = [\"intel:pcv\"]", "intel:pvc"),
             (
                 "target = []",
-                "unknown field `target`, expected one of `targets`, `compression`, `strip`, `modules`",
+                "unknown field `target`, expected one of `targets`, `compression`, `strip`, `embed`, `modules`",
             ),
             ("compression = { level = 99 }", "from 1 to 22"),
             ("compression = \"lots\"", "\"balanced\""),

@@ -2,12 +2,14 @@
 
 mod archive;
 mod asm;
+mod cached;
 mod elf;
 
 use std::io::{self, Write};
 
 use offload_format::pack::PackLayout;
 
+pub(crate) use self::cached::place;
 use crate::cache::Blob;
 use crate::env::{BinaryFormat, CargoEnv};
 use crate::error::{Error, Result};
@@ -19,6 +21,8 @@ pub(crate) struct Pack {
     pub(crate) layout: PackLayout,
     /// The frames, in the order of `layout.frames`.
     pub(crate) frames: Vec<Blob>,
+    /// Of its descriptor.
+    pub(crate) flags: u16,
 }
 
 /// What a pack is named after.

@@ -6,6 +6,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use offload_format::pack::CACHE_DIRS;
+
 use crate::error::{Error, Result};
 
 /// What cargo tells a build script, read once.
@@ -15,6 +17,8 @@ pub(crate) struct CargoEnv {
     pub(crate) out_dir: PathBuf,
     pub(crate) package: String,
     pub(crate) version: String,
+    /// Where the build runs.
+    pub(crate) host: String,
     pub(crate) target: String,
     pub(crate) cfg: TargetCfg,
     pub(crate) profile: Profile,
@@ -63,6 +67,7 @@ impl CargoEnv {
             out_dir: required("OUT_DIR")?.into(),
             package: required("CARGO_PKG_NAME")?,
             version: required("CARGO_PKG_VERSION")?,
+            host: required("HOST")?,
             target: required("TARGET")?,
             cfg: TargetCfg {
                 arch: required("CARGO_CFG_TARGET_ARCH")?,
@@ -149,17 +154,12 @@ impl CargoEnv {
         found
     }
 
-    /// Where caches of this user belong on this system.
+    /// Where the compile cache of this user belongs on this system.
     pub(crate) fn user_cache_dir(&self) -> Option<PathBuf> {
-        let dir = |name| env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
-        let home = || dir("HOME");
-        if cfg!(windows) {
-            dir("LOCALAPPDATA")
-        } else if cfg!(target_os = "macos") {
-            home().map(|home| home.join("Library/Caches"))
-        } else {
-            dir("XDG_CACHE_HOME").or_else(|| home().map(|home| home.join(".cache")))
-        }
+        CACHE_DIRS.iter().find_map(|(name, below)| {
+            let dir = PathBuf::from(env::var_os(name)?);
+            dir.is_absolute().then(|| dir.join(below))
+        })
     }
 
     /// The variables that child processes keep; everything else could change what a compiler does unseen.

@@ -1,15 +1,22 @@
 //! Actions that are under way in this process, so that two targets that need the same result make it once.
 
-use std::collections::BTreeSet;
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use crate::cache::Key;
 
-/// The keys of the actions that run now.
+/// The actions that run now.
 #[derive(Debug, Default)]
 pub(crate) struct Flights {
-    running: Mutex<BTreeSet<Key>>,
-    landed: Condvar,
+    running: Mutex<BTreeMap<Key, Running>>,
+}
+
+/// An action, and those who wait for it. They are woken one by one: thousands of modules may want one result.
+#[derive(Debug, Default)]
+struct Running {
+    busy: bool,
+    waiting: usize,
+    landed: Arc<Condvar>,
 }
 
 /// The right to run an action; others that want the same one wait until it is dropped.
@@ -23,21 +30,33 @@ impl Flights {
     /// Waits while the action `key` runs elsewhere. What it made is in the cache then: look before running.
     pub(crate) fn enter(&self, key: Key) -> Flight<'_> {
         let mut running = self.running();
-        while !running.insert(key) {
-            running = self.landed.wait(running).unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut action = running.entry(key).or_default();
+        action.waiting = action.waiting.saturating_add(1);
+        while action.busy {
+            let landed = action.landed.clone();
+            running = landed.wait(running).unwrap_or_else(|poisoned| poisoned.into_inner());
+            action = running.entry(key).or_default();
         }
+        action.waiting = action.waiting.saturating_sub(1);
+        action.busy = true;
         Flight { flights: self, key }
     }
 
-    fn running(&self) -> MutexGuard<'_, BTreeSet<Key>> {
+    fn running(&self) -> MutexGuard<'_, BTreeMap<Key, Running>> {
         self.running.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
 impl Drop for Flight<'_> {
     fn drop(&mut self) {
-        self.flights.running().remove(&self.key);
-        self.flights.landed.notify_all();
+        let mut running = self.flights.running();
+        match running.get_mut(&self.key) {
+            Some(action) if action.waiting > 0 => {
+                action.busy = false;
+                action.landed.notify_one();
+            }
+            _ => drop(running.remove(&self.key)),
+        }
     }
 }
 
@@ -64,5 +83,6 @@ mod tests {
             drop(flights.enter(KeyBuilder::new("y").finish()));
         });
         assert_eq!(most.into_inner(), 1);
+        assert!(flights.running().is_empty());
     }
 }

@@ -65,6 +65,7 @@ pub(crate) fn run(modules: &[(&str, &Build)], owner: Owner<'_>) -> Result<()> {
             Some(reason) => skipped(&env, modules, reason)?,
             None => packed(&env, &cache, (&config, &variants))?,
         };
+        let pack = embed::place((&env, &cache), config.embedding, pack)?;
         embed::embed(&env, owner, &pack)
     })?;
     modules.iter().try_for_each(|(name, _)| generate::write(&env, name, &anchor))?;
@@ -91,7 +92,7 @@ fn skipped(env: &CargoEnv, modules: &[(&str, &Build)], reason: &str) -> Result<P
     for (module, _) in modules {
         builder.notice(NoticeKind::SkippedBuild, [module, "", reason]);
     }
-    Ok(Pack { layout: builder.finish()?, frames: Vec::new() })
+    Ok(Pack { layout: builder.finish()?, frames: Vec::new(), flags: 0 })
 }
 
 /// Compiles every module and packs what comes of it.

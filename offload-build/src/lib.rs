@@ -13,7 +13,7 @@
 //!
 //! 1. `targets` under `[package.metadata.offload]` of the crate's own manifest,
 //! 2. the file that the environment variable `OFFLOAD_CONFIG` names,
-//! 3. `OFFLOAD_TARGETS` (separated by commas) and `OFFLOAD_COMPRESSION` (a mode or a level).
+//! 3. `OFFLOAD_TARGETS` (separated by commas), `OFFLOAD_COMPRESSION` (a mode or a level) and `OFFLOAD_EMBED`.
 //!
 //! The file and the manifest may also say how a module is compiled, on top of what build.rs says:
 //!
@@ -22,6 +22,7 @@
 //!
 //! compression = "balanced"    # "none", "fast", "max", "archive", { level = 7 }, { mode = "max", level = 20 }
 //! strip = false               # true: images for AMD without symbol table, line tables and `.comment`
+//! embed = "auto"              # "always", "release"
 //!
 //! [modules.attention]
 //! variants = { HEAD_DIM = [64, 128], T = ["half", "float"] } # one module for each combination
@@ -43,6 +44,15 @@
 //! | `balanced` | what resembles what, and what a filter saves, is measured; the default of release builds | 19 |
 //! | `max` | more is measured, and closer | 22 |
 //! | `archive` | LZMA, for downloads: an image takes ten times as long to read, and the program needs the feature `archive` of `offload-rt` | |
+//!
+//! | embed | which packs the program carries |
+//! |---|---|
+//! | `auto` | all; in development builds those below 4 MiB. The others stay in the compile cache, where the program reads them: linking it copies no large payload |
+//! | `always` | all |
+//! | `release` | in development builds none, in others all |
+//!
+//! A development build has `opt-level = 0` and inherits `dev`, and is for the machine that builds it. Such a program runs as
+//! long as the compile cache has its packs, and with the same `OFFLOAD_CACHE_DIR`; `cargo build` makes what is gone anew.
 //!
 //! | variable | meaning |
 //! |---|---|

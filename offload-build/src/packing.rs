@@ -43,7 +43,7 @@ pub(crate) fn pack(
     }
     let layout = builder.finish()?;
     let blobs = layout.frames.iter().map(|placement| frames.blob(placement.hash)).collect::<Result<_>>()?;
-    Ok(Pack { layout, frames: blobs })
+    Ok(Pack { layout, frames: blobs, flags: 0 })
 }
 
 /// The plan for these images, made before or now.

@@ -20,6 +20,7 @@
 //! # Ok::<(), offload_format::Error>(())
 //! ```
 
+mod cached;
 mod elsewhere;
 pub mod layout;
 mod page;
@@ -29,8 +30,9 @@ mod record;
 mod tables;
 mod write;
 
+pub use self::cached::{CACHE, CACHE_DIRS, CACHE_VAR, cached_file, cached_name};
 pub use self::elsewhere::{ELSEWHERE, Elsewhere};
 pub use self::page::{PageCache, Pages};
 pub use self::read::Pack;
 pub use self::record::{ArgInfo, ArgKind, Block, Image, KernelInfo, Notice, NoticeKind};
-pub use self::write::{NewBlock, NewImage, PackBuilder, PackLayout, Placement};
+pub use self::write::{NewBlock, NewImage, PackBuilder, PackLayout, Placement, SharedLayout};

@@ -24,10 +24,10 @@ mod tree;
 mod twins;
 
 pub use self::budget::{InTurn, MEMORY, Need, Pool, TABLES, Workers};
-pub use self::encode::{encode_block, encode_image, in_block, stream};
+pub use self::encode::{block_need, encode_block, encode_image, image_need, in_block, stream};
 pub use self::plan::{BlockPlan, Plan, Step};
 
-use crate::codec::{Codec, Filter};
+use crate::codec::{Codec, DEV_LEVEL, Filter, RELEASE_LEVEL};
 use crate::{Error, Hash128, ImageKind};
 
 /// An image to be packed.
@@ -53,6 +53,9 @@ pub trait Source: Sync {
     fn read(&self, hash: Hash128) -> Result<Vec<u8>, Self::Error>;
 }
 
+/// zstd's last level.
+pub const MAX_LEVEL: i32 = 22;
+
 /// How hard to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Effort {
@@ -75,6 +78,17 @@ pub struct Settings {
     pub effort: Effort,
     /// The level of zstd, 1 to 22; LZMA has none.
     pub level: i32,
+}
+
+impl Effort {
+    /// The level of zstd for those who say nothing of it.
+    pub fn usual_level(self) -> i32 {
+        match self {
+            Effort::None | Effort::Fast => DEV_LEVEL,
+            Effort::Balanced | Effort::Archive => RELEASE_LEVEL,
+            Effort::Max => MAX_LEVEL,
+        }
+    }
 }
 
 /// Images below this size share blocks.

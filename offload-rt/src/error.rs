@@ -77,6 +77,9 @@ impl fmt::Display for Error {
                 write!(f, "no kernel module `{}`", escape(module))?;
                 list(f, "left out of this build", missing)?;
                 match present.as_slice() {
+                    [] if !missing.is_empty() => f.write_str(
+                        "\nhint: `cargo build` makes packs of the compile cache anew; packs of a finished program belong beside it",
+                    ),
                     [] => f.write_str("; there are no kernel modules at all\nhint: a crate with kernels is linked only if the program mentions it, as with `use my_kernels as _;`"),
                     names => write!(f, "\nhint: there are {}", names.join(", ")),
                 }

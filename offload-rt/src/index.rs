@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use offload_format::Hash128;
-use offload_format::pack::{Image, NoticeKind, Pack};
+use offload_format::pack::{CACHE, Image, NoticeKind, Pack};
 
 use crate::entry::{Entry, PackInfo};
 use crate::once::ForkOnce;
@@ -98,7 +98,11 @@ impl Index {
         let mut opened = BTreeSet::new();
         for there in pack.elsewhere() {
             let there = there?;
-            let found = sections::open_beside(&there, home.as_deref()).and_then(|bytes| {
+            let bytes = match pack.meta(CACHE) {
+                Some(release) => sections::open_cached(&there, release),
+                None => sections::open_beside(&there, home.as_deref()),
+            };
+            let found = bytes.and_then(|bytes| {
                 // A pack of a file that refers to further files would not be one that this project writes.
                 let found = FoundPack { bytes, home: None };
                 self.add(found, seen).map_err(|error| format!("pack file `{}`: {error}", there.file()))

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub(crate) use self::beside::MappedPack;
-pub(crate) use self::beside::open as open_beside;
+pub(crate) use self::beside::{open as open_beside, open_cached};
 
 #[cfg(target_os = "linux")]
 pub(crate) use self::linux::{at, own, process};

@@ -5,7 +5,9 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use offload_format::pack::Pack;
-use offload_format::pack::layout::{ALIGN, HEADER_SIZE, MAGIC};
+use offload_format::pack::layout::{HEADER_SIZE, MAGIC};
+
+use super::MAX_INDEX;
 
 /// Linkers keep this alignment, in memory and in the file.
 const STEP: usize = 8;
@@ -42,20 +44,24 @@ pub(super) fn pack_offsets(file: &mut File) -> io::Result<BTreeSet<u64>> {
     }
 }
 
-/// Where the packs of a file start that consists of packs: headers alone are read, however large they are.
+/// Where the packs of a file start that consists of packs: indexes alone are read, however large the packs are.
 fn walk(file: &mut File) -> io::Result<Option<BTreeSet<u64>>> {
     let size = file.metadata()?.len();
     let mut offsets = BTreeSet::new();
     let mut at = 0u64;
     while at < size {
-        let mut header = Vec::new();
-        file.seek(SeekFrom::Start(at))?;
-        file.take(HEADER_SIZE).read_to_end(&mut header)?;
-        let Ok((pack_size, _)) = Pack::sizes(&header) else { return Ok(None) };
+        let Some(next) = next(file, at).filter(|(end, _)| *end <= size) else { return Ok(None) };
         offsets.insert(at);
-        let end = at.checked_add(pack_size).filter(|end| *end <= size);
-        let Some(next) = end.and_then(|end| end.checked_next_multiple_of(ALIGN)) else { return Ok(None) };
-        at = next;
+        at = next.1;
     }
     Ok(Some(offsets).filter(|offsets| !offsets.is_empty()))
+}
+
+/// Where the pack at `at` ends, and where the next one starts.
+fn next(file: &mut File, at: u64) -> Option<(u64, u64)> {
+    let header = super::read_at(file, at, HEADER_SIZE).ok()?;
+    let (size, payload) = Pack::sizes(&header).ok().filter(|(_, payload)| *payload <= MAX_INDEX)?;
+    let index = super::read_at(file, at, payload).ok()?;
+    let pack = Pack::parse_index(&index).ok()?;
+    Some((at.checked_add(size)?, at.checked_add(pack.next())?))
 }

@@ -1,12 +1,12 @@
 //! `compression`: the setting in `offload.toml`.
 
-use offload_format::packer::Effort;
 use serde::Serialize;
 use toml_edit::Value;
 
 use crate::cli;
+use crate::compression::{Word, parse};
 use crate::config_file::ConfigFile;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exit::ExitStatus;
 use crate::output::Output;
 
@@ -29,10 +29,8 @@ pub(super) fn run(output: &Output, args: &cli::Compression) -> Result<ExitStatus
 }
 
 fn setting(text: &str) -> Result<Value> {
-    match (text.parse::<Effort>(), text.parse()) {
-        (Ok(mode), _) => Ok(Value::from(mode.to_string())),
-        (_, Ok(level @ 1..=22)) => Ok(Value::InlineTable([("level", level)].into_iter().collect())),
-        _ => Err(Error::usage(format!("`{}` is no compression", text.escape_default()))
-            .hint("write `none`, `fast`, `balanced`, `max` or `archive`, or a level from 1 to 22")),
-    }
+    Ok(match parse(text)? {
+        Word::Mode(mode) => Value::from(mode.to_string()),
+        Word::Level(level) => Value::InlineTable([("level", i64::from(level))].into_iter().collect()),
+    })
 }

@@ -6,15 +6,15 @@ use std::path::Path;
 use offload_format::pack::{Image, NoticeKind};
 use serde::Serialize;
 
-use crate::carrier::elf::Place;
 use crate::cli;
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
+use crate::holdings::{Crate, Opened};
+use crate::moves::{Form, Names, Sharing, Wish, moved};
 use crate::output::{Output, escaped};
-use crate::program::{self, Program};
-use crate::rewrite::{self, Destination, NewPack};
+use crate::rewrite::Destination;
 use crate::target_filter::TargetFilter;
-use crate::thin::{self, About, Source};
+use crate::thin::Storage;
 
 /// What the program says at run time about a target that is gone.
 const REASON: &str = "`cargo offload prune` has removed it from the program";
@@ -51,17 +51,26 @@ enum Choice {
 pub(super) fn run(output: &Output, args: &cli::Prune) -> Result<ExitStatus> {
     let choice = Choice::new(args)?;
     let destination = Destination::new(&args.path, &args.destination)?;
-    let program = Program::open(&args.path)?;
-    let (dropped, kept) = dropped(&program, &choice)?;
-    let packs = new_packs(&program, &choice)?;
-    let sizes = rewrite::rewrite(program.file(), packs)?.publish(&destination)?;
+    let opened = Opened::open(&args.path)?;
+    let mut crates = opened.crates()?;
+    choice.check(&opened, &crates)?;
+    let dropped = thin_out(&mut crates, &choice)?;
+    let kept = crates.iter().flat_map(|one| &one.piles).map(|pile| pile.images.len() as u64).sum();
+    let wish = Wish { form: Form::Kept, sharing: Sharing::Kept, storage: Storage::Kept };
+    let published =
+        moved(crates, &Names::new(&args.path, &destination), wish)?.publish(&opened.program, &destination)?;
+    let mut size_before = opened.program.size()?;
+    for (_, file) in opened.files() {
+        size_before = size_before.saturating_add(file.size()?);
+    }
+    let files = published.files.iter().map(|(_, size)| size).sum::<u64>();
     let summary = Summary {
         reason: "pruned",
         path: destination.path(),
-        images_kept: kept as u64,
+        images_kept: kept,
         images_dropped: dropped.len() as u64,
-        size_before: sizes.before,
-        size_after: sizes.after,
+        size_before,
+        size_after: published.program.saturating_add(files),
     };
     tell(output, &dropped, &summary)
 }
@@ -102,34 +111,54 @@ impl Choice {
         let named = self.filters().iter().any(|filter| filter.matches(target));
         named == matches!(self, Choice::Keep(_))
     }
-}
 
-/// What goes, and how many images stay, after it is clear that the request makes sense for this file.
-fn dropped(program: &Program, choice: &Choice) -> Result<(Vec<Dropped>, usize)> {
-    program.refuse_elsewhere()?;
-    let images = program.images()?;
-    let shown = program.path().display();
-    let present: BTreeSet<&str> = images.iter().map(|(_, image, _)| image.target_text).collect();
-    let list = escaped(&present.iter().copied().collect::<Vec<_>>().join(", "));
-    for filter in choice.filters() {
-        if !present.iter().any(|target| filter.matches(target)) {
-            let text = format!("`{shown}` has no image for `{}`", filter.given().escape_default());
-            return Err(Error::usage(text).hint(format!("it has {list}")));
+    /// # Errors
+    /// The request makes no sense for this file.
+    fn check(&self, opened: &Opened, crates: &[Crate<'_>]) -> Result<()> {
+        let shown = opened.program.path().display();
+        let images = crates.iter().flat_map(|one| &one.piles).flat_map(|pile| &pile.images);
+        let present: BTreeSet<&str> = images.map(|image| image.target_text).collect();
+        let list = escaped(&present.iter().copied().collect::<Vec<_>>().join(", "));
+        for filter in self.filters() {
+            if !present.iter().any(|target| filter.matches(target)) {
+                let text = format!("`{shown}` has no image for `{}`", filter.given().escape_default());
+                return Err(Error::usage(text).hint(format!("it has {list}")));
+            }
         }
+        let kept = present.iter().filter(|target| self.keeps(target)).count();
+        if kept == 0 || kept == present.len() {
+            let what =
+                if kept == 0 { "no image of it would be left" } else { "every image of it would stay" };
+            return Err(Error::usage(format!("`{shown}`: {what}")).hint(format!("it has {list}")));
+        }
+        Ok(())
     }
-    let kept = images.iter().filter(|(_, image, _)| choice.keeps(image.target_text)).count();
-    if kept == 0 || kept == images.len() {
-        let what = if kept == 0 { "no image of it would be left" } else { "every image of it would stay" };
-        return Err(Error::usage(format!("`{shown}`: {what}")).hint(format!("it has {list}")));
-    }
-    let gone = images.into_iter().filter(|(_, image, _)| !choice.keeps(image.target_text));
-    Ok((gone.map(message).collect(), kept))
 }
 
-fn message((package, image, stored_size): (String, Image<'_>, u64)) -> Dropped {
+/// Takes out what goes, and has the packs say so.
+fn thin_out(crates: &mut [Crate<'_>], choice: &Choice) -> Result<Vec<Dropped>> {
+    let mut dropped = Vec::new();
+    for one in crates {
+        // Variants and parts of a module for one target are told once.
+        let mut removed: BTreeSet<[String; 3]> = BTreeSet::new();
+        for pile in &mut one.piles {
+            let gone = pile.images.extract_if(.., |image| !choice.keeps(image.target_text));
+            for image in gone {
+                let (_, stored_size) = pile.source.pack.stored(&image)?;
+                removed.insert([image.module, image.target_text, REASON].map(str::to_string));
+                dropped.push(message(&one.about.package, (image, stored_size)));
+            }
+        }
+        one.about.missing.extend(removed.into_iter().map(|texts| (NoticeKind::Pruned, texts)));
+        one.piles.retain(|pile| !pile.images.is_empty());
+    }
+    Ok(dropped)
+}
+
+fn message(package: &str, (image, stored_size): (Image<'_>, u64)) -> Dropped {
     Dropped {
         reason: "dropped",
-        package,
+        package: package.to_string(),
         module: image.module.to_string(),
         variant: image.variant.to_string(),
         part: image.part.to_string(),
@@ -137,23 +166,4 @@ fn message((package, image, stored_size): (String, Image<'_>, u64)) -> Dropped {
         stored_size,
         raw_size: image.raw_size,
     }
-}
-
-/// The program's packs without what goes; all of them, because they move closer together.
-fn new_packs(program: &Program, choice: &Choice) -> Result<Vec<NewPack>> {
-    let places = program.places()?.into_iter();
-    places.map(|(found, pack, place)| new_pack(program.source(found, &pack), place, choice)).collect()
-}
-
-fn new_pack(source: Source<'_>, place: Place, choice: &Choice) -> Result<NewPack> {
-    let images = program::images(source.pack)?;
-    let (kept, gone): (Vec<_>, Vec<_>) =
-        images.into_iter().partition(|image| choice.keeps(image.target_text));
-    let mut about = About::of(source.pack)?;
-    let text = |image: &Image<'_>| [image.module, image.target_text, REASON].map(str::to_string);
-    // Variants and parts of a module for one target are told once.
-    let removed: BTreeSet<[String; 3]> = gone.iter().map(text).collect();
-    about.missing.extend(removed.into_iter().map(|texts| (NoticeKind::Pruned, texts)));
-    let bytes = thin::rebuild(&about, &[(source, kept)])?;
-    Ok(NewPack { flags: place.descriptor.flags, place, bytes })
 }

@@ -1,20 +1,19 @@
-//! `repack`: the images of a linked program beside it, in one file or one a family, and back into it.
+//! `repack`: the images of a linked program beside it or back in it, compressed otherwise, shared by its crates.
 
-mod embed;
-mod outside;
+use std::path::Path;
 
-use std::path::{Path, PathBuf};
-
+use offload_format::packer::Settings;
 use serde::Serialize;
 
 use crate::cli;
-use crate::error::Result;
+use crate::compression;
+use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
+use crate::holdings::{Crate, Opened};
+use crate::moves::{Form, Names, Sharing, Wish, moved};
 use crate::output::Output;
-use crate::program::Program;
-use crate::publish::publish_pack;
-use crate::rewrite::{self, Destination, NewPack};
-use crate::thin::NewBytes;
+use crate::rewrite::Destination;
+use crate::thin::Storage;
 
 #[derive(Debug, Serialize)]
 struct Written<'a> {
@@ -31,32 +30,62 @@ struct Summary<'a> {
     size_after: u64,
 }
 
-/// What a program becomes.
-#[derive(Debug)]
-struct Repacked {
-    packs: Vec<NewPack>,
-    /// Files to be written beside it, each with its packs.
-    files: Vec<(PathBuf, Vec<NewBytes>)>,
-}
-
 pub(super) fn run(output: &Output, args: &cli::Repack) -> Result<ExitStatus> {
+    let wish = wish(args)?;
     let destination = Destination::new(&args.path, &args.destination)?;
-    let program = Program::open(&args.path)?;
-    let repacked = match &args.form {
-        cli::Form { embed: true, .. } => embed::repack(&program)?,
-        cli::Form { split: true, .. } => outside::repack(&program, outside::Files::Families(&destination))?,
-        _ => outside::repack(&program, outside::Files::One(&destination))?,
-    };
-    // The layout is checked before the first file appears, and a program never appears before what it refers to.
-    let rewritten = rewrite::rewrite(program.file(), repacked.packs)?;
-    for (path, packs) in &repacked.files {
-        let size = publish_pack(path, packs)?;
+    let opened = Opened::open(&args.path)?;
+    let crates = opened.crates()?;
+    refuse_idle(&opened, &crates, wish)?;
+    let moved = moved(crates, &Names::new(&args.path, &destination), wish)?;
+    let published = moved.publish(&opened.program, &destination)?;
+    for (path, size) in published.files {
         let text = format!("`{}` has {size} bytes", path.display());
-        output.message(&Written { reason: "written", path, size }, &text)?;
+        output.message(&Written { reason: "written", path: &path, size }, &text)?;
     }
-    let sizes = rewritten.publish(&destination)?;
-    let (path, size_before, size_after) = (destination.path(), sizes.before, sizes.after);
+    let (path, size_before, size_after) = (destination.path(), opened.program.size()?, published.program);
     let text = format!("`{}` has {size_after} of {size_before} bytes", path.display());
     output.message(&Summary { reason: "repacked", path, size_before, size_after }, &text)?;
     Ok(ExitStatus::Success)
+}
+
+fn wish(args: &cli::Repack) -> Result<Wish> {
+    let form = match args.form {
+        cli::Form { sidecar: true, .. } => Form::One,
+        cli::Form { split: true, .. } => Form::Families,
+        cli::Form { embed: true, .. } => Form::Embedded,
+        _ => Form::Kept,
+    };
+    let sharing = match (args.merge, args.unmerge) {
+        (true, _) => Sharing::Merged,
+        (_, true) => Sharing::Apart,
+        _ => Sharing::Kept,
+    };
+    let settings: Option<Settings> = args.compression.as_deref().map(compression::settings).transpose()?;
+    let storage = match (settings, sharing) {
+        (Some(settings), _) => Storage::Anew(settings),
+        (None, Sharing::Merged) => Storage::Planned,
+        _ => Storage::Kept,
+    };
+    Ok(Wish { form, sharing, storage })
+}
+
+/// What would change nothing was not meant.
+fn refuse_idle(opened: &Opened, crates: &[Crate<'_>], wish: Wish) -> Result<()> {
+    let path = opened.program.path().display();
+    let mut piles = crates.iter().flat_map(|one| &one.piles).peekable();
+    if piles.peek().is_none() {
+        return Err(Error::usage(format!("`{path}` has no images")));
+    }
+    if opened.program.is_packs() && wish.form != Form::Kept {
+        return Err(Error::usage(format!("`{path}` is a file of packs")).hint("name the program beside it"));
+    }
+    let only_form = wish.sharing == Sharing::Kept && wish.storage == Storage::Kept;
+    if only_form && wish.form == Form::Embedded && piles.all(|pile| pile.file.is_none()) {
+        return Err(Error::usage(format!("the images of `{path}` are in it already")));
+    }
+    if wish.sharing == Sharing::Merged && crates.iter().filter(|one| !one.piles.is_empty()).count() < 2 {
+        return Err(Error::usage(format!("`{path}` has images of one crate alone"))
+            .hint("the images of one crate share already"));
+    }
+    Ok(())
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use offload_format::pack::Pack;
 use serde::Serialize;
 
+use crate::beside;
 use crate::carrier::{Carrier, FoundPack};
 use crate::cli;
 use crate::error::Result;
@@ -84,7 +85,7 @@ fn verify_beside(output: &Output, path: &Path, (carrier, summary): (&Carrier, &m
     let mut files: BTreeMap<String, Result<Carrier>> = BTreeMap::new();
     for (_, pack) in carrier.packs() {
         for there in pack.elsewhere().flatten() {
-            let open = || Carrier::open(&path.with_file_name(there.file()));
+            let open = || Carrier::open(&beside::file(path, &pack, &there));
             let file = files.entry(there.file().to_string()).or_insert_with(open);
             let found = file.as_ref().map(|file| {
                 let mut packs = file.packs();

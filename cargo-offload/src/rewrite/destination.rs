@@ -1,4 +1,4 @@
-//! Where a changed program goes, and how it gets there: whole, read back, or not at all.
+//! Where a changed program goes, and how it gets there: whole, and read back.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,19 +9,13 @@ use super::Rewritten;
 use crate::carrier::Carrier;
 use crate::cli;
 use crate::error::{Error, Result};
+use crate::publish::Staged;
 
 /// The file to write and the one whose rights it gets.
 #[derive(Debug)]
 pub(crate) struct Destination {
     path: PathBuf,
     like: PathBuf,
-}
-
-/// Sizes of a program in bytes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sizes {
-    pub(crate) before: u64,
-    pub(crate) after: u64,
 }
 
 impl Destination {
@@ -43,8 +37,8 @@ impl Destination {
 }
 
 impl Rewritten {
-    /// Writes the program beside its destination, finds its packs again, and only then lets it appear.
-    pub(crate) fn publish(&self, destination: &Destination) -> Result<Sizes> {
+    /// Writes the program beside its destination, and finds its packs again.
+    pub(crate) fn stage(&self, destination: &Destination) -> Result<Staged> {
         let Destination { path, like } = destination;
         let failed = |error: io::Error| Error::io("write", path, &error);
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -52,12 +46,10 @@ impl Rewritten {
         let mut file = tempfile::Builder::new().prefix(".offload-").tempfile_in(parent).map_err(failed)?;
         self.write_to(file.as_file_mut()).map_err(failed)?;
         self.read_back(file.path(), path)?;
-        let after = file.as_file().metadata().map_err(failed)?.len();
         file.as_file().set_permissions(data.permissions()).map_err(failed)?;
         // The input may be the only copy.
         file.as_file().sync_all().map_err(failed)?;
-        file.persist(path).map_err(|error| failed(error.error))?;
-        Ok(Sizes { before: data.len(), after })
+        Ok(Staged::new(path, file))
     }
 
     fn read_back(&self, written: &Path, shown: &Path) -> Result<()> {

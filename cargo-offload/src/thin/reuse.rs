@@ -1,24 +1,19 @@
-//! Which frames of an old pack can be taken as they are.
+//! Which frames of old packs can be taken as they are, and how.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use offload_format::codec::{FrameInfo, InBlock};
-use offload_format::pack::{Block, Image, NewBlock, Pack};
-use offload_format::{Error, Hash128};
+use offload_format::Hash128;
+use offload_format::codec::{Codec, FrameInfo, InBlock};
+use offload_format::pack::{Block, Image, NewBlock};
+use offload_format::packer::{Plan, Step};
+
+use super::stock::{Item, Stock};
+use crate::error::Result;
 
 /// Longer chains of parents are damage.
 const MOST_ANCESTORS: usize = 4;
 
-/// What can stay of one pack.
-#[derive(Debug, Default)]
-pub(super) struct Reuse {
-    /// Images whose frame makes sense without those that are left out.
-    frames: BTreeSet<Hash128>,
-    /// Blocks of which at least half stays.
-    blocks: BTreeMap<u32, Block>,
-}
-
-/// A frame that is copied: its place in the payload, its size, and what the new pack records.
+/// A frame that is copied: its place in its payload, its size, and what the new pack records.
 #[derive(Debug)]
 pub(super) struct Taken {
     pub(super) info: FrameInfo,
@@ -29,47 +24,87 @@ pub(super) struct Taken {
     pub(super) hash: Hash128,
 }
 
-impl Reuse {
-    /// For a pack of `kept` images of `pack`; nobody may build on one of `shared`.
-    pub(super) fn of(
-        pack: &Pack<'_>,
-        (kept, shared): (&[Image<'_>], &BTreeSet<Hash128>),
-    ) -> Result<Reuse, Error> {
-        let mut reuse = Reuse::default();
-        let hashes: BTreeSet<Hash128> = kept.iter().map(|image| image.hash).collect();
-        let hashes: BTreeSet<Hash128> = hashes.difference(shared).copied().collect();
-        let mut held: BTreeMap<u32, BTreeMap<u64, u64>> = BTreeMap::new();
-        for image in kept {
-            if let Some(block) = image.block {
-                held.entry(block).or_default().insert(image.offset, image.raw_size);
-            } else if chain_stays(pack, image, &hashes)? {
-                reuse.frames.insert(image.hash);
-            }
+/// The images that have to be stored anew: whole families of which somebody's parent is gone, because another parent may
+/// be better for all, and the images of blocks of which less than half stays.
+pub(super) fn loose(stock: &Stock<'_>) -> Result<BTreeSet<Hash128>> {
+    let mut families: BTreeMap<(usize, Hash128), (Vec<Hash128>, Chain)> = BTreeMap::new();
+    let mut blocks: BTreeMap<(usize, Hash128), (Vec<Hash128>, u64, Block)> = BTreeMap::new();
+    for item in stock.items() {
+        let (hash, payload) = (item.image.hash, item.payload);
+        if let Some(block) = item.image.block {
+            let block = item.pack.block(block)?;
+            let (members, held, _) =
+                blocks.entry((payload, block.hash)).or_insert_with(|| (Vec::new(), 0, block));
+            members.push(hash);
+            *held = held.saturating_add(item.image.raw_size);
+        } else {
+            let (root, chain) = chain(stock, item)?;
+            let (members, whole) =
+                families.entry((payload, root)).or_insert_with(|| (Vec::new(), Chain::Whole));
+            members.push(hash);
+            *whole = (*whole).min(chain);
         }
-        for (index, sizes) in held {
-            let block = pack.block(index)?;
-            let stays = sizes.values().fold(0u64, |sum, size| sum.saturating_add(*size));
-            if block.parent.is_none() && stays >= block.raw_size / 2 {
-                reuse.blocks.insert(index, block);
-            }
-        }
-        Ok(reuse)
     }
+    let families = families.into_values().filter(|(_, chain)| *chain == Chain::Broken).map(|(all, _)| all);
+    let goes = |(_, held, block): &(_, u64, Block)| block.parent.is_some() || *held < block.raw_size / 2;
+    let blocks = blocks.into_values().filter(goes).map(|(all, ..)| all);
+    Ok(families.chain(blocks).flatten().collect())
+}
 
-    /// How `image` is taken over, unless it has to be compressed anew.
-    pub(super) fn take(&self, pack: &Pack<'_>, image: &Image<'_>) -> Result<Option<Taken>, Error> {
+/// Whether all ancestors of an image stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Chain {
+    Broken,
+    Whole,
+}
+
+/// The oldest ancestor of an image, which names its family.
+fn chain(stock: &Stock<'_>, item: &Item<'_>) -> Result<(Hash128, Chain)> {
+    let (mut oldest, mut chain) = (item.image.hash, Chain::Whole);
+    let mut next = item.image.parent;
+    for _ in 0..MOST_ANCESTORS {
+        let Some(index) = next else { return Ok((oldest, chain)) };
+        let parent = item.pack.image(index)?;
+        // What lies in a block is nobody's parent.
+        if parent.block.is_some() || !stock.lends(parent.hash, item.payload) {
+            chain = Chain::Broken;
+        }
+        (oldest, next) = (parent.hash, parent.parent);
+    }
+    Ok((oldest, Chain::Broken))
+}
+
+impl Taken {
+    /// How the frame of `item` is taken over.
+    pub(super) fn of(item: &Item<'_>) -> Result<Taken> {
+        let image = &item.image;
         let info = FrameInfo::new(image.codec, image.stored_size, (image.raw_size, image.hash));
         if let Some(index) = image.block {
-            return Ok(self.blocks.get(&index).map(|block| in_block(block, (info, image))));
+            return Ok(in_block(&item.pack.block(index)?, (info, image)));
         }
-        if !self.frames.contains(&image.hash) {
-            return Ok(None);
-        }
-        let parent = image.parent.map(|parent| pack.image(parent)).transpose()?;
-        let info = info.related(image.filter, parent.map(|parent| parent.hash));
+        let info = info.related(image.filter, parent(item)?.map(|parent| parent.hash));
         let (offset, size) = (image.offset, image.stored_size);
-        Ok(Some(Taken { info, block: None, offset, size, hash: image.hash }))
+        Ok(Taken { info, block: None, offset, size, hash: image.hash })
     }
+
+    /// The same, if the image's old frame is the one that `plan` wants.
+    pub(super) fn as_planned(plan: &Plan, item: &Item<'_>) -> Result<Option<Taken>> {
+        let Some(Step::Frame { codec, filter, parent: wanted }) = plan.step(item.image.hash) else {
+            return Ok(None);
+        };
+        let parent = parent(item)?;
+        let same_parent = match (&parent, wanted) {
+            (None, None) => true,
+            (Some(parent), Some(wanted)) => parent.hash == *wanted && parent.filter == plan.filter(*wanted),
+            _ => false,
+        };
+        let alone = item.image.block.is_none() && item.image.codec == *codec && item.image.filter == *filter;
+        if alone && same_parent && *codec != Codec::Raw { Taken::of(item).map(Some) } else { Ok(None) }
+    }
+}
+
+fn parent<'a>(item: &Item<'a>) -> Result<Option<Image<'a>>> {
+    Ok(item.image.parent.map(|parent| item.pack.image(parent)).transpose()?)
 }
 
 fn in_block(block: &Block, (info, image): (FrameInfo, &Image<'_>)) -> Taken {
@@ -77,18 +112,4 @@ fn in_block(block: &Block, (info, image): (FrameInfo, &Image<'_>)) -> Taken {
     let new = NewBlock { codec: block.codec, stored_size: size, raw_size: block.raw_size, hash };
     let info = info.related(image.filter, None).in_block(InBlock { hash, offset: image.offset });
     Taken { info, block: Some(new), offset: block.offset, size, hash }
-}
-
-fn chain_stays(pack: &Pack<'_>, image: &Image<'_>, kept: &BTreeSet<Hash128>) -> Result<bool, Error> {
-    let mut next = image.parent;
-    for _ in 0..MOST_ANCESTORS {
-        let Some(index) = next else { return Ok(true) };
-        let parent = pack.image(index)?;
-        // What lies in a block is nobody's parent.
-        if parent.block.is_some() || !kept.contains(&parent.hash) {
-            return Ok(false);
-        }
-        next = parent.parent;
-    }
-    Ok(false)
 }

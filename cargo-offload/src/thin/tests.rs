@@ -1,57 +1,83 @@
 //! Rebuilding packs whose index is in pages.
 
-use offload_format::codec;
+use std::collections::BTreeMap;
+
+use offload_format::codec::{self, Codec};
 
 use super::*;
-use crate::program;
-use crate::publish::publish_pack;
+use crate::program::{self, Program};
+use crate::publish::stage_pack;
 
-/// A pack of `modules` modules in a file of `dir`.
+/// A pack of `modules` modules in the file `path`.
 fn write_pack(path: &Path, modules: usize) {
     let mut builder = PackBuilder::new("many", "1.0.0");
-    let mut pieces = BTreeMap::new();
+    let mut frames = BTreeMap::new();
     for at in 0..modules {
         let frame = codec::encode(raw(at).as_bytes(), Codec::Zstd, 3).unwrap();
-        pieces.insert(frame.info().hash, Piece::Bytes(frame.bytes().to_vec()));
-        let image = NewImage::new(&format!("module{at:04}"), "host".parse().unwrap());
-        builder.image(image, frame.info()).unwrap();
+        builder.image(NewImage::new(&name(at), "host".parse().unwrap()), frame.info()).unwrap();
+        frames.insert(frame.info().hash, frame);
     }
     let layout = builder.finish().unwrap();
-    let id = layout.id;
-    publish_pack(path, &[NewBytes { pieces: super::pieces(layout, &pieces), id }]).unwrap();
+    let mut bytes = layout.index;
+    let start = bytes.len();
+    for placement in layout.frames {
+        bytes.resize(start + placement.offset as usize, 0);
+        bytes.extend_from_slice(frames[&placement.hash].bytes());
+    }
+    std::fs::write(path, bytes).unwrap();
+}
+
+fn name(at: usize) -> String {
+    format!("module{at:04}")
 }
 
 fn raw(at: usize) -> String {
     format!("image {at} ").repeat(30)
 }
 
-/// What is in the pack at `path`: modules and bytes.
-fn read_pack(path: &Path) -> Vec<(String, Vec<u8>)> {
+/// The images of a pack by module, and whether its index is in pages.
+type Content = (Vec<(String, Vec<u8>)>, bool);
+
+/// What is in the packs at `path`.
+fn read_packs(path: &Path) -> Vec<Content> {
     let carrier = Carrier::open(path).unwrap();
     assert_eq!(carrier.skipped, Vec::<String>::new());
-    let (found, pack) = carrier.packs().next().unwrap();
-    let images = program::images(&pack).unwrap();
-    images.iter().map(|i| (i.module.to_string(), carrier.decode(found, &pack, i).unwrap())).collect()
+    let read = |(found, pack): (&FoundPack, Pack<'_>)| {
+        let images = program::images(&pack).unwrap();
+        let decode =
+            |image: &Image<'_>| (image.module.to_string(), carrier.decode(found, &pack, image).unwrap());
+        (images.iter().map(decode).collect(), pack.head_size() > pack.payload_offset())
+    };
+    carrier.packs().map(read).collect()
+}
+
+/// Moves the images of a pack with 1500 modules into packs that share a payload; `packs` are the numbers of their
+/// modules.
+fn move_images(packs: &[&dyn Fn(usize) -> bool], paged: &[bool]) {
+    let dir = tempfile::tempdir().unwrap();
+    let (old, new) = (dir.path().join("old.pack"), dir.path().join("new.pack"));
+    write_pack(&old, 1500);
+    let program = Program::open(&old).unwrap();
+    let (found, pack) = program.packs().next().unwrap();
+    let part = |wanted: &&dyn Fn(usize) -> bool| {
+        let images = program::images(&pack).unwrap().into_iter();
+        let kept = images.enumerate().filter(|(at, _)| wanted(*at)).map(|(_, image)| image).collect();
+        Part { about: About::of(&pack).unwrap(), kept: vec![(program.source(found, pack), kept)] }
+    };
+    let parts: Vec<Part<'_>> = packs.iter().map(part).collect();
+    stage_pack(&new, &rebuild(&parts, Storage::Kept).unwrap()).unwrap().appear().unwrap();
+    let expected = |at: usize| (name(at), raw(at).into_bytes());
+    let expected = packs.iter().map(|wanted| (0..1500).filter(|at| wanted(*at)).map(expected).collect());
+    assert_eq!(read_packs(&new), expected.zip(paged.iter().copied()).collect::<Vec<_>>());
 }
 
 #[test]
 fn images_move_between_packs_with_and_without_pages() {
-    let dir = tempfile::tempdir().unwrap();
-    let (old, new) = (dir.path().join("old.pack"), dir.path().join("new.pack"));
-    write_pack(&old, 1500);
-    for (keep, paged) in [(3, true), (300, false)] {
-        let carrier = Carrier::open(&old).unwrap();
-        let (found, pack) = carrier.packs().next().unwrap();
-        let file = Rc::new(File::open(&old).unwrap());
-        let source = Source { path: &old, file: &file, carrier: &carrier, found, pack: &pack };
-        let images = program::images(&pack).unwrap();
-        let kept: Vec<Image<'_>> = images.into_iter().step_by(keep).collect();
-        let about = About::of(&pack).unwrap();
-        publish_pack(&new, &[rebuild(&about, &[(source, kept)]).unwrap()]).unwrap();
-        let expected = |at: usize| (format!("module{at:04}"), raw(at).into_bytes());
-        assert_eq!(read_pack(&new), (0..1500).step_by(keep).map(expected).collect::<Vec<_>>());
-        let bytes = std::fs::read(&new).unwrap();
-        let pack = Pack::parse(&bytes).unwrap();
-        assert_eq!(pack.head_size() > pack.payload_offset(), paged);
-    }
+    move_images(&[&|at| at % 3 == 0], &[true]);
+    move_images(&[&|at| at % 300 == 0], &[false]);
+}
+
+#[test]
+fn packs_with_and_without_pages_share_a_payload() {
+    move_images(&[&|at| at % 2 == 0, &|at| at < 5, &|at| at % 2 == 1], &[true, false, true]);
 }

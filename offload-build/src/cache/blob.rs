@@ -196,10 +196,13 @@ impl fmt::Display for Stale {
 
 impl std::error::Error for Stale {}
 
-/// Whether a file of the cache has a blob's name or that of recorded dependencies.
+/// Whether a file of the cache has a blob's name, or that of recorded dependencies or of a pack.
 pub(super) fn is_entry(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let key = name.strip_suffix(".blob").or_else(|| name.strip_suffix(".deps"));
+    let key = name
+        .strip_suffix(".blob")
+        .or_else(|| name.strip_suffix(".deps"))
+        .or_else(|| name.strip_suffix(".pack"));
     key.is_some_and(|key| {
         key.len() == 32 && key.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
     })

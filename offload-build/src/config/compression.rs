@@ -2,8 +2,7 @@
 
 use std::str::FromStr;
 
-use offload_format::codec::{DEV_LEVEL, RELEASE_LEVEL};
-use offload_format::packer::{Effort, Settings};
+use offload_format::packer::{Effort, MAX_LEVEL, Settings};
 use serde::Deserialize;
 use toml::Value;
 
@@ -17,24 +16,16 @@ pub(super) struct Compression {
     level: Option<i32>,
 }
 
-/// zstd's last level.
-const MAX_LEVEL: i32 = 22;
-
 impl Compression {
     /// What the last place says that says something, completed by what is usual for the profile.
     pub(super) fn merged(places: impl Iterator<Item = Compression>, release: bool) -> Result<Settings> {
         let Compression { mode, level } = places.last().unwrap_or_default();
         let effort = mode.unwrap_or(if release { Effort::Balanced } else { Effort::Fast });
-        let usual = match effort {
-            Effort::None | Effort::Fast => DEV_LEVEL,
-            Effort::Balanced | Effort::Archive => RELEASE_LEVEL,
-            Effort::Max => MAX_LEVEL,
-        };
         if level.is_some() && matches!(effort, Effort::None | Effort::Archive) {
             return Err(Error::new(format!("the compression \"{effort}\" has no level"))
                 .hint("leave `level` out, or choose \"fast\", \"balanced\" or \"max\""));
         }
-        Ok(Settings { effort, level: level.unwrap_or(usual) })
+        Ok(Settings { effort, level: level.unwrap_or(effort.usual_level()) })
     }
 }
 

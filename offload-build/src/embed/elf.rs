@@ -108,7 +108,7 @@ impl<'a> Object<'a> {
 /// All sections but the first, which is empty, and the last, which holds their names.
 fn sections(machine: Machine, anchor: &str, pack: &Pack) -> Vec<Section> {
     let id = pack.layout.id.0;
-    let descriptor = Descriptor { pack: 0, pack_size: pack.layout.size, id, flags: 0 };
+    let descriptor = Descriptor { pack: 0, pack_size: pack.layout.size, id, flags: pack.flags };
     let (symbols, strings) = symbols(anchor);
     let (pack_name, large) = match machine {
         Machine::X86_64 => (PACK_SECTION_X86_64, SHF_X86_64_LARGE),
@@ -276,7 +276,7 @@ mod tests {
 
     fn object(machine: Machine) -> Vec<u8> {
         let layout = PackBuilder::new("p", "1.0.0").finish().unwrap();
-        let pack = Pack { layout, frames: Vec::new() };
+        let pack = Pack { layout, frames: Vec::new(), flags: 0 };
         let mut bytes = Vec::new();
         let object = Object::new(machine, "anchor", &pack).unwrap();
         object.write_to(&mut bytes).unwrap();

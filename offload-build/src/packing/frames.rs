@@ -3,19 +3,15 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use offload_format::codec::STREAM_WINDOW;
 use offload_format::codec::{Codec, Filter, FrameInfo};
 use offload_format::pack::NewBlock;
-use offload_format::packer::{self, BlockPlan, HUGE, Need, Plan, Pool, Step};
+use offload_format::packer::{self, BlockPlan, HUGE, Plan, Pool, Step};
 use offload_format::{Hash128, bytes};
 
 use super::Images;
 use crate::cache::{Blob, Cache, Key, KeyBuilder};
 use crate::error::{Error, Result};
 use crate::jobs::Jobs;
-
-/// Blocks are about so large.
-const BLOCK: u64 = 1 << 20;
 
 /// What a pack is laid out from.
 #[derive(Debug, Default)]
@@ -36,18 +32,17 @@ impl Frames {
             .values()
             .filter(|image| matches!(plan.step(image.hash), Some(Step::Frame { .. })))
             .collect();
-        for made in pool.map_needing(&alone, |image| maker.memory(image), |image| maker.image(image))? {
+        let size = |hash| images.by_hash.get(&hash).map_or(0, |blob| blob.size);
+        let need = |image: &&Blob| packer::image_need(plan, image.hash, size);
+        for made in pool.map_needing(&alone, need, |image| maker.image(image))? {
             let (info, blob) = made;
             frames.infos.insert(info.hash, info);
             frames.blobs.insert(info.hash, blob);
         }
         let numbers: Vec<usize> = (0..plan.blocks().len()).collect();
-        let size = |hash| images.by_hash.get(&hash).map_or(0, |blob| blob.size);
-        for (number, (block, blob)) in numbers.iter().zip(pool.map_needing(
-            &numbers,
-            |_| maker.need((BLOCK, 0)),
-            |number| maker.block(*number),
-        )?) {
+        let need = |number: &usize| packer::block_need(plan, *number, size);
+        let blocks = pool.map_needing(&numbers, need, |number| maker.block(*number))?;
+        for (number, (block, blob)) in numbers.iter().zip(blocks) {
             let members = packer::in_block(plan, (*number, block.hash), size);
             frames.infos.extend(members.into_iter().map(|info| (info.hash, info)));
             frames.blobs.insert(block.hash, blob);
@@ -72,22 +67,6 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// How much memory it takes to compress an image.
-    fn memory(&self, image: &Blob) -> Need {
-        match self.plan.step(image.hash) {
-            Some(Step::Frame { codec: Codec::Raw, .. }) => Need::default(),
-            _ if image.size > HUGE => self.need((STREAM_WINDOW, 0)),
-            Some(Step::Frame { parent: Some(parent), .. }) => {
-                self.need((image.size, self.images.by_hash.get(parent).map_or(0, |blob| blob.size)))
-            }
-            _ => self.need((image.size, 0)),
-        }
-    }
-
-    fn need(&self, sizes: (u64, u64)) -> Need {
-        Need::encoding(self.plan.level(), sizes)
-    }
-
     /// The frame of an image that has one of its own.
     fn image(&self, image: &Blob) -> Result<(FrameInfo, Blob)> {
         let Some(Step::Frame { codec, filter, parent }) = self.plan.step(image.hash) else {

@@ -56,11 +56,16 @@ pub const TABLE_BLOCKS: u32 = 6;
 pub const TABLE_NOTICES: u32 = 7;
 /// Table of pages: compressed parts of the index, in place of the tables of images, kernels and arguments.
 pub const TABLE_PAGES: u32 = 8;
+/// Table of images of other packs with the same payload, which images of this one build on. Its records are those of
+/// images without module and target; their numbers follow those of the pack's own images.
+pub const TABLE_LENDERS: u32 = 9;
 
 /// Size of a metadata record: key text, value text.
 pub const META_RECORD: u64 = 16;
 /// Size of an image record.
 pub const IMAGE_RECORD: u64 = 128;
+/// Where in an image record the fields start that say how it is stored.
+pub const IMAGE_STORED: u64 = 28;
 /// Size of a kernel record.
 pub const KERNEL_RECORD: u64 = 96;
 /// Size of an argument record.

@@ -1,4 +1,4 @@
-//! Where frames go in the payload: each image's bytes once, each block once.
+//! Where frames go in the payload: each image's bytes once, each block once, whatever the number of packs that share it.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,30 @@ use super::write::{NewBlock, NewImage, Placement, aligned, small, too_large};
 use crate::codec::{FrameInfo, InBlock};
 use crate::{Error, Hash128};
 
+/// The payload, and what is recorded of the images in it.
+#[derive(Default)]
 pub(super) struct Placed {
-    /// Of the images with these hashes: the number of the first one, and what is recorded of all of them.
-    by_hash: BTreeMap<Hash128, (u32, FrameInfo, u64)>,
-    /// The blocks in the order of their numbers, and where their frames lie.
-    pub(super) blocks: Vec<(NewBlock, u64)>,
-    numbers: BTreeMap<Hash128, u32>,
+    /// Of the images with these hashes: what is recorded of all of them, and where the frame lies.
+    by_hash: BTreeMap<Hash128, (FrameInfo, u64)>,
+    /// The blocks, and where their frames lie.
+    blocks: BTreeMap<Hash128, (NewBlock, u64)>,
     pub(super) frames: Vec<Placement>,
     pub(super) size: u64,
 }
 
+/// How one of the packs numbers what it refers to.
+#[derive(Default)]
+pub(super) struct Numbers {
+    images: BTreeMap<Hash128, u32>,
+    block_numbers: BTreeMap<Hash128, u32>,
+    /// The blocks in the order of their numbers, and where their frames lie.
+    pub(super) blocks: Vec<(NewBlock, u64)>,
+    /// Images of other packs that images of this one build on; their numbers follow those of its own.
+    pub(super) lenders: Vec<FrameInfo>,
+}
+
 /// What an image's record says of its bytes.
+#[derive(Clone, Copy)]
 pub(super) struct Stored {
     pub(super) frame: FrameInfo,
     pub(super) parent: u32,
@@ -25,35 +38,31 @@ pub(super) struct Stored {
     pub(super) offset: u64,
 }
 
-pub(super) fn place(
-    images: &[(NewImage, FrameInfo)],
-    blocks: &BTreeMap<Hash128, NewBlock>,
-) -> Result<Placed, Error> {
-    let mut placed = Placed {
-        by_hash: BTreeMap::new(),
-        blocks: Vec::new(),
-        numbers: BTreeMap::new(),
-        frames: Vec::new(),
-        size: 0,
-    };
-    for (number, (_, frame)) in images.iter().enumerate() {
-        if placed.by_hash.contains_key(&frame.hash) {
-            continue;
-        }
-        let offset = match frame.block {
-            Some(InBlock { hash, offset }) => {
-                placed
-                    .block(blocks.get(&hash).ok_or_else(|| Error::invalid("block of an image", offset))?)?;
-                offset
-            }
-            None => placed.frame(frame.hash, frame.stored_size)?,
-        };
-        placed.by_hash.insert(frame.hash, (small(number)?, *frame, offset));
-    }
-    Ok(placed)
-}
-
 impl Placed {
+    /// Places the frames of a pack behind those that are there.
+    pub(super) fn add(
+        &mut self,
+        images: &[(NewImage, FrameInfo)],
+        blocks: &BTreeMap<Hash128, NewBlock>,
+    ) -> Result<(), Error> {
+        for (_, frame) in images {
+            if self.by_hash.contains_key(&frame.hash) {
+                continue;
+            }
+            let offset = match frame.block {
+                Some(InBlock { hash, offset }) => {
+                    let block =
+                        blocks.get(&hash).ok_or_else(|| Error::invalid("block of an image", offset))?;
+                    self.block(block)?;
+                    offset
+                }
+                None => self.frame(frame.hash, frame.stored_size)?,
+            };
+            self.by_hash.insert(frame.hash, (*frame, offset));
+        }
+        Ok(())
+    }
+
     fn frame(&mut self, hash: Hash128, size: u64) -> Result<u64, Error> {
         let offset = aligned(self.size)?;
         self.size = offset.checked_add(size).ok_or_else(|| too_large(offset))?;
@@ -61,27 +70,85 @@ impl Placed {
         Ok(offset)
     }
 
-    /// Blocks come in the order in which images first lie in them.
     fn block(&mut self, block: &NewBlock) -> Result<(), Error> {
-        if !self.numbers.contains_key(&block.hash) {
-            self.numbers.insert(block.hash, small(self.blocks.len())?);
+        if !self.blocks.contains_key(&block.hash) {
             let offset = self.frame(block.hash, block.stored_size)?;
-            self.blocks.push((*block, offset));
+            self.blocks.insert(block.hash, (*block, offset));
         }
         Ok(())
     }
 
-    pub(super) fn stored(&self, frame: &FrameInfo) -> Result<Stored, Error> {
-        let lost = || Error::invalid("parent or block of an image", frame.raw_size);
-        let (_, frame, offset) = *self.by_hash.get(&frame.hash).ok_or_else(lost)?;
-        let parent = match frame.parent {
-            Some(parent) => self.by_hash.get(&parent).ok_or_else(lost)?.0,
-            None => NONE,
+    /// Numbers what the pack of `images` refers to. Equal images go by the first one's number, and blocks come in the
+    /// order in which images first lie in them.
+    pub(super) fn numbers(&self, images: &[(NewImage, FrameInfo)]) -> Result<Numbers, Error> {
+        let mut numbers = Numbers::default();
+        for (number, (_, frame)) in images.iter().enumerate() {
+            let number = small(number)?;
+            numbers.images.entry(frame.hash).or_insert(number);
+        }
+        for (_, frame) in images {
+            let mut next = Some(self.found(frame.hash)?.0);
+            while let Some(frame) = next {
+                if let Some(InBlock { hash, .. }) = frame.block {
+                    numbers.block(*self.blocks.get(&hash).ok_or_else(lost)?)?;
+                }
+                next = match frame.parent {
+                    Some(parent) if !numbers.images.contains_key(&parent) => {
+                        let lender = self.found(parent)?.0;
+                        numbers.lender(images.len(), lender)?;
+                        Some(lender)
+                    }
+                    _ => None,
+                };
+            }
+        }
+        Ok(numbers)
+    }
+
+    fn found(&self, image: Hash128) -> Result<(FrameInfo, u64), Error> {
+        self.by_hash.get(&image).copied().ok_or_else(lost)
+    }
+
+    /// What the record of the image in `frame` says in the pack with these numbers.
+    pub(super) fn stored(&self, numbers: &Numbers, frame: &FrameInfo) -> Result<Stored, Error> {
+        let (frame, offset) = self.found(frame.hash)?;
+        let number = |numbers: &BTreeMap<Hash128, u32>, hash: Option<Hash128>| match hash {
+            Some(hash) => numbers.get(&hash).copied().ok_or_else(lost),
+            None => Ok(NONE),
         };
-        let block = match frame.block {
-            Some(block) => *self.numbers.get(&block.hash).ok_or_else(lost)?,
-            None => NONE,
-        };
+        let parent = number(&numbers.images, frame.parent)?;
+        let block = number(&numbers.block_numbers, frame.block.map(|block| block.hash))?;
         Ok(Stored { frame, parent, block, offset })
     }
+}
+
+impl Stored {
+    /// The same with `base` bytes before the first frame.
+    pub(super) fn behind(mut self, base: u64) -> Result<Stored, Error> {
+        // In a block the offset counts from the block's content.
+        if self.block == NONE {
+            self.offset = self.offset.checked_add(base).ok_or_else(|| too_large(base))?;
+        }
+        Ok(self)
+    }
+}
+
+impl Numbers {
+    fn block(&mut self, block: (NewBlock, u64)) -> Result<(), Error> {
+        if !self.block_numbers.contains_key(&block.0.hash) {
+            self.block_numbers.insert(block.0.hash, small(self.blocks.len())?);
+            self.blocks.push(block);
+        }
+        Ok(())
+    }
+
+    fn lender(&mut self, own: usize, lender: FrameInfo) -> Result<(), Error> {
+        self.images.insert(lender.hash, small(own.saturating_add(self.lenders.len()))?);
+        self.lenders.push(lender);
+        Ok(())
+    }
+}
+
+fn lost() -> Error {
+    Error::invalid("parent or block of an image", NONE.into())
 }

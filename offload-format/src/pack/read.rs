@@ -1,6 +1,6 @@
 //! Reading a pack in place: address arithmetic, nothing is copied or decompressed.
 
-use super::layout::{DIRECTORY, HASH_OFFSET, HEADER_SIZE, MAGIC, MAJOR};
+use super::layout::{ALIGN, DIRECTORY, HASH_OFFSET, HEADER_SIZE, MAGIC, MAJOR};
 use super::page::{PAGE_FIRST, PAGE_LAST, Page, PageCache, PageRecord, partition};
 use super::record::{self, Block, Image, KernelInfo, Notice};
 use super::tables::Tables;
@@ -127,6 +127,13 @@ impl<'a> Pack<'a> {
         self.payload
     }
 
+    /// Where the next pack starts, from the start of this one: between its index and the payload if they share that, otherwise
+    /// behind it.
+    pub fn next(&self) -> u64 {
+        let own = bytes::align_up(self.tables.end, ALIGN).unwrap_or(u64::MAX);
+        if own < self.payload { own } else { bytes::align_up(self.size, ALIGN).unwrap_or(u64::MAX) }
+    }
+
     /// The value of a metadata key; `package` and `version` name the crate that the pack was built for.
     pub fn meta(&self, key: &str) -> Option<&'a str> {
         let tables = self.tables;
@@ -174,13 +181,18 @@ impl<'a> Pack<'a> {
         tables.records(tables.notices).map(move |record| record::notice(&tables, record))
     }
 
-    /// Image number `index`, in the order of [`Pack::images`].
+    /// Image number `index`, in the order of [`Pack::images`]; behind these are the images of other packs that images of
+    /// this one build on, without module and target.
     ///
     /// # Errors
     /// [`ErrorKind::Invalid`] if there are not so many; as for every record, [`ErrorKind::Truncated`] or
     /// [`ErrorKind::Text`]; [`ErrorKind::Damaged`] for a page that is damaged, [`ErrorKind::NoCache`] for a pack with
     /// pages from [`Pack::parse`].
     pub fn image(&self, index: u32) -> Result<Image<'a>, Error> {
+        if let Some(lender) = u64::from(index).checked_sub(self.image_count()) {
+            let record = self.tables.record(self.tables.lenders, lender)?;
+            return record::image(&self.whole(), index, record);
+        }
         let behind = partition(self.pages().into(), &|number| Ok(self.page_record(number)?.first <= index))?;
         let page = self.page(before(behind).filter(|_| self.pages() > 0))?;
         let within = index.checked_sub(page.first);
@@ -230,11 +242,14 @@ impl<'a> Pack<'a> {
         PageRecord::read(self.tables.record(self.tables.pages, number)?)
     }
 
+    /// The index itself as a page.
+    fn whole(&self) -> Page<'a> {
+        Page { tables: self.tables, number: None, first: 0, base: 0 }
+    }
+
     /// A page, or the index itself.
     fn page(&self, number: Option<u32>) -> Result<Page<'a>, Error> {
-        let Some(number) = number else {
-            return Ok(Page { tables: self.tables, number: None, first: 0, base: 0 });
-        };
+        let Some(number) = number else { return Ok(self.whole()) };
         let record = self.page_record(number.into())?;
         let cache = self.cache.ok_or(ErrorKind::NoCache { what: "the index of the pack" })?;
         let decode = || record.decode(self.payload(record.offset, record.stored_size)?);

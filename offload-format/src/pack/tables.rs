@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::layout::{
     ARG_RECORD, BLOCK_RECORD, DIRECTORY_ENTRY, IMAGE_RECORD, KERNEL_RECORD, META_RECORD, NOTICE_RECORD,
-    PAGE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES, TABLE_KERNELS, TABLE_META, TABLE_NOTICES,
-    TABLE_PAGES, TABLE_STRINGS,
+    PAGE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES, TABLE_KERNELS, TABLE_LENDERS, TABLE_META,
+    TABLE_NOTICES, TABLE_PAGES, TABLE_STRINGS,
 };
 use crate::{Error, bytes};
 
@@ -21,6 +21,9 @@ pub(super) struct Tables<'a> {
     pub(super) blocks: Table,
     pub(super) notices: Table,
     pub(super) pages: Table,
+    pub(super) lenders: Table,
+    /// Where the last of the tables and the directory ends.
+    pub(super) end: u64,
 }
 
 /// Records of one size.
@@ -44,6 +47,7 @@ impl<'a> Tables<'a> {
         let size = count.checked_mul(step).ok_or_else(|| Error::invalid("number of tables", count))?;
         let directory = bytes::range(bytes, start, size, WHAT)?;
         let mut tables = Tables::none(bytes);
+        tables.end = start.saturating_add(size);
         for entry in directory.chunks_exact(usize::try_from(step).unwrap_or(usize::MAX)) {
             tables.enter(entry)?;
         }
@@ -53,8 +57,9 @@ impl<'a> Tables<'a> {
     fn none(bytes: &'a [u8]) -> Tables<'a> {
         let none = Table::default();
         let (strings, meta, images, kernels) = (none, none, none, none);
-        let (args, blocks, notices, pages) = (none, none, none, none);
-        Tables { bytes, strings, meta, images, kernels, args, blocks, notices, pages }
+        let (args, blocks, notices, pages, lenders) = (none, none, none, none, none);
+        let end = 0;
+        Tables { bytes, strings, meta, images, kernels, args, blocks, notices, pages, lenders, end }
     }
 
     /// Takes the table of a directory entry, unless it is of a later release.
@@ -65,6 +70,7 @@ impl<'a> Tables<'a> {
             offset: bytes::u64_at(entry, 8, WHAT)?,
             count: bytes::u64_at(entry, 16, WHAT)?,
         };
+        self.end = self.end.max(table.end());
         let (slot, least) = match bytes::u32_at(entry, 0, WHAT)? {
             TABLE_STRINGS => (&mut self.strings, 1),
             TABLE_META => (&mut self.meta, META_RECORD),
@@ -74,6 +80,7 @@ impl<'a> Tables<'a> {
             TABLE_BLOCKS => (&mut self.blocks, BLOCK_RECORD),
             TABLE_NOTICES => (&mut self.notices, NOTICE_RECORD),
             TABLE_PAGES => (&mut self.pages, PAGE_RECORD),
+            TABLE_LENDERS => (&mut self.lenders, IMAGE_RECORD),
             _ => return Ok(()),
         };
         table.check(self.bytes, least)?;
@@ -83,8 +90,9 @@ impl<'a> Tables<'a> {
 
     /// Where the tables of records lie, with the size of a record and how many there are.
     pub(super) fn places(&self) -> impl Iterator<Item = (Range<usize>, (usize, usize))> + use<> {
-        let tables = [self.meta, self.images, self.kernels, self.args, self.blocks, self.notices, self.pages];
-        tables.into_iter().filter_map(|table| {
+        let records = [self.meta, self.images, self.kernels, self.args];
+        let others = [self.blocks, self.notices, self.pages, self.lenders];
+        records.into_iter().chain(others).filter_map(|table| {
             let (record, count) =
                 (usize::try_from(table.record_size).ok()?, usize::try_from(table.count).ok()?);
             let start = usize::try_from(table.offset).ok()?;
@@ -136,6 +144,11 @@ impl<'a> Tables<'a> {
 }
 
 impl Table {
+    /// Where it ends; of a kind that this release does not know, the end may be anywhere.
+    fn end(&self) -> u64 {
+        self.record_size.saturating_mul(self.count).saturating_add(self.offset)
+    }
+
     fn check(&self, index: &[u8], least: u64) -> Result<(), Error> {
         if self.record_size < least {
             return Err(Error::invalid("record size of a table", self.record_size));

@@ -1,15 +1,17 @@
 //! Writing a pack's index; the frames are streamed behind it by the caller.
 
+mod draft;
 mod pages;
 mod record;
 mod tables;
 
 use std::collections::BTreeMap;
 
+use self::draft::Draft;
 use self::record::Record;
 use self::tables::Tables;
 use super::layout::{ALIGN, DIRECTORY_ENTRY, HASH_OFFSET, HEADER_SIZE, MAGIC, MAJOR, MINOR, NONE};
-use super::place::{Placed, Stored, place};
+use super::place::Placed;
 use super::record::{KernelInfo, NoticeKind};
 use crate::codec::{Codec, FrameInfo};
 use crate::{Aspects, Error, Hash128, ImageKind, OffloadKind, Target, bytes};
@@ -87,6 +89,18 @@ pub struct PackLayout {
     pub id: Hash128,
 }
 
+/// The result of [`PackBuilder::finish_sharing`].
+#[derive(Debug)]
+pub struct SharedLayout {
+    /// Header and tables of each pack, with its identity; behind those of the last one lie the pages of all. They follow
+    /// one another, and the frames follow the last one: each pack reaches from its index to the end of the frames.
+    pub indexes: Vec<(Vec<u8>, Hash128)>,
+    /// Which frames follow; see [`PackLayout::frames`].
+    pub frames: Vec<Placement>,
+    /// Size of the frames with the zeros between them.
+    pub payload: u64,
+}
+
 /// Where a frame goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placement {
@@ -141,38 +155,57 @@ impl PackBuilder {
     /// # Errors
     /// [`crate::ErrorKind::Invalid`] if texts or tables pass 4 GiB, or a frame names a parent or a block that is not in
     /// the pack.
-    pub fn finish(mut self) -> Result<PackLayout, Error> {
+    pub fn finish(self) -> Result<PackLayout, Error> {
+        let SharedLayout { indexes, frames, payload } = PackBuilder::finish_sharing(vec![self])?;
+        let (index, id) = indexes.into_iter().next().ok_or_else(|| Error::invalid("number of packs", 0))?;
+        let size = payload.checked_add(index.len() as u64).ok_or_else(|| too_large(payload))?;
+        Ok(PackLayout { index, frames, size, id })
+    }
+
+    /// Lays out packs that share a payload: each is whole for a reader that knows nothing of the others, and images of one
+    /// may be stored relative to those of another.
+    ///
+    /// # Errors
+    /// As [`PackBuilder::finish`].
+    pub fn finish_sharing(mut packs: Vec<PackBuilder>) -> Result<SharedLayout, Error> {
+        let mut placed = Placed::default();
+        for pack in &mut packs {
+            pack.sort();
+            placed.add(&pack.images, &pack.blocks)?;
+        }
+        let mut pages = Vec::new();
+        let drafts = packs.iter().map(|pack| Draft::new(pack, &placed, &mut pages));
+        let drafts = drafts.collect::<Result<Vec<_>, _>>()?;
+        let base = pages.len() as u64;
+        let payload = base.checked_add(placed.size).ok_or_else(|| too_large(base))?;
+        let mut shared = SharedLayout { indexes: Vec::new(), frames: Vec::new(), payload: placed.size };
+        // An identity covers all that lies between the start of the pack and the payload.
+        let mut behind = Vec::new();
+        for draft in drafts.iter().rev() {
+            let (index, id) = index(&draft.tables(&placed, base)?, payload, &behind)?;
+            behind.splice(0..0, index.iter().copied());
+            shared.indexes.push((index, id));
+        }
+        shared.indexes.first_mut().into_iter().for_each(|(last, _)| last.append(&mut pages));
+        shared.indexes.reverse();
+        shared.frames = placed.frames;
+        Ok(shared)
+    }
+
+    fn sort(&mut self) {
         self.images.sort_by(|(a, _), (b, _)| {
             (&a.module, &a.variant, &a.target, &a.part).cmp(&(&b.module, &b.variant, &b.target, &b.part))
         });
         self.notices.sort();
-        let placed = place(&self.images, &self.blocks)?;
-        let stored = |(image, frame)| placed.stored(frame).map(|stored| (image, stored));
-        let images = self.images.iter().map(|(image, frame)| (image, frame)).map(stored);
-        let images: Vec<(&NewImage, Stored)> = images.collect::<Result<_, _>>()?;
-        let pages = pages::of(&images)?;
-
-        let mut tables = Tables::default();
-        self.meta.iter().try_for_each(|meta| tables.meta(meta))?;
-        match &pages {
-            Some(pages) => pages.placed.iter().try_for_each(|page| tables.page(page))?,
-            None => images.iter().try_for_each(|(image, stored)| tables.image(image, stored))?,
-        }
-        let base = pages.as_ref().map_or(0, |pages| pages.bytes.len() as u64);
-        for (block, offset) in &placed.blocks {
-            tables.block(block, offset.checked_add(base).ok_or_else(|| too_large(base))?);
-        }
-        self.notices.iter().try_for_each(|notice| tables.notice(notice))?;
-        layout(&tables, &pages.map(|pages| pages.bytes).unwrap_or_default(), placed)
     }
 }
 
-/// Header, tables and pages, and where the frames go behind them.
-fn layout(tables: &Tables, pages: &[u8], placed: Placed) -> Result<PackLayout, Error> {
+/// Header and tables, and their hash together with `behind`: the indexes between them and the payload of `payload` bytes.
+fn index(tables: &Tables, payload: u64, behind: &[u8]) -> Result<(Vec<u8>, Hash128), Error> {
     let (count, tables) = tables.encode(HEADER_SIZE)?;
-    let payload = HEADER_SIZE.saturating_add(tables.len() as u64);
-    let end = payload.checked_add(pages.len() as u64).and_then(|end| end.checked_add(placed.size));
-    let size = end.ok_or_else(|| too_large(payload))?;
+    let end = HEADER_SIZE.saturating_add(tables.len() as u64);
+    let offset = end.checked_add(behind.len() as u64).ok_or_else(|| too_large(end))?;
+    let size = offset.checked_add(payload).ok_or_else(|| too_large(offset))?;
     let head = Record::default()
         .bytes(&MAGIC)
         .u16(MAJOR)
@@ -182,11 +215,10 @@ fn layout(tables: &Tables, pages: &[u8], placed: Placed) -> Result<PackLayout, E
         .u64(HEADER_SIZE)
         .u32(count)
         .u32(DIRECTORY_ENTRY as u32)
-        .u64(payload)
+        .u64(offset)
         .done(HASH_OFFSET);
-    let id = Hash128::of_parts(&[&head, &tables]);
-    let index = [head.as_slice(), &id.0, &tables, pages].concat();
-    Ok(PackLayout { index, frames: placed.frames, size, id })
+    let id = Hash128::of_parts(&[&head, &tables, behind]);
+    Ok(([head.as_slice(), &id.0, &tables].concat(), id))
 }
 
 pub(super) fn small(value: usize) -> Result<u32, Error> {

@@ -1,8 +1,10 @@
 //! Carrying a plan out.
 
-use super::Source;
 use super::plan::{Plan, Step};
-use crate::codec::{self, Filter, Frame, FrameInfo, InBlock, Parent, Recipe, ZstdStream};
+use super::{HUGE, Need, Source};
+use crate::codec::{
+    self, Codec, Filter, Frame, FrameInfo, InBlock, Parent, Recipe, STREAM_WINDOW, ZstdStream,
+};
 use crate::{Error, Hash128};
 
 /// The frame of an image that has one of its own; in memory are the image and its parent.
@@ -43,6 +45,24 @@ pub fn encode_block<S: Source>(plan: &Plan, source: &S, block: usize) -> Result<
         content.extend_from_slice(&codec::content_of(&image, found.filter)?);
     }
     Ok(codec::encode(&content, found.codec, plan.level())?)
+}
+
+/// How much memory it takes to compress an image that has a frame of its own; `size` gives an image's size.
+pub fn image_need(plan: &Plan, image: Hash128, size: impl Fn(Hash128) -> u64) -> Need {
+    let sizes = match plan.step(image) {
+        Some(Step::Frame { codec: Codec::Raw, .. }) => return Need::default(),
+        _ if size(image) > HUGE => (STREAM_WINDOW, 0),
+        Some(Step::Frame { parent: Some(parent), .. }) => (size(image), size(*parent)),
+        _ => (size(image), 0),
+    };
+    Need::encoding(plan.level(), sizes)
+}
+
+/// The same for block number `block`.
+pub fn block_need(plan: &Plan, block: usize, size: impl Fn(Hash128) -> u64) -> Need {
+    let members = plan.blocks().get(block).map_or(&[][..], |block| block.members.as_slice());
+    let content = members.iter().fold(0u64, |all, image| all.saturating_add(size(*image)));
+    Need::encoding(plan.level(), (content, 0))
 }
 
 /// What is recorded of the images in block number `block`, whose content has the hash `content`; `size` gives an image's

@@ -1,10 +1,9 @@
-//! Packs in files beside the program: where they are looked for, and how one is recognised.
+//! Packs in files beside the program or in the compile cache: where they are looked for, and how one is recognised.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offload_format::pack::layout::ALIGN;
-use offload_format::pack::{Elsewhere, Pack};
+use offload_format::pack::{CACHE_DIRS, CACHE_VAR, Elsewhere, Pack, cached_file};
 use offload_format::{Hash128, bytes};
 
 use super::PackBytes;
@@ -47,6 +46,32 @@ pub(crate) fn open(there: &Elsewhere, home: Option<&Path>) -> Result<PackBytes, 
     Err(format!("pack file `{}`: {}", there.file(), problems.join(", ")))
 }
 
+/// Opens the pack that `there` names in the compile cache of `release`, for a program of a development build.
+///
+/// # Errors
+/// For people: where it should be, and how it gets there.
+pub(crate) fn open_cached(there: &Elsewhere, release: &str) -> Result<PackBytes, String> {
+    let var = |name: &str| std::env::var_os(name).filter(|dir| !dir.is_empty()).map(PathBuf::from);
+    let usual = || {
+        CACHE_DIRS
+            .iter()
+            .find_map(|(name, below)| Some(var(name).filter(|dir| dir.is_absolute())?.join(below)))
+    };
+    let cache = var(CACHE_VAR).or_else(usual).ok_or_else(|| format!("{CACHE_VAR} and HOME are not set"))?;
+    // A name from a file leads nowhere else.
+    let plain = Elsewhere::new(release, there.id()).is_some();
+    let path = if plain { cache.join(release).join(cached_file(there.id())) } else { PathBuf::new() };
+    let directory = path.parent().unwrap_or(&cache);
+    open_in(directory, there).map_err(|problem| {
+        format!(
+            "this is a development build, whose pack `{}` is in the compile cache; `{}` {problem} (what was unused for long \
+             leaves it); `cargo build` makes it anew, and {CACHE_VAR} has to be the same for the build and the program",
+            there.file(),
+            directory.display()
+        )
+    })
+}
+
 fn open_in(directory: &Path, there: &Elsewhere) -> Result<PackBytes, String> {
     let file = Mapping::open(&directory.join(there.file())).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => "does not have it".to_string(),
@@ -66,7 +91,7 @@ fn find(file: &[u8], id: Hash128) -> Option<(u64, u64)> {
         if pack.id().ok()? == id {
             return Some((at, pack.size()));
         }
-        at = bytes::align_up(at.checked_add(pack.size())?, ALIGN)?;
+        at = at.checked_add(pack.next())?;
     }
 }
 

@@ -1,6 +1,7 @@
 //! `bench`: measurements against what users would do otherwise.
 
 mod rebuild;
+mod start;
 
 use std::process::ExitCode;
 
@@ -12,11 +13,28 @@ pub(crate) const HELP: &str = "bench rebuild [--quick] [--tuned]  time builds of
 Both sides use the same clang, files, targets and number of jobs. Measured are a full build from an empty cache, one
 file of 8 changed, nothing changed, and a new profile with a warm cache; device compilers are counted by tracing every
 process; every image is read back. Raw samples go to bench/rebuild.json in the target directory.
---quick takes 2 files, 4 targets and fewer runs; --tuned optimises build scripts, as new projects do.";
+--quick takes 2 files, 4 targets and fewer runs; --tuned optimises build scripts, as new projects do.
+
+bench start [--quick] [--json]  what 5,000 images cost the start of a program, and how soon the first result is there
+
+The registry of a program with 5,000 images beside that of one without: relocations, time, memory written to. Then from
+the start of a process to the first right result: the native image of 25, the same with a compressed bundle of the images
+decoded first, and the source as PoCL compiles it, with its cache empty and full. --quick takes 500 images and fewer runs;
+--json prints samples too. Fails if a limit is passed; a busy machine adds to times.";
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     match args.split_first() {
         Some((what, rest)) if what == "rebuild" => rebuild::run(workspace, rest),
-        _ => Err(Error::new("`bench` takes the name of a measurement").hint("cargo xtask bench rebuild")),
+        Some((what, rest)) if what == "start" => start::run(workspace, rest),
+        _ => {
+            Err(Error::new("`bench` takes the name of a measurement")
+                .hint("cargo xtask bench rebuild, or start"))
+        }
     }
+}
+
+/// The middle one.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }

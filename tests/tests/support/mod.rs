@@ -159,19 +159,23 @@ impl Project {
         calls
     }
 
-    /// The results in the project's cache.
-    pub fn blobs(&self) -> Vec<PathBuf> {
+    /// The files in the project's cache.
+    pub fn cached(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         list(&self.path("cache"), &mut files);
+        files
+    }
+
+    /// The results in the project's cache.
+    pub fn blobs(&self) -> Vec<PathBuf> {
+        let mut files = self.cached();
         files.retain(|file| file.extension().is_some_and(|extension| extension == "blob"));
         files
     }
 
     /// The file whose time says when the cache was last swept.
     pub fn stamp(&self) -> PathBuf {
-        let mut files = Vec::new();
-        list(&self.path("cache"), &mut files);
-        files.into_iter().find(|file| file.ends_with("swept")).unwrap()
+        self.cached().into_iter().find(|file| file.ends_with("swept")).unwrap()
     }
 
     /// The whole command lines since the last call, in order.

@@ -16,44 +16,37 @@ const PAGE: usize = 64 << 10;
 /// Most of what remains are hashes, of which higher levels make nothing.
 const LEVEL: i32 = 6;
 
-/// The pages of an index.
-pub(super) struct Pages<'a> {
-    pub(super) placed: Vec<Placed<'a>>,
-    /// Their frames, each at a multiple of 16, up to where other frames may start.
-    pub(super) bytes: Vec<u8>,
-}
-
 /// A page and its place.
 pub(super) struct Placed<'a> {
     pub(super) frame: Frame,
     pub(super) offset: u64,
-    /// What the offsets of frames count from.
-    pub(super) base: u64,
     pub(super) first: u32,
     pub(super) count: u32,
     /// The modules of the first and the last image.
     pub(super) modules: [&'a str; 2],
 }
 
-/// The pages for `images`; none if there are so few that they need none.
-pub(super) fn of<'a>(images: &[(&'a NewImage, Stored)]) -> Result<Option<Pages<'a>>, Error> {
+/// The pages for `images`, none if there are so few that they need none. Their frames go behind `bytes`, each at a multiple
+/// of 16.
+pub(super) fn of<'a>(
+    images: &[(&'a NewImage, Stored)],
+    bytes: &mut Vec<u8>,
+) -> Result<Vec<Placed<'a>>, Error> {
     let cut = cut(images)?;
     if cut.iter().map(|page| page.tables.of_images()).sum::<usize>() < PAGED {
-        return Ok(None);
+        return Ok(Vec::new());
     }
-    let mut pages = Pages { placed: Vec::new(), bytes: Vec::new() };
+    let mut pages = Vec::new();
     let mut first = 0u32;
     for Cut { tables, count, modules } in cut {
         let frame = codec::encode(&content(&tables)?, Codec::Zstd, LEVEL)?;
-        let offset = pages.bytes.len() as u64;
-        pages.bytes.extend_from_slice(frame.bytes());
-        pages.bytes.resize(usize_of(aligned(pages.bytes.len() as u64)?)?, 0);
-        pages.placed.push(Placed { frame, offset, base: 0, first, count, modules });
+        let offset = bytes.len() as u64;
+        bytes.extend_from_slice(frame.bytes());
+        bytes.resize(usize_of(aligned(bytes.len() as u64)?)?, 0);
+        pages.push(Placed { frame, offset, first, count, modules });
         first = first.checked_add(count).ok_or_else(|| too_large(offset))?;
     }
-    let base = pages.bytes.len() as u64;
-    pages.placed.iter_mut().for_each(|page| page.base = base);
-    Ok(Some(pages))
+    Ok(pages)
 }
 
 /// The records of neighbours.

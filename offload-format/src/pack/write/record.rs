@@ -1,5 +1,8 @@
 //! Writing the fields of a record.
 
+use super::super::layout::IMAGE_STORED;
+use super::super::place::Stored;
+
 /// The fields so far.
 #[derive(Default)]
 pub(super) struct Record(Vec<u8>);
@@ -24,6 +27,24 @@ impl Record {
 
     pub(super) fn text(self, (offset, size): (u32, u32)) -> Record {
         self.u32(offset).u32(size)
+    }
+
+    /// The fields of an image from [`IMAGE_STORED`] on that say how it is stored.
+    pub(super) fn stored(self, stored: &Stored) -> Record {
+        let frame = &stored.frame;
+        self.u16(frame.codec.to_u16())
+            .u16(frame.filter.to_u16())
+            .u32(stored.parent)
+            .u32(stored.block)
+            .u64(stored.offset)
+            .u64(frame.stored_size)
+            .u64(frame.raw_size)
+            .bytes(&frame.hash.0)
+    }
+
+    /// An image of which nothing else is said.
+    pub(super) fn lender(stored: &Stored) -> Record {
+        Record::default().bytes(&[0; IMAGE_STORED as usize]).stored(stored)
     }
 
     pub(super) fn done(mut self, size: u64) -> Vec<u8> {

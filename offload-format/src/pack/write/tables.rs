@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::super::layout::{
     ARG_RECORD, BLOCK_RECORD, DIRECTORY_ENTRY, IMAGE_RECORD, KERNEL_ARGS_UNKNOWN, KERNEL_HAS_BARRIER,
     KERNEL_RECORD, META_RECORD, NONE, NOTICE_RECORD, PAGE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES,
-    TABLE_KERNELS, TABLE_META, TABLE_NOTICES, TABLE_PAGES, TABLE_STRINGS, UNKNOWN,
+    TABLE_KERNELS, TABLE_LENDERS, TABLE_META, TABLE_NOTICES, TABLE_PAGES, TABLE_STRINGS, UNKNOWN,
 };
 use super::super::place::Stored;
 use super::super::record::{KernelInfo, NoticeKind};
@@ -27,6 +27,7 @@ pub(super) struct Tables {
     blocks: Vec<u8>,
     notices: Vec<u8>,
     pages: Vec<u8>,
+    lenders: Vec<u8>,
 }
 
 impl Tables {
@@ -55,12 +56,13 @@ impl Tables {
         Ok(())
     }
 
-    pub(super) fn page(&mut self, page: &Placed<'_>) -> Result<(), Error> {
+    /// A page of images whose frames have offsets that count from `base`.
+    pub(super) fn page(&mut self, page: &Placed<'_>, base: u64) -> Result<(), Error> {
         let [first, last] = page.modules;
         let (first, last) = (self.text(first)?, self.text(last)?);
         let record = Record::default()
             .u64(page.offset)
-            .u64(page.base)
+            .u64(base)
             .u32(small(page.frame.bytes().len())?)
             .u32(small(usize_of(page.frame.info().raw_size)?)?)
             .u32(page.first)
@@ -88,8 +90,11 @@ impl Tables {
         self.blocks.extend(record.done(BLOCK_RECORD));
     }
 
+    pub(super) fn lender(&mut self, stored: &Stored) {
+        self.lenders.extend(Record::lender(stored).done(IMAGE_RECORD));
+    }
+
     pub(super) fn image(&mut self, image: &NewImage, stored: &Stored) -> Result<(), Error> {
-        let frame = &stored.frame;
         let first_kernel = small(self.kernels.len())? / KERNEL_RECORD as u32;
         for kernel in &image.kernels {
             self.kernel(kernel)?;
@@ -100,14 +105,7 @@ impl Tables {
             .text(self.text(&image.target.to_string())?)
             .u16(image.target.image_kind().to_u16())
             .u16(image.offload_kind.to_u16())
-            .u16(frame.codec.to_u16())
-            .u16(frame.filter.to_u16())
-            .u32(stored.parent)
-            .u32(stored.block)
-            .u64(stored.offset)
-            .u64(frame.stored_size)
-            .u64(frame.raw_size)
-            .bytes(&frame.hash.0)
+            .stored(stored)
             .u32(first_kernel)
             .u32(small(image.kernels.len())?)
             .u32(image.format_version)
@@ -166,9 +164,11 @@ impl Tables {
             (TABLE_NOTICES, NOTICE_RECORD, &self.notices),
             (TABLE_BLOCKS, BLOCK_RECORD, &self.blocks),
             (TABLE_PAGES, PAGE_RECORD, &self.pages),
+            (TABLE_LENDERS, IMAGE_RECORD, &self.lenders),
         ];
-        // Most packs have no pages; a table more would only make them larger.
-        let tables = tables.iter().filter(|(kind, _, table)| *kind != TABLE_PAGES || !table.is_empty());
+        // What most packs do not have costs them nothing.
+        let rare = |kind| matches!(kind, TABLE_PAGES | TABLE_LENDERS);
+        let tables = tables.iter().filter(|(kind, _, table)| !rare(*kind) || !table.is_empty());
         let count = tables.clone().count();
         let start = aligned(at.saturating_add(DIRECTORY_ENTRY.saturating_mul(count as u64)))?;
         let (mut directory, mut body) = (Record::default(), Vec::new());

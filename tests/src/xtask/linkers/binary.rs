@@ -7,12 +7,12 @@ use crate::workspace::Workspace;
 
 /// Work of the loader.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Measured {
-    pub(super) relocations: i64,
-    pub(super) constructors: i64,
+pub(crate) struct Measured {
+    pub(crate) relocations: i64,
+    pub(crate) constructors: i64,
 }
 
-pub(super) fn measure(workspace: &Workspace, file: &Path) -> Result<Measured> {
+pub(crate) fn measure(workspace: &Workspace, file: &Path) -> Result<Measured> {
     let readelf = |option: &str| {
         let cmd = workspace.shell.cmd("readelf").args(["--wide", option]).arg(file);
         cmd.env("LC_ALL", "C").quiet().read()

@@ -32,12 +32,16 @@ const PRUNE_SECOND: Step = Step::Offload(&["prune", "--drop", "spirv64"]);
 const SIDECAR: Step = Step::Offload(&["repack", "--sidecar"]);
 const SPLIT: Step = Step::Offload(&["repack", "--split"]);
 const EMBED: Step = Step::Offload(&["repack", "--embed"]);
+const MERGE: Step = Step::Offload(&["repack", "--merge"]);
+const UNMERGE: Step = Step::Offload(&["repack", "--unmerge"]);
+const COMPRESS: Step = Step::Offload(&["repack", "--compression", "22"]);
+const BESIDE_AND_RAW: Step = Step::Offload(&["repack", "--sidecar", "--compression", "none"]);
 const STRIP: Step = Step::Strip(&[]);
 const STRIP_DEBUG: Step = Step::Strip(&["--strip-debug"]);
 const LLVM_STRIP: Step = Step::Objcopy(&["--strip-all"]);
 const STRIP_SECTIONS: Step = Step::Objcopy(&["--strip-sections"]);
 
-pub(super) const TREATMENTS: [Treatment; 16] = [
+pub(super) const TREATMENTS: [Treatment; 22] = [
     Treatment { steps: &[PRUNE], spirv: 0 },
     Treatment { steps: &[PRUNE, STRIP], spirv: 0 },
     Treatment { steps: &[PRUNE, STRIP_DEBUG], spirv: 0 },
@@ -54,6 +58,12 @@ pub(super) const TREATMENTS: [Treatment; 16] = [
     Treatment { steps: &[SPLIT], spirv: 4 },
     Treatment { steps: &[SPLIT, EMBED], spirv: 4 },
     Treatment { steps: &[SIDECAR, EMBED, PRUNE, STRIP], spirv: 0 },
+    Treatment { steps: &[MERGE], spirv: 4 },
+    Treatment { steps: &[MERGE, STRIP, PRUNE], spirv: 0 },
+    Treatment { steps: &[MERGE, SIDECAR, UNMERGE, EMBED], spirv: 4 },
+    Treatment { steps: &[COMPRESS, STRIP], spirv: 4 },
+    Treatment { steps: &[BESIDE_AND_RAW, PRUNE_FIRST], spirv: 4 },
+    Treatment { steps: &[SPLIT, PRUNE_FIRST, PRUNE_SECOND], spirv: 0 },
 ];
 
 impl Treatment {
@@ -100,15 +110,28 @@ impl Step {
                 shell.cmd(objcopy).args(words).arg(file).quiet().run()?;
             }
             Step::Offload([command, words @ ..]) => {
-                let before = std::fs::metadata(file)?.len();
+                let before = size_with_packs(file)?;
                 let cmd = shell.cmd(&programs.cargo_offload).arg(command).arg(file).args(words);
                 let messages = cmd.args(["--in-place", "--message-format", "json"]).quiet().read()?;
-                return saved(&messages, before, std::fs::metadata(file)?.len());
+                return saved(&messages, before, size_with_packs(file)?);
             }
             Step::Offload([]) => {}
         }
         Ok(String::new())
     }
+}
+
+/// Of the file and of the packs that are named after it.
+fn size_with_packs(file: &Path) -> Result<u64> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut size = 0;
+    for entry in std::fs::read_dir(file.parent().unwrap_or(file))? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(&name) {
+            size += entry.metadata()?.len();
+        }
+    }
+    Ok(size)
 }
 
 /// The share of the dropped bytes by which the file has shrunk; too small a share is an error.

@@ -5,6 +5,7 @@ use std::fmt;
 use std::process::Command;
 use std::time::Instant;
 
+use crate::bench::median;
 use crate::error::{Error, Result};
 
 /// A way to build the kernels.
@@ -113,11 +114,6 @@ pub(super) fn run(command: &mut Command) -> Result<()> {
         String::from_utf8_lossy(&text).trim_end(),
         output.status
     )))
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// Seconds that the processors spent on ended children and theirs

@@ -128,6 +128,8 @@ impl Package {
             command.arg("--release");
         }
         command.env("CARGO_TARGET_DIR", &self.target).env("OFFLOAD_CACHE_DIR", &self.cache);
+        // The images are read back from the program, and the other sides link theirs.
+        command.env("OFFLOAD_EMBED", "always");
         for name in
             ["OFFLOAD_CONFIG", "OFFLOAD_TARGETS", "CLIPPY_ARGS", "RUSTFLAGS", "CARGO_MAKEFLAGS", "MAKEFLAGS"]
         {

@@ -1,0 +1,19 @@
+//! Where the files are that a program's packs name.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use offload_format::pack::{CACHE, CACHE_DIRS, CACHE_VAR, Elsewhere, Pack, cached_file};
+
+/// The file with the images of `pack`, which lies in the program at `path`: beside it, or for a development build in the
+/// compile cache.
+pub(crate) fn file(path: &Path, pack: &Pack<'_>, there: &Elsewhere) -> PathBuf {
+    let beside = path.with_file_name(there.file());
+    let var = |name: &str| env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
+    let usual = || CACHE_DIRS.iter().find_map(|(name, below)| Some(var(name)?.join(below)));
+    let cached = || {
+        let release = pack.meta(CACHE).filter(|name| Elsewhere::new(name, there.id()).is_some())?;
+        Some(var(CACHE_VAR).or_else(usual)?.join(release).join(cached_file(there.id())))
+    };
+    if beside.exists() { beside } else { cached().unwrap_or(beside) }
+}

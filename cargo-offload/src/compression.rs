@@ -1,0 +1,44 @@
+//! How hard to compress, in the words of a command line.
+
+use offload_format::packer::{Effort, Settings};
+
+use crate::error::{Error, Result};
+
+/// One word of the user's: a mode, or a level of zstd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Word {
+    Mode(Effort),
+    Level(i32),
+}
+
+/// Reads `balanced` or `19`.
+pub(crate) fn parse(text: &str) -> Result<Word> {
+    match (text.parse(), text.parse()) {
+        (Ok(mode), _) => Ok(Word::Mode(mode)),
+        (_, Ok(level @ 1..=22)) => Ok(Word::Level(level)),
+        _ => Err(Error::usage(format!("`{}` is no compression", text.escape_default()))
+            .hint("write `none`, `fast`, `balanced`, `max` or `archive`, or a level from 1 to 22")),
+    }
+}
+
+/// What a packer does for it.
+pub(crate) fn settings(text: &str) -> Result<Settings> {
+    Ok(match parse(text)? {
+        Word::Mode(effort) => Settings { effort, level: effort.usual_level() },
+        Word::Level(level) => Settings { effort: Effort::Balanced, level },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_modes_or_levels() {
+        assert_eq!(settings("max").unwrap(), Settings { effort: Effort::Max, level: 22 });
+        assert_eq!(settings("7").unwrap(), Settings { effort: Effort::Balanced, level: 7 });
+        for text in ["0", "23", "lots", "", "-3"] {
+            assert!(settings(text).unwrap_err().to_string().contains("from 1 to 22"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Packs in the compile cache, which programs of development builds name instead of carrying them.
+//!
+//! Such a program is no larger for its images and is linked as fast as one without. What it carries is a pack without
+//! images that names the file as [`Elsewhere`](super::Elsewhere), and under [`CACHE`] the release of the cache.
+
+use crate::Hash128;
+
+/// Key of the metadata whose value is the directory, within the compile cache, of the release that has the files.
+pub const CACHE: &str = "cache";
+/// The variable that names the compile cache, for builds and for programs.
+pub const CACHE_VAR: &str = "OFFLOAD_CACHE_DIR";
+
+/// Where the compile cache is if [`CACHE_VAR`] is not set: below the directory that the first of these variables names
+/// that holds an absolute path.
+pub const CACHE_DIRS: &[(&str, &str)] = if cfg!(windows) {
+    &[("LOCALAPPDATA", "cargo-offload")]
+} else if cfg!(target_os = "macos") {
+    &[("HOME", "Library/Caches/cargo-offload")]
+} else {
+    &[("XDG_CACHE_HOME", "cargo-offload"), ("HOME", ".cache/cargo-offload")]
+};
+
+/// The name of the file of the pack `id`.
+pub fn cached_name(id: Hash128) -> String {
+    format!("{id}.pack")
+}
+
+/// Where the file of the pack `id` is in the directory of a release.
+///
+/// ```
+/// use offload_format::{Hash128, pack::cached_file};
+/// assert_eq!(cached_file(Hash128::of(b"")), "af/af1349b9f5f9a1a6a0404dea36dcc949.pack");
+/// ```
+pub fn cached_file(id: Hash128) -> String {
+    let name = cached_name(id);
+    let shard: String = name.chars().take(2).collect();
+    format!("{shard}/{name}")
+}

@@ -1,0 +1,50 @@
+//! A pack of which everything is known but where frames start: that depends on the pages of all packs.
+
+use super::super::place::{Numbers, Placed, Stored};
+use super::tables::Tables;
+use super::{NewImage, PackBuilder, pages, too_large};
+use crate::Error;
+
+/// What a pack's index will say.
+pub(super) struct Draft<'a> {
+    pack: &'a PackBuilder,
+    numbers: Numbers,
+    images: Vec<(&'a NewImage, Stored)>,
+    /// None if the images lie in the index itself.
+    pages: Vec<pages::Placed<'a>>,
+}
+
+impl<'a> Draft<'a> {
+    /// The draft of `pack`, whose pages go behind those in `pages`.
+    pub(super) fn new(
+        pack: &'a PackBuilder,
+        placed: &Placed,
+        pages: &mut Vec<u8>,
+    ) -> Result<Draft<'a>, Error> {
+        let numbers = placed.numbers(&pack.images)?;
+        let stored = |(image, frame)| placed.stored(&numbers, frame).map(|stored| (image, stored));
+        let images = pack.images.iter().map(|(image, frame)| (image, frame)).map(stored);
+        let images: Vec<(&NewImage, Stored)> = images.collect::<Result<_, _>>()?;
+        let pages = pages::of(&images, pages)?;
+        Ok(Draft { pack, numbers, images, pages })
+    }
+
+    /// Its tables, if the frames follow `base` bytes of pages.
+    pub(super) fn tables(&self, placed: &Placed, base: u64) -> Result<Tables, Error> {
+        let mut tables = Tables::default();
+        self.pack.meta.iter().try_for_each(|meta| tables.meta(meta))?;
+        if self.pages.is_empty() {
+            let mut images = self.images.iter();
+            images.try_for_each(|(image, stored)| tables.image(image, &stored.behind(base)?))?;
+        }
+        self.pages.iter().try_for_each(|page| tables.page(page, base))?;
+        for (block, offset) in &self.numbers.blocks {
+            tables.block(block, offset.checked_add(base).ok_or_else(|| too_large(base))?);
+        }
+        for lender in &self.numbers.lenders {
+            tables.lender(&placed.stored(&self.numbers, lender)?.behind(base)?);
+        }
+        self.pack.notices.iter().try_for_each(|notice| tables.notice(notice))?;
+        Ok(tables)
+    }
+}

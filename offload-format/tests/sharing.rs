@@ -1,0 +1,207 @@
+//! Packs of several crates over one payload: each is whole by itself, and images build on those of other packs.
+#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+use std::path::Path;
+
+use offload_format::Hash128;
+use offload_format::codec::{self, Codec, Filter, Frame, InBlock, Parent, Recipe};
+use offload_format::pack::{NewBlock, NewImage, Pack, PackBuilder, Pages, SharedLayout};
+
+fn image(module: &str, target: &str) -> NewImage {
+    NewImage::new(module, target.parse().unwrap())
+}
+
+/// 20,000 bytes that differ from those of another seed in a few places.
+fn bytes(seed: u32) -> Vec<u8> {
+    let word = |at: u32| if at % 1000 == 7 { at ^ seed } else { at.wrapping_mul(0x9e37_79b9) };
+    (0..5000).flat_map(|at| word(at).to_le_bytes()).collect()
+}
+
+fn related(image: &[u8], parent: &[u8]) -> Frame {
+    let parent = Parent { hash: Hash128::of(parent), content: parent };
+    let recipe = Recipe { codec: Codec::ZstdPrefix, filter: Filter::None, parent: Some(parent), level: 3 };
+    codec::encode_with(image, &recipe).unwrap()
+}
+
+/// All bytes, and where each pack starts.
+fn assemble(layout: &SharedLayout, frames: &[(Hash128, Vec<u8>)]) -> (Vec<u8>, Vec<usize>) {
+    let (mut all, mut starts) = (Vec::new(), Vec::new());
+    for (index, _) in &layout.indexes {
+        starts.push(all.len());
+        all.extend_from_slice(index);
+    }
+    let payload = all.len();
+    for placement in &layout.frames {
+        let (_, frame) = frames.iter().find(|(hash, _)| *hash == placement.hash).unwrap();
+        all.resize(payload + placement.offset as usize, 0);
+        all.extend_from_slice(frame);
+    }
+    assert_eq!(all.len() as u64, payload as u64 + layout.payload);
+    (all, starts)
+}
+
+/// Three packs: `a` has a leader, `b` a child of it, a grandchild and an image in a block, `c` a grandchild alone and the
+/// block's other image.
+fn three() -> (Vec<u8>, Vec<usize>, Vec<Vec<u8>>) {
+    let images: Vec<Vec<u8>> = (1..5).map(bytes).collect();
+    let small = [b"first small image".repeat(3), b"second small image".repeat(3)];
+    let leader = codec::encode(&images[0], Codec::Zstd, 3).unwrap();
+    let child = related(&images[1], &images[0]);
+    let grandchildren = [related(&images[2], &images[1]), related(&images[3], &images[1])];
+    let block = codec::encode(&small.concat(), Codec::Zstd, 3).unwrap();
+    let new_block = NewBlock {
+        codec: block.info().codec,
+        stored_size: block.info().stored_size,
+        raw_size: block.info().raw_size,
+        hash: block.info().hash,
+    };
+    let in_block = |at: usize, offset: u64| {
+        let size = small[at].len() as u64;
+        let info = codec::FrameInfo::new(Codec::Raw, size, (size, Hash128::of(&small[at])));
+        info.in_block(InBlock { hash: new_block.hash, offset })
+    };
+    let mut a = PackBuilder::new("a", "1.0.0");
+    a.image(image("m", "spirv64"), leader.info()).unwrap();
+    let mut b = PackBuilder::new("b", "1.0.0");
+    b.block(new_block);
+    b.image(image("m", "spirv64"), child.info()).unwrap();
+    b.image(image("m", "opencl-c"), grandchildren[0].info()).unwrap();
+    b.image(image("small", "opencl-c"), in_block(0, 0)).unwrap();
+    let mut c = PackBuilder::new("c", "1.0.0");
+    c.block(new_block);
+    c.image(image("m", "spirv64"), grandchildren[1].info()).unwrap();
+    c.image(image("small", "opencl-c"), in_block(1, small[0].len() as u64)).unwrap();
+    let layout = PackBuilder::finish_sharing(vec![a, b, c]).unwrap();
+    let [one, two] = grandchildren;
+    let frames = [leader, child, one, two, block].map(|frame| (frame.info().hash, frame.into_bytes()));
+    let (all, starts) = assemble(&layout, &frames);
+    (all, starts, images.into_iter().chain(small).collect())
+}
+
+/// Where the packs of `all` start, as each says of the next one; the last one says where it ends.
+fn walk(all: &[u8]) -> Vec<usize> {
+    let mut found = vec![0];
+    while let Some(rest) = found.last().and_then(|at| all.get(*at..)).filter(|rest| !rest.is_empty()) {
+        found.push(found[found.len() - 1] + Pack::parse(rest).unwrap().next() as usize);
+    }
+    found
+}
+
+/// Reads the packs at `starts`, which have so many images; returns all images, sorted.
+fn read(all: &[u8], starts: &[usize], counts: [u64; 3]) -> Vec<Vec<u8>> {
+    let mut seen = Vec::new();
+    assert_eq!(starts.len(), counts.len());
+    for (start, count) in starts.iter().zip(counts) {
+        let pages = Pages::default();
+        let pack = Pack::parse_with(&all[*start..], &pages).unwrap();
+        pack.verify_index().unwrap();
+        assert_eq!(pack.size(), (all.len() - start) as u64);
+        assert_eq!((pack.image_count(), pack.images().count() as u64), (count, count));
+        for image in pack.images() {
+            let image = image.unwrap();
+            assert!(!image.module.is_empty());
+            seen.push(codec::decode(&pack, &image).unwrap());
+        }
+        assert!(pack.module("").unwrap().is_empty());
+        assert!(pack.image(count as u32 + 9).is_err());
+    }
+    seen.sort();
+    seen
+}
+
+#[test]
+fn each_pack_is_whole_and_lists_its_own_images_alone() {
+    let (all, starts, mut images) = three();
+    images.sort();
+    assert!(read(&all, &starts, [1, 3, 2]) == images);
+}
+
+/// The bytes that the first release with lenders wrote. They must stay readable for ever.
+#[test]
+fn the_frozen_sample_is_readable() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/sample-v1.3-shared.pack");
+    let (all, starts, mut images) = three();
+    if std::env::var_os("OFFLOAD_BLESS").is_some() && !path.exists() {
+        std::fs::write(&path, all).unwrap();
+    }
+    let frozen = std::fs::read(&path).unwrap();
+    assert_eq!(walk(&frozen)[..3], starts);
+    images.sort();
+    assert!(read(&frozen, &starts, [1, 3, 2]) == images);
+}
+
+/// As [`three`], with so many more images in the first and the last pack that their indexes are in pages.
+fn three_with_pages() -> (Vec<u8>, Vec<usize>, Vec<Vec<u8>>) {
+    let mut images: Vec<Vec<u8>> = (1..4).map(bytes).collect();
+    let leader = codec::encode(&images[0], Codec::Zstd, 3).unwrap();
+    let family = [leader, related(&images[1], &images[0]), related(&images[2], &images[1])];
+    let mut builders = Vec::new();
+    for (name, frame) in ["a", "b", "c"].into_iter().zip(&family) {
+        let mut builder = PackBuilder::new(name, "1.0.0");
+        builder.image(image("m", "spirv64"), frame.info()).unwrap();
+        builders.push(builder);
+    }
+    let mut frames = family.map(|frame| (frame.info().hash, frame.into_bytes())).to_vec();
+    for at in 0..2400 {
+        let raw = format!("image {at}").into_bytes();
+        let frame = codec::encode(&raw, Codec::Raw, 0).unwrap();
+        // Some before and some behind the one with relatives.
+        let name = format!("{}{at}", if at % 4 < 2 { "l" } else { "n" });
+        builders[at % 2 * 2].image(image(&name, "opencl-c"), frame.info()).unwrap();
+        frames.push((frame.info().hash, frame.into_bytes()));
+        images.push(raw);
+    }
+    let layout = PackBuilder::finish_sharing(builders).unwrap();
+    let (all, starts) = assemble(&layout, &frames);
+    (all, starts, images)
+}
+
+#[test]
+fn packs_with_pages_share_too() {
+    let (all, starts, mut images) = three_with_pages();
+    images.sort();
+    assert!(read(&all, &starts, [1201, 1, 1201]) == images);
+    assert_eq!(walk(&all)[..3], starts);
+    let paged = |start: &usize| {
+        let pack = Pack::parse(&all[*start..]).unwrap();
+        pack.head_size() > pack.payload_offset()
+    };
+    assert_eq!(starts.iter().map(paged).collect::<Vec<_>>(), [true, false, true]);
+
+    let pages = Pages::default();
+    let pack = Pack::parse_with(&all[starts[2]..], &pages).unwrap();
+    let number = pack.module("m").unwrap().start;
+    let parent = pack.image(pack.image(number).unwrap().parent.unwrap()).unwrap();
+    assert_eq!((parent.number, parent.module, parent.hash), (1201, "", Hash128::of(&bytes(2))));
+    assert!(pack.image(1203).is_err());
+}
+
+/// Pages have hashes of their own: damage to those of one pack leaves the others whole.
+#[test]
+fn a_damaged_page_is_one_packs_alone() {
+    let (mut all, starts, _) = three_with_pages();
+    let last = Pack::parse(&all[starts[2]..]).unwrap().head_size() as usize;
+    all[starts[2] + last - 100] ^= 1;
+    let whole = |start: &usize| {
+        let pages = Pages::default();
+        let pack = Pack::parse_with(&all[*start..], &pages).unwrap();
+        pack.verify_index().is_ok() && pack.images().all(|image| image.is_ok())
+    };
+    assert_eq!(starts.iter().map(whole).collect::<Vec<_>>(), [true, true, false]);
+}
+
+#[test]
+fn the_packs_of_a_file_are_found_one_from_another() {
+    let (all, starts, _) = three();
+    let end = all.len().next_multiple_of(16);
+    assert_eq!(walk(&all), [starts, vec![end]].concat());
+}
+
+#[test]
+fn an_identity_covers_the_indexes_behind_it() {
+    let (mut all, starts, _) = three();
+    all[starts[2] + 70] ^= 1;
+    for start in starts {
+        assert!(Pack::parse(&all[start..]).and_then(|pack| pack.verify_index()).is_err(), "{start}");
+    }
+}
