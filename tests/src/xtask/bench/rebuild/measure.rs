@@ -8,7 +8,7 @@ use std::time::Instant;
 use crate::error::{Error, Result};
 
 /// A way to build the kernels.
-pub(super) trait Side {
+pub(in crate::bench) trait Side {
     fn name(&self) -> &'static str;
     /// The build of the first profile, or the second.
     fn build(&self, profile: Profile) -> Command;
@@ -19,7 +19,7 @@ pub(super) trait Side {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Profile {
+pub(in crate::bench) enum Profile {
     First,
     Second,
 }
@@ -101,7 +101,7 @@ pub(super) fn sample(side: &dyn Side, scenario: Scenario) -> Result<Sample> {
 }
 
 /// Runs a command; what it printed is shown if it fails.
-pub(super) fn run(command: &mut Command) -> Result<()> {
+pub(in crate::bench) fn run(command: &mut Command) -> Result<()> {
     let output =
         command.output().map_err(|error| Error::new(format!("`{command:?}` did not start: {error}")))?;
     if output.status.success() {
