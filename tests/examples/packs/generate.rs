@@ -4,22 +4,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-/// <https://prng.di.unimi.it/splitmix64.c>
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-}
+use crate::random::Random;
 
 /// AMD's processors of two generations: in each a leader, one that differs in a few per cent, and for both a twin that
 /// differs in two bytes, as shipped libraries have them.
@@ -116,7 +101,7 @@ fn spirv_module(template: u64, instance: u64) -> Vec<u8> {
     }
     let mut id = 60 + shape.below(30) as u32;
     for _ in 0..100 + shape.below(850) {
-        let opcode = BINARY[shape.below(8) as usize];
+        let opcode = BINARY[shape.below(8)];
         let of = 2 + shape.below(6) as u32;
         let operands = [shape.below(12), shape.below(24)];
         for _ in 0..1 + u32::from(choice.below(150) == 0) {

@@ -16,6 +16,8 @@ mod generate;
 mod measure;
 mod one;
 mod pack;
+#[path = "../../../offload-format/tests/damage/random.rs"]
+mod random;
 mod threads;
 
 use std::path::Path;

@@ -40,9 +40,7 @@ pub(super) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     for set in &sets {
         measure((&tool, &peers), (set, work.path()), &mut entries)?;
     }
-    for entry in large::measure((&tool, &peers), &plan, work.path())? {
-        add(&mut entries, entry);
-    }
+    large::measure((&tool, &peers), (&plan, work.path()), &mut |entry| add(&mut entries, entry))?;
     let judged = limits::judge(&LIMITS, &entries);
     report::write(workspace, &plan, (&entries, &judged))?;
     Ok(report::print(&entries, &judged))
@@ -71,6 +69,7 @@ fn measure(
 
 /// A long run says how far it is.
 fn add(entries: &mut Vec<Entry>, entry: Entry) {
-    eprintln!("{}, {}: {} bytes, {:.3} s", entry.set, entry.who, entry.bytes, entry.seconds);
+    let Entry { set, who, bytes, seconds, peak, .. } = &entry;
+    eprintln!("{set}, {who}: {bytes} bytes, {seconds:.3} s, {} MiB", peak >> 20);
     entries.push(entry);
 }

@@ -7,45 +7,56 @@ use super::ours;
 use super::peers::Peers;
 use super::plan::{Extent, Plan};
 use super::sets::{Kind, Set};
-use super::tool::{self, Tool};
-use crate::error::Result;
+use super::tool::Tool;
+use crate::bench::rebuild::measure::output;
+use crate::error::{Error, Result};
 
 /// Names and sizes in bytes.
-const SIZES: [(&str, u64); 2] = [("1 GB", 1_000_000_000), ("4 GB", 4_000_000_000)];
+const SIZES: [(&str, u64); 2] = [("4 GB", 4_000_000_000), ("1 GB", 1_000_000_000)];
 const QUICK: [(&str, u64); 1] = [("0.1 GB", 100_000_000)];
 
-pub(super) fn measure((tool, peers): (&Tool, &Peers<'_>), plan: &Plan, dir: &Path) -> Result<Vec<Entry>> {
+/// Adds what was measured as soon as it is known: the last one takes minutes.
+pub(super) fn measure(
+    (tool, peers): (&Tool, &Peers<'_>),
+    (plan, dir): (&Plan, &Path),
+    add: &mut dyn FnMut(Entry),
+) -> Result<()> {
     let sizes = if plan.extent == Extent::Quick { &QUICK[..] } else { &SIZES };
-    let mut entries = Vec::new();
     for (name, bytes) in sizes {
         if plan.wants(name) {
             let dir = tempfile::tempdir_in(dir)?;
             let images = dir.path().join("images");
-            tool::output(tool.command("large").arg(bytes.to_string()).arg(&images))?;
-            entries.extend(one((tool, peers), (name, &images), dir.path())?);
+            output(tool.command("large").arg(bytes.to_string()).arg(&images))?;
+            let set = Set { name: name.to_string(), kind: Kind::Hip, dir: images, modes: &[] };
+            one((tool, peers), (&set, dir.path()), add)?;
         }
     }
-    Ok(entries)
+    Ok(())
 }
 
-fn one((tool, peers): (&Tool, &Peers<'_>), (name, images): (&str, &Path), dir: &Path) -> Result<Vec<Entry>> {
-    // A release build of 4 GB takes an hour, and holds what one of 1 GB holds.
-    let modes: &[&str] = if name == "4 GB" { &["fast"] } else { &["fast", "balanced"] };
-    let set = Set { name: name.to_string(), kind: Kind::Hip, dir: images.to_path_buf(), modes };
-    let mut entries = Vec::new();
-    for mode in set.modes {
-        let (entry, file) = ours::pack(tool, &set, (mode, dir))?;
+fn one(
+    (tool, peers): (&Tool, &Peers<'_>),
+    (set, dir): (&Set, &Path),
+    add: &mut dyn FnMut(Entry),
+) -> Result<()> {
+    let ours = |mode: &str| {
+        let (entry, file) = ours::pack(tool, set, (mode, dir))?;
         std::fs::remove_file(file)?;
-        entries.push(entry);
-    }
-    entries.extend(peers.packaged(&set)?);
+        Ok::<Entry, Error>(entry)
+    };
+    add(ours("fast")?);
+    peers.packaged(set)?.into_iter().for_each(&mut *add);
     match free_memory() {
         Some(free) if free < BUNDLER * set.size()? => {
-            println!("{name}: too little memory for clang-offload-bundler");
+            println!("{}: too little memory for clang-offload-bundler", set.name);
         }
-        _ => entries.push(peers.joined(&set)?),
+        _ => add(peers.joined(set)?),
     }
-    Ok(entries)
+    // A release build of 4 GB takes half an hour, and holds what one of 1 GB holds.
+    if set.name != "4 GB" {
+        add(ours("balanced")?);
+    }
+    Ok(())
 }
 
 /// How many times the images the bundler may hold.

@@ -6,6 +6,7 @@ use super::entry::Entry;
 use super::peers::{Peers, bundle_id, option};
 use super::sets::{Set, file_name};
 use super::tool::{self, Ran, Tool};
+use crate::bench::rebuild::measure::median;
 use crate::error::{Error, Result};
 
 pub(super) const SET: &str = "one image of 25";
@@ -48,16 +49,11 @@ pub(super) fn measure(
 }
 
 fn entry(who: &str, samples: Vec<(f64, u64, u64)>, raw: u64) -> Entry {
-    let peak = middle(samples.iter().map(|(_, peak, _)| *peak as f64).collect());
-    let bytes = middle(samples.iter().map(|(_, _, bytes)| *bytes as f64).collect());
-    let seconds = middle(samples.into_iter().map(|(seconds, _, _)| seconds).collect());
+    let peak = median(samples.iter().map(|(_, peak, _)| *peak as f64).collect());
+    let bytes = median(samples.iter().map(|(_, _, bytes)| *bytes as f64).collect());
+    let seconds = median(samples.into_iter().map(|(seconds, _, _)| seconds).collect());
     let (bytes, peak) = (bytes as u64, peak as u64);
     Entry { set: SET.into(), who: who.into(), raw, bytes, index: 0, seconds, peak }
-}
-
-fn middle(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 fn read(tool: &Tool, (pack, module): (&Path, &str), target: &str) -> Result<Ran> {

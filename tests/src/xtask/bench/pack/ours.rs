@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::entry::Entry;
 use super::sets::Set;
 use super::tool::{self, Tool};
+use crate::bench::rebuild::measure::output;
 use crate::error::Result;
 
 /// Packs a set in a mode, at the level that the mode usually has; the pack is in the file.
@@ -13,7 +14,7 @@ pub(super) fn pack(tool: &Tool, set: &Set, (mode, dir): (&str, &Path)) -> Result
     let mut command = tool.command("pack");
     command.arg(&set.dir).arg(&file).args([mode, level(mode)]);
     let ran = tool.measure(&command)?;
-    tool::output(tool.command("check").arg(&set.dir).arg(&file))?;
+    output(tool.command("check").arg(&set.dir).arg(&file))?;
     let mut entry = Entry::new(set, &name(mode))?;
     entry.add(&ran, tool::size(&file)?);
     Ok((entry, file))

@@ -6,6 +6,7 @@ use std::process::Command;
 use super::entry::Entry;
 use super::sets::{Kind, Set, file_name};
 use super::tool::{self, Tool};
+use crate::bench::rebuild::measure::output;
 use crate::error::{Error, Result};
 use crate::setup;
 use crate::workspace::Workspace;
@@ -106,7 +107,7 @@ impl<'a> Peers<'a> {
         let out = |number: usize| dir.path().join(number.to_string());
         let mut command = self.unbundle(bundle, ids);
         command.args((0..images.len()).map(|number| option("-output=", &out(number))));
-        tool::output(&mut command)?;
+        output(&mut command)?;
         for (number, image) in images.iter().enumerate() {
             if std::fs::read(out(number))? != std::fs::read(image)? {
                 let text = format!("the bundler reads other bytes for `{}`", image.display());

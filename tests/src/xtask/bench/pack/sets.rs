@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::own;
 use super::plan::{Extent, Plan};
 use super::tool::{self, Tool};
+use crate::bench::rebuild::measure::output;
 use crate::error::{Error, Result};
 use crate::setup::{self, Wheel};
 use crate::workspace::Workspace;
@@ -30,7 +31,6 @@ pub(super) enum Kind {
 
 const EVERY: &[&str] = &["fast", "balanced", "max", "archive"];
 const RELEASE: &[&str] = &["balanced"];
-const DOWNLOAD: &[&str] = &["balanced", "archive"];
 const QUICK: &[&str] = &["fast", "balanced"];
 
 /// The set that one image is taken from.
@@ -61,12 +61,12 @@ pub(super) fn prepare(workspace: &Workspace, plan: &Plan, tool: &Tool) -> Result
         sets.link((HIP, Kind::Hip, modes), &[(bitsandbytes()?.join(HIP_BUNDLE), "000")])?;
     }
     if plan.wants(CUDA) && !quick {
-        sets.link((CUDA, Kind::Cuda, DOWNLOAD), &containers(&bitsandbytes()?.join(CUDA_LIBRARY))?)?;
+        sets.link((CUDA, Kind::Cuda, RELEASE), &containers(&bitsandbytes()?.join(CUDA_LIBRARY))?)?;
     }
     own_kernels(workspace, &root, &mut sets)?;
     if plan.wants(GENERATED) {
         let dir = sets.dir.join("generated-spirv");
-        tool::output(tool.command("spirv").arg("500").arg(&dir))?;
+        output(tool.command("spirv").arg("500").arg(&dir))?;
         sets.found.push(Set { name: GENERATED.into(), kind: Kind::Spirv, dir, modes: RELEASE });
     }
     for wheel in &plan.wheels {
@@ -97,7 +97,7 @@ fn extract(tool: &Tool, files: &Path, to: &Path) -> Result<PathBuf> {
         let new = to.with_extension("new");
         remove(&new)?;
         fs::create_dir_all(&new)?;
-        eprint!("{}", tool::output(tool.command("extract").arg(files).arg(&new))?);
+        eprint!("{}", output(tool.command("extract").arg(files).arg(&new))?);
         fs::rename(&new, to)?;
     }
     Ok(to.to_path_buf())

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::bench::rebuild::measure::output;
 use crate::error::{Error, Result};
 use crate::workspace::Workspace;
 
@@ -40,17 +41,6 @@ impl Tool {
         Ran::parse(&output(&mut measured)?)
             .ok_or_else(|| Error::new(format!("`{measured:?}` did not say what it measured")))
     }
-}
-
-/// What a command writes to its standard output.
-pub(super) fn output(command: &mut Command) -> Result<String> {
-    let output =
-        command.output().map_err(|error| Error::new(format!("`{command:?}` did not start: {error}")))?;
-    if !output.status.success() {
-        let text = String::from_utf8_lossy(&output.stderr);
-        return Err(Error::new(format!("{}\n`{command:?}`: {}", text.trim_end(), output.status)));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 impl Ran {
