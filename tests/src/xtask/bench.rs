@@ -1,5 +1,6 @@
 //! `bench`: measurements against what users would do otherwise.
 
+mod pack;
 mod rebuild;
 
 use std::process::ExitCode;
@@ -12,11 +13,22 @@ pub(crate) const HELP: &str = "bench rebuild [--quick] [--tuned]  time builds of
 Both sides use the same clang, files, targets and number of jobs. Measured are a full build from an empty cache, one
 file of 8 changed, nothing changed, and a new profile with a warm cache; device compilers are counted by tracing every
 process; every image is read back. Raw samples go to bench/rebuild.json in the target directory.
---quick takes 2 files, 4 targets and fewer runs; --tuned optimises build scripts, as new projects do.";
+--quick takes 2 files, 4 targets and fewer runs; --tuned optimises build scripts, as new projects do.
+
+bench pack [--quick] [--json FILE] [--wheel NAME==VERSION ...] [--set NAME ...]  size, time and memory of packs, with peers beside
+
+Images of Python packages, own kernels and generated ones are packed here, by clang's bundler and packager, and one by
+one as nvcc, icpx and kpack do; every image is read back. It fails if a limit is missed. Each --wheel adds a package's
+images (without one: dpnp and cupy), --set takes only the sets whose names start so. Samples go to bench/pack.json in
+the target directory. --quick takes small sets.";
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     match args.split_first() {
         Some((what, rest)) if what == "rebuild" => rebuild::run(workspace, rest),
-        _ => Err(Error::new("`bench` takes the name of a measurement").hint("cargo xtask bench rebuild")),
+        Some((what, rest)) if what == "pack" => pack::run(workspace, rest),
+        _ => {
+            Err(Error::new("`bench` takes the name of a measurement")
+                .hint("cargo xtask bench rebuild, or pack"))
+        }
     }
 }

@@ -13,7 +13,7 @@ pub(crate) use self::cuda::{Toolkit, ensure as ensure_cuda};
 pub(crate) use self::intel::{Runtime, ensure as ensure_intel};
 pub(crate) use self::need::{BENCH, BUILD, BUNDLER, DRIVERS, FRESH, GPUS, LINKERS, Need, SYCL};
 pub(crate) use self::probe::llvm;
-pub(crate) use self::wheels::{Wheel, ensure as ensure_wheel};
+pub(crate) use self::wheels::{Wheel, ensure as ensure_wheel, ensure_package};
 use crate::error::{Error, Result};
 use crate::workspace::Workspace;
 

@@ -43,3 +43,13 @@ pub(crate) fn ensure(workspace: &Workspace, wheel: Wheel) -> Result<PathBuf> {
     }
     Ok(prefix.join(part))
 }
+
+/// Finds what one package holds, given as `NAME==VERSION`, installing it first where it is missing.
+pub(crate) fn ensure_package(workspace: &Workspace, package: &str) -> Result<PathBuf> {
+    let prefix = workspace.target_dir.join("tools").join(package.replace("==", "-"));
+    if !prefix.exists() {
+        super::ensure(workspace, &[PIP])?;
+        install(workspace, &[package], &prefix)?;
+    }
+    Ok(prefix)
+}

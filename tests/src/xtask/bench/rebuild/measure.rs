@@ -8,7 +8,7 @@ use std::time::Instant;
 use crate::error::{Error, Result};
 
 /// A way to build the kernels.
-pub(super) trait Side {
+pub(in crate::bench) trait Side {
     fn name(&self) -> &'static str;
     /// The build of the first profile, or the second.
     fn build(&self, profile: Profile) -> Command;
@@ -19,7 +19,7 @@ pub(super) trait Side {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Profile {
+pub(in crate::bench) enum Profile {
     First,
     Second,
 }
@@ -101,11 +101,16 @@ pub(super) fn sample(side: &dyn Side, scenario: Scenario) -> Result<Sample> {
 }
 
 /// Runs a command; what it printed is shown if it fails.
-pub(super) fn run(command: &mut Command) -> Result<()> {
+pub(in crate::bench) fn run(command: &mut Command) -> Result<()> {
+    output(command).map(drop)
+}
+
+/// What a command prints; it is shown, with what it complained of, if it fails.
+pub(in crate::bench) fn output(command: &mut Command) -> Result<String> {
     let output =
         command.output().map_err(|error| Error::new(format!("`{command:?}` did not start: {error}")))?;
     if output.status.success() {
-        return Ok(());
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let text = [output.stdout, output.stderr].concat();
     Err(Error::new(format!(
@@ -115,7 +120,8 @@ pub(super) fn run(command: &mut Command) -> Result<()> {
     )))
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+/// The middle one; not a number if there is none.
+pub(in crate::bench) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
