@@ -107,28 +107,28 @@ impl Wanted {
     /// # Errors
     /// There is none.
     pub(crate) fn of(&self, carried: &Carried<'_>, kernels: Kernels) -> Result<Vec<ImageRecord>> {
-        let all = records(carried)?;
-        let mut wanted: Vec<ImageRecord> = all.iter().filter(|record| self.has(record)).cloned().collect();
-        if wanted.is_empty() && !(self.targets.is_empty() && self.modules.is_empty()) {
-            return Err(self.nothing(&all));
+        let (mut wanted, others): (Vec<_>, Vec<_>) =
+            records(carried)?.into_iter().partition(|record| self.has(record));
+        if wanted.is_empty() && !others.is_empty() {
+            return Err(nothing(&others));
         }
         if kernels != Kernels::Recorded {
             read_kernels(carried, &mut wanted, kernels)?;
         }
         Ok(wanted)
     }
+}
 
-    fn nothing(&self, all: &[ImageRecord]) -> Error {
-        let mut there: Vec<String> =
-            all.iter().map(|record| format!("{} {}", record.module, record.target)).collect();
-        there.sort_unstable();
-        there.dedup();
-        let more = there.len().saturating_sub(SHOWN);
-        there.truncate(SHOWN);
-        let more = if more > 0 { format!(" and {more} others") } else { String::new() };
-        Error::usage("no image fits --target and --module")
-            .hint(format!("there are {}{more}", crate::output::escaped(&there.join(", "))))
-    }
+fn nothing(all: &[ImageRecord]) -> Error {
+    let mut there: Vec<String> =
+        all.iter().map(|record| format!("{} {}", record.module, record.target)).collect();
+    there.sort_unstable();
+    there.dedup();
+    let more = there.len().saturating_sub(SHOWN);
+    there.truncate(SHOWN);
+    let more = if more > 0 { format!(" and {more} others") } else { String::new() };
+    Error::usage("no image fits --target and --module")
+        .hint(format!("there are {}{more}", crate::output::escaped(&there.join(", "))))
 }
 
 /// How many images an error names.

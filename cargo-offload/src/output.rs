@@ -105,7 +105,8 @@ impl Table {
 fn aligned(cells: &[String], widths: &[usize]) -> String {
     let cell = |(text, width): (&String, &usize)| {
         let ends = |c: char| c.is_ascii_digit() || c == '%' || c == 'B';
-        let number = text.starts_with(|c: char| c.is_ascii_digit() || c == '+') && text.ends_with(ends);
+        let number =
+            text.starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c)) && text.ends_with(ends);
         if number && text.len() < 12 { format!("{text:>width$}") } else { format!("{text:<width$}") }
     };
     cells.iter().zip(widths).map(cell).collect::<Vec<_>>().join("  ").trim_end().to_string()

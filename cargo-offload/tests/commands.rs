@@ -244,26 +244,14 @@ fn syclbin(file: &[u8]) -> offload_format::syclbin::File<'_> {
 
 /// A pack with SPIR-V and native images of one module, whose kernel is called `name`.
 fn natives(name: &str) -> tempfile::TempDir {
-    let mut builder = PackBuilder::new("sample", "1.0.0");
-    let spirv = codec::encode(SPIRV, Codec::Raw, 0).unwrap();
-    let frames: Vec<_> = ["intel:pvc", "intel:bmg-g21", "cubin:sm_90", "amdgcn:gfx90a", "nvptx:sm_90"]
-        .map(|target| (target, codec::encode(target.as_bytes(), Codec::Raw, 0).unwrap()))
-        .into_iter()
-        .chain([("spirv64", spirv)])
-        .collect();
-    for (target, frame) in &frames {
+    let targets = ["intel:pvc", "intel:bmg-g21", "cubin:sm_90", "amdgcn:gfx90a", "nvptx:sm_90"];
+    let bytes = targets.map(|target| (target, target.as_bytes())).into_iter().chain([("spirv64", SPIRV)]);
+    let image = |(target, bytes): (&str, &[u8])| {
         let kernels = vec![KernelInfo { name: name.into(), ..KernelInfo::default() }];
-        let image = NewImage { kernels, ..NewImage::new("blas", target.parse().unwrap()) };
-        builder.image(image, frame.info()).unwrap();
-    }
-    let layout = builder.finish().unwrap();
-    let (mut pack, payload) = (layout.index.clone(), layout.index.len());
-    for placement in &layout.frames {
-        let (_, frame) = frames.iter().find(|(_, frame)| frame.info().hash == placement.hash).unwrap();
-        pack.resize(payload + placement.offset as usize, 0);
-        pack.extend_from_slice(frame.bytes());
-    }
+        (NewImage { kernels, ..NewImage::new("blas", target.parse().unwrap()) }, bytes.to_vec())
+    };
     let dir = tempfile::tempdir().unwrap();
+    let pack = support::pack(bytes.map(image).collect(), Codec::Raw);
     fs::write(dir.path().join("images.pack"), pack).unwrap();
     dir
 }

@@ -143,8 +143,10 @@ impl Job {
         let device = request.intel_device.map(|device| ["-device", device]);
         let mut args = vec!["disasm", "-file", IMAGE, "-dump", "dump"];
         args.extend(device.iter().flatten());
+        let dump = self.scratch.path().join("dump");
+        fs::create_dir_all(&dump)?;
         self.run(request.image, &args)?;
-        let files = fs::list(&self.scratch.path().join("dump"))?;
+        let files = fs::list(&dump)?;
         let wanted = |path: &&PathBuf| match (path.file_name().and_then(|name| name.to_str()), request.kernel)
         {
             (Some(name), Some(kernel)) => name == format!(".text.{kernel}.asm"),

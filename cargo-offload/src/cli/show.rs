@@ -75,6 +75,9 @@ pub(crate) struct Report {
     /// How to print for people.
     #[arg(long, value_enum, default_value_t = ReportFormat::Table)]
     pub(crate) format: ReportFormat,
+    /// Show the numbers of other builds of the same kernels side by side, as those of another compiler.
+    #[arg(long, value_name = "LABEL=FILE", conflicts_with_all = ["baseline", "html", "format"])]
+    pub(crate) beside: Vec<String>,
     /// Write a page for a browser: one file that needs no other.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,

@@ -101,5 +101,34 @@ fn show(output: &Output, (image, kernel): (&ImageRecord, Option<&str>), bytes: &
     let text = disassemble::text(request, Path::new(".")).map_err(failed)?;
     let (module, target) = (image.module_name(), image.target.as_str());
     output.remark(&format!("// {module} {target}"))?;
-    output.message(&AsmMessage { reason: "asm", module, target, kernel, text: &text }, text.trim_end())
+    let message = AsmMessage { reason: "asm", module, target, kernel, text: &text };
+    output.message(&message, expanded(&text).trim_end())
+}
+
+/// Columns are eight characters wide where these tools count with tabs.
+fn expanded(text: &str) -> String {
+    let line = |line: &str| {
+        let mut parts = line.split('\t');
+        let mut out = parts.next().unwrap_or_default().to_string();
+        for part in parts {
+            let width = out.chars().count();
+            let column = (width / TAB).saturating_add(1).saturating_mul(TAB);
+            out.extend(std::iter::repeat_n(' ', column.saturating_sub(width)));
+            out.push_str(part);
+        }
+        out
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+const TAB: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tabs_become_columns() {
+        assert_eq!(expanded("a\tb\n\tc\t\td\nplain"), "a       b\n        c               d\nplain");
+    }
 }

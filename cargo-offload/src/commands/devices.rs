@@ -32,6 +32,14 @@ struct DriverMessage {
 }
 
 #[derive(Debug, Serialize)]
+struct NoFitMessage<'a> {
+    reason: &'static str,
+    device: usize,
+    module: &'a str,
+    problem: &'a str,
+}
+
+#[derive(Debug, Serialize)]
 struct VerdictMessage<'a> {
     reason: &'static str,
     device: usize,
@@ -110,7 +118,7 @@ fn print_verdicts(output: &Output, (number, device): (usize, &Device), registry:
         let verdicts = match registry.select_variant(&module, &values, device) {
             Ok(selection) => selection.verdicts().to_vec(),
             Err(error) => {
-                output.remark(&format!("  {error}"))?;
+                print_no_fit(output, (number, &module), &error.to_string())?;
                 continue;
             }
         };
@@ -138,4 +146,11 @@ fn print_verdicts(output: &Output, (number, device): (usize, &Device), registry:
         }
     }
     Ok(())
+}
+
+/// The runtime's own words, without its advice to a program that needs an image.
+fn print_no_fit(output: &Output, (device, module): (usize, &str), problem: &str) -> Result<()> {
+    let problem = problem.split("\nhint: ").next().unwrap_or_default();
+    let text = format!("  {}", problem.replace('\n', "\n  "));
+    output.message(&NoFitMessage { reason: "no-fit", device, module, problem }, &text)
 }

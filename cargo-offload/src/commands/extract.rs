@@ -12,7 +12,7 @@ use crate::cli;
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
 use crate::ledger::{self, ImageRecord, Kernels, Origin, Wanted};
-use crate::output::Output;
+use crate::output::{Output, human_size};
 use crate::publish::publish;
 use crate::subject::{Carried, Subject, broken};
 
@@ -165,7 +165,8 @@ impl Job<'_> {
             self.failed(problem.clone())?;
         }
         let Summary { files, size, problems, .. } = self.summary;
-        let text = format!("{files} files, {size} bytes, {problems} problems");
+        let plural = if files == 1 { "" } else { "s" };
+        let text = format!("{files} file{plural}, {}, {problems} problems", human_size(size));
         self.output.message(&self.summary, &text)?;
         Ok(if problems == 0 { ExitStatus::Success } else { ExitStatus::CheckFailed })
     }

@@ -33,6 +33,7 @@ pub(super) fn run(output: &Output, args: &cli::Inspect) -> Result<ExitStatus> {
         output.table(&images, &image_table(&images))?;
     }
     if args.kernels {
+        output.space()?;
         output.table::<ImageRecord>(&[], &kernel_table(&images))?;
     }
     print_notices(output, &carried)?;

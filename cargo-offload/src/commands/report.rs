@@ -1,6 +1,7 @@
 //! `report`: the ledger of what kernels use of each device.
 
 mod baseline;
+mod beside;
 mod html;
 mod markdown;
 mod row;
@@ -37,6 +38,9 @@ struct Summary {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
+    if !args.beside.is_empty() {
+        return beside::run(output, args);
+    }
     let subject = Subject::open(&args.path)?;
     let carried = subject.carried()?;
     let images = Wanted::parse(&args.select)?.of(&carried, Kernels::Measured)?;
@@ -90,20 +94,10 @@ fn print(output: &Output, format: ReportFormat, (rows, findings): (&[Row], &[Fin
     }
 }
 
-/// Columns that no kernel has anything in are left out.
 fn table(rows: &[Row]) -> Table {
-    let cells: Vec<Vec<(&'static str, String)>> = rows.iter().map(Row::cells).collect();
-    let has = |heading: &str| {
-        let mut all = cells.iter().flatten();
-        all.any(|(other, cell)| *other == heading && !matches!(cell.as_str(), "-" | "0" | ""))
-    };
-    let shown = |heading: &&'static str| row::ALWAYS.contains(heading) || has(heading);
-    let headings: Vec<&'static str> = row::HEADINGS.into_iter().filter(shown).collect();
+    let (headings, cells) = row::columns(rows);
     let mut table = Table::new(&headings);
-    for row in cells {
-        let kept = row.into_iter().filter(|(heading, _)| headings.contains(heading));
-        table.row(kept.map(|(_, cell)| cell).collect());
-    }
+    cells.into_iter().for_each(|row| table.row(row));
     table
 }
 

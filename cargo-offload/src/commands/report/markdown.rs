@@ -1,7 +1,7 @@
 //! The report as a comment on a change (<https://github.github.com/gfm/>).
 
 use super::baseline::{Finding, Verdict};
-use super::row::{HEADINGS, Row};
+use super::row::{Row, columns};
 use super::{sentence, summary};
 
 /// What changed, then everything, folded.
@@ -19,11 +19,10 @@ pub(super) fn comment(rows: &[Row], findings: &[Finding]) -> String {
         }
     }
     text.push_str(&format!("\n<details><summary>All {} kernels</summary>\n\n", rows.len()));
-    text.push_str(&line(HEADINGS.iter().map(ToString::to_string)));
-    text.push_str(&line(HEADINGS.iter().map(|_| "---".to_string())));
-    for row in rows {
-        text.push_str(&line(row.cells().into_iter().map(|(_, cell)| cell)));
-    }
+    let (headings, cells) = columns(rows);
+    text.push_str(&line(headings.iter().map(ToString::to_string)));
+    text.push_str(&line(headings.iter().map(|_| "---".to_string())));
+    cells.into_iter().for_each(|row| text.push_str(&line(row)));
     text.push_str("\n</details>");
     text
 }

@@ -34,7 +34,7 @@ pub(super) struct Row {
     pub(super) remark: String,
 }
 
-pub(super) const HEADINGS: [&str; 14] = [
+const HEADINGS: [&str; 14] = [
     "kernel",
     "module",
     "part",
@@ -51,7 +51,7 @@ pub(super) const HEADINGS: [&str; 14] = [
     "worst",
 ];
 /// The columns that are there however empty they are.
-pub(super) const ALWAYS: [&str; 6] = ["kernel", "module", "target", "registers", "spilled", "code"];
+const ALWAYS: [&str; 6] = ["kernel", "module", "target", "registers", "spilled", "code"];
 
 /// Registers that a thread of an Intel GPU has, unless it is given the large file
 /// (<https://www.intel.com/content/www/us/en/docs/oneapi/optimization-guide-gpu/2024-2/small-register-mode-vs-large-register-mode.html>).
@@ -113,7 +113,7 @@ impl Row {
         ]
     }
 
-    pub(super) fn cells(&self) -> Vec<(&'static str, String)> {
+    fn cells(&self) -> Vec<(&'static str, String)> {
         let cells = [
             self.kernel.clone(),
             self.module.clone(),
@@ -144,6 +144,22 @@ impl Row {
     fn family(&self) -> &'static str {
         crate::family::of(&self.target)
     }
+}
+
+/// Headings, and the cells of each row under them; columns that no kernel has anything in are left out.
+pub(super) fn columns(rows: &[Row]) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    let cells: Vec<Vec<(&'static str, String)>> = rows.iter().map(Row::cells).collect();
+    let has = |heading: &str| {
+        let mut all = cells.iter().flatten();
+        all.any(|(other, cell)| *other == heading && !matches!(cell.as_str(), "-" | "0" | ""))
+    };
+    let shown: Vec<&'static str> =
+        HEADINGS.into_iter().filter(|heading| ALWAYS.contains(heading) || has(heading)).collect();
+    let kept = |row: Vec<(&'static str, String)>| {
+        row.into_iter().filter(|(heading, _)| shown.contains(heading)).map(|(_, cell)| cell).collect()
+    };
+    let rows = cells.into_iter().map(kept).collect();
+    (shown, rows)
 }
 
 /// A number is the worst of its family if a tenth of the kernels at most have as much: what all have tells nothing.
