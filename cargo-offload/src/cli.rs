@@ -1,8 +1,12 @@
 //! The options, each defined once.
 
+mod show;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use self::show::{Asm, Devices, Extract, Inspect, Report, ReportFormat, Select, Size};
 
 /// Manages, shows, checks and exports the GPU device images that a Rust program carries.
 #[derive(Debug, Parser)]
@@ -11,8 +15,18 @@ pub(crate) struct Options {
     /// How to print.
     #[arg(long, global = true, value_enum, default_value_t = MessageFormat::Human)]
     pub(crate) message_format: MessageFormat,
+    /// The same as `--message-format json`.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Options {
+    /// How to print.
+    pub(crate) fn format(&self) -> MessageFormat {
+        if self.json { MessageFormat::Json } else { self.message_format }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -31,8 +45,18 @@ pub(crate) enum Command {
     Targets(Targets),
     /// Show or change the compression in offload.toml.
     Compression(Compression),
-    /// Show the images of a program, a library or a pack, stripped or not.
+    /// Show the images of a program, a library, a pack or a container of another tool chain, stripped or not.
     Inspect(Inspect),
+    /// Show the machine code of a kernel.
+    Asm(Asm),
+    /// Show the devices of this machine, and which images each would get.
+    Devices(Devices),
+    /// Show what kernels use of each device, and hold it against a baseline.
+    Report(Report),
+    /// Show where the bytes are, and what sharing saves.
+    Size(Size),
+    /// Write images to files, one each.
+    Extract(Extract),
     /// Decode and check every image, and find crates with kernels that were not linked.
     Verify(Verify),
     /// Remove the images of some targets from a linked program or library.
@@ -89,12 +113,6 @@ pub(crate) struct Compression {
     pub(crate) file: ConfigFile,
     /// `none`, `fast`, `balanced`, `max`, `archive`, or a level of zstd from 1 to 22; without it the setting is printed.
     pub(crate) value: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Inspect {
-    /// A program, a shared library or a pack.
-    pub(crate) path: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -3,7 +3,7 @@
 //!
 //! [`run`] is the whole program. Each command is a file under `commands`; each prints for people, or, with
 //! `--message-format json`, one JSON object a line with a field `reason`.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod carrier;
 mod cli;
@@ -13,11 +13,15 @@ mod error;
 mod exit;
 mod family;
 mod graph;
+mod ledger;
+#[allow(unsafe_code, reason = "maps files")]
+mod mapping;
 mod output;
 mod pieces;
 mod program;
 mod publish;
 mod rewrite;
+mod subject;
 mod target_filter;
 mod thin;
 

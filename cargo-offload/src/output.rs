@@ -38,6 +38,24 @@ impl Output {
         }
     }
 
+    /// Something for people alone.
+    pub(crate) fn remark(&self, text: &str) -> Result<()> {
+        if self.format == MessageFormat::Human { write_line(&escaped(text)) } else { Ok(()) }
+    }
+
+    /// An empty line between two tables.
+    pub(crate) fn space(&self) -> Result<()> {
+        self.remark("")
+    }
+
+    /// Objects that people see in another form.
+    pub(crate) fn objects<T: Serialize>(&self, objects: &[T]) -> Result<()> {
+        match self.format {
+            MessageFormat::Json => objects.iter().try_for_each(|object| self.json(object)),
+            MessageFormat::Human => Ok(()),
+        }
+    }
+
     /// Objects as JSON, or a table for people.
     pub(crate) fn table<T: Serialize>(&self, objects: &[T], table: &Table) -> Result<()> {
         match self.format {
@@ -86,8 +104,9 @@ impl Table {
 /// Numbers to the right, everything else to the left.
 fn aligned(cells: &[String], widths: &[usize]) -> String {
     let cell = |(text, width): (&String, &usize)| {
-        let number = text.starts_with(|c: char| c.is_ascii_digit())
-            && text.ends_with(|c: char| c.is_ascii_digit() || c == '%');
+        let ends = |c: char| c.is_ascii_digit() || c == '%' || c == 'B';
+        let number =
+            text.starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c)) && text.ends_with(ends);
         if number && text.len() < 12 { format!("{text:>width$}") } else { format!("{text:<width$}") }
     };
     cells.iter().zip(widths).map(cell).collect::<Vec<_>>().join("  ").trim_end().to_string()
@@ -101,6 +120,15 @@ pub(crate) fn escaped(text: &str) -> String {
             || ('\u{2066}'..='\u{2069}').contains(&c)
     };
     text.chars().map(|c| if steering(c) { c.escape_unicode().to_string() } else { c.to_string() }).collect()
+}
+
+/// Bytes as people read them.
+pub(crate) fn human_size(bytes: u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    match units.into_iter().find(|(shift, _)| bytes >> shift > 0) {
+        Some((shift, unit)) => format!("{:.1} {unit}", bytes as f64 / f64::from(1u32 << shift)),
+        None => format!("{bytes} B"),
+    }
 }
 
 fn write_line(text: &str) -> Result<()> {

@@ -47,6 +47,7 @@
 //! | variable | meaning |
 //! |---|---|
 //! | `OFFLOAD_CLANG`, `OFFLOAD_OCLOC`, `OFFLOAD_SPIRV_VAL`, `OFFLOAD_LLVM_LINK`, `OFFLOAD_LLD`, `OFFLOAD_STRIP`, `OFFLOAD_PTXAS`, `OFFLOAD_NVCC`, `OFFLOAD_HIPCC`, `OFFLOAD_ICPX` | the tool to use |
+//! | `OFFLOAD_OBJDUMP`, `OFFLOAD_NVDISASM`, `OFFLOAD_SPIRV_DIS` | the tool that [`disassemble`] uses |
 //! | `OFFLOAD_POCL_DIR` | directory of PoCL's function library, for `host` |
 //! | `OFFLOAD_LIBCLC_DIR`, `OFFLOAD_LIBDEVICE` | directory of libclc; file of NVIDIA's bitcode library |
 //! | `CUDA_PATH`, `CUDA_HOME`, `ROCM_PATH`, `CMPLR_ROOT` | where CUDA, ROCm and oneAPI's compiler are installed |
@@ -68,6 +69,7 @@ mod cache;
 mod compile;
 mod config;
 mod depfile;
+pub mod disassemble;
 mod embed;
 mod env;
 mod error;

@@ -1,5 +1,6 @@
 //! Finding the compilers: where, in which order, and what to say when there is none.
 
+mod disassemblers;
 mod known;
 mod remedy;
 mod search;
@@ -12,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::flight::Flights;
 use crate::fs;
 use crate::tool::{Invocation, Runner, Tool, file_stamp};
+pub(crate) use disassemblers::Disassembler;
 pub(crate) use known::Known;
 use search::Candidates;
 

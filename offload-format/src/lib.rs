@@ -6,7 +6,8 @@
 //! - [`codec`]: compressing an image into a frame and back, verified;
 //! - behind features: [`packer`], which decides how images are stored; [`spirv`], [`zebin`], [`ptx`], [`cubin`], [`code_object`], LLVM's [`offload_binary`],
 //!   [`syclbin`], the containers of others: [`bundle`] and [`ccob`] (clang, HIP), [`fatbin`] (CUDA), [`ocloc`] (Intel),
-//!   and [`carrier`]: where programs and libraries carry images of any tool chain.
+//!   [`carrier`]: where programs and libraries carry images of any tool chain, [`contents`]: the images of any container,
+//!   and [`describe`]: the kernels of an image of any format.
 //!
 //! The crate does no I/O, reads no environment and starts no process; it holds no unsafe code and no input makes
 //! it panic. Sizes and offsets are `u64` and every sum of them is checked.
@@ -38,8 +39,12 @@ pub mod carrier;
 pub mod ccob;
 #[cfg(feature = "code-object")]
 pub mod code_object;
+#[cfg(feature = "contents")]
+pub mod contents;
 #[cfg(feature = "cubin")]
 pub mod cubin;
+#[cfg(feature = "describe")]
+pub mod describe;
 #[cfg(feature = "fatbin")]
 pub mod fatbin;
 #[cfg(feature = "ocloc")]

@@ -86,3 +86,23 @@ fn verify_names_a_crate_that_nobody_mentions() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     assert!(inspect(&program).contains("kern-forgotten"));
 }
+
+#[test]
+fn machine_code_of_one_kernel_is_shown() {
+    let data = support::root().join("offload-format/tests/data");
+    let asm = |file: &str, kernel: &str| {
+        let output = offload(&data, &["asm", file, kernel]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+        text(&output)
+    };
+    if offload_tests::require("llvm-objdump-22").is_some() {
+        let code = asm("saxpy-reduce-gfx90a.co", "saxpy");
+        assert!(code.contains("<saxpy>:") && code.contains("s_endpgm"), "{code}");
+        assert!(!code.contains("<reduce>:") && !code.contains("file format"), "{code}");
+    }
+    if offload_tests::require("spirv-dis").is_some() {
+        let code = asm("saxpy-reduce.spv", "saxpy");
+        assert!(code.contains("%saxpy = OpFunction") && code.contains(" fma "), "{code}");
+        assert!(!code.contains("%reduce = OpFunction"), "{code}");
+    }
+}

@@ -1,6 +1,6 @@
 //! `amdgcn:gfxNNN`: an AMD code object by LLVM's back end and lld.
 
-use offload_format::{AmdArch, Target, code_object};
+use offload_format::{AmdArch, Target, describe as read};
 
 use super::action::{Arg, Step, texts};
 use super::gpu::{Backend, Vendor};
@@ -25,10 +25,10 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: &AmdArch) ->
     let named = |error: Error| error.context(format!("target `amdgcn:{arch}`"));
     let raw = code_object(session, unit, arch).map_err(named)?;
     let mut image = unit.image(session, Target::Amdgcn(arch.clone()));
-    let described = code_object::info(&raw.read()?).map_err(|error| named(error.into()))?;
+    let described = read::code_object(&raw.read()?).map_err(|error| named(error.into()))?;
     for kernel in &mut image.kernels {
         if let Some(info) = described.kernels.iter().find(|info| info.name == kernel.name) {
-            *kernel = describe::with_resources(kernel, describe::code_object_resources(info));
+            *kernel = describe::with_resources(kernel, info.clone());
         }
     }
     Ok(Compiled { image, raw })

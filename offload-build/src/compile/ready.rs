@@ -7,12 +7,13 @@ mod files;
 
 use std::path::Path;
 
+use offload_format::describe::Description;
 use offload_format::pack::KernelInfo;
 use offload_format::{IntelArch, RegisterFile, SmArch, SpirvVersion, Target, spirv};
 
 pub(crate) use self::files::Files;
 use super::action::{Arg, Step};
-use super::describe::{self, Described};
+use super::describe;
 use super::unit::Unit;
 use super::{Compiled, Session, cubin as ptxas_cubin, intel};
 use crate::cache::Blob;
@@ -40,16 +41,16 @@ pub(super) fn from_spirv(session: &Session<'_>, target: &Target, module: Blob) -
 fn finish(session: &Session<'_>, target: &Target, (raw, said): (Blob, String)) -> Result<Compiled> {
     let named = |error: Error| error.context(format!("target `{target}`"));
     let described = |content: &[u8]| described(target, (content, &said)).map_err(named);
-    let Described { format_version, aspects, kernels } =
+    let Description { format_version, aspects, kernels, .. } =
         session.workshop.files.with_content(&raw, described)?;
     Ok(Compiled { image: image(session, target, (format_version, kernels, aspects)), raw })
 }
 
 /// The record of an image, from its bytes and from what the tool that made it said.
-fn described(target: &Target, (content, said): (&[u8], &str)) -> Result<Described> {
+fn described(target: &Target, (content, said): (&[u8], &str)) -> Result<Description> {
     let mut described = match content.starts_with(b"!<arch>") {
         // Members are read when ocloc made them; here they are taken as they are.
-        true => Described::default(),
+        true => Description::default(),
         false => describe::image(target, content)?,
     };
     match target {

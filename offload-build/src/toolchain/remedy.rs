@@ -73,6 +73,19 @@ pub(super) fn libclc() -> String {
     ])
 }
 
+pub(super) fn nvdisasm() -> String {
+    "pip install --target DIR nvidia-cuda-nvdisasm and set CUDA_PATH to DIR/nvidia/cu13, or set CUDA_PATH to an installed CUDA toolkit".to_string()
+}
+
+pub(super) fn spirv_tools() -> String {
+    install([
+        "apt install spirv-tools",
+        "dnf install spirv-tools",
+        "pacman -S spirv-tools",
+        "brew install spirv-tools",
+    ])
+}
+
 fn install([debian, fedora, arch, macos]: [&str; 4]) -> String {
     match system() {
         System::Debian => debian.to_string(),

@@ -40,6 +40,16 @@ impl Candidates {
         candidates
     }
 
+    /// LLVM's disassembler, the newest first: an older one does not know newer processors.
+    pub(super) fn objdump(env: &CargoEnv) -> Candidates {
+        let name = "llvm-objdump";
+        let versions = (MIN_LLVM..=MAX_LLVM).rev();
+        let names = versions.clone().map(|major| format!("{name}-{major}")).chain([name.to_string()]);
+        let known = versions.map(|major| PathBuf::from(format!("/usr/lib/llvm-{major}/bin")).join(name));
+        Candidates::look(env, "OFFLOAD_OBJDUMP", &names.collect::<Vec<_>>(), known.collect())
+            .described(format!("{name}, {name}-{MAX_LLVM} to {name}-{MIN_LLVM} in PATH, /usr/lib/llvm-*/bin"))
+    }
+
     pub(super) fn named(env: &CargoEnv, name: &'static str, variable: &'static str) -> Candidates {
         let known = vec![Path::new("/usr/bin").join(name), Path::new("/usr/local/bin").join(name)];
         Candidates::look(env, variable, &[name.to_string()], known)
