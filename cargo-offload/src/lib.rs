@@ -5,6 +5,9 @@
 //! `--message-format json`, one JSON object a line with a field `reason`.
 #![forbid(unsafe_code)]
 
+mod additions;
+mod artifact;
+mod cargo;
 mod carrier;
 mod cli;
 mod commands;
@@ -16,9 +19,11 @@ mod graph;
 mod output;
 mod pieces;
 mod program;
+mod progress;
 mod publish;
 mod rewrite;
 mod target_filter;
+mod template;
 mod thin;
 
 use std::ffi::OsString;
@@ -27,6 +32,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 pub use crate::exit::ExitStatus;
+use crate::output::Output;
 
 /// Runs the command in `args`, as cargo passes them (with `offload` as the second) or without.
 ///
@@ -43,10 +49,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(options) => options,
         Err(error) => return usage(&error),
     };
-    match commands::run(&options) {
+    let output = Output::new(&options);
+    match commands::run(&output, &options.command) {
         Ok(status) => status.into(),
         Err(error) => {
-            eprintln!("error: {error}");
+            output.error(&error);
             error.status().into()
         }
     }

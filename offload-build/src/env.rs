@@ -83,6 +83,22 @@ impl CargoEnv {
         })
     }
 
+    /// What this machine would tell a build script of a package in `directory`, for programs that cargo has not started
+    /// as one. `scratch` stands for its `OUT_DIR`.
+    pub(crate) fn of_machine(directory: &Path, scratch: &Path) -> CargoEnv {
+        let (arch, os) = (env::consts::ARCH.to_string(), env::consts::OS.to_string());
+        CargoEnv {
+            manifest_dir: directory.into(),
+            out_dir: scratch.into(),
+            package: String::new(),
+            version: String::new(),
+            target: format!("{arch}-unknown-{os}-gnu"),
+            cfg: TargetCfg { arch, os, binary_format: BinaryFormat::Elf, crt_static: false },
+            profile: Profile { release: false, optimized: false, debug_info: true },
+            lines: Mutex::default(),
+        }
+    }
+
     /// A variable of ours, with the order of the crate `cc`; a change of it reruns the build script.
     pub(crate) fn var(&self, name: &str) -> Option<OsString> {
         let underscored = self.target.replace(['-', '.'], "_");
@@ -110,6 +126,11 @@ impl CargoEnv {
             return Some("this is a documentation build");
         }
         env::var_os("CLIPPY_ARGS").map(|_| "this build was checked by clippy")
+    }
+
+    /// Whether kernels are only looked through for mistakes.
+    pub(crate) fn only_checks(&self) -> bool {
+        self.var("OFFLOAD_CHECK").is_some_and(|value| value != "0")
     }
 
     /// The absolute directories of `PATH`; relative ones would run whatever lies in the current directory.

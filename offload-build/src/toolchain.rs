@@ -1,7 +1,7 @@
 //! Finding the compilers: where, in which order, and what to say when there is none.
 
 mod known;
-mod remedy;
+pub(crate) mod remedy;
 mod search;
 
 use std::path::{Path, PathBuf};

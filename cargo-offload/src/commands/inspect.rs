@@ -3,6 +3,7 @@
 use offload_format::pack::{ArgInfo, Image, KernelInfo, Pack};
 use serde::Serialize;
 
+use crate::artifact;
 use crate::carrier::Carrier;
 use crate::cli;
 use crate::error::{Error, Result};
@@ -74,7 +75,8 @@ struct SkippedMessage<'a> {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Inspect) -> Result<ExitStatus> {
-    let carrier = Carrier::open(&args.path)?;
+    let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
+    let carrier = Carrier::open(&path)?;
     let mut messages = Vec::new();
     for (_, pack) in carrier.packs() {
         for image in pack.images() {

@@ -37,8 +37,17 @@ pub(super) fn pocl() -> String {
     install(["apt install pocl-opencl-icd", "dnf install pocl", "pacman -S pocl", "brew install pocl"])
 }
 
-pub(super) fn ptxas() -> String {
+pub(crate) fn ptxas() -> String {
     "pip install --target DIR nvidia-cuda-nvcc-cu12 and set CUDA_PATH to DIR/nvidia/cuda_nvcc, or set CUDA_PATH to an installed CUDA toolkit; or embed PTX alone (`nvptx:` targets), which the driver compiles".to_string()
+}
+
+pub(crate) fn spirv_val() -> String {
+    install([
+        "apt install spirv-tools",
+        "dnf install spirv-tools",
+        "pacman -S spirv-tools",
+        "brew install spirv-tools",
+    ])
 }
 
 pub(super) fn nvcc() -> String {
