@@ -66,19 +66,21 @@ impl Place {
     /// Dependencies in the package's manifest, and optimised build scripts in that of the workspace.
     pub(crate) fn depend(&self, output: &Output, dependencies: &Dependencies) -> Result<()> {
         let root = self.root.join("Cargo.toml");
-        if let Some(package) = &self.package {
-            say(output, "Cargo.toml", dependencies.add_to(&package.join("Cargo.toml"), &root)?)?;
+        if !root.exists() {
+            return Ok(());
         }
-        if root.exists() {
-            manifest::optimize_build_scripts(&root)?;
-        }
-        Ok(())
+        let own = self.package.as_ref().map(|package| package.join("Cargo.toml"));
+        let added = own.map_or(Ok(false), |manifest| dependencies.add_to(&manifest, &root))?;
+        let optimized = manifest::optimize_build_scripts(&root)?;
+        say(output, "Cargo.toml", added || optimized)
     }
 
     /// The build script, and the kernels that it names. A package with a build script keeps it.
     pub(crate) fn build_script(&self, output: &Output, existing: Existing) -> Result<()> {
         let Some(package) = &self.package else { return Ok(()) };
-        let (name, text) = template::BUILD_SCRIPT;
+        let (usual, text) = template::BUILD_SCRIPT;
+        let named = manifest::build_script(&package.join("Cargo.toml"))?;
+        let name = named.as_deref().unwrap_or(usual);
         let path = package.join(name);
         let old = std::fs::read_to_string(&path).unwrap_or_default();
         if path.exists() && existing == Existing::Kept {

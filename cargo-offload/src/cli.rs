@@ -8,7 +8,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::cargo::{Cargo, Project};
-pub(crate) use self::life::{Build, Cache, CacheAction, Completions, Doctor, Init, Man, New, Run, Vcs};
+pub(crate) use self::life::{
+    Build, Cache, CacheAction, Completions, Doctor, Init, Man, New, Run, Toolchain, ToolchainAction, Vcs,
+};
 
 /// Manages, shows, checks and exports the GPU device images that a Rust program carries.
 #[derive(Debug, Parser)]
@@ -17,6 +19,9 @@ pub(crate) struct Options {
     /// How to print.
     #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t = MessageFormat::Human)]
     pub(crate) message_format: MessageFormat,
+    /// The same as `--message-format json`.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
     /// When to use colours.
     #[arg(long, global = true, value_enum, value_name = "WHEN")]
     pub(crate) color: Option<Color>,
@@ -28,6 +33,13 @@ pub(crate) struct Options {
     pub(crate) verbose: u8,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Options {
+    /// How to print.
+    pub(crate) fn format(&self) -> MessageFormat {
+        if self.json { MessageFormat::Json } else { self.message_format }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -62,6 +74,8 @@ pub(crate) enum Command {
     Check(Build),
     /// Tell which tools are installed, and what each target lacks.
     Doctor(Doctor),
+    /// Install compilers without root.
+    Toolchain(Toolchain),
     /// Look after the cache of compiled kernels.
     Cache(Cache),
     /// List or change the targets in offload.toml.

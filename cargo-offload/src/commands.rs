@@ -13,6 +13,7 @@ mod new;
 mod prune;
 mod repack;
 mod targets;
+mod toolchain;
 mod verify;
 
 use crate::cli::Command;
@@ -29,6 +30,7 @@ pub(crate) fn run(output: &Output, command: &Command) -> Result<ExitStatus> {
         Command::Run(args) => build::run(output, args),
         Command::Check(args) => build::check(output, args),
         Command::Doctor(args) => doctor::run(output, args),
+        Command::Toolchain(args) => toolchain::run(output, args),
         Command::Cache(args) => cache::run(output, args),
         Command::Targets(args) => targets::run(output, args),
         Command::Compression(args) => compression::run(output, args),

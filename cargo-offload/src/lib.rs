@@ -25,6 +25,7 @@ mod rewrite;
 mod target_filter;
 mod template;
 mod thin;
+mod toolchain;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

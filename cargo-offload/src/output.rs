@@ -41,7 +41,7 @@ enum Colour {
 
 impl Output {
     pub(crate) fn new(options: &Options) -> Output {
-        Output { format: options.message_format, color: color(options), verbosity: verbosity(options) }
+        Output { format: options.format(), color: color(options), verbosity: verbosity(options) }
     }
 
     pub(crate) fn verbosity(&self) -> Verbosity {
@@ -104,14 +104,17 @@ impl Output {
         }
     }
 
-    /// The same, but for programs.
-    pub(crate) fn as_json(&self) -> Output {
-        Output { format: MessageFormat::Json, ..*self }
-    }
-
     /// Something for people alone.
     pub(crate) fn remark(&self, text: &str) -> Result<()> {
         if self.format == MessageFormat::Human { write_line(&escaped(text)) } else { Ok(()) }
+    }
+
+    /// What is being done, on standard error, unless somebody wants quiet.
+    pub(crate) fn status(&self, text: &str) {
+        if self.verbosity != Verbosity::Quiet {
+            // There is nobody to tell if the terminal is gone.
+            let _ = writeln!(io::stderr(), "{}", escaped(text));
+        }
     }
 
     /// An empty line between two tables.

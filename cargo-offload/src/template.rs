@@ -23,9 +23,9 @@ pub(crate) const KERNELS: [File; 3] = [
 /// What the demo's files call the program.
 pub(crate) const NAME: &str = "example-app";
 
-/// Targets that need nothing but clang and PoCL's function library.
+/// What runs on every device with a driver for OpenCL, and without one; compiling needs clang and PoCL's functions.
 pub(crate) const OFFLOAD_TOML: &str = "\
 # For which machines the kernels of this workspace are compiled.
 # `cargo offload targets add TARGET` edits this list; the next build follows.
-targets = [\"host\", \"spirv64\"]
+targets = [\"host\", \"spirv64\", \"opencl-c\"]
 ";

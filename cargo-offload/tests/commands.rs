@@ -8,42 +8,18 @@
     reason = "a test stops at the first surprise"
 )]
 
+mod support;
+
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
 
 use offload_format::Aspects;
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{KernelInfo, NewImage, PackBuilder};
 use serde_json::Value;
+use support::{offload, ok, stderr, stdout};
 
 /// A SPIR-V module with the kernels `saxpy` and `reduce`.
 const SPIRV: &[u8] = include_bytes!("../../offload-format/tests/data/saxpy-reduce.spv");
-
-fn offload(dir: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cargo-offload"))
-        .arg("offload")
-        .args(args)
-        .current_dir(dir)
-        .env_remove("OFFLOAD_CONFIG")
-        .output()
-        .unwrap()
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-/// Runs a command that must succeed, and returns its output.
-fn ok(dir: &Path, args: &[&str]) -> String {
-    let output = offload(dir, args);
-    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
-    stdout(&output)
-}
 
 fn sample_pack() -> Vec<u8> {
     let kernel = |name: &str| KernelInfo { name: name.into(), ..KernelInfo::default() };

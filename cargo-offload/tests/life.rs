@@ -8,42 +8,17 @@
     reason = "a test stops at the first surprise"
 )]
 
+mod support;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use serde_json::Value;
+use support::{command, offload, ok, stderr, stdout, without_tools};
 
 /// The crate's directory, whose parent is the checkout.
 const CRATE: &str = env!("CARGO_MANIFEST_DIR");
-
-fn command(dir: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-offload"));
-    command.arg("offload").args(args).current_dir(dir);
-    for name in ["OFFLOAD_CONFIG", "CARGO_TERM_COLOR", "COLUMNS"] {
-        command.env_remove(name);
-    }
-    command.env("OFFLOAD_CACHE_DIR", dir.join("cache"));
-    command
-}
-
-fn offload(dir: &Path, args: &[&str]) -> Output {
-    command(dir, args).output().unwrap()
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-fn ok(dir: &Path, args: &[&str]) -> String {
-    let output = offload(dir, args);
-    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
-    stdout(&output)
-}
 
 fn checkout() -> PathBuf {
     Path::new(CRATE).parent().unwrap().to_path_buf()
@@ -90,7 +65,7 @@ fn a_new_package_is_the_demo() {
     let dependencies = "[dependencies]\noffload-rt = { version = \"0.1\", features = [\"opencl\"] }\n\n[build-dependencies]\noffload-build = \"0.1\"\n";
     assert!(manifest.contains("name = \"hello\"") && manifest.contains(dependencies), "{manifest}");
     assert!(manifest.contains("[profile.dev.build-override]\nopt-level = 3"), "{manifest}");
-    assert_eq!(ok(&package, &["targets"]), "host\nspirv64\n");
+    assert_eq!(ok(&package, &["targets"]), "host\nspirv64\nopencl-c\n");
     // Everything is there: nothing is left to add.
     let again = ok(&package, &["init"]);
     assert!(again.lines().all(|line| line.ends_with("has it already")), "{again}");
@@ -153,27 +128,17 @@ fn init_adds_to_a_package_and_takes_nothing_away() {
     assert_eq!(read(&root.join("src/lib.rs")), "//! Mine.\n");
 }
 
-/// A machine with none of the tools, as far as variables can make one.
-fn without_tools(dir: &Path, args: &[&str]) -> Output {
-    let mut command = command(dir, args);
-    command.env("PATH", "/nonexistent");
-    for name in ["CLANG", "OCLOC", "SPIRV_VAL", "PTXAS", "NVCC", "HIPCC", "ICPX", "POCL_DIR", "LIBDEVICE"] {
-        command.env(format!("OFFLOAD_{name}"), "/nonexistent");
-    }
-    command.output().unwrap()
-}
-
 #[test]
 fn the_doctor_needs_no_tool() {
     let dir = tempfile::tempdir().unwrap();
-    let output = without_tools(dir.path(), &["doctor", "host", "intel:pvc", "portable"]);
+    let output = without_tools(dir.path(), &["doctor", "host", "intel:pvc", "portable"]).output().unwrap();
     let said = stdout(&output);
     assert_eq!(output.status.code(), Some(1), "{said}{}", stderr(&output));
     for part in ["no: lacks clang, PoCL's library", "no: lacks clang, ocloc", "hint: "] {
         assert!(said.contains(part), "{said}");
     }
 
-    let json = stdout(&without_tools(dir.path(), &["doctor", "--json", "cubin:sm_90"]));
+    let json = stdout(&without_tools(dir.path(), &["doctor", "--json", "cubin:sm_90"]).output().unwrap());
     let objects: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let clang = objects.iter().find(|object| object["name"] == "clang").unwrap();
     assert!(clang["path"].is_null() && clang["remedy"].is_string(), "{clang}");
@@ -191,7 +156,7 @@ fn the_doctor_looks_at_the_configured_targets() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("offload.toml"), "targets = [{ name = \"cubin:sm_90\", optional = true }]\n")
         .unwrap();
-    let said = stdout(&without_tools(dir.path(), &["doctor"]));
+    let said = stdout(&without_tools(dir.path(), &["doctor"]).output().unwrap());
     assert!(said.contains("cubin:sm_90") && !said.contains("spirv64"), "{said}");
 }
 
@@ -201,7 +166,7 @@ fn the_cache_is_shown_checked_and_cleaned() {
     let empty = ok(dir.path(), &["cache", "stats"]);
     assert!(empty.contains("0 entries, 0 B (builds keep 5.0 GiB)"), "{empty}");
     // Asking for versions makes the cache.
-    without_tools(dir.path(), &["doctor"]);
+    without_tools(dir.path(), &["doctor"]).output().unwrap();
     let release = fs::read_dir(dir.path().join("cache")).unwrap().next().unwrap().unwrap().path();
     let damaged = release.join("ab").join(format!("{}.blob", "ab".repeat(16)));
     fs::create_dir_all(damaged.parent().unwrap()).unwrap();

@@ -2,28 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod support;
+
 use std::path::Path;
-use std::process::Command;
 
 use snapbox::{Data, assert_data_eq};
 
 fn said(dir: &Path, args: &[&str]) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-offload"));
-    command
-        .arg("offload")
-        .args(args)
-        .current_dir(dir)
-        .env("OFFLOAD_CACHE_DIR", "cache")
-        .env("PATH", "/nonexistent");
-    for name in ["CLANG", "OCLOC", "SPIRV_VAL", "PTXAS", "NVCC", "HIPCC", "ICPX", "POCL_DIR", "LIBDEVICE"] {
-        command.env(format!("OFFLOAD_{name}"), "/nonexistent");
-    }
-    for name in ["OFFLOAD_CONFIG", "CARGO_TERM_COLOR", "COLUMNS"] {
-        command.env_remove(name);
-    }
-    let output = command.output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    format!("{}{}", text(&output.stdout), text(&output.stderr))
+    support::said(&support::without_tools(dir, args).output().unwrap())
 }
 
 fn snapshot(name: &str) -> Data {
@@ -42,6 +28,7 @@ fn help() {
         "check",
         "doctor",
         "cache",
+        "toolchain",
         "completions",
         "man",
         "inspect",
@@ -69,7 +56,7 @@ fn init_and_targets() {
         &["targets", "add", "intel:pvc"],
         &["targets"],
         &["compression", "max"],
-        &["cache", "clean"],
+        &["cache", "toolchain", "clean"],
     ];
     let line = |args: &&[&str]| format!("$ cargo offload {}\n{}", args.join(" "), said(dir.path(), args));
     assert_data_eq!(steps.iter().map(line).collect::<String>(), snapshot("init.txt"));

@@ -85,20 +85,10 @@ pub(crate) fn images(
     let session = Session::new(workshop, sources);
     let family = source::family(&sources.files)?;
     let (served, mut outcome) = served(sources, targets);
-    let Some(first) = served.first() else { return Err(nothing_fits(sources, family)) };
-    let results = match route(family, sources)? {
-        Route::Llvm => {
-            let scanned = scan::files(&session, &first.target)?;
-            let units = unit::split(&scanned, sources.options.split.unwrap_or_default())?;
-            each_target(&session, &served, |target| compile(&session, (&scanned, &units), (targets, target)))
-        }
-        Route::LlvmIr => {
-            each_target(&session, &served, |target| llvm_ir::compile(&session, (targets, target)))
-        }
-        Route::Whole(compile) => {
-            each_target(&session, &served, |target| Ok(vec![compile(&session, target)?]))
-        }
-    };
+    if served.is_empty() {
+        return Err(nothing_fits(sources, family));
+    }
+    let results = built(&session, family, (targets, &served))?;
     collect(workshop.env, &served, results, &mut outcome)?;
     let budget = sources.options.spill_budget()?;
     outcome
@@ -108,6 +98,25 @@ pub(crate) fn images(
     Ok(outcome)
 }
 
+/// What becomes of each of `left`, which are some of the targets `all`.
+fn built(
+    session: &Session<'_>,
+    family: Family,
+    (all, left): (&[WantedTarget], &[WantedTarget]),
+) -> Result<Vec<Result<Vec<Compiled>>>> {
+    let Some(first) = left.first() else { return Ok(Vec::new()) };
+    let sources = session.sources;
+    Ok(match route(family, sources)? {
+        Route::Llvm => {
+            let scanned = scan::files(session, &first.target)?;
+            let units = unit::split(&scanned, sources.options.split.unwrap_or_default())?;
+            each_target(session, left, |target| compile(session, (&scanned, &units), (all, target)))
+        }
+        Route::LlvmIr => each_target(session, left, |target| llvm_ir::compile(session, (all, target))),
+        Route::Whole(compile) => each_target(session, left, |target| Ok(vec![compile(session, target)?])),
+    })
+}
+
 /// Runs the front end alone, as for SPIR-V, or as for the first target of CUDA C++ and HIP C++. What other compilers
 /// than clang compile, or what is compiled already, is not looked at.
 pub(crate) fn syntax(
@@ -115,12 +124,11 @@ pub(crate) fn syntax(
     targets: &[WantedTarget],
     sources: &Sources,
 ) -> Result<Outcome> {
-    let session = Session::new(workshop, sources);
     let family = source::family(&sources.files)?;
     let (served, outcome) = served(sources, targets);
-    let Some(first) = served.first() else { return Err(nothing_fits(sources, family)) };
+    let first = served.first().ok_or_else(|| nothing_fits(sources, family))?;
     if let Route::Llvm = route(family, sources)? {
-        scan::files(&session, &first.target)?;
+        scan::files(&Session::new(workshop, sources), &first.target)?;
     }
     Ok(outcome)
 }

@@ -106,6 +106,12 @@ pub fn examine(directory: &Path, targets: &[&str]) -> std::result::Result<Examin
     Ok(Examination { targets, tools: examined.into_iter().map(|(_, tool)| tool).collect() })
 }
 
+/// The folder into which `cargo offload toolchain install` unpacks compilers, and in which build scripts of packages in
+/// `directory` look for them last. There need be no such folder.
+pub fn toolchain_folder(directory: &Path) -> Option<PathBuf> {
+    CargoEnv::of_machine(directory, directory).toolchain_folder()
+}
+
 /// What a target or a set of targets needs, and what makes it better.
 fn needs(text: &str) -> Result<(Vec<Need>, Vec<Need>)> {
     if let Ok(set) = text.parse::<TargetSet>() {

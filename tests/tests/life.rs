@@ -11,39 +11,75 @@
 mod support;
 
 use std::fs;
+use std::process::Command;
 
 use support::Project;
 
+/// The lines to type under "A new project" in the README, comments cut off.
+fn walkthrough() -> Vec<String> {
+    let readme = fs::read_to_string(support::root().join("README.md")).unwrap();
+    let section = readme.split("## A new project\n").nth(1).unwrap();
+    let block = section.split("```console\n").nth(1).unwrap().split("```").next().unwrap();
+    let lines = block.lines().filter_map(|line| line.strip_prefix("$ "));
+    lines.map(|line| line.split(" #").next().unwrap().trim().to_string()).collect()
+}
+
 #[test]
-fn a_new_package_builds_runs_and_verifies() {
+fn the_walkthrough_works_as_written() {
     if offload_tests::require("clang-22").is_none() {
         return;
     }
-    // A directory to work in, and an environment; what the fixture holds is not used.
-    let mut project = Project::new("two-files");
+    // A directory to work in, and an environment; without a manifest it is no workspace that the package would join.
+    let project = Project::new("two-files");
+    for name in ["Cargo.toml", "offload.toml"] {
+        fs::remove_file(project.path(name)).unwrap();
+    }
+    fs::remove_dir_all(project.path(".cargo")).unwrap();
     let root = support::root().display().to_string();
-    let made = project.offload(&["new", "hello", "--vcs", "none", "--checkout", &root]);
-    assert!(made.success, "{}", made.text);
-    fs::copy(support::root().join("Cargo.lock"), project.path("hello/Cargo.lock")).unwrap();
-    // Cargo reads `.cargo/config.toml` of the directory it runs in, and the project is not that.
-    let config = project.path("hello/offload.toml").display().to_string();
-    project.set("OFFLOAD_CONFIG", &config);
-    let in_package = ["--manifest-path", "hello/Cargo.toml", "--offline"];
-    let run = project.offload(&[&["run"], &in_package[..], &["--", "host CPU"]].concat());
-    assert!(run.success && run.text.contains("all results are right"), "{}", run.text);
-
-    // Nothing is named: what cargo has built is looked at.
-    let inspected = project.offload(&[&["inspect"], &in_package[..]].concat());
-    let row = |line: &&str| line.starts_with("hello ") && line.contains("spirv64");
-    assert!(inspected.text.lines().any(|line| row(&line)), "{}", inspected.text);
-    let verified = project.offload(&[&["verify"], &in_package[..]].concat());
-    assert!(verified.success && verified.text.contains("2 images verified, 0 problems"), "{}", verified.text);
+    let built = offload_tests::fixture_target_dir().join("debug/hello").display().to_string();
+    let (mut directory, mut said) = ("", Vec::new());
+    for line in walkthrough() {
+        let line =
+            line.replace("--checkout .", &format!("--checkout {root}")).replace("target/debug/hello", &built);
+        let words: Vec<&str> = line.split(' ').collect();
+        let outcome = match words.as_slice() {
+            // The tests have both already.
+            ["cargo", "install", ..] | ["cargo", "offload", "toolchain", "install"] => continue,
+            ["cd", "hello"] => {
+                directory = "hello";
+                // The versions that this checkout was tested with.
+                fs::copy(support::root().join("Cargo.lock"), project.path("hello/Cargo.lock")).unwrap();
+                continue;
+            }
+            ["cargo", "offload", args @ ..] => project
+                .command_in(directory, Command::new(support::cargo_offload()).arg("offload").args(args)),
+            [program] => {
+                project.command_in(directory, &mut Command::new(project.path(directory).join(program)))
+            }
+            other => panic!("what is {other:?}?"),
+        };
+        assert!(outcome.success, "{line}: {}", outcome.text);
+        said.push(outcome.text);
+    }
+    let [_new, doctor, run, inspect, verify, _prune, pruned, _export] = said.as_slice() else {
+        panic!("{} steps", said.len());
+    };
+    assert!(doctor.contains("spirv64") && !doctor.contains("no: lacks"), "{doctor}");
+    for ran in [run, pruned] {
+        assert!(ran.contains("all results are right"), "{ran}");
+    }
+    let row = |line: &str| line.starts_with("hello ") && line.contains("spirv64");
+    assert!(inspect.lines().any(row), "{inspect}");
+    assert!(verify.contains("3 images verified, 0 problems"), "{verify}");
+    assert!(project.path("hello/hello.syclbin").is_file());
 }
 
 #[test]
 fn a_build_tells_how_far_it_is() {
     let mut project = Project::with_fake_tools("two-files");
     project.set("CARGO_TERM_PROGRESS_WHEN", "always");
+    // Without the file that it watches the build script would run every time.
+    project.write("flags.txt", "");
     let built = project.offload(&["build", "--offline"]);
     assert!(built.success, "{}", built.text);
     let lines: Vec<&str> =

@@ -79,19 +79,33 @@ impl Dependencies {
 struct Inherited;
 
 /// Has build scripts optimised, unless the manifest says something about them: hashing and compressing images
-/// otherwise takes many times longer than it needs to.
-pub(super) fn optimize_build_scripts(path: &Path) -> Result<()> {
+/// otherwise takes many times longer than it needs to. Whether the manifest changed.
+pub(super) fn optimize_build_scripts(path: &Path) -> Result<bool> {
     let mut document = open(path)?;
     for profile in ["dev", "release"] {
         let profiles = implicit(document.entry("profile"), "profile", path)?;
         let settings = implicit(profiles.entry(profile), profile, path)?;
         if settings.contains_key("build-override") {
-            return Ok(());
+            return Ok(false);
         }
         let table = Table::from_iter([("opt-level", Item::Value(3.into()))]);
         settings.insert("build-override", Item::Table(table));
     }
-    publish(path, document.to_string().as_bytes())
+    publish(path, document.to_string().as_bytes())?;
+    Ok(true)
+}
+
+/// The build script, if the manifest names one.
+pub(super) fn build_script(path: &Path) -> Result<Option<String>> {
+    let document = open(path)?;
+    match document.get("package").and_then(|package| package.get("build")) {
+        None => Ok(None),
+        Some(Item::Value(Value::String(name))) => Ok(Some(name.value().clone())),
+        Some(_) => {
+            Err(Error::usage(format!("`{}` says that the package has no build script", path.display()))
+                .hint("remove `build` under `[package]`"))
+        }
+    }
 }
 
 /// A table that has no heading of its own unless it had one.
@@ -153,12 +167,25 @@ mod tests {
     }
 
     #[test]
+    fn a_build_script_of_another_name_is_known() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("Cargo.toml");
+        let named = |build: &str| {
+            std::fs::write(&path, format!("[package]\nname = \"a\"\n{build}")).unwrap();
+            build_script(&path)
+        };
+        assert_eq!(named("").unwrap(), None);
+        assert_eq!(named("build = \"make.rs\"").unwrap().as_deref(), Some("make.rs"));
+        assert!(named("build = false").unwrap_err().to_string().contains("hint: remove `build`"));
+    }
+
+    #[test]
     fn what_is_said_of_build_scripts_stays() {
         let text = "[profile.dev.build-override]\nopt-level = 1\n";
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("Cargo.toml");
         std::fs::write(&path, text).unwrap();
-        optimize_build_scripts(&path).unwrap();
+        assert!(!optimize_build_scripts(&path).unwrap());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     }
 }

@@ -77,9 +77,6 @@ pub(crate) struct Run {
 pub(crate) struct Doctor {
     #[command(flatten)]
     pub(crate) file: ConfigFile,
-    /// The same as `--message-format json`.
-    #[arg(long)]
-    pub(crate) json: bool,
     /// Targets to look at; otherwise those in offload.toml, or the defaults.
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
@@ -117,4 +114,26 @@ pub(crate) struct Man {
     /// Write a page for each command into this directory, instead of the first one to standard output.
     #[arg(long, value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Toolchain {
+    #[command(subcommand)]
+    pub(crate) action: ToolchainAction,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum ToolchainAction {
+    /// Fetch compilers as packages of Debian and Python, and unpack them into a folder of this user's, where builds find
+    /// them.
+    Install {
+        /// The file with versions and hashes; otherwise offload-toolchain.lock beside offload.toml.
+        #[arg(long, value_name = "FILE")]
+        lock: Option<PathBuf>,
+        /// Take the newest versions, and write the file anew.
+        #[arg(long)]
+        update: bool,
+    },
+    /// Show where the folder is: OFFLOAD_TOOLCHAIN, or the usual place for data.
+    Path,
 }

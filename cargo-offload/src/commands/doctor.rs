@@ -38,7 +38,6 @@ struct TargetMessage<'a> {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Doctor) -> Result<ExitStatus> {
-    let output = if args.json { &output.as_json() } else { output };
     let targets = targets(args)?;
     let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
     let examination = examine(Path::new("."), &targets).map_err(Error::from_build)?;

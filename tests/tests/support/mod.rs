@@ -95,17 +95,18 @@ impl Project {
     /// Runs cargo in the project. All projects share one target directory, where the crates of the checkout are built
     /// once.
     pub fn cargo(&self, args: &[&str]) -> Outcome {
-        self.finish(Command::new(env!("CARGO")).args(args))
+        self.command_in("", Command::new(env!("CARGO")).args(args))
     }
 
     /// Runs `cargo offload` of this checkout in the project.
     pub fn offload(&self, args: &[&str]) -> Outcome {
-        self.finish(Command::new(cargo_offload()).arg("offload").args(args))
+        self.command_in("", Command::new(cargo_offload()).arg("offload").args(args))
     }
 
-    fn finish(&self, command: &mut Command) -> Outcome {
+    /// Runs `command` in a directory of the project's.
+    pub fn command_in(&self, directory: &str, command: &mut Command) -> Outcome {
         let output = command
-            .current_dir(self.dir.path())
+            .current_dir(self.path(directory))
             .env("CARGO_TARGET_DIR", offload_tests::fixture_target_dir())
             .env("CARGO_TERM_COLOR", "never")
             .env_remove("OFFLOAD_CONFIG")
