@@ -127,7 +127,7 @@ fn nothing(all: &[ImageRecord]) -> Error {
     let more = there.len().saturating_sub(SHOWN);
     there.truncate(SHOWN);
     let more = if more > 0 { format!(" and {more} others") } else { String::new() };
-    Error::usage("no image fits --target and --module")
+    Error::usage("no image fits --for and --module")
         .hint(format!("there are {}{more}", crate::output::escaped(&there.join(", "))))
 }
 

@@ -5,6 +5,9 @@
 //! `--message-format json`, one JSON object a line with a field `reason`.
 #![deny(unsafe_code)]
 
+mod additions;
+mod artifact;
+mod cargo;
 mod carrier;
 mod cli;
 mod commands;
@@ -19,11 +22,14 @@ mod mapping;
 mod output;
 mod pieces;
 mod program;
+mod progress;
 mod publish;
 mod rewrite;
 mod subject;
 mod target_filter;
+mod template;
 mod thin;
+mod toolchain;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -31,6 +37,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 pub use crate::exit::ExitStatus;
+use crate::output::Output;
 
 /// Runs the command in `args`, as cargo passes them (with `offload` as the second) or without.
 ///
@@ -47,10 +54,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(options) => options,
         Err(error) => return usage(&error),
     };
-    match commands::run(&options) {
+    let output = Output::new(&options);
+    match commands::run(&output, &options.command) {
         Ok(status) => status.into(),
         Err(error) => {
-            eprintln!("error: {error}");
+            output.error(&error);
             error.status().into()
         }
     }

@@ -11,7 +11,7 @@ mod support;
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use offload_format::codec::Codec;
 use offload_format::pack::{KernelInfo, NewImage};
@@ -47,9 +47,7 @@ fn packed(images: &[(&'static str, Vec<u8>)]) -> tempfile::TempDir {
 }
 
 fn export(dir: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-offload"));
-    command.args(["offload", "export", "images.pack", "-o", "out", "--format"]).args(args);
-    command.current_dir(dir).output().unwrap()
+    support::offload(dir, &[&["export", "images.pack", "-o", "out", "--format"], args].concat())
 }
 
 fn exported(dir: &Path, args: &[&str]) -> Vec<u8> {

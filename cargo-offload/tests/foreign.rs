@@ -133,11 +133,11 @@ fn images_of_a_pack_are_chosen_by_target_and_module() {
         (image("fft", "spirv64"), data("import.spv")),
     ];
     let dir = dir_with("images.pack", &support::pack(images, Codec::Zstd));
-    ok(dir.path(), &["extract", "images.pack", "--target", "all-nvidia", "-o", "one"]);
+    ok(dir.path(), &["extract", "images.pack", "--for", "all-nvidia", "-o", "one"]);
     assert_eq!(names(&dir.path().join("one")), ["blas.cubin-sm_80.cubin"]);
     ok(dir.path(), &["extract", "images.pack", "--module", "f*", "-o", "two"]);
     assert_eq!(fs::read(dir.path().join("two/fft.spirv64.spv")).unwrap(), data("import.spv"));
-    let said = fails(dir.path(), &["extract", "images.pack", "--target", "intel:*", "-o", "none"], 2);
+    let said = fails(dir.path(), &["extract", "images.pack", "--for", "intel:*", "-o", "none"], 2);
     assert!(said.contains("hint: there are blas cubin:sm_80, blas spirv64, fft spirv64"), "{said}");
     assert!(!dir.path().join("none").exists());
 

@@ -70,7 +70,7 @@ fn output_word_for_word() {
     let dir = with_pack(64);
     let steps = [
         ["report", "images.pack"].as_slice(),
-        &["report", "images.pack", "--target", "all-amd", "--format", "markdown"],
+        &["report", "images.pack", "--for", "all-amd", "--format", "markdown"],
         &["size", "images.pack"],
         &["inspect", "images.pack", "--kernels", "--module", "fft"],
         &["extract", "images.pack", "--module", "fft", "--output", "out"],
@@ -274,7 +274,7 @@ fn devices_tell_what_each_image_is_to_them() {
 fn builds_stand_side_by_side() {
     let (dir, other) = (with_pack(64), with_pack(8));
     let word = format!("other={}", other.path().join("images.pack").display());
-    let args = ["report", "images.pack", "--target", "cubin:*", "--beside", &word];
+    let args = ["report", "images.pack", "--for", "cubin:*", "--beside", &word];
     let text = ok(dir.path(), &args);
     let last: Vec<&str> =
         text.lines().last().unwrap().split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();

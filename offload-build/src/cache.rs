@@ -15,6 +15,7 @@ mod blob;
 mod key;
 mod limits;
 mod sweep;
+pub mod upkeep;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -46,15 +47,22 @@ impl Cache {
     /// The user's cache, or one in `OUT_DIR` where there is none or it cannot be written.
     pub(crate) fn open(env: &CargoEnv) -> Result<Cache> {
         let limits = Limits::read(env)?;
-        if let Some(dir) = env.var("OFFLOAD_CACHE_DIR") {
-            return Cache::at(env.manifest_dir.join(dir).join(VERSION), limits);
-        }
-        let shared =
-            env.user_cache_dir().map(|dir| Cache::at(dir.join("cargo-offload").join(VERSION), limits));
+        let shared = Cache::place(env).and_then(|(dir, _)| Cache::at(dir.join(VERSION), limits));
         match shared {
-            Some(Ok(cache)) => Ok(cache),
-            _ => Cache::at(env.out_dir.join("offload-cache"), limits),
+            Err(error) if env.var("OFFLOAD_CACHE_DIR").is_some() => Err(error),
+            Err(_) => Cache::at(env.out_dir.join("offload-cache"), limits),
+            cache => cache,
         }
+    }
+
+    /// Where the caches of all releases lie, and what eviction keeps.
+    fn place(env: &CargoEnv) -> Result<(PathBuf, Limits)> {
+        let named = env.var("OFFLOAD_CACHE_DIR").map(|dir| env.manifest_dir.join(dir));
+        let usual = || env.user_cache_dir().map(|dir| dir.join("cargo-offload"));
+        let dir = named.or_else(usual).ok_or_else(|| {
+            Error::new("this user has no directory for caches").hint("set OFFLOAD_CACHE_DIR")
+        })?;
+        Ok((dir, Limits::read(env)?))
     }
 
     fn at(dir: PathBuf, limits: Limits) -> Result<Cache> {

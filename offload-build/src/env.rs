@@ -128,6 +128,11 @@ impl CargoEnv {
         env::var_os("CLIPPY_ARGS").map(|_| "this build was checked by clippy")
     }
 
+    /// Whether kernels are only looked through for mistakes.
+    pub(crate) fn only_checks(&self) -> bool {
+        self.var("OFFLOAD_CHECK").is_some_and(|value| value != "0")
+    }
+
     /// The absolute directories of `PATH`; relative ones would run whatever lies in the current directory.
     pub(crate) fn search_path(&self) -> Vec<PathBuf> {
         let path = env::var_os("PATH").unwrap_or_default();
@@ -149,8 +154,9 @@ impl CargoEnv {
         let dir = |name| env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
         self.record(|lines| lines.env.insert("VIRTUAL_ENV".to_string()));
         let user = dir("HOME").map(|home| home.join(".local"));
+        let system = ["/usr/local", "/usr"].map(PathBuf::from);
         let prefixes =
-            dir("VIRTUAL_ENV").into_iter().chain(user).chain(["/usr/local", "/usr"].map(PathBuf::from));
+            dir("VIRTUAL_ENV").into_iter().chain(user).chain(system).chain(self.toolchain_folder());
         let mut found = Vec::new();
         for lib in prefixes.map(|prefix| prefix.join("lib")) {
             let versions = crate::fs::list(&lib).unwrap_or_default().into_iter();
@@ -163,6 +169,24 @@ impl CargoEnv {
             found.extend(dirs.flat_map(|dir| ["site-packages", "dist-packages"].map(|name| dir.join(name))));
         }
         found
+    }
+
+    /// Where compilers of this user's own may be: a tree as that below `/`, and packages of Python.
+    pub(crate) fn toolchain_folder(&self) -> Option<PathBuf> {
+        let named = self.var("OFFLOAD_TOOLCHAIN").map(|folder| self.manifest_dir.join(folder));
+        named.or_else(|| {
+            let dir = |name| env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
+            let data = dir("XDG_DATA_HOME").or_else(|| dir("HOME").map(|home| home.join(".local/share")));
+            data.map(|data| data.join("cargo-offload").join("toolchain"))
+        })
+    }
+
+    /// The directories in which `program` expects its libraries, if it is one of that folder.
+    pub(crate) fn toolchain_libraries(&self, program: &Path) -> Vec<PathBuf> {
+        let folder = self.toolchain_folder().filter(|folder| program.starts_with(folder));
+        let Some(folder) = folder else { return Vec::new() };
+        let triple = format!("{}-linux-gnu", env::consts::ARCH);
+        ["usr/lib", "lib"].map(|dir| folder.join(dir).join(&triple)).into()
     }
 
     /// Where caches of this user belong on this system.

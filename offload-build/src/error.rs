@@ -39,6 +39,11 @@ impl Error {
         self
     }
 
+    /// What is wrong, and the next step.
+    pub(crate) fn parts(&self) -> (&str, Option<&str>) {
+        (&self.message, self.hint.as_deref())
+    }
+
     pub(crate) fn context(mut self, context: impl fmt::Display) -> Error {
         self.message = format!("{context}: {}", self.message);
         self

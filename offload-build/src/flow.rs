@@ -8,7 +8,7 @@ use offload_format::pack::{NoticeKind, PackBuilder};
 use crate::build::Build;
 use crate::cache::Cache;
 use crate::compile::{self, Outcome, Sources, Workshop};
-use crate::config::Config;
+use crate::config::{Config, WantedTarget};
 use crate::embed::{self, Owner, Pack};
 use crate::env::{self, CargoEnv};
 use crate::error::{Error, Result};
@@ -63,6 +63,10 @@ pub(crate) fn run(modules: &[(&str, &Build)], owner: Owner<'_>) -> Result<()> {
     let anchor = cache.remaking(|| {
         let pack = match env.skip_reason() {
             Some(reason) => skipped(&env, modules, reason)?,
+            None if env.only_checks() => {
+                compiled((&env, &cache), &Jobs::from_env(), (&config, &variants), compile::syntax)?;
+                skipped(&env, modules, "this build only checked the syntax of kernels")?
+            }
             None => packed(&env, &cache, (&config, &variants))?,
         };
         embed::embed(&env, owner, &pack)
@@ -99,7 +103,7 @@ fn packed(env: &CargoEnv, cache: &Cache, (config, modules): (&Config, &[Vec<Sour
     let jobs = Jobs::from_env();
     let mut builder = PackBuilder::new(&env.package, &env.version);
     let mut images = Vec::new();
-    for (module, outcome) in compiled((env, cache), &jobs, (config, modules))? {
+    for (module, outcome) in compiled((env, cache), &jobs, (config, modules), compile::images)? {
         for (target, reason) in &outcome.skipped {
             builder.notice(NoticeKind::SkippedTarget, [&module, &target.to_string(), reason]);
         }
@@ -108,11 +112,15 @@ fn packed(env: &CargoEnv, cache: &Cache, (config, modules): (&Config, &[Vec<Sour
     packing::pack((cache, &jobs), config.compression, (builder, images))
 }
 
+/// What compiles a module in one variant for every target.
+type Compile = fn(&Workshop<'_>, &[WantedTarget], &Sources) -> Result<Outcome>;
+
 /// Every variant of every module for every target, by module.
 fn compiled(
     (env, cache): (&CargoEnv, &Cache),
     jobs: &Jobs,
     (config, modules): (&Config, &[Vec<Sources>]),
+    compile: Compile,
 ) -> Result<Vec<(String, Outcome)>> {
     let runner = Runner { env, jobs };
     let flights = Flights::default();
@@ -128,7 +136,7 @@ fn compiled(
     let targets = targets::expand(&finder, &config.targets)?;
     let variants = jobs.map(modules, |variants| {
         let mut all = Outcome::default();
-        for outcome in jobs.map(variants, |sources| compile::images(&workshop, &targets, sources)) {
+        for outcome in jobs.map(variants, |sources| compile(&workshop, &targets, sources)) {
             let outcome = outcome?;
             all.images.extend(outcome.images);
             all.skipped.extend(outcome.skipped);

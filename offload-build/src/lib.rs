@@ -51,11 +51,14 @@
 //! | `OFFLOAD_POCL_DIR` | directory of PoCL's function library, for `host` |
 //! | `OFFLOAD_LIBCLC_DIR`, `OFFLOAD_LIBDEVICE` | directory of libclc; file of NVIDIA's bitcode library |
 //! | `CUDA_PATH`, `CUDA_HOME`, `ROCM_PATH`, `CMPLR_ROOT` | where CUDA, ROCm and oneAPI's compiler are installed |
+//! | `OFFLOAD_TOOLCHAIN` | the folder of `cargo offload toolchain install`, where tools are looked for last |
 //! | `OFFLOAD_CACHE_DIR` | directory of the compile cache |
 //! | `OFFLOAD_CACHE_SIZE` | how large it may grow: bytes, or with a suffix `K`, `M`, `G`; 5G unless said, `0`: no limit |
 //! | `OFFLOAD_CACHE_AGE` | how many days an unused result stays in it; 90 unless said, `0`: no limit |
 //! | `OFFLOAD_OBJECT` | `cc`: assemble the object with the C compiler instead of writing it |
 //! | `OFFLOAD_SKIP` | `1`: compile no kernel; the program is told so at run time |
+//! | `OFFLOAD_CHECK` | `1`: run the front end alone, for its errors and warnings; the program is told so at run time |
+//! | `OFFLOAD_PROGRESS` | a file to which a line is appended for each compile, see [`progress`] |
 //!
 //! As with the crate `cc`, `VAR_<target>` and `VAR_<target_with_underscores>` go before `VAR`. The limits of the cache
 //! have no such forms: they change no output, so a change of them makes no build script run again. They are applied at
@@ -70,6 +73,7 @@ mod compile;
 mod config;
 mod depfile;
 pub mod disassemble;
+pub mod doctor;
 mod embed;
 mod env;
 mod error;
@@ -82,6 +86,7 @@ mod jobs;
 mod kernel;
 mod options;
 mod packing;
+pub mod progress;
 mod report;
 mod source;
 mod targets;
@@ -89,6 +94,7 @@ mod tool;
 mod toolchain;
 
 pub use crate::build::{Build, OpenClStd};
+pub use crate::cache::upkeep;
 pub use crate::error::Error;
 pub use crate::flow::{compile_all, try_compile_all};
 pub use crate::options::{Compiler, Split};

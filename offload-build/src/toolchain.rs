@@ -2,7 +2,7 @@
 
 mod disassemblers;
 mod known;
-mod remedy;
+pub(crate) mod remedy;
 mod search;
 
 use std::path::{Path, PathBuf};

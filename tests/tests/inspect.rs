@@ -17,16 +17,7 @@ use support::Project;
 
 /// Runs `cargo offload` of this checkout.
 fn offload(dir: &Path, args: &[&str]) -> Output {
-    let manifest = support::root().join("Cargo.toml");
-    Command::new(env!("CARGO"))
-        .args(["run", "--quiet", "--offline", "-p", "cargo-offload", "--manifest-path"])
-        .arg(manifest)
-        .args(["--", "offload"])
-        .args(args)
-        .current_dir(dir)
-        .env("CARGO_TARGET_DIR", offload_tests::fixture_target_dir())
-        .output()
-        .unwrap()
+    Command::new(support::cargo_offload()).arg("offload").args(args).current_dir(dir).output().unwrap()
 }
 
 fn text(output: &Output) -> String {

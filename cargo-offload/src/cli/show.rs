@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::Cargo;
+
 /// Which images are meant.
 #[derive(Debug, Args)]
 pub(crate) struct Select {
     /// Only images for these targets, as `spirv64`, `intel:*` or `all-amd`.
-    #[arg(long, value_name = "TARGET", num_args = 1.., value_delimiter = ',')]
+    #[arg(long = "for", value_name = "TARGET", num_args = 1.., value_delimiter = ',')]
     pub(crate) target: Vec<String>,
     /// Only images of these modules; `*` stands for anything. In containers of other tool chains `inspect` tells the
     /// names.
@@ -18,13 +20,16 @@ pub(crate) struct Select {
 
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
-    /// A program, a shared library, a pack, or a file or container of another tool chain with device images.
-    pub(crate) path: PathBuf,
+    /// A program, a shared library, a pack, or a file or container of another tool chain with device images; otherwise the
+    /// package is built.
+    pub(crate) path: Option<PathBuf>,
     /// Show the kernels too. Images of other tool chains are decoded for it.
     #[arg(long)]
     pub(crate) kernels: bool,
     #[command(flatten)]
     pub(crate) select: Select,
+    #[command(flatten)]
+    pub(crate) cargo: Cargo,
 }
 
 #[derive(Debug, Args)]

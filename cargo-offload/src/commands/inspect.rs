@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::artifact;
 use crate::cli;
 use crate::error::Result;
 use crate::exit::ExitStatus;
@@ -25,7 +26,8 @@ struct SkippedMessage<'a> {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Inspect) -> Result<ExitStatus> {
-    let subject = Subject::open(&args.path)?;
+    let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
+    let subject = Subject::open(&path)?;
     let carried = subject.carried()?;
     let kernels = if args.kernels { Kernels::Read } else { Kernels::Recorded };
     let images = Wanted::parse(&args.select)?.of(&carried, kernels)?;

@@ -1,4 +1,4 @@
-//! Running the subcommand on files made for a test.
+//! Running the subcommand, as its tests do.
 #![allow(
     dead_code,
     clippy::expect_used,
@@ -21,15 +21,29 @@ pub fn data(name: &str) -> Vec<u8> {
     fs::read(data.join(name)).unwrap()
 }
 
-/// Runs the subcommand as cargo does.
+/// `cargo offload ARGS` in `dir`, where no setting of the machine's is seen.
+pub fn command(dir: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-offload"));
+    command.arg("offload").args(args).current_dir(dir);
+    for name in ["OFFLOAD_CONFIG", "CARGO_TERM_COLOR", "COLUMNS"] {
+        command.env_remove(name);
+    }
+    command.env("OFFLOAD_CACHE_DIR", dir.join("cache"));
+    command
+}
+
+/// The same on a machine with none of the tools, as far as variables can make one.
+pub fn without_tools(dir: &Path, args: &[&str]) -> Command {
+    let mut command = command(dir, args);
+    command.env("PATH", "/nonexistent");
+    for name in ["CLANG", "OCLOC", "SPIRV_VAL", "PTXAS", "NVCC", "HIPCC", "ICPX", "POCL_DIR", "LIBDEVICE"] {
+        command.env(format!("OFFLOAD_{name}"), "/nonexistent");
+    }
+    command
+}
+
 pub fn offload(dir: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cargo-offload"))
-        .arg("offload")
-        .args(args)
-        .current_dir(dir)
-        .env_remove("OFFLOAD_CONFIG")
-        .output()
-        .unwrap()
+    command(dir, args).output().unwrap()
 }
 
 pub fn stdout(output: &Output) -> String {
@@ -38,6 +52,11 @@ pub fn stdout(output: &Output) -> String {
 
 pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Everything that a command has printed.
+pub fn said(output: &Output) -> String {
+    [stdout(output), stderr(output)].concat()
 }
 
 /// Runs a command that must succeed, and returns its output.

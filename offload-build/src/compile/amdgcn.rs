@@ -16,7 +16,7 @@ const SHIM: &str = concat!(include_str!("libclc_shim.cl"), include_str!("amdgcn_
 /// What HIP C++ needs of HIP's headers.
 const HIP_HEADER: &str = include_str!("hip_shim.h");
 /// libclc's file for AMD until release 22, and its directory since.
-const LIBCLC: [&str; 2] = ["amdgcn-amd-amdhsa.bc", "amdgcn-amd-amdhsa-llvm"];
+pub(crate) const LIBCLC: [&str; 2] = ["amdgcn-amd-amdhsa.bc", "amdgcn-amd-amdhsa-llvm"];
 
 /// An old processor: its front end is like that of all later ones but the latest.
 const COMMON: &str = "gfx900";

@@ -10,6 +10,7 @@ use crate::env::CargoEnv;
 use crate::error::Result;
 use crate::flight::Flights;
 use crate::jobs::Jobs;
+use crate::progress::Progress;
 use crate::tool::{Runner, Tool};
 use crate::toolchain::{Finder, Llvm};
 
@@ -22,6 +23,7 @@ pub(crate) struct Workshop<'a> {
     pub(crate) runner: &'a Runner<'a>,
     pub(crate) finder: &'a Finder<'a>,
     pub(crate) flights: &'a Flights,
+    pub(crate) progress: Progress,
     pub(super) front_ends: Done,
     llvm: OnceLock<Llvm>,
     spirv_val: OnceLock<Option<Tool>>,
@@ -50,6 +52,7 @@ impl<'a> Workshop<'a> {
             runner,
             finder,
             flights,
+            progress: Progress::of(env),
             front_ends: Done::default(),
             llvm: OnceLock::new(),
             spirv_val: OnceLock::new(),

@@ -22,7 +22,9 @@ impl Candidates {
         let prefixes =
             (MIN_LLVM..=MAX_LLVM).rev().map(|major| PathBuf::from(format!("/usr/lib/llvm-{major}/bin")));
         let others = ["/opt/homebrew/opt/llvm/bin", "/usr/local/opt/llvm/bin"].map(PathBuf::from);
-        let known = prefixes.chain(others).map(|dir| dir.join("clang")).collect();
+        let ours =
+            (MIN_LLVM..=MAX_LLVM).rev().filter_map(|major| own(env, &format!("usr/lib/llvm-{major}/bin")));
+        let known = prefixes.chain(others).chain(ours).map(|dir| dir.join("clang")).collect();
         Candidates::look(env, "OFFLOAD_CLANG", &names, known)
             .described(format!("clang, clang-{MAX_LLVM} to clang-{MIN_LLVM} in PATH, /usr/lib/llvm-*/bin"))
     }
@@ -51,7 +53,8 @@ impl Candidates {
     }
 
     pub(super) fn named(env: &CargoEnv, name: &'static str, variable: &'static str) -> Candidates {
-        let known = vec![Path::new("/usr/bin").join(name), Path::new("/usr/local/bin").join(name)];
+        let dirs = ["/usr/bin", "/usr/local/bin"].map(PathBuf::from).into_iter().chain(own(env, "usr/bin"));
+        let known = dirs.map(|dir| dir.join(name)).collect();
         Candidates::look(env, variable, &[name.to_string()], known)
             .described(format!("{name} in PATH, /usr/bin"))
     }
@@ -110,6 +113,7 @@ impl Candidates {
             let dirs = ["/usr/lib/clc", "/usr/share/clc", "/usr/lib64/clc", "/usr/local/share/clc"];
             candidates.push_all([llvm.resource_dir.join("lib").join(new).join("libclc.bc")]);
             candidates.push_all(dirs.iter().map(|dir| Path::new(dir).join(old)));
+            candidates.push_all(own(env, "usr/lib/clc").map(|dir| dir.join(old)));
             candidates.looked_for =
                 vec![format!("{old} in {}, lib/{new}/libclc.bc of clang", dirs.join(", "))];
         }
@@ -118,7 +122,8 @@ impl Candidates {
 
     pub(super) fn pocl(env: &CargoEnv) -> Candidates {
         let known = ["/usr/share/pocl", "/usr/local/share/pocl", "/opt/homebrew/share/pocl"];
-        Candidates::look(env, "OFFLOAD_POCL_DIR", &[], known.map(PathBuf::from).into())
+        let known = known.map(PathBuf::from).into_iter().chain(own(env, "usr/share/pocl"));
+        Candidates::look(env, "OFFLOAD_POCL_DIR", &[], known.collect())
             .described("directories /usr/share/pocl, /usr/local/share/pocl".to_string())
     }
 
@@ -179,4 +184,9 @@ impl Candidates {
             }
         }
     }
+}
+
+/// A directory of the folder into which `cargo offload toolchain install` unpacks.
+fn own(env: &CargoEnv, dir: &str) -> Option<PathBuf> {
+    env.toolchain_folder().map(|folder| folder.join(dir))
 }
