@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Repack(Repack),
     /// Write images in the containers of others.
     Export(Export),
+    /// Put compiled images into a package, so that it builds without compilers for kernels.
+    Vendor(Vendor),
 }
 
 #[derive(Debug, Args)]
@@ -247,4 +249,23 @@ mod tests {
     fn the_definition_is_consistent() {
         Options::command().debug_assert();
     }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Vendor {
+    /// The manifest of the package or workspace.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) manifest_path: Option<PathBuf>,
+    /// The package whose kernels are compiled.
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) package: Option<String>,
+    /// For which targets, instead of those in offload.toml.
+    #[arg(long, value_name = "TARGET", num_args = 1.., value_delimiter = ',')]
+    pub(crate) targets: Vec<String>,
+    /// Compile, and compare with what is there instead of writing it.
+    #[arg(long)]
+    pub(crate) verify: bool,
+    /// Also write a bill of materials of the device code (CycloneDX 1.6, JSON).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sbom: Option<PathBuf>,
 }

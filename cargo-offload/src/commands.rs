@@ -7,6 +7,7 @@ mod inspect;
 mod prune;
 mod repack;
 mod targets;
+mod vendor;
 mod verify;
 
 use crate::cli::{Command, Options};
@@ -26,5 +27,6 @@ pub(crate) fn run(options: &Options) -> Result<ExitStatus> {
         Command::Prune(args) => prune::run(&output, args),
         Command::Repack(args) => repack::run(&output, args),
         Command::Export(args) => export::run(&output, args),
+        Command::Vendor(args) => vendor::run(&output, args),
     }
 }

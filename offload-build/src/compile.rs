@@ -23,6 +23,7 @@ mod ready;
 mod scan;
 mod session;
 mod spirv;
+mod supply;
 mod unit;
 
 use offload_format::pack::NewImage;
@@ -52,7 +53,7 @@ pub(crate) struct Sources {
 }
 
 /// An image and where its bytes are.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Compiled {
     pub(crate) image: NewImage,
     pub(crate) raw: Blob,
@@ -66,7 +67,8 @@ pub(crate) struct Outcome {
     pub(crate) skipped: Vec<(Target, String)>,
 }
 
-/// Compiles `sources` for every one of `targets` that its languages can be compiled for.
+/// Compiles `sources` for every one of `targets` that its languages can be compiled for, or takes images that the
+/// package brings along.
 pub(crate) fn images(
     workshop: &Workshop<'_>,
     targets: &[WantedTarget],
@@ -75,22 +77,11 @@ pub(crate) fn images(
     let session = Session::new(workshop, sources);
     let family = source::family(&sources.files)?;
     let (served, mut outcome) = served(sources, targets);
-    let Some(first) = served.first() else { return Err(nothing_fits(sources, family)) };
-    let results = match route(family, sources)? {
-        Route::Llvm => {
-            let scanned = scan::files(&session, &first.target)?;
-            let units = unit::split(&scanned, sources.options.split.unwrap_or_default())?;
-            let one =
-                |wanted: &WantedTarget| compile(&session, (&scanned, &units), (targets, &wanted.target));
-            workshop.jobs.map(&served, one)
-        }
-        Route::LlvmIr => {
-            workshop.jobs.map(&served, |wanted| llvm_ir::compile(&session, (targets, &wanted.target)))
-        }
-        Route::Whole(compile) => {
-            workshop.jobs.map(&served, |wanted| Ok(vec![compile(&session, &wanted.target)?]))
-        }
-    };
+    if served.is_empty() {
+        return Err(nothing_fits(sources, family));
+    }
+    let build = |left: &[WantedTarget]| built(&session, family, (targets, left));
+    let results = supply::results(&session, &served, build)?;
     collect(workshop.env, &served, results, &mut outcome)?;
     let budget = sources.options.spill_budget()?;
     outcome
@@ -98,6 +89,26 @@ pub(crate) fn images(
         .iter()
         .try_for_each(|compiled| report::check_budget(workshop.env, budget, &compiled.image))?;
     Ok(outcome)
+}
+
+/// What becomes of each of `left`, which are some of the targets `all`.
+fn built(
+    session: &Session<'_>,
+    family: Family,
+    (all, left): (&[WantedTarget], &[WantedTarget]),
+) -> Result<Vec<Result<Vec<Compiled>>>> {
+    let Some(first) = left.first() else { return Ok(Vec::new()) };
+    let (jobs, sources) = (session.workshop.jobs, session.sources);
+    Ok(match route(family, sources)? {
+        Route::Llvm => {
+            let scanned = scan::files(session, &first.target)?;
+            let units = unit::split(&scanned, sources.options.split.unwrap_or_default())?;
+            let one = |wanted: &WantedTarget| compile(session, (&scanned, &units), (all, &wanted.target));
+            jobs.map(left, one)
+        }
+        Route::LlvmIr => jobs.map(left, |wanted| llvm_ir::compile(session, (all, &wanted.target))),
+        Route::Whole(compile) => jobs.map(left, |wanted| Ok(vec![compile(session, &wanted.target)?])),
+    })
 }
 
 /// Who compiles a module.

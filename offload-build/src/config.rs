@@ -1,6 +1,7 @@
 //! For which targets, how compressed: the merged configuration.
 
 mod compression;
+mod vendored;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,6 +13,7 @@ use serde::de::DeserializeOwned;
 use toml::Value;
 
 use self::compression::Compression;
+pub(crate) use self::vendored::Vendored;
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
@@ -22,6 +24,7 @@ use crate::options::Options;
 pub(crate) struct Config {
     pub(crate) targets: Vec<Wanted>,
     pub(crate) compression: Settings,
+    pub(crate) vendored: Vendored,
     /// By kernel module.
     modules: BTreeMap<String, Options>,
 }
@@ -64,6 +67,7 @@ const DEFAULT_TARGETS: [&str; 2] = ["host", "spirv64"];
 struct Layer {
     targets: Option<Vec<Wanted>>,
     compression: Option<Compression>,
+    vendored: Option<Vendored>,
     #[serde(default)]
     modules: BTreeMap<String, Options>,
 }
@@ -79,7 +83,8 @@ impl Config {
         let layers = [manifest_layer(env)?, file_layer(env)?, environment_layer(env)?];
         let wanted = layers.iter().filter_map(|layer| layer.compression);
         let compression = Compression::merged(wanted, env.profile.release)?;
-        let mut config = Config { targets: Vec::new(), compression, modules: BTreeMap::new() };
+        let vendored = layers.iter().filter_map(|layer| layer.vendored).next_back().unwrap_or_default();
+        let mut config = Config { targets: Vec::new(), compression, vendored, modules: BTreeMap::new() };
         for text in DEFAULT_TARGETS {
             config.targets.push(required_target(text)?);
         }
@@ -143,7 +148,14 @@ fn environment_layer(env: &CargoEnv) -> Result<Layer> {
     });
     let compression = text("OFFLOAD_COMPRESSION")?
         .map(|text| text.parse::<Compression>().map_err(|error| error.context("OFFLOAD_COMPRESSION")));
-    Ok(Layer { targets: targets.transpose()?, compression: compression.transpose()?, ..Layer::default() })
+    let vendored = text("OFFLOAD_VENDORED")?
+        .map(|text| text.parse::<Vendored>().map_err(|error| error.context("OFFLOAD_VENDORED")));
+    Ok(Layer {
+        targets: targets.transpose()?,
+        compression: compression.transpose()?,
+        vendored: vendored.transpose()?,
+        ..Layer::default()
+    })
 }
 
 fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T> {
@@ -216,7 +228,10 @@ mod tests {
             ("targets = 3", "expected a sequence"),
             ("targets = [3]", "`3` is no target"),
             ("targets = [\"intel:pcv\"]", "intel:pvc"),
-            ("target = []", "unknown field `target`, expected one of `targets`, `compression`, `modules`"),
+            (
+                "target = []",
+                "unknown field `target`, expected one of `targets`, `compression`, `vendored`, `modules`",
+            ),
             ("compression = { level = 99 }", "from 1 to 22"),
             ("compression = \"lots\"", "\"balanced\""),
         ] {

@@ -22,6 +22,8 @@
 //!
 //! compression = "balanced"    # "none", "fast", "max", "archive", { level = 7 }, { mode = "max", level = 20 }
 //!
+//! vendored = "fallback"       # images that packages bring along: where tools are missing; "prefer", "never"
+//!
 //! [modules.attention]
 //! variants = { HEAD_DIM = [64, 128], T = ["half", "float"] } # one module for each combination
 //! split = "kernel"            # "none", "kernel", "source", "aspect"
@@ -52,6 +54,7 @@
 //! | `OFFLOAD_CACHE_SIZE` | how large it may grow: bytes, or with a suffix `K`, `M`, `G`; 5G unless said, `0`: no limit |
 //! | `OFFLOAD_CACHE_AGE` | how many days an unused result stays in it; 90 unless said, `0`: no limit |
 //! | `OFFLOAD_OBJECT` | `cc`: assemble the object with the C compiler instead of writing it |
+//! | `OFFLOAD_VENDORED` | when images that a package brings along are used, as `vendored` in the file |
 //! | `OFFLOAD_SKIP` | `1`: compile no kernel; the program is told so at run time |
 //!
 //! As with the crate `cc`, `VAR_<target>` and `VAR_<target_with_underscores>` go before `VAR`. The limits of the cache
@@ -83,6 +86,7 @@ mod source;
 mod targets;
 mod tool;
 mod toolchain;
+mod vendor;
 
 pub use crate::build::{Build, OpenClStd};
 pub use crate::error::Error;

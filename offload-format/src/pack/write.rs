@@ -9,7 +9,8 @@ use super::layout::{
     TABLE_STRINGS, UNKNOWN,
 };
 use super::place::{Placed, Stored, place};
-use super::record::{KernelInfo, NoticeKind};
+use super::read::Pack;
+use super::record::{Image, KernelInfo, NoticeKind};
 use crate::codec::{Codec, Filter, FrameInfo};
 use crate::{Aspects, Error, Hash128, ImageKind, OffloadKind, Target, bytes};
 
@@ -47,6 +48,22 @@ impl NewImage {
             part: String::new(),
             kernels: Vec::new(),
         }
+    }
+
+    /// The same as `image` of `pack`, whose target is `target`, for another pack.
+    ///
+    /// # Errors
+    /// If the records of its kernels are damaged.
+    pub fn of(pack: &Pack<'_>, image: &Image<'_>, target: Target) -> Result<NewImage, Error> {
+        Ok(NewImage {
+            variant: image.variant.to_string(),
+            offload_kind: image.offload_kind,
+            format_version: image.format_version,
+            aspects: image.aspects,
+            part: image.part.to_string(),
+            kernels: pack.kernels(image).collect::<Result<_, _>>()?,
+            ..NewImage::new(image.module, target)
+        })
     }
 }
 

@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use offload_format::pack::Pack;
@@ -94,7 +95,16 @@ impl Project {
     /// Runs cargo in the project. All projects share one target directory, where the crates of the checkout are built
     /// once.
     pub fn cargo(&self, args: &[&str]) -> Outcome {
-        let output = Command::new(env!("CARGO"))
+        self.command(Path::new(env!("CARGO")), args)
+    }
+
+    /// Runs `cargo offload` in the project.
+    pub fn offload(&self, args: &[&str]) -> Outcome {
+        self.command(cargo_offload(), args)
+    }
+
+    fn command(&self, program: &Path, args: &[&str]) -> Outcome {
+        let output = Command::new(program)
             .args(args)
             .current_dir(self.dir.path())
             .env("CARGO_TARGET_DIR", offload_tests::fixture_target_dir())
@@ -194,6 +204,22 @@ impl Project {
     pub fn fault(&self, tool: &str, fault: &str) {
         fs::write(self.path(&format!("tools/{tool}.fault")), fault).unwrap();
     }
+}
+
+/// cargo-offload, built once for all tests.
+pub fn cargo_offload() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let output = Command::new(env!("CARGO"))
+            .args(["build", "--offline", "-p", "cargo-offload", "--message-format=json"])
+            .current_dir(root())
+            .env("CARGO_TARGET_DIR", offload_tests::fixture_target_dir())
+            .env_remove("CLIPPY_ARGS")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        executable(&String::from_utf8_lossy(&output.stdout))
+    })
 }
 
 /// What cargo printed for people.
