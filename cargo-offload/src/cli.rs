@@ -104,6 +104,8 @@ pub(crate) enum Command {
     Repack(Repack),
     /// Write images in the containers of others.
     Export(Export),
+    /// Put compiled images into a package, so that it builds without compilers for kernels.
+    Vendor(Vendor),
     /// Write what a shell needs to complete command lines.
     Completions(Completions),
     /// Write the manual.
@@ -298,4 +300,19 @@ mod tests {
     fn the_definition_is_consistent() {
         Options::command().debug_assert();
     }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Vendor {
+    #[command(flatten)]
+    pub(crate) project: Project,
+    /// For which targets, instead of those in offload.toml.
+    #[arg(long, value_name = "TARGET", num_args = 1.., value_delimiter = ',')]
+    pub(crate) targets: Vec<String>,
+    /// Compile, and compare with what is there instead of writing it.
+    #[arg(long)]
+    pub(crate) verify: bool,
+    /// Also write a bill of materials of the device code (CycloneDX 1.6, JSON).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sbom: Option<PathBuf>,
 }

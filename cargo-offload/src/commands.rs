@@ -20,6 +20,7 @@ mod report;
 mod size;
 mod targets;
 mod toolchain;
+mod vendor;
 mod verify;
 
 use crate::cli::Command;
@@ -54,6 +55,7 @@ pub(crate) fn run(output: &Output, command: &Command) -> Result<ExitStatus> {
         Command::Prune(args) => prune::run(output, args),
         Command::Repack(args) => repack::run(output, args),
         Command::Export(args) => export::run(output, args),
+        Command::Vendor(args) => vendor::run(output, args),
         Command::Completions(args) => completions::run(output, args),
         Command::Man(args) => man::run(output, args),
     }

@@ -24,6 +24,7 @@ mod scan;
 mod session;
 mod spirv;
 mod strip;
+mod supply;
 mod unit;
 
 use offload_format::pack::NewImage;
@@ -63,7 +64,7 @@ impl Sources {
 }
 
 /// An image and where its bytes are.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Compiled {
     pub(crate) image: NewImage,
     pub(crate) raw: Blob,
@@ -77,7 +78,8 @@ pub(crate) struct Outcome {
     pub(crate) skipped: Vec<(Target, String)>,
 }
 
-/// Compiles `sources` for every one of `targets` that its languages can be compiled for.
+/// Compiles `sources` for every one of `targets` that its languages can be compiled for, or takes images that the
+/// package brings along.
 pub(crate) fn images(
     workshop: &Workshop<'_>,
     targets: &[WantedTarget],
@@ -89,12 +91,9 @@ pub(crate) fn images(
     if served.is_empty() {
         return Err(nothing_fits(sources, family));
     }
-    let results = built(&session, family, (targets, &served))?;
+    let build = |left: &[WantedTarget]| Ok(strip::all(&session, built(&session, family, (targets, left))?));
+    let results = supply::results(&session, &served, build)?;
     collect(workshop.env, &served, results, &mut outcome)?;
-    let raws = workshop.jobs.map(&outcome.images, |compiled| strip::stripped(&session, compiled));
-    for (compiled, raw) in outcome.images.iter_mut().zip(raws) {
-        compiled.raw = raw?;
-    }
     let budget = sources.options.spill_budget()?;
     outcome
         .images
@@ -143,7 +142,7 @@ fn each_target(
     session: &Session<'_>,
     targets: &[WantedTarget],
     compile: impl Fn(&Target) -> Result<Vec<Compiled>> + Sync,
-) -> Vec<Result<Vec<Compiled>>> {
+) -> supply::Results {
     let (progress, name) = (&session.workshop.progress, session.sources.name());
     targets.iter().for_each(|wanted| progress.planned(&name, &wanted.target));
     session.workshop.jobs.map(targets, |wanted| {

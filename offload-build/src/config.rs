@@ -1,6 +1,7 @@
 //! For which targets, how compressed: the merged configuration.
 
 mod compression;
+mod vendored;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,6 +13,7 @@ use serde::de::DeserializeOwned;
 use toml::Value;
 
 use self::compression::Compression;
+pub(crate) use self::vendored::Vendored;
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
@@ -24,6 +26,7 @@ pub(crate) struct Config {
     pub(crate) compression: Settings,
     /// For modules of which nothing else is said.
     strip: Option<bool>,
+    pub(crate) vendored: Vendored,
     /// By kernel module.
     modules: BTreeMap<String, Options>,
 }
@@ -67,6 +70,7 @@ struct Layer {
     targets: Option<Vec<Wanted>>,
     compression: Option<Compression>,
     strip: Option<bool>,
+    vendored: Option<Vendored>,
     #[serde(default)]
     modules: BTreeMap<String, Options>,
 }
@@ -85,7 +89,9 @@ impl Config {
         let wanted = layers.iter().filter_map(|layer| layer.compression);
         let compression = Compression::merged(wanted, env.profile.release)?;
         let strip = layers.iter().filter_map(|layer| layer.strip).next_back();
-        let mut config = Config { targets: Vec::new(), compression, strip, modules: BTreeMap::new() };
+        let vendored = layers.iter().filter_map(|layer| layer.vendored).next_back().unwrap_or_default();
+        let mut config =
+            Config { targets: Vec::new(), compression, strip, vendored, modules: BTreeMap::new() };
         for text in DEFAULT_TARGETS {
             config.targets.push(required_target(text)?);
         }
@@ -149,7 +155,14 @@ fn environment_layer(env: &CargoEnv) -> Result<Layer> {
     });
     let compression = text("OFFLOAD_COMPRESSION")?
         .map(|text| text.parse::<Compression>().map_err(|error| error.context("OFFLOAD_COMPRESSION")));
-    Ok(Layer { targets: targets.transpose()?, compression: compression.transpose()?, ..Layer::default() })
+    let vendored = text("OFFLOAD_VENDORED")?
+        .map(|text| text.parse::<Vendored>().map_err(|error| error.context("OFFLOAD_VENDORED")));
+    Ok(Layer {
+        targets: targets.transpose()?,
+        compression: compression.transpose()?,
+        vendored: vendored.transpose()?,
+        ..Layer::default()
+    })
 }
 
 fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T> {
@@ -224,7 +237,7 @@ mod tests {
             ("targets = [\"intel:pcv\"]", "intel:pvc"),
             (
                 "target = []",
-                "unknown field `target`, expected one of `targets`, `compression`, `strip`, `modules`",
+                "unknown field `target`, expected one of `targets`, `compression`, `strip`, `vendored`, `modules`",
             ),
             ("compression = { level = 99 }", "from 1 to 22"),
             ("compression = \"lots\"", "\"balanced\""),

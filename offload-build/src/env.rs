@@ -1,6 +1,6 @@
 //! Cargo's environment and the lines that go back to cargo: the only module that reads variables or prints.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -49,6 +49,8 @@ pub(crate) struct Profile {
 struct Lines {
     env: BTreeSet<String>,
     files: BTreeSet<PathBuf>,
+    /// What tools say of their versions.
+    versions: BTreeMap<PathBuf, String>,
     warnings: Vec<String>,
     link: Vec<String>,
 }
@@ -222,6 +224,22 @@ impl CargoEnv {
     /// The build script runs again when `path` changes.
     pub(crate) fn depends_on(&self, path: &Path) {
         self.record(|lines| lines.files.insert(path.to_path_buf()));
+    }
+
+    /// Everything that [`CargoEnv::depends_on`] was told.
+    pub(crate) fn dependencies(&self) -> BTreeSet<PathBuf> {
+        self.record(|lines| lines.files.clone())
+    }
+
+    /// Notes what the tool behind `path` says of its version.
+    pub(crate) fn note_version(&self, path: &Path, version: &str) {
+        let first = version.lines().next().unwrap_or_default().to_string();
+        self.record(|lines| lines.versions.insert(path.to_path_buf(), first));
+    }
+
+    /// The version of the tool behind `path`, if it was noted.
+    pub(crate) fn version_of(&self, path: &Path) -> Option<String> {
+        self.record(|lines| lines.versions.get(path).cloned()).filter(|version| !version.is_empty())
     }
 
     /// Shows a warning, one line of cargo's for each line.

@@ -19,6 +19,7 @@ use crate::packing;
 use crate::targets;
 use crate::tool::Runner;
 use crate::toolchain::{Finder, Known};
+use crate::vendor;
 
 /// Compiles several kernel modules into one pack; on failure shows the error and ends the build script with exit
 /// code 1.
@@ -101,9 +102,15 @@ fn skipped(env: &CargoEnv, modules: &[(&str, &Build)], reason: &str) -> Result<P
 /// Compiles every module and packs what comes of it.
 fn packed(env: &CargoEnv, cache: &Cache, (config, modules): (&Config, &[Vec<Sources>])) -> Result<Pack> {
     let jobs = Jobs::from_env();
+    let vendor = vendor::Wanted::by(env);
     let mut builder = PackBuilder::new(&env.package, &env.version);
     let mut images = Vec::new();
-    for (module, outcome) in compiled((env, cache), &jobs, (config, modules), compile::images)? {
+    for ((module, outcome), variants) in
+        compiled((env, cache), &jobs, (config, modules), compile::images)?.into_iter().zip(modules)
+    {
+        if let Some(vendor) = &vendor {
+            vendor::write((env, cache, &jobs), vendor, variants, &outcome.images)?;
+        }
         for (target, reason) in &outcome.skipped {
             builder.notice(NoticeKind::SkippedTarget, [&module, &target.to_string(), reason]);
         }
@@ -132,7 +139,7 @@ fn compiled(
         tools: Known::default(),
         files: Known::default(),
     };
-    let workshop = Workshop::new(&finder, jobs);
+    let workshop = Workshop::new(&finder, jobs, config.vendored);
     let targets = targets::expand(&finder, &config.targets)?;
     let variants = jobs.map(modules, |variants| {
         let mut all = Outcome::default();

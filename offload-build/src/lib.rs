@@ -23,6 +23,8 @@
 //! compression = "balanced"    # "none", "fast", "max", "archive", { level = 7 }, { mode = "max", level = 20 }
 //! strip = false               # true: images for AMD without symbol table, line tables and `.comment`
 //!
+//! vendored = "fallback"       # images that packages bring along: where tools are missing; "prefer", "never"
+//!
 //! [modules.attention]
 //! variants = { HEAD_DIM = [64, 128], T = ["half", "float"] } # one module for each combination
 //! split = "kernel"            # "none", "kernel", "source", "aspect"
@@ -56,6 +58,7 @@
 //! | `OFFLOAD_CACHE_SIZE` | how large it may grow: bytes, or with a suffix `K`, `M`, `G`; 5G unless said, `0`: no limit |
 //! | `OFFLOAD_CACHE_AGE` | how many days an unused result stays in it; 90 unless said, `0`: no limit |
 //! | `OFFLOAD_OBJECT` | `cc`: assemble the object with the C compiler instead of writing it |
+//! | `OFFLOAD_VENDORED` | when images that a package brings along are used, as `vendored` in the file |
 //! | `OFFLOAD_SKIP` | `1`: compile no kernel; the program is told so at run time |
 //! | `OFFLOAD_CHECK` | `1`: run the front end alone, for its errors and warnings; the program is told so at run time |
 //! | `OFFLOAD_PROGRESS` | a file to which a line is appended for each compile, see [`progress`] |
@@ -92,6 +95,7 @@ mod source;
 mod targets;
 mod tool;
 mod toolchain;
+mod vendor;
 
 pub use crate::build::{Build, OpenClStd};
 pub use crate::cache::upkeep;

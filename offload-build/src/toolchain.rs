@@ -89,6 +89,7 @@ impl Finder<'_> {
     pub(crate) fn ocloc(&self) -> Result<Tool> {
         let candidates = Candidates::named(self.env, "ocloc", "OFFLOAD_OCLOC");
         let path = candidates.first().ok_or_else(|| candidates.error("ocloc", &[]).hint(remedy::ocloc()))?;
+        self.env.depends_on(&resolved(path)?);
         // Older releases take no `--version`, and asking them otherwise writes files: the file's stamp has to do.
         Ok(Tool { path: path.to_path_buf(), version: String::new() })
     }
@@ -178,8 +179,10 @@ impl Finder<'_> {
 
     fn tool(&self, path: &Path) -> Result<Tool> {
         // A new file behind the links is a new compiler. The link itself is what runs: lld looks at its own name.
-        self.env.depends_on(&resolved(path)?);
+        let file = resolved(path)?;
+        self.env.depends_on(&file);
         let version = self.ask(path, &["--version"])?;
+        self.env.note_version(&file, &version);
         Ok(Tool { path: path.to_path_buf(), version })
     }
 

@@ -51,6 +51,8 @@ pub mod fatbin;
 pub mod ocloc;
 #[cfg(feature = "offload-binary")]
 pub mod offload_binary;
+#[cfg(feature = "provenance")]
+pub mod provenance;
 #[cfg(feature = "ptx")]
 pub mod ptx;
 #[cfg(feature = "spirv")]

@@ -138,7 +138,7 @@ impl Candidates {
             message.push_str(&format!("\nrefused {reason}"));
         }
         message.push_str(&format!("\noverride: set {}", self.variable));
-        Error::new(message)
+        Error::missing_tool(message)
     }
 
     fn look(env: &CargoEnv, variable: &'static str, names: &[String], known: Vec<PathBuf>) -> Candidates {
