@@ -107,7 +107,7 @@ fn built(
     session: &Session<'_>,
     family: Family,
     (all, left): (&[WantedTarget], &[WantedTarget]),
-) -> Result<Vec<Result<Vec<Compiled>>>> {
+) -> Result<supply::Results> {
     let Some(first) = left.first() else { return Ok(Vec::new()) };
     let sources = session.sources;
     Ok(match route(family, sources)? {
@@ -269,7 +269,7 @@ fn compile_unit(
 fn collect(
     env: &CargoEnv,
     targets: &[WantedTarget],
-    results: Vec<Result<Vec<Compiled>>>,
+    results: supply::Results,
     outcome: &mut Outcome,
 ) -> Result<()> {
     for (wanted, result) in targets.iter().zip(results) {

@@ -51,6 +51,8 @@ struct Lines {
     files: BTreeSet<PathBuf>,
     /// What tools say of their versions.
     versions: BTreeMap<PathBuf, String>,
+    /// Tools that look at results and change none.
+    validators: BTreeSet<PathBuf>,
     warnings: Vec<String>,
     link: Vec<String>,
 }
@@ -226,9 +228,9 @@ impl CargoEnv {
         self.record(|lines| lines.files.insert(path.to_path_buf()));
     }
 
-    /// Everything that [`CargoEnv::depends_on`] was told.
-    pub(crate) fn dependencies(&self) -> BTreeSet<PathBuf> {
-        self.record(|lines| lines.files.clone())
+    /// Everything that [`CargoEnv::depends_on`] was told and that has a part in results.
+    pub(crate) fn ingredients(&self) -> BTreeSet<PathBuf> {
+        self.record(|lines| lines.files.difference(&lines.validators).cloned().collect())
     }
 
     /// Notes what the tool behind `path` says of its version.
@@ -237,9 +239,14 @@ impl CargoEnv {
         self.record(|lines| lines.versions.insert(path.to_path_buf(), first));
     }
 
-    /// The version of the tool behind `path`, if it was noted.
+    /// What was noted of the tool behind `path`; empty where a tool does not tell its version.
     pub(crate) fn version_of(&self, path: &Path) -> Option<String> {
-        self.record(|lines| lines.versions.get(path).cloned()).filter(|version| !version.is_empty())
+        self.record(|lines| lines.versions.get(path).cloned())
+    }
+
+    /// Notes that the tool behind `path` has no part in any result: it is not asked for results that are known.
+    pub(crate) fn note_validator(&self, path: &Path) {
+        self.record(|lines| lines.validators.insert(path.to_path_buf()));
     }
 
     /// Shows a warning, one line of cargo's for each line.

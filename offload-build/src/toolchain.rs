@@ -89,7 +89,9 @@ impl Finder<'_> {
     pub(crate) fn ocloc(&self) -> Result<Tool> {
         let candidates = Candidates::named(self.env, "ocloc", "OFFLOAD_OCLOC");
         let path = candidates.first().ok_or_else(|| candidates.error("ocloc", &[]).hint(remedy::ocloc()))?;
-        self.env.depends_on(&resolved(path)?);
+        let file = resolved(path)?;
+        self.env.depends_on(&file);
+        self.env.note_version(&file, "");
         // Older releases take no `--version`, and asking them otherwise writes files: the file's stamp has to do.
         Ok(Tool { path: path.to_path_buf(), version: String::new() })
     }
@@ -163,7 +165,9 @@ impl Finder<'_> {
     /// The SPIR-V validator, where it is installed.
     pub(crate) fn spirv_val(&self) -> Option<Tool> {
         let candidates = Candidates::named(self.env, "spirv-val", "OFFLOAD_SPIRV_VAL");
-        candidates.first().and_then(|path| self.tool(path).ok())
+        let path = candidates.first()?;
+        self.env.note_validator(&resolved(path).ok()?);
+        self.tool(path).ok()
     }
 
     /// The directory of PoCL's function library.

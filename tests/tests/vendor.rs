@@ -87,7 +87,7 @@ fn a_damaged_pack_is_refused() {
     without_tools(&mut project);
     let record = fs::read_to_string(project.path("offload-vendor/two.toml")).unwrap();
     let hash = record.lines().rev().find(|line| line.starts_with("blake3")).unwrap();
-    let other = hash.replace(|c: char| c.is_ascii_digit(), "a");
+    let other = format!("blake3 = \"{}\"", "0".repeat(64));
     project.write("offload-vendor/two.toml", &record.replace(hash, &other));
     let text = project.fail();
     assert!(text.contains("is not the recorded one") && text.contains("hint:"), "{text}");
@@ -114,7 +114,7 @@ fn verifying_compiles_again_and_compares() {
     let outcome = project.offload(&["vendor", "--verify"]);
     assert!(!outcome.success, "{}", outcome.text);
     for part in [
-        "spirv64: differs",
+        "opencl-c: differs",
         "source `kernels/common.h` was used then",
         "source `kernels/common.h` is used now",
     ] {

@@ -5,13 +5,16 @@ use crate::config::{Vendored as When, WantedTarget};
 use crate::error::{Error, Result};
 use crate::vendor::Vendored;
 
+/// What becomes of each of some targets, in their order.
+pub(super) type Results = Vec<Result<Vec<Compiled>>>;
+
 /// What becomes of each of `targets`: `build` compiles those for which the package brings nothing along, or nothing
 /// that is to be used.
 pub(super) fn results(
     session: &Session<'_>,
     targets: &[WantedTarget],
-    build: impl Fn(&[WantedTarget]) -> Result<Vec<Result<Vec<Compiled>>>>,
-) -> Result<Vec<Result<Vec<Compiled>>>> {
+    build: impl Fn(&[WantedTarget]) -> Result<Results>,
+) -> Result<Results> {
     match session.workshop.vendored {
         When::Never => build(targets),
         When::Fallback => fallback(session, targets, each(targets, &build)?),
@@ -20,10 +23,7 @@ pub(super) fn results(
 }
 
 /// As `build`, where a missing tool that all targets need is missed by each.
-fn each(
-    targets: &[WantedTarget],
-    build: impl Fn(&[WantedTarget]) -> Result<Vec<Result<Vec<Compiled>>>>,
-) -> Result<Vec<Result<Vec<Compiled>>>> {
+fn each(targets: &[WantedTarget], build: impl Fn(&[WantedTarget]) -> Result<Results>) -> Result<Results> {
     match build(targets) {
         Err(error) if error.lacks_tool() => Ok(targets.iter().map(|_| Err(error.again())).collect()),
         results => results,
@@ -31,11 +31,7 @@ fn each(
 }
 
 /// Vendored images in place of those that cannot be compiled for want of a tool.
-fn fallback(
-    session: &Session<'_>,
-    targets: &[WantedTarget],
-    results: Vec<Result<Vec<Compiled>>>,
-) -> Result<Vec<Result<Vec<Compiled>>>> {
+fn fallback(session: &Session<'_>, targets: &[WantedTarget], results: Results) -> Result<Results> {
     let lacks = |result: &Result<Vec<Compiled>>| result.as_ref().is_err_and(Error::lacks_tool);
     if !results.iter().any(lacks) {
         return Ok(results);
@@ -65,8 +61,8 @@ fn fallback(
 fn prefer(
     session: &Session<'_>,
     targets: &[WantedTarget],
-    build: impl Fn(&[WantedTarget]) -> Result<Vec<Result<Vec<Compiled>>>>,
-) -> Result<Vec<Result<Vec<Compiled>>>> {
+    build: impl Fn(&[WantedTarget]) -> Result<Results>,
+) -> Result<Results> {
     let vendored = Vendored::look((session.env, session.cache), session.sources)?;
     let images: Vec<Vec<Compiled>> =
         targets.iter().map(|wanted| vendored.images(session.env, wanted)).collect();

@@ -23,19 +23,20 @@ pub(super) struct Ingredients {
 pub(super) fn sort(env: &CargoEnv, files: &BTreeSet<PathBuf>) -> Result<Ingredients> {
     let (mut sources, mut inputs) = (BTreeSet::new(), BTreeSet::new());
     for file in files {
-        match file.strip_prefix(&env.manifest_dir) {
-            Ok(relative) => {
+        let blake3 = hash(file)?;
+        match (file.strip_prefix(&env.manifest_dir), env.version_of(file)) {
+            (Ok(relative), None) => {
                 let name = within(relative).ok_or_else(|| outside(relative))?;
-                sources.insert(Ingredient { name, version: None, license: None, blake3: hash(file)? });
+                sources.insert(Ingredient { name, version: None, license: None, blake3 });
             }
-            Err(_) => {
+            (_, version) => {
                 let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
-                let license = license(file).map(str::to_string);
+                let version = version.filter(|version| !version.is_empty());
                 inputs.insert(Ingredient {
                     name,
-                    version: env.version_of(file),
-                    license,
-                    blake3: hash(file)?,
+                    version,
+                    license: license(file).map(str::to_string),
+                    blake3,
                 });
             }
         }

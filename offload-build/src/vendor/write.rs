@@ -31,7 +31,7 @@ impl Wanted {
     /// Whether `cargo offload vendor` runs this build.
     pub(crate) fn by(env: &CargoEnv) -> Option<Wanted> {
         let dir = PathBuf::from(env.var("OFFLOAD_VENDOR_DIR")?).join(&env.package);
-        Some(Wanted { dir, before: env.dependencies() })
+        Some(Wanted { dir, before: env.ingredients() })
     }
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn write(
     images: &[Compiled],
 ) -> Result<()> {
     let Some(first) = variants.first() else { return Ok(()) };
-    let files = env.dependencies().difference(&wanted.before).cloned().collect();
+    let files = env.ingredients().difference(&wanted.before).cloned().collect();
     let ingredients = ingredients::sort(env, &files)?;
     let provenance = Provenance {
         version: VERSION,
