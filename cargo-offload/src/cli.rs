@@ -93,13 +93,13 @@ pub(crate) struct Compression {
 
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
-    /// A program, a shared library or a pack.
+    /// A program, a shared library, a pack or a SYCLBIN.
     pub(crate) path: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
-    /// A program, a shared library or a pack.
+    /// A program, a shared library, a pack or a SYCLBIN.
     pub(crate) path: PathBuf,
     /// The manifest of the package or workspace that the program was built from.
     #[arg(long, value_name = "FILE")]

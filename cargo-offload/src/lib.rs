@@ -18,6 +18,7 @@ mod pieces;
 mod program;
 mod publish;
 mod rewrite;
+mod syclbins;
 mod target_filter;
 mod thin;
 

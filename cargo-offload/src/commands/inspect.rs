@@ -1,5 +1,7 @@
 //! `inspect`: the images of a file, from the file alone.
 
+mod syclbin;
+
 use offload_format::pack::{ArgInfo, Image, KernelInfo, Pack};
 use serde::Serialize;
 
@@ -8,6 +10,7 @@ use crate::cli;
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
 use crate::output::{Output, Table};
+use crate::syclbins;
 
 #[derive(Debug, Serialize)]
 struct ImageMessage {
@@ -74,7 +77,14 @@ struct SkippedMessage<'a> {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Inspect) -> Result<ExitStatus> {
-    let carrier = Carrier::open(&args.path)?;
+    let syclbins = syclbins::find(&args.path)?;
+    syclbins.iter().try_for_each(|file| syclbin::inspect(output, file))?;
+    let carrier = match Carrier::open(&args.path) {
+        Ok(carrier) => carrier,
+        // A file with the one needs nothing of the other.
+        Err(_) if !syclbins.is_empty() => return Ok(ExitStatus::Success),
+        Err(error) => return Err(error),
+    };
     let mut messages = Vec::new();
     for (_, pack) in carrier.packs() {
         for image in pack.images() {
