@@ -16,6 +16,7 @@ use crate::flight::Flights;
 use crate::generate;
 use crate::jobs::Jobs;
 use crate::packing;
+use crate::syclbin;
 use crate::targets;
 use crate::tool::Runner;
 use crate::toolchain::{Finder, Known};
@@ -63,7 +64,7 @@ pub(crate) fn run(modules: &[(&str, &Build)], owner: Owner<'_>) -> Result<()> {
     let anchor = cache.remaking(|| {
         let pack = match env.skip_reason() {
             Some(reason) => skipped(&env, modules, reason)?,
-            None => packed(&env, &cache, (&config, &variants))?,
+            None => packed(&env, &cache, (&config, modules, &variants))?,
         };
         embed::embed(&env, owner, &pack)
     })?;
@@ -88,18 +89,30 @@ fn refuse_doubles(modules: &[(&str, &Build)]) -> Result<()> {
 
 fn skipped(env: &CargoEnv, modules: &[(&str, &Build)], reason: &str) -> Result<Pack> {
     let mut builder = PackBuilder::new(&env.package, &env.version);
-    for (module, _) in modules {
+    for (module, build) in modules {
+        if let Some(wanted) = build.wanted_syclbin() {
+            syclbin::write_empty(env, module, &wanted)?;
+        }
         builder.notice(NoticeKind::SkippedBuild, [module, "", reason]);
     }
     Ok(Pack { layout: builder.finish()?, frames: Vec::new() })
 }
 
 /// Compiles every module and packs what comes of it.
-fn packed(env: &CargoEnv, cache: &Cache, (config, modules): (&Config, &[Vec<Sources>])) -> Result<Pack> {
+fn packed(
+    env: &CargoEnv,
+    cache: &Cache,
+    (config, builds, modules): (&Config, &[(&str, &Build)], &[Vec<Sources>]),
+) -> Result<Pack> {
     let jobs = Jobs::from_env();
     let mut builder = PackBuilder::new(&env.package, &env.version);
     let mut images = Vec::new();
-    for (module, outcome) in compiled((env, cache), &jobs, (config, modules))? {
+    for ((_, build), (module, outcome)) in
+        builds.iter().zip(compiled((env, cache), &jobs, (config, modules))?)
+    {
+        if let Some(wanted) = build.wanted_syclbin() {
+            syclbin::write_files(env, &module, (&wanted, &outcome.images))?;
+        }
         for (target, reason) in &outcome.skipped {
             builder.notice(NoticeKind::SkippedTarget, [&module, &target.to_string(), reason]);
         }

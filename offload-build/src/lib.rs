@@ -80,9 +80,12 @@ mod options;
 mod packing;
 mod report;
 mod source;
+mod syclbin;
 mod targets;
 mod tool;
 mod toolchain;
+
+pub use offload_format::syclbin::State as SyclState;
 
 pub use crate::build::{Build, OpenClStd};
 pub use crate::error::Error;

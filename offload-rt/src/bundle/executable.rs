@@ -20,7 +20,7 @@ use crate::opencl::{Built, Online};
 pub(super) struct Image {
     pub(super) built: Built,
     pub(super) kernels: Vec<String>,
-    pub(super) aspects: Vec<u32>,
+    pub(super) needs: Requirements,
 }
 
 /// The programs of one device.
@@ -55,15 +55,10 @@ impl OfDevice {
         let Some((target, arch)) = self.arch.native_names() else {
             return Err(Error::device(&self.online.name(), "SYCL has no name for its architecture"));
         };
-        let code = |Image { built, kernels, aspects }: &Image| {
+        let code = |Image { built, kernels, needs }: &Image| {
             let binary = self.online.binary("the bundle", built)?;
-            Ok(Code {
-                target,
-                arch: arch.clone(),
-                kernels: kernels.clone(),
-                aspects: aspects.clone(),
-                binary,
-            })
+            let needs = Requirements { compile_target: Some(arch.clone()), ..needs.clone() };
+            Ok(Code { target, arch: arch.clone(), kernels: kernels.clone(), needs, binary })
         };
         self.images.iter().map(code).collect()
     }
@@ -132,18 +127,13 @@ struct Code {
     target: &'static str,
     arch: String,
     kernels: Vec<String>,
-    aspects: Vec<u32>,
+    needs: Requirements,
     binary: Vec<u8>,
 }
 
 impl Code {
     fn module(&self) -> Result<Module<'_>, offload_format::Error> {
-        let needs = Requirements {
-            aspects: self.aspects.clone(),
-            compile_target: Some(self.arch.clone()),
-            ..Requirements::default()
-        };
         let native = Native { target: self.target, arch: &self.arch, image: &self.binary };
-        Module::default().with_kernels(&self.kernels)?.with_requirements(&needs)?.with_native(native)
+        Module::default().with_kernels(&self.kernels)?.with_requirements(&self.needs)?.with_native(native)
     }
 }

@@ -1,6 +1,8 @@
 //! The requirements of a module against a device.
 
-use offload_format::syclbin::{AbstractModule, PropertyValue, sets};
+use std::collections::BTreeSet;
+
+use offload_format::syclbin::{AbstractModule, PropertyValue, Requirements, sets};
 
 use super::rules::{Rules, Unfit};
 use super::traits::Traits;
@@ -16,10 +18,31 @@ pub(super) fn check(rules: Rules, module: &AbstractModule<'_>, device: &Traits) 
     work_group(module, device)
 }
 
-/// The numbers of the aspects that `module` requires.
-pub(super) fn needed_aspects(module: &AbstractModule<'_>) -> Vec<u32> {
-    let needed = value(module, "aspects").and_then(|value| numbers::<4>(&value)).unwrap_or_default();
-    needed.into_iter().map(u32::from_le_bytes).collect()
+/// What `module` requires.
+pub(super) fn of(module: &AbstractModule<'_>) -> Requirements {
+    let aspects = value(module, "aspects").and_then(|value| numbers::<4>(&value)).unwrap_or_default();
+    let sizes = value(module, "reqd_work_group_size_uint64_t").and_then(|value| numbers::<8>(&value));
+    Requirements {
+        aspects: aspects.into_iter().map(u32::from_le_bytes).collect(),
+        compile_target: module.compile_target(),
+        work_group_size: sizes.map(|sizes| sizes.into_iter().map(u64::from_le_bytes).collect()),
+        sub_group_size: match value(module, "reqd_sub_group_size") {
+            Some(PropertyValue::Number(size)) => Some(size),
+            _ => None,
+        },
+    }
+}
+
+/// What modules require together: every aspect, and sizes that are the same for all.
+pub(super) fn of_all<'r>(modules: impl Iterator<Item = &'r Requirements> + Clone) -> Requirements {
+    let aspects: BTreeSet<u32> = modules.clone().flat_map(|needs| needs.aspects.iter().copied()).collect();
+    let mut all = modules.clone().next().cloned().unwrap_or_default();
+    all.aspects = aspects.into_iter().collect();
+    for needs in modules {
+        all.work_group_size = all.work_group_size.filter(|size| needs.work_group_size.as_ref() == Some(size));
+        all.sub_group_size = all.sub_group_size.filter(|size| needs.sub_group_size == Some(*size));
+    }
+    all
 }
 
 fn value(module: &AbstractModule<'_>, name: &str) -> Option<PropertyValue> {

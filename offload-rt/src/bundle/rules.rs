@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use offload_format::syclbin::{AbstractModule, Payload, PropertyValue, State, sets};
+use offload_format::syclbin::{AbstractModule, File, ImageKindNumber, Payload, PropertyValue, State, sets};
 use offload_format::{SpirvVersion, spirv};
 
 use super::needs;
@@ -18,6 +18,7 @@ use super::traits::Traits;
 /// | a required sub-group size as bytes | counts | leaves the module out |
 /// | an aspect that does not exist | leaves the module out | the load fails |
 /// | modules of objects | linked as their symbols ask for | all linked into one |
+/// | a file without an envelope, the draft of version 2, image kind 6 of oneAPI 2025.3 | is read | is refused |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rules {
@@ -61,6 +62,22 @@ impl fmt::Display for Rules {
             Rules::Spec => "spec",
             Rules::Runtime => "runtime",
         })
+    }
+}
+
+/// Refuses a file that the runtime does not read.
+pub(crate) fn check_file(rules: Rules, file: &File<'_>) -> Result<(), String> {
+    let Some(envelope) = file.envelope.filter(|_| file.version < 2) else {
+        return match rules {
+            Rules::Spec => Ok(()),
+            Rules::Runtime => Err("the runtime reads version 1 in an OffloadBinary alone".to_string()),
+        };
+    };
+    match envelope.image_kind {
+        ImageKindNumber(kind) if rules == Rules::Runtime && kind != ImageKindNumber::ONEAPI_2026.0 => {
+            Err(format!("the runtime takes no image of kind {kind} for a SYCLBIN"))
+        }
+        _ => Ok(()),
     }
 }
 

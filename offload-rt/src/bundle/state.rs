@@ -5,14 +5,16 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use offload_format::spirv;
-use offload_format::syclbin::{AbstractModule, File, ImageKindNumber, KERNEL_PREFIX, Module, State, write};
+use offload_format::syclbin::{
+    AbstractModule, File, ImageKindNumber, KERNEL_PREFIX, Module, Requirements, State, write,
+};
 use opencl3::program::Program as DriverProgram;
 
 use super::context::{Context, OnDevice, Picked, Skipped};
 use super::executable::{Image, OfDevice};
 use super::links::{self, Names};
 use super::needs;
-use super::rules::{Form, Rules};
+use super::rules::{self, Form, Rules};
 use super::source::Source;
 use crate::error::Error;
 
@@ -43,7 +45,7 @@ pub enum Executable {}
 #[derive(Clone, Debug)]
 pub struct Compiled {
     names: Names,
-    aspects: Vec<u32>,
+    needs: Requirements,
     program: Arc<DriverProgram>,
 }
 
@@ -105,6 +107,7 @@ impl<S: BundleState> Bundle<S> {
     /// Reads `source`, chooses a form of each module for each device, and makes them ready.
     pub(super) fn load(context: &Context, source: Source) -> Result<Bundle<S>, Error> {
         let file = source.parse_in(S::STATE)?;
+        rules::check_file(context.rules(), &file).map_err(|problem| source.error(problem))?;
         let (mut devices, mut kernels, mut skipped) = (Vec::new(), BTreeSet::new(), Vec::new());
         for on in context.devices() {
             let picked = on.pick::<S>((&source, &file), &mut skipped)?;
@@ -239,12 +242,9 @@ fn linked(on: &OnDevice, modules: &[&Compiled]) -> Result<OfDevice, Error> {
         let modules: Vec<&Compiled> =
             program.iter().filter_map(|index| modules.get(*index).copied()).collect();
         let programs: Vec<&DriverProgram> = modules.iter().map(|module| &*module.program).collect();
-        let mut aspects: Vec<u32> =
-            modules.iter().flat_map(|module| module.aspects.iter().copied()).collect();
-        aspects.sort_unstable();
-        aspects.dedup();
+        let needs = needs::of_all(modules.iter().map(|module| &module.needs));
         let kernels = modules.iter().flat_map(|module| module.names.kernels.iter().cloned()).collect();
-        Ok(Image { built: on.online.link("the bundles", &programs)?, kernels, aspects })
+        Ok(Image { built: on.online.link("the bundles", &programs)?, kernels, needs })
     };
     Ok(OfDevice::new(on, programs.into_iter().map(image).collect::<Result<_, Error>>()?))
 }
@@ -265,7 +265,7 @@ impl Compiled {
             used,
         };
         let program = Arc::new(on.online.compile(&what, spirv)?);
-        Ok(Compiled { names, aspects: needs::needed_aspects(module), program })
+        Ok(Compiled { names, needs: needs::of(module), program })
     }
 }
 
@@ -284,7 +284,7 @@ fn build(
         None => on.online.build(&what, checked_spirv(source, (picked, module))?.0)?,
     };
     let kernels = module.kernels().map(str::to_string).collect();
-    Ok(Image { built, kernels, aspects: needs::needed_aspects(module) })
+    Ok(Image { built, kernels, needs: needs::of(module) })
 }
 
 /// The IR that was chosen, and what it imports. Drivers end the process at SPIR-V that was cut.

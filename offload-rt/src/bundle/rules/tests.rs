@@ -58,6 +58,20 @@ const SM_90: (&str, &str) = ("nvptx64-nvidia-cuda", "sm_90");
 const X86: (&str, &str) = ("spir64-unknown-unknown", "x86_64");
 
 #[test]
+fn the_runtime_reads_its_own_envelope_alone() {
+    let refused = |bytes: &[u8]| {
+        let file = parse(bytes, &Limits::default()).unwrap();
+        [Rules::Spec, Rules::Runtime].map(|rules| check_file(rules, &file).is_err())
+    };
+    let file = |kind| write(State::Input, &[module(&[])], kind).unwrap();
+    assert_eq!(refused(&file(ImageKindNumber::ONEAPI_2026)), [false, false]);
+    assert_eq!(refused(&file(ImageKindNumber::ONEAPI_2025_3)), [false, true]);
+    let bare = file(ImageKindNumber::ONEAPI_2026);
+    let at = bare.windows(4).position(|window| window == b"IBYS").unwrap();
+    assert_eq!(refused(&bare[at..]), [false, true]);
+}
+
+#[test]
 fn native_code_goes_before_ir() {
     let native = |index| [Ok(Form::Native(index)), Ok(Form::Native(index))];
     assert_eq!(both(module(&[SM_90, PVC]), State::Executable, &gpu()), native(1));
