@@ -155,7 +155,7 @@ pub(crate) struct Compression {
 
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
-    /// A program, a shared library or a pack; otherwise the package is built. Options that name a package tell what the
+    /// A program, a shared library, a pack or a SYCLBIN; otherwise the package is built. Options that name a package tell what the
     /// program was built from.
     pub(crate) path: Option<PathBuf>,
     #[command(flatten)]

@@ -26,6 +26,7 @@ mod progress;
 mod publish;
 mod rewrite;
 mod subject;
+mod syclbins;
 mod target_filter;
 mod template;
 mod thin;

@@ -16,6 +16,7 @@ use crate::flight::Flights;
 use crate::generate;
 use crate::jobs::Jobs;
 use crate::packing;
+use crate::syclbin;
 use crate::targets;
 use crate::tool::Runner;
 use crate::toolchain::{Finder, Known};
@@ -68,7 +69,7 @@ pub(crate) fn run(modules: &[(&str, &Build)], owner: Owner<'_>) -> Result<()> {
                 compiled((&env, &cache), &Jobs::from_env(), (&config, &variants), compile::syntax)?;
                 skipped(&env, modules, "this build only checked the syntax of kernels")?
             }
-            None => packed(&env, &cache, (&config, &variants))?,
+            None => packed((&env, &cache), &config, (modules, &variants))?,
         };
         embed::embed(&env, owner, &pack)
     })?;
@@ -93,21 +94,30 @@ fn refuse_doubles(modules: &[(&str, &Build)]) -> Result<()> {
 
 fn skipped(env: &CargoEnv, modules: &[(&str, &Build)], reason: &str) -> Result<Pack> {
     let mut builder = PackBuilder::new(&env.package, &env.version);
-    for (module, _) in modules {
+    for (module, build) in modules {
+        if let Some(wanted) = build.wanted_syclbin() {
+            syclbin::write_empty(env, module, &wanted)?;
+        }
         builder.notice(NoticeKind::SkippedBuild, [module, "", reason]);
     }
     Ok(Pack { layout: builder.finish()?, frames: Vec::new() })
 }
 
 /// Compiles every module and packs what comes of it.
-fn packed(env: &CargoEnv, cache: &Cache, (config, modules): (&Config, &[Vec<Sources>])) -> Result<Pack> {
+fn packed(
+    (env, cache): (&CargoEnv, &Cache),
+    config: &Config,
+    (builds, modules): (&[(&str, &Build)], &[Vec<Sources>]),
+) -> Result<Pack> {
     let jobs = Jobs::from_env();
     let vendor = vendor::Wanted::by(env);
     let mut builder = PackBuilder::new(&env.package, &env.version);
     let mut images = Vec::new();
-    for ((module, outcome), variants) in
-        compiled((env, cache), &jobs, (config, modules), compile::images)?.into_iter().zip(modules)
-    {
+    let outcomes = compiled((env, cache), &jobs, (config, modules), compile::images)?;
+    for (((_, build), variants), (module, outcome)) in builds.iter().zip(modules).zip(outcomes) {
+        if let Some(wanted) = build.wanted_syclbin() {
+            syclbin::write_files(env, &module, (&wanted, &outcome.images))?;
+        }
         if let Some(vendor) = &vendor {
             vendor::write((env, cache, &jobs), vendor, variants, &outcome.images)?;
         }

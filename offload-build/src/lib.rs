@@ -92,10 +92,13 @@ mod packing;
 pub mod progress;
 mod report;
 mod source;
+mod syclbin;
 mod targets;
 mod tool;
 mod toolchain;
 mod vendor;
+
+pub use offload_format::syclbin::State as SyclState;
 
 pub use crate::build::{Build, OpenClStd};
 pub use crate::cache::upkeep;

@@ -1,5 +1,7 @@
 //! `inspect`: the images of a file, from the file alone.
 
+mod syclbin;
+
 use serde::Serialize;
 
 use crate::artifact;
@@ -9,6 +11,7 @@ use crate::exit::ExitStatus;
 use crate::ledger::{ImageRecord, KernelRecord, Kernels, Wanted, or_dash};
 use crate::output::{Output, Table};
 use crate::subject::{Carried, Subject, broken};
+use crate::syclbins;
 
 #[derive(Debug, Serialize)]
 struct NoticeMessage<'a> {
@@ -27,8 +30,20 @@ struct SkippedMessage<'a> {
 
 pub(super) fn run(output: &Output, args: &cli::Inspect) -> Result<ExitStatus> {
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
+    let syclbins = syclbins::find(&path)?;
+    syclbins.iter().try_for_each(|file| syclbin::inspect(output, file))?;
     let subject = Subject::open(&path)?;
-    let carried = subject.carried()?;
+    let carried = match subject.carried() {
+        // The modules of a SYCLBIN have been shown.
+        Ok(carried) if !syclbins.is_empty() && carried.packs.packs().next().is_none() => {
+            return Ok(if carried.problems().next().is_none() {
+                ExitStatus::Success
+            } else {
+                ExitStatus::CheckFailed
+            });
+        }
+        carried => carried?,
+    };
     let kernels = if args.kernels { Kernels::Read } else { Kernels::Recorded };
     let images = Wanted::parse(&args.select)?.of(&carried, kernels)?;
     if !images.is_empty() {

@@ -1,4 +1,6 @@
-//! `verify`: every image decodes to the bytes that were packed, and every crate with kernels is linked.
+//! `verify`: every image decodes to the bytes that were packed, and every crate with kernels is linked; a SYCLBIN is what runtimes take.
+
+mod syclbin;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,6 +15,7 @@ use crate::error::Result;
 use crate::exit::ExitStatus;
 use crate::graph::{self, RootPackage};
 use crate::output::Output;
+use crate::syclbins;
 
 #[derive(Debug, Serialize)]
 struct Verified<'a> {
@@ -39,13 +42,24 @@ struct Summary {
 
 pub(super) fn run(output: &Output, args: &cli::Verify) -> Result<ExitStatus> {
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
-    let carrier = Carrier::open(&path)?;
     let mut summary = Summary { reason: "summary", images: 0, problems: 0 };
+    let syclbins = syclbins::find(&path)?;
+    syclbins.iter().try_for_each(|file| syclbin::verify(output, file, &mut summary))?;
+    let carrier = match Carrier::open(&path) {
+        Ok(carrier) => carrier,
+        // A file with the one needs nothing of the other.
+        Err(_) if !syclbins.is_empty() => return finish(output, &summary),
+        Err(error) => return Err(error),
+    };
     verify_images(output, &carrier, &mut summary)?;
     verify_beside(output, &path, (&carrier, &mut summary))?;
     verify_graph(output, (&path, &args.cargo.project), (&carrier, &mut summary))?;
+    finish(output, &summary)
+}
+
+fn finish(output: &Output, summary: &Summary) -> Result<ExitStatus> {
     let text = format!("{} images verified, {} problems", summary.images, summary.problems);
-    output.message(&summary, &text)?;
+    output.message(summary, &text)?;
     Ok(if summary.problems == 0 { ExitStatus::Success } else { ExitStatus::CheckFailed })
 }
 

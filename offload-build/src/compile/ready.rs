@@ -15,7 +15,7 @@ pub(crate) use self::files::Files;
 use super::action::{Arg, Step};
 use super::describe;
 use super::unit::Unit;
-use super::{Compiled, Session, cubin as ptxas_cubin, intel};
+use super::{Compiled, Session, cubin as ptxas_cubin, icpx, intel};
 use crate::cache::Blob;
 use crate::error::{Error, Result};
 use crate::report;
@@ -119,7 +119,17 @@ fn spirv_file(session: &Session<'_>, version: Option<SpirvVersion>) -> Result<Bl
         let word: Option<u32> = word.parse().ok();
         version.is_none_or(|version| word.is_some_and(|word| word <= version.word()))
     };
-    one(session, Language::Spirv, fits)?.ok_or_else(|| missing(session))
+    match one(session, Language::Spirv, fits)? {
+        Some(file) => Ok(file),
+        None => ir_of_syclbin(session, version),
+    }
+}
+
+fn ir_of_syclbin(session: &Session<'_>, version: Option<SpirvVersion>) -> Result<Blob> {
+    let file = one(session, Language::Syclbin, |_| true)?.ok_or_else(|| missing(session))?;
+    let module = icpx::only_ir(session, &file)?;
+    version.map_or(Ok(()), |version| icpx::taken_by(&module, version))?;
+    Ok(module)
 }
 
 fn ptx_file(session: &Session<'_>, sm: &SmArch) -> Result<Blob> {

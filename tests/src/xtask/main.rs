@@ -13,7 +13,7 @@ mod linkers;
 mod nightly;
 mod prune;
 mod setup;
-mod syclbin;
+mod sycl;
 mod targets;
 mod test;
 mod workspace;
@@ -37,7 +37,7 @@ const TASKS: [Task; 14] = [
     Task { name: "linkers", help: linkers::HELP, run: linkers::run },
     Task { name: "prune", help: prune::HELP, run: prune::run },
     Task { name: "fresh", help: fresh::HELP, run: fresh::run },
-    Task { name: "syclbin", help: syclbin::HELP, run: syclbin::run },
+    Task { name: "sycl", help: sycl::HELP, run: sycl::run },
     Task { name: "builtins", help: builtins::HELP, run: builtins::run },
     Task { name: "targets", help: targets::HELP, run: targets::run },
     Task { name: "bench", help: bench::HELP, run: bench::run },

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use crate::error::Result;
 use crate::workspace::Workspace;
-use crate::{bench, builtins, damage, fresh, gpu, interop, linkers, prune, syclbin};
+use crate::{bench, builtins, damage, fresh, gpu, interop, linkers, prune, sycl};
 
-pub(crate) const HELP: &str = "nightly         linkers, prune, syclbin, interop, damage, gpu on the CPU, builtins, bench pack and fresh, one by one; fails if one does";
+pub(crate) const HELP: &str = "nightly         linkers, prune, sycl, interop, damage, gpu on the CPU, builtins, bench pack and fresh, one by one; fails if one does";
 
 pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
     type Run = fn(&Workspace, &[String]) -> Result<ExitCode>;
@@ -14,7 +14,7 @@ pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
     let tasks: [(&str, Run, &[&str]); 9] = [
         ("linkers", linkers::run, &[]),
         ("prune", prune::run, &[]),
-        ("syclbin", syclbin::run, &[]),
+        ("sycl", sycl::run, &[]),
         ("interop", interop::run, &[]),
         ("damage", damage::run, &[]),
         ("gpu", gpu::run, &on_cpu),

@@ -37,6 +37,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
             ensure_cuda(workspace, Toolkit::Nvcc)?;
             ensure_intel(workspace, Runtime::OpenCl)?;
             ensure_intel(workspace, Runtime::Sycl)?;
+            ensure_intel(workspace, Runtime::Sycl2025)?;
         }
         _ => return Err(Error::new("`setup` takes one of `demo`, `test`, `all`")),
     }
