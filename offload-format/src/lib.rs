@@ -6,7 +6,7 @@
 //! - [`codec`]: compressing an image into a frame and back, verified;
 //! - behind features: [`packer`], which decides how images are stored; [`spirv`], [`zebin`], [`ptx`], [`cubin`], [`code_object`], LLVM's [`offload_binary`],
 //!   [`syclbin`], the containers of others: [`bundle`] and [`ccob`] (clang, HIP), [`fatbin`] (CUDA), [`ocloc`] (Intel),
-//!   and [`carrier`]: where programs and libraries carry images of any tool chain.
+//!   [`kpack`] (AMD), and [`carrier`]: where programs and libraries carry images of any tool chain.
 //!
 //! The crate does no I/O, reads no environment and starts no process; it holds no unsafe code and no input makes
 //! it panic. Sizes and offsets are `u64` and every sum of them is checked.
@@ -42,6 +42,8 @@ pub mod code_object;
 pub mod cubin;
 #[cfg(feature = "fatbin")]
 pub mod fatbin;
+#[cfg(feature = "kpack")]
+pub mod kpack;
 #[cfg(feature = "ocloc")]
 pub mod ocloc;
 #[cfg(feature = "offload-binary")]
@@ -71,7 +73,7 @@ mod cuda;
 )]
 mod elf;
 mod error;
-#[cfg(any(feature = "ccob", feature = "fatbin", feature = "offload-binary"))]
+#[cfg(any(feature = "ccob", feature = "fatbin", feature = "kpack", feature = "offload-binary"))]
 #[cfg_attr(
     not(all(feature = "ccob", feature = "fatbin")),
     allow(dead_code, reason = "each format needs another part of it")

@@ -3,7 +3,7 @@
 use offload_format::code_object::{self, AddressSpace, ValueKind};
 use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
 use offload_format::ptx::{Ptx, StateSpace};
-use offload_format::{Aspects, Target, cubin, spirv, zebin};
+use offload_format::{Aspects, Limits, Target, cubin, spirv, zebin};
 
 use super::check;
 use crate::error::{Error, Result};
@@ -33,7 +33,7 @@ pub(super) fn image(target: &Target, bytes: &[u8]) -> Result<Described> {
 }
 
 fn of_spirv(bytes: &[u8]) -> Result<Described> {
-    let module = spirv::Module::parse(bytes)?;
+    let module = spirv::Module::parse(bytes, &Limits::default())?;
     refuse_unresolved(module.imports().iter().map(String::as_str).next(), "the SPIR-V module")?;
     let named = |entry: &spirv::EntryPoint| KernelInfo {
         name: entry.name.clone(),

@@ -44,7 +44,7 @@ fn spirv(session: &Session<'_>) -> Result<Blob> {
 }
 
 fn taken_by(module: &Blob, version: SpirvVersion) -> Result<()> {
-    let found = offload_format::spirv::Module::parse(&module.read()?)?.version();
+    let found = offload_format::spirv::Module::parse(&module.read()?, &Limits::default())?.version();
     if found <= version.word() {
         return Ok(());
     }

@@ -10,7 +10,7 @@ fn decode(file: &[u8]) -> Option<u64> {
     for it in &found {
         let target = if let Place::Sycl(image) = it.place { image.target.len() } else { 0 };
         let bytes: u64 = it.bytes.iter().map(|byte| u64::from(*byte)).sum();
-        std::hint::black_box((it.format, target, bytes, it.member));
+        std::hint::black_box((it.kind, target, bytes, it.member));
     }
     Some(0)
 }

@@ -143,7 +143,7 @@ fn module(form: &Form, state: SyclState) -> Result<Module<'_>> {
     let (mut module, mut needs) = (Module::default(), Requirements::default());
     match &form.spirv {
         Some(spirv) => {
-            let parsed = spirv::Module::parse(spirv).map_err(failed)?;
+            let parsed = spirv::Module::parse(spirv, &Limits::default()).map_err(failed)?;
             needs = requirements(&parsed);
             module =
                 module.with_kernels(parsed.kernels().iter().map(|kernel| &kernel.name)).map_err(failed)?;
