@@ -39,7 +39,7 @@ mod wrapper;
 
 pub use self::kind::FileKind;
 pub use self::sycl::SyclImage;
-use crate::limits::Budget;
+use crate::limits::{Budget, push};
 use crate::{Error, ErrorKind, Limits};
 
 /// A range that holds device images.
@@ -149,11 +149,7 @@ impl<'a> Search<'a> {
         let kind = FileKind::detect(bytes);
         let offset = at.offset.saturating_add(offset);
         self.limits.records("the list of device images", self.found.len() as u64 + 1)?;
-        // Doubling would take more memory than small containers have bytes.
-        if self.found.len() == self.found.capacity() {
-            self.found.reserve_exact(self.found.len() / 4 + 8);
-        }
-        self.found.push(Found { kind, offset, bytes, place, member: at.member });
+        push(&mut self.found, Found { kind, offset, bytes, place, member: at.member });
         Ok(())
     }
 }

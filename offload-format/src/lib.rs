@@ -82,6 +82,8 @@ mod frame;
 mod hash;
 mod kind;
 mod limits;
+#[cfg(any(feature = "code-object", feature = "kpack"))]
+mod msgpack;
 mod register_file;
 mod target;
 mod variant;

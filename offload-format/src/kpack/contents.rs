@@ -5,10 +5,11 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use super::{CONTENTS, Compression, Entry};
+use crate::limits::push;
+use crate::msgpack::Map;
 use crate::{Error, ErrorKind, Limits};
 
 /// Deeper nesting than any table has; the reader recurses.
@@ -144,37 +145,5 @@ impl<'de: 'a, 'a> Visitor<'de> for Program<'_, 'a> {
             push(self.entries, record.entry(binary, index, target_id));
         }
         Ok(())
-    }
-}
-
-/// Doubling would take more memory than small records have bytes.
-fn push<T>(list: &mut Vec<T>, item: T) {
-    if list.len() == list.capacity() {
-        list.reserve_exact(list.len() / 4 + 8);
-    }
-    list.push(item);
-}
-
-/// A record by the names of its fields. The reader would take a list of values as well, and a list takes fewer bytes
-/// than what is made of it.
-struct Map<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> DeserializeSeed<'de> for Map<T> {
-    type Value = T;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for Map<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a map")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(map))
     }
 }
