@@ -49,27 +49,27 @@ impl Shape {
 }
 
 /// What else is counted of an element.
-trait Inner {
-    fn inner(&self) -> u64 {
+trait Element {
+    fn beside(&self) -> u64 {
         0
     }
 }
 
-impl Inner for KernelShape {
-    fn inner(&self) -> u64 {
+impl Element for KernelShape {
+    fn beside(&self) -> u64 {
         self.args.elements
     }
 }
 
-impl Inner for Ignored {}
+impl Element for Ignored {}
 
-impl<'de, T: Deserialize<'de> + Inner> Deserialize<'de> for Count<T> {
+impl<'de, T: Deserialize<'de> + Element> Deserialize<'de> for Count<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Count<T>, D::Error> {
         deserializer.deserialize_seq(Count::default())
     }
 }
 
-impl<'de, T: Deserialize<'de> + Inner> Visitor<'de> for Count<T> {
+impl<'de, T: Deserialize<'de> + Element> Visitor<'de> for Count<T> {
     type Value = Count<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -79,7 +79,7 @@ impl<'de, T: Deserialize<'de> + Inner> Visitor<'de> for Count<T> {
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<Count<T>, A::Error> {
         while let Some(element) = list.next_element_seed(Map(PhantomData::<T>))? {
             self.elements = self.elements.saturating_add(1);
-            self.inner = self.inner.saturating_add(element.inner());
+            self.inner = self.inner.saturating_add(element.beside());
         }
         Ok(self)
     }

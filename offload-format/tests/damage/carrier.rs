@@ -1,7 +1,7 @@
 //! Programs, objects and archives.
 
 use crate::decode;
-use crate::harness::{Field, Sample, Subject, fields, torture};
+use crate::harness::{self, Field, Sample, Subject, fields, torture};
 
 fn sample(bytes: &[u8], fields: Vec<Field>) -> Sample {
     Sample { bytes: bytes.to_vec(), fields, header: 128 }
@@ -9,11 +9,7 @@ fn sample(bytes: &[u8], fields: Vec<Field>) -> Sample {
 
 /// Header, segments and sections of a 64-bit file.
 pub fn elf(bytes: &[u8]) -> Vec<Field> {
-    let number = |at: usize, size: usize| {
-        let mut value = [0; 8];
-        value[..size].copy_from_slice(&bytes[at..at + size]);
-        u64::from_le_bytes(value) as usize
-    };
+    let number = |at: usize, size: usize| harness::number(bytes, at, size) as usize;
     let header = [
         ("e_phoff", 32, 8),
         ("e_shoff", 40, 8),

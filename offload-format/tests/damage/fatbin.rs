@@ -1,7 +1,7 @@
 //! CUDA's fatbins: stored, LZ4, zstd, and in groups.
 
 use crate::decode::{self, RAW_BYTES};
-use crate::harness::{Field, Sample, Subject, fields, torture};
+use crate::harness::{self, Field, Sample, Subject, fields, torture};
 
 const ENTRY: [(&str, usize, usize); 14] = [
     ("kind", 0, 2),
@@ -21,11 +21,7 @@ const ENTRY: [(&str, usize, usize); 14] = [
 ];
 
 fn sample(bytes: &[u8]) -> Sample {
-    let number = |at: usize, size: usize| {
-        let mut value = [0; 8];
-        value[..size].copy_from_slice(&bytes[at..at + size]);
-        u64::from_le_bytes(value) as usize
-    };
+    let number = |at: usize, size: usize| harness::number(bytes, at, size) as usize;
     let header = [("magic", 0, 4), ("version", 4, 2), ("header size", 6, 2), ("size", 8, 8)];
     let mut all: Vec<Field> = fields(0, &header);
     let mut at = 16;

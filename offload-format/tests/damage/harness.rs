@@ -96,7 +96,7 @@ impl Run<'_> {
             [0, 8, 16, 24, 32, 40, 48, 56, size, size / 2, size.wrapping_neg(), u64::MAX - 7].map(near);
         let values: Vec<u64> = powers.chain(sizes.into_iter().flatten()).collect();
         for field in &sample.fields {
-            let old = number(&sample.bytes, field);
+            let old = number(&sample.bytes, field.offset, field.size);
             // In a narrow field many values are the same.
             let mask = u64::MAX >> (64 - 8 * field.size);
             let values: BTreeSet<u64> =
@@ -171,9 +171,10 @@ impl Run<'_> {
     }
 }
 
-fn number(bytes: &[u8], field: &Field) -> u64 {
+/// The little-endian number of `size` bytes at `offset`.
+pub fn number(bytes: &[u8], offset: usize, size: usize) -> u64 {
     let mut value = [0; 8];
-    value[..field.size].copy_from_slice(&bytes[field.offset..field.offset + field.size]);
+    value[..size].copy_from_slice(&bytes[offset..offset + size]);
     u64::from_le_bytes(value)
 }
 

@@ -5,7 +5,7 @@ use offload_format::pack::{NewImage, PackBuilder};
 use offload_format::section::Descriptor;
 
 use crate::decode::{self, RAW_BYTES};
-use crate::harness::{Sample, Subject, fields, torture};
+use crate::harness::{self, Sample, Subject, fields, torture};
 
 /// A pack of images stored in each way that stands alone.
 fn written(codecs: &[Codec]) -> Vec<u8> {
@@ -28,11 +28,7 @@ fn written(codecs: &[Codec]) -> Vec<u8> {
 }
 
 fn sample(bytes: &[u8]) -> Sample {
-    let number = |at: usize, size: usize| {
-        let mut value = [0; 8];
-        value[..size].copy_from_slice(&bytes[at..at + size]);
-        u64::from_le_bytes(value) as usize
-    };
+    let number = |at: usize, size: usize| harness::number(bytes, at, size) as usize;
     let header = [
         ("major", 8, 2),
         ("size", 16, 8),

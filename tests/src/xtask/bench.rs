@@ -1,5 +1,6 @@
 //! `bench`: measurements against what users would do otherwise.
 
+mod read;
 mod rebuild;
 
 use std::process::ExitCode;
@@ -12,11 +13,16 @@ pub(crate) const HELP: &str = "bench rebuild [--quick] [--tuned]  time builds of
 Both sides use the same clang, files, targets and number of jobs. Measured are a full build from an empty cache, one
 file of 8 changed, nothing changed, and a new profile with a warm cache; device compilers are counted by tracing every
 process; every image is read back. Raw samples go to bench/rebuild.json in the target directory.
---quick takes 2 files, 4 targets and fewer runs; --tuned optimises build scripts, as new projects do.";
+--quick takes 2 files, 4 targets and fewer runs; --tuned optimises build scripts, as new projects do.
+
+bench read [--json FILE]  time and memory of listing and extracting device images, with LLVM's tools beside
+
+The images of a real HIP library in every container that LLVM's tools read. It fails if a limit is missed.";
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     match args.split_first() {
         Some((what, rest)) if what == "rebuild" => rebuild::run(workspace, rest),
+        Some((what, rest)) if what == "read" => read::run(workspace, rest),
         _ => Err(Error::new("`bench` takes the name of a measurement").hint("cargo xtask bench rebuild")),
     }
 }
