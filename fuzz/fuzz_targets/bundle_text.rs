@@ -1,3 +1,4 @@
+//! Fuzzes the reader of bundles of text.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|file: &[u8]| {

@@ -1,3 +1,4 @@
+//! Fuzzes the search for containers in programs.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|file: &[u8]| {

@@ -1,3 +1,4 @@
+//! Fuzzes the reader of cubins.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|file: &[u8]| {

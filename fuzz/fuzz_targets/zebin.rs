@@ -1,3 +1,4 @@
+//! Fuzzes the reader of zebins.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|file: &[u8]| {
