@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use offload_format::Limits;
-use offload_format::carrier::{self, Format, Found, Place};
+use offload_format::carrier::{self, FileKind, Found, Place};
 use offload_format::contents::{self, Image};
 
 use crate::carrier::Carrier;
@@ -104,7 +104,7 @@ impl Carried<'_> {
 
 /// References to images in other files hold none themselves.
 fn is_foreign(found: &Found<'_>) -> bool {
-    found.format.is_some_and(|format| format != Format::Pack)
+    found.kind.is_some_and(|kind| kind != FileKind::Pack)
         && !matches!(found.place, Place::KpackReference { .. })
 }
 

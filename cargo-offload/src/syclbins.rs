@@ -6,7 +6,7 @@ use std::path::Path;
 
 use object::read::{File as Program, Object, ObjectSection, ReadCache, ReadRef};
 use offload_format::Limits;
-use offload_format::carrier::{Format, identify};
+use offload_format::carrier::FileKind;
 use offload_format::offload_binary::ALIGN;
 use offload_format::syclbin;
 
@@ -44,7 +44,7 @@ pub(crate) fn find(path: &Path) -> Result<Vec<Syclbin>> {
     let mut bytes = Vec::new();
     file.by_ref().take(HEADER).read_to_end(&mut bytes).map_err(failed)?;
     let place = format!("`{}`", path.display());
-    if !matches!(identify(&bytes), Some(Format::OffloadBinary | Format::Syclbin)) {
+    if !matches!(FileKind::detect(&bytes), Some(FileKind::OffloadBinary | FileKind::Syclbin)) {
         return Ok(in_sections(&file, &place));
     }
     file.read_to_end(&mut bytes).map_err(failed)?;
@@ -79,16 +79,17 @@ fn in_sections(file: &File, place: &str) -> Vec<Syclbin> {
 /// The size of the OffloadBinary at `offset`, with `left` bytes to the end of its section.
 fn envelope(cache: &ReadCache<&File>, offset: u64, left: u64) -> Option<u64> {
     let header = cache.read_bytes_at(offset, left.min(HEADER)).ok()?;
-    identify(header).filter(|format| matches!(format, Format::OffloadBinary | Format::Syclbin))?;
+    FileKind::detect(header)
+        .filter(|format| matches!(format, FileKind::OffloadBinary | FileKind::Syclbin))?;
     let size = offload_format::bytes::u64_at(header, 8, "OffloadBinary").ok()?;
     (1..=left).contains(&size).then_some(size)
 }
 
 /// The draft of the second version is told from other OffloadBinaries by reading it.
 fn is_syclbin(bytes: &[u8]) -> bool {
-    match identify(bytes) {
-        Some(Format::Syclbin) => true,
-        Some(Format::OffloadBinary) => syclbin::parse(bytes, &Limits::default()).is_ok(),
+    match FileKind::detect(bytes) {
+        Some(FileKind::Syclbin) => true,
+        Some(FileKind::OffloadBinary) => syclbin::parse(bytes, &Limits::default()).is_ok(),
         _ => false,
     }
 }

@@ -225,7 +225,9 @@ fn export_writes_a_syclbin_and_raw_images() {
     let file = fs::read(dir.path().join("out.syclbin")).unwrap();
     let modules = syclbin(&file).modules;
     assert_eq!(modules[0].kernels().collect::<Vec<_>>(), ["__sycl_kernel_saxpy", "__sycl_kernel_reduce"]);
-    let spirv = offload_format::spirv::Module::parse(modules[0].ir[0].bytes).unwrap();
+    let spirv =
+        offload_format::spirv::Module::parse(modules[0].ir[0].bytes, &offload_format::Limits::default())
+            .unwrap();
     assert_eq!(spirv.kernels()[0].name, "__sycl_kernel_saxpy");
 
     ok(dir.path(), &["export", "--format", "raw", "--target", "spirv64", "images.pack"]);

@@ -70,13 +70,13 @@ enum Kind<'a> {
 }
 
 fn kind(image: &[u8]) -> Option<Kind<'_>> {
-    use offload_format::carrier::{Format, identify};
-    match identify(image) {
-        Some(Format::AmdCodeObject | Format::Elf) => Some(Kind::Elf),
-        Some(Format::Cubin) => Some(Kind::Cubin),
-        Some(Format::SpirV) => Some(Kind::SpirV),
-        Some(Format::Zebin) => Some(Kind::Zebin),
-        Some(Format::Ptx) | None => std::str::from_utf8(image).ok().map(Kind::Text),
+    use offload_format::carrier::FileKind;
+    match FileKind::detect(image) {
+        Some(FileKind::AmdCodeObject | FileKind::Elf) => Some(Kind::Elf),
+        Some(FileKind::Cubin) => Some(Kind::Cubin),
+        Some(FileKind::SpirV) => Some(Kind::SpirV),
+        Some(FileKind::Zebin) => Some(Kind::Zebin),
+        Some(FileKind::Ptx) | None => std::str::from_utf8(image).ok().map(Kind::Text),
         Some(_) => None,
     }
 }

@@ -26,7 +26,7 @@ use std::borrow::Cow;
 use self::label::Label;
 use self::source::Source;
 use self::walk::walk;
-use crate::carrier::{Format, Found, Place};
+use crate::carrier::{FileKind, Found, Place};
 use crate::{Error, Limits, OffloadKind, Target};
 
 /// An image in a container.
@@ -34,9 +34,9 @@ use crate::{Error, Limits, OffloadKind, Target};
 #[non_exhaustive]
 pub struct Image<'a> {
     /// What it lies in, outermost first.
-    pub containers: Vec<Format>,
+    pub containers: Vec<FileKind>,
     /// What its bytes are, as far as that is known without decoding them.
-    pub format: Option<Format>,
+    pub format: Option<FileKind>,
     /// For which machine it is, if this project has a name for that.
     pub target: Option<Target>,
     /// For what it is in the file's own words, as `hipv4-amdgcn-amd-amdhsa--gfx90a`; empty if it says nothing.
@@ -112,8 +112,8 @@ pub fn images<'a>(input: &'a [u8], limits: &Limits) -> Result<Vec<Image<'a>>, Er
 /// # Errors
 /// As [`images`].
 pub fn images_of<'a>(found: &Found<'a>, limits: &Limits) -> Result<Vec<Image<'a>>, Error> {
-    match (found.format, found.place) {
-        (Some(Format::Pack), _) | (_, Place::KpackReference { .. }) => Ok(Vec::new()),
+    match (found.kind, found.place) {
+        (Some(FileKind::Pack), _) | (_, Place::KpackReference { .. }) => Ok(Vec::new()),
         (_, Place::Sycl(record)) => {
             walk(found.bytes, (OffloadKind::Sycl, Label::of_words(record.target)), limits)
         }

@@ -12,11 +12,11 @@
 //! # Ok::<(), offload_format::Error>(())
 //! ```
 
-use crate::carrier::{Format, identify};
+use crate::carrier::FileKind;
 use crate::code_object::{self, AddressSpace, ValueKind};
 use crate::pack::{ArgInfo, ArgKind, KernelInfo};
 use crate::ptx::{Parameter, Ptx, StateSpace};
-use crate::{Aspects, Error, cubin, spirv, zebin};
+use crate::{Aspects, Error, Limits, cubin, spirv, zebin};
 
 /// The record of an image, as far as its bytes tell it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,12 +37,12 @@ pub struct Description {
 /// # Errors
 /// Those of the format's reader.
 pub fn any(bytes: &[u8]) -> Result<Option<Description>, Error> {
-    match identify(bytes) {
-        Some(Format::SpirV) => spirv(bytes),
-        Some(Format::Ptx) => ptx(bytes),
-        Some(Format::Cubin) => cubin(bytes),
-        Some(Format::AmdCodeObject) => code_object(bytes),
-        Some(Format::Zebin) => zebin(bytes),
+    match FileKind::detect(bytes) {
+        Some(FileKind::SpirV) => spirv(bytes),
+        Some(FileKind::Ptx) => ptx(bytes),
+        Some(FileKind::Cubin) => cubin(bytes),
+        Some(FileKind::AmdCodeObject) => code_object(bytes),
+        Some(FileKind::Zebin) => zebin(bytes),
         _ => return Ok(None),
     }
     .map(Some)
@@ -53,7 +53,7 @@ pub fn any(bytes: &[u8]) -> Result<Option<Description>, Error> {
 /// # Errors
 /// Those of [`spirv::Module::parse`].
 pub fn spirv(bytes: &[u8]) -> Result<Description, Error> {
-    let module = spirv::Module::parse(bytes)?;
+    let module = spirv::Module::parse(bytes, &Limits::default())?;
     let named = |entry: &spirv::EntryPoint| KernelInfo {
         name: entry.name.clone(),
         args_unknown: true,

@@ -2,7 +2,7 @@
 #![cfg(feature = "contents")]
 #![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
-use offload_format::carrier::Format;
+use offload_format::carrier::FileKind;
 use offload_format::contents::{Compression, images};
 use offload_format::offload_binary::{NewEntry, Version};
 use offload_format::{ErrorKind, ImageKind, Limits, OffloadKind, bundle, ccob, offload_binary};
@@ -57,8 +57,8 @@ fn containers_in_containers_are_named_from_outside_in() {
     let limits = Limits::default();
     let found = images(&file, &limits).unwrap();
     assert_eq!(found.len(), 5);
-    assert_eq!(found[0].containers, [Format::OffloadBinary, Format::CompressedBundle]);
-    assert_eq!(found[1].containers, [Format::OffloadBinary, Format::CudaFatbin]);
+    assert_eq!(found[0].containers, [FileKind::OffloadBinary, FileKind::CompressedBundle]);
+    assert_eq!(found[1].containers, [FileKind::OffloadBinary, FileKind::CudaFatbin]);
     assert_eq!(*found[0].decode(&limits).unwrap(), object);
     assert_eq!(found[1].offload_kind, OffloadKind::Cuda);
 
@@ -66,7 +66,7 @@ fn containers_in_containers_are_named_from_outside_in() {
     let frame = zstd::bulk::compress(&file, 3).unwrap();
     let inner = images(&frame, &limits).unwrap();
     assert_eq!(inner.len(), 5);
-    assert_eq!(inner[0].containers, [Format::Zstd, Format::OffloadBinary, Format::CompressedBundle]);
+    assert_eq!(inner[0].containers, [FileKind::Zstd, FileKind::OffloadBinary, FileKind::CompressedBundle]);
     assert_eq!(*inner[0].decode(&limits).unwrap(), object);
 }
 

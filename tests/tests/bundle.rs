@@ -50,7 +50,7 @@ fn prefixed(spirv: &[u8]) -> Vec<u8> {
 
 /// A module with the kernels, imports and exports of `spirv`.
 fn module(spirv: &[u8]) -> Module<'_> {
-    let parsed = spirv::Module::parse(spirv).unwrap();
+    let parsed = spirv::Module::parse(spirv, &Limits::default()).unwrap();
     let exports = parsed.exports().iter().filter(|name| !name.starts_with("__clang_ocl"));
     let module = Module::default().with_kernels(parsed.kernels().iter().map(|kernel| &kernel.name)).unwrap();
     let module = module.with_imported(parsed.imports()).unwrap().with_exported(exports).unwrap();

@@ -49,7 +49,7 @@ pub(super) fn only_ir(session: &Session<'_>, file: &Blob) -> Result<Blob> {
 }
 
 pub(super) fn taken_by(module: &Blob, version: SpirvVersion) -> Result<()> {
-    let found = offload_format::spirv::Module::parse(&module.read()?)?.version();
+    let found = offload_format::spirv::Module::parse(&module.read()?, &Limits::default())?.version();
     if found <= version.word() {
         return Ok(());
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use offload_format::describe::Description;
 use offload_format::pack::KernelInfo;
-use offload_format::{IntelArch, RegisterFile, SmArch, SpirvVersion, Target, spirv};
+use offload_format::{IntelArch, Limits, RegisterFile, SmArch, SpirvVersion, Target, spirv};
 
 pub(crate) use self::files::Files;
 use super::action::{Arg, Step};
@@ -170,7 +170,7 @@ fn native(session: &Session<'_>, arch: &IntelArch, module: &Blob) -> Result<(Blo
     session.env.depends_on(&ocloc.path);
     let args: Vec<Arg> = intel::args(arch, RegisterFile::Default);
     let step = Step { name: "ocloc", tool: &ocloc, args, inputs: vec![(module, ".spv")], files: vec![] };
-    let wanted = spirv::Module::parse(&module.read()?)?
+    let wanted = spirv::Module::parse(&module.read()?, &Limits::default())?
         .kernels()
         .iter()
         .map(|entry| entry.name.clone())

@@ -1,6 +1,6 @@
 //! From the words with which containers say for which machine an image is to this project's targets.
 
-use crate::carrier::Format;
+use crate::carrier::FileKind;
 use crate::ocloc::{Device, Member, MemberKind};
 use crate::ptx::Ptx;
 use crate::{IntelArch, Target, bundle, code_object, cubin};
@@ -47,19 +47,19 @@ impl Label {
     }
 
     /// Adds what the image itself says where its container says nothing; `start` are its first bytes at least.
-    pub fn completed(self, format: Option<Format>, start: &[u8]) -> Label {
+    pub fn completed(self, format: Option<FileKind>, start: &[u8]) -> Label {
         if self.target.is_some() {
             return self;
         }
         let target = match format {
-            Some(Format::SpirV) => "spirv64".parse().ok(),
-            Some(Format::Ptx) => {
+            Some(FileKind::SpirV) => "spirv64".parse().ok(),
+            Some(FileKind::Ptx) => {
                 Ptx::parse(start).ok().and_then(|ptx| format!("nvptx:{}", ptx.target()).parse().ok())
             }
-            Some(Format::Cubin) => {
+            Some(FileKind::Cubin) => {
                 cubin::info(start).ok().and_then(|cubin| format!("cubin:{}", cubin.arch()).parse().ok())
             }
-            Some(Format::AmdCodeObject) => {
+            Some(FileKind::AmdCodeObject) => {
                 let object = code_object::info(start).ok();
                 object.and_then(|object| format!("amdgcn:{}", object.target_id).parse().ok())
             }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::label::Label;
 use super::source::{Bundled, Source};
 use super::{Compression, Image};
-use crate::carrier::{Format, identify};
+use crate::carrier::FileKind;
 use crate::ccob::{self, Ccob, Container};
 use crate::fatbin::{self, EntryKind};
 use crate::ocloc::{self, MemberKind};
@@ -32,26 +32,26 @@ struct About {
 
 struct Walker<'a, 'l> {
     limits: &'l Limits,
-    containers: Vec<Format>,
+    containers: Vec<FileKind>,
     images: Vec<Image<'a>>,
 }
 
 impl<'a> Walker<'a, '_> {
     fn any(&mut self, input: &'a [u8], about: &About) -> Result<(), Error> {
-        let format = identify(input);
+        let format = FileKind::detect(input);
         let limit = self.limits.depth;
         if self.containers.len() as u64 > u64::from(limit) {
             return Err(ErrorKind::Nested { what: "containers of device images", limit }.into());
         }
         match format {
-            Some(Format::CompressedBundle | Format::ClangBundle) => {
+            Some(FileKind::CompressedBundle | FileKind::ClangBundle) => {
                 self.inside(format, |walker| walker.bundles(input))
             }
-            Some(Format::CudaFatbin) => self.inside(format, |walker| walker.fatbins(input, about)),
-            Some(Format::OffloadBinary) => self.inside(format, |walker| walker.offload_binaries(input)),
-            Some(Format::Syclbin) => self.inside(format, |walker| walker.syclbin(input)),
-            Some(Format::OclocArchive) => self.inside(format, |walker| walker.ocloc(input, about)),
-            Some(Format::Zstd) => self.inside(format, |walker| walker.zstd(input, about)),
+            Some(FileKind::CudaFatbin) => self.inside(format, |walker| walker.fatbins(input, about)),
+            Some(FileKind::OffloadBinary) => self.inside(format, |walker| walker.offload_binaries(input)),
+            Some(FileKind::Syclbin) => self.inside(format, |walker| walker.syclbin(input)),
+            Some(FileKind::OclocArchive) => self.inside(format, |walker| walker.ocloc(input, about)),
+            Some(FileKind::Zstd) => self.inside(format, |walker| walker.zstd(input, about)),
             _ => self.plain(input, about),
         }
     }
@@ -59,7 +59,7 @@ impl<'a> Walker<'a, '_> {
     /// Goes one container deeper for the time of `walk`.
     fn inside(
         &mut self,
-        format: Option<Format>,
+        format: Option<FileKind>,
         walk: impl FnOnce(&mut Self) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.containers.extend(format);
@@ -74,7 +74,7 @@ impl<'a> Walker<'a, '_> {
         Ok(())
     }
 
-    fn image(&self, about: &About, (format, source): (Option<Format>, Source<'a>)) -> Image<'a> {
+    fn image(&self, about: &About, (format, source): (Option<FileKind>, Source<'a>)) -> Image<'a> {
         Image {
             containers: self.containers.clone(),
             format,
@@ -94,7 +94,7 @@ impl<'a> Walker<'a, '_> {
         if input.is_empty() {
             return Ok(());
         }
-        let format = identify(input);
+        let format = FileKind::detect(input);
         let about = About { label: about.label.clone().completed(format, input), ..about.clone() };
         let size = input.len() as u64;
         let image = self.image(&about, (format, Source::Borrowed(input)));
@@ -168,8 +168,8 @@ impl<'a> Walker<'a, '_> {
         let kind = if outer.kind == OffloadKind::None { OffloadKind::Cuda } else { outer.kind };
         let label = Label { words: record.arch(), target: record.target() };
         let format = match record.kind {
-            EntryKind::Ptx => Some(Format::Ptx),
-            EntryKind::Elf => Some(Format::Cubin),
+            EntryKind::Ptx => Some(FileKind::Ptx),
+            EntryKind::Elf => Some(FileKind::Cubin),
             _ => None,
         };
         let name = record.name.unwrap_or_default().to_string();
@@ -264,7 +264,7 @@ impl<'a> Walker<'a, '_> {
         })?;
         let size = self.limits.inflated("the inflated device image", size, input.len() as u64)?;
         let start = frame::start(input, FIRST_BYTES)?;
-        let format = identify(&start);
+        let format = FileKind::detect(&start);
         if is_container(format) {
             return self.owned(&frame::inflate(input, size)?, about, input.len() as u64);
         }
@@ -278,18 +278,18 @@ impl<'a> Walker<'a, '_> {
 /// Enough to tell a format, also that of an archive behind members that align the first.
 const FIRST_BYTES: u64 = 4096;
 
-fn is_container(format: Option<Format>) -> bool {
+fn is_container(format: Option<FileKind>) -> bool {
     matches!(
         format,
         Some(
-            Format::Archive
-                | Format::ClangBundle
-                | Format::CompressedBundle
-                | Format::CudaFatbin
-                | Format::OclocArchive
-                | Format::OffloadBinary
-                | Format::Syclbin
-                | Format::Zstd
+            FileKind::Archive
+                | FileKind::ClangBundle
+                | FileKind::CompressedBundle
+                | FileKind::CudaFatbin
+                | FileKind::OclocArchive
+                | FileKind::OffloadBinary
+                | FileKind::Syclbin
+                | FileKind::Zstd
         )
     )
 }

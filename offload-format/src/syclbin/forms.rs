@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::names::NativeTarget;
 use super::write::{Module, Native, Requirements};
 use super::{KERNEL_PREFIX, State};
-use crate::{Aspects, Error, spirv};
+use crate::{Aspects, Error, Limits, spirv};
 
 /// The images of one kernel module: its SPIR-V, and beside it at most one native image for each triple, because a
 /// runtime takes the first one that fits, whatever its architecture.
@@ -59,7 +59,7 @@ impl Forms {
         let (mut module, mut needs) = (Module::default(), Requirements::default());
         match &self.spirv {
             Some(spirv) => {
-                let parsed = spirv::Module::parse(spirv)?;
+                let parsed = spirv::Module::parse(spirv, &Limits::default())?;
                 needs = requirements(&parsed);
                 module = module.with_kernels(parsed.kernels().iter().map(|kernel| &kernel.name))?;
                 module = symbols(module, &parsed, state)?.with_spirv(spirv)?;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use offload_format::syclbin::{AbstractModule, File, ImageKindNumber, Payload, PropertyValue, State, sets};
-use offload_format::{SpirvVersion, spirv};
+use offload_format::{Limits, SpirvVersion, spirv};
 
 use super::needs;
 use super::traits::Traits;
@@ -128,7 +128,7 @@ fn is_spirv(ir: &Payload<'_>) -> bool {
 /// A module that cannot be read is taken, so that its error is told.
 fn takes_version(ir: &Payload<'_>, device: &Traits) -> bool {
     let highest = device.spirv.iter().map(|version| SpirvVersion::word(*version)).max();
-    match spirv::Module::parse(ir.bytes) {
+    match spirv::Module::parse(ir.bytes, &Limits::default()) {
         Ok(module) => highest.is_some_and(|highest| module.version() <= highest),
         Err(_) => true,
     }

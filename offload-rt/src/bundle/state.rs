@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use offload_format::spirv;
 use offload_format::syclbin::{
     AbstractModule, File, ImageKindNumber, KERNEL_PREFIX, Module, Requirements, State, write,
 };
+use offload_format::{Limits, spirv};
 use opencl3::program::Program as DriverProgram;
 
 use super::context::{Context, OnDevice, Picked, Skipped};
@@ -297,7 +297,7 @@ fn checked_spirv<'a>(
         Form::Native(_) => None,
     };
     let bytes = ir.map(|ir| ir.bytes).unwrap_or_default();
-    let parsed = spirv::Module::parse(bytes);
+    let parsed = spirv::Module::parse(bytes, &Limits::default());
     let parsed =
         parsed.map_err(|error| source.error(format!("module {}: its IR: {error}", picked.module)))?;
     Ok((bytes, parsed.imports().to_vec()))

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use offload_format::bundle::{self, BundleKind};
-use offload_format::carrier::{self, Format, Found, Place};
+use offload_format::carrier::{self, FileKind, Found, Place};
 use offload_format::ccob::{self, Container};
 use offload_format::{Limits, fatbin};
 
@@ -45,9 +45,9 @@ struct Library {
 
 impl Library {
     fn add(&mut self, found: &Found<'_>) {
-        match found.format {
-            Some(Format::CompressedBundle | Format::ClangBundle) => self.hip(found.bytes),
-            Some(Format::CudaFatbin) => self.cuda(found.bytes),
+        match found.kind {
+            Some(FileKind::CompressedBundle | FileKind::ClangBundle) => self.hip(found.bytes),
+            Some(FileKind::CudaFatbin) => self.cuda(found.bytes),
             _ if matches!(found.place, Place::Sycl(_)) => self.sycl(found.bytes),
             _ => {}
         }
@@ -92,14 +92,14 @@ impl Library {
 
     /// A linker joined images that are zstd frames or plain.
     fn sycl(&mut self, stored: &[u8]) {
-        let inflated = match carrier::identify(stored) {
-            Some(Format::Zstd) => {
+        let inflated = match carrier::FileKind::detect(stored) {
+            Some(FileKind::Zstd) => {
                 let size = zstd::zstd_safe::get_frame_content_size(stored).unwrap().unwrap();
                 zstd::bulk::decompress(stored, usize::try_from(size).unwrap()).unwrap()
             }
             _ => stored.to_vec(),
         };
-        if carrier::identify(&inflated) == Some(Format::SpirV) {
+        if carrier::FileKind::detect(&inflated) == Some(FileKind::SpirV) {
             let name = format!("{:06}", self.count);
             self.write("spirv", ("all", &name), &inflated);
         }

@@ -55,7 +55,7 @@ fn prefixed(spirv: &[u8]) -> Vec<u8> {
 
 /// With the kernels, imports and exports of `spirv`, but no code.
 fn named(spirv: &[u8]) -> Module<'static> {
-    let parsed = Spirv::parse(spirv).unwrap();
+    let parsed = Spirv::parse(spirv, &offload_format::Limits::default()).unwrap();
     let exports = parsed.exports().iter().filter(|name| !name.starts_with("__clang_ocl"));
     let module = Module::default().with_kernels(parsed.kernels().iter().map(|kernel| &kernel.name)).unwrap();
     module.with_imported(parsed.imports()).unwrap().with_exported(exports).unwrap()

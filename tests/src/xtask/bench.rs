@@ -1,6 +1,7 @@
 //! `bench`: measurements against what users would do otherwise.
 
 mod pack;
+mod read;
 mod rebuild;
 
 use std::process::ExitCode;
@@ -20,15 +21,18 @@ bench pack [--quick] [--json FILE] [--wheel NAME==VERSION ...] [--set NAME ...] 
 Images of Python packages, own kernels and generated ones are packed here, by clang's bundler and packager, and one by
 one as nvcc, icpx and kpack do; every image is read back. It fails if a limit is missed. Each --wheel adds a package's
 images (without one: dpnp and cupy), --set takes only the sets whose names start so. Samples go to bench/pack.json in
-the target directory. --quick takes small sets.";
+the target directory. --quick takes small sets.
+
+bench read [--json FILE]  time and memory of listing and extracting device images, with LLVM's tools beside
+
+The images of a real HIP library in every container that LLVM's tools read. It fails if a limit is missed.";
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     match args.split_first() {
         Some((what, rest)) if what == "rebuild" => rebuild::run(workspace, rest),
         Some((what, rest)) if what == "pack" => pack::run(workspace, rest),
-        _ => {
-            Err(Error::new("`bench` takes the name of a measurement")
-                .hint("cargo xtask bench rebuild, or pack"))
-        }
+        Some((what, rest)) if what == "read" => read::run(workspace, rest),
+        _ => Err(Error::new("`bench` takes the name of a measurement")
+            .hint("cargo xtask bench rebuild, pack or read")),
     }
 }

@@ -7,6 +7,7 @@ mod demo;
 mod error;
 mod fixture;
 mod fresh;
+mod fuzz;
 mod gpu;
 mod interop;
 mod linkers;
@@ -30,7 +31,7 @@ struct Task {
     run: fn(&Workspace, &[String]) -> Result<ExitCode>,
 }
 
-const TASKS: [Task; 14] = [
+const TASKS: [Task; 15] = [
     Task { name: "demo", help: demo::HELP, run: demo::run },
     Task { name: "test", help: test::HELP, run: test::run },
     Task { name: "setup", help: setup::HELP, run: setup::run },
@@ -44,6 +45,7 @@ const TASKS: [Task; 14] = [
     Task { name: "gpu", help: gpu::HELP, run: gpu::run },
     Task { name: "interop", help: interop::HELP, run: interop::run },
     Task { name: "damage", help: damage::HELP, run: damage::run },
+    Task { name: "fuzz", help: fuzz::HELP, run: fuzz::run },
     Task { name: "nightly", help: nightly::HELP, run: nightly::run },
 ];
 

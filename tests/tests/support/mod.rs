@@ -293,3 +293,10 @@ fn copy(from: &Path, to: &Path) {
         }
     }
 }
+
+/// The code blocks of a document in this language.
+pub fn blocks(document: &str, language: &str) -> Vec<String> {
+    let fence = format!("```{language}\n");
+    let blocks = document.split(&fence).skip(1);
+    blocks.map(|rest| rest.split("```").next().unwrap().to_string()).collect()
+}

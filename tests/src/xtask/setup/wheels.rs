@@ -14,6 +14,8 @@ pub(crate) enum Wheel {
     Fatbins,
     /// A library with images for NVIDIA's, AMD's and Intel's devices.
     Bitsandbytes,
+    /// Intel's libraries of SYCL kernels.
+    Dpnp,
 }
 
 impl Wheel {
@@ -21,6 +23,7 @@ impl Wheel {
         match self {
             Wheel::Fatbins => &["nvidia-cuda-nvcc==13.5.37", "nvidia-cuda-cuobjdump==13.5.37"],
             Wheel::Bitsandbytes => &["bitsandbytes==0.50.2"],
+            Wheel::Dpnp => &["dpnp==0.20.0"],
         }
     }
 
@@ -29,6 +32,7 @@ impl Wheel {
         match self {
             Wheel::Fatbins => ("fatbins-13.5.37", "nvidia/cu13/bin", "cuobjdump"),
             Wheel::Bitsandbytes => ("bitsandbytes-0.50.2", "bitsandbytes", "libbitsandbytes_cpu.so"),
+            Wheel::Dpnp => ("dpnp-0.20.0", "dpnp", "libdpnp_backend_c.so"),
         }
     }
 }
