@@ -98,8 +98,8 @@ struct Job<'a> {
 impl Job<'_> {
     /// Nothing is written if something is in the way.
     fn prepare(&self, files: &[File<'_>], args: &cli::Extract) -> Result<()> {
-        let paths = files.iter().map(|file| self.directory.join(&file.name));
-        let there = paths.filter(|path| path.symlink_metadata().is_ok()).next();
+        let mut paths = files.iter().map(|file| self.directory.join(&file.name));
+        let there = paths.find(|path| path.symlink_metadata().is_ok());
         match there {
             Some(path) if !args.force => Err(Error::usage(format!("`{}` exists", path.display()))
                 .hint("name another directory with --output, or replace files with --force")),
