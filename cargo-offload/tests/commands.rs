@@ -16,7 +16,7 @@ use offload_format::Aspects;
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{KernelInfo, NewImage, PackBuilder};
 use serde_json::Value;
-use support::{offload, ok, stderr, stdout};
+use support::{offload, ok, stderr};
 
 /// A SPIR-V module with the kernels `saxpy` and `reduce`.
 const SPIRV: &[u8] = include_bytes!("../../offload-format/tests/data/saxpy-reduce.spv");
