@@ -56,7 +56,7 @@ fn init_and_targets() {
         &["targets", "add", "intel:pvc"],
         &["targets"],
         &["compression", "max"],
-        &["cache", "toolchain", "clean"],
+        &["cache", "clean"],
     ];
     let line = |args: &&[&str]| format!("$ cargo offload {}\n{}", args.join(" "), said(dir.path(), args));
     assert_data_eq!(steps.iter().map(line).collect::<String>(), snapshot("init.txt"));
