@@ -109,7 +109,7 @@ fn is_foreign(found: &Found<'_>) -> bool {
 }
 
 fn what(found: &Found<'_>) -> String {
-    found.format.map_or_else(|| "device images".to_string(), |format| format.to_string())
+    found.kind.map_or_else(|| "device images".to_string(), |kind| kind.to_string())
 }
 
 /// An error of a reader, as one of this command.

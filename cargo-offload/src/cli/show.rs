@@ -10,7 +10,7 @@ use super::Cargo;
 #[derive(Debug, Args)]
 pub(crate) struct Select {
     /// Only images for these targets, as `spirv64`, `intel:*` or `all-amd`.
-    #[arg(long = "for", value_name = "TARGET", num_args = 1.., value_delimiter = ',')]
+    #[arg(id = "for", long = "for", value_name = "TARGET", num_args = 1.., value_delimiter = ',')]
     pub(crate) target: Vec<String>,
     /// Only images of these modules; `*` stands for anything. In containers of other tool chains `inspect` tells the
     /// names.
