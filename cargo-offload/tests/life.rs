@@ -54,6 +54,8 @@ fn a_new_package_is_the_demo() {
     let (package, demo) = (dir.path().join("hello"), checkout().join("example-app"));
 
     let mut expected = files(&demo);
+    // The demo's images are the demo's: they are for people without compilers who look at this repository.
+    expected.retain(|file| !file.starts_with("offload-vendor/"));
     expected.extend([".cargo/config.toml".to_string(), "offload.toml".to_string()]);
     expected.sort();
     assert_eq!(files(&package), expected);
