@@ -7,6 +7,7 @@ pub(crate) mod elf;
 mod scan;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -52,17 +53,11 @@ impl Carrier {
     /// The file cannot be read, or holds no pack.
     pub(crate) fn open(path: &Path) -> Result<Carrier> {
         let mut file = File::open(path).map_err(|error| Error::io("open", path, &error))?;
-        let mut carrier = Carrier { path: path.to_path_buf(), packs: Vec::new(), skipped: Vec::new() };
         let offsets = match elf::pack_offsets(&file) {
             offsets if !offsets.is_empty() => offsets,
             _ => scan::pack_offsets(&mut file).map_err(|error| Error::io("read", path, &error))?,
         };
-        for offset in offsets {
-            match read_index(&mut file, offset) {
-                Ok(found) => carrier.packs.push(found),
-                Err(reason) => carrier.skipped.push(format!("pack at offset {offset:#x}: {reason}")),
-            }
-        }
+        let carrier = Carrier::read(path, &mut file, offsets);
         if carrier.packs.is_empty() && carrier.skipped.is_empty() {
             return Err(Error::check(format!("`{}` carries no device images", path.display())).hint(
                 "a crate brings its kernels along only if the program mentions it: `use the_crate as _;`",
@@ -71,10 +66,42 @@ impl Carrier {
         Ok(carrier)
     }
 
+    /// The packs that descriptors in `path` lead to; none is no error, and nothing else is searched for.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub(crate) fn linked(path: &Path) -> Result<Carrier> {
+        let mut file = File::open(path).map_err(|error| Error::io("open", path, &error))?;
+        let offsets = elf::pack_offsets(&file);
+        Ok(Carrier::read(path, &mut file, offsets))
+    }
+
+    fn read(path: &Path, file: &mut File, offsets: BTreeSet<u64>) -> Carrier {
+        let mut carrier = Carrier { path: path.to_path_buf(), packs: Vec::new(), skipped: Vec::new() };
+        for offset in offsets {
+            match read_index(file, offset) {
+                Ok(found) => carrier.packs.push(found),
+                Err(reason) => carrier.skipped.push(format!("pack at offset {offset:#x}: {reason}")),
+            }
+        }
+        carrier
+    }
+
     /// Every pack that could be read.
     pub(crate) fn packs(&self) -> impl Iterator<Item = (&FoundPack, Pack<'_>)> {
         // `read_index` has parsed them all.
         self.packs.iter().filter_map(|found| Some((found, found.pack().ok()?)))
+    }
+
+    /// The frame that `image` is stored in, alone or with others of its block, as it is in the file.
+    pub(crate) fn stored(&self, found: &FoundPack, pack: &Pack<'_>, image: &Image<'_>) -> Result<Vec<u8>> {
+        let broken = |error: offload_format::Error| Error::check(error.to_string());
+        let block = image.block.map(|block| pack.block(block)).transpose().map_err(broken)?;
+        let (offset, size) =
+            block.map_or((image.offset, image.stored_size), |block| (block.offset, block.stored_size));
+        let start = found.offset.saturating_add(pack.payload_offset()).saturating_add(offset);
+        let mut file = File::open(&self.path).map_err(|error| Error::io("open", &self.path, &error))?;
+        read_at(&mut file, start, size).map_err(|error| Error::io("read", &self.path, &error))
     }
 
     /// The raw bytes of `image`, checked against its hash. Only its frame and those of its ancestors are read.

@@ -1,18 +1,47 @@
 //! The options, each defined once.
 
+mod cargo;
+mod life;
+mod show;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use self::cargo::{Cargo, Project};
+pub(crate) use self::life::{
+    Build, Cache, CacheAction, Completions, Doctor, Init, Man, New, Run, Toolchain, ToolchainAction, Vcs,
+};
+pub(crate) use self::show::{Asm, Devices, Extract, Inspect, Report, ReportFormat, Select, Size};
 
 /// Manages, shows, checks and exports the GPU device images that a Rust program carries.
 #[derive(Debug, Parser)]
 #[command(name = "cargo offload", bin_name = "cargo offload", version, arg_required_else_help = true)]
 pub(crate) struct Options {
     /// How to print.
-    #[arg(long, global = true, value_enum, default_value_t = MessageFormat::Human)]
+    #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t = MessageFormat::Human)]
     pub(crate) message_format: MessageFormat,
+    /// The same as `--message-format json`.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// When to use colours.
+    #[arg(long, global = true, value_enum, value_name = "WHEN")]
+    pub(crate) color: Option<Color>,
+    /// Say less.
+    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say more.
+    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Options {
+    /// How to print.
+    pub(crate) fn format(&self) -> MessageFormat {
+        if self.json { MessageFormat::Json } else { self.message_format }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -23,16 +52,50 @@ pub(crate) enum MessageFormat {
     Json,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal.
+    Auto,
+    /// Everywhere.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Write offload.toml and the setting through which build scripts find it.
+    /// Make a package with kernels that builds and runs.
+    New(New),
+    /// Add what kernels need to a package: dependencies, build.rs, kernels, offload.toml.
     Init(Init),
+    /// Build, as `cargo build`, and show how far the kernels are.
+    Build(Build),
+    /// Build and run, as `cargo run`.
+    Run(Run),
+    /// Check a package as `cargo check`, and the syntax of its kernels.
+    Check(Build),
+    /// Tell which tools are installed, and what each target lacks.
+    Doctor(Doctor),
+    /// Install compilers without root.
+    Toolchain(Toolchain),
+    /// Look after the cache of compiled kernels.
+    Cache(Cache),
     /// List or change the targets in offload.toml.
     Targets(Targets),
     /// Show or change the compression in offload.toml.
     Compression(Compression),
-    /// Show the images of a program, a library or a pack, stripped or not.
+    /// Show the images of a program, a library, a pack or a container of another tool chain, stripped or not.
     Inspect(Inspect),
+    /// Show the machine code of a kernel.
+    Asm(Asm),
+    /// Show the devices of this machine, and which images each would get.
+    Devices(Devices),
+    /// Show what kernels use of each device, and hold it against a baseline.
+    Report(Report),
+    /// Show where the bytes are, and what sharing saves.
+    Size(Size),
+    /// Write images to files, one each.
+    Extract(Extract),
     /// Decode and check every image, and find crates with kernels that were not linked.
     Verify(Verify),
     /// Remove the images of some targets from a linked program or library, from the files beside it, or from a file of packs.
@@ -41,13 +104,12 @@ pub(crate) enum Command {
     Repack(Repack),
     /// Write images in the containers of others.
     Export(Export),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Init {
-    /// The workspace's root.
-    #[arg(default_value = ".")]
-    pub(crate) directory: PathBuf,
+    /// Put compiled images into a package, so that it builds without compilers for kernels.
+    Vendor(Vendor),
+    /// Write what a shell needs to complete command lines.
+    Completions(Completions),
+    /// Write the manual.
+    Man(Man),
 }
 
 #[derive(Debug, Args)]
@@ -92,21 +154,12 @@ pub(crate) struct Compression {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Inspect {
-    /// A program, a shared library or a pack.
-    pub(crate) path: PathBuf,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct Verify {
-    /// A program, a shared library or a pack.
-    pub(crate) path: PathBuf,
-    /// The manifest of the package or workspace that the program was built from.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) manifest_path: Option<PathBuf>,
-    /// The package that the program was built from.
-    #[arg(long, short, value_name = "NAME")]
-    pub(crate) package: Option<String>,
+    /// A program, a shared library, a pack or a SYCLBIN; otherwise the package is built. Options that name a package tell what the
+    /// program was built from.
+    pub(crate) path: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) cargo: Cargo,
 }
 
 #[derive(Debug, Args)]
@@ -259,4 +312,19 @@ mod tests {
     fn the_definition_is_consistent() {
         Options::command().debug_assert();
     }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Vendor {
+    #[command(flatten)]
+    pub(crate) project: Project,
+    /// For which targets, instead of those in offload.toml.
+    #[arg(long, value_name = "TARGET", num_args = 1.., value_delimiter = ',')]
+    pub(crate) targets: Vec<String>,
+    /// Compile, and compare with what is there instead of writing it.
+    #[arg(long)]
+    pub(crate) verify: bool,
+    /// Also write a bill of materials of the device code (CycloneDX 1.6, JSON).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sbom: Option<PathBuf>,
 }

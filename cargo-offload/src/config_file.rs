@@ -17,7 +17,7 @@ pub(crate) struct ConfigFile {
 impl ConfigFile {
     /// Opens `given`, or what OFFLOAD_CONFIG names, or `offload.toml` here or further up.
     pub(crate) fn open(given: Option<&Path>) -> Result<ConfigFile> {
-        let path = given.map(Path::to_path_buf).or_else(named).or_else(above).ok_or_else(|| {
+        let path = ConfigFile::find(given).ok_or_else(|| {
             Error::usage("there is no offload.toml here or in a directory above")
                 .hint("`cargo offload init` writes one")
         })?;
@@ -25,6 +25,11 @@ impl ConfigFile {
         let document = text.parse::<DocumentMut>();
         let document = document.map_err(|error| Error::usage(format!("`{}`: {error}", path.display())))?;
         Ok(ConfigFile { path, document })
+    }
+
+    /// Where the file is, if there is one.
+    pub(crate) fn find(given: Option<&Path>) -> Option<PathBuf> {
+        given.map(Path::to_path_buf).or_else(named).or_else(above)
     }
 
     pub(crate) fn path(&self) -> &Path {

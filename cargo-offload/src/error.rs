@@ -27,6 +27,16 @@ impl Error {
         Error { message: message.into(), hint: None, status: ExitStatus::CheckFailed }
     }
 
+    /// Cargo failed, and has said why.
+    pub(crate) fn cargo(message: impl Into<String>) -> Error {
+        Error { message: message.into(), hint: None, status: ExitStatus::CargoFailed }
+    }
+
+    /// offload-build could not do what was asked; its words have a hint of their own.
+    pub(crate) fn from_build(error: offload_build::Error) -> Error {
+        Error::usage(error.to_string())
+    }
+
     pub(crate) fn io(action: &str, path: &Path, error: &io::Error) -> Error {
         Error {
             message: format!("cannot {action} `{}`: {error}", path.display()),

@@ -14,6 +14,10 @@ pub enum ExitStatus {
     Usage,
     /// 3: a file cannot be read or written, or cargo cannot be asked.
     Io,
+    /// 101: cargo failed, and has said why; cargo itself exits with this when a build fails.
+    CargoFailed,
+    /// What the program that `run` has run exited with.
+    Program(u8),
 }
 
 impl From<ExitStatus> for ExitCode {
@@ -23,6 +27,8 @@ impl From<ExitStatus> for ExitCode {
             ExitStatus::CheckFailed => 1,
             ExitStatus::Usage => 2,
             ExitStatus::Io => 3,
+            ExitStatus::CargoFailed => 101,
+            ExitStatus::Program(code) => code,
         })
     }
 }

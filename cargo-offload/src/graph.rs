@@ -5,26 +5,46 @@ use std::path::Path;
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, PackageId};
 
+use crate::cli;
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
 
 /// The names of packages that `program` depends on and that compile kernels in their build script.
 pub(crate) fn packages_with_kernels(
-    manifest: Option<&Path>,
+    project: &cli::Project,
     root: RootPackage<'_>,
 ) -> Result<BTreeSet<String>> {
-    let mut command = MetadataCommand::new();
-    if let Some(manifest) = manifest {
-        command.manifest_path(manifest);
-    }
-    let metadata = command.exec().map_err(|error| {
-        Error::usage(format!("cargo metadata failed: {error}")).hint("name the manifest with --manifest-path")
-    })?;
+    let metadata = metadata(project, Depth::Dependencies)?;
     let root = root_package(&metadata, root)?;
     let reached = reachable(&metadata, root);
     let with_kernels =
         metadata.packages.iter().filter(|package| reached.contains(&package.id) && has_kernels(package));
     Ok(with_kernels.map(|package| package.name.to_string()).collect())
+}
+
+/// How far cargo looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// At the members of the workspace alone, which needs neither Cargo.lock nor the network.
+    Members,
+    /// At everything that they depend on.
+    Dependencies,
+}
+
+/// What cargo knows of a project.
+pub(crate) fn metadata(project: &cli::Project, depth: Depth) -> Result<Metadata> {
+    let mut command = MetadataCommand::new();
+    if let Some(manifest) = &project.manifest_path {
+        command.manifest_path(manifest);
+    }
+    if depth == Depth::Members {
+        command.no_deps();
+    }
+    let args = project.args().into_iter().map(|arg| arg.to_string_lossy().into_owned());
+    command.other_options(args.collect::<Vec<String>>());
+    command.exec().map_err(|error| {
+        Error::usage(format!("cargo metadata failed: {error}")).hint("name the manifest with --manifest-path")
+    })
 }
 
 /// How to find the package that a program was built from.

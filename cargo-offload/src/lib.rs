@@ -3,9 +3,12 @@
 //!
 //! [`run`] is the whole program. Each command is a file under `commands`; each prints for people, or, with
 //! `--message-format json`, one JSON object a line with a field `reason`.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+mod additions;
+mod artifact;
 mod beside;
+mod cargo;
 mod carrier;
 mod cli;
 mod commands;
@@ -16,14 +19,22 @@ mod exit;
 mod family;
 mod graph;
 mod holdings;
+mod ledger;
+#[allow(unsafe_code, reason = "maps files")]
+mod mapping;
 mod moves;
 mod output;
 mod pieces;
 mod program;
+mod progress;
 mod publish;
 mod rewrite;
+mod subject;
+mod syclbins;
 mod target_filter;
+mod template;
 mod thin;
+mod toolchain;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -31,6 +42,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 pub use crate::exit::ExitStatus;
+use crate::output::Output;
 
 /// Runs the command in `args`, as cargo passes them (with `offload` as the second) or without.
 ///
@@ -47,10 +59,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(options) => options,
         Err(error) => return usage(&error),
     };
-    match commands::run(&options) {
+    let output = Output::new(&options);
+    match commands::run(&output, &options.command) {
         Ok(status) => status.into(),
         Err(error) => {
-            eprintln!("error: {error}");
+            output.error(&error);
             error.status().into()
         }
     }

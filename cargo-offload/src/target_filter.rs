@@ -46,16 +46,16 @@ impl TargetFilter {
 
     /// Whether an image with this target is meant.
     pub(crate) fn matches(&self, target: &str) -> bool {
-        self.patterns.iter().any(|pattern| matches(pattern, target))
+        self.patterns.iter().any(|pattern| glob(pattern, target))
     }
 }
 
 /// Whether `pattern` describes all of `text`.
-fn matches(pattern: &str, text: &str) -> bool {
+pub(crate) fn glob(pattern: &str, text: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(text) = text.strip_prefix(head) else { return false };
     let starts = text.char_indices().map(|(at, _)| at).chain([text.len()]);
-    starts.filter_map(|at| text.get(at..)).any(|tail| matches(rest, tail))
+    starts.filter_map(|at| text.get(at..)).any(|tail| glob(rest, tail))
 }
 
 #[cfg(test)]

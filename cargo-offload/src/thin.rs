@@ -143,16 +143,7 @@ fn new_image(source: &Source<'_>, image: &Image<'_>) -> Result<NewImage> {
         Error::check(format!("the target `{text}` in `{}` is of a later release", source.path.display()))
             .hint("install the release of cargo-offload that the program was built with")
     })?;
-    let kernels = source.pack.kernels(image).collect::<std::result::Result<_, _>>()?;
-    Ok(NewImage {
-        variant: image.variant.to_string(),
-        offload_kind: image.offload_kind,
-        format_version: image.format_version,
-        aspects: image.aspects,
-        part: image.part.to_string(),
-        kernels,
-        ..NewImage::new(image.module, target)
-    })
+    Ok(NewImage::of(&source.pack, image, target)?)
 }
 
 #[cfg(test)]

@@ -8,42 +8,18 @@
     reason = "a test stops at the first surprise"
 )]
 
+mod support;
+
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
 
 use offload_format::Aspects;
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{KernelInfo, NewImage, PackBuilder};
 use serde_json::Value;
+use support::{offload, ok, stderr};
 
 /// A SPIR-V module with the kernels `saxpy` and `reduce`.
 const SPIRV: &[u8] = include_bytes!("../../offload-format/tests/data/saxpy-reduce.spv");
-
-fn offload(dir: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cargo-offload"))
-        .arg("offload")
-        .args(args)
-        .current_dir(dir)
-        .env_remove("OFFLOAD_CONFIG")
-        .output()
-        .unwrap()
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-/// Runs a command that must succeed, and returns its output.
-fn ok(dir: &Path, args: &[&str]) -> String {
-    let output = offload(dir, args);
-    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
-    stdout(&output)
-}
 
 fn sample_pack() -> Vec<u8> {
     let kernel = |name: &str| KernelInfo { name: name.into(), ..KernelInfo::default() };
@@ -249,7 +225,9 @@ fn export_writes_a_syclbin_and_raw_images() {
     let file = fs::read(dir.path().join("out.syclbin")).unwrap();
     let modules = syclbin(&file).modules;
     assert_eq!(modules[0].kernels().collect::<Vec<_>>(), ["__sycl_kernel_saxpy", "__sycl_kernel_reduce"]);
-    let spirv = offload_format::spirv::Module::parse(modules[0].ir[0].bytes).unwrap();
+    let spirv =
+        offload_format::spirv::Module::parse(modules[0].ir[0].bytes, &offload_format::Limits::default())
+            .unwrap();
     assert_eq!(spirv.kernels()[0].name, "__sycl_kernel_saxpy");
 
     ok(dir.path(), &["export", "--format", "raw", "--target", "spirv64", "images.pack"]);
@@ -268,26 +246,14 @@ fn syclbin(file: &[u8]) -> offload_format::syclbin::File<'_> {
 
 /// A pack with SPIR-V and native images of one module, whose kernel is called `name`.
 fn natives(name: &str) -> tempfile::TempDir {
-    let mut builder = PackBuilder::new("sample", "1.0.0");
-    let spirv = codec::encode(SPIRV, Codec::Raw, 0).unwrap();
-    let frames: Vec<_> = ["intel:pvc", "intel:bmg-g21", "cubin:sm_90", "amdgcn:gfx90a", "nvptx:sm_90"]
-        .map(|target| (target, codec::encode(target.as_bytes(), Codec::Raw, 0).unwrap()))
-        .into_iter()
-        .chain([("spirv64", spirv)])
-        .collect();
-    for (target, frame) in &frames {
+    let targets = ["intel:pvc", "intel:bmg-g21", "cubin:sm_90", "amdgcn:gfx90a", "nvptx:sm_90"];
+    let bytes = targets.map(|target| (target, target.as_bytes())).into_iter().chain([("spirv64", SPIRV)]);
+    let image = |(target, bytes): (&str, &[u8])| {
         let kernels = vec![KernelInfo { name: name.into(), ..KernelInfo::default() }];
-        let image = NewImage { kernels, ..NewImage::new("blas", target.parse().unwrap()) };
-        builder.image(image, frame.info()).unwrap();
-    }
-    let layout = builder.finish().unwrap();
-    let (mut pack, payload) = (layout.index.clone(), layout.index.len());
-    for placement in &layout.frames {
-        let (_, frame) = frames.iter().find(|(_, frame)| frame.info().hash == placement.hash).unwrap();
-        pack.resize(payload + placement.offset as usize, 0);
-        pack.extend_from_slice(frame.bytes());
-    }
+        (NewImage { kernels, ..NewImage::new("blas", target.parse().unwrap()) }, bytes.to_vec())
+    };
     let dir = tempfile::tempdir().unwrap();
+    let pack = support::pack(bytes.map(image).collect(), Codec::Raw);
     fs::write(dir.path().join("images.pack"), pack).unwrap();
     dir
 }

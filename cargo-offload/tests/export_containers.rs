@@ -7,18 +7,16 @@
     reason = "a test stops at the first surprise"
 )]
 
+mod support;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
-use offload_format::codec::{self, Codec};
-use offload_format::pack::{KernelInfo, NewImage, PackBuilder};
+use offload_format::codec::Codec;
+use offload_format::pack::{KernelInfo, NewImage};
 use offload_format::{Limits, bundle, ccob, fatbin, ocloc, offload_binary};
-
-fn data(name: &str) -> Vec<u8> {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../offload-format/tests/data");
-    fs::read(data.join(name)).unwrap()
-}
+use support::data;
 
 /// Images of one module by target, in the order in which a pack sorts them.
 fn images() -> Vec<(&'static str, Vec<u8>)> {
@@ -38,30 +36,18 @@ fn images() -> Vec<(&'static str, Vec<u8>)> {
 
 /// A directory with a pack of `images`.
 fn packed(images: &[(&'static str, Vec<u8>)]) -> tempfile::TempDir {
-    let mut builder = PackBuilder::new("sample", "1.0.0");
-    let frames: Vec<_> =
-        images.iter().map(|(_, image)| codec::encode(image, Codec::Raw, 0).unwrap()).collect();
-    for ((target, _), frame) in images.iter().zip(&frames) {
+    let new = |(target, bytes): &(&'static str, Vec<u8>)| {
         let kernels = vec![KernelInfo { name: "k".into(), ..KernelInfo::default() }];
-        let image = NewImage { kernels, ..NewImage::new("blas", target.parse().unwrap()) };
-        builder.image(image, frame.info()).unwrap();
-    }
-    let layout = builder.finish().unwrap();
-    let (mut pack, payload) = (layout.index.clone(), layout.index.len());
-    for placement in &layout.frames {
-        let frame = frames.iter().find(|frame| frame.info().hash == placement.hash).unwrap();
-        pack.resize(payload + placement.offset as usize, 0);
-        pack.extend_from_slice(frame.bytes());
-    }
+        (NewImage { kernels, ..NewImage::new("blas", target.parse().unwrap()) }, bytes.clone())
+    };
     let dir = tempfile::tempdir().unwrap();
+    let pack = support::pack(images.iter().map(new).collect(), Codec::Raw);
     fs::write(dir.path().join("images.pack"), pack).unwrap();
     dir
 }
 
 fn export(dir: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-offload"));
-    command.args(["offload", "export", "images.pack", "-o", "out", "--format"]).args(args);
-    command.current_dir(dir).output().unwrap()
+    support::offload(dir, &[&["export", "images.pack", "-o", "out", "--format"], args].concat())
 }
 
 fn exported(dir: &Path, args: &[&str]) -> Vec<u8> {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use offload_format::Variant;
+use offload_format::syclbin::State as SyclState;
 
 use crate::compile::Sources;
 use crate::config::Config;
@@ -12,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::flow;
 use crate::options::{Compiler, Options, Split};
 use crate::source::SourceFile;
+use crate::syclbin;
 
 /// Compiles kernel sources and embeds the images; a builder in the manner of `cc::Build`.
 ///
@@ -34,6 +36,8 @@ pub struct Build {
     flags: Vec<String>,
     std: OpenClStd,
     options: Options,
+    syclbin: Option<SyclState>,
+    syclbin_libraries: Vec<PathBuf>,
 }
 
 /// A version of OpenCL C.
@@ -66,6 +70,7 @@ impl Build {
     /// | `.c`, `.cpp`, `.cc`, `.cxx` | C and C++ with `<gpuintrin.h>` | all but `host` and `opencl-c` |
     /// | `.cu` | CUDA C++ | `nvptx`, `cubin` |
     /// | `.hip` | HIP C++ | `amdgcn` |
+    /// | `.syclbin` | a SYCLBIN with one module of SPIR-V | `spirv64`, `intel` |
     ///
     /// Targets that a language of one vendor cannot serve are left out of the module; the program is told so.
     pub fn file(&mut self, path: impl AsRef<Path>) -> &mut Build {
@@ -154,6 +159,32 @@ impl Build {
         self
     }
 
+    /// Also writes the module as a SYCLBIN, `NAME.syclbin` in `OUT_DIR`, from which SYCL programs load kernels.
+    ///
+    /// It holds the SPIR-V, whose kernels get the prefix `__sycl_kernel_` that SYCL looks for. An executable also holds
+    /// native images of kernels that have the prefix in the source already: the first for Intel, NVIDIA and AMD GPUs
+    /// each. A runtime takes the first that fits whatever the architecture is, so that every other one is a file of its
+    /// own, `NAME-ARCH.syclbin`. Objects and inputs list what the SPIR-V imports and exports. Where kernels are not
+    /// compiled (`OFFLOAD_SKIP`, clippy) the file has no module.
+    ///
+    /// ```no_run
+    /// use offload_build::{Build, SyclState};
+    ///
+    /// Build::new().file("kernels/blas.cl").syclbin(SyclState::Executable).compile("blas");
+    /// // In the program: include_bytes!(concat!(env!("OUT_DIR"), "/blas.syclbin"))
+    /// ```
+    pub fn syclbin(&mut self, state: SyclState) -> &mut Build {
+        self.syclbin = Some(state);
+        self
+    }
+
+    /// Adds a SPIR-V file to the SYCLBIN as a module of its own, and to nothing else: it may import symbols, or export
+    /// them to modules that it is linked with when they are loaded.
+    pub fn syclbin_library(&mut self, path: impl AsRef<Path>) -> &mut Build {
+        self.syclbin_libraries.push(path.as_ref().to_path_buf());
+        self
+    }
+
     /// Compiles and embeds the kernels as the module `name`; on failure shows the error and ends the build script
     /// with exit code 1.
     pub fn compile(&self, name: &str) {
@@ -171,6 +202,12 @@ impl Build {
     /// should be.
     pub fn try_compile(&self, name: &str) -> std::result::Result<(), Error> {
         flow::run(&[(name, self)], embed::Owner::Module(name))
+    }
+
+    /// The SYCLBIN that is asked for.
+    pub(crate) fn wanted_syclbin(&self) -> Option<syclbin::Wanted> {
+        let libraries = self.syclbin_libraries.clone();
+        self.syclbin.map(|state| syclbin::Wanted { state, libraries })
     }
 
     /// The sources once for each variant.

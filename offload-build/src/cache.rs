@@ -17,6 +17,7 @@ mod key;
 mod limits;
 mod packs;
 mod sweep;
+pub mod upkeep;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -50,14 +51,21 @@ impl Cache {
     /// The user's cache, or one in `OUT_DIR` where there is none or it cannot be written.
     pub(crate) fn open(env: &CargoEnv) -> Result<Cache> {
         let limits = Limits::read(env)?;
-        if let Some(dir) = env.var(CACHE_VAR) {
-            return Cache::at(env.manifest_dir.join(dir).join(VERSION), limits);
-        }
-        let shared = env.user_cache_dir().map(|dir| Cache::at(dir.join(VERSION), limits));
+        let shared = Cache::place(env).and_then(|(dir, _)| Cache::at(dir.join(VERSION), limits));
         match shared {
-            Some(Ok(cache)) => Ok(cache),
-            _ => Cache::at(env.out_dir.join("offload-cache"), limits),
+            Err(error) if env.var(CACHE_VAR).is_some() => Err(error),
+            Err(_) => Cache::at(env.out_dir.join("offload-cache"), limits),
+            cache => cache,
         }
+    }
+
+    /// Where the caches of all releases lie, and what eviction keeps.
+    fn place(env: &CargoEnv) -> Result<(PathBuf, Limits)> {
+        let named = env.var(CACHE_VAR).map(|dir| env.manifest_dir.join(dir));
+        let dir = named.or_else(|| env.user_cache_dir()).ok_or_else(|| {
+            Error::new("this user has no directory for caches").hint("set OFFLOAD_CACHE_DIR")
+        })?;
+        Ok((dir, Limits::read(env)?))
     }
 
     fn at(dir: PathBuf, limits: Limits) -> Result<Cache> {

@@ -24,11 +24,14 @@ mod scan;
 mod session;
 mod spirv;
 mod strip;
+mod supply;
 mod unit;
 
 use offload_format::pack::NewImage;
 use offload_format::{Target, Variant};
 
+pub(crate) use self::amdgcn::LIBCLC as LIBCLC_AMD;
+pub(crate) use self::nvptx::LIBCLC as LIBCLC_NVIDIA;
 pub(crate) use self::session::{Session, Workshop};
 use self::unit::{Scanned, Unit};
 use crate::cache::Blob;
@@ -52,8 +55,16 @@ pub(crate) struct Sources {
     pub(crate) options: Options,
 }
 
+impl Sources {
+    /// The module and the values of its variant.
+    fn name(&self) -> String {
+        let values = self.variant.iter().map(|(name, value)| format!(" {name}={value}"));
+        std::iter::once(self.module.clone()).chain(values).collect()
+    }
+}
+
 /// An image and where its bytes are.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Compiled {
     pub(crate) image: NewImage,
     pub(crate) raw: Blob,
@@ -67,7 +78,8 @@ pub(crate) struct Outcome {
     pub(crate) skipped: Vec<(Target, String)>,
 }
 
-/// Compiles `sources` for every one of `targets` that its languages can be compiled for.
+/// Compiles `sources` for every one of `targets` that its languages can be compiled for, or takes images that the
+/// package brings along.
 pub(crate) fn images(
     workshop: &Workshop<'_>,
     targets: &[WantedTarget],
@@ -76,33 +88,68 @@ pub(crate) fn images(
     let session = Session::new(workshop, sources);
     let family = source::family(&sources.files)?;
     let (served, mut outcome) = served(sources, targets);
-    let Some(first) = served.first() else { return Err(nothing_fits(sources, family)) };
-    let results = match route(family, sources)? {
-        Route::Llvm => {
-            let scanned = scan::files(&session, &first.target)?;
-            let units = unit::split(&scanned, sources.options.split.unwrap_or_default())?;
-            let one =
-                |wanted: &WantedTarget| compile(&session, (&scanned, &units), (targets, &wanted.target));
-            workshop.jobs.map(&served, one)
-        }
-        Route::LlvmIr => {
-            workshop.jobs.map(&served, |wanted| llvm_ir::compile(&session, (targets, &wanted.target)))
-        }
-        Route::Whole(compile) => {
-            workshop.jobs.map(&served, |wanted| Ok(vec![compile(&session, &wanted.target)?]))
-        }
-    };
-    collect(workshop.env, &served, results, &mut outcome)?;
-    let raws = workshop.jobs.map(&outcome.images, |compiled| strip::stripped(&session, compiled));
-    for (compiled, raw) in outcome.images.iter_mut().zip(raws) {
-        compiled.raw = raw?;
+    if served.is_empty() {
+        return Err(nothing_fits(sources, family));
     }
+    let build = |left: &[WantedTarget]| Ok(strip::all(&session, built(&session, family, (targets, left))?));
+    let results = supply::results(&session, &served, build)?;
+    collect(workshop.env, &served, results, &mut outcome)?;
     let budget = sources.options.spill_budget()?;
     outcome
         .images
         .iter()
         .try_for_each(|compiled| report::check_budget(workshop.env, budget, &compiled.image))?;
     Ok(outcome)
+}
+
+/// What becomes of each of `left`, which are some of the targets `all`.
+fn built(
+    session: &Session<'_>,
+    family: Family,
+    (all, left): (&[WantedTarget], &[WantedTarget]),
+) -> Result<supply::Results> {
+    let Some(first) = left.first() else { return Ok(Vec::new()) };
+    let sources = session.sources;
+    Ok(match route(family, sources)? {
+        Route::Llvm => {
+            let scanned = scan::files(session, &first.target)?;
+            let units = unit::split(&scanned, sources.options.split.unwrap_or_default())?;
+            each_target(session, left, |target| compile(session, (&scanned, &units), (all, target)))
+        }
+        Route::LlvmIr => each_target(session, left, |target| llvm_ir::compile(session, (all, target))),
+        Route::Whole(compile) => each_target(session, left, |target| Ok(vec![compile(session, target)?])),
+    })
+}
+
+/// Runs the front end alone, as for SPIR-V, or as for the first target of CUDA C++ and HIP C++. What other compilers
+/// than clang compile, or what is compiled already, is not looked at.
+pub(crate) fn syntax(
+    workshop: &Workshop<'_>,
+    targets: &[WantedTarget],
+    sources: &Sources,
+) -> Result<Outcome> {
+    let family = source::family(&sources.files)?;
+    let (served, outcome) = served(sources, targets);
+    let first = served.first().ok_or_else(|| nothing_fits(sources, family))?;
+    if let Route::Llvm = route(family, sources)? {
+        scan::files(&Session::new(workshop, sources), &first.target)?;
+    }
+    Ok(outcome)
+}
+
+/// Compiles for all targets at once, and tells how far that is.
+fn each_target(
+    session: &Session<'_>,
+    targets: &[WantedTarget],
+    compile: impl Fn(&Target) -> Result<Vec<Compiled>> + Sync,
+) -> supply::Results {
+    let (progress, name) = (&session.workshop.progress, session.sources.name());
+    targets.iter().for_each(|wanted| progress.planned(&name, &wanted.target));
+    session.workshop.jobs.map(targets, |wanted| {
+        let result = compile(&wanted.target);
+        progress.done(&name, &wanted.target);
+        result
+    })
 }
 
 /// Who compiles a module.
@@ -222,7 +269,7 @@ fn compile_unit(
 fn collect(
     env: &CargoEnv,
     targets: &[WantedTarget],
-    results: Vec<Result<Vec<Compiled>>>,
+    results: supply::Results,
     outcome: &mut Outcome,
 ) -> Result<()> {
     for (wanted, result) in targets.iter().zip(results) {

@@ -2,6 +2,7 @@
 
 mod compression;
 mod embedding;
+mod vendored;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,6 +15,7 @@ use toml::Value;
 
 use self::compression::Compression;
 pub(crate) use self::embedding::Embedding;
+pub(crate) use self::vendored::Vendored;
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
@@ -27,6 +29,7 @@ pub(crate) struct Config {
     /// For modules of which nothing else is said.
     strip: Option<bool>,
     pub(crate) embedding: Embedding,
+    pub(crate) vendored: Vendored,
     /// By kernel module.
     modules: BTreeMap<String, Options>,
 }
@@ -71,6 +74,7 @@ struct Layer {
     compression: Option<Compression>,
     strip: Option<bool>,
     embed: Option<Embedding>,
+    vendored: Option<Vendored>,
     #[serde(default)]
     modules: BTreeMap<String, Options>,
 }
@@ -90,8 +94,9 @@ impl Config {
         let compression = Compression::merged(wanted, env.profile.release)?;
         let strip = layers.iter().filter_map(|layer| layer.strip).next_back();
         let embedding = layers.iter().filter_map(|layer| layer.embed).next_back().unwrap_or_default();
+        let vendored = layers.iter().filter_map(|layer| layer.vendored).next_back().unwrap_or_default();
         let (targets, modules) = (Vec::new(), BTreeMap::new());
-        let mut config = Config { targets, compression, strip, embedding, modules };
+        let mut config = Config { targets, compression, strip, embedding, vendored, modules };
         for text in DEFAULT_TARGETS {
             config.targets.push(required_target(text)?);
         }
@@ -157,10 +162,13 @@ fn environment_layer(env: &CargoEnv) -> Result<Layer> {
         .map(|text| text.parse::<Compression>().map_err(|error| error.context("OFFLOAD_COMPRESSION")));
     let embed = text("OFFLOAD_EMBED")?
         .map(|text| text.parse::<Embedding>().map_err(|error| error.context("OFFLOAD_EMBED")));
+    let vendored = text("OFFLOAD_VENDORED")?
+        .map(|text| text.parse::<Vendored>().map_err(|error| error.context("OFFLOAD_VENDORED")));
     Ok(Layer {
         targets: targets.transpose()?,
         compression: compression.transpose()?,
         embed: embed.transpose()?,
+        vendored: vendored.transpose()?,
         ..Layer::default()
     })
 }
@@ -237,7 +245,7 @@ mod tests {
             ("targets = [\"intel:pcv\"]", "intel:pvc"),
             (
                 "target = []",
-                "unknown field `target`, expected one of `targets`, `compression`, `strip`, `embed`, `modules`",
+                "unknown field `target`, expected one of `targets`, `compression`, `strip`, `embed`, `vendored`, `modules`",
             ),
             ("compression = { level = 99 }", "from 1 to 22"),
             ("compression = \"lots\"", "\"balanced\""),

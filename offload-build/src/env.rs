@@ -1,6 +1,6 @@
 //! Cargo's environment and the lines that go back to cargo: the only module that reads variables or prints.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -53,6 +53,10 @@ pub(crate) struct Profile {
 struct Lines {
     env: BTreeSet<String>,
     files: BTreeSet<PathBuf>,
+    /// What tools say of their versions.
+    versions: BTreeMap<PathBuf, String>,
+    /// Tools that look at results and change none.
+    validators: BTreeSet<PathBuf>,
     warnings: Vec<String>,
     link: Vec<String>,
 }
@@ -88,6 +92,24 @@ impl CargoEnv {
         })
     }
 
+    /// What this machine would tell a build script of a package in `directory`, for programs that cargo has not started
+    /// as one. `scratch` stands for its `OUT_DIR`.
+    pub(crate) fn of_machine(directory: &Path, scratch: &Path) -> CargoEnv {
+        let (arch, os) = (env::consts::ARCH.to_string(), env::consts::OS.to_string());
+        let target = format!("{arch}-unknown-{os}-gnu");
+        CargoEnv {
+            manifest_dir: directory.into(),
+            out_dir: scratch.into(),
+            package: String::new(),
+            version: String::new(),
+            host: target.clone(),
+            target,
+            cfg: TargetCfg { arch, os, binary_format: BinaryFormat::Elf, crt_static: false },
+            profile: Profile { release: false, optimized: false, debug_info: true },
+            lines: Mutex::default(),
+        }
+    }
+
     /// A variable of ours, with the order of the crate `cc`; a change of it reruns the build script.
     pub(crate) fn var(&self, name: &str) -> Option<OsString> {
         let underscored = self.target.replace(['-', '.'], "_");
@@ -117,6 +139,11 @@ impl CargoEnv {
         env::var_os("CLIPPY_ARGS").map(|_| "this build was checked by clippy")
     }
 
+    /// Whether kernels are only looked through for mistakes.
+    pub(crate) fn only_checks(&self) -> bool {
+        self.var("OFFLOAD_CHECK").is_some_and(|value| value != "0")
+    }
+
     /// The absolute directories of `PATH`; relative ones would run whatever lies in the current directory.
     pub(crate) fn search_path(&self) -> Vec<PathBuf> {
         let path = env::var_os("PATH").unwrap_or_default();
@@ -138,8 +165,9 @@ impl CargoEnv {
         let dir = |name| env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
         self.record(|lines| lines.env.insert("VIRTUAL_ENV".to_string()));
         let user = dir("HOME").map(|home| home.join(".local"));
+        let system = ["/usr/local", "/usr"].map(PathBuf::from);
         let prefixes =
-            dir("VIRTUAL_ENV").into_iter().chain(user).chain(["/usr/local", "/usr"].map(PathBuf::from));
+            dir("VIRTUAL_ENV").into_iter().chain(user).chain(system).chain(self.toolchain_folder());
         let mut found = Vec::new();
         for lib in prefixes.map(|prefix| prefix.join("lib")) {
             let versions = crate::fs::list(&lib).unwrap_or_default().into_iter();
@@ -152,6 +180,24 @@ impl CargoEnv {
             found.extend(dirs.flat_map(|dir| ["site-packages", "dist-packages"].map(|name| dir.join(name))));
         }
         found
+    }
+
+    /// Where compilers of this user's own may be: a tree as that below `/`, and packages of Python.
+    pub(crate) fn toolchain_folder(&self) -> Option<PathBuf> {
+        let named = self.var("OFFLOAD_TOOLCHAIN").map(|folder| self.manifest_dir.join(folder));
+        named.or_else(|| {
+            let dir = |name| env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
+            let data = dir("XDG_DATA_HOME").or_else(|| dir("HOME").map(|home| home.join(".local/share")));
+            data.map(|data| data.join("cargo-offload").join("toolchain"))
+        })
+    }
+
+    /// The directories in which `program` expects its libraries, if it is one of that folder.
+    pub(crate) fn toolchain_libraries(&self, program: &Path) -> Vec<PathBuf> {
+        let folder = self.toolchain_folder().filter(|folder| program.starts_with(folder));
+        let Some(folder) = folder else { return Vec::new() };
+        let triple = format!("{}-linux-gnu", env::consts::ARCH);
+        ["usr/lib", "lib"].map(|dir| folder.join(dir).join(&triple)).into()
     }
 
     /// Where the compile cache of this user belongs on this system.
@@ -182,6 +228,27 @@ impl CargoEnv {
     /// The build script runs again when `path` changes.
     pub(crate) fn depends_on(&self, path: &Path) {
         self.record(|lines| lines.files.insert(path.to_path_buf()));
+    }
+
+    /// Everything that [`CargoEnv::depends_on`] was told and that has a part in results.
+    pub(crate) fn ingredients(&self) -> BTreeSet<PathBuf> {
+        self.record(|lines| lines.files.difference(&lines.validators).cloned().collect())
+    }
+
+    /// Notes what the tool behind `path` says of its version.
+    pub(crate) fn note_version(&self, path: &Path, version: &str) {
+        let first = version.lines().next().unwrap_or_default().to_string();
+        self.record(|lines| lines.versions.insert(path.to_path_buf(), first));
+    }
+
+    /// What was noted of the tool behind `path`; empty where a tool does not tell its version.
+    pub(crate) fn version_of(&self, path: &Path) -> Option<String> {
+        self.record(|lines| lines.versions.get(path).cloned())
+    }
+
+    /// Notes that the tool behind `path` has no part in any result: it is not asked for results that are known.
+    pub(crate) fn note_validator(&self, path: &Path) {
+        self.record(|lines| lines.validators.insert(path.to_path_buf()));
     }
 
     /// Shows a warning, one line of cargo's for each line.

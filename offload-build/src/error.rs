@@ -14,13 +14,14 @@ pub struct Error {
     message: String,
     hint: Option<String>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    lacks_tool: bool,
 }
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     pub(crate) fn new(message: impl Into<String>) -> Error {
-        Error { message: message.into(), hint: None, source: None }
+        Error { message: message.into(), hint: None, source: None, lacks_tool: false }
     }
 
     pub(crate) fn io(action: &str, path: &Path, error: io::Error) -> Error {
@@ -34,8 +35,39 @@ impl Error {
         source.is_some_and(Stale::is_behind)
     }
 
+    /// Something that compiles is not installed.
+    pub(crate) fn missing_tool(message: impl Into<String>) -> Error {
+        Error { lacks_tool: true, ..Error::new(message) }
+    }
+
+    /// Whether a compiler or a library of its is not installed: nothing is wrong with what it was to compile.
+    pub(crate) fn lacks_tool(&self) -> bool {
+        self.lacks_tool
+    }
+
+    /// The same error for another who failed for the same reason.
+    pub(crate) fn again(&self) -> Error {
+        Error { hint: self.hint.clone(), lacks_tool: self.lacks_tool, ..Error::new(self.message.clone()) }
+    }
+
+    /// What failed, in a line.
+    pub(crate) fn summary(&self) -> &str {
+        self.message.lines().next().unwrap_or_default()
+    }
+
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Error {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// What is wrong, and the next step.
+    pub(crate) fn parts(&self) -> (&str, Option<&str>) {
+        (&self.message, self.hint.as_deref())
+    }
+
+    /// Says more about what failed.
+    pub(crate) fn note(mut self, text: impl fmt::Display) -> Error {
+        self.message = format!("{}\n{text}", self.message);
         self
     }
 

@@ -8,7 +8,7 @@ use offload_format::pack::{NoticeKind, PackBuilder};
 use crate::build::Build;
 use crate::cache::Cache;
 use crate::compile::{self, Outcome, Sources, Workshop};
-use crate::config::Config;
+use crate::config::{Config, WantedTarget};
 use crate::embed::{self, Owner, Pack};
 use crate::env::{self, CargoEnv};
 use crate::error::{Error, Result};
@@ -16,9 +16,11 @@ use crate::flight::Flights;
 use crate::generate;
 use crate::jobs::Jobs;
 use crate::packing;
+use crate::syclbin;
 use crate::targets;
 use crate::tool::Runner;
 use crate::toolchain::{Finder, Known};
+use crate::vendor;
 
 /// Compiles several kernel modules into one pack; on failure shows the error and ends the build script with exit
 /// code 1.
@@ -63,7 +65,11 @@ pub(crate) fn run(modules: &[(&str, &Build)], owner: Owner<'_>) -> Result<()> {
     let anchor = cache.remaking(|| {
         let pack = match env.skip_reason() {
             Some(reason) => skipped(&env, modules, reason)?,
-            None => packed(&env, &cache, (&config, &variants))?,
+            None if env.only_checks() => {
+                compiled((&env, &cache), &Jobs::from_env(), (&config, &variants), compile::syntax)?;
+                skipped(&env, modules, "this build only checked the syntax of kernels")?
+            }
+            None => packed((&env, &cache), &config, (modules, &variants))?,
         };
         let pack = embed::place((&env, &cache), config.embedding, pack)?;
         embed::embed(&env, owner, &pack)
@@ -89,18 +95,33 @@ fn refuse_doubles(modules: &[(&str, &Build)]) -> Result<()> {
 
 fn skipped(env: &CargoEnv, modules: &[(&str, &Build)], reason: &str) -> Result<Pack> {
     let mut builder = PackBuilder::new(&env.package, &env.version);
-    for (module, _) in modules {
+    for (module, build) in modules {
+        if let Some(wanted) = build.wanted_syclbin() {
+            syclbin::write_empty(env, module, &wanted)?;
+        }
         builder.notice(NoticeKind::SkippedBuild, [module, "", reason]);
     }
     Ok(Pack { layout: builder.finish()?, frames: Vec::new(), flags: 0 })
 }
 
 /// Compiles every module and packs what comes of it.
-fn packed(env: &CargoEnv, cache: &Cache, (config, modules): (&Config, &[Vec<Sources>])) -> Result<Pack> {
+fn packed(
+    (env, cache): (&CargoEnv, &Cache),
+    config: &Config,
+    (builds, modules): (&[(&str, &Build)], &[Vec<Sources>]),
+) -> Result<Pack> {
     let jobs = Jobs::from_env();
+    let vendor = vendor::Wanted::by(env);
     let mut builder = PackBuilder::new(&env.package, &env.version);
     let mut images = Vec::new();
-    for (module, outcome) in compiled((env, cache), &jobs, (config, modules))? {
+    let outcomes = compiled((env, cache), &jobs, (config, modules), compile::images)?;
+    for (((_, build), variants), (module, outcome)) in builds.iter().zip(modules).zip(outcomes) {
+        if let Some(wanted) = build.wanted_syclbin() {
+            syclbin::write_files(env, &module, (&wanted, &outcome.images))?;
+        }
+        if let Some(vendor) = &vendor {
+            vendor::write((env, cache, &jobs), vendor, variants, &outcome.images)?;
+        }
         for (target, reason) in &outcome.skipped {
             builder.notice(NoticeKind::SkippedTarget, [&module, &target.to_string(), reason]);
         }
@@ -109,11 +130,15 @@ fn packed(env: &CargoEnv, cache: &Cache, (config, modules): (&Config, &[Vec<Sour
     packing::pack((cache, &jobs), config.compression, (builder, images))
 }
 
+/// What compiles a module in one variant for every target.
+type Compile = fn(&Workshop<'_>, &[WantedTarget], &Sources) -> Result<Outcome>;
+
 /// Every variant of every module for every target, by module.
 fn compiled(
     (env, cache): (&CargoEnv, &Cache),
     jobs: &Jobs,
     (config, modules): (&Config, &[Vec<Sources>]),
+    compile: Compile,
 ) -> Result<Vec<(String, Outcome)>> {
     let runner = Runner { env, jobs };
     let flights = Flights::default();
@@ -125,11 +150,11 @@ fn compiled(
         tools: Known::default(),
         files: Known::default(),
     };
-    let workshop = Workshop::new(&finder, jobs);
+    let workshop = Workshop::new(&finder, jobs, config.vendored);
     let targets = targets::expand(&finder, &config.targets)?;
     let variants = jobs.map(modules, |variants| {
         let mut all = Outcome::default();
-        for outcome in jobs.map(variants, |sources| compile::images(&workshop, &targets, sources)) {
+        for outcome in jobs.map(variants, |sources| compile(&workshop, &targets, sources)) {
             let outcome = outcome?;
             all.images.extend(outcome.images);
             all.skipped.extend(outcome.skipped);

@@ -44,6 +44,12 @@ pub(crate) fn scratch(parent: &Path) -> Result<tempfile::TempDir> {
         .map_err(|error| Error::io("create a directory in", parent, error))
 }
 
+/// As [`scratch`], in the directory for temporary files.
+pub(crate) fn scratch_anywhere() -> Result<tempfile::TempDir> {
+    let failed = |error| Error::new(format!("cannot create a temporary directory: {error}"));
+    tempfile::Builder::new().prefix(SCRATCH_PREFIX).tempdir().map_err(failed)
+}
+
 /// Writes a file through `fill` and moves it into place; the file is never seen half-written.
 pub(crate) fn publish(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let failed = |error| Error::io("write", path, error);

@@ -59,6 +59,11 @@ impl Jobs {
         Jobs::new(unsafe { Client::from_env() })
     }
 
+    /// For a program that is no part of a build.
+    pub(crate) fn alone() -> Jobs {
+        Jobs::new(None)
+    }
+
     fn new(client: Option<Client>) -> Jobs {
         let state = Mutex::new(State { free: vec![Right::Own], waiting: 0 });
         let pool = Arc::new(Pool { state, changed: Condvar::new() });

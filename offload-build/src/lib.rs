@@ -24,6 +24,8 @@
 //! strip = false               # true: images for AMD without symbol table, line tables and `.comment`
 //! embed = "auto"              # "always", "release"
 //!
+//! vendored = "fallback"       # images that packages bring along: where tools are missing; "prefer", "never"
+//!
 //! [modules.attention]
 //! variants = { HEAD_DIM = [64, 128], T = ["half", "float"] } # one module for each combination
 //! split = "kernel"            # "none", "kernel", "source", "aspect"
@@ -57,14 +59,19 @@
 //! | variable | meaning |
 //! |---|---|
 //! | `OFFLOAD_CLANG`, `OFFLOAD_OCLOC`, `OFFLOAD_SPIRV_VAL`, `OFFLOAD_LLVM_LINK`, `OFFLOAD_LLD`, `OFFLOAD_STRIP`, `OFFLOAD_PTXAS`, `OFFLOAD_NVCC`, `OFFLOAD_HIPCC`, `OFFLOAD_ICPX` | the tool to use |
+//! | `OFFLOAD_OBJDUMP`, `OFFLOAD_NVDISASM`, `OFFLOAD_SPIRV_DIS` | the tool that [`disassemble`] uses |
 //! | `OFFLOAD_POCL_DIR` | directory of PoCL's function library, for `host` |
 //! | `OFFLOAD_LIBCLC_DIR`, `OFFLOAD_LIBDEVICE` | directory of libclc; file of NVIDIA's bitcode library |
 //! | `CUDA_PATH`, `CUDA_HOME`, `ROCM_PATH`, `CMPLR_ROOT` | where CUDA, ROCm and oneAPI's compiler are installed |
+//! | `OFFLOAD_TOOLCHAIN` | the folder of `cargo offload toolchain install`, where tools are looked for last |
 //! | `OFFLOAD_CACHE_DIR` | directory of the compile cache |
 //! | `OFFLOAD_CACHE_SIZE` | how large it may grow: bytes, or with a suffix `K`, `M`, `G`; 5G unless said, `0`: no limit |
 //! | `OFFLOAD_CACHE_AGE` | how many days an unused result stays in it; 90 unless said, `0`: no limit |
 //! | `OFFLOAD_OBJECT` | `cc`: assemble the object with the C compiler instead of writing it |
+//! | `OFFLOAD_VENDORED` | when images that a package brings along are used, as `vendored` in the file |
 //! | `OFFLOAD_SKIP` | `1`: compile no kernel; the program is told so at run time |
+//! | `OFFLOAD_CHECK` | `1`: run the front end alone, for its errors and warnings; the program is told so at run time |
+//! | `OFFLOAD_PROGRESS` | a file to which a line is appended for each compile, see [`progress`] |
 //!
 //! As with the crate `cc`, `VAR_<target>` and `VAR_<target_with_underscores>` go before `VAR`. The limits of the cache
 //! have no such forms: they change no output, so a change of them makes no build script run again. They are applied at
@@ -78,6 +85,8 @@ mod cache;
 mod compile;
 mod config;
 mod depfile;
+pub mod disassemble;
+pub mod doctor;
 mod embed;
 mod env;
 mod error;
@@ -90,13 +99,19 @@ mod jobs;
 mod kernel;
 mod options;
 mod packing;
+pub mod progress;
 mod report;
 mod source;
+mod syclbin;
 mod targets;
 mod tool;
 mod toolchain;
+mod vendor;
+
+pub use offload_format::syclbin::State as SyclState;
 
 pub use crate::build::{Build, OpenClStd};
+pub use crate::cache::upkeep;
 pub use crate::error::Error;
 pub use crate::flow::{compile_all, try_compile_all};
 pub use crate::options::{Compiler, Split};

@@ -32,6 +32,8 @@ pub(crate) enum Language {
     AmdCodeObject,
     /// What ocloc writes: an image, or an archive of images for several devices.
     Ocloc,
+    /// A SYCLBIN with one module of SPIR-V.
+    Syclbin,
 }
 
 /// Languages whose files can be in one module.
@@ -47,7 +49,7 @@ pub(crate) enum Family {
     ReadyMade,
 }
 
-const EXTENSIONS: [(&str, Language); 19] = [
+const EXTENSIONS: [(&str, Language); 20] = [
     ("cl", Language::OpenClC),
     ("clcpp", Language::OpenClCpp),
     ("c", Language::C),
@@ -67,6 +69,7 @@ const EXTENSIONS: [(&str, Language); 19] = [
     ("ar", Language::Ocloc),
     ("bin", Language::Ocloc),
     ("zebin", Language::Ocloc),
+    ("syclbin", Language::Syclbin),
 ];
 
 impl SourceFile {
@@ -101,7 +104,7 @@ impl Language {
             (Language::Cuda | Language::Ptx, Target::Nvptx(_) | Target::Cubin(_)) => true,
             (Language::Hip | Language::AmdCodeObject, Target::Amdgcn(_)) => true,
             (Language::Cubin, Target::Cubin(_)) | (Language::Ocloc, Target::Intel(_)) => true,
-            (Language::Spirv, Target::Spirv64(_) | Target::Intel(_)) => true,
+            (Language::Spirv | Language::Syclbin, Target::Spirv64(_) | Target::Intel(_)) => true,
             (Language::OpenClCpp | Language::C | Language::Cpp | Language::LlvmIr, _) => true,
             _ => false,
         }
@@ -144,6 +147,7 @@ impl fmt::Display for Language {
             Language::Cubin => "a cubin",
             Language::AmdCodeObject => "an AMD code object",
             Language::Ocloc => "an image of ocloc",
+            Language::Syclbin => "a SYCLBIN",
         })
     }
 }

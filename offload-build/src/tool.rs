@@ -93,12 +93,27 @@ impl Runner<'_> {
         Ok((output.status, Output { stdout: text(&output.stdout), stderr: text(&output.stderr) }))
     }
 
+    /// Programs that were unpacked into a folder have their libraries there, where no loader looks.
+    fn environment_of(&self, program: &Path) -> Vec<(&'static str, OsString)> {
+        const NAME: &str = "LD_LIBRARY_PATH";
+        let mut variables = self.env.child_environment();
+        let mut paths: Vec<OsString> =
+            self.env.toolchain_libraries(program).into_iter().map(PathBuf::into_os_string).collect();
+        if !paths.is_empty() {
+            paths.extend(variables.iter().find(|(name, _)| *name == NAME).map(|(_, value)| value.clone()));
+            variables.retain(|(name, _)| *name != NAME);
+            // The separator of such lists on the systems that have such libraries.
+            variables.push((NAME, paths.join(OsStr::new(":"))));
+        }
+        variables
+    }
+
     fn spawn(&self, invocation: &Invocation<'_>) -> std::io::Result<std::process::Output> {
         let mut child = Command::new(invocation.program)
             .args(&invocation.args)
             .current_dir(invocation.directory)
             .env_clear()
-            .envs(self.env.child_environment())
+            .envs(self.environment_of(invocation.program))
             .stdin(if invocation.input.is_some() { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

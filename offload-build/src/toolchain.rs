@@ -1,7 +1,8 @@
 //! Finding the compilers: where, in which order, and what to say when there is none.
 
+mod disassemblers;
 mod known;
-mod remedy;
+pub(crate) mod remedy;
 mod search;
 
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::flight::Flights;
 use crate::fs;
 use crate::tool::{Invocation, Runner, Tool, file_stamp};
+pub(crate) use disassemblers::Disassembler;
 pub(crate) use known::Known;
 use search::Candidates;
 
@@ -87,6 +89,9 @@ impl Finder<'_> {
     pub(crate) fn ocloc(&self) -> Result<Tool> {
         let candidates = Candidates::named(self.env, "ocloc", "OFFLOAD_OCLOC");
         let path = candidates.first().ok_or_else(|| candidates.error("ocloc", &[]).hint(remedy::ocloc()))?;
+        let file = resolved(path)?;
+        self.env.depends_on(&file);
+        self.env.note_version(&file, "");
         // Older releases take no `--version`, and asking them otherwise writes files: the file's stamp has to do.
         Ok(Tool { path: path.to_path_buf(), version: String::new() })
     }
@@ -160,7 +165,9 @@ impl Finder<'_> {
     /// The SPIR-V validator, where it is installed.
     pub(crate) fn spirv_val(&self) -> Option<Tool> {
         let candidates = Candidates::named(self.env, "spirv-val", "OFFLOAD_SPIRV_VAL");
-        candidates.first().and_then(|path| self.tool(path).ok())
+        let path = candidates.first()?;
+        self.env.note_validator(&resolved(path).ok()?);
+        self.tool(path).ok()
     }
 
     /// The directory of PoCL's function library.
@@ -176,8 +183,10 @@ impl Finder<'_> {
 
     fn tool(&self, path: &Path) -> Result<Tool> {
         // A new file behind the links is a new compiler. The link itself is what runs: lld looks at its own name.
-        self.env.depends_on(&resolved(path)?);
+        let file = resolved(path)?;
+        self.env.depends_on(&file);
         let version = self.ask(path, &["--version"])?;
+        self.env.note_version(&file, &version);
         Ok(Tool { path: path.to_path_buf(), version })
     }
 

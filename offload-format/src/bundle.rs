@@ -87,6 +87,45 @@ pub struct Image<'a> {
     pub bytes: &'a [u8],
 }
 
+/// What the table says of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Record<'a> {
+    /// For what the image is, as the file says it.
+    pub id: &'a str,
+    /// Where the image starts, in bytes from the start of the bundle.
+    pub offset: u64,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+/// Reads the table alone, from the first bytes of a bundle; what it says of the images is not compared with anything.
+/// Returns where the table ends as well.
+///
+/// # Errors
+/// [`ErrorKind::Magic`]; [`ErrorKind::Truncated`] for a table that is not inside `start`; [`ErrorKind::Text`];
+/// [`ErrorKind::TooMany`].
+pub fn table<'a>(start: &'a [u8], limits: &Limits) -> Result<(Vec<Record<'a>>, u64), Error> {
+    if !start.starts_with(&MAGIC) {
+        return Err(ErrorKind::Magic { what: "an offload bundle" }.into());
+    }
+    let count = limits.records(TABLE, bytes::u64_at(start, 24, TABLE)?)?;
+    // The number is a claim; the smallest table of so many entries has to fit before memory is taken for them.
+    bytes::range(start, HEADER_SIZE, count.saturating_mul(RECORD_SIZE), TABLE)?;
+    let mut records = Vec::with_capacity(usize::try_from(count).unwrap_or_default());
+    let mut at = HEADER_SIZE;
+    for _ in 0..count {
+        let record = bytes::range(start, at, RECORD_SIZE, TABLE)?;
+        let (offset, size) = (bytes::u64_at(record, 0, TABLE)?, bytes::u64_at(record, 8, TABLE)?);
+        let id_size = bytes::u64_at(record, 16, TABLE)?;
+        let id =
+            bytes::text_at(start, at.saturating_add(RECORD_SIZE), id_size, "an id of the offload bundle")?;
+        records.push(Record { id, offset, size });
+        at = at.saturating_add(RECORD_SIZE).saturating_add(id_size);
+    }
+    Ok((records, at))
+}
+
 /// Reads the bundle at the start of `input`; what lies behind it is not looked at.
 ///
 /// Entries may share their bytes, as equal images of two targets do.
@@ -96,33 +135,16 @@ pub struct Image<'a> {
 /// [`ErrorKind::Invalid`] for images that overlap the table or each other in part; [`ErrorKind::Text`] for an id that is
 /// not UTF-8; [`ErrorKind::TooMany`] over [`Limits::entries`].
 pub fn parse<'a>(input: &'a [u8], limits: &Limits) -> Result<Bundle<'a>, Error> {
-    if !input.starts_with(&MAGIC) {
-        return Err(ErrorKind::Magic { what: "an offload bundle" }.into());
-    }
-    let (entries, table_size) = entries(input, limits)?;
+    let (records, table_size) = table(input, limits)?;
+    let entry = |record: Record<'a>| {
+        let image = bytes::range(input, record.offset, record.size, IMAGE)?;
+        Ok(Entry { id: record.id, offset: record.offset, image })
+    };
+    let entries: Vec<Entry<'a>> = records.into_iter().map(entry).collect::<Result<_, Error>>()?;
     check_overlaps(&entries, table_size)?;
     let ends = entries.iter().map(|entry| entry.offset.saturating_add(entry.image.len() as u64));
     let size = ends.fold(table_size, u64::max);
     Ok(Bundle { entries, size })
-}
-
-/// Reads the table; returns where it ends as well.
-fn entries<'a>(input: &'a [u8], limits: &Limits) -> Result<(Vec<Entry<'a>>, u64), Error> {
-    let count = limits.records(TABLE, bytes::u64_at(input, 24, TABLE)?)?;
-    // The number is a claim; the smallest table of so many entries has to fit before memory is taken for them.
-    bytes::range(input, HEADER_SIZE, count.saturating_mul(RECORD_SIZE), TABLE)?;
-    let mut entries = Vec::with_capacity(usize::try_from(count).unwrap_or_default());
-    let mut at = HEADER_SIZE;
-    for _ in 0..count {
-        let record = bytes::range(input, at, RECORD_SIZE, TABLE)?;
-        let (offset, size) = (bytes::u64_at(record, 0, TABLE)?, bytes::u64_at(record, 8, TABLE)?);
-        let id_size = bytes::u64_at(record, 16, TABLE)?;
-        let id =
-            bytes::text_at(input, at.saturating_add(RECORD_SIZE), id_size, "an id of the offload bundle")?;
-        entries.push(Entry { id, offset, image: bytes::range(input, offset, size, IMAGE)? });
-        at = at.saturating_add(RECORD_SIZE).saturating_add(id_size);
-    }
-    Ok((entries, at))
 }
 
 fn check_overlaps(entries: &[Entry<'_>], table_size: u64) -> Result<(), Error> {

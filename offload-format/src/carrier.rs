@@ -1,6 +1,6 @@
 //! Where files carry device images: programs, libraries, objects and archives of every linker and tool chain.
 //!
-//! Nothing is decoded: the result is ranges of bytes, each with the [`Format`] that its first bytes tell. A container in
+//! Nothing is decoded: the result is ranges of bytes, each with the [`FileKind`] that its first bytes tell. A container in
 //! a section may be followed by others of its kind; its reader steps from one to the next by recorded sizes.
 //!
 //! | found | by |
@@ -11,6 +11,7 @@
 //! | HIP images outside of the file | wrappers that refer to `.rocm_kpack_ref` |
 //! | CUDA fatbins | the wrappers in `.nvFatBinSegment`, or `.nv_fatbin`; `__nv_relfatbin` |
 //! | SYCL device images | the records of a registration, both layouts, through relocations |
+//! | images in objects of clang's bundler | `__CLANG_OFFLOAD_BUNDLE__` and the target, where no record leads to them |
 //! | the same containers in a file without section headers | their first bytes and sizes that fit |
 //!
 //! ELF, COFF, PE, Mach-O (one or several architectures) and static archives are read. Pointers are followed in 64-bit
@@ -18,16 +19,16 @@
 //!
 //! ```
 //! use offload_format::Limits;
-//! use offload_format::carrier::{Format, find};
+//! use offload_format::carrier::{FileKind, find};
 //!
 //! let found = find(b"\x50\xed\x55\xba\x01\0\x10\0\0\0\0\0\0\0\0\0", &Limits::default())?;
-//! assert_eq!(found[0].format, Some(Format::CudaFatbin));
+//! assert_eq!(found[0].kind, Some(FileKind::CudaFatbin));
 //! # Ok::<(), offload_format::Error>(())
 //! ```
 
 mod archive;
 mod dynamic;
-mod format;
+mod kind;
 mod measure;
 mod relocatable;
 mod scan;
@@ -36,9 +37,9 @@ mod sycl;
 mod view;
 mod wrapper;
 
-pub use self::format::{Format, identify};
+pub use self::kind::FileKind;
 pub use self::sycl::SyclImage;
-use crate::limits::Budget;
+use crate::limits::{Budget, push};
 use crate::{Error, ErrorKind, Limits};
 
 /// A range that holds device images.
@@ -46,7 +47,7 @@ use crate::{Error, ErrorKind, Limits};
 #[non_exhaustive]
 pub struct Found<'a> {
     /// What the first bytes tell; `None` if they are of nothing known.
-    pub format: Option<Format>,
+    pub kind: Option<FileKind>,
     /// Where the range starts in the file.
     pub offset: u64,
     /// Its bytes.
@@ -117,11 +118,11 @@ impl<'a> Search<'a> {
     /// By the first bytes: a container, an archive, or a program.
     fn any(&mut self, bytes: &'a [u8], at: At<'a>) -> Result<(), Error> {
         self.budget.spend(bytes.len().max(64) as u64)?;
-        match identify(bytes) {
+        match FileKind::detect(bytes) {
             None => Ok(()),
-            Some(Format::Archive) => self.archive(bytes, at),
-            Some(Format::MachOUniversal) => self.universal(bytes, at),
-            Some(Format::Elf | Format::Coff | Format::Pe | Format::MachO) => self.object(bytes, at),
+            Some(FileKind::Archive) => self.archive(bytes, at),
+            Some(FileKind::MachOUniversal) => self.universal(bytes, at),
+            Some(FileKind::Elf | FileKind::Coff | FileKind::Pe | FileKind::MachO) => self.object(bytes, at),
             Some(_) => self.add(bytes, (0, bytes.len() as u64), Place::Whole, at),
         }
     }
@@ -145,14 +146,10 @@ impl<'a> Search<'a> {
         at: At<'a>,
     ) -> Result<(), Error> {
         let bytes = crate::bytes::range(file, offset, size, "device images")?;
-        let format = identify(bytes);
+        let kind = FileKind::detect(bytes);
         let offset = at.offset.saturating_add(offset);
         self.limits.records("the list of device images", self.found.len() as u64 + 1)?;
-        // Doubling would take more memory than small containers have bytes.
-        if self.found.len() == self.found.capacity() {
-            self.found.reserve_exact(self.found.len() / 4 + 8);
-        }
-        self.found.push(Found { format, offset, bytes, place, member: at.member });
+        push(&mut self.found, Found { kind, offset, bytes, place, member: at.member });
         Ok(())
     }
 }

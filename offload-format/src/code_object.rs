@@ -12,6 +12,7 @@
 
 mod argument;
 mod metadata;
+mod shape;
 mod target_id;
 
 use std::collections::BTreeSet;
@@ -91,7 +92,7 @@ pub fn info(image: &[u8]) -> Result<CodeObject, Error> {
     let metadata = metadata::read(&file)?;
     let target = target_id::read(&file, metadata.target.as_deref())?;
     let symbols = Symbols::read(&file)?;
-    let kernels = metadata.kernels.into_iter().map(|kernel| {
+    let kernels = metadata.kernels.0.into_iter().map(|kernel| {
         let has_descriptor = symbols.defined.contains(kernel.symbol.as_str());
         kernel.into_info(has_descriptor)
     });

@@ -66,6 +66,11 @@ impl<'a> Elf<'a> {
         Ok(Elf { image, header, table, sections, by_name, segments })
     }
 
+    /// The size of the file in bytes.
+    pub fn size(&self) -> u64 {
+        self.image.len() as u64
+    }
+
     /// The section with this name.
     pub fn section(&self, name: &str) -> Option<&Section<'a>> {
         self.sections.get(*self.by_name.get(name)?)

@@ -1,5 +1,7 @@
 //! zstd frames of foreign containers: exactly the declared bytes, or an error.
 
+use std::io::Read as _;
+
 use zstd::zstd_safe::{CParameter, DCtx, find_frame_compressed_size, get_frame_content_size};
 
 use crate::codec::zstd::{MAX_WINDOW_LOG, compressor, set, zstd_code as code, zstd_error as failed};
@@ -36,6 +38,25 @@ pub(crate) fn inflate(frame: &[u8], declared: u64) -> Result<Vec<u8>, Error> {
     }
 }
 
+/// The first `size` bytes of the content of the frame at the start of `input`, or all if it is smaller.
+pub(crate) fn start(input: &[u8], size: u64) -> Result<Vec<u8>, Error> {
+    let mut out = Vec::new();
+    decoder(input)?.take(size).read_to_end(&mut out).map_err(|error| failed(&error.to_string()))?;
+    Ok(out)
+}
+
+fn decoder(frame: &[u8]) -> Result<zstd::Decoder<'_, &[u8]>, Error> {
+    let mut decoder = zstd::Decoder::with_buffer(frame).map_err(|error| failed(&error.to_string()))?;
+    decoder.window_log_max(MAX_WINDOW_LOG).map_err(|error| failed(&error.to_string()))?;
+    Ok(decoder.single_frame())
+}
+
+/// The size of the content that the frame at the start of `input` records.
+#[cfg(feature = "contents")]
+pub(crate) fn content_size(input: &[u8]) -> Option<u64> {
+    get_frame_content_size(input).ok()?
+}
+
 fn check_start(input: &[u8]) -> Result<(), Error> {
     let descriptor = input.strip_prefix(&MAGIC).and_then(<[u8]>::first);
     let descriptor = descriptor.ok_or(ErrorKind::Magic { what: "a zstd frame" })?;
@@ -55,9 +76,7 @@ fn whole(frame: &[u8], size: u64) -> Result<Vec<u8>, Error> {
 }
 
 fn growing(frame: &[u8], declared: u64) -> Result<Vec<u8>, Error> {
-    let mut decoder = zstd::Decoder::with_buffer(frame).map_err(|error| failed(&error.to_string()))?;
-    decoder.window_log_max(MAX_WINDOW_LOG).map_err(|error| failed(&error.to_string()))?;
-    read_exactly(decoder.single_frame(), declared).map_err(|error| failed(&error.to_string()))?
+    read_exactly(decoder(frame)?, declared).map_err(|error| failed(&error.to_string()))?
 }
 
 /// Reads one byte more than is declared, so that what is longer is found and a checksum at the end is verified.
@@ -65,7 +84,6 @@ pub(crate) fn read_exactly(
     reader: impl std::io::Read,
     declared: u64,
 ) -> std::io::Result<Result<Vec<u8>, Error>> {
-    use std::io::Read as _;
     let mut out = Vec::new();
     reader.take(declared.saturating_add(1)).read_to_end(&mut out)?;
     let exact = out.len() as u64 == declared;

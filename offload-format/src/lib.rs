@@ -6,7 +6,8 @@
 //! - [`codec`]: compressing an image into a frame and back, verified;
 //! - behind features: [`packer`], which decides how images are stored; [`spirv`], [`zebin`], [`ptx`], [`cubin`], [`code_object`], LLVM's [`offload_binary`],
 //!   [`syclbin`], the containers of others: [`bundle`] and [`ccob`] (clang, HIP), [`fatbin`] (CUDA), [`ocloc`] (Intel),
-//!   and [`carrier`]: where programs and libraries carry images of any tool chain.
+//!   [`kpack`] (AMD), [`carrier`]: where programs and libraries carry images of any tool chain, [`contents`]: the images of any container,
+//!   and [`describe`]: the kernels of an image of any format.
 //!
 //! The crate does no I/O, reads no environment and starts no process; it holds no unsafe code and no input makes
 //! it panic. Sizes and offsets are `u64` and every sum of them is checked.
@@ -38,14 +39,22 @@ pub mod carrier;
 pub mod ccob;
 #[cfg(feature = "code-object")]
 pub mod code_object;
+#[cfg(feature = "contents")]
+pub mod contents;
 #[cfg(feature = "cubin")]
 pub mod cubin;
+#[cfg(feature = "describe")]
+pub mod describe;
 #[cfg(feature = "fatbin")]
 pub mod fatbin;
+#[cfg(feature = "kpack")]
+pub mod kpack;
 #[cfg(feature = "ocloc")]
 pub mod ocloc;
 #[cfg(feature = "offload-binary")]
 pub mod offload_binary;
+#[cfg(feature = "provenance")]
+pub mod provenance;
 #[cfg(feature = "ptx")]
 pub mod ptx;
 #[cfg(feature = "spirv")]
@@ -71,7 +80,7 @@ mod cuda;
 )]
 mod elf;
 mod error;
-#[cfg(any(feature = "ccob", feature = "fatbin", feature = "offload-binary"))]
+#[cfg(any(feature = "ccob", feature = "fatbin", feature = "kpack", feature = "offload-binary"))]
 #[cfg_attr(
     not(all(feature = "ccob", feature = "fatbin")),
     allow(dead_code, reason = "each format needs another part of it")
@@ -80,6 +89,8 @@ mod frame;
 mod hash;
 mod kind;
 mod limits;
+#[cfg(any(feature = "code-object", feature = "kpack"))]
+mod msgpack;
 mod register_file;
 mod target;
 mod variant;

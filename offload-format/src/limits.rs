@@ -110,3 +110,15 @@ impl Budget {
         Ok(())
     }
 }
+
+/// Appends `item`. A list that doubles would take more memory than small records have bytes.
+#[cfg_attr(
+    not(any(feature = "carrier", feature = "kpack")),
+    allow(dead_code, reason = "the formats behind features use it")
+)]
+pub(crate) fn push<T>(list: &mut Vec<T>, item: T) {
+    if list.len() == list.capacity() {
+        list.reserve_exact(list.len() / 4 + 8);
+    }
+    list.push(item);
+}

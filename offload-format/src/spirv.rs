@@ -4,10 +4,11 @@
 //! Instruction" and "Binary Form" (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html>).
 //!
 //! ```
+//! use offload_format::Limits;
 //! use offload_format::spirv::Module;
 //!
 //! let truncated = [0x03, 0x02, 0x23, 0x07, 0, 0, 1, 0];
-//! assert!(Module::parse(&truncated).is_err());
+//! assert!(Module::parse(&truncated, &Limits::default()).is_err());
 //! ```
 
 mod module;

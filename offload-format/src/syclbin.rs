@@ -20,6 +20,7 @@
 
 mod base64;
 mod draft;
+mod forms;
 mod hazard;
 mod names;
 mod property;
@@ -28,6 +29,7 @@ mod state;
 mod tables;
 mod write;
 
+pub use self::forms::Forms;
 pub use self::hazard::{Consequence, Hazard, Problem, hazards};
 pub use self::names::{NativeTarget, native_target};
 pub use self::property::{Property, PropertySets, PropertyValue};

@@ -12,10 +12,12 @@
 //! ```
 
 mod elf;
+mod notes;
 mod ze_info;
 
 use std::collections::BTreeMap;
 
+pub use self::notes::{Compatibility, compatibility};
 use crate::{Error, ErrorKind};
 
 /// What the compiler says about a kernel. `None`: this version of the compiler does not say.

@@ -8,7 +8,7 @@
     reason = "a test stops at the first surprise"
 )]
 
-use offload_format::carrier::{Format, Found, Place, find, identify};
+use offload_format::carrier::{FileKind, Found, Place, find};
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{NewImage, PackBuilder};
 use offload_format::{ErrorKind, Limits};
@@ -35,7 +35,7 @@ fn all(file: &[u8]) -> Vec<Found<'_>> {
     found
 }
 
-/// Place, format and the first bytes of each range, in the order of the names of places.
+/// Place, kind and the first bytes of each range, in the order of the names of places.
 fn shown(found: &[Found<'_>]) -> Vec<String> {
     let line = |it: &Found<'_>| {
         let place = match it.place {
@@ -47,8 +47,8 @@ fn shown(found: &[Found<'_>]) -> Vec<String> {
             Place::Bytes => "bytes".to_string(),
             _ => panic!("{it:?}"),
         };
-        let format = it.format.map_or("-".to_string(), |format| format.to_string());
-        format!("{place}: {format}")
+        let kind = it.kind.map_or("-".to_string(), |kind| kind.to_string());
+        format!("{place}: {kind}")
     };
     let mut lines: Vec<String> = found.iter().map(line).collect();
     lines.sort();
@@ -68,8 +68,8 @@ fn programs_and_libraries_with_relocations() {
         assert_eq!(shown(&found), expected, "{name}");
         let of =
             |place: &dyn Fn(&Found<'_>) -> bool| found.iter().find(|it| place(it)).unwrap().bytes.to_vec();
-        assert!(of(&|it| it.format == Some(Format::CudaFatbin)).starts_with(FATBIN));
-        assert!(of(&|it| it.format == Some(Format::ClangBundle)).ends_with(b"_hipcode"));
+        assert!(of(&|it| it.kind == Some(FileKind::CudaFatbin)).starts_with(FATBIN));
+        assert!(of(&|it| it.kind == Some(FileKind::ClangBundle)).ends_with(b"_hipcode"));
         assert!(of(&|it| matches!(it.place, Place::KpackReference { .. })).starts_with(b"\x82kpack"));
         let sycl = found.iter().filter_map(|it| match it.place {
             Place::Sycl(image) => Some((image.target, it.bytes)),
@@ -89,7 +89,7 @@ fn a_file_without_section_headers() {
     let expected = [&["bytes: CUDA fatbin", "bytes: clang offload bundle"][..], &SYCL].concat();
     assert_eq!(shown(&found), expected);
     assert_eq!(
-        found.iter().find(|it| it.format == Some(Format::CudaFatbin)).unwrap().bytes,
+        found.iter().find(|it| it.kind == Some(FileKind::CudaFatbin)).unwrap().bytes,
         &[FATBIN, b"\0"].concat()[..24]
     );
 }
@@ -131,7 +131,7 @@ fn members_of_an_archive() {
     assert_eq!(of("two.offload"), ["whole: OffloadBinary"]);
     assert_eq!(of("coff.obj"), [&SYCL[..], &WRAPPERS].concat());
     assert_eq!(found.len(), 7);
-    assert!(found.iter().filter(|it| it.format == Some(Format::OffloadBinary)).all(|it| it.bytes == TWO));
+    assert!(found.iter().filter(|it| it.kind == Some(FileKind::OffloadBinary)).all(|it| it.bytes == TWO));
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn packs_in_a_file_without_section_headers() {
     file.resize(file.len().next_multiple_of(8), 0);
     file.extend(&pack);
     let found = all(&file);
-    let packs: Vec<_> = found.iter().filter(|it| it.format == Some(Format::Pack)).collect();
+    let packs: Vec<_> = found.iter().filter(|it| it.kind == Some(FileKind::Pack)).collect();
     assert_eq!(packs.len(), 2);
     assert_eq!((packs[0].offset, packs[0].bytes), (first as u64, &pack[..]));
 }
@@ -186,7 +186,7 @@ fn limits_hold() {
 }
 
 #[test]
-fn every_format_is_known_by_its_first_bytes() {
+fn every_kind_is_known_by_its_first_bytes() {
     let elf = |machine: u16, kind: u16| {
         let mut header = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
         header.extend(kind.to_le_bytes());
@@ -195,44 +195,44 @@ fn every_format_is_known_by_its_first_bytes() {
         header
     };
     let archive = |name: &[u8]| [b"!<arch>\n", name, &[b' '; 60]].concat();
-    for (bytes, format) in [
-        (include_bytes!("data/sample-v1.pack").to_vec(), Format::Pack),
-        (include_bytes!("data/saxpy-reduce.spv").to_vec(), Format::SpirV),
-        (include_bytes!("data/saxpy-reduce.zebin").to_vec(), Format::Zebin),
-        (include_bytes!("data/saxpy-reduce-gfx90a.co").to_vec(), Format::AmdCodeObject),
-        (include_bytes!("data/device-12.9-sm_80.cubin").to_vec(), Format::Cubin),
-        (include_bytes!("data/device-clang.ptx").to_vec(), Format::Ptx),
-        (include_bytes!("data/device-nvcc.ptx").to_vec(), Format::Ptx),
-        (include_bytes!("data/triton-add.ptx").to_vec(), Format::Ptx),
-        (OBJECT.to_vec(), Format::Elf),
-        (COFF.to_vec(), Format::Coff),
-        (PE.to_vec(), Format::Pe),
-        (UNIVERSAL.to_vec(), Format::MachOUniversal),
-        (ARCHIVE.to_vec(), Format::Archive),
-        (TWO.to_vec(), Format::OffloadBinary),
-        (elf(0, 0xff04), Format::IntelOpenClElf),
-        (elf(62, 0xff04), Format::IntelOpenClElf),
-        (elf(0, 0xff12), Format::Zebin),
-        (elf(205, 1), Format::Zebin),
-        (archive(b"64.12.60.7/     "), Format::OclocArchive),
-        (archive(b"generic_ir/     "), Format::OclocArchive),
-        (archive(b"main.o/         "), Format::Archive),
-        (b"IBYS\x01\0\0\0".to_vec(), Format::Syclbin),
-        (b"CCOB\x02\0".to_vec(), Format::CompressedBundle),
-        (b"__CLANG_OFFLOAD_BUNDLE__".to_vec(), Format::ClangBundle),
-        (b"# __CLANG_OFFLOAD_BUNDLE____START__ host-x".to_vec(), Format::ClangBundleText),
-        (b"KPAK\x01\0\0\0".to_vec(), Format::Kpack),
-        (b"BC\xc0\xde".to_vec(), Format::LlvmBitcode),
-        (b"CTNI".to_vec(), Format::PatchTokens),
-        (b"\x78\x9c\x01".to_vec(), Format::Zlib),
-        (b"\n\n /* a */ // b\n.version 8.7".to_vec(), Format::Ptx),
-        (b"\xcf\xfa\xed\xfe".to_vec(), Format::MachO),
+    for (bytes, kind) in [
+        (include_bytes!("data/sample-v1.pack").to_vec(), FileKind::Pack),
+        (include_bytes!("data/saxpy-reduce.spv").to_vec(), FileKind::SpirV),
+        (include_bytes!("data/saxpy-reduce.zebin").to_vec(), FileKind::Zebin),
+        (include_bytes!("data/saxpy-reduce-gfx90a.co").to_vec(), FileKind::AmdCodeObject),
+        (include_bytes!("data/device-12.9-sm_80.cubin").to_vec(), FileKind::Cubin),
+        (include_bytes!("data/device-clang.ptx").to_vec(), FileKind::Ptx),
+        (include_bytes!("data/device-nvcc.ptx").to_vec(), FileKind::Ptx),
+        (include_bytes!("data/triton-add.ptx").to_vec(), FileKind::Ptx),
+        (OBJECT.to_vec(), FileKind::Elf),
+        (COFF.to_vec(), FileKind::Coff),
+        (PE.to_vec(), FileKind::Pe),
+        (UNIVERSAL.to_vec(), FileKind::MachOUniversal),
+        (ARCHIVE.to_vec(), FileKind::Archive),
+        (TWO.to_vec(), FileKind::OffloadBinary),
+        (elf(0, 0xff04), FileKind::IntelOpenClElf),
+        (elf(62, 0xff04), FileKind::IntelOpenClElf),
+        (elf(0, 0xff12), FileKind::Zebin),
+        (elf(205, 1), FileKind::Zebin),
+        (archive(b"64.12.60.7/     "), FileKind::OclocArchive),
+        (archive(b"generic_ir/     "), FileKind::OclocArchive),
+        (archive(b"main.o/         "), FileKind::Archive),
+        (b"IBYS\x01\0\0\0".to_vec(), FileKind::Syclbin),
+        (b"CCOB\x02\0".to_vec(), FileKind::CompressedBundle),
+        (b"__CLANG_OFFLOAD_BUNDLE__".to_vec(), FileKind::ClangBundle),
+        (b"# __CLANG_OFFLOAD_BUNDLE____START__ host-x".to_vec(), FileKind::ClangBundleText),
+        (b"KPAK\x01\0\0\0".to_vec(), FileKind::Kpack),
+        (b"BC\xc0\xde".to_vec(), FileKind::LlvmBitcode),
+        (b"CTNI".to_vec(), FileKind::PatchTokens),
+        (b"\x78\x9c\x01".to_vec(), FileKind::Zlib),
+        (b"\n\n /* a */ // b\n.version 8.7".to_vec(), FileKind::Ptx),
+        (b"\xcf\xfa\xed\xfe".to_vec(), FileKind::MachO),
     ] {
-        assert_eq!(identify(&bytes), Some(format), "{:02x?}", &bytes[..bytes.len().min(16)]);
+        assert_eq!(FileKind::detect(&bytes), Some(kind), "{:02x?}", &bytes[..bytes.len().min(16)]);
     }
     for nothing in [&b"// a comment"[..], b"/* open", b"\xca\xfe\xba\xbe\0\0\0\x34", b"\x64\x86", b"/", b"//"]
     {
-        assert_eq!(identify(nothing), None, "{nothing:?}");
+        assert_eq!(FileKind::detect(nothing), None, "{nothing:?}");
     }
 }
 
@@ -242,5 +242,5 @@ fn a_syclbin_is_told_from_other_images() {
     use offload_format::syclbin::{ImageKindNumber, Module, State, write};
     let module = Module::default().with_spirv(b"...").unwrap();
     let file = write(State::Executable, &[module], ImageKindNumber::ONEAPI_2025_3).unwrap();
-    assert_eq!(identify(&file), Some(Format::Syclbin));
+    assert_eq!(FileKind::detect(&file), Some(FileKind::Syclbin));
 }

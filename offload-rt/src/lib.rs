@@ -14,6 +14,7 @@
 //! |---|---|
 //! | `host` (default) | `host`: images for the program's own CPU run in this process, without a driver |
 //! | `opencl` | `opencl`: OpenCL devices; the library is opened at run time |
+//! | `syclbin` | `bundle`: SYCLBIN files become kernel bundles on OpenCL devices |
 //! | `cuda` | `cuda`: NVIDIA devices through CUDA's driver, which is opened at run time |
 //! | `archive` | images that were built with `compression = "archive"` can be read |
 //!
@@ -47,6 +48,8 @@
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "syclbin")]
+pub mod bundle;
 #[cfg(feature = "cuda")]
 #[allow(unsafe_code, reason = "calls the CUDA driver")]
 pub mod cuda;

@@ -5,8 +5,13 @@
 
 mod device;
 mod driver;
+#[cfg(feature = "syclbin")]
+mod online;
 mod program;
+mod queue;
 mod rebuild;
+#[cfg(feature = "syclbin")]
+mod traits;
 
 use opencl3::error_codes::{
     CL_PLATFORM_NOT_FOUND_KHR, ClError, DLOPEN_FUNCTION_NOT_AVAILABLE, DLOPEN_RUNTIME_LOAD_FAILED,
@@ -14,6 +19,8 @@ use opencl3::error_codes::{
 use opencl3::platform::get_platforms;
 
 pub(crate) use self::device::Handle;
+#[cfg(feature = "syclbin")]
+pub(crate) use self::online::{Built, Online};
 pub use self::program::ClProgram;
 use crate::device::Device;
 use crate::error::Error;

@@ -13,6 +13,11 @@ pub const TARGET_DIR_VAR: &str = "OFFLOAD_TEST_TARGET_DIR";
 /// Names the prefix (with `lib/`) of Intel's OpenCL runtime for CPUs.
 pub const INTEL_RUNTIME_VAR: &str = "OFFLOAD_TEST_INTEL_RT";
 
+/// Says which release of LLVM judges containers: 22, or an older one.
+pub const LLVM_VAR: &str = "OFFLOAD_INTEROP_LLVM";
+/// The release that judges where the variable does not say another.
+pub const LLVM: u32 = 22;
+
 /// Names the root of a CUDA toolkit, at least with `ptxas`; offload-build looks at it as well.
 pub const CUDA_VAR: &str = "CUDA_PATH";
 
@@ -39,6 +44,11 @@ pub fn fixture_target_dir() -> PathBuf {
 pub fn require(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     find_program(program, &path).or_else(|| skip(&format!("{program} is not installed")))
+}
+
+/// The release of LLVM whose tools judge containers.
+pub fn judging_llvm() -> u32 {
+    env::var(LLVM_VAR).ok().and_then(|release| release.parse().ok()).unwrap_or(LLVM)
 }
 
 /// Finds Intel's OpenCL runtime, or says that the calling test is skipped.

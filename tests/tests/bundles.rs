@@ -9,18 +9,25 @@
 
 mod support;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use offload_format::bundle::{self, BundleId, Image};
 use offload_format::ccob::{self, Container, Version};
-use offload_format::{AmdArch, Limits, ocloc};
+use offload_format::{AmdArch, Limits, carrier, ocloc};
+use offload_tests::judging_llvm;
 
 /// How many sets LLVM reads; `cargo xtask interop` raises it.
 const SETS: u64 = 60;
 const SETS_VAR: &str = "OFFLOAD_INTEROP_SETS";
+
+/// The release of LLVM that writes and reads version 3 of compressed bundles.
+const CCOB_V3: u32 = 22;
+
+/// Processors that are unknown to the bundler of LLVM 19, which then takes their names for a part of the triple.
+const SINCE_LLVM_20: [&str; 4] = ["gfx950", "gfx1153", "gfx1250", "gfx1251"];
 
 /// Images by id, in the order of the bundle.
 type Set = Vec<(String, Vec<u8>)>;
@@ -44,7 +51,8 @@ impl Random {
     fn set(&mut self) -> Set {
         let count = self.below(21) as usize;
         let host = (BundleId::HOST.to_string(), Vec::new());
-        let processors = AmdArch::known().take(count);
+        let known = |arch: &AmdArch| judging_llvm() >= 20 || !SINCE_LLVM_20.contains(&arch.processor());
+        let processors = AmdArch::known().filter(known).take(count);
         let images = processors.map(|arch| (BundleId::hip(arch.processor()).to_string(), self.image()));
         std::iter::once(host).chain(images).collect()
     }
@@ -78,14 +86,16 @@ fn sets() -> u64 {
 }
 
 fn llvm(tool: &str) -> Option<PathBuf> {
-    let found = ["", "/usr/lib/llvm-22/bin/"].into_iter().find_map(|dir| {
-        let names = [format!("{tool}-22"), tool.to_string()];
+    let release = judging_llvm();
+    let folder = format!("/usr/lib/llvm-{release}/bin/");
+    let found = ["", &folder].into_iter().find_map(|dir| {
+        let names = [format!("{tool}-{release}"), tool.to_string()];
         let path = std::env::var_os("PATH").unwrap_or_default();
         let dirs: Vec<PathBuf> =
             if dir.is_empty() { std::env::split_paths(&path).collect() } else { vec![dir.into()] };
         names.iter().flat_map(|name| dirs.iter().map(move |dir| dir.join(name))).find(|file| file.is_file())
     });
-    found.or_else(|| offload_tests::skip(&format!("{tool} of LLVM 22 is not installed")))
+    found.or_else(|| offload_tests::skip(&format!("{tool} of LLVM {release} is not installed")))
 }
 
 fn run(command: &mut Command) -> String {
@@ -111,6 +121,10 @@ fn extracted(dir: &Path, file: &[u8]) -> Option<Set> {
 
 #[test]
 fn llvm_extracts_what_we_write() {
+    // An older objdump does not look into the section.
+    if judging_llvm() < CCOB_V3 {
+        return;
+    }
     let mut images = 0;
     for seed in 0..sets() {
         let mut random = Random(seed);
@@ -128,19 +142,24 @@ fn llvm_extracts_what_we_write() {
         assert_eq!(shape(&found), shape(&set), "set {seed}");
         assert!(found == set, "set {seed}: other bytes");
     }
-    println!("{} sets, {images} images", sets());
+    println!("LLVM {}: {} sets, {images} images extracted", judging_llvm(), sets());
 }
 
 /// The bundler itself, where it is installed; `cargo xtask interop` installs it.
+fn bundler() -> Option<PathBuf> {
+    let wanted = std::env::var_os(SETS_VAR).is_some();
+    let name = format!("clang-offload-bundler-{}", judging_llvm());
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let there = std::env::split_paths(&path).any(|dir| dir.join(&name).is_file());
+    (wanted || there).then(|| llvm("clang-offload-bundler").expect("the bundler is installed"))
+}
+
 #[test]
 fn the_bundler_reads_and_writes_the_same() {
-    let wanted = std::env::var_os(SETS_VAR).is_some();
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let there = std::env::split_paths(&path).any(|dir| dir.join("clang-offload-bundler-22").is_file());
-    if !wanted && !there {
-        return;
-    }
-    let bundler = llvm("clang-offload-bundler").expect("the bundler is installed");
+    let Some(bundler) = bundler() else { return };
+    // Uncompressed, version 2 and version 3.
+    let known = if judging_llvm() < CCOB_V3 { 2 } else { 3 };
+    let (mut files, mut images) = (0, 0);
     for seed in 0..sets() {
         let mut random = Random(seed);
         let mut set = random.set();
@@ -151,23 +170,61 @@ fn the_bundler_reads_and_writes_the_same() {
         let dir = tempfile::tempdir().unwrap();
         let plain = bundle_of(&set, &mut random);
         let compressed = |version| ccob::write(&plain, version, 3).unwrap();
-        for file in [compressed(Version::V2), compressed(Version::V3), plain.clone()] {
-            fs::write(dir.path().join("ours"), &file).unwrap();
+        for file in [plain.clone(), compressed(Version::V2), compressed(Version::V3)].iter().take(known) {
+            fs::write(dir.path().join("ours"), file).unwrap();
             assert!(unbundled(&bundler, dir.path(), &set) == set, "set {seed}: the bundler reads ours");
         }
-        for version in ["", "2", "3"] {
+        for version in ["", "2", "3"].into_iter().take(known) {
             let theirs = bundled(&bundler, (dir.path(), version), (&set, &mut random));
             assert!(read(&theirs) == set, "set {seed}: we read the bundler's, version {version:?}");
+            files += 1;
         }
+        images += set.len();
     }
+    println!("LLVM {}: {} sets, {images} images bundled, {files} files each way", judging_llvm(), sets());
+}
+
+/// An object of the bundler has a section for each target.
+#[test]
+fn images_in_objects_of_the_bundler_are_found() {
+    // An older bundler needs llvm-objcopy beside it, and writes the same.
+    let Some(bundler) = bundler().filter(|_| judging_llvm() >= CCOB_V3) else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let data = support::root().join("offload-format/tests/data");
+    let code = ["saxpy-reduce-gfx90a.co", "device-gfx1100.co"].map(|name| data.join(name));
+    let host = data.join("carrier/elf.o");
+    let ids = ["hipv4-amdgcn-amd-amdhsa--gfx90a", "hipv4-amdgcn-amd-amdhsa--gfx1100"];
+    let mut command = Command::new(bundler);
+    command.args(["-type=o", "-output=fat.o"]).arg(format!("-targets={},{}", BundleId::HOST, ids.join(",")));
+    for file in std::iter::once(&host).chain(&code) {
+        command.arg(format!("-input={}", file.display()));
+    }
+    run(command.current_dir(dir.path()));
+    let file = fs::read(dir.path().join("fat.o")).unwrap();
+    let found = carrier::find(&file, &Limits::default()).unwrap();
+    for (id, code) in ids.iter().zip(&code) {
+        let section = format!("__CLANG_OFFLOAD_BUNDLE__{id}");
+        let image = found.iter().find(|it| it.place == carrier::Place::Section(section.as_bytes()));
+        let image = image.unwrap_or_else(|| panic!("{section} is not among {found:?}"));
+        assert_eq!(image.kind, Some(carrier::FileKind::AmdCodeObject));
+        assert!(image.bytes == fs::read(code).unwrap());
+    }
+}
+
+/// The bundler of LLVM 19 takes the environment twice if a `-` follows it.
+fn targets(ids: &[&str]) -> String {
+    let ids: Vec<&str> = ids.iter().map(|id| id.trim_end_matches('-')).collect();
+    format!("-targets={}", ids.join(","))
 }
 
 fn unbundled(bundler: &Path, dir: &Path, set: &Set) -> Set {
     let listed = run(Command::new(bundler).args(["-type=bc", "-input=ours", "-list"]).current_dir(dir));
     let ids: Vec<&str> = set.iter().map(|(id, _)| id.as_str()).collect();
-    assert_eq!(listed.lines().collect::<Vec<_>>(), ids);
+    // The list is in the order of a hash map.
+    assert_eq!(listed.lines().collect::<BTreeSet<_>>(), ids.iter().copied().collect());
+    assert_eq!(listed.lines().count(), ids.len());
     let mut command = Command::new(bundler);
-    command.args(["-type=bc", "-input=ours", "-unbundle"]).arg(format!("-targets={}", ids.join(",")));
+    command.args(["-type=bc", "-input=ours", "-unbundle"]).arg(targets(&ids));
     for number in 0..set.len() {
         command.arg(format!("-output=out{number}"));
     }
@@ -181,7 +238,7 @@ fn unbundled(bundler: &Path, dir: &Path, set: &Set) -> Set {
 fn bundled(bundler: &Path, (dir, version): (&Path, &str), (set, random): (&Set, &mut Random)) -> Vec<u8> {
     let ids: Vec<&str> = set.iter().map(|(id, _)| id.as_str()).collect();
     let mut command = Command::new(bundler);
-    command.args(["-type=bc", "-output=theirs"]).arg(format!("-targets={}", ids.join(",")));
+    command.args(["-type=bc", "-output=theirs"]).arg(targets(&ids));
     command.arg(format!("-bundle-align={}", [1, 64, 4096][random.below(3) as usize]));
     if !version.is_empty() {
         command.arg("-compress").env("COMPRESSED_BUNDLE_FORMAT_VERSION", version);

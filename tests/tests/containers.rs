@@ -1,6 +1,7 @@
 //! LLVM's tools read the OffloadBinary files that are written here, and what they write is read here.
 //!
-//! `OFFLOAD_INTEROP_SETS` says how many sets of images are made; `cargo xtask interop` makes 300.
+//! `OFFLOAD_INTEROP_SETS` says how many sets of images are made, `OFFLOAD_INTEROP_LLVM` which release of LLVM judges;
+//! `cargo xtask interop` makes 300 for each.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -15,17 +16,20 @@ use std::process::{Command, Output};
 
 use offload_format::offload_binary::{Binary, Entry, NewEntry, Version, parse, write};
 use offload_format::{ImageKind, Limits, OffloadKind};
+use offload_tests::judging_llvm;
 
 const SETS: u64 = 60;
 const LARGEST: u64 = 1 << 20;
 
-/// LLVM's names of kinds: on the packager's command line, and in objdump's list.
+/// LLVM's names of kinds: on the packager's command line, and in objdump's list. SYCL is known since LLVM 21.
 const PRODUCERS: [(OffloadKind, &str); 4] = [
     (OffloadKind::OpenMp, "openmp"),
     (OffloadKind::Cuda, "cuda"),
     (OffloadKind::Hip, "hip"),
     (OffloadKind::Sycl, "sycl"),
 ];
+/// The release of LLVM that gave HIP and SYCL other numbers.
+const RENUMBERED: u32 = 21;
 /// The packager takes the kind of an image from the ending of its file.
 const IMAGES: [(ImageKind, &str, &str); 5] = [
     (ImageKind::Object, "o", "elf"),
@@ -87,7 +91,9 @@ impl Image {
         if random.below(2) == 0 {
             strings.push(("note", "x".repeat(random.below(300) as usize)));
         }
-        Image { kind: random.of(&IMAGES), producer: random.of(&PRODUCERS), strings, bytes: random.bytes() }
+        let known = if judging_llvm() < RENUMBERED { 3 } else { 4 };
+        let producer = random.of(&PRODUCERS[..known]);
+        Image { kind: random.of(&IMAGES), producer, strings, bytes: random.bytes() }
     }
 
     fn entry(&self) -> NewEntry<'_> {
@@ -101,7 +107,10 @@ impl Image {
 
     /// As objdump shows it.
     fn listed(&self) -> [String; 4] {
-        [self.kind.2, self.string("arch"), self.string("triple"), self.producer.1].map(str::to_string)
+        // An older release does not know the number that is written since.
+        let unknown = self.producer.0 == OffloadKind::Hip && judging_llvm() < RENUMBERED;
+        let producer = if unknown { "none" } else { self.producer.1 };
+        [self.kind.2, self.string("arch"), self.string("triple"), producer].map(str::to_string)
     }
 }
 
@@ -113,8 +122,11 @@ struct Llvm {
 
 impl Llvm {
     fn find() -> Option<Llvm> {
-        let packager = offload_tests::require("llvm-offload-binary-22")?;
-        let objdump = offload_tests::require("llvm-objdump-22")?;
+        let release = judging_llvm();
+        // It got another name.
+        let packager = if release < 22 { "clang-offload-packager" } else { "llvm-offload-binary" };
+        let packager = offload_tests::require(&format!("{packager}-{release}"))?;
+        let objdump = offload_tests::require(&format!("llvm-objdump-{release}"))?;
         // objdump writes what it finds into the current directory: never the checkout.
         Some(Llvm { packager, objdump, dir: tempfile::tempdir().unwrap() })
     }
@@ -175,7 +187,6 @@ fn sets() -> u64 {
 
 fn same(read: &Entry<'_>, image: &Image) {
     assert_eq!(ImageKind::from_u16(read.image_kind), image.kind.0);
-    assert_eq!(read.offload_kind.since_llvm_21(), image.producer.0);
     assert!(read.image == image.bytes, "the bytes differ");
     for (key, value) in &image.strings {
         assert_eq!(read.text(key), Some(value.as_str()), "{key}");
@@ -209,17 +220,27 @@ fn llvm_reads_ours_and_we_read_llvm_s() {
         let binaries = parse(&theirs, &Limits::default()).unwrap();
         let read: Vec<Entry<'_>> = binaries.iter().flat_map(Binary::entries).collect();
         assert_eq!(read.len(), count, "set {seed}");
-        read.iter().zip(&images).for_each(|(read, image)| same(read, image));
+        for (read, image) in read.iter().zip(&images) {
+            same(read, image);
+            let (old, new) = (read.offload_kind.before_llvm_21(), read.offload_kind.since_llvm_21());
+            assert_eq!(if judging_llvm() < RENUMBERED { old } else { new }, image.producer.0);
+            if image.producer.0 == OffloadKind::Hip && image.string("triple").starts_with("amdgcn") {
+                assert_eq!(read.offload_kind.for_triple(read.text("triple")), OffloadKind::Hip);
+            }
+        }
 
         // Version 2, which LLVM 22 does not read, is read as version 1 is.
         let second = write(&entries, Version::V2).unwrap();
         let binaries = parse(&second, &Limits::default()).unwrap();
         assert_eq!(binaries[0].entries().count(), count);
-        binaries[0].entries().zip(&images).for_each(|(read, image)| same(&read, image));
+        for (read, image) in binaries[0].entries().zip(&images) {
+            same(&read, image);
+            assert_eq!(read.offload_kind.since_llvm_21(), image.producer.0);
+        }
         images_read += count as u64;
         bytes_read += images.iter().map(|image| image.bytes.len() as u64).sum::<u64>();
     }
-    println!("{} sets, {images_read} images, {bytes_read} bytes", sets());
+    println!("LLVM {}: {} sets, {images_read} images, {bytes_read} bytes", judging_llvm(), sets());
     assert!(images_read >= sets() * 5, "{images_read} images are too few");
 }
 

@@ -108,3 +108,58 @@ fn a_missing_compiler_is_named_with_the_remedy() {
     let text = project.fail();
     assert!(text.contains("nvcc was not found") && text.contains("hint: pip install"), "{text}");
 }
+
+/// A project of ready-made files, whose program writes the SYCLBIN of the build to the file that it is given.
+fn ready(build: &str) -> Project {
+    let project = Project::with_fake_tools("two-files");
+    project
+        .write("build.rs", &format!("fn main() {{ offload_build::Build::new(){build}.compile(\"two\"); }}"));
+    project.write("offload.toml", "targets = [\"spirv64\"]\n");
+    std::fs::write(project.path("kernels/k.spv"), sample("saxpy-reduce.spv")).unwrap();
+    project
+}
+
+#[test]
+fn a_syclbin_is_taken_for_its_spirv() {
+    let project = ready(".file(\"kernels/k.syclbin\")");
+    let spirv = sample("saxpy-reduce.spv");
+    let module = offload_format::syclbin::Module::default().with_spirv(&spirv).unwrap();
+    let state = offload_format::syclbin::State::Executable;
+    let file = |modules: &[_]| offload_format::syclbin::write(state, modules, Default::default()).unwrap();
+    std::fs::write(project.path("kernels/k.syclbin"), file(std::slice::from_ref(&module))).unwrap();
+    let expected = format!("spirv64 {} {} bytes", offload_format::Hash128::of(&spirv), spirv.len());
+    assert!(project.run(&[]).contains(&expected));
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    std::fs::write(project.path("kernels/k.syclbin"), file(&[module.clone(), module])).unwrap();
+    let text = project.fail();
+    assert!(text.contains("holds 2 modules, not one") && text.contains("hint: "), "{text}");
+}
+
+#[test]
+fn a_build_writes_a_syclbin_with_libraries() {
+    let project = ready(
+        ".file(\"kernels/k.spv\").syclbin(offload_build::SyclState::Object)\
+         .syclbin_library(\"kernels/i.spv\").syclbin_library(\"kernels/e.spv\")",
+    );
+    std::fs::write(project.path("kernels/i.spv"), sample("import.spv")).unwrap();
+    std::fs::write(project.path("kernels/e.spv"), sample("export.spv")).unwrap();
+    project.write(
+        "src/main.rs",
+        "fn main() { let path = std::env::args().nth(1).unwrap();\n\
+         std::fs::write(path, include_bytes!(concat!(env!(\"OUT_DIR\"), \"/two.syclbin\"))).unwrap(); }\n",
+    );
+    let to = project.path("out.syclbin");
+    project.run(&["--", to.to_str().unwrap()]);
+    let bytes = std::fs::read(&to).unwrap();
+    let file = offload_format::syclbin::parse(&bytes, &offload_format::Limits::default()).unwrap();
+    assert_eq!(file.state().unwrap(), offload_format::syclbin::State::Object);
+    let names = |index: usize| {
+        let module = &file.modules[index];
+        [module.kernels().collect::<Vec<_>>(), module.imported().collect(), module.exported().collect()]
+    };
+    assert_eq!(file.modules.len(), 3);
+    assert_eq!(names(0), [vec!["__sycl_kernel_saxpy", "__sycl_kernel_reduce"], vec![], vec![]]);
+    assert_eq!(names(1), [vec!["__sycl_kernel_calls"], vec!["elsewhere"], vec![]]);
+    assert_eq!(names(2), [vec![], vec![], vec!["elsewhere"]]);
+    assert_eq!(offload_format::syclbin::hazards(&file), []);
+}

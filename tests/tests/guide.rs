@@ -14,14 +14,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use support::Project;
-
-/// The code blocks of the README in this language.
-fn blocks(readme: &str, language: &str) -> Vec<String> {
-    let fence = format!("```{language}\n");
-    let blocks = readme.split(&fence).skip(1);
-    blocks.map(|rest| rest.split("```").next().unwrap().to_string()).collect()
-}
+use support::{Project, blocks};
 
 /// A project that has only what the guide says, with this checkout in place of the published crates.
 fn follow_the_guide() -> Project {

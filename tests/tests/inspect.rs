@@ -17,16 +17,7 @@ use support::Project;
 
 /// Runs `cargo offload` of this checkout.
 fn offload(dir: &Path, args: &[&str]) -> Output {
-    let manifest = support::root().join("Cargo.toml");
-    Command::new(env!("CARGO"))
-        .args(["run", "--quiet", "--offline", "-p", "cargo-offload", "--manifest-path"])
-        .arg(manifest)
-        .args(["--", "offload"])
-        .args(args)
-        .current_dir(dir)
-        .env("CARGO_TARGET_DIR", offload_tests::fixture_target_dir())
-        .output()
-        .unwrap()
+    Command::new(support::cargo_offload()).arg("offload").args(args).current_dir(dir).output().unwrap()
 }
 
 fn text(output: &Output) -> String {
@@ -85,4 +76,24 @@ fn verify_names_a_crate_that_nobody_mentions() {
     let output = offload(&project.path(""), &args);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     assert!(inspect(&program).contains("kern-forgotten"));
+}
+
+#[test]
+fn machine_code_of_one_kernel_is_shown() {
+    let data = support::root().join("offload-format/tests/data");
+    let asm = |file: &str, kernel: &str| {
+        let output = offload(&data, &["asm", file, kernel]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+        text(&output)
+    };
+    if offload_tests::require("llvm-objdump-22").is_some() {
+        let code = asm("saxpy-reduce-gfx90a.co", "saxpy");
+        assert!(code.contains("<saxpy>:") && code.contains("s_endpgm"), "{code}");
+        assert!(!code.contains("<reduce>:") && !code.contains("file format"), "{code}");
+    }
+    if offload_tests::require("spirv-dis").is_some() {
+        let code = asm("saxpy-reduce.spv", "saxpy");
+        assert!(code.contains("%saxpy = OpFunction") && code.contains(" fma "), "{code}");
+        assert!(!code.contains("%reduce = OpFunction"), "{code}");
+    }
 }

@@ -214,7 +214,7 @@ fn crates_depend_in_one_direction() {
         ("offload-format", &[]),
         ("offload-build", &["offload-format"]),
         ("offload-rt", &["offload-format"]),
-        ("cargo-offload", &["offload-format", "offload-build"]),
+        ("cargo-offload", &["offload-format", "offload-build", "offload-rt"]),
         ("example-app", &["offload-rt", "offload-build"]),
     ];
     let packages = packages();

@@ -1,4 +1,6 @@
-//! `verify`: every image decodes to the bytes that were packed, and every crate with kernels is linked.
+//! `verify`: every image decodes to the bytes that were packed, and every crate with kernels is linked; a SYCLBIN is what runtimes take.
+
+mod syclbin;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -6,6 +8,7 @@ use std::path::Path;
 use offload_format::pack::Pack;
 use serde::Serialize;
 
+use crate::artifact;
 use crate::beside;
 use crate::carrier::{Carrier, FoundPack};
 use crate::cli;
@@ -13,6 +16,7 @@ use crate::error::Result;
 use crate::exit::ExitStatus;
 use crate::graph::{self, RootPackage};
 use crate::output::Output;
+use crate::syclbins;
 
 #[derive(Debug, Serialize)]
 struct Verified<'a> {
@@ -38,13 +42,25 @@ struct Summary {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Verify) -> Result<ExitStatus> {
-    let carrier = Carrier::open(&args.path)?;
+    let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
     let mut summary = Summary { reason: "summary", images: 0, problems: 0 };
+    let syclbins = syclbins::find(&path)?;
+    syclbins.iter().try_for_each(|file| syclbin::verify(output, file, &mut summary))?;
+    let carrier = match Carrier::open(&path) {
+        Ok(carrier) => carrier,
+        // A file with the one needs nothing of the other.
+        Err(_) if !syclbins.is_empty() => return finish(output, &summary),
+        Err(error) => return Err(error),
+    };
     verify_images(output, &carrier, &mut summary)?;
-    verify_beside(output, &args.path, (&carrier, &mut summary))?;
-    verify_graph(output, args, &carrier, &mut summary)?;
+    verify_beside(output, &path, (&carrier, &mut summary))?;
+    verify_graph(output, (&path, &args.cargo.project), (&carrier, &mut summary))?;
+    finish(output, &summary)
+}
+
+fn finish(output: &Output, summary: &Summary) -> Result<ExitStatus> {
     let text = format!("{} images verified, {} problems", summary.images, summary.problems);
-    output.message(&summary, &text)?;
+    output.message(summary, &text)?;
     Ok(if summary.problems == 0 { ExitStatus::Success } else { ExitStatus::CheckFailed })
 }
 
@@ -108,13 +124,16 @@ fn verify_beside(output: &Output, path: &Path, (carrier, summary): (&Carrier, &m
     Ok(())
 }
 
-fn verify_graph(output: &Output, args: &cli::Verify, carrier: &Carrier, summary: &mut Summary) -> Result<()> {
-    let root = args.package.as_deref().map_or(RootPackage::OfFile(&args.path), RootPackage::Named);
-    let asked_for = args.package.is_some() || args.manifest_path.is_some();
-    let wanted = match graph::packages_with_kernels(args.manifest_path.as_deref(), root) {
+fn verify_graph(
+    output: &Output,
+    (path, project): (&Path, &cli::Project),
+    (carrier, summary): (&Carrier, &mut Summary),
+) -> Result<()> {
+    let root = project.package.as_deref().map_or(RootPackage::OfFile(path), RootPackage::Named);
+    let wanted = match graph::packages_with_kernels(project, root) {
         Ok(wanted) => wanted,
         // Without a word about a project, a file stands for itself.
-        Err(error) if !asked_for && graph::is_usage(&error) => return Ok(()),
+        Err(error) if !project.is_named() && graph::is_usage(&error) => return Ok(()),
         Err(error) => return Err(error),
     };
     let linked: BTreeSet<String> =

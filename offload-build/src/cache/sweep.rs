@@ -22,11 +22,11 @@ const TAG_TEXT: &str = "Signature: 8a477f597d28d172789f06886806bc55\n\
 
 /// Something of the cache that may go.
 #[derive(Debug)]
-struct Entry {
+pub(super) struct Entry {
     /// First, so that entries sort by time; the path breaks ties.
-    unused: Duration,
-    path: PathBuf,
-    size: u64,
+    pub(super) unused: Duration,
+    pub(super) path: PathBuf,
+    pub(super) size: u64,
 }
 
 /// Marks a directory as ours, so that a later release dares to remove it.
@@ -66,7 +66,7 @@ fn sweep(dir: &Path, limits: &Limits, now: SystemTime) {
 }
 
 /// The entries of all shards. Unfinished files of killed builds go at once.
-fn entries(dir: &Path, now: SystemTime) -> Vec<Entry> {
+pub(super) fn entries(dir: &Path, now: SystemTime) -> Vec<Entry> {
     let mut entries = Vec::new();
     for shard in list(dir).filter(|(path, data)| data.is_dir() && is_shard(path)).map(|(path, _)| path) {
         for (path, data) in list(&shard).filter(|(_, data)| data.is_file()) {
@@ -94,12 +94,17 @@ fn remove_scratch(dir: &Path, now: SystemTime) {
 fn remove_releases(dir: &Path, age: Duration, now: SystemTime) {
     // A cache in `OUT_DIR` has no other releases beside it.
     let Some(parent) = dir.parent().filter(|_| dir.ends_with(VERSION)) else { return };
-    for (path, data) in list(parent).filter(|(path, data)| data.is_dir() && has_prefix(path, "v")) {
-        let ours = fs::read_to_string(path.join(TAG)).is_ok_and(|text| text == TAG_TEXT);
-        if path != dir && ours && unused(&data, now).is_some_and(|unused| unused > age) {
+    for (path, data) in releases(parent) {
+        if path != dir && unused(&data, now).is_some_and(|unused| unused > age) {
             let _ = fs::remove_dir_all(&path);
         }
     }
+}
+
+/// The caches of all releases in `dir`; directories of others are left alone.
+pub(super) fn releases(dir: &Path) -> impl Iterator<Item = (PathBuf, Metadata)> {
+    let ours = |path: &Path| fs::read_to_string(path.join(TAG)).is_ok_and(|text| text == TAG_TEXT);
+    list(dir).filter(move |(path, data)| data.is_dir() && has_prefix(path, "v") && ours(path))
 }
 
 /// What is in `dir`, links not followed. What cannot be listed is left alone.

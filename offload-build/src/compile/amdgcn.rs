@@ -1,6 +1,6 @@
 //! `amdgcn:gfxNNN`: an AMD code object by LLVM's back end and lld.
 
-use offload_format::{AmdArch, Target, code_object};
+use offload_format::{AmdArch, Target, describe as read};
 
 use super::action::{Arg, Step, texts};
 use super::gpu::{Backend, Vendor};
@@ -16,7 +16,7 @@ const SHIM: &str = concat!(include_str!("libclc_shim.cl"), include_str!("amdgcn_
 /// What HIP C++ needs of HIP's headers.
 const HIP_HEADER: &str = include_str!("hip_shim.h");
 /// libclc's file for AMD until release 22, and its directory since.
-const LIBCLC: [&str; 2] = ["amdgcn-amd-amdhsa.bc", "amdgcn-amd-amdhsa-llvm"];
+pub(crate) const LIBCLC: [&str; 2] = ["amdgcn-amd-amdhsa.bc", "amdgcn-amd-amdhsa-llvm"];
 
 /// An old processor: its front end is like that of all later ones but the latest.
 const COMMON: &str = "gfx900";
@@ -25,10 +25,10 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: &AmdArch) ->
     let named = |error: Error| error.context(format!("target `amdgcn:{arch}`"));
     let raw = code_object(session, unit, arch).map_err(named)?;
     let mut image = unit.image(session, Target::Amdgcn(arch.clone()));
-    let described = code_object::info(&raw.read()?).map_err(|error| named(error.into()))?;
+    let described = read::code_object(&raw.read()?).map_err(|error| named(error.into()))?;
     for kernel in &mut image.kernels {
         if let Some(info) = described.kernels.iter().find(|info| info.name == kernel.name) {
-            *kernel = describe::with_resources(kernel, describe::code_object_resources(info));
+            *kernel = describe::with_resources(kernel, info.clone());
         }
     }
     Ok(Compiled { image, raw })

@@ -7,7 +7,8 @@ use object::read::archive::ArchiveFile;
 use object::read::{Object, ObjectSection, ObjectSymbol};
 use offload_format::ptx::Ptx;
 use offload_format::{
-    AmdArch, Aspects, code_object as code_object_format, cubin as cubin_format, spirv as spirv_format, zebin,
+    AmdArch, Aspects, Limits, code_object as code_object_format, cubin as cubin_format,
+    spirv as spirv_format, zebin,
 };
 
 use super::Session;
@@ -35,7 +36,7 @@ fn starts_with(bytes: &[u8], magic: &[u8], what: &str) -> Result<()> {
 
 /// A SPIR-V module with exactly these kernels and no import.
 pub(super) fn spirv(bytes: &[u8], kernels: &[&str]) -> Result<()> {
-    let module = spirv_format::Module::parse(bytes)?;
+    let module = spirv_format::Module::parse(bytes, &Limits::default())?;
     expect_kernels(module.kernels().iter().map(|entry| entry.name.as_str()), kernels)?;
     match module.imports().first() {
         None => Ok(()),
@@ -46,7 +47,7 @@ pub(super) fn spirv(bytes: &[u8], kernels: &[&str]) -> Result<()> {
 /// What the module needs of a device, by its capabilities
 /// (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Capability>).
 pub(super) fn spirv_aspects(bytes: &[u8]) -> Result<Aspects> {
-    Ok(spirv_format::Module::parse(bytes)?.aspects())
+    Ok(spirv_format::Module::parse(bytes, &Limits::default())?.aspects())
 }
 
 /// The validator of the SPIR-V tools, where it is installed: the back end does not check its own output.

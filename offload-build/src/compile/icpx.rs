@@ -22,13 +22,18 @@ pub(super) fn compile(session: &Session<'_>, target: &Target) -> Result<Compiled
     ready::from_spirv(session, target, module)
 }
 
-/// The one SPIR-V module of the SYCLBIN.
+/// What the compiler makes.
 fn spirv(session: &Session<'_>) -> Result<Blob> {
     let icpx = session.finder.icpx()?;
     let input = Some(foreign::translation_unit(session)?);
     let action = FrontEnd { name: "icpx", tool: &icpx, args: args(session), input };
     let (file, said) = session.front_end_said(&action)?;
     session.env.warn(&warnings_of(&said));
+    only_ir(session, &file)
+}
+
+/// The one SPIR-V module of a SYCLBIN.
+pub(super) fn only_ir(session: &Session<'_>, file: &Blob) -> Result<Blob> {
     let key = KeyBuilder::new("SPIR-V of a SYCLBIN").part(&file.hash.0).finish();
     session.cache.get_or(key, || {
         let content = file.read()?;
@@ -38,18 +43,18 @@ fn spirv(session: &Session<'_>) -> Result<Blob> {
         match modules.as_slice() {
             [only] => Ok(only.to_vec()),
             several => Err(Error::new(format!("the SYCLBIN holds {} modules, not one", several.len()))
-                .hint("write `-fsycl-device-code-split=off` among the flags")),
+                .hint("have its compiler not split it: `-fsycl-device-code-split=off`")),
         }
     })
 }
 
-fn taken_by(module: &Blob, version: SpirvVersion) -> Result<()> {
-    let found = offload_format::spirv::Module::parse(&module.read()?)?.version();
+pub(super) fn taken_by(module: &Blob, version: SpirvVersion) -> Result<()> {
+    let found = offload_format::spirv::Module::parse(&module.read()?, &Limits::default())?.version();
     if found <= version.word() {
         return Ok(());
     }
     let minor = found >> 8 & 0xff;
-    Err(Error::new(format!("icpx wrote SPIR-V 1.{minor}"))
+    Err(Error::new(format!("the SYCLBIN has SPIR-V 1.{minor}"))
         .hint(format!("add the target `spirv64:v1.{minor}`")))
 }
 

@@ -22,7 +22,7 @@ const SHIM_WITH_LIBDEVICE: &str = concat!(
     include_str!("nvptx_libdevice.cl")
 );
 /// libclc's file for NVIDIA until release 22, and its directory since.
-const LIBCLC: [&str; 2] = ["nvptx64--nvidiacl.bc", "nvptx64-nvidia-cuda"];
+pub(crate) const LIBCLC: [&str; 2] = ["nvptx64--nvidiacl.bc", "nvptx64-nvidia-cuda"];
 
 pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, sm: &SmArch) -> Result<Compiled> {
     let raw = ptx(session, unit, sm)?;

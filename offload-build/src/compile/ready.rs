@@ -7,14 +7,15 @@ mod files;
 
 use std::path::Path;
 
+use offload_format::describe::Description;
 use offload_format::pack::KernelInfo;
-use offload_format::{IntelArch, RegisterFile, SmArch, SpirvVersion, Target, spirv};
+use offload_format::{IntelArch, Limits, RegisterFile, SmArch, SpirvVersion, Target, spirv};
 
 pub(crate) use self::files::Files;
 use super::action::{Arg, Step};
-use super::describe::{self, Described};
+use super::describe;
 use super::unit::Unit;
-use super::{Compiled, Session, cubin as ptxas_cubin, intel};
+use super::{Compiled, Session, cubin as ptxas_cubin, icpx, intel};
 use crate::cache::Blob;
 use crate::error::{Error, Result};
 use crate::report;
@@ -40,16 +41,16 @@ pub(super) fn from_spirv(session: &Session<'_>, target: &Target, module: Blob) -
 fn finish(session: &Session<'_>, target: &Target, (raw, said): (Blob, String)) -> Result<Compiled> {
     let named = |error: Error| error.context(format!("target `{target}`"));
     let described = |content: &[u8]| described(target, (content, &said)).map_err(named);
-    let Described { format_version, aspects, kernels } =
+    let Description { format_version, aspects, kernels, .. } =
         session.workshop.files.with_content(&raw, described)?;
     Ok(Compiled { image: image(session, target, (format_version, kernels, aspects)), raw })
 }
 
 /// The record of an image, from its bytes and from what the tool that made it said.
-fn described(target: &Target, (content, said): (&[u8], &str)) -> Result<Described> {
+fn described(target: &Target, (content, said): (&[u8], &str)) -> Result<Description> {
     let mut described = match content.starts_with(b"!<arch>") {
         // Members are read when ocloc made them; here they are taken as they are.
-        true => Described::default(),
+        true => Description::default(),
         false => describe::image(target, content)?,
     };
     match target {
@@ -118,7 +119,17 @@ fn spirv_file(session: &Session<'_>, version: Option<SpirvVersion>) -> Result<Bl
         let word: Option<u32> = word.parse().ok();
         version.is_none_or(|version| word.is_some_and(|word| word <= version.word()))
     };
-    one(session, Language::Spirv, fits)?.ok_or_else(|| missing(session))
+    match one(session, Language::Spirv, fits)? {
+        Some(file) => Ok(file),
+        None => ir_of_syclbin(session, version),
+    }
+}
+
+fn ir_of_syclbin(session: &Session<'_>, version: Option<SpirvVersion>) -> Result<Blob> {
+    let file = one(session, Language::Syclbin, |_| true)?.ok_or_else(|| missing(session))?;
+    let module = icpx::only_ir(session, &file)?;
+    version.map_or(Ok(()), |version| icpx::taken_by(&module, version))?;
+    Ok(module)
 }
 
 fn ptx_file(session: &Session<'_>, sm: &SmArch) -> Result<Blob> {
@@ -159,7 +170,7 @@ fn native(session: &Session<'_>, arch: &IntelArch, module: &Blob) -> Result<(Blo
     session.env.depends_on(&ocloc.path);
     let args: Vec<Arg> = intel::args(arch, RegisterFile::Default);
     let step = Step { name: "ocloc", tool: &ocloc, args, inputs: vec![(module, ".spv")], files: vec![] };
-    let wanted = spirv::Module::parse(&module.read()?)?
+    let wanted = spirv::Module::parse(&module.read()?, &Limits::default())?
         .kernels()
         .iter()
         .map(|entry| entry.name.clone())

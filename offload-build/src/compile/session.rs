@@ -6,10 +6,12 @@ use super::Sources;
 use super::action::Done;
 use super::ready::Files;
 use crate::cache::Cache;
+use crate::config;
 use crate::env::CargoEnv;
 use crate::error::Result;
 use crate::flight::Flights;
 use crate::jobs::Jobs;
+use crate::progress::Progress;
 use crate::tool::{Runner, Tool};
 use crate::toolchain::{Finder, Llvm};
 
@@ -22,6 +24,9 @@ pub(crate) struct Workshop<'a> {
     pub(crate) runner: &'a Runner<'a>,
     pub(crate) finder: &'a Finder<'a>,
     pub(crate) flights: &'a Flights,
+    pub(crate) progress: Progress,
+    /// When vendored images are used.
+    pub(crate) vendored: config::Vendored,
     pub(super) front_ends: Done,
     llvm: OnceLock<Llvm>,
     spirv_val: OnceLock<Option<Tool>>,
@@ -41,7 +46,7 @@ pub(crate) struct Session<'a> {
 }
 
 impl<'a> Workshop<'a> {
-    pub(crate) fn new(finder: &'a Finder<'a>, jobs: &'a Jobs) -> Workshop<'a> {
+    pub(crate) fn new(finder: &'a Finder<'a>, jobs: &'a Jobs, vendored: config::Vendored) -> Workshop<'a> {
         let &Finder { env, cache, runner, flights, .. } = finder;
         Workshop {
             env,
@@ -50,6 +55,8 @@ impl<'a> Workshop<'a> {
             runner,
             finder,
             flights,
+            progress: Progress::of(env),
+            vendored,
             front_ends: Done::default(),
             llvm: OnceLock::new(),
             spirv_val: OnceLock::new(),

@@ -5,16 +5,24 @@
 use offload_format::{Target, code_object};
 
 use super::action::{Arg, Step, texts};
+use super::supply::Results;
 use super::{Compiled, Session};
 use crate::cache::Blob;
 use crate::error::{Error, Result};
 
-/// The bytes of `compiled`, stripped if that was asked for and it is code for AMD.
-pub(super) fn stripped(session: &Session<'_>, compiled: &Compiled) -> Result<Blob> {
-    let Target::Amdgcn(_) = compiled.image.target else { return Ok(compiled.raw.clone()) };
+/// What was compiled, with the images for AMD stripped if that was asked for.
+pub(super) fn all(session: &Session<'_>, results: Results) -> Results {
     if session.sources.options.strip != Some(true) {
-        return Ok(compiled.raw.clone());
+        return results;
     }
+    let one = |compiled: Compiled| Ok(Compiled { raw: stripped(session, &compiled)?, ..compiled });
+    let each = |result: Result<Vec<Compiled>>| result?.into_iter().map(one).collect();
+    results.into_iter().map(each).collect()
+}
+
+/// The bytes of `compiled`, stripped if it is code for AMD.
+fn stripped(session: &Session<'_>, compiled: &Compiled) -> Result<Blob> {
+    let Target::Amdgcn(_) = compiled.image.target else { return Ok(compiled.raw.clone()) };
     let named = |error: Error| error.context(format!("target `{}`", compiled.image.target));
     let tool = session.finder.paired(session.llvm()?, "llvm-strip", "OFFLOAD_STRIP")?;
     let before = code_object::info(&compiled.raw.read()?).map_err(|error| named(error.into()))?;

@@ -15,7 +15,7 @@ enum System {
 }
 
 pub(super) fn llvm() -> String {
-    install([
+    without_root([
         "apt install clang-22 lld-22 llvm-22",
         "dnf install clang lld llvm",
         "pacman -S clang lld llvm",
@@ -24,7 +24,7 @@ pub(super) fn llvm() -> String {
 }
 
 pub(super) fn ocloc() -> String {
-    let text = install([
+    let text = without_root([
         "apt install intel-opencl-icd (Debian 12) or intel-ocloc (Ubuntu 24.04 and later, Debian sid)",
         "dnf install intel-ocloc",
         "pacman -S intel-compute-runtime",
@@ -34,11 +34,20 @@ pub(super) fn ocloc() -> String {
 }
 
 pub(super) fn pocl() -> String {
-    install(["apt install pocl-opencl-icd", "dnf install pocl", "pacman -S pocl", "brew install pocl"])
+    without_root(["apt install pocl-opencl-icd", "dnf install pocl", "pacman -S pocl", "brew install pocl"])
 }
 
-pub(super) fn ptxas() -> String {
+pub(crate) fn ptxas() -> String {
     "pip install --target DIR nvidia-cuda-nvcc-cu12 and set CUDA_PATH to DIR/nvidia/cuda_nvcc, or set CUDA_PATH to an installed CUDA toolkit; or embed PTX alone (`nvptx:` targets), which the driver compiles".to_string()
+}
+
+pub(crate) fn spirv_val() -> String {
+    without_root([
+        "apt install spirv-tools",
+        "dnf install spirv-tools",
+        "pacman -S spirv-tools",
+        "brew install spirv-tools",
+    ])
 }
 
 pub(super) fn nvcc() -> String {
@@ -65,12 +74,35 @@ pub(super) fn cuda_sdk() -> String {
 }
 
 pub(super) fn libclc() -> String {
-    install([
+    without_root([
         "apt install libclc-22",
         "dnf install libclc",
         "pacman -S libclc",
         "nothing: brew has no libclc",
     ])
+}
+
+pub(super) fn nvdisasm() -> String {
+    "pip install --target DIR nvidia-cuda-nvdisasm and set CUDA_PATH to DIR/nvidia/cu13, or set CUDA_PATH to an installed CUDA toolkit".to_string()
+}
+
+pub(super) fn spirv_tools() -> String {
+    install([
+        "apt install spirv-tools",
+        "dnf install spirv-tools",
+        "pacman -S spirv-tools",
+        "brew install spirv-tools",
+    ])
+}
+
+/// As [`install`], for what this project's own installer brings too.
+fn without_root(commands: [&str; 4]) -> String {
+    match system() {
+        System::Debian => {
+            format!("{}; or, without root, `cargo offload toolchain install`", install(commands))
+        }
+        _ => install(commands),
+    }
 }
 
 fn install([debian, fedora, arch, macos]: [&str; 4]) -> String {

@@ -22,7 +22,9 @@ impl Candidates {
         let prefixes =
             (MIN_LLVM..=MAX_LLVM).rev().map(|major| PathBuf::from(format!("/usr/lib/llvm-{major}/bin")));
         let others = ["/opt/homebrew/opt/llvm/bin", "/usr/local/opt/llvm/bin"].map(PathBuf::from);
-        let known = prefixes.chain(others).map(|dir| dir.join("clang")).collect();
+        let ours =
+            (MIN_LLVM..=MAX_LLVM).rev().filter_map(|major| own(env, &format!("usr/lib/llvm-{major}/bin")));
+        let known = prefixes.chain(others).chain(ours).map(|dir| dir.join("clang")).collect();
         Candidates::look(env, "OFFLOAD_CLANG", &names, known)
             .described(format!("clang, clang-{MAX_LLVM} to clang-{MIN_LLVM} in PATH, /usr/lib/llvm-*/bin"))
     }
@@ -40,8 +42,19 @@ impl Candidates {
         candidates
     }
 
+    /// LLVM's disassembler, the newest first: an older one does not know newer processors.
+    pub(super) fn objdump(env: &CargoEnv) -> Candidates {
+        let name = "llvm-objdump";
+        let versions = (MIN_LLVM..=MAX_LLVM).rev();
+        let names = versions.clone().map(|major| format!("{name}-{major}")).chain([name.to_string()]);
+        let known = versions.map(|major| PathBuf::from(format!("/usr/lib/llvm-{major}/bin")).join(name));
+        Candidates::look(env, "OFFLOAD_OBJDUMP", &names.collect::<Vec<_>>(), known.collect())
+            .described(format!("{name}, {name}-{MAX_LLVM} to {name}-{MIN_LLVM} in PATH, /usr/lib/llvm-*/bin"))
+    }
+
     pub(super) fn named(env: &CargoEnv, name: &'static str, variable: &'static str) -> Candidates {
-        let known = vec![Path::new("/usr/bin").join(name), Path::new("/usr/local/bin").join(name)];
+        let dirs = ["/usr/bin", "/usr/local/bin"].map(PathBuf::from).into_iter().chain(own(env, "usr/bin"));
+        let known = dirs.map(|dir| dir.join(name)).collect();
         Candidates::look(env, variable, &[name.to_string()], known)
             .described(format!("{name} in PATH, /usr/bin"))
     }
@@ -100,6 +113,7 @@ impl Candidates {
             let dirs = ["/usr/lib/clc", "/usr/share/clc", "/usr/lib64/clc", "/usr/local/share/clc"];
             candidates.push_all([llvm.resource_dir.join("lib").join(new).join("libclc.bc")]);
             candidates.push_all(dirs.iter().map(|dir| Path::new(dir).join(old)));
+            candidates.push_all(own(env, "usr/lib/clc").map(|dir| dir.join(old)));
             candidates.looked_for =
                 vec![format!("{old} in {}, lib/{new}/libclc.bc of clang", dirs.join(", "))];
         }
@@ -108,7 +122,8 @@ impl Candidates {
 
     pub(super) fn pocl(env: &CargoEnv) -> Candidates {
         let known = ["/usr/share/pocl", "/usr/local/share/pocl", "/opt/homebrew/share/pocl"];
-        Candidates::look(env, "OFFLOAD_POCL_DIR", &[], known.map(PathBuf::from).into())
+        let known = known.map(PathBuf::from).into_iter().chain(own(env, "usr/share/pocl"));
+        Candidates::look(env, "OFFLOAD_POCL_DIR", &[], known.collect())
             .described("directories /usr/share/pocl, /usr/local/share/pocl".to_string())
     }
 
@@ -123,7 +138,7 @@ impl Candidates {
             message.push_str(&format!("\nrefused {reason}"));
         }
         message.push_str(&format!("\noverride: set {}", self.variable));
-        Error::new(message)
+        Error::missing_tool(message)
     }
 
     fn look(env: &CargoEnv, variable: &'static str, names: &[String], known: Vec<PathBuf>) -> Candidates {
@@ -169,4 +184,9 @@ impl Candidates {
             }
         }
     }
+}
+
+/// A directory of the folder into which `cargo offload toolchain install` unpacks.
+fn own(env: &CargoEnv, dir: &str) -> Option<PathBuf> {
+    env.toolchain_folder().map(|folder| folder.join(dir))
 }

@@ -1,6 +1,6 @@
 //! How large containers say that they are.
 
-use super::Format;
+use super::FileKind;
 use crate::bytes;
 use crate::pack::Pack;
 
@@ -10,17 +10,17 @@ const MOST_ENTRIES: u64 = 1024;
 
 /// The recorded size of the container at the start of `rest`, if it records one that fits.
 ///
-/// Stricter than [`identify`](super::identify): it decides whether bytes in the middle of a file are a container.
-pub(super) fn size(format: Format, rest: &[u8]) -> Option<u64> {
-    let size = match format {
-        Format::Pack => {
+/// Stricter than [`FileKind::detect`]: it decides whether bytes in the middle of a file are a container.
+pub(super) fn size(kind: FileKind, rest: &[u8]) -> Option<u64> {
+    let size = match kind {
+        FileKind::Pack => {
             Pack::sizes(rest).ok()?;
             u64_at(rest, 16)?
         }
-        Format::OffloadBinary | Format::Syclbin => offload_binary(rest)?,
-        Format::CompressedBundle => compressed(rest)?,
-        Format::ClangBundle => bundle(rest)?,
-        Format::CudaFatbin => fatbin(rest)?,
+        FileKind::OffloadBinary | FileKind::Syclbin => offload_binary(rest)?,
+        FileKind::CompressedBundle => compressed(rest)?,
+        FileKind::ClangBundle => bundle(rest)?,
+        FileKind::CudaFatbin => fatbin(rest)?,
         _ => return None,
     };
     (size > 0 && size <= rest.len() as u64).then_some(size)

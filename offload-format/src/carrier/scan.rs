@@ -1,6 +1,6 @@
 //! Searching a file without section headers for containers.
 
-use super::{At, Place, Search, identify, measure};
+use super::{At, FileKind, Place, Search, measure};
 use crate::Error;
 
 /// Compilers align containers to 8 at least.
@@ -12,8 +12,10 @@ impl<'a> Search<'a> {
         self.budget.spend(file.len() as u64)?;
         let mut offset = 0;
         while let Some(rest) = file.get(offset..).filter(|rest| !rest.is_empty()) {
-            let size =
-                candidate(rest).then(|| identify(rest)).flatten().and_then(|it| measure::size(it, rest));
+            let size = candidate(rest)
+                .then(|| FileKind::detect(rest))
+                .flatten()
+                .and_then(|it| measure::size(it, rest));
             let step = match size {
                 Some(size) => {
                     self.add(file, (offset as u64, size), Place::Bytes, at)?;

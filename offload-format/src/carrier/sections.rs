@@ -4,7 +4,7 @@ use object::read::{Object, ObjectSection};
 use object::{BinaryFormat, File};
 
 use super::view::View;
-use super::{At, Format, Place, Search, dynamic, identify, measure, relocatable};
+use super::{At, FileKind, Place, Search, dynamic, measure, relocatable};
 use crate::{Error, section};
 
 /// What a section's name says of its content.
@@ -18,7 +18,13 @@ enum Role {
     Wrapped,
     /// Wrappers.
     Wrappers,
+    /// The images of one target in an object of clang's bundler; in a linked SYCL program records lead to them.
+    Bundled,
 }
+
+/// clang-offload-bundler names the sections of an object after the id of a target
+/// (<https://clang.llvm.org/docs/ClangOffloadBundler.html>). That of the host is empty but for a zero.
+const BUNDLED: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
 
 /// A PE file without a table of long names has the first eight bytes.
 const NAMES: [(&[u8], Role); 17] = [
@@ -45,6 +51,9 @@ fn role(name: &[u8]) -> Option<Role> {
     // Also `.llvm.offloading.relocatable`, and what a COFF linker appends to a name.
     if name.starts_with(b".llvm.offloading") {
         return Some(Role::Container);
+    }
+    if let Some(id) = name.strip_prefix(BUNDLED) {
+        return Some(Role::Bundled).filter(|_| !id.starts_with(b"host-"));
     }
     NAMES.iter().find(|(other, _)| *other == name).map(|(_, role)| *role)
 }
@@ -75,7 +84,24 @@ impl<'a> Search<'a> {
                 _ => {}
             }
         }
-        self.sycl(&view, at)
+        self.sycl(&view, at)?;
+        self.bundled(file, (&object, before), at)
+    }
+
+    /// Images of clang's bundler to which nothing found since index `before` leads.
+    fn bundled(
+        &mut self,
+        file: &'a [u8],
+        (object, before): (&File<'a>, usize),
+        at: At<'a>,
+    ) -> Result<(), Error> {
+        for section in object.sections() {
+            let (Ok(name), Some(range)) = (section.name_bytes(), section.file_range()) else { continue };
+            if role(name) == Some(Role::Bundled) && !self.led_into(range, before, at) {
+                self.container(file, (range, name), at)?;
+            }
+        }
+        Ok(())
     }
 
     /// Empty where pointers are not understood.
@@ -135,8 +161,8 @@ impl<'a> Search<'a> {
         let mut within = 0u64;
         while within < size {
             let rest = crate::bytes::range(section, within, size.saturating_sub(within), "pack")?;
-            let pack = identify(rest) == Some(Format::Pack);
-            let found = pack.then(|| measure::size(Format::Pack, rest)).flatten();
+            let pack = FileKind::detect(rest) == Some(FileKind::Pack);
+            let found = pack.then(|| measure::size(FileKind::Pack, rest)).flatten();
             if let Some(pack) = found {
                 let place = offset.saturating_add(within);
                 self.add(file, (place, pack), Place::Section(name), at)?;

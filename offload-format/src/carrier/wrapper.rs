@@ -1,7 +1,7 @@
 //! The wrappers that HIP and CUDA programs register: magic, version, a pointer to the container, one more field.
 
 use super::view::View;
-use super::{At, Place, Search, identify, measure};
+use super::{At, FileKind, Place, Search, measure};
 use crate::{Error, bytes};
 
 /// Size of a wrapper in bytes.
@@ -38,7 +38,7 @@ impl<'a> Search<'a> {
         let (size, place) = match magic {
             HIP_KPACK => (rest.len() as u64, Place::KpackReference { index: last }),
             _ => {
-                let size = identify(rest).and_then(|format| measure::size(format, rest));
+                let size = FileKind::detect(rest).and_then(|kind| measure::size(kind, rest));
                 // A bundle without a size ends where its section does, at the latest.
                 (size.unwrap_or(rest.len() as u64), Place::Wrapper)
             }

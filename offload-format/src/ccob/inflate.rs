@@ -27,6 +27,20 @@ impl Ccob<'_> {
     }
 }
 
+impl Ccob<'_> {
+    /// The first `size` bytes of the bundle, or all if it is smaller: enough for [`bundle::table`](crate::bundle::table).
+    /// Neither size nor MD5 are compared.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Zstd`] or [`ErrorKind::Zlib`] for damaged bytes.
+    pub fn start(&self, size: u64) -> Result<Vec<u8>, Error> {
+        match self.method {
+            Method::Zstd => frame::start(self.payload, size),
+            _ => zlib::start(self.payload, size),
+        }
+    }
+}
+
 /// The first 8 bytes of the MD5, little-endian.
 pub(super) fn hash(bundle: &[u8]) -> u64 {
     let digest: [u8; 16] = Md5::digest(bundle).into();

@@ -1,12 +1,19 @@
 //! The notes of a code object: `MessagePack` maps, which may come in any order and with numbers of any width.
 
+use std::fmt;
+use std::marker::PhantomData;
+
 use object::LittleEndian as LE;
 use object::elf::{PT_NOTE, SHT_NOTE};
 use object::read::elf::{NoteIterator, ProgramHeader, SectionHeader};
 use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
+use super::shape::Shape;
 use super::{Argument, KernelInfo};
 use crate::elf::Elf;
+use crate::limits::Budget;
+use crate::msgpack::Map;
 use crate::{Error, ErrorKind};
 
 /// `NT_AMDGPU_METADATA`.
@@ -23,8 +30,11 @@ pub(super) struct Metadata {
     #[serde(rename = "amdhsa.target")]
     pub target: Option<String>,
     #[serde(rename = "amdhsa.kernels", default)]
-    pub kernels: Vec<Kernel>,
+    pub kernels: Records<Kernel>,
 }
+
+/// A list whose number of elements has been counted, so that room for them is taken at once.
+pub(super) struct Records<T>(pub Vec<T>);
 
 #[derive(Deserialize)]
 pub(super) struct Kernel {
@@ -55,7 +65,35 @@ pub(super) struct Kernel {
     #[serde(rename = ".reqd_workgroup_size")]
     reqd_workgroup_size: Option<[u32; 3]>,
     #[serde(rename = ".args", default)]
-    args: Vec<Argument>,
+    args: Records<Argument>,
+}
+
+impl<T> Default for Records<T> {
+    fn default() -> Records<T> {
+        Records(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Records<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Records<T>, D::Error> {
+        deserializer.deserialize_seq(Records::default())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Records<T> {
+    type Value = Records<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<Records<T>, A::Error> {
+        self.0.reserve_exact(list.size_hint().unwrap_or_default());
+        while let Some(element) = list.next_element_seed(Map(PhantomData))? {
+            self.0.push(element);
+        }
+        Ok(self)
+    }
 }
 
 impl Kernel {
@@ -74,7 +112,7 @@ impl Kernel {
             wavefront_size: self.wavefront_size,
             max_flat_workgroup_size: self.max_flat_workgroup_size,
             reqd_workgroup_size: self.reqd_workgroup_size,
-            args: self.args,
+            args: self.args.0,
         }
     }
 }
@@ -82,15 +120,27 @@ impl Kernel {
 /// Reads every note; a link of several objects keeps the note of each.
 pub(super) fn read(file: &Elf<'_>) -> Result<Metadata, Error> {
     let mut all = Metadata::default();
+    let mut budget = Budget::for_file(WHAT, file.size());
     for (offset, part) in parts(file)? {
-        let malformed = || Error::from(ErrorKind::Text { what: WHAT, offset });
-        let mut reader = rmp_serde::Deserializer::from_read_ref(part);
-        reader.set_max_depth(MAX_DEPTH);
-        let note = Metadata::deserialize(&mut reader).map_err(|_| malformed())?;
+        weigh(&decode(part, offset)?, &mut budget)?;
+        let note: Metadata = decode(part, offset)?;
         all.target = all.target.or(note.target);
-        all.kernels.extend(note.kernels);
+        all.kernels.0.extend(note.kernels.0);
     }
     Ok(all)
+}
+
+fn decode<'a, T: Deserialize<'a>>(part: &'a [u8], offset: u64) -> Result<T, Error> {
+    let mut reader = rmp_serde::Deserializer::from_read_ref(part);
+    reader.set_max_depth(MAX_DEPTH);
+    Map(PhantomData).deserialize(&mut reader).map_err(|_| ErrorKind::Text { what: WHAT, offset }.into())
+}
+
+/// A kernel is held as it was read and as it is told.
+fn weigh(shape: &Shape, budget: &mut Budget) -> Result<(), Error> {
+    let kernel = (size_of::<Kernel>() + size_of::<KernelInfo>()) as u64;
+    let kernels = shape.kernels().saturating_mul(kernel);
+    budget.spend(kernels.saturating_add(shape.arguments().saturating_mul(size_of::<Argument>() as u64)))
 }
 
 /// The descriptions, each with the offset of the notes that it is in.

@@ -161,6 +161,11 @@ pub(crate) fn borrowed<'a>(input: &'a [u8], limits: &Limits) -> Result<Vec<Entry
 }
 
 impl<'a> Binaries<'a> {
+    /// Where the next binary starts, in bytes from the start of the file.
+    pub fn offset(&self) -> u64 {
+        self.at
+    }
+
     fn rest(&self) -> &'a [u8] {
         let size = (self.file.len() as u64).saturating_sub(self.at);
         bytes::range(self.file, self.at, size, "OffloadBinary").unwrap_or_default()

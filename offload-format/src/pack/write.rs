@@ -12,7 +12,8 @@ use self::record::Record;
 use self::tables::Tables;
 use super::layout::{ALIGN, DIRECTORY_ENTRY, HASH_OFFSET, HEADER_SIZE, MAGIC, MAJOR, MINOR, NONE};
 use super::place::Placed;
-use super::record::{KernelInfo, NoticeKind};
+use super::read::Pack;
+use super::record::{Image, KernelInfo, NoticeKind};
 use crate::codec::{Codec, FrameInfo};
 use crate::{Aspects, Error, Hash128, ImageKind, OffloadKind, Target, bytes};
 
@@ -50,6 +51,22 @@ impl NewImage {
             part: String::new(),
             kernels: Vec::new(),
         }
+    }
+
+    /// The same as `image` of `pack`, whose target is `target`, for another pack.
+    ///
+    /// # Errors
+    /// If the records of its kernels are damaged.
+    pub fn of(pack: &Pack<'_>, image: &Image<'_>, target: Target) -> Result<NewImage, Error> {
+        Ok(NewImage {
+            variant: image.variant.to_string(),
+            offload_kind: image.offload_kind,
+            format_version: image.format_version,
+            aspects: image.aspects,
+            part: image.part.to_string(),
+            kernels: pack.kernels(image).collect::<Result<_, _>>()?,
+            ..NewImage::new(image.module, target)
+        })
     }
 }
 

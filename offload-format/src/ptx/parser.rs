@@ -10,6 +10,7 @@ use crate::{Error, ErrorKind};
 pub(super) fn parse(text: &[u8]) -> Result<Ptx<'_>, Error> {
     let text = without_zeros(text);
     let mut parser = Parser::new(Lexer::new(text))?;
+    parser.module.entries.reserve_exact(most_entries(text));
     parser.header()?;
     while let Some(token) = parser.next()? {
         parser.declaration(token)?;
@@ -18,6 +19,14 @@ pub(super) fn parse(text: &[u8]) -> Result<Ptx<'_>, Error> {
         return Err(parser.lexer.cut());
     }
     Ok(parser.finish())
+}
+
+/// As many words as there are, and no more than fit: what is kept of an entry may be larger than its text, so that a
+/// list that doubles would take much more memory than the text.
+fn most_entries(text: &[u8]) -> usize {
+    const SHORTEST: usize = ".entry a{}".len();
+    let words = text.windows(6).filter(|word| word.starts_with(b".entry")).count();
+    words.min(text.len() / SHORTEST)
 }
 
 /// PTX in a fat binary or a C string ends in zeros.

@@ -7,7 +7,7 @@ use super::stream::{
     MODE_SUBGROUP_SIZE, MODEL_KERNEL, OP_CAPABILITY, OP_DECORATE, OP_ENTRY_POINT, OP_EXECUTION_MODE,
     OP_EXECUTION_MODE_ID, OP_FUNCTION, OP_FUNCTION_CALL, OP_FUNCTION_END, OP_MEMORY_MODEL,
 };
-use crate::{Aspects, Error, ErrorKind, bytes};
+use crate::{Aspects, Error, ErrorKind, Limits, bytes};
 
 /// The capabilities `Float16`, `Float64` and `Int64Atomics`. `Float16Buffer` is not among them: every OpenCL device
 /// can load and store 16-bit numbers.
@@ -61,11 +61,12 @@ impl<'a> Module<'a> {
     /// a function that an entry point or a call needs, or before the first function.
     ///
     /// # Errors
-    /// [`ErrorKind::Magic`], [`ErrorKind::Truncated`], [`ErrorKind::Invalid`] (also for big-endian modules) or
-    /// [`ErrorKind::Text`].
-    pub fn parse(bytes: &'a [u8]) -> Result<Module<'a>, Error> {
+    /// [`ErrorKind::Magic`], [`ErrorKind::Truncated`], [`ErrorKind::Invalid`] (also for big-endian modules),
+    /// [`ErrorKind::Text`], or [`ErrorKind::TooMany`] for more entry points, imports, exports, capabilities, execution
+    /// modes and functions together than [`Limits::entries`].
+    pub fn parse(bytes: &'a [u8], limits: &Limits) -> Result<Module<'a>, Error> {
         let version = stream::header(bytes)?;
-        let mut walk = Walk::default();
+        let mut walk = Walk::within(bytes, limits)?;
         for instruction in stream::instructions(bytes) {
             walk.visit(&instruction?)?;
         }
@@ -153,6 +154,20 @@ struct Walk {
 }
 
 impl Walk {
+    /// Takes room for the entry points: a list that doubles would take more memory than small instructions have bytes.
+    fn within(module: &[u8], limits: &Limits) -> Result<Walk, Error> {
+        let (mut kernels, mut declared) = (0usize, 0u64);
+        for instruction in stream::instructions(module).map_while(Result::ok) {
+            let opcode = instruction.opcode;
+            let kept = matches!(opcode, OP_CAPABILITY | OP_ENTRY_POINT | OP_EXECUTION_MODE | OP_FUNCTION)
+                || opcode == OP_DECORATE && instruction.word(1) == Ok(LINKAGE_ATTRIBUTES);
+            declared = declared.saturating_add(kept.into());
+            kernels = kernels.saturating_add((opcode == OP_ENTRY_POINT).into());
+        }
+        limits.records("the list of what the SPIR-V module declares", declared)?;
+        Ok(Walk { kernels: Vec::with_capacity(kernels), ..Walk::default() })
+    }
+
     fn visit(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
         match instruction.opcode {
             OP_CAPABILITY => self.capabilities.push(instruction.word(0)?),
@@ -250,7 +265,7 @@ mod tests {
 
     #[test]
     fn a_module_of_clang_is_read() {
-        let module = Module::parse(SAMPLE).unwrap();
+        let module = Module::parse(SAMPLE, &Limits::default()).unwrap();
         let names: Vec<_> = module.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
         assert_eq!(names, ["saxpy", "reduce"]);
         assert_eq!(module.version(), 0x0001_0200);
@@ -262,19 +277,19 @@ mod tests {
 
     #[test]
     fn capabilities_are_told_as_aspects() {
-        let needed = Module::parse(ASPECTS_SAMPLE).unwrap().aspects();
+        let needed = Module::parse(ASPECTS_SAMPLE, &Limits::default()).unwrap().aspects();
         assert_eq!(needed, Aspects::FP16 | Aspects::FP64 | Aspects::ATOMIC64);
-        assert!(Module::parse(SAMPLE).unwrap().aspects().is_empty());
+        assert!(Module::parse(SAMPLE, &Limits::default()).unwrap().aspects().is_empty());
     }
 
     #[test]
     fn imports_are_named_without_built_ins() {
-        assert_eq!(Module::parse(IMPORT).unwrap().imports(), ["elsewhere"]);
+        assert_eq!(Module::parse(IMPORT, &Limits::default()).unwrap().imports(), ["elsewhere"]);
     }
 
     #[test]
     fn exports_generator_and_modes_are_told() {
-        let module = Module::parse(SAMPLE).unwrap();
+        let module = Module::parse(SAMPLE, &Limits::default()).unwrap();
         // The copies of the kernels' bodies that clang emits.
         assert_eq!(module.exports(), ["__clang_ocl_kern_imp_saxpy", "__clang_ocl_kern_imp_reduce"]);
         assert_eq!(module.generator().0, 43, "LLVM's back end");
@@ -284,17 +299,23 @@ mod tests {
     }
 
     #[test]
+    fn no_more_is_declared_than_the_limit() {
+        let few = Limits::default().with_entries(3);
+        assert!(matches!(Module::parse(SAMPLE, &few).unwrap_err().kind(), ErrorKind::TooMany { .. }));
+    }
+
+    #[test]
     fn every_truncation_that_matters_is_refused() {
         let kernels_end = end_of_kernels(SAMPLE);
         for size in 0..SAMPLE.len() {
-            let parsed = Module::parse(&SAMPLE[..size]);
+            let parsed = Module::parse(&SAMPLE[..size], &Limits::default());
             assert!(parsed.is_err() || size >= kernels_end, "{size} of {} bytes parse", SAMPLE.len());
         }
     }
 
     /// Behind its kernels clang leaves a copy that nothing calls: a cut there loses nothing.
     fn end_of_kernels(module: &[u8]) -> usize {
-        let kernels = Module::parse(module).unwrap();
+        let kernels = Module::parse(module, &Limits::default()).unwrap();
         let last = kernels.kernels().last().unwrap().function;
         let mut inside = false;
         for instruction in stream::instructions(module).map(Result::unwrap) {
@@ -308,19 +329,25 @@ mod tests {
 
     #[test]
     fn other_bytes_are_refused() {
-        assert!(matches!(Module::parse(b"\x7fELF").unwrap_err().kind(), ErrorKind::Magic { .. }));
-        assert!(Module::parse(b"BC\xc0\xde").is_err());
+        assert!(matches!(
+            Module::parse(b"\x7fELF", &Limits::default()).unwrap_err().kind(),
+            ErrorKind::Magic { .. }
+        ));
+        assert!(Module::parse(b"BC\xc0\xde", &Limits::default()).is_err());
         let mut odd = SAMPLE.to_vec();
         odd.push(0);
-        assert!(Module::parse(&odd).is_err());
+        assert!(Module::parse(&odd, &Limits::default()).is_err());
         let mut no_words = SAMPLE.to_vec();
         no_words[22..24].fill(0);
-        assert!(matches!(Module::parse(&no_words).unwrap_err().kind(), ErrorKind::Invalid { .. }));
+        assert!(matches!(
+            Module::parse(&no_words, &Limits::default()).unwrap_err().kind(),
+            ErrorKind::Invalid { .. }
+        ));
     }
 
     #[test]
     fn big_endian_is_refused_by_name() {
         let swapped: Vec<u8> = SAMPLE.chunks(4).flat_map(|word| word.iter().rev().copied()).collect();
-        assert!(Module::parse(&swapped).unwrap_err().to_string().contains("big-endian"));
+        assert!(Module::parse(&swapped, &Limits::default()).unwrap_err().to_string().contains("big-endian"));
     }
 }

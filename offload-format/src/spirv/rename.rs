@@ -6,7 +6,7 @@ use super::Module;
 use super::stream::{
     self, Instruction, LINKAGE_ATTRIBUTES, MODEL_KERNEL, OP_DECORATE, OP_ENTRY_POINT, OP_NAME,
 };
-use crate::{Error, ErrorKind};
+use crate::{Error, ErrorKind, Limits};
 
 /// A copy of `module` in which every kernel `k` is called `prefix` + `k`; one that has the prefix keeps its name.
 ///
@@ -18,7 +18,7 @@ use crate::{Error, ErrorKind};
 /// # Errors
 /// Those of [`Module::parse`]; [`ErrorKind::TooLarge`] for a name that no instruction can hold.
 pub fn with_prefixed_kernels(module: &[u8], prefix: &str) -> Result<Vec<u8>, Error> {
-    let parsed = Module::parse(module)?;
+    let parsed = Module::parse(module, &Limits::default())?;
     let plain = parsed.kernels().iter().filter(|kernel| !kernel.name.starts_with(prefix));
     let functions: BTreeSet<u32> = plain.map(|kernel| kernel.function).collect();
     let mut out = stream::header_bytes(module)?.to_vec();
@@ -40,7 +40,7 @@ pub fn with_prefixed_kernels(module: &[u8], prefix: &str) -> Result<Vec<u8>, Err
 /// # Errors
 /// Those of [`Module::parse`]; [`ErrorKind::TooLarge`] for a name that no instruction can hold.
 pub fn with_added_entry_points(module: &[u8], prefix: &str) -> Result<Vec<u8>, Error> {
-    let parsed = Module::parse(module)?;
+    let parsed = Module::parse(module, &Limits::default())?;
     let names: BTreeSet<&str> = parsed.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
     let mut out = stream::header_bytes(module)?.to_vec();
     for instruction in stream::instructions(module) {
@@ -95,7 +95,10 @@ mod tests {
     #[test]
     fn every_name_of_a_kernel_changes() {
         let renamed = with_prefixed_kernels(SAMPLE, "__sycl_kernel_").unwrap();
-        let (old, new) = (Module::parse(SAMPLE).unwrap(), Module::parse(&renamed).unwrap());
+        let (old, new) = (
+            Module::parse(SAMPLE, &Limits::default()).unwrap(),
+            Module::parse(&renamed, &Limits::default()).unwrap(),
+        );
         let names: Vec<_> = new.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
         assert_eq!(names, ["__sycl_kernel_saxpy", "__sycl_kernel_reduce"]);
         for (old, new) in old.kernels().iter().zip(new.kernels()) {
@@ -111,7 +114,10 @@ mod tests {
     #[test]
     fn a_second_entry_point_is_of_the_same_function() {
         let both = with_added_entry_points(SAMPLE, "__sycl_kernel_").unwrap();
-        let (old, new) = (Module::parse(SAMPLE).unwrap(), Module::parse(&both).unwrap());
+        let (old, new) = (
+            Module::parse(SAMPLE, &Limits::default()).unwrap(),
+            Module::parse(&both, &Limits::default()).unwrap(),
+        );
         let names: Vec<_> = new.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
         assert_eq!(names, ["saxpy", "__sycl_kernel_saxpy", "reduce", "__sycl_kernel_reduce"]);
         for (old, new) in old.kernels().iter().zip(new.kernels().chunks(2)) {
@@ -132,7 +138,7 @@ mod tests {
     fn names_of_every_length_are_padded() {
         for length in 1..9 {
             let renamed = with_prefixed_kernels(SAMPLE, &"p".repeat(length)).unwrap();
-            let module = Module::parse(&renamed).unwrap();
+            let module = Module::parse(&renamed, &Limits::default()).unwrap();
             assert_eq!(module.kernels()[0].name.len(), length + "saxpy".len());
         }
     }

@@ -19,6 +19,8 @@ pub(super) struct Sections<'a> {
     pub code: Vec<&'a str>,
     /// The description.
     pub ze_info: &'a str,
+    /// For which devices it is, if it says so.
+    pub notes: &'a [u8],
 }
 
 pub(super) fn read(image: &[u8]) -> Result<Sections<'_>, Error> {
@@ -34,5 +36,6 @@ pub(super) fn read(image: &[u8]) -> Result<Sections<'_>, Error> {
     let kept = |kind, data: &[u8]| kind != SHT_NOBITS && !data.is_empty();
     let code = file.sections.iter().filter(|section| kept(section.header.sh_type(LE), section.data));
     let code = code.filter_map(|section| section.name.strip_prefix(".text.")).collect();
-    Ok(Sections { code, ze_info })
+    let notes = file.section(".note.intelgt.compat").map_or(&[][..], |section| section.data);
+    Ok(Sections { code, ze_info, notes })
 }

@@ -1,31 +1,15 @@
 //! Programs, objects and archives.
 
-use offload_format::Limits;
-use offload_format::carrier::{Place, find};
-
-use crate::harness::{Field, Sample, Subject, fields, torture};
-
-fn decode(file: &[u8]) -> Option<u64> {
-    let found = find(file, &Limits::default()).ok()?;
-    for it in &found {
-        let target = if let Place::Sycl(image) = it.place { image.target.len() } else { 0 };
-        let bytes: u64 = it.bytes.iter().map(|byte| u64::from(*byte)).sum();
-        std::hint::black_box((it.format, target, bytes, it.member));
-    }
-    Some(0)
-}
+use crate::decode;
+use crate::harness::{self, Field, Sample, Subject, fields, torture};
 
 fn sample(bytes: &[u8], fields: Vec<Field>) -> Sample {
     Sample { bytes: bytes.to_vec(), fields, header: 128 }
 }
 
 /// Header, segments and sections of a 64-bit file.
-fn elf(bytes: &[u8]) -> Vec<Field> {
-    let number = |at: usize, size: usize| {
-        let mut value = [0; 8];
-        value[..size].copy_from_slice(&bytes[at..at + size]);
-        u64::from_le_bytes(value) as usize
-    };
+pub fn elf(bytes: &[u8]) -> Vec<Field> {
+    let number = |at: usize, size: usize| harness::number(bytes, at, size) as usize;
     let header = [
         ("e_phoff", 32, 8),
         ("e_shoff", 40, 8),
@@ -67,7 +51,7 @@ fn elf_files() {
         include_bytes!("../data/carrier/nosections.elf"),
     ];
     let samples = files.map(|bytes| sample(bytes, elf(bytes))).into_iter().collect();
-    torture(&Subject { name: "ELF carriers", samples, decode }).unwrap();
+    torture(&Subject { name: "ELF carriers", samples, decode: decode::carrier, inflates: 0 }).unwrap();
 }
 
 #[test]
@@ -88,7 +72,13 @@ fn windows_mac_and_archives() {
         sample(include_bytes!("../data/carrier/lib.a"), archive),
         sample(include_bytes!("../data/carrier/win.exe"), fields(0, &[("e_lfanew", 60, 4)])),
     ];
-    torture(&Subject { name: "COFF, PE and archive carriers", samples, decode }).unwrap();
+    torture(&Subject {
+        name: "COFF, PE and archive carriers",
+        samples,
+        decode: decode::carrier,
+        inflates: 0,
+    })
+    .unwrap();
 }
 
 #[test]
@@ -102,5 +92,11 @@ fn universal_mach_o() {
     small[4..8].copy_from_slice(&1u32.to_be_bytes());
     small[16..20].copy_from_slice(&48u32.to_be_bytes());
     small.extend(&bytes[first..first + size]);
-    torture(&Subject { name: "Mach-O carriers", samples: vec![sample(&small, all)], decode }).unwrap();
+    torture(&Subject {
+        name: "Mach-O carriers",
+        samples: vec![sample(&small, all)],
+        decode: decode::carrier,
+        inflates: 0,
+    })
+    .unwrap();
 }

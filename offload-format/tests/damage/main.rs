@@ -1,9 +1,21 @@
 //! Damaged files: no reader panics, is slow, or takes much more memory than the file has bytes.
 //!
-//! A reader is added by a module with [`harness::Subject`]s: samples with their fields, and a function that decodes all
-//! of what is accepted. `OFFLOAD_DAMAGE_EDITS` says how many files with random edits each gets; `cargo xtask damage`
+//! A reader is added by a function in [`decode`] that decodes all of what is accepted, and a module with
+//! [`harness::Subject`]s: samples with their fields. `OFFLOAD_DAMAGE_EDITS` says how many files with random edits each gets; `cargo xtask damage`
 //! makes a million.
-#![cfg(all(feature = "offload-binary", feature = "syclbin", feature = "zlib", feature = "carrier"))]
+#![cfg(all(
+    feature = "archive",
+    feature = "carrier",
+    feature = "ccob",
+    feature = "code-object",
+    feature = "cubin",
+    feature = "fatbin",
+    feature = "kpack",
+    feature = "ocloc",
+    feature = "ptx",
+    feature = "syclbin",
+    feature = "zebin"
+))]
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -13,9 +25,19 @@
 )]
 
 mod allocations;
+mod bombs;
+mod bundle;
 mod carrier;
+mod clang;
+mod decode;
+mod dense;
+mod fatbin;
 mod harness;
+mod images;
+mod kpack;
+mod ocloc;
 mod offload_binary;
+mod pack;
 mod random;
 mod spirv;
 mod syclbin;

@@ -2,9 +2,10 @@
 
 use std::io::Write;
 
-use offload_format::offload_binary::{Binary, MAGIC, NewEntry, Version, parse, write};
-use offload_format::{ImageKind, Limits, OffloadKind};
+use offload_format::offload_binary::{MAGIC, NewEntry, Version, write};
+use offload_format::{ImageKind, OffloadKind};
 
+use crate::decode::{RAW_BYTES, offload_binary};
 use crate::harness::{Field, Sample, Subject, fields, torture};
 
 const HEADER: [(&str, usize, usize); 5] = [
@@ -23,16 +24,6 @@ const ENTRY: [(&str, usize, usize); 7] = [
     ("image offset", 24, 8),
     ("image size", 32, 8),
 ];
-
-fn decode(file: &[u8]) -> Option<u64> {
-    let binaries = parse(file, &Limits::default().with_raw_bytes(1 << 20)).ok()?;
-    for entry in binaries.iter().flat_map(Binary::entries) {
-        let strings: usize = entry.strings().map(|(key, value)| key.len() + value.len()).sum();
-        let bytes: u64 = entry.image.iter().map(|byte| u64::from(*byte)).sum();
-        std::hint::black_box((strings, bytes, entry.text("triple"), entry.offload_kind.since_llvm_21()));
-    }
-    Some(binaries.iter().map(|binary| binary.header().inflated_size).sum())
-}
 
 fn entries() -> Vec<NewEntry<'static>> {
     let entry = |image| {
@@ -69,7 +60,8 @@ fn versions_1_and_2() {
     let many = write(&entries(), Version::V2).unwrap();
     let sample = |bytes: Vec<u8>, pair| Sample { fields: all_fields(&bytes, 32, pair), header: 200, bytes };
     let samples = vec![sample(one, 16), sample(two, 16), sample(many, 24)];
-    torture(&Subject { name: "OffloadBinary 1 and 2", samples, decode }).unwrap();
+    torture(&Subject { name: "OffloadBinary 1 and 2", samples, decode: offload_binary, inflates: RAW_BYTES })
+        .unwrap();
 }
 
 fn version_3(compress: fn(&[u8]) -> Vec<u8>) -> Sample {
@@ -96,38 +88,11 @@ fn version_3_compressed() {
     let plain = version_3(<[u8]>::to_vec);
     let mut plain = Sample { ..plain };
     plain.bytes[32..40].fill(0);
-    torture(&Subject { name: "OffloadBinary 3", samples: vec![zstd, zlib, plain], decode }).unwrap();
-}
-
-/// 131 kB that inflate to 4 GiB are refused before they are.
-#[test]
-fn a_bomb_is_refused_in_little_memory() {
-    let body = zstd::encode_all(std::io::repeat(0).take_bytes(1 << 30), 19).unwrap();
-    let claimed = [40 + body.len() as u64, 40, 1, 40 + (1u64 << 30)].map(u64::to_le_bytes).concat();
-    let mut bytes = [&MAGIC[..], &3u32.to_le_bytes(), &claimed, &body].concat();
-    let limits = Limits::default().with_raw_bytes(16 << 20);
-    let ((), used) = crate::allocations::peak(|| assert!(parse(&bytes, &limits).is_err()));
-    assert!(used < 1 << 20, "{used}");
-    // The claim is small, what comes out is not.
-    bytes[32..40].copy_from_slice(&(1u64 << 20).to_le_bytes());
-    let start = std::time::Instant::now();
-    let ((), used) = crate::allocations::peak(|| assert!(parse(&bytes, &limits).is_err()));
-    assert!(used < 32 << 20, "{used}");
-    println!(
-        "bomb of {} bytes: refused in {} us with {used} bytes",
-        bytes.len(),
-        start.elapsed().as_micros()
-    );
-}
-
-trait TakeBytes {
-    fn take_bytes(self, count: u64) -> std::io::Take<Self>
-    where
-        Self: Sized;
-}
-
-impl TakeBytes for std::io::Repeat {
-    fn take_bytes(self, count: u64) -> std::io::Take<Self> {
-        std::io::Read::take(self, count)
-    }
+    torture(&Subject {
+        name: "OffloadBinary 3",
+        samples: vec![zstd, zlib, plain],
+        decode: offload_binary,
+        inflates: RAW_BYTES,
+    })
+    .unwrap();
 }

@@ -1,11 +1,10 @@
 //! SYCLBIN in every form, and property sets.
 
 use offload_format::offload_binary::{self, NewEntry, Version};
-use offload_format::syclbin::{
-    ImageKindNumber, Module, Native, Payload, PropertySets, Requirements, State, hazards, parse, write,
-};
-use offload_format::{ImageKind, Limits, OffloadKind};
+use offload_format::syclbin::{ImageKindNumber, Module, Native, Requirements, State, write};
+use offload_format::{ImageKind, OffloadKind};
 
+use crate::decode;
 use crate::harness::{Field, Sample, Subject, fields, torture};
 
 const SPIRV: &[u8] = include_bytes!("../data/import.spv");
@@ -43,32 +42,6 @@ const ENVELOPE: [(&str, usize, usize); 6] = [
     ("envelope's image size", 64, 8),
 ];
 
-fn decode(bytes: &[u8]) -> Option<u64> {
-    let file = parse(bytes, &Limits::default()).ok()?;
-    sets(&file.metadata);
-    for module in &file.modules {
-        sets(&module.metadata);
-        module.ir.iter().chain(&module.native).for_each(payload);
-        std::hint::black_box((module.kernels().count(), module.compile_target()));
-    }
-    let told: usize = hazards(&file).iter().map(|hazard| hazard.to_string().len()).sum();
-    std::hint::black_box((file.state().is_ok(), told));
-    Some(0)
-}
-
-fn payload(payload: &Payload<'_>) {
-    sets(&payload.metadata);
-    std::hint::black_box((
-        payload.target(),
-        payload.arch(),
-        payload.bytes.iter().map(|byte| *byte as u64).sum::<u64>(),
-    ));
-}
-
-fn sets(sets: &PropertySets<'_>) {
-    std::hint::black_box((sets.properties().count(), sets.sets().count()));
-}
-
 fn file(state: State) -> Vec<u8> {
     let native = Native { target: "spir64_gen-unknown-unknown", arch: "intel_gpu_pvc", image: b"native" };
     let needs = Requirements { aspects: vec![6], sub_group_size: Some(16), ..Requirements::default() };
@@ -100,7 +73,7 @@ fn version_1_in_every_envelope() {
         Sample { fields: [envelope, tables(base)].concat(), header: base + 56 + 5 * 32, bytes }
     };
     let samples = vec![sample(bytes, 0x50), sample(second, 0x50), sample(bare, 0)];
-    torture(&Subject { name: "SYCLBIN 1", samples, decode }).unwrap();
+    torture(&Subject { name: "SYCLBIN 1", samples, decode: decode::syclbin, inflates: 0 }).unwrap();
 }
 
 #[test]
@@ -129,28 +102,22 @@ fn the_draft_of_version_2() {
     let at = bytes.windows(sized.len()).position(|window| window == sized).unwrap();
     all.extend(fields(at, &[("piece's metadata size", 0, 8)]));
     let sample = Sample { header: bytes.len(), fields: all, bytes };
-    torture(&Subject { name: "SYCLBIN draft 2", samples: vec![sample], decode }).unwrap();
+    torture(&Subject {
+        name: "SYCLBIN draft 2",
+        samples: vec![sample],
+        decode: decode::syclbin,
+        inflates: 0,
+    })
+    .unwrap();
 }
 
 #[test]
 fn property_sets() {
-    fn decode(bytes: &[u8]) -> Option<u64> {
-        let text = std::str::from_utf8(bytes).ok()?;
-        let read = PropertySets::parse(text).ok()?;
-        sets(&read);
-        // What was read can be written and says the same.
-        let mut again = PropertySets::default();
-        for property in read.properties() {
-            again = again.set(property.set).property(property.name, property.value).ok()?;
-        }
-        std::hint::black_box(again == read);
-        Some(0)
-    }
     let sample = |text: &str| Sample { bytes: text.as_bytes().to_vec(), fields: vec![], header: text.len() };
     let samples = vec![
         sample("[SYCL/kernel names]\nsaxpy=1|1\n[SYCL/device requirements]\naspects=2|gAAAAAAAAAgBAAAA\n"),
         sample("[a]\nx=2|wCAAAAAAAAwcwlmc2QTL152au92du1Sdutmbvdnb\n[b]\r\n[c]"),
         sample("[]\n|=1|4294967295\n"),
     ];
-    torture(&Subject { name: "property sets", samples, decode }).unwrap();
+    torture(&Subject { name: "property sets", samples, decode: decode::property_sets, inflates: 0 }).unwrap();
 }

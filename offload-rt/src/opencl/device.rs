@@ -61,22 +61,22 @@ fn describe(id: cl_device_id) -> OpenClDevice {
 
 /// A text that the driver has of the device; empty if it does not answer, as PoCL 3.1 to the question for
 /// intermediate languages.
-fn text(id: cl_device_id, parameter: u32) -> String {
+pub(super) fn text(id: cl_device_id, parameter: u32) -> String {
     let bytes = get_device_data(id, parameter).unwrap_or_default();
     String::from_utf8_lossy(&bytes).trim_matches(['\0', ' ']).to_string()
 }
 
-fn word(id: cl_device_id, parameter: u32) -> Option<u32> {
+pub(super) fn word(id: cl_device_id, parameter: u32) -> Option<u32> {
     let bytes = get_device_data(id, parameter).ok()?;
     Some(u32::from_ne_bytes(bytes.try_into().ok()?))
 }
 
-fn long(id: cl_device_id, parameter: u32) -> Option<u64> {
+pub(super) fn long(id: cl_device_id, parameter: u32) -> Option<u64> {
     let bytes = get_device_data(id, parameter).ok()?;
     Some(u64::from_ne_bytes(bytes.try_into().ok()?))
 }
 
-fn has(extensions: &str, name: &str) -> bool {
+pub(super) fn has(extensions: &str, name: &str) -> bool {
     extensions.split(' ').any(|extension| extension == name)
 }
 

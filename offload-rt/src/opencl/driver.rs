@@ -49,13 +49,7 @@ impl Compiler<'_> {
                     .map_err(|error| Error::device(LOADER, format!("{entry} is not UTF-8: {error}")))?;
                 Program::create_from_source(self.context, source)
             }
-            ImageKind::SpirV => match Program::create_from_il(self.context, bytes) {
-                // Before OpenCL 2.1 the function is one of the extension cl_khr_il_program.
-                Err(ClError(DLOPEN_FUNCTION_NOT_AVAILABLE)) => {
-                    Program::create_from_il_khr(self.context, bytes)
-                }
-                other => other,
-            },
+            ImageKind::SpirV => from_il(self.context, bytes),
             // SAFETY: the device is the one that the context was made for.
             ImageKind::Object => unsafe { Program::create_from_binary(self.context, &[self.id], &[bytes]) },
             kind => {
@@ -106,6 +100,15 @@ impl Driver for Compiler<'_> {
             max_work_group: kernel.get_work_group_size(self.id).ok().and_then(size),
             ..unknown
         }
+    }
+}
+
+/// A program of SPIR-V that is not built yet.
+pub(super) fn from_il(context: &Context, spirv: &[u8]) -> Result<Program, ClError> {
+    match Program::create_from_il(context, spirv) {
+        // Before OpenCL 2.1 the function is one of the extension cl_khr_il_program.
+        Err(ClError(DLOPEN_FUNCTION_NOT_AVAILABLE)) => Program::create_from_il_khr(context, spirv),
+        other => other,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Reads the containers of real programs and compares them with what their makers' tools extract:
-//! `containers wheel FOLDER CUOBJDUMP` and `containers fatbins FATBINARY CUOBJDUMP`, in an empty working directory.
+//! `containers wheel FOLDER CUOBJDUMP`, `containers sycl FOLDER` and `containers fatbins FATBINARY CUOBJDUMP`. For
+//! measurements it makes files of a library, lists and extracts.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -8,7 +9,9 @@
     reason = "a check stops at the first surprise"
 )]
 
+mod bench;
 mod fatbins;
+mod sycl;
 mod tools;
 mod wheel;
 
@@ -19,7 +22,11 @@ fn main() {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["wheel", folder, cuobjdump] => wheel::check(Path::new(folder), Path::new(cuobjdump)),
+        ["prepare", library, folder] => bench::prepare(Path::new(library), Path::new(folder)),
+        ["list", file, ..] => bench::list(Path::new(file)),
+        ["extract", file, folder] => bench::extract(Path::new(file), Path::new(folder)),
+        ["sycl", folder] => sycl::check(Path::new(folder)),
         ["fatbins", fatbinary, cuobjdump] => fatbins::check(Path::new(fatbinary), Path::new(cuobjdump)),
-        _ => panic!("usage: containers wheel FOLDER CUOBJDUMP | containers fatbins FATBINARY CUOBJDUMP"),
+        _ => panic!("usage: containers wheel FOLDER CUOBJDUMP | sycl FOLDER | fatbins FATBINARY CUOBJDUMP"),
     }
 }

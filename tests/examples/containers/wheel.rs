@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use object::{Object, ObjectSection};
 use offload_format::bundle::{self, BundleKind};
+use offload_format::carrier::{self, FileKind};
 use offload_format::ccob::{self, Container};
-use offload_format::{Limits, code_object, cubin, ocloc};
+use offload_format::{Limits, code_object, cubin};
 
+use crate::sycl;
 use crate::tools::{Images, ours, shape, theirs};
 
 /// How many there are in bitsandbytes 0.50.2.
@@ -18,23 +19,23 @@ pub fn check(folder: &Path, cuobjdump: &Path) {
     let mut sums: BTreeMap<&str, usize> = BTreeMap::new();
     for path in libraries(folder) {
         let file = fs::read(&path).unwrap();
-        let program = object::File::parse(&*file).unwrap();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let mut cuda = Images::new();
-        for section in program.sections() {
-            let data = section.data().unwrap();
-            match section.name().unwrap() {
-                ".hip_fatbin" => *sums.entry("HIP").or_default() += hip(&name, data),
-                ".nv_fatbin" | "__nv_relfatbin" => {
-                    for (image, count) in ours(data).unwrap() {
+        for found in carrier::find(&file, &Limits::default()).unwrap() {
+            match found.kind {
+                Some(FileKind::CompressedBundle | FileKind::ClangBundle) => {
+                    *sums.entry("HIP").or_default() += hip(&name, found.bytes);
+                }
+                Some(FileKind::CudaFatbin) => {
+                    for (image, count) in ours(found.bytes).unwrap() {
                         *cuda.entry(image).or_default() += count;
                     }
                 }
-                other if other.starts_with("__CLANG_OFFLOAD_BUNDLE__sycl-") => {
-                    *sums.entry("SYCL").or_default() += sycl(&name, other, (data, &program));
-                }
                 _ => {}
             }
+        }
+        if let Some(images) = sycl::library(&name, &file) {
+            *sums.entry("SYCL").or_default() += images.len();
         }
         if !cuda.is_empty() {
             println!("{name}: {:?}", shape(&cuda));
@@ -94,39 +95,4 @@ fn hip(name: &str, section: &[u8]) -> usize {
     }
     println!("{name}: {bundles} compressed bundles with {} code objects: {found:?}", found.len());
     found.len()
-}
-
-/// The linker joined images that are zstd frames or plain; `.tgtimg` has the address and size of each.
-fn sycl(name: &str, section: &str, (data, program): (&[u8], &object::File<'_>)) -> usize {
-    let table = program.section_by_name(".tgtimg").unwrap();
-    let address = program.section_by_name(section).unwrap().address();
-    let mut found = Vec::new();
-    for record in table.data().unwrap().chunks_exact(16) {
-        let number = |at: usize| u64::from_le_bytes(record[at..at + 8].try_into().unwrap());
-        let Some(start) = number(0).checked_sub(address).map(|start| start as usize) else { continue };
-        if start >= data.len() {
-            continue;
-        }
-        let size = number(8) as usize;
-        found.push(sycl_image(name, (&data[start..], size)));
-    }
-    println!("{name}, {section}: {found:?}");
-    found.len()
-}
-
-fn sycl_image(name: &str, (stored, size): (&[u8], usize)) -> String {
-    let inflated = if stored.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        let frame = zstd::zstd_safe::find_frame_compressed_size(stored).unwrap();
-        zstd::bulk::decompress(&stored[..frame], size).unwrap()
-    } else {
-        stored[..size].to_vec()
-    };
-    assert_eq!(inflated.len(), size, "{name}");
-    if inflated.starts_with(&ocloc::MAGIC) {
-        let archive = ocloc::parse(&inflated, &Limits::default()).unwrap();
-        assert!(archive.members.iter().all(|member| !member.data.is_empty()));
-        return format!("{:?}", archive.members.iter().map(|member| member.name).collect::<Vec<_>>());
-    }
-    assert!(inflated.starts_with(b"\x03\x02\x23\x07") || inflated.starts_with(b"\x7fELF"), "{name}");
-    format!("{} bytes of {:?}", size, &inflated[..4])
 }

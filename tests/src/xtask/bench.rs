@@ -1,5 +1,7 @@
 //! `bench`: measurements against what users would do otherwise.
 
+mod pack;
+mod read;
 mod rebuild;
 mod start;
 
@@ -15,6 +17,17 @@ file of 8 changed, nothing changed, and a new profile with a warm cache; device 
 process; every image is read back. Raw samples go to bench/rebuild.json in the target directory.
 --quick takes 2 files, 4 targets and fewer runs; --tuned optimises build scripts, as new projects do.
 
+bench pack [--quick] [--json FILE] [--wheel NAME==VERSION ...] [--set NAME ...]  size, time and memory of packs, with peers beside
+
+Images of Python packages, own kernels and generated ones are packed here, by clang's bundler and packager, and one by
+one as nvcc, icpx and kpack do; every image is read back. It fails if a limit is missed. Each --wheel adds a package's
+images (without one: dpnp and cupy), --set takes only the sets whose names start so. Samples go to bench/pack.json in
+the target directory. --quick takes small sets.
+
+bench read [--json FILE]  time and memory of listing and extracting device images, with LLVM's tools beside
+
+The images of a real HIP library in every container that LLVM's tools read. It fails if a limit is missed.
+
 bench start [--quick] [--json]  what 5,000 images cost the start of a program, and how soon the first result is there
 
 The registry of a program with 5,000 images beside that of one without: relocations, time, memory written to. Then from
@@ -25,11 +38,11 @@ decoded first, and the source as PoCL compiles it, with its cache empty and full
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     match args.split_first() {
         Some((what, rest)) if what == "rebuild" => rebuild::run(workspace, rest),
+        Some((what, rest)) if what == "pack" => pack::run(workspace, rest),
+        Some((what, rest)) if what == "read" => read::run(workspace, rest),
         Some((what, rest)) if what == "start" => start::run(workspace, rest),
-        _ => {
-            Err(Error::new("`bench` takes the name of a measurement")
-                .hint("cargo xtask bench rebuild, or start"))
-        }
+        _ => Err(Error::new("`bench` takes the name of a measurement")
+            .hint("cargo xtask bench rebuild, pack, read or start")),
     }
 }
 

@@ -4,25 +4,27 @@ mod files;
 
 use std::process::{Command, ExitCode};
 
+use xshell::Cmd;
+
 use crate::error::Result;
 use crate::setup;
 use crate::workspace::{self, Workspace};
 
 pub(crate) const HELP: &str = "interop [SETS]  generate 300 sets of device images and compare what other tools and this project read
 
-Each set has 0 to 20 images of up to 1 MiB. What is written here is listed and extracted by LLVM, clang's bundler and
-NVIDIA's cuobjdump, and the other way round; every byte must be equal. Then every image of a library that carries some
-for NVIDIA, AMD and Intel is extracted and compared.";
+Each set has 0 to 20 images of up to 1 MiB. What is written here is listed and extracted by LLVM and clang's bundler, of
+releases 22 and 19, and NVIDIA's cuobjdump, and the other way round; every byte must be equal. Then every image of a
+library that carries some for NVIDIA, AMD and Intel, and of Intel's own SYCL libraries, is extracted and compared.";
 
 const SETS: &str = "300";
 /// What the tests read.
 const SETS_VAR: &str = "OFFLOAD_INTEROP_SETS";
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
-    setup::ensure(workspace, &[setup::BUILD, setup::BUNDLER])?;
+    setup::ensure(workspace, &[setup::BUILD, setup::BUNDLER, setup::OLDER_LLVM])?;
     let sets = args.first().map_or(SETS, String::as_str);
     let mut all = ExitCode::SUCCESS;
-    for check in [containers, bundles, files::fatbins, files::wheel] {
+    for check in [current_llvm, older_llvm, files::fatbins, files::wheel, files::sycl_wheel] {
         // The next one says something of its own even where this one failed.
         if check(workspace, sets)? != ExitCode::SUCCESS {
             all = ExitCode::FAILURE;
@@ -31,27 +33,24 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     Ok(all)
 }
 
-fn containers(workspace: &Workspace, sets: &str) -> Result<ExitCode> {
-    tests(workspace, "containers", sets)
+fn current_llvm(workspace: &Workspace, sets: &str) -> Result<ExitCode> {
+    llvm(workspace, sets, "22")
 }
 
-fn bundles(workspace: &Workspace, sets: &str) -> Result<ExitCode> {
-    tests(workspace, "bundles", sets)
+fn older_llvm(workspace: &Workspace, sets: &str) -> Result<ExitCode> {
+    llvm(workspace, sets, "19")
 }
 
-/// The tests that run for every change, with more sets.
-fn tests(workspace: &Workspace, name: &str, sets: &str) -> Result<ExitCode> {
-    cargo(
-        workspace,
-        &["test", "--release", "--package", "offload-tests", "--test", name, "--", "--nocapture"],
-        sets,
-    )
+/// The tests that run for every change, with more sets, and with the tools of one release.
+fn llvm(workspace: &Workspace, sets: &str, release: &str) -> Result<ExitCode> {
+    let args =
+        ["test", "--release", "--package", "offload-tests", "--test", "containers", "--test", "bundles"];
+    let cargo = cargo(workspace, sets).args(args).env(offload_tests::LLVM_VAR, release);
+    let cargo = cargo.args(["--no-fail-fast", "--", "--nocapture"]);
+    Ok(workspace::exit_code(Command::from(cargo).status()?))
 }
 
-/// A cargo command in which nothing may be skipped.
-fn cargo(workspace: &Workspace, args: &[&str], sets: &str) -> Result<ExitCode> {
-    let cargo = workspace.cargo().args(args).env(SETS_VAR, sets);
-    // A machine without the tools has compared nothing.
-    let status = Command::from(cargo).env("CI", "true").status()?;
-    Ok(workspace::exit_code(status))
+/// A cargo command in which nothing may be skipped: a machine without the tools has compared nothing.
+fn cargo<'a>(workspace: &'a Workspace, sets: &str) -> Cmd<'a> {
+    workspace.cargo().env(SETS_VAR, sets).env("CI", "true")
 }

@@ -7,13 +7,14 @@ mod demo;
 mod error;
 mod fixture;
 mod fresh;
+mod fuzz;
 mod gpu;
 mod interop;
 mod linkers;
 mod nightly;
 mod prune;
 mod setup;
-mod syclbin;
+mod sycl;
 mod targets;
 mod test;
 mod workspace;
@@ -30,20 +31,21 @@ struct Task {
     run: fn(&Workspace, &[String]) -> Result<ExitCode>,
 }
 
-const TASKS: [Task; 14] = [
+const TASKS: [Task; 15] = [
     Task { name: "demo", help: demo::HELP, run: demo::run },
     Task { name: "test", help: test::HELP, run: test::run },
     Task { name: "setup", help: setup::HELP, run: setup::run },
     Task { name: "linkers", help: linkers::HELP, run: linkers::run },
     Task { name: "prune", help: prune::HELP, run: prune::run },
     Task { name: "fresh", help: fresh::HELP, run: fresh::run },
-    Task { name: "syclbin", help: syclbin::HELP, run: syclbin::run },
+    Task { name: "sycl", help: sycl::HELP, run: sycl::run },
     Task { name: "builtins", help: builtins::HELP, run: builtins::run },
     Task { name: "targets", help: targets::HELP, run: targets::run },
     Task { name: "bench", help: bench::HELP, run: bench::run },
     Task { name: "gpu", help: gpu::HELP, run: gpu::run },
     Task { name: "interop", help: interop::HELP, run: interop::run },
     Task { name: "damage", help: damage::HELP, run: damage::run },
+    Task { name: "fuzz", help: fuzz::HELP, run: fuzz::run },
     Task { name: "nightly", help: nightly::HELP, run: nightly::run },
 ];
 

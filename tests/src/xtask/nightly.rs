@@ -4,21 +4,23 @@ use std::process::ExitCode;
 
 use crate::error::Result;
 use crate::workspace::Workspace;
-use crate::{bench, builtins, damage, fresh, gpu, interop, linkers, prune, syclbin};
+use crate::{bench, builtins, damage, fresh, fuzz, gpu, interop, linkers, prune, sycl};
 
-pub(crate) const HELP: &str = "nightly         linkers, prune, syclbin, interop, damage, gpu on the CPU, builtins, bench start and fresh, one by one; fails if one does";
+pub(crate) const HELP: &str = "nightly         linkers, prune, sycl, interop, damage, fuzz, gpu on the CPU, builtins, bench pack, bench start and fresh, one by one; fails if one does";
 
 pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
     type Run = fn(&Workspace, &[String]) -> Result<ExitCode>;
     let on_cpu = ["--run-here", "--device", "host"];
-    let tasks: [(&str, Run, &[&str]); 9] = [
+    let tasks: [(&str, Run, &[&str]); 11] = [
         ("linkers", linkers::run, &[]),
         ("prune", prune::run, &[]),
-        ("syclbin", syclbin::run, &[]),
+        ("sycl", sycl::run, &[]),
         ("interop", interop::run, &[]),
         ("damage", damage::run, &[]),
+        ("fuzz", fuzz::run, &[]),
         ("gpu", gpu::run, &on_cpu),
         ("builtins", builtins::run, &[]),
+        ("bench pack", bench::run, &["pack"]),
         ("bench start", bench::run, &["start"]),
         ("fresh", fresh::run, &[]),
     ];

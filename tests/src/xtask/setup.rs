@@ -11,9 +11,11 @@ use std::process::ExitCode;
 
 pub(crate) use self::cuda::{Toolkit, ensure as ensure_cuda};
 pub(crate) use self::intel::{Runtime, ensure as ensure_intel};
-pub(crate) use self::need::{BENCH, BUILD, BUNDLER, DRIVERS, FRESH, GPUS, LINKERS, Need, SYCL};
+pub(crate) use self::need::{
+    BENCH, BUILD, BUNDLER, DRIVERS, FRESH, GPUS, LINKERS, Need, OLDER_LLVM, READ, SYCL,
+};
 pub(crate) use self::probe::llvm;
-pub(crate) use self::wheels::{Wheel, ensure as ensure_wheel};
+pub(crate) use self::wheels::{Wheel, ensure as ensure_wheel, ensure_package};
 use crate::error::{Error, Result};
 use crate::workspace::Workspace;
 
@@ -32,11 +34,12 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
             ensure_cuda(workspace, Toolkit::Ptxas)?;
         }
         [what] if what == "all" => {
-            ensure(workspace, &[BUILD, GPUS, DRIVERS, BUNDLER, LINKERS, SYCL, FRESH])?;
+            ensure(workspace, &[BUILD, GPUS, DRIVERS, BUNDLER, OLDER_LLVM, LINKERS, SYCL, FRESH])?;
             ensure_cuda(workspace, Toolkit::Ptxas)?;
             ensure_cuda(workspace, Toolkit::Nvcc)?;
             ensure_intel(workspace, Runtime::OpenCl)?;
             ensure_intel(workspace, Runtime::Sycl)?;
+            ensure_intel(workspace, Runtime::Sycl2025)?;
         }
         _ => return Err(Error::new("`setup` takes one of `demo`, `test`, `all`")),
     }

@@ -42,22 +42,6 @@ fn link(project: &Project, dir: &Path, args: &[&str]) {
     }
 }
 
-/// cargo-offload, built once for all tests.
-fn cargo_offload() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let output = Command::new(env!("CARGO"))
-            .args(["build", "--offline", "-p", "cargo-offload", "--message-format=json"])
-            .current_dir(support::root())
-            .env("CARGO_TARGET_DIR", offload_tests::fixture_target_dir())
-            .env_remove("CLIPPY_ARGS")
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{}", stderr(&output));
-        support::executable(&String::from_utf8_lossy(&output.stdout))
-    })
-}
-
 impl Linked {
     /// Copies of what each linker has linked.
     pub(crate) fn each() -> Vec<Linked> {
@@ -82,7 +66,7 @@ impl Linked {
 
     /// Runs cargo-offload in the directory.
     pub(crate) fn offload(&self, args: &[&str]) -> Output {
-        let mut command = Command::new(cargo_offload());
+        let mut command = Command::new(support::cargo_offload());
         command.args(args).current_dir(self.dir.path()).output().unwrap()
     }
 

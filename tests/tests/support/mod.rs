@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use offload_format::pack::Pack;
@@ -94,9 +95,18 @@ impl Project {
     /// Runs cargo in the project. All projects share one target directory, where the crates of the checkout are built
     /// once.
     pub fn cargo(&self, args: &[&str]) -> Outcome {
-        let output = Command::new(env!("CARGO"))
-            .args(args)
-            .current_dir(self.dir.path())
+        self.command_in("", Command::new(env!("CARGO")).args(args))
+    }
+
+    /// Runs `cargo offload` of this checkout in the project.
+    pub fn offload(&self, args: &[&str]) -> Outcome {
+        self.command_in("", Command::new(cargo_offload()).arg("offload").args(args))
+    }
+
+    /// Runs `command` in a directory of the project's.
+    pub fn command_in(&self, directory: &str, command: &mut Command) -> Outcome {
+        let output = command
+            .current_dir(self.path(directory))
             .env("CARGO_TARGET_DIR", offload_tests::fixture_target_dir())
             .env("CARGO_TERM_COLOR", "never")
             .env_remove("OFFLOAD_CONFIG")
@@ -200,6 +210,22 @@ impl Project {
     }
 }
 
+/// cargo-offload, built once for all tests of a file.
+pub fn cargo_offload() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let output = Command::new(env!("CARGO"))
+            .args(["build", "--offline", "-p", "cargo-offload", "--message-format=json"])
+            .current_dir(root())
+            .env("CARGO_TARGET_DIR", offload_tests::fixture_target_dir())
+            .env_remove("CLIPPY_ARGS")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        executable(&String::from_utf8_lossy(&output.stdout))
+    })
+}
+
 /// What cargo printed for people.
 fn without_messages(text: &str) -> String {
     text.lines().filter(|line| !line.starts_with('{')).collect::<Vec<_>>().join("\n")
@@ -270,4 +296,11 @@ fn copy(from: &Path, to: &Path) {
             fs::copy(&path, &target).unwrap();
         }
     }
+}
+
+/// The code blocks of a document in this language.
+pub fn blocks(document: &str, language: &str) -> Vec<String> {
+    let fence = format!("```{language}\n");
+    let blocks = document.split(&fence).skip(1);
+    blocks.map(|rest| rest.split("```").next().unwrap().to_string()).collect()
 }

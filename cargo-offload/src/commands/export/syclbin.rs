@@ -5,10 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use offload_format::syclbin::{
-    self, ImageKindNumber, KERNEL_PREFIX, Module, Native, NativeTarget, Requirements, State, native_target,
-};
-use offload_format::{ImageKind, Limits, spirv};
+use offload_format::syclbin::{self, Forms, ImageKindNumber, KERNEL_PREFIX, State, native_target};
+use offload_format::{ImageKind, Limits};
 
 use super::{Candidate, Exported, named, only};
 use crate::carrier::Carrier;
@@ -19,11 +17,7 @@ use crate::error::{Error, Result};
 struct Form {
     name: String,
     targets: Vec<String>,
-    /// With the names of kernels that a SYCL runtime looks for.
-    spirv: Option<Vec<u8>>,
-    natives: Vec<(NativeTarget, Vec<u8>)>,
-    /// Of the native images.
-    kernels: Vec<String>,
+    forms: Forms,
 }
 
 pub(super) fn export(carrier: &Carrier, all: &[Candidate<'_>], args: &cli::Export) -> Result<Exported> {
@@ -31,8 +25,10 @@ pub(super) fn export(carrier: &Carrier, all: &[Candidate<'_>], args: &cli::Expor
         .into_iter()
         .map(|module| form(carrier, all, args, module))
         .collect::<Result<Vec<_>>>()?;
-    let modules = forms.iter().map(|form| module(form, args.state)).collect::<Result<Vec<_>>>()?;
-    let content = syclbin::write(state(args.state), &modules, image_kind(args.runtime)).map_err(failed)?;
+    let state = state(args.state);
+    let modules = forms.iter().map(|form| form.forms.module(state).map_err(failed));
+    let modules = modules.collect::<Result<Vec<_>>>()?;
+    let content = syclbin::write(state, &modules, image_kind(args.runtime)).map_err(failed)?;
     let file = syclbin::parse(&content, &Limits::default()).map_err(failed)?;
     let asked_for = |hazard: &syclbin::Hazard| {
         hazard.problem == syclbin::Problem::ImageKind(ImageKindNumber::ONEAPI_2025_3.0)
@@ -91,18 +87,14 @@ fn form(carrier: &Carrier, all: &[Candidate<'_>], args: &cli::Export, module: &s
     let mut form = Form {
         name: module.to_string(),
         targets: ir.iter().chain(&native).map(|candidate| candidate.image.target_text.to_string()).collect(),
-        spirv: ir.map(|ir| renamed(carrier, ir)).transpose()?,
-        natives: Vec::new(),
-        kernels: Vec::new(),
+        forms: Forms::default(),
     };
+    if let Some(ir) = ir {
+        let raw = carrier.decode(ir.found, &ir.pack, &ir.image)?;
+        form.forms = form.forms.with_spirv(&raw).map_err(failed)?;
+    }
     native.into_iter().try_for_each(|candidate| form.add(carrier, candidate))?;
     Ok(form)
-}
-
-/// A SYCL runtime finds a kernel only under a prefixed name.
-fn renamed(carrier: &Carrier, candidate: &Candidate<'_>) -> Result<Vec<u8>> {
-    let raw = carrier.decode(candidate.found, &candidate.pack, &candidate.image)?;
-    spirv::with_prefixed_kernels(&raw, KERNEL_PREFIX).map_err(failed)
 }
 
 impl Form {
@@ -113,97 +105,25 @@ impl Form {
             let error = Error::usage(format!("an image for `{text}` is no native image of a SYCLBIN"));
             error.hint("name targets of Intel, NVIDIA (cubin) and AMD GPUs")
         })?;
-        if self.natives.iter().any(|(other, _)| other.triple == target.triple) {
+        if self.forms.has_native(target.triple) {
             let error =
                 Error::usage(format!("a second image for {} beside that for `{text}`", target.triple));
             return Err(error.hint("a runtime takes the first one on every device; write a file for each"));
         }
+        let mut kernels = Vec::new();
         for kernel in candidate.pack.kernels(&candidate.image) {
-            let name = kernel.map_err(failed)?.name;
-            if !name.starts_with(KERNEL_PREFIX) {
-                let error = Error::usage(format!(
-                    "kernel `{name}` of the image for `{text}` cannot be found by SYCL"
-                ));
-                return Err(error.hint(format!(
-                    "call it `{KERNEL_PREFIX}{name}` in the source: only SPIR-V is renamed, and a runtime that takes \
-                     the native image does not fall back to it"
-                )));
-            }
-            if !self.kernels.contains(&name) {
-                self.kernels.push(name);
-            }
+            kernels.push(kernel.map_err(failed)?.name);
+        }
+        if let Some(name) = kernels.iter().find(|name| !name.starts_with(KERNEL_PREFIX)) {
+            let problem = format!("kernel `{name}` of the image for `{text}` cannot be found by SYCL");
+            return Err(Error::usage(problem).hint(format!(
+                "call it `{KERNEL_PREFIX}{name}` in the source: only SPIR-V is renamed, and a runtime that takes \
+                 the native image does not fall back to it"
+            )));
         }
         let raw = carrier.decode(candidate.found, &candidate.pack, &candidate.image)?;
-        self.natives.push((target, raw));
+        self.forms.add_native(target, &kernels, raw);
         Ok(())
-    }
-}
-
-fn module(form: &Form, state: SyclState) -> Result<Module<'_>> {
-    let (mut module, mut needs) = (Module::default(), Requirements::default());
-    match &form.spirv {
-        Some(spirv) => {
-            let parsed = spirv::Module::parse(spirv).map_err(failed)?;
-            needs = requirements(&parsed);
-            module =
-                module.with_kernels(parsed.kernels().iter().map(|kernel| &kernel.name)).map_err(failed)?;
-            module = symbols(module, &parsed, state).map_err(failed)?.with_spirv(spirv).map_err(failed)?;
-        }
-        None => module = module.with_kernels(&form.kernels).map_err(failed)?,
-    }
-    // The name of a device holds for the SPIR-V as well, which is for every device.
-    if let (None, [(target, _)]) = (&form.spirv, form.natives.as_slice()) {
-        needs.compile_target = target.compile_target.clone();
-    }
-    module = module.with_requirements(&needs).map_err(failed)?;
-    for (target, image) in &form.natives {
-        let native = Native { target: target.triple, arch: &target.arch, image };
-        module = module.with_native(native).map_err(failed)?;
-    }
-    Ok(module)
-}
-
-/// What links modules; a file that is not linked any more needs no names for it.
-fn symbols<'a>(
-    module: Module<'a>,
-    parsed: &spirv::Module<'_>,
-    state: SyclState,
-) -> std::result::Result<Module<'a>, offload_format::Error> {
-    if state == SyclState::Executable {
-        return Ok(module);
-    }
-    // Clang exports a copy of each kernel's body, and some writers each kernel.
-    let kernel = |name: &str| parsed.kernels().iter().any(|kernel| kernel.name == name);
-    let exports =
-        parsed.exports().iter().filter(|name| !name.starts_with("__clang_ocl_kern_imp_") && !kernel(name));
-    let module = module.with_exported(exports)?;
-    module.with_imported(parsed.imports())
-}
-
-fn requirements(parsed: &spirv::Module<'_>) -> Requirements {
-    let sub_groups: BTreeSet<Option<u32>> =
-        parsed.kernels().iter().map(|kernel| kernel.sub_group_size).collect();
-    let work_groups = parsed.kernels().iter().filter_map(|kernel| kernel.required_work_group);
-    let volume = |size: &[u32; 3]| size.iter().map(|length| u64::from(*length)).product::<u64>();
-    Requirements {
-        aspects: parsed.capabilities().iter().filter_map(|capability| aspect(*capability)).collect(),
-        // The requirement is the module's: kernels that differ have none in common.
-        sub_group_size: sub_groups.first().copied().flatten().filter(|_| sub_groups.len() == 1),
-        // A device that takes the largest takes them all.
-        work_group_size: work_groups.max_by_key(volume).map(|size| size.map(u64::from).to_vec()),
-        compile_target: None,
-    }
-}
-
-/// The SYCL aspect that a SPIR-V capability asks for
-/// (<https://github.com/intel/llvm/blob/sycl/sycl/include/sycl/info/aspects.def>).
-fn aspect(capability: u32) -> Option<u32> {
-    match capability {
-        // Float16, Float64, Int64Atomics.
-        9 => Some(5),
-        10 => Some(6),
-        12 => Some(28),
-        _ => None,
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use offload_format::ptx::Ptx;
-use offload_format::{Hash128, code_object, cubin, spirv};
+use offload_format::{Hash128, Limits, code_object, cubin, spirv};
 
 use super::super::Session;
 use crate::cache::{Blob, KeyBuilder};
@@ -95,7 +95,7 @@ fn purpose(language: Language, content: &[u8]) -> Result<String> {
                 None => format!("sm_{}*", cubin.sm),
             }
         }
-        Language::Spirv => spirv::Module::parse(content)?.version().to_string(),
+        Language::Spirv => spirv::Module::parse(content, &Limits::default())?.version().to_string(),
         Language::Ptx => Ptx::parse(content)?.target().to_string(),
         _ => String::new(),
     })

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{Hazard, Problem};
-use crate::spirv;
 use crate::syclbin::{AbstractModule, File, State};
+use crate::{Limits, spirv};
 
 /// Which kernels several modules list.
 pub(super) fn repeated_kernels(file: &File<'_>) -> Vec<Problem> {
@@ -35,7 +35,7 @@ pub(super) fn problems(file: &File<'_>, state: Option<State>) -> Vec<Hazard> {
 /// What the module says that it imports, and what its SPIR-V imports all the same, each once.
 fn imports(module: &AbstractModule<'_>) -> Vec<String> {
     let mut symbols: Vec<String> = module.imported().map(str::to_string).collect();
-    for ir in module.ir.iter().filter_map(|ir| spirv::Module::parse(ir.bytes).ok()) {
+    for ir in module.ir.iter().filter_map(|ir| spirv::Module::parse(ir.bytes, &Limits::default()).ok()) {
         symbols.extend(ir.imports().iter().cloned());
     }
     symbols.sort();

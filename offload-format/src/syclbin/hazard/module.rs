@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Problem;
-use crate::spirv;
 use crate::syclbin::names::{KNOWN_ARCHES, is_compile_target};
 use crate::syclbin::{AbstractModule, KERNEL_PREFIX, Payload, PropertyValue, State, sets};
+use crate::{Limits, spirv};
 
 /// Above every number of `sycl::aspect`, which releases add to; a runtime refuses those that it does not know
 /// (<https://github.com/intel/llvm/blob/sycl/sycl/include/sycl/info/aspects.def>).
@@ -27,7 +27,7 @@ fn kernels(module: &AbstractModule<'_>) -> Vec<Problem> {
     }
     let plain = listed.iter().filter(|name| !name.starts_with(KERNEL_PREFIX));
     let mut problems: Vec<_> = plain.map(|name| Problem::KernelWithoutPrefix((*name).into())).collect();
-    for module in module.ir.iter().filter_map(|ir| spirv::Module::parse(ir.bytes).ok()) {
+    for module in module.ir.iter().filter_map(|ir| spirv::Module::parse(ir.bytes, &Limits::default()).ok()) {
         let there: BTreeSet<&str> = module.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
         let missing = listed.iter().filter(|name| !there.contains(*name));
         problems.extend(missing.map(|name| Problem::KernelMissing((*name).into())));
@@ -111,6 +111,8 @@ fn ir(ir: &Payload<'_>) -> Vec<Problem> {
         Some(PropertyValue::Number(number)) if number != 0 => Some(Problem::IrType(number)),
         _ => None,
     };
-    let malformed = spirv::Module::parse(ir.bytes).err().map(|error| Problem::IrMalformed(error.to_string()));
+    let malformed = spirv::Module::parse(ir.bytes, &Limits::default())
+        .err()
+        .map(|error| Problem::IrMalformed(error.to_string()));
     kind.into_iter().chain(malformed).collect()
 }

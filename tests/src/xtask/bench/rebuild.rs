@@ -1,11 +1,11 @@
 //! `bench rebuild`: what an edit costs, here and with ninja driving clang once for each file and target.
 
-mod kernels;
-mod measure;
-mod ninja;
+pub(super) mod kernels;
+pub(super) mod measure;
+pub(super) mod ninja;
 mod ours;
-mod plan;
-mod report;
+pub(super) mod plan;
+pub(super) mod report;
 mod trace;
 mod verify;
 

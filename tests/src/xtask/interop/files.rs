@@ -1,11 +1,12 @@
 //! NVIDIA's fatbins, and real files of all makers: tools and files that are downloaded for it.
 
-use std::process::ExitCode;
+use std::path::Path;
+use std::process::{Command, ExitCode};
 
 use super::cargo;
 use crate::error::{Error, Result};
 use crate::setup::{self, Wheel};
-use crate::workspace::Workspace;
+use crate::workspace::{self, Workspace};
 
 /// An example, because examples take what only tests depend on.
 const EXAMPLE: [&str; 7] =
@@ -14,17 +15,25 @@ const EXAMPLE: [&str; 7] =
 pub(super) fn fatbins(workspace: &Workspace, sets: &str) -> Result<ExitCode> {
     let tools = setup::ensure_wheel(workspace, Wheel::Fatbins)?;
     let (fatbinary, cuobjdump) = (tools.join("fatbinary"), tools.join("cuobjdump"));
-    let args = ["fatbins", text(&fatbinary)?, text(&cuobjdump)?];
-    cargo(workspace, &[&EXAMPLE[..], &args].concat(), sets)
+    example(workspace, sets, &["fatbins", text(&fatbinary)?, text(&cuobjdump)?])
 }
 
 pub(super) fn wheel(workspace: &Workspace, sets: &str) -> Result<ExitCode> {
     let cuobjdump = setup::ensure_wheel(workspace, Wheel::Fatbins)?.join("cuobjdump");
     let folder = setup::ensure_wheel(workspace, Wheel::Bitsandbytes)?;
-    let args = ["wheel", text(&folder)?, text(&cuobjdump)?];
-    cargo(workspace, &[&EXAMPLE[..], &args].concat(), sets)
+    example(workspace, sets, &["wheel", text(&folder)?, text(&cuobjdump)?])
 }
 
-fn text(path: &std::path::Path) -> Result<&str> {
+pub(super) fn sycl_wheel(workspace: &Workspace, sets: &str) -> Result<ExitCode> {
+    let folder = setup::ensure_wheel(workspace, Wheel::Dpnp)?;
+    example(workspace, sets, &["sycl", text(&folder)?])
+}
+
+fn example(workspace: &Workspace, sets: &str, args: &[&str]) -> Result<ExitCode> {
+    let cargo = cargo(workspace, sets).args(EXAMPLE).args(args);
+    Ok(workspace::exit_code(Command::from(cargo).status()?))
+}
+
+fn text(path: &Path) -> Result<&str> {
     path.to_str().ok_or_else(|| Error::new(format!("{} is not UTF-8", path.display())))
 }

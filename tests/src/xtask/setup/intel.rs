@@ -15,6 +15,8 @@ pub(crate) enum Runtime {
     OpenCl,
     /// The OpenCL device, the SYCL library and its headers.
     Sycl,
+    /// The same of the first release line that reads SYCLBIN files, with a number of their own.
+    Sycl2025,
 }
 
 impl Runtime {
@@ -33,6 +35,15 @@ impl Runtime {
                 "umf==1.2.0",
                 "tcmlib==1.6.0",
             ],
+            Runtime::Sycl2025 => &[
+                "intel-opencl-rt==2025.3.3",
+                "intel-cmplr-lib-rt==2025.3.3",
+                "tbb==2022.3.1",
+                "intel-sycl-rt==2025.3.3",
+                "intel-cmplr-lib-ur==2025.3.3",
+                "umf==1.0.3",
+                "tcmlib==1.6.0",
+            ],
         }
     }
 
@@ -40,6 +51,7 @@ impl Runtime {
         match self {
             Runtime::OpenCl => "intel-opencl-2026.2.0",
             Runtime::Sycl => "intel-sycl-2026.2.0",
+            Runtime::Sycl2025 => "intel-sycl-2025.3.3",
         }
     }
 
@@ -47,7 +59,9 @@ impl Runtime {
     fn witness(self) -> &'static str {
         match self {
             Runtime::OpenCl => "lib/libintelocl.so",
-            Runtime::Sycl => "lib/libsycl.so",
+            // What tests are given is of another release.
+            Runtime::Sycl2025 => "lib/libsycl.so.8",
+            Runtime::Sycl => "lib/libsycl.so.9",
         }
     }
 }

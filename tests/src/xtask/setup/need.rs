@@ -135,6 +135,30 @@ pub(crate) const BUNDLER: &[Need] = &[Need {
     packages: packages(["clang-tools-22", "clang-tools-extra", "clang", "llvm"]),
 }];
 
+/// Tells the memory that a process takes.
+pub(crate) const READ: &[Need] = &[Need {
+    what: "GNU time",
+    purpose: "tells the memory of a process",
+    probe: Probe::Program("time"),
+    packages: packages(["time", "time", "time", "gnu-time"]),
+}];
+
+/// Judges containers as well: the numbers of kinds and the versions of containers changed since.
+pub(crate) const OLDER_LLVM: &[Need] = &[
+    Need {
+        what: "clang-offload-bundler-19",
+        purpose: "writes and reads offload bundles as LLVM 19 did",
+        probe: Probe::Program("clang-offload-bundler-19"),
+        packages: packages(["clang-tools-19", "-", "-", "-"]),
+    },
+    Need {
+        what: "llvm-objdump-19",
+        purpose: "reads OffloadBinary as LLVM 19 did",
+        probe: Probe::Program("llvm-objdump-19"),
+        packages: packages(["llvm-19", "-", "-", "-"]),
+    },
+];
+
 /// Installs what comes from Python's package index.
 pub(super) const PIP: &[Need] = &[Need {
     what: "pip",

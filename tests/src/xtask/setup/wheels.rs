@@ -14,6 +14,8 @@ pub(crate) enum Wheel {
     Fatbins,
     /// A library with images for NVIDIA's, AMD's and Intel's devices.
     Bitsandbytes,
+    /// Intel's libraries of SYCL kernels.
+    Dpnp,
 }
 
 impl Wheel {
@@ -21,6 +23,7 @@ impl Wheel {
         match self {
             Wheel::Fatbins => &["nvidia-cuda-nvcc==13.5.37", "nvidia-cuda-cuobjdump==13.5.37"],
             Wheel::Bitsandbytes => &["bitsandbytes==0.50.2"],
+            Wheel::Dpnp => &["dpnp==0.20.0"],
         }
     }
 
@@ -29,6 +32,7 @@ impl Wheel {
         match self {
             Wheel::Fatbins => ("fatbins-13.5.37", "nvidia/cu13/bin", "cuobjdump"),
             Wheel::Bitsandbytes => ("bitsandbytes-0.50.2", "bitsandbytes", "libbitsandbytes_cpu.so"),
+            Wheel::Dpnp => ("dpnp-0.20.0", "dpnp", "libdpnp_backend_c.so"),
         }
     }
 }
@@ -42,4 +46,14 @@ pub(crate) fn ensure(workspace: &Workspace, wheel: Wheel) -> Result<PathBuf> {
         install(workspace, wheel.packages(), &prefix)?;
     }
     Ok(prefix.join(part))
+}
+
+/// Finds what one package holds, given as `NAME==VERSION`, installing it first where it is missing.
+pub(crate) fn ensure_package(workspace: &Workspace, package: &str) -> Result<PathBuf> {
+    let prefix = workspace.target_dir.join("tools").join(package.replace("==", "-"));
+    if !prefix.exists() {
+        super::ensure(workspace, &[PIP])?;
+        install(workspace, &[package], &prefix)?;
+    }
+    Ok(prefix)
 }

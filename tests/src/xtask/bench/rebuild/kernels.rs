@@ -25,14 +25,14 @@ const TILES: [[u32; 5]; 8] = [
 
 /// The files, and the edits made so far.
 #[derive(Debug)]
-pub(super) struct Kernels {
+pub(in crate::bench) struct Kernels {
     files: Vec<(PathBuf, String)>,
     edits: Cell<usize>,
 }
 
 impl Kernels {
     /// Writes the files of `plan` to `dir`.
-    pub(super) fn write(dir: &Path, plan: &Plan) -> Result<Kernels> {
+    pub(in crate::bench) fn write(dir: &Path, plan: &Plan) -> Result<Kernels> {
         std::fs::create_dir_all(dir)?;
         std::fs::write(dir.join("tile.h"), HEADER)?;
         let mut files = Vec::new();

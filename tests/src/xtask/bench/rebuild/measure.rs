@@ -9,7 +9,7 @@ use crate::bench::median;
 use crate::error::{Error, Result};
 
 /// A way to build the kernels.
-pub(super) trait Side {
+pub(in crate::bench) trait Side {
     fn name(&self) -> &'static str;
     /// The build of the first profile, or the second.
     fn build(&self, profile: Profile) -> Command;
@@ -20,7 +20,7 @@ pub(super) trait Side {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Profile {
+pub(in crate::bench) enum Profile {
     First,
     Second,
 }
@@ -102,11 +102,16 @@ pub(super) fn sample(side: &dyn Side, scenario: Scenario) -> Result<Sample> {
 }
 
 /// Runs a command; what it printed is shown if it fails.
-pub(super) fn run(command: &mut Command) -> Result<()> {
+pub(in crate::bench) fn run(command: &mut Command) -> Result<()> {
+    output(command).map(drop)
+}
+
+/// What a command prints; it is shown, with what it complained of, if it fails.
+pub(in crate::bench) fn output(command: &mut Command) -> Result<String> {
     let output =
         command.output().map_err(|error| Error::new(format!("`{command:?}` did not start: {error}")))?;
     if output.status.success() {
-        return Ok(());
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let text = [output.stdout, output.stderr].concat();
     Err(Error::new(format!(

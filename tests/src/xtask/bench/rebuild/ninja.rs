@@ -11,7 +11,7 @@ use crate::workspace::Workspace;
 
 /// One build directory for each profile.
 #[derive(Debug)]
-pub(super) struct Ninja {
+pub(in crate::bench) struct Ninja {
     program: PathBuf,
     dir: PathBuf,
     cache: CompilerCache,
@@ -20,7 +20,7 @@ pub(super) struct Ninja {
 
 /// What stands before the compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CompilerCache {
+pub(in crate::bench) enum CompilerCache {
     None,
     Ccache,
 }
@@ -35,7 +35,7 @@ const LIBCLC: [&str; 4] = [
 
 impl Ninja {
     /// Writes the build files to `dir`.
-    pub(super) fn prepare(
+    pub(in crate::bench) fn prepare(
         workspace: &Workspace,
         dir: &Path,
         (plan, cache): (&Plan, CompilerCache),
@@ -63,7 +63,7 @@ impl Ninja {
     }
 
     /// The image of a file for a target.
-    pub(super) fn image(&self, module: &str, target: &str) -> PathBuf {
+    pub(in crate::bench) fn image(&self, module: &str, target: &str) -> PathBuf {
         self.build_dir(Profile::First).join("out").join(format!("{module}.{target}.hsaco"))
     }
 

@@ -5,17 +5,17 @@ use crate::error::{Error, Result};
 
 /// Sizes of the project and numbers of runs.
 #[derive(Debug)]
-pub(super) struct Plan {
-    pub(super) files: usize,
-    pub(super) targets: Vec<&'static str>,
-    pub(super) jobs: usize,
-    pub(super) build_scripts: BuildScripts,
+pub(in crate::bench) struct Plan {
+    pub(in crate::bench) files: usize,
+    pub(in crate::bench) targets: Vec<&'static str>,
+    pub(in crate::bench) jobs: usize,
+    pub(in crate::bench) build_scripts: BuildScripts,
     extent: Extent,
 }
 
 /// How cargo compiles build scripts and what they use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum BuildScripts {
+pub(in crate::bench) enum BuildScripts {
     /// As cargo does unless told: not at all optimised.
     Default,
     /// With `opt-level = 3` for them, as in new projects.
@@ -55,7 +55,7 @@ const TARGETS: [&str; 22] = [
 ];
 
 impl Plan {
-    pub(super) fn parse(args: &[String]) -> Result<Plan> {
+    pub(in crate::bench) fn parse(args: &[String]) -> Result<Plan> {
         let (mut extent, mut build_scripts) = (Extent::Whole, BuildScripts::Default);
         for arg in args {
             match arg.as_str() {
@@ -107,7 +107,7 @@ impl Plan {
     }
 
     /// The names of the kernel files, modules and kernels: one of each for each file.
-    pub(super) fn modules(&self) -> impl Iterator<Item = String> {
+    pub(in crate::bench) fn modules(&self) -> impl Iterator<Item = String> {
         (0..self.files).map(|index| format!("gemm{index}"))
     }
 

@@ -29,7 +29,7 @@ pub(super) fn write(
         "jobs": plan.jobs,
         "build_scripts": if plan.build_scripts == BuildScripts::Tuned { "opt-level 3" } else { "default" },
         "cpu": cpu(),
-        "tools": tools(workspace),
+        "tools": tools(workspace, &["clang", "ld.lld"]),
         "results": rows.collect::<Vec<_>>(),
     });
     let path = workspace.target_dir.join("bench/rebuild.json");
@@ -108,29 +108,32 @@ fn wanted(plan: &Plan, samples: &Samples) {
     println!("unchanged at most 0.1 s over no kernels: {over:+.3} s, {}", verdict(over <= 0.1));
 }
 
-fn cpu() -> Option<String> {
+/// The processor's name for itself.
+pub(in crate::bench) fn cpu() -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("model name"))?;
     Some(line.split_once(':')?.1.trim().to_string())
 }
 
-/// The first line of what each tool says of its version.
-fn tools(workspace: &Workspace) -> Value {
-    let llvm = |name: &str| setup::llvm(workspace, name);
+/// The line in which each tool, and each of the programs of LLVM, tells its version.
+pub(in crate::bench) fn tools(workspace: &Workspace, llvm: &[&'static str]) -> Value {
     let found = [
         ("cargo", Some(workspace.cargo_path().to_path_buf())),
         ("rustc", workspace.program("rustc")),
-        ("clang", llvm("clang")),
-        ("ld.lld", llvm("ld.lld")),
         ("ninja", workspace.program("ninja")),
         ("ccache", workspace.program("ccache")),
     ];
+    let llvm = llvm.iter().map(|name| (*name, setup::llvm(workspace, name)));
     let version = |path: std::path::PathBuf| {
         let output = Command::new(path).arg("--version").output().ok()?;
-        Some(String::from_utf8_lossy(&output.stdout).lines().next()?.to_string())
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        // Some of LLVM's tools begin with the address of the project.
+        let line = text.lines().find(|line| line.contains("version")).or(text.lines().next())?;
+        Some(line.trim().to_string())
     };
     found
         .into_iter()
+        .chain(llvm)
         .map(|(name, path)| (name.to_string(), json!(path.and_then(version))))
         .collect::<serde_json::Map<_, _>>()
         .into()

@@ -1,0 +1,132 @@
+//! Options that mean what they mean to cargo.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Which package, and how cargo builds it.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Package and build, as for cargo")]
+pub(crate) struct Cargo {
+    #[command(flatten)]
+    pub(crate) project: Project,
+    #[command(flatten)]
+    pub(crate) wanted: Wanted,
+    /// Build artifacts with the profile `release`.
+    #[arg(long, short, conflicts_with = "profile")]
+    pub(crate) release: bool,
+    /// Build artifacts with this profile.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    /// Build for this triple.
+    #[arg(long, value_name = "TRIPLE")]
+    pub(crate) target: Option<String>,
+    /// The directory for all generated artifacts.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) target_dir: Option<PathBuf>,
+    /// How many jobs run at once.
+    #[arg(long, short, value_name = "N")]
+    pub(crate) jobs: Option<String>,
+}
+
+/// What cargo has to know to read a project, without building it.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Project {
+    /// The manifest of the package or workspace.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) manifest_path: Option<PathBuf>,
+    /// The package.
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) package: Option<String>,
+    /// Features to activate.
+    #[arg(long, short = 'F', value_name = "FEATURES")]
+    pub(crate) features: Vec<String>,
+    /// Activate all features.
+    #[arg(long)]
+    pub(crate) all_features: bool,
+    /// Do not activate the feature `default`.
+    #[arg(long)]
+    pub(crate) no_default_features: bool,
+    /// Cargo.lock must not change.
+    #[arg(long)]
+    pub(crate) locked: bool,
+    /// Do without the network.
+    #[arg(long)]
+    pub(crate) offline: bool,
+    /// Both of `--locked` and `--offline`.
+    #[arg(long)]
+    pub(crate) frozen: bool,
+}
+
+/// Which of a package's targets.
+#[derive(Clone, Debug, Default, Args)]
+#[group(multiple = false)]
+pub(crate) struct Wanted {
+    /// The binary.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) bin: Option<String>,
+    /// The example.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) example: Option<String>,
+    /// The library.
+    #[arg(long)]
+    pub(crate) lib: bool,
+}
+
+impl Cargo {
+    /// Everything, as cargo's command line has it.
+    pub(crate) fn args(&self) -> Vec<OsString> {
+        let mut args = Arguments::default();
+        args.option("--manifest-path", &self.project.manifest_path);
+        args.option("--package", &self.project.package);
+        args.option("--bin", &self.wanted.bin);
+        args.option("--example", &self.wanted.example);
+        args.option("--profile", &self.profile);
+        args.option("--target", &self.target);
+        args.option("--target-dir", &self.target_dir);
+        args.option("--jobs", &self.jobs);
+        args.flags(&[("--lib", self.wanted.lib), ("--release", self.release)]);
+        args.0.extend(self.project.args());
+        args.0
+    }
+}
+
+impl Project {
+    /// Features and whether cargo may use the network, as the command line of every command of cargo has them.
+    pub(crate) fn args(&self) -> Vec<OsString> {
+        let mut args = Arguments::default();
+        for features in &self.features {
+            args.option("--features", &Some(features));
+        }
+        args.flags(&[
+            ("--all-features", self.all_features),
+            ("--no-default-features", self.no_default_features),
+            ("--locked", self.locked),
+            ("--offline", self.offline),
+            ("--frozen", self.frozen),
+        ]);
+        args.0
+    }
+
+    /// Whether a project was named.
+    pub(crate) fn is_named(&self) -> bool {
+        self.package.is_some() || self.manifest_path.is_some()
+    }
+}
+
+/// A command line in the making.
+#[derive(Debug, Default)]
+struct Arguments(Vec<OsString>);
+
+impl Arguments {
+    fn option<T: Into<OsString> + Clone>(&mut self, name: &str, value: &Option<T>) {
+        if let Some(value) = value {
+            self.0.extend([name.into(), value.clone().into()]);
+        }
+    }
+
+    fn flags(&mut self, flags: &[(&str, bool)]) {
+        self.0.extend(flags.iter().filter(|(_, set)| *set).map(|(name, _)| OsString::from(name)));
+    }
+}

@@ -1,0 +1,139 @@
+//! The options of the commands for a project's life: from `new` to `vendor`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use super::{Cargo, ConfigFile};
+
+#[derive(Debug, Args)]
+pub(crate) struct New {
+    /// Where the package is made; its last part is the name.
+    pub(crate) path: PathBuf,
+    /// The package's name.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Which version control cargo sets up.
+    #[arg(long, value_enum, value_name = "VCS")]
+    pub(crate) vcs: Option<Vcs>,
+    #[command(flatten)]
+    pub(crate) source: Source,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Vcs {
+    /// A repository of git.
+    Git,
+    /// A repository of Mercurial.
+    Hg,
+    /// A repository of Pijul.
+    Pijul,
+    /// A repository of Fossil.
+    Fossil,
+    /// None.
+    None,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// The directory of the package or workspace.
+    #[arg(default_value = ".")]
+    pub(crate) directory: PathBuf,
+    /// Overwrite build.rs and the kernels of the template where they exist.
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) source: Source,
+}
+
+/// Where the crates come from that a package depends on.
+#[derive(Debug, Args)]
+pub(crate) struct Source {
+    /// Depend on the crates in this checkout of cargo-offload, instead of the published ones.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) checkout: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Build {
+    #[command(flatten)]
+    pub(crate) cargo: Cargo,
+    /// More options for cargo.
+    #[arg(last = true, value_name = "ARGS")]
+    pub(crate) rest: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) cargo: Cargo,
+    /// Arguments for the program.
+    #[arg(last = true, value_name = "ARGS")]
+    pub(crate) rest: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    #[command(flatten)]
+    pub(crate) file: ConfigFile,
+    /// Targets to look at; otherwise those in offload.toml, or the defaults.
+    #[arg(value_name = "TARGET")]
+    pub(crate) targets: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Cache {
+    #[command(subcommand)]
+    pub(crate) action: CacheAction,
+}
+
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub(crate) enum CacheAction {
+    /// Show where the cache is, and how large.
+    Stats,
+    /// Remove entries; a build makes them anew.
+    Clean {
+        /// Only those that were unused for so many days.
+        #[arg(long, value_name = "DAYS")]
+        unused: Option<u32>,
+    },
+    /// Read every entry, and remove those that are damaged.
+    Verify,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    /// Write a page for each command into this directory, instead of the first one to standard output.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Toolchain {
+    #[command(subcommand)]
+    pub(crate) action: ToolchainAction,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum ToolchainAction {
+    /// Fetch compilers as packages of Debian and Python, and unpack them into a folder of this user's, where builds find
+    /// them.
+    Install {
+        /// The file with versions and hashes; otherwise offload-toolchain.lock beside offload.toml.
+        #[arg(long, value_name = "FILE")]
+        lock: Option<PathBuf>,
+        /// Take the newest versions, and write the file anew.
+        #[arg(long)]
+        update: bool,
+    },
+    /// Show where the folder is: OFFLOAD_TOOLCHAIN, or the usual place for data.
+    Path,
+}

@@ -1,0 +1,118 @@
+//! The options of the commands that show what a file carries.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::Cargo;
+
+/// Which images are meant.
+#[derive(Debug, Args)]
+pub(crate) struct Select {
+    /// Only images for these targets, as `spirv64`, `intel:*` or `all-amd`.
+    #[arg(id = "for", long = "for", value_name = "TARGET", num_args = 1.., value_delimiter = ',')]
+    pub(crate) target: Vec<String>,
+    /// Only images of these modules; `*` stands for anything. In containers of other tool chains `inspect` tells the
+    /// names.
+    #[arg(long, short, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
+    pub(crate) module: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Inspect {
+    /// A program, a shared library, a pack, or a file or container of another tool chain with device images; otherwise the
+    /// package is built.
+    pub(crate) path: Option<PathBuf>,
+    /// Show the kernels too. Images of other tool chains are decoded for it.
+    #[arg(long)]
+    pub(crate) kernels: bool,
+    #[command(flatten)]
+    pub(crate) select: Select,
+    #[command(flatten)]
+    pub(crate) cargo: Cargo,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Extract {
+    /// A program, a shared library, a pack, or a file or container of another tool chain with device images.
+    pub(crate) path: PathBuf,
+    /// The directory to write to, which is made; otherwise FILE.images here.
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// Write frames and foreign containers as they are stored, without decoding them.
+    #[arg(long)]
+    pub(crate) stored: bool,
+    /// Replace files that exist.
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) select: Select,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Size {
+    /// A program, a shared library, a pack, or a file or container of another tool chain with device images.
+    pub(crate) path: PathBuf,
+    /// Show what changed since this file: a number is that of PATH less that of OTHER.
+    #[arg(long, value_name = "OTHER", conflicts_with = "alone")]
+    pub(crate) compare: Option<PathBuf>,
+    /// Compress every image alone as well, as strongly as a release build does, to tell what sharing saves. This takes
+    /// about a second for each MiB.
+    #[arg(long)]
+    pub(crate) alone: bool,
+    #[command(flatten)]
+    pub(crate) select: Select,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// A program, a shared library, a pack, or a file or container of another tool chain with device images.
+    pub(crate) path: PathBuf,
+    /// A file of numbers that the kernels must not exceed; it belongs under version control.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
+    /// Write the baseline anew.
+    #[arg(long, requires = "baseline")]
+    pub(crate) update_baseline: bool,
+    /// Fail also if a kernel got better than the baseline says, so that the baseline follows.
+    #[arg(long, requires = "baseline", conflicts_with = "update_baseline")]
+    pub(crate) exact: bool,
+    /// How to print for people.
+    #[arg(long, value_enum, default_value_t = ReportFormat::Table)]
+    pub(crate) format: ReportFormat,
+    /// Show the numbers of other builds of the same kernels side by side, as those of another compiler.
+    #[arg(long, value_name = "LABEL=FILE", conflicts_with_all = ["baseline", "html", "format"])]
+    pub(crate) beside: Vec<String>,
+    /// Write a page for a browser: one file that needs no other.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) select: Select,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// Aligned columns.
+    Table,
+    /// For a comment on a change: what is worse and better than the baseline, then everything, folded.
+    Markdown,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Devices {
+    /// Tell which image of this file each device would get, and why; any file that `inspect` reads.
+    pub(crate) path: Option<PathBuf>,
+    /// List every target whose images fit, not one line for each family.
+    #[arg(long)]
+    pub(crate) all_targets: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Asm {
+    /// A program, a shared library, a pack, or a file or container of another tool chain with device images.
+    pub(crate) path: PathBuf,
+    /// The kernel; without it a file with one image is shown whole, and of others the kernels are listed.
+    pub(crate) kernel: Option<String>,
+    #[command(flatten)]
+    pub(crate) select: Select,
+}

@@ -1,0 +1,134 @@
+//! `asm`: the machine code of a kernel, as the tools of its maker show it.
+
+use std::path::Path;
+
+use offload_build::disassemble::{self, Request};
+use offload_format::Target;
+use serde::Serialize;
+
+use crate::cli;
+use crate::error::{Error, Result};
+use crate::exit::ExitStatus;
+use crate::ledger::{self, ImageRecord, Kernels, Wanted};
+use crate::output::{Output, Table};
+use crate::subject::Subject;
+
+#[derive(Debug, Serialize)]
+struct AsmMessage<'a> {
+    reason: &'static str,
+    module: String,
+    target: &'a str,
+    kernel: Option<&'a str>,
+    text: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+struct KernelMessage<'a> {
+    reason: &'static str,
+    kernel: &'a str,
+    module: String,
+    target: &'a str,
+}
+
+pub(super) fn run(output: &Output, args: &cli::Asm) -> Result<ExitStatus> {
+    let subject = Subject::open(&args.path)?;
+    let carried = subject.carried()?;
+    let images = Wanted::parse(&args.select)?.of(&carried, Kernels::Read)?;
+    let shown = chosen(&images, args)?;
+    if shown.is_empty() {
+        return list(output, &images);
+    }
+    for image in shown {
+        ledger::each(&carried, &[image.origin], &mut |_, bytes| {
+            show(output, (image, args.kernel.as_deref()), &bytes?)
+        })?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// The images that are shown: those with the kernel, or the only one there is; none if nothing was chosen.
+fn chosen<'a>(images: &'a [ImageRecord], args: &cli::Asm) -> Result<Vec<&'a ImageRecord>> {
+    let Some(kernel) = args.kernel.as_deref() else {
+        return Ok(if images.len() == 1 { images.iter().collect() } else { Vec::new() });
+    };
+    // An image whose kernels are not known may have it.
+    let has = |image: &&ImageRecord| {
+        image.kernels.as_ref().is_none_or(|all| all.iter().any(|it| it.name == kernel))
+    };
+    let having: Vec<&ImageRecord> = images.iter().filter(has).collect();
+    if having.is_empty() {
+        let mut names: Vec<&str> = images
+            .iter()
+            .flat_map(|image| image.kernels.iter().flatten())
+            .map(|kernel| kernel.name.as_str())
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names.truncate(SHOWN);
+        let error = Error::usage(format!("no image has a kernel `{kernel}`"));
+        return Err(error.hint(format!("there are {}; without a name all are listed", names.join(", "))));
+    }
+    Ok(having)
+}
+
+/// How many kernels an error names.
+const SHOWN: usize = 12;
+
+fn list(output: &Output, images: &[ImageRecord]) -> Result<ExitStatus> {
+    let mut table = Table::new(&["kernel", "module", "target"]);
+    let mut messages = Vec::new();
+    for image in images {
+        for kernel in image.kernels.iter().flatten() {
+            table.row(vec![kernel.name.clone(), image.module_name(), image.target.clone()]);
+            let (module, target) = (image.module_name(), image.target.as_str());
+            messages.push(KernelMessage { reason: "kernel", kernel: &kernel.name, module, target });
+        }
+    }
+    output.table(&messages, &table)?;
+    Ok(ExitStatus::Success)
+}
+
+fn show(output: &Output, (image, kernel): (&ImageRecord, Option<&str>), bytes: &[u8]) -> Result<()> {
+    let target = image.target.parse();
+    let intel = match &target {
+        Ok(Target::Intel(arch)) => Some(arch.name()),
+        _ => None,
+    };
+    let request = Request { image: bytes, kernel, intel_device: intel };
+    let failed = |error: offload_build::Error| {
+        Error::check(format!("target `{}` of module `{}`: {error}", image.target, image.module_name()))
+    };
+    let text = disassemble::text(request, Path::new(".")).map_err(failed)?;
+    let (module, target) = (image.module_name(), image.target.as_str());
+    output.remark(&format!("// {module} {target}"))?;
+    let message = AsmMessage { reason: "asm", module, target, kernel, text: &text };
+    output.message(&message, expanded(&text).trim_end())
+}
+
+/// Columns are eight characters wide where these tools count with tabs.
+fn expanded(text: &str) -> String {
+    let line = |line: &str| {
+        let mut parts = line.split('\t');
+        let mut out = parts.next().unwrap_or_default().to_string();
+        for part in parts {
+            let width = out.chars().count();
+            let column = (width / TAB).saturating_add(1).saturating_mul(TAB);
+            out.extend(std::iter::repeat_n(' ', column.saturating_sub(width)));
+            out.push_str(part);
+        }
+        out
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+const TAB: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tabs_become_columns() {
+        assert_eq!(expanded("a\tb\n\tc\t\td\nplain"), "a       b\n        c               d\nplain");
+    }
+}

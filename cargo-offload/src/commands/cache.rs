@@ -1,0 +1,76 @@
+//! `cache`: the compile cache of build scripts.
+
+use std::path::Path;
+use std::time::Duration;
+
+use offload_build::upkeep::{self, Amount, CompileCache};
+use serde::Serialize;
+
+use crate::cli::{self, CacheAction};
+use crate::error::{Error, Result};
+use crate::exit::ExitStatus;
+use crate::output::{Output, human_size};
+
+#[derive(Debug, Serialize)]
+struct Stats<'a> {
+    reason: &'static str,
+    path: &'a Path,
+    entries: u64,
+    bytes: u64,
+    /// Bytes that builds keep; `null` is no limit.
+    limit: Option<u64>,
+    /// For how many days the entry that nobody needed for longest was not used.
+    unused_days: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct Removed {
+    reason: &'static str,
+    entries: u64,
+    bytes: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Verified<'a> {
+    reason: &'static str,
+    sound: u64,
+    bytes: u64,
+    damaged: &'a [std::path::PathBuf],
+}
+
+pub(super) fn run(output: &Output, args: &cli::Cache) -> Result<ExitStatus> {
+    let cache = CompileCache::of(Path::new(".")).map_err(Error::from_build)?;
+    match args.action {
+        CacheAction::Stats => stats(output, &cache),
+        CacheAction::Clean { unused } => clean(output, &cache, unused.map_or(Duration::ZERO, upkeep::days)),
+        CacheAction::Verify => verify(output, &cache),
+    }
+}
+
+fn stats(output: &Output, cache: &CompileCache) -> Result<ExitStatus> {
+    let (Amount { entries, bytes }, unused) = cache.stats();
+    let unused_days = unused.map(|unused| unused.as_secs() / upkeep::days(1).as_secs());
+    let (path, limit) = (cache.path(), cache.limit());
+    let kept = limit.map_or("no limit".to_string(), |limit| format!("builds keep {}", human_size(limit)));
+    let oldest = unused_days.map_or(String::new(), |days| format!("\noldest: unused for {days} days"));
+    let text = format!("{}\n{entries} entries, {} ({kept}){oldest}", path.display(), human_size(bytes));
+    output.message(&Stats { reason: "cache", path, entries, bytes, limit, unused_days }, &text)?;
+    Ok(ExitStatus::Success)
+}
+
+fn clean(output: &Output, cache: &CompileCache, unused: Duration) -> Result<ExitStatus> {
+    let Amount { entries, bytes } = cache.clean(unused).map_err(Error::from_build)?;
+    let text = format!("removed {entries} entries, {}", human_size(bytes));
+    output.message(&Removed { reason: "cleaned", entries, bytes }, &text)?;
+    Ok(ExitStatus::Success)
+}
+
+fn verify(output: &Output, cache: &CompileCache) -> Result<ExitStatus> {
+    let verified = cache.verify();
+    let Amount { entries: sound, bytes } = verified.sound;
+    let damaged = verified.damaged.as_slice();
+    let lines = damaged.iter().map(|path| format!("removed `{}`, which was damaged\n", path.display()));
+    let text = format!("{}{sound} sound entries, {} damaged", lines.collect::<String>(), damaged.len());
+    output.message(&Verified { reason: "verified", sound, bytes, damaged }, &text)?;
+    Ok(if damaged.is_empty() { ExitStatus::Success } else { ExitStatus::CheckFailed })
+}

@@ -1,0 +1,156 @@
+//! `devices`: the devices of this machine, what fits them, and which image of a file each would get.
+
+mod fitting;
+mod registry;
+
+use offload_rt::{Device, Outcome, Registry};
+use serde::Serialize;
+
+use crate::cli;
+use crate::error::Result;
+use crate::exit::ExitStatus;
+use crate::output::Output;
+use crate::subject::Subject;
+
+#[derive(Debug, Serialize)]
+struct DeviceMessage {
+    reason: &'static str,
+    device: usize,
+    driver: &'static str,
+    name: String,
+    description: String,
+    aspects: Vec<String>,
+    /// Targets whose images it takes, the best first.
+    targets: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct DriverMessage {
+    reason: &'static str,
+    driver: &'static str,
+    problem: String,
+}
+
+#[derive(Debug, Serialize)]
+struct NoFitMessage<'a> {
+    reason: &'static str,
+    device: usize,
+    module: &'a str,
+    problem: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+struct VerdictMessage<'a> {
+    reason: &'static str,
+    device: usize,
+    module: &'a str,
+    variant: &'a str,
+    target: &'a str,
+    part: &'a str,
+    /// `picked`, `less-preferred` or `refused`.
+    outcome: &'static str,
+    why: &'a str,
+}
+
+/// A device and through which driver it was found.
+struct Found {
+    driver: &'static str,
+    device: Device,
+}
+
+pub(super) fn run(output: &Output, args: &cli::Devices) -> Result<ExitStatus> {
+    let devices = devices(output)?;
+    for (number, found) in devices.iter().enumerate() {
+        print_device(output, (number, found), args)?;
+    }
+    let Some(path) = &args.path else { return Ok(ExitStatus::Success) };
+    let subject = Subject::open(path)?;
+    let registries = registry::of(&subject)?;
+    for (number, found) in devices.iter().enumerate() {
+        output.space()?;
+        output.remark(&format!("{number}: {}", found.device.description()))?;
+        for registry in &registries {
+            print_verdicts(output, (number, &found.device), registry)?;
+        }
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// The host first, then what drivers tell. A driver that is not there is told, and no error.
+fn devices(output: &Output) -> Result<Vec<Found>> {
+    let mut found = vec![Found { driver: "host", device: Device::host() }];
+    for (driver, listed) in [("OpenCL", offload_rt::opencl::devices()), ("CUDA", offload_rt::cuda::devices())]
+    {
+        match listed {
+            Ok(devices) => found.extend(devices.into_iter().map(|device| Found { driver, device })),
+            Err(error) => {
+                let text = format!("no {driver} device: {error}");
+                let problem = error.to_string();
+                output.message(&DriverMessage { reason: "no-driver", driver, problem }, &text)?;
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn print_device(output: &Output, (number, found): (usize, &Found), args: &cli::Devices) -> Result<()> {
+    let targets = fitting::targets(&found.device)?;
+    let shown = if args.all_targets { targets.join(", ") } else { fitting::short(&targets) };
+    let description = found.device.description();
+    let text = format!("{number}: {description}\n   takes {shown}");
+    let message = DeviceMessage {
+        reason: "device",
+        device: number,
+        driver: found.driver,
+        name: found.device.name().to_string(),
+        description,
+        aspects: found.device.aspects().names(),
+        targets,
+    };
+    output.message(&message, &text)
+}
+
+/// What was decided about each image of each module, the picked ones first.
+fn print_verdicts(output: &Output, (number, device): (usize, &Device), registry: &Registry) -> Result<()> {
+    for (module, variant) in registry::modules(registry) {
+        let values: Vec<(&str, &str)> =
+            variant.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let verdicts = match registry.select_variant(&module, &values, device) {
+            Ok(selection) => selection.verdicts().to_vec(),
+            Err(error) => {
+                print_no_fit(output, (number, &module), &error.to_string())?;
+                continue;
+            }
+        };
+        for verdict in &verdicts {
+            let (outcome, why) = match verdict.outcome() {
+                Outcome::Picked(why) => ("picked", why),
+                Outcome::LessPreferred(why) => ("less-preferred", why),
+                Outcome::Refused(why) => ("refused", why),
+                _ => continue,
+            };
+            let entry = verdict.entry();
+            let (module, variant) = (entry.module(), entry.variant());
+            let (target, part) = (entry.target_text(), entry.part());
+            let message = VerdictMessage {
+                reason: "verdict",
+                device: number,
+                module,
+                variant,
+                target,
+                part,
+                outcome,
+                why,
+            };
+            output.message(&message, &format!("  {module} {verdict}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// The runtime's own words, without its advice to a program that needs an image.
+fn print_no_fit(output: &Output, (device, module): (usize, &str), problem: &str) -> Result<()> {
+    let problem = problem.split("\nhint: ").next().unwrap_or_default();
+    let text = format!("  {}", problem.replace('\n', "\n  "));
+    output.message(&NoFitMessage { reason: "no-fit", device, module, problem }, &text)
+}

@@ -1,0 +1,105 @@
+//! Which targets fit a device: those whose images the runtime would take.
+
+use offload_format::pack::NewImage;
+use offload_format::{AmdArch, HostLevel, IntelArch, SmArch, SpirvVersion, Target};
+use offload_rt::{Device, Outcome};
+
+use super::registry::registry;
+use crate::error::Result;
+
+/// How many targets of a family the short form names.
+const SHOWN: usize = 4;
+
+/// The targets whose images `device` takes, the one that it would take first of all first.
+pub(super) fn targets(device: &Device) -> Result<Vec<String>> {
+    let Ok(selection) = registry(known().map(image).collect())?.select(MODULE, device) else {
+        return Ok(Vec::new());
+    };
+    let of = |wanted: fn(&Outcome) -> bool| {
+        let verdicts = selection.verdicts().iter().filter(move |verdict| wanted(verdict.outcome()));
+        verdicts.map(|verdict| verdict.entry().target_text().to_string())
+    };
+    let picked = of(|outcome| matches!(outcome, Outcome::Picked(_)));
+    Ok(picked.chain(of(|outcome| matches!(outcome, Outcome::LessPreferred(_)))).collect())
+}
+
+/// A few of each family, and how many more there are.
+pub(super) fn short(targets: &[String]) -> String {
+    let family = |target: &str| target.split(':').next().unwrap_or_default().to_string();
+    let mut families: Vec<(String, Vec<&str>)> = Vec::new();
+    for target in targets {
+        match families.iter_mut().find(|(name, _)| *name == family(target)) {
+            Some((_, members)) => members.push(target),
+            None => families.push((family(target), vec![target])),
+        }
+    }
+    let words = families.iter().map(|(_, members)| {
+        let named = members.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+        match members.len().saturating_sub(SHOWN) {
+            0 => named,
+            more => format!("{named} and {more} more"),
+        }
+    });
+    let words: Vec<String> = words.collect();
+    if words.is_empty() { "no image of any target".to_string() } else { words.join("; ") }
+}
+
+const MODULE: &str = "probe";
+
+/// Every target that has a name of its own.
+fn known() -> impl Iterator<Item = Target> {
+    let levels = [HostLevel::Baseline, HostLevel::X86V2, HostLevel::X86V3, HostLevel::X86V4];
+    let sm = || SmArch::known();
+    (levels.into_iter().map(Target::Host))
+        .chain((0..=6).filter_map(SpirvVersion::new).map(Target::Spirv64))
+        .chain(IntelArch::devices().map(Target::Intel))
+        .chain(sm().map(Target::Cubin))
+        .chain(sm().map(Target::Nvptx))
+        .chain(AmdArch::known().map(Target::Amdgcn))
+        .chain([Target::OpenClC])
+}
+
+/// An image as a build would make it: in the oldest version of its format that the target has.
+fn image(target: Target) -> NewImage {
+    let format_version = match &target {
+        Target::Spirv64(version) => version.word(),
+        Target::Nvptx(sm) => {
+            sm.min_ptx().map_or(0, |(major, minor)| u32::from(major) << 16 | u32::from(minor) << 8)
+        }
+        _ => 0,
+    };
+    NewImage { format_version, ..NewImage::new(MODULE, target) }
+}
+
+#[cfg(test)]
+mod tests {
+    use offload_rt::{CudaDevice, OpenClDevice};
+
+    use super::*;
+
+    #[test]
+    fn the_targets_of_a_device_are_those_that_the_runtime_takes() {
+        let gpu = OpenClDevice::new("Arc", "Intel").spirv(&[SpirvVersion::V1_2]).intel_ip([12, 55, 8]);
+        let targets = targets(&Device::from(gpu)).unwrap();
+        assert_eq!(targets[0], "intel:acm-g10");
+        assert!(targets.contains(&"spirv64".to_string()), "{targets:?}");
+        assert!(
+            !targets.iter().any(|target| target.starts_with("cubin") || target == "intel:pvc"),
+            "{targets:?}"
+        );
+
+        let gpu = CudaDevice::new("H200", (9, 0)).driver_version(13000);
+        let targets = super::targets(&Device::from(gpu)).unwrap();
+        assert!(targets[0].starts_with("cubin:sm_90"), "{targets:?}");
+        assert!(
+            targets.contains(&"nvptx:sm_80".to_string()) && !targets.contains(&"cubin:sm_100".to_string())
+        );
+    }
+
+    #[test]
+    fn the_short_form_counts_the_rest() {
+        let targets: Vec<String> =
+            ["host", "intel:a", "intel:b", "intel:c", "intel:d", "intel:e"].map(String::from).into();
+        assert_eq!(short(&targets), "host; intel:a, intel:b, intel:c, intel:d and 1 more");
+    }
+}

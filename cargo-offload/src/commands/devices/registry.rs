@@ -1,0 +1,79 @@
+//! The images of a file, as the runtime would see them.
+
+use std::collections::BTreeSet;
+
+use offload_format::codec::{self, Codec};
+use offload_format::pack::{NewImage, PackBuilder};
+use offload_format::{Limits, Target, Variant, contents, describe};
+use offload_rt::Registry;
+
+use crate::error::Result;
+use crate::subject::{Container, Subject, broken};
+
+/// One registry for each pack: packages may have modules of the same name. The images of other tool chains are judged
+/// by this project's rules, as if they were in a pack.
+pub(super) fn of(subject: &Subject) -> Result<Vec<Registry>> {
+    let carried = subject.carried()?;
+    let mut registries = Vec::new();
+    for (found, pack) in carried.packs.packs() {
+        let range = usize::try_from(found.offset()).ok().zip(usize::try_from(pack.size()).ok());
+        let bytes = range.and_then(|(start, size)| subject.bytes().get(start..)?.get(..size));
+        registries
+            .extend(bytes.map(|bytes| Registry::from_pack(bytes.to_vec())).transpose().map_err(failed)?);
+    }
+    if !carried.containers.is_empty() {
+        let images = carried.containers.iter().map(foreign).collect::<Result<Vec<_>>>()?;
+        registries.push(registry(images.concat())?);
+    }
+    Ok(registries)
+}
+
+/// The modules of a registry in their variants.
+pub(super) fn modules(registry: &Registry) -> Vec<(String, Vec<(String, String)>)> {
+    let names: BTreeSet<&str> = registry.entries().iter().map(|entry| entry.module()).collect();
+    let values = |variant: &Variant| -> Vec<(String, String)> {
+        variant.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()
+    };
+    let of_module = |name: &str| {
+        let variants = registry.variants(name);
+        let plain = variants.is_empty().then(Vec::new);
+        let all = plain.into_iter().chain(variants.iter().map(values));
+        all.map(|values| (name.to_string(), values)).collect::<Vec<_>>()
+    };
+    names.into_iter().flat_map(of_module).collect()
+}
+
+/// A registry of images of which nothing but the records is asked.
+pub(super) fn registry(images: Vec<NewImage>) -> Result<Registry> {
+    let frame = codec::encode(b"", Codec::Raw, 0).map_err(broken)?;
+    let mut builder = PackBuilder::new("", "");
+    for image in images {
+        builder.image(image, frame.info()).map_err(broken)?;
+    }
+    Registry::from_pack(builder.finish().map_err(broken)?.index).map_err(failed)
+}
+
+fn failed(error: offload_rt::Error) -> crate::error::Error {
+    crate::error::Error::check(error.to_string())
+}
+
+/// The images whose target has a name here, each target once.
+fn foreign(container: &Container<'_>) -> Result<Vec<NewImage>> {
+    let limits = Limits::default();
+    let mut seen: BTreeSet<Target> = BTreeSet::new();
+    let mut images = Vec::new();
+    for image in contents::images_of(&container.found, &limits).map_err(broken)? {
+        let Some(target) = image.target.clone().filter(|target| seen.insert(target.clone())) else {
+            continue;
+        };
+        let bytes = image.decode(&limits).ok();
+        let described = bytes.and_then(|bytes| describe::any(&bytes).ok().flatten()).unwrap_or_default();
+        images.push(NewImage {
+            format_version: described.format_version,
+            aspects: described.aspects,
+            kernels: described.kernels,
+            ..NewImage::new(&container.name, target)
+        });
+    }
+    Ok(images)
+}

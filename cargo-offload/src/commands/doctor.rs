@@ -1,0 +1,118 @@
+//! `doctor`: which tools are installed, what each target lacks, and the command that installs it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use offload_build::doctor::{Buildable, Examination, Examined, examine};
+use serde::Serialize;
+
+use crate::cli;
+use crate::config_file::ConfigFile;
+use crate::error::{Error, Result};
+use crate::exit::ExitStatus;
+use crate::output::{Output, Table};
+
+/// What is compiled where nobody says anything.
+const DEFAULT_TARGETS: [&str; 2] = ["host", "spirv64"];
+
+#[derive(Debug, Serialize)]
+struct ToolMessage<'a> {
+    reason: &'static str,
+    name: &'a str,
+    purpose: &'a str,
+    path: Option<&'a Path>,
+    version: Option<&'a str>,
+    /// Why it cannot be used.
+    problem: Option<&'a str>,
+    /// The command that installs it here.
+    remedy: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+struct TargetMessage<'a> {
+    reason: &'static str,
+    target: &'a str,
+    buildable: bool,
+    lacks: &'a [&'static str],
+    better_with: &'a [&'static str],
+}
+
+pub(super) fn run(output: &Output, args: &cli::Doctor) -> Result<ExitStatus> {
+    let targets = targets(args)?;
+    let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
+    let examination = examine(Path::new("."), &targets).map_err(Error::from_build)?;
+    print_tools(output, &examination.tools)?;
+    print_targets(output, &examination.targets)?;
+    print_remedies(output, &examination)?;
+    let complete = examination.targets.iter().all(|target| target.lacks.is_empty());
+    Ok(if complete { ExitStatus::Success } else { ExitStatus::CheckFailed })
+}
+
+fn targets(args: &cli::Doctor) -> Result<Vec<String>> {
+    if !args.targets.is_empty() {
+        return Ok(args.targets.clone());
+    }
+    match ConfigFile::find(args.file.config.as_deref()) {
+        Some(path) => ConfigFile::open(Some(&path))?.targets(),
+        None => Ok(DEFAULT_TARGETS.map(str::to_string).into()),
+    }
+}
+
+fn print_tools(output: &Output, tools: &[Examined]) -> Result<()> {
+    let mut table = Table::new(&["tool", "version", "where"]);
+    for tool in tools {
+        let (version, path) = match &tool.outcome {
+            Ok(found) => (found.version.clone().unwrap_or("-".into()), found.path.display().to_string()),
+            Err(_) => ("-".to_string(), "not found".to_string()),
+        };
+        table.row(vec![tool.name.into(), version, path]);
+    }
+    let messages: Vec<ToolMessage<'_>> = tools.iter().map(tool_message).collect();
+    output.table(&messages, &table)
+}
+
+fn tool_message(tool: &Examined) -> ToolMessage<'_> {
+    let (found, missing) = (tool.outcome.as_ref().ok(), tool.outcome.as_ref().err());
+    ToolMessage {
+        reason: "tool",
+        name: tool.name,
+        purpose: tool.purpose,
+        path: found.map(|found| found.path.as_path()),
+        version: found.and_then(|found| found.version.as_deref()),
+        problem: missing.map(|missing| missing.reason.as_str()),
+        remedy: missing.and_then(|missing| missing.remedy.as_deref()),
+    }
+}
+
+fn print_targets(output: &Output, targets: &[Buildable]) -> Result<()> {
+    output.space()?;
+    let mut table = Table::new(&["target", "can be built", "better with"]);
+    for Buildable { target, lacks, better_with, .. } in targets {
+        let can = if lacks.is_empty() { "yes".into() } else { format!("no: lacks {}", lacks.join(", ")) };
+        table.row(vec![target.clone(), can, better_with.join(", ")]);
+    }
+    let messages: Vec<TargetMessage<'_>> = targets.iter().map(target_message).collect();
+    output.table(&messages, &table)
+}
+
+fn target_message(target: &Buildable) -> TargetMessage<'_> {
+    let Buildable { target, lacks, better_with, .. } = target;
+    TargetMessage { reason: "target", target, buildable: lacks.is_empty(), lacks, better_with }
+}
+
+/// One line for each command; the objects of tools have them as well.
+fn print_remedies(output: &Output, examination: &Examination) -> Result<()> {
+    let wanted: BTreeSet<&str> = examination
+        .targets
+        .iter()
+        .flat_map(|target| target.lacks.iter().chain(&target.better_with))
+        .copied()
+        .collect();
+    let missing = examination.tools.iter().filter(|tool| wanted.contains(tool.name));
+    let remedies: BTreeSet<&str> =
+        missing.filter_map(|tool| tool.outcome.as_ref().err()?.remedy.as_deref()).collect();
+    if !remedies.is_empty() {
+        output.space()?;
+    }
+    remedies.iter().try_for_each(|remedy| output.remark(&format!("hint: {remedy}")))
+}

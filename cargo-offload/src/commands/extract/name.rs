@@ -1,0 +1,118 @@
+//! Names of files from names in files: nothing leads out of the directory, and no two are the same.
+
+use std::collections::BTreeSet;
+
+use crate::ledger::{ImageRecord, Origin};
+
+/// Longest part of a name that comes from a file; file systems allow 255 bytes for the whole.
+const LONGEST: usize = 60;
+
+/// The names that were given so far, in lower case: some file systems do not tell cases apart.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    taken: BTreeSet<String>,
+}
+
+impl Names {
+    /// `blas.N=2.amdgcn-gfx90a.co`.
+    pub(super) fn of_image(&mut self, image: &ImageRecord) -> String {
+        self.unique(&words(image), ending(image))
+    }
+
+    /// The same for a frame of a pack or a whole container.
+    pub(super) fn of_frame(&mut self, image: &ImageRecord) -> String {
+        match image.origin {
+            Origin::Pack(..) => self.unique(&words(image), codec_ending(&image.codec)),
+            Origin::Container(..) => self.unique(&safe(&image.module), container_ending(image)),
+        }
+    }
+
+    fn unique(&mut self, stem: &str, ending: &str) -> String {
+        let mut name = format!("{stem}.{ending}");
+        let mut number = 2u64;
+        while !self.taken.insert(name.to_lowercase()) {
+            name = format!("{stem}-{number}.{ending}");
+            number = number.saturating_add(1);
+        }
+        name
+    }
+}
+
+fn words(image: &ImageRecord) -> String {
+    let words = [&image.module, &image.variant, &image.part, &image.name, &image.target];
+    let words: Vec<String> =
+        words.into_iter().filter(|word| !word.is_empty()).map(|word| safe(word)).collect();
+    words.join(".")
+}
+
+/// Letters, digits and a few signs stay. A point at the start would hide the file or, twice, be the parent directory.
+fn safe(word: &str) -> String {
+    let keep = |c: char| if c.is_ascii_alphanumeric() || "_-+=.".contains(c) { c } else { '-' };
+    let word: String = word.chars().take(LONGEST).map(keep).collect();
+    match word.strip_prefix('.') {
+        Some(rest) => format!("_{rest}"),
+        None => word,
+    }
+}
+
+fn ending(image: &ImageRecord) -> &'static str {
+    match image.image_kind.as_str() {
+        "spirv" | "SPIR-V" => "spv",
+        "ptx" | "PTX" => "ptx",
+        "cubin" => "cubin",
+        "opencl-c" => "cl",
+        "host" | "ELF" => "so",
+        "bitcode" | "LLVM bitcode" => "bc",
+        _ if image.target.starts_with("amdgcn") => "co",
+        _ if image.target.starts_with("intel:") => "zebin",
+        _ => "bin",
+    }
+}
+
+fn codec_ending(codec: &str) -> &'static str {
+    match codec {
+        "raw" => "raw",
+        codec if codec.starts_with("zstd") => "zst",
+        codec if codec.starts_with("lzma") => "lzma",
+        _ => "frame",
+    }
+}
+
+fn container_ending(image: &ImageRecord) -> &'static str {
+    match image.containers.first().map(String::as_str) {
+        Some("CUDA fatbin") => "fatbin",
+        Some("clang offload bundle" | "compressed clang offload bundle") => "hipfb",
+        Some("OffloadBinary") => "offload",
+        Some("SYCLBIN") => "syclbin",
+        Some("ocloc archive") => "ar",
+        Some("zstd frame") => "zst",
+        _ => ending(image),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_in_their_directory() {
+        for (word, expected) in [
+            ("../../etc/passwd", "_.-..-etc-passwd"),
+            ("..", "_."),
+            ("/abs", "-abs"),
+            ("a\\b:c", "a-b-c"),
+            ("\u{202e}gpj", "-gpj"),
+            ("gfx90a:xnack+", "gfx90a-xnack+"),
+        ] {
+            assert_eq!(safe(word), expected);
+        }
+        assert_eq!(safe(&"x".repeat(1000)).len(), LONGEST);
+    }
+
+    #[test]
+    fn no_two_names_are_the_same() {
+        let mut names = Names::default();
+        let given = ["a", "A", "a", "b"].map(|stem| names.unique(stem, "co"));
+        assert_eq!(given, ["a.co", "A-2.co", "a-3.co", "b.co"]);
+    }
+}

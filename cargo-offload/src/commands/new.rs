@@ -1,0 +1,60 @@
+//! `new`: a package of cargo's with what kernels need, and the demo as its program.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::additions::{self, Dependencies, Existing, Place};
+use crate::cargo::Cargo;
+use crate::cli::{self, Vcs};
+use crate::error::{Error, Result};
+use crate::exit::ExitStatus;
+use crate::output::Output;
+use crate::template;
+
+#[derive(Debug, Serialize)]
+struct Message<'a> {
+    reason: &'static str,
+    package: &'a str,
+    path: &'a Path,
+}
+
+pub(super) fn run(output: &Output, args: &cli::New) -> Result<ExitStatus> {
+    let dependencies = Dependencies::new(args.source.checkout.as_deref())?;
+    let name = name(args)?;
+    cargo_new(output, args)?;
+    let place = Place::of(&args.path)?;
+    for (file, text) in template::PROGRAM {
+        let text = text.replace(template::NAME, name);
+        additions::write(output, &args.path, ((file, &text), Existing::Replaced))?;
+    }
+    place.configure(output)?;
+    place.depend(output, &dependencies)?;
+    place.build_script(output, Existing::Kept)?;
+    let next =
+        format!("made {name}; `cargo offload doctor` tells what is missing to build it, `cargo run` runs it");
+    output.message(&Message { reason: "new", package: name, path: &args.path }, &next)?;
+    Ok(ExitStatus::Success)
+}
+
+fn name(args: &cli::New) -> Result<&str> {
+    let last = || args.path.file_name().and_then(|name| name.to_str());
+    args.name.as_deref().or_else(last).ok_or_else(|| {
+        Error::usage(format!("`{}` has no name in it", args.path.display())).hint("give one with --name")
+    })
+}
+
+/// Cargo knows which names are allowed, and makes the package a member of the workspace around it.
+fn cargo_new(output: &Output, args: &cli::New) -> Result<()> {
+    let vcs = args.vcs.map(|vcs| match vcs {
+        Vcs::Git => "git",
+        Vcs::Hg => "hg",
+        Vcs::Pijul => "pijul",
+        Vcs::Fossil => "fossil",
+        Vcs::None => "none",
+    });
+    let name = args.name.iter().flat_map(|name| ["--name", name]);
+    let vcs = vcs.iter().flat_map(|vcs| ["--vcs", vcs]);
+    let cargo = Cargo::new("new").args(["--bin"]).args(name.chain(vcs));
+    cargo.spoken_as(output).args(["--"]).args([&args.path]).run()
+}

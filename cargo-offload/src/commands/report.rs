@@ -1,0 +1,131 @@
+//! `report`: the ledger of what kernels use of each device.
+
+mod baseline;
+mod beside;
+mod html;
+mod markdown;
+mod row;
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use self::baseline::{Baseline, Finding, Verdict};
+use self::row::Row;
+use crate::cli::{self, ReportFormat};
+use crate::error::{Error, Result};
+use crate::exit::ExitStatus;
+use crate::ledger::{Kernels, Wanted};
+use crate::output::{Output, Table};
+use crate::publish::publish;
+use crate::subject::Subject;
+
+#[derive(Debug, Serialize)]
+struct Written {
+    reason: &'static str,
+    file: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Summary {
+    reason: &'static str,
+    kernels: u64,
+    spilling: u64,
+    /// Kernels of images that do not tell.
+    unknown: u64,
+    worse: u64,
+    better: u64,
+}
+
+pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
+    if !args.beside.is_empty() {
+        return beside::run(output, args);
+    }
+    let subject = Subject::open(&args.path)?;
+    let carried = subject.carried()?;
+    let images = Wanted::parse(&args.select)?.of(&carried, Kernels::Measured)?;
+    let rows = row::rows(&images);
+    let findings = findings(output, args, &rows)?;
+    print(output, args.format, (&rows, &findings))?;
+    if let Some(file) = &args.html {
+        publish(file, html::page(&args.path, &images, &rows)?.as_bytes())?;
+        written(output, file)?;
+    }
+    carried.problems().try_for_each(|problem| output.remark(&format!("skipped {problem}")))?;
+    Ok(status(args, (&rows, &findings), carried.problems().next().is_none()))
+}
+
+/// What is other than in the baseline, which is written first if that is asked for.
+fn findings(output: &Output, args: &cli::Report, rows: &[Row]) -> Result<Vec<Finding>> {
+    let Some(file) = &args.baseline else { return Ok(Vec::new()) };
+    if args.update_baseline {
+        publish(file, Baseline::of(rows).to_text()?.as_bytes())?;
+        written(output, file)?;
+        return Ok(Vec::new());
+    }
+    if !file.exists() {
+        let error = Error::usage(format!("there is no baseline `{}`", file.display()));
+        return Err(error.hint("write it with --update-baseline, and put it under version control"));
+    }
+    Ok(Baseline::read(file)?.compare(rows))
+}
+
+fn written(output: &Output, file: &Path) -> Result<()> {
+    let file = file.display().to_string();
+    let text = format!("wrote {file}");
+    output.message(&Written { reason: "written", file }, &text)
+}
+
+fn print(output: &Output, format: ReportFormat, (rows, findings): (&[Row], &[Finding])) -> Result<()> {
+    let summary = summary(rows, findings);
+    match format {
+        ReportFormat::Markdown => {
+            output.objects(rows)?;
+            output.objects(findings)?;
+            output.message(&summary, &markdown::comment(rows, findings))
+        }
+        ReportFormat::Table => {
+            output.table(rows, &table(rows))?;
+            for finding in findings {
+                output.message(finding, &finding.to_string())?;
+            }
+            output.message(&summary, &sentence(&summary))
+        }
+    }
+}
+
+fn table(rows: &[Row]) -> Table {
+    let (headings, cells) = row::columns(rows);
+    let mut table = Table::new(&headings);
+    cells.into_iter().for_each(|row| table.row(row));
+    table
+}
+
+fn summary(rows: &[Row], findings: &[Finding]) -> Summary {
+    let count =
+        |verdict: Verdict| findings.iter().filter(|finding| finding.verdict == verdict).count() as u64;
+    Summary {
+        reason: "summary",
+        kernels: rows.len() as u64,
+        spilling: rows.iter().filter(|row| row.spills()).count() as u64,
+        unknown: rows.iter().filter(|row| row.spilled.is_none()).count() as u64,
+        worse: count(Verdict::Worse),
+        better: count(Verdict::Better),
+    }
+}
+
+fn sentence(summary: &Summary) -> String {
+    let Summary { kernels, spilling, unknown, worse, better, .. } = *summary;
+    let mut text = format!("{kernels} kernels: {spilling} spill, {unknown} do not tell");
+    if worse > 0 || better > 0 {
+        text.push_str(&format!("; {worse} numbers are worse than the baseline, {better} better"));
+        text.push_str("\nhint: `--update-baseline` accepts the numbers as they are");
+    }
+    text
+}
+
+fn status(args: &cli::Report, (rows, findings): (&[Row], &[Finding]), readable: bool) -> ExitStatus {
+    let has = |verdict| findings.iter().any(|finding| finding.verdict == verdict);
+    let ratchet = has(Verdict::Worse) || (args.exact && !findings.is_empty());
+    if rows.is_empty() || ratchet || !readable { ExitStatus::CheckFailed } else { ExitStatus::Success }
+}

@@ -1,0 +1,153 @@
+//! The baseline: a file under version control with the numbers that kernels may have.
+//!
+//! One line for each kernel, sorted, so that a change of it reads well.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+
+use serde::Serialize;
+use toml_edit::{DocumentMut, InlineTable, Item, Table, Value};
+
+use super::row::Row;
+use crate::error::{Error, Result};
+
+/// The version of the file's form.
+const VERSION: i64 = 1;
+const VERSION_KEY: &str = "version";
+const KERNELS_KEY: &str = "kernels";
+/// Another compiler release moves code by a few bytes without anything to mend.
+const CODE_TOLERANCE_PERCENT: u64 = 5;
+
+/// Numbers by kernel.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Baseline {
+    kernels: BTreeMap<String, BTreeMap<String, u64>>,
+}
+
+/// Something that is other than in the baseline.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Finding {
+    reason: &'static str,
+    pub(super) verdict: Verdict,
+    /// Module, kernel and target.
+    pub(super) kernel: String,
+    /// Which of its numbers; empty for a kernel that came or went.
+    pub(super) number: &'static str,
+    pub(super) before: Option<u64>,
+    pub(super) now: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Verdict {
+    Worse,
+    Better,
+    /// The baseline does not know the kernel.
+    New,
+    /// The kernel is not there any more.
+    Gone,
+}
+
+impl Baseline {
+    pub(super) fn of(rows: &[Row]) -> Baseline {
+        let mut kernels = BTreeMap::new();
+        for row in rows {
+            let numbers = row.numbers().into_iter();
+            let known = numbers.filter_map(|(name, number)| Some((name.to_string(), number?)));
+            kernels.insert(row.key(), known.collect());
+        }
+        Baseline { kernels }
+    }
+
+    pub(super) fn read(path: &Path) -> Result<Baseline> {
+        let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, &error))?;
+        let wrong = |what: &str| {
+            let error = Error::usage(format!("`{}` is no baseline: {what}", path.display()));
+            error.hint("write it anew with --update-baseline")
+        };
+        let document: DocumentMut =
+            text.parse().map_err(|error: toml_edit::TomlError| wrong(error.message()))?;
+        if document.get(VERSION_KEY).and_then(Item::as_integer) != Some(VERSION) {
+            return Err(wrong(&format!("it does not say `version = {VERSION}`")));
+        }
+        let table = document.get(KERNELS_KEY).and_then(Item::as_table_like);
+        let mut kernels = BTreeMap::new();
+        for (kernel, numbers) in table.ok_or_else(|| wrong("it has no table `kernels`"))?.iter() {
+            let numbers =
+                numbers.as_table_like().ok_or_else(|| wrong(&format!("`{kernel}` has no numbers")))?;
+            let number = |(name, item): (&str, &Item)| {
+                let number = item.as_integer().and_then(|number| u64::try_from(number).ok());
+                Ok((name.to_string(), number.ok_or_else(|| wrong(&format!("`{name}` of `{kernel}`")))?))
+            };
+            kernels.insert(kernel.to_string(), numbers.iter().map(number).collect::<Result<_>>()?);
+        }
+        Ok(Baseline { kernels })
+    }
+
+    pub(super) fn to_text(&self) -> Result<String> {
+        let mut table = Table::new();
+        for (kernel, numbers) in &self.kernels {
+            let mut line = InlineTable::new();
+            for (name, number) in numbers {
+                let large = |_| Error::check(format!("`{name}` of `{kernel}` is {number}"));
+                line.insert(name, Value::from(i64::try_from(*number).map_err(large)?));
+            }
+            table.insert(kernel, Item::Value(line.into()));
+        }
+        let mut document = DocumentMut::new();
+        document.insert(VERSION_KEY, toml_edit::value(VERSION));
+        document.insert(KERNELS_KEY, Item::Table(table));
+        Ok(format!("# What kernels may use; `cargo offload report --update-baseline` writes it.\n{document}"))
+    }
+
+    /// What of `rows` is other, the worse first.
+    pub(super) fn compare(&self, rows: &[Row]) -> Vec<Finding> {
+        let now = Baseline::of(rows);
+        let mut findings = Vec::new();
+        for row in rows {
+            match self.kernels.get(&row.key()) {
+                None => findings.push(Finding::of(row.key(), Verdict::New)),
+                Some(before) => findings.extend(changed(row, before)),
+            }
+        }
+        let gone = self.kernels.keys().filter(|kernel| !now.kernels.contains_key(*kernel));
+        findings.extend(gone.map(|kernel| Finding::of(kernel.clone(), Verdict::Gone)));
+        findings.sort_by_key(|finding| finding.verdict as u8);
+        findings
+    }
+}
+
+impl Finding {
+    fn of(kernel: String, verdict: Verdict) -> Finding {
+        Finding { reason: "finding", verdict, kernel, number: "", before: None, now: None }
+    }
+}
+
+fn changed<'a>(row: &'a Row, before: &'a BTreeMap<String, u64>) -> impl Iterator<Item = Finding> + 'a {
+    row.numbers().into_iter().filter_map(|(number, now)| {
+        let (before, now) = (before.get(number).copied()?, now?);
+        let tolerated =
+            if number == "code" { before.saturating_mul(CODE_TOLERANCE_PERCENT) / 100 } else { 0 };
+        let verdict = match now.abs_diff(before) {
+            change if change <= tolerated => return None,
+            _ if now > before => Verdict::Worse,
+            _ => Verdict::Better,
+        };
+        let (before, now) = (Some(before), Some(now));
+        Some(Finding { number, before, now, ..Finding::of(row.key(), verdict) })
+    })
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Finding { kernel, number, .. } = self;
+        let (before, now) = (self.before.unwrap_or(0), self.now.unwrap_or(0));
+        match self.verdict {
+            Verdict::Worse => write!(f, "worse: {kernel}: {number} {before} -> {now}"),
+            Verdict::Better => write!(f, "better: {kernel}: {number} {before} -> {now}"),
+            Verdict::New => write!(f, "new: {kernel}"),
+            Verdict::Gone => write!(f, "gone: {kernel}"),
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! `size`: where the bytes are, and what sharing saves.
+
+mod alone;
+mod group;
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use self::group::{Group, Groups};
+pub(super) use self::group::{Share, shares};
+use crate::cli;
+use crate::error::Result;
+use crate::exit::ExitStatus;
+use crate::ledger::{ImageRecord, Kernels, Wanted};
+use crate::output::{Output, Table, human_size};
+use crate::subject::{Carried, Subject};
+
+#[derive(Debug, Serialize)]
+struct Summary {
+    reason: &'static str,
+    /// Bytes of the whole file.
+    file_size: u64,
+    images: u64,
+    raw_size: u64,
+    stored_size: u64,
+    /// Images that are stored only once although they are there several times.
+    equal_images: u64,
+    /// Bytes of the images that are not stored because they are equal to others.
+    equal_size: u64,
+    /// What the images would take if each were compressed alone.
+    alone_size: Option<u64>,
+}
+
+/// A group of images in two files.
+#[derive(Debug, Serialize)]
+struct Change {
+    reason: &'static str,
+    by: &'static str,
+    name: String,
+    stored_size: u64,
+    stored_change: i128,
+    raw_size: u64,
+    raw_change: i128,
+}
+
+pub(super) fn run(output: &Output, args: &cli::Size) -> Result<ExitStatus> {
+    let wanted = Wanted::parse(&args.select)?;
+    match &args.compare {
+        Some(other) => compare(output, &wanted, [&args.path, other]),
+        None => show(output, &wanted, args),
+    }
+}
+
+fn show(output: &Output, wanted: &Wanted, args: &cli::Size) -> Result<ExitStatus> {
+    let subject = Subject::open(&args.path)?;
+    let carried = subject.carried()?;
+    let images = wanted.of(&carried, Kernels::Measured)?;
+    let groups = Groups::of(&images);
+    for (by, groups) in groups.by() {
+        output.table(groups, &table(by, groups))?;
+        output.space()?;
+    }
+    let mut summary = summary(&subject, &images);
+    if args.alone {
+        summary.alone_size = Some(alone::size(&carried, &images)?);
+    }
+    output.message(&summary, &sentence(&summary))?;
+    Ok(status(&carried))
+}
+
+fn status(carried: &Carried<'_>) -> ExitStatus {
+    if carried.problems().next().is_none() { ExitStatus::Success } else { ExitStatus::CheckFailed }
+}
+
+fn table(by: &'static str, groups: &[Group]) -> Table {
+    let mut table = Table::new(&[by, "images", "stored", "raw", "of the stored"]);
+    let all = groups.iter().fold(0u64, |sum, group| sum.saturating_add(group.stored_size));
+    for group in groups {
+        let share = group.stored_size.saturating_mul(100).checked_div(all).unwrap_or(0);
+        table.row(vec![
+            group.name.clone(),
+            group.images.to_string(),
+            human_size(group.stored_size),
+            human_size(group.raw_size),
+            format!("{share}%"),
+        ]);
+    }
+    table
+}
+
+fn summary(subject: &Subject, images: &[ImageRecord]) -> Summary {
+    let shares = shares(images);
+    let raw_size = images.iter().fold(0u64, |sum, image| sum.saturating_add(image.raw_size));
+    let repeated = images.iter().zip(&shares).filter(|(_, share)| share.first == group::First::No);
+    let repeated: Vec<u64> = repeated.map(|(image, _)| image.raw_size).collect();
+    Summary {
+        reason: "summary",
+        file_size: subject.size(),
+        images: images.len() as u64,
+        raw_size,
+        stored_size: shares.iter().fold(0u64, |sum, share| sum.saturating_add(share.stored)),
+        equal_images: repeated.len() as u64,
+        equal_size: repeated.iter().fold(0u64, |sum, size| sum.saturating_add(*size)),
+        alone_size: None,
+    }
+}
+
+fn sentence(summary: &Summary) -> String {
+    let Summary { file_size, images, raw_size, stored_size, .. } = *summary;
+    let share = stored_size.saturating_mul(100).checked_div(file_size).unwrap_or(0);
+    let mut text = format!(
+        "{images} images of {} take {} of the file's {} ({share}%)",
+        human_size(raw_size),
+        human_size(stored_size),
+        human_size(file_size)
+    );
+    if summary.equal_images > 0 {
+        let size = human_size(summary.equal_size);
+        text.push_str(&format!(
+            "\n{} of them are equal to others and cost nothing: {size}",
+            summary.equal_images
+        ));
+    }
+    if let Some(alone) = summary.alone_size {
+        let saved = 100u64.saturating_sub(stored_size.saturating_mul(100).checked_div(alone).unwrap_or(100));
+        text.push_str(&format!("\neach compressed alone: {}; sharing saves {saved}%", human_size(alone)));
+    }
+    text
+}
+
+fn compare(output: &Output, wanted: &Wanted, paths: [&Path; 2]) -> Result<ExitStatus> {
+    let [new, old] = paths.map(|path| -> Result<_> {
+        let subject = Subject::open(path)?;
+        let carried = subject.carried()?;
+        let images = wanted.of(&carried, Kernels::Measured)?;
+        Ok((Groups::of(&images), status(&carried)))
+    });
+    let ((new, new_status), (old, old_status)) = (new?, old?);
+    for ((by, new), (_, old)) in new.by().into_iter().zip(old.by()) {
+        let changes = changes(by, new, old);
+        output.table(&changes, &change_table(by, &changes))?;
+        output.space()?;
+    }
+    let total = |groups: &Groups| {
+        groups.modules.iter().fold(0u64, |sum, group| sum.saturating_add(group.stored_size))
+    };
+    let (new, old) = (total(&new), total(&old));
+    let text = format!("{} now, {} before: {}", human_size(new), human_size(old), signed(new, old));
+    output.remark(&text)?;
+    Ok(if new_status == ExitStatus::Success { old_status } else { new_status })
+}
+
+/// Every group of either file; those that grew most come first.
+fn changes(by: &'static str, new: &[Group], old: &[Group]) -> Vec<Change> {
+    let mut names: Vec<&str> = new.iter().chain(old).map(|group| group.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let sizes = |groups: &[Group], name: &str| {
+        let group = groups.iter().find(|group| group.name == name);
+        group.map_or((0, 0), |group| (group.stored_size, group.raw_size))
+    };
+    let change = |name: &str| {
+        let ((stored_size, raw_size), (old_stored, old_raw)) = (sizes(new, name), sizes(old, name));
+        Change {
+            reason: "size-change",
+            by,
+            name: name.to_string(),
+            stored_size,
+            stored_change: i128::from(stored_size) - i128::from(old_stored),
+            raw_size,
+            raw_change: i128::from(raw_size) - i128::from(old_raw),
+        }
+    };
+    let mut changes: Vec<Change> = names.into_iter().map(change).collect();
+    changes.sort_by_key(|change| std::cmp::Reverse(change.stored_change));
+    changes
+}
+
+fn change_table(by: &'static str, changes: &[Change]) -> Table {
+    let mut table = Table::new(&[by, "stored", "change", "raw", "raw change"]);
+    for change in changes {
+        let before = |now: u64, change: i128| u64::try_from(i128::from(now) - change).unwrap_or(0);
+        table.row(vec![
+            change.name.clone(),
+            human_size(change.stored_size),
+            signed(change.stored_size, before(change.stored_size, change.stored_change)),
+            human_size(change.raw_size),
+            signed(change.raw_size, before(change.raw_size, change.raw_change)),
+        ]);
+    }
+    table
+}
+
+fn signed(new: u64, old: u64) -> String {
+    match new.cmp(&old) {
+        std::cmp::Ordering::Greater => format!("+{}", human_size(new.abs_diff(old))),
+        std::cmp::Ordering::Less => format!("-{}", human_size(new.abs_diff(old))),
+        std::cmp::Ordering::Equal => "0".to_string(),
+    }
+}

@@ -1,0 +1,30 @@
+//! What images would take without one another.
+
+use std::collections::BTreeSet;
+
+use offload_format::Hash128;
+use offload_format::codec::{self, Codec, RELEASE_LEVEL};
+
+use crate::error::Result;
+use crate::ledger::{self, ImageRecord, Origin};
+use crate::subject::{Carried, broken};
+
+/// The sum of all images, each compressed alone; equal ones count each time.
+pub(super) fn size(carried: &Carried<'_>, images: &[ImageRecord]) -> Result<u64> {
+    let origins: BTreeSet<Origin> = images.iter().map(|image| image.origin).collect();
+    let origins: Vec<Origin> = origins.into_iter().collect();
+    let mut known = std::collections::BTreeMap::new();
+    let mut sum = 0u64;
+    ledger::each(carried, &origins, &mut |_, bytes| {
+        let bytes = bytes?;
+        let hash = Hash128::of(&bytes);
+        let size = match known.get(&hash) {
+            Some(size) => *size,
+            None => codec::encode(&bytes, Codec::Zstd, RELEASE_LEVEL).map_err(broken)?.bytes().len() as u64,
+        };
+        known.insert(hash, size);
+        sum = sum.saturating_add(size);
+        Ok(())
+    })?;
+    Ok(sum)
+}

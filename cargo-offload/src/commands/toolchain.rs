@@ -1,0 +1,56 @@
+//! `toolchain`: compilers in a folder of the user's.
+
+use std::path::{Path, PathBuf};
+
+use offload_build::doctor;
+use serde::Serialize;
+
+use crate::cli::{self, ToolchainAction};
+use crate::config_file::ConfigFile;
+use crate::error::{Error, Result};
+use crate::exit::ExitStatus;
+use crate::output::Output;
+use crate::toolchain::{self, LOCK_NAME, Plan, Versions};
+
+#[derive(Debug, Serialize)]
+struct Message<'a> {
+    reason: &'static str,
+    path: &'a Path,
+    lock: &'a Path,
+    packages: usize,
+}
+
+pub(super) fn run(output: &Output, args: &cli::Toolchain) -> Result<ExitStatus> {
+    let folder = doctor::toolchain_folder(Path::new(".")).ok_or_else(|| {
+        Error::usage("this user has no directory for programs' data").hint("set OFFLOAD_TOOLCHAIN")
+    })?;
+    match &args.action {
+        ToolchainAction::Path => output.message(
+            &serde_json::json!({ "reason": "toolchain", "path": folder }),
+            &folder.display().to_string(),
+        )?,
+        ToolchainAction::Install { lock, update } => {
+            let versions = if *update { Versions::Newest } else { Versions::Locked };
+            let plan = Plan { lock: lock.clone().unwrap_or_else(|| usual_lock(&folder)), folder, versions };
+            install(output, &plan)?;
+        }
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// Beside offload.toml, where it can be committed; without one in the folder's parent.
+fn usual_lock(folder: &Path) -> PathBuf {
+    ConfigFile::find(None)
+        .map_or_else(|| folder.with_file_name(LOCK_NAME), |file| file.with_file_name(LOCK_NAME))
+}
+
+fn install(output: &Output, plan: &Plan) -> Result<()> {
+    let packages = toolchain::install(output, plan)?.len();
+    let (path, lock) = (plan.folder.as_path(), plan.lock.as_path());
+    let text = format!(
+        "installed {packages} packages in {}; `{}` has their versions and hashes",
+        path.display(),
+        lock.display()
+    );
+    output.message(&Message { reason: "toolchain", path, lock, packages }, &text)
+}

@@ -1,0 +1,114 @@
+//! `vendor`: images that a package brings along, so that it builds where no compiler for kernels is installed.
+
+mod build;
+mod difference;
+mod record;
+mod sbom;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use offload_format::provenance::DIRECTORY;
+use serde::Serialize;
+
+use self::build::Package;
+use self::record::Record;
+use crate::cli;
+use crate::error::{Error, Result};
+use crate::exit::ExitStatus;
+use crate::output::Output;
+use crate::publish::publish;
+
+#[derive(Debug, Serialize)]
+struct Message<'a> {
+    reason: &'static str,
+    module: &'a str,
+    file: &'a str,
+    images: usize,
+    /// Size of the pack in bytes.
+    size: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Verdict<'a> {
+    reason: &'static str,
+    module: &'a str,
+    equal: bool,
+    differences: &'a [String],
+}
+
+pub(super) fn run(output: &Output, args: &cli::Vendor) -> Result<ExitStatus> {
+    let package = Package::find(&args.project)?;
+    let vendored = package.root.join(DIRECTORY);
+    let built = build::images(output, &package, args)?;
+    let made = record::all(&built.dir)?;
+    if made.is_empty() {
+        let text = format!("the package `{}` compiles no kernels", package.name);
+        return Err(Error::check(text).hint("its build.rs calls `offload_build::Build::compile`"));
+    }
+    let status = match args.verify {
+        true => verify(output, &vendored, &made)?,
+        false => store(output, &vendored, &made)?,
+    };
+    if let Some(path) = &args.sbom {
+        publish(path, sbom::text(&package, &made)?.as_bytes())?;
+    }
+    Ok(status)
+}
+
+/// Puts what was made in the place of what was there.
+fn store(output: &Output, vendored: &Path, made: &[Record]) -> Result<ExitStatus> {
+    std::fs::create_dir_all(vendored).map_err(|error| Error::io("create directory", vendored, &error))?;
+    for record in made {
+        let module = &record.provenance.module;
+        let pack = format!("{DIRECTORY}/{module}.pack");
+        publish(&vendored.join(format!("{module}.pack")), &record.pack)?;
+        publish(&vendored.join(format!("{module}.toml")), record.text.as_bytes())?;
+        let (images, size) = (record.provenance.images.len(), record.pack.len() as u64);
+        let text = format!("{pack}: {images} images in {size} bytes");
+        output.message(&Message { reason: "vendor", module, file: &pack, images, size }, &text)?;
+    }
+    remove_others(vendored, made)?;
+    Ok(ExitStatus::Success)
+}
+
+/// Modules that the package no longer has would be published for nothing.
+fn remove_others(vendored: &Path, made: &[Record]) -> Result<()> {
+    let names: BTreeSet<&str> = made.iter().map(|record| record.provenance.module.as_str()).collect();
+    for record in record::all(vendored)? {
+        let module = &record.provenance.module;
+        if names.contains(module.as_str()) {
+            continue;
+        }
+        for kind in ["toml", "pack"] {
+            let path = vendored.join(format!("{module}.{kind}"));
+            std::fs::remove_file(&path).map_err(|error| Error::io("remove", &path, &error))?;
+        }
+    }
+    Ok(())
+}
+
+/// Compares what is there with what was made just now.
+fn verify(output: &Output, vendored: &Path, made: &[Record]) -> Result<ExitStatus> {
+    let there = record::all(vendored)?;
+    let mut status = ExitStatus::Success;
+    for record in made {
+        let module = record.provenance.module.as_str();
+        let old = there.iter().find(|old| old.provenance.module == module);
+        let differences = match old {
+            Some(old) => difference::between(old, record)?,
+            None => vec![format!("`{DIRECTORY}/{module}.toml` is not there")],
+        };
+        if !differences.is_empty() {
+            status = ExitStatus::CheckFailed;
+        }
+        let text = match differences.as_slice() {
+            [] => format!("{module}: {} images are what the sources give", record.provenance.images.len()),
+            some => format!("{module}: not what the sources give\n  {}", some.join("\n  ")),
+        };
+        let equal = differences.is_empty();
+        output
+            .message(&Verdict { reason: "vendor-verify", module, equal, differences: &differences }, &text)?;
+    }
+    Ok(status)
+}

@@ -1,0 +1,68 @@
+//! Having cargo compile the kernels of a package, and the build script write down what they were made of.
+
+use std::path::PathBuf;
+
+use crate::cargo::Cargo;
+use crate::cli;
+use crate::error::{Error, Result};
+use crate::graph::{self, Depth};
+use crate::output::Output;
+
+/// The package whose kernels are compiled.
+#[derive(Debug)]
+pub(super) struct Package {
+    pub(super) name: String,
+    pub(super) version: String,
+    /// Where its manifest is.
+    pub(super) root: PathBuf,
+}
+
+/// A directory of packs and records, removed when dropped.
+#[derive(Debug)]
+pub(super) struct Built {
+    _scratch: tempfile::TempDir,
+    pub(super) dir: PathBuf,
+}
+
+impl Package {
+    /// The package that `project` names, or the one that cargo would build here.
+    pub(super) fn find(project: &cli::Project) -> Result<Package> {
+        let metadata = graph::metadata(project, Depth::Members)?;
+        let found = match &project.package {
+            Some(name) => metadata.packages.iter().find(|package| package.name.as_str() == name),
+            None => metadata.root_package(),
+        };
+        let found = found.ok_or_else(|| {
+            let names: Vec<_> = metadata.packages.iter().map(|package| package.name.to_string()).collect();
+            let what = project.package.as_ref().map_or_else(
+                || "the workspace has several packages".to_string(),
+                |name| format!("the workspace has no package `{name}`"),
+            );
+            Error::usage(what).hint(format!("name one with --package; there are {}", names.join(", ")))
+        })?;
+        let root = found.manifest_path.parent().map(|root| root.as_std_path().to_path_buf());
+        Ok(Package {
+            name: found.name.to_string(),
+            version: found.version.to_string(),
+            root: root.unwrap_or_default(),
+        })
+    }
+}
+
+/// Compiles the kernels of `package` for the targets of `args`, or for those that are configured.
+pub(super) fn images(output: &Output, package: &Package, args: &cli::Vendor) -> Result<Built> {
+    let scratch = tempfile::tempdir().map_err(|error| Error::io("create", "a directory".as_ref(), &error))?;
+    // `check` runs build scripts and compiles no Rust of the package. In the profile for releases, kernels for `host`
+    // are optimised.
+    let cargo = Cargo::new("check").args(["--release", "--package", &package.name]).args(args.project.args());
+    let manifest = args.project.manifest_path.iter();
+    let cargo = cargo.args(manifest.flat_map(|path| ["--manifest-path".as_ref(), path.as_os_str()]));
+    let cargo = cargo.env("OFFLOAD_VENDOR_DIR", scratch.path()).env("OFFLOAD_VENDORED", "never");
+    let cargo = match args.targets.as_slice() {
+        [] => cargo,
+        targets => cargo.env("OFFLOAD_TARGETS", targets.join(",")),
+    };
+    cargo.spoken_as(output).run()?;
+    let dir = scratch.path().join(&package.name);
+    Ok(Built { _scratch: scratch, dir })
+}

@@ -1,0 +1,109 @@
+//! What differs between vendored images and those that the sources give now.
+
+use std::collections::BTreeMap;
+
+use offload_format::codec;
+use offload_format::pack::Pack;
+use offload_format::provenance::{Ingredient, Made};
+
+use super::record::Record;
+use crate::error::{Error, Result};
+
+/// A line for each difference that matters; tools are named only where images differ.
+pub(super) fn between(old: &Record, new: &Record) -> Result<Vec<String>> {
+    let mut lines = damaged(old)?;
+    lines.extend(images(&old.provenance.images, &new.provenance.images));
+    lines.extend(ingredients("source", &old.provenance.sources, &new.provenance.sources));
+    if !lines.is_empty() {
+        lines.extend(ingredients("tool or library", &old.provenance.inputs, &new.provenance.inputs));
+    }
+    Ok(lines)
+}
+
+/// Images of the pack that are not the recorded ones.
+fn damaged(old: &Record) -> Result<Vec<String>> {
+    let failed = |error: offload_format::Error| {
+        Error::check(format!("the vendored pack of `{}`: {error}", old.provenance.module))
+    };
+    let pack = Pack::parse(&old.pack).map_err(failed)?;
+    pack.verify_index().map_err(failed)?;
+    let mut recorded: BTreeMap<[&str; 3], &Made> =
+        old.provenance.images.iter().map(|made| (key(made), made)).collect();
+    let mut lines = Vec::new();
+    for image in pack.images() {
+        let image = image.map_err(failed)?;
+        let key = [image.target_text, image.variant, image.part];
+        let hash = blake3::hash(&codec::decode(&pack, &image).map_err(failed)?).to_hex();
+        match recorded.remove(&key) {
+            Some(made) if made.blake3 == hash.as_str() => {}
+            Some(_) => {
+                lines.push(format!("{}: the pack holds another image than the record says", name(key)))
+            }
+            None => lines.push(format!("{}: the record does not have it", name(key))),
+        }
+    }
+    lines.extend(recorded.keys().map(|key| format!("{}: the pack does not have it", name(*key))));
+    Ok(lines)
+}
+
+fn images(old: &[Made], new: &[Made]) -> Vec<String> {
+    let new: BTreeMap<[&str; 3], &Made> = new.iter().map(|made| (key(made), made)).collect();
+    let known: BTreeMap<[&str; 3], &Made> = old.iter().map(|made| (key(made), made)).collect();
+    let gone = known.keys().filter(|key| !new.contains_key(*key));
+    let gone = gone.map(|key| format!("{}: is no longer built", name(*key)));
+    let changed = new.iter().filter_map(|(key, made)| match known.get(key) {
+        None => Some(format!("{}: is not vendored", name(*key))),
+        Some(old) if old.blake3 != made.blake3 => Some(format!("{}: differs", name(*key))),
+        Some(old) if old.recipe != made.recipe => {
+            Some(format!("{}: was built with other options", name(*key)))
+        }
+        Some(_) => None,
+    });
+    changed.chain(gone).collect()
+}
+
+fn ingredients(what: &str, old: &[Ingredient], new: &[Ingredient]) -> Vec<String> {
+    let said = |ingredient: &Ingredient| match &ingredient.version {
+        Some(version) => format!("`{}` ({version})", ingredient.name),
+        None => format!("`{}`", ingredient.name),
+    };
+    let gone = old.iter().filter(|ingredient| !new.contains(ingredient));
+    let come = new.iter().filter(|ingredient| !old.contains(ingredient));
+    let gone = gone.map(|ingredient| format!("{what} {} was used then", said(ingredient)));
+    gone.chain(come.map(|ingredient| format!("{what} {} is used now", said(ingredient)))).collect()
+}
+
+fn key(made: &Made) -> [&str; 3] {
+    [&made.target, &made.variant, &made.part]
+}
+
+fn name(key: [&str; 3]) -> String {
+    key.iter().filter(|text| !text.is_empty()).copied().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(target: &str, blake3: &str) -> Made {
+        Made {
+            target: target.into(),
+            variant: String::new(),
+            part: String::new(),
+            recipe: "r".into(),
+            size: 1,
+            blake3: blake3.into(),
+        }
+    }
+
+    #[test]
+    fn every_difference_has_a_line() {
+        let old = [made("host", "1"), made("spirv64", "2"), made("opencl-c", "3")];
+        let new = [made("host", "1"), made("spirv64", "4"), made("intel:pvc", "5")];
+        assert_eq!(
+            images(&old, &new),
+            ["intel:pvc: is not vendored", "spirv64: differs", "opencl-c: is no longer built"]
+        );
+        assert!(images(&old, &old).is_empty());
+    }
+}

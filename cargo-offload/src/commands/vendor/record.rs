@@ -1,0 +1,44 @@
+//! A vendored pack and the record beside it.
+
+use std::path::Path;
+
+use offload_format::provenance::Provenance;
+
+use crate::error::{Error, Result};
+
+/// One kernel module.
+#[derive(Debug)]
+pub(super) struct Record {
+    pub(super) provenance: Provenance,
+    /// The file that `provenance` was read from.
+    pub(super) text: String,
+    /// The bytes of the pack.
+    pub(super) pack: Vec<u8>,
+}
+
+/// Every record in `dir`, by name; none if there is no such directory.
+pub(super) fn all(dir: &Path) -> Result<Vec<Record>> {
+    if !dir.exists() {
+        return Ok(Vec::new());
+    }
+    let failed = |error| Error::io("list", dir, &error);
+    let entries = std::fs::read_dir(dir).map_err(failed)?;
+    let mut paths = entries.map(|entry| Ok(entry.map_err(failed)?.path())).collect::<Result<Vec<_>>>()?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    paths.sort();
+    paths.iter().map(|path| one(path)).collect()
+}
+
+fn one(path: &Path) -> Result<Record> {
+    let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, &error))?;
+    let provenance: Provenance =
+        toml::from_str(&text).map_err(|error| Error::check(format!("`{}`: {error}", path.display())))?;
+    let named = path.file_stem().is_some_and(|stem| *stem == *provenance.module);
+    if !named {
+        let text = format!("`{}` is the record of the module `{}`", path.display(), provenance.module);
+        return Err(Error::check(text).hint("`cargo offload vendor` makes it anew once it is removed"));
+    }
+    let pack = path.with_extension("pack");
+    let pack = std::fs::read(&pack).map_err(|error| Error::io("read", &pack, &error))?;
+    Ok(Record { provenance, text, pack })
+}

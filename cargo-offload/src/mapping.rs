@@ -1,0 +1,63 @@
+//! A file in memory, of which only those pages are read that are looked at.
+
+use std::fs::File;
+use std::ops::Deref;
+use std::path::Path;
+
+use memmap2::Mmap;
+
+use crate::error::{Error, Result};
+
+/// The bytes of a file.
+#[derive(Debug)]
+pub(crate) struct Mapped(Mmap);
+
+impl Mapped {
+    /// Maps `path`.
+    pub(crate) fn open(path: &Path) -> Result<Mapped> {
+        let failed = |error: std::io::Error| Error::io("open", path, &error);
+        let file = File::open(path).map_err(failed)?;
+        // SAFETY: the mapping is private and read only. Another process that changes the file meanwhile gives other
+        // bytes, and one that cuts it short ends this process, as it does for every reader that maps: all readers of
+        // these bytes take them for untrusted, and none keeps a decision about bytes to look at them again.
+        let map = unsafe { Mmap::map(&file) }.map_err(failed)?;
+        keep_apart(&map);
+        Ok(Mapped(map))
+    }
+}
+
+/// Files below this are mapped as one: all of it would be no great harm.
+#[cfg(unix)]
+const LARGE: usize = 16 << 20;
+/// What one look at a byte brings into memory.
+#[cfg(unix)]
+const PART: usize = 32 << 10;
+/// How many parts a file has at most: each costs the kernel a record.
+#[cfg(unix)]
+const PARTS: usize = 8192;
+
+/// Linux brings what is around a page into memory with it, up to 2 MiB where it has read the file in such pieces, though
+/// never past the end of a mapping. Neighbours with different advice are mappings of their own. Advice is all that it is:
+/// it may fail.
+#[cfg(unix)]
+fn keep_apart(map: &Mmap) {
+    if map.len() < LARGE {
+        return;
+    }
+    let part = (map.len() / PARTS).next_multiple_of(PART).max(PART);
+    for start in (0..map.len()).step_by(part.saturating_mul(2)) {
+        let size = part.min(map.len().saturating_sub(start));
+        let _ = map.advise_range(memmap2::Advice::Sequential, start, size);
+    }
+}
+
+#[cfg(not(unix))]
+fn keep_apart(_: &Mmap) {}
+
+impl Deref for Mapped {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}

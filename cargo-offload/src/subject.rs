@@ -1,0 +1,118 @@
+//! A file to be shown: the packs of this project in it, and the containers of other tool chains.
+
+use std::path::{Path, PathBuf};
+
+use offload_format::Limits;
+use offload_format::carrier::{self, FileKind, Found, Place};
+use offload_format::contents::{self, Image};
+
+use crate::carrier::Carrier;
+use crate::error::{Error, Result};
+use crate::mapping::Mapped;
+
+/// A file that may carry images of any kind.
+#[derive(Debug)]
+pub(crate) struct Subject {
+    path: PathBuf,
+    file: Mapped,
+}
+
+/// A container of another tool chain.
+#[derive(Debug)]
+pub(crate) struct Container<'a> {
+    /// What takes the place of a module's name: `cuda-0`, numbered in the order of the file.
+    pub(crate) name: String,
+    pub(crate) found: Found<'a>,
+    pub(crate) images: Vec<Image<'a>>,
+}
+
+/// Everything that a file carries.
+#[derive(Debug)]
+pub(crate) struct Carried<'a> {
+    pub(crate) packs: Carrier,
+    pub(crate) containers: Vec<Container<'a>>,
+    /// Containers that cannot be read, and why.
+    pub(crate) broken: Vec<String>,
+}
+
+impl Subject {
+    /// Opens `path`; nothing of it is read yet.
+    pub(crate) fn open(path: &Path) -> Result<Subject> {
+        Ok(Subject { path: path.to_path_buf(), file: Mapped::open(path)? })
+    }
+
+    /// Size in bytes.
+    pub(crate) fn size(&self) -> u64 {
+        self.file.len() as u64
+    }
+
+    /// The bytes of the file.
+    #[cfg(feature = "devices")]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.file
+    }
+
+    /// What the file carries.
+    ///
+    /// # Errors
+    /// It carries nothing, or cannot be read.
+    pub(crate) fn carried(&self) -> Result<Carried<'_>> {
+        let limits = Limits::default();
+        // A damaged program may have packs all the same: they are searched for in another way.
+        let found = carrier::find(&self.file, &limits);
+        let foreign: Vec<Found<'_>> = found.iter().flatten().copied().filter(is_foreign).collect();
+        let mut carried = Carried {
+            packs: if foreign.is_empty() { Carrier::open(&self.path) } else { Carrier::linked(&self.path) }?,
+            containers: Vec::new(),
+            broken: Vec::new(),
+        };
+        for (number, found) in foreign.into_iter().enumerate() {
+            match contents::images_of(&found, &limits) {
+                Ok(images) => {
+                    let name = self.name(number, &found, &images);
+                    carried.containers.push(Container { name, found, images });
+                }
+                Err(error) => {
+                    carried.broken.push(format!("{} at {:#x}: {error}", what(&found), found.offset))
+                }
+            }
+        }
+        Ok(carried)
+    }
+
+    /// Where the whole file is the container, its name says more than a number.
+    fn name(&self, number: usize, found: &Found<'_>, images: &[Image<'_>]) -> String {
+        let stem = self.path.file_stem().and_then(|stem| stem.to_str());
+        match (found.place, stem) {
+            (Place::Whole, Some(stem)) if found.member.is_none() => stem.to_string(),
+            _ => {
+                let kind =
+                    images.first().map_or(offload_format::OffloadKind::None, |image| image.offload_kind);
+                let kind = if kind.to_u16() == 0 { "images".to_string() } else { kind.to_string() };
+                format!("{kind}-{number}")
+            }
+        }
+    }
+}
+
+impl Carried<'_> {
+    /// Everything that could not be read.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = &String> {
+        self.packs.skipped.iter().chain(&self.broken)
+    }
+}
+
+/// References to images in other files hold none themselves.
+fn is_foreign(found: &Found<'_>) -> bool {
+    found.kind.is_some_and(|kind| kind != FileKind::Pack)
+        && !matches!(found.place, Place::KpackReference { .. })
+}
+
+fn what(found: &Found<'_>) -> String {
+    found.kind.map_or_else(|| "device images".to_string(), |kind| kind.to_string())
+}
+
+/// An error of a reader, as one of this command.
+pub(crate) fn broken(error: offload_format::Error) -> Error {
+    Error::check(error.to_string())
+}

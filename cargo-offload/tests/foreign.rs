@@ -1,0 +1,173 @@
+//! `inspect` and `extract` on packs and on the containers of other tool chains.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise"
+)]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use offload_format::codec::Codec;
+use offload_format::pack::NewImage;
+use offload_format::{bundle, ccob};
+use support::{data, fails, objects, ok};
+
+fn dir_with(name: &str, bytes: &[u8]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join(name), bytes).unwrap();
+    dir
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// A compressed bundle with two code objects that `gfx` names.
+fn compressed(gfx: [&str; 2]) -> Vec<u8> {
+    let ids = gfx.map(|gfx| format!("hipv4-amdgcn-amd-amdhsa--{gfx}"));
+    let (first, second) = (data("device-gfx1100.co"), data("device-gfx906.co"));
+    let images = [
+        bundle::Image { id: "host-x86_64-unknown-linux-gnu-", bytes: b"" },
+        bundle::Image { id: &ids[0], bytes: &first },
+        bundle::Image { id: &ids[1], bytes: &second },
+    ];
+    ccob::write(&bundle::write(&images, bundle::HIP_ALIGN).unwrap(), ccob::Version::V2, 19).unwrap()
+}
+
+#[test]
+fn a_compressed_bundle_is_listed_and_extracted() {
+    let dir = dir_with("k.hipfb", &compressed(["gfx1100", "gfx906:sramecc-:xnack-"]));
+    let images = objects(&ok(dir.path(), &["inspect", "k.hipfb", "--json"]), "image");
+    let targets: Vec<&str> = images.iter().map(|image| image["target"].as_str().unwrap()).collect();
+    assert_eq!(targets, ["amdgcn:gfx1100", "amdgcn:gfx906:sramecc-:xnack-"]);
+    assert_eq!(images[0]["containers"], serde_json::json!(["compressed clang offload bundle"]));
+    assert_eq!(images[0]["raw_size"], data("device-gfx1100.co").len());
+    assert!(images[0]["kernels"].is_null() && images[0]["hash"].is_null());
+
+    let images = objects(&ok(dir.path(), &["inspect", "k.hipfb", "--json", "--kernels"]), "image");
+    let kernel = &images[1]["kernels"][0];
+    assert!(kernel["name"].is_string() && kernel["registers"].as_u64().unwrap() > 0, "{kernel}");
+
+    ok(dir.path(), &["extract", "k.hipfb"]);
+    let out = dir.path().join("k.hipfb.images");
+    assert_eq!(names(&out), ["k.amdgcn-gfx1100.co", "k.amdgcn-gfx906-sramecc--xnack-.co"]);
+    assert_eq!(fs::read(out.join("k.amdgcn-gfx1100.co")).unwrap(), data("device-gfx1100.co"));
+    assert_eq!(fs::read(out.join("k.amdgcn-gfx906-sramecc--xnack-.co")).unwrap(), data("device-gfx906.co"));
+
+    ok(dir.path(), &["extract", "k.hipfb", "--stored", "--output", "stored"]);
+    assert_eq!(names(&dir.path().join("stored")), ["k.hipfb"]);
+    assert_eq!(
+        fs::read(dir.path().join("stored/k.hipfb")).unwrap(),
+        fs::read(dir.path().join("k.hipfb")).unwrap()
+    );
+}
+
+#[test]
+fn every_container_of_the_samples_is_extracted() {
+    for (file, expected) in [
+        ("stored.fatbin", 4),
+        ("zstd.fatbin", 4),
+        ("lz4.fatbin", 4),
+        ("group.fatbin", 4),
+        ("two.ocloc", 3),
+        ("saxpy-reduce.zebin", 1),
+        ("saxpy-reduce.spv", 1),
+        ("device-gfx1100.co", 1),
+    ] {
+        let dir = dir_with(file, &data(file));
+        ok(dir.path(), &["extract", file, "--output", "out"]);
+        let images = names(&dir.path().join("out"));
+        assert_eq!(images.len(), expected, "{file}: {images:?}");
+        // Whatever method compressed them, the images are the same.
+        if file.ends_with(".fatbin") {
+            let cubin = fs::read(dir.path().join("out").join(&images[0])).unwrap();
+            assert_eq!(cubin, first_stored(), "{file}");
+        }
+    }
+}
+
+/// The cubin for `sm_100f` of `stored.fatbin`.
+fn first_stored() -> Vec<u8> {
+    let (file, limits) = (data("stored.fatbin"), offload_format::Limits::default());
+    let read = offload_format::fatbin::parse(&file, &limits).unwrap();
+    let entry = read.entries.iter().find(|entry| entry.record.arch() == "sm_100f").unwrap();
+    entry.image(&limits).unwrap().into_owned()
+}
+
+#[test]
+fn names_in_a_file_do_not_lead_out_of_the_directory() {
+    let dir = dir_with("k.hipfb", &compressed(["../../../evil", "/tmp/evil"]));
+    ok(dir.path(), &["extract", "k.hipfb", "--output", "inner/out"]);
+    assert_eq!(names(&dir.path().join("inner")), ["out"]);
+    assert_eq!(names(dir.path()), ["inner", "k.hipfb"]);
+    assert_eq!(names(&dir.path().join("inner/out")).len(), 2);
+}
+
+#[test]
+fn existing_files_are_kept_unless_forced() {
+    let dir = dir_with("k.spv", &data("saxpy-reduce.spv"));
+    let args = ["extract", "k.spv", "--output", "."];
+    fs::write(dir.path().join("k.spirv64.spv"), "mine").unwrap();
+    let said = fails(dir.path(), &args, 2);
+    assert!(said.contains("exists") && said.contains("hint: ") && said.contains("--force"), "{said}");
+    assert_eq!(fs::read(dir.path().join("k.spirv64.spv")).unwrap(), b"mine");
+    ok(dir.path(), &[&args[..], &["--force"]].concat());
+    assert_eq!(fs::read(dir.path().join("k.spirv64.spv")).unwrap(), data("saxpy-reduce.spv"));
+}
+
+#[test]
+fn images_of_a_pack_are_chosen_by_target_and_module() {
+    let image = |module: &str, target: &str| NewImage::new(module, target.parse().unwrap());
+    let images = vec![
+        (image("blas", "spirv64"), data("saxpy-reduce.spv")),
+        (image("blas", "cubin:sm_80"), data("device-12.9-sm_80.cubin")),
+        (image("fft", "spirv64"), data("import.spv")),
+    ];
+    let dir = dir_with("images.pack", &support::pack(images, Codec::Zstd));
+    ok(dir.path(), &["extract", "images.pack", "--for", "all-nvidia", "-o", "one"]);
+    assert_eq!(names(&dir.path().join("one")), ["blas.cubin-sm_80.cubin"]);
+    ok(dir.path(), &["extract", "images.pack", "--module", "f*", "-o", "two"]);
+    assert_eq!(fs::read(dir.path().join("two/fft.spirv64.spv")).unwrap(), data("import.spv"));
+    let said = fails(dir.path(), &["extract", "images.pack", "--for", "intel:*", "-o", "none"], 2);
+    assert!(said.contains("hint: there are blas cubin:sm_80, blas spirv64, fft spirv64"), "{said}");
+    assert!(!dir.path().join("none").exists());
+
+    ok(dir.path(), &["extract", "images.pack", "--stored", "--module", "fft", "-o", "stored"]);
+    let frame = fs::read(dir.path().join("stored/fft.spirv64.zst")).unwrap();
+    assert_eq!(zstd_content(&frame), data("import.spv"));
+}
+
+/// What the frame of one image holds, by way of a container that is nothing but a frame.
+fn zstd_content(frame: &[u8]) -> Vec<u8> {
+    let limits = offload_format::Limits::default();
+    let images = offload_format::contents::images(frame, &limits).unwrap();
+    images[0].decode(&limits).unwrap().into_owned()
+}
+
+#[test]
+fn a_damaged_image_is_told_and_the_others_are_written() {
+    let mut file = data("zstd.fatbin");
+    let limits = offload_format::Limits::default();
+    let at = {
+        let read = offload_format::fatbin::parse(&file, &limits).unwrap();
+        let stored = read.entries[0].stored;
+        stored.as_ptr() as usize - file.as_ptr() as usize + stored.len() / 2
+    };
+    // The frame has no checksum: only enough damage is found.
+    file[at..at + 400].fill(0xff);
+    let dir = dir_with("k.fatbin", &file);
+    let output = support::offload(dir.path(), &["extract", "k.fatbin", "--output", "out"]);
+    let said = support::stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("error: image cubin:sm_80 of k: ") && said.contains("\n3 files, "), "{said}");
+    assert_eq!(names(&dir.path().join("out")).len(), 3);
+}

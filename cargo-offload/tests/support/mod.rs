@@ -1,0 +1,99 @@
+//! Running the subcommand, as its tests do.
+#![allow(
+    dead_code,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise, and each uses a part"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use offload_format::codec::{self, Codec};
+use offload_format::pack::{NewImage, PackBuilder};
+
+/// A sample of `offload-format`.
+pub fn data(name: &str) -> Vec<u8> {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../offload-format/tests/data");
+    fs::read(data.join(name)).unwrap()
+}
+
+/// `cargo offload ARGS` in `dir`, where no setting of the machine's is seen.
+pub fn command(dir: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-offload"));
+    command.arg("offload").args(args).current_dir(dir);
+    for name in ["OFFLOAD_CONFIG", "CARGO_TERM_COLOR", "COLUMNS"] {
+        command.env_remove(name);
+    }
+    command.env("OFFLOAD_CACHE_DIR", dir.join("cache"));
+    command
+}
+
+/// The same on a machine with none of the tools, as far as variables can make one.
+pub fn without_tools(dir: &Path, args: &[&str]) -> Command {
+    let mut command = command(dir, args);
+    command.env("PATH", "/nonexistent");
+    for name in ["CLANG", "OCLOC", "SPIRV_VAL", "PTXAS", "NVCC", "HIPCC", "ICPX", "POCL_DIR", "LIBDEVICE"] {
+        command.env(format!("OFFLOAD_{name}"), "/nonexistent");
+    }
+    command
+}
+
+pub fn offload(dir: &Path, args: &[&str]) -> Output {
+    command(dir, args).output().unwrap()
+}
+
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Everything that a command has printed.
+pub fn said(output: &Output) -> String {
+    [stdout(output), stderr(output)].concat()
+}
+
+/// Runs a command that must succeed, and returns its output.
+pub fn ok(dir: &Path, args: &[&str]) -> String {
+    let output = offload(dir, args);
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
+    stdout(&output)
+}
+
+/// Runs a command that must end with `code`, and returns what it says of errors.
+pub fn fails(dir: &Path, args: &[&str], code: i32) -> String {
+    let output = offload(dir, args);
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {}{}", stdout(&output), stderr(&output));
+    stderr(&output)
+}
+
+/// The objects of `--json`, those with this `reason`.
+pub fn objects(printed: &str, reason: &str) -> Vec<serde_json::Value> {
+    let objects = printed.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    objects.filter(|object| object["reason"] == reason).collect()
+}
+
+/// A pack of the package `sample`.
+pub fn pack(images: Vec<(NewImage, Vec<u8>)>, codec: Codec) -> Vec<u8> {
+    let mut builder = PackBuilder::new("sample", "1.0.0");
+    let mut frames = Vec::new();
+    for (image, bytes) in images {
+        let frame = codec::encode(&bytes, codec, 19).unwrap();
+        builder.image(image, frame.info()).unwrap();
+        frames.push(frame);
+    }
+    let layout = builder.finish().unwrap();
+    let (mut pack, payload) = (layout.index.clone(), layout.index.len());
+    for placement in &layout.frames {
+        let frame = frames.iter().find(|frame| frame.info().hash == placement.hash).unwrap();
+        pack.resize(payload + placement.offset as usize, 0);
+        pack.extend_from_slice(frame.bytes());
+    }
+    pack
+}

@@ -1,0 +1,180 @@
+//! Machine code as text, by the tools of those who know it; they are found as the compilers of a build are.
+//!
+//! | image | tool |
+//! |---|---|
+//! | code for AMD GPUs and for CPUs | LLVM's `llvm-objdump` |
+//! | cubins | NVIDIA's `nvdisasm` |
+//! | SPIR-V | `spirv-dis` |
+//! | code for Intel GPUs | `ocloc disasm` with Intel's library IGA |
+//! | PTX, source | none: they are text |
+
+mod cut;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use object::Endianness;
+use object::read::elf::ElfFile64;
+use object::read::{Object, ObjectSymbol};
+
+use crate::env::CargoEnv;
+use crate::error::{Error, Result};
+use crate::fs;
+use crate::jobs::Jobs;
+use crate::tool::{Invocation, Output, Runner};
+use crate::toolchain::Disassembler;
+
+/// An image, and what of it is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The image.
+    pub image: &'a [u8],
+    /// The kernel; all code without it.
+    pub kernel: Option<&'a str>,
+    /// For which Intel device the image is, as `pvc`, if it is for one: the image does not say it in words.
+    pub intel_device: Option<&'a str>,
+}
+
+/// The code of `request` as text, with the lines of its source where the image has them. Names are as they are in the
+/// file. `directory` stands for the package that would be built: paths in variables are relative to it.
+///
+/// ```
+/// use offload_build::disassemble::{Request, text};
+///
+/// let image = b".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry f()\n{\n\tret;\n}\n.visible .entry g()\n{\n}\n";
+/// let request = Request { image, kernel: Some("f"), intel_device: None };
+/// assert_eq!(text(request, ".".as_ref()).unwrap(), ".visible .entry f()\n{\n\tret;\n}\n");
+/// ```
+///
+/// # Errors
+/// The tool is not installed (the message says where it was looked for, and how to install it) or fails; nothing shows
+/// images of the format; the image has no such kernel.
+pub fn text(request: Request<'_>, directory: &Path) -> std::result::Result<String, Error> {
+    match kind(request.image) {
+        Some(Kind::Elf) => Job::new(directory, Disassembler::Objdump)?.objdump(request),
+        Some(Kind::Cubin) => Job::new(directory, Disassembler::Nvdisasm)?.nvdisasm(request),
+        Some(Kind::SpirV) => Job::new(directory, Disassembler::SpirvDis)?.spirv_dis(request),
+        Some(Kind::Zebin) => Job::new(directory, Disassembler::Ocloc)?.ocloc(request),
+        Some(Kind::Text(text)) => part(request, text, cut::ptx),
+        None => Err(Error::new("no tool is known that shows images of this format")),
+    }
+}
+
+/// What shows an image.
+enum Kind<'a> {
+    Elf,
+    Cubin,
+    SpirV,
+    Zebin,
+    Text(&'a str),
+}
+
+fn kind(image: &[u8]) -> Option<Kind<'_>> {
+    use offload_format::carrier::FileKind;
+    match FileKind::detect(image) {
+        Some(FileKind::AmdCodeObject | FileKind::Elf) => Some(Kind::Elf),
+        Some(FileKind::Cubin) => Some(Kind::Cubin),
+        Some(FileKind::SpirV) => Some(Kind::SpirV),
+        Some(FileKind::Zebin) => Some(Kind::Zebin),
+        Some(FileKind::Ptx) | None => std::str::from_utf8(image).ok().map(Kind::Text),
+        Some(_) => None,
+    }
+}
+
+/// The kernel's part of `text`, or all of it.
+fn part(request: Request<'_>, text: &str, cut: fn(&str, &str) -> Option<String>) -> Result<String> {
+    match request.kernel {
+        None => Ok(text.to_string()),
+        Some(kernel) => cut(text, kernel).ok_or_else(|| no_kernel(kernel)),
+    }
+}
+
+fn no_kernel(kernel: &str) -> Error {
+    Error::new(format!("the image has no code of a kernel `{kernel}`"))
+}
+
+/// A tool at work in a directory of its own.
+struct Job {
+    env: CargoEnv,
+    scratch: tempfile::TempDir,
+    program: PathBuf,
+}
+
+/// The image in the tool's directory.
+const IMAGE: &str = "image";
+
+impl Job {
+    fn new(directory: &Path, tool: Disassembler) -> Result<Job> {
+        let scratch = fs::scratch_anywhere()?;
+        let env = CargoEnv::of_machine(directory, scratch.path());
+        Ok(Job { program: tool.find(&env)?, env, scratch })
+    }
+
+    fn run(&self, image: &[u8], args: &[&str]) -> Result<Output> {
+        fs::publish(&self.scratch.path().join(IMAGE), |out| out.write_all(image))?;
+        let args = args.iter().map(OsString::from).collect();
+        let invocation =
+            Invocation { program: &self.program, args, directory: self.scratch.path(), input: None };
+        Runner { env: &self.env, jobs: &Jobs::alone() }.run(&invocation)
+    }
+
+    /// `--line-numbers` names file and line where there is a line table, and is harmless where there is none.
+    fn objdump(&self, request: Request<'_>) -> Result<String> {
+        let symbol = request.kernel.map(|kernel| symbol(request.image, kernel)).transpose()?;
+        let which =
+            symbol.map_or("--disassemble".to_string(), |name| format!("--disassemble-symbols={name}"));
+        let said = self.run(request.image, &[&which, "--line-numbers", "--no-show-raw-insn", IMAGE])?.stdout;
+        // The first lines name the file, which is nobody's.
+        let code = said.find("\nDisassembly of section").map_or(0, |at| at.saturating_add(1));
+        Ok(said.get(code..).unwrap_or_default().to_string())
+    }
+
+    /// `-c` leaves out data, `-g` adds lines.
+    fn nvdisasm(&self, request: Request<'_>) -> Result<String> {
+        part(request, &self.run(request.image, &["-c", "-g", IMAGE])?.stdout, cut::section)
+    }
+
+    fn spirv_dis(&self, request: Request<'_>) -> Result<String> {
+        part(request, &self.run(request.image, &["--no-color", "--no-header", IMAGE])?.stdout, cut::spirv)
+    }
+
+    /// ocloc writes a file for each kernel, and succeeds without them if it does not find its library.
+    fn ocloc(&self, request: Request<'_>) -> Result<String> {
+        let device = request.intel_device.map(|device| ["-device", device]);
+        let mut args = vec!["disasm", "-file", IMAGE, "-dump", "dump"];
+        args.extend(device.iter().flatten());
+        let dump = self.scratch.path().join("dump");
+        fs::create_dir_all(&dump)?;
+        self.run(request.image, &args)?;
+        let files = fs::list(&dump)?;
+        let wanted = |path: &&PathBuf| match (path.file_name().and_then(|name| name.to_str()), request.kernel)
+        {
+            (Some(name), Some(kernel)) => name == format!(".text.{kernel}.asm"),
+            (Some(name), None) => name.starts_with(".text.") && name.ends_with(".asm"),
+            (None, _) => false,
+        };
+        let texts: Vec<String> =
+            files.iter().filter(wanted).map(|path| fs::read_text(path)).collect::<Result<_>>()?;
+        if !texts.is_empty() {
+            return Ok(texts.join("\n"));
+        }
+        let shown = files.iter().any(|path| path.extension().is_some_and(|end| end == "asm"));
+        Err(match request.kernel.filter(|_| shown) {
+            Some(kernel) => no_kernel(kernel),
+            None => Error::new("ocloc shows no machine code: it does not find Intel's library IGA").hint(
+                "install it (Debian: libigc1 and libiga64-1, or the packages of Intel's graphics compiler)",
+            ),
+        })
+    }
+}
+
+/// The kernel's symbol. In code for CPUs entries have another name than kernels.
+fn symbol(image: &[u8], kernel: &str) -> Result<String> {
+    let file = ElfFile64::<Endianness>::parse(image);
+    let has = |name: &str| {
+        let file = file.as_ref().ok()?;
+        let mut symbols = file.symbols().chain(file.dynamic_symbols());
+        symbols.any(|symbol| symbol.name().is_ok_and(|other| other == name)).then(|| name.to_string())
+    };
+    has(kernel).ok_or_else(|| no_kernel(kernel))
+}

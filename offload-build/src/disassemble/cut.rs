@@ -1,0 +1,121 @@
+//! Cutting one kernel out of the text of a module.
+
+use std::collections::BTreeSet;
+
+/// The section of a kernel in what nvdisasm prints.
+pub(super) fn section(text: &str, kernel: &str) -> Option<String> {
+    const RULE: &str = "//--------------------- ";
+    let wanted = format!(".text.{kernel}");
+    let named =
+        |line: &&str| line.strip_prefix(RULE).and_then(|rest| rest.split(' ').next()) == Some(&wanted);
+    let mut lines = text.lines().skip_while(|line| !named(line));
+    let first = lines.next()?;
+    let rest = lines.take_while(|line| !line.starts_with(RULE));
+    Some(joined(std::iter::once(first).chain(rest)))
+}
+
+/// An entry of PTX, to the brace that ends it.
+pub(super) fn ptx(text: &str, kernel: &str) -> Option<String> {
+    let names = |line: &str| {
+        let (_, behind) = line.split_once(".entry")?;
+        Some(behind.trim_start().split(|c: char| c == '(' || c.is_whitespace()).next()? == kernel)
+    };
+    let mut depth = 0i64;
+    let mut kept = Vec::new();
+    for line in text.lines().skip_while(|line| names(line) != Some(true)) {
+        kept.push(line);
+        let code = line.split("//").next().unwrap_or_default();
+        let before = depth;
+        depth += code.matches('{').count() as i64 - code.matches('}').count() as i64;
+        if depth == 0 && (before > 0 || code.contains('}')) {
+            return Some(joined(kept));
+        }
+    }
+    None
+}
+
+/// The function of an entry point of SPIR-V, and those that it calls.
+pub(super) fn spirv(text: &str, kernel: &str) -> Option<String> {
+    let name = format!("\"{kernel}\"");
+    let entry = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let entry = entry.into_iter().find_map(|words| match words.as_slice() {
+        ["OpEntryPoint", _, id, text, ..] if *text == name => Some((*id).to_string()),
+        _ => None,
+    })?;
+    let functions = spirv_functions(text);
+    let mut open = vec![entry];
+    let mut seen = BTreeSet::new();
+    let mut kept = Vec::new();
+    while let Some(id) = open.pop() {
+        if !seen.insert(id.clone()) {
+            continue;
+        }
+        let Some((_, lines)) = functions.iter().find(|(other, _)| *other == id) else { continue };
+        open.extend(lines.iter().filter_map(|line| called(line)));
+        kept.extend(lines.iter().copied());
+    }
+    (!kept.is_empty()).then(|| joined(kept))
+}
+
+/// Every function by its id.
+fn spirv_functions(text: &str) -> Vec<(String, Vec<&str>)> {
+    let mut functions: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut inside = false;
+    for line in text.lines() {
+        if let Some((id, _)) = line.split_once(" = OpFunction ") {
+            functions.push((id.trim().to_string(), Vec::new()));
+            inside = true;
+        }
+        if let Some((_, lines)) = functions.last_mut().filter(|_| inside) {
+            lines.push(line);
+        }
+        inside &= line.trim() != "OpFunctionEnd";
+    }
+    functions
+}
+
+fn called(line: &str) -> Option<String> {
+    let (_, behind) = line.split_once(" = OpFunctionCall ")?;
+    behind.split_whitespace().nth(1).map(str::to_string)
+}
+
+fn joined<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {
+    lines.into_iter().map(|line| format!("{line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_section_ends_where_the_next_begins() {
+        let text = "\t.target\tsm_80\n//--------------------- .text.ab   ---\nAB\n//--------------------- .text.a   ---\nA\n";
+        assert_eq!(section(text, "a").unwrap(), "//--------------------- .text.a   ---\nA\n");
+        assert_eq!(section(text, "ab").unwrap(), "//--------------------- .text.ab   ---\nAB\n");
+        assert_eq!(section(text, "b"), None);
+    }
+
+    #[test]
+    fn an_entry_of_ptx_ends_with_its_brace() {
+        let text = ".visible .entry ab(\n.param .u64 p\n)\n{\n{ // }\n}\nret;\n}\n.entry a()\n{\n}\n";
+        assert_eq!(
+            ptx(text, "ab").unwrap(),
+            ".visible .entry ab(\n.param .u64 p\n)\n{\n{ // }\n}\nret;\n}\n"
+        );
+        assert_eq!(ptx(text, "a").unwrap(), ".entry a()\n{\n}\n");
+        assert_eq!((ptx(text, "b"), ptx(".entry a()\n{", "a")), (None, None));
+    }
+
+    #[test]
+    fn a_kernel_of_spirv_brings_what_it_calls() {
+        let text = "OpEntryPoint Kernel %k \"k\" %g\n%other = OpFunction %void None %1\nOpFunctionEnd\n\
+                    %k = OpFunction %void None %1\n%2 = OpFunctionCall %void %h %3\nOpFunctionEnd\n\
+                    %h = OpFunction %void None %1\nOpReturn\nOpFunctionEnd\n";
+        let found = spirv(text, "k").unwrap();
+        assert!(
+            found.starts_with("%k = ") && found.contains("%h = OpFunction") && !found.contains("%other"),
+            "{found}"
+        );
+        assert_eq!(spirv(text, "g"), None);
+    }
+}

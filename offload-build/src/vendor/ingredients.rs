@@ -1,0 +1,118 @@
+//! The files that had a part in images: sources of the package, and tools and libraries from elsewhere.
+
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+
+use offload_format::provenance::Ingredient;
+
+use crate::env::CargoEnv;
+use crate::error::{Error, Result};
+use crate::fs;
+
+/// What compilers read, apart from what comes with them.
+#[derive(Debug)]
+pub(super) struct Ingredients {
+    pub(super) sources: Vec<Ingredient>,
+    pub(super) inputs: Vec<Ingredient>,
+}
+
+/// Sorts `files` by where they are from.
+///
+/// # Errors
+/// If a source lies outside of the package: a published package would not have it.
+pub(super) fn sort(env: &CargoEnv, files: &BTreeSet<PathBuf>) -> Result<Ingredients> {
+    let (mut sources, mut inputs) = (BTreeSet::new(), BTreeSet::new());
+    for file in files {
+        let blake3 = hash(file)?;
+        match (file.strip_prefix(&env.manifest_dir), env.version_of(file)) {
+            (Ok(relative), None) => {
+                let name = within(relative).ok_or_else(|| outside(relative))?;
+                sources.insert(Ingredient { name, version: None, license: None, blake3 });
+            }
+            (_, version) => {
+                let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
+                let version = version.filter(|version| !version.is_empty());
+                inputs.insert(Ingredient {
+                    name,
+                    version,
+                    license: license(file).map(str::to_string),
+                    blake3,
+                });
+            }
+        }
+    }
+    Ok(Ingredients { sources: sources.into_iter().collect(), inputs: inputs.into_iter().collect() })
+}
+
+/// BLAKE3 of a file's content.
+pub(super) fn hash(path: &Path) -> Result<String> {
+    Ok(blake3::hash(&fs::read(path)?).to_hex().to_string())
+}
+
+/// `relative` without `..`, with `/`; nothing if it leads out.
+fn within(relative: &Path) -> Option<String> {
+    let mut parts: Vec<&str> = Vec::new();
+    for component in relative.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => drop(parts.pop()?),
+            Component::Normal(name) => parts.push(name.to_str()?),
+            _ => return None,
+        }
+    }
+    Some(parts.join("/"))
+}
+
+fn outside(relative: &Path) -> Error {
+    Error::new(format!("`{}`, which the kernels include, lies outside of the package", relative.display()))
+        .hint("move it into the package: a published package has nothing else")
+}
+
+/// Licences of what code is linked from, by where it is installed; each as its project states it.
+const LICENSES: [(&str, &str); 6] = [
+    // https://github.com/llvm/llvm-project/blob/main/libclc/LICENSE.TXT
+    ("libclc", "Apache-2.0 WITH LLVM-exception"),
+    ("/clc/", "Apache-2.0 WITH LLVM-exception OR NCSA OR MIT"),
+    // https://github.com/pocl/pocl/blob/main/LICENSE
+    ("/pocl/", "MIT"),
+    // https://docs.nvidia.com/cuda/eula/
+    ("libdevice", "LicenseRef-NVIDIA-CUDA-EULA"),
+    ("ptxas", "LicenseRef-NVIDIA-CUDA-EULA"),
+    // https://llvm.org/LICENSE.txt
+    ("llvm", "Apache-2.0 WITH LLVM-exception"),
+];
+
+fn license(path: &Path) -> Option<&'static str> {
+    let text = path.to_str()?;
+    LICENSES.iter().find(|(part, _)| text.contains(part)).map(|(_, license)| *license)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_relative_and_stay_inside() {
+        for (path, name) in [
+            ("kernels/blas.cl", Some("kernels/blas.cl")),
+            ("./kernels/../include/tile.h", Some("include/tile.h")),
+            ("../common/tile.h", None),
+            ("kernels/../../common/tile.h", None),
+        ] {
+            assert_eq!(within(Path::new(path)).as_deref(), name, "{path}");
+        }
+    }
+
+    #[test]
+    fn licences_go_by_the_most_telling_part_of_the_path() {
+        for (path, license) in [
+            ("/usr/lib/clc/spirv64-mesa3d-.spv", Some("Apache-2.0 WITH LLVM-exception OR NCSA OR MIT")),
+            ("/usr/lib/llvm-22/bin/clang", Some("Apache-2.0 WITH LLVM-exception")),
+            ("/usr/share/pocl/kernel-x86_64-pc-linux-gnu-sse2.bc", Some("MIT")),
+            ("/opt/cuda/nvvm/libdevice/libdevice.10.bc", Some("LicenseRef-NVIDIA-CUDA-EULA")),
+            ("/usr/bin/ocloc", None),
+        ] {
+            assert_eq!(super::license(Path::new(path)), license, "{path}");
+        }
+    }
+}

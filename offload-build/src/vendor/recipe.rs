@@ -1,0 +1,88 @@
+//! The hash of all that a build script and the configuration say of how a module is compiled.
+//!
+//! What nobody said is left out, so that an option of a later release leaves recorded hashes as they are.
+
+use std::fmt::Write as _;
+
+use crate::compile::Sources;
+use crate::error::Result;
+use crate::options::Grf;
+
+/// 64 hexadecimal digits.
+pub(super) fn hash(sources: &Sources) -> Result<String> {
+    Ok(blake3::hash(text(sources)?.as_bytes()).to_hex().to_string())
+}
+
+/// One line a fact.
+fn text(sources: &Sources) -> Result<String> {
+    let options = &sources.options;
+    let mut text = String::new();
+    for file in &sources.files {
+        line(&mut text, "file", file.path.display());
+    }
+    line(&mut text, "std", sources.std);
+    sources.flags.iter().for_each(|flag| line(&mut text, "flag", flag));
+    options.compiler.iter().for_each(|compiler| line(&mut text, "compiler", format!("{compiler:?}")));
+    options.split.iter().for_each(|split| line(&mut text, "split", format!("{split:?}")));
+    options.cuda_sdk.iter().for_each(|sdk| line(&mut text, "cuda-sdk", sdk));
+    options.strip.iter().filter(|strip| **strip).for_each(|strip| line(&mut text, "strip", strip));
+    options.max_registers.iter().for_each(|count| line(&mut text, "max-registers", count));
+    for (kernel, options) in &options.kernels {
+        options.max_registers.iter().for_each(|count| line(&mut text, &format!("kernel {kernel}"), count));
+    }
+    match options.grf()? {
+        Grf::Auto => {}
+        grf => line(&mut text, "grf", format!("{grf:?}")),
+    }
+    Ok(text)
+}
+
+fn line(text: &mut String, name: &str, value: impl std::fmt::Display) {
+    // Escaped, so that no value runs into the next line.
+    let value = value.to_string();
+    let _ = writeln!(text, "{name}: {}", value.escape_default());
+}
+
+#[cfg(test)]
+mod tests {
+    use offload_format::Variant;
+
+    use super::*;
+    use crate::options::{Compiler, Options};
+    use crate::source::SourceFile;
+
+    fn sources() -> Sources {
+        Sources {
+            module: "blas".into(),
+            variant: Variant::default(),
+            files: vec![SourceFile::new(std::path::Path::new("kernels/blas.cl")).unwrap()],
+            std: "CL1.2",
+            flags: vec!["-DN=1".into()],
+            options: Options::default(),
+        }
+    }
+
+    #[test]
+    fn the_text_is_what_published_packages_have_recorded() {
+        assert_eq!(text(&sources()).unwrap(), "file: kernels/blas.cl\nstd: CL1.2\nflag: -DN=1\n");
+    }
+
+    #[test]
+    fn everything_that_changes_code_changes_the_hash() {
+        let base = hash(&sources()).unwrap();
+        let changes: [fn(&mut Sources); 7] = [
+            |sources| sources.files.clear(),
+            |sources| sources.std = "CL2.0",
+            |sources| sources.flags = vec!["-DN=1\nflag: x".into()],
+            |sources| sources.options.compiler = Some(Compiler::Nvcc),
+            |sources| sources.options.max_registers = Some(64),
+            |sources| sources.options.cuda_sdk = Some(true),
+            |sources| sources.options.strip = Some(true),
+        ];
+        for (index, change) in changes.into_iter().enumerate() {
+            let mut other = sources();
+            change(&mut other);
+            assert_ne!(hash(&other).unwrap(), base, "{index}");
+        }
+    }
+}

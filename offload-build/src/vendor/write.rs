@@ -1,0 +1,89 @@
+//! Writing what a package brings along; asked for by `cargo offload vendor`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use offload_format::pack::PackBuilder;
+use offload_format::packer::{Effort, Settings};
+use offload_format::provenance::{Made, Provenance, VERSION};
+
+use super::{ingredients, machine, recipe};
+use crate::cache::Cache;
+use crate::compile::{Compiled, Sources};
+use crate::env::CargoEnv;
+use crate::error::{Error, Result};
+use crate::fs;
+use crate::jobs::Jobs;
+use crate::packing;
+
+/// That images are to be vendored, and what was known before the first was compiled.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    dir: PathBuf,
+    /// Files that decide what is compiled, and are no part of it.
+    before: BTreeSet<PathBuf>,
+}
+
+/// Small files are worth the time: they are made once and kept in a repository.
+const SETTINGS: Settings = Settings { effort: Effort::Max, level: 22 };
+
+impl Wanted {
+    /// Whether `cargo offload vendor` runs this build.
+    pub(crate) fn by(env: &CargoEnv) -> Option<Wanted> {
+        let dir = PathBuf::from(env.var("OFFLOAD_VENDOR_DIR")?).join(&env.package);
+        Some(Wanted { dir, before: env.ingredients() })
+    }
+}
+
+/// Writes pack and record of a module.
+pub(crate) fn write(
+    (env, cache, jobs): (&CargoEnv, &Cache, &Jobs),
+    wanted: &Wanted,
+    variants: &[Sources],
+    images: &[Compiled],
+) -> Result<()> {
+    let Some(first) = variants.first() else { return Ok(()) };
+    let files = env.ingredients().difference(&wanted.before).cloned().collect();
+    let ingredients = ingredients::sort(env, &files)?;
+    let provenance = Provenance {
+        version: VERSION,
+        package: env.package.clone(),
+        module: first.module.clone(),
+        machine: machine(env),
+        made_by: concat!("offload-build ", env!("CARGO_PKG_VERSION")).to_string(),
+        sources: ingredients.sources,
+        inputs: ingredients.inputs,
+        images: made(variants, images)?,
+    };
+    let text = toml::to_string(&provenance).map_err(|error| Error::new(error.to_string()))?;
+    let builder = PackBuilder::new(&env.package, &env.version);
+    let pack = packing::pack((cache, jobs), SETTINGS, (builder, images.to_vec()))?;
+    fs::create_dir_all(&wanted.dir)?;
+    let path = |kind| wanted.dir.join(format!("{}.{kind}", first.module));
+    fs::publish(&path("pack"), |out| pack.write_to(out))?;
+    fs::publish(&path("toml"), |out| {
+        out.write_all(HEADER.as_bytes())?;
+        out.write_all(text.as_bytes())
+    })
+}
+
+const HEADER: &str =
+    "# Of what the images in the pack beside this file were made. Written by `cargo offload vendor`.\n\n";
+
+fn made(variants: &[Sources], images: &[Compiled]) -> Result<Vec<Made>> {
+    let recipe = |sources: &Sources| Ok((sources.variant.to_string(), recipe::hash(sources)?));
+    let recipes: BTreeMap<String, String> = variants.iter().map(recipe).collect::<Result<_>>()?;
+    let made = |Compiled { image, raw }: &Compiled| {
+        Ok(Made {
+            target: image.target.to_string(),
+            variant: image.variant.clone(),
+            part: image.part.clone(),
+            recipe: recipes.get(&image.variant).cloned().unwrap_or_default(),
+            size: raw.size,
+            blake3: blake3::hash(&raw.read()?).to_hex().to_string(),
+        })
+    };
+    let mut all = images.iter().map(made).collect::<Result<Vec<_>>>()?;
+    all.sort();
+    Ok(all)
+}

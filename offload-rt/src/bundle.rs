@@ -1,0 +1,43 @@
+//! SYCLBIN files as kernel bundles, at run time
+//! (<https://github.com/intel/llvm/blob/sycl/sycl/doc/extensions/proposed/sycl_ext_oneapi_syclbin.asciidoc>).
+//!
+//! - A [`Context`] has devices and [`Rules`];
+//! - [`Context::open_file`] and [`Context::open`] make a [`Bundle`] of a file in the state that the type asks for:
+//!   [`Input`] is compiled by [`Bundle::compile`], [`Object`] linked by [`link`], [`Executable`] launched through
+//!   [`Bundle::program`];
+//! - modules that no device takes are left out, and [`Bundle::skipped`] says why;
+//! - `content` gives the bundle back as a file of the same state.
+//!
+//! ```no_run
+//! use offload_rt::bundle::{Bundle, Context, Executable, Object, Rules, link};
+//! use offload_rt::{Arg, NdRange};
+//!
+//! let devices = offload_rt::opencl::devices()?;
+//! let context = Context::new(&devices[..1], Rules::Spec)?;
+//! let kernels: Bundle<Object> = context.open_file("kernels.syclbin")?;
+//! let library: Bundle<Object> = context.open_file("library.syclbin")?;
+//! let bundle = link(&[&kernels, &library])?;
+//! let (x, mut y) = ([1.0f32; 256], [2.0f32; 256]);
+//! let mut args = [Arg::value(&3.0f32), Arg::input(&x), Arg::in_out(&mut y)];
+//! // SAFETY: the kernel stays within 256 elements.
+//! unsafe { bundle.program(&devices[0])?.launch("saxpy", &NdRange::new(&[256], &[64])?, &mut args)? };
+//! // The next run need not compile.
+//! let cached = bundle.content()?;
+//! let again: Bundle<Executable> = context.open(cached)?;
+//! # let _ = again;
+//! # Ok::<(), offload_rt::Error>(())
+//! ```
+
+mod context;
+mod executable;
+mod links;
+mod needs;
+mod rules;
+mod source;
+mod state;
+mod traits;
+
+pub use self::context::{Context, Skipped};
+pub use self::rules::Rules;
+pub use self::state::{Bundle, BundleState, Executable, Input, Object, link};
+pub(crate) use self::traits::{DeviceArch, Traits};

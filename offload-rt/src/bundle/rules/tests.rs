@@ -1,0 +1,195 @@
+//! Both tables, case by case.
+
+use offload_format::syclbin::{
+    ImageKindNumber, Module, Native, PropertySets, PropertyValue, Requirements, parse, write,
+};
+use offload_format::{Limits, SpirvVersion};
+
+use super::super::traits::DeviceArch;
+use super::*;
+
+/// SPIR-V 1.2.
+const SPIRV: &[u8] = include_bytes!("../../../../offload-format/tests/data/saxpy-reduce.spv");
+
+fn cpu() -> Traits {
+    Traits {
+        arch: DeviceArch::Cpu,
+        aspects: vec![1, 5, 6, 28],
+        work_group: (256, [256, 256, 256]),
+        sub_groups: vec![8, 16],
+        spirv: vec![SpirvVersion::new(0).unwrap(), SpirvVersion::V1_2],
+    }
+}
+
+fn gpu() -> Traits {
+    Traits { arch: DeviceArch::IntelGpu([12, 60, 7]), ..cpu() }
+}
+
+/// What both tables choose: that of the extension, then the runtime's.
+fn both(module: Module<'_>, state: State, device: &Traits) -> [Result<Form, Unfit>; 2] {
+    let file = write(state, &[module], ImageKindNumber::default()).unwrap();
+    let file = parse(&file, &Limits::default()).unwrap();
+    [Rules::Spec, Rules::Runtime].map(|rules| choose(rules, &file.modules[0], state, device))
+}
+
+fn native(target: &'static str, arch: &'static str) -> Native<'static> {
+    Native { target, arch, image: b"native" }
+}
+
+/// SPIR-V, and native images with their targets and architectures.
+fn module(natives: &[(&'static str, &'static str)]) -> Module<'static> {
+    natives.iter().fold(Module::default().with_spirv(SPIRV).unwrap(), |module, (target, arch)| {
+        module.with_native(native(target, arch)).unwrap()
+    })
+}
+
+fn needing(sets: &str) -> Module<'static> {
+    let sets: PropertySets<'_> = sets.parse().unwrap();
+    Module::default().with_metadata(&sets).with_spirv(SPIRV).unwrap()
+}
+
+fn with_needs(needs: Requirements) -> Module<'static> {
+    Module::default().with_requirements(&needs).unwrap().with_spirv(SPIRV).unwrap()
+}
+
+const PVC: (&str, &str) = ("spir64_gen-unknown-unknown", "intel_gpu_pvc");
+const BMG: (&str, &str) = ("spir64_gen-unknown-unknown", "intel_gpu_bmg_g21");
+const SM_90: (&str, &str) = ("nvptx64-nvidia-cuda", "sm_90");
+const X86: (&str, &str) = ("spir64-unknown-unknown", "x86_64");
+
+#[test]
+fn the_runtime_reads_its_own_envelope_alone() {
+    let refused = |bytes: &[u8]| {
+        let file = parse(bytes, &Limits::default()).unwrap();
+        [Rules::Spec, Rules::Runtime].map(|rules| check_file(rules, &file).is_err())
+    };
+    let file = |kind| write(State::Input, &[module(&[])], kind).unwrap();
+    assert_eq!(refused(&file(ImageKindNumber::ONEAPI_2026)), [false, false]);
+    assert_eq!(refused(&file(ImageKindNumber::ONEAPI_2025_3)), [false, true]);
+    let bare = file(ImageKindNumber::ONEAPI_2026);
+    let at = bare.windows(4).position(|window| window == b"IBYS").unwrap();
+    assert_eq!(refused(&bare[at..]), [false, true]);
+}
+
+#[test]
+fn native_code_goes_before_ir() {
+    let native = |index| [Ok(Form::Native(index)), Ok(Form::Native(index))];
+    assert_eq!(both(module(&[SM_90, PVC]), State::Executable, &gpu()), native(1));
+    assert_eq!(both(module(&[PVC, X86]), State::Executable, &cpu()), native(1));
+}
+
+#[test]
+fn ir_serves_where_no_native_code_fits() {
+    let ir = [Ok(Form::Ir(0)), Ok(Form::Ir(0))];
+    assert_eq!(both(module(&[PVC, SM_90]), State::Executable, &cpu()), ir);
+    assert_eq!(both(module(&[("spir64", "x86_64")]), State::Executable, &cpu()), ir, "no dash, no target");
+    for state in [State::Input, State::Object] {
+        assert_eq!(both(module(&[X86]), state, &cpu()), ir);
+    }
+}
+
+#[test]
+fn the_runtime_does_not_look_at_the_architecture() {
+    let found = both(module(&[BMG, PVC]), State::Executable, &gpu());
+    assert_eq!(found, [Ok(Form::Native(1)), Ok(Form::Native(0))]);
+    let found = both(module(&[BMG]), State::Executable, &gpu());
+    assert_eq!(found, [Ok(Form::Ir(0)), Ok(Form::Native(0))]);
+}
+
+#[test]
+fn a_native_image_without_a_target_fails_in_the_runtime() {
+    let mut module = module(&[]);
+    module.native.push((PropertySets::default().set(sets::NATIVE), b"native"));
+    let [spec, runtime] = both(module, State::Object, &cpu());
+    assert_eq!(spec, Ok(Form::Ir(0)));
+    assert_eq!(runtime, Err(Unfit::refused("a native image has no target")));
+}
+
+#[test]
+fn the_type_and_version_of_ir_count_by_the_extension() {
+    let ptx = PropertySets::default().set(sets::IR).property("type", PropertyValue::Number(1)).unwrap();
+    let mut module = Module::default();
+    module.ir.push((ptx, b".version 7.0"));
+    module = module.with_spirv(SPIRV).unwrap();
+    assert_eq!(both(module, State::Object, &cpu()), [Ok(Form::Ir(1)), Ok(Form::Ir(0))]);
+
+    let old = Traits { spirv: vec![SpirvVersion::new(0).unwrap()], ..cpu() };
+    let [spec, runtime] = both(self::module(&[]), State::Executable, &old);
+    assert!(matches!(spec, Err(Unfit::Skipped(reason)) if reason.contains("version")));
+    assert_eq!(runtime, Ok(Form::Ir(0)));
+}
+
+#[test]
+fn modules_without_a_form_are_skipped() {
+    let lone = Module::default().with_native(native(PVC.0, PVC.1)).unwrap();
+    for (module, state, reason) in [
+        (lone.clone(), State::Executable, "none of 1 native images is for the device"),
+        (lone, State::Object, "native code does not count in state object"),
+        (Module::default(), State::Input, "neither IR nor native code"),
+    ] {
+        for found in both(module, state, &cpu()) {
+            assert!(matches!(&found, Err(Unfit::Skipped(text)) if text.contains(reason)), "{found:?}");
+        }
+    }
+}
+
+#[test]
+fn requirements_leave_modules_out() {
+    let sizes =
+        |sizes: &[u64]| Requirements { work_group_size: Some(sizes.to_vec()), ..Requirements::default() };
+    let sub_group = |size| Requirements { sub_group_size: Some(size), ..Requirements::default() };
+    let aspects = |aspects: &[u32]| Requirements { aspects: aspects.to_vec(), ..Requirements::default() };
+    let target =
+        |name: &str| Requirements { compile_target: Some(name.to_string()), ..Requirements::default() };
+    for (needs, reason) in [
+        (aspects(&[1, 5, 6, 28]), None),
+        (aspects(&[6, 2]), Some("aspect gpu")),
+        (aspects(&[99]), Some("aspect 99")),
+        (target("x86_64"), None),
+        (target("intel_gpu_pvc"), Some("it is for `intel_gpu_pvc`")),
+        (target(""), Some("it is for ``")),
+        (sub_group(16), None),
+        (sub_group(64), Some("sub-groups of 64")),
+        (sizes(&[16, 16]), None),
+        (sizes(&[256, 2, 1]), Some("work-groups of [256, 2, 1]")),
+        (sizes(&[512]), Some("work-groups of [512]")),
+        (sizes(&[1 << 63, 2, 1]), Some("work-groups")),
+        (sizes(&[1, 1, 1, 1]), Some("one to three")),
+    ] {
+        for found in both(with_needs(needs.clone()), State::Executable, &cpu()) {
+            match reason {
+                None => assert_eq!(found, Ok(Form::Ir(0)), "{needs:?}"),
+                Some(reason) => assert!(
+                    matches!(&found, Err(Unfit::Skipped(text)) if text.contains(reason)),
+                    "{needs:?}: {found:?}"
+                ),
+            }
+        }
+    }
+}
+
+#[test]
+fn malformed_requirements_are_told_apart() {
+    // 16 as bytes, as the design document writes it.
+    let bytes = PropertySets::default()
+        .set(sets::REQUIREMENTS)
+        .property("reqd_sub_group_size", PropertyValue::numbers(&[16]))
+        .unwrap();
+    let module = Module::default().with_metadata(&bytes).with_spirv(SPIRV).unwrap();
+    let [spec, runtime] = both(module, State::Executable, &cpu());
+    assert_eq!(spec, Ok(Form::Ir(0)));
+    assert!(matches!(runtime, Err(Unfit::Skipped(reason)) if reason.contains("sub-group")));
+
+    let [spec, runtime] = both(
+        with_needs(Requirements { aspects: vec![7777], ..Requirements::default() }),
+        State::Input,
+        &cpu(),
+    );
+    assert!(matches!(spec, Err(Unfit::Skipped(reason)) if reason.contains("7777")));
+    assert!(matches!(runtime, Err(Unfit::Refused(reason)) if reason.contains("7777")));
+
+    let number = needing("[SYCL/device requirements]\naspects=1|6\n");
+    for found in both(number, State::Executable, &cpu()) {
+        assert_eq!(found, Err(Unfit::refused("its aspects are no list of numbers")));
+    }
+}

@@ -1,0 +1,116 @@
+//! What the rules see of a device: data alone, so that they can be tested for any device.
+
+use offload_format::{IntelArch, SpirvVersion, Target};
+
+/// A device as SYCL describes one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Traits {
+    pub(crate) arch: DeviceArch,
+    /// Numbers of `sycl::aspect`
+    /// (<https://github.com/intel/llvm/blob/sycl/sycl/include/sycl/info/aspects.def>).
+    pub(crate) aspects: Vec<u32>,
+    /// Work-items of the largest work-group, and its largest extent in each dimension.
+    pub(crate) work_group: (u64, [u64; 3]),
+    pub(crate) sub_groups: Vec<u32>,
+    pub(crate) spirv: Vec<SpirvVersion>,
+}
+
+/// The architecture, by which native code is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum DeviceArch {
+    /// An x86-64 CPU.
+    Cpu,
+    /// An Intel GPU of this IP version.
+    IntelGpu([u32; 3]),
+    /// One that takes no native code of SYCL through OpenCL.
+    #[default]
+    Other,
+}
+
+impl DeviceArch {
+    /// Whether SYCL calls the device so, in `compile_target` and `arch`.
+    pub(crate) fn is_called(self, name: &str) -> bool {
+        match self {
+            DeviceArch::Cpu => matches!(name, "x86_64" | "spir64_x86_64"),
+            DeviceArch::IntelGpu(ip) => {
+                let rest = name.strip_prefix("intel_gpu_");
+                // Names have dashes where numbers have dots.
+                rest.is_some_and(|rest| {
+                    ["-", "."].iter().any(|with| ip_of(&rest.replace('_', with)) == Some(ip))
+                })
+            }
+            DeviceArch::Other => false,
+        }
+    }
+
+    /// Whether it takes native code for a triple that starts so.
+    pub(crate) fn takes(self, triple_arch: &str) -> bool {
+        match triple_arch {
+            "spir64" => true,
+            "spir64_x86_64" => self == DeviceArch::Cpu,
+            "spir64_gen" => matches!(self, DeviceArch::IntelGpu(_)),
+            _ => false,
+        }
+    }
+
+    /// The triple and the name that native code for it gets; none if SYCL has no name for it.
+    pub(crate) fn native_names(self) -> Option<(&'static str, String)> {
+        match self {
+            DeviceArch::Cpu => Some(("spir64_x86_64-unknown-unknown", "x86_64".to_string())),
+            DeviceArch::IntelGpu([architecture, release, revision]) => {
+                Some(("spir64_gen-unknown-unknown", format!("intel_gpu_{architecture}_{release}_{revision}")))
+            }
+            DeviceArch::Other => None,
+        }
+    }
+}
+
+fn ip_of(name: &str) -> Option<[u32; 3]> {
+    match format!("intel:{name}").parse() {
+        Ok(Target::Intel(arch)) => IntelArch::ip_version(&arch),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_have_the_extension_s_names() {
+        let pvc = DeviceArch::IntelGpu([12, 60, 7]);
+        for (name, fits) in [
+            ("intel_gpu_pvc", true),
+            ("intel_gpu_12_60_7", true),
+            ("intel_gpu_bmg_g21", false),
+            ("intel_gpu_", false),
+            ("pvc", false),
+            ("x86_64", false),
+            ("", false),
+        ] {
+            assert_eq!(pvc.is_called(name), fits, "{name}");
+        }
+        assert!(DeviceArch::IntelGpu([12, 55, 8]).is_called("intel_gpu_acm_g10"));
+        assert!(DeviceArch::Cpu.is_called("x86_64") && DeviceArch::Cpu.is_called("spir64_x86_64"));
+        assert!(!DeviceArch::Cpu.is_called("intel_cpu_spr") && !DeviceArch::Other.is_called("x86_64"));
+    }
+
+    #[test]
+    fn native_code_is_taken_by_the_start_of_the_triple() {
+        let gpu = DeviceArch::IntelGpu([12, 60, 7]);
+        let takes = |triple: &str| [DeviceArch::Cpu, gpu, DeviceArch::Other].map(|arch| arch.takes(triple));
+        assert_eq!(takes("spir64"), [true, true, true]);
+        assert_eq!(takes("spir64_x86_64"), [true, false, false]);
+        assert_eq!(takes("spir64_gen"), [false, true, false]);
+        assert_eq!(takes("nvptx64"), [false; 3]);
+    }
+
+    #[test]
+    fn what_is_written_is_what_is_read() {
+        for arch in [DeviceArch::Cpu, DeviceArch::IntelGpu([12, 60, 7])] {
+            let (triple, name) = arch.native_names().unwrap();
+            assert!(arch.is_called(&name) && arch.takes(triple.split_once('-').unwrap().0));
+        }
+        assert_eq!(DeviceArch::Other.native_names(), None);
+    }
+}

@@ -1,0 +1,104 @@
+//! SYCL device images of libraries, beside the linker's own table of them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use object::{Object, ObjectSection};
+use offload_format::carrier::{self, Place, SyclImage};
+use offload_format::ocloc::MemberKind;
+use offload_format::{Limits, ocloc, spirv};
+
+/// Every library below `folder`.
+pub fn check(folder: &Path) {
+    let (mut libraries, mut images) = (0, BTreeMap::<String, (usize, usize)>::new());
+    for path in below(folder) {
+        let file = fs::read(&path).unwrap();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let Some(found) = library(&name, &file) else { continue };
+        libraries += 1;
+        for (what, size) in found {
+            let (count, bytes) = images.entry(what).or_default();
+            *count += 1;
+            *bytes += size;
+        }
+    }
+    println!("SYCL: {libraries} libraries, images and bytes: {images:?}");
+    assert!(libraries > 0 && !images.is_empty());
+}
+
+fn below(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(below(&path));
+        } else if path.extension().is_some_and(|end| end == "so") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
+
+/// What each image of a library is, and its size; `None` if the linker wrote no table, `.tgtimg`, of their places and
+/// sizes. Every image in the table has a record, and the other way round.
+pub fn library(name: &str, file: &[u8]) -> Option<Vec<(String, usize)>> {
+    let program = object::File::parse(file).unwrap();
+    let table = table(&program)?;
+    let records: BTreeMap<u64, (SyclImage<'_>, &[u8])> = carrier::find(file, &Limits::default())
+        .unwrap()
+        .into_iter()
+        .filter_map(|found| match found.place {
+            Place::Sycl(record) => Some((found.offset, (record, found.bytes))),
+            _ => None,
+        })
+        .collect();
+    assert!(table.keys().eq(records.keys()), "{name}: {table:x?} {:x?}", records.keys());
+    let images = records.iter().map(|(offset, (record, stored))| {
+        let (what, size) = image(name, stored);
+        assert_eq!(size as u64, table[offset], "{name}: {record:?}");
+        (format!("layout {}, {}: {what}", record.version, record.target), size)
+    });
+    let images: Vec<_> = images.collect();
+    println!("{name}: {} SYCL images", images.len());
+    Some(images)
+}
+
+/// Offsets in the file with the sizes of images as they are inflated.
+fn table(program: &object::File<'_>) -> Option<BTreeMap<u64, u64>> {
+    let table = program.section_by_name(".tgtimg")?.data().unwrap();
+    let numbers = table.chunks_exact(16).map(|record| {
+        let number = |at: usize| u64::from_le_bytes(record[at..at + 8].try_into().unwrap());
+        (number(0), number(8))
+    });
+    let offset = |address: u64| {
+        let holds = |section: &object::Section<'_, '_>| {
+            (section.address()..section.address() + section.size()).contains(&address)
+        };
+        let section = program.sections().filter(|section| section.address() > 0).find(holds).unwrap();
+        section.file_range().unwrap().0 + address - section.address()
+    };
+    Some(numbers.map(|(address, size)| (offset(address), size)).collect())
+}
+
+/// What an image is once inflated; it has to be read to its end.
+fn image(name: &str, stored: &[u8]) -> (String, usize) {
+    let inflated = if stored.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        assert_eq!(zstd::zstd_safe::find_frame_compressed_size(stored).unwrap(), stored.len());
+        zstd::decode_all(stored).unwrap()
+    } else {
+        stored.to_vec()
+    };
+    if inflated.starts_with(&ocloc::MAGIC) {
+        let archive = ocloc::parse(&inflated, &Limits::default()).unwrap();
+        assert!(archive.members.iter().all(|member| !member.data.is_empty()));
+        let devices = archive.members.iter().filter(|it| matches!(it.kind(), MemberKind::Device(_))).count();
+        let ir =
+            archive.spirv().unwrap().map(|module| spirv::Module::parse(module, &Limits::default()).unwrap());
+        return (format!("archive of {devices} devices, SPIR-V: {}", ir.is_some()), inflated.len());
+    }
+    let module = spirv::Module::parse(&inflated, &Limits::default());
+    module.unwrap_or_else(|error| panic!("{name}: {error}: {:?}", inflated.get(..8)));
+    ("SPIR-V".to_string(), inflated.len())
+}

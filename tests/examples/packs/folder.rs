@@ -1,0 +1,90 @@
+//! A folder of images: `FOLDER/MODULE/TARGET`, or `FOLDER/MODULE/NAME` for SPIR-V.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use offload_format::packer::{Candidate, Pool, Source};
+use offload_format::{Error, Hash128, Target};
+
+use crate::threads::Threads;
+
+pub struct Image {
+    pub path: PathBuf,
+    pub module: String,
+    pub target: Target,
+    pub size: u64,
+}
+
+/// The images in the order of a pack.
+pub fn list(folder: &Path) -> Vec<Image> {
+    let mut images: Vec<Image> = entries(folder)
+        .into_iter()
+        .flat_map(|module| entries(&module))
+        .map(|path| {
+            let text = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_string();
+            let (module, name) = (text(path.parent().unwrap()), text(&path));
+            let size = fs::metadata(&path).unwrap().len();
+            match name.parse::<Target>() {
+                Ok(target) => Image { path, module, target, size },
+                Err(_) => Image {
+                    path,
+                    module: format!("{module}/{name}"),
+                    target: "spirv64".parse().unwrap(),
+                    size,
+                },
+            }
+        })
+        .collect();
+    images.sort_by(|one, other| (&one.module, &one.target).cmp(&(&other.module, &other.target)));
+    images
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+/// Where the bytes of images are, by their hash.
+pub struct Files(pub BTreeMap<Hash128, PathBuf>);
+
+impl Files {
+    /// Hashes all images.
+    pub fn read(images: &[Image]) -> (Files, Vec<Candidate>) {
+        let found = Mutex::new(BTreeMap::new());
+        let hash = |image: &Image| {
+            let hash = hash(&image.path);
+            found.lock().unwrap().entry(hash).or_insert_with(|| image.path.clone());
+            let kind = image.target.image_kind();
+            Ok::<_, Error>(Candidate { hash, size: image.size, kind })
+        };
+        let candidates = Pool::new(&Threads).map(images, |_| 0, hash).unwrap();
+        (Files(found.into_inner().unwrap()), candidates)
+    }
+}
+
+fn hash(path: &Path) -> Hash128 {
+    let mut hasher = blake3::Hasher::new();
+    let (mut file, mut piece) = (File::open(path).unwrap(), vec![0; 256 << 10]);
+    loop {
+        let read = file.read(&mut piece).unwrap();
+        if read == 0 {
+            break;
+        }
+        hasher.update(&piece[..read]);
+    }
+    let mut hash = Hash128([0; 16]);
+    hasher.finalize_xof().fill(&mut hash.0);
+    hash
+}
+
+impl Source for Files {
+    type Error = Error;
+
+    fn read(&self, hash: Hash128) -> Result<Vec<u8>, Error> {
+        Ok(fs::read(&self.0[&hash]).unwrap())
+    }
+}

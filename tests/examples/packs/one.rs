@@ -1,0 +1,77 @@
+//! Reaching one image in a new process: of a pack, or of a compressed bundle.
+
+use std::borrow::Cow;
+use std::fs::{self, File};
+use std::hint::black_box;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+use std::time::Instant;
+
+use offload_format::pack::Pack;
+use offload_format::{Error, Limits, bundle, ccob, codec};
+
+/// A pack whose index is in memory; the rest stays in the file.
+pub struct Reader {
+    file: File,
+    index: Vec<u8>,
+}
+
+impl Reader {
+    pub fn open(path: &Path) -> Reader {
+        let mut file = File::open(path).unwrap();
+        let mut index = vec![0; 64];
+        file.read_exact(&mut index).unwrap();
+        let (_, size) = Pack::sizes(&index).unwrap();
+        index.resize(usize::try_from(size).unwrap(), 0);
+        file.read_exact(&mut index[64..]).unwrap();
+        Reader { file, index }
+    }
+
+    pub fn pack(&self) -> Pack<'_> {
+        let pack = Pack::parse_index(&self.index).unwrap();
+        pack.verify_index().unwrap();
+        pack
+    }
+
+    /// The image, and how many frames it took.
+    pub fn image(&self, pack: &Pack<'_>, module: &str, target: &str) -> (Vec<u8>, usize) {
+        let images = pack.module(module).unwrap().map(|number| pack.image(number).unwrap());
+        let image = images.into_iter().find(|image| image.target_text == target).unwrap();
+        let (mut frames, mut file) = (0, &self.file);
+        let bytes = codec::decode_with(pack, &image, |offset, size| {
+            frames += 1;
+            let mut frame = vec![0; usize::try_from(size).unwrap()];
+            file.seek(SeekFrom::Start(pack.payload_offset() + offset)).unwrap();
+            file.read_exact(&mut frame).unwrap();
+            Ok::<_, Error>(Cow::Owned(frame))
+        });
+        (bytes.unwrap(), frames)
+    }
+}
+
+/// Prints the microseconds from the first instruction here to the bytes of the image.
+pub fn of_pack(file: &Path, module: &str, target: &str) {
+    let start = Instant::now();
+    let reader = Reader::open(file);
+    let (image, _) = reader.image(&reader.pack(), module, target);
+    told(start, &image);
+}
+
+/// As HIP's runtime does it: clang's MD5 is not compared.
+pub fn of_ccob(file: &Path, target: &str) {
+    let start = Instant::now();
+    let (file, limits) = (fs::read(file).unwrap(), Limits::default());
+    let ccob = ccob::parse(&file, &limits).unwrap();
+    let inflated = zstd::bulk::decompress(ccob.payload, usize::try_from(ccob.raw_size).unwrap()).unwrap();
+    let bundle = bundle::parse(&inflated, &limits).unwrap();
+    let is_wanted =
+        |entry: &&bundle::Entry<'_>| entry.target().and_then(|target| target.target_id) == Some(target);
+    let image = bundle.entries.iter().find(is_wanted).unwrap().image;
+    told(start, image);
+}
+
+fn told(start: Instant, image: &[u8]) {
+    black_box(image);
+    println!("microseconds {}", start.elapsed().as_micros());
+    println!("bytes {}", image.len());
+}

@@ -1,0 +1,205 @@
+//! Files that a runtime loads, passes over, or refuses.
+//!
+//! Each case is a line: what has to come of it (`right`, `absent` or `refused`), the state that is asked for, the
+//! kernel, and the files.
+
+use std::path::Path;
+
+use offload_format::spirv::{Module as Spirv, with_prefixed_kernels};
+use offload_format::syclbin::{
+    ImageKindNumber, KERNEL_PREFIX, Module, Native, PropertySets, PropertyValue, Requirements, State, sets,
+    write,
+};
+
+const SAXPY: &[u8] = include_bytes!("../../../offload-format/tests/data/saxpy-reduce.spv");
+const IMPORTER: &[u8] = include_bytes!("../../../offload-format/tests/data/import.spv");
+const EXPORTER: &[u8] = include_bytes!("../../../offload-format/tests/data/export.spv");
+
+/// An x86-64 CPU takes native code of this triple.
+const CPU: Native<'_> = Native { target: "spir64_x86_64-unknown-unknown", arch: "x86_64", image: b"no code" };
+const GPUS: [Native<'_>; 3] = [
+    Native { target: "nvptx64-nvidia-cuda", arch: "sm_90", image: b"cubin" },
+    Native { target: "amdgcn-amd-amdhsa", arch: "gfx90a", image: b"hsaco" },
+    Native { target: "spir64_gen-unknown-unknown", arch: "intel_gpu_pvc", image: b"zebin" },
+];
+
+struct Writer<'d> {
+    dir: &'d Path,
+}
+
+impl Writer<'_> {
+    /// Writes a file of these modules; its path.
+    fn file(&self, name: &str, state: State, modules: &[Module<'_>]) -> String {
+        self.bytes(name, &write(state, modules, ImageKindNumber::default()).unwrap())
+    }
+
+    fn bytes(&self, name: &str, bytes: &[u8]) -> String {
+        let path = self.dir.join(format!("{name}.syclbin"));
+        std::fs::write(&path, bytes).unwrap();
+        path.to_str().unwrap().to_string()
+    }
+
+    /// A case of one file with one module.
+    fn one(&self, outcome: &str, name: &str, state: State, module: Module<'_>) {
+        case(outcome, state, "saxpy", &[self.file(name, state, &[module])]);
+    }
+}
+
+fn case(outcome: &str, state: State, kernel: &str, files: &[String]) {
+    println!("{outcome}\t{state}\t{kernel}\t{}", files.join("\t"));
+}
+
+fn prefixed(spirv: &[u8]) -> Vec<u8> {
+    with_prefixed_kernels(spirv, KERNEL_PREFIX).unwrap()
+}
+
+/// With the kernels, imports and exports of `spirv`, but no code.
+fn named(spirv: &[u8]) -> Module<'static> {
+    let parsed = Spirv::parse(spirv, &offload_format::Limits::default()).unwrap();
+    let exports = parsed.exports().iter().filter(|name| !name.starts_with("__clang_ocl"));
+    let module = Module::default().with_kernels(parsed.kernels().iter().map(|kernel| &kernel.name)).unwrap();
+    module.with_imported(parsed.imports()).unwrap().with_exported(exports).unwrap()
+}
+
+fn whole(spirv: &[u8]) -> Module<'_> {
+    let mut module = named(spirv);
+    module = module.with_requirements(&Requirements::default()).unwrap();
+    module.with_spirv(spirv).unwrap()
+}
+
+fn needing<'a>(spirv: &'a [u8], needs: &Requirements) -> Module<'a> {
+    let module = Module::default().with_kernels(["__sycl_kernel_saxpy"]).unwrap();
+    module.with_requirements(needs).unwrap().with_spirv(spirv).unwrap()
+}
+
+pub fn write_all(dir: &Path) {
+    std::fs::create_dir_all(dir).unwrap();
+    let writer = Writer { dir };
+    links(&writer);
+    choices(&writer);
+    requirements(&writer);
+    refusals(&writer);
+    damage(&writer);
+}
+
+/// Modules that need each other.
+fn links(writer: &Writer<'_>) {
+    let importer = prefixed(IMPORTER);
+    let saxpy = prefixed(SAXPY);
+    let both = [whole(&importer), whole(EXPORTER)];
+    let object = |name: &str, modules: &[Module<'_>]| writer.file(name, State::Object, modules);
+    case("right", State::Object, "calls", &[object("link", &both)]);
+    case("right", State::Input, "calls", &[writer.file("link-input", State::Input, &both)]);
+    case("refused", State::Executable, "calls", &[writer.file("link-exe", State::Executable, &both)]);
+    let (one, other) = (object("importer", &both[..1]), object("exporter", &both[1..]));
+    let again = object("exporter-again", &both[1..]);
+    case("right", State::Object, "calls", &[one.clone(), other.clone()]);
+    case("right", State::Object, "calls", &[other.clone(), one.clone()]);
+    case("refused", State::Object, "calls", std::slice::from_ref(&one));
+    case("refused", State::Object, "calls", &[one.clone(), other.clone(), again]);
+    let stranger = object("stranger", &[whole(&saxpy)]);
+    case("right", State::Object, "saxpy", &[stranger.clone(), one, other]);
+    case("refused", State::Object, "saxpy", &[stranger, object("stranger-again", &[whole(&saxpy)])]);
+    let unsaid =
+        Module::default().with_kernels(["__sycl_kernel_calls"]).unwrap().with_spirv(&importer).unwrap();
+    case("right", State::Object, "calls", &[object("unsaid", &[unsaid, whole(EXPORTER)])]);
+}
+
+/// Which form is taken, and which kernels are found.
+fn choices(writer: &Writer<'_>) {
+    let spirv = prefixed(SAXPY);
+    let gpus = || GPUS.iter().fold(whole(&spirv), |module, native| module.with_native(*native).unwrap());
+    for state in [State::Input, State::Object, State::Executable] {
+        writer.one("right", &format!("gpus-{state}"), state, gpus());
+    }
+    writer.one("refused", "bad-native", State::Executable, whole(&spirv).with_native(CPU).unwrap());
+    writer.one("right", "native-object", State::Object, whole(&spirv).with_native(CPU).unwrap());
+    let misnamed = Native { arch: "intel_gpu_pvc", ..CPU };
+    writer.one("refused", "misnamed", State::Executable, whole(&spirv).with_native(misnamed).unwrap());
+    let no_triple = Native { target: "spir64_x86_64", ..CPU };
+    writer.one("right", "no-triple", State::Executable, whole(&spirv).with_native(no_triple).unwrap());
+    let lone = named(&spirv).with_native(GPUS[0]).unwrap();
+    writer.one("absent", "gpu-alone", State::Executable, lone);
+    let plain = Module::default().with_kernels(["saxpy"]).unwrap().with_spirv(SAXPY).unwrap();
+    writer.one("absent", "plain-name", State::Executable, plain);
+    let unlisted = Module::default().with_requirements(&Requirements::default()).unwrap();
+    writer.one("absent", "unlisted", State::Executable, unlisted.with_spirv(&spirv).unwrap());
+    let listed = Module::default().with_kernels(["__sycl_kernel_saxpy"]).unwrap();
+    writer.one("refused", "listed-only", State::Executable, listed.with_spirv(&prefixed(IMPORTER)).unwrap());
+    let mut typed = named(&spirv);
+    let ptx = PropertySets::default().set(sets::IR).property("type", PropertyValue::Number(1)).unwrap();
+    typed.ir.push((ptx, &spirv));
+    writer.one("right", "typed-ptx", State::Executable, typed);
+}
+
+/// What a device must have.
+fn requirements(writer: &Writer<'_>) {
+    let spirv = prefixed(SAXPY);
+    let none = Requirements::default;
+    let target = |name: &str| Requirements { compile_target: Some(name.into()), ..none() };
+    let aspects = |aspects: &[u32]| Requirements { aspects: aspects.to_vec(), ..none() };
+    let group = |size: &[u64]| Requirements { work_group_size: Some(size.to_vec()), ..none() };
+    let sub_group = |size| Requirements { sub_group_size: Some(size), ..none() };
+    for (outcome, name, needs) in [
+        ("right", "target-cpu", target("x86_64")),
+        ("absent", "target-gpu", target("intel_gpu_pvc")),
+        ("absent", "target-none", target("")),
+        ("right", "aspect-cpu", aspects(&[1])),
+        ("absent", "aspect-gpu", aspects(&[2])),
+        ("right", "aspect-fp64", aspects(&[6])),
+        ("refused", "aspect-unknown", aspects(&[7777])),
+        ("right", "group-fits", group(&[64, 1, 1])),
+        ("absent", "group-large", group(&[1 << 20, 1, 1])),
+        ("right", "sub-group-fits", sub_group(16)),
+        ("absent", "sub-group-large", sub_group(1024)),
+    ] {
+        writer.one(outcome, name, State::Executable, needing(&spirv, &needs));
+    }
+    let malformed = |name: &str, value: PropertyValue| {
+        let sets = PropertySets::default().set(sets::REQUIREMENTS).property(name, value).unwrap();
+        named(&spirv).with_metadata(&sets).with_spirv(&spirv).unwrap()
+    };
+    let bytes = malformed("reqd_sub_group_size", PropertyValue::numbers(&[16]));
+    writer.one("absent", "sub-group-bytes", State::Executable, bytes);
+    writer.one(
+        "refused",
+        "aspects-number",
+        State::Executable,
+        malformed("aspects", PropertyValue::Number(6)),
+    );
+}
+
+/// Files that are well formed and wrong.
+fn refusals(writer: &Writer<'_>) {
+    let spirv = prefixed(SAXPY);
+    let input = writer.file("input", State::Input, &[whole(&spirv)]);
+    case("refused", State::Object, "saxpy", std::slice::from_ref(&input));
+    case("refused", State::Executable, "saxpy", &[input]);
+    let old = write(State::Executable, &[whole(&spirv)], ImageKindNumber::ONEAPI_2025_3).unwrap();
+    case("refused", State::Executable, "saxpy", &[writer.bytes("kind-6", &old)]);
+    let mut untargeted = whole(&spirv);
+    untargeted.native.push((PropertySets::default().set(sets::NATIVE), b"native"));
+    writer.one("refused", "no-target", State::Executable, untargeted);
+    writer.one("refused", "cut-ir", State::Executable, named(&spirv).with_spirv(&spirv[..400]).unwrap());
+    writer.one("refused", "no-ir", State::Executable, named(&spirv).with_spirv(b"").unwrap());
+    writer.one("refused", "ptx-ir", State::Executable, named(&spirv).with_spirv(b".version 7.0\n").unwrap());
+}
+
+/// Files that are not well formed.
+fn damage(writer: &Writer<'_>) {
+    let spirv = prefixed(SAXPY);
+    let good = write(State::Executable, &[whole(&spirv)], ImageKindNumber::default()).unwrap();
+    let refused = |name: &str, bytes: &[u8]| {
+        case("refused", State::Executable, "saxpy", &[writer.bytes(name, bytes)]);
+    };
+    for size in [0, 20, 40, 80, 100, 300, good.len() - 400] {
+        refused(&format!("cut-{size}"), &good[..size]);
+    }
+    // Magic and version of the envelope, offset of the entry, kind; magic and version of the inner format, modules.
+    for at in [0, 4, 16, 32, 80, 84, 88] {
+        let mut bytes = good.clone();
+        bytes[at] ^= 0x40;
+        refused(&format!("byte-{at}"), &bytes);
+    }
+    refused("bare", &good[80..]);
+}

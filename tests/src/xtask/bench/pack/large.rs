@@ -1,0 +1,71 @@
+//! Sets that are larger than what a packer should hold: 1 GB and 4 GB, generated, measured, and removed.
+
+use std::path::Path;
+
+use super::entry::Entry;
+use super::ours;
+use super::peers::Peers;
+use super::plan::{Extent, Plan};
+use super::sets::{Kind, Set};
+use super::tool::Tool;
+use crate::bench::rebuild::measure::output;
+use crate::error::{Error, Result};
+
+/// Names and sizes in bytes.
+const SIZES: [(&str, u64); 2] = [("4 GB", 4_000_000_000), ("1 GB", 1_000_000_000)];
+const QUICK: [(&str, u64); 1] = [("0.1 GB", 100_000_000)];
+
+/// Adds what was measured as soon as it is known: the last one takes minutes.
+pub(super) fn measure(
+    (tool, peers): (&Tool, &Peers<'_>),
+    (plan, dir): (&Plan, &Path),
+    add: &mut dyn FnMut(Entry),
+) -> Result<()> {
+    let sizes = if plan.extent == Extent::Quick { &QUICK[..] } else { &SIZES };
+    for (name, bytes) in sizes {
+        if plan.wants(name) {
+            let dir = tempfile::tempdir_in(dir)?;
+            let images = dir.path().join("images");
+            output(tool.command("large").arg(bytes.to_string()).arg(&images))?;
+            let set = Set { name: name.to_string(), kind: Kind::Hip, dir: images, modes: &[] };
+            one((tool, peers), (&set, dir.path()), add)?;
+        }
+    }
+    Ok(())
+}
+
+fn one(
+    (tool, peers): (&Tool, &Peers<'_>),
+    (set, dir): (&Set, &Path),
+    add: &mut dyn FnMut(Entry),
+) -> Result<()> {
+    let ours = |mode: &str| {
+        let (entry, file) = ours::pack(tool, set, (mode, dir))?;
+        std::fs::remove_file(file)?;
+        Ok::<Entry, Error>(entry)
+    };
+    add(ours("fast")?);
+    peers.packaged(set)?.into_iter().for_each(&mut *add);
+    match free_memory() {
+        Some(free) if free < BUNDLER * set.size()? => {
+            println!("{}: too little memory for clang-offload-bundler", set.name);
+        }
+        _ => add(peers.joined(set)?),
+    }
+    // A release build of 4 GB takes half an hour, and holds what one of 1 GB holds.
+    if set.name != "4 GB" {
+        add(ours("balanced")?);
+    }
+    Ok(())
+}
+
+/// How many times the images the bundler may hold.
+const BUNDLER: u64 = 4;
+
+/// What the system could give a process, in bytes (<https://man7.org/linux/man-pages/man5/proc_meminfo.5.html>).
+fn free_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    kibibytes.checked_mul(1024)
+}

@@ -1,0 +1,101 @@
+//! Own kernels for AMD's processors, built as `bench rebuild` builds them: 8 files, and one with many long names.
+
+use std::fs;
+use std::path::Path;
+
+use super::plan::Extent;
+use super::sets::Modules;
+use crate::bench::rebuild::kernels::Kernels;
+use crate::bench::rebuild::measure::{self, Profile, Side};
+use crate::bench::rebuild::ninja::{CompilerCache, Ninja};
+use crate::bench::rebuild::plan::Plan;
+use crate::error::{Error, Result};
+use crate::workspace::Workspace;
+
+/// A module for each file.
+pub(super) fn files(workspace: &Workspace, dir: &Path, extent: Extent) -> Result<Modules> {
+    let plan = plan(extent)?;
+    Kernels::write(&dir.join("kernels"), &plan)?;
+    images(workspace, dir, &plan)
+}
+
+/// One module of kernels whose names are longer than their code, as instances of templates are.
+pub(super) fn symbols(workspace: &Workspace, dir: &Path, extent: Extent) -> Result<Modules> {
+    let mut plan = plan(extent)?;
+    plan.files = 1;
+    let name = plan.modules().next().ok_or_else(|| Error::new("there is no kernel file"))?;
+    fs::create_dir_all(dir.join("kernels"))?;
+    fs::write(dir.join("kernels").join(format!("{name}.cl")), many_kernels())?;
+    images(workspace, dir, &plan)
+}
+
+fn plan(extent: Extent) -> Result<Plan> {
+    match extent {
+        Extent::Whole => Plan::parse(&[]),
+        Extent::Quick => Plan::parse(&["--quick".to_string()]),
+    }
+}
+
+/// Builds what is not up to date, and gives each image the name of its target.
+fn images(workspace: &Workspace, dir: &Path, plan: &Plan) -> Result<Modules> {
+    let ninja = Ninja::prepare(workspace, dir, (plan, CompilerCache::None))?;
+    measure::run(&mut ninja.build(Profile::First))?;
+    let mut modules = Modules::new();
+    for module in plan.modules() {
+        let to = dir.join("images").join(&module);
+        super::sets::remove(&to)?;
+        fs::create_dir_all(&to)?;
+        for target in &plan.targets {
+            fs::hard_link(ninja.image(&module, target), to.join(format!("amdgcn:{target}")))?;
+        }
+        modules.push((to, module));
+    }
+    Ok(modules)
+}
+
+/// What the names of kernels are made of, as thrust's are.
+const TYPES: [&str; 8] = ["float", "double", "int", "long", "uint", "ulong", "short", "uchar"];
+const OPERATIONS: [(&str, &str); 6] =
+    [("plus", "+"), ("minus", "-"), ("multiplies", "*"), ("less", "<"), ("greater", ">"), ("equal_to", "==")];
+const SHAPES: [(&str, &str); 5] = [
+    ("transform", "out[i] = (T)(a[i] OP b[i]);"),
+    ("inclusive_scan", "for (size_t k = 0; k <= i; k++) out[i] = (T)(out[i] OP a[k]);"),
+    ("reduce_by_key", "T s = a[i]; for (size_t k = 1; k < 32; k++) s = (T)(s OP b[i * 32 + k]); out[i] = s;"),
+    ("set_difference", "out[i] = (a[i] OP b[i]) != 0 ? a[i] : b[i];"),
+    ("gather_if", "if (a[i] OP b[i]) out[i] = a[(size_t)b[i]];"),
+];
+
+fn many_kernels() -> String {
+    let mut text = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n".to_string();
+    for (shape, body) in SHAPES {
+        for (operation, sign) in OPERATIONS {
+            for of in TYPES {
+                let body = body
+                    .replace("OP", sign)
+                    .replace("(T)", &format!("({of})"))
+                    .replace("T s", &format!("{of} s"));
+                text.push_str(&format!(
+                    "__kernel void _ZN6thrust11hip_rocprim{}{shape}14kernel_agentILj256ENS0_{of}_tENS_10functional{operation}I{of}EE\
+                     NS_16device_ptrI{of}EES5_S5_EEvT0_T1_T2_T3_NS0_13launch_boundsE(__global {of} *out, __global const {of} *a, \
+                     __global const {of} *b) {{ size_t i = get_global_id(0); {body} }}\n",
+                    shape.len()
+                ));
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_have_names_of_their_own() {
+        let text = many_kernels();
+        let names: std::collections::BTreeSet<&str> =
+            text.lines().filter_map(|line| line.strip_prefix("__kernel void ")?.split('(').next()).collect();
+        assert_eq!(names.len(), SHAPES.len() * OPERATIONS.len() * TYPES.len());
+        assert!(!text.contains(" OP ") && !text.contains("(T)"), "{text}");
+    }
+}

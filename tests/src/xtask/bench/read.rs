@@ -1,0 +1,187 @@
+//! `bench read`: listing and extracting device images, with LLVM's tools beside.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::error::{Error, Result};
+use crate::setup::{self, Wheel};
+use crate::workspace::Workspace;
+
+const RUNS: usize = 7;
+/// How many times faster we have to be.
+const FASTER: f64 = 5.0;
+/// Which part of the memory we may take.
+const MEMORY: f64 = 0.1;
+
+/// One thing that both sides do.
+struct Task {
+    name: &'static str,
+    ours: Vec<String>,
+    theirs: Vec<String>,
+}
+
+/// The best of several runs: seconds, and peak memory in bytes.
+#[derive(Clone, Copy, Debug)]
+struct Took {
+    seconds: f64,
+    peak: u64,
+}
+
+pub(super) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
+    let json_to = match args {
+        [] => workspace.target_dir.join("bench/read.json"),
+        [flag, file] if flag == "--json" => PathBuf::from(file),
+        _ => return Err(Error::new("`bench read` takes `--json FILE`").hint("cargo xtask bench read")),
+    };
+    setup::ensure(workspace, &[setup::BUILD, setup::BUNDLER, setup::READ])?;
+    let dir = workspace.shell.create_dir(workspace.target_dir.join("bench/read"))?;
+    let tasks = prepare(workspace, &dir)?;
+    let mut rows = Vec::new();
+    let mut all = ExitCode::SUCCESS;
+    println!(
+        "{:<44} {:>10} {:>10} {:>8} {:>9} {:>9} {:>8}",
+        "", "ours", "LLVM", "faster", "ours", "LLVM", "memory"
+    );
+    for task in tasks {
+        let (ours, theirs) = (best(&dir, &task.ours)?, best(&dir, &task.theirs)?);
+        let (faster, memory) = (theirs.seconds / ours.seconds, ours.peak as f64 / theirs.peak as f64);
+        let met = faster >= FASTER && memory <= MEMORY;
+        if !met {
+            all = ExitCode::FAILURE;
+        }
+        println!("{}", line(&task, (ours, theirs), met));
+        rows.push(row(&task, (ours, theirs), met));
+    }
+    let report = json!({ "runs": RUNS, "limit": { "faster": FASTER, "memory": MEMORY }, "rows": rows });
+    workspace.shell.write_file(&json_to, format!("{report:#}\n"))?;
+    println!("best of {RUNS}; limit: {FASTER} times faster, {MEMORY} of the memory; {}", json_to.display());
+    Ok(all)
+}
+
+fn line(task: &Task, (ours, theirs): (Took, Took), met: bool) -> String {
+    let mib = |took: Took| took.peak as f64 / f64::from(1 << 20);
+    format!(
+        "{:<44} {:>7.1} ms {:>7.1} ms {:>7.1}x {:>5.1} MiB {:>5.1} MiB {:>8.3} {}",
+        task.name,
+        ours.seconds * 1e3,
+        theirs.seconds * 1e3,
+        theirs.seconds / ours.seconds,
+        mib(ours),
+        mib(theirs),
+        ours.peak as f64 / theirs.peak as f64,
+        if met { "met" } else { "MISSED" }
+    )
+}
+
+fn row(task: &Task, (ours, theirs): (Took, Took), met: bool) -> Value {
+    let took = |took: Took| json!({ "seconds": took.seconds, "peak": took.peak });
+    json!({ "name": task.name, "ours": took(ours), "llvm": took(theirs), "met": met })
+}
+
+/// Inputs made of the largest bundle of a real library, in every container that LLVM's tools read.
+fn prepare(workspace: &Workspace, dir: &Path) -> Result<Vec<Task>> {
+    let build = ["build", "--release", "--quiet", "--package", "offload-tests", "--example", "containers"];
+    workspace.cargo().args(build).run()?;
+    let tool = text(&workspace.target_dir.join("release/examples/containers"))?.to_string();
+    let library = setup::ensure_wheel(workspace, Wheel::Bitsandbytes)?.join("libbitsandbytes_rocm714.so");
+    let told = workspace.shell.cmd(&tool).arg("prepare").arg(library).arg(dir).quiet().read()?;
+    let said = |word: &str| -> Result<String> {
+        let line = told.lines().find_map(|line| line.strip_prefix(word)?.strip_prefix(' '));
+        Ok(line.ok_or_else(|| Error::new(format!("the example says no {word}")))?.to_string())
+    };
+    let llvm = |name: &str| -> Result<String> {
+        let found = setup::llvm(workspace, name);
+        Ok(text(&found.ok_or_else(|| Error::new(format!("{name} of LLVM 22 is missing")))?)?.to_string())
+    };
+    program(workspace, dir, &llvm)?;
+    tasks(&tool, (&said("ids")?, &said("arches")?), llvm)
+}
+
+/// A HIP program's object with the bundle in its section.
+fn program(workspace: &Workspace, dir: &Path, llvm: &dyn Fn(&str) -> Result<String>) -> Result<()> {
+    let shell = &workspace.shell;
+    shell.write_file(dir.join("host.c"), "int host;\n")?;
+    let _in = shell.push_dir(dir);
+    shell.cmd(llvm("clang")?).args(["-c", "host.c", "-o", "host.o"]).quiet().run()?;
+    let section = ["--add-section=.hip_fatbin=images.bundle", "host.o", "program"];
+    shell.cmd(llvm("llvm-objcopy")?).args(section).quiet().run()?;
+    Ok(())
+}
+
+fn tasks(
+    tool: &str,
+    (ids, arches): (&str, &str),
+    llvm: impl Fn(&str) -> Result<String>,
+) -> Result<Vec<Task>> {
+    let (objdump, bundler) = (llvm("llvm-objdump")?, llvm("clang-offload-bundler")?);
+    let packager = llvm("llvm-offload-binary")?;
+    let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<String>>();
+    let ours = |what: &str, file: &str| words(&[tool, what, file, "."]);
+    let unbundle = |file: &str| {
+        let head = [
+            bundler.as_str(),
+            "-type=bc",
+            &format!("-input={file}"),
+            "-unbundle",
+            &format!("-targets={ids}"),
+        ];
+        let outputs = (0..ids.split(',').count()).map(|number| format!("-output=theirs{number}"));
+        words(&head).into_iter().chain(outputs).collect()
+    };
+    let list = |file: &str| words(&[&bundler, "-type=bc", &format!("-input={file}"), "-list"]);
+    let take = arches.split(',').map(|arch| format!("--image=file=theirs-{arch},arch={arch}"));
+    let take = words(&[&packager, "images.offload"]).into_iter().chain(take).collect();
+    let task = |name, ours, theirs| Task { name, ours, theirs };
+    Ok(vec![
+        task(
+            "list and extract a HIP object",
+            ours("extract", "program"),
+            words(&[&objdump, "--offloading", "program"]),
+        ),
+        task(
+            "list OffloadBinary",
+            ours("list", "images.offload"),
+            words(&[&objdump, "--offloading", "images.offload"]),
+        ),
+        task("extract OffloadBinary", ours("extract", "images.offload"), take),
+        task("list a bundle", ours("list", "images.bundle"), list("images.bundle")),
+        task("extract a bundle", ours("extract", "images.bundle"), unbundle("images.bundle")),
+        task("list a compressed bundle", ours("list", "images.ccob"), list("images.ccob")),
+        task("extract a compressed bundle", ours("extract", "images.ccob"), unbundle("images.ccob")),
+    ])
+}
+
+/// The first run warms the caches and does not count.
+fn best(dir: &Path, command: &[String]) -> Result<Took> {
+    let mut best = Took { seconds: f64::INFINITY, peak: u64::MAX };
+    for run in 0..=RUNS {
+        let took = once(dir, command)?;
+        if run > 0 {
+            best = Took { seconds: best.seconds.min(took.seconds), peak: best.peak.min(took.peak) };
+        }
+    }
+    Ok(best)
+}
+
+/// GNU time tells the memory; both sides run under it.
+fn once(dir: &Path, command: &[String]) -> Result<Took> {
+    let mut time = Command::new("time");
+    time.args(["-f", "%M", "-o", "peak"]).args(command).current_dir(dir).stdin(Stdio::null());
+    let start = Instant::now();
+    let output = time.output().map_err(|error| Error::new(format!("`{time:?}` did not start: {error}")))?;
+    let seconds = start.elapsed().as_secs_f64();
+    if !output.status.success() {
+        let text = String::from_utf8_lossy(&output.stderr);
+        return Err(Error::new(format!("{}\n`{time:?}`: {}", text.trim_end(), output.status)));
+    }
+    let peak = std::fs::read_to_string(dir.join("peak"))?;
+    let peak = peak.trim().parse::<u64>().map_err(|_| Error::new(format!("`time` says {peak:?}")))?;
+    Ok(Took { seconds, peak: peak.saturating_mul(1024) })
+}
+
+fn text(path: &Path) -> Result<&str> {
+    path.to_str().ok_or_else(|| Error::new(format!("{} is not UTF-8", path.display())))
+}

@@ -1,0 +1,266 @@
+//! `sycl`: SYCLBIN files of the example's kernels and made by hand, loaded and run by Intel's SYCL runtimes and by this
+//! project's bundles, which have to agree.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use xshell::Cmd;
+
+use crate::error::{Error, Result};
+use crate::setup::{self, Runtime, Toolkit};
+use crate::workspace::Workspace;
+
+pub(crate) const HELP: &str =
+    "sycl            load and run SYCLBIN files with Intel's SYCL runtimes and with offload-rt, and compare
+
+The example's kernels in every state, also with native images of three vendors and written again by the runtime;
+modules that are linked; some fifty files that a runtime loads, passes over or refuses. The same file with damaged
+code must be refused, so that a run that never touched the file cannot pass.";
+
+/// The module of example-app that holds the kernels.
+const MODULE: &str = "demo";
+const KERNELS: &str = "saxpy,matmul,reduce";
+const STATES: [&str; 3] = ["input", "object", "executable"];
+/// Named in the source as SYCL looks for them: native images are not renamed.
+const NATIVES: &str = r#"targets = ["spirv64", "intel:pvc", "cubin:sm_90", "amdgcn:gfx90a"]
+[modules.demo]
+flags = [
+    "-Dsaxpy=__sycl_kernel_saxpy", "-Dmatmul=__sycl_kernel_matmul",
+    "-Dreduce=__sycl_kernel_reduce", "-Dhistogram=__sycl_kernel_histogram",
+]
+"#;
+
+pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
+    setup::ensure(workspace, &[setup::BUILD, setup::GPUS, setup::SYCL])?;
+    let bench = Bench::new(workspace)?;
+    let mut counts = BTreeMap::new();
+    bench.example(&mut counts)?;
+    bench.natives(&mut counts)?;
+    bench.old_runtime(&mut counts)?;
+    bench.cases(&mut counts)?;
+    let counts: Vec<String> = counts.into_iter().map(|(what, count)| format!("{count} {what}")).collect();
+    println!("sycl: ok: {}", counts.join(", "));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How often something was seen.
+type Counts = BTreeMap<&'static str, u64>;
+
+/// What the runs need.
+struct Bench<'w> {
+    workspace: &'w Workspace,
+    dir: PathBuf,
+    intel: PathBuf,
+    /// The host program with Intel's runtime.
+    host: PathBuf,
+    /// The same with this project's bundles.
+    ours: PathBuf,
+}
+
+/// How a program ended, with what it printed of kernels.
+#[derive(Debug, PartialEq, Eq)]
+enum Outcome {
+    Ran(String),
+    Refused,
+}
+
+impl<'w> Bench<'w> {
+    fn new(workspace: &'w Workspace) -> Result<Bench<'w>> {
+        let dir = workspace.shell.create_dir(workspace.target_dir.join("sycl"))?;
+        let intel = setup::ensure_intel(workspace, Runtime::Sycl)?;
+        let host = compile_host(workspace, &intel, &dir.join("host"))?;
+        workspace.cargo().args(["build", "--package", "cargo-offload", "--bins"]).run()?;
+        workspace.cargo().args(["build", "--package", "offload-tests", "--example", "sycl"]).run()?;
+        let ours = workspace.target_dir.join("debug/examples/sycl");
+        Ok(Bench { workspace, dir, intel, host, ours })
+    }
+
+    fn ours(&self) -> Cmd<'_> {
+        on_runtime(self.workspace.shell.cmd(&self.ours), &self.intel)
+    }
+
+    fn host(&self) -> Cmd<'_> {
+        on_runtime(self.workspace.shell.cmd(&self.host), &self.intel)
+    }
+
+    /// The kernels of the example, in every state, and written again.
+    fn example(&self, counts: &mut Counts) -> Result<()> {
+        let program = self.build_example(None)?;
+        for state in STATES {
+            let file = self.export(&program, state, &[])?;
+            self.agree((state, KERNELS), &[&file], "right")?;
+            let spec = outcome(self.ours().args(["run", "spec", state, KERNELS]).arg(&file))?;
+            expect(&spec, &all_right(KERNELS), &file)?;
+            self.verify(&file)?;
+            self.refused_when_damaged(&file, state)?;
+            self.saved_again(&file, state)?;
+            *counts.entry("states of the example's kernels").or_default() += 1;
+            *counts.entry("files written again").or_default() += 2;
+        }
+        Ok(())
+    }
+
+    /// A file with code for GPUs of three vendors beside the SPIR-V.
+    fn natives(&self, counts: &mut Counts) -> Result<()> {
+        let config = self.dir.join("natives.toml");
+        self.workspace.shell.write_file(&config, NATIVES)?;
+        let program = self.build_example(Some(&config))?;
+        let targets = ["intel:pvc", "cubin:sm_90", "amdgcn:gfx90a"].map(|target| ["--target", target]);
+        for state in STATES {
+            let file = self.export(&program, state, &targets.concat())?;
+            self.agree((state, KERNELS), &[&file], "right")?;
+            *counts.entry("files with Intel, NVIDIA and AMD code").or_default() += 1;
+        }
+        Ok(())
+    }
+
+    /// The release that reads another number for a SYCLBIN.
+    fn old_runtime(&self, counts: &mut Counts) -> Result<()> {
+        let intel = setup::ensure_intel(self.workspace, Runtime::Sycl2025)?;
+        let host = compile_host(self.workspace, &intel, &self.dir.join("host-2025.3"))?;
+        let program = self.build_example(None)?;
+        for state in STATES {
+            let file = self.export(&program, state, &["--runtime", "2025.3"])?;
+            let ran = on_runtime(self.workspace.shell.cmd(&host).args([state, KERNELS]).arg(&file), &intel);
+            expect(&outcome(ran)?, &all_right(KERNELS), &file)?;
+            *counts.entry("files for oneAPI 2025.3").or_default() += 1;
+        }
+        Ok(())
+    }
+
+    /// Files made by hand: both programs have to come to the same end, and to the one that is expected.
+    fn cases(&self, counts: &mut Counts) -> Result<()> {
+        let listed = self.ours().arg("cases").arg(self.dir.join("cases")).read()?;
+        for line in listed.lines() {
+            let words: Vec<&str> = line.split('\t').collect();
+            let [outcome, state, kernel, files @ ..] = words.as_slice() else {
+                return Err(Error::new(format!("`{line}` is no case")));
+            };
+            let files: Vec<&Path> = files.iter().map(Path::new).collect();
+            self.agree((state, kernel), &files, outcome)?;
+            let what = match *outcome {
+                "right" => "files that run",
+                "absent" => "files whose kernel is not for the device",
+                _ => "files that are refused",
+            };
+            *counts.entry(what).or_default() += 1;
+        }
+        Ok(())
+    }
+
+    fn agree(&self, (state, kernels): (&str, &str), files: &[&Path], expected: &str) -> Result<()> {
+        let theirs = outcome(self.host().args([state, kernels]).args(files))?;
+        let ours = outcome(self.ours().args(["run", "runtime", state, kernels]).args(files))?;
+        let first = files.first().copied().unwrap_or(Path::new(""));
+        let wanted = match expected {
+            "refused" => Outcome::Refused,
+            "absent" => Outcome::Ran(format!("{kernels} absent")),
+            _ => all_right(kernels),
+        };
+        expect(&theirs, &wanted, first).map_err(|error| Error::new(format!("Intel's runtime: {error}")))?;
+        expect(&ours, &wanted, first).map_err(|error| Error::new(format!("offload-rt: {error}")))
+    }
+
+    /// Intel's runtime writes the file again, and so do we: both hold the same, and run in both.
+    fn saved_again(&self, file: &Path, state: &str) -> Result<()> {
+        let (theirs, ours) = (file.with_extension("theirs.syclbin"), file.with_extension("ours.syclbin"));
+        self.host()
+            .arg("--resave")
+            .arg(&theirs)
+            .args([state, KERNELS])
+            .arg(file)
+            .quiet()
+            .ignore_stdout()
+            .run()?;
+        self.ours().args(["save", state]).arg(file).arg(&ours).quiet().run()?;
+        for again in [&theirs, &ours] {
+            self.ours().arg("same").arg(file).arg(again).quiet().run()?;
+            self.agree((state, KERNELS), &[again], "right")?;
+        }
+        Ok(())
+    }
+
+    fn build_example(&self, config: Option<&Path>) -> Result<PathBuf> {
+        let build = self.workspace.cargo().args(["build", "--package", "example-app"]);
+        let cuda = setup::ensure_cuda(self.workspace, Toolkit::Ptxas)?;
+        let config = config.map_or_else(|| self.workspace.root.join("offload.toml"), Path::to_path_buf);
+        build.env("OFFLOAD_CONFIG", config).env("CUDA_PATH", cuda).run()?;
+        Ok(self.workspace.target_dir.join("debug/example-app"))
+    }
+
+    fn export(&self, program: &Path, state: &str, args: &[&str]) -> Result<PathBuf> {
+        let file = self.dir.join(format!("{state}-{}.syclbin", args.len()));
+        let tool = self.workspace.shell.cmd(self.tool()).args(["offload", "export", "--format", "syclbin"]);
+        tool.args(["--state", state, "--module", MODULE, "-o"])
+            .arg(&file)
+            .args(args)
+            .arg(program)
+            .quiet()
+            .run()?;
+        Ok(file)
+    }
+
+    fn verify(&self, file: &Path) -> Result<()> {
+        let tool = self.workspace.shell.cmd(self.tool());
+        Ok(tool.args(["offload", "verify"]).arg(file).quiet().run()?)
+    }
+
+    fn tool(&self) -> PathBuf {
+        self.workspace.target_dir.join("debug/cargo-offload")
+    }
+
+    fn refused_when_damaged(&self, file: &Path, state: &str) -> Result<()> {
+        let mut bytes = self.workspace.shell.read_binary_file(file)?;
+        let magic = 0x0723_0203_u32.to_le_bytes();
+        let spirv = bytes.windows(4).position(|window| window == magic);
+        let spirv = spirv.ok_or_else(|| Error::new(format!("{} holds no SPIR-V", file.display())))?;
+        if let Some(word) = bytes.get_mut(spirv..spirv.saturating_add(4)) {
+            word.fill(0);
+        }
+        let damaged = file.with_extension("damaged.syclbin");
+        self.workspace.shell.write_file(&damaged, bytes)?;
+        self.agree((state, KERNELS), &[&damaged], "refused")
+    }
+}
+
+fn compile_host(workspace: &Workspace, intel: &Path, host: &Path) -> Result<PathBuf> {
+    let compiler =
+        workspace.shell.cmd("g++").args(["-std=c++17", "-O1", "-isystem"]).arg(intel.join("include"));
+    let compiler = compiler.arg("tests/sycl/host.cpp").arg("-o").arg(host).arg("-L").arg(intel.join("lib"));
+    compiler.args(["-lsycl", "-Wl,--allow-shlib-undefined"]).run()?;
+    Ok(host.to_path_buf())
+}
+
+/// Runs a program on Intel's CPU device, with every other OpenCL driver hidden.
+fn on_runtime<'a>(cmd: Cmd<'a>, intel: &Path) -> Cmd<'a> {
+    let lib = intel.join("lib");
+    cmd.env("OCL_ICD_FILENAMES", lib.join("libintelocl.so"))
+        .env("LD_LIBRARY_PATH", lib)
+        .env("OCL_ICD_VENDORS", "/nonexistent")
+        .env("ONEAPI_DEVICE_SELECTOR", "opencl:cpu")
+}
+
+/// A refusal has an exit code of its own. A process that a signal ended, or the driver with the number of one, was not
+/// able to say so.
+fn outcome(cmd: Cmd<'_>) -> Result<Outcome> {
+    let text = cmd.to_string();
+    let output = cmd.quiet().ignore_status().ignore_stderr().output()?;
+    match output.status.code() {
+        Some(0) => Ok(Outcome::Ran(String::from_utf8_lossy(&output.stdout).trim().to_string())),
+        Some(3 | 15) | None => Ok(Outcome::Refused),
+        Some(code) => Err(Error::new(format!("`{text}` ended with {code}"))),
+    }
+}
+
+fn all_right(kernels: &str) -> Outcome {
+    let lines: Vec<String> = kernels.split(',').map(|kernel| format!("{kernel} right")).collect();
+    Outcome::Ran(lines.join("\n"))
+}
+
+fn expect(found: &Outcome, wanted: &Outcome, file: &Path) -> Result<()> {
+    if found == wanted {
+        return Ok(());
+    }
+    Err(Error::new(format!("{}: {found:?}, but {wanted:?} is expected", file.display())))
+}
