@@ -73,3 +73,14 @@ fn a_build_that_fails_is_cargo_s_to_tell() {
     assert_eq!(code, 101, "{said}");
     assert!(said.contains("cannot find value `nonsense`") && said.contains("`cargo build` failed"), "{said}");
 }
+
+#[test]
+fn every_command_that_shows_builds_the_package() {
+    let dir = package("", &[("src/main.rs", MAIN)]);
+    let target = dir.path().join("target").display().to_string();
+    for command in ["size", "report", "extract", "verify"] {
+        let output = offload(dir.path(), &[command, "--offline", "--target-dir", &target]);
+        let said = said(&output);
+        assert!(said.contains("debug/sample` carries no device images"), "{command}: {said}");
+    }
+}

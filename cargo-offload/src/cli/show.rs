@@ -34,8 +34,9 @@ pub(crate) struct Inspect {
 
 #[derive(Debug, Args)]
 pub(crate) struct Extract {
-    /// A program, a shared library, a pack, or a file or container of another tool chain with device images.
-    pub(crate) path: PathBuf,
+    /// A program, a shared library, a pack, or a file or container of another tool chain with device images; otherwise the
+    /// package is built.
+    pub(crate) path: Option<PathBuf>,
     /// The directory to write to, which is made; otherwise FILE.images here.
     #[arg(long, short, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
@@ -47,12 +48,15 @@ pub(crate) struct Extract {
     pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) select: Select,
+    #[command(flatten)]
+    pub(crate) cargo: Cargo,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Size {
-    /// A program, a shared library, a pack, or a file or container of another tool chain with device images.
-    pub(crate) path: PathBuf,
+    /// A program, a shared library, a pack, or a file or container of another tool chain with device images; otherwise the
+    /// package is built.
+    pub(crate) path: Option<PathBuf>,
     /// Show what changed since this file: a number is that of PATH less that of OTHER.
     #[arg(long, value_name = "OTHER", conflicts_with = "alone")]
     pub(crate) compare: Option<PathBuf>,
@@ -62,12 +66,15 @@ pub(crate) struct Size {
     pub(crate) alone: bool,
     #[command(flatten)]
     pub(crate) select: Select,
+    #[command(flatten)]
+    pub(crate) cargo: Cargo,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Report {
-    /// A program, a shared library, a pack, or a file or container of another tool chain with device images.
-    pub(crate) path: PathBuf,
+    /// A program, a shared library, a pack, or a file or container of another tool chain with device images; otherwise the
+    /// package is built.
+    pub(crate) path: Option<PathBuf>,
     /// A file of numbers that the kernels must not exceed; it belongs under version control.
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
@@ -88,6 +95,8 @@ pub(crate) struct Report {
     pub(crate) html: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) select: Select,
+    #[command(flatten)]
+    pub(crate) cargo: Cargo,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use self::name::Names;
+use crate::artifact;
 use crate::cli;
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
@@ -40,11 +41,12 @@ struct Summary {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Extract) -> Result<ExitStatus> {
-    let subject = Subject::open(&args.path)?;
+    let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
+    let subject = Subject::open(&path)?;
     let carried = subject.carried()?;
     let images = Wanted::parse(&args.select)?.of(&carried, Kernels::Recorded)?;
     let files = if args.stored { stored_files(&carried, &images)? } else { decoded_files(&images) };
-    let directory = args.output.clone().unwrap_or_else(|| default_directory(&args.path));
+    let directory = args.output.clone().unwrap_or_else(|| default_directory(&path));
     let mut job =
         Job { output, directory, summary: Summary { reason: "summary", files: 0, size: 0, problems: 0 } };
     job.prepare(&files, args)?;

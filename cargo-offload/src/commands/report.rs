@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use self::baseline::{Baseline, Finding, Verdict};
 use self::row::Row;
+use crate::artifact;
 use crate::cli::{self, ReportFormat};
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
@@ -38,17 +39,18 @@ struct Summary {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
+    let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
     if !args.beside.is_empty() {
-        return beside::run(output, args);
+        return beside::run(output, &path, args);
     }
-    let subject = Subject::open(&args.path)?;
+    let subject = Subject::open(&path)?;
     let carried = subject.carried()?;
     let images = Wanted::parse(&args.select)?.of(&carried, Kernels::Measured)?;
     let rows = row::rows(&images);
     let findings = findings(output, args, &rows)?;
     print(output, args.format, (&rows, &findings))?;
     if let Some(file) = &args.html {
-        publish(file, html::page(&args.path, &images, &rows)?.as_bytes())?;
+        publish(file, html::page(&path, &images, &rows)?.as_bytes())?;
         written(output, file)?;
     }
     carried.problems().try_for_each(|problem| output.remark(&format!("skipped {problem}")))?;

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use self::group::{Group, Groups};
 pub(super) use self::group::{Share, shares};
+use crate::artifact;
 use crate::cli;
 use crate::error::Result;
 use crate::exit::ExitStatus;
@@ -46,14 +47,15 @@ struct Change {
 
 pub(super) fn run(output: &Output, args: &cli::Size) -> Result<ExitStatus> {
     let wanted = Wanted::parse(&args.select)?;
+    let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
     match &args.compare {
-        Some(other) => compare(output, &wanted, [&args.path, other]),
-        None => show(output, &wanted, args),
+        Some(other) => compare(output, &wanted, [&path, other]),
+        None => show(output, &wanted, (&path, args)),
     }
 }
 
-fn show(output: &Output, wanted: &Wanted, args: &cli::Size) -> Result<ExitStatus> {
-    let subject = Subject::open(&args.path)?;
+fn show(output: &Output, wanted: &Wanted, (path, args): (&Path, &cli::Size)) -> Result<ExitStatus> {
+    let subject = Subject::open(path)?;
     let carried = subject.carried()?;
     let images = wanted.of(&carried, Kernels::Measured)?;
     let groups = Groups::of(&images);

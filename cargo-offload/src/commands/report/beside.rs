@@ -39,9 +39,9 @@ struct Build<'a> {
 /// The numbers that the table shows, in its order.
 const SHOWN: [&str; 3] = ["registers", "spilled", "code"];
 
-pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
+pub(super) fn run(output: &Output, path: &Path, args: &cli::Report) -> Result<ExitStatus> {
     let wanted = Wanted::parse(&args.select)?;
-    let mut builds = vec![("this".to_string(), rows(&args.path, &wanted)?)];
+    let mut builds = vec![("this".to_string(), rows(path, &wanted)?)];
     for word in &args.beside {
         let (label, file) =
             word.split_once('=').filter(|(label, file)| !label.is_empty() && !file.is_empty()).ok_or_else(

@@ -77,6 +77,14 @@ pub(crate) const GPUS: &[Need] = &[Need {
     packages: packages(["libclc-22", "libclc", "libclc", "-"]),
 }];
 
+/// Opens the pages that reports write.
+pub(crate) const BROWSER: &[Need] = &[Need {
+    what: "chromium",
+    purpose: "opens the page of a report",
+    probe: Probe::Program("chromium"),
+    packages: packages(["chromium", "chromium", "chromium", "-"]),
+}];
+
 /// Runs kernels through OpenCL, steps through one, and counts processes.
 pub(crate) const DRIVERS: &[Need] = &[
     Need {
