@@ -150,3 +150,16 @@ fn the_bill_of_materials_names_every_ingredient() {
     }
     assert!(!text.contains(project.path("").to_str().unwrap()), "{text}");
 }
+
+#[test]
+fn the_images_of_the_demo_are_of_its_sources() {
+    let demo = support::root().join("example-app");
+    let record = fs::read_to_string(demo.join("offload-vendor/demo.toml")).unwrap();
+    for entry in fs::read_dir(demo.join("kernels")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.strip_prefix(&demo).unwrap().display();
+        let hash = blake3::hash(&fs::read(&path).unwrap()).to_hex();
+        let source = format!("[[source]]\nname = \"{name}\"\nblake3 = \"{hash}\"\n");
+        assert!(record.contains(&source), "{name} has changed: `cargo offload vendor -p example-app`");
+    }
+}
