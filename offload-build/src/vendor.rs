@@ -10,7 +10,7 @@ mod write;
 use std::path::PathBuf;
 
 use offload_format::codec;
-use offload_format::pack::{NewImage, Pack};
+use offload_format::pack::{NewImage, Pack, Pages};
 use offload_format::provenance::{DIRECTORY, Made, Provenance, VERSION};
 
 pub(crate) use self::write::{Wanted, write};
@@ -129,7 +129,8 @@ fn images(
     bytes: &[u8],
     (provenance, sources): (&Provenance, &Sources),
 ) -> Result<Vec<Compiled>> {
-    let pack = Pack::parse(bytes)?;
+    let pages = Pages::default();
+    let pack = Pack::parse_with(bytes, &pages)?;
     pack.verify_index()?;
     let variant = sources.variant.to_string();
     let mut images = Vec::new();

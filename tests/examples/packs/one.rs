@@ -7,13 +7,14 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::Instant;
 
-use offload_format::pack::Pack;
+use offload_format::pack::{Pack, Pages};
 use offload_format::{Error, Limits, bundle, ccob, codec};
 
-/// A pack whose index is in memory; the rest stays in the file.
+/// A pack whose index, with its pages, is in memory; the rest stays in the file.
 pub struct Reader {
     file: File,
     index: Vec<u8>,
+    pages: Pages,
 }
 
 impl Reader {
@@ -24,11 +25,15 @@ impl Reader {
         let (_, size) = Pack::sizes(&index).unwrap();
         index.resize(usize::try_from(size).unwrap(), 0);
         file.read_exact(&mut index[64..]).unwrap();
-        Reader { file, index }
+        let head = usize::try_from(Pack::parse_index(&index).unwrap().head_size()).unwrap();
+        let read = index.len();
+        index.resize(head.max(read), 0);
+        file.read_exact(&mut index[read..]).unwrap();
+        Reader { file, index, pages: Pages::default() }
     }
 
     pub fn pack(&self) -> Pack<'_> {
-        let pack = Pack::parse_index(&self.index).unwrap();
+        let pack = Pack::parse_index(&self.index).unwrap().cached(&self.pages);
         pack.verify_index().unwrap();
         pack
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use offload_format::codec;
-use offload_format::pack::Pack;
+use offload_format::pack::{Pack, Pages};
 use offload_format::provenance::{Ingredient, Made};
 
 use super::record::Record;
@@ -25,7 +25,8 @@ fn damaged(old: &Record) -> Result<Vec<String>> {
     let failed = |error: offload_format::Error| {
         Error::check(format!("the vendored pack of `{}`: {error}", old.provenance.module))
     };
-    let pack = Pack::parse(&old.pack).map_err(failed)?;
+    let pages = Pages::default();
+    let pack = Pack::parse_with(&old.pack, &pages).map_err(failed)?;
     pack.verify_index().map_err(failed)?;
     let mut recorded: BTreeMap<[&str; 3], &Made> =
         old.provenance.images.iter().map(|made| (key(made), made)).collect();
