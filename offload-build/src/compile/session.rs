@@ -82,6 +82,6 @@ impl<'a> Session<'a> {
 
     /// The validator of SPIR-V, where it is installed.
     pub(crate) fn spirv_val(&self) -> Option<&'a Tool> {
-        self.workshop.spirv_val.get_or_init(|| self.finder.spirv_val()).as_ref()
+        self.workshop.spirv_val.get_or_init(|| self.finder.spirv_val().ok()).as_ref()
     }
 }
