@@ -19,14 +19,22 @@ use crate::output::Output;
 pub(crate) fn path(output: &Output, given: Option<&Path>, cargo: &cli::Cargo) -> Result<PathBuf> {
     match given {
         Some(path) => Ok(path.to_path_buf()),
-        None => built(output, cargo),
+        None => built(output, cargo, |cargo| cargo),
     }
 }
 
-fn built(output: &Output, options: &cli::Cargo) -> Result<PathBuf> {
+/// What the package's build makes, by a cargo that `prepare` has changed.
+///
+/// # Errors
+/// As [`path`].
+pub(crate) fn built(
+    output: &Output,
+    options: &cli::Cargo,
+    prepare: impl FnOnce(Cargo) -> Cargo,
+) -> Result<PathBuf> {
     let metadata = graph::metadata(&options.project, graph::Depth::Members)?;
     let cargo = Cargo::new("build").args(["--message-format", "json-render-diagnostics"]);
-    let artifacts = cargo.args(options.args()).spoken_as(output).read(|pipe| {
+    let artifacts = prepare(cargo.args(options.args()).spoken_as(output)).read(|pipe| {
         let messages = Message::parse_stream(BufReader::new(pipe));
         let artifact = |message| match message {
             Ok(Message::CompilerArtifact(artifact)) => Some(Ok(artifact)),

@@ -52,6 +52,12 @@ impl Cargo {
         self
     }
 
+    /// Writes what cargo says to `file` instead of the terminal.
+    pub(crate) fn errors_to(mut self, file: std::fs::File) -> Cargo {
+        self.command.stderr(file);
+        self
+    }
+
     /// Runs cargo to its end; it shares this process's terminal.
     ///
     /// # Errors

@@ -2,17 +2,24 @@
 
 mod cargo;
 mod life;
+mod matrix;
 mod show;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::cargo::{Cargo, Project};
 pub(crate) use self::life::{
     Build, Cache, CacheAction, Completions, Doctor, Init, Man, New, Run, Toolchain, ToolchainAction, Vcs,
 };
+pub(crate) use self::matrix::{Axis, Tool};
 pub(crate) use self::show::{Asm, Devices, Extract, Inspect, Report, ReportFormat, Select, Size};
+
+/// The definition under the name of the program, as shells and `man` look for it.
+pub(crate) fn of_program() -> clap::Command {
+    Options::command().name("cargo-offload").display_name("cargo-offload")
+}
 
 /// Manages, shows, checks and exports the GPU device images that a Rust program carries.
 #[derive(Debug, Parser)]
@@ -155,8 +162,8 @@ pub(crate) struct Compression {
 
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
-    /// A program, a shared library, a pack or a SYCLBIN; otherwise the package is built. Options that name a package tell what the
-    /// program was built from.
+    /// A program, a shared library, a pack, a SYCLBIN, or a file or container of another tool chain with device images;
+    /// otherwise the package is built. Options that name a package tell what the program was built from.
     pub(crate) path: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) cargo: Cargo,
@@ -304,8 +311,6 @@ pub(crate) enum SyclRuntime {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

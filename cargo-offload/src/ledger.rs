@@ -107,11 +107,15 @@ impl Wanted {
     /// # Errors
     /// There is none.
     pub(crate) fn of(&self, carried: &Carried<'_>, kernels: Kernels) -> Result<Vec<ImageRecord>> {
-        let (mut wanted, others): (Vec<_>, Vec<_>) =
-            records(carried)?.into_iter().partition(|record| self.has(record));
-        if wanted.is_empty() && !others.is_empty() {
-            return Err(nothing(&others));
-        }
+        let wanted = self.any_of(carried, kernels)?;
+        let others = if wanted.is_empty() { records(carried)? } else { Vec::new() };
+        if others.is_empty() { Ok(wanted) } else { Err(nothing(&others)) }
+    }
+
+    /// As [`Wanted::of`], where it is no mistake that there is none.
+    pub(crate) fn any_of(&self, carried: &Carried<'_>, kernels: Kernels) -> Result<Vec<ImageRecord>> {
+        let mut wanted = records(carried)?;
+        wanted.retain(|record| self.has(record));
         if kernels != Kernels::Recorded {
             read_kernels(carried, &mut wanted, kernels)?;
         }

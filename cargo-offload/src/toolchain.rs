@@ -1,12 +1,16 @@
 //! Installing compilers without root: packages of the distribution and of Python, unpacked into a folder of the user's.
 //!
 //! Where packages come from is what this machine is set up for: they are fetched by `apt-get download` and
-//! `pip download`. What was fetched stands in a lock file with hashes; with that file the same is fetched again.
+//! `pip download`. What was fetched stands in a lock file with addresses and hashes; with that file the same is fetched
+//! again, also on a distribution without apt whose C library is new enough.
 
 mod apt;
+mod deb;
+mod fetch;
 mod lock;
 mod python;
 mod run;
+mod system;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -15,6 +19,8 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use self::lock::{Entry, Lock, Source};
+pub(crate) use self::run::which;
+use self::system::{Packages, System};
 use crate::error::{Error, Result};
 use crate::output::Output;
 
@@ -39,7 +45,7 @@ pub(crate) enum Versions {
 
 /// Fetches, checks and unpacks; the folder appears whole. Returns what it holds.
 pub(crate) fn install(output: &Output, plan: &Plan) -> Result<Vec<Entry>> {
-    let system = System::this()?;
+    let system = System::this();
     let locked = match plan.versions {
         Versions::Locked => Lock::read(&plan.lock)?,
         Versions::Newest => None,
@@ -48,35 +54,46 @@ pub(crate) fn install(output: &Output, plan: &Plan) -> Result<Vec<Entry>> {
     create_dir(parent)?;
     let work = tempfile::Builder::new().prefix(".offload-").tempdir_in(parent);
     let work = work.map_err(|error| Error::io("create a directory in", parent, &error))?;
-    let fetched = match locked {
-        Some(lock) => fetch_locked(output, &lock.checked_for(&system, &plan.lock)?, work.path())?,
-        None => fetch_newest(output, work.path())?,
+    let (lock, fetched) = match locked {
+        Some(lock) => {
+            let fetched =
+                fetch_locked(output, (&lock.checked_for(&system, &plan.lock)?, &system), work.path())?;
+            (lock, fetched)
+        }
+        None => {
+            let fetched = fetch_newest(output, (&system, &plan.lock), work.path())?;
+            (Lock::new(&system, fetched.iter().map(|(entry, _)| entry.clone()).collect()), fetched)
+        }
     };
     let new = work.path().join("toolchain");
     for (entry, file) in &fetched {
         output.status(&format!("unpacking {}", entry.name));
         match entry.source {
-            Source::Distribution => apt::unpack(file, &new)?,
+            Source::Distribution => deb::unpack(file, &new)?,
             Source::Python => python::unpack(file, &new)?,
         }
     }
-    let entries: Vec<Entry> = fetched.into_iter().map(|(entry, _)| entry).collect();
-    let lock = Lock::new(&system, entries.clone());
     lock.write(&new.join(LOCK_NAME))?;
     put_in_place(&new, &plan.folder, work.path())?;
     lock.write(&plan.lock)?;
-    Ok(entries)
+    Ok(fetched.into_iter().map(|(entry, _)| entry).collect())
 }
 
 /// The usual name of the lock file.
 pub(crate) const LOCK_NAME: &str = "offload-toolchain.lock";
 
 /// Downloads what the lock file names, and compares hashes.
-fn fetch_locked(output: &Output, entries: &[Entry], work: &Path) -> Result<Vec<(Entry, PathBuf)>> {
+fn fetch_locked(
+    output: &Output,
+    (entries, system): (&[Entry], &System),
+    work: &Path,
+) -> Result<Vec<(Entry, PathBuf)>> {
     let downloads = downloads(work)?;
     let of = |source| -> Vec<&Entry> { entries.iter().filter(|entry| entry.source == source).collect() };
-    let apt = apt::Apt::new(output, work)?;
-    apt.download(&of(Source::Distribution), &downloads)?;
+    match system.packages {
+        Packages::Apt => apt::Apt::new(output, work)?.download(&of(Source::Distribution), &downloads)?,
+        Packages::Nobody => fetch::download(output, &of(Source::Distribution), &downloads)?,
+    }
     python::download(output, &of(Source::Python), &downloads)?;
     let mut fetched = Vec::new();
     for entry in entries {
@@ -91,7 +108,17 @@ fn fetch_locked(output: &Output, entries: &[Entry], work: &Path) -> Result<Vec<(
     Ok(fetched)
 }
 
-fn fetch_newest(output: &Output, work: &Path) -> Result<Vec<(Entry, PathBuf)>> {
+fn fetch_newest(
+    output: &Output,
+    (system, lock): (&System, &Path),
+    work: &Path,
+) -> Result<Vec<(Entry, PathBuf)>> {
+    if system.packages == Packages::Nobody {
+        let text = format!("this system has no apt-get, and there is no lock file `{}`", lock.display());
+        return Err(Error::usage(text).hint(
+            "a lock file that this command wrote on Debian serves here too; or install the tools as `cargo offload doctor` says",
+        ));
+    }
     let downloads = downloads(work)?;
     let apt = apt::Apt::new(output, work)?;
     let mut entries = apt.wanted()?;
@@ -140,27 +167,6 @@ fn hash(path: &Path) -> Result<String> {
         file.consume(size);
     }
     Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-/// For which distribution packages are: those of one release do not fit another.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct System(String);
-
-impl System {
-    /// <https://www.freedesktop.org/software/systemd/man/latest/os-release.html>
-    fn this() -> Result<System> {
-        let text = fs::read_to_string("/etc/os-release").unwrap_or_default();
-        let value = |name: &str| {
-            let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='))?;
-            Some(line.trim_matches('"').to_string())
-        };
-        let ids = [value("ID"), value("VERSION_ID"), Some(run::ARCH.to_string())];
-        if run::which("apt-get").is_none() || run::which("dpkg-deb").is_none() {
-            return Err(Error::usage("this system has no apt-get")
-                .hint("install the tools as `cargo offload doctor` says"));
-        }
-        Ok(System(ids.into_iter().flatten().collect::<Vec<_>>().join(" ")))
-    }
 }
 
 #[cfg(test)]

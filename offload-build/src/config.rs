@@ -107,6 +107,9 @@ impl Config {
                 config.modules.insert(name, earlier.with(&options));
             }
         }
+        if env.var("OFFLOAD_OPTIONAL").is_some_and(|value| value != "0") {
+            config.targets.iter_mut().for_each(|wanted| wanted.presence = Presence::Optional);
+        }
         Ok(config)
     }
 }

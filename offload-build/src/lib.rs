@@ -69,6 +69,7 @@
 //! | `OFFLOAD_CACHE_AGE` | how many days an unused result stays in it; 90 unless said, `0`: no limit |
 //! | `OFFLOAD_OBJECT` | `cc`: assemble the object with the C compiler instead of writing it |
 //! | `OFFLOAD_VENDORED` | when images that a package brings along are used, as `vendored` in the file |
+//! | `OFFLOAD_OPTIONAL` | `1`: every target is optional, as if each had `optional = true` |
 //! | `OFFLOAD_SKIP` | `1`: compile no kernel; the program is told so at run time |
 //! | `OFFLOAD_CHECK` | `1`: run the front end alone, for its errors and warnings; the program is told so at run time |
 //! | `OFFLOAD_PROGRESS` | a file to which a line is appended for each compile, see [`progress`] |

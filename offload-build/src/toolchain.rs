@@ -20,6 +20,8 @@ use search::Candidates;
 
 /// The first LLVM whose clang makes SPIR-V itself.
 const MIN_LLVM: u32 = 22;
+/// The oldest LLVM that is taken where a variable names its clang: all but SPIR-V is compared with it.
+const OLDEST_LLVM: u32 = 19;
 /// The newest LLVM that is looked for by name.
 const MAX_LLVM: u32 = 30;
 
@@ -45,13 +47,25 @@ pub(crate) struct Llvm {
     major: u32,
 }
 
+impl Llvm {
+    /// Refuses a release whose clang makes no SPIR-V itself.
+    pub(crate) fn makes_spirv(&self) -> Result<()> {
+        if self.major >= MIN_LLVM {
+            return Ok(());
+        }
+        let text = format!("LLVM {} makes no valid SPIR-V; LLVM {MIN_LLVM} and later do", self.major);
+        Err(Error::missing_tool(text).hint(remedy::llvm()))
+    }
+}
+
 impl Finder<'_> {
-    /// The first clang of LLVM 22 or later.
+    /// The first clang of LLVM 22 or later; an older one if it was named.
     pub(crate) fn llvm(&self) -> Result<Llvm> {
         let candidates = Candidates::clang(self.env);
+        let oldest = if candidates.is_named() { OLDEST_LLVM } else { MIN_LLVM };
         let mut refused = Vec::new();
         for path in &candidates.found {
-            match self.accept_clang(path) {
+            match self.accept_clang(path, oldest) {
                 Ok(llvm) => return Ok(llvm),
                 Err(error) => refused.push(format!("`{}`: {error}", path.display())),
             }
@@ -59,13 +73,13 @@ impl Finder<'_> {
         Err(candidates.error("clang of LLVM 22 or later", &refused).hint(remedy::llvm()))
     }
 
-    fn accept_clang(&self, path: &Path) -> Result<Llvm> {
+    fn accept_clang(&self, path: &Path, oldest: u32) -> Result<Llvm> {
         let clang = self.tool(path)?;
         let first = clang.version.lines().next().unwrap_or_default().to_string();
         let major = llvm_major(&first)
             .ok_or_else(|| Error::new(format!("its version is not understood: {first}")))?;
-        if major < MIN_LLVM {
-            return Err(Error::new(format!("it is LLVM {major}, too old to make SPIR-V ({first})")));
+        if major < oldest {
+            return Err(Error::new(format!("it is LLVM {major}, too old: {oldest} is the oldest ({first})")));
         }
         let resource_dir = self.ask(path, &["-print-resource-dir"])?.trim().into();
         let bin_dir = resolved(path)?.parent().map(Path::to_path_buf).unwrap_or_default();

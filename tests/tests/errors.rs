@@ -33,7 +33,7 @@ fn a_clang_that_is_too_old() {
     project.fault("clang", "old");
     contains(
         &project.fail(),
-        &["LLVM 15, too old to make SPIR-V", "tools/clang", "override: set OFFLOAD_CLANG", "hint: "],
+        &["LLVM 15, too old: 19 is the oldest", "tools/clang", "override: set OFFLOAD_CLANG", "hint: "],
     );
 }
 

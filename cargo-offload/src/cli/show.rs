@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::Cargo;
+use super::{Axis, Cargo};
 
 /// Which images are meant.
 #[derive(Debug, Args)]
@@ -90,6 +90,11 @@ pub(crate) struct Report {
     /// Show the numbers of other builds of the same kernels side by side, as those of another compiler.
     #[arg(long, value_name = "LABEL=FILE", conflicts_with_all = ["baseline", "html", "format"])]
     pub(crate) beside: Vec<String>,
+    /// Build the package with each of several compilers, and show the numbers side by side, as `clang=clang-19,clang-22`
+    /// or `ptxas=/usr/local/cuda-12/bin/ptxas,/usr/local/cuda-13/bin/ptxas`; several tools make every combination. The builds
+    /// lie in `offload-matrix` in the target directory.
+    #[arg(long, value_name = "TOOL=PROGRAM,..", conflicts_with_all = ["path", "beside", "baseline", "html", "format"])]
+    pub(crate) matrix: Vec<Axis>,
     /// Write a page for a browser: one file that needs no other.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,

@@ -1,6 +1,6 @@
-//! `completions`: what a shell needs to complete `cargo-offload`'s command lines.
+//! `completions`: what a shell needs to complete the words of `cargo offload` and of `cargo-offload`.
 
-use clap::CommandFactory;
+use clap_complete::Shell;
 
 use crate::cli;
 use crate::error::Result;
@@ -8,10 +8,26 @@ use crate::exit::ExitStatus;
 use crate::output::Output;
 
 pub(super) fn run(output: &Output, args: &cli::Completions) -> Result<ExitStatus> {
-    // Shells complete the words of a program; cargo has no way to pass `cargo offload` on.
     // Into memory first: the generator panics when it cannot write.
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut cli::Options::command(), "cargo-offload", &mut script);
+    clap_complete::generate(args.shell, &mut cli::of_program(), name(args.shell), &mut script);
+    script.extend_from_slice(two_words(args.shell).as_bytes());
     output.document(&script)?;
     Ok(ExitStatus::Success)
+}
+
+/// The program. For bash clap_complete 4.6 looks for the options of commands under another name than it gives them if
+/// there is a hyphen in it; the script below makes good for the other name.
+fn name(shell: Shell) -> &'static str {
+    if shell == Shell::Bash { "cargo_offload" } else { "cargo-offload" }
+}
+
+/// What passes the words behind `cargo offload` on, where shells ask the completion of `cargo`. That for zsh, which comes
+/// with cargo, calls the function `_cargo-offload` by itself.
+fn two_words(shell: Shell) -> &'static str {
+    match shell {
+        Shell::Bash => include_str!("completions/two_words.bash"),
+        Shell::Fish => include_str!("completions/two_words.fish"),
+        _ => "",
+    }
 }

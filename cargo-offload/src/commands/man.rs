@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_mangen::Man;
 
 use crate::cli;
@@ -12,7 +12,7 @@ use crate::output::Output;
 use crate::publish::publish;
 
 pub(super) fn run(output: &Output, args: &cli::Man) -> Result<ExitStatus> {
-    let mut command = cli::Options::command().name("cargo-offload").display_name("cargo-offload");
+    let mut command = cli::of_program();
     command.build();
     match &args.directory {
         None => output.document(&page(&command)?)?,

@@ -4,6 +4,7 @@ mod baseline;
 mod beside;
 mod html;
 mod markdown;
+mod matrix;
 mod row;
 
 use std::path::Path;
@@ -39,6 +40,9 @@ struct Summary {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
+    if !args.matrix.is_empty() {
+        return matrix::run(output, args);
+    }
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
     if !args.beside.is_empty() {
         return beside::run(output, &path, args);

@@ -1,4 +1,4 @@
-//! Packages of Debian and its descendants, fetched and unpacked by their own tools, without root.
+//! Packages of Debian and its descendants, chosen and fetched by apt, without root.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -111,15 +111,10 @@ impl Apt<'_> {
     }
 }
 
-/// Unpacks a package into `new`, and nothing else: none of its scripts runs.
-pub(super) fn unpack(file: &Path, new: &Path) -> Result<()> {
-    create_dir(new)?;
-    run::output("dpkg-deb", &["-x".as_ref(), file.as_os_str(), new.as_os_str()], new).map(drop)
-}
-
 /// A line of `--print-uris`: `'ADDRESS' FILE SIZE HASH`, with `NAME_VERSION_ARCHITECTURE.deb` as the file.
 fn entry(line: &str) -> Option<Entry> {
-    let file = line.strip_prefix('\'')?.split_once("' ")?.1.split(' ').next()?;
+    let (url, rest) = line.strip_prefix('\'')?.split_once("' ")?;
+    let file = rest.split(' ').next()?;
     let mut parts = file.strip_suffix(".deb")?.split('_');
     let (name, version) = (parts.next()?, parts.next()?);
     Some(Entry {
@@ -128,6 +123,7 @@ fn entry(line: &str) -> Option<Entry> {
         // A colon cannot be in every file's name.
         version: version.replace("%3a", ":"),
         file: file.to_string(),
+        url: Some(url.to_string()),
         sha256: String::new(),
     })
 }
@@ -142,6 +138,7 @@ mod tests {
         let found = entry(line).unwrap();
         assert_eq!((found.name.as_str(), found.version.as_str()), ("clang-22", "1:22.1.8-1~deb12u1"));
         assert_eq!(found.file, "clang-22_1%3a22.1.8-1~deb12u1_amd64.deb");
+        assert!(found.url.unwrap().ends_with("/pool/clang-22_22.1.8-1%7edeb12u1_amd64.deb"));
         for line in
             ["Reading package lists...", "", "'http://x/y.tar.gz' y.tar.gz 1", "After this operation, 0 B"]
         {

@@ -26,6 +26,7 @@ pub(super) fn wanted(output: &Output) -> Result<Vec<Entry>> {
         name: name.to_string(),
         version: version.to_string(),
         file: String::new(),
+        url: None,
         sha256: String::new(),
     };
     Ok(PACKAGES.map(entry).into())

@@ -28,7 +28,7 @@ pub(super) fn output<T: AsRef<OsStr>>(program: &str, args: &[T], directory: &Pat
 }
 
 /// The program in an absolute directory of `PATH`.
-pub(super) fn which(program: &str) -> Option<PathBuf> {
+pub(crate) fn which(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let dirs = std::env::split_paths(&path).filter(|dir| dir.is_absolute()).collect::<Vec<_>>();
     dirs.into_iter().map(|dir| dir.join(program)).find(|file| file.is_file())

@@ -23,6 +23,7 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, version: SpirvVers
 
 /// One SPIR-V module with the kernels of `unit`.
 pub(super) fn module(session: &Session<'_>, unit: &Unit<'_>, version: SpirvVersion) -> Result<Blob> {
+    session.llvm()?.makes_spirv()?;
     let backend = backend(version);
     let module = backend.module(session, unit)?;
     let kernels = unit.names();

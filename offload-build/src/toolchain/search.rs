@@ -11,6 +11,7 @@ use crate::error::Error;
 pub(super) struct Candidates {
     pub(super) found: Vec<PathBuf>,
     variable: &'static str,
+    named: bool,
     looked_for: Vec<String>,
 }
 
@@ -131,6 +132,11 @@ impl Candidates {
         self.found.first().map(PathBuf::as_path)
     }
 
+    /// Whether a variable names the only place.
+    pub(super) fn is_named(&self) -> bool {
+        self.named
+    }
+
     /// "Not found", with everything that was tried.
     pub(super) fn error(&self, what: &str, refused: &[String]) -> Error {
         let mut message = format!("{what} was not found\nlooked for: {}", self.looked_for.join(", "));
@@ -154,8 +160,10 @@ impl Candidates {
 
     /// A set variable is the only place: falling back to another tool would hide a typing error.
     fn explicit(env: &CargoEnv, variable: &'static str) -> Candidates {
-        let mut candidates = Candidates { found: Vec::new(), variable, looked_for: Vec::new() };
-        if let Some(value) = env.var(variable) {
+        let value = env.var(variable);
+        let (found, looked_for) = (Vec::new(), Vec::new());
+        let mut candidates = Candidates { found, variable, named: value.is_some(), looked_for };
+        if let Some(value) = value {
             let path = env.manifest_dir.join(value);
             candidates.looked_for.push(format!("`{}`, which {variable} names", path.display()));
             candidates.push_all([path]);

@@ -2,7 +2,7 @@
 //!
 //! It is linked under the tool's name into a directory of its own, where it appends one line a call to `calls.log`.
 //! A file `NAME.fault` there makes the tool NAME misbehave: `empty`, `truncated`, `missing`, `fail`, or `old` for a
-//! clang that says it is LLVM 15. A file `NAME.out` is what the tool NAME writes; otherwise what it writes has the shape that offload-build reads back: IR that names the
+//! clang that says it is LLVM 15, `llvm-19` for one of LLVM 19. A file `NAME.out` is what the tool NAME writes; otherwise what it writes has the shape that offload-build reads back: IR that names the
 //! kernels of the source, SPIR-V with their entry points, an Intel image with their sections.
 #![allow(
     clippy::expect_used,
@@ -26,7 +26,11 @@ fn main() -> ExitCode {
     record(dir, &name, &args);
     let fault = fs::read_to_string(dir.join(format!("{name}.fault"))).unwrap_or_default();
     if args.iter().any(|arg| arg == "--version") {
-        let version = if fault.trim() == "old" { "15.0.6" } else { "22.1.8" };
+        let version = match fault.trim() {
+            "old" => "15.0.6",
+            "llvm-19" => "19.1.7",
+            _ => "22.1.8",
+        };
         println!("Fake clang version {version}");
         return ExitCode::SUCCESS;
     }

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 pub(crate) use self::cuda::{Toolkit, ensure as ensure_cuda};
 pub(crate) use self::intel::{Runtime, ensure as ensure_intel};
 pub(crate) use self::need::{
-    BENCH, BROWSER, BUILD, BUNDLER, DRIVERS, FRESH, GPUS, LINKERS, Need, OLDER_LLVM, READ, SYCL,
+    BENCH, BROWSER, BUILD, BUNDLER, DRIVERS, FRESH, GPUS, LINKERS, Need, OLDER_LLVM, READ, SHELLS, SYCL,
 };
 pub(crate) use self::probe::llvm;
 pub(crate) use self::wheels::{Wheel, ensure as ensure_wheel, ensure_package};
@@ -29,12 +29,15 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
         [] => ensure(workspace, &[BUILD])?,
         [what] if what == "demo" => ensure(workspace, &[BUILD])?,
         [what] if what == "test" => {
-            ensure(workspace, &[BUILD, GPUS, DRIVERS, BROWSER])?;
+            ensure(workspace, &[BUILD, GPUS, DRIVERS, BROWSER, SHELLS])?;
             ensure_intel(workspace, Runtime::OpenCl)?;
             ensure_cuda(workspace, Toolkit::Ptxas)?;
         }
         [what] if what == "all" => {
-            ensure(workspace, &[BUILD, GPUS, DRIVERS, BROWSER, BUNDLER, OLDER_LLVM, LINKERS, SYCL, FRESH])?;
+            ensure(
+                workspace,
+                &[BUILD, GPUS, DRIVERS, BROWSER, SHELLS, BUNDLER, OLDER_LLVM, LINKERS, SYCL, FRESH],
+            )?;
             ensure_cuda(workspace, Toolkit::Ptxas)?;
             ensure_cuda(workspace, Toolkit::Nvcc)?;
             ensure_intel(workspace, Runtime::OpenCl)?;

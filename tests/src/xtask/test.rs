@@ -37,7 +37,8 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
 
 /// What the tests read through `offload_tests`.
 fn environment(workspace: &Workspace) -> Result<Vec<(&'static str, OsString)>> {
-    setup::ensure(workspace, &[setup::BUILD, setup::GPUS, setup::DRIVERS, setup::BROWSER])?;
+    let lists = [setup::BUILD, setup::GPUS, setup::DRIVERS, setup::BROWSER, setup::SHELLS];
+    setup::ensure(workspace, &lists)?;
     let intel = setup::ensure_intel(workspace, Runtime::OpenCl)?;
     let cuda = setup::ensure_cuda(workspace, Toolkit::Ptxas)?;
     let fixtures = workspace.target_dir.join("fixtures");

@@ -60,6 +60,23 @@ impl Project {
         project
     }
 
+    /// A second LLVM of fake tools, in a directory of its own, whose clang has a fault.
+    pub fn fake_llvm(&self, directory: &str, fault: &str) {
+        let tools = self.path(directory);
+        fs::create_dir_all(tools.join("resource")).unwrap();
+        for tool in ["clang", "llvm-link"] {
+            fs::copy(env!("CARGO_BIN_EXE_fake-tool"), tools.join(tool)).unwrap();
+        }
+        fs::write(tools.join("clang.fault"), fault).unwrap();
+    }
+
+    /// The name of the package.
+    pub fn name(&self) -> String {
+        let manifest = fs::read_to_string(self.path("Cargo.toml")).unwrap();
+        let line = manifest.lines().find_map(|line| line.strip_prefix("name = ")).unwrap();
+        line.trim_matches('"').to_string()
+    }
+
     /// Calls the real clang through a script that records it.
     pub fn record_clang(&mut self) {
         self.script_clang("exec clang-22 \"$@\"\n");

@@ -49,9 +49,14 @@ pub(super) fn run(output: &Output, path: &Path, args: &cli::Report) -> Result<Ex
             )?;
         builds.push((label.to_string(), rows(Path::new(file), &wanted)?));
     }
-    let lines = lines(&builds);
-    output.table(&lines, &table(&builds, &lines))?;
+    print(output, &builds)?;
     Ok(ExitStatus::Success)
+}
+
+/// Shows the kernels of all `builds`, which are labels and numbers.
+pub(super) fn print(output: &Output, builds: &[(String, Vec<Row>)]) -> Result<()> {
+    let lines = lines(builds);
+    output.table(&lines, &table(builds, &lines))
 }
 
 fn rows(path: &Path, wanted: &Wanted) -> Result<Vec<Row>> {

@@ -191,6 +191,22 @@ pub(crate) const SYCL: &[Need] = &[Need {
     packages: packages(["g++", "gcc-c++", "gcc", "gcc"]),
 }];
 
+/// Shells that complete `cargo offload`; bash is everywhere.
+pub(crate) const SHELLS: &[Need] = &[
+    Need {
+        what: "zsh",
+        purpose: "completes `cargo offload`",
+        probe: Probe::Program("zsh"),
+        packages: packages(["zsh", "zsh", "zsh", "zsh"]),
+    },
+    Need {
+        what: "fish",
+        purpose: "completes `cargo offload`",
+        probe: Probe::Program("fish"),
+        packages: packages(["fish", "fish", "fish", "fish"]),
+    },
+];
+
 /// Makes a Debian of its own.
 pub(crate) const FRESH: &[Need] = &[
     Need {

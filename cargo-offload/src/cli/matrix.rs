@@ -1,0 +1,88 @@
+//! The compilers that `report --matrix` compares.
+
+use std::str::FromStr;
+
+/// A tool, and the programs that take its part one after another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Axis {
+    pub(crate) tool: Tool,
+    /// Names in `PATH`, or paths.
+    pub(crate) programs: Vec<String>,
+}
+
+/// A tool that a build script may be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Tool {
+    Clang,
+    Ptxas,
+    Ocloc,
+    Nvcc,
+    Hipcc,
+    Icpx,
+}
+
+impl Tool {
+    const ALL: [Tool; 6] = [Tool::Clang, Tool::Ptxas, Tool::Ocloc, Tool::Nvcc, Tool::Hipcc, Tool::Icpx];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Tool::Clang => "clang",
+            Tool::Ptxas => "ptxas",
+            Tool::Ocloc => "ocloc",
+            Tool::Nvcc => "nvcc",
+            Tool::Hipcc => "hipcc",
+            Tool::Icpx => "icpx",
+        }
+    }
+
+    /// The variable that names the tool to `offload-build`.
+    pub(crate) fn variable(self) -> &'static str {
+        match self {
+            Tool::Clang => "OFFLOAD_CLANG",
+            Tool::Ptxas => "OFFLOAD_PTXAS",
+            Tool::Ocloc => "OFFLOAD_OCLOC",
+            Tool::Nvcc => "OFFLOAD_NVCC",
+            Tool::Hipcc => "OFFLOAD_HIPCC",
+            Tool::Icpx => "OFFLOAD_ICPX",
+        }
+    }
+}
+
+impl FromStr for Axis {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Axis, String> {
+        let (tool, programs) =
+            text.split_once('=').ok_or("write TOOL=PROGRAM,PROGRAM, as clang=clang-19,clang-22")?;
+        let known = Tool::ALL.into_iter().find(|known| known.name() == tool);
+        let tool = known.ok_or_else(|| format!("the tools are {}", Tool::ALL.map(Tool::name).join(", ")))?;
+        let mut axis = Axis { tool, programs: Vec::new() };
+        for program in programs.split(',') {
+            if program.is_empty() || axis.programs.iter().any(|other| other == program) {
+                return Err(format!("`{program}` is no program, or named twice"));
+            }
+            axis.programs.push(program.to_string());
+        }
+        Ok(axis)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_axis_is_a_tool_and_its_programs() {
+        let axis: Axis = "clang=clang-19,/opt/llvm/bin/clang".parse().unwrap();
+        assert_eq!((axis.tool, axis.programs.len()), (Tool::Clang, 2));
+        for (text, part) in [
+            ("clang", "write TOOL="),
+            ("gcc=a,b", "the tools are clang, ptxas"),
+            ("ptxas=", "no program"),
+            ("ptxas=a,,b", "no program"),
+            ("ptxas=a,a", "named twice"),
+        ] {
+            assert!(text.parse::<Axis>().unwrap_err().contains(part), "{text}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Every combination of the compilers that are compared, and what each is called.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::cli::{Axis, Tool};
+use crate::error::{Error, Result};
+use crate::toolchain::which;
+
+/// The compilers of one build.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Combination {
+    /// What tells it from the others, as `clang-22`.
+    pub(super) label: String,
+    pub(super) programs: Vec<(Tool, PathBuf)>,
+}
+
+/// All combinations; the last axis varies fastest.
+pub(super) fn all(axes: &[Axis]) -> Result<Vec<Combination>> {
+    let mut tools = BTreeSet::new();
+    let mut combinations = vec![Combination::default()];
+    for axis in axes {
+        if !tools.insert(axis.tool) {
+            let error = Error::usage(format!("--matrix names {} twice", axis.tool.name()));
+            return Err(error.hint("write its programs in one list, with commas between them"));
+        }
+        let paths = axis.programs.iter().map(|program| path(program)).collect::<Result<Vec<_>>>()?;
+        let named: Vec<(String, PathBuf)> = labels(axis).into_iter().zip(paths).collect();
+        let with = |before: &Combination| {
+            let next = named.iter().map(|(label, path)| before.with(axis.tool, (label, path)));
+            next.collect::<Vec<_>>()
+        };
+        combinations = combinations.iter().flat_map(with).collect();
+    }
+    Ok(combinations)
+}
+
+impl Combination {
+    fn with(&self, tool: Tool, (label, path): (&str, &Path)) -> Combination {
+        let mut new = self.clone();
+        let between = if new.label.is_empty() { "" } else { "+" };
+        new.label.push_str(&format!("{between}{label}"));
+        new.programs.push((tool, path.to_path_buf()));
+        new
+    }
+}
+
+/// Build scripts run elsewhere: they get an absolute path. A program that is not there is theirs to tell of.
+fn path(program: &str) -> Result<PathBuf> {
+    if !program.contains('/') {
+        return which(program).ok_or_else(|| {
+            Error::usage(format!("`{program}` is not in PATH")).hint("name its file, as ./clang")
+        });
+    }
+    let path = Path::new(program);
+    std::path::absolute(path).map_err(|error| Error::io("find", path, &error))
+}
+
+/// The first part of their paths in which programs differ: `/opt/cuda-12/bin/ptxas` is `cuda-12` beside that of 13.
+fn labels(axis: &Axis) -> Vec<String> {
+    let parts: Vec<Vec<&str>> = axis.programs.iter().map(|program| program.split('/').collect()).collect();
+    let longest = parts.iter().map(Vec::len).max().unwrap_or_default();
+    let column = |at: usize| parts.iter().map(move |parts| parts.get(at).copied().unwrap_or_default());
+    let all_differ = |at: &usize| column(*at).collect::<BTreeSet<_>>().len() == parts.len();
+    match (0..longest).find(all_differ).filter(|_| parts.len() > 1) {
+        Some(at) if column(at).all(|part| !part.is_empty()) => column(at).map(str::to_string).collect(),
+        _ => axis.programs.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(text: &str) -> Axis {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn labels_tell_programs_apart() {
+        for (text, expected) in [
+            ("clang=clang-19,clang-22", ["clang-19", "clang-22"]),
+            ("ptxas=/opt/cuda12/bin/ptxas,/opt/cuda13/bin/ptxas", ["cuda12", "cuda13"]),
+            ("ptxas=ptxas,/opt/cuda13/bin/ptxas", ["ptxas", "/opt/cuda13/bin/ptxas"]),
+        ] {
+            assert_eq!(labels(&axis(text)), expected);
+        }
+        assert_eq!(labels(&axis("clang=/usr/bin/clang-22")), ["/usr/bin/clang-22"]);
+    }
+
+    #[test]
+    fn several_tools_give_every_combination() {
+        let all = all(&[axis("clang=/a/clang,/b/clang"), axis("ptxas=/x/ptxas,/y/ptxas")]).unwrap();
+        let labels: Vec<&str> = all.iter().map(|combination| combination.label.as_str()).collect();
+        assert_eq!(labels, ["a+x", "a+y", "b+x", "b+y"]);
+        assert_eq!(all[1].programs, [(Tool::Clang, "/a/clang".into()), (Tool::Ptxas, "/y/ptxas".into())]);
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused() {
+        let twice = all(&[axis("clang=/a/clang"), axis("clang=/b/clang")]).unwrap_err();
+        assert!(twice.to_string().contains("names clang twice\nhint: "), "{twice}");
+        let missing = all(&[axis("clang=no-such-clang")]).unwrap_err();
+        assert!(missing.to_string().contains("is not in PATH\nhint: "), "{missing}");
+    }
+}

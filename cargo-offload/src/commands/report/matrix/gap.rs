@@ -1,0 +1,109 @@
+//! What compilers could not build, and why.
+
+use std::collections::BTreeMap;
+
+use offload_format::pack::NoticeKind;
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::output::{Output, Table};
+use crate::subject::Carried;
+
+/// Something that a build has no image of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub(super) struct Gap {
+    /// Empty for all modules.
+    module: String,
+    /// Empty for all targets.
+    target: String,
+    problem: String,
+}
+
+/// Gaps, with the builds that have them.
+#[derive(Debug, Default)]
+pub(super) struct Gaps(BTreeMap<Gap, Vec<String>>);
+
+#[derive(Debug, Serialize)]
+struct Message<'a> {
+    reason: &'static str,
+    builds: &'a [String],
+    #[serde(flatten)]
+    gap: &'a Gap,
+}
+
+impl Gap {
+    pub(super) fn of_everything(problem: String) -> Gap {
+        Gap { module: String::new(), target: String::new(), problem }
+    }
+}
+
+impl Gaps {
+    pub(super) fn add(&mut self, build: &str, gap: Gap) {
+        self.0.entry(gap).or_default().push(build.to_string());
+    }
+
+    /// A row for each; people see the first line of the reason.
+    pub(super) fn print(&self, output: &Output, of: usize) -> Result<()> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        output.space()?;
+        let mut table = Table::new(&["not built by", "module", "target", "why"]);
+        for (gap, builds) in &self.0 {
+            let builds = if builds.len() == of { "any".to_string() } else { builds.join(", ") };
+            let or_all = |text: &str| if text.is_empty() { "all".to_string() } else { text.to_string() };
+            let why = gap.problem.lines().next().unwrap_or_default().to_string();
+            table.row(vec![builds, or_all(&gap.module), or_all(&gap.target), why]);
+        }
+        let messages = self.0.iter().map(|(gap, builds)| Message { reason: "gap", builds, gap });
+        output.table(&messages.collect::<Vec<_>>(), &table)
+    }
+}
+
+/// What packs say of targets that were left out.
+pub(super) fn told(carried: &Carried<'_>) -> Result<Vec<Gap>> {
+    let mut gaps = Vec::new();
+    for (_, pack) in carried.packs.packs() {
+        for notice in pack.notices() {
+            let notice = notice?;
+            if notice.kind == NoticeKind::SkippedTarget {
+                let [module, target, problem] =
+                    [notice.module, notice.target, notice.reason].map(str::to_string);
+                gaps.push(Gap { module, target, problem });
+            }
+        }
+    }
+    Ok(gaps)
+}
+
+/// Why cargo failed: what a build script has said, or else all from the first error on.
+pub(super) fn reason(said: &str) -> String {
+    let lines: Vec<&str> = said.lines().collect();
+    let script = lines.iter().position(|line| line.trim() == "--- stderr");
+    let text: Vec<&str> = match script {
+        // Cargo indents what scripts say; what it says itself afterwards is not indented.
+        Some(at) => {
+            let said = lines.iter().skip(at.saturating_add(1));
+            said.take_while(|line| line.is_empty() || line.starts_with("  "))
+                .map(|line| line.trim())
+                .collect()
+        }
+        None => lines.iter().skip_while(|line| !line.starts_with("error")).copied().collect(),
+    };
+    let text = text.join("\n");
+    let text = text.trim();
+    text.strip_prefix("error: ").unwrap_or(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_build_script_s_own_words_are_the_reason() {
+        let said = "   Compiling app v0.1.0\nerror: failed to run custom build command for `app v0.1.0`\n\nCaused by:\n  process didn't exit successfully: `x` (exit status: 1)\n  --- stderr\n\n  error: clang was not found\n  looked for: clang\n  hint: install it\n\nwarning: build failed, waiting for other jobs to finish...\n";
+        assert_eq!(reason(said), "clang was not found\nlooked for: clang\nhint: install it");
+        assert_eq!(reason("warning: a\nerror: no such command\n"), "no such command");
+        assert_eq!(reason(""), "");
+    }
+}

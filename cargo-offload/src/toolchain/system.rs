@@ -1,0 +1,88 @@
+//! The system that tools are for, and whether those of another one run here.
+
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use std::str::FromStr;
+
+use super::run;
+
+/// A distribution with its release, and the architecture, as `debian 12 x86_64`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct System {
+    pub(super) name: String,
+    pub(super) glibc: Option<Glibc>,
+    pub(super) packages: Packages,
+}
+
+/// Who fetches packages here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Packages {
+    Apt,
+    /// No program that this project knows.
+    Nobody,
+}
+
+/// A version of the GNU C library: programs run with the one that they were linked with, and with later ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Glibc {
+    major: u32,
+    minor: u32,
+}
+
+impl System {
+    /// <https://www.freedesktop.org/software/systemd/man/latest/os-release.html>
+    pub(super) fn this() -> System {
+        let text = fs::read_to_string("/etc/os-release").unwrap_or_default();
+        let value = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='))?;
+            Some(line.trim_matches('"').to_string())
+        };
+        let words = [value("ID"), value("VERSION_ID"), Some(run::ARCH.to_string())];
+        let said = run::output("getconf", &["GNU_LIBC_VERSION"], Path::new("/")).unwrap_or_default();
+        System {
+            name: words.into_iter().flatten().collect::<Vec<_>>().join(" "),
+            glibc: said.trim().strip_prefix("glibc ").and_then(|text| text.parse().ok()),
+            packages: if run::which("apt-get").is_some() { Packages::Apt } else { Packages::Nobody },
+        }
+    }
+
+    /// The last word of a system's name.
+    pub(super) fn architecture(name: &str) -> &str {
+        name.rsplit(' ').next().unwrap_or_default()
+    }
+}
+
+impl FromStr for Glibc {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Glibc, std::num::ParseIntError> {
+        let (major, minor) = text.split_once('.').unwrap_or((text, "0"));
+        Ok(Glibc { major: major.parse()?, minor: minor.parse()? })
+    }
+}
+
+impl fmt::Display for Glibc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        let version = |text: &str| text.parse::<Glibc>().unwrap();
+        assert!(version("2.9") < version("2.36") && version("2.36") < version("3.0"));
+        assert_eq!(version("2.36").to_string(), "2.36");
+        assert!("musl".parse::<Glibc>().is_err());
+    }
+
+    #[test]
+    fn this_system_has_a_name() {
+        let this = System::this();
+        assert_eq!(System::architecture(&this.name), std::env::consts::ARCH);
+    }
+}
