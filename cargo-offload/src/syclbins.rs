@@ -86,7 +86,7 @@ fn envelope(cache: &ReadCache<&File>, offset: u64, left: u64) -> Option<u64> {
 }
 
 /// The draft of the second version is told from other OffloadBinaries by reading it.
-fn is_syclbin(bytes: &[u8]) -> bool {
+pub(crate) fn is_syclbin(bytes: &[u8]) -> bool {
     match FileKind::detect(bytes) {
         Some(FileKind::Syclbin) => true,
         Some(FileKind::OffloadBinary) => syclbin::parse(bytes, &Limits::default()).is_ok(),

@@ -171,3 +171,52 @@ fn a_damaged_image_is_told_and_the_others_are_written() {
     assert!(said.contains("error: image cubin:sm_80 of k: ") && said.contains("\n3 files, "), "{said}");
     assert_eq!(names(&dir.path().join("out")).len(), 3);
 }
+
+#[test]
+fn verify_decodes_every_image_of_other_tool_chains() {
+    for (file, images, kinds) in [
+        ("stored.fatbin", 4, "CUDA fatbin"),
+        ("zstd.fatbin", 4, "CUDA fatbin"),
+        ("lz4.fatbin", 4, "CUDA fatbin"),
+        ("group.fatbin", 4, "CUDA fatbin"),
+        ("two.ocloc", 3, "ocloc archive"),
+        ("device-gfx1100.co", 1, "AMD code object"),
+    ] {
+        let dir = dir_with(file, &data(file));
+        let printed = ok(dir.path(), &["verify", file, "--json"]);
+        let container = &objects(&printed, "container")[0];
+        assert_eq!(
+            (&container["images"], &container["kind"]),
+            (&images.into(), &kinds.into()),
+            "{container}"
+        );
+        assert!(container["kernels"].as_u64().unwrap() > 0, "{file}: {container}");
+        assert_eq!(objects(&printed, "verified").len(), images, "{file}");
+        assert_eq!(objects(&printed, "summary")[0]["images"], images, "{file}");
+    }
+}
+
+#[test]
+fn verify_compares_the_checksum_of_a_bundle() {
+    let good = compressed(["gfx1100", "gfx906:sramecc-:xnack-"]);
+    let dir = dir_with("k.hipfb", &good);
+    assert!(ok(dir.path(), &["verify", "k.hipfb"]).ends_with("2 images verified, 0 problems\n"));
+    // The hash in the header: the frame is as it was, and has a checksum that fits.
+    let mut bad = good.clone();
+    bad[16] ^= 1;
+    fs::write(dir.path().join("bad.hipfb"), &bad).unwrap();
+    let output = support::offload(dir.path(), &["verify", "bad.hipfb"]);
+    let said = support::stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("error: ") && said.ends_with("2 images verified, 2 problems\n"), "{said}");
+}
+
+#[test]
+fn verify_tells_an_image_of_another_machine() {
+    let dir = dir_with("k.hipfb", &compressed(["gfx1101", "gfx906:sramecc-:xnack-"]));
+    let output = support::offload(dir.path(), &["verify", "k.hipfb"]);
+    let said = support::stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("error: k amdgcn:gfx1101: the image is for amdgcn:gfx1100\n"), "{said}");
+    assert!(said.ends_with("2 images verified, 1 problems\n"), "{said}");
+}

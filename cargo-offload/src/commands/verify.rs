@@ -1,5 +1,7 @@
-//! `verify`: every image decodes to the bytes that were packed, and every crate with kernels is linked; a SYCLBIN is what runtimes take.
+//! `verify`: every image decodes to the bytes that were packed, and every crate with kernels is linked; images of other
+//! tool chains are whole; a SYCLBIN is what runtimes take.
 
+mod foreign;
 mod syclbin;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,10 +48,11 @@ pub(super) fn run(output: &Output, args: &cli::Verify) -> Result<ExitStatus> {
     let mut summary = Summary { reason: "summary", images: 0, problems: 0 };
     let syclbins = syclbins::find(&path)?;
     syclbins.iter().try_for_each(|file| syclbin::verify(output, file, &mut summary))?;
+    let foreign = foreign::verify(output, &path, &mut summary)?;
     let carrier = match Carrier::open(&path) {
         Ok(carrier) => carrier,
         // A file with the one needs nothing of the other.
-        Err(_) if !syclbins.is_empty() => return finish(output, &summary),
+        Err(_) if !syclbins.is_empty() || foreign > 0 => return finish(output, &summary),
         Err(error) => return Err(error),
     };
     verify_images(output, &carrier, &mut summary)?;

@@ -1,5 +1,6 @@
 //! `interop`: many generated containers, and real ones, read by other tools and here.
 
+mod commands;
 mod files;
 
 use std::process::{Command, ExitCode};
@@ -14,7 +15,8 @@ pub(crate) const HELP: &str = "interop [SETS]  generate 300 sets of device image
 
 Each set has 0 to 20 images of up to 1 MiB. What is written here is listed and extracted by LLVM and clang's bundler, of
 releases 22 and 19, and NVIDIA's cuobjdump, and the other way round; every byte must be equal. Then every image of a
-library that carries some for NVIDIA, AMD and Intel, and of Intel's own SYCL libraries, is extracted and compared.";
+library that carries some for NVIDIA, AMD and Intel, and of Intel's own SYCL libraries, is extracted and compared, and
+cargo-offload lists, reports, extracts and verifies them.";
 
 const SETS: &str = "300";
 /// What the tests read.
@@ -24,7 +26,8 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     setup::ensure(workspace, &[setup::BUILD, setup::BUNDLER, setup::OLDER_LLVM])?;
     let sets = args.first().map_or(SETS, String::as_str);
     let mut all = ExitCode::SUCCESS;
-    for check in [current_llvm, older_llvm, files::fatbins, files::wheel, files::sycl_wheel] {
+    for check in [current_llvm, older_llvm, files::fatbins, files::wheel, files::sycl_wheel, commands::check]
+    {
         // The next one says something of its own even where this one failed.
         if check(workspace, sets)? != ExitCode::SUCCESS {
             all = ExitCode::FAILURE;

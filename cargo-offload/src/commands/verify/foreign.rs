@@ -1,0 +1,119 @@
+//! Of containers of other tool chains: every image decodes, with the checks that its container has, is whole, and is
+//! for the machine that the container names.
+
+use std::path::Path;
+
+use offload_format::carrier::FileKind;
+use offload_format::contents::Image;
+use offload_format::ptx::Ptx;
+use offload_format::{Target, code_object, cubin, describe};
+use serde::Serialize;
+
+use super::{Problem, Summary, Verified};
+use crate::error::Result;
+use crate::ledger::{Origin, each};
+use crate::output::Output;
+use crate::subject::{Carried, Container, Subject};
+use crate::syclbins;
+
+#[derive(Debug, Serialize)]
+struct Message<'a> {
+    reason: &'static str,
+    name: &'a str,
+    kind: String,
+    images: u64,
+    kernels: u64,
+    problems: u64,
+}
+
+/// What is found in the images of a container.
+#[derive(Debug, Default)]
+struct Sums {
+    images: u64,
+    kernels: u64,
+    problems: u64,
+}
+
+/// Verifies what of other tool chains `path` carries, but for SYCLBIN files. Returns how many containers there are.
+pub(super) fn verify(output: &Output, path: &Path, summary: &mut Summary) -> Result<u64> {
+    let subject = Subject::open(path)?;
+    // Whoever looks for packs next says that there is nothing, and why.
+    let Ok(carried) = subject.carried() else { return Ok(0) };
+    let mut containers = 0u64;
+    for problem in &carried.broken {
+        containers += 1;
+        summary.problems += 1;
+        output.message(&Problem { reason: "skipped", package: "", problem }, &format!("error: {problem}"))?;
+    }
+    for (number, container) in carried.containers.iter().enumerate() {
+        if !syclbins::is_syclbin(container.found.bytes) {
+            containers += 1;
+            let sums = verify_container(output, &carried, (number, container))?;
+            summary.images += sums.images;
+            summary.problems += sums.problems;
+        }
+    }
+    Ok(containers)
+}
+
+fn verify_container(
+    output: &Output,
+    carried: &Carried<'_>,
+    (number, container): (usize, &Container<'_>),
+) -> Result<Sums> {
+    let mut sums = Sums::default();
+    let origins: Vec<Origin> =
+        (0..container.images.len()).map(|index| Origin::Container(number, index)).collect();
+    let mut images = container.images.iter();
+    each(carried, &origins, &mut |_, bytes| {
+        let Some(image) = images.next() else { return Ok(()) };
+        let judged = bytes.map_err(|error| error.to_string()).and_then(|bytes| judge(image, &bytes));
+        let target = image.target_text();
+        let (problem, text) = match judged {
+            Ok(kernels) => {
+                sums.kernels += kernels.unwrap_or(0);
+                let kernels =
+                    kernels.map_or("kernels unknown".to_string(), |count| format!("{count} kernels"));
+                (None, format!("ok: {} {target} {kernels}", container.name))
+            }
+            Err(problem) => (Some(problem.clone()), format!("error: {} {target}: {problem}", container.name)),
+        };
+        sums.images += 1;
+        sums.problems += u64::from(problem.is_some());
+        let message =
+            Verified { reason: "verified", package: "", module: &container.name, target: &target, problem };
+        output.message(&message, &text)
+    })?;
+    print(output, container, &sums)?;
+    Ok(sums)
+}
+
+fn print(output: &Output, container: &Container<'_>, sums: &Sums) -> Result<()> {
+    let Sums { images, kernels, problems } = *sums;
+    let (name, kind) = (container.name.as_str(), container.found.kind.map(|kind| kind.to_string()));
+    let kind = kind.unwrap_or_else(|| "device images".to_string());
+    let text = format!("{name}: {kind}: {images} images with {kernels} kernels, {problems} problems");
+    output.message(&Message { reason: "container", name, kind, images, kernels, problems }, &text)
+}
+
+/// How many kernels an image has, if its format tells them; or what is wrong with it.
+fn judge(image: &Image<'_>, bytes: &[u8]) -> std::result::Result<Option<u64>, String> {
+    let described = describe::any(bytes).map_err(|error| error.to_string())?;
+    let machine = machine(bytes).map_err(|error| error.to_string())?;
+    match (&image.target, machine) {
+        (Some(said), Some(is)) if !said.to_string().starts_with(&is) => Err(format!("the image is for {is}")),
+        _ => Ok(described.map(|description| description.kernels.len() as u64)),
+    }
+}
+
+/// The target as far as the image itself tells it: a cubin does not tell all suffixes of its architecture.
+fn machine(bytes: &[u8]) -> std::result::Result<Option<String>, offload_format::Error> {
+    let text = match FileKind::detect(bytes) {
+        Some(FileKind::Cubin) => format!("cubin:{}", cubin::info(bytes)?.arch()),
+        Some(FileKind::Ptx) => format!("nvptx:{}", Ptx::parse(bytes)?.target()),
+        Some(FileKind::AmdCodeObject) => format!("amdgcn:{}", code_object::info(bytes)?.target_id),
+        _ => return Ok(None),
+    };
+    // In the order and spelling of this project, if it knows the machine.
+    Ok(text.parse::<Target>().ok().map(|target| target.to_string()))
+}
