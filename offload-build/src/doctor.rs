@@ -4,7 +4,7 @@ mod need;
 
 use std::path::{Path, PathBuf};
 
-use offload_format::{Target, TargetSet};
+use offload_format::TargetSet;
 
 use self::need::Need;
 use crate::cache::Cache;
@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::flight::Flights;
 use crate::fs;
 use crate::jobs::Jobs;
+use crate::targets;
 use crate::tool::Runner;
 use crate::toolchain::{Finder, Known};
 
@@ -114,26 +115,12 @@ pub fn toolchain_folder(directory: &Path) -> Option<PathBuf> {
 
 /// What a target or a set of targets needs, and what makes it better.
 fn needs(text: &str) -> Result<(Vec<Need>, Vec<Need>)> {
-    if let Ok(set) = text.parse::<TargetSet>() {
-        let members: &[&str] = match set {
-            TargetSet::Portable => &["host", "spirv64", "opencl-c"],
-            TargetSet::AllIntel => &["intel:pvc"],
-            TargetSet::AllNvidia => &["nvptx:sm_75", "cubin:sm_75"],
-            TargetSet::AllAmd => &["amdgcn:gfx90a"],
-            // Which devices there are is found out by the build.
-            _ => &["host"],
-        };
-        let (mut needed, mut useful) = (Vec::new(), Vec::new());
-        for member in members {
-            let (more, rather) = needs(member)?;
-            needed.extend(more);
-            useful.extend(rather);
-        }
-        return Ok((needed, useful));
-    }
-    let target: Target =
-        text.parse().map_err(|error: offload_format::UnknownTarget| Error::new(error.to_string()))?;
-    Ok(need::of(&target))
+    let members = match text.parse::<TargetSet>() {
+        Ok(set) => targets::possible(set)?,
+        Err(_) => vec![targets::target(text)?],
+    };
+    let (needed, useful): (Vec<_>, Vec<_>) = members.iter().map(need::of).unzip();
+    Ok((needed.concat(), useful.concat()))
 }
 
 #[cfg(test)]

@@ -28,42 +28,71 @@ pub(crate) fn expand(finder: &Finder<'_>, wanted: &[Wanted]) -> Result<Vec<Wante
     Ok(all)
 }
 
+/// What `set` has where every tool and every device is there.
+pub(crate) fn possible(set: TargetSet) -> Result<Vec<Target>> {
+    Ok(match set {
+        TargetSet::Portable => return ["host", "spirv64", "opencl-c"].into_iter().map(target).collect(),
+        TargetSet::AllIntel => IntelArch::devices().map(Target::Intel).collect(),
+        TargetSet::AllNvidia => {
+            let plain: Vec<SmArch> = SmArch::known().filter(|sm| sm.suffix().is_none()).collect();
+            plain.iter().cloned().map(Target::Nvptx).chain(plain.iter().cloned().map(Target::Cubin)).collect()
+        }
+        TargetSet::AllAmd => AmdArch::known().map(Target::Amdgcn).collect(),
+        // Which devices there are is only known where they are looked for.
+        TargetSet::Native => vec![target("host")?],
+        other => return Err(Error::new(format!("this release does not know the set `{other}`"))),
+    })
+}
+
+/// The target of this name.
+pub(crate) fn target(text: &str) -> Result<Target> {
+    text.parse().map_err(|error: offload_format::UnknownTarget| Error::new(error.to_string()))
+}
+
 fn of_set(finder: &Finder<'_>, set: TargetSet) -> Result<Vec<Target>> {
+    let possible = possible(set)?;
     match set {
-        TargetSet::Portable => ["host", "spirv64", "opencl-c"].into_iter().map(target).collect(),
-        TargetSet::AllIntel => all_intel(finder),
-        TargetSet::AllNvidia => all_nvidia(finder),
-        TargetSet::AllAmd => all_amd(finder),
-        TargetSet::Native => native(finder),
-        other => Err(Error::new(format!("this release does not know the set `{other}`"))),
+        TargetSet::AllIntel => known_to_ocloc(finder, possible),
+        TargetSet::AllNvidia => known_to_ptxas(finder, possible),
+        TargetSet::AllAmd => known_to_clang(finder, possible),
+        TargetSet::Native => Ok(possible.into_iter().chain(devices(finder)?).collect()),
+        _ => Ok(possible),
     }
 }
 
-fn all_intel(finder: &Finder<'_>) -> Result<Vec<Target>> {
+fn known_to_ocloc(finder: &Finder<'_>, possible: Vec<Target>) -> Result<Vec<Target>> {
     let ocloc = finder.ocloc()?;
     let known = words(&finder.help(&ocloc.path, &["compile", "--help"])?);
-    Ok(IntelArch::devices().filter(|arch| known.contains(arch.name())).map(Target::Intel).collect())
+    let is_known = |target: &Target| matches!(target, Target::Intel(arch) if known.contains(arch.name()));
+    Ok(possible.into_iter().filter(is_known).collect())
 }
 
-fn all_nvidia(finder: &Finder<'_>) -> Result<Vec<Target>> {
+/// PTX for the oldest architecture alone: drivers compile it for every later one.
+fn known_to_ptxas(finder: &Finder<'_>, possible: Vec<Target>) -> Result<Vec<Target>> {
     let ptxas = finder.ptxas()?;
     let known = words(&finder.help(&ptxas.path, &["--help"])?);
-    let plain = SmArch::known().filter(|sm| sm.suffix().is_none() && known.contains(&sm.to_string()));
-    let plain: Vec<SmArch> = plain.collect();
-    let ptx = plain.first().cloned().map(Target::Nvptx);
-    Ok(ptx.into_iter().chain(plain.into_iter().map(Target::Cubin)).collect())
+    let (ptx, cubins): (Vec<Target>, Vec<Target>) = possible
+        .into_iter()
+        .filter(|target| match target {
+            Target::Nvptx(sm) | Target::Cubin(sm) => known.contains(&sm.to_string()),
+            _ => false,
+        })
+        .partition(|target| matches!(target, Target::Nvptx(_)));
+    Ok(ptx.into_iter().take(1).chain(cubins).collect())
 }
 
-fn all_amd(finder: &Finder<'_>) -> Result<Vec<Target>> {
+fn known_to_clang(finder: &Finder<'_>, possible: Vec<Target>) -> Result<Vec<Target>> {
     let llvm = finder.llvm()?;
     let listed = finder.help(&llvm.clang.path, &["--target=amdgcn-amd-amdhsa", "--print-supported-cpus"])?;
     let known = words(&listed);
-    Ok(AmdArch::known().filter(|arch| known.contains(arch.processor())).map(Target::Amdgcn).collect())
+    let is_known =
+        |target: &Target| matches!(target, Target::Amdgcn(arch) if known.contains(arch.processor()));
+    Ok(possible.into_iter().filter(is_known).collect())
 }
 
-/// The devices that this machine's kernel and drivers tell of, and its CPU.
-fn native(finder: &Finder<'_>) -> Result<Vec<Target>> {
-    let mut targets = vec![target("host")?];
+/// The devices that this machine's kernel and drivers tell of.
+fn devices(finder: &Finder<'_>) -> Result<Vec<Target>> {
+    let mut targets = Vec::new();
     for id in intel_device_ids(Path::new("/sys/class/drm")) {
         let arch = target(&format!("intel:{id}"))?;
         if let Target::Intel(arch) = arch {
@@ -91,10 +120,6 @@ fn by_ip_version(finder: &Finder<'_>, arch: &IntelArch) -> Result<IntelArch> {
         _ => None,
     });
     found.ok_or_else(|| Error::new(format!("ocloc does not know the device `{arch}`")).hint("write its name"))
-}
-
-fn target(text: &str) -> Result<Target> {
-    text.parse().map_err(|error: offload_format::UnknownTarget| Error::new(error.to_string()))
 }
 
 /// The words of a tool's help, without punctuation.

@@ -2,7 +2,8 @@
 
 mod disassemblers;
 mod known;
-pub(crate) mod remedy;
+mod pocl;
+mod remedy;
 mod search;
 
 use std::path::{Path, PathBuf};
@@ -11,10 +12,10 @@ use crate::cache::{Cache, KeyBuilder};
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::flight::Flights;
-use crate::fs;
 use crate::tool::{Invocation, Runner, Tool, file_stamp};
 pub(crate) use disassemblers::Disassembler;
 pub(crate) use known::Known;
+pub(crate) use pocl::Pocl;
 use search::Candidates;
 
 /// The first LLVM whose clang makes SPIR-V itself.
@@ -135,10 +136,11 @@ impl Finder<'_> {
         root.ok_or_else(|| candidates.error("the CUDA toolkit's headers", &[]).hint(remedy::cuda_sdk()))
     }
 
-    /// NVIDIA's library of mathematics as bitcode, where it is installed.
-    pub(crate) fn libdevice(&self) -> Option<PathBuf> {
-        let file = "nvvm/libdevice/libdevice.10.bc";
-        Candidates::cuda(self.env, "OFFLOAD_LIBDEVICE", &[file]).first().map(Path::to_path_buf)
+    /// NVIDIA's library of mathematics as bitcode.
+    pub(crate) fn libdevice(&self) -> Result<PathBuf> {
+        let candidates = Candidates::cuda(self.env, "OFFLOAD_LIBDEVICE", &["nvvm/libdevice/libdevice.10.bc"]);
+        let found = candidates.first().map(Path::to_path_buf);
+        found.ok_or_else(|| candidates.error("libdevice", &[]).hint(remedy::ptxas()))
     }
 
     /// LLVM's library of OpenCL C's functions as bitcode: its file until release 22, and its directory since.
@@ -162,23 +164,13 @@ impl Finder<'_> {
         said.lines().map(|line| line.trim().replace('.', "")).collect()
     }
 
-    /// The SPIR-V validator, where it is installed.
-    pub(crate) fn spirv_val(&self) -> Option<Tool> {
+    /// The SPIR-V validator.
+    pub(crate) fn spirv_val(&self) -> Result<Tool> {
         let candidates = Candidates::named(self.env, "spirv-val", "OFFLOAD_SPIRV_VAL");
-        let path = candidates.first()?;
-        self.env.note_validator(&resolved(path).ok()?);
-        self.tool(path).ok()
-    }
-
-    /// The directory of PoCL's function library.
-    pub(crate) fn pocl_dir(&self) -> Result<PathBuf> {
-        let candidates = Candidates::pocl(self.env);
-        let dir = candidates.first().map(Path::to_path_buf);
-        dir.ok_or_else(|| {
-            let error =
-                candidates.error("PoCL's OpenCL function library, which the target `host` needs,", &[]);
-            error.hint(remedy::pocl())
-        })
+        let path =
+            candidates.first().ok_or_else(|| candidates.error("spirv-val", &[]).hint(remedy::spirv_val()))?;
+        self.env.note_validator(&resolved(path)?);
+        self.tool(path)
     }
 
     fn tool(&self, path: &Path) -> Result<Tool> {
@@ -222,20 +214,6 @@ impl Finder<'_> {
 
 fn resolved(path: &Path) -> Result<PathBuf> {
     path.canonicalize().map_err(|error| Error::io("resolve", path, error))
-}
-
-/// PoCL's bitcode library for an instruction set, as `sse2` or `avx2`.
-pub(crate) fn pocl_library(dir: &Path, arch: &str, cpu: &str) -> Result<PathBuf> {
-    let prefix = format!("kernel-{arch}");
-    let named = |path: &PathBuf, cpu: &str| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        name.starts_with(&prefix) && name.to_lowercase().ends_with(&format!("-{cpu}.bc"))
-    };
-    let files = fs::list(dir)?;
-    let find = |cpu| files.iter().find(|path| named(path, cpu)).cloned();
-    find(cpu).or_else(|| find("generic")).ok_or_else(|| {
-        Error::new(format!("`{}` has no library for {arch} with {cpu}", dir.display())).hint(remedy::pocl())
-    })
 }
 
 /// The LLVM release in the first line of `clang --version`, whatever vendor prefix it has.

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::Moved;
+use crate::carrier::Carrier;
 use crate::error::Result;
-use crate::program::Program;
 use crate::publish::{Staged, stage_pack};
 use crate::rewrite::{self, Destination};
 
@@ -19,10 +19,10 @@ pub(crate) struct Published {
 
 impl Moved {
     /// Everything is written before the first file appears, and a program does not appear before what it refers to.
-    pub(crate) fn publish(self, program: &Program, destination: &Destination) -> Result<Published> {
+    pub(crate) fn publish(self, program: &Carrier, destination: &Destination) -> Result<Published> {
         let rewritten = match self.packs.is_empty() {
             true => None,
-            false => Some(rewrite::rewrite(program.file(), self.packs)?),
+            false => Some(rewrite::rewrite((program.path(), program.file()), self.packs)?),
         };
         let stage = |(path, packs): &(PathBuf, Vec<_>)| stage_pack(Path::new(path), packs);
         let files = self.files.iter().map(stage).collect::<Result<Vec<_>>>()?;

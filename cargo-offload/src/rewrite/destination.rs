@@ -55,7 +55,7 @@ impl Rewritten {
     fn read_back(&self, written: &Path, shown: &Path) -> Result<()> {
         let carrier = Carrier::open(written)?;
         let found: BTreeSet<[u8; 16]> =
-            carrier.packs().filter_map(|(_, pack)| Some(pack.id().ok()?.0)).collect();
+            carrier.packs().filter_map(|source| Some(source.pack.id().ok()?.0)).collect();
         if !carrier.skipped.is_empty() || found != self.ids {
             let text = format!("`{}` was not written: its packs could not be read back", shown.display());
             return Err(Error::check(text).hint("please report this with the program"));

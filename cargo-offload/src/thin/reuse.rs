@@ -32,7 +32,7 @@ pub(super) fn loose(stock: &Stock<'_>) -> Result<BTreeSet<Hash128>> {
     for item in stock.items() {
         let (hash, payload) = (item.image.hash, item.payload);
         if let Some(block) = item.image.block {
-            let block = item.pack.block(block)?;
+            let block = item.source.pack.block(block)?;
             let (members, held, _) =
                 blocks.entry((payload, block.hash)).or_insert_with(|| (Vec::new(), 0, block));
             members.push(hash);
@@ -64,7 +64,7 @@ fn chain(stock: &Stock<'_>, item: &Item<'_>) -> Result<(Hash128, Chain)> {
     let mut next = item.image.parent;
     for _ in 0..MOST_ANCESTORS {
         let Some(index) = next else { return Ok((oldest, chain)) };
-        let parent = item.pack.image(index)?;
+        let parent = item.source.pack.image(index)?;
         // What lies in a block is nobody's parent.
         if parent.block.is_some() || !stock.lends(parent.hash, item.payload) {
             chain = Chain::Broken;
@@ -80,7 +80,7 @@ impl Taken {
         let image = &item.image;
         let info = FrameInfo::new(image.codec, image.stored_size, (image.raw_size, image.hash));
         if let Some(index) = image.block {
-            return Ok(in_block(&item.pack.block(index)?, (info, image)));
+            return Ok(in_block(&item.source.pack.block(index)?, (info, image)));
         }
         let info = info.related(image.filter, parent(item)?.map(|parent| parent.hash));
         let (offset, size) = (image.offset, image.stored_size);
@@ -104,7 +104,7 @@ impl Taken {
 }
 
 fn parent<'a>(item: &Item<'a>) -> Result<Option<Image<'a>>> {
-    Ok(item.image.parent.map(|parent| item.pack.image(parent)).transpose()?)
+    Ok(item.image.parent.map(|parent| item.source.pack.image(parent)).transpose()?)
 }
 
 fn in_block(block: &Block, (info, image): (FrameInfo, &Image<'_>)) -> Taken {

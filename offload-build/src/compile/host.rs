@@ -18,7 +18,7 @@ use crate::env::BinaryFormat;
 use crate::error::{Error, Result};
 use crate::ir;
 use crate::source::Language;
-use crate::toolchain::pocl_library;
+use crate::toolchain::{Finder, Pocl};
 
 const SHIM: &str = include_str!("host_shim.c");
 const PRINTF: &str = include_str!("host_printf.c");
@@ -28,8 +28,7 @@ const PRINTF: &str = include_str!("host_printf.c");
 struct Cpu {
     triple: String,
     march: &'static str,
-    library: PathBuf,
-    headers: PathBuf,
+    pocl: Pocl,
 }
 
 pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) -> Result<Compiled> {
@@ -67,7 +66,21 @@ fn cpu(session: &Session<'_>, level: HostLevel) -> Result<Cpu> {
         return Err(Error::new(format!("the target `host` is not available for {} yet", session.env.target))
             .hint("remove it from the targets, or mark it optional = true"));
     }
-    let (march, library) = match (cfg.arch.as_str(), level) {
+    let arch = cfg.arch.as_str();
+    let (march, _) = instructions(arch, level)?;
+    Ok(Cpu { triple: format!("--target={arch}-pc-linux-gnu"), march, pocl: pocl(session.finder, level)? })
+}
+
+/// PoCL's library for `level` of the CPUs that programs are built for.
+pub(crate) fn pocl(finder: &Finder<'_>, level: HostLevel) -> Result<Pocl> {
+    let arch = finder.env.cfg.arch.as_str();
+    let (_, library) = instructions(arch, level)?;
+    finder.pocl(arch, library)
+}
+
+/// The level as clang and as PoCL call it.
+fn instructions(arch: &str, level: HostLevel) -> Result<(&'static str, &'static str)> {
+    Ok(match (arch, level) {
         ("x86_64", HostLevel::Baseline) => ("-march=x86-64", "sse2"),
         ("x86_64", HostLevel::X86V2) => ("-march=x86-64-v2", "sse41"),
         ("x86_64", HostLevel::X86V3) => ("-march=x86-64-v3", "avx2"),
@@ -77,13 +90,6 @@ fn cpu(session: &Session<'_>, level: HostLevel) -> Result<Cpu> {
             let error = Error::new(format!("there is no `host` level {level} for {arch}"));
             return Err(error.hint("write `host`"));
         }
-    };
-    let dir = session.finder.pocl_dir()?;
-    Ok(Cpu {
-        triple: format!("--target={}-pc-linux-gnu", cfg.arch),
-        march,
-        library: pocl_library(&dir, &cfg.arch, library)?,
-        headers: dir.join("include/_builtin_renames.h"),
     })
 }
 
@@ -128,7 +134,7 @@ fn codegen(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> {
         tool: &session.llvm()?.clang,
         args: codegen_args(session, cpu),
         inputs: vec![(module, ".ll")],
-        files: vec![cpu.library.clone()],
+        files: vec![cpu.pocl.library.clone()],
     };
     session.step(&step, check::elf)
 }
@@ -148,7 +154,7 @@ fn kernel_args(session: &Session<'_>, cpu: &Cpu) -> Result<Vec<Arg>> {
     let include = |path: PathBuf| texts(["-include".into(), path.into_os_string()]);
     let headers = session.llvm()?.resource_dir.join("include");
     Ok(texts([cpu.triple.as_str(), cpu.march, "-fPIC", "-fvisibility=hidden", "-cl-no-stdinc"])
-        .chain(include(cpu.headers.clone()))
+        .chain(include(cpu.pocl.renames.clone()))
         .chain(include(headers.join("opencl-c-base.h")))
         .chain(include(headers.join("opencl-c.h")))
         .chain(debug_args(session))
@@ -174,7 +180,8 @@ fn shim_args(cpu: &Cpu) -> Vec<Arg> {
 
 fn codegen_args(session: &Session<'_>, cpu: &Cpu) -> Vec<Arg> {
     let level = if inspectable(session) { "-O0" } else { "-O2" };
-    let library = ["-Xclang".into(), "-mlink-builtin-bitcode".into(), "-Xclang".into(), cpu.library.clone()];
+    let library =
+        ["-Xclang".into(), "-mlink-builtin-bitcode".into(), "-Xclang".into(), cpu.pocl.library.clone()];
     texts([
         cpu.triple.as_str(),
         cpu.march,

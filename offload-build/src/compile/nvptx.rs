@@ -46,7 +46,7 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
     let version = version(sm)?;
     let opencl = session.sources.files.iter().any(|file| file.language.has_opencl_functions());
     let libclc = opencl.then(|| session.finder.libclc(session.llvm()?, LIBCLC)).transpose()?;
-    let libdevice = session.finder.libdevice();
+    let libdevice = session.finder.libdevice().ok();
     let attributes = kernels.iter().map(|kernel| (kernel.name.clone(), attributes(session, kernel)));
     Ok(Backend {
         name: "nvptx",

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use offload_format::Target;
+use offload_format::{HostLevel, Target};
 
 use super::{Examined, Found, Missing};
-use crate::compile::{LIBCLC_AMD, LIBCLC_NVIDIA};
-use crate::error::{Error, Result};
+use crate::compile::{LIBCLC_AMD, LIBCLC_NVIDIA, pocl};
+use crate::error::Result;
 use crate::tool::Tool;
-use crate::toolchain::{Finder, remedy};
+use crate::toolchain::Finder;
 
 /// A tool or a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,17 +97,11 @@ impl Need {
                 finder.llvm().and_then(|llvm| finder.libclc(&llvm, LIBCLC_NVIDIA)).map(file)
             }
             Need::LibclcAmd => finder.llvm().and_then(|llvm| finder.libclc(&llvm, LIBCLC_AMD)).map(file),
-            Need::Libdevice => {
-                let looked_for = "libdevice was not found\nlooked for: nvvm/libdevice beside ptxas";
-                finder.libdevice().map(file).ok_or_else(|| Error::new(looked_for).hint(remedy::ptxas()))
-            }
+            Need::Libdevice => finder.libdevice().map(file),
             Need::Ptxas => finder.ptxas().map(found),
             Need::Ocloc => finder.ocloc().map(found),
-            Need::Pocl => finder.pocl_dir().map(file),
-            Need::SpirvVal => {
-                let looked_for = "spirv-val was not found\nlooked for: spirv-val in PATH, /usr/bin";
-                finder.spirv_val().map(found).ok_or_else(|| Error::new(looked_for).hint(remedy::spirv_val()))
-            }
+            Need::Pocl => pocl(finder, HostLevel::Baseline).map(|pocl| file(pocl.library)),
+            Need::SpirvVal => finder.spirv_val().map(found),
             Need::Nvcc => finder.nvcc().map(found),
             Need::Hipcc => finder.hipcc().map(found),
             Need::Icpx => finder.icpx().map(found),

@@ -37,11 +37,11 @@ pub(super) fn pocl() -> String {
     without_root(["apt install pocl-opencl-icd", "dnf install pocl", "pacman -S pocl", "brew install pocl"])
 }
 
-pub(crate) fn ptxas() -> String {
+pub(super) fn ptxas() -> String {
     "pip install --target DIR nvidia-cuda-nvcc-cu12 and set CUDA_PATH to DIR/nvidia/cuda_nvcc, or set CUDA_PATH to an installed CUDA toolkit; or embed PTX alone (`nvptx:` targets), which the driver compiles".to_string()
 }
 
-pub(crate) fn spirv_val() -> String {
+pub(super) fn spirv_val() -> String {
     without_root([
         "apt install spirv-tools",
         "dnf install spirv-tools",
