@@ -1,8 +1,8 @@
 //! The images of a program by crate, whether they lie in it or in files beside it; or those of a file of packs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use offload_format::pack::Image;
+use offload_format::pack::{Image, Pack};
 
 use crate::carrier::elf::Place;
 use crate::carrier::{Carrier, Source};
@@ -56,6 +56,20 @@ impl Opened {
     pub(crate) fn size(&self) -> Result<u64> {
         let mut files = std::iter::once(self.program()).chain(self.packs.beside());
         files.try_fold(0u64, |sum, file| Ok(sum.saturating_add(file.size()?)))
+    }
+
+    /// The files beside the program that have nothing but its images. One in the compile cache is not beside it.
+    pub(crate) fn own_files(&self) -> Vec<PathBuf> {
+        let program = self.program();
+        let named = |pack: &Pack<'_>| {
+            let mut all = program.packs().flat_map(|source| source.pack.elsewhere().flatten());
+            pack.id().is_ok_and(|id| all.any(|there| there.id() == id))
+        };
+        let is_beside = |file: &&Carrier| file.path().parent() == program.path().parent();
+        let is_own =
+            |file: &&Carrier| file.skipped.is_empty() && file.packs().all(|source| named(&source.pack));
+        let own = self.packs.beside().filter(is_beside).filter(is_own);
+        own.map(|file| file.path().to_path_buf()).collect()
     }
 
     /// The crates, in the order in which their packs lie in the file.

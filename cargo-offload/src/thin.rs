@@ -58,7 +58,7 @@ pub(crate) enum Storage {
 /// Makes packs that share one payload; a single one has its own.
 ///
 /// This is the one place where sets of images become other packs. The frame of an image whose ancestors stay is taken as
-/// it is, and so is a block of which half stays; the rest is planned anew, with all relatives that are left.
+/// it is, and so is a block of which nine tenths stay; the rest is planned anew, with all relatives that are left.
 pub(crate) fn rebuild(parts: &[Part<'_>], storage: Storage) -> Result<Vec<NewBytes>> {
     if let Some(same) = same::copy(parts, storage)? {
         return Ok(same);

@@ -57,8 +57,8 @@ pub(super) fn run(output: &Output, args: &cli::Prune) -> Result<ExitStatus> {
     let dropped = thin_out(&mut crates, &choice)?;
     let kept = crates.iter().flat_map(|one| &one.piles).map(|pile| pile.images.len() as u64).sum();
     let wish = Wish { form: Form::Kept, sharing: Sharing::Kept, storage: Storage::Kept };
-    let published = moved(crates, &Names::new(&args.path, &destination), wish)?
-        .publish(opened.program(), &destination)?;
+    let published =
+        moved(crates, &Names::new(&args.path, &destination), wish)?.publish(&opened, &destination)?;
     let files = published.files.iter().map(|(_, size)| size).sum::<u64>();
     let summary = Summary {
         reason: "pruned",
@@ -68,6 +68,7 @@ pub(super) fn run(output: &Output, args: &cli::Prune) -> Result<ExitStatus> {
         size_before: opened.size()?,
         size_after: published.program.saturating_add(files),
     };
+    published.tell_removed(output)?;
     tell(output, &dropped, &summary)
 }
 

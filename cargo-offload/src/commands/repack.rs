@@ -37,11 +37,12 @@ pub(super) fn run(output: &Output, args: &cli::Repack) -> Result<ExitStatus> {
     let crates = opened.crates()?;
     refuse_idle(&opened, &crates, wish)?;
     let moved = moved(crates, &Names::new(&args.path, &destination), wish)?;
-    let published = moved.publish(opened.program(), &destination)?;
-    for (path, size) in published.files {
+    let published = moved.publish(&opened, &destination)?;
+    for (path, size) in &published.files {
         let text = format!("`{}` has {size} bytes", path.display());
-        output.message(&Written { reason: "written", path: &path, size }, &text)?;
+        output.message(&Written { reason: "written", path, size: *size }, &text)?;
     }
+    published.tell_removed(output)?;
     let (path, size_before, size_after) = (destination.path(), opened.program().size()?, published.program);
     let text = format!("`{}` has {size_after} of {size_before} bytes", path.display());
     output.message(&Summary { reason: "repacked", path, size_before, size_after }, &text)?;

@@ -34,6 +34,11 @@ impl Destination {
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
+
+    /// Whether the changed file takes the place of the old one.
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.path == self.like
+    }
 }
 
 impl Rewritten {

@@ -25,7 +25,7 @@ pub(super) struct Taken {
 }
 
 /// The images that have to be stored anew: whole families of which somebody's parent is gone, because another parent may
-/// be better for all, and the images of blocks of which less than half stays.
+/// be better for all, and the images of blocks of which more than a tenth goes: what stays in a block stays in the file.
 pub(super) fn loose(stock: &Stock<'_>) -> Result<BTreeSet<Hash128>> {
     let mut families: BTreeMap<(usize, Hash128), (Vec<Hash128>, Chain)> = BTreeMap::new();
     let mut blocks: BTreeMap<(usize, Hash128), (Vec<Hash128>, u64, Block)> = BTreeMap::new();
@@ -46,7 +46,9 @@ pub(super) fn loose(stock: &Stock<'_>) -> Result<BTreeSet<Hash128>> {
         }
     }
     let families = families.into_values().filter(|(_, chain)| *chain == Chain::Broken).map(|(all, _)| all);
-    let goes = |(_, held, block): &(_, u64, Block)| block.parent.is_some() || *held < block.raw_size / 2;
+    let goes = |(_, held, block): &(_, u64, Block)| {
+        block.parent.is_some() || *held < block.raw_size - block.raw_size / 10
+    };
     let blocks = blocks.into_values().filter(goes).map(|(all, ..)| all);
     Ok(families.chain(blocks).flatten().collect())
 }
