@@ -11,10 +11,11 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use offload_format::codec::decode_with;
 use offload_format::pack::layout::HEADER_SIZE;
-use offload_format::pack::{Image, Pack, Pages};
+use offload_format::pack::{Image, Pack, Pages, Place};
 
 use crate::error::{Error, Result};
 
@@ -22,6 +23,7 @@ use crate::error::{Error, Result};
 #[derive(Debug)]
 pub(crate) struct Carrier {
     path: PathBuf,
+    file: Arc<File>,
     packs: Vec<FoundPack>,
     /// What could not be read, and why.
     pub(crate) skipped: Vec<String>,
@@ -33,6 +35,36 @@ pub(crate) struct FoundPack {
     offset: u64,
     index: Vec<u8>,
     pages: Pages,
+}
+
+/// A pack and the file that it is in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source<'a> {
+    pub(crate) carrier: &'a Carrier,
+    pub(crate) found: &'a FoundPack,
+    pub(crate) pack: Pack<'a>,
+}
+
+impl Source<'_> {
+    /// Where the payload starts in the file.
+    pub(crate) fn payload(&self) -> u64 {
+        self.found.offset.saturating_add(self.pack.payload_offset())
+    }
+
+    /// Whether both packs' images lie in the same payload.
+    pub(crate) fn shares_with(&self, other: &Source<'_>) -> bool {
+        std::ptr::eq(self.carrier, other.carrier) && self.payload() == other.payload()
+    }
+
+    /// As [`Carrier::stored`].
+    pub(crate) fn stored(&self, image: &Image<'_>) -> Result<Vec<u8>> {
+        self.carrier.stored(self.found, &self.pack, image)
+    }
+
+    /// As [`Carrier::decode`].
+    pub(crate) fn decode(&self, image: &Image<'_>) -> Result<Vec<u8>> {
+        self.carrier.decode(self.found, &self.pack, image)
+    }
 }
 
 impl FoundPack {
@@ -57,8 +89,8 @@ impl Carrier {
             offsets if !offsets.is_empty() => offsets,
             _ => scan::pack_offsets(&mut file).map_err(|error| Error::io("read", path, &error))?,
         };
-        let carrier = Carrier::read(path, &mut file, offsets);
-        if carrier.packs.is_empty() && carrier.skipped.is_empty() {
+        let carrier = Carrier::read(path, file, offsets);
+        if carrier.is_empty() {
             return Err(Error::check(format!("`{}` carries no device images", path.display())).hint(
                 "a crate brings its kernels along only if the program mentions it: `use the_crate as _;`",
             ));
@@ -66,39 +98,62 @@ impl Carrier {
         Ok(carrier)
     }
 
+    /// Whether there is no pack, not even one that cannot be read.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.packs.is_empty() && self.skipped.is_empty()
+    }
+
     /// The packs that descriptors in `path` lead to; none is no error, and nothing else is searched for.
     ///
     /// # Errors
     /// The file cannot be read.
     pub(crate) fn linked(path: &Path) -> Result<Carrier> {
-        let mut file = File::open(path).map_err(|error| Error::io("open", path, &error))?;
+        let file = File::open(path).map_err(|error| Error::io("open", path, &error))?;
         let offsets = elf::pack_offsets(&file);
-        Ok(Carrier::read(path, &mut file, offsets))
+        Ok(Carrier::read(path, file, offsets))
     }
 
-    fn read(path: &Path, file: &mut File, offsets: BTreeSet<u64>) -> Carrier {
-        let mut carrier = Carrier { path: path.to_path_buf(), packs: Vec::new(), skipped: Vec::new() };
+    fn read(path: &Path, mut file: File, offsets: BTreeSet<u64>) -> Carrier {
+        let (mut packs, mut skipped) = (Vec::new(), Vec::new());
         for offset in offsets {
-            match read_index(file, offset) {
-                Ok(found) => carrier.packs.push(found),
-                Err(reason) => carrier.skipped.push(format!("pack at offset {offset:#x}: {reason}")),
+            match read_index(&mut file, offset) {
+                Ok(found) => packs.push(found),
+                Err(reason) => skipped.push(format!("pack at offset {offset:#x}: {reason}")),
             }
         }
-        carrier
+        Carrier { path: path.to_path_buf(), file: Arc::new(file), packs, skipped }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The open file, to be copied from.
+    pub(crate) fn file(&self) -> &Arc<File> {
+        &self.file
+    }
+
+    /// The size of the file in bytes.
+    pub(crate) fn size(&self) -> Result<u64> {
+        Ok(self.file.metadata().map_err(|error| Error::io("inspect", &self.path, &error))?.len())
+    }
+
+    /// Whether the file consists of packs.
+    pub(crate) fn is_packs(&self) -> bool {
+        self.packs.iter().any(|found| found.offset == 0)
     }
 
     /// Every pack that could be read.
-    pub(crate) fn packs(&self) -> impl Iterator<Item = (&FoundPack, Pack<'_>)> {
+    pub(crate) fn packs(&self) -> impl Iterator<Item = Source<'_>> {
         // `read_index` has parsed them all.
-        self.packs.iter().filter_map(|found| Some((found, found.pack().ok()?)))
+        let source = |found| Some(Source { carrier: self, found, pack: FoundPack::pack(found).ok()? });
+        self.packs.iter().filter_map(source)
     }
 
     /// The frame that `image` is stored in, alone or with others of its block, as it is in the file.
     pub(crate) fn stored(&self, found: &FoundPack, pack: &Pack<'_>, image: &Image<'_>) -> Result<Vec<u8>> {
-        let broken = |error: offload_format::Error| Error::check(error.to_string());
-        let block = image.block.map(|block| pack.block(block)).transpose().map_err(broken)?;
-        let (offset, size) =
-            block.map_or((image.offset, image.stored_size), |block| (block.offset, block.stored_size));
+        let place = pack.place(image).map_err(|error| Error::check(error.to_string()));
+        let Place { offset, size } = place?;
         let start = found.offset.saturating_add(pack.payload_offset()).saturating_add(offset);
         let mut file = File::open(&self.path).map_err(|error| Error::io("open", &self.path, &error))?;
         read_at(&mut file, start, size).map_err(|error| Error::io("read", &self.path, &error))

@@ -9,7 +9,7 @@ use crate::exit::ExitStatus;
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 /// An error for people: what was asked, what is wrong, and on a line `hint:` what to do.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Error {
     message: String,
     hint: Option<String>,
@@ -48,6 +48,11 @@ impl Error {
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Error {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// What is wrong, without the hint.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
     }
 
     pub(crate) fn status(&self) -> ExitStatus {

@@ -16,7 +16,7 @@ pub(crate) fn packages_with_kernels(
 ) -> Result<BTreeSet<String>> {
     let metadata = metadata(project, Depth::Dependencies)?;
     let root = root_package(&metadata, root)?;
-    let reached = reachable(&metadata, root);
+    let reached = reachable(&metadata, &root.id);
     let with_kernels =
         metadata.packages.iter().filter(|package| reached.contains(&package.id) && has_kernels(package));
     Ok(with_kernels.map(|package| package.name.to_string()).collect())
@@ -53,27 +53,36 @@ pub(crate) enum RootPackage<'a> {
     Named(&'a str),
     /// The one with a target of the file's name.
     OfFile(&'a Path),
+    /// The one that cargo would build here.
+    Here,
 }
 
-fn root_package<'a>(metadata: &'a Metadata, root: RootPackage<'_>) -> Result<&'a PackageId> {
+/// The package that `root` says, or else the one that cargo would build here.
+///
+/// # Errors
+/// There is none, or it is not the only one.
+pub(crate) fn root_package<'a>(metadata: &'a Metadata, root: RootPackage<'_>) -> Result<&'a Package> {
     let members = metadata.packages.iter().filter(|package| metadata.workspace_members.contains(&package.id));
     let found = match root {
         RootPackage::Named(name) => members.clone().find(|package| package.name.as_str() == name),
         RootPackage::OfFile(path) => {
             let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
             let names = [stem, stem.strip_prefix("lib").unwrap_or(stem)];
-            members
-                .clone()
-                .find(|package| package.targets.iter().any(|target| names.contains(&target.name.as_str())))
+            let builds = |package: &&Package| {
+                package.targets.iter().any(|target| names.contains(&target.name.as_str()))
+            };
+            members.clone().find(builds).or_else(|| metadata.root_package())
         }
+        RootPackage::Here => metadata.root_package(),
     };
-    found.or_else(|| metadata.root_package()).map(|package| &package.id).ok_or_else(|| {
+    found.ok_or_else(|| {
         let names: Vec<_> = members.map(|package| package.name.to_string()).collect();
         let what = match root {
             RootPackage::Named(name) => format!("the workspace has no package `{name}`"),
             RootPackage::OfFile(path) => format!("no package of the workspace builds `{}`", path.display()),
+            RootPackage::Here => "the workspace has several packages".to_string(),
         };
-        Error::usage(what).hint(format!("name it with --package; there are {}", names.join(", ")))
+        Error::usage(what).hint(format!("name one with --package; there are {}", names.join(", ")))
     })
 }
 

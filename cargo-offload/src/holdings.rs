@@ -1,24 +1,20 @@
 //! The images of a program by crate, whether they lie in it or in files beside it; or those of a file of packs.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use offload_format::pack::{Elsewhere, Image, Pack};
+use offload_format::pack::{Image, Pack};
 
-use crate::beside;
-use crate::carrier::FoundPack;
 use crate::carrier::elf::Place;
-use crate::error::{Error, Result};
-use crate::output::escaped;
-use crate::program::{self, Program};
-use crate::thin::{About, Source};
+use crate::carrier::{Carrier, Source};
+use crate::error::Result;
+use crate::packs::{Named, Packs};
+use crate::program;
+use crate::thin::About;
 
-/// A program and the files beside it that its packs name.
+/// A program and the files beside it that its packs name, all of which can be read.
 #[derive(Debug)]
 pub(crate) struct Opened {
-    pub(crate) program: Program,
-    /// By name.
-    beside: BTreeMap<String, Program>,
+    packs: Packs,
 }
 
 /// What the build of one crate has made.
@@ -45,70 +41,59 @@ pub(crate) struct Pile<'a> {
 impl Opened {
     /// Opens `path` and what it names.
     pub(crate) fn open(path: &Path) -> Result<Opened> {
-        let program = Program::open(path)?;
-        let mut beside = BTreeMap::new();
-        for (_, pack) in program.packs() {
-            for there in elsewhere(&pack)? {
-                if !beside.contains_key(there.file()) {
-                    let file = Program::open(&beside::file(path, &pack, &there)).map_err(|error| {
-                        error.hint(format!("images of `{}` are in it: put it there", path.display()))
-                    })?;
-                    beside.insert(there.file().to_string(), file);
-                }
-            }
-        }
-        Ok(Opened { program, beside })
+        let packs = Packs::open(path)?;
+        program::check_whole(packs.here())?;
+        packs.beside().try_for_each(program::check_whole)?;
+        Ok(Opened { packs })
     }
 
-    /// The files beside the program, by name.
-    pub(crate) fn files(&self) -> impl Iterator<Item = (&str, &Program)> {
-        self.beside.iter().map(|(name, file)| (name.as_str(), file))
+    /// The program, or the file of packs.
+    pub(crate) fn program(&self) -> &Carrier {
+        self.packs.here()
+    }
+
+    /// The size of the program and of the files beside it.
+    pub(crate) fn size(&self) -> Result<u64> {
+        let mut files = std::iter::once(self.program()).chain(self.packs.beside());
+        files.try_fold(0u64, |sum, file| Ok(sum.saturating_add(file.size()?)))
+    }
+
+    /// The files beside the program that have nothing but its images. One in the compile cache is not beside it.
+    pub(crate) fn own_files(&self) -> Vec<PathBuf> {
+        let program = self.program();
+        let named = |pack: &Pack<'_>| {
+            let mut all = program.packs().flat_map(|source| source.pack.elsewhere().flatten());
+            pack.id().is_ok_and(|id| all.any(|there| there.id() == id))
+        };
+        let is_beside = |file: &&Carrier| file.path().parent() == program.path().parent();
+        let is_own =
+            |file: &&Carrier| file.skipped.is_empty() && file.packs().all(|source| named(&source.pack));
+        let own = self.packs.beside().filter(is_beside).filter(is_own);
+        own.map(|file| file.path().to_path_buf()).collect()
     }
 
     /// The crates, in the order in which their packs lie in the file.
     pub(crate) fn crates(&self) -> Result<Vec<Crate<'_>>> {
-        let crates: Result<Vec<Crate<'_>>> = if self.program.is_packs() {
-            self.program.packs().map(|found| self.of_pack(found, None)).collect()
+        let crates: Result<Vec<Crate<'_>>> = if self.program().is_packs() {
+            self.program().packs().map(|source| self.of_pack(source, None)).collect()
         } else {
-            let places = self.program.places()?.into_iter();
-            places.map(|(found, pack, place)| self.of_pack((found, pack), Some(place))).collect()
+            let places = program::places(self.program())?.into_iter();
+            places.map(|(source, place)| self.of_pack(source, Some(place))).collect()
         };
         let mut crates = crates?;
         crates.sort_by_key(|one| one.source.found.offset());
         Ok(crates)
     }
 
-    fn of_pack<'a>(
-        &'a self,
-        (found, pack): (&'a FoundPack, Pack<'a>),
-        place: Option<Place>,
-    ) -> Result<Crate<'a>> {
-        let source = self.program.source(found, pack);
+    fn of_pack<'a>(&'a self, source: Source<'a>, place: Option<Place>) -> Result<Crate<'a>> {
         let mut piles = Vec::new();
-        if pack.image_count() > 0 {
-            piles.push(Pile { file: None, source, images: program::images(&pack)? });
+        if source.pack.image_count() > 0 {
+            piles.push(Pile { file: None, source, images: program::images(&source.pack)? });
         }
-        for there in elsewhere(&pack)? {
-            piles.push(self.pile(&there)?);
+        for named in self.packs.named(&source.pack) {
+            let Named { file, source } = named?;
+            piles.push(Pile { file: Some(file), source, images: program::images(&source.pack)? });
         }
-        Ok(Crate { place, source, about: About::of(&pack)?, piles })
+        Ok(Crate { place, source, about: About::of(&source.pack)?, piles })
     }
-
-    fn pile(&self, there: &Elsewhere) -> Result<Pile<'_>> {
-        let of_name = self.beside.get_key_value(there.file());
-        let found = of_name.and_then(|(name, file)| {
-            let mut packs = file.packs();
-            let (found, pack) = packs.find(|(_, pack)| pack.id().is_ok_and(|id| id == there.id()))?;
-            Some((name, file.source(found, pack)))
-        });
-        let (name, source) = found.ok_or_else(|| {
-            let text = format!("`{}` is of another build of the program", escaped(there.file()));
-            Error::check(text).hint("put the file beside the program that was written with it")
-        })?;
-        Ok(Pile { file: Some(name), source, images: program::images(&source.pack)? })
-    }
-}
-
-fn elsewhere(pack: &Pack<'_>) -> Result<Vec<Elsewhere>> {
-    Ok(pack.elsewhere().collect::<std::result::Result<_, _>>()?)
 }

@@ -12,6 +12,7 @@ use offload_format::pack::{Image, Pack};
 use serde::Serialize;
 
 pub(crate) use self::kernel::{KernelRecord, or_dash};
+use crate::carrier::Source;
 use crate::cli;
 use crate::error::{Error, Result};
 use crate::subject::{Carried, Container, broken};
@@ -141,7 +142,7 @@ const SHOWN: usize = 12;
 /// All images: those of packs by package and module, then those of containers in the order of the file.
 fn records(carried: &Carried<'_>) -> Result<Vec<ImageRecord>> {
     let mut records = Vec::new();
-    for (number, (_, pack)) in carried.packs.packs().enumerate() {
+    for (number, Source { pack, .. }) in carried.packs.packs().enumerate() {
         for (index, image) in (0..).zip(pack.images()) {
             records.push(of_pack(&pack, &image.map_err(broken)?, Origin::Pack(number, index))?);
         }
@@ -251,9 +252,9 @@ pub(crate) fn each(carried: &Carried<'_>, origins: &[Origin], visit: &mut Visit<
     for origin in origins {
         match *origin {
             Origin::Pack(number, index) => {
-                let Some((found, pack)) = packs.get(number) else { continue };
-                let image = pack.image(index).map_err(broken)?;
-                visit(*origin, carried.packs.decode(found, pack, &image).map(Cow::Owned))?;
+                let Some(source) = packs.get(number) else { continue };
+                let image = source.pack.image(index).map_err(broken)?;
+                visit(*origin, source.decode(&image).map(Cow::Owned))?;
             }
             Origin::Container(number, index) => {
                 let Some(container) = carried.containers.get(number) else { continue };

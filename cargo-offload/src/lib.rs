@@ -24,6 +24,7 @@ mod ledger;
 mod mapping;
 mod moves;
 mod output;
+mod packs;
 mod pieces;
 mod program;
 mod progress;

@@ -13,10 +13,11 @@ use offload_format::section::DESCRIPTOR_ELSEWHERE;
 
 use self::form::Home;
 pub(crate) use self::form::{Form, Names};
+use crate::carrier::Source;
 use crate::error::Result;
 use crate::holdings::Crate;
 use crate::rewrite::NewPack;
-use crate::thin::{self, About, NewBytes, Part, Source, Storage};
+use crate::thin::{self, About, NewBytes, Part, Storage};
 
 /// What a program is to become.
 #[derive(Clone, Copy, Debug)]

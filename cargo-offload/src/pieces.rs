@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A run of bytes.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ pub(crate) enum Piece {
     /// So many zeros.
     Zeros(u64),
     /// A part of a file.
-    Copy { from: Rc<File>, offset: u64, size: u64 },
+    Copy { from: Arc<File>, offset: u64, size: u64 },
 }
 
 impl Piece {

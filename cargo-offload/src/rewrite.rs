@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use object::pod::{bytes_of, bytes_of_slice};
 use object::{LittleEndian as LE, elf};
@@ -49,7 +49,7 @@ pub(crate) struct Rewritten {
 ///
 /// # Errors
 /// The file's layout does not allow it.
-pub(crate) fn rewrite((path, file): (&Path, &Rc<File>), packs: Vec<NewPack>) -> Result<Rewritten> {
+pub(crate) fn rewrite((path, file): (&Path, &Arc<File>), packs: Vec<NewPack>) -> Result<Rewritten> {
     let headers = Headers::read(path, file)?;
     let old = old_room(path, &packs)?;
     let too_large = || refused(path, "it would become too large");

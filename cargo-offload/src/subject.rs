@@ -8,7 +8,9 @@ use offload_format::contents::{self, Image};
 
 use crate::carrier::Carrier;
 use crate::error::{Error, Result};
+use crate::exit::ExitStatus;
 use crate::mapping::Mapped;
+use crate::syclbins::Syclbin;
 
 /// A file that may carry images of any kind.
 #[derive(Debug)]
@@ -31,6 +33,8 @@ pub(crate) struct Container<'a> {
 pub(crate) struct Carried<'a> {
     pub(crate) packs: Carrier,
     pub(crate) containers: Vec<Container<'a>>,
+    /// Those of the containers that are SYCLBINs, also what cannot be read.
+    pub(crate) syclbins: Vec<Syclbin<'a>>,
     /// Containers that cannot be read, and why.
     pub(crate) broken: Vec<String>,
 }
@@ -64,6 +68,7 @@ impl Subject {
         let mut carried = Carried {
             packs: if foreign.is_empty() { Carrier::open(&self.path) } else { Carrier::linked(&self.path) }?,
             containers: Vec::new(),
+            syclbins: foreign.iter().filter_map(|found| Syclbin::of(found, &self.path)).collect(),
             broken: Vec::new(),
         };
         for (number, found) in foreign.into_iter().enumerate() {
@@ -84,7 +89,7 @@ impl Subject {
     fn name(&self, number: usize, found: &Found<'_>, images: &[Image<'_>]) -> String {
         let stem = self.path.file_stem().and_then(|stem| stem.to_str());
         match (found.place, stem) {
-            (Place::Whole, Some(stem)) if found.member.is_none() => stem.to_string(),
+            (Place::Whole, Some(stem)) if found.bytes.len() == self.file.len() => stem.to_string(),
             _ => {
                 let kind =
                     images.first().map_or(offload_format::OffloadKind::None, |image| image.offload_kind);
@@ -99,6 +104,11 @@ impl Carried<'_> {
     /// Everything that could not be read.
     pub(crate) fn problems(&self) -> impl Iterator<Item = &String> {
         self.packs.skipped.iter().chain(&self.broken)
+    }
+
+    /// How a command ends that shows all of it.
+    pub(crate) fn status(&self) -> ExitStatus {
+        if self.problems().next().is_none() { ExitStatus::Success } else { ExitStatus::CheckFailed }
     }
 }
 

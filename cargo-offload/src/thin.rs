@@ -7,41 +7,15 @@ mod same;
 mod stock;
 mod workers;
 
-use std::fs::File;
-use std::path::Path;
-use std::rc::Rc;
-
-use offload_format::pack::{ELSEWHERE, Image, NewImage, Pack, PackBuilder, SharedLayout};
+use offload_format::pack::{ELSEWHERE, Image, NewImage, PackBuilder, SharedLayout};
 use offload_format::packer::Settings;
 use offload_format::{Hash128, Target};
 
 pub(crate) use self::about::About;
 use self::encode::Frames;
-use crate::carrier::{Carrier, FoundPack};
+use crate::carrier::Source;
 use crate::error::{Error, Result};
 use crate::pieces::Piece;
-
-/// An old pack.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Source<'a> {
-    pub(crate) path: &'a Path,
-    pub(crate) file: &'a Rc<File>,
-    pub(crate) carrier: &'a Carrier,
-    pub(crate) found: &'a FoundPack,
-    pub(crate) pack: Pack<'a>,
-}
-
-impl Source<'_> {
-    /// Where the payload starts in the file.
-    pub(crate) fn payload(&self) -> u64 {
-        self.found.offset().saturating_add(self.pack.payload_offset())
-    }
-
-    /// Whether both packs' images lie in the same payload.
-    pub(crate) fn shares_with(&self, other: &Source<'_>) -> bool {
-        Rc::ptr_eq(self.file, other.file) && self.payload() == other.payload()
-    }
-}
 
 /// The bytes of a pack and its identity.
 #[derive(Clone, Debug)]
@@ -84,7 +58,7 @@ pub(crate) enum Storage {
 /// Makes packs that share one payload; a single one has its own.
 ///
 /// This is the one place where sets of images become other packs. The frame of an image whose ancestors stay is taken as
-/// it is, and so is a block of which half stays; the rest is planned anew, with all relatives that are left.
+/// it is, and so is a block of which nine tenths stay; the rest is planned anew, with all relatives that are left.
 pub(crate) fn rebuild(parts: &[Part<'_>], storage: Storage) -> Result<Vec<NewBytes>> {
     if let Some(same) = same::copy(parts, storage)? {
         return Ok(same);
@@ -140,8 +114,11 @@ fn new_bytes(layout: SharedLayout, frames: &Frames) -> Vec<NewBytes> {
 fn new_image(source: &Source<'_>, image: &Image<'_>) -> Result<NewImage> {
     let target: Target = image.target().map_err(|_| {
         let text = image.target_text.escape_default();
-        Error::check(format!("the target `{text}` in `{}` is of a later release", source.path.display()))
-            .hint("install the release of cargo-offload that the program was built with")
+        Error::check(format!(
+            "the target `{text}` in `{}` is of a later release",
+            source.carrier.path().display()
+        ))
+        .hint("install the release of cargo-offload that the program was built with")
     })?;
     Ok(NewImage::of(&source.pack, image, target)?)
 }

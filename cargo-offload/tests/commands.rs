@@ -32,15 +32,7 @@ fn sample_pack() -> Vec<u8> {
     };
     builder.image(image("spirv64"), spirv.info()).unwrap();
     builder.image(image("opencl-c"), source.info()).unwrap();
-    let layout = builder.finish().unwrap();
-    let mut pack = layout.index;
-    let payload = pack.len();
-    for placement in &layout.frames {
-        let frame = [&spirv, &source].into_iter().find(|frame| frame.info().hash == placement.hash).unwrap();
-        pack.resize(payload + placement.offset as usize, 0);
-        pack.extend_from_slice(frame.bytes());
-    }
-    pack
+    builder.finish().unwrap().with_frames([&spirv, &source]).unwrap()
 }
 
 fn with_pack() -> tempfile::TempDir {
@@ -147,8 +139,7 @@ fn inspect_shows_parts_aspects_and_what_kernels_use() {
     let mut builder = PackBuilder::new("sample", "1.0.0");
     builder.image(part, frame.info()).unwrap();
     builder.image(NewImage::new("fft", "host".parse().unwrap()), frame.info()).unwrap();
-    let mut pack = builder.finish().unwrap().index;
-    pack.extend_from_slice(frame.bytes());
+    let pack = builder.finish().unwrap().with_frames([&frame]).unwrap();
     fs::write(dir.path().join("images.pack"), pack).unwrap();
 
     let table = ok(dir.path(), &["inspect", "images.pack"]);

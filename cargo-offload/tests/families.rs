@@ -47,15 +47,7 @@ fn family() -> Vec<u8> {
     for (target, frame) in TARGETS.iter().zip(&frames) {
         builder.image(NewImage::new("k", target.parse().unwrap()), frame.info()).unwrap();
     }
-    let layout = builder.finish().unwrap();
-    let mut bytes = layout.index;
-    let start = bytes.len();
-    for placement in layout.frames {
-        let frame = frames.iter().find(|frame| frame.info().hash == placement.hash).unwrap();
-        bytes.resize(start + placement.offset as usize, 0);
-        bytes.extend_from_slice(frame.bytes());
-    }
-    bytes
+    builder.finish().unwrap().with_frames(&frames).unwrap()
 }
 
 fn offload(dir: &Path, args: &[&str]) -> bool {

@@ -119,3 +119,35 @@ fn sections_of_a_program_are_searched() {
     );
     assert!(text.ends_with("2 images verified, 2 problems\n"), "{text}");
 }
+
+/// An object with a SYCLBIN in a section of its own and a fatbin.
+fn program_of_both() -> tempfile::TempDir {
+    let dir = directory("sycl", &syclbin(None, ImageKindNumber::default()));
+    fs::write(dir.path().join("cuda"), include_bytes!("../../offload-format/tests/data/stored.fatbin"))
+        .unwrap();
+    let sections = ".section kernels,\"a\"\n.incbin \"sycl\"\n.section .nv_fatbin,\"a\"\n.incbin \"cuda\"\n";
+    fs::write(dir.path().join("a.s"), sections).unwrap();
+    let mut assembler = Command::new("cc");
+    assembler.args(["-c", "a.s", "-o", "program"]).current_dir(dir.path());
+    assert!(assembler.status().unwrap().success());
+    dir
+}
+
+#[test]
+fn inspect_shows_a_syclbin_beside_other_containers() {
+    let dir = program_of_both();
+    let shown = text(&offload(dir.path(), &["inspect", "program"]));
+    assert!(shown.contains("section `kernels` of `program`: SYCLBIN version 1"), "{shown}");
+    let rows = |word: &str| shown.lines().filter(|line| line.starts_with(word)).count();
+    assert!(rows("sycl-") == 1 && rows("cuda-") >= 1, "{shown}");
+
+    let json = ["--message-format", "json", "inspect", "program", "--kernels", "--for", "spirv64"];
+    let output = offload(dir.path(), &json);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let images: Vec<&Value> = lines.iter().filter(|line| line["reason"] == "image").collect();
+    assert_eq!(images.len(), 1, "{lines:?}");
+    assert_eq!((&images[0]["target"], &images[0]["containers"][0]), (&"spirv64".into(), &"SYCLBIN".into()));
+    assert_eq!(images[0]["kernels"][0]["name"], "__sycl_kernel_saxpy");
+}

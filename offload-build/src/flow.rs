@@ -115,12 +115,13 @@ fn packed(
     let mut builder = PackBuilder::new(&env.package, &env.version);
     let mut images = Vec::new();
     let outcomes = compiled((env, cache), &jobs, (config, modules), compile::images)?;
+    let vendor = vendor.map(|wanted| wanted.made(env)).transpose()?;
     for (((_, build), variants), (module, outcome)) in builds.iter().zip(modules).zip(outcomes) {
         if let Some(wanted) = build.wanted_syclbin() {
             syclbin::write_files(env, &module, (&wanted, &outcome.images))?;
         }
         if let Some(vendor) = &vendor {
-            vendor::write((env, cache, &jobs), vendor, variants, &outcome.images)?;
+            vendor.write((env, cache, &jobs), variants, &outcome.images)?;
         }
         for (target, reason) in &outcome.skipped {
             builder.notice(NoticeKind::SkippedTarget, [&module, &target.to_string(), reason]);

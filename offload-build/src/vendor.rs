@@ -7,13 +7,15 @@ mod ingredients;
 mod recipe;
 mod write;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use offload_format::codec;
 use offload_format::pack::{NewImage, Pack, Pages};
 use offload_format::provenance::{DIRECTORY, Made, Provenance, VERSION};
 
-pub(crate) use self::write::{Wanted, write};
+pub(crate) use self::write::Wanted;
 use crate::cache::{Cache, KeyBuilder};
 use crate::compile::{Compiled, Sources};
 use crate::config::WantedTarget;
@@ -21,67 +23,112 @@ use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
 
+/// What a package brings along, by module. Each is looked at once, whatever the number of its variants.
+#[derive(Debug, Default)]
+pub(crate) struct Shelf(Mutex<BTreeMap<String, Slot>>);
+
+/// Locked while somebody looks: the variants of a module are compiled at the same time.
+type Slot = Arc<Mutex<Option<Arc<Brought>>>>;
+
+/// What a package brings along for one module.
+#[derive(Debug)]
+enum Brought {
+    Nothing,
+    /// Images of other sources, and how these differ.
+    Outdated(String),
+    /// Images of the sources at hand, of every variant.
+    Images(Provenance, Vec<Compiled>),
+}
+
 /// The vendored images of one kernel module in one variant, as far as they fit.
 #[derive(Debug)]
 pub(crate) struct Vendored {
     module: String,
-    state: State,
+    variant: String,
+    brought: Arc<Brought>,
+    /// Whether build script and configuration ask for what was vendored.
+    recipe: Recipe,
 }
 
-#[derive(Debug)]
-enum State {
-    /// The package brings none.
-    None,
-    /// They are of other sources or options.
-    Misfit(String),
-    Fits {
-        provenance: Provenance,
-        images: Vec<Compiled>,
-    },
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Recipe {
+    Same,
+    Other,
 }
 
-impl Vendored {
+impl Shelf {
     /// Looks at what the package brings along for `sources`.
     ///
     /// # Errors
     /// If a file cannot be read, or is not what it should be.
-    pub(crate) fn look((env, cache): (&CargoEnv, &Cache), sources: &Sources) -> Result<Vendored> {
-        let module = sources.module.clone();
-        let [record, pack] = paths(env, &module);
+    pub(crate) fn look(&self, (env, cache): (&CargoEnv, &Cache), sources: &Sources) -> Result<Vendored> {
+        let slot = {
+            let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            slots.entry(sources.module.clone()).or_default().clone()
+        };
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let brought = match &*slot {
+            Some(brought) => brought.clone(),
+            None => slot.insert(Arc::new(Brought::look((env, cache), &sources.module)?)).clone(),
+        };
+        Vendored::new(brought, sources)
+    }
+}
+
+impl Brought {
+    fn look((env, cache): (&CargoEnv, &Cache), module: &str) -> Result<Brought> {
+        let [record, pack] = paths(env, module);
         if !record.exists() {
-            return Ok(Vendored { module, state: State::None });
+            return Ok(Brought::Nothing);
         }
         env.depends_on(&record);
         env.depends_on(&pack);
         let named = |error: Error| error.context(format!("`{}`", record.display()));
         let provenance = parse(&fs::read_text(&record)?).map_err(named)?;
-        if let Some(reason) = misfit(env, &provenance, sources)? {
-            return Ok(Vendored { module, state: State::Misfit(reason) });
+        if let Some(difference) = outdated(env, &provenance)? {
+            return Ok(Brought::Outdated(difference));
         }
         let named = |error: Error| error.context(format!("`{}`", pack.display()));
-        let images = images(cache, &fs::read(&pack)?, (&provenance, sources)).map_err(named)?;
-        Ok(Vendored { module, state: State::Fits { provenance, images } })
+        let images = images(cache, &fs::read(&pack)?, &provenance).map_err(named)?;
+        Ok(Brought::Images(provenance, images))
+    }
+}
+
+impl Vendored {
+    fn new(brought: Arc<Brought>, sources: &Sources) -> Result<Vendored> {
+        let variant = sources.variant.to_string();
+        let recipe = match &*brought {
+            Brought::Images(provenance, _) => recipe_of(provenance, &variant, &recipe::hash(sources)?),
+            _ => Recipe::Same,
+        };
+        Ok(Vendored { module: sources.module.clone(), variant, brought, recipe })
     }
 
     /// The images for `wanted`; none if there are none that fit.
     pub(crate) fn images(&self, env: &CargoEnv, wanted: &WantedTarget) -> Vec<Compiled> {
-        let State::Fits { provenance, images } = &self.state else { return Vec::new() };
+        let (Brought::Images(provenance, images), Recipe::Same) = (&*self.brought, self.recipe) else {
+            return Vec::new();
+        };
         let target = &wanted.target;
         // Code for the program's own CPU is code for the machine that it was made on.
         let elsewhere =
             matches!(target, offload_format::Target::Host(_)) && provenance.machine != machine(env);
-        let fits = |compiled: &&Compiled| compiled.image.target == *target && !elsewhere;
+        let fits = |compiled: &&Compiled| {
+            compiled.image.variant == self.variant && compiled.image.target == *target && !elsewhere
+        };
         images.iter().filter(fits).cloned().collect()
     }
 
     /// `error`, which says that a tool is missing, with the reason why vendored images do not help.
     pub(crate) fn explain(&self, error: Error) -> Error {
-        match &self.state {
-            State::Misfit(reason) => {
-                error.note(format!("the vendored images of `{}` do not fit: {reason}", self.module))
+        let reason = match (&*self.brought, self.recipe) {
+            (Brought::Outdated(difference), _) => difference,
+            (Brought::Images(..), Recipe::Other) => {
+                "files, flags or options are others in build.rs or the configuration"
             }
-            _ => error,
-        }
+            _ => return error,
+        };
+        error.note(format!("the vendored images of `{}` do not fit: {reason}", self.module))
     }
 }
 
@@ -104,8 +151,8 @@ fn parse(text: &str) -> Result<Provenance> {
     Ok(provenance)
 }
 
-/// Why the recorded images are not those of `sources`, if so.
-fn misfit(env: &CargoEnv, provenance: &Provenance, sources: &Sources) -> Result<Option<String>> {
+/// How the sources differ from those that were recorded, if they do.
+fn outdated(env: &CargoEnv, provenance: &Provenance) -> Result<Option<String>> {
     for source in &provenance.sources {
         let path = env.manifest_dir.join(&source.name);
         env.depends_on(&path);
@@ -116,23 +163,19 @@ fn misfit(env: &CargoEnv, provenance: &Provenance, sources: &Sources) -> Result<
             return Ok(Some(format!("`{}` has changed since", source.name)));
         }
     }
-    let variant = sources.variant.to_string();
-    let recipe = recipe::hash(sources)?;
-    let other = |made: &&Made| made.variant == variant && made.recipe != recipe;
-    let changed = provenance.images.iter().find(other);
-    Ok(changed.map(|_| "files, flags or options are others in build.rs or the configuration".to_string()))
+    Ok(None)
 }
 
-/// The images of `sources` in the pack `bytes`, each checked against the record and put into the cache.
-fn images(
-    cache: &Cache,
-    bytes: &[u8],
-    (provenance, sources): (&Provenance, &Sources),
-) -> Result<Vec<Compiled>> {
+fn recipe_of(provenance: &Provenance, variant: &str, recipe: &str) -> Recipe {
+    let other = |made: &Made| made.variant == variant && made.recipe != recipe;
+    if provenance.images.iter().any(other) { Recipe::Other } else { Recipe::Same }
+}
+
+/// The images in the pack `bytes`, each checked against the record and put into the cache.
+fn images(cache: &Cache, bytes: &[u8], provenance: &Provenance) -> Result<Vec<Compiled>> {
     let pages = Pages::default();
     let pack = Pack::parse_with(bytes, &pages)?;
     pack.verify_index()?;
-    let variant = sources.variant.to_string();
     let mut images = Vec::new();
     for image in pack.images() {
         let image = image?;
@@ -141,9 +184,7 @@ fn images(
                 == (image.target_text, image.variant, image.part)
         };
         // A target of a later release is nobody's wish.
-        let (true, Some(made), Ok(target)) =
-            (image.variant == variant, provenance.images.iter().find(recorded), image.target())
-        else {
+        let (Some(made), Ok(target)) = (provenance.images.iter().find(recorded), image.target()) else {
             continue;
         };
         let raw = codec::decode(&pack, &image)?;

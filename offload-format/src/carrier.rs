@@ -6,7 +6,7 @@
 //! | found | by |
 //! |---|---|
 //! | packs of this project | `.lrodata.offload`, `offload_img` |
-//! | LLVM's OffloadBinary | `.llvm.offloading` |
+//! | LLVM's OffloadBinary, SYCLBINs | `.llvm.offloading`, and at the start of any section |
 //! | HIP bundles | the wrappers in `.hipFatBinSegment`, or `.hip_fatbin` |
 //! | HIP images outside of the file | wrappers that refer to `.rocm_kpack_ref` |
 //! | CUDA fatbins | the wrappers in `.nvFatBinSegment`, or `.nv_fatbin`; `__nv_relfatbin` |
@@ -28,6 +28,7 @@
 
 mod archive;
 mod dynamic;
+mod envelopes;
 mod kind;
 mod measure;
 mod relocatable;
@@ -123,6 +124,9 @@ impl<'a> Search<'a> {
             Some(FileKind::Archive) => self.archive(bytes, at),
             Some(FileKind::MachOUniversal) => self.universal(bytes, at),
             Some(FileKind::Elf | FileKind::Coff | FileKind::Pe | FileKind::MachO) => self.object(bytes, at),
+            Some(_) if envelopes::is_envelope(bytes) => {
+                self.envelopes(bytes, (0, bytes.len() as u64), Place::Whole, at)
+            }
             Some(_) => self.add(bytes, (0, bytes.len() as u64), Place::Whole, at),
         }
     }

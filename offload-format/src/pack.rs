@@ -10,8 +10,7 @@
 //! let frame = codec::encode(b"kernel source", Codec::Zstd, 19)?;
 //! let mut builder = PackBuilder::new("my-crate", "0.1.0");
 //! builder.image(NewImage::new("blas", "opencl-c".parse().unwrap()), frame.info())?;
-//! let mut bytes = builder.finish()?.index;
-//! bytes.extend_from_slice(frame.bytes());
+//! let bytes = builder.finish()?.with_frames([&frame])?;
 //!
 //! let pack = Pack::parse(&bytes)?;
 //! let image = pack.images().next().unwrap()?;
@@ -34,5 +33,5 @@ pub use self::cached::{CACHE, CACHE_DIRS, CACHE_VAR, cached_file, cached_name};
 pub use self::elsewhere::{ELSEWHERE, Elsewhere};
 pub use self::page::{PageCache, Pages};
 pub use self::read::Pack;
-pub use self::record::{ArgInfo, ArgKind, Block, Image, KernelInfo, Notice, NoticeKind};
+pub use self::record::{ArgInfo, ArgKind, Block, Image, KernelInfo, Notice, NoticeKind, Place};
 pub use self::write::{NewBlock, NewImage, PackBuilder, PackLayout, Placement, SharedLayout};

@@ -147,12 +147,7 @@ fn pack() -> Vec<u8> {
     let frame = codec::encode(b"image", Codec::Raw, 0).unwrap();
     let mut builder = PackBuilder::new("sample", "1.0.0");
     builder.image(NewImage::new("m", "spirv64".parse().unwrap()), frame.info()).unwrap();
-    let layout = builder.finish().unwrap();
-    let mut pack = layout.index;
-    pack.resize(pack.len() + layout.frames[0].offset as usize, 0);
-    pack.extend_from_slice(frame.bytes());
-    pack.resize(layout.size as usize, 0);
-    pack
+    builder.finish().unwrap().with_frames([&frame]).unwrap()
 }
 
 #[test]
@@ -243,4 +238,35 @@ fn a_syclbin_is_told_from_other_images() {
     let module = Module::default().with_spirv(b"...").unwrap();
     let file = write(State::Executable, &[module], ImageKindNumber::ONEAPI_2025_3).unwrap();
     assert_eq!(FileKind::detect(&file), Some(FileKind::Syclbin));
+
+    // Each of several is a file of its own, whether in an envelope or not; what lies between them is told as one.
+    let bare = file[0x50..].to_vec();
+    // The image's three bytes are padded.
+    let unpadded = bare.len() - 5;
+    let all = [&file[..], TWO, TWO, &bare, &file].concat();
+    let found = find(&all, &Limits::default()).unwrap();
+    let sizes: Vec<_> = found.iter().map(|it| (it.offset as usize, it.bytes.len())).collect();
+    let two = 2 * TWO.len();
+    let ends = [file.len(), file.len() + two, file.len() + two + bare.len()];
+    assert_eq!(sizes, [(0, file.len()), (ends[0], two), (ends[1], unpadded), (ends[2], file.len())]);
+    assert_eq!(shown(&found)[..2], ["whole: OffloadBinary", "whole: SYCLBIN"]);
+    // What a runtime ignores is no image, and one that is cut is told all the same.
+    assert_eq!(find(&[&file[..], b"trailing"].concat(), &Limits::default()).unwrap().len(), 1);
+    let cut = [&file[..], &file[..file.len() - 8]].concat();
+    assert_eq!(find(&cut, &Limits::default()).unwrap()[1].bytes.len(), file.len() - 8);
+}
+
+#[test]
+fn binaries_in_a_section_of_any_name() {
+    let at = ARCHIVE.windows(17).position(|window| window == b".llvm.offloading\0").unwrap();
+    let mut file = ARCHIVE.to_vec();
+    file[at..at + 5].copy_from_slice(b".mine");
+    let found = all(&file);
+    assert!(shown(&found).contains(&".mine.offloading: OffloadBinary".to_string()), "{found:?}");
+    assert_eq!(found.len(), 7);
+    // Nothing is told of a section that only starts as one, as data may by chance.
+    let section = found.iter().find(|it| it.place == Place::Section(b".mine.offloading")).unwrap();
+    let size = section.offset as usize + 8;
+    file[size + 2] = 255;
+    assert_eq!(all(&file).len(), 6);
 }

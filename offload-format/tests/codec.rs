@@ -3,7 +3,7 @@
 #![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use offload_format::codec::{self, Codec, Filter, Frame, InBlock, Parent, Recipe};
-use offload_format::pack::{NewBlock, NewImage, Pack, PackBuilder, layout};
+use offload_format::pack::{NewImage, Pack, PackBuilder, layout};
 use offload_format::{Error, ErrorKind, Hash128};
 
 /// Bytes that compress a little, the same each time.
@@ -55,7 +55,7 @@ fn elf(count: u64) -> Vec<u8> {
 
 struct Made {
     builder: PackBuilder,
-    frames: Vec<(Hash128, Vec<u8>)>,
+    frames: Vec<Frame>,
     images: Vec<(String, Vec<u8>)>,
 }
 
@@ -68,7 +68,7 @@ impl Made {
         let frame = codec::encode_with(image, recipe).unwrap();
         assert_eq!(frame.info().codec, recipe.codec, "{module}");
         self.builder.image(NewImage::new(module, "opencl-c".parse().unwrap()), frame.info()).unwrap();
-        self.frames.push((frame.info().hash, frame.bytes().to_vec()));
+        self.frames.push(frame.clone());
         self.images.push((module.to_string(), image.to_vec()));
         frame
     }
@@ -81,13 +81,8 @@ impl Made {
             .collect();
         let frame = codec::encode(&content, Codec::Zstd, 19).unwrap();
         let info = frame.info();
-        self.builder.block(NewBlock {
-            codec: info.codec,
-            stored_size: info.stored_size,
-            raw_size: info.raw_size,
-            hash: info.hash,
-        });
-        self.frames.push((info.hash, frame.into_bytes()));
+        self.builder.block(info.into());
+        self.frames.push(frame);
         let mut offset = 0;
         for (module, image) in images {
             let alone = codec::encode(image, Codec::Raw, 0).unwrap().info();
@@ -100,13 +95,7 @@ impl Made {
 
     fn finish(self) -> (Vec<u8>, Vec<(String, Vec<u8>)>) {
         let laid_out = self.builder.finish().unwrap();
-        let mut bytes = laid_out.index;
-        let payload = bytes.len();
-        for placement in &laid_out.frames {
-            let (_, frame) = self.frames.iter().find(|(hash, _)| *hash == placement.hash).unwrap();
-            bytes.resize(payload + placement.offset as usize, 0);
-            bytes.extend_from_slice(frame);
-        }
+        let bytes = laid_out.with_frames(&self.frames).unwrap();
         assert_eq!(bytes.len() as u64, laid_out.size);
         (bytes, self.images)
     }

@@ -49,13 +49,7 @@ fn sample() -> Vec<u8> {
 
 fn assemble(builder: PackBuilder, frames: &[Frame]) -> Vec<u8> {
     let laid_out = builder.finish().unwrap();
-    let mut bytes = laid_out.index;
-    let payload = bytes.len() as u64;
-    for placement in &laid_out.frames {
-        let frame = frames.iter().find(|frame| frame.info().hash == placement.hash).unwrap();
-        bytes.resize((payload + placement.offset) as usize, 0);
-        bytes.extend_from_slice(frame.bytes());
-    }
+    let bytes = laid_out.with_frames(frames).unwrap();
     assert_eq!(bytes.len() as u64, laid_out.size);
     bytes
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use offload_format::codec::{self, Codec, Filter};
-use offload_format::pack::{NewBlock, NewImage, Pack, PackBuilder};
+use offload_format::pack::{NewImage, Pack, PackBuilder};
 use offload_format::packer::{self, Candidate, Effort, InTurn, Plan, Settings, Source, Step, Workers};
 use offload_format::{Error, Hash128, ImageKind};
 
@@ -46,32 +46,26 @@ impl Images {
     fn pack(&self, plan: &Plan) -> (Vec<u8>, u64) {
         let size = |hash| self.by_hash[&hash].len() as u64;
         let mut builder = PackBuilder::new("p", "1.0.0");
-        let (mut frames, mut infos) = (BTreeMap::new(), BTreeMap::new());
+        let (mut frames, mut infos) = (Vec::new(), BTreeMap::new());
         for block in 0..plan.blocks().len() {
             let frame = packer::encode_block(plan, self, block).unwrap();
             let info = frame.info();
-            let (codec, stored_size, raw_size) = (info.codec, info.stored_size, info.raw_size);
-            builder.block(NewBlock { codec, stored_size, raw_size, hash: info.hash });
+            builder.block(info.into());
             infos.extend(packer::in_block(plan, (block, info.hash), size).into_iter().map(|i| (i.hash, i)));
-            frames.insert(info.hash, frame.into_bytes());
+            frames.push(frame);
         }
         for hash in self.by_hash.keys().filter(|hash| matches!(plan.step(**hash), Some(Step::Frame { .. }))) {
             let frame = packer::encode_image(plan, self, *hash).unwrap();
             infos.insert(*hash, frame.info());
-            frames.insert(*hash, frame.into_bytes());
+            frames.push(frame);
         }
         for (at, image) in self.order.iter().enumerate() {
             let image_record = NewImage::new(&format!("m{at:04}"), "opencl-c".parse().unwrap());
             builder.image(image_record, infos[&image.hash]).unwrap();
         }
         let laid_out = builder.finish().unwrap();
-        let mut bytes = laid_out.index;
-        let payload = bytes.len();
-        for placement in &laid_out.frames {
-            bytes.resize(payload + placement.offset as usize, 0);
-            bytes.extend_from_slice(&frames[&placement.hash]);
-        }
-        let stored = bytes.len() - payload;
+        let bytes = laid_out.with_frames(&frames).unwrap();
+        let stored = bytes.len() - laid_out.index.len();
         (bytes, stored as u64)
     }
 

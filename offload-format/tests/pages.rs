@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use offload_format::codec::{self, Codec};
-use offload_format::pack::{KernelInfo, NewBlock, NewImage, Pack, PackBuilder, PageCache, Pages, layout};
+use offload_format::pack::{KernelInfo, NewImage, Pack, PackBuilder, PageCache, Pages, layout};
 use offload_format::{Error, ErrorKind, Hash128};
 
 const TARGETS: [&str; 2] = ["host", "spirv64"];
@@ -23,26 +23,21 @@ fn name(at: usize) -> String {
 fn sample(modules: usize) -> Vec<u8> {
     let block = codec::encode(b"an image in a block", Codec::Raw, 0).unwrap();
     let mut builder = PackBuilder::new("many", "1.2.3");
-    let (codec, hash) = (Codec::Raw, Hash128::of(block.bytes()));
-    builder.block(NewBlock { codec, stored_size: 19, raw_size: 19, hash });
-    let mut frames = std::collections::BTreeMap::from([(hash, block.bytes().to_vec())]);
+    let hash = block.info().hash;
+    builder.block(block.info().into());
+    let mut frames = vec![block];
     for at in 0..modules {
         let frame = codec::encode(&raw(at), Codec::Raw, 0).unwrap();
-        frames.insert(frame.info().hash, frame.bytes().to_vec());
         let kernels = vec![KernelInfo { name: format!("kernel{at}"), ..KernelInfo::default() }];
         let image = NewImage { kernels, ..NewImage::new(&name(at), "host".parse().unwrap()) };
         builder.image(image, frame.info()).unwrap();
+        frames.push(frame);
         let place = codec::InBlock { hash, offset: 3 };
         let member = codec::FrameInfo::new(Codec::Raw, 5, (5, Hash128::of(b"image"))).in_block(place);
         builder.image(NewImage::new(&name(at), "spirv64".parse().unwrap()), member).unwrap();
     }
     let layout = builder.finish().unwrap();
-    let mut bytes = layout.index;
-    let start = bytes.len() as u64;
-    for placement in layout.frames {
-        bytes.resize((start + placement.offset) as usize, 0);
-        bytes.extend_from_slice(&frames[&placement.hash]);
-    }
+    let bytes = layout.with_frames(&frames).unwrap();
     assert_eq!(bytes.len() as u64, layout.size);
     bytes
 }

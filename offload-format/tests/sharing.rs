@@ -24,19 +24,14 @@ fn related(image: &[u8], parent: &[u8]) -> Frame {
 }
 
 /// All bytes, and where each pack starts.
-fn assemble(layout: &SharedLayout, frames: &[(Hash128, Vec<u8>)]) -> (Vec<u8>, Vec<usize>) {
-    let (mut all, mut starts) = (Vec::new(), Vec::new());
+fn assemble(layout: &SharedLayout, frames: &[Frame]) -> (Vec<u8>, Vec<usize>) {
+    let (mut starts, mut end) = (Vec::new(), 0);
     for (index, _) in &layout.indexes {
-        starts.push(all.len());
-        all.extend_from_slice(index);
+        starts.push(end);
+        end += index.len();
     }
-    let payload = all.len();
-    for placement in &layout.frames {
-        let (_, frame) = frames.iter().find(|(hash, _)| *hash == placement.hash).unwrap();
-        all.resize(payload + placement.offset as usize, 0);
-        all.extend_from_slice(frame);
-    }
-    assert_eq!(all.len() as u64, payload as u64 + layout.payload);
+    let all = layout.with_frames(frames).unwrap();
+    assert_eq!(all.len() as u64, end as u64 + layout.payload);
     (all, starts)
 }
 
@@ -49,12 +44,7 @@ fn three() -> (Vec<u8>, Vec<usize>, Vec<Vec<u8>>) {
     let child = related(&images[1], &images[0]);
     let grandchildren = [related(&images[2], &images[1]), related(&images[3], &images[1])];
     let block = codec::encode(&small.concat(), Codec::Zstd, 3).unwrap();
-    let new_block = NewBlock {
-        codec: block.info().codec,
-        stored_size: block.info().stored_size,
-        raw_size: block.info().raw_size,
-        hash: block.info().hash,
-    };
+    let new_block = NewBlock::from(block.info());
     let in_block = |at: usize, offset: u64| {
         let size = small[at].len() as u64;
         let info = codec::FrameInfo::new(Codec::Raw, size, (size, Hash128::of(&small[at])));
@@ -73,8 +63,7 @@ fn three() -> (Vec<u8>, Vec<usize>, Vec<Vec<u8>>) {
     c.image(image("small", "opencl-c"), in_block(1, small[0].len() as u64)).unwrap();
     let layout = PackBuilder::finish_sharing(vec![a, b, c]).unwrap();
     let [one, two] = grandchildren;
-    let frames = [leader, child, one, two, block].map(|frame| (frame.info().hash, frame.into_bytes()));
-    let (all, starts) = assemble(&layout, &frames);
+    let (all, starts) = assemble(&layout, &[leader, child, one, two, block]);
     (all, starts, images.into_iter().chain(small).collect())
 }
 
@@ -141,14 +130,14 @@ fn three_with_pages() -> (Vec<u8>, Vec<usize>, Vec<Vec<u8>>) {
         builder.image(image("m", "spirv64"), frame.info()).unwrap();
         builders.push(builder);
     }
-    let mut frames = family.map(|frame| (frame.info().hash, frame.into_bytes())).to_vec();
+    let mut frames = family.to_vec();
     for at in 0..2400 {
         let raw = format!("image {at}").into_bytes();
         let frame = codec::encode(&raw, Codec::Raw, 0).unwrap();
         // Some before and some behind the one with relatives.
         let name = format!("{}{at}", if at % 4 < 2 { "l" } else { "n" });
         builders[at % 2 * 2].image(image(&name, "opencl-c"), frame.info()).unwrap();
-        frames.push((frame.info().hash, frame.into_bytes()));
+        frames.push(frame);
         images.push(raw);
     }
     let layout = PackBuilder::finish_sharing(builders).unwrap();

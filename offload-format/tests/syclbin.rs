@@ -200,6 +200,15 @@ fn pieces() -> Vec<Piece> {
 #[test]
 fn the_draft_of_version_2_is_read() {
     let bytes = draft(&pieces());
+    #[cfg(feature = "contents")]
+    {
+        use offload_format::carrier::FileKind;
+        assert_eq!(FileKind::detect(&bytes), Some(FileKind::Syclbin));
+        let images = offload_format::contents::images(&bytes, &Limits::default()).unwrap();
+        let of = |it: &offload_format::contents::Image<'_>| (it.name.clone(), it.containers.clone());
+        let images: Vec<_> = images.iter().map(of).collect();
+        assert_eq!(images[0], ("module 0".to_string(), vec![FileKind::Syclbin]));
+    }
     let file = read(&bytes);
     assert_eq!((file.version, file.state().unwrap()), (2, State::Object));
     let kernels: Vec<_> = file.modules.iter().flat_map(|module| module.kernels()).collect();

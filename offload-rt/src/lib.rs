@@ -27,8 +27,7 @@
 //! let frame = codec::encode(b"kernel void f(global int *x) { x[0] = 1; }", Codec::Zstd, 3)?;
 //! let mut builder = PackBuilder::new("my-crate", "0.1.0");
 //! builder.image(NewImage::new("blas", "opencl-c".parse()?), frame.info())?;
-//! let mut pack = builder.finish()?.index;
-//! pack.extend_from_slice(frame.bytes());
+//! let pack = builder.finish()?.with_frames([&frame])?;
 //!
 //! let registry = Registry::from_pack(pack)?;
 //! let device = Device::from(OpenClDevice::new("some GPU", "someone").opencl_c());

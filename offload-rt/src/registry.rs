@@ -118,8 +118,7 @@ impl Registry {
     /// #     let image = NewImage { variant: variant.into(), ..NewImage::new("attention", "host".parse()?) };
     /// #     builder.image(image, frame.info())?;
     /// # }
-    /// # let mut pack = builder.finish()?.index;
-    /// # pack.extend_from_slice(frame.bytes());
+    /// # let pack = builder.finish()?.with_frames([&frame])?;
     /// # let registry = Registry::from_pack(pack)?;
     /// // build.rs: Build::new().file("attention.cl").variants("HEAD_DIM", [64, 128]).variants("T", ["half"])
     /// let selection =

@@ -25,9 +25,7 @@ fn pack(module: &str, source: &str) -> Vec<u8> {
     let frame = codec::encode(source.as_bytes(), Codec::Raw, 1).unwrap();
     let mut builder = PackBuilder::new(&format!("{module}-package"), "1.0.0");
     builder.image(NewImage::new(module, "opencl-c".parse().unwrap()), frame.info()).unwrap();
-    let mut bytes = builder.finish().unwrap().index;
-    bytes.extend_from_slice(frame.bytes());
-    bytes
+    builder.finish().unwrap().with_frames([&frame]).unwrap()
 }
 
 /// The section of a pack.

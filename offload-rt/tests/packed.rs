@@ -4,19 +4,12 @@
 use std::sync::Barrier;
 
 use offload_format::codec::{self, Codec, Filter, Frame, InBlock, Parent, Recipe};
-use offload_format::pack::{NewBlock, NewImage, PackBuilder};
+use offload_format::pack::{NewImage, PackBuilder};
 use offload_format::{Hash128, Target};
 use offload_rt::{Device, Registry};
 
 fn finish(builder: PackBuilder, frames: &[Frame]) -> Vec<u8> {
-    let layout = builder.finish().unwrap();
-    let (mut bytes, payload) = (layout.index.clone(), layout.index.len());
-    for placement in layout.frames {
-        bytes.resize(payload + placement.offset as usize, 0);
-        let frame = frames.iter().find(|frame| frame.info().hash == placement.hash).unwrap();
-        bytes.extend_from_slice(frame.bytes());
-    }
-    bytes
+    builder.finish().unwrap().with_frames(frames).unwrap()
 }
 
 fn host() -> Target {
@@ -52,8 +45,7 @@ fn related() -> (Vec<u8>, Vec<(&'static str, Vec<u8>)>) {
     }
     let block = codec::encode(&[&images[3].1[..], &images[4].1].concat(), Codec::Zstd, 3).unwrap();
     let info = block.info();
-    let (codec, stored_size, raw_size) = (info.codec, info.stored_size, info.raw_size);
-    builder.block(NewBlock { codec, stored_size, raw_size, hash: info.hash });
+    builder.block(info.into());
     for (index, offset) in [(3, 0), (4, images[3].1.len() as u64)] {
         let alone = codec::encode(&images[index].1, Codec::Raw, 0).unwrap().info();
         let placed = alone.in_block(InBlock { hash: info.hash, offset });

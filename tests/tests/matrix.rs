@@ -53,7 +53,7 @@ fn what_one_compiler_cannot_build_the_others_show() {
         ("older", "spirv64", "LLVM 19 makes no valid SPIR-V"),
         ("older", "intel:pvc", "LLVM 19 makes no valid SPIR-V"),
         ("broken", "", "a.cl:3:5: error: made to fail"),
-        ("gone", "opencl-c", "gone/clang"),
+        ("gone", "", "clang of LLVM 22 or later was not found"),
     ] {
         let gap = gap(&gaps, build, target);
         assert!(gap["problem"].as_str().unwrap().contains(part), "{gap}");
@@ -69,7 +69,7 @@ fn a_matrix_without_any_kernel_fails() {
     let project = Project::with_fake_tools("two-files");
     let outcome = project.offload(&["report", "--offline", "--matrix", "clang=gone/clang"]);
     assert!(!outcome.success, "{}", outcome.text);
-    for part in ["not built by", "gone/clang", "two", "opencl-c", "clang of LLVM 22 or later was not found"] {
+    for part in ["not built by", "gone/clang", "all", "clang of LLVM 22 or later was not found"] {
         assert!(outcome.text.contains(part), "no {part:?} in {}", outcome.text);
     }
 }

@@ -45,8 +45,7 @@ fn registry(target: &str, bytes: &[u8]) -> Registry {
     let frame = codec::encode(bytes, Codec::Zstd, 3).unwrap();
     let mut builder = PackBuilder::new("test", "1.0.0");
     builder.image(NewImage { kernels, ..NewImage::new("k", target.parse().unwrap()) }, frame.info()).unwrap();
-    let mut pack = builder.finish().unwrap().index;
-    pack.extend_from_slice(frame.bytes());
+    let pack = builder.finish().unwrap().with_frames([&frame]).unwrap();
     Registry::from_pack(pack).unwrap()
 }
 

@@ -83,14 +83,7 @@ fn pack() -> Vec<u8> {
         builder.image(image, frame.info()).unwrap();
         frames.push(frame);
     }
-    let layout = builder.finish().unwrap();
-    let (mut pack, payload) = (layout.index.clone(), layout.index.len());
-    for placement in &layout.frames {
-        let frame = frames.iter().find(|frame| frame.info().hash == placement.hash).unwrap();
-        pack.resize(payload + placement.offset as usize, 0);
-        pack.extend_from_slice(frame.bytes());
-    }
-    pack
+    builder.finish().unwrap().with_frames(&frames).unwrap()
 }
 
 /// What the page says, and what the browser's console does.

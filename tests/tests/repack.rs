@@ -105,6 +105,10 @@ fn crates_share_and_stop_sharing() {
         linked.ok(&["repack", "moved", "--sidecar", "--unmerge", "--in-place"]);
         assert_runs(&linked, "moved", 4);
         assert_eq!((listed(&linked, "moved.offload").0, borrowers(&linked, "moved.offload")), (images, 0));
+        // Nothing of the others stays behind.
+        linked.ok(&["repack", "app", "--sidecar", "-o", "apart"]);
+        let (again, apart) = (linked.size("moved.offload"), linked.size("apart.offload"));
+        assert!(again < apart + apart / 10, "{}: {again}, {apart}", linked.linker);
     }
 }
 
@@ -125,8 +129,16 @@ fn programs_are_pruned_with_the_files_beside_them() {
         linked.ok(&["prune", "app", "--keep", "host", "-o", "small"]);
         assert_runs(&linked, "small", 2);
         assert_runs(&linked, "app", 4);
-        let names = ["small.host.offload", "app.spirv.offload"].map(|name| linked.path(name).exists());
-        assert_eq!((names, linked.path("small.spirv.offload").exists()), ([true, true], false));
+        let exist = |names: [&str; 3]| names.map(|name| linked.path(name).exists());
+        let names = ["small.host.offload", "app.spirv.offload", "small.spirv.offload"];
+        assert_eq!(exist(names), [true, true, false]);
+
+        // Files of which the program needs nothing any more go when it is changed in place.
+        let names = ["small.host.offload", "app.source.offload", "app.host.offload"];
+        assert_eq!(exist(names), [true, false, true]);
+        linked.ok(&["repack", "small", "--embed", "--in-place"]);
+        assert_runs(&linked, "small", 2);
+        assert_eq!(exist(names), [false, false, true]);
 
         fs::remove_file(linked.path("app.host.offload")).unwrap();
         let output = linked.offload(&["prune", "app", "--keep", "host", "--in-place"]);

@@ -6,11 +6,11 @@ mod syclbin;
 use std::path::PathBuf;
 
 use offload_format::ImageKind;
-use offload_format::pack::{Image, Pack};
+use offload_format::pack::Image;
 use serde::Serialize;
 
 use self::containers::Container;
-use crate::carrier::{Carrier, FoundPack};
+use crate::carrier::{Carrier, Source};
 use crate::cli::{self, ExportFormat};
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
@@ -41,9 +41,9 @@ pub(super) fn run(output: &Output, args: &cli::Export) -> Result<ExitStatus> {
     let carrier = Carrier::open(&args.path)?;
     let all: Vec<Candidate<'_>> = candidates(&carrier)?;
     let exported = match (args.format, Container::of(args.format)) {
-        (_, Some(container)) => container.export(&carrier, &all, args)?,
-        (ExportFormat::Syclbin, None) => syclbin::export(&carrier, &all, args)?,
-        (_, None) => raw(&carrier, &all, args)?,
+        (_, Some(container)) => container.export(&all, args)?,
+        (ExportFormat::Syclbin, None) => syclbin::export(&all, args)?,
+        (_, None) => raw(&all, args)?,
     };
     let (module, target) = (exported.modules.join(", "), exported.targets.join(", "));
     let path = args.output.clone().unwrap_or_else(|| default_name(&exported.modules, exported.ending));
@@ -62,24 +62,23 @@ pub(super) fn run(output: &Output, args: &cli::Export) -> Result<ExitStatus> {
 
 /// An image and the pack that it lies in.
 struct Candidate<'a> {
-    found: &'a FoundPack,
-    pack: Pack<'a>,
+    source: Source<'a>,
     image: Image<'a>,
 }
 
 fn candidates(carrier: &Carrier) -> Result<Vec<Candidate<'_>>> {
     let mut all = Vec::new();
-    for (found, pack) in carrier.packs() {
-        for image in pack.images() {
+    for source in carrier.packs() {
+        for image in source.pack.images() {
             let image = image.map_err(|error| Error::check(error.to_string()))?;
-            all.push(Candidate { found, pack, image });
+            all.push(Candidate { source, image });
         }
     }
     Ok(all)
 }
 
 /// The bytes of the one image that modules and targets leave.
-fn raw(carrier: &Carrier, all: &[Candidate<'_>], args: &cli::Export) -> Result<Exported> {
+fn raw(all: &[Candidate<'_>], args: &cli::Export) -> Result<Exported> {
     let only = only(all, "image", args, |candidate| {
         (args.module.is_empty() || named(&args.module, candidate.image.module))
             && (args.target.is_empty() || named(&args.target, candidate.image.target_text))
@@ -87,7 +86,7 @@ fn raw(carrier: &Carrier, all: &[Candidate<'_>], args: &cli::Export) -> Result<E
     Ok(Exported {
         modules: vec![only.image.module.to_string()],
         targets: vec![only.image.target_text.to_string()],
-        content: carrier.decode(only.found, &only.pack, &only.image)?,
+        content: only.source.decode(&only.image)?,
         ending: raw_ending(only.image.image_kind),
         hazards: Vec::new(),
     })

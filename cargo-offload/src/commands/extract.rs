@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use self::name::Names;
 use crate::artifact;
+use crate::carrier::Source;
 use crate::cli;
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
@@ -74,10 +75,9 @@ fn stored_files<'a>(carried: &Carried<'_>, images: &'a [ImageRecord]) -> Result<
         let key = match image.origin {
             Origin::Container(number, _) => (true, number, 0),
             Origin::Pack(number, index) => {
-                let Some((_, pack)) = packs.get(number) else { continue };
+                let Some(Source { pack, .. }) = packs.get(number) else { continue };
                 let record = pack.image(index).map_err(broken)?;
-                let block = record.block.map(|block| pack.block(block)).transpose().map_err(broken)?;
-                (false, number, block.map_or(record.offset, |block| block.offset))
+                (false, number, pack.place(&record).map_err(broken)?.offset)
             }
         };
         files.entry(key).or_insert_with(|| File { image, name: names.of_frame(image) });
@@ -128,9 +128,9 @@ impl Job<'_> {
         for file in files {
             match file.image.origin {
                 Origin::Pack(number, index) => {
-                    let Some((found, pack)) = packs.get(number) else { continue };
-                    let image = pack.image(index).map_err(broken)?;
-                    match carried.packs.stored(found, pack, &image) {
+                    let Some(source) = packs.get(number) else { continue };
+                    let image = source.pack.image(index).map_err(broken)?;
+                    match source.stored(&image) {
                         Ok(bytes) => self.write(file, &bytes)?,
                         Err(error) => self.failed(error.to_string())?,
                     }

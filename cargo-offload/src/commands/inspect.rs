@@ -5,13 +5,13 @@ mod syclbin;
 use serde::Serialize;
 
 use crate::artifact;
+use crate::carrier::Source;
 use crate::cli;
 use crate::error::Result;
 use crate::exit::ExitStatus;
 use crate::ledger::{ImageRecord, KernelRecord, Kernels, Wanted, or_dash};
 use crate::output::{Output, Table};
 use crate::subject::{Carried, Subject, broken};
-use crate::syclbins;
 
 #[derive(Debug, Serialize)]
 struct NoticeMessage<'a> {
@@ -30,20 +30,9 @@ struct SkippedMessage<'a> {
 
 pub(super) fn run(output: &Output, args: &cli::Inspect) -> Result<ExitStatus> {
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
-    let syclbins = syclbins::find(&path)?;
-    syclbins.iter().try_for_each(|file| syclbin::inspect(output, file))?;
     let subject = Subject::open(&path)?;
-    let carried = match subject.carried() {
-        // The modules of a SYCLBIN have been shown.
-        Ok(carried) if !syclbins.is_empty() && carried.packs.packs().next().is_none() => {
-            return Ok(if carried.problems().next().is_none() {
-                ExitStatus::Success
-            } else {
-                ExitStatus::CheckFailed
-            });
-        }
-        carried => carried?,
-    };
+    let carried = subject.carried()?;
+    carried.syclbins.iter().try_for_each(|file| syclbin::inspect(output, file))?;
     let kernels = if args.kernels { Kernels::Read } else { Kernels::Recorded };
     let images = Wanted::parse(&args.select)?.of(&carried, kernels)?;
     if !images.is_empty() {
@@ -54,11 +43,11 @@ pub(super) fn run(output: &Output, args: &cli::Inspect) -> Result<ExitStatus> {
         output.table::<ImageRecord>(&[], &kernel_table(&images))?;
     }
     print_notices(output, &carried)?;
-    Ok(if carried.problems().next().is_none() { ExitStatus::Success } else { ExitStatus::CheckFailed })
+    Ok(carried.status())
 }
 
 fn print_notices(output: &Output, carried: &Carried<'_>) -> Result<()> {
-    for (_, pack) in carried.packs.packs() {
+    for Source { pack, .. } in carried.packs.packs() {
         for notice in pack.notices() {
             let notice = notice.map_err(broken)?;
             let message = NoticeMessage {

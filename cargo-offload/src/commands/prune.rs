@@ -58,20 +58,17 @@ pub(super) fn run(output: &Output, args: &cli::Prune) -> Result<ExitStatus> {
     let kept = crates.iter().flat_map(|one| &one.piles).map(|pile| pile.images.len() as u64).sum();
     let wish = Wish { form: Form::Kept, sharing: Sharing::Kept, storage: Storage::Kept };
     let published =
-        moved(crates, &Names::new(&args.path, &destination), wish)?.publish(&opened.program, &destination)?;
-    let mut size_before = opened.program.size()?;
-    for (_, file) in opened.files() {
-        size_before = size_before.saturating_add(file.size()?);
-    }
+        moved(crates, &Names::new(&args.path, &destination), wish)?.publish(&opened, &destination)?;
     let files = published.files.iter().map(|(_, size)| size).sum::<u64>();
     let summary = Summary {
         reason: "pruned",
         path: destination.path(),
         images_kept: kept,
         images_dropped: dropped.len() as u64,
-        size_before,
+        size_before: opened.size()?,
         size_after: published.program.saturating_add(files),
     };
+    published.tell_removed(output)?;
     tell(output, &dropped, &summary)
 }
 
@@ -115,7 +112,7 @@ impl Choice {
     /// # Errors
     /// The request makes no sense for this file.
     fn check(&self, opened: &Opened, crates: &[Crate<'_>]) -> Result<()> {
-        let shown = opened.program.path().display();
+        let shown = opened.program().path().display();
         let images = crates.iter().flat_map(|one| &one.piles).flat_map(|pile| &pile.images);
         let present: BTreeSet<&str> = images.map(|image| image.target_text).collect();
         let list = escaped(&present.iter().copied().collect::<Vec<_>>().join(", "));

@@ -37,12 +37,13 @@ pub(super) fn run(output: &Output, args: &cli::Repack) -> Result<ExitStatus> {
     let crates = opened.crates()?;
     refuse_idle(&opened, &crates, wish)?;
     let moved = moved(crates, &Names::new(&args.path, &destination), wish)?;
-    let published = moved.publish(&opened.program, &destination)?;
-    for (path, size) in published.files {
+    let published = moved.publish(&opened, &destination)?;
+    for (path, size) in &published.files {
         let text = format!("`{}` has {size} bytes", path.display());
-        output.message(&Written { reason: "written", path: &path, size }, &text)?;
+        output.message(&Written { reason: "written", path, size: *size }, &text)?;
     }
-    let (path, size_before, size_after) = (destination.path(), opened.program.size()?, published.program);
+    published.tell_removed(output)?;
+    let (path, size_before, size_after) = (destination.path(), opened.program().size()?, published.program);
     let text = format!("`{}` has {size_after} of {size_before} bytes", path.display());
     output.message(&Summary { reason: "repacked", path, size_before, size_after }, &text)?;
     Ok(ExitStatus::Success)
@@ -71,12 +72,12 @@ fn wish(args: &cli::Repack) -> Result<Wish> {
 
 /// What would change nothing was not meant.
 fn refuse_idle(opened: &Opened, crates: &[Crate<'_>], wish: Wish) -> Result<()> {
-    let path = opened.program.path().display();
+    let path = opened.program().path().display();
     let mut piles = crates.iter().flat_map(|one| &one.piles).peekable();
     if piles.peek().is_none() {
         return Err(Error::usage(format!("`{path}` has no images")));
     }
-    if opened.program.is_packs() && wish.form != Form::Kept {
+    if opened.program().is_packs() && wish.form != Form::Kept {
         return Err(Error::usage(format!("`{path}` is a file of packs")).hint("name the program beside it"));
     }
     let only_form = wish.sharing == Sharing::Kept && wish.storage == Storage::Kept;

@@ -20,7 +20,7 @@ use crate::exit::ExitStatus;
 use crate::ledger::{Kernels, Wanted};
 use crate::output::{Output, Table};
 use crate::publish::publish;
-use crate::subject::Subject;
+use crate::subject::{Carried, Subject};
 
 #[derive(Debug, Serialize)]
 struct Written {
@@ -58,7 +58,7 @@ pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
         written(output, file)?;
     }
     carried.problems().try_for_each(|problem| output.remark(&format!("skipped {problem}")))?;
-    Ok(status(args, (&rows, &findings), carried.problems().next().is_none()))
+    Ok(status(args, (&rows, &findings), &carried))
 }
 
 /// What is other than in the baseline, which is written first if that is asked for.
@@ -130,8 +130,8 @@ fn sentence(summary: &Summary) -> String {
     text
 }
 
-fn status(args: &cli::Report, (rows, findings): (&[Row], &[Finding]), readable: bool) -> ExitStatus {
+fn status(args: &cli::Report, (rows, findings): (&[Row], &[Finding]), carried: &Carried<'_>) -> ExitStatus {
     let has = |verdict| findings.iter().any(|finding| finding.verdict == verdict);
     let ratchet = has(Verdict::Worse) || (args.exact && !findings.is_empty());
-    if rows.is_empty() || ratchet || !readable { ExitStatus::CheckFailed } else { ExitStatus::Success }
+    if rows.is_empty() || ratchet { ExitStatus::CheckFailed } else { carried.status() }
 }

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::exit::ExitStatus;
 use crate::ledger::{ImageRecord, Kernels, Wanted};
 use crate::output::{Output, Table, human_size};
-use crate::subject::{Carried, Subject};
+use crate::subject::Subject;
 
 #[derive(Debug, Serialize)]
 struct Summary {
@@ -68,11 +68,7 @@ fn show(output: &Output, wanted: &Wanted, (path, args): (&Path, &cli::Size)) -> 
         summary.alone_size = Some(alone::size(&carried, &images)?);
     }
     output.message(&summary, &sentence(&summary))?;
-    Ok(status(&carried))
-}
-
-fn status(carried: &Carried<'_>) -> ExitStatus {
-    if carried.problems().next().is_none() { ExitStatus::Success } else { ExitStatus::CheckFailed }
+    Ok(carried.status())
 }
 
 fn table(by: &'static str, groups: &[Group]) -> Table {
@@ -136,7 +132,7 @@ fn compare(output: &Output, wanted: &Wanted, paths: [&Path; 2]) -> Result<ExitSt
         let subject = Subject::open(path)?;
         let carried = subject.carried()?;
         let images = wanted.of(&carried, Kernels::Measured)?;
-        Ok((Groups::of(&images), status(&carried)))
+        Ok((Groups::of(&images), carried.status()))
     });
     let ((new, new_status), (old, old_status)) = (new?, old?);
     for ((by, new), (_, old)) in new.by().into_iter().zip(old.by()) {

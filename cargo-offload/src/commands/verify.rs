@@ -4,21 +4,20 @@
 mod foreign;
 mod syclbin;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use offload_format::pack::Pack;
 use serde::Serialize;
 
 use crate::artifact;
-use crate::beside;
-use crate::carrier::{Carrier, FoundPack};
+use crate::carrier::Source;
 use crate::cli;
 use crate::error::Result;
 use crate::exit::ExitStatus;
 use crate::graph::{self, RootPackage};
 use crate::output::Output;
-use crate::syclbins;
+use crate::packs::Packs;
+use crate::subject::Subject;
 
 #[derive(Debug, Serialize)]
 struct Verified<'a> {
@@ -46,18 +45,19 @@ struct Summary {
 pub(super) fn run(output: &Output, args: &cli::Verify) -> Result<ExitStatus> {
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
     let mut summary = Summary { reason: "summary", images: 0, problems: 0 };
-    let syclbins = syclbins::find(&path)?;
-    syclbins.iter().try_for_each(|file| syclbin::verify(output, file, &mut summary))?;
-    let foreign = foreign::verify(output, &path, &mut summary)?;
-    let carrier = match Carrier::open(&path) {
-        Ok(carrier) => carrier,
-        // A file with the one needs nothing of the other.
-        Err(_) if !syclbins.is_empty() || foreign > 0 => return finish(output, &summary),
-        Err(error) => return Err(error),
+    let subject = Subject::open(&path)?;
+    let carried = subject.carried()?;
+    carried.syclbins.iter().try_for_each(|file| syclbin::verify(output, file, &mut summary))?;
+    foreign::verify(output, &carried, &mut summary)?;
+    let packs = match carried.containers.is_empty() && carried.broken.is_empty() {
+        true => Packs::open(&path)?,
+        // A file with images of other tool chains needs none of this project's.
+        false if carried.packs.is_empty() => return finish(output, &summary),
+        false => Packs::of(carried.packs),
     };
-    verify_images(output, &carrier, &mut summary)?;
-    verify_beside(output, &path, (&carrier, &mut summary))?;
-    verify_graph(output, (&path, &args.cargo.project), (&carrier, &mut summary))?;
+    verify_images(output, &packs, &mut summary)?;
+    verify_named(output, &packs, &mut summary)?;
+    verify_graph(output, (&path, &args.cargo.project), (&packs, &mut summary))?;
     finish(output, &summary)
 }
 
@@ -67,25 +67,19 @@ fn finish(output: &Output, summary: &Summary) -> Result<ExitStatus> {
     Ok(if summary.problems == 0 { ExitStatus::Success } else { ExitStatus::CheckFailed })
 }
 
-fn verify_images(output: &Output, carrier: &Carrier, summary: &mut Summary) -> Result<()> {
-    for problem in &carrier.skipped {
+fn verify_images(output: &Output, packs: &Packs, summary: &mut Summary) -> Result<()> {
+    for problem in &packs.here().skipped {
         summary.problems += 1;
         output.message(&Problem { reason: "skipped", package: "", problem }, &format!("error: {problem}"))?;
     }
-    for (found, pack) in carrier.packs() {
-        verify_pack(output, (carrier, found, &pack), summary)?;
-    }
-    Ok(())
+    packs.here().packs().try_for_each(|source| verify_pack(output, &source, summary))
 }
 
-fn verify_pack(
-    output: &Output,
-    (carrier, found, pack): (&Carrier, &FoundPack, &Pack<'_>),
-    summary: &mut Summary,
-) -> Result<()> {
+fn verify_pack(output: &Output, source: &Source<'_>, summary: &mut Summary) -> Result<()> {
+    let pack = &source.pack;
     // The carrier has read every record already.
     for image in pack.images().flatten() {
-        let problem = carrier.decode(found, pack, &image).err().map(|error| error.to_string());
+        let problem = source.decode(&image).err().map(|error| error.to_string());
         summary.images += 1;
         summary.problems += u64::from(problem.is_some());
         let text = match &problem {
@@ -99,29 +93,21 @@ fn verify_pack(
     Ok(())
 }
 
-/// The packs that lie in files beside the program; each file is opened once.
-fn verify_beside(output: &Output, path: &Path, (carrier, summary): (&Carrier, &mut Summary)) -> Result<()> {
-    let mut files: BTreeMap<String, Result<Carrier>> = BTreeMap::new();
-    for (_, pack) in carrier.packs() {
-        for there in pack.elsewhere().flatten() {
-            let open = || Carrier::open(&beside::file(path, &pack, &there));
-            let file = files.entry(there.file().to_string()).or_insert_with(open);
-            let found = file.as_ref().map(|file| {
-                let mut packs = file.packs();
-                packs.find(|(_, pack)| pack.id().is_ok_and(|id| id == there.id())).map(|found| (file, found))
-            });
-            let problem = match found {
-                Ok(Some((file, (found, pack)))) => {
-                    verify_pack(output, (file, found, &pack), summary)?;
+/// The packs that lie in other files.
+fn verify_named(output: &Output, packs: &Packs, summary: &mut Summary) -> Result<()> {
+    for Source { pack, .. } in packs.here().packs() {
+        for named in packs.named(&pack) {
+            let error = match named {
+                Ok(named) => {
+                    verify_pack(output, &named.source, summary)?;
                     continue;
                 }
-                Ok(None) => format!("`{}` is of another build of the program", there.file()),
-                Err(error) => error.to_string(),
+                Err(error) => error,
             };
             summary.problems += 1;
-            let package = pack.meta("package").unwrap_or_default();
+            let (package, problem) = (pack.meta("package").unwrap_or_default(), error.message());
             let text = format!("error: {problem}");
-            output.message(&Problem { reason: "missing", package, problem: &problem }, &text)?;
+            output.message(&Problem { reason: "missing", package, problem }, &text)?;
         }
     }
     Ok(())
@@ -130,7 +116,7 @@ fn verify_beside(output: &Output, path: &Path, (carrier, summary): (&Carrier, &m
 fn verify_graph(
     output: &Output,
     (path, project): (&Path, &cli::Project),
-    (carrier, summary): (&Carrier, &mut Summary),
+    (packs, summary): (&Packs, &mut Summary),
 ) -> Result<()> {
     let root = project.package.as_deref().map_or(RootPackage::OfFile(path), RootPackage::Named);
     let wanted = match graph::packages_with_kernels(project, root) {
@@ -140,7 +126,7 @@ fn verify_graph(
         Err(error) => return Err(error),
     };
     let linked: BTreeSet<String> =
-        carrier.packs().filter_map(|(_, pack)| pack.meta("package").map(str::to_string)).collect();
+        packs.here().packs().filter_map(|source| source.pack.meta("package").map(str::to_string)).collect();
     for package in wanted.difference(&linked) {
         summary.problems += 1;
         let problem = "it has kernels, but nothing of it is linked";

@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
 use super::Moved;
-use crate::error::Result;
-use crate::program::Program;
+use crate::error::{Error, Result};
+use crate::holdings::Opened;
+use crate::output::Output;
 use crate::publish::{Staged, stage_pack};
 use crate::rewrite::{self, Destination};
 
@@ -15,14 +18,33 @@ pub(crate) struct Published {
     pub(crate) program: u64,
     /// Of files beside it.
     pub(crate) files: Vec<(PathBuf, u64)>,
+    /// Files that had nothing but images of the program, and that it no longer names.
+    removed: Vec<PathBuf>,
+}
+
+#[derive(Debug, Serialize)]
+struct Removed<'a> {
+    reason: &'static str,
+    path: &'a Path,
+}
+
+impl Published {
+    /// Says which files are gone.
+    pub(crate) fn tell_removed(&self, output: &Output) -> Result<()> {
+        self.removed.iter().try_for_each(|path| {
+            let text = format!("`{}` is removed: the program has no images there", path.display());
+            output.message(&Removed { reason: "removed", path }, &text)
+        })
+    }
 }
 
 impl Moved {
     /// Everything is written before the first file appears, and a program does not appear before what it refers to.
-    pub(crate) fn publish(self, program: &Program, destination: &Destination) -> Result<Published> {
+    pub(crate) fn publish(self, opened: &Opened, destination: &Destination) -> Result<Published> {
+        let program = opened.program();
         let rewritten = match self.packs.is_empty() {
             true => None,
-            false => Some(rewrite::rewrite(program.file(), self.packs)?),
+            false => Some(rewrite::rewrite((program.path(), program.file()), self.packs)?),
         };
         let stage = |(path, packs): &(PathBuf, Vec<_>)| stage_pack(Path::new(path), packs);
         let files = self.files.iter().map(stage).collect::<Result<Vec<_>>>()?;
@@ -30,6 +52,13 @@ impl Moved {
         let written = files.into_iter().chain(program).map(Staged::appear).collect::<Result<Vec<_>>>()?;
         let (program, files): (Vec<_>, Vec<_>) =
             written.into_iter().partition(|(path, _)| path == destination.path());
-        Ok(Published { program: program.iter().map(|(_, size)| size).sum(), files })
+        let mut removed = if destination.is_in_place() { opened.own_files() } else { Vec::new() };
+        removed.retain(|path| files.iter().all(|(written, _)| written.file_name() != path.file_name()));
+        removed.iter().try_for_each(|path| remove(path))?;
+        Ok(Published { program: program.iter().map(|(_, size)| size).sum(), files, removed })
     }
+}
+
+fn remove(path: &Path) -> Result<()> {
+    std::fs::remove_file(path).map_err(|error| Error::io("remove", path, &error))
 }

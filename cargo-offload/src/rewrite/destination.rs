@@ -34,6 +34,11 @@ impl Destination {
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
+
+    /// Whether the changed file takes the place of the old one.
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.path == self.like
+    }
 }
 
 impl Rewritten {
@@ -55,7 +60,7 @@ impl Rewritten {
     fn read_back(&self, written: &Path, shown: &Path) -> Result<()> {
         let carrier = Carrier::open(written)?;
         let found: BTreeSet<[u8; 16]> =
-            carrier.packs().filter_map(|(_, pack)| Some(pack.id().ok()?.0)).collect();
+            carrier.packs().filter_map(|source| Some(source.pack.id().ok()?.0)).collect();
         if !carrier.skipped.is_empty() || found != self.ids {
             let text = format!("`{}` was not written: its packs could not be read back", shown.display());
             return Err(Error::check(text).hint("please report this with the program"));

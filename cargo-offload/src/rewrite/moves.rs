@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::pieces::Piece;
 
@@ -40,7 +40,7 @@ impl Moves {
     /// The whole file of `size` bytes: what stays of `from`, `packs` at `room`, and zeros in other changes.
     pub(super) fn pieces(
         &self,
-        (from, size): (&Rc<File>, u64),
+        (from, size): (&Arc<File>, u64),
         (room, packs): (u64, Vec<Piece>),
     ) -> Vec<Piece> {
         let mut pieces = Vec::new();

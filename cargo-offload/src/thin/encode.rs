@@ -5,18 +5,18 @@ use std::collections::btree_map::Entry;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
-use std::rc::Rc;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use offload_format::Hash128;
 use offload_format::codec::{Codec, FrameInfo, RELEASE_LEVEL};
 use offload_format::pack::NewBlock;
 use offload_format::packer::{self, Effort, HUGE, Need, Plan, Pool, Settings, Source as _, Step};
-use offload_format::{Hash128, codec};
 
 use super::reuse::{Taken, loose};
 use super::stock::{Item, Stock, payloads};
 use super::workers::Threads;
-use super::{Part, Source, Storage};
+use super::{Part, Storage};
+use crate::carrier::Source;
 use crate::error::{Error, Result};
 use crate::pieces::Piece;
 
@@ -70,7 +70,7 @@ impl Frames {
         let lost = || Error::check("an image lies outside its file");
         let source = payloads.get(item.payload).ok_or_else(lost)?;
         let offset = source.payload().checked_add(taken.offset).ok_or_else(lost)?;
-        piece.insert(Piece::Copy { from: source.file.clone(), offset, size: taken.size });
+        piece.insert(Piece::Copy { from: source.carrier.file().clone(), offset, size: taken.size });
         self.blocks.extend(taken.block);
         Ok(())
     }
@@ -106,7 +106,7 @@ impl Frames {
             self.blocks.push(block);
             made.push((block.hash, spooled));
         }
-        let file = Rc::new(maker.spool.file()?);
+        let file = Arc::new(maker.spool.file()?);
         let piece = |at: Spooled| Piece::Copy { from: file.clone(), offset: at.offset, size: at.size };
         self.pieces.extend(made.into_iter().map(|(hash, spooled)| (hash, piece(spooled))));
         Ok(())
@@ -116,7 +116,7 @@ impl Frames {
 /// How packs whose settings nobody has recorded were made, as far as their frames tell.
 fn settings_of(stock: &Stock<'_>) -> Settings {
     let for_download = |item: &Item<'_>| {
-        let codec = item.pack.stored(&item.image).map(|(codec, _)| codec);
+        let codec = item.source.pack.stored(&item.image).map(|(codec, _)| codec);
         matches!(codec, Ok(Codec::Lzma | Codec::LzmaPrefix))
     };
     let effort = if stock.items().any(for_download) { Effort::Archive } else { Effort::Balanced };
@@ -177,9 +177,7 @@ impl<'p, 'a> Maker<'p, 'a> {
 
     fn block(&self, number: usize) -> Result<(NewBlock, Spooled)> {
         let frame = packer::encode_block(self.plan, self.stock, number)?;
-        let codec::FrameInfo { codec, stored_size, raw_size, hash, .. } = frame.info();
-        let spooled = self.spool.write(frame.bytes())?;
-        Ok((NewBlock { codec, stored_size, raw_size, hash }, spooled))
+        Ok((frame.info().into(), self.spool.write(frame.bytes())?))
     }
 }
 

@@ -25,14 +25,14 @@ pub(super) struct Taken {
 }
 
 /// The images that have to be stored anew: whole families of which somebody's parent is gone, because another parent may
-/// be better for all, and the images of blocks of which less than half stays.
+/// be better for all, and the images of blocks of which more than a tenth goes: what stays in a block stays in the file.
 pub(super) fn loose(stock: &Stock<'_>) -> Result<BTreeSet<Hash128>> {
     let mut families: BTreeMap<(usize, Hash128), (Vec<Hash128>, Chain)> = BTreeMap::new();
     let mut blocks: BTreeMap<(usize, Hash128), (Vec<Hash128>, u64, Block)> = BTreeMap::new();
     for item in stock.items() {
         let (hash, payload) = (item.image.hash, item.payload);
         if let Some(block) = item.image.block {
-            let block = item.pack.block(block)?;
+            let block = item.source.pack.block(block)?;
             let (members, held, _) =
                 blocks.entry((payload, block.hash)).or_insert_with(|| (Vec::new(), 0, block));
             members.push(hash);
@@ -46,7 +46,9 @@ pub(super) fn loose(stock: &Stock<'_>) -> Result<BTreeSet<Hash128>> {
         }
     }
     let families = families.into_values().filter(|(_, chain)| *chain == Chain::Broken).map(|(all, _)| all);
-    let goes = |(_, held, block): &(_, u64, Block)| block.parent.is_some() || *held < block.raw_size / 2;
+    let goes = |(_, held, block): &(_, u64, Block)| {
+        block.parent.is_some() || *held < block.raw_size - block.raw_size / 10
+    };
     let blocks = blocks.into_values().filter(goes).map(|(all, ..)| all);
     Ok(families.chain(blocks).flatten().collect())
 }
@@ -64,7 +66,7 @@ fn chain(stock: &Stock<'_>, item: &Item<'_>) -> Result<(Hash128, Chain)> {
     let mut next = item.image.parent;
     for _ in 0..MOST_ANCESTORS {
         let Some(index) = next else { return Ok((oldest, chain)) };
-        let parent = item.pack.image(index)?;
+        let parent = item.source.pack.image(index)?;
         // What lies in a block is nobody's parent.
         if parent.block.is_some() || !stock.lends(parent.hash, item.payload) {
             chain = Chain::Broken;
@@ -80,7 +82,7 @@ impl Taken {
         let image = &item.image;
         let info = FrameInfo::new(image.codec, image.stored_size, (image.raw_size, image.hash));
         if let Some(index) = image.block {
-            return Ok(in_block(&item.pack.block(index)?, (info, image)));
+            return Ok(in_block(&item.source.pack.block(index)?, (info, image)));
         }
         let info = info.related(image.filter, parent(item)?.map(|parent| parent.hash));
         let (offset, size) = (image.offset, image.stored_size);
@@ -104,7 +106,7 @@ impl Taken {
 }
 
 fn parent<'a>(item: &Item<'a>) -> Result<Option<Image<'a>>> {
-    Ok(item.image.parent.map(|parent| item.pack.image(parent)).transpose()?)
+    Ok(item.image.parent.map(|parent| item.source.pack.image(parent)).transpose()?)
 }
 
 fn in_block(block: &Block, (info, image): (FrameInfo, &Image<'_>)) -> Taken {

@@ -1,9 +1,9 @@
 //! Packs that stay what they are, in another place.
 
-use offload_format::pack::{Elsewhere, Pack};
+use offload_format::pack::Elsewhere;
 
-use super::{About, Ends, NewBytes, Part, Source, Storage};
-use crate::carrier::FoundPack;
+use super::{About, Ends, NewBytes, Part, Storage};
+use crate::carrier::Source;
 use crate::error::Result;
 use crate::pieces::Piece;
 
@@ -33,8 +33,7 @@ pub(super) fn copy(parts: &[Part<'_>], storage: Storage) -> Result<Option<Vec<Ne
 
 /// How many packs of the file share the payload of `source`.
 fn sharers(source: &Source<'_>) -> usize {
-    let payload = |(found, pack): &(&FoundPack, Pack<'_>)| found.offset().checked_add(pack.payload_offset());
-    source.carrier.packs().filter(|found| payload(found) == Some(source.payload())).count()
+    source.carrier.packs().filter(|other| other.shares_with(source)).count()
 }
 
 fn elsewhere(source: &Source<'_>) -> Result<Vec<Elsewhere>> {
@@ -42,7 +41,7 @@ fn elsewhere(source: &Source<'_>) -> Result<Vec<Elsewhere>> {
 }
 
 fn bytes(source: &Source<'_>, next: Option<&Source<'_>>) -> Result<NewBytes> {
-    let (from, offset, size) = (source.file.clone(), source.found.offset(), source.pack.size());
+    let (from, offset, size) = (source.carrier.file().clone(), source.found.offset(), source.pack.size());
     let (own, ends) = match next {
         Some(next) => (next.found.offset().saturating_sub(offset), Ends::InNext),
         None => (size, Ends::Here),

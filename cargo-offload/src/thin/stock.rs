@@ -3,19 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use offload_format::Hash128;
-use offload_format::pack::{Image, Pack};
+use offload_format::pack::Image;
 use offload_format::packer::{self, Candidate};
 
-use super::{Part, Source};
-use crate::carrier::{Carrier, FoundPack};
+use super::Part;
+use crate::carrier::Source;
 use crate::error::{Error, Result};
 
 /// Where an image is. Nothing in it is bound to a thread.
 #[derive(Clone, Debug)]
 pub(super) struct Item<'a> {
-    carrier: &'a Carrier,
-    found: &'a FoundPack,
-    pub(super) pack: Pack<'a>,
+    pub(super) source: Source<'a>,
     pub(super) image: Image<'a>,
     /// Which of the old payloads has it.
     pub(super) payload: usize,
@@ -59,8 +57,7 @@ impl<'a> Stock<'a> {
             }
             return;
         }
-        let (carrier, found, pack) = (source.carrier, source.found, source.pack);
-        self.items.insert(image.hash, Item { carrier, found, pack, image: image.clone(), payload });
+        self.items.insert(image.hash, Item { source: *source, image: image.clone(), payload });
         self.order.push(image.hash);
     }
 
@@ -100,6 +97,6 @@ impl packer::Source for Stock<'_> {
 
     fn read(&self, hash: Hash128) -> Result<Vec<u8>> {
         let item = self.item(hash)?;
-        item.carrier.decode(item.found, &item.pack, &item.image)
+        item.source.decode(&item.image)
     }
 }

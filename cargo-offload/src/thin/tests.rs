@@ -1,30 +1,24 @@
 //! Rebuilding packs whose index is in pages.
 
-use std::collections::BTreeMap;
+use std::path::Path;
 
 use offload_format::codec::{self, Codec};
 
 use super::*;
-use crate::program::{self, Program};
+use crate::carrier::Carrier;
+use crate::program;
 use crate::publish::stage_pack;
 
 /// A pack of `modules` modules in the file `path`.
 fn write_pack(path: &Path, modules: usize) {
     let mut builder = PackBuilder::new("many", "1.0.0");
-    let mut frames = BTreeMap::new();
+    let mut frames = Vec::new();
     for at in 0..modules {
         let frame = codec::encode(raw(at).as_bytes(), Codec::Zstd, 3).unwrap();
         builder.image(NewImage::new(&name(at), "host".parse().unwrap()), frame.info()).unwrap();
-        frames.insert(frame.info().hash, frame);
+        frames.push(frame);
     }
-    let layout = builder.finish().unwrap();
-    let mut bytes = layout.index;
-    let start = bytes.len();
-    for placement in layout.frames {
-        bytes.resize(start + placement.offset as usize, 0);
-        bytes.extend_from_slice(frames[&placement.hash].bytes());
-    }
-    std::fs::write(path, bytes).unwrap();
+    std::fs::write(path, builder.finish().unwrap().with_frames(&frames).unwrap()).unwrap();
 }
 
 fn name(at: usize) -> String {
@@ -42,11 +36,10 @@ type Content = (Vec<(String, Vec<u8>)>, bool);
 fn read_packs(path: &Path) -> Vec<Content> {
     let carrier = Carrier::open(path).unwrap();
     assert_eq!(carrier.skipped, Vec::<String>::new());
-    let read = |(found, pack): (&FoundPack, Pack<'_>)| {
-        let images = program::images(&pack).unwrap();
-        let decode =
-            |image: &Image<'_>| (image.module.to_string(), carrier.decode(found, &pack, image).unwrap());
-        (images.iter().map(decode).collect(), pack.head_size() > pack.payload_offset())
+    let read = |source: Source<'_>| {
+        let images = program::images(&source.pack).unwrap();
+        let decode = |image: &Image<'_>| (image.module.to_string(), source.decode(image).unwrap());
+        (images.iter().map(decode).collect(), source.pack.head_size() > source.pack.payload_offset())
     };
     carrier.packs().map(read).collect()
 }
@@ -57,12 +50,12 @@ fn move_images(packs: &[&dyn Fn(usize) -> bool], paged: &[bool]) {
     let dir = tempfile::tempdir().unwrap();
     let (old, new) = (dir.path().join("old.pack"), dir.path().join("new.pack"));
     write_pack(&old, 1500);
-    let program = Program::open(&old).unwrap();
-    let (found, pack) = program.packs().next().unwrap();
+    let program = Carrier::open(&old).unwrap();
+    let source = program.packs().next().unwrap();
     let part = |wanted: &&dyn Fn(usize) -> bool| {
-        let images = program::images(&pack).unwrap().into_iter();
+        let images = program::images(&source.pack).unwrap().into_iter();
         let kept = images.enumerate().filter(|(at, _)| wanted(*at)).map(|(_, image)| image).collect();
-        Part { about: About::of(&pack).unwrap(), kept: vec![(program.source(found, pack), kept)] }
+        Part { about: About::of(&source.pack).unwrap(), kept: vec![(source, kept)] }
     };
     let parts: Vec<Part<'_>> = packs.iter().map(part).collect();
     stage_pack(&new, &rebuild(&parts, Storage::Kept).unwrap()).unwrap().appear().unwrap();

@@ -14,6 +14,7 @@ use crate::jobs::Jobs;
 use crate::progress::Progress;
 use crate::tool::{Runner, Tool};
 use crate::toolchain::{Finder, Llvm};
+use crate::vendor::Shelf;
 
 /// Everything that modules share.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub(crate) struct Workshop<'a> {
     pub(crate) progress: Progress,
     /// When vendored images are used.
     pub(crate) vendored: config::Vendored,
+    /// What the package brings along.
+    pub(super) shelf: Shelf,
     pub(super) front_ends: Done,
     llvm: OnceLock<Llvm>,
     spirv_val: OnceLock<Option<Tool>>,
@@ -57,6 +60,7 @@ impl<'a> Workshop<'a> {
             flights,
             progress: Progress::of(env),
             vendored,
+            shelf: Shelf::default(),
             front_ends: Done::default(),
             llvm: OnceLock::new(),
             spirv_val: OnceLock::new(),

@@ -3,7 +3,6 @@
 use super::{Compiled, Session};
 use crate::config::{Vendored as When, WantedTarget};
 use crate::error::{Error, Result};
-use crate::vendor::Vendored;
 
 /// What becomes of each of some targets, in their order.
 pub(super) type Results = Vec<Result<Vec<Compiled>>>;
@@ -36,7 +35,7 @@ fn fallback(session: &Session<'_>, targets: &[WantedTarget], results: Results) -
     if !results.iter().any(lacks) {
         return Ok(results);
     }
-    let vendored = Vendored::look((session.env, session.cache), session.sources)?;
+    let vendored = session.workshop.shelf.look((session.env, session.cache), session.sources)?;
     let (mut supplied, mut reason) = (Vec::new(), String::new());
     let results = targets.iter().zip(results).map(|(wanted, result)| {
         let error = match result {
@@ -63,7 +62,7 @@ fn prefer(
     targets: &[WantedTarget],
     build: impl Fn(&[WantedTarget]) -> Result<Results>,
 ) -> Result<Results> {
-    let vendored = Vendored::look((session.env, session.cache), session.sources)?;
+    let vendored = session.workshop.shelf.look((session.env, session.cache), session.sources)?;
     let images: Vec<Vec<Compiled>> =
         targets.iter().map(|wanted| vendored.images(session.env, wanted)).collect();
     let left = targets.iter().zip(&images).filter(|(_, images)| images.is_empty());

@@ -1,13 +1,13 @@
 //! The files that had a part in images: sources of the package, and tools and libraries from elsewhere.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::path::{Component, Path, PathBuf};
 
 use offload_format::provenance::Ingredient;
 
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
-use crate::fs;
 
 /// What compilers read, apart from what comes with them.
 #[derive(Debug)]
@@ -44,9 +44,12 @@ pub(super) fn sort(env: &CargoEnv, files: &BTreeSet<PathBuf>) -> Result<Ingredie
     Ok(Ingredients { sources: sources.into_iter().collect(), inputs: inputs.into_iter().collect() })
 }
 
-/// BLAKE3 of a file's content.
+/// BLAKE3 of a file's content, of which little is held: compilers have hundreds of megabytes.
 pub(super) fn hash(path: &Path) -> Result<String> {
-    Ok(blake3::hash(&fs::read(path)?).to_hex().to_string())
+    let mut hasher = blake3::Hasher::new();
+    let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+    hasher.update_reader(file).map_err(|error| Error::io("read", path, error))?;
+    Ok(hasher.finalize().to_hex().to_string())
 }
 
 /// `relative` without `..`, with `/`; nothing if it leads out.

@@ -7,7 +7,8 @@ use offload_format::pack::PackBuilder;
 use offload_format::packer::{Effort, Settings};
 use offload_format::provenance::{Made, Provenance, VERSION};
 
-use super::{ingredients, machine, recipe};
+use super::ingredients::{self, Ingredients};
+use super::{machine, recipe};
 use crate::cache::Cache;
 use crate::compile::{Compiled, Sources};
 use crate::env::CargoEnv;
@@ -24,47 +25,70 @@ pub(crate) struct Wanted {
     before: BTreeSet<PathBuf>,
 }
 
+/// What writes the packs and records of a package's modules, which are all made of the same files.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    dir: PathBuf,
+    ingredients: Ingredients,
+}
+
 /// Small files are worth the time: they are made once and kept in a repository.
 const SETTINGS: Settings = Settings { effort: Effort::Max, level: 22 };
 
 impl Wanted {
-    /// Whether `cargo offload vendor` runs this build.
+    /// Whether `cargo offload vendor` runs this build. To be asked before the first image is compiled.
     pub(crate) fn by(env: &CargoEnv) -> Option<Wanted> {
         let dir = PathBuf::from(env.var("OFFLOAD_VENDOR_DIR")?).join(&env.package);
         Some(Wanted { dir, before: env.ingredients() })
     }
+
+    /// Looks at what the images were made of. To be called when all are compiled.
+    ///
+    /// # Errors
+    /// If a source lies outside of the package, or a file cannot be read.
+    pub(crate) fn made(self, env: &CargoEnv) -> Result<Writer> {
+        let files = env.ingredients().difference(&self.before).cloned().collect();
+        Ok(Writer { dir: self.dir, ingredients: ingredients::sort(env, &files)? })
+    }
 }
 
-/// Writes pack and record of a module.
-pub(crate) fn write(
-    (env, cache, jobs): (&CargoEnv, &Cache, &Jobs),
-    wanted: &Wanted,
-    variants: &[Sources],
-    images: &[Compiled],
-) -> Result<()> {
-    let Some(first) = variants.first() else { return Ok(()) };
-    let files = env.ingredients().difference(&wanted.before).cloned().collect();
-    let ingredients = ingredients::sort(env, &files)?;
-    let provenance = Provenance {
-        version: VERSION,
-        package: env.package.clone(),
-        module: first.module.clone(),
-        machine: machine(env),
-        made_by: concat!("offload-build ", env!("CARGO_PKG_VERSION")).to_string(),
-        sources: ingredients.sources,
-        inputs: ingredients.inputs,
-        images: made(variants, images)?,
-    };
-    let text = toml::to_string(&provenance).map_err(|error| Error::new(error.to_string()))?;
-    let builder = PackBuilder::new(&env.package, &env.version);
-    let pack = packing::pack((cache, jobs), SETTINGS, (builder, images.to_vec()))?;
-    fs::create_dir_all(&wanted.dir)?;
-    let path = |kind| wanted.dir.join(format!("{}.{kind}", first.module));
-    fs::publish(&path("pack"), |out| pack.write_to(out))?;
-    fs::publish(&path("toml"), |out| {
-        out.write_all(HEADER.as_bytes())?;
-        out.write_all(text.as_bytes())
-    })
+impl Writer {
+    /// Writes pack and record of a module.
+    ///
+    /// # Errors
+    /// If a file cannot be read or written.
+    pub(crate) fn write(
+        &self,
+        (env, cache, jobs): (&CargoEnv, &Cache, &Jobs),
+        variants: &[Sources],
+        images: &[Compiled],
+    ) -> Result<()> {
+        let Some(first) = variants.first() else { return Ok(()) };
+        let provenance = self.provenance(env, &first.module, made(variants, images)?);
+        let text = toml::to_string(&provenance).map_err(|error| Error::new(error.to_string()))?;
+        let builder = PackBuilder::new(&env.package, &env.version);
+        let pack = packing::pack((cache, jobs), SETTINGS, (builder, images.to_vec()))?;
+        fs::create_dir_all(&self.dir)?;
+        let path = |kind| self.dir.join(format!("{}.{kind}", first.module));
+        fs::publish(&path("pack"), |out| pack.write_to(out))?;
+        fs::publish(&path("toml"), |out| {
+            out.write_all(HEADER.as_bytes())?;
+            out.write_all(text.as_bytes())
+        })
+    }
+
+    fn provenance(&self, env: &CargoEnv, module: &str, images: Vec<Made>) -> Provenance {
+        Provenance {
+            version: VERSION,
+            package: env.package.clone(),
+            module: module.to_string(),
+            machine: machine(env),
+            made_by: concat!("offload-build ", env!("CARGO_PKG_VERSION")).to_string(),
+            sources: self.ingredients.sources.clone(),
+            inputs: self.ingredients.inputs.clone(),
+            images,
+        }
+    }
 }
 
 const HEADER: &str =

@@ -115,15 +115,25 @@ const MAGICS: &[(&[u8], FileKind)] = &[
     (b"\xca\xfe\xba\xbf", FileKind::MachOUniversal),
 ];
 
-/// A SYCLBIN is told by its first image: the number of its kind is also that of SPIR-V.
+/// A SYCLBIN is told by its first image, and the draft of its second version by that image's string `role`: the number
+/// of its kind is also that of SPIR-V.
 fn offload_binary(bytes: &[u8]) -> FileKind {
-    let first = || {
-        let entry = bytes::u64_at(bytes, 16, "entry").ok()?;
-        let image = bytes::u64_at(bytes, entry.checked_add(24)?, "entry").ok()?;
-        bytes::array::<4>(bytes, image, "image").ok()
+    let entry = bytes::u64_at(bytes, 16, "entry").ok();
+    let field = |offset| bytes::u64_at(bytes, entry?.checked_add(offset)?, "entry").ok();
+    let first = || bytes::array::<4>(bytes, field(24)?, "image").ok();
+    let key = |index: u64| {
+        let key = bytes::u64_at(bytes, field(8)?.checked_add(index.checked_mul(24)?)?, "string").ok()?;
+        bytes::array::<5>(bytes, key, "string").ok()
     };
-    if first() == Some(*b"IBYS") { FileKind::Syclbin } else { FileKind::OffloadBinary }
+    let strings = || field(16).unwrap_or_default().min(DRAFT_STRINGS);
+    let draft = || {
+        bytes::u32_at(bytes, 4, "version") == Ok(2) && (0..strings()).any(|it| key(it) == Some(*b"role\0"))
+    };
+    if first() == Some(*b"IBYS") || draft() { FileKind::Syclbin } else { FileKind::OffloadBinary }
 }
+
+/// How many strings of an image are looked at: the draft gives it three at most.
+const DRAFT_STRINGS: u64 = 8;
 
 fn elf(bytes: &[u8]) -> FileKind {
     let field = |offset| bytes::u16_at(bytes, offset, "ELF header").unwrap_or_default();

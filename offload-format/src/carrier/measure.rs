@@ -17,6 +17,7 @@ pub(super) fn size(kind: FileKind, rest: &[u8]) -> Option<u64> {
             Pack::sizes(rest).ok()?;
             u64_at(rest, 16)?
         }
+        FileKind::Syclbin if rest.starts_with(b"IBYS") => syclbin(rest)?,
         FileKind::OffloadBinary | FileKind::Syclbin => offload_binary(rest)?,
         FileKind::CompressedBundle => compressed(rest)?,
         FileKind::ClangBundle => bundle(rest)?,
@@ -38,6 +39,14 @@ fn offload_binary(rest: &[u8]) -> Option<u64> {
     let header = if version < 3 { 32 } else { 40 };
     let (size, entries) = (u64_at(rest, 8)?, u64_at(rest, 16)?);
     ((1..=3).contains(&version) && entries >= header && size >= header && entries <= size).then_some(size)
+}
+
+/// Without an envelope: header, records of 32 bytes, metadata, binaries.
+fn syclbin(rest: &[u8]) -> Option<u64> {
+    let count = |offset| bytes::u32_at(rest, offset, WHAT).ok().map(u64::from);
+    let records = count(8)?.checked_add(count(12)?)?.checked_add(count(16)?)?;
+    let tables = records.checked_mul(32)?.checked_add(56)?.checked_add(u64_at(rest, 24)?)?;
+    tables.checked_next_multiple_of(8)?.checked_add(u64_at(rest, 32)?).filter(|_| count(4) <= Some(1))
 }
 
 /// Versions 2 and 3 record it; version 1 does not.

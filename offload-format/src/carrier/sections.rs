@@ -4,8 +4,8 @@ use object::read::{Object, ObjectSection};
 use object::{BinaryFormat, File};
 
 use super::view::View;
-use super::{At, FileKind, Place, Search, dynamic, measure, relocatable};
-use crate::{Error, section};
+use super::{At, FileKind, Place, Search, dynamic, envelopes, measure, relocatable};
+use crate::{Error, bytes, section};
 
 /// What a section's name says of its content.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -85,11 +85,12 @@ impl<'a> Search<'a> {
             }
         }
         self.sycl(&view, at)?;
-        self.bundled(file, (&object, before), at)
+        self.unled(file, (&object, before), at)
     }
 
-    /// Images of clang's bundler to which nothing found since index `before` leads.
-    fn bundled(
+    /// Images of clang's bundler, and OffloadBinaries in sections of any name, to which nothing found since index
+    /// `before` leads.
+    fn unled(
         &mut self,
         file: &'a [u8],
         (object, before): (&File<'a>, usize),
@@ -97,7 +98,14 @@ impl<'a> Search<'a> {
     ) -> Result<(), Error> {
         for section in object.sections() {
             let (Ok(name), Some(range)) = (section.name_bytes(), section.file_range()) else { continue };
-            if role(name) == Some(Role::Bundled) && !self.led_into(range, before, at) {
+            // The range is the section's claim; of a section that starts otherwise only the first bytes are read.
+            let binaries =
+                || bytes::range(file, range.0, range.1, "section").is_ok_and(envelopes::is_measured);
+            let wanted = match role(name) {
+                Some(role) => role == Role::Bundled,
+                None => binaries(),
+            };
+            if wanted && !self.led_into(range, before, at) {
                 self.container(file, (range, name), at)?;
             }
         }
@@ -146,7 +154,11 @@ impl<'a> Search<'a> {
         if range.1 == 0 {
             return Ok(());
         }
-        self.add(file, range, Place::Section(name), at)
+        let section = bytes::range(file, range.0, range.1, "device images")?;
+        match envelopes::is_envelope(section) {
+            true => self.envelopes(file, range, Place::Section(name), at),
+            false => self.add(file, range, Place::Section(name), at),
+        }
     }
 
     /// Packs are aligned; one that cannot be read hides no other.
@@ -156,11 +168,11 @@ impl<'a> Search<'a> {
         ((offset, size), name): ((u64, u64), &'a [u8]),
         at: At<'a>,
     ) -> Result<(), Error> {
-        let section = crate::bytes::range(file, offset, size, "section of packs")?;
+        let section = bytes::range(file, offset, size, "section of packs")?;
         self.budget.spend(size)?;
         let mut within = 0u64;
         while within < size {
-            let rest = crate::bytes::range(section, within, size.saturating_sub(within), "pack")?;
+            let rest = bytes::range(section, within, size.saturating_sub(within), "pack")?;
             let pack = FileKind::detect(rest) == Some(FileKind::Pack);
             let found = pack.then(|| measure::size(FileKind::Pack, rest)).flatten();
             if let Some(pack) = found {

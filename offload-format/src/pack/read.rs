@@ -2,7 +2,7 @@
 
 use super::layout::{ALIGN, DIRECTORY, HASH_OFFSET, HEADER_SIZE, MAGIC, MAJOR};
 use super::page::{PAGE_FIRST, PAGE_LAST, Page, PageCache, PageRecord, partition};
-use super::record::{self, Block, Image, KernelInfo, Notice};
+use super::record::{self, Block, Image, KernelInfo, Notice, Place};
 use super::tables::Tables;
 use crate::codec::Codec;
 use crate::{Error, ErrorKind, Hash128, bytes};
@@ -291,19 +291,24 @@ impl<'a> Pack<'a> {
         bytes::range(self.bytes, offset, size, "image")
     }
 
-    /// The stored bytes of `image`: its own frame, or that of the block it lies in.
+    /// Where the frame of `image` lies: its own, or that of the block it lies in.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Invalid`] for a block that does not exist.
+    pub fn place(&self, image: &Image<'_>) -> Result<Place, Error> {
+        let block = image.block.map(|block| self.block(block)).transpose()?;
+        let own = Place { offset: image.offset, size: image.stored_size };
+        Ok(block.map_or(own, |block| Place { offset: block.offset, size: block.stored_size }))
+    }
+
+    /// The stored bytes of `image`; see [`Pack::place`].
     ///
     /// # Errors
     /// [`ErrorKind::Truncated`] if the record points outside the payload; [`ErrorKind::Invalid`] for a block that
     /// does not exist.
     pub fn frame(&self, image: &Image<'_>) -> Result<&'a [u8], Error> {
-        match image.block {
-            Some(block) => {
-                let block = self.block(block)?;
-                self.payload(block.offset, block.stored_size)
-            }
-            None => self.payload(image.offset, image.stored_size),
-        }
+        let Place { offset, size } = self.place(image)?;
+        self.payload(offset, size)
     }
 }
 

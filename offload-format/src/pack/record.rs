@@ -83,6 +83,15 @@ pub struct Block {
     pub hash: Hash128,
 }
 
+/// Where a frame lies in a pack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Offset from the payload's start in bytes.
+    pub offset: u64,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
 /// One kernel of an image; `None` and zero mean "not known".
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelInfo {

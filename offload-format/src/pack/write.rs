@@ -4,6 +4,7 @@ mod draft;
 mod pages;
 mod record;
 mod tables;
+mod whole;
 
 use std::collections::BTreeMap;
 
@@ -81,6 +82,14 @@ pub struct NewBlock {
     pub raw_size: u64,
     /// Hash of those.
     pub hash: Hash128,
+}
+
+impl From<FrameInfo> for NewBlock {
+    /// The block whose content the frame holds.
+    fn from(frame: FrameInfo) -> NewBlock {
+        let FrameInfo { codec, stored_size, raw_size, hash, .. } = frame;
+        NewBlock { codec, stored_size, raw_size, hash }
+    }
 }
 
 /// Collects images and lays them out. Equal images are stored once.

@@ -16,15 +16,7 @@ fn written(codecs: &[Codec]) -> Vec<u8> {
         let module = format!("m{number}");
         builder.image(NewImage::new(&module, "spirv64".parse().unwrap()), frame.info()).unwrap();
     }
-    let layout = builder.finish().unwrap();
-    let mut pack = layout.index;
-    let payload = pack.len();
-    for (frame, place) in frames.iter().zip(&layout.frames) {
-        pack.resize(payload + place.offset as usize, 0);
-        pack.extend_from_slice(frame.bytes());
-    }
-    pack.resize(layout.size as usize, 0);
-    pack
+    builder.finish().unwrap().with_frames(&frames).unwrap()
 }
 
 fn sample(bytes: &[u8]) -> Sample {

@@ -96,8 +96,7 @@ fn load(source: &str, kernels: Vec<KernelInfo>) -> Result<Box<dyn Program>, Erro
     let frame = codec::encode(&object(source), Codec::Zstd, 1).unwrap();
     let mut builder = PackBuilder::new("test", "1.0.0");
     builder.image(NewImage { kernels, ..NewImage::new("k", "host".parse().unwrap()) }, frame.info()).unwrap();
-    let mut pack = builder.finish().unwrap().index;
-    pack.extend_from_slice(frame.bytes());
+    let pack = builder.finish().unwrap().with_frames([&frame]).unwrap();
     let device = Device::host();
     let selection = Registry::from_pack(pack).unwrap().select("k", &device).unwrap();
     device.open(&selection.entry().load()?)

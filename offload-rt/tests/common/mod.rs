@@ -35,13 +35,6 @@ impl TestPack {
     }
 
     pub fn bytes(self) -> Vec<u8> {
-        let layout = self.builder.finish().unwrap();
-        let (mut bytes, payload) = (layout.index.clone(), layout.index.len());
-        for placement in layout.frames {
-            bytes.resize(payload + placement.offset as usize, 0);
-            let frame = self.frames.iter().find(|frame| frame.info().hash == placement.hash).unwrap();
-            bytes.extend_from_slice(frame.bytes());
-        }
-        bytes
+        self.builder.finish().unwrap().with_frames(&self.frames).unwrap()
     }
 }

@@ -120,8 +120,7 @@ impl Spool {
             let frame = packer::encode_block(plan, files, *number)?;
             let info = frame.info();
             self.add(info.hash, frame.bytes());
-            let FrameInfo { codec, stored_size, raw_size, hash, .. } = info;
-            Ok::<_, Error>(NewBlock { codec, stored_size, raw_size, hash })
+            Ok::<_, Error>(NewBlock::from(info))
         };
         Pool::new(&Threads).map(&numbers, |_| 0, block).unwrap()
     }

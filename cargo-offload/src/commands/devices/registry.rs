@@ -7,6 +7,7 @@ use offload_format::pack::{NewImage, PackBuilder};
 use offload_format::{Limits, Target, Variant, contents, describe};
 use offload_rt::Registry;
 
+use crate::carrier::Source;
 use crate::error::Result;
 use crate::subject::{Container, Subject, broken};
 
@@ -15,7 +16,7 @@ use crate::subject::{Container, Subject, broken};
 pub(super) fn of(subject: &Subject) -> Result<Vec<Registry>> {
     let carried = subject.carried()?;
     let mut registries = Vec::new();
-    for (found, pack) in carried.packs.packs() {
+    for Source { found, pack, .. } in carried.packs.packs() {
         let range = usize::try_from(found.offset()).ok().zip(usize::try_from(pack.size()).ok());
         let bytes = range.and_then(|(start, size)| subject.bytes().get(start..)?.get(..size));
         registries

@@ -7,7 +7,6 @@ use offload_format::offload_binary::{self, NewEntry, Version};
 use offload_format::{Arch, Limits, OffloadKind, Target, bundle, ccob, fatbin, ocloc};
 
 use super::{Candidate, Exported, named, only};
-use crate::carrier::Carrier;
 use crate::cli::{self, BundleVersion, ExportFormat};
 use crate::error::{Error, Result};
 
@@ -62,14 +61,9 @@ impl Container {
     }
 
     /// Writes the images of one module.
-    pub(super) fn export(
-        self,
-        carrier: &Carrier,
-        all: &[Candidate<'_>],
-        args: &cli::Export,
-    ) -> Result<Exported> {
+    pub(super) fn export(self, all: &[Candidate<'_>], args: &cli::Export) -> Result<Exported> {
         let module = module(all, args)?;
-        let chosen = self.chosen(carrier, all, (module, args))?;
+        let chosen = self.chosen(all, module, args)?;
         Ok(Exported {
             modules: vec![module.to_string()],
             targets: chosen.iter().map(|image| image.text.clone()).collect(),
@@ -80,12 +74,7 @@ impl Container {
     }
 
     /// The images that are asked for, or all that the container takes, in the order of the pack.
-    fn chosen(
-        self,
-        carrier: &Carrier,
-        all: &[Candidate<'_>],
-        (module, args): (&str, &cli::Export),
-    ) -> Result<Vec<Chosen>> {
+    fn chosen(self, all: &[Candidate<'_>], module: &str, args: &cli::Export) -> Result<Vec<Chosen>> {
         for target in &args.target {
             only(all, &format!("image for `{target}`"), args, |candidate| {
                 candidate.image.module == module && candidate.image.target_text == target
@@ -102,7 +91,7 @@ impl Container {
             match candidate.image.target().ok().filter(|target| (self.takes)(target)) {
                 Some(_) if !seen.insert(text) => return Err(self.twice(module, text)),
                 Some(target) => {
-                    let bytes = carrier.decode(candidate.found, &candidate.pack, &candidate.image)?;
+                    let bytes = candidate.source.decode(&candidate.image)?;
                     chosen.push(Chosen { target, text: text.to_string(), bytes });
                 }
                 None if asked => {

@@ -9,7 +9,6 @@ use offload_format::syclbin::{self, Forms, ImageKindNumber, KERNEL_PREFIX, State
 use offload_format::{ImageKind, Limits};
 
 use super::{Candidate, Exported, named, only};
-use crate::carrier::Carrier;
 use crate::cli::{self, SyclRuntime, SyclState};
 use crate::error::{Error, Result};
 
@@ -20,11 +19,9 @@ struct Form {
     forms: Forms,
 }
 
-pub(super) fn export(carrier: &Carrier, all: &[Candidate<'_>], args: &cli::Export) -> Result<Exported> {
-    let forms = modules(all, args)?
-        .into_iter()
-        .map(|module| form(carrier, all, args, module))
-        .collect::<Result<Vec<_>>>()?;
+pub(super) fn export(all: &[Candidate<'_>], args: &cli::Export) -> Result<Exported> {
+    let forms =
+        modules(all, args)?.into_iter().map(|module| form(all, args, module)).collect::<Result<Vec<_>>>()?;
     let state = state(args.state);
     let modules = forms.iter().map(|form| form.forms.module(state).map_err(failed));
     let modules = modules.collect::<Result<Vec<_>>>()?;
@@ -64,7 +61,7 @@ fn modules<'a>(all: &[Candidate<'a>], args: &cli::Export) -> Result<Vec<&'a str>
 }
 
 /// Chooses and decodes the images of `module`.
-fn form(carrier: &Carrier, all: &[Candidate<'_>], args: &cli::Export, module: &str) -> Result<Form> {
+fn form(all: &[Candidate<'_>], args: &cli::Export, module: &str) -> Result<Form> {
     let of_module = |candidate: &Candidate<'_>| candidate.image.module == module;
     let wanted = |candidate: &Candidate<'_>| named(&args.target, candidate.image.target_text);
     for target in &args.target {
@@ -90,15 +87,15 @@ fn form(carrier: &Carrier, all: &[Candidate<'_>], args: &cli::Export, module: &s
         forms: Forms::default(),
     };
     if let Some(ir) = ir {
-        let raw = carrier.decode(ir.found, &ir.pack, &ir.image)?;
+        let raw = ir.source.decode(&ir.image)?;
         form.forms = form.forms.with_spirv(&raw).map_err(failed)?;
     }
-    native.into_iter().try_for_each(|candidate| form.add(carrier, candidate))?;
+    native.into_iter().try_for_each(|candidate| form.add(candidate))?;
     Ok(form)
 }
 
 impl Form {
-    fn add(&mut self, carrier: &Carrier, candidate: &Candidate<'_>) -> Result<()> {
+    fn add(&mut self, candidate: &Candidate<'_>) -> Result<()> {
         let text = candidate.image.target_text;
         let target = candidate.image.target().ok().and_then(|target| native_target(&target));
         let target = target.ok_or_else(|| {
@@ -111,7 +108,7 @@ impl Form {
             return Err(error.hint("a runtime takes the first one on every device; write a file for each"));
         }
         let mut kernels = Vec::new();
-        for kernel in candidate.pack.kernels(&candidate.image) {
+        for kernel in candidate.source.pack.kernels(&candidate.image) {
             kernels.push(kernel.map_err(failed)?.name);
         }
         if let Some(name) = kernels.iter().find(|name| !name.starts_with(KERNEL_PREFIX)) {
@@ -121,7 +118,7 @@ impl Form {
                  the native image does not fall back to it"
             )));
         }
-        let raw = carrier.decode(candidate.found, &candidate.pack, &candidate.image)?;
+        let raw = candidate.source.decode(&candidate.image)?;
         self.forms.add_native(target, &kernels, raw);
         Ok(())
     }

@@ -33,7 +33,7 @@ struct FormMessage {
     exported: Vec<String>,
 }
 
-pub(super) fn inspect(output: &Output, found: &Syclbin) -> Result<()> {
+pub(super) fn inspect(output: &Output, found: &Syclbin<'_>) -> Result<()> {
     let file = found.parse()?;
     let message = file_message(&found.place, &file);
     let state = message.state.as_deref().unwrap_or("none");

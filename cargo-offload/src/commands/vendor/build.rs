@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::cargo::Cargo;
 use crate::cli;
 use crate::error::{Error, Result};
-use crate::graph::{self, Depth};
+use crate::graph::{self, Depth, RootPackage};
 use crate::output::Output;
 
 /// The package whose kernels are compiled.
@@ -28,18 +28,8 @@ impl Package {
     /// The package that `project` names, or the one that cargo would build here.
     pub(super) fn find(project: &cli::Project) -> Result<Package> {
         let metadata = graph::metadata(project, Depth::Members)?;
-        let found = match &project.package {
-            Some(name) => metadata.packages.iter().find(|package| package.name.as_str() == name),
-            None => metadata.root_package(),
-        };
-        let found = found.ok_or_else(|| {
-            let names: Vec<_> = metadata.packages.iter().map(|package| package.name.to_string()).collect();
-            let what = project.package.as_ref().map_or_else(
-                || "the workspace has several packages".to_string(),
-                |name| format!("the workspace has no package `{name}`"),
-            );
-            Error::usage(what).hint(format!("name one with --package; there are {}", names.join(", ")))
-        })?;
+        let wanted = project.package.as_deref().map_or(RootPackage::Here, RootPackage::Named);
+        let found = graph::root_package(&metadata, wanted)?;
         let root = found.manifest_path.parent().map(|root| root.as_std_path().to_path_buf());
         Ok(Package {
             name: found.name.to_string(),

@@ -1,8 +1,6 @@
 //! Of containers of other tool chains: every image decodes, with the checks that its container has, is whole, and is
 //! for the machine that the container names.
 
-use std::path::Path;
-
 use offload_format::carrier::FileKind;
 use offload_format::contents::Image;
 use offload_format::ptx::Ptx;
@@ -13,8 +11,7 @@ use super::{Problem, Summary, Verified};
 use crate::error::Result;
 use crate::ledger::{Origin, each};
 use crate::output::Output;
-use crate::subject::{Carried, Container, Subject};
-use crate::syclbins;
+use crate::subject::{Carried, Container};
 
 #[derive(Debug, Serialize)]
 struct Message<'a> {
@@ -34,26 +31,20 @@ struct Sums {
     problems: u64,
 }
 
-/// Verifies what of other tool chains `path` carries, but for SYCLBIN files. Returns how many containers there are.
-pub(super) fn verify(output: &Output, path: &Path, summary: &mut Summary) -> Result<u64> {
-    let subject = Subject::open(path)?;
-    // Whoever looks for packs next says that there is nothing, and why.
-    let Ok(carried) = subject.carried() else { return Ok(0) };
-    let mut containers = 0u64;
+/// Verifies what of other tool chains is `carried`, but for SYCLBIN files.
+pub(super) fn verify(output: &Output, carried: &Carried<'_>, summary: &mut Summary) -> Result<()> {
     for problem in &carried.broken {
-        containers += 1;
         summary.problems += 1;
         output.message(&Problem { reason: "skipped", package: "", problem }, &format!("error: {problem}"))?;
     }
     for (number, container) in carried.containers.iter().enumerate() {
-        if !syclbins::is_syclbin(container.found.bytes) {
-            containers += 1;
-            let sums = verify_container(output, &carried, (number, container))?;
+        if container.found.kind != Some(FileKind::Syclbin) {
+            let sums = verify_container(output, carried, (number, container))?;
             summary.images += sums.images;
             summary.problems += sums.problems;
         }
     }
-    Ok(containers)
+    Ok(())
 }
 
 fn verify_container(

@@ -19,7 +19,7 @@ struct Message<'a> {
 }
 
 /// Prints every hazard; all are problems but those that only some releases or devices have.
-pub(super) fn verify(output: &Output, found: &Syclbin, summary: &mut Summary) -> Result<()> {
+pub(super) fn verify(output: &Output, found: &Syclbin<'_>, summary: &mut Summary) -> Result<()> {
     let file = found.parse()?;
     let images = file.modules.iter().map(|module| module.ir.len().saturating_add(module.native.len()));
     summary.images += images.sum::<usize>() as u64;

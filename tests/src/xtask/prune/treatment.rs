@@ -134,15 +134,19 @@ fn size_with_packs(file: &Path) -> Result<u64> {
     Ok(size)
 }
 
-/// The share of the dropped bytes by which the file has shrunk; too small a share is an error.
+/// Bytes leave a program in pages of this size.
+const PAGE: u64 = 4096;
+
+/// The share of the dropped bytes by which the file has shrunk; too small a share is an error, unless less than a page
+/// was dropped.
 fn saved(messages: &str, before: u64, after: u64) -> Result<String> {
     let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let dropped: u64 = messages.filter_map(|message| message.get("stored_size")?.as_u64()).sum();
     let saved = before.saturating_sub(after);
-    if saved.saturating_mul(10) < dropped.saturating_mul(9) {
+    if dropped >= PAGE && saved.saturating_mul(10) < dropped.saturating_mul(9) {
         return Err(Error::new(format!("the file shrank by {saved} bytes of {dropped} that were dropped")));
     }
-    let percent = saved.saturating_mul(100).checked_div(dropped);
+    let percent = saved.saturating_mul(100).checked_div(dropped).filter(|_| dropped >= PAGE);
     Ok(percent.map(|percent| format!(" {percent}%")).unwrap_or_default())
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use offload_format::pack::NoticeKind;
 use serde::Serialize;
 
+use crate::carrier::Source;
 use crate::error::Result;
 use crate::output::{Output, Table};
 use crate::subject::Carried;
@@ -63,7 +64,7 @@ impl Gaps {
 /// What packs say of targets that were left out.
 pub(super) fn told(carried: &Carried<'_>) -> Result<Vec<Gap>> {
     let mut gaps = Vec::new();
-    for (_, pack) in carried.packs.packs() {
+    for Source { pack, .. } in carried.packs.packs() {
         for notice in pack.notices() {
             let notice = notice?;
             if notice.kind == NoticeKind::SkippedTarget {
