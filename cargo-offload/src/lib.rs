@@ -17,6 +17,7 @@ mod config_file;
 mod error;
 mod exit;
 mod family;
+mod gaps;
 mod graph;
 mod holdings;
 mod ledger;

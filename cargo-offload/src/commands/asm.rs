@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::cli;
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
+use crate::gaps;
 use crate::ledger::{self, ImageRecord, Kernels, Wanted};
 use crate::output::{Output, Table};
 use crate::subject::Subject;
@@ -36,14 +37,15 @@ pub(super) fn run(output: &Output, args: &cli::Asm) -> Result<ExitStatus> {
     let images = Wanted::parse(&args.select)?.of(&carried, Kernels::Read)?;
     let shown = chosen(&images, args)?;
     if shown.is_empty() {
-        return list(output, &images);
+        list(output, &images)?;
     }
     for image in shown {
         ledger::each(&carried, &[image.origin], &mut |_, bytes| {
             show(output, (image, args.kernel.as_deref()), &bytes?)
         })?;
     }
-    Ok(ExitStatus::Success)
+    gaps::tell(output, &carried)?;
+    Ok(carried.status())
 }
 
 /// The images that are shown: those with the kernel, or the only one there is; none if nothing was chosen.
@@ -74,7 +76,7 @@ fn chosen<'a>(images: &'a [ImageRecord], args: &cli::Asm) -> Result<Vec<&'a Imag
 /// How many kernels an error names.
 const SHOWN: usize = 12;
 
-fn list(output: &Output, images: &[ImageRecord]) -> Result<ExitStatus> {
+fn list(output: &Output, images: &[ImageRecord]) -> Result<()> {
     let mut table = Table::new(&["kernel", "module", "target"]);
     let mut messages = Vec::new();
     for image in images {
@@ -84,8 +86,7 @@ fn list(output: &Output, images: &[ImageRecord]) -> Result<ExitStatus> {
             messages.push(KernelMessage { reason: "kernel", kernel: &kernel.name, module, target });
         }
     }
-    output.table(&messages, &table)?;
-    Ok(ExitStatus::Success)
+    output.table(&messages, &table)
 }
 
 fn show(output: &Output, (image, kernel): (&ImageRecord, Option<&str>), bytes: &[u8]) -> Result<()> {

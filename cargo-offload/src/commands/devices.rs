@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::cli;
 use crate::error::Result;
 use crate::exit::ExitStatus;
+use crate::gaps;
 use crate::output::Output;
 use crate::subject::Subject;
 
@@ -65,7 +66,8 @@ pub(super) fn run(output: &Output, args: &cli::Devices) -> Result<ExitStatus> {
     }
     let Some(path) = &args.path else { return Ok(ExitStatus::Success) };
     let subject = Subject::open(path)?;
-    let registries = registry::of(&subject)?;
+    let carried = subject.carried()?;
+    let registries = registry::of(&carried)?;
     for (number, found) in devices.iter().enumerate() {
         output.space()?;
         output.remark(&format!("{number}: {}", found.device.description()))?;
@@ -73,7 +75,8 @@ pub(super) fn run(output: &Output, args: &cli::Devices) -> Result<ExitStatus> {
             print_verdicts(output, (number, &found.device), registry)?;
         }
     }
-    Ok(ExitStatus::Success)
+    gaps::tell(output, &carried)?;
+    Ok(carried.status())
 }
 
 /// The host first, then what drivers tell. A driver that is not there is told, and no error.

@@ -10,11 +10,12 @@ use offload_format::pack::Image;
 use serde::Serialize;
 
 use self::containers::Container;
-use crate::carrier::{Carrier, Source};
+use crate::carrier::Source;
 use crate::cli::{self, ExportFormat};
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
 use crate::output::Output;
+use crate::packs::{Packs, Reached};
 use crate::publish::publish;
 
 #[derive(Debug, Serialize)]
@@ -38,8 +39,9 @@ struct Exported {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Export) -> Result<ExitStatus> {
-    let carrier = Carrier::open(&args.path)?;
-    let all: Vec<Candidate<'_>> = candidates(&carrier)?;
+    let packs = Packs::open(&args.path)?;
+    refuse_missing(&packs, args)?;
+    let all: Vec<Candidate<'_>> = candidates(&packs)?;
     let exported = match (args.format, Container::of(args.format)) {
         (_, Some(container)) => container.export(&all, args)?,
         (ExportFormat::Syclbin, None) => syclbin::export(&all, args)?,
@@ -60,15 +62,27 @@ pub(super) fn run(output: &Output, args: &cli::Export) -> Result<ExitStatus> {
     Ok(ExitStatus::Success)
 }
 
+/// What is missing must not be missed in what is written.
+fn refuse_missing(packs: &Packs, args: &cli::Export) -> Result<()> {
+    let wanted = |(module, target): &(&str, &str)| {
+        (args.module.is_empty() || named(&args.module, module))
+            && (args.target.is_empty() || named(&args.target, target))
+    };
+    match packs.missing().find(|missing| missing.images().iter().any(wanted)) {
+        Some(missing) => Err(missing.error),
+        None => Ok(()),
+    }
+}
+
 /// An image and the pack that it lies in.
 struct Candidate<'a> {
     source: Source<'a>,
     image: Image<'a>,
 }
 
-fn candidates(carrier: &Carrier) -> Result<Vec<Candidate<'_>>> {
+fn candidates(packs: &Packs) -> Result<Vec<Candidate<'_>>> {
     let mut all = Vec::new();
-    for source in carrier.packs() {
+    for Reached { source, .. } in packs.all() {
         for image in source.pack.images() {
             let image = image.map_err(|error| Error::check(error.to_string()))?;
             all.push(Candidate { source, image });
