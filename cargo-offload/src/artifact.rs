@@ -23,8 +23,19 @@ pub(crate) fn path(output: &Output, given: Option<&Path>, cargo: &cli::Cargo) ->
     }
 }
 
+/// As [`path`], where it is no mistake that there is no project, or none with kernels.
+pub(crate) fn path_if_any(
+    output: &Output,
+    given: Option<&Path>,
+    cargo: &cli::Cargo,
+) -> Result<Option<PathBuf>> {
+    let wanted =
+        given.is_some() || cargo.package.is_named() || graph::has_kernels_here(&cargo.package.project)?;
+    wanted.then(|| path(output, given, cargo)).transpose()
+}
+
 fn built(output: &Output, options: &cli::Cargo) -> Result<PathBuf> {
-    let metadata = graph::metadata(&options.project, graph::Depth::Members)?;
+    let metadata = graph::metadata(&options.package.project, graph::Depth::Members)?;
     let cargo = Cargo::new("build").args(["--message-format", "json-render-diagnostics"]);
     let artifacts = cargo.args(options.args()).spoken_as(output).read(|pipe| {
         let messages = Message::parse_stream(BufReader::new(pipe));
@@ -35,7 +46,7 @@ fn built(output: &Output, options: &cli::Cargo) -> Result<PathBuf> {
         };
         messages.filter_map(artifact).collect::<Result<Vec<Artifact>>>()
     })?;
-    choose(&metadata, &options.project, &artifacts)
+    choose(&metadata, &options.package.project, &artifacts)
 }
 
 /// A file with images in it that cargo has made, and what cargo calls it.

@@ -20,6 +20,7 @@ mod family;
 mod gaps;
 mod graph;
 mod holdings;
+mod known;
 mod ledger;
 #[allow(unsafe_code, reason = "maps files")]
 mod mapping;

@@ -84,7 +84,7 @@ impl Packs {
     }
 
     /// The packs that are named and not there.
-    pub(crate) fn missing(&self) -> impl Iterator<Item = Missing<'_>> {
+    pub(crate) fn missing(&self) -> impl Iterator<Item = Box<Missing<'_>>> {
         self.here.packs().flat_map(|source| self.named(source.pack).filter_map(std::result::Result::err))
     }
 
@@ -92,9 +92,9 @@ impl Packs {
     pub(crate) fn named<'a>(
         &'a self,
         pack: Pack<'a>,
-    ) -> impl Iterator<Item = std::result::Result<Reached<'a>, Missing<'a>>> {
+    ) -> impl Iterator<Item = std::result::Result<Reached<'a>, Box<Missing<'a>>>> {
         pack.elsewhere().map(move |there| {
-            let missing = |file: &str, error| Missing { by: pack, file: file.to_string(), error };
+            let missing = |file: &str, error| Box::new(Missing { by: pack, file: file.to_string(), error });
             let there = there.map_err(|error| missing("", error.into()))?;
             self.find(&pack, &there).map_err(|error| missing(there.file(), error))
         })

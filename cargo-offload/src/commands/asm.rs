@@ -6,6 +6,7 @@ use offload_build::disassemble::{self, Request};
 use offload_format::Target;
 use serde::Serialize;
 
+use crate::artifact;
 use crate::cli;
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
@@ -32,25 +33,35 @@ struct KernelMessage<'a> {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Asm) -> Result<ExitStatus> {
-    let subject = Subject::open(&args.path)?;
+    let (given, kernel) = words(args);
+    let path = artifact::path(output, given, &args.cargo)?;
+    let subject = Subject::open(&path)?;
     let carried = subject.carried()?;
     let images = Wanted::parse(&args.select)?.of(&carried, Kernels::Read)?;
-    let shown = chosen(&images, args)?;
+    let shown = chosen(&images, kernel)?;
     if shown.is_empty() {
         list(output, &images)?;
     }
     for image in shown {
-        ledger::each(&carried, &[image.origin], &mut |_, bytes| {
-            show(output, (image, args.kernel.as_deref()), &bytes?)
-        })?;
+        ledger::each(&carried, &[image.origin], &mut |_, bytes| show(output, (image, kernel), &bytes?))?;
     }
     gaps::tell(output, &carried)?;
     Ok(carried.status())
 }
 
+/// The file and the kernel. A word alone is the kernel's if it can be a name and there is no such file.
+fn words(args: &cli::Asm) -> (Option<&Path>, Option<&str>) {
+    let sign = |c: char| c.is_alphanumeric() || "_$".contains(c);
+    let only = args.path.as_deref().filter(|path| args.kernel.is_none() && !path.exists());
+    match only.and_then(Path::to_str).filter(|word| word.chars().all(sign)) {
+        Some(kernel) => (None, Some(kernel)),
+        None => (args.path.as_deref(), args.kernel.as_deref()),
+    }
+}
+
 /// The images that are shown: those with the kernel, or the only one there is; none if nothing was chosen.
-fn chosen<'a>(images: &'a [ImageRecord], args: &cli::Asm) -> Result<Vec<&'a ImageRecord>> {
-    let Some(kernel) = args.kernel.as_deref() else {
+fn chosen<'a>(images: &'a [ImageRecord], kernel: Option<&str>) -> Result<Vec<&'a ImageRecord>> {
+    let Some(kernel) = kernel else {
         return Ok(if images.len() == 1 { images.iter().collect() } else { Vec::new() });
     };
     // An image whose kernels are not known may have it.

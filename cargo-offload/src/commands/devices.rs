@@ -6,6 +6,7 @@ mod registry;
 use offload_rt::{Device, Outcome, Registry};
 use serde::Serialize;
 
+use crate::artifact;
 use crate::cli;
 use crate::error::Result;
 use crate::exit::ExitStatus;
@@ -64,8 +65,10 @@ pub(super) fn run(output: &Output, args: &cli::Devices) -> Result<ExitStatus> {
     for (number, found) in devices.iter().enumerate() {
         print_device(output, (number, found), args)?;
     }
-    let Some(path) = &args.path else { return Ok(ExitStatus::Success) };
-    let subject = Subject::open(path)?;
+    let Some(path) = artifact::path_if_any(output, args.path.as_deref(), &args.cargo)? else {
+        return Ok(ExitStatus::Success);
+    };
+    let subject = Subject::open(&path)?;
     let carried = subject.carried()?;
     let registries = registry::of(&carried)?;
     for (number, found) in devices.iter().enumerate() {

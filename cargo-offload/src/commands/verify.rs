@@ -54,7 +54,7 @@ pub(super) fn run(output: &Output, args: &cli::Verify) -> Result<ExitStatus> {
         false => carried.packs,
     };
     verify_images(output, &packs, &mut summary)?;
-    verify_graph(output, (&path, &args.cargo.project), (&packs, &mut summary))?;
+    verify_graph(output, (&path, &args.cargo.package.project), (&packs, &mut summary))?;
     finish(output, &summary)
 }
 
