@@ -23,6 +23,17 @@ pub(crate) fn path(output: &Output, given: Option<&Path>, cargo: &cli::Cargo) ->
     }
 }
 
+/// As [`path`], where it is no mistake that there is no project, or none with kernels.
+pub(crate) fn path_if_any(
+    output: &Output,
+    given: Option<&Path>,
+    cargo: &cli::Cargo,
+) -> Result<Option<PathBuf>> {
+    let wanted =
+        given.is_some() || cargo.package.is_named() || graph::has_kernels_here(&cargo.package.project)?;
+    wanted.then(|| path(output, given, cargo)).transpose()
+}
+
 /// What the package's build makes, by a cargo that `prepare` has changed.
 ///
 /// # Errors
@@ -32,7 +43,7 @@ pub(crate) fn built(
     options: &cli::Cargo,
     prepare: impl FnOnce(Cargo) -> Cargo,
 ) -> Result<PathBuf> {
-    let metadata = graph::metadata(&options.project, graph::Depth::Members)?;
+    let metadata = graph::metadata(&options.package.project, graph::Depth::Members)?;
     let cargo = Cargo::new("build").args(["--message-format", "json-render-diagnostics"]);
     let artifacts = prepare(cargo.args(options.args()).spoken_as(output)).read(|pipe| {
         let messages = Message::parse_stream(BufReader::new(pipe));
@@ -43,7 +54,7 @@ pub(crate) fn built(
         };
         messages.filter_map(artifact).collect::<Result<Vec<Artifact>>>()
     })?;
-    choose(&metadata, &options.project, &artifacts)
+    choose(&metadata, &options.package.project, &artifacts)
 }
 
 /// A file with images in it that cargo has made, and what cargo calls it.

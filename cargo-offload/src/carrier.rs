@@ -61,6 +61,15 @@ impl Source<'_> {
         self.carrier.stored(self.found, &self.pack, image)
     }
 
+    /// All bytes of the pack.
+    #[cfg(feature = "devices")]
+    pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
+        let Carrier { path, .. } = self.carrier;
+        let mut file = File::open(path).map_err(|error| Error::io("open", path, &error))?;
+        read_at(&mut file, self.found.offset, self.pack.size())
+            .map_err(|error| Error::io("read", path, &error))
+    }
+
     /// As [`Carrier::decode`].
     pub(crate) fn decode(&self, image: &Image<'_>) -> Result<Vec<u8>> {
         self.carrier.decode(self.found, &self.pack, image)

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-pub(crate) use self::cargo::{Cargo, Project};
+pub(crate) use self::cargo::{Cargo, Package, Project};
 pub(crate) use self::life::{
     Build, Cache, CacheAction, Completions, Doctor, Init, Man, New, Run, Toolchain, ToolchainAction, Vcs,
 };
@@ -136,13 +136,17 @@ pub(crate) struct Targets {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TargetsAction {
-    /// Print the targets.
+    /// Print the targets, whether the installed tools can build them, and what else they can build. With `--quiet` the names alone.
     List,
     /// Add targets.
     Add {
-        /// As `spirv64` or `intel:pvc`.
-        #[arg(required = true)]
-        targets: Vec<String>,
+        #[command(flatten)]
+        targets: Named,
+    },
+    /// Make these the targets, in this order; comments stay with the targets that stay.
+    Set {
+        #[command(flatten)]
+        targets: Named,
     },
     /// Remove targets.
     Remove {
@@ -152,12 +156,33 @@ pub(crate) enum TargetsAction {
     },
 }
 
+/// Targets, and whether a build may do without them.
+#[derive(Debug, Args)]
+pub(crate) struct Named {
+    /// As `spirv64` or `intel:pvc`.
+    #[arg(required_unless_present = "optional", value_name = "TARGET", value_delimiter = ',')]
+    pub(crate) targets: Vec<String>,
+    /// Targets that a build leaves out where it lacks the tools.
+    #[arg(long, value_name = "TARGET", num_args = 1.., value_delimiter = ',')]
+    pub(crate) optional: Vec<String>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Compression {
     #[command(flatten)]
     pub(crate) file: ConfigFile,
-    /// `none`, `fast`, `balanced`, `max`, `archive`, or a level of zstd from 1 to 22; without it the setting is printed.
+    /// `none`, `fast`, `balanced`, `max`, `archive`, or a level of zstd from 1 to 22. Without it the setting is printed, and what
+    /// each mode makes of the images of the package's build.
+    #[arg(conflicts_with_all = ["on", "setting"])]
     pub(crate) value: Option<String>,
+    /// Try the modes on the images of this program, library or file of packs instead.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) on: Option<PathBuf>,
+    /// Print the setting alone.
+    #[arg(long, conflicts_with = "on")]
+    pub(crate) setting: bool,
+    #[command(flatten)]
+    pub(crate) cargo: Cargo,
 }
 
 #[derive(Debug, Args)]
@@ -172,8 +197,8 @@ pub(crate) struct Verify {
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("which").required(true))]
 pub(crate) struct Prune {
-    /// A program, a shared library or a file of packs.
-    pub(crate) path: PathBuf,
+    /// A program, a shared library or a file of packs; otherwise the package is built.
+    pub(crate) path: Option<PathBuf>,
     /// Targets whose images stay, as `spirv64`, `intel:*` or `all-amd`; all others go.
     #[arg(long, value_name = "TARGET", num_args = 1.., value_delimiter = ',', group = "which")]
     pub(crate) keep: Vec<String>,
@@ -182,14 +207,16 @@ pub(crate) struct Prune {
     pub(crate) drop: Vec<String>,
     #[command(flatten)]
     pub(crate) destination: Destination,
+    #[command(flatten)]
+    pub(crate) cargo: Cargo,
 }
 
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true)
     .args(["sidecar", "split", "embed", "compression", "merge", "unmerge"]))]
 pub(crate) struct Repack {
-    /// A program or a shared library; for compression and merging also a file of packs.
-    pub(crate) path: PathBuf,
+    /// A program or a shared library, for compression and merging also a file of packs; otherwise the package is built.
+    pub(crate) path: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) form: Form,
     /// Compress the images anew: `none`, `fast`, `balanced`, `max`, a level of zstd from 1 to 22, or `archive`, which the program
@@ -204,6 +231,8 @@ pub(crate) struct Repack {
     pub(crate) unmerge: bool,
     #[command(flatten)]
     pub(crate) destination: Destination,
+    #[command(flatten)]
+    pub(crate) cargo: Cargo,
 }
 
 /// Where images are to be; otherwise they stay where they are.
@@ -235,8 +264,8 @@ pub(crate) struct Destination {
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
-    /// A program, a shared library or a pack.
-    pub(crate) path: PathBuf,
+    /// A program, a shared library or a pack; otherwise the package is built.
+    pub(crate) path: Option<PathBuf>,
     /// The container.
     #[arg(long, value_enum)]
     pub(crate) format: ExportFormat,
@@ -259,6 +288,8 @@ pub(crate) struct Export {
     /// The file to write; otherwise MODULE.syclbin, or MODULE and the usual ending.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) package: Package,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

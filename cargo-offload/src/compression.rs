@@ -29,6 +29,16 @@ pub(crate) fn settings(text: &str) -> Result<Settings> {
     })
 }
 
+/// The same for a mode and a level that a file has; `None` if it has neither.
+pub(crate) fn settings_of((mode, level): (Option<&str>, Option<i64>)) -> Result<Option<Settings>> {
+    let level = level.map(|level| settings(&level.to_string())).transpose()?;
+    let mode = mode.map(settings).transpose()?;
+    Ok(match (mode, level) {
+        (Some(mode), Some(Settings { level, .. })) => Some(Settings { level, ..mode }),
+        (mode, level) => mode.or(level),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

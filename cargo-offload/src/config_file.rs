@@ -1,9 +1,12 @@
 //! Finding and editing `offload.toml`; comments and layout stay as they are.
 
+mod list;
+
 use std::path::{Path, PathBuf};
 
-use toml_edit::{Array, DocumentMut, Item, Value};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Value};
 
+use self::list::Lines;
 use crate::error::{Error, Result};
 use crate::publish::publish;
 
@@ -12,6 +15,20 @@ use crate::publish::publish;
 pub(crate) struct ConfigFile {
     path: PathBuf,
     document: DocumentMut,
+}
+
+/// An element of the list of targets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Listed {
+    pub(crate) name: String,
+    pub(crate) presence: Presence,
+}
+
+/// Whether a build without the target is a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Presence {
+    Required,
+    Optional,
 }
 
 impl ConfigFile {
@@ -36,54 +53,55 @@ impl ConfigFile {
         &self.path
     }
 
-    /// The targets as written; a table has its name under `name`.
-    pub(crate) fn targets(&self) -> Result<Vec<String>> {
+    /// The targets as written.
+    pub(crate) fn targets(&self) -> Result<Vec<Listed>> {
         let Some(item) = self.document.get("targets") else { return Ok(Vec::new()) };
         let array = item.as_array().ok_or_else(|| self.not_a_list())?;
-        let name = |value: &Value| target_name(value).map(str::to_string);
-        array.iter().map(|value| name(value).ok_or_else(|| self.not_a_list())).collect()
+        array.iter().map(|value| Listed::of(value).ok_or_else(|| self.not_a_list())).collect()
     }
 
     /// Adds a target; false if it is there.
-    pub(crate) fn add(&mut self, text: &str) -> Result<bool> {
-        if self.targets()?.iter().any(|there| there == text) {
+    pub(crate) fn add(&mut self, target: &Listed) -> Result<bool> {
+        if self.targets()?.iter().any(|there| there.name == target.name) {
             return Ok(false);
         }
-        let list = self.list()?;
-        // A new element of a list that has a line for each gets a line too.
-        let prefix =
-            list.iter().last().and_then(|value| value.decor().prefix()?.as_str()).map(str::to_string);
-        list.push(text);
-        if let (Some(prefix), Some(value)) = (prefix, list.iter_mut().last()) {
-            value.decor_mut().set_prefix(if prefix.is_empty() { " ".to_string() } else { prefix });
-        }
+        self.edit(|lines| lines.push(target.value()))?;
         Ok(true)
     }
 
     /// Removes a target; false if it is not there.
     pub(crate) fn remove(&mut self, target: &str) -> Result<bool> {
-        let list = self.list()?;
-        let found = list.iter().position(|value| target_name(value) == Some(target));
-        if let Some(index) = found {
-            list.remove(index);
-            if let (0, Some(first)) = (index, list.get_mut(0)) {
-                // `[ "a"]` would be left of `["b", "a"]`.
-                let multi_line = first
-                    .decor()
-                    .prefix()
-                    .and_then(|prefix| prefix.as_str())
-                    .is_some_and(|p| p.contains('\n'));
-                if !multi_line {
-                    first.decor_mut().set_prefix("");
+        let there = self.targets()?.iter().any(|there| there.name == target);
+        self.edit(|lines| lines.retain(|value| Listed::of(value).is_none_or(|it| it.name != target)))?;
+        Ok(there)
+    }
+
+    /// Makes the list `targets`, in their order. What stays keeps its comments.
+    pub(crate) fn set(&mut self, targets: &[Listed]) -> Result<()> {
+        let place =
+            |value: &Value| targets.iter().position(|target| Some(target) == Listed::of(value).as_ref());
+        self.edit(|lines| {
+            lines.retain(|value| place(value).is_some());
+            for target in targets {
+                if !lines.values().any(|value| Listed::of(value).as_ref() == Some(target)) {
+                    lines.push(target.value());
                 }
             }
-        }
-        Ok(found.is_some())
+            lines.sort_by_key(place);
+        })
     }
 
     /// The setting `compression` as written, without the space around it.
     pub(crate) fn compression(&self) -> Option<String> {
         self.document.get("compression").map(|item| item.to_string().trim().to_string())
+    }
+
+    /// What `compression` names as its mode and level, as far as it does.
+    pub(crate) fn compression_words(&self) -> (Option<&str>, Option<i64>) {
+        let value = self.document.get("compression").and_then(Item::as_value);
+        let of = |key| value.and_then(Value::as_inline_table).and_then(|table| table.get(key));
+        let mode = value.and_then(Value::as_str).or_else(|| of("mode").and_then(Value::as_str));
+        (mode, of("level").and_then(Value::as_integer))
     }
 
     /// Sets `compression`.
@@ -103,10 +121,16 @@ impl ConfigFile {
         publish(&self.path, self.document.to_string().as_bytes())
     }
 
-    fn list(&mut self) -> Result<&mut Array> {
+    fn edit(&mut self, edit: impl FnOnce(&mut Lines)) -> Result<()> {
         let error = self.not_a_list();
         let item = self.document.entry("targets").or_insert(Item::Value(Value::Array(Array::new())));
-        item.as_array_mut().ok_or(error)
+        let array = item.as_array_mut().ok_or(error)?;
+        let mut lines = Lines::of(array);
+        edit(&mut lines);
+        let decor = array.decor().clone();
+        *array = lines.into_array();
+        *array.decor_mut() = decor;
+        Ok(())
     }
 
     fn not_a_list(&self) -> Error {
@@ -115,8 +139,28 @@ impl ConfigFile {
     }
 }
 
-fn target_name(value: &Value) -> Option<&str> {
-    value.as_str().or_else(|| value.as_inline_table()?.get("name")?.as_str())
+impl Listed {
+    fn of(value: &Value) -> Option<Listed> {
+        if let Some(name) = value.as_str() {
+            return Some(Listed { name: name.to_string(), presence: Presence::Required });
+        }
+        let table = value.as_inline_table()?;
+        let optional = table.get("optional").and_then(Value::as_bool).unwrap_or(false);
+        let presence = if optional { Presence::Optional } else { Presence::Required };
+        Some(Listed { name: table.get("name")?.as_str()?.to_string(), presence })
+    }
+
+    fn value(&self) -> Value {
+        match self.presence {
+            Presence::Required => self.name.as_str().into(),
+            Presence::Optional => {
+                let mut table = InlineTable::new();
+                table.insert("name", self.name.as_str().into());
+                table.insert("optional", true.into());
+                Value::InlineTable(table)
+            }
+        }
+    }
 }
 
 fn named() -> Option<PathBuf> {

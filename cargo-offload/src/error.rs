@@ -55,6 +55,11 @@ impl Error {
         &self.message
     }
 
+    /// What to do, if anything.
+    pub(crate) fn hint_text(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
     pub(crate) fn status(&self) -> ExitStatus {
         self.status
     }

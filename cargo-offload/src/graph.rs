@@ -22,6 +22,16 @@ pub(crate) fn packages_with_kernels(
     Ok(with_kernels.map(|package| package.name.to_string()).collect())
 }
 
+/// Whether the package that is named, or that cargo would build here, comes with kernels.
+pub(crate) fn has_kernels_here(project: &cli::Project) -> Result<bool> {
+    let root = project.package.as_deref().map_or(RootPackage::Here, RootPackage::Named);
+    match packages_with_kernels(project, root) {
+        // There is no project, or several packages of which none was named.
+        Err(error) if !project.is_named() && is_usage(&error) => Ok(false),
+        packages => Ok(!packages?.is_empty()),
+    }
+}
+
 /// How far cargo looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {

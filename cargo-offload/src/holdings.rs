@@ -7,7 +7,7 @@ use offload_format::pack::{Image, Pack};
 use crate::carrier::elf::Place;
 use crate::carrier::{Carrier, Source};
 use crate::error::Result;
-use crate::packs::{Named, Packs};
+use crate::packs::{Packs, Reached};
 use crate::program;
 use crate::thin::About;
 
@@ -43,7 +43,7 @@ impl Opened {
     pub(crate) fn open(path: &Path) -> Result<Opened> {
         let packs = Packs::open(path)?;
         program::check_whole(packs.here())?;
-        packs.beside().try_for_each(program::check_whole)?;
+        packs.beside().try_for_each(|(_, file)| program::check_whole(file))?;
         Ok(Opened { packs })
     }
 
@@ -54,7 +54,8 @@ impl Opened {
 
     /// The size of the program and of the files beside it.
     pub(crate) fn size(&self) -> Result<u64> {
-        let mut files = std::iter::once(self.program()).chain(self.packs.beside());
+        let beside = self.packs.beside().map(|(_, file)| file);
+        let mut files = std::iter::once(self.program()).chain(beside);
         files.try_fold(0u64, |sum, file| Ok(sum.saturating_add(file.size()?)))
     }
 
@@ -68,7 +69,7 @@ impl Opened {
         let is_beside = |file: &&Carrier| file.path().parent() == program.path().parent();
         let is_own =
             |file: &&Carrier| file.skipped.is_empty() && file.packs().all(|source| named(&source.pack));
-        let own = self.packs.beside().filter(is_beside).filter(is_own);
+        let own = self.packs.beside().map(|(_, file)| file).filter(is_beside).filter(is_own);
         own.map(|file| file.path().to_path_buf()).collect()
     }
 
@@ -90,9 +91,9 @@ impl Opened {
         if source.pack.image_count() > 0 {
             piles.push(Pile { file: None, source, images: program::images(&source.pack)? });
         }
-        for named in self.packs.named(&source.pack) {
-            let Named { file, source } = named?;
-            piles.push(Pile { file: Some(file), source, images: program::images(&source.pack)? });
+        for named in self.packs.named(source.pack) {
+            let Reached { file, source } = named.map_err(|missing| missing.error)?;
+            piles.push(Pile { file, source, images: program::images(&source.pack)? });
         }
         Ok(Crate { place, source, about: About::of(&source.pack)?, piles })
     }

@@ -4,17 +4,18 @@ mod code;
 mod kernel;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use offload_format::Limits;
 use offload_format::contents::{self, Image as ForeignImage};
-use offload_format::pack::{Image, Pack};
+use offload_format::pack::Image;
 use serde::Serialize;
 
 pub(crate) use self::kernel::{KernelRecord, or_dash};
-use crate::carrier::Source;
 use crate::cli;
 use crate::error::{Error, Result};
+use crate::output::listed;
+use crate::packs::Reached;
 use crate::subject::{Carried, Container, broken};
 use crate::target_filter::{TargetFilter, glob};
 
@@ -24,6 +25,8 @@ pub(crate) struct ImageRecord {
     pub(crate) reason: &'static str,
     pub(crate) package: String,
     pub(crate) version: String,
+    /// The name of the file that has it, if the file that was looked at names another one.
+    pub(crate) file: String,
     pub(crate) module: String,
     pub(crate) variant: String,
     pub(crate) part: String,
@@ -56,7 +59,7 @@ pub(crate) struct ImageRecord {
 /// Where an image is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Origin {
-    /// Number of the pack, and of the image in it.
+    /// Number of the pack among all that are reached, and of the image in it.
     Pack(usize, u32),
     /// Number of the container, and of the image in it.
     Container(usize, usize),
@@ -125,26 +128,18 @@ impl Wanted {
 }
 
 fn nothing(all: &[ImageRecord]) -> Error {
-    let mut there: Vec<String> =
+    let there: BTreeSet<String> =
         all.iter().map(|record| format!("{} {}", record.module, record.target)).collect();
-    there.sort_unstable();
-    there.dedup();
-    let more = there.len().saturating_sub(SHOWN);
-    there.truncate(SHOWN);
-    let more = if more > 0 { format!(" and {more} others") } else { String::new() };
     Error::usage("no image fits --for and --module")
-        .hint(format!("there are {}{more}", crate::output::escaped(&there.join(", "))))
+        .hint(format!("there are {}", crate::output::escaped(&listed(there.into_iter()).unwrap_or_default())))
 }
-
-/// How many images an error names.
-const SHOWN: usize = 12;
 
 /// All images: those of packs by package and module, then those of containers in the order of the file.
 fn records(carried: &Carried<'_>) -> Result<Vec<ImageRecord>> {
     let mut records = Vec::new();
-    for (number, Source { pack, .. }) in carried.packs.packs().enumerate() {
-        for (index, image) in (0..).zip(pack.images()) {
-            records.push(of_pack(&pack, &image.map_err(broken)?, Origin::Pack(number, index))?);
+    for (number, reached) in carried.packs.all().enumerate() {
+        for (index, image) in (0..).zip(reached.source.pack.images()) {
+            records.push(of_pack(reached, &image.map_err(broken)?, Origin::Pack(number, index))?);
         }
     }
     records.sort_by(|a, b| (&a.package, &a.module).cmp(&(&b.package, &b.module)));
@@ -157,7 +152,8 @@ fn records(carried: &Carried<'_>) -> Result<Vec<ImageRecord>> {
     Ok(records)
 }
 
-fn of_pack(pack: &Pack<'_>, image: &Image<'_>, origin: Origin) -> Result<ImageRecord> {
+fn of_pack(reached: Reached<'_>, image: &Image<'_>, origin: Origin) -> Result<ImageRecord> {
+    let pack = &reached.source.pack;
     let kernels = pack.kernels(image).map(|kernel| kernel.map(KernelRecord::from).map_err(broken));
     let (codec, stored_size) = pack.stored(image).map_err(broken)?;
     let parent = image.parent.map(|parent| pack.image(parent)).transpose().map_err(broken)?;
@@ -165,6 +161,7 @@ fn of_pack(pack: &Pack<'_>, image: &Image<'_>, origin: Origin) -> Result<ImageRe
         reason: "image",
         package: pack.meta("package").unwrap_or_default().to_string(),
         version: pack.meta("version").unwrap_or_default().to_string(),
+        file: reached.file.unwrap_or_default().to_string(),
         module: image.module.to_string(),
         variant: image.variant.to_string(),
         part: image.part.to_string(),
@@ -192,6 +189,7 @@ fn of_container(container: &Container<'_>, image: &ForeignImage<'_>, origin: Ori
         reason: "image",
         package: String::new(),
         version: String::new(),
+        file: String::new(),
         module: container.name.clone(),
         variant: String::new(),
         part: String::new(),
@@ -246,7 +244,7 @@ pub(crate) type Visit<'v> = dyn FnMut(Origin, Result<Cow<'_, [u8]>>) -> Result<(
 /// Decodes images one after another. Of containers of other tool chains one at a time is held decoded, if `origins` are
 /// in order.
 pub(crate) fn each(carried: &Carried<'_>, origins: &[Origin], visit: &mut Visit<'_>) -> Result<()> {
-    let packs: Vec<_> = carried.packs.packs().collect();
+    let packs: Vec<_> = carried.packs.all().map(|reached| reached.source).collect();
     let mut open: Option<(usize, Vec<ForeignImage<'_>>)> = None;
     let limits = Limits::default();
     for origin in origins {

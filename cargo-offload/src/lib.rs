@@ -17,8 +17,10 @@ mod config_file;
 mod error;
 mod exit;
 mod family;
+mod gaps;
 mod graph;
 mod holdings;
+mod known;
 mod ledger;
 #[allow(unsafe_code, reason = "maps files")]
 mod mapping;

@@ -246,6 +246,18 @@ pub(crate) fn human_size(bytes: u64) -> String {
     }
 }
 
+/// How many things of a kind a sentence names.
+const LISTED: usize = 12;
+
+/// Names one after another, and how many more there are; `None` if there are none.
+pub(crate) fn listed(names: impl Iterator<Item = String>) -> Option<String> {
+    let mut names: Vec<String> = names.collect();
+    let more = names.len().saturating_sub(LISTED);
+    names.truncate(LISTED);
+    let more = if more > 0 { format!(" and {more} others") } else { String::new() };
+    (!names.is_empty()).then(|| format!("{}{more}", names.join(", ")))
+}
+
 /// Names come from files: nothing in them may move a terminal's cursor or reverse its writing.
 pub(crate) fn escaped(text: &str) -> String {
     let steering = |c: char| {

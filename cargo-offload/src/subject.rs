@@ -1,4 +1,4 @@
-//! A file to be shown: the packs of this project in it, and the containers of other tool chains.
+//! A file to be shown: the packs of this project in it and those that they name, and the containers of other tool chains.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,9 @@ use offload_format::contents::{self, Image};
 use crate::carrier::Carrier;
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
+use crate::gaps;
 use crate::mapping::Mapped;
+use crate::packs::Packs;
 use crate::syclbins::Syclbin;
 
 /// A file that may carry images of any kind.
@@ -31,7 +33,7 @@ pub(crate) struct Container<'a> {
 /// Everything that a file carries.
 #[derive(Debug)]
 pub(crate) struct Carried<'a> {
-    pub(crate) packs: Carrier,
+    pub(crate) packs: Packs,
     pub(crate) containers: Vec<Container<'a>>,
     /// Those of the containers that are SYCLBINs, also what cannot be read.
     pub(crate) syclbins: Vec<Syclbin<'a>>,
@@ -50,12 +52,6 @@ impl Subject {
         self.file.len() as u64
     }
 
-    /// The bytes of the file.
-    #[cfg(feature = "devices")]
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.file
-    }
-
     /// What the file carries.
     ///
     /// # Errors
@@ -65,8 +61,9 @@ impl Subject {
         // A damaged program may have packs all the same: they are searched for in another way.
         let found = carrier::find(&self.file, &limits);
         let foreign: Vec<Found<'_>> = found.iter().flatten().copied().filter(is_foreign).collect();
+        let packs = if foreign.is_empty() { Carrier::open(&self.path) } else { Carrier::linked(&self.path) }?;
         let mut carried = Carried {
-            packs: if foreign.is_empty() { Carrier::open(&self.path) } else { Carrier::linked(&self.path) }?,
+            packs: Packs::of(packs),
             containers: Vec::new(),
             syclbins: foreign.iter().filter_map(|found| Syclbin::of(found, &self.path)).collect(),
             broken: Vec::new(),
@@ -101,9 +98,17 @@ impl Subject {
 }
 
 impl Carried<'_> {
-    /// Everything that could not be read.
-    pub(crate) fn problems(&self) -> impl Iterator<Item = &String> {
-        self.packs.skipped.iter().chain(&self.broken)
+    /// What is there and cannot be read.
+    pub(crate) fn unreadable(&self) -> impl Iterator<Item = String> {
+        let beside = self.packs.beside().flat_map(|(name, file)| {
+            file.skipped.iter().map(move |problem| format!("of `{name}`: {problem}"))
+        });
+        self.packs.here().skipped.iter().cloned().chain(beside).chain(self.broken.iter().cloned())
+    }
+
+    /// Everything that could not be read, also because it is not there.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = String> {
+        self.packs.missing().map(|missing| gaps::sentence(&missing)).chain(self.unreadable())
     }
 
     /// How a command ends that shows all of it.

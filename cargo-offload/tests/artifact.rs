@@ -12,6 +12,7 @@ mod support;
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use support::{offload, said};
 
@@ -74,13 +75,67 @@ fn a_build_that_fails_is_cargo_s_to_tell() {
     assert!(said.contains("cannot find value `nonsense`") && said.contains("`cargo build` failed"), "{said}");
 }
 
+/// Every command that takes a file, as it is called without one.
+const WITHOUT_A_FILE: [&[&str]; 10] = [
+    &["inspect"],
+    &["size"],
+    &["report"],
+    &["extract"],
+    &["verify"],
+    &["asm"],
+    &["asm", "saxpy"],
+    &["prune", "--keep", "host", "-o", "out"],
+    &["repack", "--sidecar", "-o", "out"],
+    &["export", "--format", "raw"],
+];
+
 #[test]
-fn every_command_that_shows_builds_the_package() {
+fn every_command_that_takes_a_file_builds_the_package() {
     let dir = package("", &[("src/main.rs", MAIN)]);
     let target = dir.path().join("target").display().to_string();
-    for command in ["size", "report", "extract", "verify"] {
-        let output = offload(dir.path(), &[command, "--offline", "--target-dir", &target]);
-        let said = said(&output);
-        assert!(said.contains("debug/sample` carries no device images"), "{command}: {said}");
+    let run =
+        |args: &[&str]| said(&offload(dir.path(), &[args, &["--offline", "--target-dir", &target]].concat()));
+    for args in WITHOUT_A_FILE {
+        let said = run(args);
+        assert!(said.contains("debug/sample` carries no device images"), "{args:?}: {said}");
+    }
+    // The devices are of interest without a program too, and a package without kernels has nothing for them.
+    assert!(!run(&["devices"]).contains("carries no device images"));
+    let said = run(&["devices", "--package", "sample"]);
+    assert!(said.contains("debug/sample` carries no device images"), "{said}");
+    // What is neither a name nor a file is a mistake.
+    let said = run(&["asm", "no/such.file"]);
+    assert!(said.contains("cannot open `no/such.file`"), "{said}");
+}
+
+#[test]
+fn members_profiles_and_triples_are_cargo_s() {
+    let manifest = "[workspace]\nmembers = [\"one\", \"two\"]\nresolver = \"3\"\n[profile.small]\ninherits = \"release\"\n";
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("Cargo.toml"), manifest).unwrap();
+    for name in ["one", "two"] {
+        let member = dir.path().join(name);
+        fs::create_dir_all(member.join("src")).unwrap();
+        fs::write(member.join("Cargo.toml"), format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n"))
+            .unwrap();
+        fs::write(member.join("src/main.rs"), MAIN).unwrap();
+    }
+    let target = dir.path().join("target").display().to_string();
+    let run = |args: &[&str]| {
+        let common = ["asm", "--offline", "--target-dir", &target];
+        said(&offload(dir.path(), &[&common[..], args].concat()))
+    };
+    assert!(run(&[]).contains("several files: one, two"));
+    let rustc = Command::new("rustc").arg("-vV").output().unwrap();
+    let version = String::from_utf8(rustc.stdout).unwrap();
+    let triple = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap().to_string();
+    for (args, file) in [
+        (&["-p", "two"][..], "debug/two`"),
+        (&["--bin", "one", "--profile", "small"], "small/one`"),
+        (&["-p", "one", "--release"], "release/one`"),
+        (&["-p", "one", "--target", &triple], &format!("{triple}/debug/one`")),
+    ] {
+        let said = run(args);
+        assert!(said.contains(&format!("{file} carries no device images")), "{args:?}: {said}");
     }
 }

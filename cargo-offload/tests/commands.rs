@@ -16,7 +16,7 @@ use offload_format::Aspects;
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{KernelInfo, NewImage, PackBuilder};
 use serde_json::Value;
-use support::{offload, ok, stderr};
+use support::{objects, offload, ok, stderr};
 
 /// A SPIR-V module with the kernels `saxpy` and `reduce`.
 const SPIRV: &[u8] = include_bytes!("../../offload-format/tests/data/saxpy-reduce.spv");
@@ -64,7 +64,7 @@ fn init_then_targets_and_compression_keep_what_people_wrote() {
     )
     .unwrap();
     ok(path, &["targets", "add", "spirv64", "host"]);
-    assert_eq!(ok(path, &["targets"]), "host\nintel:pvc\nspirv64\n");
+    assert_eq!(ok(path, &["targets", "-q"]), "host\nintel:pvc\nspirv64\n");
     ok(path, &["targets", "remove", "intel:pvc"]);
     ok(path, &["compression", "7"]);
     let text = fs::read_to_string(&file).unwrap();
@@ -78,6 +78,72 @@ fn init_then_targets_and_compression_keep_what_people_wrote() {
 }
 
 #[test]
+fn targets_are_set_in_place_and_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("offload.toml");
+    let text = "# ours\ntargets = [\n    \"host\", # fast\n    { name = \"intel:pvc\", optional = true }, # soon\n]\nembed = \"auto\"\n";
+    fs::write(&file, text).unwrap();
+    let said = ok(dir.path(), &["targets", "set", "spirv64,host"]);
+    let undo = "cargo offload targets set host --optional=intel:pvc";
+    assert_eq!(said, format!("the targets are spirv64 host now\nundo: {undo}\n"));
+    let changed = "# ours\ntargets = [\n    \"spirv64\",\n    \"host\", # fast\n]\nembed = \"auto\"\n";
+    assert_eq!(fs::read_to_string(&file).unwrap(), changed);
+    let words: Vec<&str> = undo.split(' ').skip(2).collect();
+    ok(dir.path(), &words);
+    assert_eq!(fs::read_to_string(&file).unwrap(), text.replace(" # soon", ""));
+    let json = ok(dir.path(), &["targets", "set", "host", "--optional", "intel:pvc", "--json"]);
+    let message = &objects(&json, "set")[0];
+    assert_eq!(
+        (&message["targets"], &message["optional"]),
+        (&["host"][..].into(), &["intel:pvc"][..].into())
+    );
+}
+
+#[test]
+fn targets_are_listed_with_what_they_need() {
+    let dir = tempfile::tempdir().unwrap();
+    let list = "targets = [\"spirv64\", { name = \"cubin:sm_90\", optional = true }]\n";
+    fs::write(dir.path().join("offload.toml"), list).unwrap();
+    let listed = |args: &[&str]| support::stdout(&support::without_tools(dir.path(), args).output().unwrap());
+    let table = listed(&["targets", "list"]);
+    assert!(table.contains("cubin:sm_90 (optional)  no: lacks clang, libclc (NVIDIA), ptxas"), "{table}");
+    assert!(table.contains("intel:pvc, ") || table.contains(" more  "), "{table}");
+    assert!(table.contains("hint: `cargo offload doctor TARGET`"), "{table}");
+    let json = listed(&["targets", "list", "--json"]);
+    let targets = objects(&json, "target");
+    assert_eq!((&targets[1]["target"], &targets[1]["optional"]), (&"cubin:sm_90".into(), &true.into()));
+    assert_eq!(targets[1]["needs"], serde_json::json!(["clang", "libclc (NVIDIA)", "ptxas"]));
+    let families = objects(&json, "target-family");
+    let names: Vec<&str> = families.iter().map(|it| it["family"].as_str().unwrap()).collect();
+    assert_eq!(names, ["host", "spirv64", "intel", "cubin", "nvptx", "amdgcn", "opencl-c"]);
+    assert!(families[2]["targets"].as_array().unwrap().contains(&"intel:pvc".into()));
+    assert!(families.iter().all(|it| it["buildable"] == false));
+}
+
+#[test]
+fn the_modes_of_compression_are_tried_on_a_file() {
+    let dir = with_pack();
+    let rows =
+        objects(&ok(dir.path(), &["compression", "--on", "images.pack", "--json"]), "compression-mode");
+    let modes: Vec<&str> = rows.iter().map(|row| row["mode"].as_str().unwrap()).collect();
+    assert_eq!(modes, ["none", "fast", "balanced", "max", "archive"]);
+    let sizes: Vec<u64> = rows.iter().map(|row| row["stored_size"].as_u64().unwrap()).collect();
+    let raw = SPIRV.len() as u64 + 24;
+    assert!(sizes[0] > raw && sizes[1..].iter().all(|size| *size < sizes[0]), "{sizes:?}");
+    assert!(rows.iter().all(|row| row["raw_size"] == raw && row["pack_seconds"].as_f64().unwrap() > 0.0));
+    assert!(rows.iter().all(|row| row["decode_seconds"].as_f64().unwrap() > 0.0));
+
+    // A setting that is no mode's usual one has a row of its own; progress is no part of the table.
+    fs::write(dir.path().join("offload.toml"), "compression = { mode = \"max\", level = 7 }\n").unwrap();
+    let output = offload(dir.path(), &["compression", "--on", "images.pack"]);
+    let (table, progress) = (support::stdout(&output), stderr(&output));
+    let last = table.lines().rev().nth(1).unwrap();
+    assert!(last.starts_with("max") && last.ends_with("this"), "{table}");
+    assert!(progress.contains("packing 2 images of") && !table.contains("packing"), "{progress}");
+    assert!(!ok(dir.path(), &["compression", "--setting"]).contains("balanced"));
+}
+
+#[test]
 fn mistakes_leave_the_file_as_it_is() {
     let dir = tempfile::tempdir().unwrap();
     let text = "targets = [\"host\"]\n";
@@ -86,6 +152,7 @@ fn mistakes_leave_the_file_as_it_is() {
         (["targets", "add", "intel:pcv"].as_slice(), "the nearest names are intel:pvc"),
         (&["targets", "add", "spirv64", "nonsense"], "unknown target `nonsense`"),
         (&["targets", "remove", "spirv64"], "is not in"),
+        (&["targets", "set", "host,intel:pcv"], "the nearest names are intel:pvc"),
         (&["compression", "99"], "from 1 to 22"),
     ] {
         let output = offload(dir.path(), args);

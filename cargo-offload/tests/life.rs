@@ -67,7 +67,7 @@ fn a_new_package_is_the_demo() {
     let dependencies = "[dependencies]\noffload-rt = { version = \"0.1\", features = [\"opencl\"] }\n\n[build-dependencies]\noffload-build = \"0.1\"\n";
     assert!(manifest.contains("name = \"hello\"") && manifest.contains(dependencies), "{manifest}");
     assert!(manifest.contains("[profile.dev.build-override]\nopt-level = 3"), "{manifest}");
-    assert_eq!(ok(&package, &["targets"]), "host\nspirv64\nopencl-c\n");
+    assert_eq!(ok(&package, &["targets", "--quiet"]), "host\nspirv64\nopencl-c\n");
     // Everything is there: nothing is left to add.
     let again = ok(&package, &["init"]);
     assert!(again.lines().all(|line| line.ends_with("has it already")), "{again}");

@@ -14,71 +14,9 @@ use std::path::Path;
 use std::process::Command;
 
 use offload_format::codec::Codec;
-use offload_format::pack::{KernelInfo, NewImage};
+use offload_format::pack::NewImage;
 use serde_json::Value;
-use snapbox::{Data, assert_data_eq};
-use support::{data, fails, objects, offload, ok, stderr, stdout};
-
-fn snapshot(name: &str) -> Data {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
-    Data::read_from(&dir.join(name), Some(snapbox::data::DataFormat::Text))
-}
-
-/// A kernel with numbers that a compiler might report.
-fn kernel(name: &str, [registers, spilled, private]: [u32; 3]) -> KernelInfo {
-    KernelInfo {
-        name: name.into(),
-        registers: Some(registers),
-        spilled: Some(spilled.into()),
-        private_memory: Some(private.into()),
-        local_memory: Some(0),
-        max_work_group: Some(1024),
-        ..KernelInfo::default()
-    }
-}
-
-/// A directory with `images.pack`: two modules for three targets, of which two images are the same bytes.
-fn with_pack(spilled: u32) -> tempfile::TempDir {
-    let image = |module: &str, target: &str, kernels: Vec<KernelInfo>| NewImage {
-        kernels,
-        ..NewImage::new(module, target.parse().unwrap())
-    };
-    let images = vec![
-        (
-            image("blas", "cubin:sm_80", vec![kernel("stacked", [32, spilled, 16])]),
-            data("device-12.9-sm_80.cubin"),
-        ),
-        (image("blas", "amdgcn:gfx1100", vec![kernel("scale", [12, 0, 0])]), data("device-gfx1100.co")),
-        (image("blas", "amdgcn:gfx1101", vec![kernel("scale", [12, 0, 0])]), data("device-gfx1100.co")),
-        (image("fft", "intel:pvc", vec![kernel("radix", [256, 0, 128])]), data("saxpy-reduce.zebin")),
-    ];
-    let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("images.pack"), support::pack(images, Codec::Zstd)).unwrap();
-    dir
-}
-
-#[test]
-fn help() {
-    let dir = tempfile::tempdir().unwrap();
-    for command in ["inspect", "extract", "report", "size", "asm", "devices"] {
-        assert_data_eq!(ok(dir.path(), &[command, "--help"]), snapshot(&format!("help-{command}.txt")));
-    }
-}
-
-#[test]
-fn output_word_for_word() {
-    let dir = with_pack(64);
-    let steps = [
-        ["report", "images.pack"].as_slice(),
-        &["report", "images.pack", "--for", "all-amd", "--format", "markdown"],
-        &["size", "images.pack"],
-        &["inspect", "images.pack", "--kernels", "--module", "fft"],
-        &["extract", "images.pack", "--module", "fft", "--output", "out"],
-        &["asm", "images.pack"],
-    ];
-    let line = |args: &&[&str]| format!("$ cargo offload {}\n{}\n", args.join(" "), ok(dir.path(), args));
-    assert_data_eq!(steps.iter().map(line).collect::<String>(), snapshot("show.txt"));
-}
+use support::{data, fails, kernel, objects, offload, ok, stderr, stdout, with_pack};
 
 #[test]
 fn the_report_puts_the_worst_first() {

@@ -65,6 +65,8 @@ pub struct Missing {
 pub struct Buildable {
     /// As it was asked for.
     pub target: String,
+    /// Names of the tools that it takes.
+    pub needs: Vec<&'static str>,
     /// Names of tools without which it cannot be built.
     pub lacks: Vec<&'static str>,
     /// Names of tools without which some kernels cannot be built, or are not checked.
@@ -98,8 +100,13 @@ pub fn examine(directory: &Path, targets: &[&str]) -> std::result::Result<Examin
         let missing = examined.iter().filter(|(need, tool)| tool.outcome.is_err() && needs.contains(need));
         missing.map(|(_, tool)| tool.name).collect()
     };
+    let names = |needs: &[Need]| {
+        let needed = examined.iter().filter(|(need, _)| needs.contains(need));
+        needed.map(|(_, tool)| tool.name).collect()
+    };
     let buildable = |(text, (needed, useful)): (&&str, (Vec<Need>, Vec<Need>))| Buildable {
         target: (*text).to_string(),
+        needs: names(&needed),
         lacks: missing(&needed),
         better_with: missing(&useful),
     };
@@ -139,6 +146,7 @@ mod tests {
     fn nothing_that_is_missing_keeps_it_from_answering() {
         let examination = examine(Path::new("."), &["intel:pvc", "host"]).unwrap();
         assert_eq!(examination.targets.len(), 2);
+        assert_eq!(examination.targets[0].needs, ["clang", "ocloc"]);
         assert_eq!(examination.tools.len(), Need::ALL.len());
         for tool in &examination.tools {
             if let Err(missing) = &tool.outcome {

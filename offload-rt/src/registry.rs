@@ -68,7 +68,16 @@ impl Registry {
     /// # Errors
     /// None today: a pack that cannot be read is listed in [`Registry::skipped`].
     pub fn from_pack(bytes: Vec<u8>) -> Result<Registry, Error> {
-        let packs = vec![FoundPack { bytes: PackBytes::Owned(Arc::from(bytes)), home: None }];
+        Registry::from_packs([bytes])
+    }
+
+    /// The images of several packs together, as those of a program that is split into a file for each family of targets.
+    ///
+    /// # Errors
+    /// As [`Registry::from_pack`].
+    pub fn from_packs(packs: impl IntoIterator<Item = Vec<u8>>) -> Result<Registry, Error> {
+        let found = |bytes| FoundPack { bytes: PackBytes::Owned(Arc::from(bytes)), home: None };
+        let packs = packs.into_iter().map(found).collect();
         Ok(Registry::from_found(Found { packs, skipped: Vec::new() }))
     }
 

@@ -56,6 +56,35 @@ fn the_program_reads_its_pack_from_the_cache() {
 }
 
 #[test]
+fn the_subcommand_reads_the_pack_in_the_cache() {
+    let project = project();
+    project.run(&[]);
+    let program = project.program();
+    let program = program.to_str().unwrap();
+    let text = |args: &[&str]| {
+        let outcome = project.offload(args);
+        assert!(outcome.success, "{args:?}: {}", outcome.text);
+        outcome.text
+    };
+    let pack = packs(&project).remove(0);
+    let file = pack.file_name().unwrap().to_str().unwrap();
+    let shown = text(&["inspect", program]);
+    assert!(shown.matches(file).count() >= 3 && shown.contains("intel:pvc"), "{shown}");
+    assert!(text(&["verify", program]).contains(" 0 problems"));
+
+    // A program with fewer images, and one with all of them in it, need the cache no more.
+    let (less, whole) = (project.path("less"), project.path("whole"));
+    text(&["prune", program, "--drop", "intel:*", "-o", less.to_str().unwrap()]);
+    assert!(project.path("less.offload").exists());
+    text(&["repack", program, "--sidecar", "-o", whole.to_str().unwrap()]);
+    fs::remove_file(&pack).unwrap();
+    assert!(text(&["inspect", less.to_str().unwrap()]).contains("prune` has removed it"));
+    assert!(text(&["inspect", whole.to_str().unwrap()]).contains("intel:pvc"));
+    let outcome = project.offload(&["inspect", program]);
+    assert!(!outcome.success && outcome.text.contains("is a development build"), "{}", outcome.text);
+}
+
+#[test]
 fn a_pack_that_has_left_the_cache_is_told_and_made_anew() {
     let project = project();
     let good = project.run(&[]);

@@ -54,6 +54,29 @@ fn a_stripped_program_shows_the_same_images() {
 }
 
 #[test]
+fn commands_build_a_package_with_kernels_and_look_at_its_program() {
+    let project = Project::with_fake_tools("two-files");
+    let ok = |args: &[&str]| {
+        let outcome = project.offload(&[args, &["--offline"]].concat());
+        assert!(outcome.success, "{args:?}: {}", outcome.text);
+        outcome.text
+    };
+    assert!(ok(&["asm", "--for", "opencl-c"]).contains("kernel"));
+    // Of a package with kernels the devices are told what they would get; only there a build is worth it.
+    assert!(ok(&["devices"]).contains("  two "));
+    let tried = ok(&["compression", "--profile", "release"]);
+    assert!(tried.contains("balanced") && tried.contains("3 images of"), "{tried}");
+    let (less, beside) = (project.path("less"), project.path("beside"));
+    ok(&["prune", "--keep", "spirv64", "-o", less.to_str().unwrap()]);
+    ok(&["repack", "--sidecar", "--release", "-o", beside.to_str().unwrap()]);
+    assert!(!inspect(&less).contains("opencl-c "));
+    assert!(inspect(&beside).contains("beside.offload"));
+    let raw = project.path("two.cl");
+    ok(&["export", "--format", "raw", "--target", "opencl-c", "-o", raw.to_str().unwrap()]);
+    assert!(raw.exists());
+}
+
+#[test]
 fn verify_names_a_crate_that_nobody_mentions() {
     let project = Project::with_fake_tools("unmentioned");
     let program = project.program();

@@ -113,6 +113,27 @@ fn crates_share_and_stop_sharing() {
 }
 
 #[test]
+fn images_in_other_files_are_shown_with_the_program() {
+    for linked in Linked::each() {
+        let whole = listed(&linked, "app");
+        for form in ["--sidecar", "--split"] {
+            linked.ok(&["repack", "app", form, "-o", "moved"]);
+            assert_eq!(listed(&linked, "moved").0, whole.0, "{} {form}", linked.linker);
+            let rows = |file| sum(&linked.ok(&["report", file]), "summary", "kernels");
+            assert_eq!(rows("moved"), rows("app"));
+            fs::remove_file(linked.path("moved")).unwrap();
+        }
+        linked.ok(&["repack", "app", "--split", "-o", "again"]);
+        fs::remove_file(linked.path("again.host.offload")).unwrap();
+        let output = linked.offload(&["inspect", "again"]);
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("missing: cannot open `again.host.offload`"), "{said}");
+        assert!(said.contains("it would have kern_a host") && said.contains("spirv64"), "{said}");
+    }
+}
+
+#[test]
 fn programs_are_pruned_with_the_files_beside_them() {
     for linked in Linked::each() {
         linked.ok(&["repack", "app", "--split", "--in-place"]);

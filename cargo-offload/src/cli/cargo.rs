@@ -10,6 +10,17 @@ use clap::Args;
 #[command(next_help_heading = "Package and build, as for cargo")]
 pub(crate) struct Cargo {
     #[command(flatten)]
+    pub(crate) package: Package,
+    /// Build for this triple.
+    #[arg(long, value_name = "TRIPLE")]
+    pub(crate) target: Option<String>,
+}
+
+/// The same where `--target` means something else: cargo's settings tell the triple.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Package and build, as for cargo")]
+pub(crate) struct Package {
+    #[command(flatten)]
     pub(crate) project: Project,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
@@ -19,9 +30,6 @@ pub(crate) struct Cargo {
     /// Build artifacts with this profile.
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
-    /// Build for this triple.
-    #[arg(long, value_name = "TRIPLE")]
-    pub(crate) target: Option<String>,
     /// The directory for all generated artifacts.
     #[arg(long, value_name = "DIR")]
     pub(crate) target_dir: Option<PathBuf>,
@@ -77,18 +85,33 @@ pub(crate) struct Wanted {
 impl Cargo {
     /// Everything, as cargo's command line has it.
     pub(crate) fn args(&self) -> Vec<OsString> {
+        let Package { project, wanted, release, profile, target_dir, jobs } = &self.package;
         let mut args = Arguments::default();
-        args.option("--manifest-path", &self.project.manifest_path);
-        args.option("--package", &self.project.package);
-        args.option("--bin", &self.wanted.bin);
-        args.option("--example", &self.wanted.example);
-        args.option("--profile", &self.profile);
+        args.option("--manifest-path", &project.manifest_path);
+        args.option("--package", &project.package);
+        args.option("--bin", &wanted.bin);
+        args.option("--example", &wanted.example);
+        args.option("--profile", profile);
         args.option("--target", &self.target);
-        args.option("--target-dir", &self.target_dir);
-        args.option("--jobs", &self.jobs);
-        args.flags(&[("--lib", self.wanted.lib), ("--release", self.release)]);
-        args.0.extend(self.project.args());
+        args.option("--target-dir", target_dir);
+        args.option("--jobs", jobs);
+        args.flags(&[("--lib", wanted.lib), ("--release", *release)]);
+        args.0.extend(project.args());
         args.0
+    }
+}
+
+impl From<&Package> for Cargo {
+    fn from(package: &Package) -> Cargo {
+        Cargo { package: package.clone(), target: None }
+    }
+}
+
+impl Package {
+    /// Whether a project or a part of it was named.
+    pub(crate) fn is_named(&self) -> bool {
+        let Wanted { bin, example, lib } = &self.wanted;
+        self.project.is_named() || bin.is_some() || example.is_some() || *lib
     }
 }
 

@@ -114,19 +114,26 @@ pub(crate) enum ReportFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct Devices {
-    /// Tell which image of this file each device would get, and why; any file that `inspect` reads.
+    /// Tell which image of this file each device would get, and why; any file that `inspect` reads. Otherwise of what the
+    /// package's build makes, if it has kernels.
     pub(crate) path: Option<PathBuf>,
     /// List every target whose images fit, not one line for each family.
     #[arg(long)]
     pub(crate) all_targets: bool,
+    #[command(flatten)]
+    pub(crate) cargo: Cargo,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Asm {
-    /// A program, a shared library, a pack, or a file or container of another tool chain with device images.
-    pub(crate) path: PathBuf,
-    /// The kernel; without it a file with one image is shown whole, and of others the kernels are listed.
+    /// A program, a shared library, a pack, or a file or container of another tool chain with device images; otherwise the
+    /// package is built.
+    pub(crate) path: Option<PathBuf>,
+    /// The kernel; without it a file with one image is shown whole, and of others the kernels are listed. It may stand
+    /// alone, if no file is called so.
     pub(crate) kernel: Option<String>,
     #[command(flatten)]
     pub(crate) select: Select,
+    #[command(flatten)]
+    pub(crate) cargo: Cargo,
 }

@@ -6,9 +6,11 @@ use offload_build::disassemble::{self, Request};
 use offload_format::Target;
 use serde::Serialize;
 
+use crate::artifact;
 use crate::cli;
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
+use crate::gaps;
 use crate::ledger::{self, ImageRecord, Kernels, Wanted};
 use crate::output::{Output, Table};
 use crate::subject::Subject;
@@ -31,24 +33,35 @@ struct KernelMessage<'a> {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Asm) -> Result<ExitStatus> {
-    let subject = Subject::open(&args.path)?;
+    let (given, kernel) = words(args);
+    let path = artifact::path(output, given, &args.cargo)?;
+    let subject = Subject::open(&path)?;
     let carried = subject.carried()?;
     let images = Wanted::parse(&args.select)?.of(&carried, Kernels::Read)?;
-    let shown = chosen(&images, args)?;
+    let shown = chosen(&images, kernel)?;
     if shown.is_empty() {
-        return list(output, &images);
+        list(output, &images)?;
     }
     for image in shown {
-        ledger::each(&carried, &[image.origin], &mut |_, bytes| {
-            show(output, (image, args.kernel.as_deref()), &bytes?)
-        })?;
+        ledger::each(&carried, &[image.origin], &mut |_, bytes| show(output, (image, kernel), &bytes?))?;
     }
-    Ok(ExitStatus::Success)
+    gaps::tell(output, &carried)?;
+    Ok(carried.status())
+}
+
+/// The file and the kernel. A word alone is the kernel's if it can be a name and there is no such file.
+fn words(args: &cli::Asm) -> (Option<&Path>, Option<&str>) {
+    let sign = |c: char| c.is_alphanumeric() || "_$".contains(c);
+    let only = args.path.as_deref().filter(|path| args.kernel.is_none() && !path.exists());
+    match only.and_then(Path::to_str).filter(|word| word.chars().all(sign)) {
+        Some(kernel) => (None, Some(kernel)),
+        None => (args.path.as_deref(), args.kernel.as_deref()),
+    }
 }
 
 /// The images that are shown: those with the kernel, or the only one there is; none if nothing was chosen.
-fn chosen<'a>(images: &'a [ImageRecord], args: &cli::Asm) -> Result<Vec<&'a ImageRecord>> {
-    let Some(kernel) = args.kernel.as_deref() else {
+fn chosen<'a>(images: &'a [ImageRecord], kernel: Option<&str>) -> Result<Vec<&'a ImageRecord>> {
+    let Some(kernel) = kernel else {
         return Ok(if images.len() == 1 { images.iter().collect() } else { Vec::new() });
     };
     // An image whose kernels are not known may have it.
@@ -74,7 +87,7 @@ fn chosen<'a>(images: &'a [ImageRecord], args: &cli::Asm) -> Result<Vec<&'a Imag
 /// How many kernels an error names.
 const SHOWN: usize = 12;
 
-fn list(output: &Output, images: &[ImageRecord]) -> Result<ExitStatus> {
+fn list(output: &Output, images: &[ImageRecord]) -> Result<()> {
     let mut table = Table::new(&["kernel", "module", "target"]);
     let mut messages = Vec::new();
     for image in images {
@@ -84,8 +97,7 @@ fn list(output: &Output, images: &[ImageRecord]) -> Result<ExitStatus> {
             messages.push(KernelMessage { reason: "kernel", kernel: &kernel.name, module, target });
         }
     }
-    output.table(&messages, &table)?;
-    Ok(ExitStatus::Success)
+    output.table(&messages, &table)
 }
 
 fn show(output: &Output, (image, kernel): (&ImageRecord, Option<&str>), bytes: &[u8]) -> Result<()> {

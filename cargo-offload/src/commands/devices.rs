@@ -6,9 +6,11 @@ mod registry;
 use offload_rt::{Device, Outcome, Registry};
 use serde::Serialize;
 
+use crate::artifact;
 use crate::cli;
 use crate::error::Result;
 use crate::exit::ExitStatus;
+use crate::gaps;
 use crate::output::Output;
 use crate::subject::Subject;
 
@@ -63,9 +65,12 @@ pub(super) fn run(output: &Output, args: &cli::Devices) -> Result<ExitStatus> {
     for (number, found) in devices.iter().enumerate() {
         print_device(output, (number, found), args)?;
     }
-    let Some(path) = &args.path else { return Ok(ExitStatus::Success) };
-    let subject = Subject::open(path)?;
-    let registries = registry::of(&subject)?;
+    let Some(path) = artifact::path_if_any(output, args.path.as_deref(), &args.cargo)? else {
+        return Ok(ExitStatus::Success);
+    };
+    let subject = Subject::open(&path)?;
+    let carried = subject.carried()?;
+    let registries = registry::of(&carried)?;
     for (number, found) in devices.iter().enumerate() {
         output.space()?;
         output.remark(&format!("{number}: {}", found.device.description()))?;
@@ -73,7 +78,8 @@ pub(super) fn run(output: &Output, args: &cli::Devices) -> Result<ExitStatus> {
             print_verdicts(output, (number, &found.device), registry)?;
         }
     }
-    Ok(ExitStatus::Success)
+    gaps::tell(output, &carried)?;
+    Ok(carried.status())
 }
 
 /// The host first, then what drivers tell. A driver that is not there is told, and no error.

@@ -53,7 +53,10 @@ fn targets(args: &cli::Doctor) -> Result<Vec<String>> {
         return Ok(args.targets.clone());
     }
     match ConfigFile::find(args.file.config.as_deref()) {
-        Some(path) => ConfigFile::open(Some(&path))?.targets(),
+        Some(path) => {
+            let targets = ConfigFile::open(Some(&path))?.targets()?;
+            Ok(targets.into_iter().map(|target| target.name).collect())
+        }
         None => Ok(DEFAULT_TARGETS.map(str::to_string).into()),
     }
 }
@@ -88,11 +91,15 @@ fn print_targets(output: &Output, targets: &[Buildable]) -> Result<()> {
     output.space()?;
     let mut table = Table::new(&["target", "can be built", "better with"]);
     for Buildable { target, lacks, better_with, .. } in targets {
-        let can = if lacks.is_empty() { "yes".into() } else { format!("no: lacks {}", lacks.join(", ")) };
-        table.row(vec![target.clone(), can, better_with.join(", ")]);
+        table.row(vec![target.clone(), verdict(lacks), better_with.join(", ")]);
     }
     let messages: Vec<TargetMessage<'_>> = targets.iter().map(target_message).collect();
     output.table(&messages, &table)
+}
+
+/// Whether a target can be built that lacks these tools.
+pub(super) fn verdict(lacks: &[&str]) -> String {
+    if lacks.is_empty() { "yes".into() } else { format!("no: lacks {}", lacks.join(", ")) }
 }
 
 fn target_message(target: &Buildable) -> TargetMessage<'_> {

@@ -10,11 +10,13 @@ use offload_format::pack::Image;
 use serde::Serialize;
 
 use self::containers::Container;
-use crate::carrier::{Carrier, Source};
+use crate::artifact;
+use crate::carrier::Source;
 use crate::cli::{self, ExportFormat};
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
 use crate::output::Output;
+use crate::packs::{Packs, Reached};
 use crate::publish::publish;
 
 #[derive(Debug, Serialize)]
@@ -28,6 +30,12 @@ struct Message<'a> {
     hazards: Vec<String>,
 }
 
+/// What was asked for, of which file.
+struct Request<'a> {
+    path: PathBuf,
+    args: &'a cli::Export,
+}
+
 /// What is to be written.
 struct Exported {
     modules: Vec<String>,
@@ -38,15 +46,19 @@ struct Exported {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Export) -> Result<ExitStatus> {
-    let carrier = Carrier::open(&args.path)?;
-    let all: Vec<Candidate<'_>> = candidates(&carrier)?;
-    let exported = match (args.format, Container::of(args.format)) {
-        (_, Some(container)) => container.export(&all, args)?,
-        (ExportFormat::Syclbin, None) => syclbin::export(&all, args)?,
-        (_, None) => raw(&all, args)?,
+    let path = artifact::path(output, args.path.as_deref(), &(&args.package).into())?;
+    let request = &Request { path, args };
+    let packs = Packs::open(&request.path)?;
+    refuse_missing(&packs, request)?;
+    let all: Vec<Candidate<'_>> = candidates(&packs)?;
+    let exported = match (request.args.format, Container::of(request.args.format)) {
+        (_, Some(container)) => container.export(&all, request)?,
+        (ExportFormat::Syclbin, None) => syclbin::export(&all, request)?,
+        (_, None) => raw(&all, request)?,
     };
     let (module, target) = (exported.modules.join(", "), exported.targets.join(", "));
-    let path = args.output.clone().unwrap_or_else(|| default_name(&exported.modules, exported.ending));
+    let path =
+        request.args.output.clone().unwrap_or_else(|| default_name(&exported.modules, exported.ending));
     publish(&path, &exported.content)?;
     let size = exported.content.len() as u64;
     let file = path.display().to_string();
@@ -60,15 +72,27 @@ pub(super) fn run(output: &Output, args: &cli::Export) -> Result<ExitStatus> {
     Ok(ExitStatus::Success)
 }
 
+/// What is missing must not be missed in what is written.
+fn refuse_missing(packs: &Packs, request: &Request<'_>) -> Result<()> {
+    let wanted = |(module, target): &(&str, &str)| {
+        (request.args.module.is_empty() || named(&request.args.module, module))
+            && (request.args.target.is_empty() || named(&request.args.target, target))
+    };
+    match packs.missing().find(|missing| missing.images().iter().any(wanted)) {
+        Some(missing) => Err(missing.error),
+        None => Ok(()),
+    }
+}
+
 /// An image and the pack that it lies in.
 struct Candidate<'a> {
     source: Source<'a>,
     image: Image<'a>,
 }
 
-fn candidates(carrier: &Carrier) -> Result<Vec<Candidate<'_>>> {
+fn candidates(packs: &Packs) -> Result<Vec<Candidate<'_>>> {
     let mut all = Vec::new();
-    for source in carrier.packs() {
+    for Reached { source, .. } in packs.all() {
         for image in source.pack.images() {
             let image = image.map_err(|error| Error::check(error.to_string()))?;
             all.push(Candidate { source, image });
@@ -78,10 +102,10 @@ fn candidates(carrier: &Carrier) -> Result<Vec<Candidate<'_>>> {
 }
 
 /// The bytes of the one image that modules and targets leave.
-fn raw(all: &[Candidate<'_>], args: &cli::Export) -> Result<Exported> {
-    let only = only(all, "image", args, |candidate| {
-        (args.module.is_empty() || named(&args.module, candidate.image.module))
-            && (args.target.is_empty() || named(&args.target, candidate.image.target_text))
+fn raw(all: &[Candidate<'_>], request: &Request<'_>) -> Result<Exported> {
+    let only = only(all, "image", request, |candidate| {
+        (request.args.module.is_empty() || named(&request.args.module, candidate.image.module))
+            && (request.args.target.is_empty() || named(&request.args.target, candidate.image.target_text))
     })?;
     Ok(Exported {
         modules: vec![only.image.module.to_string()],
@@ -100,7 +124,7 @@ fn named(names: &[String], name: &str) -> bool {
 fn only<'a, 'b>(
     all: &'b [Candidate<'a>],
     what: &str,
-    args: &cli::Export,
+    request: &Request<'_>,
     fits: impl Fn(&Candidate<'_>) -> bool,
 ) -> Result<&'b Candidate<'a>> {
     let fitting: Vec<_> = all.iter().filter(|candidate| fits(candidate)).collect();
@@ -112,7 +136,7 @@ fn only<'a, 'b>(
     match fitting.as_slice() {
         [only] => Ok(only),
         [] => {
-            let error = Error::usage(format!("there is no such {what} in `{}`", args.path.display()));
+            let error = Error::usage(format!("there is no such {what} in `{}`", request.path.display()));
             Err(error.hint(format!("it has {}", listed(&mut all.iter()))))
         }
         several => {

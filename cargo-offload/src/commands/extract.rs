@@ -70,7 +70,7 @@ fn decoded_files(images: &[ImageRecord]) -> Vec<File<'_>> {
 fn stored_files<'a>(carried: &Carried<'_>, images: &'a [ImageRecord]) -> Result<Vec<File<'a>>> {
     let mut names = Names::default();
     let mut files: BTreeMap<(bool, usize, u64), File<'a>> = BTreeMap::new();
-    let packs: Vec<_> = carried.packs.packs().collect();
+    let packs: Vec<_> = carried.packs.all().map(|reached| reached.source).collect();
     for image in images {
         let key = match image.origin {
             Origin::Container(number, _) => (true, number, 0),
@@ -124,7 +124,7 @@ impl Job<'_> {
     }
 
     fn write_stored(&mut self, carried: &Carried<'_>, files: &[File<'_>]) -> Result<()> {
-        let packs: Vec<_> = carried.packs.packs().collect();
+        let packs: Vec<_> = carried.packs.all().map(|reached| reached.source).collect();
         for file in files {
             match file.image.origin {
                 Origin::Pack(number, index) => {
@@ -164,7 +164,7 @@ impl Job<'_> {
 
     fn finish(mut self, carried: &Carried<'_>) -> Result<ExitStatus> {
         for problem in carried.problems() {
-            self.failed(problem.clone())?;
+            self.failed(problem)?;
         }
         let Summary { files, size, problems, .. } = self.summary;
         let plural = if files == 1 { "" } else { "s" };

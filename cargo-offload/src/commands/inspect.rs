@@ -2,13 +2,14 @@
 
 mod syclbin;
 
+use offload_format::pack::NoticeKind;
 use serde::Serialize;
 
 use crate::artifact;
-use crate::carrier::Source;
 use crate::cli;
 use crate::error::Result;
 use crate::exit::ExitStatus;
+use crate::gaps;
 use crate::ledger::{ImageRecord, KernelRecord, Kernels, Wanted, or_dash};
 use crate::output::{Output, Table};
 use crate::subject::{Carried, Subject, broken};
@@ -19,12 +20,6 @@ struct NoticeMessage<'a> {
     kind: String,
     module: &'a str,
     target: &'a str,
-    cause: &'a str,
-}
-
-#[derive(Debug, Serialize)]
-struct SkippedMessage<'a> {
-    reason: &'static str,
     cause: &'a str,
 }
 
@@ -47,8 +42,9 @@ pub(super) fn run(output: &Output, args: &cli::Inspect) -> Result<ExitStatus> {
 }
 
 fn print_notices(output: &Output, carried: &Carried<'_>) -> Result<()> {
-    for Source { pack, .. } in carried.packs.packs() {
-        for notice in pack.notices() {
+    // What a pack in another file is without, the one that names it says as well.
+    for source in carried.packs.here().packs() {
+        for notice in source.pack.notices() {
             let notice = notice.map_err(broken)?;
             let message = NoticeMessage {
                 reason: "notice",
@@ -59,13 +55,14 @@ fn print_notices(output: &Output, carried: &Carried<'_>) -> Result<()> {
             };
             let text =
                 format!("{}: module {} {}: {}", notice.kind, notice.module, notice.target, notice.reason);
-            output.message(&message, &text)?;
+            // People see the images, or the file that is missing.
+            match notice.kind {
+                NoticeKind::Elsewhere => output.objects(&[message])?,
+                _ => output.message(&message, &text)?,
+            }
         }
     }
-    for cause in carried.problems() {
-        output.message(&SkippedMessage { reason: "skipped", cause }, &format!("skipped {cause}"))?;
-    }
-    Ok(())
+    gaps::tell(output, carried)
 }
 
 /// Some columns are there only where an image has something in them: most have nothing.
@@ -89,20 +86,22 @@ fn image_table(images: &[ImageRecord]) -> Table {
 }
 
 const PACKAGE: &str = "package";
+const FILE: &str = "file";
 const PART: &str = "part";
 const NAME: &str = "name";
 const NEEDS: &str = "needs";
 const CONTAINER: &str = "container";
 const HASH: &str = "hash";
-const RARE: [&str; 6] = [PACKAGE, PART, NAME, NEEDS, CONTAINER, HASH];
+const RARE: [&str; 7] = [PACKAGE, FILE, PART, NAME, NEEDS, CONTAINER, HASH];
 
 /// What the table shows of an image, each with its heading.
-fn cells(image: &ImageRecord) -> [(&'static str, String); 15] {
+fn cells(image: &ImageRecord) -> [(&'static str, String); 16] {
     let text = |text: &str| if text.is_empty() { "-".to_string() } else { text.to_string() };
     let ratio = image.stored_size.saturating_mul(100).checked_div(image.raw_size).unwrap_or(100);
     let hash = image.hash.as_deref().unwrap_or_default();
     [
         (PACKAGE, text(&image.package)),
+        (FILE, text(&image.file)),
         ("module", image.module.clone()),
         ("variant", text(&image.variant)),
         ("target", text(&image.target)),

@@ -6,6 +6,7 @@ use std::path::Path;
 use offload_format::pack::{Image, NoticeKind};
 use serde::Serialize;
 
+use crate::artifact;
 use crate::cli;
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
@@ -50,15 +51,15 @@ enum Choice {
 
 pub(super) fn run(output: &Output, args: &cli::Prune) -> Result<ExitStatus> {
     let choice = Choice::new(args)?;
-    let destination = Destination::new(&args.path, &args.destination)?;
-    let opened = Opened::open(&args.path)?;
+    let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
+    let destination = Destination::new(&path, &args.destination)?;
+    let opened = Opened::open(&path)?;
     let mut crates = opened.crates()?;
     choice.check(&opened, &crates)?;
     let dropped = thin_out(&mut crates, &choice)?;
     let kept = crates.iter().flat_map(|one| &one.piles).map(|pile| pile.images.len() as u64).sum();
     let wish = Wish { form: Form::Kept, sharing: Sharing::Kept, storage: Storage::Kept };
-    let published =
-        moved(crates, &Names::new(&args.path, &destination), wish)?.publish(&opened, &destination)?;
+    let published = moved(crates, &Names::new(&path, &destination), wish)?.publish(&opened, &destination)?;
     let files = published.files.iter().map(|(_, size)| size).sum::<u64>();
     let summary = Summary {
         reason: "pruned",

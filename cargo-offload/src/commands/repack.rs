@@ -5,6 +5,7 @@ use std::path::Path;
 use offload_format::packer::Settings;
 use serde::Serialize;
 
+use crate::artifact;
 use crate::cli;
 use crate::compression;
 use crate::error::{Error, Result};
@@ -32,11 +33,12 @@ struct Summary<'a> {
 
 pub(super) fn run(output: &Output, args: &cli::Repack) -> Result<ExitStatus> {
     let wish = wish(args)?;
-    let destination = Destination::new(&args.path, &args.destination)?;
-    let opened = Opened::open(&args.path)?;
+    let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
+    let destination = Destination::new(&path, &args.destination)?;
+    let opened = Opened::open(&path)?;
     let crates = opened.crates()?;
     refuse_idle(&opened, &crates, wish)?;
-    let moved = moved(crates, &Names::new(&args.path, &destination), wish)?;
+    let moved = moved(crates, &Names::new(&path, &destination), wish)?;
     let published = moved.publish(&opened, &destination)?;
     for (path, size) in &published.files {
         let text = format!("`{}` has {size} bytes", path.display());

@@ -17,6 +17,7 @@ use crate::artifact;
 use crate::cli::{self, ReportFormat};
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
+use crate::gaps;
 use crate::ledger::{Kernels, Wanted};
 use crate::output::{Output, Table};
 use crate::publish::publish;
@@ -57,7 +58,7 @@ pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
         publish(file, html::page(&path, &images, &rows)?.as_bytes())?;
         written(output, file)?;
     }
-    carried.problems().try_for_each(|problem| output.remark(&format!("skipped {problem}")))?;
+    gaps::tell(output, &carried)?;
     Ok(status(args, (&rows, &findings), &carried))
 }
 

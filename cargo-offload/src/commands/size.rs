@@ -13,15 +13,18 @@ use crate::artifact;
 use crate::cli;
 use crate::error::Result;
 use crate::exit::ExitStatus;
+use crate::gaps;
 use crate::ledger::{ImageRecord, Kernels, Wanted};
 use crate::output::{Output, Table, human_size};
-use crate::subject::Subject;
+use crate::subject::{Carried, Subject};
 
 #[derive(Debug, Serialize)]
 struct Summary {
     reason: &'static str,
     /// Bytes of the whole file.
     file_size: u64,
+    /// Bytes of the other files in which its packs have images.
+    beside_size: u64,
     images: u64,
     raw_size: u64,
     stored_size: u64,
@@ -63,11 +66,12 @@ fn show(output: &Output, wanted: &Wanted, (path, args): (&Path, &cli::Size)) -> 
         output.table(groups, &table(by, groups))?;
         output.space()?;
     }
-    let mut summary = summary(&subject, &images);
+    let mut summary = summary((&subject, &carried), &images)?;
     if args.alone {
         summary.alone_size = Some(alone::size(&carried, &images)?);
     }
     output.message(&summary, &sentence(&summary))?;
+    gaps::tell(output, &carried)?;
     Ok(carried.status())
 }
 
@@ -87,31 +91,34 @@ fn table(by: &'static str, groups: &[Group]) -> Table {
     table
 }
 
-fn summary(subject: &Subject, images: &[ImageRecord]) -> Summary {
+fn summary((subject, carried): (&Subject, &Carried<'_>), images: &[ImageRecord]) -> Result<Summary> {
     let shares = shares(images);
     let raw_size = images.iter().fold(0u64, |sum, image| sum.saturating_add(image.raw_size));
     let repeated = images.iter().zip(&shares).filter(|(_, share)| share.first == group::First::No);
     let repeated: Vec<u64> = repeated.map(|(image, _)| image.raw_size).collect();
-    Summary {
+    Ok(Summary {
         reason: "summary",
         file_size: subject.size(),
+        beside_size: carried.packs.beside_size()?,
         images: images.len() as u64,
         raw_size,
         stored_size: shares.iter().fold(0u64, |sum, share| sum.saturating_add(share.stored)),
         equal_images: repeated.len() as u64,
         equal_size: repeated.iter().fold(0u64, |sum, size| sum.saturating_add(*size)),
         alone_size: None,
-    }
+    })
 }
 
 fn sentence(summary: &Summary) -> String {
-    let Summary { file_size, images, raw_size, stored_size, .. } = *summary;
-    let share = stored_size.saturating_mul(100).checked_div(file_size).unwrap_or(0);
+    let Summary { file_size, beside_size, images, raw_size, stored_size, .. } = *summary;
+    let all_size = file_size.saturating_add(beside_size);
+    let share = stored_size.saturating_mul(100).checked_div(all_size).unwrap_or(0);
     let mut text = format!(
-        "{images} images of {} take {} of the file's {} ({share}%)",
+        "{images} images of {} take {} of {} {} ({share}%)",
         human_size(raw_size),
         human_size(stored_size),
-        human_size(file_size)
+        if beside_size > 0 { "the files'" } else { "the file's" },
+        human_size(all_size)
     );
     if summary.equal_images > 0 {
         let size = human_size(summary.equal_size);

@@ -1,10 +1,12 @@
 //! `targets`: the list in `offload.toml`.
 
+mod list;
+
 use offload_format::{Target, TargetSet};
 use serde::Serialize;
 
-use crate::cli::{self, TargetsAction};
-use crate::config_file::ConfigFile;
+use crate::cli::{self, Named, TargetsAction};
+use crate::config_file::{ConfigFile, Listed, Presence};
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
 use crate::output::Output;
@@ -16,27 +18,31 @@ struct Message<'a> {
     changed: bool,
 }
 
+#[derive(Debug, Serialize)]
+struct SetMessage {
+    reason: &'static str,
+    targets: Vec<String>,
+    optional: Vec<String>,
+    /// What makes the list what it was.
+    undo: String,
+}
+
 pub(super) fn run(output: &Output, args: &cli::Targets) -> Result<ExitStatus> {
     let mut file = ConfigFile::open(args.file.config.as_deref())?;
     match &args.action {
-        None | Some(TargetsAction::List) => {
-            for target in file.targets()? {
-                output.message(&Message { reason: "target", target: &target, changed: false }, &target)?;
-            }
-        }
+        None | Some(TargetsAction::List) => list::print(output, &file.targets()?)?,
         Some(TargetsAction::Add { targets }) => add(output, &mut file, targets)?,
+        Some(TargetsAction::Set { targets }) => set(output, &mut file, targets)?,
         Some(TargetsAction::Remove { targets }) => remove(output, &mut file, targets)?,
     }
     Ok(ExitStatus::Success)
 }
 
-fn add(output: &Output, file: &mut ConfigFile, targets: &[String]) -> Result<()> {
-    // All are checked before the file changes.
-    let targets = targets.iter().map(|text| canonical(text)).collect::<Result<Vec<_>>>()?;
+fn add(output: &Output, file: &mut ConfigFile, named: &Named) -> Result<()> {
     let mut changes = Vec::new();
-    for target in targets {
+    for target in listed(named)? {
         let added = file.add(&target)?;
-        changes.push((target, added));
+        changes.push((target.name, added));
     }
     file.save()?;
     for (target, changed) in &changes {
@@ -44,6 +50,50 @@ fn add(output: &Output, file: &mut ConfigFile, targets: &[String]) -> Result<()>
         output.message(&Message { reason: "added", target, changed: *changed }, &text)?;
     }
     Ok(())
+}
+
+fn set(output: &Output, file: &mut ConfigFile, named: &Named) -> Result<()> {
+    let (before, now) = (file.targets()?, listed(named)?);
+    file.set(&now)?;
+    file.save()?;
+    let undo = match before.as_slice() {
+        [] => format!("remove `targets` from `{}`", file.path().display()),
+        some => format!("cargo offload targets set {}", command_line(some)),
+    };
+    let text = match before == now {
+        true => format!("the targets are {} already", command_line(&now)),
+        false => format!("the targets are {} now\nundo: {undo}", command_line(&now)),
+    };
+    let of = |presence| {
+        let those = now.iter().filter(move |target| target.presence == presence);
+        those.map(|target| target.name.clone()).collect()
+    };
+    let (targets, optional) = (of(Presence::Required), of(Presence::Optional));
+    output.message(&SetMessage { reason: "set", targets, optional, undo }, &text)
+}
+
+/// The list in the words of a command line.
+fn command_line(targets: &[Listed]) -> String {
+    let of = |presence| targets.iter().filter(move |target| target.presence == presence);
+    let names = of(Presence::Required).map(|target| target.name.clone());
+    let optional = of(Presence::Optional).map(|target| format!("--optional={}", target.name));
+    names.chain(optional).collect::<Vec<_>>().join(" ")
+}
+
+/// What was named, all of it checked before the file changes; each once.
+fn listed(named: &Named) -> Result<Vec<Listed>> {
+    let of = |words: &[String], presence| {
+        let listed = |text: &String| Ok(Listed { name: canonical(text)?, presence });
+        words.iter().map(listed).collect::<Result<Vec<_>>>()
+    };
+    let mut all: Vec<Listed> = Vec::new();
+    for target in [of(&named.targets, Presence::Required)?, of(&named.optional, Presence::Optional)?].concat()
+    {
+        if !all.iter().any(|there| there.name == target.name) {
+            all.push(target);
+        }
+    }
+    Ok(all)
 }
 
 /// A target or a set as the configuration spells it.
@@ -57,10 +107,10 @@ fn canonical(text: &str) -> Result<String> {
 fn remove(output: &Output, file: &mut ConfigFile, targets: &[String]) -> Result<()> {
     for target in targets {
         if !file.remove(target)? {
-            let there = file.targets()?.join(", ");
+            let there: Vec<String> = file.targets()?.into_iter().map(|target| target.name).collect();
             let error =
                 Error::usage(format!("`{}` is not in `{}`", target.escape_default(), file.path().display()));
-            return Err(error.hint(format!("it has {there}")));
+            return Err(error.hint(format!("it has {}", there.join(", "))));
         }
     }
     file.save()?;

@@ -14,6 +14,7 @@ use crate::carrier::Source;
 use crate::cli;
 use crate::error::Result;
 use crate::exit::ExitStatus;
+use crate::gaps::{self, MissingMessage};
 use crate::graph::{self, RootPackage};
 use crate::output::Output;
 use crate::packs::Packs;
@@ -52,12 +53,11 @@ pub(super) fn run(output: &Output, args: &cli::Verify) -> Result<ExitStatus> {
     let packs = match carried.containers.is_empty() && carried.broken.is_empty() {
         true => Packs::open(&path)?,
         // A file with images of other tool chains needs none of this project's.
-        false if carried.packs.is_empty() => return finish(output, &summary),
-        false => Packs::of(carried.packs),
+        false if carried.packs.here().is_empty() => return finish(output, &summary),
+        false => carried.packs,
     };
     verify_images(output, &packs, &mut summary)?;
-    verify_named(output, &packs, &mut summary)?;
-    verify_graph(output, (&path, &args.cargo.project), (&packs, &mut summary))?;
+    verify_graph(output, (&path, &args.cargo.package.project), (&packs, &mut summary))?;
     finish(output, &summary)
 }
 
@@ -72,7 +72,13 @@ fn verify_images(output: &Output, packs: &Packs, summary: &mut Summary) -> Resul
         summary.problems += 1;
         output.message(&Problem { reason: "skipped", package: "", problem }, &format!("error: {problem}"))?;
     }
-    packs.here().packs().try_for_each(|source| verify_pack(output, &source, summary))
+    packs.all().try_for_each(|reached| verify_pack(output, &reached.source, summary))?;
+    for missing in packs.missing() {
+        summary.problems += 1;
+        let text = format!("error: {}", gaps::sentence(&missing));
+        output.message(&MissingMessage::of(&missing), &text)?;
+    }
+    Ok(())
 }
 
 fn verify_pack(output: &Output, source: &Source<'_>, summary: &mut Summary) -> Result<()> {
@@ -89,26 +95,6 @@ fn verify_pack(output: &Output, source: &Source<'_>, summary: &mut Summary) -> R
         let (module, target) = (image.module, image.target_text);
         let package = pack.meta("package").unwrap_or_default();
         output.message(&Verified { reason: "verified", package, module, target, problem }, &text)?;
-    }
-    Ok(())
-}
-
-/// The packs that lie in other files.
-fn verify_named(output: &Output, packs: &Packs, summary: &mut Summary) -> Result<()> {
-    for Source { pack, .. } in packs.here().packs() {
-        for named in packs.named(&pack) {
-            let error = match named {
-                Ok(named) => {
-                    verify_pack(output, &named.source, summary)?;
-                    continue;
-                }
-                Err(error) => error,
-            };
-            summary.problems += 1;
-            let (package, problem) = (pack.meta("package").unwrap_or_default(), error.message());
-            let text = format!("error: {problem}");
-            output.message(&Problem { reason: "missing", package, problem }, &text)?;
-        }
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use offload_format::Hash128;
-use offload_format::pack::{Elsewhere, Image};
+use offload_format::pack::{Elsewhere, Image, cached_name};
 
 use crate::error::{Error, Result};
 use crate::family;
@@ -64,8 +64,9 @@ impl<'a> Names<'a> {
     pub(super) fn home(&self, form: Form, pile: &Pile<'_>, image: &Image<'_>) -> Result<Home> {
         let name = match (form, pile.file) {
             (Form::Embedded, _) | (Form::Kept, None) => return Ok(Home::Program),
-            (Form::Kept, Some(file)) => self.renamed(file)?,
-            (Form::One, _) => format!("{}.offload", self.stem(self.destination())?),
+            (Form::Kept, Some(file)) if !is_cached(pile) => self.renamed(file)?,
+            // What a development build has in the compile cache stays there for the old program.
+            (Form::Kept | Form::One, _) => format!("{}.offload", self.stem(self.destination())?),
             (Form::Families, _) => {
                 format!("{}.{}.offload", self.stem(self.destination())?, family::of(image.target_text))
             }
@@ -91,6 +92,11 @@ impl<'a> Names<'a> {
             Error::usage(text).hint("give the program a name of letters, digits, `-`, `_` and `.`")
         })
     }
+}
+
+/// Whether the images are in the compile cache.
+fn is_cached(pile: &Pile<'_>) -> bool {
+    pile.source.pack.id().is_ok_and(|id| pile.file == Some(cached_name(id).as_str()))
 }
 
 fn same_file(one: &Path, other: &Path) -> bool {

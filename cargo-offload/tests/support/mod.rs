@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use offload_format::codec::{self, Codec};
-use offload_format::pack::{NewImage, PackBuilder};
+use offload_format::pack::{KernelInfo, NewImage, PackBuilder};
 
 /// A sample of `offload-format`.
 pub fn data(name: &str) -> Vec<u8> {
@@ -89,4 +89,37 @@ pub fn pack(images: Vec<(NewImage, Vec<u8>)>, codec: Codec) -> Vec<u8> {
         frames.push(frame);
     }
     builder.finish().unwrap().with_frames(&frames).unwrap()
+}
+
+/// A kernel with numbers that a compiler might report.
+pub fn kernel(name: &str, [registers, spilled, private]: [u32; 3]) -> KernelInfo {
+    KernelInfo {
+        name: name.into(),
+        registers: Some(registers),
+        spilled: Some(spilled.into()),
+        private_memory: Some(private.into()),
+        local_memory: Some(0),
+        max_work_group: Some(1024),
+        ..KernelInfo::default()
+    }
+}
+
+/// A directory with `images.pack`: two modules for three targets, of which two images are the same bytes.
+pub fn with_pack(spilled: u32) -> tempfile::TempDir {
+    let image = |module: &str, target: &str, kernels: Vec<KernelInfo>| NewImage {
+        kernels,
+        ..NewImage::new(module, target.parse().unwrap())
+    };
+    let images = vec![
+        (
+            image("blas", "cubin:sm_80", vec![kernel("stacked", [32, spilled, 16])]),
+            data("device-12.9-sm_80.cubin"),
+        ),
+        (image("blas", "amdgcn:gfx1100", vec![kernel("scale", [12, 0, 0])]), data("device-gfx1100.co")),
+        (image("blas", "amdgcn:gfx1101", vec![kernel("scale", [12, 0, 0])]), data("device-gfx1100.co")),
+        (image("fft", "intel:pvc", vec![kernel("radix", [256, 0, 128])]), data("saxpy-reduce.zebin")),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("images.pack"), pack(images, Codec::Zstd)).unwrap();
+    dir
 }

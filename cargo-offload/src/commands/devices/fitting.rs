@@ -1,18 +1,16 @@
 //! Which targets fit a device: those whose images the runtime would take.
 
+use offload_format::Target;
 use offload_format::pack::NewImage;
-use offload_format::{AmdArch, HostLevel, IntelArch, SmArch, SpirvVersion, Target};
 use offload_rt::{Device, Outcome};
 
 use super::registry::registry;
 use crate::error::Result;
-
-/// How many targets of a family the short form names.
-const SHOWN: usize = 4;
+use crate::known;
 
 /// The targets whose images `device` takes, the one that it would take first of all first.
 pub(super) fn targets(device: &Device) -> Result<Vec<String>> {
-    let Ok(selection) = registry(known().map(image).collect())?.select(MODULE, device) else {
+    let Ok(selection) = registry(known::targets().map(image).collect())?.select(MODULE, device) else {
         return Ok(Vec::new());
     };
     let of = |wanted: fn(&Outcome) -> bool| {
@@ -25,39 +23,12 @@ pub(super) fn targets(device: &Device) -> Result<Vec<String>> {
 
 /// A few of each family, and how many more there are.
 pub(super) fn short(targets: &[String]) -> String {
-    let family = |target: &str| target.split(':').next().unwrap_or_default().to_string();
-    let mut families: Vec<(String, Vec<&str>)> = Vec::new();
-    for target in targets {
-        match families.iter_mut().find(|(name, _)| *name == family(target)) {
-            Some((_, members)) => members.push(target),
-            None => families.push((family(target), vec![target])),
-        }
-    }
-    let words = families.iter().map(|(_, members)| {
-        let named = members.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
-        match members.len().saturating_sub(SHOWN) {
-            0 => named,
-            more => format!("{named} and {more} more"),
-        }
-    });
-    let words: Vec<String> = words.collect();
+    let words: Vec<String> =
+        known::families(targets).iter().map(|(_, members)| known::short(members)).collect();
     if words.is_empty() { "no image of any target".to_string() } else { words.join("; ") }
 }
 
 const MODULE: &str = "probe";
-
-/// Every target that has a name of its own.
-fn known() -> impl Iterator<Item = Target> {
-    let levels = [HostLevel::Baseline, HostLevel::X86V2, HostLevel::X86V3, HostLevel::X86V4];
-    let sm = || SmArch::known();
-    (levels.into_iter().map(Target::Host))
-        .chain((0..=6).filter_map(SpirvVersion::new).map(Target::Spirv64))
-        .chain(IntelArch::devices().map(Target::Intel))
-        .chain(sm().map(Target::Cubin))
-        .chain(sm().map(Target::Nvptx))
-        .chain(AmdArch::known().map(Target::Amdgcn))
-        .chain([Target::OpenClC])
-}
 
 /// An image as a build would make it: in the oldest version of its format that the target has.
 fn image(target: Target) -> NewImage {
@@ -73,6 +44,7 @@ fn image(target: Target) -> NewImage {
 
 #[cfg(test)]
 mod tests {
+    use offload_format::SpirvVersion;
     use offload_rt::{CudaDevice, OpenClDevice};
 
     use super::*;

@@ -7,20 +7,18 @@ use offload_format::pack::{NewImage, PackBuilder};
 use offload_format::{Limits, Target, Variant, contents, describe};
 use offload_rt::Registry;
 
-use crate::carrier::Source;
 use crate::error::Result;
-use crate::subject::{Container, Subject, broken};
+use crate::subject::{Carried, Container, broken};
 
-/// One registry for each pack: packages may have modules of the same name. The images of other tool chains are judged
+/// One registry for each crate's packs: packages may have modules of the same name. The images of other tool chains are judged
 /// by this project's rules, as if they were in a pack.
-pub(super) fn of(subject: &Subject) -> Result<Vec<Registry>> {
-    let carried = subject.carried()?;
+pub(super) fn of(carried: &Carried<'_>) -> Result<Vec<Registry>> {
     let mut registries = Vec::new();
-    for Source { found, pack, .. } in carried.packs.packs() {
-        let range = usize::try_from(found.offset()).ok().zip(usize::try_from(pack.size()).ok());
-        let bytes = range.and_then(|(start, size)| subject.bytes().get(start..)?.get(..size));
-        registries
-            .extend(bytes.map(|bytes| Registry::from_pack(bytes.to_vec())).transpose().map_err(failed)?);
+    for source in carried.packs.here().packs() {
+        let named = carried.packs.named(source.pack).flatten().map(|named| named.source);
+        let with_images = std::iter::once(source).chain(named).filter(|it| it.pack.image_count() > 0);
+        let packs = with_images.map(|source| source.bytes()).collect::<Result<Vec<_>>>()?;
+        registries.push(Registry::from_packs(packs).map_err(failed)?);
     }
     if !carried.containers.is_empty() {
         let images = carried.containers.iter().map(foreign).collect::<Result<Vec<_>>>()?;

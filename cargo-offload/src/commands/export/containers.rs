@@ -6,8 +6,8 @@ use offload_format::codec::RELEASE_LEVEL;
 use offload_format::offload_binary::{self, NewEntry, Version};
 use offload_format::{Arch, Limits, OffloadKind, Target, bundle, ccob, fatbin, ocloc};
 
-use super::{Candidate, Exported, named, only};
-use crate::cli::{self, BundleVersion, ExportFormat};
+use super::{Candidate, Exported, Request, named, only};
+use crate::cli::{BundleVersion, ExportFormat};
 use crate::error::{Error, Result};
 
 /// A container as the command line names it.
@@ -61,22 +61,22 @@ impl Container {
     }
 
     /// Writes the images of one module.
-    pub(super) fn export(self, all: &[Candidate<'_>], args: &cli::Export) -> Result<Exported> {
-        let module = module(all, args)?;
-        let chosen = self.chosen(all, module, args)?;
+    pub(super) fn export(self, all: &[Candidate<'_>], request: &Request<'_>) -> Result<Exported> {
+        let module = module(all, request)?;
+        let chosen = self.chosen(all, module, request)?;
         Ok(Exported {
             modules: vec![module.to_string()],
             targets: chosen.iter().map(|image| image.text.clone()).collect(),
-            content: (self.write)(&chosen, args.bundle_version)?,
+            content: (self.write)(&chosen, request.args.bundle_version)?,
             ending: self.ending,
             hazards: Vec::new(),
         })
     }
 
     /// The images that are asked for, or all that the container takes, in the order of the pack.
-    fn chosen(self, all: &[Candidate<'_>], module: &str, args: &cli::Export) -> Result<Vec<Chosen>> {
-        for target in &args.target {
-            only(all, &format!("image for `{target}`"), args, |candidate| {
+    fn chosen(self, all: &[Candidate<'_>], module: &str, request: &Request<'_>) -> Result<Vec<Chosen>> {
+        for target in &request.args.target {
+            only(all, &format!("image for `{target}`"), request, |candidate| {
                 candidate.image.module == module && candidate.image.target_text == target
             })?;
         }
@@ -84,8 +84,8 @@ impl Container {
         let mut chosen = Vec::new();
         for candidate in all.iter().filter(|candidate| candidate.image.module == module) {
             let text = candidate.image.target_text;
-            let asked = named(&args.target, text);
-            if !args.target.is_empty() && !asked {
+            let asked = named(&request.args.target, text);
+            if !request.args.target.is_empty() && !asked {
                 continue;
             }
             match candidate.image.target().ok().filter(|target| (self.takes)(target)) {
@@ -119,15 +119,18 @@ impl Container {
 }
 
 /// The module that is named, or the only one.
-fn module<'a>(all: &[Candidate<'a>], args: &cli::Export) -> Result<&'a str> {
+fn module<'a>(all: &[Candidate<'a>], request: &Request<'_>) -> Result<&'a str> {
     let there: BTreeSet<&str> = all.iter().map(|candidate| candidate.image.module).collect();
-    let fitting: Vec<&str> =
-        there.iter().copied().filter(|name| args.module.is_empty() || named(&args.module, name)).collect();
+    let fitting: Vec<&str> = there
+        .iter()
+        .copied()
+        .filter(|name| request.args.module.is_empty() || named(&request.args.module, name))
+        .collect();
     let list = || there.iter().copied().collect::<Vec<_>>().join(", ");
     match fitting.as_slice() {
         [only] => Ok(only),
         [] => {
-            let error = Error::usage(format!("there is no such module in `{}`", args.path.display()));
+            let error = Error::usage(format!("there is no such module in `{}`", request.path.display()));
             Err(error.hint(format!("it has {}", list())))
         }
         _ => Err(Error::usage("several modules fit").hint(format!("choose with --module one of {}", list()))),

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use offload_format::syclbin::{self, Forms, ImageKindNumber, KERNEL_PREFIX, State, native_target};
 use offload_format::{ImageKind, Limits};
 
-use super::{Candidate, Exported, named, only};
-use crate::cli::{self, SyclRuntime, SyclState};
+use super::{Candidate, Exported, Request, named, only};
+use crate::cli::{SyclRuntime, SyclState};
 use crate::error::{Error, Result};
 
 /// The images of one module of kernels, decoded.
@@ -19,13 +19,15 @@ struct Form {
     forms: Forms,
 }
 
-pub(super) fn export(all: &[Candidate<'_>], args: &cli::Export) -> Result<Exported> {
-    let forms =
-        modules(all, args)?.into_iter().map(|module| form(all, args, module)).collect::<Result<Vec<_>>>()?;
-    let state = state(args.state);
+pub(super) fn export(all: &[Candidate<'_>], request: &Request<'_>) -> Result<Exported> {
+    let forms = modules(all, request)?
+        .into_iter()
+        .map(|module| form(all, request, module))
+        .collect::<Result<Vec<_>>>()?;
+    let state = state(request.args.state);
     let modules = forms.iter().map(|form| form.forms.module(state).map_err(failed));
     let modules = modules.collect::<Result<Vec<_>>>()?;
-    let content = syclbin::write(state, &modules, image_kind(args.runtime)).map_err(failed)?;
+    let content = syclbin::write(state, &modules, image_kind(request.args.runtime)).map_err(failed)?;
     let file = syclbin::parse(&content, &Limits::default()).map_err(failed)?;
     let asked_for = |hazard: &syclbin::Hazard| {
         hazard.problem == syclbin::Problem::ImageKind(ImageKindNumber::ONEAPI_2025_3.0)
@@ -42,18 +44,18 @@ pub(super) fn export(all: &[Candidate<'_>], args: &cli::Export) -> Result<Export
 }
 
 /// The modules that are named, or the only one.
-fn modules<'a>(all: &[Candidate<'a>], args: &cli::Export) -> Result<Vec<&'a str>> {
+fn modules<'a>(all: &[Candidate<'a>], request: &Request<'_>) -> Result<Vec<&'a str>> {
     let there: BTreeSet<&str> = all.iter().map(|candidate| candidate.image.module).collect();
-    let named: Vec<&str> = match args.module.is_empty() {
+    let named: Vec<&str> = match request.args.module.is_empty() {
         true => there.iter().copied().collect(),
-        false => there.iter().copied().filter(|module| named(&args.module, module)).collect(),
+        false => there.iter().copied().filter(|module| named(&request.args.module, module)).collect(),
     };
     let list = |names: &BTreeSet<&str>| names.iter().copied().collect::<Vec<_>>().join(", ");
-    if let Some(missing) = args.module.iter().find(|module| !there.contains(module.as_str())) {
-        let error = Error::usage(format!("there is no module `{missing}` in `{}`", args.path.display()));
+    if let Some(missing) = request.args.module.iter().find(|module| !there.contains(module.as_str())) {
+        let error = Error::usage(format!("there is no module `{missing}` in `{}`", request.path.display()));
         return Err(error.hint(format!("it has {}", list(&there))));
     }
-    if args.module.is_empty() && named.len() > 1 {
+    if request.args.module.is_empty() && named.len() > 1 {
         let error = Error::usage("several modules fit");
         return Err(error.hint(format!("choose with --module among {}", list(&there))));
     }
@@ -61,11 +63,11 @@ fn modules<'a>(all: &[Candidate<'a>], args: &cli::Export) -> Result<Vec<&'a str>
 }
 
 /// Chooses and decodes the images of `module`.
-fn form(all: &[Candidate<'_>], args: &cli::Export, module: &str) -> Result<Form> {
+fn form(all: &[Candidate<'_>], request: &Request<'_>, module: &str) -> Result<Form> {
     let of_module = |candidate: &Candidate<'_>| candidate.image.module == module;
-    let wanted = |candidate: &Candidate<'_>| named(&args.target, candidate.image.target_text);
-    for target in &args.target {
-        only(all, &format!("image for `{target}`"), args, |candidate| {
+    let wanted = |candidate: &Candidate<'_>| named(&request.args.target, candidate.image.target_text);
+    for target in &request.args.target {
+        only(all, &format!("image for `{target}`"), request, |candidate| {
             of_module(candidate) && candidate.image.target_text == target
         })?;
     }
@@ -77,7 +79,7 @@ fn form(all: &[Candidate<'_>], args: &cli::Export, module: &str) -> Result<Form>
     let ir = match ir.first() {
         None if native.is_empty() || spirv_there => {
             let spirv = |it: &Candidate<'_>| of_module(it) && it.image.image_kind == ImageKind::SpirV;
-            Some(only(all, "SPIR-V image", args, spirv)?)
+            Some(only(all, "SPIR-V image", request, spirv)?)
         }
         first => first.copied(),
     };

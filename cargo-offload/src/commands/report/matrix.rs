@@ -28,7 +28,7 @@ pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
     let wanted = Wanted::parse(&args.select)?;
     let combinations = combination::all(&args.matrix)?;
     let mut options = args.cargo.clone();
-    options.target_dir = Some(target_dir(&args.cargo)?);
+    options.package.target_dir = Some(target_dir(&args.cargo)?);
     let (mut builds, mut gaps) = (Vec::new(), Gaps::default());
     for combination in &combinations {
         output.status(&format!("building with {}", combination.label));
@@ -48,10 +48,10 @@ pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
 }
 
 fn target_dir(options: &cli::Cargo) -> Result<PathBuf> {
-    match &options.target_dir {
+    match &options.package.target_dir {
         Some(dir) => Ok(dir.join(DIRECTORY)),
         None => {
-            let metadata = graph::metadata(&options.project, Depth::Members)?;
+            let metadata = graph::metadata(&options.package.project, Depth::Members)?;
             Ok(metadata.target_directory.join(DIRECTORY).into())
         }
     }

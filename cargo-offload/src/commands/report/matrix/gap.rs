@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use offload_format::pack::NoticeKind;
 use serde::Serialize;
 
-use crate::carrier::Source;
 use crate::error::Result;
 use crate::output::{Output, Table};
 use crate::subject::Carried;
@@ -64,7 +63,7 @@ impl Gaps {
 /// What packs say of targets that were left out.
 pub(super) fn told(carried: &Carried<'_>) -> Result<Vec<Gap>> {
     let mut gaps = Vec::new();
-    for Source { pack, .. } in carried.packs.packs() {
+    for pack in carried.packs.all().map(|reached| reached.source.pack) {
         for notice in pack.notices() {
             let notice = notice?;
             if notice.kind == NoticeKind::SkippedTarget {

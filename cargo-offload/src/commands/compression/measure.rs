@@ -1,0 +1,135 @@
+//! What each mode makes of the images of a program: bytes, time to pack them, time to decode one.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use offload_format::packer::{Effort, Settings};
+use serde::Serialize;
+
+use crate::carrier::Carrier;
+use crate::cli::MessageFormat;
+use crate::error::{Error, Result};
+use crate::holdings::{Crate, Opened};
+use crate::ledger::or_dash;
+use crate::output::{Output, Table, human_size};
+use crate::program;
+use crate::publish::stage_pack;
+use crate::thin::{self, Part, Storage};
+
+const MODES: [Effort; 5] = [Effort::None, Effort::Fast, Effort::Balanced, Effort::Max, Effort::Archive];
+/// How many images are decoded to tell what one takes.
+const DECODED: usize = 32;
+
+#[derive(Debug, Serialize)]
+struct Row {
+    reason: &'static str,
+    mode: String,
+    /// Of zstd, where it is used.
+    level: Option<i32>,
+    /// Whether this is the setting.
+    configured: bool,
+    /// Bytes of all packs, with their indexes.
+    stored_size: u64,
+    /// Bytes of all images; equal ones count each time.
+    raw_size: u64,
+    pack_seconds: f64,
+    /// The median over some images.
+    decode_seconds: f64,
+}
+
+/// Packs the images of `path` in every mode, and prints what came of it. The rows of a script come one by one.
+pub(super) fn print(output: &Output, path: &Path, setting: Option<Settings>) -> Result<()> {
+    let opened = Opened::open(path)?;
+    let crates = opened.crates()?;
+    let sizes = crates.iter().flat_map(|one| &one.piles).flat_map(|pile| &pile.images).map(|it| it.raw_size);
+    let (images, raw_size) =
+        sizes.fold((0u64, 0u64), |(count, sum), size| (count + 1, sum.saturating_add(size)));
+    if images == 0 {
+        return Err(Error::check(format!("`{}` has no images", path.display())));
+    }
+    let what = format!("{images} images of {}", human_size(raw_size));
+    let mut rows = Vec::new();
+    for settings in tried(setting) {
+        output.status(&format!("packing {what}: {}", settings.effort));
+        let mut row = measured(&crates, settings)?;
+        row.raw_size = raw_size;
+        row.configured = Some(settings) == setting;
+        output.objects(std::slice::from_ref(&row))?;
+        rows.push(row);
+    }
+    if output.format() == MessageFormat::Human {
+        output.table(&rows, &table(&rows))?;
+    }
+    output.remark(&format!("{what} in `{}`", path.display()))
+}
+
+/// Every mode at its usual level, and the setting if that is none of them.
+fn tried(setting: Option<Settings>) -> Vec<Settings> {
+    let modes = MODES.map(|effort| Settings { effort, level: effort.usual_level() });
+    let other = setting.filter(|setting| !modes.contains(setting));
+    modes.into_iter().chain(other).collect()
+}
+
+/// Packs the images as a build would, each crate's by themselves, into a file that nobody keeps.
+fn measured(crates: &[Crate<'_>], settings: Settings) -> Result<Row> {
+    let failed = |error: std::io::Error| Error::io("create", Path::new("a directory"), &error);
+    let directory = tempfile::tempdir().map_err(failed)?;
+    let started = Instant::now();
+    let mut packs = Vec::new();
+    for one in crates.iter().filter(|one| !one.piles.is_empty()) {
+        let kept = one.piles.iter().map(|pile| (pile.source, pile.images.clone())).collect();
+        let part = Part { about: one.about.clone(), kept };
+        packs.extend(thin::rebuild(&[part], Storage::Anew(settings))?);
+    }
+    let pack_seconds = started.elapsed().as_secs_f64();
+    let (file, stored_size) = stage_pack(&directory.path().join("images.pack"), &packs)?.appear()?;
+    Ok(Row {
+        reason: "compression-mode",
+        mode: settings.effort.to_string(),
+        level: (!matches!(settings.effort, Effort::None | Effort::Archive)).then_some(settings.level),
+        configured: false,
+        stored_size,
+        raw_size: 0,
+        pack_seconds,
+        decode_seconds: decode_time(&Carrier::open(&file)?)?.as_secs_f64(),
+    })
+}
+
+/// How long it takes to get at an image: the median over some.
+fn decode_time(file: &Carrier) -> Result<Duration> {
+    let mut images = Vec::new();
+    for source in file.packs() {
+        images.extend(program::images(&source.pack)?.into_iter().map(|image| (source, image)));
+    }
+    let step = images.len().div_ceil(DECODED).max(1);
+    let mut times = Vec::new();
+    for (source, image) in images.iter().step_by(step) {
+        let started = Instant::now();
+        source.decode(image)?;
+        times.push(started.elapsed());
+    }
+    times.sort_unstable();
+    Ok(times.get(times.len() / 2).copied().unwrap_or_default())
+}
+
+fn table(rows: &[Row]) -> Table {
+    let mut table =
+        Table::new(&["mode", "level", "size", "of the raw", "time to pack", "to decode one", "setting"]);
+    for row in rows {
+        let share = row.stored_size as f64 * 100.0 / row.raw_size.max(1) as f64;
+        table.row(vec![
+            row.mode.clone(),
+            or_dash(row.level),
+            human_size(row.stored_size),
+            format!("{share:.1}%"),
+            human_time(row.pack_seconds),
+            human_time(row.decode_seconds),
+            if row.configured { "this".to_string() } else { String::new() },
+        ]);
+    }
+    table
+}
+
+fn human_time(seconds: f64) -> String {
+    if seconds >= 1.0 { format!("{seconds:.1} s") } else { format!("{:.2} ms", seconds * 1000.0) }
+}

@@ -1,0 +1,91 @@
+//! `targets list`: what is configured, what the installed tools can build, and what each takes.
+
+use std::path::Path;
+
+use offload_build::doctor::{Buildable, examine};
+use serde::Serialize;
+
+use crate::commands::doctor::verdict;
+use crate::config_file::{Listed, Presence};
+use crate::error::{Error, Result};
+use crate::known;
+use crate::output::{Output, Table, Verbosity};
+
+#[derive(Debug, Serialize)]
+struct TargetMessage<'a> {
+    reason: &'static str,
+    target: &'a str,
+    changed: bool,
+    optional: bool,
+    #[serde(flatten)]
+    can: Can<'a>,
+}
+
+/// Targets of a family, configured or not.
+#[derive(Debug, Serialize)]
+struct FamilyMessage<'a> {
+    reason: &'static str,
+    family: &'a str,
+    targets: &'a [&'a str],
+    #[serde(flatten)]
+    can: Can<'a>,
+}
+
+/// Whether the installed tools can build a target.
+#[derive(Debug, Serialize)]
+struct Can<'a> {
+    buildable: bool,
+    needs: &'a [&'static str],
+    lacks: &'a [&'static str],
+    better_with: &'a [&'static str],
+}
+
+/// Prints the configured targets, then every family of targets.
+pub(super) fn print(output: &Output, configured: &[Listed]) -> Result<()> {
+    if output.verbosity() == Verbosity::Quiet {
+        return configured.iter().try_for_each(|target| output.remark(&target.name));
+    }
+    let known: Vec<String> = known::targets().map(|target| target.to_string()).collect();
+    let families = known::families(&known);
+    let examples = families.iter().filter_map(|(_, members)| members.first().copied());
+    let wanted: Vec<&str> = configured.iter().map(|target| target.name.as_str()).chain(examples).collect();
+    let examined = examine(Path::new("."), &wanted).map_err(Error::from_build)?.targets;
+    let (of_configured, of_families) = examined.split_at_checked(configured.len()).unwrap_or_default();
+    print_configured(output, configured, of_configured)?;
+    output.space()?;
+    print_families(output, &families, of_families)?;
+    if examined.iter().any(|target| !target.lacks.is_empty()) {
+        output.remark("hint: `cargo offload doctor TARGET` tells what installs the tools that it lacks")?;
+    }
+    Ok(())
+}
+
+fn print_configured(output: &Output, configured: &[Listed], examined: &[Buildable]) -> Result<()> {
+    let mut table = Table::new(&["target", "can be built", "needs"]);
+    let mut messages = Vec::new();
+    for (listed, built) in configured.iter().zip(examined) {
+        let optional = listed.presence == Presence::Optional;
+        let name = if optional { format!("{} (optional)", listed.name) } else { listed.name.clone() };
+        table.row(vec![name, verdict(&built.lacks), built.needs.join(", ")]);
+        let (target, can) = (listed.name.as_str(), Can::of(built));
+        messages.push(TargetMessage { reason: "target", target, changed: false, optional, can });
+    }
+    output.table(&messages, &table)
+}
+
+fn print_families(output: &Output, families: &[(&str, Vec<&str>)], examined: &[Buildable]) -> Result<()> {
+    let mut table = Table::new(&["there are", "can be built", "needs"]);
+    let mut messages = Vec::new();
+    for ((family, targets), built) in families.iter().zip(examined) {
+        table.row(vec![known::short(targets), verdict(&built.lacks), built.needs.join(", ")]);
+        messages.push(FamilyMessage { reason: "target-family", family, targets, can: Can::of(built) });
+    }
+    output.table(&messages, &table)
+}
+
+impl<'a> Can<'a> {
+    fn of(built: &'a Buildable) -> Can<'a> {
+        let Buildable { needs, lacks, better_with, .. } = built;
+        Can { buildable: lacks.is_empty(), needs, lacks, better_with }
+    }
+}

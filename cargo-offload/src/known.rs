@@ -1,0 +1,41 @@
+//! The targets that have a name of their own, and lists of targets for people.
+
+use offload_format::{AmdArch, HostLevel, IntelArch, SmArch, SpirvVersion, Target};
+
+/// How many targets of a family the short form names.
+const SHOWN: usize = 4;
+
+/// Every target that has a name of its own.
+pub(crate) fn targets() -> impl Iterator<Item = Target> {
+    let levels = [HostLevel::Baseline, HostLevel::X86V2, HostLevel::X86V3, HostLevel::X86V4];
+    let sm = || SmArch::known();
+    (levels.into_iter().map(Target::Host))
+        .chain((0..=6).filter_map(SpirvVersion::new).map(Target::Spirv64))
+        .chain(IntelArch::devices().map(Target::Intel))
+        .chain(sm().map(Target::Cubin))
+        .chain(sm().map(Target::Nvptx))
+        .chain(AmdArch::known().map(Target::Amdgcn))
+        .chain([Target::OpenClC])
+}
+
+/// Targets by family, `intel` for `intel:pvc`; families in the order in which they come.
+pub(crate) fn families(targets: &[String]) -> Vec<(&str, Vec<&str>)> {
+    let mut families: Vec<(&str, Vec<&str>)> = Vec::new();
+    for target in targets {
+        let family = target.split(':').next().unwrap_or_default();
+        match families.iter_mut().find(|(name, _)| *name == family) {
+            Some((_, members)) => members.push(target),
+            None => families.push((family, vec![target])),
+        }
+    }
+    families
+}
+
+/// A few targets of a family, and how many more there are.
+pub(crate) fn short(members: &[&str]) -> String {
+    let named = members.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+    match members.len().saturating_sub(SHOWN) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
+}
