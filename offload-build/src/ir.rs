@@ -3,6 +3,7 @@
 //! Text, not bitcode, because its lines are stable across releases and no library is needed
 //! (<https://llvm.org/docs/LangRef.html>).
 
+mod annotations;
 mod aspects;
 mod callgraph;
 mod constant;
@@ -13,6 +14,7 @@ mod processor;
 mod signature;
 mod state;
 
+pub(crate) use annotations::with_conventions;
 pub(crate) use aspects::aspects;
 pub(crate) use callgraph::reaching;
 pub(crate) use constant::in_global_memory;

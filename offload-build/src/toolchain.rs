@@ -48,9 +48,14 @@ pub(crate) struct Llvm {
 }
 
 impl Llvm {
+    /// Whether it is a release that is only taken where it is named.
+    pub(crate) fn is_old(&self) -> bool {
+        self.major < MIN_LLVM
+    }
+
     /// Refuses a release whose clang makes no SPIR-V itself.
     pub(crate) fn makes_spirv(&self) -> Result<()> {
-        if self.major >= MIN_LLVM {
+        if !self.is_old() {
             return Ok(());
         }
         let text = format!("LLVM {} makes no valid SPIR-V; LLVM {MIN_LLVM} and later do", self.major);

@@ -99,7 +99,12 @@ impl Backend {
         }
         let vendor = matches!(file.language, Language::Cuda | Language::Hip);
         let machine = if vendor { &self.vendor.flags } else { &self.front_end };
-        session.front_end(&self.front_end_action(session, (machine, file))?)
+        let ir = session.front_end(&self.front_end_action(session, (machine, file))?)?;
+        if file.language == Language::Cuda && session.llvm()?.is_old() {
+            let key = KeyBuilder::new("kernels by convention 1").part(&ir.hash.0).finish();
+            return session.cache.get_or(key, || Ok(ir::with_conventions(&ir.read_text()?).into_bytes()));
+        }
+        Ok(ir)
     }
 
     fn front_end_action<'a>(

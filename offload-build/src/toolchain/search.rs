@@ -38,6 +38,12 @@ impl Candidates {
         if candidates.looked_for.is_empty() {
             candidates.push_all([dir.join(name), dir.join(&versioned)]);
             candidates.push_all(env.search_path().into_iter().map(|dir| dir.join(&versioned)));
+            if name == "ld.lld" {
+                // It reads machine code, which any later release links; bitcode is read by its own release.
+                let later = (llvm.major.saturating_add(1)..=MAX_LLVM).map(|major| format!("llvm-{major}"));
+                let later = later.map(|llvm| Path::new("/usr/lib").join(llvm).join("bin").join(name));
+                candidates.push_all(later);
+            }
             candidates.looked_for = vec![format!("{name} in {}, {versioned} in PATH", dir.display())];
         }
         candidates
