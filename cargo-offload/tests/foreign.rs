@@ -13,8 +13,9 @@ use std::fs;
 use std::path::Path;
 
 use offload_format::codec::Codec;
+use offload_format::offload_binary::{self, NewEntry, Version};
 use offload_format::pack::NewImage;
-use offload_format::{bundle, ccob};
+use offload_format::{ImageKind, OffloadKind, bundle, ccob};
 use support::{data, fails, objects, ok};
 
 fn dir_with(name: &str, bytes: &[u8]) -> tempfile::TempDir {
@@ -79,6 +80,8 @@ fn every_container_of_the_samples_is_extracted() {
         ("lz4.fatbin", 4),
         ("group.fatbin", 4),
         ("two.ocloc", 3),
+        ("stored.kpack", 3),
+        ("zstd.kpack", 3),
         ("saxpy-reduce.zebin", 1),
         ("saxpy-reduce.spv", 1),
         ("device-gfx1100.co", 1),
@@ -110,6 +113,133 @@ fn names_in_a_file_do_not_lead_out_of_the_directory() {
     assert_eq!(names(&dir.path().join("inner")), ["out"]);
     assert_eq!(names(dir.path()), ["inner", "k.hipfb"]);
     assert_eq!(names(&dir.path().join("inner/out")).len(), 2);
+}
+
+/// Paths, names of devices, control characters, and what else does harm in a path, on a terminal or in JSON.
+fn hostile_names() -> Vec<String> {
+    let mut names: Vec<String> = [
+        "..",
+        ".",
+        "../x",
+        "../../../../tmp/x",
+        "/etc/passwd",
+        "//host/share",
+        "\\\\host\\share",
+        "C:\\x",
+        "C:x",
+        "~/x",
+        "-rf",
+        "--output=/tmp",
+        "$HOME",
+        "$(id)",
+        "`id`",
+        "a;b",
+        "a|b",
+        "a&b",
+        "*",
+        "?",
+        "<x>",
+        "\"",
+        "'",
+        "\\",
+        "%s%n",
+        "{}",
+        "name ",
+        "name.",
+        "name..",
+        " ",
+        "a/b/../../c",
+        "a\\..\\b",
+        "./x",
+        "..\\x",
+        "x/",
+        "con",
+        "CON",
+        "nul.txt",
+        "aux",
+        "lpt1",
+        "COM9",
+        "\u{1b}[31mred",
+        "\u{1b}]0;title\u{7}",
+        "\u{1b}[2J",
+        "\r\nwarning: x",
+        "a\nb",
+        "a\tb",
+        "\u{7f}",
+        "\u{9b}31m",
+        "\u{85}",
+        "\u{2028}",
+        "\u{202e}gnp",
+        "\u{2066}x",
+        "\u{2069}",
+        "\u{feff}",
+        "\u{200b}",
+        "\u{e000}",
+        "\u{fffd}",
+        "\u{10ffff}",
+        "e\u{301}",
+        "\u{e9}",
+        "case",
+        "CASE",
+        "Case",
+        "cargo::rustc-link-arg=x",
+        "\ncargo::warning=x",
+    ]
+    .map(str::to_string)
+    .into();
+    names.extend((1u8..20).map(|byte| format!("c{}c", char::from(byte))));
+    names.push("x".repeat(5000));
+    names
+}
+
+#[test]
+fn hostile_names_do_no_harm_in_paths_terminals_and_json() {
+    let names_in_file = hostile_names();
+    assert!(names_in_file.len() >= 80, "{}", names_in_file.len());
+    let spirv = data("import.spv");
+    let entries: Vec<_> = names_in_file
+        .iter()
+        .map(|name| NewEntry::new(ImageKind::SpirV, OffloadKind::OpenMp, &spirv).with_string("triple", name))
+        .collect();
+    let dir = dir_with("k.offload", &offload_binary::write(&entries, Version::V2).unwrap());
+    for args in
+        [&["inspect", "k.offload"][..], &["verify", "k.offload"], &["extract", "k.offload", "-o", "a/b"]]
+    {
+        let said = ok(dir.path(), args);
+        let harmful =
+            |c: &char| c.is_control() && *c != '\n' || "\u{202e}\u{2066}\u{2069}\u{2028}".contains(*c);
+        assert_eq!(said.chars().find(harmful), None, "{args:?}");
+        assert!(
+            !said.lines().any(|line| line.starts_with("warning") || line.starts_with("cargo:")),
+            "{args:?}"
+        );
+    }
+    assert_eq!(
+        (names(dir.path()), names(&dir.path().join("a"))),
+        (vec!["a".into(), "k.offload".into()], vec!["b".into()])
+    );
+    let written = names(&dir.path().join("a/b"));
+    assert_eq!(written.len(), names_in_file.len());
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-+=.".contains(c);
+    assert!(written.iter().all(|name| name.len() <= 255 && name.chars().all(plain)), "{written:?}");
+    let labels: Vec<String> = objects(&ok(dir.path(), &["inspect", "k.offload", "--json"]), "image")
+        .iter()
+        .map(|image| image["label"].as_str().unwrap().to_string())
+        .collect();
+    assert_eq!(labels, names_in_file);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_replaced_and_not_followed() {
+    let dir = dir_with("k.spv", &data("saxpy-reduce.spv"));
+    fs::write(dir.path().join("kept"), "mine").unwrap();
+    std::os::unix::fs::symlink("kept", dir.path().join("k.spirv64.spv")).unwrap();
+    let args = ["extract", "k.spv", "--output", "."];
+    fails(dir.path(), &args, 2);
+    ok(dir.path(), &[&args[..], &["--force"]].concat());
+    assert_eq!(fs::read(dir.path().join("kept")).unwrap(), b"mine");
+    assert_eq!(fs::read(dir.path().join("k.spirv64.spv")).unwrap(), data("saxpy-reduce.spv"));
 }
 
 #[test]
@@ -197,21 +327,6 @@ fn verify_decodes_every_image_of_other_tool_chains() {
 }
 
 #[test]
-fn verify_compares_the_checksum_of_a_bundle() {
-    let good = compressed(["gfx1100", "gfx906:sramecc-:xnack-"]);
-    let dir = dir_with("k.hipfb", &good);
-    assert!(ok(dir.path(), &["verify", "k.hipfb"]).ends_with("2 images verified, 0 problems\n"));
-    // The hash in the header: the frame is as it was, and has a checksum that fits.
-    let mut bad = good.clone();
-    bad[16] ^= 1;
-    fs::write(dir.path().join("bad.hipfb"), &bad).unwrap();
-    let output = support::offload(dir.path(), &["verify", "bad.hipfb"]);
-    let said = support::stdout(&output);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("error: ") && said.ends_with("2 images verified, 2 problems\n"), "{said}");
-}
-
-#[test]
 fn verify_tells_an_image_of_another_machine() {
     let dir = dir_with("k.hipfb", &compressed(["gfx1101", "gfx906:sramecc-:xnack-"]));
     let output = support::offload(dir.path(), &["verify", "k.hipfb"]);
@@ -219,4 +334,25 @@ fn verify_tells_an_image_of_another_machine() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("error: k amdgcn:gfx1101: the image is for amdgcn:gfx1100\n"), "{said}");
     assert!(said.ends_with("2 images verified, 1 problems\n"), "{said}");
+}
+
+#[test]
+fn verify_decodes_containers_and_says_what_it_compared() {
+    let mut file = compressed(["gfx1100", "gfx906"]);
+    let dir = dir_with("k.hipfb", &file);
+    let said = ok(dir.path(), &["verify", "k.hipfb"]);
+    assert!(said.contains("ok: k amdgcn:gfx1100 kernels unknown, MD5 compared\n"), "{said}");
+    assert!(said.ends_with("2 images verified, 0 problems\n"), "{said}");
+
+    fs::write(dir.path().join("a.fatbin"), data("zstd.fatbin")).unwrap();
+    let told = objects(&ok(dir.path(), &["verify", "a.fatbin", "--json"]), "verified");
+    assert!(told.len() == 4 && told.iter().all(|it| it["checksum"].is_null() && it["problem"].is_null()));
+
+    // The recorded MD5: the frame itself is as it was.
+    file[16] ^= 1;
+    fs::write(dir.path().join("k.hipfb"), &file).unwrap();
+    let output = support::offload(dir.path(), &["verify", "k.hipfb"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = support::said(&output);
+    assert!(said.contains("error: image amdgcn:gfx906 of k: ") && said.contains("2 problems"), "{said}");
 }

@@ -17,7 +17,9 @@
 //! # Ok::<(), offload_format::Error>(())
 //! ```
 
+mod bundles;
 mod label;
+mod room;
 mod source;
 mod walk;
 

@@ -216,6 +216,7 @@ fn every_kind_is_known_by_its_first_bytes() {
         (b"CCOB\x02\0".to_vec(), FileKind::CompressedBundle),
         (b"__CLANG_OFFLOAD_BUNDLE__".to_vec(), FileKind::ClangBundle),
         (b"# __CLANG_OFFLOAD_BUNDLE____START__ host-x".to_vec(), FileKind::ClangBundleText),
+        (b"\n; __CLANG_OFFLOAD_BUNDLE____START__ host-x".to_vec(), FileKind::ClangBundleText),
         (b"KPAK\x01\0\0\0".to_vec(), FileKind::Kpack),
         (b"BC\xc0\xde".to_vec(), FileKind::LlvmBitcode),
         (b"CTNI".to_vec(), FileKind::PatchTokens),

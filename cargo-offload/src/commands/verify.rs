@@ -26,6 +26,8 @@ struct Verified<'a> {
     package: &'a str,
     module: &'a str,
     target: &'a str,
+    /// What the bytes were compared with; none where the container has only sizes.
+    checksum: Option<&'static str>,
     problem: Option<String>,
 }
 
@@ -94,7 +96,9 @@ fn verify_pack(output: &Output, source: &Source<'_>, summary: &mut Summary) -> R
         };
         let (module, target) = (image.module, image.target_text);
         let package = pack.meta("package").unwrap_or_default();
-        output.message(&Verified { reason: "verified", package, module, target, problem }, &text)?;
+        let checksum = Some("blake3");
+        let message = Verified { reason: "verified", package, module, target, checksum, problem };
+        output.message(&message, &text)?;
     }
     Ok(())
 }

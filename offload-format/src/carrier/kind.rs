@@ -185,12 +185,13 @@ const COMMENTS: usize = 1 << 16;
 /// Text may have comments before the word that tells.
 fn text(bytes: &[u8]) -> Option<FileKind> {
     const START: &[u8] = b"__CLANG_OFFLOAD_BUNDLE____START__ ";
+    let mut rest = bytes.get(..COMMENTS).unwrap_or(bytes).trim_ascii_start();
     for comment in [&b"// "[..], b"# ", b"; "] {
-        if bytes.strip_prefix(comment).is_some_and(|rest| rest.starts_with(START)) {
+        // clang writes an empty line in front of each marker.
+        if rest.strip_prefix(comment).is_some_and(|rest| rest.starts_with(START)) {
             return Some(FileKind::ClangBundleText);
         }
     }
-    let mut rest = bytes.get(..COMMENTS).unwrap_or(bytes);
     loop {
         rest = rest.trim_ascii_start();
         let end: &[u8] = match rest {

@@ -21,6 +21,11 @@ impl Label {
         Label { words: id.to_string(), target: processor.and_then(|id| format!("amdgcn:{id}").parse().ok()) }
     }
 
+    /// A processor of AMD's with its modes.
+    pub fn of_target_id(id: &str) -> Label {
+        Label { words: id.to_string(), target: format!("amdgcn:{id}").parse().ok() }
+    }
+
     /// Triple and architecture as OffloadBinary, SYCLBIN and SYCL's registration have them. Whether code for NVIDIA is
     /// PTX or a cubin the image tells.
     pub fn of_words(words: &str) -> Label {

@@ -1,7 +1,7 @@
 //! Where the bytes of an image are, and how they are decoded.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::ccob::Ccob;
@@ -40,29 +40,36 @@ impl Source<'_> {
                 images.into_iter().nth(*index).map(|(_, bytes)| bytes).ok_or_else(missing)
             }
             Source::Bundled { bundle, offset, size } => {
-                bytes::range(bundle.inflated(limits)?, *offset, *size, IMAGE).map(Cow::Borrowed)
+                let inflated = bundle.inflated(limits)?;
+                Ok(Cow::Owned(bytes::range(&inflated, *offset, *size, IMAGE)?.to_vec()))
             }
         }
     }
 }
 
-/// A compressed bundle, inflated at most once.
+/// The bundle that was inflated last, by its number: a section may hold hundreds, which together fill the memory.
+pub(super) type Last = Rc<RefCell<Option<(usize, Rc<Vec<u8>>)>>>;
+
+/// A compressed bundle, inflated once for images that are asked for one after another.
 #[derive(Debug)]
 pub(super) struct Bundled<'a> {
-    ccob: Ccob<'a>,
-    inflated: OnceCell<Vec<u8>>,
+    pub(super) ccob: Ccob<'a>,
+    /// Its number among those that share `last`.
+    pub(super) number: usize,
+    pub(super) last: Last,
 }
 
-impl<'a> Bundled<'a> {
-    pub(super) fn new(ccob: Ccob<'a>) -> Bundled<'a> {
-        Bundled { ccob, inflated: OnceCell::new() }
-    }
-
-    fn inflated(&self, limits: &Limits) -> Result<&[u8], Error> {
-        if let Some(inflated) = self.inflated.get() {
-            return Ok(inflated);
+impl Bundled<'_> {
+    fn inflated(&self, limits: &Limits) -> Result<Rc<Vec<u8>>, Error> {
+        if let Some((number, inflated)) = &*self.last.borrow()
+            && *number == self.number
+        {
+            return Ok(Rc::clone(inflated));
         }
-        let inflated = self.ccob.inflate(limits)?;
-        Ok(self.inflated.get_or_init(|| inflated))
+        // The other one goes before this one takes its memory.
+        self.last.replace(None);
+        let inflated = Rc::new(self.ccob.inflate(limits)?);
+        self.last.replace(Some((self.number, Rc::clone(&inflated))));
+        Ok(inflated)
     }
 }

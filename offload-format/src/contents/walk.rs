@@ -1,15 +1,14 @@
 //! Going through containers that lie in one another.
 
-use std::rc::Rc;
-
 use super::label::Label;
-use super::source::{Bundled, Source};
+use super::room::Room;
+use super::source::{Last, Source};
 use super::{Compression, Image};
 use crate::carrier::FileKind;
-use crate::ccob::{self, Ccob, Container};
 use crate::fatbin::{self, EntryKind};
+use crate::limits::push;
 use crate::ocloc::{self, MemberKind};
-use crate::{Error, ErrorKind, Limits, OffloadKind, bundle, frame, offload_binary, syclbin};
+use crate::{Error, ErrorKind, Limits, OffloadKind, frame, offload_binary, syclbin};
 
 /// Every image in `input`, of which the outside says `kind` and `label`.
 pub(super) fn walk<'a>(
@@ -17,36 +16,49 @@ pub(super) fn walk<'a>(
     (kind, label): (OffloadKind, Label),
     limits: &Limits,
 ) -> Result<Vec<Image<'a>>, Error> {
-    let mut walker = Walker { limits, containers: Vec::new(), images: Vec::new() };
+    let mut walker = Walker::new(limits, Vec::new(), Room::new(input.len() as u64, limits));
     walker.any(input, &About { kind, label, name: String::new() })?;
     Ok(walker.images)
 }
 
 /// What outer containers say of what lies in them.
 #[derive(Clone, Debug)]
-struct About {
-    kind: OffloadKind,
-    label: Label,
-    name: String,
+pub(super) struct About {
+    pub kind: OffloadKind,
+    pub label: Label,
+    pub name: String,
 }
 
-struct Walker<'a, 'l> {
-    limits: &'l Limits,
+pub(super) struct Walker<'a, 'l> {
+    pub limits: &'l Limits,
     containers: Vec<FileKind>,
     images: Vec<Image<'a>>,
+    pub room: Room,
+    pub last: Last,
+    /// How many compressed bundles there were.
+    pub bundles: usize,
 }
 
-impl<'a> Walker<'a, '_> {
-    fn any(&mut self, input: &'a [u8], about: &About) -> Result<(), Error> {
+impl<'a, 'l> Walker<'a, 'l> {
+    fn new(limits: &'l Limits, containers: Vec<FileKind>, room: Room) -> Walker<'a, 'l> {
+        Walker { limits, containers, images: Vec::new(), room, last: Last::default(), bundles: 0 }
+    }
+
+    pub(super) fn any(&mut self, input: &'a [u8], about: &About) -> Result<(), Error> {
         let format = FileKind::detect(input);
         let limit = self.limits.depth;
         if self.containers.len() as u64 > u64::from(limit) {
             return Err(ErrorKind::Nested { what: "containers of device images", limit }.into());
         }
+        if is_container(format) {
+            self.room.walked.spend(input.len() as u64)?;
+        }
         match format {
             Some(FileKind::CompressedBundle | FileKind::ClangBundle) => {
                 self.inside(format, |walker| walker.bundles(input))
             }
+            Some(FileKind::ClangBundleText) => self.inside(format, |walker| walker.text_bundle(input)),
+            Some(FileKind::Kpack) => self.inside(format, |walker| walker.kpack(input)),
             Some(FileKind::CudaFatbin) => self.inside(format, |walker| walker.fatbins(input, about)),
             Some(FileKind::OffloadBinary) => self.inside(format, |walker| walker.offload_binaries(input)),
             Some(FileKind::Syclbin) => self.inside(format, |walker| walker.syclbin(input)),
@@ -68,13 +80,14 @@ impl<'a> Walker<'a, '_> {
         Ok(())
     }
 
-    fn push(&mut self, image: Image<'a>) -> Result<(), Error> {
+    pub(super) fn push(&mut self, image: Image<'a>) -> Result<(), Error> {
         self.limits.records("the list of device images", (self.images.len() as u64).saturating_add(1))?;
-        self.images.push(image);
+        self.room.list(&image)?;
+        push(&mut self.images, image);
         Ok(())
     }
 
-    fn image(&self, about: &About, (format, source): (Option<FileKind>, Source<'a>)) -> Image<'a> {
+    pub(super) fn image(&self, about: &About, (format, source): (Option<FileKind>, Source<'a>)) -> Image<'a> {
         Image {
             containers: self.containers.clone(),
             format,
@@ -99,42 +112,6 @@ impl<'a> Walker<'a, '_> {
         let size = input.len() as u64;
         let image = self.image(&about, (format, Source::Borrowed(input)));
         self.push(Image { stored_size: size, raw_size: size, ..image })
-    }
-
-    fn bundles(&mut self, input: &'a [u8]) -> Result<(), Error> {
-        for container in ccob::containers(input, self.limits) {
-            match container?.1 {
-                Container::Compressed(ccob) => self.compressed_bundle(ccob)?,
-                Container::Bundle(bundle) => {
-                    for entry in bundle.entries {
-                        self.any(entry.image, &about_bundled(entry.id))?;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn compressed_bundle(&mut self, ccob: Ccob<'a>) -> Result<(), Error> {
-        let table = |size| ccob.start(size).and_then(|start| owned_table(&start, self.limits));
-        // HIP's own runtime wants the table in the first bytes; other bundles may have a longer one.
-        let records = match table(bundle::MAX_TABLE) {
-            Err(_) => owned_table(&ccob.inflate(self.limits)?, self.limits)?,
-            records => records?,
-        };
-        let compression = match ccob.method {
-            ccob::Method::Zlib => Compression::Zlib,
-            _ => Compression::Zstd,
-        };
-        let bundled = Rc::new(Bundled::new(ccob));
-        for (id, offset, size) in records.into_iter().filter(|(_, _, size)| *size > 0) {
-            let source = Source::Bundled { bundle: Rc::clone(&bundled), offset, size };
-            let image = self.image(&about_bundled(&id), (None, source));
-            let share = u128::from(ccob.size) * u128::from(size) / u128::from(ccob.raw_size.max(1));
-            let stored_size = u64::try_from(share).unwrap_or(u64::MAX);
-            self.push(Image { compression, stored_size, raw_size: size, ..image })?;
-        }
-        Ok(())
     }
 
     fn fatbins(&mut self, input: &'a [u8], about: &About) -> Result<(), Error> {
@@ -203,10 +180,12 @@ impl<'a> Walker<'a, '_> {
 
     /// The images of bytes that were inflated, of which `stored` are in the file.
     fn owned(&mut self, inflated: &[u8], about: &About, stored: u64) -> Result<(), Error> {
-        let mut inner =
-            Walker { limits: self.limits, containers: self.containers.clone(), images: Vec::new() };
+        let room = self.room.inner(inflated.len() as u64, self.limits);
+        let mut inner = Walker::new(self.limits, self.containers.clone(), room);
         inner.any(inflated, about)?;
+        self.room.after(&inner.room);
         for image in inner.images {
+            self.room.inflate(image.raw_size)?;
             let share = u128::from(stored) * u128::from(image.stored_size) / (inflated.len() as u128).max(1);
             let owned = Image {
                 source: Source::Owned(image.decode(self.limits)?.into_owned()),
@@ -263,9 +242,11 @@ impl<'a> Walker<'a, '_> {
             value: input.len() as u64,
         })?;
         let size = self.limits.inflated("the inflated device image", size, input.len() as u64)?;
+        self.room.inflate(size.min(FIRST_BYTES))?;
         let start = frame::start(input, FIRST_BYTES)?;
         let format = FileKind::detect(&start);
         if is_container(format) {
+            self.room.inflate(size)?;
             return self.owned(&frame::inflate(input, size)?, about, input.len() as u64);
         }
         let about = About { label: about.label.clone().completed(format, &start), ..about.clone() };
@@ -284,26 +265,16 @@ fn is_container(format: Option<FileKind>) -> bool {
         Some(
             FileKind::Archive
                 | FileKind::ClangBundle
+                | FileKind::ClangBundleText
                 | FileKind::CompressedBundle
                 | FileKind::CudaFatbin
+                | FileKind::Kpack
                 | FileKind::OclocArchive
                 | FileKind::OffloadBinary
                 | FileKind::Syclbin
                 | FileKind::Zstd
         )
     )
-}
-
-type OwnedTable = Vec<(String, u64, u64)>;
-
-fn owned_table(start: &[u8], limits: &Limits) -> Result<OwnedTable, Error> {
-    let (records, _) = bundle::table(start, limits)?;
-    Ok(records.into_iter().map(|record| (record.id.to_string(), record.offset, record.size)).collect())
-}
-
-fn about_bundled(id: &str) -> About {
-    let kind = bundle::BundleId::parse(id).map_or(OffloadKind::None, |id| id.kind.offload_kind());
-    About { kind, label: Label::of_bundle(id), name: String::new() }
 }
 
 fn about_entry(entry: &offload_binary::Entry<'_>) -> About {

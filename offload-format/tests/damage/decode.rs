@@ -7,13 +7,14 @@ use std::hint::black_box;
 
 use offload_format::ccob::Container;
 use offload_format::offload_binary::Binary;
-use offload_format::pack::Pack;
+use offload_format::pack::{ArgInfo, KernelInfo, Pack};
 use offload_format::ptx::Ptx;
 use offload_format::section::{Descriptor, parse_note};
 use offload_format::spirv::{Module, with_added_entry_points, with_prefixed_kernels};
 use offload_format::syclbin::{Payload, PropertySets, hazards};
 use offload_format::{
-    Limits, bundle, carrier, ccob, code_object, codec, cubin, fatbin, kpack, ocloc, syclbin, zebin,
+    Limits, bundle, carrier, ccob, code_object, codec, contents, cubin, describe, fatbin, kpack, ocloc,
+    syclbin, zebin,
 };
 
 /// What one file may inflate.
@@ -218,4 +219,24 @@ pub fn carrier(file: &[u8]) -> Option<u64> {
         }
     }
     Some(0)
+}
+
+/// Containers in containers: the list, then each image.
+pub fn contents(file: &[u8]) -> Option<u64> {
+    let limits = limits();
+    for image in contents::images(file, &limits).ok()? {
+        black_box((image.target_text(), image.format, image.stored_size));
+        if let Ok(bytes) = image.decode(&limits) {
+            touch(&bytes);
+        }
+    }
+    Some(0)
+}
+
+/// What an image of any format says of itself.
+pub fn describe(file: &[u8]) -> Option<u64> {
+    let described = describe::any(file).ok()??;
+    // A record of this project for each of the format's own.
+    let kernel = |kernel: &KernelInfo| size_of::<KernelInfo>() + kernel.args.len() * size_of::<ArgInfo>();
+    Some(12 * file.len() as u64 + 4 * described.kernels.iter().map(kernel).sum::<usize>() as u64)
 }

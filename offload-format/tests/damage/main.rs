@@ -8,7 +8,9 @@
     feature = "carrier",
     feature = "ccob",
     feature = "code-object",
+    feature = "contents",
     feature = "cubin",
+    feature = "describe",
     feature = "fatbin",
     feature = "kpack",
     feature = "ocloc",
@@ -29,6 +31,7 @@ mod bombs;
 mod bundle;
 mod carrier;
 mod clang;
+mod contents;
 mod decode;
 mod dense;
 mod fatbin;

@@ -51,8 +51,18 @@ fn safe(word: &str) -> String {
     let word: String = word.chars().take(LONGEST).map(keep).collect();
     match word.strip_prefix('.') {
         Some(rest) => format!("_{rest}"),
+        None if is_device(&word) => format!("_{word}"),
         None => word,
     }
+}
+
+/// Names that are devices on Windows, whatever follows their first point
+/// (<https://learn.microsoft.com/windows/win32/fileio/naming-a-file>).
+fn is_device(word: &str) -> bool {
+    let stem = word.split('.').next().unwrap_or_default().to_ascii_lowercase();
+    let numbered = |stem: &str| matches!(stem.as_bytes(), [b'0'..=b'9']);
+    matches!(stem.as_str(), "con" | "prn" | "aux" | "nul")
+        || stem.strip_prefix("com").or_else(|| stem.strip_prefix("lpt")).is_some_and(numbered)
 }
 
 fn ending(image: &ImageRecord) -> &'static str {
@@ -84,6 +94,7 @@ fn container_ending(image: &ImageRecord) -> &'static str {
         Some("clang offload bundle" | "compressed clang offload bundle") => "hipfb",
         Some("OffloadBinary") => "offload",
         Some("SYCLBIN") => "syclbin",
+        Some("kpack") => "kpack",
         Some("ocloc archive") => "ar",
         Some("zstd frame") => "zst",
         _ => ending(image),
@@ -103,6 +114,9 @@ mod tests {
             ("a\\b:c", "a-b-c"),
             ("\u{202e}gpj", "-gpj"),
             ("gfx90a:xnack+", "gfx90a-xnack+"),
+            ("NUL", "_NUL"),
+            ("com1.x", "_com1.x"),
+            ("console", "console"),
         ] {
             assert_eq!(safe(word), expected);
         }

@@ -60,19 +60,22 @@ fn verify_container(
         let Some(image) = images.next() else { return Ok(()) };
         let judged = bytes.map_err(|error| error.to_string()).and_then(|bytes| judge(image, &bytes));
         let target = image.target_text();
+        // No other container of the field's has a checksum of its images.
+        let checksum = image.containers.contains(&FileKind::CompressedBundle).then_some("md5");
+        let compared = if checksum.is_some() { ", MD5 compared" } else { "" };
         let (problem, text) = match judged {
             Ok(kernels) => {
                 sums.kernels += kernels.unwrap_or(0);
                 let kernels =
                     kernels.map_or("kernels unknown".to_string(), |count| format!("{count} kernels"));
-                (None, format!("ok: {} {target} {kernels}", container.name))
+                (None, format!("ok: {} {target} {kernels}{compared}", container.name))
             }
             Err(problem) => (Some(problem.clone()), format!("error: {} {target}: {problem}", container.name)),
         };
         sums.images += 1;
         sums.problems += u64::from(problem.is_some());
-        let message =
-            Verified { reason: "verified", package: "", module: &container.name, target: &target, problem };
+        let (package, module) = ("", container.name.as_str());
+        let message = Verified { reason: "verified", package, module, target: &target, checksum, problem };
         output.message(&message, &text)
     })?;
     print(output, container, &sums)?;
