@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::stream::{
     self, Instruction, LINKAGE_ATTRIBUTES, LINKAGE_EXPORT, LINKAGE_IMPORT, MODE_LOCAL_SIZE,
     MODE_SUBGROUP_SIZE, MODEL_KERNEL, OP_CAPABILITY, OP_DECORATE, OP_ENTRY_POINT, OP_EXECUTION_MODE,
-    OP_EXECUTION_MODE_ID, OP_FUNCTION, OP_FUNCTION_CALL, OP_FUNCTION_END, OP_MEMORY_MODEL,
+    OP_EXECUTION_MODE_ID, OP_FUNCTION, OP_FUNCTION_CALL, OP_FUNCTION_END, OP_MEMORY_MODEL, OP_SOURCE,
+    OP_TYPE_FUNCTION,
 };
 use crate::{Aspects, Error, ErrorKind, Limits, bytes};
 
@@ -58,7 +59,9 @@ impl<'a> Module<'a> {
     /// Walks the whole module.
     ///
     /// A module that was cut is refused wherever the cut lies: inside an instruction, inside a function, before
-    /// a function that an entry point or a call needs, or before the first function.
+    /// a function that an entry point or a call needs, or before the first function. Only one that has said what it was
+    /// compiled from, and by then neither an entry point nor linkage nor the type of a function, may have no function:
+    /// DPC++ writes such modules for sources without kernels.
     ///
     /// # Errors
     /// [`ErrorKind::Magic`], [`ErrorKind::Truncated`], [`ErrorKind::Invalid`] (also for big-endian modules),
@@ -150,6 +153,9 @@ struct Walk {
     defined: BTreeSet<u32>,
     needed: BTreeSet<u32>,
     has_memory_model: bool,
+    /// Entry points come before this.
+    has_source: bool,
+    has_function_type: bool,
     in_function: bool,
 }
 
@@ -172,6 +178,8 @@ impl Walk {
         match instruction.opcode {
             OP_CAPABILITY => self.capabilities.push(instruction.word(0)?),
             OP_MEMORY_MODEL => self.has_memory_model = true,
+            OP_SOURCE => self.has_source = true,
+            OP_TYPE_FUNCTION => self.has_function_type = true,
             OP_ENTRY_POINT => self.entry_point(instruction)?,
             OP_EXECUTION_MODE => self.execution_mode(instruction)?,
             OP_DECORATE => self.decoration(instruction)?,
@@ -245,8 +253,7 @@ impl Walk {
 
     fn check_complete(&mut self, size: u64) -> Result<(), Error> {
         let missing = self.needed.difference(&self.defined).next();
-        // A module without any function holds nothing to run: it was cut before the first one.
-        let no_function = self.defined.is_empty();
+        let no_function = self.defined.is_empty() && !self.is_empty_source();
         if self.in_function || !self.has_memory_model || no_function || missing.is_some() {
             return Err(ErrorKind::Truncated { what: "the SPIR-V module", offset: size, size: 4 }.into());
         }
@@ -255,6 +262,12 @@ impl Walk {
             kernel.sub_group_size = self.sub_group_sizes.get(&kernel.function).copied();
         }
         Ok(())
+    }
+
+    /// Whether there is nothing that asks for a function, where the module is past the place for it.
+    fn is_empty_source(&self) -> bool {
+        let linkage = !self.imports.is_empty() || !self.exports.is_empty();
+        self.has_source && self.needed.is_empty() && !linkage && !self.has_function_type
     }
 }
 
@@ -325,6 +338,22 @@ mod tests {
             }
         }
         panic!("the kernel has no end");
+    }
+
+    #[test]
+    fn a_source_without_functions_is_whole() {
+        // As DPC++ 2026 writes it: capabilities, the import of OpenCL.std, the memory model, the source.
+        #[rustfmt::skip]
+        let words = [
+            0x0723_0203, 0x0001_0000, 0x0006_000e, 2, 0, 0x0002_0011, 4, 0x0002_0011, 5, 0x0002_0011, 6,
+            0x0005_000b, 1, 0x6e65_704f, 0x732e_4c43, 0x6474, 0x0003_000e, 2, 2, 0x0003_0003, 4, 100_000,
+        ];
+        let module: Vec<u8> = words.iter().flat_map(|word: &u32| word.to_le_bytes()).collect();
+        let read = Module::parse(&module, &Limits::default()).unwrap();
+        assert!(read.kernels().is_empty() && read.capabilities() == [4, 5, 6]);
+        for cut in 0..module.len() {
+            assert!(Module::parse(&module[..cut], &Limits::default()).is_err(), "cut at {cut}");
+        }
     }
 
     #[test]

@@ -3,11 +3,13 @@
 use super::{HEADER_SIZE, MAGIC};
 use crate::{Error, ErrorKind, bytes};
 
+pub(super) const OP_SOURCE: u16 = 3;
 pub(super) const OP_NAME: u16 = 5;
 pub(super) const OP_MEMORY_MODEL: u16 = 14;
 pub(super) const OP_ENTRY_POINT: u16 = 15;
 pub(super) const OP_EXECUTION_MODE: u16 = 16;
 pub(super) const OP_CAPABILITY: u16 = 17;
+pub(super) const OP_TYPE_FUNCTION: u16 = 33;
 pub(super) const OP_FUNCTION: u16 = 54;
 pub(super) const OP_FUNCTION_END: u16 = 56;
 pub(super) const OP_FUNCTION_CALL: u16 = 57;
