@@ -1,10 +1,13 @@
 //! A file in memory, of which only those pages are read that are looked at.
 
 use std::fs::File;
+use std::io::{self, Write};
 use std::ops::Deref;
 use std::path::Path;
 
 use memmap2::Mmap;
+#[cfg(unix)]
+use memmap2::UncheckedAdvice;
 
 use crate::error::{Error, Result};
 
@@ -24,7 +27,34 @@ impl Mapped {
         keep_apart(&map);
         Ok(Mapped(map))
     }
+
+    /// Writes `bytes`. Pages of the mapping that were written leave the memory again: a copy takes as much of it
+    /// whatever its size.
+    pub(crate) fn copy(&self, bytes: &[u8], to: &mut File) -> io::Result<()> {
+        bytes.chunks(CHUNK).try_for_each(|chunk| {
+            to.write_all(chunk)?;
+            self.forget(chunk);
+            Ok(())
+        })
+    }
+
+    #[cfg(unix)]
+    fn forget(&self, chunk: &[u8]) {
+        let start = chunk.as_ptr().addr().checked_sub(self.0.as_ptr().addr());
+        let inside = start.filter(|start| start.saturating_add(chunk.len()) <= self.0.len());
+        if let Some(start) = inside {
+            // SAFETY: the mapping is of a file and nothing is written to it: pages that are looked at again, those
+            // that the chunk shares with its neighbours too, come from the file again.
+            let _ = unsafe { self.0.unchecked_advise_range(UncheckedAdvice::DontNeed, start, chunk.len()) };
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn forget(&self, _: &[u8]) {}
 }
+
+/// How much is copied before its pages go, in bytes.
+const CHUNK: usize = 1 << 20;
 
 /// Files below this are mapped as one: all of it would be no great harm.
 #[cfg(unix)]

@@ -13,7 +13,12 @@ use crate::thin::NewBytes;
 
 /// Writes `path` by way of a temporary file beside it.
 pub(crate) fn publish(path: &Path, bytes: &[u8]) -> Result<()> {
-    stage(path, |file| file.write_all(bytes))?.appear().map(drop)
+    publish_with(path, |file| file.write_all(bytes))
+}
+
+/// The same for what `write` writes.
+pub(crate) fn publish_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
+    stage(path, write)?.appear().map(drop)
 }
 
 /// A file that is written and has not appeared.

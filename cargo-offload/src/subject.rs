@@ -1,5 +1,7 @@
 //! A file to be shown: the packs of this project in it and those that they name, and the containers of other tool chains.
 
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use offload_format::Limits;
@@ -50,6 +52,11 @@ impl Subject {
     /// Size in bytes.
     pub(crate) fn size(&self) -> u64 {
         self.file.len() as u64
+    }
+
+    /// Writes `bytes`, which may lie in the file; those do not stay in memory.
+    pub(crate) fn copy(&self, bytes: &[u8], to: &mut File) -> io::Result<()> {
+        self.file.copy(bytes, to)
     }
 
     /// What the file carries.

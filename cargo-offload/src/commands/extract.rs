@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
 use crate::ledger::{self, ImageRecord, Kernels, Origin, Wanted};
 use crate::output::{Output, human_size};
-use crate::publish::publish;
+use crate::publish::publish_with;
 use crate::subject::{Carried, Subject, broken};
 
 #[derive(Debug, Serialize)]
@@ -48,8 +48,8 @@ pub(super) fn run(output: &Output, args: &cli::Extract) -> Result<ExitStatus> {
     let images = Wanted::parse(&args.select)?.of(&carried, Kernels::Recorded)?;
     let files = if args.stored { stored_files(&carried, &images)? } else { decoded_files(&images) };
     let directory = args.output.clone().unwrap_or_else(|| default_directory(&path));
-    let mut job =
-        Job { output, directory, summary: Summary { reason: "summary", files: 0, size: 0, problems: 0 } };
+    let summary = Summary { reason: "summary", files: 0, size: 0, problems: 0 };
+    let mut job = Job { output, subject: &subject, directory, summary };
     job.prepare(&files, args)?;
     if args.stored { job.write_stored(&carried, &files) } else { job.write_decoded(&carried, &files) }?;
     job.finish(&carried)
@@ -93,6 +93,7 @@ fn default_directory(path: &Path) -> PathBuf {
 
 struct Job<'a> {
     output: &'a Output,
+    subject: &'a Subject,
     directory: PathBuf,
     summary: Summary,
 }
@@ -146,7 +147,7 @@ impl Job<'_> {
 
     fn write(&mut self, file: &File<'_>, bytes: &[u8]) -> Result<()> {
         let path = self.directory.join(&file.name);
-        publish(&path, bytes)?;
+        publish_with(&path, |file| self.subject.copy(bytes, file))?;
         let size = bytes.len() as u64;
         self.summary.files = self.summary.files.saturating_add(1);
         self.summary.size = self.summary.size.saturating_add(size);
