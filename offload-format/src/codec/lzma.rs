@@ -17,6 +17,9 @@ type Context = (u32, u32, u32);
 /// Contexts that fit bytes, words of four and of sixteen: text, AMD's and Intel's
 /// instructions, NVIDIA's instructions.
 const CONTEXTS: [Context; 3] = [(3, 0, 2), (0, 2, 2), (1, 3, 4)];
+/// The most bits of literal context and literal position together, as in xz's files: the decoder's tables for them
+/// double with each bit, whatever the size of the content.
+const MOST_LITERAL_BITS: u8 = 4;
 /// Below this size a reader takes this much anyway.
 const LEAST_DICTIONARY: usize = 4096;
 
@@ -64,6 +67,10 @@ fn compress_with(content: &[u8], prefix: Option<&[u8]>, (lc, lp, pb): Context) -
 /// The content of `frame`, which has to be `size` bytes.
 pub(super) fn decompress(frame: &[u8], prefix: Option<&[u8]>, size: u64) -> Result<Vec<u8>, Error> {
     let [props] = bytes::array(frame, 0, "lzma frame")?;
+    let (lc, lp) = (props % 9, props / 9 % 5);
+    if lc.saturating_add(lp) > MOST_LITERAL_BITS {
+        return Err(Error::invalid("literal bits of an lzma frame, in the properties", props.into()));
+    }
     let dict_size = bytes::u32_at(frame, 1, "lzma frame")?;
     let stream = bytes::range(frame, HEADER, (frame.len() as u64).saturating_sub(HEADER), "lzma frame")?;
     let reach =
@@ -80,4 +87,24 @@ pub(super) fn decompress(frame: &[u8], prefix: Option<&[u8]>, size: u64) -> Resu
 
 fn failed(error: impl std::fmt::Display) -> Error {
     ErrorKind::Lzma { message: error.to_string() }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn properties_that_only_take_memory_are_refused() {
+        let content = [7; 1000];
+        let frame = compress(&content, None).unwrap();
+        for props in 0..=255 {
+            let mut frame = frame.clone();
+            frame[0] = props;
+            let large = (props % 9) + (props / 9 % 5) > 4;
+            let refused = decompress(&frame, None, 1000).err().map(|error| error.kind().clone());
+            let refused = matches!(refused, Some(ErrorKind::Invalid { .. }));
+            assert_eq!(refused, large, "{props}");
+        }
+        assert_eq!(decompress(&frame, None, 1000).unwrap(), content);
+    }
 }
