@@ -1,7 +1,6 @@
-//! Listing and extracting as programs do, for measurements: what is not asked for is not read.
+//! Inputs for measurements.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::fs;
 use std::path::Path;
 
 use offload_format::bundle::{self, Image};
@@ -38,72 +37,4 @@ fn binary_of<'a>(entry: &bundle::Entry<'a>) -> NewEntry<'a> {
     NewEntry::new(ImageKind::Object, OffloadKind::Hip, entry.image)
         .with_string("triple", "amdgcn-amd-amdhsa")
         .with_string("arch", entry.target().unwrap().target_id.unwrap())
-}
-
-/// An image: what it is for, and its range in the bytes of its container.
-struct Part {
-    name: String,
-    offset: u64,
-    size: u64,
-}
-
-/// Prints what `path` holds.
-pub fn list(path: &Path) {
-    let (parts, _) = parts(path);
-    for part in parts {
-        println!("{} {}", part.name, part.size);
-    }
-}
-
-/// Writes every image of `path` to a file of its own in `folder`.
-pub fn extract(path: &Path, folder: &Path) {
-    let (parts, inflated) = parts(path);
-    let mut file = File::open(path).unwrap();
-    for (number, part) in parts.iter().enumerate() {
-        let target = folder.join(format!("ours{number}"));
-        if let Some(bytes) = &inflated {
-            fs::write(target, &bytes[part.offset as usize..][..part.size as usize]).unwrap();
-            continue;
-        }
-        file.seek(SeekFrom::Start(part.offset)).unwrap();
-        // The kernel copies: the bytes do not pass through this process.
-        io::copy(&mut Read::by_ref(&mut file).take(part.size), &mut File::create(target).unwrap()).unwrap();
-    }
-}
-
-/// What a file holds; of a compressed one also what it inflates to.
-fn parts(path: &Path) -> (Vec<Part>, Option<Vec<u8>>) {
-    let limits = Limits::default();
-    let file = File::open(path).unwrap();
-    // SAFETY: nothing writes to the files of a measurement while it runs.
-    let map = unsafe { memmap2::Mmap::map(&file) }.unwrap();
-    match FileKind::detect(&map) {
-        Some(FileKind::CompressedBundle) => {
-            let raw = ccob::parse(&map, &limits).unwrap().inflate(&limits).unwrap();
-            (of_bundle(&raw, 0), Some(raw))
-        }
-        Some(FileKind::OffloadBinary) => {
-            let mut parts = Vec::new();
-            for entry in offload_binary::parse(&map, &limits).unwrap().iter().flat_map(|it| it.entries()) {
-                let offset = entry.image.as_ptr() as u64 - map.as_ptr() as u64;
-                let name = format!("{} {}", entry.text("triple").unwrap(), entry.text("arch").unwrap());
-                parts.push(Part { name, offset, size: entry.image.len() as u64 });
-            }
-            (parts, None)
-        }
-        _ => {
-            let found = carrier::find(&map, &limits).unwrap();
-            (found.iter().flat_map(|it| of_bundle(it.bytes, it.offset)).collect(), None)
-        }
-    }
-}
-
-fn of_bundle(bytes: &[u8], base: u64) -> Vec<Part> {
-    let entries = bundle::parse(bytes, &Limits::default()).unwrap().entries;
-    let part = |entry: &bundle::Entry<'_>| Part {
-        name: entry.id.to_string(),
-        offset: base + entry.offset,
-        size: entry.image.len() as u64,
-    };
-    entries.iter().map(part).collect()
 }

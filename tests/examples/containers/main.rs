@@ -21,12 +21,14 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["wheel", folder, cuobjdump] => wheel::check(Path::new(folder), Path::new(cuobjdump)),
+        ["wheel", folder, cuobjdump, bundler] => {
+            wheel::check(Path::new(folder), Path::new(cuobjdump), Path::new(bundler));
+        }
         ["prepare", library, folder] => bench::prepare(Path::new(library), Path::new(folder)),
-        ["list", file, ..] => bench::list(Path::new(file)),
-        ["extract", file, folder] => bench::extract(Path::new(file), Path::new(folder)),
         ["sycl", folder] => sycl::check(Path::new(folder)),
         ["fatbins", fatbinary, cuobjdump] => fatbins::check(Path::new(fatbinary), Path::new(cuobjdump)),
-        _ => panic!("usage: containers wheel FOLDER CUOBJDUMP | sycl FOLDER | fatbins FATBINARY CUOBJDUMP"),
+        _ => panic!(
+            "usage: containers wheel FOLDER CUOBJDUMP BUNDLER | sycl FOLDER | fatbins FATBINARY CUOBJDUMP"
+        ),
     }
 }

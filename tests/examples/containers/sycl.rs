@@ -67,10 +67,18 @@ pub fn library(name: &str, file: &[u8]) -> Option<Vec<(String, usize)>> {
 
 /// Offsets in the file with the sizes of images as they are inflated.
 fn table(program: &object::File<'_>) -> Option<BTreeMap<u64, u64>> {
-    let table = program.section_by_name(".tgtimg")?.data().unwrap();
-    let numbers = table.chunks_exact(16).map(|record| {
+    let section = program.section_by_name(".tgtimg")?;
+    // Without packed relocations the addresses stand in the relocations alone.
+    let relocations: BTreeMap<u64, u64> = program
+        .dynamic_relocations()
+        .into_iter()
+        .flatten()
+        .map(|(address, relocation)| (address, relocation.addend() as u64))
+        .collect();
+    let places = (section.address()..).step_by(16);
+    let numbers = section.data().unwrap().chunks_exact(16).zip(places).map(|(record, place)| {
         let number = |at: usize| u64::from_le_bytes(record[at..at + 8].try_into().unwrap());
-        (number(0), number(8))
+        (relocations.get(&place).copied().unwrap_or(number(0)), number(8))
     });
     let offset = |address: u64| {
         let holds = |section: &object::Section<'_, '_>| {

@@ -59,6 +59,18 @@ pub fn theirs(cuobjdump: &Path, file: &Path) -> Option<Images> {
     Some(images)
 }
 
+/// What clang's bundler extracts from `bundle` for each of `ids`. llvm-objdump 22 extracts as well, but of a compressed
+/// bundle other bytes than those of the images.
+pub fn unbundled(bundler: &Path, bundle: &[u8], ids: &[&str]) -> Vec<Vec<u8>> {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("bundle"), bundle).unwrap();
+    let outputs = (0..ids.len()).map(|number| format!("-output={number}"));
+    let mut command = Command::new(bundler);
+    command.args(["-type=o", "-unbundle", "-input=bundle", &format!("-targets={}", ids.join(","))]);
+    run(command.args(outputs).current_dir(dir.path()));
+    (0..ids.len()).map(|number| fs::read(dir.path().join(number.to_string())).unwrap()).collect()
+}
+
 /// How many images there are of each kind and architecture.
 pub fn shape(images: &Images) -> BTreeMap<&str, (usize, usize)> {
     let mut shape = BTreeMap::new();

@@ -10,12 +10,12 @@ use offload_format::ccob::{self, Container};
 use offload_format::{Limits, code_object, cubin};
 
 use crate::sycl;
-use crate::tools::{Images, ours, shape, theirs};
+use crate::tools::{Images, ours, shape, theirs, unbundled};
 
 /// How many there are in bitsandbytes 0.50.2.
 const IMAGES: [(&str, usize); 3] = [("CUDA", 392), ("HIP", 218), ("SYCL", 14)];
 
-pub fn check(folder: &Path, cuobjdump: &Path) {
+pub fn check(folder: &Path, cuobjdump: &Path, bundler: &Path) {
     let mut sums: BTreeMap<&str, usize> = BTreeMap::new();
     for path in libraries(folder) {
         let file = fs::read(&path).unwrap();
@@ -24,7 +24,7 @@ pub fn check(folder: &Path, cuobjdump: &Path) {
         for found in carrier::find(&file, &Limits::default()).unwrap() {
             match found.kind {
                 Some(FileKind::CompressedBundle | FileKind::ClangBundle) => {
-                    *sums.entry("HIP").or_default() += hip(&name, found.bytes);
+                    *sums.entry("HIP").or_default() += hip(&name, found.bytes, bundler);
                 }
                 Some(FileKind::CudaFatbin) => {
                     for (image, count) in ours(found.bytes).unwrap() {
@@ -71,19 +71,24 @@ fn libraries(folder: &Path) -> Vec<PathBuf> {
     libraries
 }
 
-/// Each bundle is followed by the next, every MD5 fits, and every image is a code object of the architecture that its id
-/// names.
-fn hip(name: &str, section: &[u8]) -> usize {
+/// Each bundle is followed by the next, every MD5 fits, every image is a code object of the architecture that its id
+/// names, and clang's bundler extracts the same bytes.
+fn hip(name: &str, section: &[u8], bundler: &Path) -> usize {
     let limits = Limits::default();
     let mut found = Vec::new();
     let mut bundles = 0;
     for container in ccob::containers(section, &limits) {
-        let inflated = match container.unwrap().1 {
-            Container::Compressed(ccob) => ccob.inflate(&limits).unwrap(),
+        let (offset, ccob) = match container.unwrap() {
+            (offset, Container::Compressed(ccob)) => (offset as usize, ccob),
             other => panic!("{name}: {other:?}"),
         };
+        let inflated = ccob.inflate(&limits).unwrap();
         bundles += 1;
-        for entry in bundle::parse(&inflated, &limits).unwrap().entries {
+        let entries = bundle::parse(&inflated, &limits).unwrap().entries;
+        let ids: Vec<&str> = entries.iter().map(|entry| entry.id).collect();
+        let theirs = unbundled(bundler, &section[offset..offset + ccob.size as usize], &ids);
+        assert!(entries.iter().map(|entry| entry.image).eq(&theirs), "{name}: other bytes than clang's");
+        for entry in entries {
             let target = entry.target().unwrap();
             if target.kind != BundleKind::Host {
                 let target_id = target.target_id.unwrap();

@@ -16,6 +16,8 @@ const FASTER: f64 = 5.0;
 /// Which part of the memory we may take.
 const MEMORY: f64 = 0.1;
 
+const CARGO_OFFLOAD: [&str; 4] = ["--package", "cargo-offload", "--bin", "cargo-offload"];
+
 /// One thing that both sides do.
 struct Task {
     name: &'static str,
@@ -83,11 +85,14 @@ fn row(task: &Task, (ours, theirs): (Took, Took), met: bool) -> Value {
 
 /// Inputs made of the largest bundle of a real library, in every container that LLVM's tools read.
 fn prepare(workspace: &Workspace, dir: &Path) -> Result<Vec<Task>> {
-    let build = ["build", "--release", "--quiet", "--package", "offload-tests", "--example", "containers"];
-    workspace.cargo().args(build).run()?;
-    let tool = text(&workspace.target_dir.join("release/examples/containers"))?.to_string();
+    let build = ["build", "--release", "--quiet"];
+    for what in [["--package", "offload-tests", "--example", "containers"], CARGO_OFFLOAD] {
+        workspace.cargo().args(build).args(what).run()?;
+    }
+    let tool = text(&workspace.target_dir.join("release/cargo-offload"))?.to_string();
+    let example = workspace.target_dir.join("release/examples/containers");
     let library = setup::ensure_wheel(workspace, Wheel::Bitsandbytes)?.join("libbitsandbytes_rocm714.so");
-    let told = workspace.shell.cmd(&tool).arg("prepare").arg(library).arg(dir).quiet().read()?;
+    let told = workspace.shell.cmd(example).arg("prepare").arg(library).arg(dir).quiet().read()?;
     let said = |word: &str| -> Result<String> {
         let line = told.lines().find_map(|line| line.strip_prefix(word)?.strip_prefix(' '));
         Ok(line.ok_or_else(|| Error::new(format!("the example says no {word}")))?.to_string())
@@ -119,7 +124,9 @@ fn tasks(
     let (objdump, bundler) = (llvm("llvm-objdump")?, llvm("clang-offload-bundler")?);
     let packager = llvm("llvm-offload-binary")?;
     let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<String>>();
-    let ours = |what: &str, file: &str| words(&[tool, what, file, "."]);
+    let ours = |args: &[&str]| words(&[&[tool, "offload"][..], args].concat());
+    let inspect = |file: &str| ours(&["inspect", file]);
+    let extract = |file: &str| ours(&["extract", file, "--output", "ours", "--force"]);
     let unbundle = |file: &str| {
         let head = [
             bundler.as_str(),
@@ -138,19 +145,19 @@ fn tasks(
     Ok(vec![
         task(
             "list and extract a HIP object",
-            ours("extract", "program"),
+            extract("program"),
             words(&[&objdump, "--offloading", "program"]),
         ),
         task(
             "list OffloadBinary",
-            ours("list", "images.offload"),
+            inspect("images.offload"),
             words(&[&objdump, "--offloading", "images.offload"]),
         ),
-        task("extract OffloadBinary", ours("extract", "images.offload"), take),
-        task("list a bundle", ours("list", "images.bundle"), list("images.bundle")),
-        task("extract a bundle", ours("extract", "images.bundle"), unbundle("images.bundle")),
-        task("list a compressed bundle", ours("list", "images.ccob"), list("images.ccob")),
-        task("extract a compressed bundle", ours("extract", "images.ccob"), unbundle("images.ccob")),
+        task("extract OffloadBinary", extract("images.offload"), take),
+        task("list a bundle", inspect("images.bundle"), list("images.bundle")),
+        task("extract a bundle", extract("images.bundle"), unbundle("images.bundle")),
+        task("list a compressed bundle", inspect("images.ccob"), list("images.ccob")),
+        task("extract a compressed bundle", extract("images.ccob"), unbundle("images.ccob")),
     ])
 }
 

@@ -21,7 +21,9 @@ pub(super) fn fatbins(workspace: &Workspace, sets: &str) -> Result<ExitCode> {
 pub(super) fn wheel(workspace: &Workspace, sets: &str) -> Result<ExitCode> {
     let cuobjdump = setup::ensure_wheel(workspace, Wheel::Fatbins)?.join("cuobjdump");
     let folder = setup::ensure_wheel(workspace, Wheel::Bitsandbytes)?;
-    example(workspace, sets, &["wheel", text(&folder)?, text(&cuobjdump)?])
+    let bundler = setup::llvm(workspace, "clang-offload-bundler");
+    let bundler = bundler.ok_or_else(|| Error::new("clang-offload-bundler of LLVM 22 is missing"))?;
+    example(workspace, sets, &["wheel", text(&folder)?, text(&cuobjdump)?, text(&bundler)?])
 }
 
 pub(super) fn sycl_wheel(workspace: &Workspace, sets: &str) -> Result<ExitCode> {
