@@ -1,19 +1,20 @@
 //! A file in memory, of which only those pages are read that are looked at.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Deref;
 use std::path::Path;
 
 use memmap2::Mmap;
-#[cfg(unix)]
-use memmap2::UncheckedAdvice;
 
 use crate::error::{Error, Result};
 
 /// The bytes of a file.
 #[derive(Debug)]
-pub(crate) struct Mapped(Mmap);
+pub(crate) struct Mapped {
+    map: Mmap,
+    file: File,
+}
 
 impl Mapped {
     /// Maps `path`.
@@ -25,36 +26,22 @@ impl Mapped {
         // these bytes take them for untrusted, and none keeps a decision about bytes to look at them again.
         let map = unsafe { Mmap::map(&file) }.map_err(failed)?;
         keep_apart(&map);
-        Ok(Mapped(map))
+        Ok(Mapped { map, file })
     }
 
-    /// Writes `bytes`. Pages of the mapping that were written leave the memory again: a copy takes as much of it
-    /// whatever its size.
+    /// Writes `bytes`. The kernel copies those that lie in the file: they take no memory here.
     pub(crate) fn copy(&self, bytes: &[u8], to: &mut File) -> io::Result<()> {
-        bytes.chunks(CHUNK).try_for_each(|chunk| {
-            to.write_all(chunk)?;
-            self.forget(chunk);
-            Ok(())
-        })
-    }
-
-    #[cfg(unix)]
-    fn forget(&self, chunk: &[u8]) {
-        let start = chunk.as_ptr().addr().checked_sub(self.0.as_ptr().addr());
-        let inside = start.filter(|start| start.saturating_add(chunk.len()) <= self.0.len());
-        if let Some(start) = inside {
-            // SAFETY: the mapping is of a file and nothing is written to it: pages that are looked at again, those
-            // that the chunk shares with its neighbours too, come from the file again.
-            let _ = unsafe { self.0.unchecked_advise_range(UncheckedAdvice::DontNeed, start, chunk.len()) };
+        let start = bytes.as_ptr().addr().checked_sub(self.map.as_ptr().addr());
+        let inside = start.filter(|start| start.saturating_add(bytes.len()) <= self.map.len());
+        let Some(start) = inside else { return to.write_all(bytes) };
+        let mut from = &self.file;
+        from.seek(SeekFrom::Start(start as u64))?;
+        match io::copy(&mut from.take(bytes.len() as u64), to)? == bytes.len() as u64 {
+            true => Ok(()),
+            false => Err(io::ErrorKind::UnexpectedEof.into()),
         }
     }
-
-    #[cfg(not(unix))]
-    fn forget(&self, _: &[u8]) {}
 }
-
-/// How much is copied before its pages go, in bytes.
-const CHUNK: usize = 1 << 20;
 
 /// Files below this are mapped as one: all of it would be no great harm.
 #[cfg(unix)]
@@ -88,6 +75,6 @@ impl Deref for Mapped {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.0
+        &self.map
     }
 }

@@ -54,7 +54,7 @@ impl Subject {
         self.file.len() as u64
     }
 
-    /// Writes `bytes`, which may lie in the file; those do not stay in memory.
+    /// Writes `bytes`; those that lie in the file take no memory.
     pub(crate) fn copy(&self, bytes: &[u8], to: &mut File) -> io::Result<()> {
         self.file.copy(bytes, to)
     }
