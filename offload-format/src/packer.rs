@@ -5,7 +5,8 @@
 //! reachable through at most two others:
 //!
 //! 1. equal images are one;
-//! 2. small ones share blocks;
+//! 2. small ones share blocks, some of which are stored relative to another one, and so do middling ones where they
+//!    are many;
 //! 3. *twins* of one size that differ in a few bytes (AMD's gfx1030 to gfx1036 differ in two) become patches;
 //! 4. of the rest, sketches of the bytes tell who may resemble whom, and trial compression tells how much;
 //! 5. a search chooses who leads.
@@ -16,7 +17,9 @@
 
 mod blocks;
 mod budget;
+mod chain;
 mod encode;
+mod forest;
 mod measure;
 mod plan;
 mod sketch;
@@ -27,7 +30,7 @@ pub use self::budget::{InTurn, MEMORY, Need, Pool, TABLES, Workers};
 pub use self::encode::{block_need, encode_block, encode_image, image_need, in_block, stream};
 pub use self::plan::{BlockPlan, Plan, Step};
 
-use crate::codec::{Codec, DEV_LEVEL, Filter, RELEASE_LEVEL};
+use crate::codec::{Codec, DEV_LEVEL, Filter, MAX_ANCESTORS, RELEASE_LEVEL};
 use crate::{Error, Hash128, ImageKind};
 
 /// An image to be packed.
@@ -93,6 +96,11 @@ impl Effort {
 
 /// Images below this size share blocks.
 pub const SMALL: u64 = 64 << 10;
+/// So do those below this size where there are [`MANY`] of them and size matters: files that instantiate the same
+/// templates have much in common with each other as well as from target to target, and a tree follows only one of both.
+pub const MIDDLING: u64 = 256 << 10;
+/// How many images are many.
+pub const MANY: usize = 64;
 /// Images above this size are compressed as a stream, alone.
 pub const HUGE: u64 = 32 << 20;
 
@@ -143,7 +151,8 @@ pub fn plan<S: Source>(
         images.iter().for_each(|image| plan.alone(image.hash, (Codec::Raw, Filter::None)));
         return Ok(plan);
     }
-    let (small, rest): (Vec<_>, Vec<_>) = images.into_iter().partition(|image| image.size < SMALL);
+    let limit = block_limit(&images, settings.effort);
+    let (small, rest): (Vec<_>, Vec<_>) = images.into_iter().partition(|image| image.size < limit);
     let (huge, rest): (Vec<_>, Vec<_>) = rest.into_iter().partition(|image| image.size > HUGE);
     blocks::plan(&mut plan, &small, (source, &pool))?;
     huge.iter().for_each(|image| plan.alone(image.hash, (Codec::Zstd, Filter::None)));
@@ -158,10 +167,16 @@ pub fn plan<S: Source>(
         Effort::Fast => measure::guess(&rest, (&leaders, size), &relations),
         effort => measure::measure(&rest, (&leaders, &relations), (source, &pool), effort)?,
     };
-    let parents = tree::choose(&measured.alone, &measured.related);
+    let parents = tree::choose(&measured.alone, &measured.related, MAX_ANCESTORS as u8);
     plan.tree((&rest, &leaders), &measured.filters, &parents);
     plan.twins(&rest, &twins);
     Ok(plan)
+}
+
+/// The size from which on images have frames of their own.
+fn block_limit(images: &[Candidate], effort: Effort) -> u64 {
+    let middling = images.iter().filter(|image| image.size < MIDDLING).count();
+    if effort > Effort::Fast && middling >= MANY { MIDDLING } else { SMALL }
 }
 
 /// Each image once, where it came first.

@@ -223,3 +223,37 @@ fn damaged_plans_are_refused() {
     }
     assert!(text.replace("block ", "blocks ").parse::<Plan>().is_err());
 }
+
+/// The plan and the payload's size of images that are too many for one block.
+fn in_blocks(images: &Images, effort: Effort) -> (Plan, u64) {
+    let plan = images.plan(effort, &InTurn);
+    assert_eq!(plan.to_string().parse::<Plan>().unwrap(), plan);
+    let (pack, stored) = images.pack(&plan);
+    images.assert_reads_back(&pack);
+    (plan, stored)
+}
+
+#[test]
+fn blocks_build_on_one_that_stands_for_itself() {
+    let common = noise(1, 6000);
+    let image = |at: u64| [common.as_slice(), &noise(at, 14_000)].concat();
+    let images = Images::new((100..260).map(image).collect());
+    let (plan, stored) = in_blocks(&images, Effort::Balanced);
+    let parents: Vec<usize> = plan.blocks().iter().filter_map(|block| block.parent).collect();
+    assert!(!parents.is_empty() && parents.len() < plan.blocks().len(), "{parents:?}");
+    assert!(parents.iter().all(|parent| plan.blocks()[*parent].parent.is_none()), "{parents:?}");
+    // What is common to all is in the payload once, but in the leaders of a mode that measures nothing.
+    let (fast, larger) = in_blocks(&images, Effort::Fast);
+    assert!(fast.blocks().iter().all(|block| block.parent.is_none()));
+    assert!(stored + 4000 < larger, "{stored} {larger}");
+}
+
+#[test]
+fn many_middling_images_share_blocks_where_size_matters() {
+    let image = |at: u64| changed(&noise(at % 8, 70_000), at, 5000);
+    let few = Images::new((0..20).map(image).collect());
+    assert!(in_blocks(&few, Effort::Balanced).0.blocks().is_empty());
+    let many = Images::new((0..packer::MANY as u64).map(image).collect());
+    assert!(!in_blocks(&many, Effort::Balanced).0.blocks().is_empty());
+    assert!(in_blocks(&many, Effort::Fast).0.blocks().is_empty());
+}

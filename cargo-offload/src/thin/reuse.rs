@@ -28,15 +28,17 @@ pub(super) struct Taken {
 /// be better for all, and the images of blocks of which more than a tenth goes: what stays in a block stays in the file.
 pub(super) fn loose(stock: &Stock<'_>) -> Result<BTreeSet<Hash128>> {
     let mut families: BTreeMap<(usize, Hash128), (Vec<Hash128>, Chain)> = BTreeMap::new();
-    let mut blocks: BTreeMap<(usize, Hash128), (Vec<Hash128>, u64, Block)> = BTreeMap::new();
+    let mut blocks: BTreeMap<(usize, Hash128), Kept> = BTreeMap::new();
     for item in stock.items() {
         let (hash, payload) = (item.image.hash, item.payload);
         if let Some(block) = item.image.block {
             let block = item.source.pack.block(block)?;
-            let (members, held, _) =
-                blocks.entry((payload, block.hash)).or_insert_with(|| (Vec::new(), 0, block));
-            members.push(hash);
-            *held = held.saturating_add(item.image.raw_size);
+            let parent = block.parent.map(|parent| item.source.pack.block(parent)).transpose()?;
+            let parent = parent.map(|parent| parent.hash);
+            let new = || Kept { members: Vec::new(), held: 0, size: block.raw_size, parent };
+            let kept = blocks.entry((payload, block.hash)).or_insert_with(new);
+            kept.members.push(hash);
+            kept.held = kept.held.saturating_add(item.image.raw_size);
         } else {
             let (root, chain) = chain(stock, item)?;
             let (members, whole) =
@@ -46,11 +48,27 @@ pub(super) fn loose(stock: &Stock<'_>) -> Result<BTreeSet<Hash128>> {
         }
     }
     let families = families.into_values().filter(|(_, chain)| *chain == Chain::Broken).map(|(all, _)| all);
-    let goes = |(_, held, block): &(_, u64, Block)| {
-        block.parent.is_some() || *held < block.raw_size - block.raw_size / 10
-    };
-    let blocks = blocks.into_values().filter(goes).map(|(all, ..)| all);
-    Ok(families.chain(blocks).flatten().collect())
+    let most = |payload: usize, block: Hash128| blocks.get(&(payload, block)).is_some_and(Kept::most);
+    let stays = |payload: usize, kept: &Kept| kept.most() && kept.parent.is_none_or(|it| most(payload, it));
+    let going = blocks.iter().filter(|((payload, _), kept)| !stays(*payload, kept));
+    let going = going.flat_map(|(_, kept)| &kept.members).copied();
+    Ok(families.flatten().chain(going).collect())
+}
+
+/// What is left of a block.
+struct Kept {
+    members: Vec<Hash128>,
+    /// Their bytes.
+    held: u64,
+    /// Those of all members that there were.
+    size: u64,
+    parent: Option<Hash128>,
+}
+
+impl Kept {
+    fn most(&self) -> bool {
+        self.held >= self.size - self.size / 10
+    }
 }
 
 /// Whether all ancestors of an image stay.
@@ -82,7 +100,9 @@ impl Taken {
         let image = &item.image;
         let info = FrameInfo::new(image.codec, image.stored_size, (image.raw_size, image.hash));
         if let Some(index) = image.block {
-            return Ok(in_block(&item.source.pack.block(index)?, (info, image)));
+            let block = item.source.pack.block(index)?;
+            let parent = block.parent.map(|parent| item.source.pack.block(parent)).transpose()?;
+            return Ok(in_block((&block, parent), (info, image)));
         }
         let info = info.related(image.filter, parent(item)?.map(|parent| parent.hash));
         let (offset, size) = (image.offset, image.stored_size);
@@ -109,9 +129,10 @@ fn parent<'a>(item: &Item<'a>) -> Result<Option<Image<'a>>> {
     Ok(item.image.parent.map(|parent| item.source.pack.image(parent)).transpose()?)
 }
 
-fn in_block(block: &Block, (info, image): (FrameInfo, &Image<'_>)) -> Taken {
+fn in_block((block, parent): (&Block, Option<Block>), (info, image): (FrameInfo, &Image<'_>)) -> Taken {
     let (hash, size) = (block.hash, block.stored_size);
-    let new = NewBlock { codec: block.codec, stored_size: size, raw_size: block.raw_size, hash };
+    let parent = parent.map(|parent| parent.hash);
+    let new = NewBlock { codec: block.codec, parent, stored_size: size, raw_size: block.raw_size, hash };
     let info = info.related(image.filter, None).in_block(InBlock { hash, offset: image.offset });
     Taken { info, block: Some(new), offset: block.offset, size, hash }
 }

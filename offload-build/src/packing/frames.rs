@@ -92,7 +92,7 @@ impl Maker<'_> {
     fn key(&self, image: Hash128, (codec, filter, parent): (Codec, Filter, Option<Hash128>)) -> Key {
         let numbers =
             |codec: Codec, filter: Filter| [codec.to_u16().to_le_bytes(), filter.to_u16().to_le_bytes()];
-        let key = KeyBuilder::new("frame 2").part(&image.0).part(&numbers(codec, filter).concat());
+        let key = KeyBuilder::new("frame 3").part(&image.0).part(&numbers(codec, filter).concat());
         let key = key.part(&self.plan.level().to_le_bytes());
         match parent {
             // A parent lends what its filter made of it.
@@ -114,14 +114,15 @@ impl Maker<'_> {
     /// The frame of a block. Hash and size of its content are kept beside it.
     fn block(&self, number: usize) -> Result<(NewBlock, Blob)> {
         let block = self.plan.blocks().get(number).ok_or_else(unplanned)?;
-        let (key, note) = (self.block_key("block 1", block), self.block_key("block content 1", block));
+        let (key, note) = (self.block_key("block 2", block)?, self.block_key("block content 2", block)?);
         let kept = self.cache.get(key).zip(self.cache.get(note));
         let (frame, note) = match kept {
             Some(kept) => kept,
             None => {
                 let frame = packer::encode_block(self.plan, self.images, number)?;
                 let info = frame.info();
-                let content = [&info.hash.0[..], &info.raw_size.to_le_bytes()].concat();
+                let parent = info.parent.map_or([0; 16], |parent| parent.0);
+                let content = [&info.hash.0[..], &info.raw_size.to_le_bytes(), &parent].concat();
                 (self.cache.put(key, frame.bytes())?, self.cache.put(note, &content)?)
             }
         };
@@ -129,14 +130,23 @@ impl Maker<'_> {
         let hash = Hash128(bytes::array(&content, 0, "block")?);
         let raw_size = bytes::u64_at(&content, 16, "block")?;
         let codec = if frame.size < raw_size { block.codec } else { Codec::Raw };
-        Ok((NewBlock { codec, stored_size: frame.size, raw_size, hash }, frame))
+        let parent = Some(Hash128(bytes::array(&content, 24, "block")?)).filter(|_| codec.needs_parent());
+        Ok((NewBlock { codec, parent, stored_size: frame.size, raw_size, hash }, frame))
     }
 
-    fn block_key(&self, what: &str, block: &BlockPlan) -> Key {
-        let numbers = [block.codec.to_u16().to_le_bytes(), block.filter.to_u16().to_le_bytes()].concat();
-        let key = KeyBuilder::new(what).part(&numbers).part(&self.plan.level().to_le_bytes());
-        block.members.iter().fold(key, |key, image| key.part(&image.0)).finish()
+    fn block_key(&self, what: &str, block: &BlockPlan) -> Result<Key> {
+        let key = KeyBuilder::new(what).part(&self.plan.level().to_le_bytes());
+        let key = members(key, block);
+        let Some(parent) = block.parent else { return Ok(key.finish()) };
+        let parent = self.plan.blocks().get(parent).ok_or_else(unplanned)?;
+        Ok(members(key.part(b"parent"), parent).finish())
     }
+}
+
+/// What the content of a block is made of, and how it is compressed.
+fn members(key: KeyBuilder, block: &BlockPlan) -> KeyBuilder {
+    let numbers = [block.codec.to_u16().to_le_bytes(), block.filter.to_u16().to_le_bytes()].concat();
+    block.members.iter().fold(key.part(&numbers), |key, image| key.part(&image.0))
 }
 
 fn unplanned() -> Error {

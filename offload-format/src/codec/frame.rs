@@ -128,6 +128,11 @@ pub fn encode(image: &[u8], codec: Codec, level: i32) -> Result<Frame, Error> {
 /// As [`encode`]; [`ErrorKind::Invalid`] if the filter cannot do anything with the image, or codec and parent do not go
 /// together; [`ErrorKind::TooLarge`] above [`MAX_RELATED`] with a parent.
 pub fn encode_with(image: &[u8], recipe: &Recipe<'_>) -> Result<Frame, Error> {
+    encode_known((image, Hash128::of(image)), recipe)
+}
+
+/// As [`encode_with`], for who knows the image's hash.
+pub(crate) fn encode_known((image, hash): (&[u8], Hash128), recipe: &Recipe<'_>) -> Result<Frame, Error> {
     let &Recipe { codec, filter, parent, level } = recipe;
     if codec.needs_parent() != parent.is_some() {
         return Err(Error::invalid("parent of a frame, with the codec", codec.to_u16().into()));
@@ -149,8 +154,15 @@ pub fn encode_with(image: &[u8], recipe: &Recipe<'_>) -> Result<Frame, Error> {
     let raw = codec != Codec::Patch && bytes.len() >= content.len();
     let (codec, bytes) = if raw { (Codec::Raw, content.into_owned()) } else { (codec, bytes) };
     let parent = parent.map(|parent| parent.hash).filter(|_| !raw);
-    let info = FrameInfo::new(codec, bytes.len() as u64, (image.len() as u64, Hash128::of(image)));
+    let info = FrameInfo::new(codec, bytes.len() as u64, (image.len() as u64, hash));
     Ok(Frame { info: info.related(filter, parent), bytes })
+}
+
+/// How many bytes zstd makes of `content` next to `prefix`.
+#[cfg(feature = "packer")]
+pub(crate) fn trial(content: &[u8], prefix: Option<&[u8]>, level: i32) -> Result<u64, Error> {
+    let frame = Codec::Zstd.compress(content, prefix, level)?;
+    Ok(frame.len().min(content.len()) as u64)
 }
 
 /// `image` after `filter`.

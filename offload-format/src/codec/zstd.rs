@@ -18,8 +18,6 @@ const ONE_TABLE_LEVEL: i32 = 2;
 const TABLE_LOG: std::ops::RangeInclusive<u32> = 14..=19;
 /// What a window has for each entry of the table, as a power of two: code repeats in long pieces.
 const TABLE_SHARE_LOG: u32 = 4;
-/// What one table reaches over well enough, so that long-distance matching only takes time.
-const NEAR: usize = 16 << 20;
 /// Above this level the match finder's own tables reach over everything that a window holds.
 const SEARCHING_LEVEL: i32 = 15;
 
@@ -54,13 +52,22 @@ pub(super) fn compress(content: &[u8], prefix: Option<&[u8]>, level: i32) -> Res
         set(&mut context, CParameter::ChainLog(CHAIN_LOG))?;
         set(&mut context, CParameter::HashLog(HASH_LOG))?;
     }
-    let far = if level <= ONE_TABLE_LEVEL && prefix.is_some() { NEAR } else { LONG };
-    let long = reach >= far && level <= SEARCHING_LEVEL;
-    set(&mut context, CParameter::EnableLongDistanceMatching(long))?;
+    set(&mut context, CParameter::EnableLongDistanceMatching(reach >= LONG && is_long(level)))?;
     let mut out = Vec::with_capacity(compress_bound(content.len()));
     context.compress2(&mut out, content).map_err(zstd_code)?;
     out.shrink_to_fit();
     Ok(out)
+}
+
+/// Whether long-distance matching pays. One table finds most of what it would, in half the time; large ones find all.
+fn is_long(level: i32) -> bool {
+    level > ONE_TABLE_LEVEL && level <= SEARCHING_LEVEL
+}
+
+/// Sets the one table for a window.
+fn set_table(context: &mut CCtx<'_>, window: u32) -> Result<(), Error> {
+    let table = window.saturating_sub(TABLE_SHARE_LOG).clamp(*TABLE_LOG.start(), *TABLE_LOG.end());
+    set(context, CParameter::HashLog(table))
 }
 
 /// Sets the window for `reach` bytes, of which `prefix` is the start.
@@ -69,8 +76,7 @@ fn lend<'p>(context: &mut CCtx<'p>, prefix: &'p [u8], (reach, level): (usize, i3
         window_log(reach).ok_or_else(|| zstd_error("the image and its prefix are larger than any window"))?;
     set(context, CParameter::WindowLog(window))?;
     if level <= ONE_TABLE_LEVEL {
-        let table = window.saturating_sub(TABLE_SHARE_LOG).clamp(*TABLE_LOG.start(), *TABLE_LOG.end());
-        set(context, CParameter::HashLog(table))?;
+        set_table(context, window)?;
     }
     context.ref_prefix(prefix).map(drop).map_err(zstd_code)
 }
@@ -135,6 +141,8 @@ impl std::fmt::Debug for Context {
 
 /// The window of a streamed image. Larger ones find a little more and take their size of every packer's memory.
 pub(super) const STREAM_WINDOW_LOG: u32 = 24;
+/// The same where time matters: what is behind a core's cache costs more than it saves.
+const NEAR_WINDOW_LOG: u32 = 22;
 const STREAM_PIECE: usize = 128 << 10;
 
 impl ZstdStream {
@@ -144,8 +152,13 @@ impl ZstdStream {
     /// [`ErrorKind::Zstd`].
     pub fn new(level: i32, size: u64) -> Result<ZstdStream, Error> {
         let mut context = compressor(level)?;
-        set(&mut context, CParameter::WindowLog(STREAM_WINDOW_LOG))?;
-        set(&mut context, CParameter::EnableLongDistanceMatching(level <= SEARCHING_LEVEL))?;
+        set(&mut context, CParameter::EnableLongDistanceMatching(is_long(level)))?;
+        if level <= ONE_TABLE_LEVEL {
+            set(&mut context, CParameter::WindowLog(NEAR_WINDOW_LOG))?;
+            set_table(&mut context, NEAR_WINDOW_LOG)?;
+        } else {
+            set(&mut context, CParameter::WindowLog(STREAM_WINDOW_LOG))?;
+        }
         context.set_pledged_src_size(Some(size)).map_err(zstd_code)?;
         Ok(ZstdStream { context: Context(context), out: Vec::with_capacity(STREAM_PIECE) })
     }

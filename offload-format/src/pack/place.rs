@@ -7,6 +7,9 @@ use super::write::{NewBlock, NewImage, Placement, aligned, small, too_large};
 use crate::codec::{FrameInfo, InBlock};
 use crate::{Error, Hash128};
 
+/// A block and its parent.
+const MOST_BLOCKS: usize = 2;
+
 /// The payload, and what is recorded of the images in it.
 #[derive(Default)]
 pub(super) struct Placed {
@@ -51,9 +54,7 @@ impl Placed {
             }
             let offset = match frame.block {
                 Some(InBlock { hash, offset }) => {
-                    let block =
-                        blocks.get(&hash).ok_or_else(|| Error::invalid("block of an image", offset))?;
-                    self.block(block)?;
+                    self.block(hash, blocks)?;
                     offset
                 }
                 None => self.frame(frame.hash, frame.stored_size)?,
@@ -70,12 +71,17 @@ impl Placed {
         Ok(offset)
     }
 
-    fn block(&mut self, block: &NewBlock) -> Result<(), Error> {
-        if !self.blocks.contains_key(&block.hash) {
-            let offset = self.frame(block.hash, block.stored_size)?;
-            self.blocks.insert(block.hash, (*block, offset));
+    /// Places the block and the one that it builds on.
+    fn block(&mut self, hash: Hash128, blocks: &BTreeMap<Hash128, NewBlock>) -> Result<(), Error> {
+        let mut next = Some(hash);
+        for _ in 0..MOST_BLOCKS {
+            let Some(hash) = next.filter(|hash| !self.blocks.contains_key(hash)) else { return Ok(()) };
+            let block = blocks.get(&hash).ok_or_else(lost)?;
+            let offset = self.frame(hash, block.stored_size)?;
+            self.blocks.insert(hash, (*block, offset));
+            next = block.parent;
         }
-        Ok(())
+        if next.is_none() { Ok(()) } else { Err(lost()) }
     }
 
     /// Numbers what the pack of `images` refers to. Equal images go by the first one's number, and blocks come in the
@@ -90,7 +96,11 @@ impl Placed {
             let mut next = Some(self.found(frame.hash)?.0);
             while let Some(frame) = next {
                 if let Some(InBlock { hash, .. }) = frame.block {
-                    numbers.block(*self.blocks.get(&hash).ok_or_else(lost)?)?;
+                    let block = *self.blocks.get(&hash).ok_or_else(lost)?;
+                    numbers.block(block)?;
+                    if let Some(parent) = block.0.parent {
+                        numbers.block(*self.blocks.get(&parent).ok_or_else(lost)?)?;
+                    }
                 }
                 next = match frame.parent {
                     Some(parent) if !numbers.images.contains_key(&parent) => {
@@ -140,6 +150,14 @@ impl Numbers {
             self.blocks.push(block);
         }
         Ok(())
+    }
+
+    /// The number of the block that `block` builds on.
+    pub(super) fn parent(&self, block: &NewBlock) -> Result<u32, Error> {
+        match block.parent {
+            Some(parent) => self.block_numbers.get(&parent).copied().ok_or_else(lost),
+            None => Ok(NONE),
+        }
     }
 
     fn lender(&mut self, own: usize, lender: FrameInfo) -> Result<(), Error> {

@@ -74,8 +74,10 @@ impl NewImage {
 /// A frame that holds several images, to be put into a pack.
 #[derive(Clone, Copy, Debug)]
 pub struct NewBlock {
-    /// How the frame holds the images: a codec that needs no parent, or none of them.
+    /// How the frame holds the images.
     pub codec: Codec,
+    /// The block whose content the frame needs, by the hash of that; it has no parent itself.
+    pub parent: Option<Hash128>,
     /// Size of the frame.
     pub stored_size: u64,
     /// Size of the images together, each after its filter.
@@ -87,8 +89,8 @@ pub struct NewBlock {
 impl From<FrameInfo> for NewBlock {
     /// The block whose content the frame holds.
     fn from(frame: FrameInfo) -> NewBlock {
-        let FrameInfo { codec, stored_size, raw_size, hash, .. } = frame;
-        NewBlock { codec, stored_size, raw_size, hash }
+        let FrameInfo { codec, parent, stored_size, raw_size, hash, .. } = frame;
+        NewBlock { codec, parent, stored_size, raw_size, hash }
     }
 }
 

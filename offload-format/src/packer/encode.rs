@@ -1,6 +1,6 @@
 //! Carrying a plan out.
 
-use super::plan::{Plan, Step};
+use super::plan::{BlockPlan, Plan, Step};
 use super::{HUGE, Need, Source};
 use crate::codec::{
     self, Codec, Filter, Frame, FrameInfo, InBlock, Parent, Recipe, STREAM_WINDOW, ZstdStream,
@@ -22,7 +22,8 @@ pub fn encode_image<S: Source>(plan: &Plan, source: &S, image: Hash128) -> Resul
     };
     let parent = lender.as_ref().map(|(hash, content)| Parent { hash: *hash, content });
     let recipe = Recipe { codec: *codec, filter: *filter, parent, level: plan.level() };
-    Ok(codec::encode_with(&source.read(image)?, &recipe)?)
+    // Who has the bytes by their hash need not hash them again.
+    Ok(codec::encode_known((&source.read(image)?, image), &recipe)?)
 }
 
 /// What `filter` makes of an image; without one the image itself, of which there is no need to have two.
@@ -38,13 +39,34 @@ fn content(image: Vec<u8>, filter: Filter) -> Result<Vec<u8>, Error> {
 /// # Errors
 /// Those of `source` and of the codec; [`crate::ErrorKind::Invalid`] for a block that does not exist.
 pub fn encode_block<S: Source>(plan: &Plan, source: &S, block: usize) -> Result<Frame, S::Error> {
-    let found = plan.blocks().get(block).ok_or_else(|| Error::invalid("block of a plan", block as u64))?;
+    let found = planned(plan, block)?;
+    let lender = match found.parent {
+        Some(parent) => {
+            let parent = planned(plan, parent)?;
+            Some(joined(source, (&parent.members, parent.filter))?)
+        }
+        None => None,
+    };
+    let parent = lender.as_ref().map(|content| Parent { hash: Hash128::of(content), content });
+    let content = joined(source, (&found.members, found.filter))?;
+    let recipe = Recipe { codec: found.codec, filter: Filter::None, parent, level: plan.level() };
+    Ok(codec::encode_with(&content, &recipe)?)
+}
+
+fn planned(plan: &Plan, block: usize) -> Result<&BlockPlan, Error> {
+    plan.blocks().get(block).ok_or_else(|| Error::invalid("block of a plan", block as u64))
+}
+
+/// The content of a block: what `filter` makes of each image.
+pub(super) fn joined<'i, S: Source>(
+    source: &S,
+    (images, filter): (impl IntoIterator<Item = &'i Hash128>, Filter),
+) -> Result<Vec<u8>, S::Error> {
     let mut content = Vec::new();
-    for image in &found.members {
-        let image = source.read(*image)?;
-        content.extend_from_slice(&codec::content_of(&image, found.filter)?);
+    for image in images {
+        content.extend_from_slice(&codec::content_of(&source.read(*image)?, filter)?);
     }
-    Ok(codec::encode(&content, found.codec, plan.level())?)
+    Ok(content)
 }
 
 /// How much memory it takes to compress an image that has a frame of its own; `size` gives an image's size.
@@ -60,9 +82,11 @@ pub fn image_need(plan: &Plan, image: Hash128, size: impl Fn(Hash128) -> u64) ->
 
 /// The same for block number `block`.
 pub fn block_need(plan: &Plan, block: usize, size: impl Fn(Hash128) -> u64) -> Need {
-    let members = plan.blocks().get(block).map_or(&[][..], |block| block.members.as_slice());
-    let content = members.iter().fold(0u64, |all, image| all.saturating_add(size(*image)));
-    Need::encoding(plan.level(), (content, 0))
+    let content =
+        |block: &BlockPlan| block.members.iter().fold(0u64, |all, image| all.saturating_add(size(*image)));
+    let block = plan.blocks().get(block);
+    let parent = block.and_then(|block| plan.blocks().get(block.parent?));
+    Need::encoding(plan.level(), (block.map_or(0, content), parent.map_or(0, content)))
 }
 
 /// What is recorded of the images in block number `block`, whose content has the hash `content`; `size` gives an image's

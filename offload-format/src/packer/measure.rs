@@ -4,7 +4,7 @@ use super::budget::Pool;
 use super::sketch::Alike;
 use super::{Candidate, Effort, Source};
 use crate::Error;
-use crate::codec::{self, Codec, Filter, Parent, Recipe};
+use crate::codec::{self, Filter};
 
 /// Sizes by place among the leaders.
 pub(super) struct Measured {
@@ -76,12 +76,10 @@ pub(super) fn measure<S: Source>(
 
 /// The filter that pays, and the size with it.
 fn filter(image: &[u8], level: i32) -> Result<(Filter, u64), Error> {
-    let size =
-        |content: &[u8]| Ok::<_, Error>(codec::encode(content, Codec::Zstd, level)?.info().stored_size);
-    let plain = size(image)?;
+    let plain = codec::trial(image, None, level)?;
     let filter = Filter::for_image(image);
     let Some(content) = filter.forward(image) else { return Ok((Filter::None, plain)) };
-    let filtered = size(&content)?;
+    let filtered = codec::trial(&content, None, level)?;
     let pays = filtered.saturating_add(plain / WORTHWHILE) < plain;
     Ok(if pays { (filter, filtered) } else { (Filter::None, plain) })
 }
@@ -96,22 +94,20 @@ struct Trial<'a, S> {
 impl<S: Source> Trial<'_, S> {
     /// The sizes of the image at `place` next to each of `others`.
     fn next_to(&self, place: usize, others: &[(usize, usize)]) -> Result<Vec<(usize, u64)>, S::Error> {
-        let Some((_, content)) = self.content(place)? else { return Ok(Vec::new()) };
+        let Some(content) = self.content(place)? else { return Ok(Vec::new()) };
         let mut sizes = Vec::new();
         for (other, _) in others {
-            let Some((image, parent)) = self.content(*other)? else { continue };
-            let parent = Some(Parent { hash: image.hash, content: &parent });
-            let recipe = Recipe { codec: Codec::ZstdPrefix, filter: Filter::None, parent, level: self.level };
-            sizes.push((*other, codec::encode_with(&content, &recipe)?.info().stored_size));
+            let Some(parent) = self.content(*other)? else { continue };
+            sizes.push((*other, codec::trial(&content, Some(&parent), self.level)?));
         }
         Ok(sizes)
     }
 
-    fn content(&self, place: usize) -> Result<Option<(&Candidate, Vec<u8>)>, S::Error> {
+    fn content(&self, place: usize) -> Result<Option<Vec<u8>>, S::Error> {
         let Some((image, filter)) = self.candidates.get(place).zip(self.filters.get(place)) else {
             return Ok(None);
         };
         let bytes = self.source.read(image.hash)?;
-        Ok(Some((image, filter.forward(&bytes).unwrap_or(bytes))))
+        Ok(Some(filter.forward(&bytes).unwrap_or(bytes)))
     }
 }

@@ -48,6 +48,8 @@ pub struct BlockPlan {
     pub filter: Filter,
     /// The images.
     pub members: Vec<Hash128>,
+    /// The block that this one is stored relative to, by its number; that one stands for itself.
+    pub parent: Option<usize>,
 }
 
 impl Plan {
@@ -121,7 +123,7 @@ impl Settings {
         if self.effort == Effort::Archive { Codec::Lzma } else { Codec::Zstd }
     }
 
-    fn related(self) -> Codec {
+    pub(super) fn related(self) -> Codec {
         if self.effort == Effort::Archive { Codec::LzmaPrefix } else { Codec::ZstdPrefix }
     }
 }
@@ -155,7 +157,11 @@ impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "plan {} {}", self.settings.effort, self.settings.level)?;
         for block in &self.blocks {
-            write!(f, "block {} {}", block.codec.to_u16(), block.filter.to_u16())?;
+            write!(f, "block {} {} ", block.codec.to_u16(), block.filter.to_u16())?;
+            match block.parent {
+                Some(parent) => write!(f, "{parent}")?,
+                None => write!(f, "-")?,
+            }
             block.members.iter().try_for_each(|image| write!(f, " {image}"))?;
             writeln!(f)?;
         }
@@ -181,9 +187,13 @@ impl FromStr for Plan {
         let mut plan = Plan::new(Settings { effort: effort.parse()?, level });
         for line in lines {
             match line.as_slice() {
-                ["block", codec, filter, members @ ..] => plan.block(BlockPlan {
+                ["block", codec, filter, parent, members @ ..] => plan.block(BlockPlan {
                     codec: Codec::from_u16(number(codec)?),
                     filter: Filter::from_u16(number(filter)?),
+                    parent: match *parent {
+                        "-" => None,
+                        number => Some(number.parse().map_err(|_| malformed())?),
+                    },
                     members: members.iter().map(|hash| hash.parse()).collect::<Result<_, _>>()?,
                 }),
                 ["image", codec, filter, image, parent @ ..] => {

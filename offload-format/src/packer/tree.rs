@@ -1,19 +1,17 @@
-//! Choosing parents, so that everything together is small and nobody has more than two ancestors.
+//! Choosing parents, so that everything together is small and nobody has too many ancestors.
 //!
 //! Each image gets a rank: 0 stands alone, 1 may build on rank 0, 2 on both. Given the ranks, everybody takes the best
 //! parent of a lower one. The ranks are searched by changing one at a time, from several starts: whose turn it is
 //! comes from a fixed sequence of numbers.
 
-use crate::codec::MAX_ANCESTORS;
-
-const RANKS: u8 = MAX_ANCESTORS as u8 + 1;
 /// How much is tried, in looks at a possible parent.
 const EFFORT: usize = 4_000_000;
 const MOST_STARTS: usize = 1000;
 
-/// The parent of each image, by place; `alone` are their sizes without one, `related` those with the ones that may be.
-pub(super) fn choose(alone: &[u64], related: &[Vec<(usize, u64)>]) -> Vec<Option<usize>> {
-    let search = Search::new(alone, related);
+/// The parent of each image, by place, so that none has more than `most` ancestors; `alone` are their sizes without one,
+/// `related` those with the ones that may be.
+pub(super) fn choose(alone: &[u64], related: &[Vec<(usize, u64)>], most: u8) -> Vec<Option<usize>> {
+    let search = Search::new(alone, related, most.saturating_add(1));
     let mut best = search.descend(vec![0; alone.len()]);
     let mut size = search.size(&best);
     let looks =
@@ -24,7 +22,7 @@ pub(super) fn choose(alone: &[u64], related: &[Vec<(usize, u64)>]) -> Vec<Option
         for _ in 0..(ranks.len() / 8).clamp(2, 16) {
             let place = numbers.below(ranks.len());
             if let Some(rank) = ranks.get_mut(place) {
-                *rank = numbers.below(RANKS.into()) as u8;
+                *rank = numbers.below(search.ranks.into()) as u8;
             }
         }
         let ranks = search.descend(ranks);
@@ -38,6 +36,8 @@ pub(super) fn choose(alone: &[u64], related: &[Vec<(usize, u64)>]) -> Vec<Option
 
 struct Search<'a> {
     alone: &'a [u64],
+    /// How many ranks there are.
+    ranks: u8,
     /// Possible parents, the best first.
     related: Vec<Vec<(usize, u64)>>,
     /// Who could build on whom.
@@ -45,7 +45,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(alone: &'a [u64], related: &[Vec<(usize, u64)>]) -> Search<'a> {
+    fn new(alone: &'a [u64], related: &[Vec<(usize, u64)>], ranks: u8) -> Search<'a> {
         let mut related = related.to_vec();
         let mut children = vec![Vec::new(); alone.len()];
         for (place, parents) in related.iter_mut().enumerate() {
@@ -56,7 +56,7 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        Search { alone, related, children }
+        Search { alone, ranks, related, children }
     }
 
     /// The best parent that the ranks allow, and the size with it.
@@ -99,7 +99,7 @@ impl<'a> Search<'a> {
         let before = self.around(ranks, place);
         let Some(old) = ranks.get(place).copied() else { return false };
         let mut best = (before, old);
-        for rank in 0..RANKS {
+        for rank in 0..self.ranks {
             ranks.iter_mut().skip(place).take(1).for_each(|slot| *slot = rank);
             best = best.min((self.around(ranks, place), if rank == old { old } else { rank }));
         }
@@ -126,6 +126,8 @@ impl Numbers {
 mod tests {
     use super::*;
 
+    const MOST: u8 = 2;
+
     fn depth(parents: &[Option<usize>], place: usize) -> usize {
         parents[place].map_or(0, |parent| 1 + depth(parents, parent))
     }
@@ -136,7 +138,7 @@ mod tests {
         let related: Vec<Vec<(usize, u64)>> = (0..8)
             .map(|place| if place == 3 { (0..8).map(|p| (p, 50)).collect() } else { vec![(3, 10)] })
             .collect();
-        let parents = choose(&[100; 8], &related);
+        let parents = choose(&[100; 8], &related, MOST);
         assert_eq!(parents[3], None);
         assert!((0..8).filter(|place| *place != 3).all(|place| parents[place] == Some(3)), "{parents:?}");
     }
@@ -149,15 +151,17 @@ mod tests {
                 [place.wrapping_sub(1), place + 1].into_iter().filter(|p| *p < 10).map(|p| (p, 10)).collect()
             })
             .collect();
-        let parents = choose(&[100; 10], &related);
-        assert!((0..10).all(|place| depth(&parents, place) <= MAX_ANCESTORS), "{parents:?}");
-        // A leader in the middle of every five.
-        assert_eq!(parents.iter().filter(|parent| parent.is_none()).count(), 2, "{parents:?}");
+        // A leader in the middle of every five, or of every three.
+        for (most, leaders) in [(MOST, 2), (1, 4)] {
+            let parents = choose(&[100; 10], &related, most);
+            assert!((0..10).all(|place| depth(&parents, place) <= most.into()), "{parents:?}");
+            assert_eq!(parents.iter().filter(|parent| parent.is_none()).count(), leaders, "{parents:?}");
+        }
     }
 
     #[test]
     fn strangers_stay_alone() {
-        assert_eq!(choose(&[10, 10], &[vec![(1, 10)], vec![(0, 12)]]), [None, None]);
-        assert_eq!(choose(&[], &[]), []);
+        assert_eq!(choose(&[10, 10], &[vec![(1, 10)], vec![(0, 12)]], MOST), [None, None]);
+        assert_eq!(choose(&[], &[], MOST), []);
     }
 }

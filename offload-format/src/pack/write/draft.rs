@@ -39,7 +39,8 @@ impl<'a> Draft<'a> {
         }
         self.pages.iter().try_for_each(|page| tables.page(page, base))?;
         for (block, offset) in &self.numbers.blocks {
-            tables.block(block, offset.checked_add(base).ok_or_else(|| too_large(base))?);
+            let offset = offset.checked_add(base).ok_or_else(|| too_large(base))?;
+            tables.block(block, (offset, self.numbers.parent(block)?));
         }
         for lender in &self.numbers.lenders {
             tables.lender(&placed.stored(&self.numbers, lender)?.behind(base)?);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::layout::{
     ARG_RECORD, BLOCK_RECORD, DIRECTORY_ENTRY, IMAGE_RECORD, KERNEL_ARGS_UNKNOWN, KERNEL_HAS_BARRIER,
-    KERNEL_RECORD, META_RECORD, NONE, NOTICE_RECORD, PAGE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES,
+    KERNEL_RECORD, META_RECORD, NOTICE_RECORD, PAGE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES,
     TABLE_KERNELS, TABLE_LENDERS, TABLE_META, TABLE_NOTICES, TABLE_PAGES, TABLE_STRINGS, UNKNOWN,
 };
 use super::super::place::Stored;
@@ -77,15 +77,15 @@ impl Tables {
         Ok(())
     }
 
-    /// A block whose frame lies at `offset` from the payload.
-    pub(super) fn block(&mut self, block: &NewBlock, offset: u64) {
+    /// A block whose frame lies at `offset` from the payload, and whose parent has the number `parent`.
+    pub(super) fn block(&mut self, block: &NewBlock, (offset, parent): (u64, u32)) {
         let record = Record::default()
             .u64(offset)
             .u64(block.stored_size)
             .u64(block.raw_size)
             .u16(block.codec.to_u16())
             .u16(Filter::None.to_u16())
-            .u32(NONE)
+            .u32(parent)
             .bytes(&block.hash.0);
         self.blocks.extend(record.done(BLOCK_RECORD));
     }
