@@ -26,7 +26,7 @@ const USAGE: &str = "usage: packs COMMAND
   measure COMMAND...                       runs it, and prints its seconds and peak memory
   extract FILES FOLDER                     the images of all programs below a folder
   spirv NUMBER FOLDER | large BYTES FOLDER generated images
-  pack FOLDER FILE MODE LEVEL              our pack of a folder
+  pack FOLDER FILE MODE                    our pack of a folder, at the level that the mode usually has
   check FOLDER FILE                        every image of the pack alone, compared with its file
   one FILE MODULE TARGET                   one image of a pack
   ccob FILE TARGET                         one image of a compressed bundle, which is inflated whole
@@ -40,10 +40,7 @@ fn main() {
         ["extract", files, folder] => extract::run(Path::new(files), Path::new(folder)),
         ["spirv", number, folder] => generate::spirv(number.parse().unwrap(), Path::new(folder)),
         ["large", bytes, folder] => generate::large(bytes.parse().unwrap(), Path::new(folder)),
-        ["pack", folder, file, mode, level] => {
-            let settings = pack::settings(mode, level);
-            pack::run(Path::new(folder), Path::new(file), settings);
-        }
+        ["pack", folder, file, mode] => pack::run(Path::new(folder), Path::new(file), mode.parse().unwrap()),
         ["check", folder, file] => check::run(Path::new(folder), Path::new(file)),
         ["one", file, module, target] => one::of_pack(Path::new(file), module, target),
         ["ccob", file, target] => one::of_ccob(Path::new(file), target),

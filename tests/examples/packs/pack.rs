@@ -3,22 +3,19 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use offload_format::codec::{Codec, FrameInfo};
 use offload_format::pack::{NewBlock, NewImage, PackBuilder};
-use offload_format::packer::{self, Candidate, HUGE, Plan, Pool, Settings, Step};
+use offload_format::packer::{self, Candidate, Effort, HUGE, Plan, Pool, Settings, Step};
 use offload_format::{Error, Hash128};
 
 use crate::folder::{self, Files};
 use crate::threads::Threads;
 
-pub fn settings(mode: &str, level: &str) -> Settings {
-    Settings { effort: mode.parse().unwrap(), level: level.parse().unwrap() }
-}
-
-pub fn run(folder: &Path, file: &Path, settings: Settings) {
+pub fn run(folder: &Path, file: &Path, effort: Effort) {
+    let settings = Settings { effort, level: effort.usual_level() };
     let images = folder::list(folder);
     let (files, candidates) = Files::read(&images);
     let plan = packer::plan(&candidates, &files, settings, &Threads).unwrap();
@@ -26,7 +23,7 @@ pub fn run(folder: &Path, file: &Path, settings: Settings) {
     let mut builder = PackBuilder::new("bench", "0.0.0");
     let mut infos = spool.images(&plan, (&files, &candidates));
     let sizes: BTreeMap<Hash128, u64> = candidates.iter().map(|image| (image.hash, image.size)).collect();
-    for (number, block) in spool.blocks(&plan, &files).into_iter().enumerate() {
+    for (number, block) in spool.blocks(&plan, (&files, &sizes)).into_iter().enumerate() {
         builder.block(block);
         let members = packer::in_block(&plan, (number, block.hash), |hash| sizes[&hash]);
         infos.extend(members.into_iter().map(|info| (info.hash, info)));
@@ -45,16 +42,19 @@ pub fn run(folder: &Path, file: &Path, settings: Settings) {
     println!("index {}", layout.index.len());
 }
 
-/// Frames in a file, one after another as they are made.
+/// Frames in a file, one after another as they are made, and large ones in files of their own.
 struct Spool {
+    dir: PathBuf,
     file: Mutex<(File, u64)>,
-    places: Mutex<BTreeMap<Hash128, (u64, u64)>>,
+    /// Files with offset and size.
+    places: Mutex<BTreeMap<Hash128, (File, u64, u64)>>,
 }
 
 impl Spool {
     fn new(beside: &Path) -> Spool {
-        let file = tempfile::tempfile_in(beside.parent().unwrap()).unwrap();
-        Spool { file: Mutex::new((file, 0)), places: Mutex::new(BTreeMap::new()) }
+        let dir = beside.parent().unwrap().to_path_buf();
+        let file = tempfile::tempfile_in(&dir).unwrap();
+        Spool { dir, file: Mutex::new((file, 0)), places: Mutex::new(BTreeMap::new()) }
     }
 
     /// The frames of images that have one of their own.
@@ -67,14 +67,9 @@ impl Spool {
             images.iter().map(|image| (image.hash, image)).collect();
         let framed = |image: &&Candidate| matches!(plan.step(image.hash), Some(Step::Frame { .. }));
         let own: Vec<&Candidate> = distinct.values().copied().filter(framed).collect();
-        // An image may be held with its parent; one that is streamed is not held.
-        let memory = |image: &&Candidate| match plan.step(image.hash) {
-            _ if image.size > HUGE => 0,
-            Some(Step::Frame { parent: Some(parent), .. }) => image.size + distinct[parent].size,
-            _ => image.size,
-        };
+        let need = |image: &&Candidate| packer::image_need(plan, image.hash, |hash| distinct[&hash].size);
         let frame = |image: &&Candidate| self.image(plan, (files, image)).map(|info| (image.hash, info));
-        Pool::new(&Threads).map(&own, memory, frame).unwrap().into_iter().collect()
+        Pool::new(&Threads).map_needing(&own, need, frame).unwrap().into_iter().collect()
     }
 
     fn image(&self, plan: &Plan, (files, image): (&Files, &Candidate)) -> Result<FrameInfo, Error> {
@@ -90,14 +85,13 @@ impl Spool {
         Ok(frame.info())
     }
 
-    /// Compresses a file that is not held in memory; the others wait for the spool meanwhile.
+    /// Compresses a file that is not held in memory, into a file of its own.
     fn stream(&self, plan: &Plan, (files, image): (&Files, &Candidate)) -> u64 {
         let mut stream = packer::stream(plan, image.size).unwrap();
-        let mut spool = self.file.lock().unwrap();
-        let start = spool.1;
+        let (mut frame, mut size) = (tempfile::tempfile_in(&self.dir).unwrap(), 0);
         let mut sink = |bytes: &[u8]| {
-            spool.0.write_all(bytes).unwrap();
-            spool.1 += bytes.len() as u64;
+            frame.write_all(bytes).unwrap();
+            size += bytes.len() as u64;
             Ok::<(), Error>(())
         };
         let (mut file, mut piece) = (File::open(&files.0[&image.hash]).unwrap(), vec![0; 256 << 10]);
@@ -109,12 +103,11 @@ impl Spool {
             stream.feed(&piece[..read], &mut sink).unwrap();
         }
         stream.finish(&mut sink).unwrap();
-        let size = spool.1 - start;
-        self.places.lock().unwrap().insert(image.hash, (start, size));
+        self.places.lock().unwrap().insert(image.hash, (frame, 0, size));
         size
     }
 
-    fn blocks(&mut self, plan: &Plan, files: &Files) -> Vec<NewBlock> {
+    fn blocks(&mut self, plan: &Plan, (files, sizes): (&Files, &BTreeMap<Hash128, u64>)) -> Vec<NewBlock> {
         let numbers: Vec<usize> = (0..plan.blocks().len()).collect();
         let block = |number: &usize| {
             let frame = packer::encode_block(plan, files, *number)?;
@@ -122,23 +115,25 @@ impl Spool {
             self.add(info.hash, frame.bytes());
             Ok::<_, Error>(NewBlock::from(info))
         };
-        Pool::new(&Threads).map(&numbers, |_| 0, block).unwrap()
+        let need = |number: &usize| packer::block_need(plan, *number, |hash| sizes[&hash]);
+        Pool::new(&Threads).map_needing(&numbers, need, block).unwrap()
     }
 
     fn add(&self, content: Hash128, frame: &[u8]) {
         let mut spool = self.file.lock().unwrap();
         spool.0.write_all(frame).unwrap();
-        self.places.lock().unwrap().insert(content, (spool.1, frame.len() as u64));
+        let file = spool.0.try_clone().unwrap();
+        self.places.lock().unwrap().insert(content, (file, spool.1, frame.len() as u64));
         spool.1 += frame.len() as u64;
     }
 
     /// Appends a frame to `out`; one that is not in the spool is its image.
     fn copy(&mut self, content: Hash128, files: &Files, out: &mut File) {
         match self.places.get_mut().unwrap().get(&content) {
-            Some((start, size)) => {
-                let spool = &mut self.file.get_mut().unwrap().0;
-                spool.seek(SeekFrom::Start(*start)).unwrap();
-                io::copy(&mut spool.take(*size), out).unwrap();
+            Some((file, start, size)) => {
+                let mut file: &File = file;
+                file.seek(SeekFrom::Start(*start)).unwrap();
+                io::copy(&mut file.take(*size), out).unwrap();
             }
             None => {
                 io::copy(&mut File::open(&files.0[&content]).unwrap(), out).unwrap();

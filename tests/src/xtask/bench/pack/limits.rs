@@ -48,7 +48,7 @@ const fn aim((set, ours): (&'static str, &'static str), measure: Measure, aim: f
 const BALANCED: &str = "offload, balanced";
 const FAST: &str = "offload, fast";
 
-pub(super) const LIMITS: [Limit; 18] = [
+pub(super) const LIMITS: [Limit; 19] = [
     most((sets::HIP, "offload, max"), Measure::Size(peers::CCOB_19), (1.05, 1.0)),
     most((sets::HIP, BALANCED), Measure::Size(peers::CCOB_19), (1.05, 1.0)),
     most((sets::HIP, "offload, archive"), Measure::Size(peers::CCOB), (0.72, 0.67)),
@@ -56,7 +56,8 @@ pub(super) const LIMITS: [Limit; 18] = [
     most((sets::SYMBOLS, BALANCED), Measure::Size(peers::CCOB), (0.60, 0.475)),
     most((sets::OWN_SYMBOLS, BALANCED), Measure::Size(peers::CCOB), (0.60, 0.475)),
     most((sets::SPIRV, BALANCED), Measure::Size(peers::ICPX), (1.0 / 8.0, 1.0 / 15.0)),
-    most((sets::GENERATED, BALANCED), Measure::Size(peers::ICPX), (1.0 / 8.0, 1.0 / 15.0)),
+    most((sets::SPIRV_500, BALANCED), Measure::Size(peers::ICPX), (1.0 / 8.0, 1.0 / 15.0)),
+    most((sets::GENERATED, BALANCED), Measure::Size(peers::ICPX), (1.0 / 6.0, 1.0 / 8.0)),
     most((sets::FILES, BALANCED), Measure::Size(peers::CCOB), (0.42, 0.35)),
     most((one::SET, one::OURS), Measure::Time(one::CCOB), (1.0 / 5.0, 1.0 / 10.0)),
     aim((one::SET, one::OURS_WHOLE), Measure::Time(one::BUNDLER), 1.0 / 40.0),

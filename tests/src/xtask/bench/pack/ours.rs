@@ -8,11 +8,11 @@ use super::tool::{self, Tool};
 use crate::bench::rebuild::measure::output;
 use crate::error::Result;
 
-/// Packs a set in a mode, at the level that the mode usually has; the pack is in the file.
+/// Packs a set in a mode; the pack is in the file.
 pub(super) fn pack(tool: &Tool, set: &Set, (mode, dir): (&str, &Path)) -> Result<(Entry, PathBuf)> {
     let file = dir.join(format!("{mode}.pack"));
     let mut command = tool.command("pack");
-    command.arg(&set.dir).arg(&file).args([mode, level(mode)]);
+    command.arg(&set.dir).arg(&file).arg(mode);
     let ran = tool.measure(&command)?;
     output(tool.command("check").arg(&set.dir).arg(&file))?;
     let mut entry = Entry::new(set, &name(mode))?;
@@ -23,12 +23,4 @@ pub(super) fn pack(tool: &Tool, set: &Set, (mode, dir): (&str, &Path)) -> Result
 /// How a mode of ours is called in the table.
 pub(super) fn name(mode: &str) -> String {
     format!("offload, {mode}")
-}
-
-fn level(mode: &str) -> &'static str {
-    match mode {
-        "none" | "fast" => "3",
-        "max" => "22",
-        _ => "19",
-    }
 }

@@ -1,22 +1,46 @@
-//! Own kernels for AMD's processors, built as `bench rebuild` builds them: 8 files, and one with many long names.
+//! Own kernels for AMD's processors: 8 files that instantiate the templates of one header, and one file with many long
+//! names.
 
 use std::fs;
 use std::path::Path;
 
 use super::plan::Extent;
 use super::sets::Modules;
-use crate::bench::rebuild::kernels::Kernels;
 use crate::bench::rebuild::measure::{self, Profile, Side};
 use crate::bench::rebuild::ninja::{CompilerCache, Ninja};
-use crate::bench::rebuild::plan::Plan;
+use crate::bench::rebuild::plan::{Language, Plan};
 use crate::error::{Error, Result};
 use crate::workspace::Workspace;
 
+const TEMPLATES: &str = include_str!("../../../../bench/pack/layers.hpp");
+const INSTANCES: &str = include_str!("../../../../bench/pack/layers.hip.in");
+
+/// The type of numbers and the width of a head in each file: libraries have one for each, so that none takes too long
+/// to compile.
+const LAYERS: [(&str, u32); 8] = [
+    ("_Float16", 64),
+    ("__bf16", 64),
+    ("_Float16", 32),
+    ("_Float16", 96),
+    ("_Float16", 128),
+    ("__bf16", 32),
+    ("__bf16", 96),
+    ("__bf16", 128),
+];
+
 /// A module for each file.
 pub(super) fn files(workspace: &Workspace, dir: &Path, extent: Extent) -> Result<Modules> {
-    let plan = plan(extent)?;
-    Kernels::write(&dir.join("kernels"), &plan)?;
+    let mut plan = plan(extent)?;
+    plan.kernels = Language::Hip;
+    source(&dir.join("kernels/layers.hpp"), TEMPLATES)?;
+    for (module, layers) in plan.modules().zip(LAYERS) {
+        source(&dir.join("kernels").join(format!("{module}.hip")), &instances(layers))?;
+    }
     images(workspace, dir, &plan)
+}
+
+fn instances((numbers, width): (&str, u32)) -> String {
+    INSTANCES.replace("@TYPE@", numbers).replace("@DIM@", &width.to_string())
 }
 
 /// One module of kernels whose names are longer than their code, as instances of templates are.
@@ -24,9 +48,17 @@ pub(super) fn symbols(workspace: &Workspace, dir: &Path, extent: Extent) -> Resu
     let mut plan = plan(extent)?;
     plan.files = 1;
     let name = plan.modules().next().ok_or_else(|| Error::new("there is no kernel file"))?;
-    fs::create_dir_all(dir.join("kernels"))?;
-    fs::write(dir.join("kernels").join(format!("{name}.cl")), many_kernels())?;
+    source(&dir.join("kernels").join(format!("{name}.cl")), &many_kernels())?;
     images(workspace, dir, &plan)
+}
+
+/// Writes a file that is not so already: ninja goes by times.
+fn source(path: &Path, text: &str) -> Result<()> {
+    if fs::read_to_string(path).is_ok_and(|there| there == text) {
+        return Ok(());
+    }
+    fs::create_dir_all(path.parent().unwrap_or(path))?;
+    Ok(fs::write(path, text)?)
 }
 
 fn plan(extent: Extent) -> Result<Plan> {
@@ -89,6 +121,13 @@ fn many_kernels() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_file_has_other_instances_of_the_same_templates() {
+        let texts = LAYERS.map(instances);
+        assert!(texts.iter().all(|text| !text.contains('@') && text.contains("layers.hpp")));
+        assert_eq!(std::collections::BTreeSet::from(texts).len(), LAYERS.len());
+    }
 
     #[test]
     fn kernels_have_names_of_their_own() {

@@ -40,11 +40,16 @@ pub(super) const SYMBOLS: &str = "HIP with symbols";
 pub(super) const OWN_SYMBOLS: &str = "HIP with symbols, own kernels";
 pub(super) const FILES: &str = "8 files x 22 architectures";
 pub(super) const SPIRV: &str = "many SPIR-V images";
+pub(super) const SPIRV_500: &str = "500 SPIR-V images";
 pub(super) const GENERATED: &str = "500 generated SPIR-V images";
 
 /// The libraries of bitsandbytes 0.50.2 that are measured: 25 architectures in one bundle, and 55 images for NVIDIA.
 const HIP_BUNDLE: &str = "hip/libbitsandbytes_rocm715/000";
 const CUDA_LIBRARY: &str = "cuda/libbitsandbytes_cuda130";
+
+/// What is taken of a library with thousands of images: how many, and of which sizes in bytes.
+const SOME: usize = 500;
+const SMALL: std::ops::Range<u64> = 2_000..20_000;
 
 /// Downloads, builds and generates what the plan wants.
 pub(super) fn prepare(workspace: &Workspace, plan: &Plan, tool: &Tool) -> Result<Vec<Set>> {
@@ -64,7 +69,7 @@ pub(super) fn prepare(workspace: &Workspace, plan: &Plan, tool: &Tool) -> Result
         sets.link((CUDA, Kind::Cuda, RELEASE), &containers(&bitsandbytes()?.join(CUDA_LIBRARY))?)?;
     }
     own_kernels(workspace, &root, &mut sets)?;
-    if plan.wants(GENERATED) {
+    if quick && plan.wants(GENERATED) {
         let dir = sets.dir.join("generated-spirv");
         output(tool.command("spirv").arg("500").arg(&dir))?;
         sets.found.push(Set { name: GENERATED.into(), kind: Kind::Spirv, dir, modes: RELEASE });
@@ -152,6 +157,35 @@ impl Sets<'_> {
         if !spirv.is_empty() && self.plan.wants(&set) {
             self.link((&set, Kind::Spirv, RELEASE), &spirv)?;
         }
+        if set == SPIRV && self.plan.wants(SPIRV_500) {
+            self.some_of(SPIRV_500, &spirv)?;
+        }
+        Ok(())
+    }
+
+    /// The first images of 2 to 20 kB of the library that has most of them, as a program of one library would carry
+    /// them.
+    fn some_of(&mut self, name: &str, modules: &[(PathBuf, String)]) -> Result<()> {
+        let mut most: Option<(Vec<PathBuf>, &str)> = None;
+        for (from, module) in modules {
+            let mut paths = Vec::new();
+            for path in entries(from)? {
+                if SMALL.contains(&tool::size(&path)?) {
+                    paths.push(path);
+                }
+            }
+            if most.as_ref().is_none_or(|(most, _)| most.len() < paths.len()) {
+                most = Some((paths, module));
+            }
+        }
+        let (paths, module) = most.unwrap_or_default();
+        let dir = self.dir.join(format!("{}", self.found.len()));
+        let to = dir.join(module);
+        fs::create_dir_all(&to)?;
+        for path in paths.iter().take(SOME) {
+            fs::hard_link(path, to.join(path.file_name().unwrap_or_default()))?;
+        }
+        self.found.push(Set { name: name.to_string(), kind: Kind::Spirv, dir, modes: RELEASE });
         Ok(())
     }
 

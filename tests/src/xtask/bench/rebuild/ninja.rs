@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::measure::{Profile, Side};
-use super::plan::Plan;
+use super::plan::{Language, Plan};
 use crate::error::{Error, Result};
 use crate::setup;
 use crate::workspace::Workspace;
@@ -42,12 +42,17 @@ impl Ninja {
     ) -> Result<Ninja> {
         let missing = |what: &str| Error::new(format!("`{what}` is not installed")).hint("cargo xtask setup");
         let tool = |name: &str| setup::llvm(workspace, name).ok_or_else(|| missing(name));
-        let (clang, lld) = (tool("clang")?, tool("ld.lld")?);
-        let libclc =
-            LIBCLC.iter().map(Path::new).find(|path| path.is_file()).ok_or_else(|| missing("libclc"))?;
         let clang = match cache {
-            CompilerCache::None => clang.display().to_string(),
-            CompilerCache::Ccache => format!("ccache {}", clang.display()),
+            CompilerCache::None => tool("clang")?.display().to_string(),
+            CompilerCache::Ccache => format!("ccache {}", tool("clang")?.display()),
+        };
+        let text = match plan.kernels {
+            Language::OpenClC => {
+                let libclc = LIBCLC.iter().map(Path::new).find(|path| path.is_file());
+                let libclc = libclc.ok_or_else(|| missing("libclc"))?;
+                opencl_build_file(plan, (&clang, &tool("ld.lld")?), libclc)
+            }
+            Language::Hip => hip_build_file(plan, &clang, &workspace.root.join(HIP_HEADER)),
         };
         let ninja = Ninja {
             program: workspace.program("ninja").ok_or_else(|| missing("ninja"))?,
@@ -55,7 +60,6 @@ impl Ninja {
             cache,
             jobs: plan.jobs,
         };
-        let text = build_file(plan, (&clang, &lld), libclc);
         for profile in [Profile::First, Profile::Second] {
             workspace.shell.write_file(ninja.build_dir(profile).join("build.ninja"), &text)?;
         }
@@ -115,7 +119,7 @@ fn remove(path: &Path) -> Result<()> {
 }
 
 /// The flags that the documentation of clang and libclc leads to.
-fn build_file(plan: &Plan, (clang, lld): (&str, &Path), libclc: &Path) -> String {
+fn opencl_build_file(plan: &Plan, (clang, lld): (&str, &Path), libclc: &Path) -> String {
     let mut text = format!(
         "rule compile\n  command = {clang} --target=amdgcn-amd-amdhsa -mcpu=$target -mcode-object-version=$version \
          -nogpulib -x cl -cl-std=CL1.2 -O2 -Xclang -mlink-builtin-bitcode -Xclang {} -Wno-linker-warnings \
@@ -126,7 +130,7 @@ fn build_file(plan: &Plan, (clang, lld): (&str, &Path), libclc: &Path) -> String
     );
     for module in plan.modules() {
         for target in &plan.targets {
-            let version = if target.ends_with("-generic") { 6 } else { 5 };
+            let version = code_object(target);
             text.push_str(&format!(
                 "build out/{module}.{target}.o: compile ../../kernels/{module}.cl\n  target = {target}\n  version = {version}\n\
                  build out/{module}.{target}.hsaco: link out/{module}.{target}.o\n"
@@ -134,4 +138,31 @@ fn build_file(plan: &Plan, (clang, lld): (&str, &Path), libclc: &Path) -> String
         }
     }
     text
+}
+
+/// What kernels use of HIP's headers, where ROCm is not installed.
+const HIP_HEADER: &str = "offload-build/src/compile/hip_shim.h";
+
+/// Clang compiles for one processor, and links.
+fn hip_build_file(plan: &Plan, clang: &str, header: &Path) -> String {
+    let mut text = format!(
+        "rule compile\n  command = {clang} -x hip --cuda-device-only --offload-arch=$target -mcode-object-version=$version \
+         -nogpuinc -nogpulib --no-gpu-bundle-output -fuse-cuid=none -std=c++17 -O2 -include {} \
+         -MD -MF $out.d -c $in -o $out\n  depfile = $out.d\n  deps = gcc\n\n",
+        header.display()
+    );
+    for module in plan.modules() {
+        for target in &plan.targets {
+            let version = code_object(target);
+            text.push_str(&format!(
+                "build out/{module}.{target}.hsaco: compile ../../kernels/{module}.hip\n  target = {target}\n  version = {version}\n"
+            ));
+        }
+    }
+    text
+}
+
+/// The version of the container; generic processors need the latest.
+fn code_object(target: &str) -> u32 {
+    if target.ends_with("-generic") { 6 } else { 5 }
 }

@@ -6,11 +6,21 @@ use crate::error::{Error, Result};
 /// Sizes of the project and numbers of runs.
 #[derive(Debug)]
 pub(in crate::bench) struct Plan {
+    pub(in crate::bench) kernels: Language,
     pub(in crate::bench) files: usize,
     pub(in crate::bench) targets: Vec<&'static str>,
     pub(in crate::bench) jobs: usize,
     pub(in crate::bench) build_scripts: BuildScripts,
     extent: Extent,
+}
+
+/// What the kernel files are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::bench) enum Language {
+    /// Matrix products in OpenCL C.
+    OpenClC,
+    /// The layers of a transformer, as templates in HIP C++.
+    Hip,
 }
 
 /// How cargo compiles build scripts and what they use.
@@ -66,6 +76,7 @@ impl Plan {
         }
         let (files, targets) = if extent == Extent::Quick { (2, 4) } else { (8, TARGETS.len()) };
         Ok(Plan {
+            kernels: Language::OpenClC,
             files,
             targets: TARGETS.into_iter().take(targets).collect(),
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
@@ -106,9 +117,13 @@ impl Plan {
         self.extent == Extent::Whole || matches!(scenario, Scenario::Unchanged | Scenario::NewProfile)
     }
 
-    /// The names of the kernel files, modules and kernels: one of each for each file.
+    /// The names of the kernel files and modules: one of each for each file; in OpenCL C also of their kernels.
     pub(in crate::bench) fn modules(&self) -> impl Iterator<Item = String> {
-        (0..self.files).map(|index| format!("gemm{index}"))
+        let name = match self.kernels {
+            Language::OpenClC => "gemm",
+            Language::Hip => "layers",
+        };
+        (0..self.files).map(move |index| format!("{name}{index}"))
     }
 
     /// The targets as offload.toml names them.
