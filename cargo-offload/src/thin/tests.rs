@@ -1,8 +1,9 @@
-//! Rebuilding packs whose index is in pages.
+//! Rebuilding packs whose index is in pages, and packs with blocks that build on others.
 
 use std::path::Path;
 
-use offload_format::codec::{self, Codec};
+use offload_format::codec::{self, Codec, Filter, FrameInfo, InBlock, Parent, Recipe};
+use offload_format::pack::Pack;
 
 use super::*;
 use crate::carrier::Carrier;
@@ -44,13 +45,9 @@ fn read_packs(path: &Path) -> Vec<Content> {
     carrier.packs().map(read).collect()
 }
 
-/// Moves the images of a pack with 1500 modules into packs that share a payload; `packs` are the numbers of their
-/// modules.
-fn move_images(packs: &[&dyn Fn(usize) -> bool], paged: &[bool]) {
-    let dir = tempfile::tempdir().unwrap();
-    let (old, new) = (dir.path().join("old.pack"), dir.path().join("new.pack"));
-    write_pack(&old, 1500);
-    let program = Carrier::open(&old).unwrap();
+/// Rebuilds the pack at `old` as packs at `new`; `packs` are the numbers of their images.
+fn rebuild_file(old: &Path, new: &Path, packs: &[&dyn Fn(usize) -> bool]) {
+    let program = Carrier::open(old).unwrap();
     let source = program.packs().next().unwrap();
     let part = |wanted: &&dyn Fn(usize) -> bool| {
         let images = program::images(&source.pack).unwrap().into_iter();
@@ -58,10 +55,62 @@ fn move_images(packs: &[&dyn Fn(usize) -> bool], paged: &[bool]) {
         Part { about: About::of(&source.pack).unwrap(), kept: vec![(source, kept)] }
     };
     let parts: Vec<Part<'_>> = packs.iter().map(part).collect();
-    stage_pack(&new, &rebuild(&parts, Storage::Kept).unwrap()).unwrap().appear().unwrap();
+    stage_pack(new, &rebuild(&parts, Storage::Kept).unwrap()).unwrap().appear().unwrap();
+}
+
+/// Moves the images of a pack with 1500 modules into packs that share a payload; `packs` are the numbers of their
+/// modules.
+fn move_images(packs: &[&dyn Fn(usize) -> bool], paged: &[bool]) {
+    let dir = tempfile::tempdir().unwrap();
+    let (old, new) = (dir.path().join("old.pack"), dir.path().join("new.pack"));
+    write_pack(&old, 1500);
+    rebuild_file(&old, &new, packs);
     let expected = |at: usize| (name(at), raw(at).into_bytes());
     let expected = packs.iter().map(|wanted| (0..1500).filter(|at| wanted(*at)).map(expected).collect());
     assert_eq!(read_packs(&new), expected.zip(paged.iter().copied()).collect::<Vec<_>>());
+}
+
+/// A pack of 24 images in two blocks, the second of which builds on the first.
+fn write_blocks(path: &Path) {
+    let contents = [0, 12].map(|first| (first..first + 12).map(raw).collect::<String>().into_bytes());
+    let leader = codec::encode(&contents[0], Codec::Zstd, 3).unwrap();
+    let parent = Some(Parent { hash: leader.info().hash, content: &contents[0] });
+    let recipe = Recipe { codec: Codec::ZstdPrefix, filter: Filter::None, parent, level: 3 };
+    let child = codec::encode_with(&contents[1], &recipe).unwrap();
+    let mut builder = PackBuilder::new("blocks", "1.0.0");
+    for (first, block) in [(0, &leader), (12, &child)] {
+        builder.block(block.info().into());
+        let (hash, mut offset) = (block.info().hash, 0);
+        for at in first..first + 12 {
+            let size = raw(at).len() as u64;
+            let alone = FrameInfo::new(Codec::Raw, size, (size, Hash128::of(raw(at).as_bytes())));
+            let image = NewImage::new(&name(at), "host".parse().unwrap());
+            builder.image(image, alone.in_block(InBlock { hash, offset })).unwrap();
+            offset += size;
+        }
+    }
+    std::fs::write(path, builder.finish().unwrap().with_frames([&leader, &child]).unwrap()).unwrap();
+}
+
+/// Keeps some of those images; returns how many blocks stand for themselves then, and how many build on another.
+fn blocks_of(wanted: &dyn Fn(usize) -> bool) -> [usize; 2] {
+    let dir = tempfile::tempdir().unwrap();
+    let (old, new) = (dir.path().join("old.pack"), dir.path().join("new.pack"));
+    write_blocks(&old);
+    rebuild_file(&old, &new, &[wanted]);
+    let expected = (0..24).filter(|at| wanted(*at)).map(|at| (name(at), raw(at).into_bytes()));
+    assert_eq!(read_packs(&new), [(expected.collect(), false)]);
+    let bytes = std::fs::read(&new).unwrap();
+    let found: Vec<_> = Pack::parse(&bytes).unwrap().blocks().map(|block| block.unwrap()).collect();
+    let related = found.iter().filter(|block| block.parent.is_some()).count();
+    [found.len() - related, related]
+}
+
+#[test]
+fn a_block_stays_with_the_one_it_builds_on() {
+    assert_eq!(blocks_of(&|at| at != 13), [1, 1]);
+    assert_eq!(blocks_of(&|at| at > 11), [1, 0]);
+    assert_eq!(blocks_of(&|at| at < 12), [1, 0]);
 }
 
 #[test]
