@@ -50,6 +50,9 @@ impl<'a> Programs<'a> {
             .env("OFFLOAD_CACHE_DIR", self.dir.join("cache"))
             .env("MANY_IMAGES", images.to_string())
             .env("CCOB_FILE", self.dir.join("family.ccob"));
-        Ok(cargo.env_remove("OFFLOAD_CONFIG").env_remove("OFFLOAD_TARGETS").quiet().run()?)
+        // Where the target directory lies in the checkout, cargo would name the checkout's own configuration.
+        let config = self.dir.join("offload.toml");
+        self.workspace.shell.write_file(&config, "")?;
+        Ok(cargo.env("OFFLOAD_CONFIG", config).env_remove("OFFLOAD_TARGETS").quiet().run()?)
     }
 }
