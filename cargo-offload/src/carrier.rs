@@ -9,7 +9,7 @@ mod scan;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -64,10 +64,8 @@ impl Source<'_> {
     /// All bytes of the pack.
     #[cfg(feature = "devices")]
     pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
-        let Carrier { path, .. } = self.carrier;
-        let mut file = File::open(path).map_err(|error| Error::io("open", path, &error))?;
-        read_at(&mut file, self.found.offset, self.pack.size())
-            .map_err(|error| Error::io("read", path, &error))
+        let Carrier { path, file, .. } = self.carrier;
+        read_at(file, self.found.offset, self.pack.size()).map_err(|error| Error::io("read", path, &error))
     }
 
     /// As [`Carrier::decode`].
@@ -122,10 +120,10 @@ impl Carrier {
         Ok(Carrier::read(path, file, offsets))
     }
 
-    fn read(path: &Path, mut file: File, offsets: BTreeSet<u64>) -> Carrier {
+    fn read(path: &Path, file: File, offsets: BTreeSet<u64>) -> Carrier {
         let (mut packs, mut skipped) = (Vec::new(), Vec::new());
         for offset in offsets {
-            match read_index(&mut file, offset) {
+            match read_index(&file, offset) {
                 Ok(found) => packs.push(found),
                 Err(reason) => skipped.push(format!("pack at offset {offset:#x}: {reason}")),
             }
@@ -164,14 +162,12 @@ impl Carrier {
         let place = pack.place(image).map_err(|error| Error::check(error.to_string()));
         let Place { offset, size } = place?;
         let start = found.offset.saturating_add(pack.payload_offset()).saturating_add(offset);
-        let mut file = File::open(&self.path).map_err(|error| Error::io("open", &self.path, &error))?;
-        read_at(&mut file, start, size).map_err(|error| Error::io("read", &self.path, &error))
+        read_at(&self.file, start, size).map_err(|error| Error::io("read", &self.path, &error))
     }
 
     /// The raw bytes of `image`, checked against its hash. Only its frame and those of its ancestors are read.
     pub(crate) fn decode(&self, found: &FoundPack, pack: &Pack<'_>, image: &Image<'_>) -> Result<Vec<u8>> {
-        let mut file = File::open(&self.path).map_err(|error| Error::io("open", &self.path, &error))?;
-        let size = file.metadata().map_err(|error| Error::io("inspect", &self.path, &error))?.len();
+        let size = self.size()?;
         let start = found.offset.saturating_add(pack.payload_offset());
         let fetch = |offset: u64, length: u64| {
             let offset = start.saturating_add(offset);
@@ -179,7 +175,7 @@ impl Carrier {
             if offset.checked_add(length).is_none_or(|end| end > size) {
                 return Err(Unreadable("its record points outside the file".to_string()));
             }
-            let bytes = read_at(&mut file, offset, length).map_err(|error| Unreadable(error.to_string()))?;
+            let bytes = read_at(&self.file, offset, length).map_err(|error| Unreadable(error.to_string()))?;
             Ok(Cow::Owned(bytes))
         };
         decode_with(pack, image, fetch).map_err(|Unreadable(reason)| {
@@ -201,7 +197,7 @@ impl From<offload_format::Error> for Unreadable {
 /// The largest index that is read: a million images.
 const MAX_INDEX: u64 = 256 << 20;
 
-fn read_index(file: &mut File, offset: u64) -> std::result::Result<FoundPack, String> {
+fn read_index(file: &File, offset: u64) -> std::result::Result<FoundPack, String> {
     let text = |error: offload_format::Error| error.to_string();
     let header = read_at(file, offset, HEADER_SIZE).map_err(|error| error.to_string())?;
     let (_, size) = Pack::sizes(&header).map_err(text)?;
@@ -216,16 +212,33 @@ fn read_index(file: &mut File, offset: u64) -> std::result::Result<FoundPack, St
     check.map_err(text).map(|()| found)
 }
 
-fn read_head(file: &mut File, offset: u64, size: u64) -> std::result::Result<Vec<u8>, String> {
+fn read_head(file: &File, offset: u64, size: u64) -> std::result::Result<Vec<u8>, String> {
     if size > MAX_INDEX {
         return Err(format!("its index of {size} bytes is too large"));
     }
     read_at(file, offset, size).map_err(|error| error.to_string())
 }
 
-fn read_at(file: &mut File, offset: u64, size: u64) -> std::io::Result<Vec<u8>> {
-    file.seek(SeekFrom::Start(offset))?;
+/// Reads without the place of the file, which is one for all threads.
+fn read_at(file: &File, offset: u64, size: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    file.take(size).read_to_end(&mut bytes)?;
+    At { file, offset }.take(size).read_to_end(&mut bytes)?;
     if bytes.len() as u64 == size { Ok(bytes) } else { Err(std::io::ErrorKind::UnexpectedEof.into()) }
+}
+
+/// A file from `offset` on.
+struct At<'f> {
+    file: &'f File,
+    offset: u64,
+}
+
+impl Read for At<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        #[cfg(unix)]
+        let count = std::os::unix::fs::FileExt::read_at(self.file, buffer, self.offset)?;
+        #[cfg(windows)]
+        let count = std::os::windows::fs::FileExt::seek_read(self.file, buffer, self.offset)?;
+        self.offset = self.offset.saturating_add(count as u64);
+        Ok(count)
+    }
 }

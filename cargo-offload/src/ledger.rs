@@ -244,7 +244,7 @@ pub(crate) type Visit<'v> = dyn FnMut(Origin, Result<Cow<'_, [u8]>>) -> Result<(
 /// Decodes images one after another. Of containers of other tool chains one at a time is held decoded, if `origins` are
 /// in order.
 pub(crate) fn each(carried: &Carried<'_>, origins: &[Origin], visit: &mut Visit<'_>) -> Result<()> {
-    let packs: Vec<_> = carried.packs.all().map(|reached| reached.source).collect();
+    let packs = carried.packs.sources();
     let mut open: Option<(usize, Vec<ForeignImage<'_>>)> = None;
     let limits = Limits::default();
     for origin in origins {

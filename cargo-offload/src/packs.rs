@@ -83,6 +83,11 @@ impl Packs {
         })
     }
 
+    /// The same without the names of files.
+    pub(crate) fn sources(&self) -> Vec<Source<'_>> {
+        self.all().map(|reached| reached.source).collect()
+    }
+
     /// The packs that are named and not there.
     pub(crate) fn missing(&self) -> impl Iterator<Item = Box<Missing<'_>>> {
         self.here.packs().flat_map(|source| self.named(source.pack).filter_map(std::result::Result::err))

@@ -70,7 +70,7 @@ fn decoded_files(images: &[ImageRecord]) -> Vec<File<'_>> {
 fn stored_files<'a>(carried: &Carried<'_>, images: &'a [ImageRecord]) -> Result<Vec<File<'a>>> {
     let mut names = Names::default();
     let mut files: BTreeMap<(bool, usize, u64), File<'a>> = BTreeMap::new();
-    let packs: Vec<_> = carried.packs.all().map(|reached| reached.source).collect();
+    let packs = carried.packs.sources();
     for image in images {
         let key = match image.origin {
             Origin::Container(number, _) => (true, number, 0),
@@ -125,7 +125,7 @@ impl Job<'_> {
     }
 
     fn write_stored(&mut self, carried: &Carried<'_>, files: &[File<'_>]) -> Result<()> {
-        let packs: Vec<_> = carried.packs.all().map(|reached| reached.source).collect();
+        let packs = carried.packs.sources();
         for file in files {
             match file.image.origin {
                 Origin::Pack(number, index) => {

@@ -52,14 +52,12 @@ pub(super) fn run(output: &Output, args: &cli::Verify) -> Result<ExitStatus> {
     let carried = subject.carried()?;
     carried.syclbins.iter().try_for_each(|file| syclbin::verify(output, file, &mut summary))?;
     foreign::verify(output, &carried, &mut summary)?;
-    let packs = match carried.containers.is_empty() && carried.broken.is_empty() {
-        true => Packs::open(&path)?,
-        // A file with images of other tool chains needs none of this project's.
-        false if carried.packs.here().is_empty() => return finish(output, &summary),
-        false => carried.packs,
-    };
-    verify_images(output, &packs, &mut summary)?;
-    verify_graph(output, (&path, &args.cargo.package.project), (&packs, &mut summary))?;
+    // A file with images of other tool chains needs none of this project's.
+    if carried.packs.here().is_empty() {
+        return finish(output, &summary);
+    }
+    verify_images(output, &carried.packs, &mut summary)?;
+    verify_graph(output, (&path, &args.cargo.package.project), (&carried.packs, &mut summary))?;
     finish(output, &summary)
 }
 

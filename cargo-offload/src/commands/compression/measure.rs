@@ -51,9 +51,17 @@ pub(super) fn print(output: &Output, path: &Path, setting: Option<Settings>) -> 
     let mut rows = Vec::new();
     for settings in tried(setting) {
         output.status(&format!("packing {what}: {}", settings.effort));
-        let mut row = measured(&crates, settings)?;
-        row.raw_size = raw_size;
-        row.configured = Some(settings) == setting;
+        let Made { stored_size, pack_seconds, decode_seconds } = packed(&crates, settings)?;
+        let row = Row {
+            reason: "compression-mode",
+            mode: settings.effort.to_string(),
+            level: (!matches!(settings.effort, Effort::None | Effort::Archive)).then_some(settings.level),
+            configured: Some(settings) == setting,
+            stored_size,
+            raw_size,
+            pack_seconds,
+            decode_seconds,
+        };
         output.objects(std::slice::from_ref(&row))?;
         rows.push(row);
     }
@@ -70,8 +78,15 @@ fn tried(setting: Option<Settings>) -> Vec<Settings> {
     modes.into_iter().chain(other).collect()
 }
 
+/// What came of one mode.
+struct Made {
+    stored_size: u64,
+    pack_seconds: f64,
+    decode_seconds: f64,
+}
+
 /// Packs the images as a build would, each crate's by themselves, into a file that nobody keeps.
-fn measured(crates: &[Crate<'_>], settings: Settings) -> Result<Row> {
+fn packed(crates: &[Crate<'_>], settings: Settings) -> Result<Made> {
     let failed = |error: std::io::Error| Error::io("create", Path::new("a directory"), &error);
     let directory = tempfile::tempdir().map_err(failed)?;
     let started = Instant::now();
@@ -83,16 +98,8 @@ fn measured(crates: &[Crate<'_>], settings: Settings) -> Result<Row> {
     }
     let pack_seconds = started.elapsed().as_secs_f64();
     let (file, stored_size) = stage_pack(&directory.path().join("images.pack"), &packs)?.appear()?;
-    Ok(Row {
-        reason: "compression-mode",
-        mode: settings.effort.to_string(),
-        level: (!matches!(settings.effort, Effort::None | Effort::Archive)).then_some(settings.level),
-        configured: false,
-        stored_size,
-        raw_size: 0,
-        pack_seconds,
-        decode_seconds: decode_time(&Carrier::open(&file)?)?.as_secs_f64(),
-    })
+    let decode_seconds = decode_time(&Carrier::open(&file)?)?.as_secs_f64();
+    Ok(Made { stored_size, pack_seconds, decode_seconds })
 }
 
 /// How long it takes to get at an image: the median over some.
