@@ -19,6 +19,7 @@ mod blocks;
 mod budget;
 mod chain;
 mod encode;
+mod families;
 mod forest;
 mod measure;
 mod plan;

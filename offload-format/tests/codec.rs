@@ -75,11 +75,19 @@ impl Made {
 
     /// Images in one block, each after `filter`.
     fn block(&mut self, images: &[(&str, Vec<u8>)], filter: Filter) {
+        self.block_on(None, images, filter);
+    }
+
+    /// The same, of which the content is next to that of a parent; the block's content is given back.
+    fn block_on(&mut self, lender: Option<&[u8]>, images: &[(&str, Vec<u8>)], filter: Filter) -> Vec<u8> {
         let content: Vec<u8> = images
             .iter()
             .flat_map(|(_, image)| codec::content_of(image, filter).unwrap().into_owned())
             .collect();
-        let frame = codec::encode(&content, Codec::Zstd, 19).unwrap();
+        let parent = lender.map(|content| Parent { hash: Hash128::of(content), content });
+        let codec = if parent.is_some() { Codec::ZstdPrefix } else { Codec::Zstd };
+        let frame =
+            codec::encode_with(&content, &Recipe { codec, filter: Filter::None, parent, level: 19 }).unwrap();
         let info = frame.info();
         self.builder.block(info.into());
         self.frames.push(frame);
@@ -91,6 +99,7 @@ impl Made {
             self.images.push((module.to_string(), image.clone()));
             offset += image.len() as u64;
         }
+        content
     }
 
     fn finish(self) -> (Vec<u8>, Vec<(String, Vec<u8>)>) {
@@ -270,6 +279,30 @@ fn offsets_outside_their_block_are_refused() {
     assert!(matches!(kind_of(&bytes, "h-one"), ErrorKind::Invalid { .. }));
     let bytes = with_field(&good, (layout::TABLE_IMAGES, 7, 28), &[1]);
     assert!(matches!(kind_of(&bytes, "h-one"), ErrorKind::Invalid { .. }));
+}
+
+#[test]
+fn blocks_build_on_two_others_at_most() {
+    let leader = noise(1, 700);
+    let mut made = Made::new();
+    let mut content = None;
+    for (module, at) in [("a", 100), ("b", 300), ("c", 500)] {
+        let mut image = leader.clone();
+        image.splice(at..at + 50, noise(at as u64, 60));
+        content = Some(made.block_on(content.as_deref(), &[(module, image)], Filter::None));
+    }
+    let (good, images) = made.finish();
+    let pack = Pack::parse(&good).unwrap();
+    assert_eq!(pack.blocks().filter(|block| block.as_ref().unwrap().parent.is_some()).count(), 2);
+    assert_eq!(read_all(&good).unwrap(), images);
+    // The first one, which has number 0, builds on the last one.
+    let (codec, parent) = (2u16.to_le_bytes(), 2u32.to_le_bytes());
+    let bytes = with_field(&good, (layout::TABLE_BLOCKS, 0, 24), &codec);
+    let bytes = with_field(&bytes, (layout::TABLE_BLOCKS, 0, 28), &parent);
+    for module in ["a", "b", "c"] {
+        let kind = kind_of(&bytes, module);
+        assert!(matches!(kind, ErrorKind::Invalid { what: "parent of a block", .. }), "{kind:?}");
+    }
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub(super) struct Taken {
 /// be better for all, and the images of blocks of which more than a tenth goes: what stays in a block stays in the file.
 pub(super) fn loose(stock: &Stock<'_>) -> Result<BTreeSet<Hash128>> {
     let mut families: BTreeMap<(usize, Hash128), (Vec<Hash128>, Chain)> = BTreeMap::new();
-    let mut blocks: BTreeMap<(usize, Hash128), Kept> = BTreeMap::new();
+    let mut blocks = Blocks::new();
     for item in stock.items() {
         let (hash, payload) = (item.image.hash, item.payload);
         if let Some(block) = item.image.block {
@@ -48,11 +48,26 @@ pub(super) fn loose(stock: &Stock<'_>) -> Result<BTreeSet<Hash128>> {
         }
     }
     let families = families.into_values().filter(|(_, chain)| *chain == Chain::Broken).map(|(all, _)| all);
-    let most = |payload: usize, block: Hash128| blocks.get(&(payload, block)).is_some_and(Kept::most);
-    let stays = |payload: usize, kept: &Kept| kept.most() && kept.parent.is_none_or(|it| most(payload, it));
-    let going = blocks.iter().filter(|((payload, _), kept)| !stays(*payload, kept));
+    let going = blocks.iter().filter(|((payload, _), kept)| !stays(&blocks, *payload, kept));
     let going = going.flat_map(|(_, kept)| &kept.members).copied();
     Ok(families.flatten().chain(going).collect())
+}
+
+/// Blocks by payload and hash.
+type Blocks = BTreeMap<(usize, Hash128), Kept>;
+
+/// Whether most is left of a block and of all that it builds on.
+fn stays(blocks: &Blocks, payload: usize, block: &Kept) -> bool {
+    let mut next = block;
+    for _ in 0..MOST_ANCESTORS {
+        match next.parent.map(|parent| blocks.get(&(payload, parent))) {
+            _ if !next.most() => return false,
+            None => return true,
+            Some(None) => return false,
+            Some(Some(parent)) => next = parent,
+        }
+    }
+    false
 }
 
 /// What is left of a block.

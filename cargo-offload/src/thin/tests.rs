@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use offload_format::codec::{self, Codec, Filter, FrameInfo, InBlock, Parent, Recipe};
+use offload_format::codec::{self, Codec, Filter, Frame, FrameInfo, InBlock, Parent, Recipe};
 use offload_format::pack::Pack;
 
 use super::*;
@@ -70,17 +70,19 @@ fn move_images(packs: &[&dyn Fn(usize) -> bool], paged: &[bool]) {
     assert_eq!(read_packs(&new), expected.zip(paged.iter().copied()).collect::<Vec<_>>());
 }
 
-/// A pack of 24 images in two blocks, the second of which builds on the first.
+/// A pack of 36 images in three blocks, each of which builds on the one before.
 fn write_blocks(path: &Path) {
-    let contents = [0, 12].map(|first| (first..first + 12).map(raw).collect::<String>().into_bytes());
-    let leader = codec::encode(&contents[0], Codec::Zstd, 3).unwrap();
-    let parent = Some(Parent { hash: leader.info().hash, content: &contents[0] });
-    let recipe = Recipe { codec: Codec::ZstdPrefix, filter: Filter::None, parent, level: 3 };
-    let child = codec::encode_with(&contents[1], &recipe).unwrap();
     let mut builder = PackBuilder::new("blocks", "1.0.0");
-    for (first, block) in [(0, &leader), (12, &child)] {
-        builder.block(block.info().into());
+    let mut frames: Vec<Frame> = Vec::new();
+    let mut lender: Option<(Hash128, Vec<u8>)> = None;
+    for first in [0, 12, 24] {
+        let content = (first..first + 12).map(raw).collect::<String>().into_bytes();
+        let parent = lender.as_ref().map(|(hash, content)| Parent { hash: *hash, content });
+        let codec = if parent.is_some() { Codec::ZstdPrefix } else { Codec::Zstd };
+        let recipe = Recipe { codec, filter: Filter::None, parent, level: 3 };
+        let block = codec::encode_with(&content, &recipe).unwrap();
         let (hash, mut offset) = (block.info().hash, 0);
+        builder.block(block.info().into());
         for at in first..first + 12 {
             let size = raw(at).len() as u64;
             let alone = FrameInfo::new(Codec::Raw, size, (size, Hash128::of(raw(at).as_bytes())));
@@ -88,8 +90,10 @@ fn write_blocks(path: &Path) {
             builder.image(image, alone.in_block(InBlock { hash, offset })).unwrap();
             offset += size;
         }
+        frames.push(block);
+        lender = Some((hash, content));
     }
-    std::fs::write(path, builder.finish().unwrap().with_frames([&leader, &child]).unwrap()).unwrap();
+    std::fs::write(path, builder.finish().unwrap().with_frames(&frames).unwrap()).unwrap();
 }
 
 /// Keeps some of those images; returns how many blocks stand for themselves then, and how many build on another.
@@ -98,7 +102,7 @@ fn blocks_of(wanted: &dyn Fn(usize) -> bool) -> [usize; 2] {
     let (old, new) = (dir.path().join("old.pack"), dir.path().join("new.pack"));
     write_blocks(&old);
     rebuild_file(&old, &new, &[wanted]);
-    let expected = (0..24).filter(|at| wanted(*at)).map(|at| (name(at), raw(at).into_bytes()));
+    let expected = (0..36).filter(|at| wanted(*at)).map(|at| (name(at), raw(at).into_bytes()));
     assert_eq!(read_packs(&new), [(expected.collect(), false)]);
     let bytes = std::fs::read(&new).unwrap();
     let found: Vec<_> = Pack::parse(&bytes).unwrap().blocks().map(|block| block.unwrap()).collect();
@@ -107,10 +111,15 @@ fn blocks_of(wanted: &dyn Fn(usize) -> bool) -> [usize; 2] {
 }
 
 #[test]
-fn a_block_stays_with_the_one_it_builds_on() {
-    assert_eq!(blocks_of(&|at| at != 13), [1, 1]);
-    assert_eq!(blocks_of(&|at| at > 11), [1, 0]);
+fn a_block_stays_with_those_it_builds_on() {
+    assert_eq!(blocks_of(&|at| at != 25), [1, 2]);
+    assert_eq!(blocks_of(&|at| at < 24), [1, 1]);
     assert_eq!(blocks_of(&|at| at < 12), [1, 0]);
+    assert_eq!(blocks_of(&|at| at > 23), [1, 0]);
+    // Nothing that stays builds on what goes: all is stored anew, in one block.
+    assert_eq!(blocks_of(&|at| at > 11), [1, 0]);
+    // The first one stays, and the last one is stored anew.
+    assert_eq!(blocks_of(&|at| !(12..24).contains(&at)), [2, 0]);
 }
 
 #[test]

@@ -64,7 +64,8 @@ fn chain<'p>(pack: &Pack<'p>, image: &Image<'p>) -> Result<Vec<Image<'p>>, Error
         let parent = pack.image(index)?;
         frames += usize::from(parent.codec != Codec::Patch);
         // A patch costs no frame, but only an image that nobody builds on may be one. That ends cycles as well.
-        if frames > MAX_ANCESTORS + usize::from(image.codec == Codec::Patch) || parent.codec == Codec::Patch {
+        let most = MAX_ANCESTORS + usize::from(image.codec == Codec::Patch);
+        if frames > most || parent.codec == Codec::Patch || parent.block.is_some() {
             return Err(Error::invalid("parent of an image", index.into()));
         }
         within(parent.raw_size, MAX_RELATED)?;
@@ -79,7 +80,7 @@ fn checked(pack: &Pack<'_>, image: &Image<'_>) -> Result<Option<u32>, Error> {
     image.codec.check()?;
     within(image.raw_size, MAX_IMAGE)?;
     if let Some(block) = image.block {
-        pack.block(block).and_then(|block| check_block(pack, &block))?;
+        block_chain(pack, block)?;
         return match image.codec {
             Codec::Raw => Ok(None),
             other => Err(Error::invalid("codec of an image in a block", other.to_u16().into())),
@@ -92,18 +93,28 @@ fn checked(pack: &Pack<'_>, image: &Image<'_>) -> Result<Option<u32>, Error> {
     }
 }
 
-fn check_block(pack: &Pack<'_>, block: &Block) -> Result<(), Error> {
+/// The block with this number, its parent, and so on to one that stands for itself.
+fn block_chain(pack: &Pack<'_>, index: u32) -> Result<Vec<Block>, Error> {
+    let mut chain = Vec::new();
+    let mut next = Some(index);
+    while let Some(index) = next {
+        if chain.len() > MAX_ANCESTORS {
+            return Err(Error::invalid("parent of a block", index.into()));
+        }
+        let block = pack.block(index)?;
+        check_block(&block)?;
+        next = block.parent;
+        chain.push(block);
+    }
+    Ok(chain)
+}
+
+fn check_block(block: &Block) -> Result<(), Error> {
     block.codec.check()?;
     within(block.raw_size, MAX_BLOCK)?;
     match (block.filter, block.codec, block.parent) {
         (Filter::None, codec, None) if !codec.needs_parent() => Ok(()),
-        (Filter::None, Codec::ZstdPrefix | Codec::LzmaPrefix, Some(parent)) => {
-            let parent = pack.block(parent)?;
-            parent.codec.check()?;
-            within(parent.raw_size, MAX_BLOCK)?;
-            let alone = parent.parent.is_none() && !parent.codec.needs_parent();
-            if alone { Ok(()) } else { Err(Error::invalid("parent of a block", block.offset)) }
-        }
+        (Filter::None, Codec::ZstdPrefix | Codec::LzmaPrefix, Some(_)) => Ok(()),
         (Filter::None, codec, _) => Err(Error::invalid("codec of a block", codec.to_u16().into())),
         (filter, _, _) => {
             Err(ErrorKind::Unsupported { what: "filter", value: filter.to_u16().into() }.into())
@@ -116,12 +127,11 @@ fn from_block<'f, E: From<Error>>(
     (index, image): (u32, &Image<'_>),
     fetch: &mut impl FnMut(u64, u64) -> Result<Cow<'f, [u8]>, E>,
 ) -> Result<Vec<u8>, E> {
-    let block = pack.block(index)?;
-    let parent = match block.parent {
-        Some(parent) => Some(block_content(&pack.block(parent)?, None, fetch)?),
-        None => None,
-    };
-    let mut content = block_content(&block, parent, fetch)?;
+    let mut content = None;
+    for block in block_chain(pack, index)?.iter().rev() {
+        content = Some(block_content(block, content, fetch)?);
+    }
+    let mut content = content.unwrap_or_default();
     let range = || {
         let start = usize::try_from(image.offset).ok()?;
         let end = start.checked_add(usize::try_from(image.raw_size).ok()?)?;

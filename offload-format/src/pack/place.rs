@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::layout::NONE;
 use super::write::{NewBlock, NewImage, Placement, aligned, small, too_large};
-use crate::codec::{FrameInfo, InBlock};
+use crate::codec::{FrameInfo, InBlock, MAX_ANCESTORS};
 use crate::{Error, Hash128};
 
-/// A block and its parent.
-const MOST_BLOCKS: usize = 2;
+/// A block and its ancestors.
+const MOST_BLOCKS: usize = MAX_ANCESTORS + 1;
 
 /// The payload, and what is recorded of the images in it.
 #[derive(Default)]
@@ -71,7 +71,7 @@ impl Placed {
         Ok(offset)
     }
 
-    /// Places the block and the one that it builds on.
+    /// Places the block and those that it builds on.
     fn block(&mut self, hash: Hash128, blocks: &BTreeMap<Hash128, NewBlock>) -> Result<(), Error> {
         let mut next = Some(hash);
         for _ in 0..MOST_BLOCKS {
@@ -96,11 +96,7 @@ impl Placed {
             let mut next = Some(self.found(frame.hash)?.0);
             while let Some(frame) = next {
                 if let Some(InBlock { hash, .. }) = frame.block {
-                    let block = *self.blocks.get(&hash).ok_or_else(lost)?;
-                    numbers.block(block)?;
-                    if let Some(parent) = block.0.parent {
-                        numbers.block(*self.blocks.get(&parent).ok_or_else(lost)?)?;
-                    }
+                    self.number(&mut numbers, hash)?;
                 }
                 next = match frame.parent {
                     Some(parent) if !numbers.images.contains_key(&parent) => {
@@ -113,6 +109,17 @@ impl Placed {
             }
         }
         Ok(numbers)
+    }
+
+    /// Numbers the block and those that it builds on.
+    fn number(&self, numbers: &mut Numbers, block: Hash128) -> Result<(), Error> {
+        let mut next = Some(block);
+        while let Some(hash) = next {
+            let block = *self.blocks.get(&hash).ok_or_else(lost)?;
+            numbers.block(block)?;
+            next = block.0.parent;
+        }
+        Ok(())
     }
 
     fn found(&self, image: Hash128) -> Result<(FrameInfo, u64), Error> {

@@ -1,13 +1,14 @@
 //! Which small images lie together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::budget::Pool;
 use super::encode::joined;
+use super::forest::Forest;
 use super::measure::TRIAL_LEVEL;
 use super::plan::{BlockPlan, Plan};
 use super::sketch::{self, Sketch};
-use super::{Candidate, Effort, Source, chain, forest};
+use super::{Candidate, Effort, Source, chain, families};
 use crate::Hash128;
 use crate::codec::{self, Filter};
 
@@ -16,7 +17,7 @@ const SIZE: u64 = 1 << 20;
 /// The same where nobody waits for the last percent.
 const FAST_SIZE: u64 = 256 << 10;
 /// For so many bytes of neighbours the best order is chosen, each stretch for itself.
-const STRETCH: u64 = 16 << 20;
+const STRETCH: u64 = 64 << 20;
 /// How many numbers the sketch of an image has.
 const SKETCH: usize = 64;
 
@@ -34,27 +35,36 @@ pub(super) fn plan<S: Source>(
     for images in kinds.into_values() {
         let order = match settings.effort {
             Effort::None | Effort::Fast => unfiltered(cut(&images, FAST_SIZE)),
-            _ => best(&images, (source, pool))?,
+            effort => best(&images, (source, pool), effort)?,
         };
-        // Alone it needs no block.
-        let (single, several): (Vec<_>, Vec<_>) =
-            order.into_iter().partition(|block| block.images.len() == 1);
-        for Members { filter, images } in &single {
-            images.iter().for_each(|image| plan.alone(image.hash, (settings.alone(), *filter)));
-        }
         let parents = match settings.effort {
-            Effort::None | Effort::Fast => vec![None; several.len()],
-            effort => forest::parents(&several, (source, pool), effort)?,
+            Effort::None | Effort::Fast => vec![None; order.len()],
+            effort => Forest::measure(&order, (source, pool), effort)?.parents,
         };
-        let first = plan.blocks().len();
-        for (Members { filter, images }, parent) in several.into_iter().zip(parents) {
-            let codec = if parent.is_some() { settings.related() } else { settings.alone() };
-            let members = images.iter().map(|image| image.hash).collect();
-            let parent = parent.map(|place| first.saturating_add(place));
-            plan.block(BlockPlan { codec, filter, members, parent });
-        }
+        add(plan, order, &parents);
     }
     Ok(())
+}
+
+/// Adds the blocks of `order`. An image needs none that is alone in its block, which builds on none and lends to none.
+fn add(plan: &mut Plan, order: Order, parents: &[Option<usize>]) {
+    let lenders: BTreeSet<usize> = parents.iter().flatten().copied().collect();
+    let needed = |(place, (block, parent)): (usize, (&Members, &Option<usize>))| {
+        (block.images.len() > 1 || parent.is_some() || lenders.contains(&place)).then_some(place)
+    };
+    let numbers = order.iter().zip(parents).enumerate().filter_map(needed).zip(plan.blocks().len()..);
+    let numbers: BTreeMap<usize, usize> = numbers.collect();
+    let settings = plan.settings;
+    for (place, (Members { filter, images }, parent)) in order.into_iter().zip(parents).enumerate() {
+        if !numbers.contains_key(&place) {
+            images.iter().for_each(|image| plan.alone(image.hash, (settings.alone(), filter)));
+            continue;
+        }
+        let codec = if parent.is_some() { settings.related() } else { settings.alone() };
+        let members = images.iter().map(|image| image.hash).collect();
+        let parent = parent.and_then(|place| numbers.get(&place).copied());
+        plan.block(BlockPlan { codec, filter, members, parent });
+    }
 }
 
 /// What a block will hold.
@@ -73,73 +83,116 @@ impl Members {
 
 type Order = Vec<Members>;
 
-/// The best order, with or without filters, by trial compression. Neighbours of one size are often relatives;
-/// neighbours in the pack are often of one source; sketches tell who resembles whom. What is best differs from library to library.
-fn best<S: Source>(images: &[Candidate], (source, pool): (&S, &Pool<'_>)) -> Result<Order, S::Error> {
+/// The best order, by trial compression.
+fn best<S: Source>(
+    images: &[Candidate],
+    (source, pool): (&S, &Pool<'_>),
+    effort: Effort,
+) -> Result<Order, S::Error> {
     let mut order = Order::new();
-    for stretch in cut(images, STRETCH) {
-        order.extend(best_of(&stretch, (source, pool))?);
+    for images in cut(images, STRETCH) {
+        let look = look(&images, (source, pool))?;
+        let stretch = Stretch { images: &images, look: &look, source, pool };
+        let full = stretch.full()?;
+        order.extend(stretch.with_families(full, effort)?);
     }
     Ok(order)
 }
 
-type Filters = BTreeMap<Hash128, Filter>;
-
-fn best_of<S: Source>(images: &[Candidate], (source, pool): (&S, &Pool<'_>)) -> Result<Order, S::Error> {
-    let (filters, sketches) = look(images, (source, pool))?;
-    let mut by_size = images.to_vec();
-    by_size.sort_by_key(|image| image.size);
-    let chained = chain::order(&sketches);
-    let chained: Vec<Candidate> =
-        chained.into_iter().filter_map(|place| images.get(place)).copied().collect();
-    let mut best: Option<(u64, Order)> = None;
-    for images in [images, &by_size, &chained] {
-        let plain = unfiltered(cut(images, SIZE));
-        let filtered = by_filter(images, &filters);
-        let with_filters = filtered.iter().any(|block| block.filter != Filter::None);
-        for order in [Some(plain), Some(filtered).filter(|_| with_filters)].into_iter().flatten() {
-            let sizes = pool.map(&order, |block| 2 * block.size(), |block| size(block, source))?;
-            let size = sizes.into_iter().sum();
-            if best.as_ref().is_none_or(|(best, _)| size < *best) {
-                best = Some((size, order));
-            }
-        }
-    }
-    Ok(best.map(|(_, order)| order).unwrap_or_default())
+/// Images of which the order is sought.
+struct Stretch<'a, S> {
+    images: &'a [Candidate],
+    look: &'a Look,
+    source: &'a S,
+    pool: &'a Pool<'a>,
 }
 
-/// The filter of each image, if it takes one, and the sketch of what comes out of it.
-fn look<S: Source>(
-    images: &[Candidate],
-    (source, pool): (&S, &Pool<'_>),
-) -> Result<(Filters, Vec<Sketch>), S::Error> {
+impl<S: Source> Stretch<'_, S> {
+    /// Full blocks of neighbours, with or without filters. Neighbours of one size are often relatives; neighbours in the
+    /// pack are often of one source; sketches tell who resembles whom. What is best differs from library to library.
+    fn full(&self) -> Result<Order, S::Error> {
+        let mut by_size = self.images.to_vec();
+        by_size.sort_by_key(|image| image.size);
+        let mut best: Option<(u64, Order)> = None;
+        for images in [self.images, &by_size, &self.look.chained] {
+            let plain = unfiltered(cut(images, SIZE));
+            let filtered = self.look.by_filter(images, |images| cut(images, SIZE));
+            for order in [Some(plain), Some(filtered).filter(has_filter)].into_iter().flatten() {
+                let size = |block: &Members| size(block, self.source);
+                let size = self.pool.map(&order, |block| 2 * block.size(), size)?.into_iter().sum();
+                if best.as_ref().is_none_or(|(best, _)| size < *best) {
+                    best = Some((size, order));
+                }
+            }
+        }
+        Ok(best.map(|(_, order)| order).unwrap_or_default())
+    }
+
+    /// `full`, or blocks for families if these take less, each next to the block that it builds on.
+    fn with_families(&self, full: Order, effort: Effort) -> Result<Order, S::Error> {
+        let families = |images: &[Candidate]| families::blocks(images, &self.look.sketches, SIZE);
+        let families = match has_filter(&full) {
+            true => self.look.by_filter(&self.look.chained, families),
+            false => unfiltered(families(&self.look.chained)),
+        };
+        let size =
+            |order: &Order| Ok::<_, S::Error>(Forest::measure(order, (self.source, self.pool), effort)?.size);
+        if size(&families)? < size(&full)? { Ok(families) } else { Ok(full) }
+    }
+}
+
+fn has_filter(order: &Order) -> bool {
+    order.iter().any(|block| block.filter != Filter::None)
+}
+
+/// What is known of images.
+struct Look {
+    /// The filters that they could take.
+    filters: BTreeMap<Hash128, Filter>,
+    /// The sketches of what comes out of these.
+    sketches: BTreeMap<Hash128, Sketch>,
+    /// The images in an order in which relatives are neighbours.
+    chained: Vec<Candidate>,
+}
+
+impl Look {
+    /// Blocks of images that take the same filter, as `split` makes them.
+    fn by_filter(&self, images: &[Candidate], split: impl Fn(&[Candidate]) -> Vec<Vec<Candidate>>) -> Order {
+        let filter = |image: &Candidate| self.filters.get(&image.hash).copied().unwrap_or(Filter::None);
+        let mut groups: BTreeMap<u16, Vec<Candidate>> = BTreeMap::new();
+        for image in images {
+            groups.entry(filter(image).to_u16()).or_default().push(*image);
+        }
+        let blocks = groups.into_iter().flat_map(|(filter, group)| {
+            let filter = Filter::from_u16(filter);
+            split(&group).into_iter().map(move |images| Members { filter, images })
+        });
+        blocks.collect()
+    }
+}
+
+fn look<S: Source>(images: &[Candidate], (source, pool): (&S, &Pool<'_>)) -> Result<Look, S::Error> {
     let look = |image: &Candidate| {
         let bytes = source.read(image.hash)?;
         let filter = Filter::for_image(&bytes);
         Ok::<_, S::Error>(match filter.forward(&bytes) {
-            Some(content) => ((image.hash, filter), sketch::of(&content, SKETCH)),
-            None => ((image.hash, Filter::None), sketch::of(&bytes, SKETCH)),
+            Some(content) => (filter, sketch::of(&content, SKETCH)),
+            None => (Filter::None, sketch::of(&bytes, SKETCH)),
         })
     };
-    Ok(pool.map(images, |image| 2 * image.size, look)?.into_iter().unzip())
+    let (filters, sketches): (Vec<_>, Vec<_>) =
+        pool.map(images, |image| 2 * image.size, look)?.into_iter().unzip();
+    let chained = chain::order(&sketches);
+    let hashes = || images.iter().map(|image| image.hash);
+    Ok(Look {
+        chained: chained.into_iter().filter_map(|place| images.get(place)).copied().collect(),
+        filters: hashes().zip(filters).collect(),
+        sketches: hashes().zip(sketches).collect(),
+    })
 }
 
 fn unfiltered(blocks: Vec<Vec<Candidate>>) -> Order {
     blocks.into_iter().map(|images| Members { filter: Filter::None, images }).collect()
-}
-
-/// Blocks of images that take the same filter.
-fn by_filter(images: &[Candidate], filters: &Filters) -> Order {
-    let filter = |image: &Candidate| filters.get(&image.hash).copied().unwrap_or(Filter::None);
-    let mut groups: BTreeMap<u16, Vec<Candidate>> = BTreeMap::new();
-    for image in images {
-        groups.entry(filter(image).to_u16()).or_default().push(*image);
-    }
-    let blocks = groups.into_iter().flat_map(|(filter, group)| {
-        let filter = Filter::from_u16(filter);
-        cut(&group, SIZE).into_iter().map(move |images| Members { filter, images })
-    });
-    blocks.collect()
 }
 
 fn size<S: Source>(block: &Members, source: &S) -> Result<u64, S::Error> {
@@ -147,7 +200,7 @@ fn size<S: Source>(block: &Members, source: &S) -> Result<u64, S::Error> {
     Ok(codec::trial(&content, None, TRIAL_LEVEL)?)
 }
 
-fn cut(images: &[Candidate], limit: u64) -> Vec<Vec<Candidate>> {
+pub(super) fn cut(images: &[Candidate], limit: u64) -> Vec<Vec<Candidate>> {
     let mut blocks: Vec<Vec<Candidate>> = Vec::new();
     for image in images {
         match blocks.last_mut() {

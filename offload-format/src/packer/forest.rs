@@ -1,46 +1,49 @@
 //! Which blocks are stored relative to another one: as with images, sketches tell who may resemble whom, and trial
-//! compression how much. A reader decodes one block more then, so none has more than one ancestor.
+//! compression how much. A reader decodes those that a block builds on, so none has more than two ancestors.
 
 use super::blocks::Members;
 use super::budget::Pool;
 use super::encode::joined;
 use super::measure::TRIAL_LEVEL;
 use super::{Effort, Source, sketch, tree};
-use crate::codec;
+use crate::codec::{self, MAX_ANCESTORS};
 
-/// How many blocks a reader decodes before an image's own.
-const MOST_ANCESTORS: u8 = 1;
 /// How many numbers the sketch of a block has.
 const SKETCH: usize = 256;
 
-/// The parent of each of `blocks`, by its place among them.
-pub(super) fn parents<S: Source>(
-    blocks: &[Members],
-    (source, pool): (&S, &Pool<'_>),
-    effort: Effort,
-) -> Result<Vec<Option<usize>>, S::Error> {
-    let seen = pool.map(
-        blocks,
-        |block| block.size().saturating_mul(3),
-        |block| {
+/// Who builds on whom.
+pub(super) struct Forest {
+    /// The parent of each block, by its place among them.
+    pub(super) parents: Vec<Option<usize>>,
+    /// What trial compression makes of all blocks, in bytes.
+    pub(super) size: u64,
+}
+
+impl Forest {
+    /// The best one for `blocks`.
+    pub(super) fn measure<S: Source>(
+        blocks: &[Members],
+        (source, pool): (&S, &Pool<'_>),
+        effort: Effort,
+    ) -> Result<Forest, S::Error> {
+        let look = |block: &Members| {
             let content = content(block, source)?;
             let alone = codec::trial(&content, None, TRIAL_LEVEL)?;
             Ok::<_, S::Error>((sketch::of(&content, SKETCH), alone))
-        },
-    )?;
-    let (sketches, alone): (Vec<_>, Vec<_>) = seen.into_iter().unzip();
-    let places: Vec<usize> = (0..blocks.len()).collect();
-    let relations = sketch::relations(&places, &sketches, effort);
-    let largest = blocks.iter().map(Members::size).max().unwrap_or(0);
-    let related = pool.map(
-        &places,
-        |_| largest.saturating_mul(4),
-        |place| {
+        };
+        let (sketches, alone): (Vec<_>, Vec<_>) =
+            pool.map(blocks, |block| block.size().saturating_mul(3), look)?.into_iter().unzip();
+        let places: Vec<usize> = (0..blocks.len()).collect();
+        let relations = sketch::relations(&places, &sketches, effort);
+        let largest = blocks.iter().map(Members::size).max().unwrap_or(0);
+        let next_to = |place: &usize| {
             let alike = relations.get(*place).map(Vec::as_slice).unwrap_or_default();
             next_to((blocks, source), *place, alike)
-        },
-    )?;
-    Ok(tree::choose(&alone, &related, MOST_ANCESTORS))
+        };
+        let related = pool.map(&places, |_| largest.saturating_mul(4), next_to)?;
+        let parents = tree::choose(&alone, &related, MAX_ANCESTORS as u8);
+        Ok(Forest { size: tree::size(&alone, &related, &parents), parents })
+    }
 }
 
 /// The sizes of the block at `place` next to each of `others`.

@@ -34,6 +34,15 @@ pub(super) fn choose(alone: &[u64], related: &[Vec<(usize, u64)>], most: u8) -> 
     (0..alone.len()).map(|place| search.parent(&best, place).0).collect()
 }
 
+/// What everything takes with these `parents`.
+pub(super) fn size(alone: &[u64], related: &[Vec<(usize, u64)>], parents: &[Option<usize>]) -> u64 {
+    let sizes = alone.iter().zip(related).zip(parents).map(|((alone, related), parent)| {
+        let next_to = related.iter().find(|(other, _)| Some(*other) == *parent);
+        next_to.map_or(*alone, |(_, size)| *size)
+    });
+    sizes.fold(0, u64::saturating_add)
+}
+
 struct Search<'a> {
     alone: &'a [u64],
     /// How many ranks there are.

@@ -1,0 +1,101 @@
+//! Blocks for families: of each family a member at a time, so that a block with the second members of some families can
+//! build on the one with their first members.
+//!
+//! A file that is compiled for twenty targets has a few families of images that hardly differ. A block that held a whole
+//! family would be full of what one frame says in a few bytes, and have no room for other files, which share templates.
+
+use std::collections::BTreeMap;
+
+use super::sketch::{self, Sketch};
+use super::{Candidate, chain};
+use crate::Hash128;
+
+/// Members of a family share so many tenths of their windows.
+const TENTHS: usize = 8;
+
+/// What lies in each block, of `images` in an order in which relatives are neighbours; in a block are at most `limit`
+/// bytes.
+pub(super) fn blocks(
+    images: &[Candidate],
+    sketches: &BTreeMap<Hash128, Sketch>,
+    limit: u64,
+) -> Vec<Vec<Candidate>> {
+    let families = families(images, sketches);
+    // Members differ in size: second ones have to fit where first ones do.
+    let groups = grouped(&families, limit - limit / 8);
+    groups.into_iter().flat_map(ranks).flat_map(|rank| super::blocks::cut(&rank, limit)).collect()
+}
+
+type Family = Vec<Candidate>;
+
+/// Neighbours that resemble the first of them, in an order in which related families are neighbours.
+fn families(images: &[Candidate], sketches: &BTreeMap<Hash128, Sketch>) -> Vec<Family> {
+    let mut families: Vec<(&[u64], Family)> = Vec::new();
+    for image in images {
+        let sketch = sketches.get(&image.hash).map(Vec::as_slice).unwrap_or_default();
+        match families.last_mut() {
+            Some((first, family)) if sketch::shared(first, sketch) * 10 > first.len() * TENTHS => {
+                family.push(*image);
+            }
+            _ => families.push((sketch, vec![*image])),
+        }
+    }
+    let sketches: Vec<Sketch> = families.iter().map(|(first, _)| first.to_vec()).collect();
+    let order = chain::order(&sketches);
+    order.into_iter().filter_map(|place| families.get(place)).map(|(_, family)| family.clone()).collect()
+}
+
+/// Families whose first members fill a block.
+fn grouped(families: &[Family], limit: u64) -> Vec<&[Family]> {
+    let first = |family: &Family| family.first().map_or(0, |image| image.size);
+    let mut groups = Vec::new();
+    let mut rest = families;
+    while !rest.is_empty() {
+        let mut size = 0u64;
+        let fits = |family: &&Family| {
+            size = size.saturating_add(first(family));
+            size <= limit
+        };
+        let count = rest.iter().take_while(fits).count().max(1);
+        let (group, left) = rest.split_at_checked(count).unwrap_or((rest, &[]));
+        groups.push(group);
+        rest = left;
+    }
+    groups
+}
+
+/// The first members, the second ones, and so on.
+fn ranks(group: &[Family]) -> Vec<Vec<Candidate>> {
+    let most = group.iter().map(Vec::len).max().unwrap_or(0);
+    (0..most).map(|rank| group.iter().filter_map(|family| family.get(rank)).copied().collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ImageKind;
+
+    /// Files of two families each: the second file has the templates of the first one, its second family more images.
+    #[test]
+    fn members_of_a_rank_lie_together() {
+        let image = |name: u64| Candidate {
+            hash: Hash128::of(&name.to_le_bytes()),
+            size: 100,
+            kind: ImageKind::Object,
+        };
+        let names = [10, 11, 20, 21, 22, 30, 40];
+        let images: Vec<Candidate> = names.into_iter().map(image).collect();
+        let sketch = |name: u64| (name / 10 * 100..name / 10 * 100 + 10).collect::<Sketch>();
+        let sketches = names.into_iter().map(|name| (image(name).hash, sketch(name))).collect();
+        let of = |limit: u64| -> Vec<Vec<u64>> {
+            let blocks = blocks(&images, &sketches, limit);
+            let name =
+                |found: &Candidate| names.into_iter().find(|name| image(*name).hash == found.hash).unwrap();
+            blocks.iter().map(|block| block.iter().map(name).collect()).collect()
+        };
+        assert_eq!(of(1000), [vec![10, 20, 30, 40], vec![11, 21], vec![22]]);
+        assert_eq!(of(240), [vec![10, 20], vec![11, 21], vec![22], vec![30, 40]]);
+        // What does not fit is alone.
+        assert_eq!(of(50), [vec![10], vec![11], vec![20], vec![21], vec![22], vec![30], vec![40]]);
+    }
+}
