@@ -5,7 +5,7 @@
 //! reachable through at most two others:
 //!
 //! 1. equal images are one;
-//! 2. small ones share blocks, some of which are stored relative to another one, and so do middling ones where they
+//! 2. small ones share blocks, some of which are stored relative to other blocks, and so do middling ones where they
 //!    are many;
 //! 3. *twins* of one size that differ in a few bytes (AMD's gfx1030 to gfx1036 differ in two) become patches;
 //! 4. of the rest, sketches of the bytes tell who may resemble whom, and trial compression tells how much;
