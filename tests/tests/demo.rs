@@ -103,18 +103,25 @@ fn the_cpu_needs_no_driver() {
 #[test]
 fn rust_and_gcc_alone_build_it_with_vendored_images() {
     let cache = tempfile::tempdir().unwrap();
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["run", "--offline", "-p", "example-app"]).current_dir(support::root());
-    cargo.env("CARGO_TARGET_DIR", offload_tests::fixture_target_dir()).env_remove("CLIPPY_ARGS");
-    cargo.env("OFFLOAD_CACHE_DIR", cache.path()).env("OCL_ICD_VENDORS", "/nonexistent");
+    let mut cargo = support::build_of_workspace("example-app");
+    cargo.env("OFFLOAD_CACHE_DIR", cache.path());
     // Tools are looked for in fixed places too, whatever PATH says.
     for tool in ["CLANG", "LLVM_LINK", "LLD", "OCLOC", "SPIRV_VAL", "POCL_DIR"] {
         cargo.env(format!("OFFLOAD_{tool}"), "/nonexistent");
     }
-    let output = cargo.env_remove("OCL_ICD_FILENAMES").output().unwrap();
+    let built = cargo.output().unwrap();
+    assert!(built.status.success(), "{}", text(&built));
+    assert!(
+        text(&built).contains("vendored images of `demo` are used for `host`, `spirv64`"),
+        "{}",
+        text(&built)
+    );
+    let program = support::executable(&String::from_utf8_lossy(&built.stdout));
+    let output =
+        Command::new(program).env("OCL_ICD_VENDORS", "/nonexistent").env_remove("OCL_ICD_FILENAMES").output();
+    let output = output.unwrap();
     let text = text(&output);
     assert_eq!(output.status.code(), Some(0), "{text}");
-    assert!(text.contains("vendored images of `demo` are used for `host`, `spirv64`"), "{text}");
     let host = section(&text, "host CPU");
     assert_eq!(picked(&host), "host", "{text}");
     assert_all_right(&host);

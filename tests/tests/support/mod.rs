@@ -231,16 +231,18 @@ impl Project {
 pub fn cargo_offload() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
-        let output = Command::new(env!("CARGO"))
-            .args(["build", "--offline", "-p", "cargo-offload", "--message-format=json"])
-            .current_dir(root())
-            .env("CARGO_TARGET_DIR", offload_tests::fixture_target_dir())
-            .env_remove("CLIPPY_ARGS")
-            .output()
-            .unwrap();
+        let output = build_of_workspace("cargo-offload").output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         executable(&String::from_utf8_lossy(&output.stdout))
     })
+}
+
+/// Builds a program of the workspace with the dependencies that are there from the tests, and prints cargo's messages.
+pub fn build_of_workspace(program: &str) -> Command {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--offline", "--workspace", "--all-features", "--bin", program]);
+    cargo.arg("--message-format=json").current_dir(root()).env_remove("CLIPPY_ARGS");
+    cargo
 }
 
 /// What cargo printed for people.
