@@ -90,7 +90,7 @@ pub(crate) fn images(
     let family = source::family(&sources.files)?;
     let (served, mut outcome) = served(sources, targets);
     if served.is_empty() {
-        return Err(nothing_fits(sources, family));
+        return Err(nothing_fits(sources, family, targets));
     }
     let build = |left: &[WantedTarget]| Ok(strip::all(&session, built(&session, family, (targets, left))?));
     let results = supply::results(&session, &served, build)?;
@@ -131,7 +131,7 @@ pub(crate) fn syntax(
 ) -> Result<Outcome> {
     let family = source::family(&sources.files)?;
     let (served, outcome) = served(sources, targets);
-    let first = served.first().ok_or_else(|| nothing_fits(sources, family))?;
+    let first = served.first().ok_or_else(|| nothing_fits(sources, family, targets))?;
     if let Route::Llvm = route(family, sources)? {
         scan::files(&Session::new(workshop, sources), &first.target)?;
     }
@@ -213,13 +213,23 @@ fn unserved<'a>(sources: &'a Sources, target: &Target) -> Option<&'a SourceFile>
     }
 }
 
-fn nothing_fits(sources: &Sources, family: Family) -> Error {
-    let example = match family {
-        Family::Cuda => "nvptx:sm_75",
-        Family::Hip => "amdgcn:gfx90a",
+fn nothing_fits(sources: &Sources, family: Family, targets: &[WantedTarget]) -> Error {
+    let language = sources.files.first().map(|file| file.language);
+    let example = match (family, language) {
+        (Family::Cuda, _) | (_, Some(Language::Ptx)) => "nvptx:sm_75",
+        (Family::Hip, _) | (_, Some(Language::AmdCodeObject)) => "amdgcn:gfx90a",
+        (_, Some(Language::Cubin)) => "cubin:sm_75",
+        (_, Some(Language::Ocloc)) => "intel:pvc",
         _ => "spirv64",
     };
-    let error = format!("no target fits the kernel module `{}`, which is {family}", sources.module);
+    let what =
+        language.filter(|_| family == Family::ReadyMade).map_or(family.to_string(), |it| it.to_string());
+    let configured: Vec<String> = targets.iter().map(|wanted| format!("`{}`", wanted.target)).collect();
+    let configured = configured.join(", ");
+    let error = format!(
+        "none of the targets {configured} fits the kernel module `{}`, which is {what}",
+        sources.module
+    );
     Error::new(error).hint(format!("`cargo offload targets add {example}`"))
 }
 

@@ -140,8 +140,22 @@ fn manifest_layer(env: &CargoEnv) -> Result<Layer> {
     Ok(manifest.package.metadata.offload)
 }
 
+/// A settings file that nothing names is a mistake that would stay unseen.
+fn tell_of_unnamed(env: &CargoEnv) {
+    let path = env.manifest_dir.join("offload.toml");
+    if path.exists() {
+        env.warn(&format!(
+            "`{}` is not read: OFFLOAD_CONFIG does not name it (`cargo offload init` says so in .cargo/config.toml)",
+            path.display()
+        ));
+    }
+}
+
 fn file_layer(env: &CargoEnv) -> Result<Layer> {
-    let Some(path) = env.var("OFFLOAD_CONFIG") else { return Ok(Layer::default()) };
+    let Some(path) = env.var("OFFLOAD_CONFIG") else {
+        tell_of_unnamed(env);
+        return Ok(Layer::default());
+    };
     // Cargo makes the path absolute if the setting says `relative = true`.
     let path = env.manifest_dir.join(path);
     if !path.exists() {

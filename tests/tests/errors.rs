@@ -138,3 +138,31 @@ fn a_damaged_image_in_the_program() {
     // Its neighbours are as they were.
     assert_eq!(text.lines().filter(|line| line.ends_with(" bytes")).count(), 2, "{text}");
 }
+
+#[test]
+fn ready_made_code_that_no_target_fits() {
+    let project = Project::with_fake_tools("two-files");
+    project.write("kernels/a.hsaco", "");
+    project.write(
+        "build.rs",
+        "fn main() { offload_build::Build::new().file(\"kernels/a.hsaco\").compile(\"two\"); }\n",
+    );
+    contains(
+        &project.fail(),
+        &[
+            "none of the targets `spirv64`, `intel:pvc`, `opencl-c` fits the kernel module `two`, which is an AMD code object",
+            "hint: `cargo offload targets add amdgcn:gfx90a`",
+        ],
+    );
+}
+
+#[test]
+fn settings_that_nothing_names() {
+    let project = Project::with_fake_tools("two-files");
+    std::fs::remove_file(project.path(".cargo/config.toml")).unwrap();
+    let manifest = std::fs::read_to_string(project.path("Cargo.toml")).unwrap();
+    project
+        .write("Cargo.toml", &format!("{manifest}\n[package.metadata.offload]\ntargets = [\"opencl-c\"]\n"));
+    let text = project.cargo(&["build", "--offline"]).text;
+    contains(&text, &["offload.toml` is not read: OFFLOAD_CONFIG does not name it", "`cargo offload init`"]);
+}
