@@ -8,7 +8,7 @@ mod frames;
 use std::collections::BTreeMap;
 
 use offload_format::pack::PackBuilder;
-use offload_format::packer::{self, Candidate, Plan, Settings, Source};
+use offload_format::packer::{self, Candidate, PIECE, Pieces, Plan, Settings, Source};
 use offload_format::{Error as FormatError, Hash128};
 
 use self::frames::Frames;
@@ -48,7 +48,7 @@ pub(crate) fn pack(
 
 /// The plan for these images, made before or now.
 fn plan(cache: &Cache, jobs: &Jobs, (settings, images): (Settings, &Images)) -> Result<Plan> {
-    let mut key = KeyBuilder::new("plan 3")
+    let mut key = KeyBuilder::new("plan 4")
         .part(settings.effort.to_string().as_bytes())
         .part(&settings.level.to_le_bytes());
     for Candidate { hash, kind, .. } in &images.candidates {
@@ -94,6 +94,14 @@ impl Source for Images {
 
     fn read(&self, hash: Hash128) -> Result<Vec<u8>> {
         self.blob(hash)?.read()
+    }
+
+    fn open(&self, hash: Hash128) -> Result<Box<dyn Pieces<Error> + '_>> {
+        Ok(Box::new(self.blob(hash)?.pieces()?))
+    }
+
+    fn held(&self, size: u64) -> u64 {
+        size.min(PIECE as u64)
     }
 }
 

@@ -17,7 +17,9 @@ pub(crate) mod zstd;
 pub use self::filter::Filter;
 pub use self::frame::{Frame, FrameInfo, InBlock, Parent, Recipe, content_of, encode, encode_with, patch};
 #[cfg(feature = "packer")]
-pub(crate) use self::frame::{encode_known, trial};
+pub(crate) use self::frame::{encode_known, patched, trial};
+#[cfg(feature = "packer")]
+pub(crate) use self::patch::Diff;
 pub use self::read::{check, decode, decode_with};
 pub use self::zstd::ZstdStream;
 #[cfg(feature = "packer")]

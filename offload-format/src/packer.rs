@@ -22,6 +22,7 @@ mod encode;
 mod families;
 mod forest;
 mod measure;
+mod pieces;
 mod plan;
 mod sketch;
 mod tree;
@@ -29,6 +30,7 @@ mod twins;
 
 pub use self::budget::{InTurn, MEMORY, Need, Pool, TABLES, Workers};
 pub use self::encode::{block_need, encode_block, encode_image, image_need, in_block, stream};
+pub use self::pieces::{PIECE, Pieces};
 pub use self::plan::{BlockPlan, Plan, Step};
 
 use crate::codec::{Codec, DEV_LEVEL, Filter, MAX_ANCESTORS, RELEASE_LEVEL};
@@ -55,6 +57,19 @@ pub trait Source: Sync {
     /// # Errors
     /// They cannot be had.
     fn read(&self, hash: Hash128) -> Result<Vec<u8>, Self::Error>;
+
+    /// The same piece by piece. Who has images in files need not hold one for that, and says so in [`Source::held`].
+    ///
+    /// # Errors
+    /// They cannot be had.
+    fn open(&self, hash: Hash128) -> Result<Box<dyn Pieces<Self::Error> + '_>, Self::Error> {
+        Ok(Box::new(pieces::Whole::new(self.read(hash)?)))
+    }
+
+    /// How many bytes of memory it takes to have an image of `size` bytes open.
+    fn held(&self, size: u64) -> u64 {
+        size
+    }
 }
 
 /// zstd's last level.
@@ -102,7 +117,7 @@ pub const SMALL: u64 = 64 << 10;
 pub const MIDDLING: u64 = 256 << 10;
 /// How many images are many.
 pub const MANY: usize = 64;
-/// Images above this size are compressed as a stream, alone.
+/// Images above this size are never in memory as a whole: they are patches, or compressed as a stream, alone.
 pub const HUGE: u64 = 32 << 20;
 
 /// Decides how `images` are stored; `source` has their bytes.
@@ -154,15 +169,17 @@ pub fn plan<S: Source>(
     }
     let limit = block_limit(&images, settings.effort);
     let (small, rest): (Vec<_>, Vec<_>) = images.into_iter().partition(|image| image.size < limit);
-    let (huge, rest): (Vec<_>, Vec<_>) = rest.into_iter().partition(|image| image.size > HUGE);
     blocks::plan(&mut plan, &small, (source, &pool))?;
-    huge.iter().for_each(|image| plan.alone(image.hash, (Codec::Zstd, Filter::None)));
 
     let size = sketch::size(rest.len());
-    let sketch = |image: &Candidate| Ok::<_, S::Error>(sketch::of(&source.read(image.hash)?, size));
-    let sketches = pool.map(&rest, |image| image.size, sketch)?;
+    let sketch = |image: &Candidate| sketch::of_pieces(&mut *source.open(image.hash)?, size);
+    let sketches = pool.map(&rest, |image| source.held(image.size), sketch)?;
     let twins = twins::find(&rest, &sketches, (source, &pool), settings.effort)?;
-    let leaders: Vec<usize> = (0..rest.len()).filter(|at| !twins.contains_key(at)).collect();
+    let alone = (0..rest.len()).filter(|at| !twins.contains_key(at));
+    let (huge, leaders): (Vec<usize>, Vec<usize>) =
+        alone.partition(|at| rest.get(*at).is_some_and(|image| image.size > HUGE));
+    let huge = huge.into_iter().filter_map(|at| rest.get(at));
+    huge.for_each(|image| plan.alone(image.hash, (Codec::Zstd, Filter::None)));
     let relations = sketch::relations(&leaders, &sketches, settings.effort);
     let measured = match settings.effort {
         Effort::Fast => measure::guess(&rest, (&leaders, size), &relations),

@@ -142,10 +142,14 @@ impl<'p, 'a> Maker<'p, 'a> {
         Ok(Maker { plan, stock, storage, spool: Spool::new()? })
     }
 
-    /// How much memory it takes to compress the image, which is in memory in any case.
+    /// How much memory it takes to compress the image, which is in memory in any case, and its parent with it.
     fn need(&self, item: &Item<'_>) -> Need {
         let need = packer::image_need(self.plan, item.image.hash, |hash| self.stock.size(hash));
-        Need { images: need.images.max(item.image.raw_size), ..need }
+        let parent = match self.plan.step(item.image.hash) {
+            Some(Step::Frame { parent: Some(parent), .. }) => self.stock.size(*parent),
+            _ => 0,
+        };
+        Need { images: need.images.max(item.image.raw_size.saturating_add(parent)), ..need }
     }
 
     fn image(&self, item: &Item<'_>) -> Result<Made> {

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use offload_format::packer::{PIECE, Pieces};
 use offload_format::{Hash128, bytes};
 
 use super::touch;
@@ -73,7 +74,7 @@ impl Blob {
     /// One that [`super::Cache::remaking`] knows, if the blob is gone or damaged.
     pub(crate) fn read(&self) -> Result<Vec<u8>> {
         let mut content = Vec::new();
-        self.copy_to(&mut content).map_err(|error| Error::io("read", &self.path, error))?;
+        self.copy_to(&mut content).map_err(|error| self.unreadable(error))?;
         Ok(content)
     }
 
@@ -82,32 +83,41 @@ impl Blob {
             .map_err(|_| Error::new(format!("`{}` is not UTF-8", self.path.display())))
     }
 
+    /// The bytes piece by piece, checked when the last one has been read.
+    pub(crate) fn pieces(&self) -> Result<BlobPieces<'_>> {
+        self.open_pieces().map_err(|error| self.unreadable(error))
+    }
+
+    fn open_pieces(&self) -> io::Result<BlobPieces<'_>> {
+        let mut file = File::open(&self.path).map_err(|error| self.missing(error))?;
+        file.read_exact(&mut [0; HEADER]).map_err(|error| self.missing(error))?;
+        Ok(BlobPieces { blob: self, file, hasher: blake3::Hasher::new(), read: 0, piece: Vec::new() })
+    }
+
     /// Hands the bytes to `visit`, piece by piece, and checks them on the way.
     pub(crate) fn for_each_piece(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let mut outcome = Ok(());
-        let mut out = Visitor { visit, outcome: &mut outcome };
-        let copied = self.copy_to(&mut out);
-        outcome?;
-        copied.map_err(|error| Error::io("read", &self.path, error))
+        let mut pieces = self.pieces()?;
+        loop {
+            match pieces.next()? {
+                [] => return Ok(()),
+                piece => visit(piece)?,
+            }
+        }
     }
 
     /// Copies the bytes to `out`, without holding them in memory, and checks them on the way.
     pub(crate) fn copy_to(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut file = File::open(&self.path).map_err(|error| self.missing(error))?;
-        file.read_exact(&mut [0; HEADER]).map_err(|error| self.missing(error))?;
-        let mut hasher = blake3::Hasher::new();
-        let mut copied: u64 = 0;
-        let mut buffer = vec![0; 64 << 10];
+        let mut pieces = self.open_pieces()?;
         loop {
-            let count = file.read(&mut buffer)?;
-            let Some(read) = buffer.get(..count).filter(|read| !read.is_empty()) else { break };
-            hasher.update(read);
-            copied = copied.saturating_add(read.len() as u64);
-            out.write_all(read)?;
+            match pieces.advance()? {
+                [] => return Ok(()),
+                piece => out.write_all(piece)?,
+            }
         }
-        let mut hash = Hash128([0; 16]);
-        hasher.finalize_xof().fill(&mut hash.0);
-        if hash == self.hash && copied == self.size { Ok(()) } else { Err(self.stale()) }
+    }
+
+    fn unreadable(&self, error: io::Error) -> Error {
+        Error::io("read", &self.path, error)
     }
 
     /// Not every failure says something about the file: there may be too many open ones.
@@ -125,25 +135,37 @@ impl Blob {
     }
 }
 
-/// Keeps the error of a function that is called where only errors of input and output pass.
-struct Visitor<'a> {
-    visit: &'a mut dyn FnMut(&[u8]) -> Result<()>,
-    outcome: &'a mut Result<()>,
+/// The bytes of a blob on their way.
+#[derive(Debug)]
+pub(crate) struct BlobPieces<'b> {
+    blob: &'b Blob,
+    file: File,
+    hasher: blake3::Hasher,
+    read: u64,
+    piece: Vec<u8>,
 }
 
-impl Write for Visitor<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match (self.visit)(bytes) {
-            Ok(()) => Ok(bytes.len()),
-            Err(error) => {
-                *self.outcome = Err(error);
-                Err(io::Error::other("stopped"))
+impl BlobPieces<'_> {
+    fn advance(&mut self) -> io::Result<&[u8]> {
+        self.piece.clear();
+        Read::by_ref(&mut self.file).take(PIECE as u64).read_to_end(&mut self.piece)?;
+        self.hasher.update(&self.piece);
+        self.read = self.read.saturating_add(self.piece.len() as u64);
+        if self.piece.is_empty() {
+            let mut hash = Hash128([0; 16]);
+            self.hasher.finalize_xof().fill(&mut hash.0);
+            if hash != self.blob.hash || self.read != self.blob.size {
+                return Err(self.blob.stale());
             }
         }
+        Ok(&self.piece)
     }
+}
 
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+impl Pieces<Error> for BlobPieces<'_> {
+    fn next(&mut self) -> Result<&[u8]> {
+        let blob = self.blob;
+        self.advance().map_err(|error| blob.unreadable(error))
     }
 }
 

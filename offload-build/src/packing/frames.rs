@@ -77,14 +77,16 @@ impl Maker<'_> {
             return Ok((FrameInfo::new(Codec::Raw, image.size, raw), image.clone()));
         }
         let key = self.key(image.hash, (*codec, *filter, *parent));
-        let frame = if image.size > HUGE {
+        // Others of that size are patches.
+        let streamed = image.size > HUGE && parent.is_none();
+        let frame = if streamed {
             self.cache.stream_or(key, |out| self.stream(image, out))?
         } else {
             let encode = || Ok(packer::encode_image(self.plan, self.images, image.hash)?.into_bytes());
             self.cache.get_or(key, encode)?
         };
         // What does not shrink is stored as it is, whatever was planned.
-        let shrunk = *codec == Codec::Patch || frame.size < image.size || image.size > HUGE;
+        let shrunk = *codec == Codec::Patch || frame.size < image.size || streamed;
         let (codec, parent) = if shrunk { (*codec, *parent) } else { (Codec::Raw, None) };
         Ok((FrameInfo::new(codec, frame.size, raw).related(*filter, parent), frame))
     }

@@ -147,3 +147,23 @@ fn an_image_above_all_windows_is_streamed() {
     assert!(bytes.len() < image.len() / 20, "{} bytes", bytes.len());
     assert_reads_back(&bytes, &[image]);
 }
+
+#[test]
+fn twins_above_all_windows_are_patches() {
+    let (_dir, cache) = unlimited();
+    let image = noise(1, 1 << 20).repeat(33);
+    let (mut twin, mut relative) = (image.clone(), image.clone());
+    twin[48] ^= 1;
+    // A fiftieth in runs, one of them across two pieces.
+    relative.chunks_mut(10_000).for_each(|part| part[..200].copy_from_slice(&noise(2, 200)));
+    let images = [image, twin, relative];
+    for effort in [Effort::Fast, Effort::Balanced] {
+        let bytes = packed(&cache, Settings { effort, level: 1 }, compiled(&cache, &images));
+        assert_reads_back(&bytes, &images);
+        let pack = Reader::parse(&bytes).unwrap();
+        let stored: Vec<_> = pack.images().map(|image| image.unwrap()).collect();
+        let codecs: Vec<Codec> = stored.iter().map(|image| image.codec).collect();
+        assert_eq!(codecs, [Codec::Zstd, Codec::Patch, Codec::Patch]);
+        assert!(stored[1].stored_size < 16 && stored[2].stored_size < images[2].len() as u64 / 45);
+    }
+}

@@ -158,6 +158,13 @@ pub(crate) fn encode_known((image, hash): (&[u8], Hash128), recipe: &Recipe<'_>)
     Ok(Frame { info: info.related(filter, parent), bytes })
 }
 
+/// The frame of an image of `image.0` bytes that is `patch` on `parent`, without filters.
+#[cfg(feature = "packer")]
+pub(crate) fn patched(patch: Vec<u8>, image: (u64, Hash128), parent: Hash128) -> Frame {
+    let info = FrameInfo::new(Codec::Patch, patch.len() as u64, image).related(Filter::None, Some(parent));
+    Frame { info, bytes: patch }
+}
+
 /// How many bytes zstd makes of `content` next to `prefix`.
 #[cfg(feature = "packer")]
 pub(crate) fn trial(content: &[u8], prefix: Option<&[u8]>, level: i32) -> Result<u64, Error> {

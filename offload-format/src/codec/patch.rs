@@ -10,23 +10,53 @@ const GAP: usize = 2;
 /// Equal bytes are skipped by pieces of this size.
 const PIECE: usize = 256;
 
+/// A patch in the making, piece by piece.
+#[derive(Debug)]
+pub(crate) struct Diff {
+    patch: Vec<u8>,
+    limit: usize,
+    /// Equal bytes since the last run.
+    equal: u64,
+}
+
+impl Diff {
+    /// Pieces of this size make the same patch as the whole at once: a run ends where a piece does.
+    pub(crate) const PIECE: usize = 256 << 10;
+
+    /// A patch of at most `limit` bytes.
+    pub(crate) fn new(limit: usize) -> Diff {
+        Diff { patch: Vec::new(), limit, equal: 0 }
+    }
+
+    /// Takes the next pieces of parent and image. False if their sizes differ, or the patch gets too large.
+    pub(crate) fn feed(&mut self, parent: &[u8], image: &[u8]) -> bool {
+        let mut done = 0;
+        for (start, end) in (Runs { parent, image, at: 0 }) {
+            leb128(&mut self.patch, self.equal.saturating_add(start.saturating_sub(done) as u64));
+            leb128(&mut self.patch, end.saturating_sub(start) as u64);
+            self.patch.extend_from_slice(image.get(start..end).unwrap_or_default());
+            if self.patch.len() > self.limit {
+                return false;
+            }
+            (self.equal, done) = (0, end);
+        }
+        self.equal = self.equal.saturating_add(image.len().saturating_sub(done) as u64);
+        parent.len() == image.len()
+    }
+
+    pub(crate) fn finish(self) -> Vec<u8> {
+        self.patch
+    }
+}
+
 /// The patch from `parent` to `image`, if their sizes are equal and the patch is not above `limit` bytes.
 pub(super) fn diff(parent: &[u8], image: &[u8], limit: usize) -> Option<Vec<u8>> {
     if parent.len() != image.len() {
         return None;
     }
-    let mut patch = Vec::new();
-    let mut done = 0;
-    for (start, end) in (Runs { parent, image, at: 0 }) {
-        leb128(&mut patch, start.checked_sub(done)?);
-        leb128(&mut patch, end.checked_sub(start)?);
-        patch.extend_from_slice(image.get(start..end)?);
-        if patch.len() > limit {
-            return None;
-        }
-        done = end;
-    }
-    Some(patch)
+    let mut diff = Diff::new(limit);
+    let mut pieces = parent.chunks(Diff::PIECE).zip(image.chunks(Diff::PIECE));
+    pieces.all(|(parent, image)| diff.feed(parent, image)).then(|| diff.finish())
 }
 
 /// Replaces the runs of `patch` in `content`.
@@ -86,7 +116,7 @@ impl Runs<'_> {
     }
 }
 
-fn leb128(out: &mut Vec<u8>, mut value: usize) {
+fn leb128(out: &mut Vec<u8>, mut value: u64) {
     while value > 0x7f {
         out.push((value & 0x7f) as u8 | 0x80);
         value >>= 7;
@@ -127,6 +157,25 @@ mod tests {
             apply(&mut again, &patch).unwrap();
             assert_eq!(again, image);
         }
+    }
+
+    #[test]
+    fn pieces_make_the_patch_of_the_whole() {
+        let parent = vec![7; Diff::PIECE * 2 + 100];
+        let mut image = parent.clone();
+        // One run lies across two pieces.
+        for at in [5, Diff::PIECE - 1, Diff::PIECE, 2 * Diff::PIECE - 5, 2 * Diff::PIECE + 99] {
+            image[at] = 1;
+        }
+        let mut pieces = Diff::new(usize::MAX);
+        let mut both = parent.chunks(Diff::PIECE).zip(image.chunks(Diff::PIECE));
+        assert!(both.all(|(parent, image)| pieces.feed(parent, image)));
+        let patch = pieces.finish();
+        assert_eq!(Some(&patch), diff(&parent, &image, usize::MAX).as_ref());
+        let mut again = parent;
+        apply(&mut again, &patch).unwrap();
+        assert_eq!(again, image);
+        assert!(!Diff::new(usize::MAX).feed(&[1, 2], &[1]));
     }
 
     #[test]

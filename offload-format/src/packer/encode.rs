@@ -1,13 +1,14 @@
 //! Carrying a plan out.
 
+use super::pieces::side_by_side;
 use super::plan::{BlockPlan, Plan, Step};
-use super::{HUGE, Need, Source};
+use super::{HUGE, Need, PIECE, Source};
 use crate::codec::{
-    self, Codec, Filter, Frame, FrameInfo, InBlock, Parent, Recipe, STREAM_WINDOW, ZstdStream,
+    self, Codec, Diff, Filter, Frame, FrameInfo, InBlock, Parent, Recipe, STREAM_WINDOW, ZstdStream,
 };
 use crate::{Error, Hash128};
 
-/// The frame of an image that has one of its own; in memory are the image and its parent.
+/// The frame of an image that has one of its own; in memory are the image and its parent, unless it is a patch.
 ///
 /// # Errors
 /// Those of `source` and of the codec; [`crate::ErrorKind::Invalid`] for an image that lies in a block, or that the plan
@@ -16,6 +17,9 @@ pub fn encode_image<S: Source>(plan: &Plan, source: &S, image: Hash128) -> Resul
     let Some(Step::Frame { codec, filter, parent }) = plan.step(image) else {
         return Err(Error::invalid("image of a plan", 0).into());
     };
+    if let (Codec::Patch, Filter::None, Some(parent)) = (codec, filter, parent) {
+        return patch(source, (*parent, image));
+    }
     let lender = match parent {
         Some(hash) => Some((*hash, content(source.read(*hash)?, plan.filter(*hash))?)),
         None => None,
@@ -24,6 +28,19 @@ pub fn encode_image<S: Source>(plan: &Plan, source: &S, image: Hash128) -> Resul
     let recipe = Recipe { codec: *codec, filter: *filter, parent, level: plan.level() };
     // Who has the bytes by their hash need not hash them again.
     Ok(codec::encode_known((&source.read(image)?, image), &recipe)?)
+}
+
+/// The patch that makes `image` of `parent`; neither is in memory as a whole.
+fn patch<S: Source>(source: &S, (parent, image): (Hash128, Hash128)) -> Result<Frame, S::Error> {
+    let (mut diff, mut size) = (Diff::new(usize::MAX), 0u64);
+    let same_size = side_by_side(source, (parent, image), &mut |parent, image| {
+        size = size.saturating_add(image.len() as u64);
+        diff.feed(parent, image)
+    })?;
+    if !same_size {
+        return Err(Error::invalid("size of the parent of a patch", size).into());
+    }
+    Ok(codec::patched(diff.finish(), (size, image), parent))
 }
 
 /// What `filter` makes of an image; without one the image itself, of which there is no need to have two.
@@ -73,11 +90,19 @@ pub(super) fn joined<'i, S: Source>(
 pub fn image_need(plan: &Plan, image: Hash128, size: impl Fn(Hash128) -> u64) -> Need {
     let sizes = match plan.step(image) {
         Some(Step::Frame { codec: Codec::Raw, .. }) => return Need::default(),
+        Some(Step::Frame { codec: Codec::Patch, filter: Filter::None, .. }) => {
+            return patch_need(size(image));
+        }
         _ if size(image) > HUGE => (STREAM_WINDOW, 0),
         Some(Step::Frame { parent: Some(parent), .. }) => (size(image), size(*parent)),
         _ => (size(image), 0),
     };
     Need::encoding(plan.level(), sizes)
+}
+
+/// Two pieces and the patch, which doubles while it grows.
+fn patch_need(size: u64) -> Need {
+    Need { images: size.min(2 * PIECE as u64).saturating_add(size / 8), tables: 0 }
 }
 
 /// The same for block number `block`.

@@ -5,7 +5,7 @@
 
 use std::cmp::Reverse;
 
-use super::Effort;
+use super::{Effort, Pieces};
 
 /// The sorted least hashes of an image's windows.
 pub(super) type Sketch = Vec<u64>;
@@ -30,18 +30,40 @@ pub(super) fn size(images: usize) -> usize {
 
 /// The sketch of an image, of `size` numbers at most.
 pub(super) fn of(image: &[u8], size: usize) -> Sketch {
-    let mut least = Least { hashes: Vec::with_capacity(4 * size), size, limit: u64::MAX };
-    // Instructions are words; text has no alignment.
-    if matches!(image, [0x7f, b'E', b'L', b'F', ..] | [3, 2, 0x23, 7, ..]) {
-        let words = image.chunks_exact(4).enumerate().filter(|(_, word)| is_sampled(word));
-        words.for_each(|(at, _)| least.take(image, 4 * at));
-    } else {
-        let words = image.windows(4).enumerate().filter(|(_, word)| is_sampled(word));
-        words.for_each(|(at, _)| least.take(image, at));
+    let mut least = Least::new(size);
+    least.take_all(image, Grain::of(image));
+    least.finish()
+}
+
+/// The same of an image that is read piece by piece. What lies across two pieces does not count.
+pub(super) fn of_pieces<E>(pieces: &mut dyn Pieces<E>, size: usize) -> Result<Sketch, E> {
+    let (mut least, mut grain) = (Least::new(size), None);
+    loop {
+        let piece = pieces.next()?;
+        if piece.is_empty() {
+            return Ok(least.finish());
+        }
+        least.take_all(piece, *grain.get_or_insert_with(|| Grain::of(piece)));
     }
-    shrink(&mut least.hashes, size);
-    least.hashes.shrink_to_fit();
-    least.hashes
+}
+
+/// Where windows begin.
+#[derive(Clone, Copy, Debug)]
+enum Grain {
+    /// Instructions are words.
+    Word,
+    /// Text has no alignment.
+    Byte,
+}
+
+impl Grain {
+    fn of(image: &[u8]) -> Grain {
+        if matches!(image, [0x7f, b'E', b'L', b'F', ..] | [3, 2, 0x23, 7, ..]) {
+            Grain::Word
+        } else {
+            Grain::Byte
+        }
+    }
 }
 
 /// Whether the window that begins with `word` counts: one of 32 does, the same ones in every image, wherever they lie;
@@ -60,6 +82,30 @@ struct Least {
 }
 
 impl Least {
+    fn new(size: usize) -> Least {
+        Least { hashes: Vec::with_capacity(4 * size), size, limit: u64::MAX }
+    }
+
+    /// Takes the windows of `bytes`.
+    fn take_all(&mut self, bytes: &[u8], grain: Grain) {
+        match grain {
+            Grain::Word => {
+                let words = bytes.chunks_exact(4).enumerate().filter(|(_, word)| is_sampled(word));
+                words.for_each(|(at, _)| self.take(bytes, 4 * at));
+            }
+            Grain::Byte => {
+                let words = bytes.windows(4).enumerate().filter(|(_, word)| is_sampled(word));
+                words.for_each(|(at, _)| self.take(bytes, at));
+            }
+        }
+    }
+
+    fn finish(mut self) -> Sketch {
+        shrink(&mut self.hashes, self.size);
+        self.hashes.shrink_to_fit();
+        self.hashes
+    }
+
     /// Takes the window at `at`.
     fn take(&mut self, image: &[u8], at: usize) {
         let Some(hash) = image.get(at..at.saturating_add(WINDOW)).map(hash) else { return };

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use offload_format::packer::{Candidate, Pool, Source};
+use offload_format::packer::{Candidate, PIECE, Pieces, Pool, Source};
 use offload_format::{Error, Hash128, Target};
 
 use crate::threads::Threads;
@@ -68,17 +68,35 @@ impl Files {
 
 fn hash(path: &Path) -> Hash128 {
     let mut hasher = blake3::Hasher::new();
-    let (mut file, mut piece) = (File::open(path).unwrap(), vec![0; 256 << 10]);
+    let mut pieces = FilePieces::open(path);
     loop {
-        let read = file.read(&mut piece).unwrap();
-        if read == 0 {
-            break;
-        }
-        hasher.update(&piece[..read]);
+        match pieces.next().unwrap() {
+            [] => break,
+            piece => hasher.update(piece),
+        };
     }
     let mut hash = Hash128([0; 16]);
     hasher.finalize_xof().fill(&mut hash.0);
     hash
+}
+
+struct FilePieces {
+    file: File,
+    piece: Vec<u8>,
+}
+
+impl FilePieces {
+    fn open(path: &Path) -> FilePieces {
+        FilePieces { file: File::open(path).unwrap(), piece: Vec::new() }
+    }
+}
+
+impl Pieces<Error> for FilePieces {
+    fn next(&mut self) -> Result<&[u8], Error> {
+        self.piece.clear();
+        self.file.by_ref().take(PIECE as u64).read_to_end(&mut self.piece).unwrap();
+        Ok(&self.piece)
+    }
 }
 
 impl Source for Files {
@@ -86,5 +104,13 @@ impl Source for Files {
 
     fn read(&self, hash: Hash128) -> Result<Vec<u8>, Error> {
         Ok(fs::read(&self.0[&hash]).unwrap())
+    }
+
+    fn open(&self, hash: Hash128) -> Result<Box<dyn Pieces<Error> + '_>, Error> {
+        Ok(Box::new(FilePieces::open(&self.0[&hash])))
+    }
+
+    fn held(&self, size: u64) -> u64 {
+        size.min(PIECE as u64)
     }
 }

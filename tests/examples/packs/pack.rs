@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use offload_format::codec::{Codec, FrameInfo};
 use offload_format::pack::{NewBlock, NewImage, PackBuilder};
-use offload_format::packer::{self, Candidate, Effort, HUGE, Plan, Pool, Settings, Step};
+use offload_format::packer::{self, Candidate, Effort, HUGE, Plan, Pool, Settings, Source as _, Step};
 use offload_format::{Error, Hash128};
 
 use crate::folder::{self, Files};
@@ -77,7 +77,8 @@ impl Spool {
         if matches!(plan.step(image.hash), Some(Step::Frame { codec: Codec::Raw, .. })) {
             return Ok(FrameInfo::new(Codec::Raw, image.size, raw));
         }
-        if image.size > HUGE {
+        let alone = matches!(plan.step(image.hash), Some(Step::Frame { parent: None, .. }));
+        if image.size > HUGE && alone {
             return Ok(FrameInfo::new(Codec::Zstd, self.stream(plan, (files, image)), raw));
         }
         let frame = packer::encode_image(plan, files, image.hash)?;
@@ -94,13 +95,12 @@ impl Spool {
             size += bytes.len() as u64;
             Ok::<(), Error>(())
         };
-        let (mut file, mut piece) = (File::open(&files.0[&image.hash]).unwrap(), vec![0; 256 << 10]);
+        let mut pieces = files.open(image.hash).unwrap();
         loop {
-            let read = file.read(&mut piece).unwrap();
-            if read == 0 {
-                break;
+            match pieces.next().unwrap() {
+                [] => break,
+                piece => stream.feed(piece, &mut sink).unwrap(),
             }
-            stream.feed(&piece[..read], &mut sink).unwrap();
         }
         stream.finish(&mut sink).unwrap();
         self.places.lock().unwrap().insert(image.hash, (frame, 0, size));
