@@ -33,6 +33,7 @@ pub use self::encode::{block_need, encode_block, encode_image, image_need, in_bl
 pub use self::pieces::{PIECE, Pieces};
 pub use self::plan::{BlockPlan, Plan, Step};
 
+use self::sketch::Part;
 use crate::codec::{Codec, DEV_LEVEL, Filter, MAX_ANCESTORS, RELEASE_LEVEL};
 use crate::{Error, Hash128, ImageKind};
 
@@ -119,6 +120,9 @@ pub const MIDDLING: u64 = 256 << 10;
 pub const MANY: usize = 64;
 /// Images above this size are never in memory as a whole: they are patches, or compressed as a stream, alone.
 pub const HUGE: u64 = 32 << 20;
+/// Where time matters, images above this size have no parent but as patches: the compressor's one table of hashes has
+/// lost most of a parent that is larger, and the time to fill it is not made up for.
+const FAR: u64 = 4 << 20;
 
 /// Decides how `images` are stored; `source` has their bytes.
 ///
@@ -172,14 +176,17 @@ pub fn plan<S: Source>(
     blocks::plan(&mut plan, &small, (source, &pool))?;
 
     let size = sketch::size(rest.len());
-    let sketch = |image: &Candidate| sketch::of_pieces(&mut *source.open(image.hash)?, size);
+    let sketch = |image: &Candidate| {
+        let part = if is_far(image, settings.effort) { Part::Sample } else { Part::Whole };
+        sketch::of_pieces(&mut *source.open(image.hash)?, (size, part))
+    };
     let sketches = pool.map(&rest, |image| source.held(image.size), sketch)?;
     let twins = twins::find(&rest, &sketches, (source, &pool), settings.effort)?;
     let alone = (0..rest.len()).filter(|at| !twins.contains_key(at));
-    let (huge, leaders): (Vec<usize>, Vec<usize>) =
-        alone.partition(|at| rest.get(*at).is_some_and(|image| image.size > HUGE));
-    let huge = huge.into_iter().filter_map(|at| rest.get(at));
-    huge.for_each(|image| plan.alone(image.hash, (Codec::Zstd, Filter::None)));
+    let (far, leaders): (Vec<usize>, Vec<usize>) =
+        alone.partition(|at| rest.get(*at).is_some_and(|image| is_far(image, settings.effort)));
+    let far = far.into_iter().filter_map(|at| rest.get(at));
+    far.for_each(|image| plan.alone(image.hash, (Codec::Zstd, Filter::None)));
     let relations = sketch::relations(&leaders, &sketches, settings.effort);
     let measured = match settings.effort {
         Effort::Fast => measure::guess(&rest, (&leaders, size), &relations),
@@ -187,7 +194,7 @@ pub fn plan<S: Source>(
     };
     let parents = tree::choose(&measured.alone, &measured.related, MAX_ANCESTORS as u8);
     plan.tree((&rest, &leaders), &measured.filters, &parents);
-    plan.twins(&rest, &twins);
+    plan.twins(&rest, twins);
     Ok(plan)
 }
 
@@ -195,6 +202,11 @@ pub fn plan<S: Source>(
 fn block_limit(images: &[Candidate], effort: Effort) -> u64 {
     let middling = images.iter().filter(|image| image.size < MIDDLING).count();
     if effort > Effort::Fast && middling >= MANY { MIDDLING } else { SMALL }
+}
+
+/// Whether a compressor would not see the parent of such an image: it is a patch, or stands for itself.
+fn is_far(image: &Candidate, effort: Effort) -> bool {
+    image.size > if effort == Effort::Fast { FAR } else { HUGE }
 }
 
 /// Each image once, where it came first.

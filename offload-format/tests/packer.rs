@@ -1,6 +1,11 @@
 //! The packer from outside: what it decides is carried out, read back, small, and the same for any number of threads.
 #![cfg(feature = "packer")]
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test stops at the first surprise")]
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise"
+)]
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -202,6 +207,30 @@ fn the_number_of_threads_changes_nothing() {
         assert_eq!(one, images.plan(effort, &Threads(7)));
         assert_eq!(images.pack(&one), images.pack(&images.plan(effort, &Threads(3))));
     }
+}
+
+#[test]
+fn images_beyond_the_reach_of_a_fast_compressor_are_patches() {
+    let leader = noise(1, 5 << 20);
+    let (mut twin, mut relative) = (leader.clone(), leader.clone());
+    twin[48] ^= 1;
+    // More than what makes a patch of a smaller image.
+    relative.chunks_exact_mut(5000).for_each(|part| part[..200].fill(7));
+    // Of another size, so that only a prefix could relate it.
+    let longer = [leader.as_slice(), &[1, 2, 3]].concat();
+    let images = Images::new(vec![leader, twin, relative, longer]);
+    let plan = images.plan(Effort::Fast, &InTurn);
+    let codec = |image: &Candidate| match plan.step(image.hash) {
+        Some(Step::Frame { codec, .. }) => *codec,
+        other => panic!("{other:?}"),
+    };
+    let codecs: Vec<Codec> = images.order.iter().map(codec).collect();
+    assert_eq!(codecs, [Codec::Zstd, Codec::Patch, Codec::Patch, Codec::Zstd]);
+    let (pack, _) = images.pack(&plan);
+    images.assert_reads_back(&pack);
+    // Neither the threads nor the patches that a plan keeps change a byte.
+    assert_eq!(images.pack(&images.plan(Effort::Fast, &Threads(7))).0, pack);
+    assert_eq!(images.pack(&plan.to_string().parse().unwrap()).0, pack);
 }
 
 #[test]

@@ -94,7 +94,7 @@ impl Maker<'_> {
     fn key(&self, image: Hash128, (codec, filter, parent): (Codec, Filter, Option<Hash128>)) -> Key {
         let numbers =
             |codec: Codec, filter: Filter| [codec.to_u16().to_le_bytes(), filter.to_u16().to_le_bytes()];
-        let key = KeyBuilder::new("frame 3").part(&image.0).part(&numbers(codec, filter).concat());
+        let key = KeyBuilder::new("frame 4").part(&image.0).part(&numbers(codec, filter).concat());
         let key = key.part(&self.plan.level().to_le_bytes());
         match parent {
             // A parent lends what its filter made of it.
@@ -116,7 +116,7 @@ impl Maker<'_> {
     /// The frame of a block. Hash and size of its content are kept beside it.
     fn block(&self, number: usize) -> Result<(NewBlock, Blob)> {
         let block = self.plan.blocks().get(number).ok_or_else(unplanned)?;
-        let (key, note) = (self.block_key("block 2", block)?, self.block_key("block content 2", block)?);
+        let (key, note) = (self.block_key("block 3", block)?, self.block_key("block content 3", block)?);
         let kept = self.cache.get(key).zip(self.cache.get(note));
         let (frame, note) = match kept {
             Some(kept) => kept,

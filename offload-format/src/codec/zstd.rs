@@ -12,7 +12,7 @@ use crate::{Error, ErrorKind};
 pub(crate) const MAX_WINDOW_LOG: u32 = 27;
 /// From here on the match finders of the lower levels see only a part, and long-distance matching finds the rest.
 const LONG: usize = 1 << 20;
-/// Up to this level matches are looked for in one table of hashes, whose usual size is that of images alone.
+/// Up to this level matches are looked for in one table of hashes, which is usually as large as half a megabyte wants.
 const ONE_TABLE_LEVEL: i32 = 2;
 /// How large that table may be, as a power of two: it has to stay in a core's cache.
 const TABLE_LOG: std::ops::RangeInclusive<u32> = 14..=19;
@@ -45,8 +45,10 @@ pub(crate) fn tables(level: i32, image: u64, parent: u64) -> u64 {
 pub(super) fn compress(content: &[u8], prefix: Option<&[u8]>, level: i32) -> Result<Vec<u8>, Error> {
     let mut context = compressor(level)?;
     let reach = content.len().saturating_add(prefix.map_or(0, <[u8]>::len));
-    if let Some(prefix) = prefix {
-        lend(&mut context, prefix, (reach, level))?;
+    match prefix {
+        Some(prefix) => lend(&mut context, prefix, (reach, level))?,
+        None if level <= ONE_TABLE_LEVEL && reach >= LONG => near(&mut context, reach)?,
+        None => {}
     }
     if level > BOUNDED_LEVEL && reach > 1 << CHAIN_LOG {
         set(&mut context, CParameter::ChainLog(CHAIN_LOG))?;
@@ -68,6 +70,13 @@ fn is_long(level: i32) -> bool {
 fn set_table(context: &mut CCtx<'_>, window: u32) -> Result<(), Error> {
     let table = window.saturating_sub(TABLE_SHARE_LOG).clamp(*TABLE_LOG.start(), *TABLE_LOG.end());
     set(context, CParameter::HashLog(table))
+}
+
+/// Sets window and table for an image of `size` bytes alone.
+fn near(context: &mut CCtx<'_>, size: usize) -> Result<(), Error> {
+    let window = window_log(size).unwrap_or(NEAR_WINDOW_LOG).min(NEAR_WINDOW_LOG);
+    set(context, CParameter::WindowLog(window))?;
+    set_table(context, window)
 }
 
 /// Sets the window for `reach` bytes, of which `prefix` is the start.
@@ -141,7 +150,8 @@ impl std::fmt::Debug for Context {
 
 /// The window of a streamed image. Larger ones find a little more and take their size of every packer's memory.
 pub(super) const STREAM_WINDOW_LOG: u32 = 24;
-/// The same where time matters: what is behind a core's cache costs more than it saves.
+/// The same where time matters, also for images that are in memory: what is behind a core's cache costs more than it
+/// saves.
 const NEAR_WINDOW_LOG: u32 = 22;
 const STREAM_PIECE: usize = 128 << 10;
 
@@ -154,8 +164,7 @@ impl ZstdStream {
         let mut context = compressor(level)?;
         set(&mut context, CParameter::EnableLongDistanceMatching(is_long(level)))?;
         if level <= ONE_TABLE_LEVEL {
-            set(&mut context, CParameter::WindowLog(NEAR_WINDOW_LOG))?;
-            set_table(&mut context, NEAR_WINDOW_LOG)?;
+            near(&mut context, usize::try_from(size).unwrap_or(usize::MAX))?;
         } else {
             set(&mut context, CParameter::WindowLog(STREAM_WINDOW_LOG))?;
         }

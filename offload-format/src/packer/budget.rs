@@ -1,5 +1,6 @@
 //! Work on several threads with a limit on what is in memory.
 
+use std::cmp::Reverse;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::codec;
@@ -102,9 +103,13 @@ impl<'w> Pool<'w> {
         work: impl Fn(&T) -> Result<R, E> + Sync,
     ) -> Result<Vec<R>, E> {
         let slots: Vec<Mutex<Option<Result<R, E>>>> = items.iter().map(|_| Mutex::new(None)).collect();
-        self.workers.each(items.len(), &|index| {
-            if let (Some(item), Some(slot)) = (items.get(index), slots.get(index)) {
-                let _share = self.share(need(item));
+        let mut turns: Vec<(Need, &T, &Mutex<_>)> =
+            items.iter().zip(&slots).map(|(item, slot)| (need(item), item, slot)).collect();
+        // The largest last would have all others wait for it.
+        turns.sort_by_key(|(need, _, _)| Reverse((need.images, need.tables)));
+        self.workers.each(items.len(), &|turn| {
+            if let Some((need, item, slot)) = turns.get(turn) {
+                let _share = self.share(*need);
                 *lock(slot) = Some(work(item));
             }
         });

@@ -18,7 +18,10 @@ pub fn encode_image<S: Source>(plan: &Plan, source: &S, image: Hash128) -> Resul
         return Err(Error::invalid("image of a plan", 0).into());
     };
     if let (Codec::Patch, Filter::None, Some(parent)) = (codec, filter, parent) {
-        return patch(source, (*parent, image));
+        return match plan.patch(image) {
+            Some((size, patch)) => Ok(codec::patched(patch.clone(), (*size, image), *parent)),
+            None => patch(source, (*parent, image)),
+        };
     }
     let lender = match parent {
         Some(hash) => Some((*hash, content(source.read(*hash)?, plan.filter(*hash))?)),

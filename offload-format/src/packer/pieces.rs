@@ -14,6 +14,14 @@ pub trait Pieces<E> {
     /// # Errors
     /// They cannot be had.
     fn next(&mut self) -> Result<&[u8], E>;
+
+    /// Passes over the next piece, which need not be read for that.
+    ///
+    /// # Errors
+    /// As [`Pieces::next`].
+    fn skip(&mut self) -> Result<(), E> {
+        self.next().map(drop)
+    }
 }
 
 /// An image that is in memory.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use super::twins::Twin;
 use super::{Candidate, Effort, Settings};
 use crate::codec::{Codec, Filter};
 use crate::{Error, ErrorKind, Hash128};
@@ -16,7 +17,21 @@ pub struct Plan {
     pub(super) settings: Settings,
     steps: BTreeMap<Hash128, Step>,
     blocks: Vec<BlockPlan>,
+    patches: Patches,
 }
+
+/// Patches that were made on the way, with the sizes of their images. They are no part of what was decided: without
+/// them they are made again.
+#[derive(Clone, Debug, Default)]
+struct Patches(BTreeMap<Hash128, (u64, Vec<u8>)>);
+
+impl PartialEq for Patches {
+    fn eq(&self, _: &Patches) -> bool {
+        true
+    }
+}
+
+impl Eq for Patches {}
 
 /// How one image is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +69,7 @@ pub struct BlockPlan {
 
 impl Plan {
     pub(super) fn new(settings: Settings) -> Plan {
-        Plan { settings, steps: BTreeMap::new(), blocks: Vec::new() }
+        Plan { settings, steps: BTreeMap::new(), blocks: Vec::new(), patches: Patches::default() }
     }
 
     /// How the image with this hash is stored.
@@ -106,14 +121,22 @@ impl Plan {
         }
     }
 
-    /// The patches, by place of the twin and its leader in `images`.
-    pub(super) fn twins(&mut self, images: &[Candidate], twins: &BTreeMap<usize, usize>) {
-        for (twin, leader) in twins {
-            if let (Some(twin), Some(leader)) = (images.get(*twin), images.get(*leader)) {
-                let (filter, parent) = (self.filter(leader.hash), Some(leader.hash));
-                self.steps.insert(twin.hash, Step::Frame { codec: Codec::Patch, filter, parent });
+    /// The twins among `images`, by place.
+    pub(super) fn twins(&mut self, images: &[Candidate], twins: BTreeMap<usize, Twin>) {
+        for (twin, Twin { leader, patch }) in twins {
+            let Some((twin, leader)) = images.get(twin).zip(images.get(leader)) else { continue };
+            let (filter, parent) = (self.filter(leader.hash), Some(leader.hash));
+            self.steps.insert(twin.hash, Step::Frame { codec: Codec::Patch, filter, parent });
+            // The images were compared without filters.
+            if let (Filter::None, Some(patch)) = (filter, patch) {
+                self.patches.0.insert(twin.hash, (twin.size, patch));
             }
         }
+    }
+
+    /// The size of an image and its patch, if that was kept.
+    pub(super) fn patch(&self, image: Hash128) -> Option<&(u64, Vec<u8>)> {
+        self.patches.0.get(&image)
     }
 }
 

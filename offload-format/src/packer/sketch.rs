@@ -35,8 +35,19 @@ pub(super) fn of(image: &[u8], size: usize) -> Sketch {
     least.finish()
 }
 
-/// The same of an image that is read piece by piece. What lies across two pieces does not count.
-pub(super) fn of_pieces<E>(pieces: &mut dyn Pieces<E>, size: usize) -> Result<Sketch, E> {
+/// What a sketch is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Whole,
+    /// One piece in [`SAMPLED`]: enough to tell images of one size that have the same bytes at the same places.
+    Sample,
+}
+
+/// How many pieces there are for each that is looked at.
+const SAMPLED: usize = 8;
+
+/// The sketch of an image that is read piece by piece. What lies across two pieces does not count.
+pub(super) fn of_pieces<E>(pieces: &mut dyn Pieces<E>, (size, part): (usize, Part)) -> Result<Sketch, E> {
     let (mut least, mut grain) = (Least::new(size), None);
     loop {
         let piece = pieces.next()?;
@@ -44,6 +55,9 @@ pub(super) fn of_pieces<E>(pieces: &mut dyn Pieces<E>, size: usize) -> Result<Sk
             return Ok(least.finish());
         }
         least.take_all(piece, *grain.get_or_insert_with(|| Grain::of(piece)));
+        if part == Part::Sample {
+            (1..SAMPLED).try_for_each(|_| pieces.skip())?;
+        }
     }
 }
 

@@ -1,47 +1,60 @@
 //! Twins: images of one size that differ in a few bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::budget::Pool;
 use super::pieces::side_by_side;
 use super::sketch::{self, Sketch};
-use super::{Candidate, Effort, HUGE, Source};
+use super::{Candidate, Effort, Source, is_far};
 use crate::codec::{Diff, MAX_RELATED};
 
 /// A patch above this size would better be a frame.
 const LARGEST_PATCH: u64 = 512;
 /// Where time matters more than size, this part of the image: a patch is found as fast as memory is read.
 const LARGEST_FAST_PART: u64 = 32;
-/// The same for images of which the compressor's one table of hashes loses sight: next to a parent, too, it finds less
-/// than that.
+/// The same for images that nothing else relates.
 const LARGEST_FAR_PART: u64 = 16;
-/// From here on the table does, in bytes.
-const FAR: u64 = 4 << 20;
+/// How many bytes of patches are kept, so that nobody has to compare these images again.
+const KEPT: usize = 8 << 20;
 /// With how many leaders of its size an image is compared.
 const ROUNDS: usize = 3;
 
-/// For each twin its leader, as places in `images`. No leader is a twin.
+/// An image that is a patch of another one.
+#[derive(Clone, Debug)]
+pub(super) struct Twin {
+    /// The place of the other one.
+    pub(super) leader: usize,
+    /// The patch, where there is room for it.
+    pub(super) patch: Option<Vec<u8>>,
+}
+
+/// The twins among `images`, by place. No leader is a twin.
 pub(super) fn find<S: Source>(
     images: &[Candidate],
     sketches: &[Sketch],
     (source, pool): (&S, &Pool<'_>),
     effort: Effort,
-) -> Result<BTreeMap<usize, usize>, S::Error> {
+) -> Result<BTreeMap<usize, Twin>, S::Error> {
     let mut sizes: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for (place, image) in images.iter().enumerate().filter(|(_, image)| image.size <= MAX_RELATED) {
         sizes.entry(image.size).or_default().push(place);
     }
     let mut groups: Vec<Vec<usize>> = sizes.into_values().collect();
-    let search = Search { images, sketches, source, effort };
+    let search = Search { images, sketches, source, effort, room: AtomicUsize::new(KEPT) };
     let mut twins = BTreeMap::new();
     for _ in 0..ROUNDS {
         let pairs: Vec<Pair> = groups.iter().flat_map(|group| search.pairs(group)).collect();
         let memory = |pair: &Pair| search.image(pair.twin).map_or(0, |image| 2 * source.held(image.size));
-        let are_twins = pool.map(&pairs, memory, |pair| search.are_twins(pair))?;
-        let (found, failed): (Vec<_>, Vec<_>) = pairs.iter().zip(are_twins).partition(|(_, twins)| *twins);
-        twins.extend(found.into_iter().map(|(pair, _)| (pair.twin, pair.leader)));
+        let compared = pool.map(&pairs, memory, |pair| search.compare(pair))?;
+        let mut failed = BTreeSet::new();
+        for (pair, twin) in pairs.iter().zip(compared) {
+            match twin {
+                Some(twin) => drop(twins.insert(pair.twin, twin)),
+                None => drop(failed.insert(pair.twin)),
+            }
+        }
         // These may be twins of each other.
-        let failed: BTreeSet<usize> = failed.into_iter().map(|(pair, _)| pair.twin).collect();
         groups.iter_mut().for_each(|group| group.retain(|place| failed.contains(place)));
     }
     Ok(twins)
@@ -53,13 +66,11 @@ struct Pair {
     twin: usize,
 }
 
-/// How large the patch of an image of `size` bytes may be.
-fn largest_patch(size: u64, effort: Effort) -> u64 {
+/// How large the patch of `image` may be, in bytes.
+fn largest_patch(image: &Candidate, effort: Effort) -> u64 {
     match effort {
-        // Nothing else relates them.
-        _ if size > HUGE => size / LARGEST_FAR_PART,
-        Effort::Fast if size > FAR => size / LARGEST_FAR_PART,
-        Effort::Fast => LARGEST_PATCH.max(size / LARGEST_FAST_PART),
+        _ if is_far(image, effort) => image.size / LARGEST_FAR_PART,
+        Effort::Fast => LARGEST_PATCH.max(image.size / LARGEST_FAST_PART),
         _ => LARGEST_PATCH,
     }
 }
@@ -69,6 +80,8 @@ struct Search<'a, S> {
     sketches: &'a [Sketch],
     source: &'a S,
     effort: Effort,
+    /// What is left of [`KEPT`].
+    room: AtomicUsize,
 }
 
 impl<'a, S: Source> Search<'a, S> {
@@ -87,22 +100,37 @@ impl<'a, S: Source> Search<'a, S> {
     }
 
     fn nearest(&self, place: usize, leaders: &[usize]) -> Option<usize> {
-        // A few bytes change a few windows, a few in a hundred many.
-        let size = self.image(place).map_or(0, |image| image.size);
-        let tenths = if largest_patch(size, self.effort) > LARGEST_PATCH { 3 } else { 9 };
+        let image = self.image(place)?;
+        // A few bytes change a few windows; strangers have up to a third in common.
+        let tenths = match self.effort {
+            effort if is_far(image, effort) => 5,
+            Effort::Fast => 3,
+            _ => 9,
+        };
         let sketch = self.sketch(place);
         let alike = leaders.iter().map(|leader| (sketch::shared(sketch, self.sketch(*leader)), *leader));
         let near = alike.filter(|(shared, _)| shared * 10 >= sketch.len() * tenths);
         near.min_by_key(|(shared, leader)| (std::cmp::Reverse(*shared), *leader)).map(|(_, leader)| leader)
     }
 
-    fn are_twins(&self, pair: &Pair) -> Result<bool, S::Error> {
+    /// The twin, if it is one.
+    fn compare(&self, pair: &Pair) -> Result<Option<Twin>, S::Error> {
         let Some((leader, twin)) = self.image(pair.leader).zip(self.image(pair.twin)) else {
-            return Ok(false);
+            return Ok(None);
         };
-        let limit = usize::try_from(largest_patch(twin.size, self.effort)).unwrap_or(usize::MAX);
+        let limit = usize::try_from(largest_patch(twin, self.effort)).unwrap_or(usize::MAX);
         let mut diff = Diff::new(limit);
-        side_by_side(self.source, (leader.hash, twin.hash), &mut |leader, twin| diff.feed(leader, twin))
+        let hashes = (leader.hash, twin.hash);
+        let near = side_by_side(self.source, hashes, &mut |leader, twin| diff.feed(leader, twin))?;
+        Ok(near.then(|| Twin { leader: pair.leader, patch: self.keep(diff.finish()) }))
+    }
+
+    /// Whose patches are kept depends on who is first; what they are does not.
+    fn keep(&self, mut patch: Vec<u8>) -> Option<Vec<u8>> {
+        let take = |room: usize| room.checked_sub(patch.len());
+        self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
+        patch.shrink_to_fit();
+        Some(patch)
     }
 
     fn sketch(&self, place: usize) -> &'a [u64] {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -96,6 +96,11 @@ impl Pieces<Error> for FilePieces {
         self.piece.clear();
         self.file.by_ref().take(PIECE as u64).read_to_end(&mut self.piece).unwrap();
         Ok(&self.piece)
+    }
+
+    fn skip(&mut self) -> Result<(), Error> {
+        self.file.seek_relative(PIECE as i64).unwrap();
+        Ok(())
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::Write;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use offload_format::codec::{Codec, FrameInfo};
-use offload_format::pack::{NewBlock, NewImage, PackBuilder};
-use offload_format::packer::{self, Candidate, Effort, HUGE, Plan, Pool, Settings, Source as _, Step};
+use offload_format::pack::{NewBlock, NewImage, PackBuilder, Placement};
+use offload_format::packer::{self, Candidate, Effort, HUGE, PIECE, Plan, Pool, Settings, Source as _, Step};
 use offload_format::{Error, Hash128};
 
 use crate::folder::{self, Files};
@@ -34,10 +35,11 @@ pub fn run(folder: &Path, file: &Path, effort: Effort) {
     let layout = builder.finish().unwrap();
     let mut out = File::create(file).unwrap();
     out.write_all(&layout.index).unwrap();
-    for frame in &layout.frames {
-        out.seek(SeekFrom::Start(layout.index.len() as u64 + frame.offset)).unwrap();
-        spool.copy(frame.hash, &files, &mut out);
-    }
+    let copy = |frame: &Placement| {
+        spool.copy(frame.hash, &files, (&out, layout.index.len() as u64 + frame.offset));
+        Ok::<_, Error>(())
+    };
+    Pool::new(&Threads).map(&layout.frames, |_| PIECE as u64, copy).unwrap();
     out.set_len(layout.size).unwrap();
     println!("index {}", layout.index.len());
 }
@@ -127,17 +129,24 @@ impl Spool {
         spool.1 += frame.len() as u64;
     }
 
-    /// Appends a frame to `out`; one that is not in the spool is its image.
-    fn copy(&mut self, content: Hash128, files: &Files, out: &mut File) {
-        match self.places.get_mut().unwrap().get(&content) {
-            Some((file, start, size)) => {
-                let mut file: &File = file;
-                file.seek(SeekFrom::Start(*start)).unwrap();
-                io::copy(&mut file.take(*size), out).unwrap();
-            }
+    /// Copies a frame to a place in `out`; one that is not in the spool is its image.
+    fn copy(&self, content: Hash128, files: &Files, (out, mut to): (&File, u64)) {
+        let image;
+        let places = self.places.lock().unwrap();
+        let (from, mut at, mut left) = match places.get(&content) {
+            Some((file, start, size)) => (&file.try_clone().unwrap(), *start, *size),
             None => {
-                io::copy(&mut File::open(&files.0[&content]).unwrap(), out).unwrap();
+                image = File::open(&files.0[&content]).unwrap();
+                (&image, 0, image.metadata().unwrap().len())
             }
+        };
+        drop(places);
+        let mut piece = vec![0; PIECE];
+        while left > 0 {
+            let read = from.read_at(&mut piece[..PIECE.min(left as usize)], at).unwrap();
+            assert!(read > 0, "a frame was cut");
+            out.write_all_at(&piece[..read], to).unwrap();
+            (at, to, left) = (at + read as u64, to + read as u64, left - read as u64);
         }
     }
 }
