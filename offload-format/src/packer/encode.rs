@@ -36,11 +36,11 @@ pub fn encode_image<S: Source>(plan: &Plan, source: &S, image: Hash128) -> Resul
 /// The patch that makes `image` of `parent`; neither is in memory as a whole.
 fn patch<S: Source>(source: &S, (parent, image): (Hash128, Hash128)) -> Result<Frame, S::Error> {
     let (mut diff, mut size) = (Diff::new(usize::MAX), 0u64);
-    let same_size = side_by_side(source, (parent, image), &mut |parent, image| {
+    let whole = side_by_side(source, (parent, &[image]), &mut |_, parent, image| {
         size = size.saturating_add(image.len() as u64);
         diff.feed(parent, image)
     })?;
-    if !same_size {
+    if whole != [true] {
         return Err(Error::invalid("size of the parent of a patch", size).into());
     }
     Ok(codec::patched(diff.finish(), (size, image), parent))

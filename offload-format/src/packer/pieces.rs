@@ -46,21 +46,32 @@ impl<E> Pieces<E> for Whole {
     }
 }
 
-/// Hands the pieces of two images to `compare`, those of one place together, as long as it returns true; false if
-/// it did not.
+/// Takes the place of an image among others, and a piece of the one that all are compared with and the piece of this
+/// one at the same place; false if no more of this one is wanted.
+pub(super) type Compare<'c> = dyn FnMut(usize, &[u8], &[u8]) -> bool + 'c;
+
+/// Hands the pieces of an image and those of each of `others` to `compare`. For each of these whether it was wanted to
+/// its end.
 pub(super) fn side_by_side<S: Source>(
     source: &S,
-    (one, other): (Hash128, Hash128),
-    compare: &mut dyn FnMut(&[u8], &[u8]) -> bool,
-) -> Result<bool, S::Error> {
-    let (mut one, mut other) = (source.open(one)?, source.open(other)?);
+    (one, others): (Hash128, &[Hash128]),
+    compare: &mut Compare<'_>,
+) -> Result<Vec<bool>, S::Error> {
+    let mut one = source.open(one)?;
+    let mut open = others.iter().map(|other| source.open(*other).map(Some)).collect::<Result<Vec<_>, _>>()?;
     loop {
-        let (one, other) = (one.next()?, other.next()?);
-        if one.is_empty() && other.is_empty() {
-            return Ok(true);
+        let piece = one.next()?;
+        let mut ended = piece.is_empty();
+        for (place, slot) in open.iter_mut().enumerate() {
+            let Some(other) = slot else { continue };
+            let other = other.next()?;
+            ended &= other.is_empty();
+            if !compare(place, piece, other) {
+                *slot = None;
+            }
         }
-        if !compare(one, other) {
-            return Ok(false);
+        if ended || open.iter().all(Option::is_none) {
+            return Ok(open.iter().map(Option::is_some).collect());
         }
     }
 }

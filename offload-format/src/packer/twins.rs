@@ -7,6 +7,7 @@ use super::budget::Pool;
 use super::pieces::side_by_side;
 use super::sketch::{self, Sketch};
 use super::{Candidate, Effort, Source, is_far};
+use crate::Hash128;
 use crate::codec::{Diff, MAX_RELATED};
 
 /// A patch above this size would better be a frame.
@@ -16,7 +17,7 @@ const LARGEST_FAST_PART: u64 = 32;
 /// The same for images that nothing else relates.
 const LARGEST_FAR_PART: u64 = 16;
 /// How many bytes of patches are kept, so that nobody has to compare these images again.
-const KEPT: usize = 8 << 20;
+const KEPT: usize = 16 << 20;
 /// With how many leaders of its size an image is compared.
 const ROUNDS: usize = 3;
 
@@ -44,14 +45,13 @@ pub(super) fn find<S: Source>(
     let search = Search { images, sketches, source, effort, room: AtomicUsize::new(KEPT) };
     let mut twins = BTreeMap::new();
     for _ in 0..ROUNDS {
-        let pairs: Vec<Pair> = groups.iter().flat_map(|group| search.pairs(group)).collect();
-        let memory = |pair: &Pair| search.image(pair.twin).map_or(0, |image| 2 * source.held(image.size));
-        let compared = pool.map(&pairs, memory, |pair| search.compare(pair))?;
+        let few: Vec<Few> = groups.iter().flat_map(|group| search.pairs(group)).collect();
+        let compared = pool.map(&few, |few| search.held(few), |few| search.compare(few))?;
         let mut failed = BTreeSet::new();
-        for (pair, twin) in pairs.iter().zip(compared) {
+        for (place, twin) in compared.into_iter().flatten() {
             match twin {
-                Some(twin) => drop(twins.insert(pair.twin, twin)),
-                None => drop(failed.insert(pair.twin)),
+                Some(twin) => drop(twins.insert(place, twin)),
+                None => drop(failed.insert(place)),
             }
         }
         // These may be twins of each other.
@@ -60,11 +60,14 @@ pub(super) fn find<S: Source>(
     Ok(twins)
 }
 
-/// An image that may be the twin of a leader.
-struct Pair {
+/// Images that may be twins of one leader, few enough for one piece of work.
+struct Few {
     leader: usize,
-    twin: usize,
+    twins: Vec<usize>,
 }
+
+/// So many read their leader once.
+const FEW: usize = 4;
 
 /// How large the patch of `image` may be, in bytes.
 fn largest_patch(image: &Candidate, effort: Effort) -> u64 {
@@ -87,16 +90,17 @@ struct Search<'a, S> {
 impl<'a, S: Source> Search<'a, S> {
     /// Who may be whose twin among images of one size, by their sketches alone: an image that resembles none before it
     /// leads.
-    fn pairs(&self, group: &[usize]) -> Vec<Pair> {
+    fn pairs(&self, group: &[usize]) -> Vec<Few> {
         let mut leaders: Vec<usize> = Vec::new();
-        let mut pairs = Vec::new();
-        for twin in group.iter().copied() {
-            match self.nearest(twin, &leaders) {
-                Some(leader) => pairs.push(Pair { leader, twin }),
-                None => leaders.push(twin),
+        let mut found: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for place in group {
+            match self.nearest(*place, &leaders) {
+                Some(leader) => found.entry(leader).or_default().push(*place),
+                None => leaders.push(*place),
             }
         }
-        pairs
+        let chunks = found.iter().flat_map(|(leader, twins)| twins.chunks(FEW).map(|few| (*leader, few)));
+        chunks.map(|(leader, few)| Few { leader, twins: few.to_vec() }).collect()
     }
 
     fn nearest(&self, place: usize, leaders: &[usize]) -> Option<usize> {
@@ -113,16 +117,28 @@ impl<'a, S: Source> Search<'a, S> {
         near.min_by_key(|(shared, leader)| (std::cmp::Reverse(*shared), *leader)).map(|(_, leader)| leader)
     }
 
-    /// The twin, if it is one.
-    fn compare(&self, pair: &Pair) -> Result<Option<Twin>, S::Error> {
-        let Some((leader, twin)) = self.image(pair.leader).zip(self.image(pair.twin)) else {
-            return Ok(None);
+    /// How many bytes it takes to compare them: pieces, and patches.
+    fn held(&self, few: &Few) -> u64 {
+        let Some(leader) = self.image(few.leader) else { return 0 };
+        let (piece, twins) = (self.source.held(leader.size), few.twins.len() as u64);
+        let each = piece.saturating_add(largest_patch(leader, self.effort));
+        piece.saturating_add(each.saturating_mul(twins))
+    }
+
+    /// Each with what it is to its leader, if it is a twin.
+    fn compare(&self, few: &Few) -> Result<Vec<(usize, Option<Twin>)>, S::Error> {
+        let Some(leader) = self.image(few.leader) else { return Ok(Vec::new()) };
+        let limit = usize::try_from(largest_patch(leader, self.effort)).unwrap_or(usize::MAX);
+        let hashes: Vec<Hash128> =
+            few.twins.iter().filter_map(|place| self.image(*place)).map(|image| image.hash).collect();
+        let mut diffs: Vec<Diff> = hashes.iter().map(|_| Diff::new(limit)).collect();
+        let mut feed = |place: usize, leader: &[u8], twin: &[u8]| {
+            diffs.get_mut(place).is_some_and(|diff: &mut Diff| diff.feed(leader, twin))
         };
-        let limit = usize::try_from(largest_patch(twin, self.effort)).unwrap_or(usize::MAX);
-        let mut diff = Diff::new(limit);
-        let hashes = (leader.hash, twin.hash);
-        let near = side_by_side(self.source, hashes, &mut |leader, twin| diff.feed(leader, twin))?;
-        Ok(near.then(|| Twin { leader: pair.leader, patch: self.keep(diff.finish()) }))
+        let near = side_by_side(self.source, (leader.hash, &hashes), &mut feed)?;
+        let twin = |diff: Diff| Twin { leader: few.leader, patch: self.keep(diff.finish()) };
+        let found = near.into_iter().zip(diffs).map(|(near, diff)| near.then(|| twin(diff)));
+        Ok(few.twins.iter().copied().zip(found).collect())
     }
 
     /// Whose patches are kept depends on who is first; what they are does not.
