@@ -9,7 +9,6 @@ mod scan;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,6 +16,7 @@ use offload_format::codec::decode_with;
 use offload_format::pack::layout::HEADER_SIZE;
 use offload_format::pack::{Image, Pack, Pages, Place};
 
+use crate::at::read_at;
 use crate::error::{Error, Result};
 
 /// A file that may hold packs.
@@ -217,28 +217,4 @@ fn read_head(file: &File, offset: u64, size: u64) -> std::result::Result<Vec<u8>
         return Err(format!("its index of {size} bytes is too large"));
     }
     read_at(file, offset, size).map_err(|error| error.to_string())
-}
-
-/// Reads without the place of the file, which is one for all threads.
-fn read_at(file: &File, offset: u64, size: u64) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    At { file, offset }.take(size).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 == size { Ok(bytes) } else { Err(std::io::ErrorKind::UnexpectedEof.into()) }
-}
-
-/// A file from `offset` on.
-struct At<'f> {
-    file: &'f File,
-    offset: u64,
-}
-
-impl Read for At<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        #[cfg(unix)]
-        let count = std::os::unix::fs::FileExt::read_at(self.file, buffer, self.offset)?;
-        #[cfg(windows)]
-        let count = std::os::windows::fs::FileExt::seek_read(self.file, buffer, self.offset)?;
-        self.offset = self.offset.saturating_add(count as u64);
-        Ok(count)
-    }
 }

@@ -7,6 +7,7 @@
 
 mod additions;
 mod artifact;
+mod at;
 mod beside;
 mod cargo;
 mod carrier;

@@ -1,12 +1,13 @@
 //! A file in memory, of which only those pages are read that are looked at.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::ops::Deref;
 use std::path::Path;
 
 use memmap2::Mmap;
 
+use crate::at::copy_at;
 use crate::error::{Error, Result};
 
 /// The bytes of a file.
@@ -29,16 +30,13 @@ impl Mapped {
         Ok(Mapped { map, file })
     }
 
-    /// Writes `bytes`. The kernel copies those that lie in the file: they take no memory here.
+    /// Writes `bytes`. Those that lie in the file are read from it: looked at in the mapping, they would take memory.
     pub(crate) fn copy(&self, bytes: &[u8], to: &mut File) -> io::Result<()> {
         let start = bytes.as_ptr().addr().checked_sub(self.map.as_ptr().addr());
         let inside = start.filter(|start| start.saturating_add(bytes.len()) <= self.map.len());
-        let Some(start) = inside else { return to.write_all(bytes) };
-        let mut from = &self.file;
-        from.seek(SeekFrom::Start(start as u64))?;
-        match io::copy(&mut from.take(bytes.len() as u64), to)? == bytes.len() as u64 {
-            true => Ok(()),
-            false => Err(io::ErrorKind::UnexpectedEof.into()),
+        match inside {
+            Some(start) => copy_at(&self.file, (start as u64, bytes.len() as u64), to),
+            None => to.write_all(bytes),
         }
     }
 }

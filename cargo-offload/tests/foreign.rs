@@ -72,6 +72,28 @@ fn a_compressed_bundle_is_listed_and_extracted() {
     );
 }
 
+/// Images that lie in the file as they are are copied by the kernel where they start at a page, and read elsewhere.
+#[test]
+fn plain_images_are_copied_wherever_they_start() {
+    let image = |number: usize| vec![number as u8 + 1; 40_000 * number + 70_001];
+    let images: Vec<(String, Vec<u8>)> = (0..12)
+        .map(|number| (format!("hipv4-amdgcn-amd-amdhsa--gfx{}", 900 + number), image(number)))
+        .collect();
+    let entries: Vec<_> = images.iter().map(|(id, bytes)| bundle::Image { id, bytes }).collect();
+    for align in [8, bundle::HIP_ALIGN] {
+        let dir = dir_with("k.hipfb", &bundle::write(&entries, align).unwrap());
+        let extracted = objects(&ok(dir.path(), &["extract", "k.hipfb", "-o", "out", "--json"]), "extracted");
+        assert_eq!(extracted.len(), images.len());
+        for (told, (id, bytes)) in extracted.iter().zip(&images) {
+            let target = told["target"].as_str().unwrap();
+            assert!(id.ends_with(target.trim_start_matches("amdgcn:")), "{told} instead of {id}");
+            assert!(fs::read(dir.path().join(told["file"].as_str().unwrap())).unwrap() == *bytes, "{told}");
+            assert_eq!(told["size"], bytes.len());
+        }
+        assert_eq!(names(&dir.path().join("out")).len(), images.len(), "temporary files are left");
+    }
+}
+
 #[test]
 fn every_container_of_the_samples_is_extracted() {
     for (file, expected) in [

@@ -28,6 +28,7 @@
 //! # Ok::<(), offload_format::Error>(())
 //! ```
 
+mod hash;
 mod inflate;
 mod sequence;
 mod write;

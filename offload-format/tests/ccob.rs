@@ -116,6 +116,23 @@ fn another_bundle_under_the_recorded_md5_is_refused() {
     }
 }
 
+/// From 1 MiB on the MD5 is computed while the bundle is being inflated.
+#[test]
+fn damage_in_a_large_bundle_is_found() {
+    let image = image(3, 3 << 20);
+    let raw = bundle::write(&[Image { id: "hipv4-amdgcn-amd-amdhsa--gfx90a", bytes: &image }], 4096).unwrap();
+    for method in [0, 1] {
+        let file = as_clang(2, method, &raw);
+        assert!(inflate(&file).unwrap() == raw);
+        // Without a checksum in the frame nothing but the MD5 tells.
+        for at in [16, file.len() / 3, file.len() / 2, file.len() - 9] {
+            let mut damaged = file.clone();
+            damaged[at] ^= 1;
+            assert!(inflate(&damaged).is_err(), "method {method}, byte {at}");
+        }
+    }
+}
+
 #[test]
 fn sizes_that_are_off_by_one_are_refused() {
     let raw = sample();

@@ -8,6 +8,7 @@ use offload_format::pack::Pack;
 use offload_format::pack::layout::{HEADER_SIZE, MAGIC};
 
 use super::MAX_INDEX;
+use crate::at::read_at;
 
 /// Linkers keep this alignment, in memory and in the file.
 const STEP: usize = 8;
@@ -59,9 +60,9 @@ fn walk(file: &mut File) -> io::Result<Option<BTreeSet<u64>>> {
 
 /// Where the pack at `at` ends, and where the next one starts.
 fn next(file: &mut File, at: u64) -> Option<(u64, u64)> {
-    let header = super::read_at(file, at, HEADER_SIZE).ok()?;
+    let header = read_at(file, at, HEADER_SIZE).ok()?;
     let (size, payload) = Pack::sizes(&header).ok().filter(|(_, payload)| *payload <= MAX_INDEX)?;
-    let index = super::read_at(file, at, payload).ok()?;
+    let index = read_at(file, at, payload).ok()?;
     let pack = Pack::parse_index(&index).ok()?;
     Some((at.checked_add(size)?, at.checked_add(pack.next())?))
 }
