@@ -68,8 +68,6 @@ fn write_packs(file: &mut File, packs: &[NewBytes]) -> io::Result<()> {
 }
 
 fn stage(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<Staged> {
-    let failed = |error: std::io::Error| Error::io("write", path, &error);
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     {
@@ -78,7 +76,23 @@ fn stage(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result
         let mode = std::fs::metadata(path).map_or(0o666, |data| data.permissions().mode());
         builder.permissions(std::fs::Permissions::from_mode(mode));
     }
-    let mut file = builder.prefix(".offload-").tempfile_in(parent).map_err(failed)?;
-    write(file.as_file_mut()).map_err(failed)?;
+    let mut file = temporary(&mut builder, path)?;
+    write(file.as_file_mut()).map_err(|error| Error::io("write", path, &error))?;
     Ok(Staged::new(path, file))
+}
+
+/// A file beside `path`, to be renamed to it.
+///
+/// # Errors
+/// There is no such directory, or nothing can be written there.
+pub(crate) fn temporary(builder: &mut tempfile::Builder<'_, '_>, path: &Path) -> Result<NamedTempFile> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    builder.prefix(".offload-").tempfile_in(parent).map_err(|error| {
+        if !parent.is_dir() {
+            let text = format!("there is no directory `{}`", parent.display());
+            return Error::io("write", path, &io::Error::new(error.kind(), text)).hint("make it first");
+        }
+        // What the system says names the temporary file, of which nobody knows.
+        Error::io("write", path, &io::Error::from(error.kind()))
+    })
 }

@@ -43,15 +43,27 @@ pub(crate) enum Versions {
     Newest,
 }
 
-/// Fetches, checks and unpacks; the folder appears whole. Returns what it holds.
-pub(crate) fn install(output: &Output, plan: &Plan) -> Result<Vec<Entry>> {
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Installed {
+    pub(crate) packages: usize,
+    /// Whether the folder was written: it is not where it holds what the lock file says.
+    pub(crate) changed: bool,
+}
+
+/// Fetches, checks and unpacks; the folder appears whole.
+pub(crate) fn install(output: &Output, plan: &Plan) -> Result<Installed> {
     let system = System::this();
     let locked = match plan.versions {
         Versions::Locked => Lock::read(&plan.lock)?,
         Versions::Newest => None,
     };
+    if let Some(lock) = locked.as_ref().filter(|lock| lock.is_that_of(&plan.folder)) {
+        return Ok(Installed { packages: lock.packages(), changed: false });
+    }
     let parent = plan.folder.parent().unwrap_or(Path::new("."));
     create_dir(parent)?;
+    check_directory(&plan.lock)?;
     let work = tempfile::Builder::new().prefix(".offload-").tempdir_in(parent);
     let work = work.map_err(|error| Error::io("create a directory in", parent, &error))?;
     let (lock, fetched) = match locked {
@@ -76,7 +88,17 @@ pub(crate) fn install(output: &Output, plan: &Plan) -> Result<Vec<Entry>> {
     lock.write(&new.join(LOCK_NAME))?;
     put_in_place(&new, &plan.folder, work.path())?;
     lock.write(&plan.lock)?;
-    Ok(fetched.into_iter().map(|(entry, _)| entry).collect())
+    Ok(Installed { packages: lock.packages(), changed: true })
+}
+
+/// The lock file is written last, when everything was fetched: whether that can be is known before.
+fn check_directory(lock: &Path) -> Result<()> {
+    let parent = lock.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if parent.is_dir() {
+        return Ok(());
+    }
+    let text = format!("there is no directory `{}` for the lock file", parent.display());
+    Err(Error::usage(text).hint("make it first"))
 }
 
 /// The usual name of the lock file.

@@ -10,12 +10,15 @@
 
 mod support;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::process::Output;
 
 use serde_json::Value;
 use snapbox::{Data, assert_data_eq};
 use support::without_tools;
+#[cfg(target_os = "linux")]
+use support::{drivers::Drivers, machine::Machine};
 
 fn said(dir: &Path, args: &[&str]) -> String {
     support::said(&without_tools(dir, args).output().unwrap())
@@ -23,12 +26,19 @@ fn said(dir: &Path, args: &[&str]) -> String {
 
 fn snapshot(name: &str) -> Data {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
-    Data::read_from(&dir.join(name), Some(snapbox::data::DataFormat::Text))
+    // What is printed has backslashes that are no separators of paths.
+    Data::read_from(&dir.join(name), Some(snapbox::data::DataFormat::Text)).raw()
 }
 
 /// What commands say, each after its command line. Times and the directory of the test are left out.
 fn session(dir: &Path, steps: &[&[&str]]) -> String {
-    let line = |args: &&[&str]| format!("$ cargo offload {}\n{}\n", args.join(" "), said(dir, args));
+    session_of(dir, steps, |args| without_tools(dir, args).output().unwrap())
+}
+
+/// The same of commands that `run` runs.
+fn session_of(dir: &Path, steps: &[&[&str]], run: impl Fn(&[&str]) -> Output) -> String {
+    let line =
+        |args: &&[&str]| format!("$ cargo offload {}\n{}\n", args.join(" "), support::said(&run(args)));
     let text: String = steps.iter().map(line).collect();
     without_times(&text.replace(dir.to_str().unwrap(), "[DIR]"))
 }
@@ -158,6 +168,123 @@ fn what_changes_and_exports_a_file() {
         &["export", "images.pack", "--format", "fatbin", "--module", "nothing"],
     ];
     assert_data_eq!(session(dir.path(), &steps), snapshot("change.txt"));
+}
+
+/// What depends on this machine's CPU, and the text in its place.
+#[cfg(target_os = "linux")]
+fn without_cpu(text: &str) -> String {
+    let mut of_cpu = false;
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let (before, after) = line.split_once("host CPU (").unwrap_or((line, ""));
+        let mut line = match after.split_once(')') {
+            Some((_, rest)) => format!("{before}host CPU ([CPU]){rest}"),
+            None => line.to_string(),
+        };
+        if of_cpu && line.starts_with("   takes ") {
+            line = "   takes [TARGETS]".to_string();
+        }
+        of_cpu = line.starts_with("0: host CPU");
+        if line.contains("\"driver\":\"host\"") {
+            let (start, targets) = line.split_once("\"targets\":").unwrap();
+            assert!(targets.starts_with("[\"host"), "{targets}");
+            let name = start.split("\"name\":\"").nth(1).unwrap().split('"').next().unwrap();
+            line = format!("{start}\"targets\":[TARGETS]}}").replace(&format!("\"{name}\""), "\"[NAME]\"");
+        }
+        lines.push(line);
+    }
+    lines.join("\n") + "\n"
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn devices_of_drivers_that_work_and_that_do_not() {
+    let dir = support::with_pack(64);
+    let of = |drivers: &Drivers, steps: &[&[&str]]| {
+        let run = |args: &[&str]| {
+            let mut command = without_tools(dir.path(), args);
+            drivers.found_by(&mut command);
+            command.output().unwrap()
+        };
+        without_cpu(&session_of(dir.path(), steps, run))
+    };
+    let working = of(
+        &Drivers::working(),
+        &[
+            &["devices"],
+            &["devices", "images.pack"],
+            &["devices", "images.pack", "--json"],
+            &["devices", "nothing.pack"],
+        ],
+    );
+    let broken = of(&Drivers::broken(), &[&["devices"], &["devices", "--json"]]);
+    assert_data_eq!(working + &broken, snapshot("devices.txt"));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn compilers_are_installed() {
+    let machine = Machine::new();
+    let run = |args: &[&str]| machine.offload(args);
+    let of = |steps: &[&[&str]]| session_of(machine.directory(), steps, run);
+    let first = of(&[
+        &["toolchain", "install"],
+        &["toolchain", "install", "--json"],
+        &["toolchain", "path"],
+        &["toolchain", "path", "--json"],
+    ]);
+    machine.serve("second");
+    std::fs::remove_dir_all(machine.path("data/toolchain")).unwrap();
+    let second = of(&[
+        &["toolchain", "install", "--quiet"],
+        &["toolchain", "install", "--update", "--quiet"],
+        &["toolchain", "install", "--lock", "nothing/here.lock"],
+    ]);
+    assert_data_eq!(without_hashes(&(first + &second)), snapshot("toolchain.txt"));
+}
+
+/// Which bytes a compressor writes is its own concern.
+#[cfg(target_os = "linux")]
+fn without_hashes(text: &str) -> String {
+    let is_hash = |word: &&str| word.len() == 64 && word.chars().all(|c| c.is_ascii_hexdigit());
+    let hashes = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(is_hash);
+    hashes.fold(text.to_string(), |text, hash| text.replace(hash, "[HASH]"))
+}
+
+#[test]
+fn the_manual() {
+    let dir = tempfile::tempdir().unwrap();
+    assert_data_eq!(session(dir.path(), &[&["man"]]), snapshot("man.txt"));
+}
+
+#[test]
+fn completions_offer_every_command_and_option() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut words, mut open) = (BTreeSet::new(), vec![Vec::new()]);
+    while let Some(command) = open.pop() {
+        let args: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
+        let help = said(dir.path(), &args);
+        let option = |line: &str| {
+            let word = line.split_whitespace().find(|word| word.starts_with("--"))?;
+            Some(word.trim_end_matches([',', '.']).to_string())
+        };
+        // `help` lists its commands and takes no option.
+        let options = help.lines().skip_while(|line| *line != "Options:").filter_map(option);
+        words.extend(options);
+        for name in commands(&help) {
+            words.insert(name.clone());
+            open.push([&command[..], &[name]].concat());
+        }
+    }
+    assert!(words.len() > 80, "{words:?}");
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = said(dir.path(), &["completions", shell]);
+        // fish writes an option without its hyphens.
+        let offers = |word: &String| script.contains(word.trim_start_matches('-'));
+        let missing: Vec<&String> = words.iter().filter(|word| !offers(word)).collect();
+        assert!(missing.is_empty(), "{shell}: {missing:?}");
+    }
+    assert_data_eq!(session(dir.path(), &[&["completions", "tcsh"]]), snapshot("completions.txt"));
 }
 
 /// What a command says on a terminal of so many columns.

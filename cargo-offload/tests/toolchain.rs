@@ -1,4 +1,4 @@
-//! `toolchain install` with stand-ins for apt-get, curl and pip: what is fetched, checked and put in place.
+//! `toolchain install` on a machine of stand-ins: what is fetched, checked and put in place.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -12,126 +12,11 @@
 mod support;
 
 use std::fs;
-use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
+use support::machine::Machine;
 use support::said;
-
-/// Lists clang and a library, with one of the base system that is not fetched.
-const APT: &str = r#"#!/bin/sh
-for arg do last=$arg; done
-case "$*" in
-  *" update") exit 0 ;;
-  *"install --print-uris"*" libllvm22")
-    echo "Reading package lists..."
-    echo "'http://x/libc6_2_amd64.deb' libc6_2_amd64.deb 9 "
-    echo "'http://x/libllvm22_22_amd64.deb' libllvm22_1%3a22_amd64.deb 9 SHA256:0" ;;
-  *"download --print-uris clang-22") echo "'http://x/clang-22_22_amd64.deb' clang-22_1%3a22_amd64.deb 9 " ;;
-  *"download clang-22=1:22") /bin/cp "${0%/*}/clang-22_22_amd64.deb" clang-22_1%3a22_amd64.deb ;;
-  *"download libllvm22=1:22") /bin/cp "${0%/*}/libllvm22_22_amd64.deb" libllvm22_1%3a22_amd64.deb ;;
-  *) echo "E: Unable to locate package $last" >&2; exit 100 ;;
-esac
-"#;
-
-/// Serves the same files by their address.
-const CURL: &str = r#"#!/bin/sh
-for arg do case "$before" in --output) file=$arg ;; esac; before=$arg; done
-case "$arg" in http://x/*) /bin/cp "${0%/*}/${arg#http://x/}" "$file" ;; *) exit 22 ;; esac
-"#;
-
-const GETCONF: &str = "#!/bin/sh\n[ \"$*\" = GNU_LIBC_VERSION ] && echo glibc 2.36\n";
-
-/// A pip that finds a wheel and unpacks it.
-const PYTHON: &str = r#"#!/bin/sh
-case "$*" in
-  *"--version") exit 0 ;;
-  *"pip download"*"nvidia-cuda-nvcc-cu12=="*) echo wheel > "nvidia_cuda_nvcc_cu12-${*##*==}-py3-none-any.whl" ;;
-  *"pip install"*) for arg do case "$before" in --target) site=$arg ;; esac; before=$arg; done
-    /bin/mkdir -p "$site/nvidia" && : > "$site/nvidia/ptxas" ;;
-  *) exit 1 ;;
-esac
-"#;
-
-struct Machine(tempfile::TempDir);
-
-impl Machine {
-    fn new() -> Machine {
-        let machine = Machine(tempfile::tempdir().unwrap());
-        fs::create_dir(machine.path("bin")).unwrap();
-        for (name, script) in [("apt-get", APT), ("curl", CURL), ("getconf", GETCONF), ("python3", PYTHON)] {
-            let path = machine.path("bin").join(name);
-            fs::write(&path, script).unwrap();
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        }
-        machine.serve("first");
-        fs::write(machine.path("bin/libllvm22_22_amd64.deb"), deb("libllvm22", "library", Method::Zstd))
-            .unwrap();
-        machine
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    /// What the distribution has now.
-    fn serve(&self, content: &str) {
-        fs::write(self.path("bin/clang-22_22_amd64.deb"), deb("clang-22", content, Method::Xz)).unwrap();
-    }
-
-    fn install(&self, args: &[&str]) -> Output {
-        support::command(self.0.path(), &[&["toolchain", "install"], args].concat())
-            .env("PATH", self.path("bin"))
-            .env("OFFLOAD_TOOLCHAIN", self.path("data/toolchain"))
-            .output()
-            .unwrap()
-    }
-
-    fn installed(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.path("data/toolchain")).unwrap();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
-}
-
-/// How a package is compressed.
-enum Method {
-    Xz,
-    Zstd,
-}
-
-/// A package that holds one file.
-fn deb(file: &str, content: &str, method: Method) -> Vec<u8> {
-    let mut data = tar::Builder::new(Vec::new());
-    let mut header = tar::Header::new_gnu();
-    header.set_size(content.len() as u64);
-    header.set_mode(0o755);
-    data.append_data(&mut header, format!("./{file}"), content.as_bytes()).unwrap();
-    let tar = data.into_inner().unwrap();
-    let (name, compressed) = match method {
-        Method::Zstd => ("data.tar.zst", zstd::encode_all(&tar[..], 3).unwrap()),
-        Method::Xz => {
-            let options = lzma_rust2::XzOptions::with_preset(1);
-            let mut writer = lzma_rust2::XzWriter::new(Vec::new(), options).unwrap();
-            writer.write_all(&tar).unwrap();
-            ("data.tar.xz", writer.finish().unwrap())
-        }
-    };
-    let mut archive = b"!<arch>\n".to_vec();
-    for (name, bytes) in [("debian-binary", b"2.0\n".to_vec()), (name, compressed)] {
-        let (time, owner, group, mode) = (0, 0, 0, 100_644);
-        archive.extend(
-            format!("{name:<16}{time:<12}{owner:<6}{group:<6}{mode:<8}{:<10}`\n", bytes.len()).into_bytes(),
-        );
-        archive.extend(&bytes);
-        archive.resize(archive.len().next_multiple_of(2), b'\n');
-    }
-    archive
-}
 
 fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap()
@@ -156,8 +41,13 @@ fn packages_are_fetched_locked_and_unpacked() {
         assert!(lock.contains(part), "{lock}");
     }
     assert!(!lock.contains("libc6"), "{lock}");
-    // The same again is the same.
+    // What is there is not fetched again; a folder that is gone is made as it was.
+    let again = machine.install(&[]);
+    assert!(said(&again).ends_with("offload-toolchain.lock` already\n"), "{}", said(&again));
+    assert!(!said(&again).contains("fetching"), "{}", said(&again));
+    fs::remove_dir_all(machine.path("data/toolchain")).unwrap();
     assert!(machine.install(&["--quiet"]).status.success());
+    assert_eq!(machine.installed(), ["clang-22", "lib", "libllvm22", "offload-toolchain.lock"]);
     assert_eq!(read(&machine.path("data/offload-toolchain.lock")), lock);
     assert_eq!(fs::read_dir(machine.path("data")).unwrap().count(), 2, "something was left behind");
 }
@@ -171,6 +61,8 @@ fn what_is_not_as_locked_is_refused_and_changes_nothing() {
     let lock = read(&machine.path("offload-toolchain.lock"));
     fs::write(machine.path("data/toolchain/mine"), "").unwrap();
     machine.serve("second");
+    // The folder was made from another lock file.
+    fs::write(machine.path("data/toolchain/offload-toolchain.lock"), "").unwrap();
     let refused = machine.install(&[]);
     assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
     assert!(
@@ -206,6 +98,7 @@ fn without_apt_the_locked_files_are_fetched_by_their_addresses() {
     assert_eq!(read(&machine.path("lock")), other);
 
     machine.serve("second");
+    fs::remove_dir_all(machine.path("data")).unwrap();
     let refused = machine.install(&["--lock", "lock"]);
     assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
     assert!(said(&refused).contains("has the hash"), "{}", said(&refused));

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::exit::ExitStatus;
 use crate::gaps;
 use crate::output::Output;
-use crate::subject::Subject;
+use crate::subject::{Carried, Subject};
 
 #[derive(Debug, Serialize)]
 struct DeviceMessage {
@@ -61,16 +61,20 @@ struct Found {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Devices) -> Result<ExitStatus> {
+    // A file that cannot be read is told before the devices are.
+    let path = artifact::path_if_any(output, args.path.as_deref(), &args.cargo)?;
+    let subject = path.as_deref().map(Subject::open).transpose()?;
+    let carried = subject.as_ref().map(Subject::carried).transpose()?;
     let devices = devices(output)?;
     for (number, found) in devices.iter().enumerate() {
         print_device(output, (number, found), args)?;
     }
-    let Some(path) = artifact::path_if_any(output, args.path.as_deref(), &args.cargo)? else {
-        return Ok(ExitStatus::Success);
-    };
-    let subject = Subject::open(&path)?;
-    let carried = subject.carried()?;
-    let registries = registry::of(&carried)?;
+    carried.map_or(Ok(ExitStatus::Success), |carried| judge(output, &devices, &carried))
+}
+
+/// Tells what each device would get of what a file carries.
+fn judge(output: &Output, devices: &[Found], carried: &Carried<'_>) -> Result<ExitStatus> {
+    let registries = registry::of(carried)?;
     for (number, found) in devices.iter().enumerate() {
         output.space()?;
         output.remark(&format!("{number}: {}", found.device.description()))?;
@@ -78,7 +82,7 @@ pub(super) fn run(output: &Output, args: &cli::Devices) -> Result<ExitStatus> {
             print_verdicts(output, (number, &found.device), registry)?;
         }
     }
-    gaps::tell(output, &carried)?;
+    gaps::tell(output, carried)?;
     Ok(carried.status())
 }
 
@@ -90,8 +94,9 @@ fn devices(output: &Output) -> Result<Vec<Found>> {
         match listed {
             Ok(devices) => found.extend(devices.into_iter().map(|device| Found { driver, device })),
             Err(error) => {
-                let text = format!("no {driver} device: {error}");
                 let problem = error.to_string();
+                let why = problem.strip_prefix(&format!("{driver}: ")).unwrap_or(&problem);
+                let text = format!("no {driver} device: {why}");
                 output.message(&DriverMessage { reason: "no-driver", driver, problem }, &text)?;
             }
         }

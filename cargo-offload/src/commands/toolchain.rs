@@ -10,7 +10,7 @@ use crate::config_file::ConfigFile;
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
 use crate::output::Output;
-use crate::toolchain::{self, LOCK_NAME, Plan, Versions};
+use crate::toolchain::{self, Installed, LOCK_NAME, Plan, Versions};
 
 #[derive(Debug, Serialize)]
 struct Message<'a> {
@@ -18,6 +18,7 @@ struct Message<'a> {
     path: &'a Path,
     lock: &'a Path,
     packages: usize,
+    changed: bool,
 }
 
 pub(super) fn run(output: &Output, args: &cli::Toolchain) -> Result<ExitStatus> {
@@ -45,12 +46,12 @@ fn usual_lock(folder: &Path) -> PathBuf {
 }
 
 fn install(output: &Output, plan: &Plan) -> Result<()> {
-    let packages = toolchain::install(output, plan)?.len();
+    let Installed { packages, changed } = toolchain::install(output, plan)?;
     let (path, lock) = (plan.folder.as_path(), plan.lock.as_path());
-    let text = format!(
-        "installed {packages} packages in {}; `{}` has their versions and hashes",
-        path.display(),
-        lock.display()
-    );
-    output.message(&Message { reason: "toolchain", path, lock, packages }, &text)
+    let (folder, file) = (path.display(), lock.display());
+    let text = match changed {
+        true => format!("installed {packages} packages in {folder}; `{file}` has their versions and hashes"),
+        false => format!("{folder} has the {packages} packages of `{file}` already"),
+    };
+    output.message(&Message { reason: "toolchain", path, lock, packages, changed }, &text)
 }

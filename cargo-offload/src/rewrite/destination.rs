@@ -9,7 +9,7 @@ use super::Rewritten;
 use crate::carrier::Carrier;
 use crate::cli;
 use crate::error::{Error, Result};
-use crate::publish::Staged;
+use crate::publish::{Staged, temporary};
 
 /// The file to write and the one whose rights it gets.
 #[derive(Debug)]
@@ -46,9 +46,8 @@ impl Rewritten {
     pub(crate) fn stage(&self, destination: &Destination) -> Result<Staged> {
         let Destination { path, like } = destination;
         let failed = |error: io::Error| Error::io("write", path, &error);
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let data = fs::metadata(like).map_err(|error| Error::io("inspect", like, &error))?;
-        let mut file = tempfile::Builder::new().prefix(".offload-").tempfile_in(parent).map_err(failed)?;
+        let mut file = temporary(&mut tempfile::Builder::new(), path)?;
         self.write_to(file.as_file_mut()).map_err(failed)?;
         self.read_back(file.path(), path)?;
         file.as_file().set_permissions(data.permissions()).map_err(failed)?;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::LOCK_NAME;
 use super::system::{Glibc, Packages, System};
 use crate::error::{Error, Result};
 use crate::publish::publish;
@@ -69,6 +70,16 @@ impl Lock {
             other => Err(Error::usage(format!("`{}` has version {other}", path.display()))
                 .hint("install the release of cargo-offload that wrote it")),
         }
+    }
+
+    /// How many packages there are.
+    pub(super) fn packages(&self) -> usize {
+        self.package.len()
+    }
+
+    /// Whether `folder` was made from it.
+    pub(super) fn is_that_of(&self, folder: &Path) -> bool {
+        Lock::read(&folder.join(LOCK_NAME)).is_ok_and(|there| there.as_ref() == Some(self))
     }
 
     /// The packages, if they run on this system and their names are such as packages have.

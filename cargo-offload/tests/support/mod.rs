@@ -8,6 +8,11 @@
     reason = "a test stops at the first surprise, and each uses a part"
 )]
 
+#[cfg(target_os = "linux")]
+pub mod drivers;
+#[cfg(target_os = "linux")]
+pub mod machine;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};

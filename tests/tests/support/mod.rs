@@ -31,6 +31,7 @@ pub struct Project {
 #[derive(Debug)]
 pub struct Outcome {
     pub success: bool,
+    pub code: i32,
     pub text: String,
 }
 
@@ -133,7 +134,7 @@ impl Project {
             .unwrap();
         let text =
             [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
-        Outcome { success: output.status.success(), text }
+        Outcome { success: output.status.success(), code: output.status.code().unwrap_or(-1), text }
     }
 
     /// The compiled build script, to be run with the environment of a target that cannot be built here.
