@@ -19,6 +19,9 @@ use offload_format::pack::{Image, Pack, Pages, Place};
 use crate::at::read_at;
 use crate::error::{Error, Result};
 
+/// What of a file tells its kind.
+const HEAD: u64 = 4096;
+
 /// A file that may hold packs.
 #[derive(Debug)]
 pub(crate) struct Carrier {
@@ -98,11 +101,23 @@ impl Carrier {
         };
         let carrier = Carrier::read(path, file, offsets);
         if carrier.is_empty() {
-            return Err(Error::check(format!("`{}` carries no device images", path.display())).hint(
-                "a crate brings its kernels along only if the program mentions it: `use the_crate as _;`",
-            ));
+            return Err(carrier.nothing());
         }
         Ok(carrier)
+    }
+
+    /// Why there is nothing: a program may lack a mention of its kernels, another file is a mistake.
+    fn nothing(&self) -> Error {
+        let path = self.path.display();
+        let head = read_at(&self.file, 0, HEAD.min(self.size().unwrap_or(0))).unwrap_or_default();
+        let error = Error::check(format!("`{path}` carries no device images"));
+        match object::FileKind::parse(head.as_slice()) {
+            Ok(_) => error.hint(
+                "a crate brings its kernels along only if the program mentions it: `use the_crate as _;`",
+            ),
+            Err(_) if head.is_empty() => Error::check(format!("`{path}` is empty")),
+            Err(_) => error.hint("it is no program and no library, and no container that is known starts it"),
+        }
     }
 
     /// Whether there is no pack, not even one that cannot be read.

@@ -10,6 +10,9 @@ use self::list::Lines;
 use crate::error::{Error, Result};
 use crate::publish::publish;
 
+/// What `offload-build` compiles where nobody says anything.
+const DEFAULT_TARGETS: [&str; 2] = ["host", "spirv64"];
+
 /// An open configuration file.
 #[derive(Debug)]
 pub(crate) struct ConfigFile {
@@ -47,6 +50,17 @@ impl ConfigFile {
     /// Where the file is, if there is one.
     pub(crate) fn find(given: Option<&Path>) -> Option<PathBuf> {
         given.map(Path::to_path_buf).or_else(named).or_else(above)
+    }
+
+    /// The targets that a build takes: those of the file, or the defaults where there is none or it names none.
+    pub(crate) fn built_targets(given: Option<&Path>) -> Result<Vec<Listed>> {
+        let file = ConfigFile::find(given).map(|path| ConfigFile::open(Some(&path))).transpose()?;
+        match file.filter(|file| file.document.contains_key("targets")) {
+            Some(file) => file.targets(),
+            None => Ok(DEFAULT_TARGETS
+                .map(|name| Listed { name: name.into(), presence: Presence::Required })
+                .into()),
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {

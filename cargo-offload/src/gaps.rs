@@ -36,9 +36,14 @@ pub(crate) fn tell(output: &Output, carried: &Carried<'_>) -> Result<()> {
         output.message(&MissingMessage::of(&missing), &format!("missing: {}", sentence(&missing)))?;
     }
     for cause in carried.unreadable() {
-        output.message(&SkippedMessage { reason: "skipped", cause: &cause }, &format!("skipped {cause}"))?;
+        skipped(output, &cause)?;
     }
     Ok(())
+}
+
+/// Says what could not be read or shown.
+pub(crate) fn skipped(output: &Output, cause: &str) -> Result<()> {
+    output.message(&SkippedMessage { reason: "skipped", cause }, &format!("skipped {cause}"))
 }
 
 impl<'a> MissingMessage<'a> {

@@ -52,8 +52,15 @@ pub(crate) fn metadata(project: &cli::Project, depth: Depth) -> Result<Metadata>
     }
     let args = project.args().into_iter().map(|arg| arg.to_string_lossy().into_owned());
     command.other_options(args.collect::<Vec<String>>());
-    command.exec().map_err(|error| {
-        Error::usage(format!("cargo metadata failed: {error}")).hint("name the manifest with --manifest-path")
+    command.exec().map_err(|error| match error {
+        cargo_metadata::Error::CargoMetadata { stderr } => {
+            let error = Error::usage(stderr.trim().trim_start_matches("error: "));
+            match &project.manifest_path {
+                None => error.hint("name a file, or the manifest with --manifest-path"),
+                Some(_) => error,
+            }
+        }
+        other => Error::usage(format!("cannot read what `cargo metadata` tells: {other}")),
     })
 }
 

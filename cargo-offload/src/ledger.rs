@@ -14,7 +14,7 @@ use serde::Serialize;
 pub(crate) use self::kernel::{KernelRecord, or_dash};
 use crate::cli;
 use crate::error::{Error, Result};
-use crate::output::listed;
+use crate::output::{escaped, listed};
 use crate::packs::Reached;
 use crate::subject::{Carried, Container, broken};
 use crate::target_filter::{TargetFilter, glob};
@@ -99,6 +99,17 @@ impl Wanted {
         Ok(Wanted { targets, modules: select.module.clone() })
     }
 
+    /// None of `all` is wanted.
+    fn nothing(&self, all: &[ImageRecord]) -> Error {
+        let targets = self.targets.iter().map(|filter| format!("`--for {}`", filter.given()));
+        let modules = self.modules.iter().map(|name| format!("`--module {name}`"));
+        let wanted = listed(targets.chain(modules)).unwrap_or_default();
+        let there: BTreeSet<String> =
+            all.iter().map(|record| format!("{} {}", record.module, record.target)).collect();
+        let there = listed(there.into_iter()).unwrap_or_default();
+        Error::usage(format!("no image fits {wanted}")).hint(format!("there are {}", escaped(&there)))
+    }
+
     fn has(&self, record: &ImageRecord) -> bool {
         let target = |filter: &TargetFilter| filter.matches(&record.target);
         let module = |pattern: &String| glob(pattern, &record.module);
@@ -113,7 +124,7 @@ impl Wanted {
     pub(crate) fn of(&self, carried: &Carried<'_>, kernels: Kernels) -> Result<Vec<ImageRecord>> {
         let wanted = self.any_of(carried, kernels)?;
         let others = if wanted.is_empty() { records(carried)? } else { Vec::new() };
-        if others.is_empty() { Ok(wanted) } else { Err(nothing(&others)) }
+        if others.is_empty() { Ok(wanted) } else { Err(self.nothing(&others)) }
     }
 
     /// As [`Wanted::of`], where it is no mistake that there is none.
@@ -125,13 +136,6 @@ impl Wanted {
         }
         Ok(wanted)
     }
-}
-
-fn nothing(all: &[ImageRecord]) -> Error {
-    let there: BTreeSet<String> =
-        all.iter().map(|record| format!("{} {}", record.module, record.target)).collect();
-    Error::usage("no image fits --for and --module")
-        .hint(format!("there are {}", crate::output::escaped(&listed(there.into_iter()).unwrap_or_default())))
 }
 
 /// All images: those of packs by package and module, then those of containers in the order of the file.

@@ -22,6 +22,11 @@ impl Mapped {
     pub(crate) fn open(path: &Path) -> Result<Mapped> {
         let failed = |error: std::io::Error| Error::io("open", path, &error);
         let file = File::open(path).map_err(failed)?;
+        let kind = file.metadata().map_err(failed)?.file_type();
+        if !kind.is_file() {
+            let what = if kind.is_dir() { "it is a directory" } else { "it is no regular file" };
+            return Err(failed(std::io::Error::other(what)));
+        }
         // SAFETY: the mapping is private and read only. Another process that changes the file meanwhile gives other
         // bytes, and one that cuts it short ends this process, as it does for every reader that maps: all readers of
         // these bytes take them for untrusted, and none keeps a decision about bytes to look at them again.

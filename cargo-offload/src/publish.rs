@@ -87,6 +87,9 @@ fn stage(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result
 /// There is no such directory, or nothing can be written there.
 pub(crate) fn temporary(builder: &mut tempfile::Builder<'_, '_>, path: &Path) -> Result<NamedTempFile> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if path.is_dir() {
+        return Err(Error::io("write", path, &io::Error::other("it is a directory")));
+    }
     builder.prefix(".offload-").tempfile_in(parent).map_err(|error| {
         if !parent.is_dir() {
             let text = format!("there is no directory `{}`", parent.display());

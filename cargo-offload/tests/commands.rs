@@ -45,7 +45,7 @@ fn with_pack() -> tempfile::TempDir {
 fn init_then_targets_and_compression_keep_what_people_wrote() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path();
-    let failed = offload(path, &["targets"]);
+    let failed = offload(path, &["targets", "add", "host"]);
     assert_eq!(failed.status.code(), Some(2));
     assert!(stderr(&failed).contains("hint: `cargo offload init`"), "{}", stderr(&failed));
 
@@ -246,10 +246,10 @@ fn files_without_images_say_so() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("empty"), "").unwrap();
     fs::write(dir.path().join("text"), "some text\n").unwrap();
-    for name in ["empty", "text"] {
+    for (name, what) in [("empty", "is empty"), ("text", "carries no device images")] {
         let output = offload(dir.path(), &["inspect", name]);
         assert_eq!(output.status.code(), Some(1));
-        assert!(stderr(&output).contains("carries no device images"), "{}", stderr(&output));
+        assert!(stderr(&output).contains(what), "{}", stderr(&output));
     }
     let output = offload(dir.path(), &["inspect", "nowhere"]);
     assert_eq!(output.status.code(), Some(3));

@@ -16,7 +16,7 @@ use std::process::Command;
 use offload_format::codec::Codec;
 use offload_format::pack::NewImage;
 use serde_json::Value;
-use support::{data, fails, kernel, objects, offload, ok, stderr, stdout, with_pack};
+use support::{data, fails, kernel, objects, offload, ok, pack, stderr, stdout, with_pack};
 
 #[test]
 fn the_report_puts_the_worst_first() {
@@ -175,6 +175,27 @@ fn machine_code_is_shown_by_the_tool_of_its_maker() {
     let said = stderr(&output);
     assert!(said.contains("target `cubin:sm_80` of module `blas`: nvdisasm was not found"), "{said}");
     assert!(said.contains("hint: pip install"), "{said}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_kernel_for_the_cpu_is_shown_by_its_entry() {
+    let dir = tempfile::tempdir().unwrap();
+    let (source, library) = (dir.path().join("k.c"), dir.path().join("k.so"));
+    fs::write(&source, "void __offload_run_scale(void) {}\n").unwrap();
+    let compiled = Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([&library, &source]).status();
+    assert!(compiled.unwrap().success());
+    let kernels = vec![kernel("scale", [8, 0, 0]), kernel("gone", [8, 0, 0])];
+    let image = NewImage { kernels, ..NewImage::new("blas", "host".parse().unwrap()) };
+    let images = vec![(image, fs::read(&library).unwrap())];
+    fs::write(dir.path().join("host.pack"), pack(images, Codec::Zstd)).unwrap();
+    let tool = dir.path().join("objdump");
+    fs::write(&tool, "#!/bin/sh\necho; echo Disassembly of section \"$1\"\n").unwrap();
+    fs::set_permissions(&tool, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let shown = |kernel| asm(dir.path(), &["host.pack", kernel], ("OFFLOAD_OBJDUMP", tool.to_str().unwrap()));
+    let said = stdout(&shown("scale"));
+    assert!(said.contains("section --disassemble-symbols=__offload_run_scale\n"), "{said}");
+    assert!(stderr(&shown("gone")).contains("has no code of a kernel `gone`"));
 }
 
 #[test]

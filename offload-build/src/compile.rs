@@ -31,7 +31,7 @@ use offload_format::pack::NewImage;
 use offload_format::{Target, Variant};
 
 pub(crate) use self::amdgcn::LIBCLC as LIBCLC_AMD;
-pub(crate) use self::host::pocl;
+pub(crate) use self::host::{RUN_PREFIX, pocl};
 pub(crate) use self::nvptx::LIBCLC as LIBCLC_NVIDIA;
 pub(crate) use self::session::{Session, Workshop};
 use self::unit::{Scanned, Unit};

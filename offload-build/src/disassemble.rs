@@ -17,6 +17,7 @@ use object::Endianness;
 use object::read::elf::ElfFile64;
 use object::read::{Object, ObjectSymbol};
 
+use crate::compile::RUN_PREFIX;
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
@@ -55,7 +56,9 @@ pub fn text(request: Request<'_>, directory: &Path) -> std::result::Result<Strin
         Some(Kind::Cubin) => Job::new(directory, Disassembler::Nvdisasm)?.nvdisasm(request),
         Some(Kind::SpirV) => Job::new(directory, Disassembler::SpirvDis)?.spirv_dis(request),
         Some(Kind::Zebin) => Job::new(directory, Disassembler::Ocloc)?.ocloc(request),
-        Some(Kind::Text(text)) => part(request, text, cut::ptx),
+        Some(Kind::Ptx(text)) => part(request, text, cut::ptx),
+        // A macro may write a kernel's name.
+        Some(Kind::Source(text)) => Ok(part(request, text, cut::source).unwrap_or_else(|_| text.to_string())),
         None => Err(Error::new("no tool is known that shows images of this format")),
     }
 }
@@ -66,7 +69,8 @@ enum Kind<'a> {
     Cubin,
     SpirV,
     Zebin,
-    Text(&'a str),
+    Ptx(&'a str),
+    Source(&'a str),
 }
 
 fn kind(image: &[u8]) -> Option<Kind<'_>> {
@@ -76,7 +80,8 @@ fn kind(image: &[u8]) -> Option<Kind<'_>> {
         Some(FileKind::Cubin) => Some(Kind::Cubin),
         Some(FileKind::SpirV) => Some(Kind::SpirV),
         Some(FileKind::Zebin) => Some(Kind::Zebin),
-        Some(FileKind::Ptx) | None => std::str::from_utf8(image).ok().map(Kind::Text),
+        Some(FileKind::Ptx) => std::str::from_utf8(image).ok().map(Kind::Ptx),
+        None => std::str::from_utf8(image).ok().map(Kind::Source),
         Some(_) => None,
     }
 }
@@ -176,5 +181,5 @@ fn symbol(image: &[u8], kernel: &str) -> Result<String> {
         let mut symbols = file.symbols().chain(file.dynamic_symbols());
         symbols.any(|symbol| symbol.name().is_ok_and(|other| other == name)).then(|| name.to_string())
     };
-    has(kernel).ok_or_else(|| no_kernel(kernel))
+    has(kernel).or_else(|| has(&format!("{RUN_PREFIX}{kernel}"))).ok_or_else(|| no_kernel(kernel))
 }

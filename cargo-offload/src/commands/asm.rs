@@ -42,11 +42,22 @@ pub(super) fn run(output: &Output, args: &cli::Asm) -> Result<ExitStatus> {
     if shown.is_empty() {
         list(output, &images)?;
     }
-    for image in shown {
-        ledger::each(&carried, &[image.origin], &mut |_, bytes| show(output, (image, kernel), &bytes?))?;
+    let mut problems = Vec::new();
+    for image in &shown {
+        let shown =
+            ledger::each(&carried, &[image.origin], &mut |_, bytes| show(output, (image, kernel), &bytes?));
+        problems.extend(shown.err());
     }
     gaps::tell(output, &carried)?;
-    Ok(carried.status())
+    // What could be shown was shown; of one image there is nothing else to tell.
+    match problems.as_slice() {
+        [] => Ok(carried.status()),
+        [only] if shown.len() == 1 => Err(only.clone()),
+        several => {
+            several.iter().try_for_each(|error| gaps::skipped(output, &error.to_string()))?;
+            Ok(ExitStatus::CheckFailed)
+        }
+    }
 }
 
 /// The file and the kernel. A word alone is the kernel's if it can be a name and there is no such file.

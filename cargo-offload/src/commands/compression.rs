@@ -32,18 +32,20 @@ pub(super) fn run(output: &Output, args: &cli::Compression) -> Result<ExitStatus
 
 /// Changes the setting if that is asked for, prints it, and returns what a packer does for it.
 fn setting(output: &Output, args: &cli::Compression) -> Result<Option<offload_format::packer::Settings>> {
-    if args.on.is_some() && ConfigFile::find(args.file.config.as_deref()).is_none() {
-        return Ok(None);
-    }
-    let mut file = ConfigFile::open(args.file.config.as_deref())?;
-    if let Some(value) = &args.value {
+    let config = args.file.config.as_deref();
+    let mut file = match ConfigFile::find(config) {
+        None if args.on.is_some() => return Ok(None),
+        None if args.value.is_none() => None,
+        _ => Some(ConfigFile::open(config)?),
+    };
+    if let (Some(value), Some(file)) = (&args.value, &mut file) {
         file.set_compression(value_of(value)?);
         file.save()?;
     }
     let default = "\"balanced\" in release builds, \"fast\" in others (default)";
-    let value = file.compression().unwrap_or_else(|| default.to_string());
+    let value = file.as_ref().and_then(ConfigFile::compression).unwrap_or_else(|| default.to_string());
     output.message(&Message { reason: "compression", value: &value }, &value)?;
-    settings_of(file.compression_words())
+    settings_of(file.as_ref().map_or((None, None), ConfigFile::compression_words))
 }
 
 fn value_of(text: &str) -> Result<Value> {

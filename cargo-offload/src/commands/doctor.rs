@@ -12,9 +12,6 @@ use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
 use crate::output::{Output, Table};
 
-/// What is compiled where nobody says anything.
-const DEFAULT_TARGETS: [&str; 2] = ["host", "spirv64"];
-
 #[derive(Debug, Serialize)]
 struct ToolMessage<'a> {
     reason: &'static str,
@@ -52,13 +49,8 @@ fn targets(args: &cli::Doctor) -> Result<Vec<String>> {
     if !args.targets.is_empty() {
         return Ok(args.targets.clone());
     }
-    match ConfigFile::find(args.file.config.as_deref()) {
-        Some(path) => {
-            let targets = ConfigFile::open(Some(&path))?.targets()?;
-            Ok(targets.into_iter().map(|target| target.name).collect())
-        }
-        None => Ok(DEFAULT_TARGETS.map(str::to_string).into()),
-    }
+    let built = ConfigFile::built_targets(args.file.config.as_deref())?;
+    Ok(built.into_iter().map(|target| target.name).collect())
 }
 
 fn print_tools(output: &Output, tools: &[Examined]) -> Result<()> {

@@ -3,6 +3,8 @@
 mod list;
 
 use offload_format::{Target, TargetSet};
+use std::path::Path;
+
 use serde::Serialize;
 
 use crate::cli::{self, Named, TargetsAction};
@@ -28,14 +30,22 @@ struct SetMessage {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Targets) -> Result<ExitStatus> {
-    let mut file = ConfigFile::open(args.file.config.as_deref())?;
+    let config = args.file.config.as_deref();
+    let open = || ConfigFile::open(config);
     match &args.action {
-        None | Some(TargetsAction::List) => list::print(output, &file.targets()?)?,
-        Some(TargetsAction::Add { targets }) => add(output, &mut file, targets)?,
-        Some(TargetsAction::Set { targets }) => set(output, &mut file, targets)?,
-        Some(TargetsAction::Remove { targets }) => remove(output, &mut file, targets)?,
+        None | Some(TargetsAction::List) => list(output, config)?,
+        Some(TargetsAction::Add { targets }) => add(output, &mut open()?, targets)?,
+        Some(TargetsAction::Set { targets }) => set(output, &mut open()?, targets)?,
+        Some(TargetsAction::Remove { targets }) => remove(output, &mut open()?, targets)?,
     }
     Ok(ExitStatus::Success)
+}
+
+fn list(output: &Output, config: Option<&Path>) -> Result<()> {
+    if ConfigFile::find(config).is_none() {
+        output.status("there is no offload.toml: these are the defaults; `cargo offload init` writes one");
+    }
+    list::print(output, &ConfigFile::built_targets(config)?)
 }
 
 fn add(output: &Output, file: &mut ConfigFile, named: &Named) -> Result<()> {

@@ -112,7 +112,7 @@ fn shrink(path: &Path, headers: &Headers, (index, segment): (usize, &Span), room
     let moved = slide(rest, room.new_end(), unit).unwrap_or(rest);
     let kept = room.old.end.saturating_sub(rest);
     let saved = rest.saturating_sub(moved);
-    let slot = if saved == 0 { None } else { Some(slot::find(path, headers, (index, saved))?) };
+    let slot = if saved == 0 { None } else { slot::find(path, headers, (index, saved))? };
     let Some(slot) = slot else { return Ok(in_place(headers, room)) };
 
     let change =
@@ -125,7 +125,7 @@ fn shrink(path: &Path, headers: &Headers, (index, segment): (usize, &Span), room
     Ok(Plan { headers: out, moves, padding, spare: 0 })
 }
 
-/// Less than a page would be saved.
+/// Nothing would be saved: less than a page is free, or to split the segment costs what is.
 fn in_place(headers: &Headers, room: &Room) -> Plan {
     let change = Change { old: room.old.clone(), new_size: room.old_size() };
     let padding = change.new_size.saturating_sub(room.new_size);
@@ -225,3 +225,6 @@ fn slide(from: u64, least: u64, unit: u64) -> Option<u64> {
 fn page(address: u64, align: u64) -> u64 {
     address - address % align.max(1)
 }
+
+#[cfg(test)]
+mod tests;

@@ -36,19 +36,21 @@ pub(super) struct Pair {
 
 const ENTRY: u64 = size_of::<ProgramHeader64<LE>>() as u64;
 
-/// A slot for the split of segment `index`, if it costs fewer than `saved` bytes.
-pub(super) fn find(path: &Path, headers: &Headers, (index, saved): (usize, u64)) -> Result<Slot> {
+/// A slot for the split of segment `index`; `None` if it costs as many bytes as are `saved`.
+///
+/// # Errors
+/// There is none.
+pub(super) fn find(path: &Path, headers: &Headers, (index, saved): (usize, u64)) -> Result<Option<Slot>> {
     if headers.segments.iter().any(|segment| segment.p_type.get(LE) == PT_NULL) {
-        return Ok(Slot::Unused);
+        return Ok(Some(Slot::Unused));
     }
     if has_room_behind(headers) {
-        return Ok(Slot::Behind);
+        return Ok(Some(Slot::Behind));
     }
-    let pair = pairs(headers, index)
-        .filter(|pair| pair.cost().is_some_and(|cost| cost < saved))
-        .min_by_key(Pair::cost);
+    let pair = pairs(headers, index).filter(|pair| pair.cost().is_some()).min_by_key(Pair::cost);
     let pair = pair.ok_or_else(|| refused(path, "its table of segments has no room for one more"))?;
-    Ok(Slot::Merged(pair))
+    let pays = pair.cost().is_some_and(|cost| cost < saved);
+    Ok(pays.then_some(Slot::Merged(pair)))
 }
 
 fn has_room_behind(headers: &Headers) -> bool {

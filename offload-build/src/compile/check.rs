@@ -11,7 +11,7 @@ use offload_format::{
     spirv as spirv_format, zebin,
 };
 
-use super::Session;
+use super::{RUN_PREFIX, Session};
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::tool::Invocation;
@@ -131,7 +131,7 @@ pub(super) fn host(bytes: &[u8], kernels: &[&str]) -> Result<()> {
         .filter(|symbol| symbol.is_definition())
         .filter_map(|symbol| symbol.name().ok())
         .collect();
-    let entries = symbols.iter().filter_map(|name| name.strip_prefix("__offload_run_"));
+    let entries = symbols.iter().filter_map(|name| name.strip_prefix(RUN_PREFIX));
     expect_kernels(entries, kernels)?;
     let undefined = file.dynamic_symbols().filter(|symbol| symbol.is_undefined());
     let mut names = undefined.filter_map(|symbol| symbol.name().ok()).filter(|name| !name.is_empty());

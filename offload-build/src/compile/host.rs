@@ -20,6 +20,9 @@ use crate::ir;
 use crate::source::Language;
 use crate::toolchain::{Finder, Pocl};
 
+/// What the name of a kernel's entry starts with.
+pub(crate) const RUN_PREFIX: &str = "__offload_run_";
+
 const SHIM: &str = include_str!("host_shim.c");
 const PRINTF: &str = include_str!("host_printf.c");
 
@@ -45,7 +48,7 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) 
     for kernel in &unit.kernels {
         let sizes = sizes.get(&kernel.name).cloned().unwrap_or_default();
         // Asked of the entry: PoCL's headers rename a kernel that is called like a function of OpenCL C.
-        let has_barrier = waiting.contains(&format!("__offload_run_{}", kernel.name));
+        let has_barrier = waiting.contains(&format!("{RUN_PREFIX}{}", kernel.name));
         let mut record = KernelInfo { has_barrier, ..kernel.record() };
         for (arg, size) in record.args.iter_mut().zip(sizes) {
             arg.size = Some(size);

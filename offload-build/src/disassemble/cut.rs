@@ -20,9 +20,32 @@ pub(super) fn ptx(text: &str, kernel: &str) -> Option<String> {
         let (_, behind) = line.split_once(".entry")?;
         Some(behind.trim_start().split(|c: char| c == '(' || c.is_whitespace()).next()? == kernel)
     };
+    through_brace(text.lines().skip_while(|line| names(line) != Some(true)))
+}
+
+/// A kernel of OpenCL C, from the line with its name, or the one above with its attributes, to the brace that ends it.
+pub(super) fn source(text: &str, kernel: &str) -> Option<String> {
+    let names = |line: &str| {
+        line.match_indices(kernel).any(|(at, _)| {
+            let behind = line.get(at.saturating_add(kernel.len())..).unwrap_or_default();
+            let is_type = line.get(..at).is_some_and(|before| before.trim_end().ends_with("void"));
+            is_type && behind.trim_start().starts_with('(')
+        })
+    };
+    let lines: Vec<&str> = text.lines().collect();
+    let at = lines.iter().position(|line| names(line))?;
+    let above = at.checked_sub(1).filter(|above| {
+        let is_kernel = |line: &&str| line.trim_start_matches('_').starts_with("kernel");
+        !lines.get(at).is_some_and(is_kernel) && lines.get(*above).is_some_and(is_kernel)
+    });
+    through_brace(lines.into_iter().skip(above.unwrap_or(at)))
+}
+
+/// The lines up to the one with the brace that closes the first.
+fn through_brace<'a>(lines: impl Iterator<Item = &'a str>) -> Option<String> {
     let mut depth = 0i64;
     let mut kept = Vec::new();
-    for line in text.lines().skip_while(|line| names(line) != Some(true)) {
+    for line in lines {
         kept.push(line);
         let code = line.split("//").next().unwrap_or_default();
         let before = depth;
@@ -104,6 +127,15 @@ mod tests {
         );
         assert_eq!(ptx(text, "a").unwrap(), ".entry a()\n{\n}\n");
         assert_eq!((ptx(text, "b"), ptx(".entry a()\n{", "a")), (None, None));
+    }
+
+    #[test]
+    fn a_kernel_of_opencl_c_ends_with_its_brace() {
+        let text = "__kernel void ab(int n) {\n}\n__kernel __attribute__((x))\nvoid a(int n) {\n  if (n) {\n  }\n}\nvoid b(int n);\n";
+        assert_eq!(source(text, "ab").unwrap(), "__kernel void ab(int n) {\n}\n");
+        let expected = "__kernel __attribute__((x))\nvoid a(int n) {\n  if (n) {\n  }\n}\n";
+        assert_eq!(source(text, "a").unwrap(), expected);
+        assert_eq!((source(text, "b"), source(text, "n")), (None, None));
     }
 
     #[test]

@@ -15,7 +15,6 @@ use crate::output::{Output, Table, Verbosity};
 struct TargetMessage<'a> {
     reason: &'static str,
     target: &'a str,
-    changed: bool,
     optional: bool,
     #[serde(flatten)]
     can: Can<'a>,
@@ -68,7 +67,7 @@ fn print_configured(output: &Output, configured: &[Listed], examined: &[Buildabl
         let name = if optional { format!("{} (optional)", listed.name) } else { listed.name.clone() };
         table.row(vec![name, verdict(&built.lacks), built.needs.join(", ")]);
         let (target, can) = (listed.name.as_str(), Can::of(built));
-        messages.push(TargetMessage { reason: "target", target, changed: false, optional, can });
+        messages.push(TargetMessage { reason: "target", target, optional, can });
     }
     output.table(&messages, &table)
 }
