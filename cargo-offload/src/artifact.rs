@@ -19,7 +19,10 @@ use crate::output::Output;
 pub(crate) fn path(output: &Output, given: Option<&Path>, cargo: &cli::Cargo) -> Result<PathBuf> {
     match given {
         Some(path) => Ok(path.to_path_buf()),
-        None => built(output, cargo, |cargo| cargo),
+        None => {
+            let metadata = graph::metadata(&cargo.package.project, graph::Depth::Members)?;
+            built(output, (cargo, &metadata), |cargo| cargo)
+        }
     }
 }
 
@@ -34,16 +37,15 @@ pub(crate) fn path_if_any(
     wanted.then(|| path(output, given, cargo)).transpose()
 }
 
-/// What the package's build makes, by a cargo that `prepare` has changed.
+/// What the build of the package in `metadata` makes, by a cargo that `prepare` has changed.
 ///
 /// # Errors
 /// As [`path`].
 pub(crate) fn built(
     output: &Output,
-    options: &cli::Cargo,
+    (options, metadata): (&cli::Cargo, &Metadata),
     prepare: impl FnOnce(Cargo) -> Cargo,
 ) -> Result<PathBuf> {
-    let metadata = graph::metadata(&options.package.project, graph::Depth::Members)?;
     let cargo = Cargo::new("build").args(["--message-format", "json-render-diagnostics"]);
     let artifacts = prepare(cargo.args(options.args()).spoken_as(output)).read(|pipe| {
         let messages = Message::parse_stream(BufReader::new(pipe));
@@ -54,7 +56,7 @@ pub(crate) fn built(
         };
         messages.filter_map(artifact).collect::<Result<Vec<Artifact>>>()
     })?;
-    choose(&metadata, &options.package.project, &artifacts)
+    choose(metadata, &options.package.project, &artifacts)
 }
 
 /// A file with images in it that cargo has made, and what cargo calls it.

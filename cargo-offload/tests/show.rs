@@ -243,6 +243,45 @@ fn builds_stand_side_by_side() {
         (&lines[0]["builds"][1]["label"], &lines[0]["builds"][1]["spilled"]),
         (&"other".into(), &8.into())
     );
+    let comment = ok(dir.path(), &[&args[..], &["--format", "markdown"]].concat());
+    assert!(comment.starts_with("### Kernels side by side\n\n| kernel | module | target |"), "{comment}");
+    let row = r"| stacked | blas | cubin:sm\_80 | 32 &#47; 32 | 64 &#47; 8 | 1024 &#47; 1024 |";
+    assert!(comment.contains(row), "{comment}");
+    let said = fails(dir.path(), &["report", "images.pack", "--beside", &word, "--beside", &word], 2);
+    assert!(said.contains("two builds are called `other`\nhint: "), "{said}");
     let said = fails(dir.path(), &["report", "images.pack", "--beside", "no-label"], 2);
     assert!(said.contains("is not LABEL=FILE") && said.contains("hint: "), "{said}");
+}
+
+#[test]
+fn a_baseline_and_a_page_go_with_builds_side_by_side() {
+    let (dir, other) = (with_pack(64), with_pack(8));
+    let word = format!("other={}", other.path().join("images.pack").display());
+    ok(other.path(), &["report", "images.pack", "--baseline", "kernels.toml", "--update-baseline"]);
+    let baseline = other.path().join("kernels.toml").display().to_string();
+    let args = ["report", "images.pack", "--beside", &word, "--baseline", &baseline, "--html", "page.html"];
+    let output = offload(dir.path(), &args);
+    let said = stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("64 / 8") && said.contains("worse: blas stacked cubin:sm_80: spilled 8 -> 64"),
+        "{said}"
+    );
+    let page = fs::read_to_string(dir.path().join("page.html")).unwrap();
+    let data = page.split("id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap();
+    let data: Value = serde_json::from_str(data).unwrap();
+    assert_eq!((&data["build"], data["images"].as_array().unwrap().len()), (&"this".into(), 4));
+    assert_eq!(data["beside"][0]["builds"][1]["label"], "other");
+}
+
+#[test]
+fn what_a_matrix_cannot_mean_is_refused_with_the_reason() {
+    let dir = with_pack(64);
+    let matrix = ["report", "--matrix", "clang=./a,./b"];
+    let said = fails(dir.path(), &[&matrix[..], &["images.pack"]].concat(), 2);
+    assert!(said.contains("`images.pack` is not looked at\nhint: `--beside LABEL=FILE`"), "{said}");
+    let said = fails(dir.path(), &[&matrix[..], &["--baseline", "kernels.toml"]].concat(), 2);
+    assert!(said.contains("numbers of one build, and --matrix makes several\nhint: "), "{said}");
+    let said = fails(dir.path(), &[&matrix[..], &["--beside", "a=images.pack"]].concat(), 2);
+    assert!(said.contains("two builds are called `a`"), "{said}");
 }

@@ -30,8 +30,10 @@ fn what_one_compiler_cannot_build_the_others_show() {
     project.fake_llvm("older", "llvm-19");
     project.fake_llvm("broken", "fail");
     let matrix = "clang=tools/clang,older/clang,broken/clang,gone/clang";
-    let outcome = project.offload(&["report", "--offline", "--json", "--matrix", matrix]);
+    let args = ["report", "--offline", "--json", "--html", "page.html", "--matrix", matrix];
+    let outcome = project.offload(&args);
     assert!(outcome.success, "{}", outcome.text);
+    check_page(&std::fs::read_to_string(project.path("page.html")).unwrap());
 
     let lines = messages(&outcome, "beside");
     let of = |target: &str| lines.iter().filter(|line| line["target"] == target).collect::<Vec<_>>();
@@ -62,6 +64,29 @@ fn what_one_compiler_cannot_build_the_others_show() {
     // The files of the user's own builds stay as they are.
     let own = offload_tests::fixture_target_dir().join("debug").join(project.name());
     assert!(!own.exists(), "{} was built", own.display());
+}
+
+/// The page shows the first build whole, all of them side by side, and what is missing.
+fn check_page(page: &str) {
+    let data = page.split("id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap();
+    let data: Value = serde_json::from_str(data).unwrap();
+    assert_eq!((&data["build"], data["images"].as_array().unwrap().len()), (&"tools".into(), 3));
+    assert_eq!(data["beside"][0]["builds"].as_array().unwrap().len(), 4);
+    let gaps: Vec<&str> = data["gaps"].as_array().unwrap().iter().map(|gap| gap.as_str().unwrap()).collect();
+    let broken = "not built by broken: module all, target all: ";
+    assert!(gaps.iter().any(|gap| gap.starts_with(broken)), "{gaps:?}");
+}
+
+#[test]
+fn a_file_and_a_comment_go_with_a_matrix() {
+    let project = Project::with_fake_tools("two-files");
+    let before = project.program().display().to_string();
+    let beside = format!("before={before}");
+    let args = ["report", "--offline", "--matrix", "clang=tools/clang", "--beside", &beside];
+    let comment = project.offload(&[&args[..], &["--format", "markdown"]].concat());
+    assert!(comment.success, "{}", comment.text);
+    assert!(comment.text.contains("registers: tools&#47;clang &#47; before"), "{}", comment.text);
+    assert!(comment.text.contains("| alpha | two | intel:pvc | 128 &#47; 128 |"), "{}", comment.text);
 }
 
 #[test]

@@ -45,6 +45,12 @@ const result = {
   heading: document.getElementById("file").textContent,
   bold: document.querySelectorAll("#rows b").length,
   sorted: document.querySelector("#head [aria-sort]").textContent,
+  side: {
+    hidden: document.getElementById("beside").hidden,
+    headings: [...document.querySelectorAll("#beside-head th")].map((th) => th.textContent),
+    rows: [...document.querySelectorAll("#beside-rows tr")].map((tr) => [...tr.children].map((td) => td.textContent)),
+    worse: document.querySelectorAll("#beside-rows td.worst").length,
+  },
   errors,
 };
 const said = document.createElement("pre");
@@ -54,8 +60,8 @@ document.body.append(said);
 </script>
 "##;
 
-/// A pack of two modules for four targets.
-fn pack() -> Vec<u8> {
+/// A pack of two modules for four targets; one register of `saxpy` for so many bytes.
+fn pack(bytes_a_register: u32) -> Vec<u8> {
     let mut builder = PackBuilder::new("sample", "1.0.0");
     let mut frames = Vec::new();
     for (module, target, size) in [
@@ -77,7 +83,7 @@ fn pack() -> Vec<u8> {
             spilled: Some(0),
             ..KernelInfo::default()
         };
-        let kernels = vec![kernel("saxpy", size / 100), kernel("</script><b>dot", 8)];
+        let kernels = vec![kernel("saxpy", size / bytes_a_register), kernel("</script><b>dot", 8)];
         let image = NewImage { kernels, ..NewImage::new(module, target.parse().unwrap()) };
         let frame = codec::encode(&bytes, Codec::Zstd, 3).unwrap();
         builder.image(image, frame.info()).unwrap();
@@ -104,26 +110,51 @@ fn opened(browser: &Path, page: &Path) -> (Value, String) {
     (serde_json::from_str(&said).unwrap(), log)
 }
 
+/// Makes a page of `images.pack` in `dir`, and says what it says in a browser.
+fn probed(browser: &Path, dir: &Path, args: &[&str]) -> (Value, String) {
+    let output = Command::new(support::cargo_offload())
+        .args(["report", "images.pack", "--html", "page.html"])
+        .args(args)
+        .current_dir(dir)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = fs::read_to_string(dir.join("page.html")).unwrap();
+    let probed = text.replacen("</body>", &format!("{PROBE}</body>"), 1);
+    assert_ne!(probed, text);
+    let page = dir.join("probed.html");
+    fs::write(&page, probed).unwrap();
+    let (said, log) = opened(browser, &page);
+    assert_eq!(said["errors"], serde_json::json!([]), "{log}");
+    assert!(!log.contains(":CONSOLE"), "{log}");
+    (said, log)
+}
+
+#[test]
+fn builds_stand_side_by_side_in_a_browser() {
+    let Some(browser) = offload_tests::require("chromium") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("images.pack"), pack(100)).unwrap();
+    fs::write(dir.path().join("old.pack"), pack(50)).unwrap();
+    let (said, _) = probed(&browser, dir.path(), &["--beside", "<i>old=old.pack"]);
+    let side = &said["side"];
+    assert_eq!(side["hidden"], false);
+    let headings = serde_json::json!(["kernel", "module", "target", "registers: this", "registers: <i>old"]);
+    assert_eq!(side["headings"], headings);
+    let rows = side["rows"].as_array().unwrap();
+    let saxpy = serde_json::json!(["saxpy", "blas", "amdgcn:gfx90a", "90", "180"]);
+    assert!(rows.len() == 8 && rows.contains(&saxpy), "{side}");
+    // Of each image's two kernels one has more registers in the old build.
+    assert_eq!(side["worse"], 4, "{side}");
+}
+
 #[test]
 fn the_page_works_in_a_browser() {
     let Some(browser) = offload_tests::require("chromium") else { return };
     let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("images.pack"), pack()).unwrap();
-    let output = Command::new(support::cargo_offload())
-        .args(["report", "images.pack", "--html", "page.html"])
-        .current_dir(dir.path())
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = fs::read_to_string(dir.path().join("page.html")).unwrap();
-    let probed = text.replacen("</body>", &format!("{PROBE}</body>"), 1);
-    assert_ne!(probed, text);
-    let page = dir.path().join("probed.html");
-    fs::write(&page, probed).unwrap();
-
-    let (said, log) = opened(&browser, &page);
-    assert_eq!(said["errors"], serde_json::json!([]), "{log}");
-    assert!(!log.contains(":CONSOLE"), "{log}");
+    fs::write(dir.path().join("images.pack"), pack(100)).unwrap();
+    let (said, _) = probed(&browser, dir.path(), &[]);
+    assert_eq!(said["side"]["hidden"], true);
     assert_eq!(said["heading"], "Kernels of images.pack");
     let rows = |state: &str| said[state]["rows"].as_u64().unwrap();
     assert_eq!((rows("first"), rows("one"), rows("none"), rows("all")), (8, 1, 0, 8), "{said}");

@@ -87,13 +87,14 @@ pub(crate) struct Report {
     /// How to print for people.
     #[arg(long, value_enum, default_value_t = ReportFormat::Table)]
     pub(crate) format: ReportFormat,
-    /// Show the numbers of other builds of the same kernels side by side, as those of another compiler.
-    #[arg(long, value_name = "LABEL=FILE", conflicts_with_all = ["baseline", "html", "format"])]
+    /// Show the numbers of other builds of the same kernels side by side, as those of another compiler. A
+    /// baseline is that of PATH alone.
+    #[arg(long, value_name = "LABEL=FILE")]
     pub(crate) beside: Vec<String>,
     /// Build the package with each of several compilers, and show the numbers side by side, as `clang=clang-19,clang-22`
     /// or `ptxas=/usr/local/cuda-12/bin/ptxas,/usr/local/cuda-13/bin/ptxas`; several tools make every combination. The builds
-    /// lie in `offload-matrix` in the target directory.
-    #[arg(long, value_name = "TOOL=PROGRAM,..", conflicts_with_all = ["path", "beside", "baseline", "html", "format"])]
+    /// lie in `offload-matrix` in the target directory. `--beside`, `--html` and `--format` go with it, a baseline does not.
+    #[arg(long, value_name = "TOOL=PROGRAM,..")]
     pub(crate) matrix: Vec<Axis>,
     /// Write a page for a browser: one file that needs no other.
     #[arg(long, value_name = "FILE")]

@@ -12,6 +12,8 @@ use std::path::Path;
 use serde::Serialize;
 
 use self::baseline::{Baseline, Finding, Verdict};
+use self::beside::Measured;
+use self::html::Page;
 use self::row::Row;
 use crate::artifact;
 use crate::cli::{self, ReportFormat};
@@ -44,22 +46,27 @@ pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
     if !args.matrix.is_empty() {
         return matrix::run(output, args);
     }
+    let wanted = Wanted::parse(&args.select)?;
+    let others = beside::others(args, &wanted, [beside::THIS])?;
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
-    if !args.beside.is_empty() {
-        return beside::run(output, &path, args);
-    }
     let subject = Subject::open(&path)?;
     let carried = subject.carried()?;
-    let images = Wanted::parse(&args.select)?.of(&carried, Kernels::Measured)?;
+    let images = wanted.of(&carried, Kernels::Measured)?;
     let rows = row::rows(&images);
     let findings = findings(output, args, &rows)?;
-    print(output, args.format, (&rows, &findings))?;
+    let this = Measured { label: beside::THIS.to_string(), images, rows };
+    let builds: Vec<Measured> = std::iter::once(this).chain(others).collect();
+    let Some(Measured { rows, .. }) = builds.first() else { return Ok(ExitStatus::CheckFailed) };
+    match builds.len() {
+        1 => print(output, args.format, (rows, &findings))?,
+        _ => print_beside(output, args.format, (&builds, &findings))?,
+    }
     if let Some(file) = &args.html {
-        publish(file, html::page(&path, &images, &rows)?.as_bytes())?;
+        publish(file, Page { path: &path, builds: &builds, gaps: Vec::new() }.text()?.as_bytes())?;
         written(output, file)?;
     }
     gaps::tell(output, &carried)?;
-    Ok(status(args, (&rows, &findings), &carried))
+    Ok(status(args, (rows, &findings), &carried))
 }
 
 /// What is other than in the baseline, which is written first if that is asked for.
@@ -99,6 +106,16 @@ fn print(output: &Output, format: ReportFormat, (rows, findings): (&[Row], &[Fin
             output.message(&summary, &sentence(&summary))
         }
     }
+}
+
+/// The numbers of several builds, and what is other than in the baseline of the first.
+fn print_beside(
+    output: &Output,
+    format: ReportFormat,
+    (builds, findings): (&[Measured], &[Finding]),
+) -> Result<()> {
+    beside::print(output, format, builds)?;
+    findings.iter().try_for_each(|finding| output.message(finding, &finding.to_string()))
 }
 
 fn table(rows: &[Row]) -> Table {

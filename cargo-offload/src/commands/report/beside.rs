@@ -1,21 +1,21 @@
 //! The numbers of several builds side by side: of compilers, of their releases, of flags.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::Serialize;
 
+use super::markdown;
 use super::row::{self, Row};
-use crate::cli;
+use crate::cli::{self, ReportFormat};
 use crate::error::{Error, Result};
-use crate::exit::ExitStatus;
-use crate::ledger::{Kernels, Wanted, or_dash};
+use crate::ledger::{ImageRecord, Kernels, Wanted, or_dash};
 use crate::output::{Output, Table};
 use crate::subject::Subject;
 
 /// A kernel in every build.
 #[derive(Debug, Serialize)]
-struct Line<'a> {
+pub(super) struct Line<'a> {
     reason: &'static str,
     #[serde(flatten)]
     key: Key,
@@ -39,42 +39,68 @@ struct Build<'a> {
 /// The numbers that the table shows, in its order.
 const SHOWN: [&str; 3] = ["registers", "spilled", "code"];
 
-pub(super) fn run(output: &Output, path: &Path, args: &cli::Report) -> Result<ExitStatus> {
-    let wanted = Wanted::parse(&args.select)?;
-    let mut builds = vec![("this".to_string(), rows(path, &wanted)?)];
+/// What the build is called that others stand beside.
+pub(super) const THIS: &str = "this";
+
+/// A build, and what is known of its kernels.
+#[derive(Debug)]
+pub(super) struct Measured {
+    pub(super) label: String,
+    pub(super) images: Vec<ImageRecord>,
+    pub(super) rows: Vec<Row>,
+}
+
+/// The builds that `--beside` names, beside those whose labels are `taken`.
+///
+/// # Errors
+/// A word is not LABEL=FILE, two have one label, or a file cannot be read.
+pub(super) fn others<'a>(
+    args: &'a cli::Report,
+    wanted: &Wanted,
+    taken: impl IntoIterator<Item = &'a str>,
+) -> Result<Vec<Measured>> {
+    let mut labels: BTreeSet<&str> = taken.into_iter().collect();
+    let mut builds = Vec::new();
     for word in &args.beside {
         let (label, file) =
             word.split_once('=').filter(|(label, file)| !label.is_empty() && !file.is_empty()).ok_or_else(
                 || Error::usage(format!("`{word}` is not LABEL=FILE")).hint("as `--beside clang-22=old/app`"),
             )?;
-        builds.push((label.to_string(), rows(Path::new(file), &wanted)?));
+        if !labels.insert(label) {
+            return Err(Error::usage(format!("two builds are called `{label}`")).hint("name one otherwise"));
+        }
+        let subject = Subject::open(Path::new(file))?;
+        let images = wanted.of(&subject.carried()?, Kernels::Measured)?;
+        let rows = row::rows(&images);
+        builds.push(Measured { label: label.to_string(), images, rows });
     }
-    print(output, &builds)?;
-    Ok(ExitStatus::Success)
+    Ok(builds)
 }
 
-/// Shows the kernels of all `builds`, which are labels and numbers.
-pub(super) fn print(output: &Output, builds: &[(String, Vec<Row>)]) -> Result<()> {
+/// Shows the kernels of all `builds`.
+pub(super) fn print(output: &Output, format: ReportFormat, builds: &[Measured]) -> Result<()> {
     let lines = lines(builds);
-    output.table(&lines, &table(builds, &lines))
-}
-
-fn rows(path: &Path, wanted: &Wanted) -> Result<Vec<Row>> {
-    let subject = Subject::open(path)?;
-    Ok(row::rows(&wanted.of(&subject.carried()?, Kernels::Measured)?))
+    match format {
+        ReportFormat::Table => output.table(&lines, &table(builds, &lines)),
+        ReportFormat::Markdown => {
+            output.objects(&lines)?;
+            let (headings, rows) = cells(builds, &lines);
+            output.remark(&format!("### Kernels side by side\n\n{}", markdown::table(&headings, rows)))
+        }
+    }
 }
 
 /// Every kernel of any build. One that a build does not have has no numbers there.
-fn lines(builds: &[(String, Vec<Row>)]) -> Vec<Line<'_>> {
+pub(super) fn lines(builds: &[Measured]) -> Vec<Line<'_>> {
     let mut found: BTreeMap<Key, BTreeMap<usize, &Row>> = BTreeMap::new();
-    for (index, (_, rows)) in builds.iter().enumerate() {
-        for row in rows {
+    for (index, build) in builds.iter().enumerate() {
+        for row in &build.rows {
             let (module, kernel, target) = (row.module.clone(), row.kernel.clone(), row.target.clone());
             found.entry(Key { module, kernel, target }).or_default().insert(index, row);
         }
     }
     let line = |(key, rows): (Key, BTreeMap<usize, &Row>)| {
-        let labels = builds.iter().map(|(label, _)| label.as_str()).enumerate();
+        let labels = builds.iter().map(|build| build.label.as_str()).enumerate();
         Line { reason: "beside", key, builds: labels.map(|each| build(&rows, each)).collect() }
     };
     found.into_iter().map(line).collect()
@@ -86,19 +112,31 @@ fn build<'a>(rows: &BTreeMap<usize, &Row>, (index, label): (usize, &'a str)) -> 
 }
 
 /// A column for each number, in which the builds stand in their order.
-fn table(builds: &[(String, Vec<Row>)], lines: &[Line<'_>]) -> Table {
-    let headings = ["kernel", "module", "target"].into_iter().chain(SHOWN);
-    let mut table = Table::new(&headings.collect::<Vec<_>>());
-    let labels = builds.iter().map(|(label, _)| label.as_str()).collect::<Vec<_>>().join(" / ");
+fn table(builds: &[Measured], lines: &[Line<'_>]) -> Table {
+    let mut table = Table::new(&["kernel", "module", "target"].into_iter().chain(SHOWN).collect::<Vec<_>>());
+    let labels = labels(builds);
     let empty = [String::new(), String::new(), String::new()];
     table.row(empty.into_iter().chain(SHOWN.map(|_| labels.clone())).collect());
-    for line in lines {
+    cells(builds, lines).1.into_iter().for_each(|row| table.row(row));
+    table
+}
+
+fn labels(builds: &[Measured]) -> String {
+    builds.iter().map(|build| build.label.as_str()).collect::<Vec<_>>().join(" / ")
+}
+
+/// Headings that name the builds, and the cells below them.
+fn cells(builds: &[Measured], lines: &[Line<'_>]) -> (Vec<String>, Vec<Vec<String>>) {
+    let labels = labels(builds);
+    let fixed = ["kernel", "module", "target"].map(str::to_string).into_iter();
+    let headings = fixed.chain(SHOWN.map(|number| format!("{number}: {labels}"))).collect();
+    let row = |line: &Line<'_>| {
         let number = |name: &str| {
             let of = |build: &Build<'_>| or_dash(build.numbers.get(name).copied().flatten());
             line.builds.iter().map(of).collect::<Vec<_>>().join(" / ")
         };
         let key = [line.key.kernel.clone(), line.key.module.clone(), line.key.target.clone()];
-        table.row(key.into_iter().chain(SHOWN.map(number)).collect());
-    }
-    table
+        key.into_iter().chain(SHOWN.map(number)).collect()
+    };
+    (headings, lines.iter().map(row).collect())
 }

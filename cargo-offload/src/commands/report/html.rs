@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::beside::{self, Line, Measured};
 use super::row::Row;
 use crate::commands::size::{Share, shares};
 use crate::error::{Error, Result};
@@ -15,11 +16,26 @@ const PAGE: &str = include_str!("page.html");
 /// Where the data goes.
 const SLOT: &str = "OFFLOAD_DATA";
 
+/// What a page shows.
+#[derive(Debug)]
+pub(super) struct Page<'a> {
+    /// The file of the first build. Of its name the last part is told: the rest is of this machine.
+    pub(super) path: &'a Path,
+    /// The first one with images is shown whole; if there are several, all are shown side by side.
+    pub(super) builds: &'a [Measured],
+    /// What builds lack, a sentence each.
+    pub(super) gaps: Vec<String>,
+}
+
 #[derive(Debug, Serialize)]
 struct Data<'a> {
     file: String,
+    /// Which build `kernels` and `images` are of, where there are several.
+    build: Option<&'a str>,
     kernels: &'a [Row],
     images: Vec<Area<'a>>,
+    beside: Vec<Line<'a>>,
+    gaps: &'a [String],
 }
 
 /// A rectangle of the map.
@@ -33,8 +49,26 @@ struct Area<'a> {
     raw: u64,
 }
 
-/// The page for `rows` of the file `path`. Of its name the last part is told: the rest is of this machine.
-pub(super) fn page<'a>(path: &Path, images: &'a [ImageRecord], rows: &'a [Row]) -> Result<String> {
+impl Page<'_> {
+    /// The page as a file.
+    pub(super) fn text(&self) -> Result<String> {
+        let several = self.builds.len() > 1;
+        let whole = self.builds.iter().find(|build| !build.images.is_empty()).or(self.builds.first());
+        let data = Data {
+            file: self.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            build: whole.filter(|_| several).map(|build| build.label.as_str()),
+            kernels: whole.map(|build| build.rows.as_slice()).unwrap_or_default(),
+            images: whole.map(|build| areas(&build.images)).unwrap_or_default(),
+            beside: if several { beside::lines(self.builds) } else { Vec::new() },
+            gaps: &self.gaps,
+        };
+        let json = serde_json::to_string(&data)
+            .map_err(|error| Error::usage(format!("cannot make the page: {error}")))?;
+        Ok(PAGE.replace(SLOT, &inert(&json)))
+    }
+}
+
+fn areas<'a>(images: &'a [ImageRecord]) -> Vec<Area<'a>> {
     let area = |(image, share): (&'a ImageRecord, Share)| Area {
         module: image.module_name(),
         target: &image.target,
@@ -43,12 +77,7 @@ pub(super) fn page<'a>(path: &Path, images: &'a [ImageRecord], rows: &'a [Row]) 
         stored: share.stored,
         raw: image.raw_size,
     };
-    let areas = images.iter().zip(shares(images)).map(area).collect();
-    let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let data = Data { file, kernels: rows, images: areas };
-    let json = serde_json::to_string(&data)
-        .map_err(|error| Error::usage(format!("cannot make the page: {error}")))?;
-    Ok(PAGE.replace(SLOT, &inert(&json)))
+    images.iter().zip(shares(images)).map(area).collect()
 }
 
 /// JSON that nothing in a page takes for the end of its script or for a comment

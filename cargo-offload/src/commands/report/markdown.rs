@@ -20,26 +20,26 @@ pub(super) fn comment(rows: &[Row], findings: &[Finding]) -> String {
     }
     text.push_str(&format!("\n<details><summary>All {} kernels</summary>\n\n", rows.len()));
     let (headings, cells) = columns(rows);
-    text.push_str(&line(headings.iter().map(ToString::to_string)));
-    text.push_str(&line(headings.iter().map(|_| "---".to_string())));
-    cells.into_iter().for_each(|row| text.push_str(&line(row)));
+    text.push_str(&table(&headings, cells));
     text.push_str("\n</details>");
     text
 }
 
-fn changes(findings: &[&Finding]) -> String {
-    let mut text = line(["kernel", "number", "before", "now"].map(str::to_string));
-    text.push_str(&line(["---"; 4].map(str::to_string)));
-    for finding in findings {
-        let number = |number: Option<u64>| number.map_or_else(String::new, |number| number.to_string());
-        text.push_str(&line([
-            finding.kernel.clone(),
-            finding.number.to_string(),
-            number(finding.before),
-            number(finding.now),
-        ]));
-    }
+/// A table with these headings.
+pub(super) fn table<T: ToString>(headings: &[T], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let mut text = line(headings.iter().map(ToString::to_string));
+    text.push_str(&line(headings.iter().map(|_| "---".to_string())));
+    rows.into_iter().for_each(|row| text.push_str(&line(row)));
     text
+}
+
+fn changes(findings: &[&Finding]) -> String {
+    let number = |number: Option<u64>| number.map_or_else(String::new, |number| number.to_string());
+    let row = |finding: &&Finding| {
+        let Finding { kernel, number: which, before, now, .. } = finding;
+        vec![kernel.clone(), which.to_string(), number(*before), number(*now)]
+    };
+    table(&["kernel", "number", "before", "now"], findings.iter().map(row))
 }
 
 /// Names come from files: nothing in them ends a cell, makes a link, names a person or is HTML.

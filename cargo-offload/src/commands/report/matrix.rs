@@ -6,18 +6,22 @@ mod gap;
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 
+use cargo_metadata::Metadata;
+
 use self::combination::Combination;
 use self::gap::{Gap, Gaps};
-use super::beside;
-use super::row::{self, Row};
+use super::beside::{self, Measured};
+use super::html::Page;
+use super::{row, written};
 use crate::artifact;
 use crate::cargo::Cargo;
 use crate::cli;
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
 use crate::graph::{self, Depth};
-use crate::ledger::{Kernels, Wanted};
+use crate::ledger::{ImageRecord, Kernels, Wanted};
 use crate::output::Output;
+use crate::publish::publish;
 use crate::subject::Subject;
 
 /// What these builds may overwrite: the user's own files stay as they are. All share it, because cargo builds the
@@ -25,42 +29,81 @@ use crate::subject::Subject;
 const DIRECTORY: &str = "offload-matrix";
 
 pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
+    refuse(args)?;
     let wanted = Wanted::parse(&args.select)?;
     let combinations = combination::all(&args.matrix)?;
-    let mut options = args.cargo.clone();
-    options.package.target_dir = Some(target_dir(&args.cargo)?);
-    let (mut builds, mut gaps) = (Vec::new(), Gaps::default());
-    for combination in &combinations {
-        output.status(&format!("building with {}", combination.label));
-        let rows = match built(output, &options, combination)? {
-            Ok(program) => measured(&program, (&wanted, combination), &mut gaps)?,
-            Err(reason) => {
-                gaps.add(&combination.label, Gap::of_everything(reason));
-                Vec::new()
-            }
-        };
-        builds.push((combination.label.clone(), rows));
+    let labels = combinations.iter().map(|combination| combination.label.as_str());
+    let others = beside::others(args, &wanted, labels)?;
+    let Built { program, mut builds, gaps } = all(output, args, (&wanted, &combinations))?;
+    let nothing = builds.iter().all(|build| build.rows.is_empty());
+    builds.extend(others);
+    beside::print(output, args.format, &builds)?;
+    gaps.print(output, args.format, combinations.len())?;
+    if let Some(file) = &args.html {
+        publish(file, Page { path: &program, builds: &builds, gaps: gaps.sentences() }.text()?.as_bytes())?;
+        written(output, file)?;
     }
-    beside::print(output, &builds)?;
-    gaps.print(output, combinations.len())?;
-    let nothing = builds.iter().all(|(_, rows)| rows.is_empty());
     Ok(if nothing { ExitStatus::CheckFailed } else { ExitStatus::Success })
 }
 
-fn target_dir(options: &cli::Cargo) -> Result<PathBuf> {
-    match &options.package.target_dir {
-        Some(dir) => Ok(dir.join(DIRECTORY)),
-        None => {
-            let metadata = graph::metadata(&options.package.project, Depth::Members)?;
-            Ok(metadata.target_directory.join(DIRECTORY).into())
-        }
+/// What came of all combinations.
+struct Built {
+    /// Where the last one was.
+    program: PathBuf,
+    builds: Vec<Measured>,
+    gaps: Gaps,
+}
+
+fn all(
+    output: &Output,
+    args: &cli::Report,
+    (wanted, combinations): (&Wanted, &[Combination]),
+) -> Result<Built> {
+    let metadata = graph::metadata(&args.cargo.package.project, Depth::Members)?;
+    let mut options = args.cargo.clone();
+    options.package.target_dir = Some(target_dir(&args.cargo, &metadata));
+    let mut all = Built { program: PathBuf::new(), builds: Vec::new(), gaps: Gaps::default() };
+    for combination in combinations {
+        output.status(&format!("building with {}", combination.label));
+        let images = match built(output, (&options, &metadata), combination)? {
+            Ok(path) => {
+                all.program = path;
+                measured(&all.program, (wanted, combination), &mut all.gaps)?
+            }
+            Err(reason) => {
+                all.gaps.add(&combination.label, Gap::of_everything(reason));
+                Vec::new()
+            }
+        };
+        all.builds.push(Measured { label: combination.label.clone(), rows: row::rows(&images), images });
     }
+    Ok(all)
+}
+
+/// What has no meaning for several builds of the package.
+fn refuse(args: &cli::Report) -> Result<()> {
+    if let Some(path) = &args.path {
+        let text = format!("--matrix builds the package: `{}` is not looked at", path.display());
+        return Err(Error::usage(text).hint("`--beside LABEL=FILE` shows a file beside the builds"));
+    }
+    if args.baseline.is_some() {
+        let error = Error::usage("a baseline has the numbers of one build, and --matrix makes several");
+        return Err(error.hint(
+            "have a baseline for each compiler: `OFFLOAD_CLANG=clang-22 cargo offload report --baseline FILE`",
+        ));
+    }
+    Ok(())
+}
+
+fn target_dir(options: &cli::Cargo, metadata: &Metadata) -> PathBuf {
+    let own = metadata.target_directory.as_std_path();
+    options.package.target_dir.as_deref().unwrap_or(own).join(DIRECTORY)
 }
 
 /// The program that a build with these compilers makes, or why there is none.
 fn built(
     output: &Output,
-    options: &cli::Cargo,
+    project: (&cli::Cargo, &Metadata),
     combination: &Combination,
 ) -> Result<std::result::Result<PathBuf, String>> {
     let failed = |error: std::io::Error| Error::io("write", Path::new("a temporary file"), &error);
@@ -77,7 +120,7 @@ fn built(
         let programs = combination.programs.iter();
         programs.fold(cargo, |cargo, (tool, path)| cargo.env(tool.variable(), path)).errors_to(errors)
     };
-    match artifact::built(output, options, prepare) {
+    match artifact::built(output, project, prepare) {
         Ok(path) => Ok(Ok(path)),
         Err(error) if error.status() == ExitStatus::CargoFailed => {
             let mut text = Vec::new();
@@ -92,9 +135,9 @@ fn measured(
     program: &Path,
     (wanted, combination): (&Wanted, &Combination),
     gaps: &mut Gaps,
-) -> Result<Vec<Row>> {
+) -> Result<Vec<ImageRecord>> {
     let subject = Subject::open(program)?;
     let carried = subject.carried()?;
     gap::told(&carried)?.into_iter().for_each(|gap| gaps.add(&combination.label, gap));
-    Ok(row::rows(&wanted.any_of(&carried, Kernels::Measured)?))
+    wanted.any_of(&carried, Kernels::Measured)
 }

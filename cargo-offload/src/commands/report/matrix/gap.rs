@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use offload_format::pack::NoticeKind;
 use serde::Serialize;
 
+use super::super::markdown;
+use crate::cli::ReportFormat;
 use crate::error::Result;
 use crate::output::{Output, Table};
 use crate::subject::Carried;
@@ -43,20 +45,50 @@ impl Gaps {
     }
 
     /// A row for each; people see the first line of the reason.
-    pub(super) fn print(&self, output: &Output, of: usize) -> Result<()> {
+    pub(super) fn print(&self, output: &Output, format: ReportFormat, of: usize) -> Result<()> {
         if self.0.is_empty() {
             return Ok(());
         }
         output.space()?;
-        let mut table = Table::new(&["not built by", "module", "target", "why"]);
-        for (gap, builds) in &self.0 {
-            let builds = if builds.len() == of { "any".to_string() } else { builds.join(", ") };
-            let or_all = |text: &str| if text.is_empty() { "all".to_string() } else { text.to_string() };
-            let why = gap.problem.lines().next().unwrap_or_default().to_string();
-            table.row(vec![builds, or_all(&gap.module), or_all(&gap.target), why]);
-        }
+        let rows: Vec<Vec<String>> = self.0.iter().map(|(gap, builds)| gap.cells(builds, of)).collect();
         let messages = self.0.iter().map(|(gap, builds)| Message { reason: "gap", builds, gap });
-        output.table(&messages.collect::<Vec<_>>(), &table)
+        let messages: Vec<Message<'_>> = messages.collect();
+        match format {
+            ReportFormat::Table => {
+                let mut table = Table::new(&HEADINGS);
+                rows.into_iter().for_each(|row| table.row(row));
+                output.table(&messages, &table)
+            }
+            ReportFormat::Markdown => {
+                output.objects(&messages)?;
+                output.remark(&markdown::table(&HEADINGS, rows))
+            }
+        }
+    }
+
+    /// The same in words.
+    pub(super) fn sentences(&self) -> Vec<String> {
+        let sentence = |(gap, builds): (&Gap, &Vec<String>)| {
+            let [module, target, why] = gap.words();
+            format!("not built by {}: module {module}, target {target}: {why}", builds.join(", "))
+        };
+        self.0.iter().map(sentence).collect()
+    }
+}
+
+const HEADINGS: [&str; 4] = ["not built by", "module", "target", "why"];
+
+impl Gap {
+    /// What stands under the last three of [`HEADINGS`].
+    fn words(&self) -> [String; 3] {
+        let or_all = |text: &str| if text.is_empty() { "all".to_string() } else { text.to_string() };
+        let why = self.problem.lines().next().unwrap_or_default().to_string();
+        [or_all(&self.module), or_all(&self.target), why]
+    }
+
+    fn cells(&self, builds: &[String], of: usize) -> Vec<String> {
+        let builds = if builds.len() == of { "any".to_string() } else { builds.join(", ") };
+        std::iter::once(builds).chain(self.words()).collect()
     }
 }
 
