@@ -288,6 +288,9 @@ pub(crate) struct Export {
     /// The file to write; otherwise MODULE.syclbin, or MODULE and the usual ending.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) package: Package,
 }

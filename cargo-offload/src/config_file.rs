@@ -43,7 +43,9 @@ impl ConfigFile {
         })?;
         let text = std::fs::read_to_string(&path).map_err(|error| Error::io("read", &path, &error))?;
         let document = text.parse::<DocumentMut>();
-        let document = document.map_err(|error| Error::usage(format!("`{}`: {error}", path.display())))?;
+        let document = document.map_err(|error| {
+            Error::usage(format!("`{}`: {}", path.display(), error.to_string().trim_end()))
+        })?;
         Ok(ConfigFile { path, document })
     }
 

@@ -44,15 +44,21 @@ impl Staged {
 
 /// Writes packs one after another, to become `path`. A file of packs is replaced, no other.
 pub(crate) fn stage_pack(path: &Path, packs: &[NewBytes]) -> Result<Staged> {
-    if !path.exists() || starts_with_pack(path) {
-        return stage(path, |file| write_packs(file, packs));
-    }
-    Err(Error::usage(format!("`{}` exists and is no file of packs", path.display())).hint("move it away"))
+    replaceable(path, &MAGIC, "file of packs")?;
+    stage(path, |file| write_packs(file, packs))
 }
 
-fn starts_with_pack(path: &Path) -> bool {
-    let mut magic = [0; MAGIC.len()];
-    File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == MAGIC
+/// A file that exists is replaced if it starts with `start`, as every `what` does.
+///
+/// # Errors
+/// It is somebody's.
+pub(crate) fn replaceable(path: &Path, start: &[u8], what: &str) -> Result<()> {
+    let mut there = vec![0; start.len()];
+    let same = |mut file: File| file.read_exact(&mut there).is_ok() && there == start;
+    if !path.exists() || path.is_dir() || File::open(path).is_ok_and(same) {
+        return Ok(());
+    }
+    Err(Error::usage(format!("`{}` exists and is no {what}", path.display())).hint("move it away"))
 }
 
 fn write_packs(file: &mut File, packs: &[NewBytes]) -> io::Result<()> {

@@ -316,7 +316,7 @@ fn natives(name: &str) -> tempfile::TempDir {
     dir
 }
 
-const EXPORT: [&str; 6] = ["export", "--format", "syclbin", "images.pack", "-o", "out.syclbin"];
+const EXPORT: [&str; 7] = ["export", "--force", "--format", "syclbin", "images.pack", "-o", "out.syclbin"];
 
 #[test]
 fn a_syclbin_has_native_images_beside_the_spirv() {

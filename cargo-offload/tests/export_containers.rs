@@ -47,7 +47,7 @@ fn packed(images: &[(&'static str, Vec<u8>)]) -> tempfile::TempDir {
 }
 
 fn export(dir: &Path, args: &[&str]) -> Output {
-    support::offload(dir, &[&["export", "images.pack", "-o", "out", "--format"], args].concat())
+    support::offload(dir, &[&["export", "images.pack", "--force", "-o", "out", "--format"], args].concat())
 }
 
 fn exported(dir: &Path, args: &[&str]) -> Vec<u8> {

@@ -110,3 +110,25 @@ fn an_image_that_cannot_be_shown_does_not_hide_the_others() {
     let only = { only }.output().unwrap();
     assert!(stderr(&only).starts_with("error: target `cubin:sm_80`") && only.status.code() == Some(1));
 }
+
+#[test]
+fn files_that_exist_are_kept_unless_forced() {
+    let dir = support::with_pack(64);
+    let mine = dir.path().join("mine");
+    fs::write(&mine, "mine").unwrap();
+    let export = ["export", "images.pack", "--format", "raw", "--target", "intel:pvc", "-o", "mine"];
+    let said = fails(dir.path(), &export, 2);
+    assert!(said.starts_with("error: `mine` exists\nhint: ") && said.contains("--force"), "{said}");
+    assert_eq!(fs::read(&mine).unwrap(), b"mine");
+    ok(dir.path(), &[&export[..], &["--force"]].concat());
+    assert_eq!(fs::read(&mine).unwrap(), support::data("saxpy-reduce.zebin"));
+
+    // A page is written again and again, over a page.
+    fs::write(&mine, "mine").unwrap();
+    let said = fails(dir.path(), &["report", "images.pack", "--html", "mine"], 2);
+    assert!(said.starts_with("error: `mine` exists and is no page\nhint: "), "{said}");
+    assert_eq!(fs::read(&mine).unwrap(), b"mine");
+    for _ in 0..2 {
+        ok(dir.path(), &["report", "images.pack", "--html", "page.html"]);
+    }
+}

@@ -43,6 +43,9 @@ struct Summary {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
+    if let Some(file) = &args.html {
+        html::check(file)?;
+    }
     if !args.matrix.is_empty() {
         return matrix::run(output, args);
     }
@@ -61,10 +64,7 @@ pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
         1 => print(output, args.format, (rows, &findings))?,
         _ => print_beside(output, args.format, (&builds, &findings))?,
     }
-    if let Some(file) = &args.html {
-        publish(file, Page { path: &path, builds: &builds, gaps: Vec::new() }.text()?.as_bytes())?;
-        written(output, file)?;
-    }
+    write_page(output, args, &Page { path: &path, builds: &builds, gaps: Vec::new() })?;
     gaps::tell(output, &carried)?;
     Ok(status(args, (rows, &findings), &carried))
 }
@@ -82,6 +82,13 @@ fn findings(output: &Output, args: &cli::Report, rows: &[Row]) -> Result<Vec<Fin
         return Err(error.hint("write it with --update-baseline, and put it under version control"));
     }
     Ok(Baseline::read(file)?.compare(rows))
+}
+
+/// Writes the page if one is asked for.
+fn write_page(output: &Output, args: &cli::Report, page: &Page<'_>) -> Result<()> {
+    let Some(file) = &args.html else { return Ok(()) };
+    publish(file, page.text()?.as_bytes())?;
+    written(output, file)
 }
 
 fn written(output: &Output, file: &Path) -> Result<()> {

@@ -191,7 +191,11 @@ impl<'w> Bench<'w> {
 
     fn export(&self, program: &Path, state: &str, args: &[&str]) -> Result<PathBuf> {
         let file = self.dir.join(format!("{state}-{}.syclbin", args.len()));
-        let tool = self.workspace.shell.cmd(self.tool()).args(["offload", "export", "--format", "syclbin"]);
+        let tool = self
+            .workspace
+            .shell
+            .cmd(self.tool())
+            .args(["offload", "export", "--force", "--format", "syclbin"]);
         tool.args(["--state", state, "--module", MODULE, "-o"])
             .arg(&file)
             .args(args)

@@ -104,7 +104,7 @@ fn images(tool: &Path, program: &Path) -> Result<Vec<String>> {
 
 fn export(tool: &Path, program: &Path, (dir, target): (&Path, &str)) -> Result<PathBuf> {
     let file = dir.join(target.replace([':', '+'], "_"));
-    let args = ["offload", "export", "--format", "raw", "--target", target, "-o"];
+    let args = ["offload", "export", "--force", "--format", "raw", "--target", target, "-o"];
     let output = Command::new(tool).args(args).arg(&file).arg(program).output()?;
     if output.status.success() {
         return Ok(file);

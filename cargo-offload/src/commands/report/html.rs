@@ -10,6 +10,7 @@ use crate::commands::size::{Share, shares};
 use crate::error::{Error, Result};
 use crate::family;
 use crate::ledger::ImageRecord;
+use crate::publish::replaceable;
 
 /// The page around the data; what it shows is made by its script.
 const PAGE: &str = include_str!("page.html");
@@ -47,6 +48,11 @@ struct Area<'a> {
     family: &'static str,
     stored: u64,
     raw: u64,
+}
+
+/// A page is written again and again; another file is kept.
+pub(super) fn check(file: &Path) -> Result<()> {
+    replaceable(file, b"<!DOCTYPE html>", "page")
 }
 
 impl Page<'_> {

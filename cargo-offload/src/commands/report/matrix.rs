@@ -12,7 +12,7 @@ use self::combination::Combination;
 use self::gap::{Gap, Gaps};
 use super::beside::{self, Measured};
 use super::html::Page;
-use super::{row, written};
+use super::{row, write_page};
 use crate::artifact;
 use crate::cargo::Cargo;
 use crate::cli;
@@ -21,7 +21,6 @@ use crate::exit::ExitStatus;
 use crate::graph::{self, Depth};
 use crate::ledger::{ImageRecord, Kernels, Wanted};
 use crate::output::Output;
-use crate::publish::publish;
 use crate::subject::Subject;
 
 /// What these builds may overwrite: the user's own files stay as they are. All share it, because cargo builds the
@@ -39,10 +38,7 @@ pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
     builds.extend(others);
     beside::print(output, args.format, &builds)?;
     gaps.print(output, args.format, combinations.len())?;
-    if let Some(file) = &args.html {
-        publish(file, Page { path: &program, builds: &builds, gaps: gaps.sentences() }.text()?.as_bytes())?;
-        written(output, file)?;
-    }
+    write_page(output, args, &Page { path: &program, builds: &builds, gaps: gaps.sentences() })?;
     Ok(if nothing { ExitStatus::CheckFailed } else { ExitStatus::Success })
 }
 

@@ -35,7 +35,7 @@ pub(super) fn images(workspace: &Workspace, plan: &Plan, (ours, ninja): (&Ours, 
 fn export(tool: &Path, program: &Path, (dir, module, target): (&Path, &str, &str)) -> Result<PathBuf> {
     let file = dir.join(format!("{module}.{target}"));
     let mut command = Command::new(tool);
-    command.args(["offload", "export", "--format", "raw", "--module", module]);
+    command.args(["offload", "export", "--force", "--format", "raw", "--module", module]);
     command.args(["--target", &format!("amdgcn:{target}"), "-o"]).arg(&file).arg(program);
     measure::run(&mut command)?;
     Ok(file)

@@ -32,7 +32,8 @@ impl<'a> Programs<'a> {
             "--bin",
             "cargo-offload",
         ]);
-        let export = cargo.args(["--", "export", "--format", "ccob", "--module", "family", "--output"]);
+        let export =
+            cargo.args(["--", "export", "--force", "--format", "ccob", "--module", "family", "--output"]);
         export.arg(&bundle).arg(programs.path("first")).quiet().ignore_stdout().run()?;
         programs.cargo("ccob", images)?;
         Ok(programs)
