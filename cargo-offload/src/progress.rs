@@ -1,5 +1,7 @@
 //! A bar on standard error while cargo builds: how many device compiles are done, and which one is next.
 
+mod steps;
+
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::Path;
@@ -10,6 +12,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use offload_build::progress::{Compile, Event, VARIABLE};
 
+pub(crate) use self::steps::Steps;
 use crate::cargo::Cargo;
 use crate::error::{Error, Result};
 use crate::output::{Output, Progress, escaped};

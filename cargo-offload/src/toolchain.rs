@@ -2,7 +2,7 @@
 //!
 //! Where packages come from is what this machine is set up for: they are fetched by `apt-get download` and
 //! `pip download`. What was fetched stands in a lock file with addresses and hashes; with that file the same is fetched
-//! again, also on a distribution without apt whose C library is new enough.
+//! again, also on another distribution whose C library is new enough.
 
 mod apt;
 mod deb;
@@ -68,8 +68,10 @@ pub(crate) fn install(output: &Output, plan: &Plan) -> Result<Installed> {
     let work = work.map_err(|error| Error::io("create a directory in", parent, &error))?;
     let (lock, fetched) = match locked {
         Some(lock) => {
-            let fetched =
-                fetch_locked(output, (&lock.checked_for(&system, &plan.lock)?, &system), work.path())?;
+            let entries = lock.checked_for(&system, &plan.lock)?;
+            // apt has the packages of its own distribution alone.
+            let packages = if lock.is_for(&system) { system.packages } else { Packages::Nobody };
+            let fetched = fetch_locked(output, (&entries, packages), work.path())?;
             (lock, fetched)
         }
         None => {
@@ -107,12 +109,12 @@ pub(crate) const LOCK_NAME: &str = "offload-toolchain.lock";
 /// Downloads what the lock file names, and compares hashes.
 fn fetch_locked(
     output: &Output,
-    (entries, system): (&[Entry], &System),
+    (entries, packages): (&[Entry], Packages),
     work: &Path,
 ) -> Result<Vec<(Entry, PathBuf)>> {
     let downloads = downloads(work)?;
     let of = |source| -> Vec<&Entry> { entries.iter().filter(|entry| entry.source == source).collect() };
-    match system.packages {
+    match packages {
         Packages::Apt => apt::Apt::new(output, work)?.download(&of(Source::Distribution), &downloads)?,
         Packages::Nobody => fetch::download(output, &of(Source::Distribution), &downloads)?,
     }

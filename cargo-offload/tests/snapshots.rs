@@ -290,18 +290,7 @@ fn completions_offer_every_command_and_option() {
 /// What a command says on a terminal of so many columns.
 #[cfg(target_os = "linux")]
 fn on_terminal(dir: &Path, columns: u32, args: &str) -> String {
-    let program = env!("CARGO_BIN_EXE_cargo-offload");
-    let line = format!("stty cols {columns} rows 50; exec '{program}' offload --color never {args}");
-    let mut command = std::process::Command::new("script");
-    command
-        .args(["-qec", &line, "/dev/null"])
-        .current_dir(dir)
-        .env_remove("COLUMNS")
-        .env("TERM", "dumb")
-        .env("NO_COLOR", "1");
-    let output = command.stdin(std::process::Stdio::null()).output().unwrap();
-    assert!(output.status.success(), "{args}: {}", support::said(&output));
-    format!("$ cargo offload {args}\n{}\n", support::stdout(&output).replace("\r\n", "\n"))
+    format!("$ cargo offload {args}\n{}\n", support::on_terminal(dir, ("dumb", columns), args))
 }
 
 #[test]

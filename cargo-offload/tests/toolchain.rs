@@ -130,3 +130,27 @@ fn a_lock_of_another_system_is_refused() {
     assert!(without_both.contains("no apt-get, and there is no lock file"), "{without_both}");
     assert!(without_both.contains("\nhint: a lock file that this command wrote on Debian"), "{without_both}");
 }
+
+#[test]
+fn a_lock_of_another_distribution_serves_beside_apt() {
+    let machine = Machine::new();
+    assert!(machine.install(&["--lock", "lock"]).status.success());
+    fs::remove_dir_all(machine.path("data")).unwrap();
+    let locked = read(&machine.path("lock"));
+    let system = locked.lines().find(|line| line.starts_with("system")).unwrap();
+    let other = locked.replace(system, &format!("system = \"other 1 {}\"", std::env::consts::ARCH));
+    fs::write(machine.path("lock"), other).unwrap();
+    // apt does not have the other distribution's packages: it is not asked.
+    fs::write(machine.path("bin/apt-get"), "#!/bin/sh\necho asked >&2; exit 100\n").unwrap();
+    let installed = machine.install(&["--lock", "lock"]);
+    assert!(installed.status.success(), "{}", said(&installed));
+    assert_eq!(read(&machine.path("data/toolchain/clang-22")), "first");
+
+    // Without one the next step is named.
+    let none = said(&machine.install(&["--lock", "new"]));
+    assert!(none.contains("asked"), "{none}");
+    let without_clang = "#!/bin/sh\ncase \"$*\" in *\" update\") ;; *) exit 100 ;; esac\n";
+    fs::write(machine.path("bin/apt-get"), without_clang).unwrap();
+    let none = said(&machine.install(&["--lock", "new"]));
+    assert!(none.contains("has no clang of LLVM 22\nhint: ") && none.contains("--lock FILE"), "{none}");
+}

@@ -85,7 +85,7 @@ impl Apt<'_> {
         }
         if !entries.contains_key("clang-22") {
             return Err(Error::usage("this distribution has no clang of LLVM 22")
-                .hint("on Debian, its security updates have it: add them to apt's sources"));
+                .hint("on Debian, its security updates have it: add them to apt's sources; elsewhere a lock file that this command wrote on Debian serves, with --lock FILE"));
         }
         Ok(entries.into_values().collect())
     }
@@ -99,7 +99,9 @@ impl Apt<'_> {
                 self.options.iter().map(String::as_str).chain(["download", &exact]).collect();
             run::output("apt-get", &args, directory).map_err(|error| {
                 let text = format!("cannot fetch {exact}: {error}");
-                Error::check(text).hint("--update takes the newest versions")
+                Error::check(text).hint(
+                    "distributions drop old versions: --update takes the newest ones, for a new lock file",
+                )
             })?;
         }
         Ok(())

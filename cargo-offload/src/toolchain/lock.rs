@@ -84,7 +84,7 @@ impl Lock {
 
     /// The packages, if they run on this system and their names are such as packages have.
     pub(super) fn checked_for(&self, system: &System, path: &Path) -> Result<Vec<Entry>> {
-        if self.system != system.name {
+        if !self.is_for(system) {
             self.runs_on(system).map_err(|why| {
                 let text = format!(
                     "`{}` is for {}, and this is {}: {why}",
@@ -109,11 +109,13 @@ impl Lock {
         }
     }
 
+    /// Whether this system's package manager has the packages.
+    pub(super) fn is_for(&self, system: &System) -> bool {
+        self.system == system.name
+    }
+
     /// Why the packages of another system do not run on this one.
     fn runs_on(&self, system: &System) -> std::result::Result<(), String> {
-        if system.packages == Packages::Apt {
-            return Err("its own packages are better".to_string());
-        }
         if System::architecture(&self.system) != System::architecture(&system.name) {
             return Err("another architecture".to_string());
         }
@@ -185,12 +187,16 @@ mod tests {
             let entries = lock.checked_for(&system(name, glibc, packages), Path::new("lock"));
             entries.map(|entries| entries.len()).map_err(|error| error.to_string())
         };
-        assert_eq!(on("fedora 41 x86_64", Some("2.40"), Packages::Nobody), Ok(1));
+        for (name, packages) in
+            [("fedora 41 x86_64", Packages::Nobody), ("ubuntu 24.04 x86_64", Packages::Apt)]
+        {
+            assert_eq!(on(name, Some("2.39"), packages), Ok(1));
+        }
         for (name, glibc, packages, part) in [
             ("fedora 35 x86_64", Some("2.34"), Packages::Nobody, "need glibc 2.36, and here is 2.34\nhint: "),
             ("alpine 3.20 x86_64", None, Packages::Nobody, "need glibc 2.36, which is not here\nhint: "),
             ("fedora 41 aarch64", Some("2.40"), Packages::Nobody, "another architecture\nhint: "),
-            ("debian 13 x86_64", Some("2.41"), Packages::Apt, "hint: --update writes one for this system"),
+            ("ubuntu 20.04 x86_64", Some("2.31"), Packages::Apt, "hint: --update writes one for this system"),
         ] {
             let refused = on(name, glibc, packages).unwrap_err();
             assert!(refused.contains("is for debian 12 x86_64") && refused.contains(part), "{refused}");

@@ -15,7 +15,7 @@ pub mod machine;
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{KernelInfo, NewImage, PackBuilder};
@@ -62,6 +62,21 @@ pub fn stderr(output: &Output) -> String {
 /// Everything that a command has printed.
 pub fn said(output: &Output) -> String {
     [stdout(output), stderr(output)].concat()
+}
+
+/// What a command that must succeed says on a terminal of this kind and so many columns, without colours.
+#[cfg(target_os = "linux")]
+pub fn on_terminal(dir: &Path, (kind, columns): (&str, u32), args: &str) -> String {
+    let program = env!("CARGO_BIN_EXE_cargo-offload");
+    let line = format!("stty cols {columns} rows 50; exec '{program}' offload --color never {args}");
+    let mut command = Command::new("script");
+    command.args(["-qec", &line, "/dev/null"]).current_dir(dir);
+    for name in ["COLUMNS", "CARGO_TERM_PROGRESS_WHEN", "CARGO_TERM_QUIET", "CI"] {
+        command.env_remove(name);
+    }
+    let output = command.env("TERM", kind).env("NO_COLOR", "1").stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.success(), "{args}: {}", said(&output));
+    stdout(&output).replace("\r\n", "\n")
 }
 
 /// Runs a command that must succeed, and returns its output.

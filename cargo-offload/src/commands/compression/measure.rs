@@ -13,6 +13,7 @@ use crate::holdings::{Crate, Opened};
 use crate::ledger::or_dash;
 use crate::output::{Output, Table, human_size};
 use crate::program;
+use crate::progress::Steps;
 use crate::publish::stage_pack;
 use crate::thin::{self, Part, Storage};
 
@@ -49,8 +50,10 @@ pub(super) fn print(output: &Output, path: &Path, setting: Option<Settings>) -> 
     }
     let what = format!("{images} images of {}", human_size(raw_size));
     let mut rows = Vec::new();
-    for settings in tried(setting) {
-        output.status(&format!("packing {what}: {}", settings.effort));
+    let modes = tried(setting);
+    let steps = Steps::new(output, modes.len());
+    for settings in modes {
+        steps.next(output, &format!("packing {what}: {}", settings.effort));
         let Made { stored_size, pack_seconds, decode_seconds } = packed(&crates, settings)?;
         let row = Row {
             reason: "compression-mode",
@@ -65,6 +68,7 @@ pub(super) fn print(output: &Output, path: &Path, setting: Option<Settings>) -> 
         output.objects(std::slice::from_ref(&row))?;
         rows.push(row);
     }
+    drop(steps);
     if output.format() == MessageFormat::Human {
         output.table(&rows, &table(&rows))?;
     }
