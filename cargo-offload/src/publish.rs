@@ -1,12 +1,14 @@
 //! Files that appear whole.
 
-use std::fs::File;
+mod temporary;
+
+use std::fs::{File, Permissions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use offload_format::pack::layout::{ALIGN, MAGIC};
-use tempfile::NamedTempFile;
 
+use self::temporary::Temporary;
 use crate::error::{Error, Result};
 use crate::pieces::{Piece, total};
 use crate::thin::NewBytes;
@@ -25,21 +27,54 @@ pub(crate) fn publish_with(path: &Path, write: impl FnOnce(&mut File) -> io::Res
 #[derive(Debug)]
 pub(crate) struct Staged {
     path: PathBuf,
-    file: NamedTempFile,
+    file: Temporary,
 }
 
 impl Staged {
-    pub(crate) fn new(path: &Path, file: NamedTempFile) -> Staged {
-        Staged { path: path.to_path_buf(), file }
+    /// An empty file beside `path`, to become it.
+    ///
+    /// # Errors
+    /// There is no such directory, or nothing can be written there.
+    pub(crate) fn new(path: &Path) -> Result<Staged> {
+        let directory = parent(path);
+        if path.is_dir() {
+            return Err(Error::io("write", path, &io::Error::other("it is a directory")));
+        }
+        let file = Temporary::new(directory).map_err(|error| {
+            if !directory.is_dir() {
+                let text = format!("there is no directory `{}`", directory.display());
+                return Error::io("write", path, &io::Error::new(error.kind(), text)).hint("make it first");
+            }
+            // What the system says names the temporary file, of which nobody knows.
+            Error::io("write", path, &io::Error::from(error.kind()))
+        })?;
+        Ok(Staged { path: path.to_path_buf(), file })
+    }
+
+    pub(crate) fn file(&mut self) -> &mut File {
+        self.file.file()
+    }
+
+    /// What this process may read it by.
+    pub(crate) fn readable(&self) -> PathBuf {
+        self.file.path()
+    }
+
+    pub(crate) fn set_permissions(&mut self, permissions: Permissions) -> io::Result<()> {
+        self.file.set_permissions(permissions)
     }
 
     /// The file takes its name; returns it with its size.
-    pub(crate) fn appear(self) -> Result<(PathBuf, u64)> {
+    pub(crate) fn appear(mut self) -> Result<(PathBuf, u64)> {
         let failed = |error: io::Error| Error::io("write", &self.path, &error);
-        let size = self.file.as_file().metadata().map_err(failed)?.len();
-        self.file.persist(&self.path).map_err(|error| failed(error.error))?;
+        let size = self.file.file().metadata().map_err(failed)?.len();
+        self.file.persist(&self.path).map_err(failed)?;
         Ok((self.path, size))
     }
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Writes packs one after another, to become `path`. A file of packs is replaced, no other.
@@ -74,34 +109,12 @@ fn write_packs(file: &mut File, packs: &[NewBytes]) -> io::Result<()> {
 }
 
 fn stage(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<Staged> {
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // What an ordinary file gets, less the user's mask; one that exists keeps its own.
-        let mode = std::fs::metadata(path).map_or(0o666, |data| data.permissions().mode());
-        builder.permissions(std::fs::Permissions::from_mode(mode));
+    let failed = |error: io::Error| Error::io("write", path, &error);
+    let mut staged = Staged::new(path)?;
+    // One that exists keeps its rights.
+    if let Ok(data) = std::fs::metadata(path) {
+        staged.set_permissions(data.permissions()).map_err(failed)?;
     }
-    let mut file = temporary(&mut builder, path)?;
-    write(file.as_file_mut()).map_err(|error| Error::io("write", path, &error))?;
-    Ok(Staged::new(path, file))
-}
-
-/// A file beside `path`, to be renamed to it.
-///
-/// # Errors
-/// There is no such directory, or nothing can be written there.
-pub(crate) fn temporary(builder: &mut tempfile::Builder<'_, '_>, path: &Path) -> Result<NamedTempFile> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if path.is_dir() {
-        return Err(Error::io("write", path, &io::Error::other("it is a directory")));
-    }
-    builder.prefix(".offload-").tempfile_in(parent).map_err(|error| {
-        if !parent.is_dir() {
-            let text = format!("there is no directory `{}`", parent.display());
-            return Error::io("write", path, &io::Error::new(error.kind(), text)).hint("make it first");
-        }
-        // What the system says names the temporary file, of which nobody knows.
-        Error::io("write", path, &io::Error::from(error.kind()))
-    })
+    write(staged.file()).map_err(failed)?;
+    Ok(staged)
 }

@@ -9,7 +9,7 @@ use super::Rewritten;
 use crate::carrier::Carrier;
 use crate::cli;
 use crate::error::{Error, Result};
-use crate::publish::{Staged, temporary};
+use crate::publish::Staged;
 
 /// The file to write and the one whose rights it gets.
 #[derive(Debug)]
@@ -47,13 +47,13 @@ impl Rewritten {
         let Destination { path, like } = destination;
         let failed = |error: io::Error| Error::io("write", path, &error);
         let data = fs::metadata(like).map_err(|error| Error::io("inspect", like, &error))?;
-        let mut file = temporary(&mut tempfile::Builder::new(), path)?;
-        self.write_to(file.as_file_mut()).map_err(failed)?;
-        self.read_back(file.path(), path)?;
-        file.as_file().set_permissions(data.permissions()).map_err(failed)?;
+        let mut staged = Staged::new(path)?;
+        self.write_to(staged.file()).map_err(failed)?;
+        self.read_back(&staged.readable(), path)?;
+        staged.set_permissions(data.permissions()).map_err(failed)?;
         // The input may be the only copy.
-        file.as_file().sync_all().map_err(failed)?;
-        Ok(Staged::new(path, file))
+        staged.file().sync_all().map_err(failed)?;
+        Ok(staged)
     }
 
     fn read_back(&self, written: &Path, shown: &Path) -> Result<()> {

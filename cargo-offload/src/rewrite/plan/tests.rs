@@ -1,3 +1,5 @@
+//! When a segment is split, and when it stays.
+
 use object::elf::{FileHeader64, PF_R, PF_W, PT_LOAD, SectionHeader64};
 use object::pod::from_bytes;
 
