@@ -21,12 +21,12 @@ const TABLE_SHARE_LOG: u32 = 4;
 /// Above this level the match finder's own tables reach over everything that a window holds.
 const SEARCHING_LEVEL: i32 = 15;
 
-/// The largest tables, as powers of two: those of level 19. Higher levels would take half a gigabyte for an image of
-/// 32 MiB, and look the harder into these.
-const CHAIN_LOG: u32 = 24;
+/// The largest tables, as powers of two: those of level 18. Higher levels would take up to half a gigabyte for an image
+/// of 32 MiB, and look the harder into these.
+const CHAIN_LOG: u32 = 23;
 const HASH_LOG: u32 = 22;
 /// The last level whose own tables are not larger.
-const BOUNDED_LEVEL: i32 = 19;
+const BOUNDED_LEVEL: i32 = 18;
 
 /// How many bytes of tables zstd makes for an image of `image` bytes next to `parent` ones, at most.
 #[cfg(feature = "packer")]
@@ -50,10 +50,7 @@ pub(super) fn compress(content: &[u8], prefix: Option<&[u8]>, level: i32) -> Res
         None if level <= ONE_TABLE_LEVEL && reach >= LONG => near(&mut context, reach)?,
         None => {}
     }
-    if level > BOUNDED_LEVEL && reach > 1 << CHAIN_LOG {
-        set(&mut context, CParameter::ChainLog(CHAIN_LOG))?;
-        set(&mut context, CParameter::HashLog(HASH_LOG))?;
-    }
+    bound(&mut context, (reach, level))?;
     set(&mut context, CParameter::EnableLongDistanceMatching(reach >= LONG && is_long(level)))?;
     let mut out = Vec::with_capacity(compress_bound(content.len()));
     context.compress2(&mut out, content).map_err(zstd_code)?;
@@ -70,6 +67,15 @@ fn is_long(level: i32) -> bool {
 fn set_table(context: &mut CCtx<'_>, window: u32) -> Result<(), Error> {
     let table = window.saturating_sub(TABLE_SHARE_LOG).clamp(*TABLE_LOG.start(), *TABLE_LOG.end());
     set(context, CParameter::HashLog(table))
+}
+
+/// Keeps the tables for `reach` bytes below what they may take.
+fn bound(context: &mut CCtx<'_>, (reach, level): (usize, i32)) -> Result<(), Error> {
+    if level > BOUNDED_LEVEL && reach > 1 << CHAIN_LOG {
+        set(context, CParameter::ChainLog(CHAIN_LOG))?;
+        set(context, CParameter::HashLog(HASH_LOG))?;
+    }
+    Ok(())
 }
 
 /// Sets window and table for an image of `size` bytes alone.
@@ -167,6 +173,7 @@ impl ZstdStream {
             near(&mut context, usize::try_from(size).unwrap_or(usize::MAX))?;
         } else {
             set(&mut context, CParameter::WindowLog(STREAM_WINDOW_LOG))?;
+            bound(&mut context, (usize::MAX, level))?;
         }
         context.set_pledged_src_size(Some(size)).map_err(zstd_code)?;
         Ok(ZstdStream { context: Context(context), out: Vec::with_capacity(STREAM_PIECE) })

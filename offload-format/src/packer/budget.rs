@@ -10,7 +10,7 @@ use crate::codec;
 pub const MEMORY: u64 = 32 << 20;
 /// How many bytes the tables of compressors take, in all threads together: two large ones at zstd's level 19. One may
 /// exceed it, alone.
-pub const TABLES: u64 = 176 << 20;
+pub const TABLES: u64 = 112 << 20;
 
 /// The memory that a piece of work takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
