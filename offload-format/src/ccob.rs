@@ -28,7 +28,6 @@
 //! # Ok::<(), offload_format::Error>(())
 //! ```
 
-mod hash;
 mod inflate;
 mod sequence;
 mod write;

@@ -2,9 +2,7 @@
 
 use std::io::Read as _;
 
-use zstd::zstd_safe::{
-    CParameter, DCtx, DParameter, InBuffer, OutBuffer, find_frame_compressed_size, get_frame_content_size,
-};
+use zstd::zstd_safe::{CParameter, DCtx, find_frame_compressed_size, get_frame_content_size};
 
 use crate::codec::zstd::{MAX_WINDOW_LOG, compressor, set, zstd_code as code, zstd_error as failed};
 use crate::{Error, ErrorKind};
@@ -14,10 +12,6 @@ const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// A bit of the frame's descriptor that encoders leave 0 and decoders ignore (RFC 8878, section 3.1.1.1.1.4).
 const UNUSED_BIT: u8 = 0x10;
 const MIN_WINDOW_LOG: u32 = 10;
-/// The largest window that zstd knows.
-const ANY_WINDOW_LOG: u32 = if usize::BITS == 64 { 31 } else { 30 };
-/// How much of a frame is decoded at once where somebody watches.
-const STEP: usize = 16 << 10;
 
 /// Whether `input` begins as a frame does.
 pub(crate) fn is_zstd(input: &[u8]) -> bool {
@@ -34,20 +28,11 @@ pub(crate) fn size(input: &[u8]) -> Result<u64, Error> {
 ///
 /// Memory is taken for a size on which container and frame agree; a frame without one grows with what comes out.
 pub(crate) fn inflate(frame: &[u8], declared: u64) -> Result<Vec<u8>, Error> {
-    inflate_watched(frame, declared, &mut |_| ())
-}
-
-/// As [`inflate`]. Of a frame that records a size, `watch` sees what there is of the content each time that more is.
-pub(crate) fn inflate_watched(
-    frame: &[u8],
-    declared: u64,
-    watch: &mut dyn FnMut(&[u8]),
-) -> Result<Vec<u8>, Error> {
     if size(frame)? != frame.len() as u64 {
         return Err(Error::invalid("the size of the zstd frame", frame.len() as u64));
     }
     match get_frame_content_size(frame).map_err(|_| failed("the frame's header is malformed"))? {
-        Some(size) if size == declared => whole(frame, size, watch),
+        Some(size) if size == declared => whole(frame, size),
         Some(_) => Err(Error::invalid("the uncompressed size of the container", declared)),
         None => growing(frame, declared),
     }
@@ -81,26 +66,13 @@ fn check_start(input: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-fn whole(frame: &[u8], size: u64, watch: &mut dyn FnMut(&[u8])) -> Result<Vec<u8>, Error> {
+fn whole(frame: &[u8], size: u64) -> Result<Vec<u8>, Error> {
     let mut out = Vec::new();
     let capacity = usize::try_from(size).map_err(|_| failed("the content does not fit the address space"))?;
     out.try_reserve_exact(capacity).map_err(|_| failed("out of memory"))?;
     let mut context = DCtx::try_create().ok_or_else(|| failed("out of memory"))?;
-    // The decoder looks back into `out` itself, and takes no window.
-    context.set_parameter(DParameter::StableOutBuffer(true)).map_err(code)?;
-    context.set_parameter(DParameter::WindowLogMax(ANY_WINDOW_LOG)).map_err(code)?;
-    let mut rest = 1;
-    for step in frame.chunks(STEP) {
-        let mut input = InBuffer::around(step);
-        while input.pos() < step.len() {
-            let done = out.len();
-            let mut output = OutBuffer::around_pos(&mut out, done);
-            rest = context.decompress_stream(&mut output, &mut input).map_err(code)?;
-        }
-        watch(&out);
-    }
-    // Where it is 0 the frame is complete, and its checksum, if it has one, has been compared.
-    if rest == 0 { Ok(out) } else { Err(failed("the frame is cut short")) }
+    context.decompress(&mut out, frame).map_err(code)?;
+    Ok(out)
 }
 
 fn growing(frame: &[u8], declared: u64) -> Result<Vec<u8>, Error> {
@@ -160,24 +132,6 @@ mod tests {
         assert_eq!(get_frame_content_size(&frame).unwrap(), None);
         assert_eq!(inflate(&frame, 5_000_000).unwrap(), content);
         assert!(inflate(&frame, 4_999_999).is_err() && inflate(&frame, 5_000_001).is_err());
-    }
-
-    #[test]
-    fn who_watches_sees_the_content_grow() {
-        let content: Vec<u8> =
-            (0..1_000_000u64).map(|at| (at.wrapping_mul(at) >> 7) as u8 ^ (at >> 13) as u8).collect();
-        let frame = deflate(&content, 3).unwrap();
-        let mut sizes = Vec::new();
-        let mut watch = |so_far: &[u8]| {
-            assert!(content.starts_with(so_far));
-            sizes.push(so_far.len());
-        };
-        assert!(inflate_watched(&frame, 1_000_000, &mut watch).unwrap() == content);
-        assert_eq!(sizes.len(), frame.len().div_ceil(STEP));
-        assert!(sizes.len() > 2 && sizes.is_sorted() && sizes[1] < content.len(), "{sizes:?}");
-        let mut damaged = frame.clone();
-        *damaged.last_mut().unwrap() ^= 1;
-        assert!(inflate(&damaged, 1_000_000).is_err(), "the checksum is not compared");
     }
 
     #[test]

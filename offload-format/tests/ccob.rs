@@ -116,7 +116,7 @@ fn another_bundle_under_the_recorded_md5_is_refused() {
     }
 }
 
-/// From 1 MiB on the MD5 is computed while the bundle is being inflated.
+/// Of several blocks and windows, as those of libraries are.
 #[test]
 fn damage_in_a_large_bundle_is_found() {
     let image = image(3, 3 << 20);

@@ -44,7 +44,8 @@ fn session(project: &Project, steps: &[&[&str]]) -> String {
 fn shown(line: &str, package: &str) -> Option<String> {
     let verbs = ["Compiling", "Checking", "Locking", "Adding", "Blocking"];
     let words: Vec<&str> = line.split_whitespace().collect();
-    let of_others = verbs.iter().any(|verb| words.starts_with(&[verb])) && !line.contains(package);
+    let of_others = verbs.iter().any(|verb| words.starts_with(&[verb])) && !line.contains(package)
+        || line == "warning: build failed, waiting for other jobs to finish...";
     if of_others || line.starts_with("note: To improve backtraces") {
         return None;
     }

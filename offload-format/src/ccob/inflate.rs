@@ -1,6 +1,7 @@
 //! From a compressed bundle to the bundle, verified.
 
-use super::hash::hashed;
+use md5::{Digest, Md5};
+
 use super::{Ccob, Method};
 use crate::{Error, ErrorKind, Limits, frame, zlib};
 
@@ -15,11 +16,11 @@ impl Ccob<'_> {
     /// another size; [`ErrorKind::Damaged`] for another MD5.
     pub fn inflate(&self, limits: &Limits) -> Result<Vec<u8>, Error> {
         let declared = limits.inflated(BUNDLE, self.raw_size, self.payload.len() as u64)?;
-        let (bundle, hash) = hashed(declared, |watch| match self.method {
-            Method::Zstd => frame::inflate_watched(self.payload, declared, watch),
-            _ => zlib::inflate(self.payload, declared),
-        })?;
-        if hash != self.hash {
+        let bundle = match self.method {
+            Method::Zstd => frame::inflate(self.payload, declared)?,
+            _ => zlib::inflate(self.payload, declared)?,
+        };
+        if hash(&bundle) != self.hash {
             return Err(ErrorKind::Damaged { what: BUNDLE }.into());
         }
         Ok(bundle)
@@ -38,6 +39,12 @@ impl Ccob<'_> {
             _ => zlib::start(self.payload, size),
         }
     }
+}
+
+/// The first 8 bytes of the MD5, little-endian.
+pub(super) fn hash(bundle: &[u8]) -> u64 {
+    let digest: [u8; 16] = Md5::digest(bundle).into();
+    u128::from_le_bytes(digest) as u64
 }
 
 /// The size of the stream at the start of `rest`, which has to inflate to `declared` bytes.

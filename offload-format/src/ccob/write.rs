@@ -1,6 +1,6 @@
 //! Writing compressed bundles.
 
-use super::hash::hash;
+use super::inflate::hash;
 use super::{MAGIC, Method, Version};
 use crate::{Error, ErrorKind, bundle, frame};
 

@@ -63,14 +63,13 @@ pub(super) fn measure<S: Source>(
     let filters: Vec<Filter> = alone.iter().map(|(filter, _)| *filter).collect();
     let places: Vec<usize> = (0..candidates.len()).collect();
     let trial = Trial { candidates: &candidates, filters: &filters, source, level };
-    let largest = candidates.iter().map(|image| image.size).max().unwrap_or(0);
-    let related = pool.map(
-        &places,
-        |place| {
-            candidates.get(*place).map_or(0, |image| image.size.saturating_mul(2).saturating_add(largest))
-        },
-        |place| trial.next_to(*place, relations.get(*place).map(Vec::as_slice).unwrap_or_default()),
-    )?;
+    let alike = |place: usize| relations.get(place).map(Vec::as_slice).unwrap_or_default();
+    let size = |place: usize| candidates.get(place).map_or(0, |image| image.size);
+    let memory = |place: &usize| {
+        let largest = alike(*place).iter().map(|(other, _)| size(*other)).max();
+        size(*place).saturating_mul(2).saturating_add(largest.unwrap_or(0))
+    };
+    let related = pool.map(&places, memory, |place| trial.next_to(*place, alike(*place)))?;
     Ok(Measured { filters, alone: alone.into_iter().map(|(_, size)| size).collect(), related })
 }
 
