@@ -4,14 +4,12 @@ mod list;
 
 use std::path::{Path, PathBuf};
 
+use offload_build::DEFAULT_TARGETS;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Value};
 
 use self::list::Lines;
 use crate::error::{Error, Result};
 use crate::publish::publish;
-
-/// What `offload-build` compiles where nobody says anything.
-const DEFAULT_TARGETS: [&str; 2] = ["host", "spirv64"];
 
 /// An open configuration file.
 #[derive(Debug)]

@@ -63,8 +63,8 @@ pub(crate) enum Presence {
     Optional,
 }
 
-/// Used when nobody says anything: runs everywhere, and on every OpenCL device that takes SPIR-V.
-const DEFAULT_TARGETS: [&str; 2] = ["host", "spirv64"];
+/// What is compiled for when nobody says anything: it runs everywhere, and on every OpenCL device that takes SPIR-V.
+pub const DEFAULT_TARGETS: [&str; 2] = ["host", "spirv64"];
 
 /// The settings of one place; `None` leaves the decision to an earlier one.
 #[derive(Default, Deserialize)]

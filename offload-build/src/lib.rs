@@ -113,6 +113,7 @@ pub use offload_format::syclbin::State as SyclState;
 
 pub use crate::build::{Build, OpenClStd};
 pub use crate::cache::upkeep;
+pub use crate::config::DEFAULT_TARGETS;
 pub use crate::error::Error;
 pub use crate::flow::{compile_all, try_compile_all};
 pub use crate::options::{Compiler, Split};

@@ -55,9 +55,8 @@ pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
     let subject = Subject::open(&path)?;
     let carried = subject.carried()?;
     let images = wanted.of(&carried, Kernels::Measured)?;
-    let rows = row::rows(&images);
-    let findings = findings(output, args, &rows)?;
-    let this = Measured { label: beside::THIS.to_string(), images, rows };
+    let this = Measured::new(beside::THIS, images);
+    let findings = findings(output, args, &this.rows)?;
     let builds: Vec<Measured> = std::iter::once(this).chain(others).collect();
     let Some(Measured { rows, .. }) = builds.first() else { return Ok(ExitStatus::CheckFailed) };
     match builds.len() {

@@ -33,13 +33,13 @@ pub(super) fn plan<S: Source>(
     }
     let settings = plan.settings;
     for images in kinds.into_values() {
-        let order = match settings.effort {
-            Effort::None | Effort::Fast => unfiltered(cut(&images, FAST_SIZE)),
+        let (order, parents) = match settings.effort {
+            Effort::None | Effort::Fast => {
+                let order = unfiltered(cut(&images, FAST_SIZE));
+                let parents = vec![None; order.len()];
+                (order, parents)
+            }
             effort => best(&images, (source, pool), effort)?,
-        };
-        let parents = match settings.effort {
-            Effort::None | Effort::Fast => vec![None; order.len()],
-            effort => Forest::measure(&order, (source, pool), effort)?.parents,
         };
         add(plan, order, &parents);
     }
@@ -83,20 +83,26 @@ impl Members {
 
 type Order = Vec<Members>;
 
-/// The best order, by trial compression.
+/// The best order, by trial compression, and the block that each of its blocks builds on.
 fn best<S: Source>(
     images: &[Candidate],
     (source, pool): (&S, &Pool<'_>),
     effort: Effort,
-) -> Result<Order, S::Error> {
-    let mut order = Order::new();
-    for images in cut(images, STRETCH) {
-        let look = look(&images, (source, pool))?;
-        let stretch = Stretch { images: &images, look: &look, source, pool };
+) -> Result<(Order, Vec<Option<usize>>), S::Error> {
+    let (mut order, mut parents) = (Order::new(), Vec::new());
+    let stretches = cut(images, STRETCH);
+    for images in &stretches {
+        let look = look(images, (source, pool))?;
+        let stretch = Stretch { images, look: &look, source, pool };
         let full = stretch.full()?;
-        order.extend(stretch.with_families(full, effort)?);
+        let (blocks, forest) = stretch.with_families(full, effort)?;
+        order.extend(blocks);
+        parents = forest.parents;
     }
-    Ok(order)
+    if stretches.len() > 1 {
+        parents = Forest::measure(&order, (source, pool), effort)?.parents;
+    }
+    Ok((order, parents))
 }
 
 /// Images of which the order is sought.
@@ -129,15 +135,18 @@ impl<S: Source> Stretch<'_, S> {
     }
 
     /// `full`, or blocks for families if these take less, each next to the block that it builds on.
-    fn with_families(&self, full: Order, effort: Effort) -> Result<Order, S::Error> {
+    fn with_families(&self, full: Order, effort: Effort) -> Result<(Order, Forest), S::Error> {
         let families = |images: &[Candidate]| families::blocks(images, &self.look.sketches, SIZE);
         let families = match has_filter(&full) {
             true => self.look.by_filter(&self.look.chained, families),
             false => unfiltered(families(&self.look.chained)),
         };
-        let size =
-            |order: &Order| Ok::<_, S::Error>(Forest::measure(order, (self.source, self.pool), effort)?.size);
-        if size(&families)? < size(&full)? { Ok(families) } else { Ok(full) }
+        let measured = |order: Order| {
+            let forest = Forest::measure(&order, (self.source, self.pool), effort)?;
+            Ok::<_, S::Error>((order, forest))
+        };
+        let (families, full) = (measured(families)?, measured(full)?);
+        Ok(if families.1.size < full.1.size { families } else { full })
     }
 }
 

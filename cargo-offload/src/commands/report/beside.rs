@@ -50,6 +50,12 @@ pub(super) struct Measured {
     pub(super) rows: Vec<Row>,
 }
 
+impl Measured {
+    pub(super) fn new(label: &str, images: Vec<ImageRecord>) -> Measured {
+        Measured { label: label.to_string(), rows: row::rows(&images), images }
+    }
+}
+
 /// The builds that `--beside` names, beside those whose labels are `taken`.
 ///
 /// # Errors
@@ -71,8 +77,7 @@ pub(super) fn others<'a>(
         }
         let subject = Subject::open(Path::new(file))?;
         let images = wanted.of(&subject.carried()?, Kernels::Measured)?;
-        let rows = row::rows(&images);
-        builds.push(Measured { label: label.to_string(), images, rows });
+        builds.push(Measured::new(label, images));
     }
     Ok(builds)
 }

@@ -12,7 +12,7 @@ use self::combination::Combination;
 use self::gap::{Gap, Gaps};
 use super::beside::{self, Measured};
 use super::html::Page;
-use super::{row, write_page};
+use super::write_page;
 use crate::artifact;
 use crate::cargo::Cargo;
 use crate::cli;
@@ -71,7 +71,7 @@ fn all(
                 Vec::new()
             }
         };
-        all.builds.push(Measured { label: combination.label.clone(), rows: row::rows(&images), images });
+        all.builds.push(Measured::new(&combination.label, images));
     }
     Ok(all)
 }
