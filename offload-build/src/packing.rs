@@ -24,6 +24,7 @@ struct Images {
     by_hash: BTreeMap<Hash128, Blob>,
     /// In the order of the pack.
     candidates: Vec<Candidate>,
+    level: i32,
 }
 
 /// Compresses `images` and lays out the pack that `builder` has begun.
@@ -32,7 +33,7 @@ pub(crate) fn pack(
     settings: Settings,
     (mut builder, images): (PackBuilder, Vec<Compiled>),
 ) -> Result<Pack> {
-    let stored = Images::new(&images);
+    let stored = Images::new(&images, settings.level);
     let plan = plan(cache, jobs, (settings, &stored))?;
     let frames = Frames::make((cache, jobs), &plan, &stored)?;
     for block in &frames.blocks {
@@ -64,7 +65,7 @@ fn plan(cache: &Cache, jobs: &Jobs, (settings, images): (Settings, &Images)) -> 
 }
 
 impl Images {
-    fn new(images: &[Compiled]) -> Images {
+    fn new(images: &[Compiled], level: i32) -> Images {
         let mut sorted: Vec<&Compiled> = images.iter().collect();
         // The order of the pack: neighbours of one module lie together.
         sorted.sort_by_key(|compiled| {
@@ -80,6 +81,7 @@ impl Images {
         Images {
             by_hash: sorted.iter().map(blob).collect(),
             candidates: sorted.iter().map(candidate).collect(),
+            level,
         }
     }
 
@@ -93,7 +95,8 @@ impl Source for Images {
     type Error = Error;
 
     fn read(&self, hash: Hash128) -> Result<Vec<u8>> {
-        self.blob(hash)?.read()
+        let blob = self.blob(hash)?;
+        blob.read_into(packer::room(self.level, usize::try_from(blob.size).unwrap_or(0)))
     }
 
     fn open(&self, hash: Hash128) -> Result<Box<dyn Pieces<Error> + '_>> {

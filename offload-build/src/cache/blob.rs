@@ -73,7 +73,11 @@ impl Blob {
     /// # Errors
     /// One that [`super::Cache::remaking`] knows, if the blob is gone or damaged.
     pub(crate) fn read(&self) -> Result<Vec<u8>> {
-        let mut content = Vec::new();
+        self.read_into(Vec::new())
+    }
+
+    /// The same; they are written behind what `content` has.
+    pub(crate) fn read_into(&self, mut content: Vec<u8>) -> Result<Vec<u8>> {
         self.copy_to(&mut content).map_err(|error| self.unreadable(error))?;
         Ok(content)
     }

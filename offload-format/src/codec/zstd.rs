@@ -13,7 +13,7 @@ pub(crate) const MAX_WINDOW_LOG: u32 = 27;
 /// From here on the match finders of the lower levels see only a part, and long-distance matching finds the rest.
 const LONG: usize = 1 << 20;
 /// Up to this level matches are looked for in one table of hashes, which is usually as large as half a megabyte wants.
-const ONE_TABLE_LEVEL: i32 = 2;
+pub(super) const ONE_TABLE_LEVEL: i32 = 2;
 /// How large that table may be, as a power of two: it has to stay in a core's cache.
 const TABLE_LOG: std::ops::RangeInclusive<u32> = 14..=19;
 /// What a window has for each entry of the table, as a power of two: code repeats in long pieces.
@@ -52,7 +52,7 @@ pub(super) fn compress(content: &[u8], prefix: Option<&[u8]>, level: i32) -> Res
     }
     bound(&mut context, (reach, level))?;
     set(&mut context, CParameter::EnableLongDistanceMatching(reach >= LONG && is_long(level)))?;
-    let mut out = Vec::with_capacity(compress_bound(content.len()));
+    let mut out = super::room::room(level, compress_bound(content.len()));
     context.compress2(&mut out, content).map_err(zstd_code)?;
     out.shrink_to_fit();
     Ok(out)

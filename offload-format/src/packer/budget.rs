@@ -5,9 +5,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::codec;
 
-/// How many bytes of images are in memory at a time, in all threads together. One image with its parent may exceed it,
-/// alone.
-pub const MEMORY: u64 = 32 << 20;
+/// How many bytes of images are in memory at a time, in all threads together: two of 16 MiB with their parents. One image
+/// with its parent may exceed it, alone.
+pub const MEMORY: u64 = 64 << 20;
 /// How many bytes the tables of compressors take, in all threads together: two large ones at zstd's level 19. One may
 /// exceed it, alone.
 pub const TABLES: u64 = 112 << 20;

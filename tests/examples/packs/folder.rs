@@ -6,7 +6,7 @@ use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use offload_format::packer::{Candidate, PIECE, Pieces, Pool, Source};
+use offload_format::packer::{Candidate, PIECE, Pieces, Pool, Source, room};
 use offload_format::{Error, Hash128, Target};
 
 use crate::threads::Threads;
@@ -49,11 +49,15 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Where the bytes of images are, by their hash.
-pub struct Files(pub BTreeMap<Hash128, PathBuf>);
+pub struct Files {
+    pub paths: BTreeMap<Hash128, PathBuf>,
+    /// What the images are compressed at.
+    level: i32,
+}
 
 impl Files {
     /// Hashes all images.
-    pub fn read(images: &[Image]) -> (Files, Vec<Candidate>) {
+    pub fn read(images: &[Image], level: i32) -> (Files, Vec<Candidate>) {
         let found = Mutex::new(BTreeMap::new());
         let hash = |image: &Image| {
             let hash = hash(&image.path);
@@ -62,7 +66,7 @@ impl Files {
             Ok::<_, Error>(Candidate { hash, size: image.size, kind })
         };
         let candidates = Pool::new(&Threads).map(images, |_| 0, hash).unwrap();
-        (Files(found.into_inner().unwrap()), candidates)
+        (Files { paths: found.into_inner().unwrap(), level }, candidates)
     }
 }
 
@@ -108,11 +112,14 @@ impl Source for Files {
     type Error = Error;
 
     fn read(&self, hash: Hash128) -> Result<Vec<u8>, Error> {
-        Ok(fs::read(&self.0[&hash]).unwrap())
+        let mut file = File::open(&self.paths[&hash]).unwrap();
+        let mut image = room(self.level, usize::try_from(file.metadata().unwrap().len()).unwrap());
+        file.read_to_end(&mut image).unwrap();
+        Ok(image)
     }
 
     fn open(&self, hash: Hash128) -> Result<Box<dyn Pieces<Error> + '_>, Error> {
-        Ok(Box::new(FilePieces::open(&self.0[&hash])))
+        Ok(Box::new(FilePieces::open(&self.paths[&hash])))
     }
 
     fn held(&self, size: u64) -> u64 {

@@ -18,6 +18,7 @@ mod one;
 mod pack;
 #[path = "../../../offload-format/tests/damage/random.rs"]
 mod random;
+mod solid;
 mod threads;
 
 use std::path::Path;
@@ -30,7 +31,8 @@ const USAGE: &str = "usage: packs COMMAND
   check FOLDER FILE                        every image of the pack alone, compared with its file
   one FILE MODULE TARGET                   one image of a pack
   ccob FILE TARGET                         one image of a compressed bundle, which is inflated whole
-  each FOLDER LEVEL                        every image compressed alone by zstd";
+  each FOLDER LEVEL                        every image compressed alone by zstd
+  solid FOLDER LEVEL                       all images as one zstd frame";
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -45,6 +47,7 @@ fn main() {
         ["one", file, module, target] => one::of_pack(Path::new(file), module, target),
         ["ccob", file, target] => one::of_ccob(Path::new(file), target),
         ["each", folder, level] => each::run(Path::new(folder), level.parse().unwrap()),
+        ["solid", folder, level] => solid::run(Path::new(folder), level.parse().unwrap()),
         _ => panic!("{USAGE}"),
     }
 }

@@ -18,7 +18,7 @@ use crate::threads::Threads;
 pub fn run(folder: &Path, file: &Path, effort: Effort) {
     let settings = Settings { effort, level: effort.usual_level() };
     let images = folder::list(folder);
-    let (files, candidates) = Files::read(&images);
+    let (files, candidates) = Files::read(&images, settings.level);
     let plan = packer::plan(&candidates, &files, settings, &Threads).unwrap();
     let mut spool = Spool::new(file);
     let mut builder = PackBuilder::new("bench", "0.0.0");
@@ -136,7 +136,7 @@ impl Spool {
         let (from, mut at, mut left) = match places.get(&content) {
             Some((file, start, size)) => (&file.try_clone().unwrap(), *start, *size),
             None => {
-                image = File::open(&files.0[&content]).unwrap();
+                image = File::open(&files.paths[&content]).unwrap();
                 (&image, 0, image.metadata().unwrap().len())
             }
         };

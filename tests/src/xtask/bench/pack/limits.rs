@@ -48,7 +48,7 @@ const fn aim((set, ours): (&'static str, &'static str), measure: Measure, aim: f
 const BALANCED: &str = "offload, balanced";
 const FAST: &str = "offload, fast";
 
-pub(super) const LIMITS: [Limit; 19] = [
+pub(super) const LIMITS: [Limit; 20] = [
     most((sets::HIP, "offload, max"), Measure::Size(peers::CCOB_19), (1.05, 1.0)),
     most((sets::HIP, BALANCED), Measure::Size(peers::CCOB_19), (1.05, 1.0)),
     most((sets::HIP, "offload, archive"), Measure::Size(peers::CCOB), (0.72, 0.67)),
@@ -59,6 +59,7 @@ pub(super) const LIMITS: [Limit; 19] = [
     most((sets::SPIRV_500, BALANCED), Measure::Size(peers::ICPX), (1.0 / 8.0, 1.0 / 15.0)),
     most((sets::GENERATED, BALANCED), Measure::Size(peers::ICPX), (1.0 / 6.0, 1.0 / 8.0)),
     most((sets::FILES, BALANCED), Measure::Size(peers::CCOB), (0.42, 0.35)),
+    most((sets::OPERATIONS, BALANCED), Measure::Size(peers::CCOB), (0.42, 0.35)),
     most((one::SET, one::OURS), Measure::Time(one::CCOB), (1.0 / 5.0, 1.0 / 10.0)),
     aim((one::SET, one::OURS_WHOLE), Measure::Time(one::BUNDLER), 1.0 / 40.0),
     most((one::SET, one::OURS), Measure::Peak(one::CCOB), (1.0 / 4.0, 1.0 / 4.0)),

@@ -1,5 +1,5 @@
-//! Own kernels for AMD's processors: 8 files that instantiate the templates of one header, and one file with many long
-//! names.
+//! Own kernels for AMD's processors: 8 files that instantiate the templates of one header, either each for a type of
+//! numbers or each for an operation, and one file with many long names.
 
 use std::fs;
 use std::path::Path;
@@ -28,13 +28,35 @@ const LAYERS: [(&str, u32); 8] = [
     ("__bf16", 128),
 ];
 
-/// A module for each file.
-pub(super) fn files(workspace: &Workspace, dir: &Path, extent: Extent) -> Result<Modules> {
+/// What files are for operations instead, each for all types of numbers: a file has its own copy of each kernel that it
+/// launches, as HIP links nothing between files.
+const OPERATIONS: [&str; 8] = [
+    include_str!("../../../../bench/pack/operations/attention.hip"),
+    include_str!("../../../../bench/pack/operations/mlp.hip"),
+    include_str!("../../../../bench/pack/operations/norm.hip"),
+    include_str!("../../../../bench/pack/operations/loss.hip"),
+    include_str!("../../../../bench/pack/operations/quantised.hip"),
+    include_str!("../../../../bench/pack/operations/optimiser.hip"),
+    include_str!("../../../../bench/pack/operations/encoder.hip"),
+    include_str!("../../../../bench/pack/operations/decoder.hip"),
+];
+
+/// A module for each type of numbers and width of a head: no kernel is in two files.
+pub(super) fn types(workspace: &Workspace, dir: &Path, extent: Extent) -> Result<Modules> {
+    files(workspace, dir, (extent, LAYERS.map(instances)))
+}
+
+/// A module for each operation: files share kernels.
+pub(super) fn operations(workspace: &Workspace, dir: &Path, extent: Extent) -> Result<Modules> {
+    files(workspace, dir, (extent, OPERATIONS.map(str::to_string)))
+}
+
+fn files(workspace: &Workspace, dir: &Path, (extent, texts): (Extent, [String; 8])) -> Result<Modules> {
     let mut plan = plan(extent)?;
     plan.kernels = Language::Hip;
     source(&dir.join("kernels/layers.hpp"), TEMPLATES)?;
-    for (module, layers) in plan.modules().zip(LAYERS) {
-        source(&dir.join("kernels").join(format!("{module}.hip")), &instances(layers))?;
+    for (module, text) in plan.modules().zip(texts) {
+        source(&dir.join("kernels").join(format!("{module}.hip")), &text)?;
     }
     images(workspace, dir, &plan)
 }
@@ -87,7 +109,7 @@ fn images(workspace: &Workspace, dir: &Path, plan: &Plan) -> Result<Modules> {
 
 /// What the names of kernels are made of, as thrust's are.
 const TYPES: [&str; 8] = ["float", "double", "int", "long", "uint", "ulong", "short", "uchar"];
-const OPERATIONS: [(&str, &str); 6] =
+const SIGNS: [(&str, &str); 6] =
     [("plus", "+"), ("minus", "-"), ("multiplies", "*"), ("less", "<"), ("greater", ">"), ("equal_to", "==")];
 const SHAPES: [(&str, &str); 5] = [
     ("transform", "out[i] = (T)(a[i] OP b[i]);"),
@@ -100,7 +122,7 @@ const SHAPES: [(&str, &str); 5] = [
 fn many_kernels() -> String {
     let mut text = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n".to_string();
     for (shape, body) in SHAPES {
-        for (operation, sign) in OPERATIONS {
+        for (operation, sign) in SIGNS {
             for of in TYPES {
                 let body = body
                     .replace("OP", sign)
@@ -130,11 +152,25 @@ mod tests {
     }
 
     #[test]
+    fn files_of_operations_share_kernels() {
+        let kernels = |text: &str| -> std::collections::BTreeSet<String> {
+            text.lines()
+                .filter_map(|line| {
+                    Some(line.split_once("__global__")?.1.trim_end_matches([' ', '\\']).to_string())
+                })
+                .collect()
+        };
+        let all: usize = OPERATIONS.iter().map(|text| kernels(text).len()).sum();
+        let distinct = kernels(&OPERATIONS.concat()).len();
+        assert!(all > distinct && distinct > LAYERS.len(), "{distinct} of {all}");
+    }
+
+    #[test]
     fn kernels_have_names_of_their_own() {
         let text = many_kernels();
         let names: std::collections::BTreeSet<&str> =
             text.lines().filter_map(|line| line.strip_prefix("__kernel void ")?.split('(').next()).collect();
-        assert_eq!(names.len(), SHAPES.len() * OPERATIONS.len() * TYPES.len());
+        assert_eq!(names.len(), SHAPES.len() * SIGNS.len() * TYPES.len());
         assert!(!text.contains(" OP ") && !text.contains("(T)"), "{text}");
     }
 }

@@ -39,6 +39,7 @@ pub(super) const CUDA: &str = "CUDA library";
 pub(super) const SYMBOLS: &str = "HIP with symbols";
 pub(super) const OWN_SYMBOLS: &str = "HIP with symbols, own kernels";
 pub(super) const FILES: &str = "8 files x 22 architectures";
+pub(super) const OPERATIONS: &str = "8 files that share kernels x 22 architectures";
 pub(super) const SPIRV: &str = "many SPIR-V images";
 pub(super) const SPIRV_500: &str = "500 SPIR-V images";
 pub(super) const GENERATED: &str = "500 generated SPIR-V images";
@@ -87,7 +88,11 @@ fn own_kernels(workspace: &Workspace, root: &Path, sets: &mut Sets<'_>) -> Resul
         Extent::Quick => ("2 files x 4 architectures", "HIP with symbols, own kernels for 4 architectures"),
     };
     if sets.plan.wants(files) {
-        sets.link((files, Kind::Hip, RELEASE), &own::files(workspace, &root.join("own"), sets.plan.extent)?)?;
+        sets.link((files, Kind::Hip, RELEASE), &own::types(workspace, &root.join("own"), sets.plan.extent)?)?;
+    }
+    if sets.plan.wants(OPERATIONS) && sets.plan.extent == Extent::Whole {
+        let built = own::operations(workspace, &root.join("operations"), sets.plan.extent)?;
+        sets.link((OPERATIONS, Kind::Hip, RELEASE), &built)?;
     }
     if sets.plan.wants(symbols) {
         let built = own::symbols(workspace, &root.join("symbols"), sets.plan.extent)?;
