@@ -30,9 +30,11 @@
 
 mod inflate;
 mod sequence;
+mod steps;
 mod write;
 
 pub use self::sequence::{Container, Containers, containers};
+pub use self::steps::{Hasher, Steps, Unverified};
 pub use self::write::write;
 use crate::kind::open_enum;
 use crate::{Error, ErrorKind, Limits, bytes, frame};

@@ -26,6 +26,7 @@ mod walk;
 use std::borrow::Cow;
 
 use self::label::Label;
+pub use self::source::Part;
 use self::source::Source;
 use self::walk::walk;
 use crate::carrier::{FileKind, Found, Place};
@@ -96,6 +97,12 @@ impl<'a> Image<'a> {
     /// Those of the container's method of compression; [`TooLarge`](crate::ErrorKind::TooLarge) over `limits`.
     pub fn decode(&self, limits: &Limits) -> Result<Cow<'_, [u8]>, Error> {
         self.source.decode(limits)
+    }
+
+    /// Where the image lies, if its bundle is compressed as a whole. [`Image::decode`] holds such a bundle in memory; who
+    /// wants it elsewhere inflates it by [`Ccob::steps`](crate::ccob::Ccob::steps).
+    pub fn part(&self) -> Option<Part<'a>> {
+        self.source.part()
     }
 }
 

@@ -1,9 +1,14 @@
 //! zstd frames of foreign containers: exactly the declared bytes, or an error.
 
+#[cfg(feature = "ccob")]
+mod steps;
+
 use std::io::Read as _;
 
 use zstd::zstd_safe::{CParameter, DCtx, find_frame_compressed_size, get_frame_content_size};
 
+#[cfg(feature = "ccob")]
+pub(crate) use self::steps::Steps;
 use crate::codec::zstd::{MAX_WINDOW_LOG, compressor, set, zstd_code as code, zstd_error as failed};
 use crate::{Error, ErrorKind};
 
@@ -28,13 +33,19 @@ pub(crate) fn size(input: &[u8]) -> Result<u64, Error> {
 ///
 /// Memory is taken for a size on which container and frame agree; a frame without one grows with what comes out.
 pub(crate) fn inflate(frame: &[u8], declared: u64) -> Result<Vec<u8>, Error> {
+    if recorded(frame, declared)? { whole(frame, declared) } else { growing(frame, declared) }
+}
+
+/// Whether `frame`, which has to be one frame, with nothing behind it, records the size of its content, which is
+/// `declared` then.
+fn recorded(frame: &[u8], declared: u64) -> Result<bool, Error> {
     if size(frame)? != frame.len() as u64 {
         return Err(Error::invalid("the size of the zstd frame", frame.len() as u64));
     }
     match get_frame_content_size(frame).map_err(|_| failed("the frame's header is malformed"))? {
-        Some(size) if size == declared => whole(frame, size),
+        Some(size) if size == declared => Ok(true),
         Some(_) => Err(Error::invalid("the uncompressed size of the container", declared)),
-        None => growing(frame, declared),
+        None => Ok(false),
     }
 }
 

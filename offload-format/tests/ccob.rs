@@ -1,6 +1,11 @@
 //! Compressed offload bundles: every version and method, sequences, and damage.
 #![cfg(feature = "ccob")]
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test stops at the first surprise")]
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise"
+)]
 
 #[path = "damage/clang.rs"]
 mod clang;
@@ -202,4 +207,70 @@ fn one_hundred_thousand_bundles_take_no_time() {
     let start = Instant::now();
     assert_eq!(ccob::containers(&section, &Limits::default()).filter(Result::is_ok).count(), 100_000);
     assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+}
+
+/// Inflates `file` in steps, each of which `hasher` is given; what is left to be compared.
+fn in_steps(file: &[u8]) -> Result<(Vec<u8>, ccob::Hasher, ccob::Unverified), offload_format::Error> {
+    let limits = Limits::default();
+    let mut steps = ccob::parse(file, &limits)?.steps(&limits)?.expect("a frame with a size");
+    let mut memory = vec![0; usize::try_from(steps.size()).unwrap()];
+    let (mut hasher, mut done, mut seen) = (ccob::Hasher::default(), 0, 0);
+    while let Some(end) = steps.step(&mut memory)? {
+        hasher.update(&memory[done..end]);
+        (done, seen) = (end, seen + 1);
+    }
+    assert!(seen > 1 || file.len() < 32 << 10, "all in one step");
+    Ok((memory, hasher, steps.finish()?))
+}
+
+#[test]
+fn a_bundle_is_inflated_in_steps() {
+    let large =
+        bundle::write(&[Image { id: "hip-amdgcn-amd-amdhsa--gfx90a", bytes: &image(3, 3 << 20) }], 4096);
+    for raw in [sample(), large.unwrap()] {
+        let file = ccob::write(&raw, Version::V3, 3).unwrap();
+        let (bundle, hasher, unverified) = in_steps(&file).unwrap();
+        assert!(bundle == raw);
+        unverified.verify(hasher).unwrap();
+        // Neither other bytes nor fewer pass, nor another MD5.
+        let mut damaged = file.clone();
+        damaged[24] ^= 1;
+        let (_, hasher, unverified) = in_steps(&damaged).unwrap();
+        assert!(matches!(unverified.verify(hasher).unwrap_err().kind(), ErrorKind::Damaged { .. }));
+        let (_, _, unverified) = in_steps(&file).unwrap();
+        assert!(matches!(
+            unverified.verify(ccob::Hasher::default()).unwrap_err().kind(),
+            ErrorKind::Damaged { .. }
+        ));
+        for at in [40, file.len() / 2, file.len() - 1] {
+            let mut damaged = file.clone();
+            damaged[at] ^= 1;
+            let refused = in_steps(&damaged).map(|(_, hasher, unverified)| unverified.verify(hasher));
+            assert!(!matches!(refused, Ok(Ok(()))), "byte {at}");
+        }
+    }
+}
+
+#[test]
+fn steps_need_the_same_memory_and_an_end() {
+    let raw =
+        bundle::write(&[Image { id: "hip-amdgcn-amd-amdhsa--gfx90a", bytes: &image(3, 3 << 20) }], 4096)
+            .unwrap();
+    let limits = Limits::default();
+    let file = ccob::write(&raw, Version::V3, 3).unwrap();
+    let steps = || ccob::parse(&file, &limits).unwrap().steps(&limits).unwrap().unwrap();
+    let mut first = steps();
+    let (mut memory, mut other) = (vec![0; raw.len()], vec![0; raw.len()]);
+    assert!(first.step(&mut memory[1..]).is_err(), "memory of another size");
+    first.step(&mut memory).unwrap();
+    assert!(first.step(&mut other).is_err(), "memory at another place");
+    let mut second = steps();
+    second.step(&mut memory).unwrap();
+    assert!(second.finish().is_err(), "the end was not reached");
+    // Another method is inflated as a whole; a size that cannot be is refused.
+    let zlib = as_clang(2, 0, &raw);
+    assert!(ccob::parse(&zlib, &limits).unwrap().steps(&limits).unwrap().is_none());
+    let mut small = limits;
+    small.raw_bytes = raw.len() as u64 - 1;
+    assert!(ccob::parse(&file, &limits).unwrap().steps(&small).is_err());
 }

@@ -5,7 +5,7 @@ use md5::{Digest, Md5};
 use super::{Ccob, Method};
 use crate::{Error, ErrorKind, Limits, frame, zlib};
 
-const BUNDLE: &str = "the inflated offload bundle";
+pub(super) const BUNDLE: &str = "the inflated offload bundle";
 
 impl Ccob<'_> {
     /// The bundle, for [`bundle::parse`](crate::bundle::parse): its size and its MD5 are those that are recorded.
@@ -41,9 +41,13 @@ impl Ccob<'_> {
     }
 }
 
-/// The first 8 bytes of the MD5, little-endian.
 pub(super) fn hash(bundle: &[u8]) -> u64 {
-    let digest: [u8; 16] = Md5::digest(bundle).into();
+    first_bytes(Md5::new_with_prefix(bundle))
+}
+
+/// The first 8 bytes of the MD5, little-endian.
+pub(super) fn first_bytes(md5: Md5) -> u64 {
+    let digest: [u8; 16] = md5.finalize().into();
     u128::from_le_bytes(digest) as u64
 }
 

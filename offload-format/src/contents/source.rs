@@ -23,6 +23,28 @@ pub(super) enum Source<'a> {
     Bundled { bundle: Rc<Bundled<'a>>, offset: u64, size: u64 },
 }
 
+/// Where an image lies in a bundle that is compressed as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Part<'a> {
+    /// The bundle.
+    pub bundle: Ccob<'a>,
+    /// Where the image starts in the inflated bundle, in bytes.
+    pub offset: u64,
+    /// The size of the image in bytes.
+    pub size: u64,
+}
+
+impl<'a> Source<'a> {
+    /// `None` also for what lies outside of its bundle: decoding it says so.
+    pub(super) fn part(&self) -> Option<Part<'a>> {
+        let Source::Bundled { bundle, offset, size } = self else { return None };
+        let end = offset.checked_add(*size)?;
+        let part = Part { bundle: bundle.ccob, offset: *offset, size: *size };
+        (end <= part.bundle.raw_size).then_some(part)
+    }
+}
+
 impl Source<'_> {
     pub(super) fn decode(&self, limits: &Limits) -> Result<Cow<'_, [u8]>, Error> {
         match self {
