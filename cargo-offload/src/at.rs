@@ -1,7 +1,7 @@
 //! Reading a part of a file, without the place of the file, which is one for all threads.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Write};
 
 /// What is copied at once: larger pieces take memory and are no faster.
 const BUFFER: usize = 64 << 10;
@@ -14,22 +14,41 @@ pub(crate) fn read_at(file: &File, offset: u64, size: u64) -> io::Result<Vec<u8>
     if bytes.len() as u64 == size { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
+/// Fills `bytes` with those of `file` from `offset` on.
+pub(crate) fn read_into(file: &File, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+    At { file, offset }.read_exact(bytes)
+}
+
 /// Appends `size` bytes of `file` from `offset` on to `to`, which ends at a page.
 ///
 /// Where pages come to lie on pages, as those of images in HIP's bundles do, the kernel copies, or shares the blocks.
 /// Elsewhere it would write the two parts of each page one after the other, which takes longer than a copy more.
 pub(crate) fn copy_at(file: &File, (offset, size): (u64, u64), to: &mut File) -> io::Result<()> {
-    let copied = if offset.is_multiple_of(PAGE) {
-        let mut from = file;
-        from.seek(SeekFrom::Start(offset))?;
-        io::copy(&mut from.take(size), to)?
-    } else {
-        let mut to = io::BufWriter::with_capacity(BUFFER, to);
-        let copied = io::copy(&mut At { file, offset }.take(size), &mut to)?;
-        to.flush()?;
-        copied
-    };
+    let copied = if offset.is_multiple_of(PAGE) { by_kernel(file, (offset, size), to) } else { 0 };
+    let (offset, size) = (offset.saturating_add(copied), size.saturating_sub(copied));
+    let mut to = io::BufWriter::with_capacity(BUFFER, to);
+    let copied = io::copy(&mut At { file, offset }.take(size), &mut to)?;
+    to.flush()?;
     if copied == size { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+}
+
+/// How much of it the kernel has copied: not every file system can, and what is wrong shows again where it is written.
+#[cfg(target_os = "linux")]
+fn by_kernel(file: &File, (offset, size): (u64, u64), to: &File) -> u64 {
+    let (mut at, end) = (offset, offset.saturating_add(size));
+    while at < end {
+        let left = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
+        match rustix::fs::copy_file_range(file, Some(&mut at), to, None, left) {
+            Ok(0) | Err(_) => break,
+            Ok(_) => {}
+        }
+    }
+    at.saturating_sub(offset)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn by_kernel(_: &File, _: (u64, u64), _: &File) -> u64 {
+    0
 }
 
 /// A file from `offset` on.

@@ -7,11 +7,12 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use offload_format::Limits;
-use offload_format::contents::{self, Image as ForeignImage};
+use offload_format::contents::{self, Image as ForeignImage, Part};
 use offload_format::pack::Image;
 use serde::Serialize;
 
 pub(crate) use self::kernel::{KernelRecord, or_dash};
+use crate::carrier::Source;
 use crate::cli;
 use crate::error::{Error, Result};
 use crate::output::{escaped, listed};
@@ -248,6 +249,52 @@ pub(crate) type Visit<'v> = dyn FnMut(Origin, Result<Cow<'_, [u8]>>) -> Result<(
 /// Decodes images one after another. Of containers of other tool chains one at a time is held decoded, if `origins` are
 /// in order.
 pub(crate) fn each(carried: &Carried<'_>, origins: &[Origin], visit: &mut Visit<'_>) -> Result<()> {
+    each_item(carried, origins, &mut |origin, item| visit(origin, item.decode()))
+}
+
+/// An image that can be decoded.
+#[derive(Debug)]
+pub(crate) enum Item<'i> {
+    /// Of a pack.
+    Packed(&'i Source<'i>, Image<'i>),
+    /// Of a container of another tool chain.
+    Foreign(&'i Container<'i>, &'i ForeignImage<'i>),
+}
+
+impl Item<'_> {
+    pub(crate) fn decode(&self) -> Result<Cow<'_, [u8]>> {
+        match self {
+            Item::Packed(source, image) => source.decode(image).map(Cow::Owned),
+            Item::Foreign(_, image) => {
+                let failed = |error| Error::check(format!("{}: {error}", self.name()));
+                image.decode(&Limits::default()).map_err(failed)
+            }
+        }
+    }
+
+    /// Where it lies, if that is a bundle that is compressed as a whole.
+    pub(crate) fn part(&self) -> Option<Part<'_>> {
+        match self {
+            Item::Packed(..) => None,
+            Item::Foreign(_, image) => image.part(),
+        }
+    }
+
+    /// What errors call it.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Item::Packed(_, image) => format!("image {} of {}", image.target_text, image.module),
+            Item::Foreign(container, image) => format!("image {} of {}", image.target_text(), container.name),
+        }
+    }
+}
+
+/// As [`each`], for who may decode in another way.
+pub(crate) fn each_item(
+    carried: &Carried<'_>,
+    origins: &[Origin],
+    visit: &mut dyn FnMut(Origin, &Item<'_>) -> Result<()>,
+) -> Result<()> {
     let packs = carried.packs.sources();
     let mut open: Option<(usize, Vec<ForeignImage<'_>>)> = None;
     let limits = Limits::default();
@@ -256,7 +303,7 @@ pub(crate) fn each(carried: &Carried<'_>, origins: &[Origin], visit: &mut Visit<
             Origin::Pack(number, index) => {
                 let Some(source) = packs.get(number) else { continue };
                 let image = source.pack.image(index).map_err(broken)?;
-                visit(*origin, source.decode(&image).map(Cow::Owned))?;
+                visit(*origin, &Item::Packed(source, image))?;
             }
             Origin::Container(number, index) => {
                 let Some(container) = carried.containers.get(number) else { continue };
@@ -266,13 +313,9 @@ pub(crate) fn each(carried: &Carried<'_>, origins: &[Origin], visit: &mut Visit<
                 }
                 let image = open.as_ref().and_then(|(_, images)| images.get(index));
                 let Some(image) = image else { continue };
-                visit(*origin, image.decode(&limits).map_err(|error| undecoded(container, image, &error)))?;
+                visit(*origin, &Item::Foreign(container, image))?;
             }
         }
     }
     Ok(())
-}
-
-fn undecoded(container: &Container<'_>, image: &ForeignImage<'_>, error: &offload_format::Error) -> Error {
-    Error::check(format!("image {} of {}: {error}", image.target_text(), container.name))
 }

@@ -39,6 +39,7 @@ mod target_filter;
 mod template;
 mod thin;
 mod toolchain;
+mod workers;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

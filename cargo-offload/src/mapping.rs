@@ -1,20 +1,20 @@
-//! A file in memory, of which only those pages are read that are looked at.
+//! Files in memory: one of which only those pages are read that are looked at, and one that is written there.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::ops::Deref;
 use std::path::Path;
+use std::sync::Arc;
 
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapMut};
 
-use crate::at::copy_at;
 use crate::error::{Error, Result};
 
 /// The bytes of a file.
 #[derive(Debug)]
 pub(crate) struct Mapped {
     map: Mmap,
-    file: File,
+    file: Arc<File>,
 }
 
 impl Mapped {
@@ -32,18 +32,95 @@ impl Mapped {
         // these bytes take them for untrusted, and none keeps a decision about bytes to look at them again.
         let map = unsafe { Mmap::map(&file) }.map_err(failed)?;
         keep_apart(&map);
-        Ok(Mapped { map, file })
+        Ok(Mapped { map, file: Arc::new(file) })
     }
 
-    /// Writes `bytes`. Those that lie in the file are read from it: looked at in the mapping, they would take memory.
-    pub(crate) fn copy(&self, bytes: &[u8], to: &mut File) -> io::Result<()> {
-        let start = bytes.as_ptr().addr().checked_sub(self.map.as_ptr().addr());
-        let inside = start.filter(|start| start.saturating_add(bytes.len()) <= self.map.len());
-        match inside {
-            Some(start) => copy_at(&self.file, (start as u64, bytes.len() as u64), to),
-            None => to.write_all(bytes),
-        }
+    /// The file, which other reads than those in memory leave where it is.
+    pub(crate) fn file(&self) -> &Arc<File> {
+        &self.file
     }
+
+    /// Where `bytes` lie in the file, and how many they are, if they do: to be read from it, because looked at in the
+    /// mapping they would take memory.
+    pub(crate) fn place(&self, bytes: &[u8]) -> Option<(u64, u64)> {
+        let start = bytes.as_ptr().addr().checked_sub(self.map.as_ptr().addr())?;
+        let inside = start.saturating_add(bytes.len()) <= self.map.len();
+        inside.then_some((start as u64, bytes.len() as u64))
+    }
+
+    /// Takes `bytes` out of memory, as far as they lie in the file.
+    pub(crate) fn release(&self, bytes: &[u8]) {
+        #[cfg(unix)]
+        if let Some((start, size)) = self.place(bytes) {
+            let end = start.saturating_add(size) as usize / PAGE * PAGE;
+            let start = (start as usize).next_multiple_of(PAGE);
+            // SAFETY: nobody writes to the mapping, so that what comes back when these pages are looked at again is what
+            // was there.
+            let _ = unsafe {
+                let dont_need = memmap2::UncheckedAdvice::DontNeed;
+                self.map.unchecked_advise_range(dont_need, start, end.saturating_sub(start))
+            };
+        }
+        #[cfg(not(unix))]
+        let _ = bytes;
+    }
+}
+
+/// What a mapping is made of. Where pages are larger, advice for a part of one fails, and is not missed.
+#[cfg(unix)]
+const PAGE: usize = 4096;
+
+/// A file of this process's own that is written in memory, and leaves it when that is said.
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    map: MmapMut,
+    file: Arc<File>,
+}
+
+impl Scratch {
+    /// Makes `file`, which is empty and has no name, one of `size` bytes.
+    ///
+    /// # Errors
+    /// There is no room on the disk, or the file system cannot keep it: a page that finds none when it is written ends
+    /// the process.
+    pub(crate) fn new(file: File, size: u64) -> io::Result<Scratch> {
+        reserve(&file, size)?;
+        // SAFETY: nobody else can open the file, and this process only reads it, what was written before.
+        let map = unsafe { MmapMut::map_mut(&file) }?;
+        Ok(Scratch { map, file: Arc::new(file) })
+    }
+
+    /// The file, to be read from.
+    pub(crate) fn file(&self) -> &Arc<File> {
+        &self.file
+    }
+
+    /// The bytes, to be written.
+    pub(crate) fn bytes(&mut self) -> &mut [u8] {
+        &mut self.map
+    }
+
+    /// Takes the first `size` bytes out of memory.
+    pub(crate) fn release(&mut self, size: usize) {
+        #[cfg(unix)]
+        // SAFETY: the mapping is shared: what was written stays with the file.
+        let _ = unsafe {
+            let dont_need = memmap2::UncheckedAdvice::DontNeed;
+            self.map.unchecked_advise_range(dont_need, 0, size / PAGE * PAGE)
+        };
+        #[cfg(not(unix))]
+        let _ = size;
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn reserve(file: &File, size: u64) -> io::Result<()> {
+    Ok(rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, size)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn reserve(_: &File, _: u64) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Files below this are mapped as one: all of it would be no great harm.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use offload_format::pack::layout::{ALIGN, MAGIC};
 
 use self::temporary::Temporary;
+pub(crate) use self::temporary::unnamed;
 use crate::error::{Error, Result};
 use crate::pieces::{Piece, total};
 use crate::thin::NewBytes;
@@ -108,7 +109,8 @@ fn write_packs(file: &mut File, packs: &[NewBytes]) -> io::Result<()> {
     Ok(())
 }
 
-fn stage(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<Staged> {
+/// Writes a file, to become `path`.
+pub(crate) fn stage(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<Staged> {
     let failed = |error: io::Error| Error::io("write", path, &error);
     let mut staged = Staged::new(path)?;
     // One that exists keeps its rights.

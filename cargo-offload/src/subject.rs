@@ -1,8 +1,8 @@
 //! A file to be shown: the packs of this project in it and those that they name, and the containers of other tool chains.
 
 use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use offload_format::Limits;
 use offload_format::carrier::{self, FileKind, Found, Place};
@@ -54,9 +54,19 @@ impl Subject {
         self.file.len() as u64
     }
 
-    /// Writes `bytes`; those that lie in the file take no memory.
-    pub(crate) fn copy(&self, bytes: &[u8], to: &mut File) -> io::Result<()> {
-        self.file.copy(bytes, to)
+    /// The open file, to be copied from.
+    pub(crate) fn file(&self) -> &Arc<File> {
+        self.file.file()
+    }
+
+    /// Where `bytes` lie in the file, and how many they are, if they do.
+    pub(crate) fn place(&self, bytes: &[u8]) -> Option<(u64, u64)> {
+        self.file.place(bytes)
+    }
+
+    /// Takes bytes of the file out of memory; who looks at them again has them read again.
+    pub(crate) fn release(&self, bytes: &[u8]) {
+        self.file.release(bytes);
     }
 
     /// What the file carries.

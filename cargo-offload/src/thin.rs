@@ -5,7 +5,6 @@ mod encode;
 mod reuse;
 mod same;
 mod stock;
-mod workers;
 
 use offload_format::pack::{ELSEWHERE, Image, NewImage, PackBuilder, SharedLayout};
 use offload_format::packer::Settings;

@@ -62,6 +62,18 @@ impl Temporary {
     }
 }
 
+/// A file in `directory` that never gets a name, where there can be one.
+pub(crate) fn unnamed(directory: &Path) -> io::Result<File> {
+    #[cfg(target_os = "linux")]
+    if let Some(file) = unnamed::create(directory) {
+        return Ok(file);
+    }
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        format!("no file without a name in {}", directory.display()),
+    ))
+}
+
 /// `O_TMPFILE` (<https://man7.org/linux/man-pages/man2/open.2.html>). Not every file system has it.
 #[cfg(target_os = "linux")]
 mod unnamed {

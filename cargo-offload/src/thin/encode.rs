@@ -14,11 +14,11 @@ use offload_format::packer::{self, Effort, HUGE, Need, Plan, Pool, Settings, Sou
 
 use super::reuse::{Taken, loose};
 use super::stock::{Item, Stock, payloads};
-use super::workers::Threads;
 use super::{Part, Storage};
 use crate::carrier::Source;
 use crate::error::{Error, Result};
 use crate::pieces::Piece;
+use crate::workers::Threads;
 
 /// The frames of new packs, each once.
 #[derive(Debug, Default)]

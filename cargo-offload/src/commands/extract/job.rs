@@ -1,0 +1,193 @@
+//! Writing the files: several at a time, which appear one after the other.
+
+use std::fs;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
+
+use offload_format::ccob::Ccob;
+use serde::Serialize;
+
+use super::File;
+use super::inflated::{Inflated, Key};
+use crate::at::copy_at;
+use crate::error::Result;
+use crate::exit::ExitStatus;
+use crate::ledger::Item;
+use crate::output::{Output, human_size};
+use crate::publish::{Staged, publish, stage};
+use crate::subject::{Carried, Subject};
+use crate::workers::each_beside;
+
+/// How many files are open at a time: systems allow some hundreds.
+const TOGETHER: usize = 64;
+
+#[derive(Debug, Serialize)]
+struct Extracted<'a> {
+    reason: &'static str,
+    module: &'a str,
+    target: &'a str,
+    file: String,
+    size: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Failed {
+    reason: &'static str,
+    problem: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Summary {
+    reason: &'static str,
+    files: u64,
+    size: u64,
+    problems: u64,
+}
+
+/// What is written where, and what was.
+pub(super) struct Job<'a> {
+    output: &'a Output,
+    subject: &'a Subject,
+    directory: PathBuf,
+    summary: Summary,
+    waiting: Vec<Waiting<'a>>,
+    /// The compressed bundle that was met last; `None` if it is decoded in memory.
+    bundle: Option<(Key, Option<Rc<Inflated>>)>,
+}
+
+/// A file that will be a part of another one.
+struct Waiting<'a> {
+    file: &'a File<'a>,
+    from: Arc<fs::File>,
+    /// Offset and size in bytes.
+    place: (u64, u64),
+    /// What has to be right before the file may appear.
+    bundle: Option<Rc<Inflated>>,
+}
+
+impl<'a> Job<'a> {
+    pub(super) fn new(output: &'a Output, subject: &'a Subject, directory: PathBuf) -> Job<'a> {
+        let summary = Summary { reason: "summary", files: 0, size: 0, problems: 0 };
+        Job { output, subject, directory, summary, waiting: Vec::new(), bundle: None }
+    }
+
+    /// Writes what `item` is decoded to.
+    pub(super) fn decode(&mut self, file: &'a File<'a>, item: &Item<'_>) -> Result<()> {
+        if let Some(part) = item.part()
+            && let Some(bundle) = self.inflated(&part.bundle)?
+        {
+            return match bundle.problem() {
+                Some(problem) => self.failed(of_image(file, &problem)),
+                None => {
+                    let (from, place) = (bundle.file().clone(), (part.offset, part.size));
+                    self.wait(Waiting { file, from, place, bundle: Some(bundle) })
+                }
+            };
+        }
+        match item.decode() {
+            Ok(bytes) => self.write(file, &bytes),
+            Err(error) => self.failed(error.to_string()),
+        }
+    }
+
+    /// Writes `bytes`; those that lie in the subject take no memory.
+    pub(super) fn write(&mut self, file: &'a File<'a>, bytes: &[u8]) -> Result<()> {
+        if let Some(place) = self.subject.place(bytes) {
+            return self.wait(Waiting { file, from: self.subject.file().clone(), place, bundle: None });
+        }
+        self.flush()?;
+        publish(&self.directory.join(&file.name), bytes)?;
+        self.written(file, bytes.len() as u64)
+    }
+
+    /// Tells what is wrong, behind what was written before.
+    pub(super) fn failed(&mut self, problem: String) -> Result<()> {
+        self.flush()?;
+        self.tell_failed(problem)
+    }
+
+    pub(super) fn finish(mut self, carried: &Carried<'_>) -> Result<ExitStatus> {
+        self.flush()?;
+        for problem in carried.problems() {
+            self.tell_failed(problem)?;
+        }
+        let Summary { files, size, problems, .. } = self.summary;
+        let plural = if files == 1 { "" } else { "s" };
+        let text = format!("{files} file{plural}, {}, {problems} problems", human_size(size));
+        self.output.message(&self.summary, &text)?;
+        Ok(if problems == 0 { ExitStatus::Success } else { ExitStatus::CheckFailed })
+    }
+
+    /// The bundle in a file; `None` if it has to be decoded in memory.
+    fn inflated(&mut self, bundle: &Ccob<'_>) -> Result<Option<Rc<Inflated>>> {
+        let key = Key::of(bundle);
+        if let Some((last, inflated)) = &self.bundle
+            && *last == key
+        {
+            return Ok(inflated.clone());
+        }
+        // The one before leaves the disk first.
+        self.flush()?;
+        self.bundle = None;
+        let inflated = Inflated::of(bundle, (self.subject, &self.directory)).map(Rc::new);
+        self.bundle = Some((key, inflated.clone()));
+        Ok(inflated)
+    }
+
+    fn wait(&mut self, waiting: Waiting<'a>) -> Result<()> {
+        self.waiting.push(waiting);
+        if self.waiting.len() < TOGETHER { Ok(()) } else { self.flush() }
+    }
+
+    /// Writes all that waits. What is behind a file that cannot be written does not appear.
+    fn flush(&mut self) -> Result<()> {
+        let waiting = std::mem::take(&mut self.waiting);
+        let mut staged = self.stage(&waiting).into_iter();
+        for Waiting { file, bundle, place, .. } in &waiting {
+            let staged = staged.next().and_then(OnceLock::into_inner);
+            if let Some(problem) = bundle.as_ref().and_then(|bundle| bundle.verified().err()) {
+                self.tell_failed(of_image(file, &problem))?;
+                continue;
+            }
+            if let Some(staged) = staged {
+                staged?.appear()?;
+                self.written(file, place.1)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn stage(&self, waiting: &[Waiting<'_>]) -> Vec<OnceLock<Result<Staged>>> {
+        let hashing = waiting.iter().filter_map(|it| it.bundle.as_ref()).any(|bundle| bundle.is_hashing());
+        let copies: Vec<_> = waiting
+            .iter()
+            .map(|it| (self.directory.join(&it.file.name), &*it.from, it.place, OnceLock::new()))
+            .collect();
+        each_beside(usize::from(hashing), copies.len(), &|at| {
+            if let Some((path, from, place, staged)) = copies.get(at) {
+                let _ = staged.set(stage(path, |to| copy_at(from, *place, to)));
+            }
+        });
+        copies.into_iter().map(|(.., staged)| staged).collect()
+    }
+
+    fn written(&mut self, of: &File<'_>, size: u64) -> Result<()> {
+        self.summary.files = self.summary.files.saturating_add(1);
+        self.summary.size = self.summary.size.saturating_add(size);
+        let (module, target) = (of.image.module.as_str(), of.image.target.as_str());
+        let file = self.directory.join(&of.name).display().to_string();
+        let text = format!("{file} ({size} bytes)");
+        self.output.message(&Extracted { reason: "extracted", module, target, file, size }, &text)
+    }
+
+    fn tell_failed(&mut self, problem: String) -> Result<()> {
+        self.summary.problems = self.summary.problems.saturating_add(1);
+        let text = format!("error: {problem}");
+        self.output.message(&Failed { reason: "failed", problem }, &text)
+    }
+}
+
+fn of_image(file: &File<'_>, problem: &str) -> String {
+    format!("image {} of {}: {problem}", file.image.target, file.image.module)
+}
