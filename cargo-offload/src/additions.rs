@@ -12,7 +12,7 @@ use crate::cli;
 use crate::error::{Error, Result};
 use crate::graph::{self, Depth};
 use crate::output::Output;
-use crate::publish::publish;
+use crate::publish::{Existing, publish};
 use crate::template;
 
 /// Where additions go.
@@ -22,13 +22,6 @@ pub(crate) struct Place {
     package: Option<PathBuf>,
     /// The directory of the workspace, or of the package if it is alone.
     root: PathBuf,
-}
-
-/// What happens to files of the package that exist.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Existing {
-    Kept,
-    Replaced,
 }
 
 #[derive(Debug, Serialize)]

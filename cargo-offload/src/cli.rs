@@ -15,6 +15,7 @@ pub(crate) use self::life::{
 };
 pub(crate) use self::matrix::{Axis, Tool};
 pub(crate) use self::show::{Asm, Devices, Extract, Inspect, Report, ReportFormat, Select, Size};
+use crate::publish::Existing;
 
 /// The definition under the name of the program, as shells and `man` look for it.
 pub(crate) fn of_program() -> clap::Command {
@@ -124,6 +125,20 @@ pub(crate) struct ConfigFile {
     /// The file to use; otherwise OFFLOAD_CONFIG, or offload.toml here or in a directory above.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+}
+
+/// Files that the user names.
+#[derive(Debug, Args)]
+pub(crate) struct Force {
+    /// Replace a named file that exists; otherwise it is kept, which is an error unless it would be the same.
+    #[arg(long)]
+    force: bool,
+}
+
+impl Force {
+    pub(crate) fn existing(&self) -> Existing {
+        if self.force { Existing::Replaced } else { Existing::Kept }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -288,9 +303,8 @@ pub(crate) struct Export {
     /// The file to write; otherwise MODULE.syclbin, or MODULE and the usual ending.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace the file if it exists.
-    #[arg(long)]
-    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) force: Force,
     #[command(flatten)]
     pub(crate) package: Package,
 }
@@ -366,4 +380,6 @@ pub(crate) struct Vendor {
     /// Also write a bill of materials of the device code (CycloneDX 1.6, JSON).
     #[arg(long, value_name = "FILE")]
     pub(crate) sbom: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) force: Force,
 }

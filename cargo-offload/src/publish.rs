@@ -14,12 +14,45 @@ use crate::error::{Error, Result};
 use crate::pieces::{Piece, total};
 use crate::thin::NewBytes;
 
+/// What happens to a file that exists and is other than what is to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Existing {
+    Kept,
+    Replaced,
+}
+
+impl Existing {
+    /// A file that exists is somebody's.
+    ///
+    /// # Errors
+    /// `path` is kept, and does not hold `bytes`.
+    pub(crate) fn check(self, path: &Path, bytes: &[u8]) -> Result<()> {
+        match self {
+            Existing::Kept if path.symlink_metadata().is_ok() && !holds(path, bytes) => {
+                Err(Error::usage(format!("`{}` exists", path.display()))
+                    .hint("write somewhere else, or replace it with --force"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn holds(path: &Path, bytes: &[u8]) -> bool {
+    let same_size = path.metadata().is_ok_and(|data| data.is_file() && data.len() == bytes.len() as u64);
+    same_size && std::fs::read(path).is_ok_and(|there| there == bytes)
+}
+
 /// Writes `path` by way of a temporary file beside it.
 pub(crate) fn publish(path: &Path, bytes: &[u8]) -> Result<()> {
     publish_with(path, |file| file.write_all(bytes))
 }
 
-/// The same for what `write` writes.
+/// `bytes`, to become `path`.
+pub(crate) fn staged(path: &Path, bytes: &[u8]) -> Result<Staged> {
+    stage(path, |file| file.write_all(bytes))
+}
+
+/// As [`publish`] for what `write` writes.
 pub(crate) fn publish_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
     stage(path, write)?.appear().map(drop)
 }
@@ -38,8 +71,10 @@ impl Staged {
     /// There is no such directory, or nothing can be written there.
     pub(crate) fn new(path: &Path) -> Result<Staged> {
         let directory = parent(path);
-        if path.is_dir() {
-            return Err(Error::io("write", path, &io::Error::other("it is a directory")));
+        // A name of a device would become that of a file.
+        if let Some(what) = path.metadata().ok().filter(|there| !there.is_file()) {
+            let what = if what.is_dir() { "it is a directory" } else { "it is no file" };
+            return Err(Error::io("write", path, &io::Error::other(what)));
         }
         let file = Temporary::new(directory).map_err(|error| {
             if !directory.is_dir() {

@@ -64,6 +64,7 @@ pub(crate) fn install(output: &Output, plan: &Plan) -> Result<Installed> {
     let parent = plan.folder.parent().unwrap_or(Path::new("."));
     create_dir(parent)?;
     check_directory(&plan.lock)?;
+    Lock::check(&plan.lock)?;
     let work = tempfile::Builder::new().prefix(".offload-").tempdir_in(parent);
     let work = work.map_err(|error| Error::io("create a directory in", parent, &error))?;
     let (lock, fetched) = match locked {

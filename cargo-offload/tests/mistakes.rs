@@ -120,8 +120,11 @@ fn files_that_exist_are_kept_unless_forced() {
     let said = fails(dir.path(), &export, 2);
     assert!(said.starts_with("error: `mine` exists\nhint: ") && said.contains("--force"), "{said}");
     assert_eq!(fs::read(&mine).unwrap(), b"mine");
-    ok(dir.path(), &[&export[..], &["--force"]].concat());
-    assert_eq!(fs::read(&mine).unwrap(), support::data("saxpy-reduce.zebin"));
+    // What is the same is nothing to lose.
+    for more in [&["--force"][..], &[]] {
+        ok(dir.path(), &[&export[..], more].concat());
+        assert_eq!(fs::read(&mine).unwrap(), support::data("saxpy-reduce.zebin"));
+    }
 
     // A page is written again and again, over a page.
     fs::write(&mine, "mine").unwrap();
@@ -131,4 +134,43 @@ fn files_that_exist_are_kept_unless_forced() {
     for _ in 0..2 {
         ok(dir.path(), &["report", "images.pack", "--html", "page.html"]);
     }
+    // So is a baseline, damaged or not.
+    let update = ["report", "images.pack", "--update-baseline", "--baseline"];
+    let said = fails(dir.path(), &[&update[..], &["mine"]].concat(), 2);
+    assert!(said.starts_with("error: `mine` exists and is no baseline\nhint: "), "{said}");
+    assert_eq!(fs::read(&mine).unwrap(), b"mine");
+    let baseline = dir.path().join("baseline");
+    ok(dir.path(), &[&update[..], &["baseline"]].concat());
+    let written = fs::read_to_string(&baseline).unwrap();
+    fs::write(&baseline, format!("{written}<<<<<<<")).unwrap();
+    ok(dir.path(), &[&update[..], &["baseline"]].concat());
+    assert_eq!(fs::read_to_string(&baseline).unwrap(), written);
+}
+
+#[test]
+fn a_manual_is_written_whole_or_not_at_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let man = ["man", "--directory", "man"];
+    ok(dir.path(), &man);
+    ok(dir.path(), &man);
+    let page = |name: &str| dir.path().join("man").join(name);
+    fs::write(page("cargo-offload-verify.1"), "mine").unwrap();
+    fs::remove_file(page("cargo-offload.1")).unwrap();
+    let said = fails(dir.path(), &man, 2);
+    assert!(said.starts_with("error: `man/cargo-offload-verify.1` exists\nhint: "), "{said}");
+    assert!(!page("cargo-offload.1").exists());
+    ok(dir.path(), &[&man[..], &["--force"]].concat());
+    assert!(page("cargo-offload.1").exists());
+    assert_ne!(fs::read(page("cargo-offload-verify.1")).unwrap(), b"mine");
+}
+
+/// As root a device would become a file.
+#[cfg(unix)]
+#[test]
+fn a_name_that_is_not_that_of_a_file_is_kept() {
+    let dir = support::with_pack(64);
+    let _socket = std::os::unix::net::UnixListener::bind(dir.path().join("socket")).unwrap();
+    let export = ["export", "images.pack", "--format", "raw", "--target", "intel:pvc", "--force", "-o"];
+    let said = fails(dir.path(), &[&export[..], &["socket"]].concat(), 3);
+    assert_eq!(said, "error: cannot write `socket`: it is no file\n");
 }

@@ -73,6 +73,11 @@ fn what_is_not_as_locked_is_refused_and_changes_nothing() {
     assert!(machine.path("data/toolchain/mine").exists());
     assert_eq!(read(&machine.path("offload-toolchain.lock")), lock);
 
+    fs::write(machine.path("mine"), "mine").unwrap();
+    let kept = machine.install(&["--update", "--lock", "mine"]);
+    assert!(said(&kept).contains("error: `mine` exists and is no lock file\nhint: "), "{}", said(&kept));
+    assert_eq!(read(&machine.path("mine")), "mine");
+
     let updated = machine.install(&["--update"]);
     assert!(updated.status.success(), "{}", said(&updated));
     assert_ne!(read(&machine.path("offload-toolchain.lock")), lock);

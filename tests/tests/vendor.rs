@@ -151,6 +151,26 @@ fn the_bill_of_materials_names_every_ingredient() {
     assert!(!text.contains(project.path("").to_str().unwrap()), "{text}");
 }
 
+/// And nothing of the package changes.
+#[test]
+fn a_file_that_is_no_such_bill_is_kept_unless_forced() {
+    let (project, _) = vendored();
+    let path = project.path("bom.json");
+    let vendor = ["vendor", "--sbom", path.to_str().unwrap()];
+    for _ in 0..2 {
+        assert!(project.offload(&vendor).success);
+    }
+    fs::write(&path, "mine").unwrap();
+    fs::remove_file(project.path("offload-vendor/two.pack")).unwrap();
+    let outcome = project.offload(&vendor);
+    assert!(!outcome.success && outcome.text.contains("bom.json` exists\nhint: "), "{}", outcome.text);
+    assert!(!project.path("offload-vendor/two.pack").exists());
+    assert_eq!(fs::read(&path).unwrap(), b"mine");
+    assert!(project.offload(&[&vendor[..], &["--force"]].concat()).success);
+    assert!(project.path("offload-vendor/two.pack").exists());
+    assert_ne!(fs::read(&path).unwrap(), b"mine");
+}
+
 #[test]
 fn the_images_of_the_demo_are_of_its_sources() {
     let demo = support::root().join("example-app");

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use super::{Cargo, ConfigFile};
+use super::{Cargo, ConfigFile, Force};
 
 #[derive(Debug, Args)]
 pub(crate) struct New {
@@ -111,9 +111,11 @@ pub(crate) struct Completions {
 
 #[derive(Debug, Args)]
 pub(crate) struct Man {
-    /// Write a page for each command into this directory, instead of the first one to standard output.
+    /// Write a page for each command into this directory, which is made, instead of the first one to standard output.
     #[arg(long, value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) force: Force,
 }
 
 #[derive(Debug, Args)]
@@ -130,7 +132,7 @@ pub(crate) enum ToolchainAction {
         /// The file with versions and hashes; otherwise offload-toolchain.lock beside offload.toml.
         #[arg(long, value_name = "FILE")]
         lock: Option<PathBuf>,
-        /// Take the newest versions, and write the file anew.
+        /// Take the newest versions, and write the file anew. What is no lock file is kept.
         #[arg(long)]
         update: bool,
     },

@@ -78,7 +78,7 @@ pub(crate) struct Report {
     /// A file of numbers that the kernels must not exceed; it belongs under version control.
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
-    /// Write the baseline anew.
+    /// Write the baseline anew. A file that is none is kept.
     #[arg(long, requires = "baseline")]
     pub(crate) update_baseline: bool,
     /// Fail also if a kernel got better than the baseline says, so that the baseline follows.
@@ -96,7 +96,7 @@ pub(crate) struct Report {
     /// lie in `offload-matrix` in the target directory. `--beside`, `--html` and `--format` go with it, a baseline does not.
     #[arg(long, value_name = "TOOL=PROGRAM,..")]
     pub(crate) matrix: Vec<Axis>,
-    /// Write a page for a browser: one file that needs no other.
+    /// Write a page for a browser: one file that needs no other. A file that is no such page is kept.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     #[command(flatten)]

@@ -3,7 +3,7 @@
 mod containers;
 mod syclbin;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use offload_format::ImageKind;
 use offload_format::pack::Image;
@@ -59,7 +59,7 @@ pub(super) fn run(output: &Output, args: &cli::Export) -> Result<ExitStatus> {
     let (module, target) = (exported.modules.join(", "), exported.targets.join(", "));
     let path =
         request.args.output.clone().unwrap_or_else(|| default_name(&exported.modules, exported.ending));
-    keep(&path, args)?;
+    args.force.existing().check(&path, &exported.content)?;
     publish(&path, &exported.content)?;
     let size = exported.content.len() as u64;
     let file = path.display().to_string();
@@ -71,15 +71,6 @@ pub(super) fn run(output: &Output, args: &cli::Export) -> Result<ExitStatus> {
     let hazards = exported.hazards;
     output.message(&Message { reason: "exported", module, target, file, size, hazards }, &text)?;
     Ok(ExitStatus::Success)
-}
-
-/// A file that exists is somebody's.
-fn keep(path: &Path, args: &cli::Export) -> Result<()> {
-    if args.force || path.symlink_metadata().is_err() {
-        return Ok(());
-    }
-    Err(Error::usage(format!("`{}` exists", path.display()))
-        .hint("name another file with --output, or replace it with --force"))
 }
 
 /// What is missing must not be missed in what is written.

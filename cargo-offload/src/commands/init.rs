@@ -1,10 +1,11 @@
 //! `init`: what kernels need, added to a package or a workspace.
 
-use crate::additions::{Dependencies, Existing, Place};
+use crate::additions::{Dependencies, Place};
 use crate::cli;
 use crate::error::Result;
 use crate::exit::ExitStatus;
 use crate::output::Output;
+use crate::publish::Existing;
 
 pub(super) fn run(output: &Output, args: &cli::Init) -> Result<ExitStatus> {
     let dependencies = Dependencies::new(args.source.checkout.as_deref())?;

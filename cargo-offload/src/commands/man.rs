@@ -9,30 +9,43 @@ use crate::cli;
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
 use crate::output::Output;
-use crate::publish::publish;
+use crate::publish::{Existing, publish};
 
 pub(super) fn run(output: &Output, args: &cli::Man) -> Result<ExitStatus> {
     let mut command = cli::of_program();
     command.build();
     match &args.directory {
         None => output.document(&page(&command)?)?,
-        Some(directory) => {
-            std::fs::create_dir_all(directory)
-                .map_err(|error| Error::io("create directory", directory, &error))?;
-            pages(output, directory, &command)?;
-        }
+        Some(directory) => write(output, directory, (&pages(&command)?, args.force.existing()))?,
     }
     Ok(ExitStatus::Success)
 }
 
-fn pages(output: &Output, directory: &Path, command: &Command) -> Result<()> {
+/// Nothing is written if something is in the way.
+fn write(output: &Output, directory: &Path, (pages, existing): (&[Page], Existing)) -> Result<()> {
+    pages.iter().try_for_each(|page| existing.check(&directory.join(&page.name), &page.text))?;
+    std::fs::create_dir_all(directory).map_err(|error| Error::io("create directory", directory, &error))?;
+    pages.iter().try_for_each(|Page { name, text }| {
+        publish(&directory.join(name), text)?;
+        output.message(&serde_json::json!({ "reason": "man", "file": name }), &format!("wrote {name}"))
+    })
+}
+
+/// A file of the manual.
+struct Page {
+    name: String,
+    text: Vec<u8>,
+}
+
+/// That of `command`, then those of the commands below it.
+fn pages(command: &Command) -> Result<Vec<Page>> {
     let name = format!("{}.1", command.get_display_name().unwrap_or(command.get_name()).replace(' ', "-"));
-    publish(&directory.join(&name), &page(command)?)?;
-    output.message(&serde_json::json!({ "reason": "man", "file": name }), &format!("wrote {name}"))?;
+    let mut pages = vec![Page { name, text: page(command)? }];
     let commands = command.get_subcommands().filter(|command| command.get_name() != "help");
-    commands
-        .filter(|command| !command.is_hide_set())
-        .try_for_each(|command| pages(output, directory, command))
+    for command in commands.filter(|command| !command.is_hide_set()) {
+        pages.extend(self::pages(command)?);
+    }
+    Ok(pages)
 }
 
 fn page(command: &Command) -> Result<Vec<u8>> {

@@ -4,12 +4,13 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::additions::{self, Dependencies, Existing, Place};
+use crate::additions::{self, Dependencies, Place};
 use crate::cargo::Cargo;
 use crate::cli::{self, Vcs};
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
 use crate::output::Output;
+use crate::publish::Existing;
 use crate::template;
 
 #[derive(Debug, Serialize)]

@@ -46,6 +46,9 @@ pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
     if let Some(file) = &args.html {
         html::check(file)?;
     }
+    if let Some(file) = args.baseline.as_ref().filter(|_| args.update_baseline) {
+        Baseline::check(file)?;
+    }
     if !args.matrix.is_empty() {
         return matrix::run(output, args);
     }

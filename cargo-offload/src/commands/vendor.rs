@@ -17,7 +17,7 @@ use crate::cli;
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
 use crate::output::Output;
-use crate::publish::publish;
+use crate::publish::{Staged, publish, staged};
 
 #[derive(Debug, Serialize)]
 struct Message<'a> {
@@ -27,6 +27,12 @@ struct Message<'a> {
     images: usize,
     /// Size of the pack in bytes.
     size: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Written {
+    reason: &'static str,
+    file: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -46,14 +52,25 @@ pub(super) fn run(output: &Output, args: &cli::Vendor) -> Result<ExitStatus> {
         let text = format!("the package `{}` compiles no kernels", package.name);
         return Err(Error::check(text).hint("its build.rs calls `offload_build::Build::compile`"));
     }
+    let sbom = sbom(&package, args, &made)?;
     let status = match args.verify {
         true => verify(output, &vendored, &made)?,
         false => store(output, &vendored, &made)?,
     };
-    if let Some(path) = &args.sbom {
-        publish(path, sbom::text(&package, &made)?.as_bytes())?;
+    if let Some(sbom) = sbom {
+        let (file, _) = sbom.appear()?;
+        let file = file.display();
+        output.message(&Written { reason: "written", file: file.to_string() }, &format!("wrote {file}"))?;
     }
     Ok(status)
+}
+
+/// The bill of materials, before anything of the package changes: it may not be possible to write it.
+fn sbom(package: &Package, args: &cli::Vendor, made: &[Record]) -> Result<Option<Staged>> {
+    let Some(path) = &args.sbom else { return Ok(None) };
+    let text = sbom::text(package, made)?;
+    args.force.existing().check(path, text.as_bytes())?;
+    staged(path, text.as_bytes()).map(Some)
 }
 
 /// Puts what was made in the place of what was there.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::LOCK_NAME;
 use super::system::{Glibc, Packages, System};
 use crate::error::{Error, Result};
-use crate::publish::publish;
+use crate::publish::{publish, replaceable};
 
 const HEADER: &str = "\
 # Written by `cargo offload toolchain install`, which installs exactly this wherever it finds the file.
@@ -69,6 +69,17 @@ impl Lock {
             VERSION => Ok(Some(lock)),
             other => Err(Error::usage(format!("`{}` has version {other}", path.display()))
                 .hint("install the release of cargo-offload that wrote it")),
+        }
+    }
+
+    /// A file that is no lock is kept.
+    ///
+    /// # Errors
+    /// `path` is somebody's.
+    pub(super) fn check(path: &Path) -> Result<()> {
+        match Lock::read(path) {
+            Ok(_) => Ok(()),
+            Err(_) => replaceable(path, HEADER.as_bytes(), "lock file"),
         }
     }
 

@@ -11,6 +11,7 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table, Value};
 
 use super::row::Row;
 use crate::error::{Error, Result};
+use crate::publish::replaceable;
 
 /// The version of the file's form.
 const VERSION: i64 = 1;
@@ -18,6 +19,9 @@ const VERSION_KEY: &str = "version";
 const KERNELS_KEY: &str = "kernels";
 /// Another compiler release moves code by a few bytes without anything to mend.
 const CODE_TOLERANCE_PERCENT: u64 = 5;
+
+/// What the file starts with.
+const HEADER: &str = "# What kernels may use; `cargo offload report --update-baseline` writes it.\n";
 
 /// Numbers by kernel.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -64,7 +68,10 @@ impl Baseline {
         let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, &error))?;
         let wrong = |what: &str| {
             let error = Error::usage(format!("`{}` is no baseline: {what}", path.display()));
-            error.hint("write it anew with --update-baseline")
+            match text.starts_with(HEADER) {
+                true => error.hint("write it anew with --update-baseline"),
+                false => error.hint("name the file that --update-baseline wrote"),
+            }
         };
         let document: DocumentMut =
             text.parse().map_err(|error: toml_edit::TomlError| wrong(error.message()))?;
@@ -85,6 +92,17 @@ impl Baseline {
         Ok(Baseline { kernels })
     }
 
+    /// One that is damaged or of another release is written anew; another file is kept.
+    ///
+    /// # Errors
+    /// `path` is somebody's.
+    pub(super) fn check(path: &Path) -> Result<()> {
+        match Baseline::read(path) {
+            Ok(_) => Ok(()),
+            Err(_) => replaceable(path, HEADER.as_bytes(), "baseline"),
+        }
+    }
+
     pub(super) fn to_text(&self) -> Result<String> {
         let mut table = Table::new();
         for (kernel, numbers) in &self.kernels {
@@ -98,7 +116,7 @@ impl Baseline {
         let mut document = DocumentMut::new();
         document.insert(VERSION_KEY, toml_edit::value(VERSION));
         document.insert(KERNELS_KEY, Item::Table(table));
-        Ok(format!("# What kernels may use; `cargo offload report --update-baseline` writes it.\n{document}"))
+        Ok(format!("{HEADER}{document}"))
     }
 
     /// What of `rows` is other, the worse first.
