@@ -5,6 +5,7 @@ mod amdgcn;
 mod check;
 mod cubin;
 mod describe;
+mod failure;
 mod foreign;
 mod gpu;
 mod hipcc;
@@ -37,7 +38,6 @@ pub(crate) use self::session::{Session, Workshop};
 use self::unit::{Scanned, Unit};
 use crate::cache::Blob;
 use crate::config::{Presence, WantedTarget};
-use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::options::{Compiler, Options};
 use crate::report;
@@ -93,8 +93,9 @@ pub(crate) fn images(
         return Err(nothing_fits(sources, family, targets));
     }
     let build = |left: &[WantedTarget]| Ok(strip::all(&session, built(&session, family, (targets, left))?));
-    let results = supply::results(&session, &served, build)?;
-    collect(workshop.env, &served, results, &mut outcome)?;
+    let results =
+        supply::results(&session, &served, build).map_err(|error| failure::of(sources, &served, error))?;
+    collect(&session, &served, results, &mut outcome)?;
     let budget = sources.options.spill_budget()?;
     outcome
         .images
@@ -133,7 +134,8 @@ pub(crate) fn syntax(
     let (served, outcome) = served(sources, targets);
     let first = served.first().ok_or_else(|| nothing_fits(sources, family, targets))?;
     if let Route::Llvm = route(family, sources)? {
-        scan::files(&Session::new(workshop, sources), &first.target)?;
+        scan::files(&Session::new(workshop, sources), &first.target)
+            .map_err(|error| failure::of(sources, &served, error))?;
     }
     Ok(outcome)
 }
@@ -278,7 +280,7 @@ fn compile_unit(
 }
 
 fn collect(
-    env: &CargoEnv,
+    session: &Session<'_>,
     targets: &[WantedTarget],
     results: supply::Results,
     outcome: &mut Outcome,
@@ -287,9 +289,11 @@ fn collect(
         match (result, wanted.presence) {
             (Ok(compiled), _) => outcome.images.extend(compiled),
             (Err(error), _) if error.is_stale() => return Err(error),
-            (Err(error), Presence::Required) => return Err(error),
+            (Err(error), Presence::Required) => {
+                return Err(failure::of(session.sources, std::slice::from_ref(wanted), error));
+            }
             (Err(error), Presence::Optional) => {
-                env.warn(&format!("optional target `{}` is left out: {error}", wanted.target));
+                session.env.warn(&format!("optional target `{}` is left out: {error}", wanted.target));
                 outcome.skipped.push((wanted.target.clone(), error.to_string()));
             }
         }

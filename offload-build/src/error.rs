@@ -71,6 +71,12 @@ impl Error {
         self
     }
 
+    /// The same below a line that says what could not be done.
+    pub(crate) fn below(mut self, heading: impl fmt::Display) -> Error {
+        self.message = format!("{heading}\n{}", self.message);
+        self
+    }
+
     pub(crate) fn context(mut self, context: impl fmt::Display) -> Error {
         self.message = format!("{context}: {}", self.message);
         self

@@ -71,7 +71,8 @@ impl Runner<'_> {
         // ocloc reports on standard output, everything else on standard error.
         let said = [result.stderr, result.stdout].join("\n");
         let said = dedup_lines(said.trim());
-        Err(Error::new(format!("{said}\n{status} ({invocation})")))
+        let ended = format!("{status} ({invocation})");
+        Err(if said.is_empty() { Error::new(ended) } else { Error::new(said).note(ended) })
     }
 
     /// What a tool prints, however it ends: ocloc shows its help and fails.

@@ -17,6 +17,16 @@ fn contains(text: &str, parts: &[&str]) {
     }
 }
 
+/// These stand one after another, after what cargo says.
+fn in_order(text: &str, parts: &[&str]) {
+    let mut rest = text;
+    for part in parts {
+        let (_, after) =
+            rest.split_once(part).unwrap_or_else(|| panic!("no {part:?} behind others in:\n{text}"));
+        rest = after;
+    }
+}
+
 #[test]
 fn a_missing_clang() {
     let mut project = Project::with_fake_tools("two-files");
@@ -41,9 +51,77 @@ fn a_clang_that_is_too_old() {
 fn a_missing_ocloc() {
     let mut project = Project::with_fake_tools("two-files");
     project.set("OFFLOAD_OCLOC", "/nonexistent/ocloc");
-    contains(
+    in_order(
         &project.fail(),
-        &["ocloc was not found", "/nonexistent/ocloc", "override: set OFFLOAD_OCLOC", "spirv64"],
+        &[
+            "error: cannot compile kernel module `two` for `intel:pvc`\n  ocloc was not found\n",
+            "/nonexistent/ocloc",
+            "override: set OFFLOAD_OCLOC",
+            "hint: ",
+        ],
+    );
+}
+
+/// The module and the target, what the tool says, the command.
+#[test]
+fn a_failing_tool() {
+    let front_end = "kernels/a.cl:3:5: error: made to fail\n  exit status: 1 (";
+    for (tool, targets, command) in [
+        ("clang", "`spirv64`, `intel:pvc` and `opencl-c`", "-o"),
+        ("ocloc", "`intel:pvc`", "compile -spirv_input -device pvc"),
+    ] {
+        let project = Project::with_fake_tools("two-files");
+        project.fault(tool, "fail");
+        let heading = format!("error: cannot compile kernel module `two` for {targets}\n  {front_end}");
+        for how in [&["build", "--offline"], &["check", "--offline"]] {
+            let text = project.offload(how).text;
+            // Nothing but a front end runs to check.
+            if how[0] == "check" && tool == "ocloc" {
+                assert!(!text.contains("cannot compile"), "{text}");
+                continue;
+            }
+            in_order(&text, &[&heading, &format!("/tools/{tool} "), command, ")\n"]);
+        }
+    }
+}
+
+#[test]
+fn an_assembler_that_is_missing_or_fails() {
+    let mut project = Project::with_fake_tools("two-files");
+    let ptx = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry alpha()\n{\n\tnonsense;\n}\n";
+    project.write("kernels/a.ptx", ptx);
+    project.write("offload.toml", "targets = [\"cubin:sm_80\"]\n");
+    project.write(
+        "build.rs",
+        "fn main() { offload_build::Build::new().file(\"kernels/a.ptx\").compile(\"two\"); }\n",
+    );
+    let heading = "error: cannot compile kernel module `two` for `cubin:sm_80`\n  ";
+    project.set("OFFLOAD_PTXAS", "/nonexistent/ptxas");
+    in_order(&project.fail(), &[heading, "ptxas was not found", "/nonexistent/ptxas", "hint: "]);
+    project.fake_tool("ptxas", "OFFLOAD_PTXAS", b"");
+    project.fault("ptxas", "fail");
+    in_order(
+        &project.fail(),
+        &[heading, "made to fail\n  exit status: 1 (", "/tools/ptxas -v -O3 -arch=sm_80", ")\n"],
+    );
+}
+
+#[test]
+fn a_kernel_that_one_processor_does_not_take() {
+    let project = Project::new("two-files");
+    project.write("offload.toml", "targets = [\"amdgcn:gfx90a\", \"amdgcn:gfx1030\"]\n");
+    project.write(
+        "kernels/b.cl",
+        "#ifdef __gfx1030__\n#error not for this one\n#endif\n__kernel void beta(__global int *x) {\n}\n",
+    );
+    in_order(
+        &project.fail(),
+        &[
+            "error: cannot compile kernel module `two` for `amdgcn:gfx1030`\n  kernels/b.cl:2:2: error: not for this one\n",
+            "exit status: 1 (",
+            "-mcpu=gfx1030",
+            "kernels/b.cl)\n",
+        ],
     );
 }
 
@@ -72,7 +150,14 @@ fn an_unknown_target() {
 fn a_missing_source() {
     let project = Project::with_fake_tools("two-files");
     std::fs::remove_file(project.path("kernels/b.cl")).unwrap();
-    contains(&project.fail(), &["kernels/b.cl` does not exist", "hint: "]);
+    in_order(
+        &project.fail(),
+        &[
+            "error: cannot compile kernel module `two` for `spirv64`, `intel:pvc` and `opencl-c`\n",
+            "kernels/b.cl` does not exist",
+            "hint: ",
+        ],
+    );
 }
 
 #[test]

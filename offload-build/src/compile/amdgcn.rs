@@ -7,7 +7,7 @@ use super::gpu::{Backend, Vendor};
 use super::unit::Unit;
 use super::{Compiled, Session, check, describe, processor};
 use crate::cache::Blob;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ir::LocalArguments;
 use crate::kernel::Kernel;
 
@@ -22,10 +22,9 @@ pub(crate) const LIBCLC: [&str; 2] = ["amdgcn-amd-amdhsa.bc", "amdgcn-amd-amdhsa
 const COMMON: &str = "gfx900";
 
 pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: &AmdArch) -> Result<Compiled> {
-    let named = |error: Error| error.context(format!("target `amdgcn:{arch}`"));
-    let raw = code_object(session, unit, arch).map_err(named)?;
+    let raw = code_object(session, unit, arch)?;
     let mut image = unit.image(session, Target::Amdgcn(arch.clone()));
-    let described = read::code_object(&raw.read()?).map_err(|error| named(error.into()))?;
+    let described = read::code_object(&raw.read()?)?;
     for kernel in &mut image.kernels {
         if let Some(info) = described.kernels.iter().find(|info| info.name == kernel.name) {
             *kernel = describe::with_resources(kernel, info.clone());

@@ -6,7 +6,7 @@ use super::action::{Arg, Step, texts};
 use super::unit::Unit;
 use super::{Compiled, Session, check, nvptx};
 use crate::config::WantedTarget;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::report;
 
 /// `base` is the architecture of the PTX: the lowest of those that share it.
@@ -15,13 +15,12 @@ pub(super) fn compile(
     unit: &Unit<'_>,
     (sm, base): (&SmArch, &SmArch),
 ) -> Result<Compiled> {
-    let named = |error: Error| error.context(format!("target `cubin:{sm}`"));
     let ptxas = session.finder.ptxas()?;
-    let text = nvptx::ptx(session, unit, base).map_err(named)?;
+    let text = nvptx::ptx(session, unit, base)?;
     let kernels = unit.names();
     let inputs = vec![(&text, ".ptx")];
     let step = Step { name: "ptxas", tool: &ptxas, args: args(session, sm), inputs, files: vec![] };
-    let (raw, said) = session.step_said(&step, |bytes| check::cubin(bytes, &kernels)).map_err(named)?;
+    let (raw, said) = session.step_said(&step, |bytes| check::cubin(bytes, &kernels))?;
     let mut image = unit.image(session, Target::Cubin(sm.clone()));
     image.format_version = cubin::info(&raw.read()?)?.abi_version.into();
     report::add_ptxas(&mut image.kernels, &said);

@@ -6,7 +6,7 @@ use offload_format::pack::NewImage;
 use super::action::{self, FrontEnd};
 use super::unit::Unit;
 use super::{Compiled, Session, describe, opencl_c};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::report;
 
 /// All files as one translation unit: device code of several files is linked only at a cost in speed.
@@ -17,12 +17,11 @@ pub(super) fn translation_unit(session: &Session<'_>) -> Result<String> {
 
 /// Runs `action`, and describes its output as the image of `target`.
 pub(super) fn compile(session: &Session<'_>, target: &Target, action: &FrontEnd<'_>) -> Result<Compiled> {
-    let named = |error: Error| error.context(format!("target `{target}`"));
-    let (raw, said) = session.front_end_said(action).map_err(named)?;
+    let (raw, said) = session.front_end_said(action)?;
     session.env.warn(&warnings_of(&said));
     let described = describe::image(target, &raw.read()?).map_err(|error| {
         let tool = action.tool.path.display();
-        named(error.context(format!("`{tool}` exited with success, but its output is not usable")))
+        error.context(format!("`{tool}` exited with success, but its output is not usable"))
     })?;
     let mut image = NewImage {
         format_version: described.format_version,

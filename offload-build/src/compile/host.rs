@@ -149,7 +149,7 @@ fn shared_object(session: &Session<'_>, unit: &Unit<'_>, object: &Blob) -> Resul
     let args = texts(strip.iter().copied()).chain(texts(fixed)).chain([Arg::Output, Arg::Input(0)]).collect();
     let step = Step { name: "host library", tool: &tool, args, inputs: vec![(object, ".o")], files: vec![] };
     let kernels = unit.names();
-    session.step(&step, |bytes| check::host(bytes, &kernels)).map_err(|error| error.context("target `host`"))
+    session.step(&step, |bytes| check::host(bytes, &kernels))
 }
 
 /// PoCL's functions have names of their own, so that none is taken for a function of the C library.

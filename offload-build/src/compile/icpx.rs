@@ -12,10 +12,9 @@ use crate::cache::{Blob, KeyBuilder};
 use crate::error::{Error, Result};
 
 pub(super) fn compile(session: &Session<'_>, target: &Target) -> Result<Compiled> {
-    let named = |error: Error| error.context(format!("target `{target}`"));
-    let module = spirv(session).map_err(named)?;
+    let module = spirv(session)?;
     match target {
-        Target::Spirv64(version) => taken_by(&module, *version).map_err(named)?,
+        Target::Spirv64(version) => taken_by(&module, *version)?,
         Target::Intel(_) => {}
         other => return Err(Error::new(format!("SYCL C++ is not compiled for `{other}`"))),
     }

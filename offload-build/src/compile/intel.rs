@@ -11,7 +11,7 @@ use offload_format::{IntelArch, RegisterFile, SpirvVersion, Target};
 use super::action::{Arg, Step, texts};
 use super::unit::Unit;
 use super::{Compiled, Session, check, spirv};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::options::Grf;
 use crate::report;
 
@@ -69,14 +69,11 @@ fn build(
 ) -> Result<Compiled> {
     let ocloc = session.finder.ocloc()?;
     session.env.depends_on(&ocloc.path);
-    let named = |error: Error| error.context(format!("target `intel:{arch}`"));
-    let module = spirv::module(session, unit, SPIRV_VERSION).map_err(named)?;
+    let module = spirv::module(session, unit, SPIRV_VERSION)?;
     let kernels = unit.names();
     let (args, inputs) = (args(arch, registers), vec![(&module, ".spv")]);
     let step = Step { name: "ocloc", tool: &ocloc, args, inputs, files: vec![] };
-    let (raw, said) = session
-        .step_said(&step, |bytes| check::intel(bytes, &kernels))
-        .map_err(|error| error.context(format!("target `intel:{arch}`")))?;
+    let (raw, said) = session.step_said(&step, |bytes| check::intel(bytes, &kernels))?;
     let mut image = unit.image(session, Target::Intel(arch.clone()));
     image.aspects = check::spirv_aspects(&module.read()?)?;
     report::add_ocloc(&mut image.kernels, (&raw.read()?, &said), arch);

@@ -16,8 +16,7 @@ pub(super) fn compile(
     session: &Session<'_>,
     (all, target): (&[WantedTarget], &Target),
 ) -> Result<Vec<Compiled>> {
-    let named = |error: Error| error.context(format!("target `{target}`"));
-    let files = fitting(session, target).map_err(named)?;
+    let files = fitting(session, target)?;
     let mut parts = Vec::new();
     for unit in unit::split(&files, session.sources.options.split.unwrap_or_default())? {
         parts.extend(compile_unit(session, &unit, (all, target))?);

@@ -34,11 +34,10 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, sm: &SmArch) -> Re
 
 /// The text for `sm`, from which cubins are made as well.
 pub(super) fn ptx(session: &Session<'_>, unit: &Unit<'_>, sm: &SmArch) -> Result<Blob> {
-    let named = |error: Error| error.context(format!("target `nvptx:{sm}`"));
-    let backend = backend(session, &unit.kernels, sm).map_err(named)?;
-    let module = backend.module(session, unit).map_err(named)?;
+    let backend = backend(session, &unit.kernels, sm)?;
+    let module = backend.module(session, unit)?;
     let kernels = unit.names();
-    backend.codegen(session, (&module, &["-O3", "-S"]), |text| check::ptx(text, &kernels)).map_err(named)
+    backend.codegen(session, (&module, &["-O3", "-S"]), |text| check::ptx(text, &kernels))
 }
 
 /// LLVM's back end for `sm`, with the attributes that `kernels` need.

@@ -15,7 +15,7 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>) -> Result<Compiled
     let raw = merged(session)?;
     check(session, unit, &raw).map_err(|error| {
         error
-            .context("target `opencl-c`: the files of the module do not compile as one source")
+            .below("the files of the module do not compile as one source")
             .hint("names must be distinct across the files of a module; or compile them as two modules")
     })?;
     let mut image = unit.image(session, Target::OpenClC);

@@ -22,25 +22,19 @@ use crate::report;
 use crate::source::Language;
 
 pub(super) fn compile(session: &Session<'_>, target: &Target) -> Result<Compiled> {
-    let named = |error: Error| error.context(format!("target `{target}`"));
-    finish(session, target, bytes(session, target).map_err(named)?)
+    finish(session, target, bytes(session, target)?)
 }
 
 /// The image of `target` from a SPIR-V module: the module itself, or native code.
 pub(super) fn from_spirv(session: &Session<'_>, target: &Target, module: Blob) -> Result<Compiled> {
     match target {
-        Target::Intel(arch) => {
-            let made = native(session, arch, &module)
-                .map_err(|error| error.context(format!("target `{target}`")))?;
-            finish(session, target, made)
-        }
+        Target::Intel(arch) => finish(session, target, native(session, arch, &module)?),
         _ => finish(session, target, (module, String::new())),
     }
 }
 
 fn finish(session: &Session<'_>, target: &Target, (raw, said): (Blob, String)) -> Result<Compiled> {
-    let named = |error: Error| error.context(format!("target `{target}`"));
-    let described = |content: &[u8]| described(target, (content, &said)).map_err(named);
+    let described = |content: &[u8]| described(target, (content, &said));
     let Description { format_version, aspects, kernels, .. } =
         session.workshop.files.with_content(&raw, described)?;
     Ok(Compiled { image: image(session, target, (format_version, kernels, aspects)), raw })

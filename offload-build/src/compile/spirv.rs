@@ -6,15 +6,14 @@ use super::gpu::{Backend, Vendor};
 use super::unit::Unit;
 use super::{Compiled, Session, check};
 use crate::cache::{Blob, KeyBuilder};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ir::LocalArguments;
 
 /// Functions of OpenCL C that the back end knows nothing of or gets wrong.
 const SHIM: &str = concat!(include_str!("spirv_shim.cl"), include_str!("spirv_library.cl"));
 
 pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, version: SpirvVersion) -> Result<Compiled> {
-    let named = |error: Error| error.context(format!("target `spirv64{version}`"));
-    let raw = module(session, unit, version).map_err(named)?;
+    let raw = module(session, unit, version)?;
     let mut image = unit.image(session, Target::Spirv64(version));
     image.format_version = version.word();
     image.aspects = check::spirv_aspects(&raw.read()?)?;

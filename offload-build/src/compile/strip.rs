@@ -23,9 +23,8 @@ pub(super) fn all(session: &Session<'_>, results: Results) -> Results {
 /// The bytes of `compiled`, stripped if it is code for AMD.
 fn stripped(session: &Session<'_>, compiled: &Compiled) -> Result<Blob> {
     let Target::Amdgcn(_) = compiled.image.target else { return Ok(compiled.raw.clone()) };
-    let named = |error: Error| error.context(format!("target `{}`", compiled.image.target));
     let tool = session.finder.paired(session.llvm()?, "llvm-strip", "OFFLOAD_STRIP")?;
-    let before = code_object::info(&compiled.raw.read()?).map_err(|error| named(error.into()))?;
+    let before = code_object::info(&compiled.raw.read()?)?;
     let args = texts(["--strip-all", "--remove-section=.comment", "-o"]);
     let args = args.chain([Arg::Output, Arg::Input(0)]).collect();
     let inputs = vec![(&compiled.raw, ".hsaco")];
@@ -34,5 +33,5 @@ fn stripped(session: &Session<'_>, compiled: &Compiled) -> Result<Blob> {
         true => Ok(()),
         false => Err(Error::new("its kernels are not those that there were")),
     };
-    session.step(&step, same).map_err(named)
+    session.step(&step, same)
 }

@@ -84,10 +84,7 @@ fn load(kernel: &Kernel, index: usize, arg: &Arg) -> Result<String> {
         ArgKind::Constant => (typedef, format!("__constant t{index} *")),
         ArgKind::Local => (typedef, format!("__local t{index} *")),
         other => {
-            let error = format!(
-                "target `host`: argument `{}` of kernel `{}` is of kind {other}",
-                arg.name, kernel.name
-            );
+            let error = format!("argument `{}` of kernel `{}` is of kind {other}", arg.name, kernel.name);
             return Err(
                 Error::new(error).hint("images and samplers need a device: remove `host` from the targets")
             );

@@ -82,8 +82,13 @@ impl Gap {
     /// What stands under the last three of [`HEADINGS`].
     fn words(&self) -> [String; 3] {
         let or_all = |text: &str| if text.is_empty() { "all".to_string() } else { text.to_string() };
-        let why = self.problem.lines().next().unwrap_or_default().to_string();
-        [or_all(&self.module), or_all(&self.target), why]
+        [or_all(&self.module), or_all(&self.target), self.why()]
+    }
+
+    /// The first line of the problem; below one that only says what did not work, the second as well.
+    fn why(&self) -> String {
+        let lines = if self.problem.starts_with("cannot compile ") { 2 } else { 1 };
+        self.problem.lines().take(lines).collect::<Vec<_>>().join(": ")
     }
 
     fn cells(&self, builds: &[String], of: usize) -> Vec<String> {
@@ -137,5 +142,15 @@ mod tests {
         assert_eq!(reason(said), "clang was not found\nlooked for: clang\nhint: install it");
         assert_eq!(reason("warning: a\nerror: no such command\n"), "no such command");
         assert_eq!(reason(""), "");
+    }
+
+    #[test]
+    fn a_heading_is_no_reason() {
+        let why = |problem: &str| Gap::of_everything(problem.to_string()).why();
+        assert_eq!(why("clang was not found\nlooked for: clang"), "clang was not found");
+        assert_eq!(
+            why("cannot compile kernel module `a` for `host`\na.cl:1:1: error: b\nc"),
+            "cannot compile kernel module `a` for `host`: a.cl:1:1: error: b"
+        );
     }
 }
