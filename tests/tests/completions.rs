@@ -1,4 +1,7 @@
 //! Completing `cargo offload` in the shells themselves, beside the completion that comes with cargo.
+//!
+//! PowerShell is not among them: no package index has it for Linux, and the free grammar of its language
+//! (tree-sitter-powershell) takes a line that clap_complete always writes, `$completions.Where{ .. }`, for a mistake.
 
 #![allow(
     clippy::expect_used,
@@ -123,4 +126,31 @@ fn fish() {
         let offers = |word: &str| said.lines().any(|line| line.split('\t').next() == Some(word));
         assert!(offers(offered) && !offers(other), "{words:?}: {said}");
     }
+}
+
+/// What the script finds where a user types: without a terminal there is no module `edit:`. Elvish itself drops what does
+/// not start as the word does.
+const ELVISH: &str = r#"
+var edit: = (ns [&completion:=(ns [&arg-completer=[&]]) &complex-candidate~={|text &display=''| echo $text }])
+eval &ns=(ns [&edit:=$edit:]) (slurp < $args[0])
+$edit:completion:arg-completer[cargo-offload] (all $args[1..])
+"#;
+
+#[test]
+fn elvish() {
+    if offload_tests::require("elvish").is_none() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let script = script(dir.path(), "elvish");
+    let offered = |words: &[&str]| {
+        let mut elvish = Command::new("elvish");
+        elvish.args(["-norc", "-c", ELVISH]).arg(&script).args(words).env("HOME", dir.path());
+        printed(&mut elvish)
+    };
+    let has = |said: &str, word: &str| said.lines().any(|line| line == word);
+    let commands = offered(&["cargo-offload", "ins"]);
+    assert!(has(&commands, "inspect") && !has(&commands, "--matrix"), "{commands}");
+    let options = offered(&["cargo-offload", "report", "--mat"]);
+    assert!(has(&options, "--matrix") && !has(&options, "inspect"), "{options}");
 }

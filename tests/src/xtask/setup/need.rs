@@ -205,6 +205,12 @@ pub(crate) const SHELLS: &[Need] = &[
         probe: Probe::Program("fish"),
         packages: packages(["fish", "fish", "fish", "fish"]),
     },
+    Need {
+        what: "elvish",
+        purpose: "completes `cargo-offload`",
+        probe: Probe::Program("elvish"),
+        packages: packages(["elvish", "elvish", "elvish", "elvish"]),
+    },
 ];
 
 /// Makes a Debian of its own.
