@@ -144,6 +144,9 @@ fn the_doctor_needs_no_tool() {
     let objects: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let clang = objects.iter().find(|object| object["name"] == "clang").unwrap();
     assert!(clang["path"].is_null() && clang["remedy"].is_string(), "{clang}");
+    // Who has no clang either is told how to get both.
+    let libclc = objects.iter().find(|object| object["name"] == "libclc (NVIDIA)").unwrap();
+    assert!(libclc["remedy"].as_str().unwrap().contains("libclc"), "{libclc}");
     let target = objects.last().unwrap();
     assert_eq!((&target["reason"], &target["buildable"]), (&"target".into(), &false.into()));
     assert_eq!(target["lacks"], serde_json::json!(["clang", "libclc (NVIDIA)", "ptxas"]));

@@ -173,6 +173,13 @@ impl Finder<'_> {
         })
     }
 
+    /// As [`Finder::libclc`] for the LLVM that is there. Where none is, the error tells how to get the library all the
+    /// same: who installs both need not ask twice.
+    pub(crate) fn libclc_here(&self, names: [&'static str; 2]) -> Result<PathBuf> {
+        let llvm = self.llvm().map_err(|error| error.hint(remedy::libclc()))?;
+        self.libclc(&llvm, names)
+    }
+
     /// The compute capabilities of this machine's NVIDIA devices, as `90`, by the tool that comes with the driver.
     pub(crate) fn nvidia_capabilities(&self) -> Vec<String> {
         let candidates = Candidates::named(self.env, "nvidia-smi", "OFFLOAD_NVIDIA_SMI");

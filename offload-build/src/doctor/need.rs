@@ -93,10 +93,8 @@ impl Need {
             Need::Clang => finder.llvm().map(|llvm| found(llvm.clang)),
             Need::LlvmLink => paired("llvm-link", "OFFLOAD_LLVM_LINK").map(found),
             Need::Lld => paired("ld.lld", "OFFLOAD_LLD").map(found),
-            Need::LibclcNvidia => {
-                finder.llvm().and_then(|llvm| finder.libclc(&llvm, LIBCLC_NVIDIA)).map(file)
-            }
-            Need::LibclcAmd => finder.llvm().and_then(|llvm| finder.libclc(&llvm, LIBCLC_AMD)).map(file),
+            Need::LibclcNvidia => finder.libclc_here(LIBCLC_NVIDIA).map(file),
+            Need::LibclcAmd => finder.libclc_here(LIBCLC_AMD).map(file),
             Need::Libdevice => finder.libdevice().map(file),
             Need::Ptxas => finder.ptxas().map(found),
             Need::Ocloc => finder.ocloc().map(found),

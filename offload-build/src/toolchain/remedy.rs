@@ -38,7 +38,10 @@ pub(super) fn pocl() -> String {
 }
 
 pub(super) fn ptxas() -> String {
-    "pip install --target DIR nvidia-cuda-nvcc-cu12 and set CUDA_PATH to DIR/nvidia/cuda_nvcc, or set CUDA_PATH to an installed CUDA toolkit; or embed PTX alone (`nvptx:` targets), which the driver compiles".to_string()
+    let installer = if system() == System::Debian { "`cargo offload toolchain install`, or " } else { "" };
+    format!(
+        "{installer}pip install --target DIR nvidia-cuda-nvcc-cu12 and set CUDA_PATH to DIR/nvidia/cuda_nvcc, or set CUDA_PATH to an installed CUDA toolkit; or embed PTX alone (`nvptx:` targets), which the driver compiles"
+    )
 }
 
 pub(super) fn spirv_val() -> String {
