@@ -2,11 +2,13 @@
 
 mod machine;
 mod sources;
+mod toolchain;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use self::machine::Machine;
+use self::machine::{Machine, User};
 use crate::error::{Error, Result};
 use crate::setup;
 use crate::workspace::{Workspace, seconds};
@@ -14,19 +16,36 @@ use crate::workspace::{Workspace, seconds};
 pub(crate) const HELP: &str = "fresh           `demo` and `test` in a new Debian 12 (debootstrap); needs root
 
 The committed state is cloned into it. What is installed there besides gcc, libc6-dev, python3, git and Rust is
-what the tasks themselves install.";
+what the tasks themselves install.
+
+  --toolchain   instead, an ordinary user installs `cargo offload` and, by `cargo offload toolchain install`, the
+                newest compilers from the mirrors, makes a package, and builds it for targets of every kind";
 
 /// Where the clone lies in the new machine.
 const CHECKOUT: &str = "/root/checkout";
 
-pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let work = match words.as_slice() {
+        [] => both_commands,
+        ["--toolchain"] => toolchain::run,
+        _ => {
+            return Err(
+                Error::new(format!("`fresh` knows no `{}`", words.join(" "))).hint("write --toolchain")
+            );
+        }
+    };
     if !workspace.is_root() {
         return Err(Error::new("`fresh` mounts and changes its root directory, which needs root")
             .hint("run `cargo xtask fresh` as root, in a container for example"));
     }
     setup::ensure(workspace, &[setup::FRESH])?;
-    let machine = Machine::new(workspace)?;
-    clone_checkout(workspace, &machine)?;
+    work(workspace)
+}
+
+fn both_commands(workspace: &Workspace) -> Result<ExitCode> {
+    let machine = Machine::new(workspace, User::Root)?;
+    clone_checkout(workspace, &machine.path(CHECKOUT))?;
     machine.run(&["rustc", "--version"])?;
     let mut report = Vec::new();
     // The second `demo` shows what an unchanged build costs.
@@ -44,7 +63,7 @@ pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn clone_checkout(workspace: &Workspace, machine: &Machine<'_>) -> Result<()> {
+fn clone_checkout(workspace: &Workspace, destination: &Path) -> Result<()> {
     let git = |args: &[&str]| workspace.shell.cmd("git").args(args).quiet();
     if !git(&["status", "--porcelain"]).read()?.is_empty() {
         println!("note: uncommitted changes of this checkout are not in the clone");
@@ -52,7 +71,6 @@ fn clone_checkout(workspace: &Workspace, machine: &Machine<'_>) -> Result<()> {
     let head = git(&["rev-parse", "--verify", "HEAD"]).ignore_stderr().read();
     let head = head.map_err(|_| Error::new("this checkout has no commit").hint("`git commit` first"))?;
     println!("fresh: cloning {head}");
-    let destination = machine.path(CHECKOUT);
     let url = format!("file://{}", workspace.root.display());
     workspace.shell.cmd("git").args(["clone", "--quiet", "--depth=1", &url]).arg(destination).run()?;
     Ok(())

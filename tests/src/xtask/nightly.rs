@@ -6,12 +6,12 @@ use crate::error::Result;
 use crate::workspace::Workspace;
 use crate::{bench, builtins, damage, fresh, fuzz, gpu, interop, linkers, prune, sycl};
 
-pub(crate) const HELP: &str = "nightly         linkers, prune, sycl, interop, damage, fuzz, gpu on the CPU, builtins, bench pack, bench start and fresh, one by one; fails if one does";
+pub(crate) const HELP: &str = "nightly         linkers, prune, sycl, interop, damage, fuzz, gpu on the CPU, builtins, bench pack, bench start, fresh and fresh --toolchain, one by one; fails if one does";
 
 pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
     type Run = fn(&Workspace, &[String]) -> Result<ExitCode>;
     let on_cpu = ["--run-here", "--device", "host"];
-    let tasks: [(&str, Run, &[&str]); 11] = [
+    let tasks: [(&str, Run, &[&str]); 12] = [
         ("linkers", linkers::run, &[]),
         ("prune", prune::run, &[]),
         ("sycl", sycl::run, &[]),
@@ -23,6 +23,7 @@ pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
         ("bench pack", bench::run, &["pack"]),
         ("bench start", bench::run, &["start"]),
         ("fresh", fresh::run, &[]),
+        ("fresh --toolchain", fresh::run, &["--toolchain"]),
     ];
     let mut all = ExitCode::SUCCESS;
     for (name, run, args) in tasks {

@@ -12,6 +12,21 @@ use crate::workspace::Workspace;
 /// What a person has on the machine before cloning this project, besides Rust.
 const PACKAGES: &str = "--include=ca-certificates,gcc,libc6-dev,python3,git";
 
+/// Where an ordinary user is at home, whose name is `user`.
+pub(super) const HOME: &str = "/home/user";
+/// What that user has in addition: pip is a package of its own.
+const USER_PACKAGES: &str = "python3-pip";
+/// Makes that user, who reaches the network as root does.
+const ADD_USER: &str = r#"
+useradd --create-home user
+for settings in .cargo .config .pip; do
+    if [ -e "/root/$settings" ]; then cp -r "/root/$settings" /home/user/; fi
+done
+chown -R user: /home/user
+"#;
+/// Becomes that user, for good.
+const AS_USER: [&str; 4] = ["setpriv", "--reuid=user", "--regid=user", "--init-groups"];
+
 /// Files of this machine that say how the network is reached.
 const NETWORK_FILES: [&str; 9] = [
     "/etc/resolv.conf",
@@ -55,22 +70,37 @@ mount -o remount,bind,ro "$root/opt/rust"
 exec chroot "$root" "$@"
 "#;
 
+/// Who runs commands in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum User {
+    Root,
+    /// May neither install packages nor mount anything.
+    Ordinary,
+}
+
 /// The new machine; its directory is deleted with it.
 #[derive(Debug)]
 pub(super) struct Machine<'a> {
     workspace: &'a Workspace,
     root: PathBuf,
     rust: PathBuf,
+    user: User,
 }
 
 impl<'a> Machine<'a> {
-    pub(super) fn new(workspace: &'a Workspace) -> Result<Machine<'a>> {
+    /// A machine in which `user` runs commands.
+    pub(super) fn new(workspace: &'a Workspace, user: User) -> Result<Machine<'a>> {
         let root = workspace.target_dir.join("fresh");
         // An interrupted run could not delete its machine.
         remove(workspace, &root)?;
         let rust = workspace.shell.cmd("rustc").args(["--print", "sysroot"]).quiet().read()?;
-        let machine = Machine { workspace, root: workspace.shell.create_dir(root)?, rust: rust.into() };
-        machine.debootstrap()?;
+        let root = workspace.shell.create_dir(root)?;
+        let mut machine = Machine { workspace, root, rust: rust.into(), user: User::Root };
+        machine.debootstrap(user)?;
+        if user == User::Ordinary {
+            machine.run(&["sh", "-eu", "-c", ADD_USER])?;
+            machine.user = user;
+        }
         Ok(machine)
     }
 
@@ -83,14 +113,25 @@ impl<'a> Machine<'a> {
     pub(super) fn run(&self, command: &[&str]) -> Result<()> {
         eprintln!("fresh$ {}", command.join(" "));
         let enter = self.isolated().args(["sh", "-eu", "-c", ENTER, "sh"]).arg(&self.root).arg(&self.rust);
-        let env = enter.args(["/usr/bin/env", "-i"]).args(self.environment());
+        let env = enter.args(self.prefix()).args(["/usr/bin/env", "-i"]).args(self.environment());
         let failed = |_| Error::new(format!("`{}` failed in the new machine", command.join(" ")));
         env.args(command).stdin("").quiet().run().map_err(failed)
     }
 
-    fn debootstrap(&self) -> Result<()> {
+    fn prefix(&self) -> &'static [&'static str] {
+        match self.user {
+            User::Root => &[],
+            User::Ordinary => &AS_USER,
+        }
+    }
+
+    fn debootstrap(&self, user: User) -> Result<()> {
         let sources = Sources::of_this_machine(self.workspace);
-        let debootstrap = self.isolated().args(["debootstrap", "--variant=minbase", PACKAGES, SUITE]);
+        let packages = match user {
+            User::Root => PACKAGES.to_string(),
+            User::Ordinary => format!("{PACKAGES},{USER_PACKAGES}"),
+        };
+        let debootstrap = self.isolated().args(["debootstrap", "--variant=minbase", &packages, SUITE]);
         println!("fresh: debootstrap of {SUITE} from {}", sources.mirror);
         debootstrap.arg(&self.root).arg(&sources.mirror).ignore_stdout().quiet().run()?;
         let shell = &self.workspace.shell;
@@ -119,8 +160,12 @@ impl<'a> Machine<'a> {
     }
 
     fn environment(&self) -> Vec<OsString> {
-        let fixed =
-            ["PATH=/opt/rust/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8", "CI=true"];
+        let home = match self.user {
+            User::Root => "/root",
+            User::Ordinary => HOME,
+        };
+        let path = format!("PATH={home}/.cargo/bin:/opt/rust/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+        let fixed = [path, format!("HOME={home}"), "LANG=C.UTF-8".to_string(), "CI=true".to_string()];
         let carried = std::env::vars_os().filter(|(name, _)| {
             let name = name.to_string_lossy();
             NETWORK_VARIABLES.iter().any(|start| name.starts_with(start)) && !name.ends_with("_TOKEN")
@@ -131,7 +176,7 @@ impl<'a> Machine<'a> {
             pair.push(value);
             pair
         });
-        fixed.iter().map(OsString::from).chain(carried).collect()
+        fixed.into_iter().map(OsString::from).chain(carried).collect()
     }
 }
 

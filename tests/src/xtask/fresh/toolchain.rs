@@ -1,0 +1,64 @@
+//! Compilers without root: everything that the README promises to a user of an ordinary machine, from the mirrors.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use super::clone_checkout;
+use super::machine::{HOME, Machine, User};
+use crate::error::{Error, Result};
+use crate::workspace::{Workspace, seconds};
+
+/// What every kind of compiler makes.
+const TARGETS: &str = "host spirv64 opencl-c intel:pvc nvptx:sm_75 cubin:sm_80 amdgcn:gfx90a amdgcn:gfx1030";
+
+/// Nothing that compiles kernels may be there before.
+const NONE_BEFORE: &str = r#"for tool in clang clang-22 ocloc ptxas; do
+    if command -v "$tool"; then exit 1; fi
+done
+if cargo offload doctor "$@"; then exit 1; fi"#;
+
+/// The checkout belongs to root.
+const INSTALL: &str =
+    "cargo install --quiet --locked --debug --target-dir target --path checkout/cargo-offload";
+
+/// The program runs on the CPU, and each target has an image that is as it should be.
+const CHECKED: &str = r#"cd hello && cargo offload run && cargo offload verify
+for target; do cargo offload inspect --quiet --for "$target"; done"#;
+
+pub(super) fn run(workspace: &Workspace) -> Result<ExitCode> {
+    let machine = Machine::new(workspace, User::Ordinary)?;
+    clone_checkout(workspace, &machine.path(HOME).join("checkout"))?;
+    let steps = [
+        ("cargo install", INSTALL),
+        ("nothing is there", NONE_BEFORE),
+        ("toolchain install", "cargo offload toolchain install"),
+        ("the same again", "cargo offload toolchain install && cargo offload doctor \"$@\""),
+        (
+            "new",
+            "cargo offload new hello --checkout checkout && cd hello && cargo offload targets set \"$@\"",
+        ),
+        ("build", "cd hello && cargo offload build"),
+        ("check what was built", CHECKED),
+    ];
+    let mut report = Vec::new();
+    for (name, script) in steps {
+        let start = Instant::now();
+        let result = step(&machine, script);
+        let word = if result.is_ok() { "ok" } else { "FAILED" };
+        report.push(format!("fresh: {name}: {word} in {}", seconds(start.elapsed())));
+        if let Err(error) = result {
+            println!("{}", report.join("\n"));
+            return Err(error);
+        }
+    }
+    println!("{}", report.join("\n"));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs `script` at the user's home, with the targets as its arguments.
+fn step(machine: &Machine<'_>, script: &str) -> Result<()> {
+    let script = format!("cd {HOME}\n{script}");
+    let fixed = ["sh", "-eu", "-c", script.as_str(), "sh"];
+    let words: Vec<&str> = fixed.into_iter().chain(TARGETS.split(' ')).collect();
+    machine.run(&words).map_err(|error| Error::new(format!("{error}\nthe script was: {script}")))
+}
