@@ -199,7 +199,10 @@ impl Table {
         let line = |(heading, cell): (&&str, &String)| {
             format!("{}  {cell}", bold(&format!("{heading:<column$}"), colour))
         };
-        let block = |row: &Vec<String>| self.heading.iter().zip(row).map(line).collect::<Vec<_>>();
+        // What a row does not have needs no line.
+        let said = |(_, cell): &(&&str, &String)| !cell.is_empty();
+        let block =
+            |row: &Vec<String>| self.heading.iter().zip(row).filter(said).map(line).collect::<Vec<_>>();
         let blocks: Vec<Vec<String>> = self.rows.iter().map(block).collect();
         blocks.join(&String::new())
     }
@@ -231,7 +234,7 @@ fn aligned(cells: &[String], widths: &[usize]) -> String {
     let cell = |(text, width): (&String, &usize)| {
         let ends = |c: char| c.is_ascii_digit() || c == '%' || c == 'B';
         let number =
-            text.starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c)) && text.ends_with(ends);
+            text.starts_with(|c: char| c.is_ascii_digit() || "+-~".contains(c)) && text.ends_with(ends);
         if number && text.len() < 12 { format!("{text:>width$}") } else { format!("{text:<width$}") }
     };
     cells.iter().zip(widths).map(cell).collect::<Vec<_>>().join("  ").trim_end().to_string()
@@ -244,6 +247,11 @@ pub(crate) fn human_size(bytes: u64) -> String {
         Some((shift, unit)) => format!("{:.1} {unit}", bytes as f64 / f64::from(1u32 << shift)),
         None => format!("{bytes} B"),
     }
+}
+
+/// A number of things in a sentence, as `1 image` and `2 images`.
+pub(crate) fn counted(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// How many things of a kind a sentence names.
@@ -302,6 +310,13 @@ mod tests {
         let narrow = ["name   a", "codec  zstd", "", "name   longer", "codec  raw"];
         assert_eq!(table.fitted(Some(12), Colour::Never), narrow);
         assert_eq!(table.fitted(None, Colour::Never), table.lines(Colour::Never));
+        table.row(vec!["b".into(), String::new()]);
+        assert_eq!(table.fitted(Some(12), Colour::Never), [&narrow[..], &["", "name   b"]].concat());
+    }
+
+    #[test]
+    fn one_is_not_many() {
+        assert_eq!([0, 1, 2].map(|number| counted(number, "file")), ["0 files", "1 file", "2 files"]);
     }
 
     #[test]

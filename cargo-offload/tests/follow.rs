@@ -113,7 +113,7 @@ fn commands_work_on_what_lies_elsewhere() {
         let on = |args: &[&str]| ok(dir.path(), args);
         assert!(on(&["verify", "app"]).ends_with("3 images verified, 0 problems\n"));
         let report = on(&["report", "app", "--for", "amdgcn:*"]);
-        assert!(report.contains("scale") && report.contains("1 kernels: 1 spill"), "{report}");
+        assert!(report.contains("scale") && report.contains("1 kernel: 1 spill"), "{report}");
         assert!(on(&["asm", "app", "calls"]).contains(".entry"));
         let size = &objects(&on(&["size", "app", "--json"]), "summary")[0];
         let beside: u64 = files.iter().map(|file| fs::metadata(file).unwrap().len()).sum();
@@ -168,7 +168,7 @@ fn a_file_that_is_missing_is_named_and_the_rest_is_shown() {
         assert!(said(&output).contains("it would have blas nvptx:sm_80"), "{command:?}: {}", said(&output));
     }
     let verified = offload(dir.path(), &["verify", "app"]);
-    assert!(said(&verified).contains("2 images verified, 1 problems"), "{}", said(&verified));
+    assert!(said(&verified).contains("2 images verified, 1 problem"), "{}", said(&verified));
 
     // A container without the image would not say so; what needs it not is written.
     let refused = fails(dir.path(), &["export", "app", "--format", "offload-binary"], 3);

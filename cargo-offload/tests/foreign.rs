@@ -355,7 +355,7 @@ fn verify_tells_an_image_of_another_machine() {
     let said = support::stdout(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("error: k amdgcn:gfx1101: the image is for amdgcn:gfx1100\n"), "{said}");
-    assert!(said.ends_with("2 images verified, 1 problems\n"), "{said}");
+    assert!(said.ends_with("2 images verified, 1 problem\n"), "{said}");
 }
 
 #[test]

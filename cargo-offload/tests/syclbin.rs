@@ -44,7 +44,7 @@ fn directory(name: &str, bytes: &[u8]) -> tempfile::TempDir {
 fn a_good_file_passes_and_a_restricted_one_warns() {
     let dir = directory("a.syclbin", &syclbin(None, ImageKindNumber::default()));
     let output = offload(dir.path(), &["verify", "a.syclbin"]);
-    assert_eq!((output.status.code(), text(&output).as_str()), (Some(0), "1 images verified, 0 problems\n"));
+    assert_eq!((output.status.code(), text(&output).as_str()), (Some(0), "1 image verified, 0 problems\n"));
 
     let dir = directory("a.syclbin", &syclbin(None, ImageKindNumber::ONEAPI_2025_3));
     let output = offload(dir.path(), &["verify", "a.syclbin"]);

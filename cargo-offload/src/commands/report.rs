@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
 use crate::gaps;
 use crate::ledger::{Kernels, Wanted};
-use crate::output::{Output, Table};
+use crate::output::{Output, Table, counted};
 use crate::publish::publish;
 use crate::subject::{Carried, Subject};
 
@@ -149,7 +149,7 @@ fn summary(rows: &[Row], findings: &[Finding]) -> Summary {
 
 fn sentence(summary: &Summary) -> String {
     let Summary { kernels, spilling, unknown, worse, better, .. } = *summary;
-    let mut text = format!("{kernels} kernels: {spilling} spill, {unknown} do not tell");
+    let mut text = format!("{}: {spilling} spill, {unknown} do not tell", counted(kernels, "kernel"));
     if worse > 0 || better > 0 {
         text.push_str(&format!("; {worse} numbers are worse than the baseline, {better} better"));
         text.push_str("\nhint: `--update-baseline` accepts the numbers as they are");

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::exit::ExitStatus;
 use crate::gaps;
 use crate::ledger::{ImageRecord, Kernels, Wanted};
-use crate::output::{Output, Table, human_size};
+use crate::output::{Output, Table, counted, human_size};
 use crate::subject::{Carried, Subject};
 
 #[derive(Debug, Serialize)]
@@ -114,8 +114,10 @@ fn sentence(summary: &Summary) -> String {
     let all_size = file_size.saturating_add(beside_size);
     let share = stored_size.saturating_mul(100).checked_div(all_size).unwrap_or(0);
     let mut text = format!(
-        "{images} images of {} take {} of {} {} ({share}%)",
+        "{} of {} {} {} of {} {} ({share}%)",
+        counted(images, "image"),
         human_size(raw_size),
+        if images == 1 { "takes" } else { "take" },
         human_size(stored_size),
         if beside_size > 0 { "the files'" } else { "the file's" },
         human_size(all_size)

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::exit::ExitStatus;
 use crate::gaps::{self, MissingMessage};
 use crate::graph::{self, RootPackage};
-use crate::output::Output;
+use crate::output::{Output, counted};
 use crate::packs::Packs;
 use crate::subject::Subject;
 
@@ -62,7 +62,8 @@ pub(super) fn run(output: &Output, args: &cli::Verify) -> Result<ExitStatus> {
 }
 
 fn finish(output: &Output, summary: &Summary) -> Result<ExitStatus> {
-    let text = format!("{} images verified, {} problems", summary.images, summary.problems);
+    let (images, problems) = (counted(summary.images, "image"), counted(summary.problems, "problem"));
+    let text = format!("{images} verified, {problems}");
     output.message(summary, &text)?;
     Ok(if summary.problems == 0 { ExitStatus::Success } else { ExitStatus::CheckFailed })
 }
