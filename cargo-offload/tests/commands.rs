@@ -143,6 +143,29 @@ fn the_modes_of_compression_are_tried_on_a_file() {
     assert!(!ok(dir.path(), &["compression", "--setting"]).contains("balanced"));
 }
 
+/// So large that packing it in every mode would take long, were it not so simple.
+#[test]
+fn of_many_images_a_sample_is_packed() {
+    let image = |number: u8| {
+        let target = format!("amdgcn:gfx103{number}").parse().unwrap();
+        let pattern: Vec<u8> = (0..251u8).map(|byte| byte ^ number).collect();
+        (NewImage::new("large", target), pattern.repeat(8_000))
+    };
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("large.pack"), support::pack((0..5).map(image).collect(), Codec::Zstd))
+        .unwrap();
+    let tried = |more: &[&str]| {
+        let said = ok(dir.path(), &[&["compression", "--on", "large.pack", "--json"], more].concat());
+        let rows = objects(&said, "compression-mode");
+        rows.iter().map(|row| row["about"].as_bool().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(tried(&[]), [false, false, true, true, true]);
+    assert_eq!(tried(&["--exact"]), [false; 5]);
+    let said = ok(dir.path(), &["compression", "--on", "large.pack"]);
+    assert!(said.lines().any(|line| line.starts_with("max") && line.contains(" ~")), "{said}");
+    assert!(said.ends_with("~: estimated from a sample; `--exact` packs everything\n"), "{said}");
+}
+
 #[test]
 fn mistakes_leave_the_file_as_it_is() {
     let dir = tempfile::tempdir().unwrap();

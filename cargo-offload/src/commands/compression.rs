@@ -1,10 +1,13 @@
 //! `compression`: the setting in `offload.toml`, and what each mode makes of a build's images.
 
+mod estimate;
 mod measure;
+mod sample;
 
 use serde::Serialize;
 use toml_edit::Value;
 
+use self::measure::Extent;
 use crate::artifact;
 use crate::cli;
 use crate::compression::{Word, parse, settings_of};
@@ -25,7 +28,8 @@ pub(super) fn run(output: &Output, args: &cli::Compression) -> Result<ExitStatus
         return Ok(ExitStatus::Success);
     }
     if let Some(path) = artifact::path_if_any(output, args.on.as_deref(), &args.cargo)? {
-        measure::print(output, &path, setting)?;
+        let extent = if args.exact { Extent::Everything } else { Extent::Sample };
+        measure::print(output, &path, (setting, extent))?;
     }
     Ok(ExitStatus::Success)
 }

@@ -1,17 +1,21 @@
 //! What each mode makes of the images of a program: bytes, time to pack them, time to decode one.
+//!
+//! An answer is worth some seconds to who asks for it: where there is much to pack, the modes that take long are tried on a
+//! sample.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use offload_format::packer::{Effort, Settings};
 use serde::Serialize;
 
+use super::estimate::Known;
 use crate::carrier::Carrier;
 use crate::cli::MessageFormat;
 use crate::error::{Error, Result};
 use crate::holdings::{Crate, Opened};
 use crate::ledger::or_dash;
-use crate::output::{Output, Table, human_size};
+use crate::output::{Output, Table, counted, human_size};
 use crate::program;
 use crate::progress::Steps;
 use crate::publish::stage_pack;
@@ -20,6 +24,17 @@ use crate::thin::{self, Part, Storage};
 const MODES: [Effort; 5] = [Effort::None, Effort::Fast, Effort::Balanced, Effort::Max, Effort::Archive];
 /// How many images are decoded to tell what one takes.
 const DECODED: usize = 32;
+/// So many bytes of images are packed in every mode.
+const PACKED: u64 = 8 << 20;
+
+/// How much is packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All images, in every mode.
+    Everything,
+    /// A sample, in modes that would take long for all.
+    Sample,
+}
 
 #[derive(Debug, Serialize)]
 struct Row {
@@ -29,6 +44,8 @@ struct Row {
     level: Option<i32>,
     /// Whether this is the setting.
     configured: bool,
+    /// Whether size and times are estimated from a sample.
+    about: bool,
     /// Bytes of all packs, with their indexes.
     stored_size: u64,
     /// Bytes of all images; equal ones count each time.
@@ -39,7 +56,11 @@ struct Row {
 }
 
 /// Packs the images of `path` in every mode, and prints what came of it. The rows of a script come one by one.
-pub(super) fn print(output: &Output, path: &Path, setting: Option<Settings>) -> Result<()> {
+pub(super) fn print(
+    output: &Output,
+    path: &Path,
+    (setting, extent): (Option<Settings>, Extent),
+) -> Result<()> {
     let opened = Opened::open(path)?;
     let crates = opened.crates()?;
     let sizes = crates.iter().flat_map(|one| &one.piles).flat_map(|pile| &pile.images).map(|it| it.raw_size);
@@ -48,18 +69,26 @@ pub(super) fn print(output: &Output, path: &Path, setting: Option<Settings>) -> 
     if images == 0 {
         return Err(Error::check(format!("`{}` has no images", path.display())));
     }
-    let what = format!("{images} images of {}", human_size(raw_size));
+    let what = format!("{} of {}", counted(images, "image"), human_size(raw_size));
     let mut rows = Vec::new();
     let modes = tried(setting);
     let steps = Steps::new(output, modes.len());
+    let mut known = None;
     for settings in modes {
-        steps.next(output, &format!("packing {what}: {}", settings.effort));
-        let Made { stored_size, pack_seconds, decode_seconds } = packed(&crates, settings)?;
+        let about = extent == Extent::Sample && settings.effort >= Effort::Balanced && raw_size > PACKED;
+        let how = if about { "packing a sample of" } else { "packing" };
+        steps.next(output, &format!("{how} {what}: {}", settings.effort));
+        let Made { stored_size, pack_seconds, decode_seconds } = match (about, &mut known) {
+            (false, _) => packed(&crates, settings)?.0,
+            (true, Some(known)) => Known::estimate(known, settings)?,
+            (true, none) => none.insert(Known::of(&crates)?).estimate(settings)?,
+        };
         let row = Row {
             reason: "compression-mode",
             mode: settings.effort.to_string(),
             level: (!matches!(settings.effort, Effort::None | Effort::Archive)).then_some(settings.level),
             configured: Some(settings) == setting,
+            about,
             stored_size,
             raw_size,
             pack_seconds,
@@ -72,7 +101,11 @@ pub(super) fn print(output: &Output, path: &Path, setting: Option<Settings>) -> 
     if output.format() == MessageFormat::Human {
         output.table(&rows, &table(&rows))?;
     }
-    output.remark(&format!("{what} in `{}`", path.display()))
+    output.remark(&format!("{what} in `{}`", path.display()))?;
+    match rows.iter().any(|row| row.about) {
+        true => output.remark("~: estimated from a sample; `--exact` packs everything"),
+        false => Ok(()),
+    }
 }
 
 /// Every mode at its usual level, and the setting if that is none of them.
@@ -83,14 +116,28 @@ fn tried(setting: Option<Settings>) -> Vec<Settings> {
 }
 
 /// What came of one mode.
-struct Made {
-    stored_size: u64,
-    pack_seconds: f64,
-    decode_seconds: f64,
+#[derive(Debug)]
+pub(super) struct Made {
+    pub(super) stored_size: u64,
+    pub(super) pack_seconds: f64,
+    pub(super) decode_seconds: f64,
+}
+
+/// A file of packs that goes when it is dropped.
+#[derive(Debug)]
+pub(super) struct Packed {
+    path: PathBuf,
+    _directory: tempfile::TempDir,
+}
+
+impl Packed {
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
 }
 
 /// Packs the images as a build would, each crate's by themselves, into a file that nobody keeps.
-fn packed(crates: &[Crate<'_>], settings: Settings) -> Result<Made> {
+pub(super) fn packed(crates: &[Crate<'_>], settings: Settings) -> Result<(Made, Packed)> {
     let failed = |error: std::io::Error| Error::io("create", Path::new("a directory"), &error);
     let directory = tempfile::tempdir().map_err(failed)?;
     let started = Instant::now();
@@ -101,9 +148,9 @@ fn packed(crates: &[Crate<'_>], settings: Settings) -> Result<Made> {
         packs.extend(thin::rebuild(&[part], Storage::Anew(settings))?);
     }
     let pack_seconds = started.elapsed().as_secs_f64();
-    let (file, stored_size) = stage_pack(&directory.path().join("images.pack"), &packs)?.appear()?;
-    let decode_seconds = decode_time(&Carrier::open(&file)?)?.as_secs_f64();
-    Ok(Made { stored_size, pack_seconds, decode_seconds })
+    let (path, stored_size) = stage_pack(&directory.path().join("images.pack"), &packs)?.appear()?;
+    let decode_seconds = decode_time(&Carrier::open(&path)?)?.as_secs_f64();
+    Ok((Made { stored_size, pack_seconds, decode_seconds }, Packed { path, _directory: directory }))
 }
 
 /// How long it takes to get at an image: the median over some.
@@ -128,13 +175,14 @@ fn table(rows: &[Row]) -> Table {
         Table::new(&["mode", "level", "size", "of the raw", "time to pack", "to decode one", "setting"]);
     for row in rows {
         let share = row.stored_size as f64 * 100.0 / row.raw_size.max(1) as f64;
+        let about = |text: String| if row.about { format!("~{text}") } else { text };
         table.row(vec![
             row.mode.clone(),
             or_dash(row.level),
-            human_size(row.stored_size),
-            format!("{share:.1}%"),
-            human_time(row.pack_seconds),
-            human_time(row.decode_seconds),
+            about(human_size(row.stored_size)),
+            about(format!("{share:.1}%")),
+            about(human_time(row.pack_seconds)),
+            about(human_time(row.decode_seconds)),
             if row.configured { "this".to_string() } else { String::new() },
         ]);
     }

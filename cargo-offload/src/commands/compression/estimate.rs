@@ -1,0 +1,175 @@
+//! About what a mode makes of images that are too many to be packed for an answer.
+//!
+//! All of them are packed with the relations that `balanced` finds, at a low level. Pieces of what that stores are
+//! compressed at the low level and as the mode does: the shares of both are taken for those of the whole.
+
+use std::time::{Duration, Instant};
+
+use offload_format::codec::{self, Codec, Filter, Frame, Parent, Recipe};
+use offload_format::pack::{NewImage, Pack, PackBuilder};
+use offload_format::packer::{Effort, Need, Pool, Settings};
+use offload_format::{Hash128, Target};
+
+use super::measure::{Made, packed};
+use super::sample::{Piece, Stratum, strata};
+use crate::carrier::Carrier;
+use crate::error::Result;
+use crate::holdings::Crate;
+use crate::workers::Threads;
+
+/// As all are packed.
+const LOW: Settings = Settings { effort: Effort::Balanced, level: 3 };
+/// At which level `max` looks for relations, where `balanced` does at the low one.
+const CLOSER: Settings = Settings { effort: Effort::Max, level: 12 };
+
+/// What is known of some images.
+#[derive(Debug)]
+pub(super) struct Known {
+    low: Made,
+    strata: Vec<Stratum>,
+}
+
+impl Known {
+    pub(super) fn of(crates: &[Crate<'_>]) -> Result<Known> {
+        let (low, file) = packed(crates, LOW)?;
+        let strata = strata(&Carrier::open(file.path())?)?;
+        Ok(Known { low, strata })
+    }
+
+    /// About what `settings` make of them.
+    pub(super) fn estimate(&self, settings: Settings) -> Result<Made> {
+        let mut stored_size = self.low.stored_size;
+        let mut seconds = self.low.pack_seconds;
+        if settings.effort == Effort::Max {
+            seconds *= self.time(CLOSER)? / self.time(LOW)?;
+        }
+        for stratum in &self.strata {
+            let (low, this) = (Tried::of(stratum, LOW)?, Tried::of(stratum, settings)?);
+            let share = this.size as f64 / low.size.max(1) as f64;
+            let stored = (stratum.stored as f64 * share) as u64;
+            stored_size = stored_size.saturating_sub(stratum.stored).saturating_add(stored);
+            let all = stratum.raw as f64 / this.raw.max(1) as f64;
+            seconds += (this.seconds - low.seconds).max(0.0) * all;
+        }
+        let decode_seconds = self.low.decode_seconds * self.slower(settings)?;
+        Ok(Made { stored_size, pack_seconds: seconds, decode_seconds })
+    }
+
+    fn time(&self, settings: Settings) -> Result<f64> {
+        let tried = self.strata.iter().map(|stratum| Ok(Tried::of(stratum, settings)?.seconds));
+        Ok(tried.sum::<Result<f64>>()?.max(f64::MIN_POSITIVE))
+    }
+
+    /// How much longer it takes to decode what `settings` make.
+    fn slower(&self, settings: Settings) -> Result<f64> {
+        let piece = self.strata.iter().flat_map(|stratum| &stratum.pieces).next();
+        let Some(Piece { content, .. }) = piece else { return Ok(1.0) };
+        let piece = Piece { content: content.clone(), prefix: None };
+        let [low, this] = [LOW, settings].map(|settings| decode_time(&piece, settings));
+        Ok(this?.as_secs_f64() / low?.as_secs_f64().max(f64::MIN_POSITIVE))
+    }
+}
+
+/// What became of all pieces of a stratum.
+struct Tried {
+    raw: u64,
+    size: u64,
+    /// For all threads together, as a build would take.
+    seconds: f64,
+}
+
+impl Tried {
+    fn of(stratum: &Stratum, settings: Settings) -> Result<Tried> {
+        let started = Instant::now();
+        let size = |bytes: &Vec<u8>| bytes.len() as u64;
+        let need = |piece: &Piece| {
+            let prefix = piece.prefix.as_ref().map_or(0, size);
+            Need::encoding(settings.level, (size(&piece.content), prefix))
+        };
+        let frames = Pool::new(&Threads).map_needing(&stratum.pieces, need, |piece| {
+            Ok::<u64, crate::error::Error>(encode(piece, settings)?.info().stored_size)
+        })?;
+        let raw = stratum.pieces.iter().map(|piece| size(&piece.content)).sum();
+        Ok(Tried { raw, size: frames.iter().sum(), seconds: started.elapsed().as_secs_f64() })
+    }
+}
+
+fn encode(piece: &Piece, settings: Settings) -> Result<Frame> {
+    let codec = match (settings.effort, &piece.prefix) {
+        (Effort::Archive, None) => Codec::Lzma,
+        (Effort::Archive, Some(_)) => Codec::LzmaPrefix,
+        (_, None) => Codec::Zstd,
+        (_, Some(_)) => Codec::ZstdPrefix,
+    };
+    let prefix = piece.prefix.as_deref();
+    let parent = prefix.map(|content| Parent { hash: Hash128::of(content), content });
+    let recipe = Recipe { codec, filter: Filter::None, parent, level: settings.level };
+    Ok(codec::encode_with(&piece.content, &recipe)?)
+}
+
+/// How long it takes to decode a piece that stands for itself.
+fn decode_time(piece: &Piece, settings: Settings) -> Result<Duration> {
+    let frame = encode(piece, settings)?;
+    let mut builder = PackBuilder::new("sample", "0.0.0");
+    builder.image(NewImage::new("sample", Target::OpenClC), frame.info())?;
+    let bytes = builder.finish()?.with_frames(&[frame])?;
+    let pack = Pack::parse(&bytes)?;
+    let image = pack.image(0)?;
+    let started = Instant::now();
+    codec::decode(&pack, &image)?;
+    Ok(started.elapsed())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::holdings::Opened;
+
+    /// Bytes like those of code: words of which many come again.
+    fn code(seed: u32, words: u32) -> Vec<u8> {
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state >> 16
+        };
+        let word = |number: u32| if number.is_multiple_of(3) { number } else { number % 61 };
+        (0..words).flat_map(|_| word(next()).to_le_bytes()).collect()
+    }
+
+    /// Some images that stand for themselves, and one relative of each.
+    fn write(path: &Path) {
+        let mut builder = PackBuilder::new("sample", "1.0.0");
+        let mut frames = Vec::new();
+        for number in 0..6u32 {
+            let mut bytes = code(number / 2 + 1, 40_000);
+            // A twin would be a patch, which no compressor touches.
+            bytes.splice(0..0, code(100 + number, number % 2 * 4_000));
+            let target = format!("amdgcn:gfx{}", 1030 + number).parse().unwrap();
+            let frame = codec::encode(&bytes, Codec::Zstd, 1).unwrap();
+            builder.image(NewImage::new("sample", target), frame.info()).unwrap();
+            frames.push(frame);
+        }
+        std::fs::write(path, builder.finish().unwrap().with_frames(&frames).unwrap()).unwrap();
+    }
+
+    #[test]
+    fn an_estimate_is_close_to_what_a_build_would_make() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("images.pack");
+        write(&path);
+        let opened = Opened::open(&path).unwrap();
+        let crates = opened.crates().unwrap();
+        let known = Known::of(&crates).unwrap();
+        assert_eq!(known.strata.len(), 2, "those alone, and those relative to them");
+        let sizes = [Effort::Balanced, Effort::Archive].map(|effort| {
+            let settings = Settings { effort, level: effort.usual_level() };
+            let (about, exact) = (known.estimate(settings).unwrap(), packed(&crates, settings).unwrap().0);
+            let (about, exact) = (about.stored_size, exact.stored_size);
+            assert!(about.abs_diff(exact) < exact / 10, "{effort}: about {about}, and it is {exact}");
+            about
+        });
+        assert!(sizes[0] < known.low.stored_size, "{sizes:?}");
+    }
+}
