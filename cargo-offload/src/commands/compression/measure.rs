@@ -63,37 +63,19 @@ pub(super) fn print(
 ) -> Result<()> {
     let opened = Opened::open(path)?;
     let crates = opened.crates()?;
-    let sizes = crates.iter().flat_map(|one| &one.piles).flat_map(|pile| &pile.images).map(|it| it.raw_size);
-    let (images, raw_size) =
-        sizes.fold((0u64, 0u64), |(count, sum), size| (count + 1, sum.saturating_add(size)));
+    let (images, raw_size) = counts(&crates);
     if images == 0 {
         return Err(Error::check(format!("`{}` has no images", path.display())));
     }
     let what = format!("{} of {}", counted(images, "image"), human_size(raw_size));
+    let mut trials = Trials { crates: &crates, raw_size, extent, known: None };
     let mut rows = Vec::new();
     let modes = tried(setting);
     let steps = Steps::new(output, modes.len());
-    let mut known = None;
     for settings in modes {
-        let about = extent == Extent::Sample && settings.effort >= Effort::Balanced && raw_size > PACKED;
-        let how = if about { "packing a sample of" } else { "packing" };
+        let how = if trials.samples(settings) { "packing a sample of" } else { "packing" };
         steps.next(output, &format!("{how} {what}: {}", settings.effort));
-        let Made { stored_size, pack_seconds, decode_seconds } = match (about, &mut known) {
-            (false, _) => packed(&crates, settings)?.0,
-            (true, Some(known)) => Known::estimate(known, settings)?,
-            (true, none) => none.insert(Known::of(&crates)?).estimate(settings)?,
-        };
-        let row = Row {
-            reason: "compression-mode",
-            mode: settings.effort.to_string(),
-            level: (!matches!(settings.effort, Effort::None | Effort::Archive)).then_some(settings.level),
-            configured: Some(settings) == setting,
-            about,
-            stored_size,
-            raw_size,
-            pack_seconds,
-            decode_seconds,
-        };
+        let row = Row { configured: Some(settings) == setting, ..trials.row(settings)? };
         output.objects(std::slice::from_ref(&row))?;
         rows.push(row);
     }
@@ -105,6 +87,47 @@ pub(super) fn print(
     match rows.iter().any(|row| row.about) {
         true => output.remark("~: estimated from a sample; `--exact` packs everything"),
         false => Ok(()),
+    }
+}
+
+/// How many images there are, and their bytes.
+fn counts(crates: &[Crate<'_>]) -> (u64, u64) {
+    let sizes = crates.iter().flat_map(|one| &one.piles).flat_map(|pile| &pile.images).map(|it| it.raw_size);
+    sizes.fold((0, 0), |(count, sum), size| (count + 1, sum.saturating_add(size)))
+}
+
+/// Images that modes are tried on.
+struct Trials<'a> {
+    crates: &'a [Crate<'a>],
+    raw_size: u64,
+    extent: Extent,
+    /// What the first estimate has found out for all.
+    known: Option<Known>,
+}
+
+impl Trials<'_> {
+    fn samples(&self, settings: Settings) -> bool {
+        self.extent == Extent::Sample && settings.effort >= Effort::Balanced && self.raw_size > PACKED
+    }
+
+    fn row(&mut self, settings: Settings) -> Result<Row> {
+        let about = self.samples(settings);
+        let made = match (about, &mut self.known) {
+            (false, _) => packed(self.crates, settings)?.0,
+            (true, Some(known)) => known.estimate(settings)?,
+            (true, none) => none.insert(Known::of(self.crates)?).estimate(settings)?,
+        };
+        Ok(Row {
+            reason: "compression-mode",
+            mode: settings.effort.to_string(),
+            level: (!matches!(settings.effort, Effort::None | Effort::Archive)).then_some(settings.level),
+            configured: false,
+            about,
+            stored_size: made.stored_size,
+            raw_size: self.raw_size,
+            pack_seconds: made.pack_seconds,
+            decode_seconds: made.decode_seconds,
+        })
     }
 }
 
