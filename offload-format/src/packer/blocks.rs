@@ -12,10 +12,16 @@ use super::{Candidate, Effort, Source, chain, families};
 use crate::Hash128;
 use crate::codec::{self, Filter};
 
-/// A reader decodes a block to get at one image: a few hundred microseconds for this much.
-const SIZE: u64 = 1 << 20;
-/// The same where nobody waits for the last percent.
-const FAST_SIZE: u64 = 256 << 10;
+/// How large blocks are, in bytes. A reader decodes one, and up to two others, to get at an image: a few hundred
+/// microseconds for a block of `balanced`, some milliseconds where a download shall be small.
+fn block_size(effort: Effort) -> u64 {
+    match effort {
+        Effort::None | Effort::Fast => 256 << 10,
+        Effort::Balanced | Effort::Max => 1 << 20,
+        Effort::Archive => 4 << 20,
+    }
+}
+
 /// For so many bytes of neighbours the best order is chosen, each stretch for itself.
 const STRETCH: u64 = 64 << 20;
 /// How many numbers the sketch of an image has.
@@ -35,7 +41,7 @@ pub(super) fn plan<S: Source>(
     for images in kinds.into_values() {
         let (order, parents) = match settings.effort {
             Effort::None | Effort::Fast => {
-                let order = unfiltered(cut(&images, FAST_SIZE));
+                let order = unfiltered(cut(&images, block_size(settings.effort)));
                 let parents = vec![None; order.len()];
                 (order, parents)
             }
@@ -93,9 +99,9 @@ fn best<S: Source>(
     let stretches = cut(images, STRETCH);
     for images in &stretches {
         let look = look(images, (source, pool))?;
-        let stretch = Stretch { images, look: &look, source, pool };
+        let stretch = Stretch { images, look: &look, source, pool, effort };
         let full = stretch.full()?;
-        let (blocks, forest) = stretch.with_families(full, effort)?;
+        let (blocks, forest) = stretch.with_families(full)?;
         order.extend(blocks);
         parents = forest.parents;
     }
@@ -111,6 +117,7 @@ struct Stretch<'a, S> {
     look: &'a Look,
     source: &'a S,
     pool: &'a Pool<'a>,
+    effort: Effort,
 }
 
 impl<S: Source> Stretch<'_, S> {
@@ -120,9 +127,10 @@ impl<S: Source> Stretch<'_, S> {
         let mut by_size = self.images.to_vec();
         by_size.sort_by_key(|image| image.size);
         let mut best: Option<(u64, Order)> = None;
+        let cut = |images: &[Candidate]| cut(images, block_size(self.effort));
         for images in [self.images, &by_size, &self.look.chained] {
-            let plain = unfiltered(cut(images, SIZE));
-            let filtered = self.look.by_filter(images, |images| cut(images, SIZE));
+            let plain = unfiltered(cut(images));
+            let filtered = self.look.by_filter(images, cut);
             for order in [Some(plain), Some(filtered).filter(has_filter)].into_iter().flatten() {
                 let size = |block: &Members| size(block, self.source);
                 let size = self.pool.map(&order, |block| 2 * block.size(), size)?.into_iter().sum();
@@ -135,14 +143,15 @@ impl<S: Source> Stretch<'_, S> {
     }
 
     /// `full`, or blocks for families if these take less, each next to the block that it builds on.
-    fn with_families(&self, full: Order, effort: Effort) -> Result<(Order, Forest), S::Error> {
-        let families = |images: &[Candidate]| families::blocks(images, &self.look.sketches, SIZE);
+    fn with_families(&self, full: Order) -> Result<(Order, Forest), S::Error> {
+        let size = block_size(self.effort);
+        let families = |images: &[Candidate]| families::blocks(images, &self.look.sketches, size);
         let families = match has_filter(&full) {
             true => self.look.by_filter(&self.look.chained, families),
             false => unfiltered(families(&self.look.chained)),
         };
         let measured = |order: Order| {
-            let forest = Forest::measure(&order, (self.source, self.pool), effort)?;
+            let forest = Forest::measure(&order, (self.source, self.pool), self.effort)?;
             Ok::<_, S::Error>((order, forest))
         };
         let (families, full) = (measured(families)?, measured(full)?);

@@ -31,6 +31,7 @@ pub(super) enum Kind {
 
 const EVERY: &[&str] = &["fast", "balanced", "max", "archive"];
 const RELEASE: &[&str] = &["balanced"];
+const DOWNLOAD: &[&str] = &["balanced", "archive"];
 const QUICK: &[&str] = &["fast", "balanced"];
 
 /// The set that one image is taken from.
@@ -88,11 +89,14 @@ fn own_kernels(workspace: &Workspace, root: &Path, sets: &mut Sets<'_>) -> Resul
         Extent::Quick => ("2 files x 4 architectures", "HIP with symbols, own kernels for 4 architectures"),
     };
     if sets.plan.wants(files) {
-        sets.link((files, Kind::Hip, RELEASE), &own::types(workspace, &root.join("own"), sets.plan.extent)?)?;
+        sets.link(
+            (files, Kind::Hip, DOWNLOAD),
+            &own::types(workspace, &root.join("own"), sets.plan.extent)?,
+        )?;
     }
     if sets.plan.wants(OPERATIONS) && sets.plan.extent == Extent::Whole {
         let built = own::operations(workspace, &root.join("operations"), sets.plan.extent)?;
-        sets.link((OPERATIONS, Kind::Hip, RELEASE), &built)?;
+        sets.link((OPERATIONS, Kind::Hip, DOWNLOAD), &built)?;
     }
     if sets.plan.wants(symbols) {
         let built = own::symbols(workspace, &root.join("symbols"), sets.plan.extent)?;
