@@ -11,7 +11,7 @@ mod frame;
 mod lzma;
 mod patch;
 mod read;
-mod room;
+pub(crate) mod room;
 mod spirv_ids;
 pub(crate) mod zstd;
 
@@ -22,8 +22,6 @@ pub(crate) use self::frame::{encode_known, patched, trial};
 #[cfg(feature = "packer")]
 pub(crate) use self::patch::Diff;
 pub use self::read::{check, decode, decode_with};
-#[cfg(feature = "packer")]
-pub use self::room::room;
 pub use self::zstd::ZstdStream;
 #[cfg(feature = "packer")]
 pub(crate) use self::zstd::tables;

@@ -32,7 +32,7 @@ pub use self::budget::{InTurn, MEMORY, Need, Pool, TABLES, Workers};
 pub use self::encode::{block_need, encode_block, encode_image, image_need, in_block, stream};
 pub use self::pieces::{PIECE, Pieces};
 pub use self::plan::{BlockPlan, Plan, Step};
-pub use crate::codec::room;
+pub use crate::codec::room::room;
 
 use self::sketch::Part;
 use crate::codec::{Codec, DEV_LEVEL, Filter, MAX_ANCESTORS, RELEASE_LEVEL};

@@ -47,11 +47,17 @@ fn both_commands(workspace: &Workspace) -> Result<ExitCode> {
     let machine = Machine::new(workspace, User::Root)?;
     clone_checkout(workspace, &machine.path(CHECKOUT))?;
     machine.run(&["rustc", "--version"])?;
-    let mut report = Vec::new();
     // The second `demo` shows what an unchanged build costs.
-    for (name, task) in [("demo, first", "demo"), ("demo, second", "demo"), ("test", "test")] {
+    let steps = [("demo, first", "demo"), ("demo, second", "demo"), ("test", "test")];
+    in_turn(&steps, |task| machine.run(&["sh", "-c", &format!("cd {CHECKOUT} && exec cargo xtask {task}")]))
+}
+
+/// Does named steps until one fails, and says how long each took.
+fn in_turn(steps: &[(&str, &str)], run: impl Fn(&str) -> Result<()>) -> Result<ExitCode> {
+    let mut report = Vec::new();
+    for (name, step) in steps {
         let start = Instant::now();
-        let result = machine.run(&["sh", "-c", &format!("cd {CHECKOUT} && exec cargo xtask {task}")]);
+        let result = run(step);
         let word = if result.is_ok() { "ok" } else { "FAILED" };
         report.push(format!("fresh: {name}: {word} in {}", seconds(start.elapsed())));
         if let Err(error) = result {

@@ -26,14 +26,16 @@ const CLOSER: Settings = Settings { effort: Effort::Max, level: 12 };
 #[derive(Debug)]
 pub(super) struct Known {
     low: Made,
-    strata: Vec<Stratum>,
+    /// Each with what the low level makes of its pieces.
+    strata: Vec<(Stratum, Tried)>,
 }
 
 impl Known {
     pub(super) fn of(crates: &[Crate<'_>]) -> Result<Known> {
         let (low, file) = packed(crates, LOW)?;
-        let strata = strata(&Carrier::open(file.path())?)?;
-        Ok(Known { low, strata })
+        let strata = strata(&Carrier::open(file.path())?)?.into_iter();
+        let strata = strata.map(|stratum| Tried::of(&stratum, LOW).map(|tried| (stratum, tried)));
+        Ok(Known { low, strata: strata.collect::<Result<_>>()? })
     }
 
     /// About what `settings` make of them.
@@ -41,10 +43,10 @@ impl Known {
         let mut stored_size = self.low.stored_size;
         let mut seconds = self.low.pack_seconds;
         if settings.effort == Effort::Max {
-            seconds *= self.time(CLOSER)? / self.time(LOW)?;
+            seconds *= self.closer()?;
         }
-        for stratum in &self.strata {
-            let (low, this) = (Tried::of(stratum, LOW)?, Tried::of(stratum, settings)?);
+        for (stratum, low) in &self.strata {
+            let this = Tried::of(stratum, settings)?;
             let share = this.size as f64 / low.size.max(1) as f64;
             let stored = (stratum.stored as f64 * share) as u64;
             stored_size = stored_size.saturating_sub(stratum.stored).saturating_add(stored);
@@ -55,14 +57,16 @@ impl Known {
         Ok(Made { stored_size, pack_seconds: seconds, decode_seconds })
     }
 
-    fn time(&self, settings: Settings) -> Result<f64> {
-        let tried = self.strata.iter().map(|stratum| Ok(Tried::of(stratum, settings)?.seconds));
-        Ok(tried.sum::<Result<f64>>()?.max(f64::MIN_POSITIVE))
+    /// How much longer it takes to look closer for relations.
+    fn closer(&self) -> Result<f64> {
+        let closer = self.strata.iter().map(|(stratum, _)| Ok(Tried::of(stratum, CLOSER)?.seconds));
+        let low: f64 = self.strata.iter().map(|(_, low)| low.seconds).sum();
+        Ok(closer.sum::<Result<f64>>()? / low.max(f64::MIN_POSITIVE))
     }
 
     /// How much longer it takes to decode what `settings` make.
     fn slower(&self, settings: Settings) -> Result<f64> {
-        let piece = self.strata.iter().flat_map(|stratum| &stratum.pieces).next();
+        let piece = self.strata.iter().flat_map(|(stratum, _)| &stratum.pieces).next();
         let Some(Piece { content, .. }) = piece else { return Ok(1.0) };
         let piece = Piece { content: content.clone(), prefix: None };
         let [low, this] = [LOW, settings].map(|settings| decode_time(&piece, settings));
@@ -71,6 +75,7 @@ impl Known {
 }
 
 /// What became of all pieces of a stratum.
+#[derive(Debug)]
 struct Tried {
     raw: u64,
     size: u64,

@@ -14,7 +14,7 @@ use crate::at::copy_at;
 use crate::error::Result;
 use crate::exit::ExitStatus;
 use crate::ledger::Item;
-use crate::output::{Output, human_size};
+use crate::output::{Output, counted, human_size};
 use crate::publish::{Staged, publish, stage};
 use crate::subject::{Carried, Subject};
 use crate::workers::each_beside;
@@ -113,8 +113,7 @@ impl<'a> Job<'a> {
             self.tell_failed(problem)?;
         }
         let Summary { files, size, problems, .. } = self.summary;
-        let plural = if files == 1 { "" } else { "s" };
-        let text = format!("{files} file{plural}, {}, {problems} problems", human_size(size));
+        let text = format!("{}, {}, {problems} problems", counted(files, "file"), human_size(size));
         self.output.message(&self.summary, &text)?;
         Ok(if problems == 0 { ExitStatus::Success } else { ExitStatus::CheckFailed })
     }

@@ -1,12 +1,11 @@
 //! Compilers without root: everything that the README promises to a user of an ordinary machine, from the mirrors.
 
 use std::process::ExitCode;
-use std::time::Instant;
 
-use super::clone_checkout;
 use super::machine::{HOME, Machine, User};
+use super::{clone_checkout, in_turn};
 use crate::error::{Error, Result};
-use crate::workspace::{Workspace, seconds};
+use crate::workspace::Workspace;
 
 /// What every kind of compiler makes.
 const TARGETS: &str = "host spirv64 opencl-c intel:pvc nvptx:sm_75 cubin:sm_80 amdgcn:gfx90a amdgcn:gfx1030";
@@ -40,19 +39,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<ExitCode> {
         ("build", "cd hello && cargo offload build"),
         ("check what was built", CHECKED),
     ];
-    let mut report = Vec::new();
-    for (name, script) in steps {
-        let start = Instant::now();
-        let result = step(&machine, script);
-        let word = if result.is_ok() { "ok" } else { "FAILED" };
-        report.push(format!("fresh: {name}: {word} in {}", seconds(start.elapsed())));
-        if let Err(error) = result {
-            println!("{}", report.join("\n"));
-            return Err(error);
-        }
-    }
-    println!("{}", report.join("\n"));
-    Ok(ExitCode::SUCCESS)
+    in_turn(&steps, |script| step(&machine, script))
 }
 
 /// Runs `script` at the user's home, with the targets as its arguments.
