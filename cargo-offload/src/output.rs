@@ -249,9 +249,13 @@ pub(crate) fn human_size(bytes: u64) -> String {
     }
 }
 
-/// A number of things in a sentence, as `1 image` and `2 images`.
+/// A number of things in a sentence, as `1 image`, `2 images` and `2 entries`.
 pub(crate) fn counted(number: u64, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+    match (number, what.strip_suffix('y')) {
+        (1, _) => format!("1 {what}"),
+        (_, Some(stem)) => format!("{number} {stem}ies"),
+        (_, None) => format!("{number} {what}s"),
+    }
 }
 
 /// How many things of a kind a sentence names.

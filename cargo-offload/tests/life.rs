@@ -187,7 +187,7 @@ fn the_cache_is_shown_checked_and_cleaned() {
 
     fs::write(&damaged, "OFLDBLOB").unwrap();
     assert_eq!(ok(dir.path(), &["cache", "clean", "--unused", "3"]), "removed 0 entries, 0 B\n");
-    assert_eq!(ok(dir.path(), &["cache", "clean"]), "removed 1 entries, 8 B\n");
+    assert_eq!(ok(dir.path(), &["cache", "clean"]), "removed 1 entry, 8 B\n");
     assert!(!damaged.exists());
 }
 

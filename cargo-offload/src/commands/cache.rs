@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::cli::{self, CacheAction};
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
-use crate::output::{Output, human_size};
+use crate::output::{Output, counted, human_size};
 
 #[derive(Debug, Serialize)]
 struct Stats<'a> {
@@ -53,14 +53,15 @@ fn stats(output: &Output, cache: &CompileCache) -> Result<ExitStatus> {
     let (path, limit) = (cache.path(), cache.limit());
     let kept = limit.map_or("no limit".to_string(), |limit| format!("builds keep {}", human_size(limit)));
     let oldest = unused_days.map_or(String::new(), |days| format!("\noldest: unused for {days} days"));
-    let text = format!("{}\n{entries} entries, {} ({kept}){oldest}", path.display(), human_size(bytes));
+    let (count, size) = (counted(entries, "entry"), human_size(bytes));
+    let text = format!("{}\n{count}, {size} ({kept}){oldest}", path.display());
     output.message(&Stats { reason: "cache", path, entries, bytes, limit, unused_days }, &text)?;
     Ok(ExitStatus::Success)
 }
 
 fn clean(output: &Output, cache: &CompileCache, unused: Duration) -> Result<ExitStatus> {
     let Amount { entries, bytes } = cache.clean(unused).map_err(Error::from_build)?;
-    let text = format!("removed {entries} entries, {}", human_size(bytes));
+    let text = format!("removed {}, {}", counted(entries, "entry"), human_size(bytes));
     output.message(&Removed { reason: "cleaned", entries, bytes }, &text)?;
     Ok(ExitStatus::Success)
 }

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
 use crate::holdings::{Crate, Opened};
 use crate::moves::{Form, Names, Sharing, Wish, moved};
-use crate::output::{Output, escaped};
+use crate::output::{Output, counted, escaped};
 use crate::rewrite::Destination;
 use crate::target_filter::TargetFilter;
 use crate::thin::Storage;
@@ -79,10 +79,10 @@ fn tell(output: &Output, dropped: &[Dropped], summary: &Summary<'_>) -> Result<E
         output.message(image, &text)?;
     }
     let text = format!(
-        "`{}` has {} of {} images and {} of {} bytes",
+        "`{}` has {} of {} and {} of {} bytes",
         summary.path.display(),
         summary.images_kept,
-        summary.images_kept.saturating_add(summary.images_dropped),
+        counted(summary.images_kept.saturating_add(summary.images_dropped), "image"),
         summary.size_after,
         summary.size_before
     );

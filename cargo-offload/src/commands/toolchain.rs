@@ -9,7 +9,7 @@ use crate::cli::{self, ToolchainAction};
 use crate::config_file::ConfigFile;
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
-use crate::output::Output;
+use crate::output::{Output, counted};
 use crate::toolchain::{self, Installed, LOCK_NAME, Plan, Versions};
 
 #[derive(Debug, Serialize)]
@@ -49,9 +49,10 @@ fn install(output: &Output, plan: &Plan) -> Result<()> {
     let Installed { packages, changed } = toolchain::install(output, plan)?;
     let (path, lock) = (plan.folder.as_path(), plan.lock.as_path());
     let (folder, file) = (path.display(), lock.display());
+    let count = counted(packages as u64, "package");
     let text = match changed {
-        true => format!("installed {packages} packages in {folder}; `{file}` has their versions and hashes"),
-        false => format!("{folder} has the {packages} packages of `{file}` already"),
+        true => format!("installed {count} in {folder}; `{file}` has the versions and hashes"),
+        false => format!("{folder} has the {count} of `{file}` already"),
     };
     output.message(&Message { reason: "toolchain", path, lock, packages, changed }, &text)
 }

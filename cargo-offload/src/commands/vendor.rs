@@ -16,7 +16,7 @@ use self::record::Record;
 use crate::cli;
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
-use crate::output::Output;
+use crate::output::{Output, counted};
 use crate::publish::{Staged, publish, staged};
 
 #[derive(Debug, Serialize)]
@@ -24,7 +24,7 @@ struct Message<'a> {
     reason: &'static str,
     module: &'a str,
     file: &'a str,
-    images: usize,
+    images: u64,
     /// Size of the pack in bytes.
     size: u64,
 }
@@ -81,8 +81,8 @@ fn store(output: &Output, vendored: &Path, made: &[Record]) -> Result<ExitStatus
         let pack = format!("{DIRECTORY}/{module}.pack");
         publish(&vendored.join(format!("{module}.pack")), &record.pack)?;
         publish(&vendored.join(format!("{module}.toml")), record.text.as_bytes())?;
-        let (images, size) = (record.provenance.images.len(), record.pack.len() as u64);
-        let text = format!("{pack}: {images} images in {size} bytes");
+        let (images, size) = (record.provenance.images.len() as u64, record.pack.len() as u64);
+        let text = format!("{pack}: {} in {size} bytes", counted(images, "image"));
         output.message(&Message { reason: "vendor", module, file: &pack, images, size }, &text)?;
     }
     remove_others(vendored, made)?;
@@ -119,8 +119,9 @@ fn verify(output: &Output, vendored: &Path, made: &[Record]) -> Result<ExitStatu
         if !differences.is_empty() {
             status = ExitStatus::CheckFailed;
         }
+        let images = record.provenance.images.len() as u64;
         let text = match differences.as_slice() {
-            [] => format!("{module}: {} images are what the sources give", record.provenance.images.len()),
+            [] => format!("{module}: {}, as the sources give", counted(images, "image")),
             some => format!("{module}: not what the sources give\n  {}", some.join("\n  ")),
         };
         let equal = differences.is_empty();

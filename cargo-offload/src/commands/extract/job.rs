@@ -113,7 +113,8 @@ impl<'a> Job<'a> {
             self.tell_failed(problem)?;
         }
         let Summary { files, size, problems, .. } = self.summary;
-        let text = format!("{}, {}, {problems} problems", counted(files, "file"), human_size(size));
+        let (written, failed) = (counted(files, "file"), counted(problems, "problem"));
+        let text = format!("{written}, {}, {failed}", human_size(size));
         self.output.message(&self.summary, &text)?;
         Ok(if problems == 0 { ExitStatus::Success } else { ExitStatus::CheckFailed })
     }

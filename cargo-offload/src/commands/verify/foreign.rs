@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{Problem, Summary, Verified};
 use crate::error::Result;
 use crate::ledger::{Origin, each};
-use crate::output::Output;
+use crate::output::{Output, counted};
 use crate::subject::{Carried, Container};
 
 #[derive(Debug, Serialize)]
@@ -66,8 +66,7 @@ fn verify_container(
         let (problem, text) = match judged {
             Ok(kernels) => {
                 sums.kernels += kernels.unwrap_or(0);
-                let kernels =
-                    kernels.map_or("kernels unknown".to_string(), |count| format!("{count} kernels"));
+                let kernels = kernels.map_or("kernels unknown".to_string(), |count| counted(count, "kernel"));
                 (None, format!("ok: {} {target} {kernels}{compared}", container.name))
             }
             Err(problem) => (Some(problem.clone()), format!("error: {} {target}: {problem}", container.name)),
@@ -86,7 +85,9 @@ fn print(output: &Output, container: &Container<'_>, sums: &Sums) -> Result<()> 
     let Sums { images, kernels, problems } = *sums;
     let (name, kind) = (container.name.as_str(), container.found.kind.map(|kind| kind.to_string()));
     let kind = kind.unwrap_or_else(|| "device images".to_string());
-    let text = format!("{name}: {kind}: {images} images with {kernels} kernels, {problems} problems");
+    let [with, of, and] =
+        [(images, "image"), (kernels, "kernel"), (problems, "problem")].map(|(n, what)| counted(n, what));
+    let text = format!("{name}: {kind}: {with} with {of}, {and}");
     output.message(&Message { reason: "container", name, kind, images, kernels, problems }, &text)
 }
 
