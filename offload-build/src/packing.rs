@@ -49,7 +49,7 @@ pub(crate) fn pack(
 
 /// The plan for these images, made before or now.
 fn plan(cache: &Cache, jobs: &Jobs, (settings, images): (Settings, &Images)) -> Result<Plan> {
-    let mut key = KeyBuilder::new("plan 4")
+    let mut key = KeyBuilder::new("plan 5")
         .part(settings.effort.to_string().as_bytes())
         .part(&settings.level.to_le_bytes());
     for Candidate { hash, kind, .. } in &images.candidates {

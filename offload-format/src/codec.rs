@@ -23,8 +23,6 @@ pub(crate) use self::frame::{encode_known, patched, trial};
 pub(crate) use self::patch::Diff;
 pub use self::read::{check, decode, decode_with};
 pub use self::zstd::ZstdStream;
-#[cfg(feature = "packer")]
-pub(crate) use self::zstd::tables;
 
 use crate::kind::open_enum;
 use crate::{Error, ErrorKind};
@@ -60,6 +58,9 @@ pub const MAX_BLOCK: u64 = 64 << 20;
 /// The largest image that is stored relative to another one or lends its content, in bytes: two of them fit the
 /// window that every decoder of zstd takes.
 pub const MAX_RELATED: u64 = 64 << 20;
+/// The largest dictionary of an LZMA stream that we write, in bytes; it takes eight times that to write one.
+#[cfg(any(feature = "archive", feature = "packer"))]
+pub(crate) const LZMA_REACH: u64 = 16 << 20;
 /// The most frames that have to be decoded before an image's own; a patch needs none of its own.
 pub const MAX_ANCESTORS: usize = 2;
 
@@ -77,6 +78,16 @@ impl Codec {
             #[cfg(feature = "archive")]
             Codec::Lzma | Codec::LzmaPrefix => lzma::compress(content, prefix),
             other => Err(other.unsupported()),
+        }
+    }
+
+    /// How many bytes of tables it takes to compress an image of `image` bytes next to `parent` ones, at most.
+    #[cfg(feature = "packer")]
+    pub(crate) fn tables(self, level: i32, (image, parent): (u64, u64)) -> u64 {
+        match self {
+            #[cfg(feature = "archive")]
+            Codec::Lzma | Codec::LzmaPrefix => lzma::tables(image, parent),
+            _ => zstd::tables(level, image, parent),
         }
     }
 

@@ -24,6 +24,7 @@ mod forest;
 mod measure;
 mod pieces;
 mod plan;
+mod queue;
 mod sketch;
 mod tree;
 mod twins;

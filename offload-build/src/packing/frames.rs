@@ -94,7 +94,7 @@ impl Maker<'_> {
     fn key(&self, image: Hash128, (codec, filter, parent): (Codec, Filter, Option<Hash128>)) -> Key {
         let numbers =
             |codec: Codec, filter: Filter| [codec.to_u16().to_le_bytes(), filter.to_u16().to_le_bytes()];
-        let key = KeyBuilder::new("frame 4").part(&image.0).part(&numbers(codec, filter).concat());
+        let key = KeyBuilder::new("frame 5").part(&image.0).part(&numbers(codec, filter).concat());
         let key = key.part(&self.plan.level().to_le_bytes());
         match parent {
             // A parent lends what its filter made of it.

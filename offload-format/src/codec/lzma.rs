@@ -8,6 +8,7 @@ use std::io::{Read, Write};
 
 use lzma_rust2::{EncodeMode, LzmaOptions, LzmaReader, LzmaWriter, MfType};
 
+use super::LZMA_REACH;
 use crate::{Error, ErrorKind, bytes};
 
 const HEADER: u64 = 5;
@@ -21,12 +22,16 @@ const CONTEXTS: [Context; 3] = [(3, 0, 2), (0, 2, 2), (1, 3, 4)];
 /// double with each bit, whatever the size of the content.
 const MOST_LITERAL_BITS: u8 = 4;
 /// Below this size a reader takes this much anyway.
-const LEAST_DICTIONARY: usize = 4096;
+const LEAST_DICTIONARY: u64 = 4096;
 
 /// How much of the content, from its middle on, tells which context fits: images begin with tables.
 const PROBE: usize = 128 << 10;
-/// How many candidates the match finder looks at: as `xz -9e`.
-const DEPTH: i32 = 512;
+/// Up to this dictionary candidates for matches lie in binary trees, of which `xz -9e` looks at so many. Trees of the
+/// double size would take all the memory that packing may; chains take half, are slow to follow, and lose little.
+const TREES: u32 = 8 << 20;
+const TREE_DEPTH: i32 = 512;
+/// As many as xz looks at in a chain.
+const CHAIN_DEPTH: i32 = 72;
 
 /// The stream with the context that fits a piece of the content best.
 pub(super) fn compress(content: &[u8], prefix: Option<&[u8]>) -> Result<Vec<u8>, Error> {
@@ -43,23 +48,37 @@ pub(super) fn compress(content: &[u8], prefix: Option<&[u8]>) -> Result<Vec<u8>,
     compress_with(content, prefix, context)
 }
 
-fn compress_with(content: &[u8], prefix: Option<&[u8]>, (lc, lp, pb): Context) -> Result<Vec<u8>, Error> {
-    let reach = content.len().saturating_add(prefix.map_or(0, <[u8]>::len)).max(LEAST_DICTIONARY);
-    let dict_size = u32::try_from(reach).map_err(failed)?;
-    let options = LzmaOptions {
-        dict_size,
-        lc,
-        lp,
-        pb,
-        mode: EncodeMode::Normal,
-        nice_len: LzmaOptions::NICE_LEN_MAX,
-        mf: MfType::Bt4,
-        depth_limit: DEPTH,
-        preset_dict: prefix.map(<[u8]>::to_vec),
-    };
+/// How many bytes the match finder takes for an image of `image` bytes next to `parent` ones.
+#[cfg(feature = "packer")]
+pub(super) fn tables(image: u64, parent: u64) -> u64 {
+    let kibibytes = options(dictionary(image, parent), CONTEXTS[0]).get_memory_usage();
+    u64::from(kibibytes) << 10
+}
+
+/// How far the stream of an image of `image` bytes looks back, be it into the `parent` bytes before it. Who has a large
+/// image in memory has less room for tables.
+fn dictionary(image: u64, parent: u64) -> u32 {
+    let most = if image > LZMA_REACH { LZMA_REACH / 2 } else { LZMA_REACH };
+    let reach = image.saturating_add(parent).clamp(LEAST_DICTIONARY, most);
+    u32::try_from(reach).unwrap_or(u32::MAX)
+}
+
+fn options(dict_size: u32, (lc, lp, pb): Context) -> LzmaOptions {
+    let (mf, depth_limit) =
+        if dict_size > TREES { (MfType::Hc4, CHAIN_DEPTH) } else { (MfType::Bt4, TREE_DEPTH) };
+    let (mode, nice_len) = (EncodeMode::Normal, LzmaOptions::NICE_LEN_MAX);
+    LzmaOptions { dict_size, lc, lp, pb, mode, nice_len, mf, depth_limit, preset_dict: None }
+}
+
+fn compress_with(content: &[u8], prefix: Option<&[u8]>, context: Context) -> Result<Vec<u8>, Error> {
+    let dict_size = dictionary(content.len() as u64, prefix.map_or(0, |prefix| prefix.len() as u64));
+    let mut options = options(dict_size, context);
+    options.preset_dict = prefix.map(super::room::copied);
     let mut out = vec![options.get_props()];
     out.extend(dict_size.to_le_bytes());
     let mut writer = LzmaWriter::new_no_header(out, &options, false).map_err(failed)?;
+    // The writer has a copy of its own.
+    options.preset_dict = None;
     writer.write_all(content).map_err(failed)?;
     writer.finish().map_err(failed)
 }
@@ -73,8 +92,7 @@ pub(super) fn decompress(frame: &[u8], prefix: Option<&[u8]>, size: u64) -> Resu
     }
     let dict_size = bytes::u32_at(frame, 1, "lzma frame")?;
     let stream = bytes::range(frame, HEADER, (frame.len() as u64).saturating_sub(HEADER), "lzma frame")?;
-    let reach =
-        size.saturating_add(prefix.map_or(0, |prefix| prefix.len() as u64)).max(LEAST_DICTIONARY as u64);
+    let reach = size.saturating_add(prefix.map_or(0, |prefix| prefix.len() as u64)).max(LEAST_DICTIONARY);
     // The dictionary is memory: more than there can be bytes to find in it is a lie.
     if u64::from(dict_size) > reach {
         return Err(Error::invalid("dictionary of an lzma frame", dict_size.into()));

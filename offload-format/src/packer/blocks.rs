@@ -54,6 +54,7 @@ pub(super) fn plan<S: Source>(
 
 /// Adds the blocks of `order`. An image needs none that is alone in its block, which builds on none and lends to none.
 fn add(plan: &mut Plan, order: Order, parents: &[Option<usize>]) {
+    let sizes: Vec<u64> = order.iter().map(Members::size).collect();
     let lenders: BTreeSet<usize> = parents.iter().flatten().copied().collect();
     let needed = |(place, (block, parent)): (usize, (&Members, &Option<usize>))| {
         (block.images.len() > 1 || parent.is_some() || lenders.contains(&place)).then_some(place)
@@ -63,10 +64,12 @@ fn add(plan: &mut Plan, order: Order, parents: &[Option<usize>]) {
     let settings = plan.settings;
     for (place, (Members { filter, images }, parent)) in order.into_iter().zip(parents).enumerate() {
         if !numbers.contains_key(&place) {
-            images.iter().for_each(|image| plan.alone(image.hash, (settings.alone(), filter)));
+            let codec = |image: &Candidate| settings.codec(image.size, None);
+            images.iter().for_each(|image| plan.alone(image.hash, (codec(image), filter)));
             continue;
         }
-        let codec = if parent.is_some() { settings.related() } else { settings.alone() };
+        let size = |place: usize| sizes.get(place).copied();
+        let codec = settings.codec(size(place).unwrap_or(0), parent.and_then(size));
         let members = images.iter().map(|image| image.hash).collect();
         let parent = parent.and_then(|place| numbers.get(&place).copied());
         plan.block(BlockPlan { codec, filter, members, parent });

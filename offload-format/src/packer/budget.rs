@@ -1,9 +1,9 @@
 //! Work on several threads with a limit on what is in memory.
 
-use std::cmp::Reverse;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::codec;
+use super::queue::Queue;
+use crate::codec::Codec;
 
 /// How many bytes of images are in memory at a time, in all threads together: two of 16 MiB with their parents. One image
 /// with its parent may exceed it, alone.
@@ -11,6 +11,9 @@ pub const MEMORY: u64 = 64 << 20;
 /// How many bytes the tables of compressors take, in all threads together: two large ones at zstd's level 19. One may
 /// exceed it, alone.
 pub const TABLES: u64 = 112 << 20;
+
+/// What a thread keeps beside its piece of work, in bytes: a heap of its own, in which most of what was freed stays.
+const THREAD: u64 = 8 << 20;
 
 /// The memory that a piece of work takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,10 +25,9 @@ pub struct Need {
 }
 
 impl Need {
-    /// What it takes to compress `image` bytes next to `parent` ones with the zstd level `level`.
-    pub fn encoding(level: i32, (image, parent): (u64, u64)) -> Need {
-        let (images, tables) = (image.saturating_add(parent), codec::tables(level, image, parent));
-        Need { images, tables }
+    /// What it takes to compress `image` bytes next to `parent` ones with `codec`, at the zstd level `level`.
+    pub fn encoding((codec, level): (Codec, i32), (image, parent): (u64, u64)) -> Need {
+        Need { images: image.saturating_add(parent), tables: codec.tables(level, (image, parent)) }
     }
 
     fn and(self, other: Need) -> Need {
@@ -35,6 +37,16 @@ impl Need {
 
     fn fits(self) -> bool {
         self.images <= MEMORY && self.tables <= TABLES
+    }
+
+    pub(super) fn all(self) -> u64 {
+        self.images.saturating_add(self.tables)
+    }
+
+    /// How many threads may take up pieces of work of this size.
+    pub(super) fn threads(self) -> usize {
+        let fitting = (MEMORY + TABLES).checked_div(self.all().saturating_add(THREAD)).unwrap_or(0);
+        usize::try_from(fitting).unwrap_or(usize::MAX).max(1)
     }
 }
 
@@ -103,17 +115,16 @@ impl<'w> Pool<'w> {
         work: impl Fn(&T) -> Result<R, E> + Sync,
     ) -> Result<Vec<R>, E> {
         let slots: Vec<Mutex<Option<Result<R, E>>>> = items.iter().map(|_| Mutex::new(None)).collect();
-        let mut turns: Vec<(Need, &T, &Mutex<_>)> =
-            items.iter().zip(&slots).map(|(item, slot)| (need(item), item, slot)).collect();
-        // The largest last would have all others wait for it.
-        turns.sort_by_key(|(need, _, _)| Reverse((need.images, need.tables)));
-        self.workers.each(items.len(), &|turn| {
-            if let Some((need, item, slot)) = turns.get(turn) {
+        let turns = items.iter().zip(&slots).map(|(item, slot)| (need(item), (item, slot))).collect();
+        let queue = Queue::new(turns);
+        self.workers.each(queue.threads(), &|_| {
+            let taker = queue.enter();
+            while let Some((need, (item, slot))) = taker.take() {
                 let _share = self.share(*need);
                 *lock(slot) = Some(work(item));
             }
         });
-        // Workers that skip a number break their contract; the result is short then.
+        // Workers that skip all numbers break their contract; the result is short then.
         slots
             .into_iter()
             .filter_map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner))
@@ -139,7 +150,7 @@ impl Drop for Share<'_> {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -148,6 +159,8 @@ mod tests {
     use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
     use super::*;
+    #[cfg(feature = "archive")]
+    use crate::packer::{Effort, HUGE, Settings};
 
     struct Threads;
 
@@ -190,6 +203,23 @@ mod tests {
             Pool::new(&Threads).map(&sizes, |size| *size, |size| Ok::<u64, ()>(*size)).unwrap(),
             sizes
         );
+    }
+
+    #[test]
+    #[cfg(feature = "archive")]
+    fn nothing_that_is_compressed_alone_takes_too_much() {
+        let sizes = [1 << 20, 4 << 20, 8 << 20, 15 << 20, 16 << 20, (16 << 20) + 1, HUGE];
+        let efforts = [Effort::Fast, Effort::Balanced, Effort::Max, Effort::Archive];
+        for (effort, image) in efforts.into_iter().flat_map(|effort| sizes.map(|size| (effort, size))) {
+            for parent in [None].into_iter().chain(sizes.map(Some)) {
+                let level = effort.usual_level();
+                let codec = Settings { effort, level }.codec(image, parent);
+                let need = Need::encoding((codec, level), (image, parent.unwrap_or(0)));
+                // A filter makes a copy of the image.
+                let all = need.images + image + need.tables;
+                assert!(all <= 232 << 20, "{effort} {image} {parent:?}: {all}");
+            }
+        }
     }
 
     #[test]

@@ -91,16 +91,14 @@ pub(super) fn joined<'i, S: Source>(
 
 /// How much memory it takes to compress an image that has a frame of its own; `size` gives an image's size.
 pub fn image_need(plan: &Plan, image: Hash128, size: impl Fn(Hash128) -> u64) -> Need {
-    let sizes = match plan.step(image) {
-        Some(Step::Frame { codec: Codec::Raw, .. }) => return Need::default(),
-        Some(Step::Frame { codec: Codec::Patch, filter: Filter::None, .. }) => {
-            return patch_need(size(image));
-        }
+    let Some(Step::Frame { codec, filter, parent }) = plan.step(image) else { return Need::default() };
+    let sizes = match (codec, filter, parent) {
+        (Codec::Raw, _, _) => return Need::default(),
+        (Codec::Patch, Filter::None, _) => return patch_need(size(image)),
         _ if size(image) > HUGE => (STREAM_WINDOW, 0),
-        Some(Step::Frame { parent: Some(parent), .. }) => (size(image), size(*parent)),
-        _ => (size(image), 0),
+        (_, _, parent) => (size(image), parent.map_or(0, &size)),
     };
-    Need::encoding(plan.level(), sizes)
+    Need::encoding((*codec, plan.level()), sizes)
 }
 
 /// Two pieces and the patch, which doubles while it grows.
@@ -112,9 +110,9 @@ fn patch_need(size: u64) -> Need {
 pub fn block_need(plan: &Plan, block: usize, size: impl Fn(Hash128) -> u64) -> Need {
     let content =
         |block: &BlockPlan| block.members.iter().fold(0u64, |all, image| all.saturating_add(size(*image)));
-    let block = plan.blocks().get(block);
-    let parent = block.and_then(|block| plan.blocks().get(block.parent?));
-    Need::encoding(plan.level(), (block.map_or(0, content), parent.map_or(0, content)))
+    let Some(block) = plan.blocks().get(block) else { return Need::default() };
+    let parent = block.parent.and_then(|parent| plan.blocks().get(parent));
+    Need::encoding((block.codec, plan.level()), (content(block), parent.map_or(0, content)))
 }
 
 /// What is recorded of the images in block number `block`, whose content has the hash `content`; `size` gives an image's

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use super::twins::Twin;
 use super::{Candidate, Effort, Settings};
-use crate::codec::{Codec, Filter};
+use crate::codec::{Codec, Filter, LZMA_REACH};
 use crate::{Error, ErrorKind, Hash128};
 
 /// How each image is stored.
@@ -113,11 +113,12 @@ impl Plan {
         filters: &[Filter],
         parents: &[Option<usize>],
     ) {
-        let hash = |place: usize| leaders.get(place).and_then(|image| images.get(*image)).map(|i| i.hash);
+        let leader = |place: usize| leaders.get(place).and_then(|image| images.get(*image));
         for (place, (filter, parent)) in filters.iter().zip(parents).enumerate() {
-            let (Some(image), parent) = (hash(place), parent.and_then(hash)) else { continue };
-            let codec = if parent.is_some() { self.settings.related() } else { self.settings.alone() };
-            self.steps.insert(image, Step::Frame { codec, filter: *filter, parent });
+            let (Some(image), parent) = (leader(place), parent.and_then(leader)) else { continue };
+            let codec = self.settings.codec(image.size, parent.map(|parent| parent.size));
+            let parent = parent.map(|parent| parent.hash);
+            self.steps.insert(image.hash, Step::Frame { codec, filter: *filter, parent });
         }
     }
 
@@ -141,13 +142,16 @@ impl Plan {
 }
 
 impl Settings {
-    /// The codec of an image that stands for itself.
-    pub(super) fn alone(self) -> Codec {
-        if self.effort == Effort::Archive { Codec::Lzma } else { Codec::Zstd }
-    }
-
-    pub(super) fn related(self) -> Codec {
-        if self.effort == Effort::Archive { Codec::LzmaPrefix } else { Codec::ZstdPrefix }
+    /// The codec for `image` bytes that stand for themselves, or that lie next to `parent` ones. What an image has in
+    /// common with its parent lies about as far behind as the parent is large: LZMA has to reach that far.
+    pub fn codec(self, image: u64, parent: Option<u64>) -> Codec {
+        let near = |parent| image <= LZMA_REACH && parent <= LZMA_REACH - LZMA_REACH / 16;
+        match (self.effort, parent) {
+            (Effort::Archive, None) => Codec::Lzma,
+            (_, None) => Codec::Zstd,
+            (Effort::Archive, Some(parent)) if near(parent) => Codec::LzmaPrefix,
+            (_, Some(_)) => Codec::ZstdPrefix,
+        }
     }
 }
 

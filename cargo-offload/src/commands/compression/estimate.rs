@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use offload_format::codec::{self, Codec, Filter, Frame, Parent, Recipe};
+use offload_format::codec::{self, Filter, Frame, Parent, Recipe};
 use offload_format::pack::{NewImage, Pack, PackBuilder};
 use offload_format::packer::{Effort, Need, Pool, Settings};
 use offload_format::{Hash128, Target};
@@ -86,26 +86,26 @@ struct Tried {
 impl Tried {
     fn of(stratum: &Stratum, settings: Settings) -> Result<Tried> {
         let started = Instant::now();
-        let size = |bytes: &Vec<u8>| bytes.len() as u64;
         let need = |piece: &Piece| {
-            let prefix = piece.prefix.as_ref().map_or(0, size);
-            Need::encoding(settings.level, (size(&piece.content), prefix))
+            let (size, prefix) = sizes(piece);
+            Need::encoding((settings.codec(size, prefix), settings.level), (size, prefix.unwrap_or(0)))
         };
         let frames = Pool::new(&Threads).map_needing(&stratum.pieces, need, |piece| {
             Ok::<u64, crate::error::Error>(encode(piece, settings)?.info().stored_size)
         })?;
-        let raw = stratum.pieces.iter().map(|piece| size(&piece.content)).sum();
+        let raw = stratum.pieces.iter().map(|piece| sizes(piece).0).sum();
         Ok(Tried { raw, size: frames.iter().sum(), seconds: started.elapsed().as_secs_f64() })
     }
 }
 
+/// Of what is compressed, and of what lies before it.
+fn sizes(piece: &Piece) -> (u64, Option<u64>) {
+    (piece.content.len() as u64, piece.prefix.as_ref().map(|prefix| prefix.len() as u64))
+}
+
 fn encode(piece: &Piece, settings: Settings) -> Result<Frame> {
-    let codec = match (settings.effort, &piece.prefix) {
-        (Effort::Archive, None) => Codec::Lzma,
-        (Effort::Archive, Some(_)) => Codec::LzmaPrefix,
-        (_, None) => Codec::Zstd,
-        (_, Some(_)) => Codec::ZstdPrefix,
-    };
+    let (size, before) = sizes(piece);
+    let codec = settings.codec(size, before);
     let prefix = piece.prefix.as_deref();
     let parent = prefix.map(|content| Parent { hash: Hash128::of(content), content });
     let recipe = Recipe { codec, filter: Filter::None, parent, level: settings.level };
@@ -152,7 +152,7 @@ mod tests {
             // A twin would be a patch, which no compressor touches.
             bytes.splice(0..0, code(100 + number, number % 2 * 4_000));
             let target = format!("amdgcn:gfx{}", 1030 + number).parse().unwrap();
-            let frame = codec::encode(&bytes, Codec::Zstd, 1).unwrap();
+            let frame = codec::encode(&bytes, codec::Codec::Zstd, 1).unwrap();
             builder.image(NewImage::new("sample", target), frame.info()).unwrap();
             frames.push(frame);
         }

@@ -49,7 +49,7 @@ const BALANCED: &str = "offload, balanced";
 const FAST: &str = "offload, fast";
 const ARCHIVE: &str = "offload, archive";
 
-pub(super) const LIMITS: [Limit; 22] = [
+pub(super) const LIMITS: [Limit; 24] = [
     most((sets::HIP, "offload, max"), Measure::Size(peers::CCOB_19), (1.05, 1.0)),
     most((sets::HIP, BALANCED), Measure::Size(peers::CCOB_19), (1.05, 1.0)),
     most((sets::HIP, ARCHIVE), Measure::Size(peers::CCOB), (0.72, 0.67)),
@@ -69,6 +69,8 @@ pub(super) const LIMITS: [Limit; 22] = [
     aim((one::SET, one::OURS), Measure::Above, 2.0),
     most(("1 GB", BALANCED), Measure::Mebibytes, (256.0, 64.0)),
     most(("1 GB", FAST), Measure::Mebibytes, (256.0, 64.0)),
+    most(("1 GB", ARCHIVE), Measure::Mebibytes, (256.0, 64.0)),
+    most(("4 GB", BALANCED), Measure::Mebibytes, (256.0, 64.0)),
     most(("4 GB", FAST), Measure::Mebibytes, (256.0, 64.0)),
     most(("1 GB", FAST), Measure::Throughput, (1.0, 2.0)),
     most(("4 GB", FAST), Measure::Throughput, (1.0, 2.0)),
