@@ -16,7 +16,7 @@ use std::process::Command;
 use offload_format::codec::Codec;
 use offload_format::pack::NewImage;
 use serde_json::Value;
-use support::{data, fails, kernel, objects, offload, ok, pack, stderr, stdout, with_pack};
+use support::{data, fails, kernel, objects, offload, ok, pack, program, stderr, stdout, with_pack};
 
 #[test]
 fn the_report_puts_the_worst_first() {
@@ -161,12 +161,9 @@ fn machine_code_is_shown_by_the_tool_of_its_maker() {
     let dir = with_pack(0);
     let tool = dir.path().join("nvdisasm");
     let rule = "//--------------------- ";
-    fs::write(
-        &tool,
-        format!("#!/bin/sh\nprintf '{rule}.text.other --\\nMOV\\n{rule}.text.stacked --\\n\\tEXIT\\n'\n"),
-    )
-    .unwrap();
-    fs::set_permissions(&tool, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let script =
+        format!("#!/bin/sh\nprintf '{rule}.text.other --\\nMOV\\n{rule}.text.stacked --\\n\\tEXIT\\n'\n");
+    program::write(&tool, script);
     let output = asm(dir.path(), &["images.pack", "stacked"], ("OFFLOAD_NVDISASM", tool.to_str().unwrap()));
     assert_eq!(stdout(&output), format!("// blas cubin:sm_80\n{rule}.text.stacked --\n        EXIT\n"));
 
@@ -190,8 +187,7 @@ fn a_kernel_for_the_cpu_is_shown_by_its_entry() {
     let images = vec![(image, fs::read(&library).unwrap())];
     fs::write(dir.path().join("host.pack"), pack(images, Codec::Zstd)).unwrap();
     let tool = dir.path().join("objdump");
-    fs::write(&tool, "#!/bin/sh\necho; echo Disassembly of section \"$1\"\n").unwrap();
-    fs::set_permissions(&tool, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    program::write(&tool, "#!/bin/sh\necho; echo Disassembly of section \"$1\"\n");
     let shown = |kernel| asm(dir.path(), &["host.pack", kernel], ("OFFLOAD_OBJDUMP", tool.to_str().unwrap()));
     let said = stdout(&shown("scale"));
     assert!(said.contains("section --disassemble-symbols=__offload_run_scale\n"), "{said}");

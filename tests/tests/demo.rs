@@ -35,7 +35,7 @@ fn build() -> PathBuf {
 /// A private copy, to be damaged.
 fn copy_of_example(dir: &tempfile::TempDir) -> PathBuf {
     let copy = dir.path().join("example-app");
-    std::fs::copy(example(), &copy).unwrap();
+    support::program::copy(&example(), &copy);
     copy
 }
 

@@ -140,9 +140,8 @@ fn native_is_what_the_machine_has() {
     }
     let mut project = Project::new("two-files");
     let smi = project.path("nvidia-smi");
-    std::fs::write(&smi, "#!/bin/sh\n[ \"$1\" = --query-gpu=compute_cap ] && printf '9.0\\n8.6\\n9.0\\n'\n")
-        .unwrap();
-    std::fs::set_permissions(&smi, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let script = "#!/bin/sh\n[ \"$1\" = --query-gpu=compute_cap ] && printf '9.0\\n8.6\\n9.0\\n'\n";
+    support::program::write(&smi, script);
     project.set("OFFLOAD_NVIDIA_SMI", smi.to_str().unwrap());
     project.write("offload.toml", "targets = [\"native\"]\n");
     let text = project.run(&[]);

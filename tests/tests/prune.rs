@@ -58,7 +58,7 @@ fn a_pruned_program_is_pruned_again_and_its_images_are_checked() {
         let text = linked.run("one", "plug.so");
         assert_right(&text);
         assert_eq!(count_spirv(&text), 4);
-        fs::copy(linked.path("one"), linked.path("two")).unwrap();
+        support::program::copy(&linked.path("one"), &linked.path("two"));
         let (before, messages) =
             (linked.size("two"), linked.ok(&["prune", "two", "--drop", "spirv64", "--in-place"]));
         let (dropped, saved) = (sum(&messages, "dropped", "stored_size"), before - linked.size("two"));

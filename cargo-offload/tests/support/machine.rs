@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
+
+use super::program;
 
 /// A machine with these programs and nothing else in `PATH`.
 pub struct Machine(tempfile::TempDir);
@@ -14,9 +15,7 @@ impl Machine {
         let machine = Machine(tempfile::tempdir().unwrap());
         fs::create_dir(machine.path("bin")).unwrap();
         for (name, script) in [("apt-get", APT), ("curl", CURL), ("getconf", GETCONF), ("python3", PYTHON)] {
-            let path = machine.path("bin").join(name);
-            fs::write(&path, script).unwrap();
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+            program::write(&machine.path("bin").join(name), script);
         }
         machine.serve("first");
         fs::write(machine.path("bin/libllvm22_22_amd64.deb"), deb("libllvm22", "library", Method::Zstd))

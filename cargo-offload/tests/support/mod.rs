@@ -12,6 +12,8 @@
 pub mod drivers;
 #[cfg(target_os = "linux")]
 pub mod machine;
+#[cfg(unix)]
+pub mod program;
 
 use std::fs;
 use std::path::Path;

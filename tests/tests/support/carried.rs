@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use crate::support::{self, Project};
+use crate::support::{self, Project, program};
 
 /// The ways to link that every machine with rustc and gcc has.
 const LINKERS: [(&str, &[&str]); 2] =
@@ -38,7 +38,7 @@ fn link(project: &Project, dir: &Path, args: &[&str]) {
         project.write("src/report.rs", &fs::read_to_string(project.path("src/report.rs")).unwrap());
         let outcome = project.cargo(&rustc);
         assert!(outcome.success, "{}", outcome.text);
-        fs::copy(built(&outcome.text), dir.join(name)).unwrap();
+        program::copy(&built(&outcome.text), &dir.join(name));
     }
 }
 
@@ -51,7 +51,7 @@ impl Linked {
     pub(crate) fn new(linker: &'static str) -> Linked {
         let dir = tempfile::tempdir().unwrap();
         for name in ["app", "plug.so"] {
-            fs::copy(linked_files().join(linker).join(name), dir.path().join(name)).unwrap();
+            program::copy(&linked_files().join(linker).join(name), &dir.path().join(name));
         }
         Linked { dir, linker }
     }

@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
+#[path = "../../../cargo-offload/tests/support/program.rs"]
+pub mod program;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,6 +12,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use offload_format::pack::Pack;
+
+const FAKE_TOOL: &str = env!("CARGO_BIN_EXE_fake-tool");
 
 /// The checkout that is tested.
 pub fn root() -> PathBuf {
@@ -51,7 +56,7 @@ impl Project {
         let tools = project.path("tools");
         fs::create_dir_all(tools.join("resource")).unwrap();
         for tool in ["clang", "llvm-link", "ocloc", "spirv-val"] {
-            fs::copy(env!("CARGO_BIN_EXE_fake-tool"), tools.join(tool)).unwrap();
+            program::copy(FAKE_TOOL.as_ref(), &tools.join(tool));
         }
         for (variable, tool) in
             [("OFFLOAD_CLANG", "clang"), ("OFFLOAD_OCLOC", "ocloc"), ("OFFLOAD_SPIRV_VAL", "spirv-val")]
@@ -66,7 +71,7 @@ impl Project {
         let tools = self.path(directory);
         fs::create_dir_all(tools.join("resource")).unwrap();
         for tool in ["clang", "llvm-link"] {
-            fs::copy(env!("CARGO_BIN_EXE_fake-tool"), tools.join(tool)).unwrap();
+            program::copy(FAKE_TOOL.as_ref(), &tools.join(tool));
         }
         fs::write(tools.join("clang.fault"), fault).unwrap();
     }
@@ -89,8 +94,7 @@ impl Project {
         fs::create_dir_all(&dir).unwrap();
         let log = dir.join("calls.log");
         let text = format!("#!/bin/sh\necho clang \"$@\" >> '{}'\n{script}", log.display());
-        fs::write(&clang, text).unwrap();
-        fs::set_permissions(&clang, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        program::write(&clang, text);
         self.set("OFFLOAD_CLANG", clang.to_str().unwrap());
     }
 
@@ -217,7 +221,7 @@ impl Project {
     /// Adds a fake tool that writes `output`, and names it in `variable`.
     pub fn fake_tool(&mut self, tool: &str, variable: &str, output: &[u8]) {
         let path = self.path("tools").join(tool);
-        fs::copy(env!("CARGO_BIN_EXE_fake-tool"), &path).unwrap();
+        program::copy(FAKE_TOOL.as_ref(), &path);
         fs::write(path.with_extension("out"), output).unwrap();
         self.set(variable, path.to_str().unwrap());
     }
@@ -270,10 +274,7 @@ pub fn damage(program: &Path, target: &str) {
     let at = frame.as_ptr() as usize - bytes.as_ptr() as usize + frame.len() / 2;
     bytes[at] ^= 0x20;
     // A new file: the old one may be linked from elsewhere.
-    let mode = fs::metadata(program).unwrap().permissions();
-    fs::remove_file(program).unwrap();
-    fs::write(program, bytes).unwrap();
-    fs::set_permissions(program, mode).unwrap();
+    program::write(program, bytes);
 }
 
 fn summary(line: &str) -> String {
