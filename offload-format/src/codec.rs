@@ -4,6 +4,7 @@
 //! what a parent lends to its children is content, so that the way back through a filter is gone once for each image.
 
 pub(crate) mod columns;
+mod descent;
 mod elf_symbols;
 mod filter;
 mod frame;
@@ -15,6 +16,7 @@ pub(crate) mod room;
 mod spirv_ids;
 pub(crate) mod zstd;
 
+pub(crate) use self::descent::inflate;
 pub use self::filter::Filter;
 pub use self::frame::{Frame, FrameInfo, InBlock, Parent, Recipe, content_of, encode, encode_with, patch};
 #[cfg(feature = "packer")]
@@ -91,21 +93,6 @@ impl Codec {
         }
     }
 
-    /// The content of `frame`, which is `size` bytes; `parent` is the content of the parent.
-    fn decompress(self, frame: &[u8], parent: Option<Vec<u8>>, size: u64) -> Result<Vec<u8>, Error> {
-        match (self, parent) {
-            (Codec::Raw, _) => Ok(frame.to_vec()),
-            (Codec::Zstd, _) => zstd::decompress(frame, None, size),
-            (Codec::ZstdPrefix, Some(prefix)) => zstd::decompress(frame, Some(&prefix), size),
-            (Codec::Patch, Some(mut content)) => patch::apply(&mut content, frame).map(|()| content),
-            #[cfg(feature = "archive")]
-            (Codec::Lzma, _) => lzma::decompress(frame, None, size),
-            #[cfg(feature = "archive")]
-            (Codec::LzmaPrefix, Some(prefix)) => lzma::decompress(frame, Some(&prefix), size),
-            (other, _) => Err(other.unsupported()),
-        }
-    }
-
     /// Whether this build of this release reads the codec.
     fn check(self) -> Result<(), Error> {
         match self {
@@ -124,25 +111,4 @@ impl Codec {
             other => ErrorKind::Unsupported { what: "codec", value: other.to_u16().into() }.into(),
         }
     }
-}
-
-/// The content of a frame, which is `size` bytes of `what`; `parent` is the content of the parent.
-pub(crate) fn inflate(
-    frame: &[u8],
-    (codec, parent): (Codec, Option<Vec<u8>>),
-    (size, what): (u64, &'static str),
-) -> Result<Vec<u8>, Error> {
-    let content = codec.decompress(frame, parent, size)?;
-    if content.len() as u64 == size { Ok(content) } else { Err(ErrorKind::Damaged { what }.into()) }
-}
-
-/// Room for `size` bytes, taken only if the system has it.
-fn buffer(size: u64) -> Result<Vec<u8>, Error> {
-    if size > MAX_IMAGE {
-        return Err(ErrorKind::TooLarge { what: "the image", size, limit: MAX_IMAGE }.into());
-    }
-    let refused = || Error::from(ErrorKind::TooLarge { what: "the image", size, limit: usize::MAX as u64 });
-    let mut out = Vec::new();
-    out.try_reserve_exact(usize::try_from(size).map_err(|_| refused())?).map_err(|_| refused())?;
-    Ok(out)
 }

@@ -83,8 +83,12 @@ fn compress_with(content: &[u8], prefix: Option<&[u8]>, context: Context) -> Res
     writer.finish().map_err(failed)
 }
 
-/// The content of `frame`, which has to be `size` bytes.
-pub(super) fn decompress(frame: &[u8], prefix: Option<&[u8]>, size: u64) -> Result<Vec<u8>, Error> {
+/// The content of `frame`, which has to be `size` bytes, in `room`.
+pub(super) fn decompress(
+    frame: &[u8],
+    prefix: Option<&[u8]>,
+    (size, room): (u64, &mut Vec<u8>),
+) -> Result<Vec<u8>, Error> {
     let [props] = bytes::array(frame, 0, "lzma frame")?;
     let (lc, lp) = (props % 9, props / 9 % 5);
     if lc.saturating_add(lp) > MOST_LITERAL_BITS {
@@ -97,7 +101,7 @@ pub(super) fn decompress(frame: &[u8], prefix: Option<&[u8]>, size: u64) -> Resu
     if u64::from(dict_size) > reach {
         return Err(Error::invalid("dictionary of an lzma frame", dict_size.into()));
     }
-    let mut out = super::buffer(size)?;
+    let mut out = super::descent::buffer(size, room)?;
     let reader = LzmaReader::new_with_props(stream, size, props, dict_size, prefix).map_err(failed)?;
     reader.take(size).read_to_end(&mut out).map_err(failed)?;
     Ok(out)
@@ -119,10 +123,11 @@ mod tests {
             let mut frame = frame.clone();
             frame[0] = props;
             let large = (props % 9) + (props / 9 % 5) > 4;
-            let refused = decompress(&frame, None, 1000).err().map(|error| error.kind().clone());
+            let refused =
+                decompress(&frame, None, (1000, &mut Vec::new())).err().map(|error| error.kind().clone());
             let refused = matches!(refused, Some(ErrorKind::Invalid { .. }));
             assert_eq!(refused, large, "{props}");
         }
-        assert_eq!(decompress(&frame, None, 1000).unwrap(), content);
+        assert_eq!(decompress(&frame, None, (1000, &mut Vec::new())).unwrap(), content);
     }
 }

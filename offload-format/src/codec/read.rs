@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{Codec, Filter, MAX_ANCESTORS, MAX_BLOCK, MAX_IMAGE, MAX_RELATED, inflate};
+use super::descent::Descent;
+use super::{Codec, Filter, MAX_ANCESTORS, MAX_BLOCK, MAX_IMAGE, MAX_RELATED};
 use crate::pack::{Block, Image, Pack};
 use crate::{Error, ErrorKind, Hash128};
 
@@ -29,17 +30,17 @@ pub fn decode_with<'f, E: From<Error>>(
     mut fetch: impl FnMut(u64, u64) -> Result<Cow<'f, [u8]>, E>,
 ) -> Result<Vec<u8>, E> {
     let chain = chain(pack, image)?;
-    let mut content: Option<Vec<u8>> = None;
+    let mut descent = Descent::default();
     for link in chain.iter().rev() {
-        content = Some(match link.block {
-            Some(block) => from_block(pack, (block, link), &mut fetch)?,
+        match link.block {
+            Some(block) => descent = Descent::from(from_block(pack, (block, link), &mut fetch)?),
             None => {
                 let frame = fetch(link.offset, link.stored_size)?;
-                inflate(&frame, (link.codec, content), (link.raw_size, "the frame of the image"))?
+                descent.step(link.codec, &frame, (link.raw_size, "the frame of the image"))?;
             }
-        });
+        }
     }
-    let raw = image.filter.inverse(content.unwrap_or_default())?;
+    let raw = image.filter.inverse(descent.into_content())?;
     if raw.len() as u64 != image.raw_size || Hash128::of(&raw) != image.hash {
         return Err(damaged("the image").into());
     }
@@ -127,11 +128,12 @@ fn from_block<'f, E: From<Error>>(
     (index, image): (u32, &Image<'_>),
     fetch: &mut impl FnMut(u64, u64) -> Result<Cow<'f, [u8]>, E>,
 ) -> Result<Vec<u8>, E> {
-    let mut content = None;
+    let mut descent = Descent::default();
     for block in block_chain(pack, index)?.iter().rev() {
-        content = Some(block_content(block, content, fetch)?);
+        let frame = fetch(block.offset, block.stored_size)?;
+        descent.step(block.codec, &frame, (block.raw_size, "a block of images"))?;
     }
-    let mut content = content.unwrap_or_default();
+    let mut content = descent.into_content();
     let range = || {
         let start = usize::try_from(image.offset).ok()?;
         let end = start.checked_add(usize::try_from(image.raw_size).ok()?)?;
@@ -143,15 +145,6 @@ fn from_block<'f, E: From<Error>>(
     content.drain(..start);
     content.shrink_to_fit();
     Ok(content)
-}
-
-fn block_content<'f, E: From<Error>>(
-    block: &Block,
-    parent: Option<Vec<u8>>,
-    fetch: &mut impl FnMut(u64, u64) -> Result<Cow<'f, [u8]>, E>,
-) -> Result<Vec<u8>, E> {
-    let frame = fetch(block.offset, block.stored_size)?;
-    Ok(inflate(&frame, (block.codec, parent), (block.raw_size, "a block of images"))?)
 }
 
 fn within(size: u64, limit: u64) -> Result<(), Error> {

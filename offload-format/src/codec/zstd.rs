@@ -96,15 +96,21 @@ fn lend<'p>(context: &mut CCtx<'p>, prefix: &'p [u8], (reach, level): (usize, i3
     context.ref_prefix(prefix).map(drop).map_err(zstd_code)
 }
 
-/// The content of `frame`, which has to be `size` bytes.
-pub(super) fn decompress(frame: &[u8], prefix: Option<&[u8]>, size: u64) -> Result<Vec<u8>, Error> {
+/// The content of `frame`, which has to be `size` bytes, in `room`.
+pub(super) fn decompress(
+    frame: &[u8],
+    prefix: Option<&[u8]>,
+    (size, room): (u64, &mut Vec<u8>),
+) -> Result<Vec<u8>, Error> {
     // The record is a claim; the frame has to agree before memory is taken for it.
     if get_frame_content_size(frame).ok().flatten() != Some(size) {
         return Err(ErrorKind::Damaged { what: "the frame of the image" }.into());
     }
-    let mut out = super::buffer(size)?;
+    let mut out = super::descent::buffer(size, room)?;
     let mut context = DCtx::try_create().ok_or_else(|| zstd_error("out of memory"))?;
     context.set_parameter(DParameter::WindowLogMax(MAX_WINDOW_LOG)).map_err(zstd_code)?;
+    // What is made of the frame has a hash that is compared.
+    context.set_parameter(DParameter::ForceIgnoreChecksum(true)).map_err(zstd_code)?;
     if let Some(prefix) = prefix {
         context.ref_prefix(prefix).map_err(zstd_code)?;
     }

@@ -123,7 +123,7 @@ impl PageRecord {
         if self.raw_size > MAX_BLOCK {
             return Err(ErrorKind::TooLarge { what: WHAT, size: self.raw_size, limit: MAX_BLOCK }.into());
         }
-        let content = inflate(frame, (self.codec, None), (self.raw_size, WHAT))?;
+        let content = inflate(frame, self.codec, (self.raw_size, WHAT))?;
         if Hash128::of(&content) != self.hash {
             return Err(ErrorKind::Damaged { what: WHAT }.into());
         }
