@@ -31,7 +31,7 @@ mod twins;
 
 pub use self::budget::{InTurn, MEMORY, Need, Pool, TABLES, Workers};
 pub use self::encode::{block_need, encode_block, encode_image, image_need, in_block, stream};
-pub use self::pieces::{PIECE, Pieces};
+pub use self::pieces::{PIECE, Pieces, read_piece};
 pub use self::plan::{BlockPlan, Plan, Step};
 pub use crate::codec::room::room;
 

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use offload_format::packer::{PIECE, Pieces};
+use offload_format::packer::{Pieces, read_piece};
 use offload_format::{Hash128, bytes};
 
 use super::touch;
@@ -151,8 +151,7 @@ pub(crate) struct BlobPieces<'b> {
 
 impl BlobPieces<'_> {
     fn advance(&mut self) -> io::Result<&[u8]> {
-        self.piece.clear();
-        Read::by_ref(&mut self.file).take(PIECE as u64).read_to_end(&mut self.piece)?;
+        read_piece(&mut self.file, &mut self.piece)?;
         self.hasher.update(&self.piece);
         self.read = self.read.saturating_add(self.piece.len() as u64);
         if self.piece.is_empty() {

@@ -1,5 +1,7 @@
 //! Images that are read one piece after another.
 
+use std::io::{self, ErrorKind, Read};
+
 use super::Source;
 use crate::Hash128;
 use crate::codec::Diff;
@@ -22,6 +24,44 @@ pub trait Pieces<E> {
     fn skip(&mut self) -> Result<(), E> {
         self.next().map(drop)
     }
+}
+
+/// How many bytes are asked for first.
+const FIRST: usize = 16 << 10;
+
+/// Fills `piece` with the next [`PIECE`] bytes of `reader`, or with what is left. The second piece comes at once, where
+/// [`Read::read_to_end`] asks for a few kilobytes first each time; the first one grows, because most images are small.
+///
+/// ```
+/// use offload_format::packer::{PIECE, read_piece};
+///
+/// let (image, mut piece) = (vec![1; PIECE + 10], Vec::new());
+/// let mut reader = image.as_slice();
+/// for size in [PIECE, 10, 0] {
+///     read_piece(&mut reader, &mut piece)?;
+///     assert_eq!(piece.len(), size);
+/// }
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of `reader`.
+pub fn read_piece(reader: &mut impl Read, piece: &mut Vec<u8>) -> io::Result<()> {
+    let mut filled: usize = 0;
+    while filled < PIECE {
+        if filled >= piece.len() {
+            let wanted = filled.saturating_mul(2).max(piece.capacity());
+            piece.resize(wanted.clamp(FIRST, PIECE), 0);
+        }
+        match reader.read(piece.get_mut(filled..).unwrap_or_default()) {
+            Ok(0) => break,
+            Ok(read) => filled = filled.saturating_add(read),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    piece.truncate(filled);
+    Ok(())
 }
 
 /// An image that is in memory.

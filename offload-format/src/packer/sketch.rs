@@ -88,6 +88,15 @@ fn is_sampled(word: &[u8]) -> bool {
     word.wrapping_mul(0x9e37_79b1) >> 27 == 1
 }
 
+/// How many words are looked at together: a bit for each.
+const GROUP: usize = u64::BITS as usize;
+
+/// Which words of a group count. A branch for each would be mispredicted where it matters.
+fn sampled(words: &[u8]) -> u64 {
+    let words = words.chunks_exact(4).enumerate();
+    words.fold(0, |mask, (at, word)| mask | u64::from(is_sampled(word)) << at)
+}
+
 /// The least hashes so far, some of them twice.
 struct Least {
     hashes: Vec<u64>,
@@ -104,13 +113,21 @@ impl Least {
     fn take_all(&mut self, bytes: &[u8], grain: Grain) {
         match grain {
             Grain::Word => {
-                let words = bytes.chunks_exact(4).enumerate().filter(|(_, word)| is_sampled(word));
-                words.for_each(|(at, _)| self.take(bytes, 4 * at));
+                let groups = bytes.chunks(4 * GROUP).enumerate();
+                groups.for_each(|(at, words)| self.take_group(bytes, (GROUP * at, sampled(words))));
             }
             Grain::Byte => {
                 let words = bytes.windows(4).enumerate().filter(|(_, word)| is_sampled(word));
                 words.for_each(|(at, _)| self.take(bytes, at));
             }
+        }
+    }
+
+    /// Takes the windows at those words from `first` on that have a bit.
+    fn take_group(&mut self, bytes: &[u8], (first, mut bits): (usize, u64)) {
+        while bits != 0 {
+            self.take(bytes, 4 * (first + bits.trailing_zeros() as usize));
+            bits &= bits - 1;
         }
     }
 

@@ -6,7 +6,7 @@ use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use offload_format::packer::{Candidate, PIECE, Pieces, Pool, Source, room};
+use offload_format::packer::{Candidate, PIECE, Pieces, Pool, Source, read_piece, room};
 use offload_format::{Error, Hash128, Target};
 
 use crate::threads::Threads;
@@ -97,8 +97,7 @@ impl FilePieces {
 
 impl Pieces<Error> for FilePieces {
     fn next(&mut self) -> Result<&[u8], Error> {
-        self.piece.clear();
-        self.file.by_ref().take(PIECE as u64).read_to_end(&mut self.piece).unwrap();
+        read_piece(&mut self.file, &mut self.piece).unwrap();
         Ok(&self.piece)
     }
 
