@@ -8,7 +8,7 @@ use crate::{Error, ErrorKind};
 pub(super) struct Descent {
     /// The content of the last frame.
     content: Option<Vec<u8>>,
-    /// Where the frame before it was. A system takes longer to hand out memory than zstd to fill it.
+    /// Where the content before it was. Memory that is new costs about as much as what zstd writes into it.
     room: Vec<u8>,
 }
 
