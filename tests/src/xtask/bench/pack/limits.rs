@@ -59,8 +59,9 @@ pub(super) const LIMITS: [Limit; 24] = [
     most((sets::SPIRV, BALANCED), Measure::Size(peers::ICPX), (1.0 / 8.0, 1.0 / 15.0)),
     most((sets::SPIRV_500, BALANCED), Measure::Size(peers::ICPX), (1.0 / 8.0, 1.0 / 15.0)),
     most((sets::GENERATED, BALANCED), Measure::Size(peers::ICPX), (1.0 / 6.0, 1.0 / 8.0)),
-    most((sets::FILES, BALANCED), Measure::Size(peers::CCOB), (0.42, 0.35)),
-    most((sets::OPERATIONS, BALANCED), Measure::Size(peers::CCOB), (0.42, 0.35)),
+    // What zstd makes of all these images in one frame is 0.48 of the bundles, so 0.42 is for LZMA.
+    most((sets::FILES, BALANCED), Measure::Size(peers::CCOB), (0.57, 0.42)),
+    most((sets::OPERATIONS, BALANCED), Measure::Size(peers::CCOB), (0.57, 0.42)),
     most((sets::FILES, ARCHIVE), Measure::Size(peers::CCOB), (0.42, 0.35)),
     most((sets::OPERATIONS, ARCHIVE), Measure::Size(peers::CCOB), (0.42, 0.35)),
     most((one::SET, one::OURS), Measure::Time(one::CCOB), (1.0 / 5.0, 1.0 / 10.0)),
