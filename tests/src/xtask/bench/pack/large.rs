@@ -44,7 +44,7 @@ fn one(
         std::fs::remove_file(file)?;
         Ok::<Entry, Error>(entry)
     };
-    add(ours("fast")?);
+    add(fastest(|| ours("fast"))?);
     peers.packaged(set)?.into_iter().for_each(&mut *add);
     match free_memory() {
         Some(free) if free < BUNDLER * set.size()? => {
@@ -60,6 +60,21 @@ fn one(
     Ok(())
 }
 
+/// How often what takes seconds is measured.
+const RUNS: usize = 3;
+
+/// The least time of a few runs, because what a busy machine adds is nobody's, and the most memory.
+fn fastest(run: impl Fn() -> Result<Entry>) -> Result<Entry> {
+    let mut best = run()?;
+    for _ in 1..RUNS {
+        let entry = run()?;
+        let peak = best.peak.max(entry.peak);
+        best = if entry.seconds < best.seconds { entry } else { best };
+        best.peak = peak;
+    }
+    Ok(best)
+}
+
 /// How many times the images the bundler may hold.
 const BUNDLER: u64 = 4;
 
@@ -69,4 +84,23 @@ fn free_memory() -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
     kibibytes.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn the_least_time_and_the_most_memory_count() {
+        let runs = Cell::new(0);
+        let run = || {
+            let (seconds, peak) = [(3.0, 10), (1.0, 30), (2.0, 40)][runs.get()];
+            runs.set(runs.get() + 1);
+            Ok(Entry { set: "s".into(), who: "us".into(), raw: 9, bytes: 5, index: 0, seconds, peak })
+        };
+        let entry = fastest(run).unwrap();
+        assert_eq!((entry.seconds, entry.peak, runs.get()), (1.0, 40, RUNS));
+    }
 }

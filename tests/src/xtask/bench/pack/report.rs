@@ -123,7 +123,7 @@ mod tests {
             (420, "met", "missed", ExitCode::SUCCESS),
             (421, "MISSED", "missed", ExitCode::FAILURE),
         ] {
-            let entries = [entry("offload, balanced", bytes), entry("CCOB, default level", 1000)];
+            let entries = [entry("offload, archive", bytes), entry("CCOB, default level", 1000)];
             let judged = limits::judge(&LIMITS, &entries);
             let rows = verdicts(&judged);
             let row = rows.last().unwrap();
