@@ -32,9 +32,9 @@ impl Error {
         Error { message: message.into(), hint: None, status: ExitStatus::CargoFailed }
     }
 
-    /// offload-build could not do what was asked; its words have a hint of their own.
+    /// offload-build could not do what was asked.
     pub(crate) fn from_build(error: offload_build::Error) -> Error {
-        Error::usage(error.to_string())
+        Error { hint: error.hint().map(str::to_string), ..Error::usage(error.message()) }
     }
 
     pub(crate) fn io(action: &str, path: &Path, error: &io::Error) -> Error {
@@ -48,6 +48,16 @@ impl Error {
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Error {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// The same, of what `context` names.
+    pub(crate) fn context(self, context: &str) -> Error {
+        Error { message: format!("{context}: {}", self.message), ..self }
+    }
+
+    /// As a file, or an image, that is not as it should be.
+    pub(crate) fn failed_check(self) -> Error {
+        Error { status: ExitStatus::CheckFailed, ..self }
     }
 
     /// What is wrong, without the hint.

@@ -52,7 +52,7 @@ impl State {
         let (lines, rest) = text.rsplit_once('\n').unwrap_or(("", &text));
         self.partial = rest.to_string();
         let mut done = Vec::new();
-        for event in lines.lines().filter_map(|line| line.parse().ok()) {
+        for event in lines.lines().filter_map(event) {
             match event {
                 Event::Planned(compile) => drop(self.planned.insert(compile)),
                 Event::Done(compile) if self.done.insert(compile.clone()) => {
@@ -68,6 +68,22 @@ impl State {
     fn current(&self) -> Option<(&Compile, usize)> {
         let mut open = self.planned.difference(&self.done);
         open.next().map(|first| (first, open.count()))
+    }
+}
+
+/// The event that a line of the build scripts' file tells; nothing if the line is of a later release.
+fn event(line: &str) -> Option<Event> {
+    let fields: Vec<&str> = line.split('\t').collect();
+    let [word, package, module, target] = fields.as_slice() else { return None };
+    let compile = Compile {
+        package: (*package).to_string(),
+        module: (*module).to_string(),
+        target: (*target).to_string(),
+    };
+    match *word {
+        "planned" => Some(Event::Planned(compile)),
+        "done" => Some(Event::Done(compile)),
+        _ => None,
     }
 }
 
@@ -159,5 +175,20 @@ mod tests {
         assert_eq!(state.current().unwrap().0.target, "spirv64");
         state.read("done\ta\tm\tspirv64\n");
         assert!(state.current().is_none());
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let compile = Compile { package: "app".into(), module: "blas".into(), target: "intel:pvc".into() };
+        for written in [Event::Planned(compile.clone()), Event::Done(compile)] {
+            assert_eq!(event(&written.to_string()), Some(written));
+        }
+    }
+
+    #[test]
+    fn lines_of_later_releases_are_told_apart() {
+        for line in ["", "paused\ta\tb\tc", "done\ta\tb", "done\ta\tb\tc\td"] {
+            assert_eq!(event(line), None, "{line:?}");
+        }
     }
 }

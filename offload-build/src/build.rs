@@ -215,11 +215,11 @@ impl Build {
         let legal = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         if name.is_empty() || !name.chars().all(legal) || name.starts_with(|c: char| c.is_ascii_digit()) {
             return Err(Error::new(format!("`{}` cannot name a kernel module", name.escape_default()))
-                .hint("use letters, digits, `_` and `-`, with a letter first"));
+                .with_hint("use letters, digits, `_` and `-`, with a letter first"));
         }
         if self.files.is_empty() {
             return Err(Error::new(format!("the kernel module `{name}` has no files"))
-                .hint("add `.file(\"kernel.cl\")`"));
+                .with_hint("add `.file(\"kernel.cl\")`"));
         }
         let options = config.options(name, &self.options);
         options.check()?;

@@ -13,11 +13,11 @@
 //! a file says when it was last used, to the day.
 
 mod blob;
+mod compile_cache;
 mod key;
 mod limits;
 mod packs;
 mod sweep;
-pub mod upkeep;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,8 @@ use std::time::{Duration, SystemTime};
 
 use offload_format::pack::CACHE_VAR;
 
-pub(crate) use self::blob::{Blob, Stale};
+pub(crate) use self::blob::Blob;
+pub use self::compile_cache::{CompileCache, Entry};
 pub(crate) use self::key::{Key, KeyBuilder};
 use self::limits::Limits;
 use crate::env::CargoEnv;
@@ -63,7 +64,7 @@ impl Cache {
     fn place(env: &CargoEnv) -> Result<(PathBuf, Limits)> {
         let named = env.var(CACHE_VAR).map(|dir| env.manifest_dir.join(dir));
         let dir = named.or_else(|| env.user_cache_dir()).ok_or_else(|| {
-            Error::new("this user has no directory for caches").hint("set OFFLOAD_CACHE_DIR")
+            Error::new("this user has no directory for caches").with_hint("set OFFLOAD_CACHE_DIR")
         })?;
         Ok((dir, Limits::read(env)?))
     }
@@ -84,7 +85,7 @@ impl Cache {
         const ATTEMPTS: usize = 3;
         let mut result = work();
         for _ in 1..ATTEMPTS {
-            if !result.as_ref().is_err_and(Error::is_stale) {
+            if !result.as_ref().is_err_and(Error::is_lost_entry) {
                 break;
             }
             self.distrusted.store(true, Ordering::Relaxed);

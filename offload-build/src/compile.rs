@@ -32,7 +32,8 @@ use offload_format::pack::NewImage;
 use offload_format::{Target, Variant};
 
 pub(crate) use self::amdgcn::LIBCLC as LIBCLC_AMD;
-pub(crate) use self::host::{RUN_PREFIX, pocl};
+pub use self::host::RUN_PREFIX;
+pub(crate) use self::host::pocl;
 pub(crate) use self::nvptx::LIBCLC as LIBCLC_NVIDIA;
 pub(crate) use self::session::{Session, Workshop};
 use self::unit::{Scanned, Unit};
@@ -176,11 +177,11 @@ fn route(family: Family, sources: &Sources) -> Result<Route> {
         (Family::Hip, Compiler::Hipcc) => Ok(Route::Whole(hipcc::compile)),
         (Family::Portable, Compiler::Icpx) => Ok(Route::Whole(icpx::compile)),
         (_, Compiler::Icpx) => Err(Error::new(format!("icpx does not compile {family}"))
-            .hint("leave `compiler` out for this module, or give it .cpp files")),
+            .with_hint("leave `compiler` out for this module, or give it .cpp files")),
         (_, Compiler::Nvcc) => Err(Error::new(format!("nvcc does not compile {family} for GPUs"))
-            .hint("leave `compiler` out for this module, or give it .cu files")),
+            .with_hint("leave `compiler` out for this module, or give it .cu files")),
         (_, Compiler::Hipcc) => Err(Error::new(format!("hipcc does not compile {family} for GPUs"))
-            .hint("leave `compiler` out for this module, or give it .hip files")),
+            .with_hint("leave `compiler` out for this module, or give it .hip files")),
     }
 }
 
@@ -232,7 +233,7 @@ fn nothing_fits(sources: &Sources, family: Family, targets: &[WantedTarget]) -> 
         "none of the targets {configured} fits the kernel module `{}`, which is {what}",
         sources.module
     );
-    Error::new(error).hint(format!("`cargo offload targets add {example}`"))
+    Error::new(error).with_hint(format!("`cargo offload targets add {example}`"))
 }
 
 fn compile(
@@ -274,7 +275,7 @@ fn compile_unit(
         Target::Amdgcn(arch) => vec![amdgcn::compile(session, unit, arch)?],
         other => {
             let error = format!("this release of offload-build cannot compile for `{other}`");
-            return Err(Error::new(error).hint(format!("`cargo offload targets remove {other}`")));
+            return Err(Error::new(error).with_hint(format!("`cargo offload targets remove {other}`")));
         }
     })
 }
@@ -288,7 +289,7 @@ fn collect(
     for (wanted, result) in targets.iter().zip(results) {
         match (result, wanted.presence) {
             (Ok(compiled), _) => outcome.images.extend(compiled),
-            (Err(error), _) if error.is_stale() => return Err(error),
+            (Err(error), _) if error.is_lost_entry() => return Err(error),
             (Err(error), Presence::Required) => {
                 return Err(failure::of(session.sources, std::slice::from_ref(wanted), error));
             }

@@ -160,7 +160,7 @@ fn file_layer(env: &CargoEnv) -> Result<Layer> {
     let path = env.manifest_dir.join(path);
     if !path.exists() {
         return Err(Error::new(format!("OFFLOAD_CONFIG names `{}`, which does not exist", path.display()))
-            .hint("`cargo offload init` writes one"));
+            .with_hint("`cargo offload init` writes one"));
     }
     env.depends_on(&path);
     parse(&fs::read_text(&path)?, &path)
@@ -205,7 +205,7 @@ impl TryFrom<Value> for Wanted {
         }
         let name = value.get("name").and_then(Value::as_str).ok_or_else(|| {
             Error::new(format!("`{value}` is no target"))
-                .hint("write \"intel:pvc\" or { name = \"intel:pvc\", optional = true }")
+                .with_hint("write \"intel:pvc\" or { name = \"intel:pvc\", optional = true }")
         })?;
         let optional = value.get("optional").and_then(Value::as_bool).unwrap_or(false);
         let presence = if optional { Presence::Optional } else { Presence::Required };

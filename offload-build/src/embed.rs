@@ -92,11 +92,11 @@ fn machine(env: &CargoEnv) -> Option<elf::Machine> {
 fn refuse_unlinkable(env: &CargoEnv, size: u64) -> Result<()> {
     if env.cfg.binary_format != BinaryFormat::Elf {
         return Err(Error::new(format!("kernels cannot be embedded in programs for {} yet", env.target))
-            .hint("leave the crate with kernels out on that system, for example by a `[target.'cfg(...)'.dependencies]`"));
+            .with_hint("leave the crate with kernels out on that system, for example by a `[target.'cfg(...)'.dependencies]`"));
     }
     if env.cfg.crt_static && size >= NEAR {
         return Err(Error::new(format!("{size} bytes of images cannot be linked into a static program"))
-            .hint("build without `-C target-feature=+crt-static`, or with fewer targets"));
+            .with_hint("build without `-C target-feature=+crt-static`, or with fewer targets"));
     }
     if size >= LARGE {
         env.warn(&format!(

@@ -306,6 +306,6 @@ fn optional(name: &str) -> Option<String> {
 fn required(name: &str) -> Result<String> {
     optional(name).ok_or_else(|| {
         Error::new(format!("the environment variable `{name}` is not set"))
-            .hint("offload-build is called from a build script that cargo runs")
+            .with_hint("offload-build is called from a build script that cargo runs")
     })
 }

@@ -2,52 +2,90 @@
 
 use std::fmt;
 use std::io;
-use std::path::Path;
-
-use crate::cache::Stale;
+use std::path::{Path, PathBuf};
 
 /// Why kernels could not be compiled or embedded.
 ///
 /// [`Display`](fmt::Display) names the file, command or value concerned and ends, where there is one, with a line
 /// `hint:` that says the next step. A compiler's own text is part of it, unchanged.
 pub struct Error {
+    kind: ErrorKind,
     message: String,
     hint: Option<String>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
-    lacks_tool: bool,
+}
+
+/// What sort of failure an [`Error`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// What the build script, the configuration or a kernel source asks for cannot be done.
+    Request,
+    /// A compiler, or a library of its, is not installed. Nothing is wrong with what it was to compile.
+    MissingTool,
+    /// A tool ran and failed; the message has its own text.
+    Tool,
+    /// A compiler refused kernels because the device has no double precision.
+    MissingFp64,
+    /// A file holds other bytes than its format wants.
+    Format,
+    /// A file could not be read or written.
+    Io,
+    /// An entry of the compile cache was damaged or removed while it was needed, time and again.
+    CacheEntry,
 }
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    /// What sort of failure it is.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// What is wrong, without the hint.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The next step, where there is one: a command that installs a tool, what to write instead.
+    pub fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
     pub(crate) fn new(message: impl Into<String>) -> Error {
-        Error { message: message.into(), hint: None, source: None, lacks_tool: false }
+        Error { kind: ErrorKind::Request, message: message.into(), hint: None, source: None }
     }
 
     pub(crate) fn io(action: &str, path: &Path, error: io::Error) -> Error {
         let message = format!("cannot {action} `{}`: {error}", path.display());
-        Error { source: Some(Box::new(error)), ..Error::new(message) }
-    }
-
-    /// Whether a cache entry was gone or damaged when it was needed: the same again misses it, and makes it anew.
-    pub(crate) fn is_stale(&self) -> bool {
-        let source = self.source.as_ref().and_then(|source| source.downcast_ref::<io::Error>());
-        source.is_some_and(Stale::is_behind)
+        let is_lost = error.get_ref().is_some_and(|inner| inner.is::<LostEntry>());
+        let kind = if is_lost { ErrorKind::CacheEntry } else { ErrorKind::Io };
+        Error { kind, source: Some(Box::new(error)), ..Error::new(message) }
     }
 
     /// Something that compiles is not installed.
     pub(crate) fn missing_tool(message: impl Into<String>) -> Error {
-        Error { lacks_tool: true, ..Error::new(message) }
+        Error { kind: ErrorKind::MissingTool, ..Error::new(message) }
     }
 
-    /// Whether a compiler or a library of its is not installed: nothing is wrong with what it was to compile.
-    pub(crate) fn lacks_tool(&self) -> bool {
-        self.lacks_tool
+    /// The same error as another kind.
+    pub(crate) fn with_kind(self, kind: ErrorKind) -> Error {
+        Error { kind, ..self }
+    }
+
+    /// Whether a cache entry was gone or damaged when it was needed: the same again misses it, and makes it anew.
+    pub(crate) fn is_lost_entry(&self) -> bool {
+        self.kind == ErrorKind::CacheEntry
+    }
+
+    pub(crate) fn is_missing_tool(&self) -> bool {
+        self.kind == ErrorKind::MissingTool
     }
 
     /// The same error for another who failed for the same reason.
     pub(crate) fn again(&self) -> Error {
-        Error { hint: self.hint.clone(), lacks_tool: self.lacks_tool, ..Error::new(self.message.clone()) }
+        Error { kind: self.kind, hint: self.hint.clone(), ..Error::new(self.message.clone()) }
     }
 
     /// What failed, in a line.
@@ -55,14 +93,9 @@ impl Error {
         self.message.lines().next().unwrap_or_default()
     }
 
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Error {
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Error {
         self.hint = Some(hint.into());
         self
-    }
-
-    /// What is wrong, and the next step.
-    pub(crate) fn parts(&self) -> (&str, Option<&str>) {
-        (&self.message, self.hint.as_deref())
     }
 
     /// Says more about what failed.
@@ -105,6 +138,20 @@ impl std::error::Error for Error {
 
 impl From<offload_format::Error> for Error {
     fn from(error: offload_format::Error) -> Error {
-        Error { source: Some(Box::new(error.clone())), ..Error::new(error.to_string()) }
+        let message = error.to_string();
+        Error { kind: ErrorKind::Format, source: Some(Box::new(error)), ..Error::new(message) }
     }
 }
+
+/// Why the bytes of a cache entry are not to be had: it was evicted after it was looked up, or a disk failed. It is
+/// carried by an [`io::Error`], because entries are also read in the midst of writing.
+#[derive(Debug)]
+pub(crate) struct LostEntry(pub(crate) PathBuf);
+
+impl fmt::Display for LostEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the cache entry `{}` was damaged or removed while it was needed", self.0.display())
+    }
+}
+
+impl std::error::Error for LostEntry {}

@@ -87,7 +87,7 @@ fn refuse_doubles(modules: &[(&str, &Build)]) -> Result<()> {
     match double {
         Some((name, _)) => {
             Err(Error::new(format!("two kernel modules are called `{}`", name.escape_default()))
-                .hint("add the files of both to one `Build`, or rename one"))
+                .with_hint("add the files of both to one `Build`, or rename one"))
         }
         None => Ok(()),
     }

@@ -59,7 +59,7 @@
 //! | variable | meaning |
 //! |---|---|
 //! | `OFFLOAD_CLANG`, `OFFLOAD_OCLOC`, `OFFLOAD_SPIRV_VAL`, `OFFLOAD_LLVM_LINK`, `OFFLOAD_LLD`, `OFFLOAD_STRIP`, `OFFLOAD_PTXAS`, `OFFLOAD_NVCC`, `OFFLOAD_HIPCC`, `OFFLOAD_ICPX` | the tool to use |
-//! | `OFFLOAD_OBJDUMP`, `OFFLOAD_NVDISASM`, `OFFLOAD_SPIRV_DIS` | the tool that [`disassemble`] uses |
+//! | `OFFLOAD_OBJDUMP`, `OFFLOAD_NVDISASM`, `OFFLOAD_SPIRV_DIS` | the tool with which `cargo offload asm` shows machine code |
 //! | `OFFLOAD_POCL_DIR` | directory of PoCL's function library, for `host` |
 //! | `OFFLOAD_LIBCLC_DIR`, `OFFLOAD_LIBDEVICE` | directory of libclc; file of NVIDIA's bitcode library |
 //! | `CUDA_PATH`, `CUDA_HOME`, `ROCM_PATH`, `CMPLR_ROOT` | where CUDA, ROCm and oneAPI's compiler are installed |
@@ -82,12 +82,10 @@
 #![deny(unsafe_code)]
 
 mod build;
-mod cache;
+pub mod cache;
 mod compile;
 mod config;
 mod depfile;
-pub mod disassemble;
-pub mod doctor;
 mod embed;
 mod env;
 mod error;
@@ -106,14 +104,13 @@ mod source;
 mod syclbin;
 mod targets;
 mod tool;
-mod toolchain;
+pub mod toolchain;
 mod vendor;
 
 pub use offload_format::syclbin::State as SyclState;
 
 pub use crate::build::{Build, OpenClStd};
-pub use crate::cache::upkeep;
 pub use crate::config::DEFAULT_TARGETS;
-pub use crate::error::Error;
+pub use crate::error::{Error, ErrorKind};
 pub use crate::flow::{compile_all, try_compile_all};
 pub use crate::options::{Compiler, Split};

@@ -119,7 +119,7 @@ impl Options {
             let different: BTreeSet<&String> = values.iter().collect();
             if values.is_empty() || different.len() != values.len() {
                 let error = Error::new(format!("the variants `{name} = {values:?}` cannot be told apart"));
-                return Err(error.hint("give at least one value, and each once"));
+                return Err(error.with_hint("give at least one value, and each once"));
             }
         }
         self.combinations().map(drop)
@@ -137,7 +137,7 @@ impl Options {
             Some((Some("default"), _)) => Ok(Grf::Default),
             Some((Some("large"), _)) => Ok(Grf::Large),
             Some((_, value)) => Err(Error::new(format!("`grf = {value}` is not understood"))
-                .hint("write \"auto\", \"default\" or \"large\"")),
+                .with_hint("write \"auto\", \"default\" or \"large\"")),
         }
     }
 
@@ -151,7 +151,7 @@ impl Options {
             (_, Some(bytes), _) => Ok(SpillBudget::WarnAbove(bytes)),
             (.., Some("any")) => Ok(SpillBudget::Any),
             _ => Err(Error::new(format!("`max-spills = {value}` is not understood"))
-                .hint("write a number of bytes (more is an error), { warn = BYTES }, or \"any\"")),
+                .with_hint("write a number of bytes (more is an error), { warn = BYTES }, or \"any\"")),
         }
     }
 

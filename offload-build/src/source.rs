@@ -80,7 +80,7 @@ impl SourceFile {
         let language = found.map(|(_, language)| *language).ok_or_else(|| {
             let known: Vec<String> = EXTENSIONS.iter().map(|(name, _)| format!(".{name}")).collect();
             Error::new(format!("the language of `{}` is not known", path.display()))
-                .hint(format!("it is told by the file's extension: {}", known.join(", ")))
+                .with_hint(format!("it is told by the file's extension: {}", known.join(", ")))
         })?;
         Ok(SourceFile { path: path.to_path_buf(), language })
     }
@@ -128,7 +128,7 @@ pub(crate) fn family(files: &[SourceFile]) -> Result<Family> {
             other.path.display(),
             other.language.family(),
         ))
-        .hint("compile them as two modules, each with a name of its own")),
+        .with_hint("compile them as two modules, each with a name of its own")),
     }
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn write_files(
         return Err(Error::new(format!(
             "`{name}.syclbin` would hold nothing: no image of the module is SPIR-V"
         ))
-        .hint("add the target `spirv64`"));
+        .with_hint("add the target `spirv64`"));
     }
     publish(env, name, (wanted.state, &own))?;
     if wanted.state == State::Executable {

@@ -119,7 +119,9 @@ fn by_ip_version(finder: &Finder<'_>, arch: &IntelArch) -> Result<IntelArch> {
         Ok(Target::Intel(arch)) if arch.ip_version().is_some() => Some(arch),
         _ => None,
     });
-    found.ok_or_else(|| Error::new(format!("ocloc does not know the device `{arch}`")).hint("write its name"))
+    found.ok_or_else(|| {
+        Error::new(format!("ocloc does not know the device `{arch}`")).with_hint("write its name")
+    })
 }
 
 /// The words of a tool's help, without punctuation.

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::UNIX_EPOCH;
 
 use crate::env::CargoEnv;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::jobs::Jobs;
 
 /// A program, resolved once to an absolute path.
@@ -72,7 +72,8 @@ impl Runner<'_> {
         let said = [result.stderr, result.stdout].join("\n");
         let said = dedup_lines(said.trim());
         let ended = format!("{status} ({invocation})");
-        Err(if said.is_empty() { Error::new(ended) } else { Error::new(said).note(ended) })
+        let error = if said.is_empty() { Error::new(ended) } else { Error::new(said).note(ended) };
+        Err(error.with_kind(ErrorKind::Tool))
     }
 
     /// What a tool prints, however it ends: ocloc shows its help and fails.
@@ -87,7 +88,7 @@ impl Runner<'_> {
     fn finish(&self, invocation: &Invocation<'_>) -> Result<(ExitStatus, Output)> {
         let token = self.jobs.token();
         let output = self.spawn(invocation).map_err(|error| {
-            Error::io("run", invocation.program, error).hint("check that the file is executable")
+            Error::io("run", invocation.program, error).with_hint("check that the file is executable")
         })?;
         drop(token);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_string();

@@ -1,6 +1,6 @@
 //! Finding the compilers: where, in which order, and what to say when there is none.
 
-mod disassemblers;
+mod installed;
 mod known;
 mod pocl;
 mod remedy;
@@ -9,11 +9,12 @@ mod search;
 use std::path::{Path, PathBuf};
 
 use crate::cache::{Cache, KeyBuilder};
+pub use crate::compile::RUN_PREFIX;
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::flight::Flights;
 use crate::tool::{Invocation, Runner, Tool, file_stamp};
-pub(crate) use disassemblers::Disassembler;
+pub use installed::{Component, Found, Output, Toolchain, members};
 pub(crate) use known::Known;
 pub(crate) use pocl::Pocl;
 use search::Candidates;
@@ -59,7 +60,7 @@ impl Llvm {
             return Ok(());
         }
         let text = format!("LLVM {} makes no valid SPIR-V; LLVM {MIN_LLVM} and later do", self.major);
-        Err(Error::missing_tool(text).hint(remedy::llvm()))
+        Err(Error::missing_tool(text).with_hint(remedy::llvm()))
     }
 }
 
@@ -75,7 +76,7 @@ impl Finder<'_> {
                 Err(error) => refused.push(format!("`{}`: {error}", path.display())),
             }
         }
-        Err(candidates.error("clang of LLVM 22 or later", &refused).hint(remedy::llvm()))
+        Err(candidates.error("clang of LLVM 22 or later", &refused).with_hint(remedy::llvm()))
     }
 
     fn accept_clang(&self, path: &Path, oldest: u32) -> Result<Llvm> {
@@ -100,7 +101,7 @@ impl Finder<'_> {
         let candidates = Candidates::paired(self.env, llvm, name, variable);
         let path = candidates.first().ok_or_else(|| {
             let what = format!("{name} of LLVM {}, which `{}` needs", llvm.major, llvm.clang.path.display());
-            candidates.error(&what, &[]).hint(remedy::llvm())
+            candidates.error(&what, &[]).with_hint(remedy::llvm())
         })?;
         self.tool(path)
     }
@@ -108,7 +109,8 @@ impl Finder<'_> {
     /// Intel's offline compiler.
     pub(crate) fn ocloc(&self) -> Result<Tool> {
         let candidates = Candidates::named(self.env, "ocloc", "OFFLOAD_OCLOC");
-        let path = candidates.first().ok_or_else(|| candidates.error("ocloc", &[]).hint(remedy::ocloc()))?;
+        let path =
+            candidates.first().ok_or_else(|| candidates.error("ocloc", &[]).with_hint(remedy::ocloc()))?;
         let file = resolved(path)?;
         self.env.depends_on(&file);
         self.env.note_version(&file, "");
@@ -120,8 +122,9 @@ impl Finder<'_> {
     pub(crate) fn ptxas(&self) -> Result<Tool> {
         self.tools.get_or("OFFLOAD_PTXAS", || {
             let candidates = Candidates::cuda(self.env, "OFFLOAD_PTXAS", &["bin/ptxas"]);
-            let path =
-                candidates.first().ok_or_else(|| candidates.error("ptxas", &[]).hint(remedy::ptxas()))?;
+            let path = candidates
+                .first()
+                .ok_or_else(|| candidates.error("ptxas", &[]).with_hint(remedy::ptxas()))?;
             self.tool(path)
         })
     }
@@ -129,21 +132,24 @@ impl Finder<'_> {
     /// NVIDIA's compiler of CUDA C++.
     pub(crate) fn nvcc(&self) -> Result<Tool> {
         let candidates = Candidates::cuda(self.env, "OFFLOAD_NVCC", &["bin/nvcc"]);
-        let path = candidates.first().ok_or_else(|| candidates.error("nvcc", &[]).hint(remedy::nvcc()))?;
+        let path =
+            candidates.first().ok_or_else(|| candidates.error("nvcc", &[]).with_hint(remedy::nvcc()))?;
         self.tool(path)
     }
 
     /// AMD's compiler of HIP C++.
     pub(crate) fn hipcc(&self) -> Result<Tool> {
         let candidates = Candidates::rocm(self.env);
-        let path = candidates.first().ok_or_else(|| candidates.error("hipcc", &[]).hint(remedy::hipcc()))?;
+        let path =
+            candidates.first().ok_or_else(|| candidates.error("hipcc", &[]).with_hint(remedy::hipcc()))?;
         self.tool(path)
     }
 
     /// Intel's compiler of SYCL C++.
     pub(crate) fn icpx(&self) -> Result<Tool> {
         let candidates = Candidates::oneapi(self.env);
-        let path = candidates.first().ok_or_else(|| candidates.error("icpx", &[]).hint(remedy::icpx()))?;
+        let path =
+            candidates.first().ok_or_else(|| candidates.error("icpx", &[]).with_hint(remedy::icpx()))?;
         self.tool(path)
     }
 
@@ -152,14 +158,14 @@ impl Finder<'_> {
         let candidates = Candidates::cuda_sdk(self.env);
         let header = candidates.first().map(Path::to_path_buf);
         let root = header.as_deref().and_then(Path::parent).and_then(Path::parent).map(Path::to_path_buf);
-        root.ok_or_else(|| candidates.error("the CUDA toolkit's headers", &[]).hint(remedy::cuda_sdk()))
+        root.ok_or_else(|| candidates.error("the CUDA toolkit's headers", &[]).with_hint(remedy::cuda_sdk()))
     }
 
     /// NVIDIA's library of mathematics as bitcode.
     pub(crate) fn libdevice(&self) -> Result<PathBuf> {
         let candidates = Candidates::cuda(self.env, "OFFLOAD_LIBDEVICE", &["nvvm/libdevice/libdevice.10.bc"]);
         let found = candidates.first().map(Path::to_path_buf);
-        found.ok_or_else(|| candidates.error("libdevice", &[]).hint(remedy::ptxas()))
+        found.ok_or_else(|| candidates.error("libdevice", &[]).with_hint(remedy::ptxas()))
     }
 
     /// LLVM's library of OpenCL C's functions as bitcode: its file until release 22, and its directory since.
@@ -168,7 +174,9 @@ impl Finder<'_> {
             let candidates = Candidates::libclc(self.env, llvm, names);
             let found = candidates.first().map(Path::to_path_buf);
             found.ok_or_else(|| {
-                candidates.error("libclc, which has the functions of OpenCL C,", &[]).hint(remedy::libclc())
+                candidates
+                    .error("libclc, which has the functions of OpenCL C,", &[])
+                    .with_hint(remedy::libclc())
             })
         })
     }
@@ -176,7 +184,7 @@ impl Finder<'_> {
     /// As [`Finder::libclc`] for the LLVM that is there. Where none is, the error tells how to get the library all the
     /// same: who installs both need not ask twice.
     pub(crate) fn libclc_here(&self, names: [&'static str; 2]) -> Result<PathBuf> {
-        let llvm = self.llvm().map_err(|error| error.hint(remedy::libclc()))?;
+        let llvm = self.llvm().map_err(|error| error.with_hint(remedy::libclc()))?;
         self.libclc(&llvm, names)
     }
 
@@ -193,8 +201,9 @@ impl Finder<'_> {
     /// The SPIR-V validator.
     pub(crate) fn spirv_val(&self) -> Result<Tool> {
         let candidates = Candidates::named(self.env, "spirv-val", "OFFLOAD_SPIRV_VAL");
-        let path =
-            candidates.first().ok_or_else(|| candidates.error("spirv-val", &[]).hint(remedy::spirv_val()))?;
+        let path = candidates
+            .first()
+            .ok_or_else(|| candidates.error("spirv-val", &[]).with_hint(remedy::spirv_val()))?;
         self.env.note_validator(&resolved(path)?);
         self.tool(path)
     }

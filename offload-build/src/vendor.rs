@@ -146,7 +146,7 @@ fn parse(text: &str) -> Result<Provenance> {
     let provenance: Provenance = toml::from_str(text).map_err(|error| Error::new(error.to_string()))?;
     if provenance.version > VERSION {
         return Err(Error::new(format!("the record has version {}, of a later release", provenance.version))
-            .hint("update offload-build, or set `vendored = \"never\"`"));
+            .with_hint("update offload-build, or set `vendored = \"never\"`"));
     }
     Ok(provenance)
 }
@@ -190,7 +190,7 @@ fn images(cache: &Cache, bytes: &[u8], provenance: &Provenance) -> Result<Vec<Co
         let raw = codec::decode(&pack, &image)?;
         if blake3::hash(&raw).to_hex().as_str() != made.blake3 {
             return Err(Error::new(format!("the image for `{target}` is not the recorded one"))
-                .hint("`cargo offload vendor` makes both files anew"));
+                .with_hint("`cargo offload vendor` makes both files anew"));
         }
         let key = KeyBuilder::new("vendored").part(&image.hash.0).finish();
         let raw = cache.get_or(key, || Ok(raw))?;

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use offload_build::disassemble::{self, Request};
 use offload_format::Target;
 use serde::Serialize;
 
 use crate::artifact;
 use crate::cli;
+use crate::disassemble::{self, Request};
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
 use crate::gaps;
@@ -118,8 +118,8 @@ fn show(output: &Output, (image, kernel): (&ImageRecord, Option<&str>), bytes: &
         _ => None,
     };
     let request = Request { image: bytes, kernel, intel_device: intel };
-    let failed = |error: offload_build::Error| {
-        Error::check(format!("target `{}` of module `{}`: {error}", image.target, image.module_name()))
+    let failed = |error: Error| {
+        error.context(&format!("target `{}` of module `{}`", image.target, image.module_name()))
     };
     let text = disassemble::text(request, Path::new(".")).map_err(failed)?;
     let (module, target) = (image.module_name(), image.target.as_str());

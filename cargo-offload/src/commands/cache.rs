@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use offload_build::upkeep::{self, Amount, CompileCache};
+use offload_build::cache::CompileCache;
 use serde::Serialize;
 
+use crate::cache::{self, Amount};
 use crate::cli::{self, CacheAction};
 use crate::error::{Error, Result};
 use crate::exit::ExitStatus;
@@ -42,14 +43,14 @@ pub(super) fn run(output: &Output, args: &cli::Cache) -> Result<ExitStatus> {
     let cache = CompileCache::of(Path::new(".")).map_err(Error::from_build)?;
     match args.action {
         CacheAction::Stats => stats(output, &cache),
-        CacheAction::Clean { unused } => clean(output, &cache, unused.map_or(Duration::ZERO, upkeep::days)),
+        CacheAction::Clean { unused } => clean(output, &cache, unused.map_or(Duration::ZERO, cache::days)),
         CacheAction::Verify => verify(output, &cache),
     }
 }
 
 fn stats(output: &Output, cache: &CompileCache) -> Result<ExitStatus> {
-    let (Amount { entries, bytes }, unused) = cache.stats();
-    let unused_days = unused.map(|unused| unused.as_secs() / upkeep::days(1).as_secs());
+    let cache::Stats { amount: Amount { entries, bytes }, oldest } = cache::stats(cache);
+    let unused_days = oldest.map(|unused| unused.as_secs() / cache::days(1).as_secs());
     let (path, limit) = (cache.path(), cache.limit());
     let kept = limit.map_or("no limit".to_string(), |limit| format!("builds keep {}", human_size(limit)));
     let oldest = unused_days.map_or(String::new(), |days| format!("\noldest: unused for {days} days"));
@@ -60,14 +61,14 @@ fn stats(output: &Output, cache: &CompileCache) -> Result<ExitStatus> {
 }
 
 fn clean(output: &Output, cache: &CompileCache, unused: Duration) -> Result<ExitStatus> {
-    let Amount { entries, bytes } = cache.clean(unused).map_err(Error::from_build)?;
+    let Amount { entries, bytes } = cache::clean(cache, unused)?;
     let text = format!("removed {}, {}", counted(entries, "entry"), human_size(bytes));
     output.message(&Removed { reason: "cleaned", entries, bytes }, &text)?;
     Ok(ExitStatus::Success)
 }
 
 fn verify(output: &Output, cache: &CompileCache) -> Result<ExitStatus> {
-    let verified = cache.verify();
+    let verified = cache::verify(cache);
     let Amount { entries: sound, bytes } = verified.sound;
     let damaged = verified.damaged.as_slice();
     let lines = damaged.iter().map(|path| format!("removed `{}`, which was damaged\n", path.display()));

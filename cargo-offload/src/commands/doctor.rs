@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use offload_build::doctor::{Buildable, Examination, Examined, examine};
 use serde::Serialize;
 
 use crate::cli;
 use crate::config_file::ConfigFile;
-use crate::error::{Error, Result};
+use crate::doctor::{Buildable, Examination, Examined, examine};
+use crate::error::Result;
 use crate::exit::ExitStatus;
 use crate::output::{Output, Table};
 
@@ -37,7 +37,7 @@ struct TargetMessage<'a> {
 pub(super) fn run(output: &Output, args: &cli::Doctor) -> Result<ExitStatus> {
     let targets = targets(args)?;
     let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
-    let examination = examine(Path::new("."), &targets).map_err(Error::from_build)?;
+    let examination = examine(Path::new("."), &targets)?;
     print_tools(output, &examination.tools)?;
     print_targets(output, &examination.targets)?;
     print_remedies(output, &examination)?;
@@ -74,8 +74,8 @@ fn tool_message(tool: &Examined) -> ToolMessage<'_> {
         purpose: tool.purpose,
         path: found.map(|found| found.path.as_path()),
         version: found.and_then(|found| found.version.as_deref()),
-        problem: missing.map(|missing| missing.reason.as_str()),
-        remedy: missing.and_then(|missing| missing.remedy.as_deref()),
+        problem: missing.map(|missing| missing.message()),
+        remedy: missing.and_then(|missing| missing.hint()),
     }
 }
 
@@ -108,8 +108,7 @@ fn print_remedies(output: &Output, examination: &Examination) -> Result<()> {
         .copied()
         .collect();
     let missing = examination.tools.iter().filter(|tool| wanted.contains(tool.name));
-    let remedies: BTreeSet<&str> =
-        missing.filter_map(|tool| tool.outcome.as_ref().err()?.remedy.as_deref()).collect();
+    let remedies: BTreeSet<&str> = missing.filter_map(|tool| tool.outcome.as_ref().err()?.hint()).collect();
     if !remedies.is_empty() {
         output.space()?;
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use offload_build::doctor;
+use offload_build::toolchain::Toolchain;
 use serde::Serialize;
 
 use crate::cli::{self, ToolchainAction};
@@ -22,7 +22,7 @@ struct Message<'a> {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Toolchain) -> Result<ExitStatus> {
-    let folder = doctor::toolchain_folder(Path::new(".")).ok_or_else(|| {
+    let folder = Toolchain::folder(Path::new(".")).ok_or_else(|| {
         Error::usage("this user has no directory for programs' data").hint("set OFFLOAD_TOOLCHAIN")
     })?;
     match &args.action {

@@ -1,6 +1,5 @@
 //! Blobs: results in the cache, whose bytes are checked when, and only when, somebody reads them.
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -9,7 +8,7 @@ use offload_format::packer::{Pieces, read_piece};
 use offload_format::{Hash128, bytes};
 
 use super::touch;
-use crate::error::{Error, Result};
+use crate::error::{Error, LostEntry, Result};
 use crate::fs;
 
 const MAGIC: [u8; 8] = *b"OFLDBLOB";
@@ -23,10 +22,6 @@ pub(crate) struct Blob {
     pub(crate) hash: Hash128,
     pub(crate) size: u64,
 }
-
-/// Why the bytes of a blob are not to be had: it was evicted after it was looked up, or a disk failed.
-#[derive(Debug)]
-pub(crate) struct Stale(PathBuf);
 
 impl Blob {
     /// Looks at the header of `path`. A file that was cut is found out here, changed bytes by reading them.
@@ -127,15 +122,15 @@ impl Blob {
     /// Not every failure says something about the file: there may be too many open ones.
     fn missing(&self, error: io::Error) -> io::Error {
         match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof => self.stale(),
+            io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof => self.lost(),
             _ => error,
         }
     }
 
     /// Removes what is left of the file, so that the next look-up misses it.
-    fn stale(&self) -> io::Error {
+    fn lost(&self) -> io::Error {
         let _ = std::fs::remove_file(&self.path);
-        io::Error::other(Stale(self.path.clone()))
+        io::Error::other(LostEntry(self.path.clone()))
     }
 }
 
@@ -158,7 +153,7 @@ impl BlobPieces<'_> {
             let mut hash = Hash128([0; 16]);
             self.hasher.finalize_xof().fill(&mut hash.0);
             if hash != self.blob.hash || self.read != self.blob.size {
-                return Err(self.blob.stale());
+                return Err(self.blob.lost());
             }
         }
         Ok(&self.piece)
@@ -205,21 +200,6 @@ impl<W: Write> Write for Counted<W> {
         self.out.flush()
     }
 }
-
-impl Stale {
-    /// Whether `error` says that a blob is gone or damaged.
-    pub(crate) fn is_behind(error: &io::Error) -> bool {
-        error.get_ref().is_some_and(|inner| inner.is::<Stale>())
-    }
-}
-
-impl fmt::Display for Stale {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the cache entry `{}` was damaged or removed while it was needed", self.0.display())
-    }
-}
-
-impl std::error::Error for Stale {}
 
 /// Whether a file of the cache has a blob's name, or that of recorded dependencies or of a pack.
 pub(super) fn is_entry(path: &Path) -> bool {

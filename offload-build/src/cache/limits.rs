@@ -42,7 +42,7 @@ fn number<T>(
     let text = value.to_string_lossy();
     parse(text.trim()).map(Some).ok_or_else(|| {
         Error::new(format!("the value `{}` of `{name}` is not understood", text.escape_default()))
-            .hint(format!("write {name}={example}, or 0 for no limit"))
+            .with_hint(format!("write {name}={example}, or 0 for no limit"))
     })
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::blob::is_entry;
+use super::compile_cache::Entry;
 use super::limits::Limits;
 use super::{DAY, VERSION};
 use crate::error::Result;
@@ -19,15 +20,6 @@ const STAMP: &str = "swept";
 const TAG: &str = "CACHEDIR.TAG";
 const TAG_TEXT: &str = "Signature: 8a477f597d28d172789f06886806bc55\n\
     # This directory holds compiled GPU kernels of the crate offload-build. It can be deleted at any time.\n";
-
-/// Something of the cache that may go.
-#[derive(Debug)]
-pub(super) struct Entry {
-    /// First, so that entries sort by time; the path breaks ties.
-    pub(super) unused: Duration,
-    pub(super) path: PathBuf,
-    pub(super) size: u64,
-}
 
 /// Marks a directory as ours, so that a later release dares to remove it.
 pub(super) fn tag(dir: &Path) -> Result<()> {

@@ -85,7 +85,7 @@ pub(super) fn ptx(bytes: &[u8], kernels: &[&str]) -> Result<()> {
     expect_kernels(module.entries().iter().map(|entry| entry.name), kernels)?;
     match module.unresolved().next() {
         None => Ok(()),
-        Some(name) if name.starts_with("__nv_") => Err(unresolved(name, "NVIDIA's libdevice").hint(
+        Some(name) if name.starts_with("__nv_") => Err(unresolved(name, "NVIDIA's libdevice").with_hint(
             "mathematics needs libdevice.10.bc of a CUDA toolkit or of the Python package nvidia-cuda-nvcc-cu12: set CUDA_PATH",
         )),
         Some(name) => Err(unresolved(name, "libclc")),
@@ -231,7 +231,7 @@ fn expect_kernels<'a>(found: impl Iterator<Item = &'a str>, wanted: &[&str]) -> 
 
 fn unresolved(name: &str, library: &str) -> Error {
     Error::new(format!("the function `{}` has no definition", demangled(name)))
-        .hint(format!("it is declared but neither the module nor {library} defines it"))
+        .with_hint(format!("it is declared but neither the module nor {library} defines it"))
 }
 
 /// `_Z12read_imageff` to `read_imageff (_Z...)`: enough of the Itanium scheme for a function's name.

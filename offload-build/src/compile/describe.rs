@@ -28,7 +28,7 @@ pub(super) fn image(target: &Target, bytes: &[u8]) -> Result<Description> {
 fn of_cubin(bytes: &[u8]) -> Result<Description> {
     let described = describe::cubin(bytes)?;
     if described.undefined.is_empty() && cubin::info(bytes)?.relocatable {
-        return Err(Error::new("the cubin is not linked").hint("compile it without `-c` or `-rdc=true`"));
+        return Err(Error::new("the cubin is not linked").with_hint("compile it without `-c` or `-rdc=true`"));
     }
     Ok(described)
 }

@@ -21,7 +21,7 @@ use crate::source::Language;
 use crate::toolchain::{Finder, Pocl};
 
 /// What the name of a kernel's entry starts with.
-pub(crate) const RUN_PREFIX: &str = "__offload_run_";
+pub const RUN_PREFIX: &str = "__offload_run_";
 
 const SHIM: &str = include_str!("host_shim.c");
 const PRINTF: &str = include_str!("host_printf.c");
@@ -67,7 +67,7 @@ fn cpu(session: &Session<'_>, level: HostLevel) -> Result<Cpu> {
     let cfg = &session.env.cfg;
     if cfg.binary_format != BinaryFormat::Elf || cfg.os != "linux" {
         return Err(Error::new(format!("the target `host` is not available for {} yet", session.env.target))
-            .hint("remove it from the targets, or mark it optional = true"));
+            .with_hint("remove it from the targets, or mark it optional = true"));
     }
     let arch = cfg.arch.as_str();
     let (march, _) = instructions(arch, level)?;
@@ -91,7 +91,7 @@ fn instructions(arch: &str, level: HostLevel) -> Result<(&'static str, &'static 
         ("aarch64", HostLevel::Baseline) => ("-march=armv8-a", "generic"),
         (arch, level) => {
             let error = Error::new(format!("there is no `host` level {level} for {arch}"));
-            return Err(error.hint("write `host`"));
+            return Err(error.with_hint("write `host`"));
         }
     })
 }

@@ -42,7 +42,7 @@ pub(super) fn only_ir(session: &Session<'_>, file: &Blob) -> Result<Blob> {
         match modules.as_slice() {
             [only] => Ok(only.to_vec()),
             several => Err(Error::new(format!("the SYCLBIN holds {} modules, not one", several.len()))
-                .hint("have its compiler not split it: `-fsycl-device-code-split=off`")),
+                .with_hint("have its compiler not split it: `-fsycl-device-code-split=off`")),
         }
     })
 }
@@ -54,7 +54,7 @@ pub(super) fn taken_by(module: &Blob, version: SpirvVersion) -> Result<()> {
     }
     let minor = found >> 8 & 0xff;
     Err(Error::new(format!("the SYCLBIN has SPIR-V 1.{minor}"))
-        .hint(format!("add the target `spirv64:v1.{minor}`")))
+        .with_hint(format!("add the target `spirv64:v1.{minor}`")))
 }
 
 /// `executable`: all device code is linked. One module: its kernels are told apart by name, not by module.

@@ -37,8 +37,9 @@ fn fitting(session: &Session<'_>, target: &Target) -> Result<Vec<Scanned>> {
     let fitting: Vec<Scanned> =
         files.into_iter().filter_map(|(file, of)| of.starts_with(triple).then_some(file)).collect();
     if fitting.iter().all(|file| file.kernels.is_empty()) {
-        return Err(ready::missing(session)
-            .hint(format!("the files have to be for a triple that starts with `{triple}`, with a kernel")));
+        return Err(ready::missing(session).with_hint(format!(
+            "the files have to be for a triple that starts with `{triple}`, with a kernel"
+        )));
     }
     Ok(fitting)
 }

@@ -109,7 +109,7 @@ fn version(sm: &SmArch) -> Result<(u8, u8)> {
     sm.min_ptx().ok_or_else(|| {
         let known: Vec<String> = SmArch::known().map(|sm| sm.to_string()).collect();
         Error::new(format!("the PTX version of `{sm}` is not known"))
-            .hint(format!("known are {}", known.join(", ")))
+            .with_hint(format!("known are {}", known.join(", ")))
     })
 }
 

@@ -16,7 +16,7 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>) -> Result<Compiled
     check(session, unit, &raw).map_err(|error| {
         error
             .below("the files of the module do not compile as one source")
-            .hint("names must be distinct across the files of a module; or compile them as two modules")
+            .with_hint("names must be distinct across the files of a module; or compile them as two modules")
     })?;
     let mut image = unit.image(session, Target::OpenClC);
     image.aspects = unit::aspects(unit.files)?.into_values().collect();

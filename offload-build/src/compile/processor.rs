@@ -87,7 +87,7 @@ fn probe(session: &Session<'_>, machine: &[String]) -> Result<Option<Blob>> {
     };
     match session.front_end_done(&action) {
         Ok(done) => Ok(Some(done.output)),
-        Err(error) if error.is_stale() => Err(error),
+        Err(error) if error.is_lost_entry() => Err(error),
         Err(_) => Ok(None),
     }
 }

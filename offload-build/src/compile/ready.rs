@@ -96,7 +96,7 @@ fn one(session: &Session<'_>, language: Language, fits: impl Fn(&str) -> bool) -
         if let Some((other, _)) = found {
             let (a, b) = (other.display(), file.path.display());
             return Err(Error::new(format!("`{a}` and `{b}` are both for this target"))
-                .hint("leave one out, or make two modules"));
+                .with_hint("leave one out, or make two modules"));
         }
         found = Some((&file.path, blob));
     }
@@ -177,5 +177,5 @@ pub(super) fn missing(session: &Session<'_>) -> Error {
     let files: Vec<String> =
         session.sources.files.iter().map(|file| format!("`{}`", file.path.display())).collect();
     Error::new(format!("none of {} is for it, and it cannot be made from one", files.join(", ")))
-        .hint("add a file for this target, or mark the target optional = true")
+        .with_hint("add a file for this target, or mark the target optional = true")
 }

@@ -37,14 +37,14 @@ fn file_of(session: &Session<'_>, backend: &Backend, file: &SourceFile) -> Resul
     let path = session.env.manifest_dir.join(&file.path);
     if !path.is_file() {
         return Err(Error::new(format!("kernel source `{}` does not exist", path.display()))
-            .hint("paths given to `Build::file` are relative to the crate's Cargo.toml"));
+            .with_hint("paths given to `Build::file` are relative to the crate's Cargo.toml"));
     }
     let ir = backend.front_end(session, file)?;
     let kernels = ir::kernels(&ir.read_text()?);
     // A file of a module of several may hold helpers alone.
     if kernels.is_empty() && session.sources.files.len() == 1 {
         return Err(Error::new(format!("`{}` has no kernel", path.display()))
-            .hint("a kernel is a function marked `__kernel` (OpenCL C), `__global__` (CUDA, HIP) or `__gpu_kernel` (C with gpuintrin.h)"));
+            .with_hint("a kernel is a function marked `__kernel` (OpenCL C), `__global__` (CUDA, HIP) or `__gpu_kernel` (C with gpuintrin.h)"));
     }
     Ok(Scanned { file: file.clone(), ir, kernels })
 }
@@ -71,7 +71,7 @@ fn distinct(scanned: &[Scanned]) -> Result<()> {
             if let Some(other) = seen.insert(&kernel.name, &file.file.path) {
                 let (a, b) = (other.display(), file.file.path.display());
                 let error = Error::new(format!("kernel `{}` is defined in `{a}` and in `{b}`", kernel.name));
-                return Err(error.hint("rename one, or compile the files as two modules"));
+                return Err(error.with_hint("rename one, or compile the files as two modules"));
             }
         }
     }

@@ -24,14 +24,14 @@ pub(super) fn results(
 /// As `build`, where a missing tool that all targets need is missed by each.
 fn each(targets: &[WantedTarget], build: impl Fn(&[WantedTarget]) -> Result<Results>) -> Result<Results> {
     match build(targets) {
-        Err(error) if error.lacks_tool() => Ok(targets.iter().map(|_| Err(error.again())).collect()),
+        Err(error) if error.is_missing_tool() => Ok(targets.iter().map(|_| Err(error.again())).collect()),
         results => results,
     }
 }
 
 /// Vendored images in place of those that cannot be compiled for want of a tool.
 fn fallback(session: &Session<'_>, targets: &[WantedTarget], results: Results) -> Result<Results> {
-    let lacks = |result: &Result<Vec<Compiled>>| result.as_ref().is_err_and(Error::lacks_tool);
+    let lacks = |result: &Result<Vec<Compiled>>| result.as_ref().is_err_and(Error::is_missing_tool);
     if !results.iter().any(lacks) {
         return Ok(results);
     }
@@ -39,7 +39,7 @@ fn fallback(session: &Session<'_>, targets: &[WantedTarget], results: Results) -
     let (mut supplied, mut reason) = (Vec::new(), String::new());
     let results = targets.iter().zip(results).map(|(wanted, result)| {
         let error = match result {
-            Err(error) if error.lacks_tool() => error,
+            Err(error) if error.is_missing_tool() => error,
             result => return result,
         };
         match vendored.images(session.env, wanted) {

@@ -23,7 +23,7 @@ impl Compression {
         let effort = mode.unwrap_or(if release { Effort::Balanced } else { Effort::Fast });
         if level.is_some() && matches!(effort, Effort::None | Effort::Archive) {
             return Err(Error::new(format!("the compression \"{effort}\" has no level"))
-                .hint("leave `level` out, or choose \"fast\", \"balanced\" or \"max\""));
+                .with_hint("leave `level` out, or choose \"fast\", \"balanced\" or \"max\""));
         }
         Ok(Settings { effort, level: level.unwrap_or(effort.usual_level()) })
     }
@@ -70,7 +70,7 @@ fn checked(level: i64) -> Option<i32> {
 }
 
 fn unknown(text: &str) -> Error {
-    Error::new(format!("`{text}` is no compression")).hint(
+    Error::new(format!("`{text}` is no compression")).with_hint(
         "write \"none\", \"fast\", \"balanced\", \"max\" or \"archive\", or { level = 19 } with a level from 1 to 22",
     )
 }

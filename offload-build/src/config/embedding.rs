@@ -28,7 +28,7 @@ impl FromStr for Embedding {
             "always" => Ok(Embedding::Always),
             "release" => Ok(Embedding::Release),
             _ => Err(Error::new(format!("`{}` does not say when to embed", text.escape_default()))
-                .hint("write \"auto\", \"always\" or \"release\"")),
+                .with_hint("write \"auto\", \"always\" or \"release\"")),
         }
     }
 }

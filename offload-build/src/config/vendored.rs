@@ -27,7 +27,7 @@ impl FromStr for Vendored {
             "prefer" => Ok(Vendored::Prefer),
             "never" => Ok(Vendored::Never),
             _ => Err(Error::new(format!("`vendored = \"{}\"` is not understood", text.escape_default()))
-                .hint("write \"fallback\", \"prefer\" or \"never\"")),
+                .with_hint("write \"fallback\", \"prefer\" or \"never\"")),
         }
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn assemble(env: &CargoEnv, names: &Names, pack: &Pack) -> Result<()>
         .try_compile(&names.archive);
     compiled.map_err(|error| {
         Error::new(format!("the C compiler could not assemble the images: {error}"))
-            .hint(format!("set CC_{} to a compiler for that target", env.target.replace('-', "_")))
+            .with_hint(format!("set CC_{} to a compiler for that target", env.target.replace('-', "_")))
     })?;
     let archive = format!("lib{}.a", names.archive);
     let built = fs::read(&scratch.path().join(&archive))?;

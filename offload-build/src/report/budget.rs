@@ -18,9 +18,9 @@ pub(crate) fn check(env: &CargoEnv, budget: SpillBudget, image: &NewImage) -> Re
         SpillBudget::AtMost(limit) => {
             if let Some(kernel) = over(limit).next() {
                 let error = Error::new(format!("{}; `max-spills` allows {limit}", spills(kernel, image)));
-                return Err(
-                    error.hint("give the kernel fewer live values or more registers, or raise `max-spills`")
-                );
+                return Err(error.with_hint(
+                    "give the kernel fewer live values or more registers, or raise `max-spills`",
+                ));
             }
         }
     }

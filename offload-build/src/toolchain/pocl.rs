@@ -28,7 +28,7 @@ impl Finder<'_> {
             }
         }
         let what = "PoCL's OpenCL function library, which the target `host` needs,";
-        Err(candidates.error(what, &refused).hint(remedy::pocl()))
+        Err(candidates.error(what, &refused).with_hint(remedy::pocl()))
     }
 }
 

@@ -68,7 +68,7 @@ fn within(relative: &Path) -> Option<String> {
 
 fn outside(relative: &Path) -> Error {
     Error::new(format!("`{}`, which the kernels include, lies outside of the package", relative.display()))
-        .hint("move it into the package: a published package has nothing else")
+        .with_hint("move it into the package: a published package has nothing else")
 }
 
 /// Licences of what code is linked from, by where it is installed; each as its project states it.

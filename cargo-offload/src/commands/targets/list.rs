@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use offload_build::doctor::{Buildable, examine};
 use serde::Serialize;
 
 use crate::commands::doctor::verdict;
 use crate::config_file::{Listed, Presence};
-use crate::error::{Error, Result};
+use crate::doctor::{Buildable, examine};
+use crate::error::Result;
 use crate::known;
 use crate::output::{Output, Table, Verbosity};
 
@@ -48,7 +48,7 @@ pub(super) fn print(output: &Output, configured: &[Listed]) -> Result<()> {
     let families = known::families(&known);
     let examples = families.iter().filter_map(|(_, members)| members.first().copied());
     let wanted: Vec<&str> = configured.iter().map(|target| target.name.as_str()).chain(examples).collect();
-    let examined = examine(Path::new("."), &wanted).map_err(Error::from_build)?.targets;
+    let examined = examine(Path::new("."), &wanted)?.targets;
     let (of_configured, of_families) = examined.split_at_checked(configured.len()).unwrap_or_default();
     print_configured(output, configured, of_configured)?;
     output.space()?;

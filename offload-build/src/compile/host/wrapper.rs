@@ -85,9 +85,8 @@ fn load(kernel: &Kernel, index: usize, arg: &Arg) -> Result<String> {
         ArgKind::Local => (typedef, format!("__local t{index} *")),
         other => {
             let error = format!("argument `{}` of kernel `{}` is of kind {other}", arg.name, kernel.name);
-            return Err(
-                Error::new(error).hint("images and samplers need a device: remove `host` from the targets")
-            );
+            return Err(Error::new(error)
+                .with_hint("images and samplers need a device: remove `host` from the targets"));
         }
     };
     Ok(format!("{typedef}  {argument_type} a{index} = *({argument_type} *)args[{index}];\n"))

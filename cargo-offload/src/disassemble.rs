@@ -11,55 +11,42 @@
 mod cut;
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use object::Endianness;
 use object::read::elf::ElfFile64;
 use object::read::{Object, ObjectSymbol};
+use offload_build::toolchain::{Component, Output, RUN_PREFIX, Toolchain};
 
-use crate::compile::RUN_PREFIX;
-use crate::env::CargoEnv;
 use crate::error::{Error, Result};
-use crate::fs;
-use crate::jobs::Jobs;
-use crate::tool::{Invocation, Output, Runner};
-use crate::toolchain::Disassembler;
 
 /// An image, and what of it is wanted.
 #[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
-    /// The image.
-    pub image: &'a [u8],
+pub(crate) struct Request<'a> {
+    pub(crate) image: &'a [u8],
     /// The kernel; all code without it.
-    pub kernel: Option<&'a str>,
+    pub(crate) kernel: Option<&'a str>,
     /// For which Intel device the image is, as `pvc`, if it is for one: the image does not say it in words.
-    pub intel_device: Option<&'a str>,
+    pub(crate) intel_device: Option<&'a str>,
 }
 
 /// The code of `request` as text, with the lines of its source where the image has them. Names are as they are in the
 /// file. `directory` stands for the package that would be built: paths in variables are relative to it.
 ///
-/// ```
-/// use offload_build::disassemble::{Request, text};
-///
-/// let image = b".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry f()\n{\n\tret;\n}\n.visible .entry g()\n{\n}\n";
-/// let request = Request { image, kernel: Some("f"), intel_device: None };
-/// assert_eq!(text(request, ".".as_ref()).unwrap(), ".visible .entry f()\n{\n\tret;\n}\n");
-/// ```
-///
 /// # Errors
 /// The tool is not installed (the message says where it was looked for, and how to install it) or fails; nothing shows
 /// images of the format; the image has no such kernel.
-pub fn text(request: Request<'_>, directory: &Path) -> std::result::Result<String, Error> {
+pub(crate) fn text(request: Request<'_>, directory: &Path) -> Result<String> {
     match kind(request.image) {
-        Some(Kind::Elf) => Job::new(directory, Disassembler::Objdump)?.objdump(request),
-        Some(Kind::Cubin) => Job::new(directory, Disassembler::Nvdisasm)?.nvdisasm(request),
-        Some(Kind::SpirV) => Job::new(directory, Disassembler::SpirvDis)?.spirv_dis(request),
-        Some(Kind::Zebin) => Job::new(directory, Disassembler::Ocloc)?.ocloc(request),
+        Some(Kind::Elf) => Job::new(directory, Component::LlvmObjdump)?.objdump(request),
+        Some(Kind::Cubin) => Job::new(directory, Component::Nvdisasm)?.nvdisasm(request),
+        Some(Kind::SpirV) => Job::new(directory, Component::SpirvDis)?.spirv_dis(request),
+        Some(Kind::Zebin) => Job::new(directory, Component::Ocloc)?.ocloc(request),
         Some(Kind::Ptx(text)) => part(request, text, cut::ptx),
         // A macro may write a kernel's name.
         Some(Kind::Source(text)) => Ok(part(request, text, cut::source).unwrap_or_else(|_| text.to_string())),
-        None => Err(Error::new("no tool is known that shows images of this format")),
+        None => Err(Error::check("no tool is known that shows images of this format")),
     }
 }
 
@@ -95,32 +82,33 @@ fn part(request: Request<'_>, text: &str, cut: fn(&str, &str) -> Option<String>)
 }
 
 fn no_kernel(kernel: &str) -> Error {
-    Error::new(format!("the image has no code of a kernel `{kernel}`"))
+    Error::check(format!("the image has no code of a kernel `{kernel}`"))
 }
 
 /// A tool at work in a directory of its own.
 struct Job {
-    env: CargoEnv,
-    scratch: tempfile::TempDir,
+    toolchain: Toolchain,
     program: PathBuf,
+    scratch: tempfile::TempDir,
 }
 
 /// The image in the tool's directory.
 const IMAGE: &str = "image";
 
 impl Job {
-    fn new(directory: &Path, tool: Disassembler) -> Result<Job> {
-        let scratch = fs::scratch_anywhere()?;
-        let env = CargoEnv::of_machine(directory, scratch.path());
-        Ok(Job { program: tool.find(&env)?, env, scratch })
+    fn new(directory: &Path, tool: Component) -> Result<Job> {
+        let failed = |error| Error::io("create", Path::new("a temporary directory"), &error);
+        let scratch = tempfile::tempdir().map_err(failed)?;
+        let toolchain = Toolchain::of(directory).map_err(from_build)?;
+        let program = toolchain.find(tool).map_err(from_build)?.path;
+        Ok(Job { toolchain, program, scratch })
     }
 
     fn run(&self, image: &[u8], args: &[&str]) -> Result<Output> {
-        fs::publish(&self.scratch.path().join(IMAGE), |out| out.write_all(image))?;
-        let args = args.iter().map(OsString::from).collect();
-        let invocation =
-            Invocation { program: &self.program, args, directory: self.scratch.path(), input: None };
-        Runner { env: &self.env, jobs: &Jobs::alone() }.run(&invocation)
+        let path = self.scratch.path().join(IMAGE);
+        fs::write(&path, image).map_err(|error| Error::io("write", &path, &error))?;
+        let args: Vec<OsString> = args.iter().map(OsString::from).collect();
+        self.toolchain.run(&self.program, &args, self.scratch.path()).map_err(from_build)
     }
 
     /// `--line-numbers` names file and line where there is a line table, and is harmless where there is none.
@@ -149,28 +137,47 @@ impl Job {
         let mut args = vec!["disasm", "-file", IMAGE, "-dump", "dump"];
         args.extend(device.iter().flatten());
         let dump = self.scratch.path().join("dump");
-        fs::create_dir_all(&dump)?;
+        fs::create_dir_all(&dump).map_err(|error| Error::io("create", &dump, &error))?;
         self.run(request.image, &args)?;
-        let files = fs::list(&dump)?;
+        let files = files(&dump)?;
         let wanted = |path: &&PathBuf| match (path.file_name().and_then(|name| name.to_str()), request.kernel)
         {
             (Some(name), Some(kernel)) => name == format!(".text.{kernel}.asm"),
             (Some(name), None) => name.starts_with(".text.") && name.ends_with(".asm"),
             (None, _) => false,
         };
-        let texts: Vec<String> =
-            files.iter().filter(wanted).map(|path| fs::read_text(path)).collect::<Result<_>>()?;
+        let texts: Vec<String> = files.iter().filter(wanted).map(|path| read(path)).collect::<Result<_>>()?;
         if !texts.is_empty() {
             return Ok(texts.join("\n"));
         }
         let shown = files.iter().any(|path| path.extension().is_some_and(|end| end == "asm"));
         Err(match request.kernel.filter(|_| shown) {
             Some(kernel) => no_kernel(kernel),
-            None => Error::new("ocloc shows no machine code: it does not find Intel's library IGA").hint(
+            None => Error::check("ocloc shows no machine code: it does not find Intel's library IGA").hint(
                 "install it (Debian: libigc1 and libiga64-1, or the packages of Intel's graphics compiler)",
             ),
         })
     }
+}
+
+fn from_build(error: offload_build::Error) -> Error {
+    Error::from_build(error).failed_check()
+}
+
+/// The files in a directory, sorted.
+fn files(dir: &Path) -> Result<Vec<PathBuf>> {
+    let failed = |error| Error::io("list", dir, &error);
+    let entries = fs::read_dir(dir).map_err(failed)?;
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<std::io::Result<_>>()
+        .map_err(failed)?;
+    paths.sort();
+    Ok(paths)
+}
+
+fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).map_err(|error| Error::io("read", path, &error))
 }
 
 /// The kernel's symbol. In code for CPUs entries have another name than kernels.
@@ -182,4 +189,16 @@ fn symbol(image: &[u8], kernel: &str) -> Result<String> {
         symbols.any(|symbol| symbol.name().is_ok_and(|other| other == name)).then(|| name.to_string())
     };
     has(kernel).or_else(|| has(&format!("{RUN_PREFIX}{kernel}"))).ok_or_else(|| no_kernel(kernel))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_needs_no_tool() {
+        let image = b".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry f()\n{\n\tret;\n}\n.visible .entry g()\n{\n}\n";
+        let request = Request { image, kernel: Some("f"), intel_device: None };
+        assert_eq!(text(request, Path::new(".")).unwrap(), ".visible .entry f()\n{\n\tret;\n}\n");
+    }
 }

@@ -1,0 +1,125 @@
+//! What this machine has of the tools that compile kernels, and what targets lack.
+
+mod need;
+
+use std::path::Path;
+
+use offload_build::toolchain::{Component, Found, Toolchain, members};
+use offload_format::TargetSet;
+
+use self::need::Needs;
+use crate::error::{Error, Result};
+
+/// The outcome of [`examine`].
+#[derive(Debug)]
+pub(crate) struct Examination {
+    /// Every tool, wanted or not.
+    pub(crate) tools: Vec<Examined>,
+    /// The targets that were asked for.
+    pub(crate) targets: Vec<Buildable>,
+}
+
+/// A tool or a library, and what was found of it.
+#[derive(Debug)]
+pub(crate) struct Examined {
+    component: Component,
+    /// Its usual name.
+    pub(crate) name: &'static str,
+    /// What it is for.
+    pub(crate) purpose: &'static str,
+    /// Where it is, or why it cannot be used and how to install it.
+    pub(crate) outcome: std::result::Result<Found, offload_build::Error>,
+}
+
+/// A target, and what it lacks.
+#[derive(Debug)]
+pub(crate) struct Buildable {
+    /// As it was asked for.
+    pub(crate) target: String,
+    /// Names of the tools that it takes.
+    pub(crate) needs: Vec<&'static str>,
+    /// Names of tools without which it cannot be built.
+    pub(crate) lacks: Vec<&'static str>,
+    /// Names of tools without which some kernels cannot be built, or are not checked.
+    pub(crate) better_with: Vec<&'static str>,
+}
+
+/// Looks for every tool, as a build script of a package in `directory` would, for `targets` (or sets of them).
+///
+/// # Errors
+/// If a target is unknown, or there is no place for temporary files. A missing tool is no error.
+pub(crate) fn examine(directory: &Path, targets: &[&str]) -> Result<Examination> {
+    let wanted = targets.iter().map(|text| needs(text)).collect::<Result<Vec<_>>>()?;
+    let toolchain = Toolchain::of(directory).map_err(Error::from_build)?;
+    let tools: Vec<Examined> =
+        need::EXAMINED.into_iter().map(|component| examined(&toolchain, component)).collect();
+    let buildable = |(text, needs): (&&str, Needs)| Buildable {
+        target: (*text).to_string(),
+        needs: names(&tools, &needs.needed),
+        lacks: missing(&tools, &needs.needed),
+        better_with: missing(&tools, &needs.useful),
+    };
+    let targets = targets.iter().zip(wanted).map(buildable).collect();
+    Ok(Examination { targets, tools })
+}
+
+fn examined(toolchain: &Toolchain, component: Component) -> Examined {
+    let (name, purpose) = need::described(component);
+    Examined { component, name, purpose, outcome: toolchain.find(component) }
+}
+
+fn names(tools: &[Examined], of: &[Component]) -> Vec<&'static str> {
+    tools.iter().filter(|tool| of.contains(&tool.component)).map(|tool| tool.name).collect()
+}
+
+fn missing(tools: &[Examined], of: &[Component]) -> Vec<&'static str> {
+    let missing = tools.iter().filter(|tool| tool.outcome.is_err() && of.contains(&tool.component));
+    missing.map(|tool| tool.name).collect()
+}
+
+/// What a target or a set of targets needs, and what makes it better.
+fn needs(text: &str) -> Result<Needs> {
+    let targets = match text.parse::<TargetSet>() {
+        Ok(set) => members(set).map_err(Error::from_build)?,
+        Err(_) => {
+            vec![
+                text.parse()
+                    .map_err(|error: offload_format::UnknownTarget| Error::usage(error.to_string()))?,
+            ]
+        }
+    };
+    let mut all = Needs::default();
+    for needs in targets.iter().map(Needs::of) {
+        all.needed.extend(needs.needed);
+        all.useful.extend(needs.useful);
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_need_what_their_members_need() {
+        let needed = needs("all-nvidia").unwrap().needed;
+        assert!(needed.contains(&Component::Ptxas) && needed.contains(&Component::LibclcNvidia));
+        assert!(!needs("nvptx:sm_75").unwrap().needed.contains(&Component::Ptxas));
+        assert!(needs("intel:pcv").unwrap_err().to_string().contains("intel:pvc"));
+    }
+
+    #[test]
+    fn nothing_that_is_missing_keeps_it_from_answering() {
+        let examination = examine(Path::new("."), &["intel:pvc", "host", "spirv64"]).unwrap();
+        assert_eq!(examination.targets.len(), 3);
+        assert_eq!(examination.targets[0].needs, ["clang", "ocloc"]);
+        assert_eq!(examination.tools.len(), need::EXAMINED.len());
+        for tool in &examination.tools {
+            if let Err(missing) = &tool.outcome {
+                assert!(missing.hint().is_some() && missing.message().contains("looked for"), "{missing:?}");
+            }
+        }
+        let clang = examination.tools.iter().find(|tool| tool.name == "clang").unwrap();
+        assert_eq!(clang.outcome.is_err(), examination.targets[2].lacks.contains(&"clang"));
+    }
+}

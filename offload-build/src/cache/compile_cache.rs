@@ -1,0 +1,108 @@
+//! The compile cache as programs see it that are no build script: where it is, and what is in it.
+//!
+//! Nothing here is locked: a build that needs an entry which goes meanwhile makes it anew.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::blob::Blob;
+use super::{Cache, sweep};
+use crate::env::CargoEnv;
+use crate::error::Error;
+
+/// The caches of all releases of this crate for this user.
+#[derive(Clone, Debug)]
+pub struct CompileCache {
+    dir: PathBuf,
+    limit: Option<u64>,
+}
+
+/// A file of the cache: the result of a step, what a front end has read, or a pack.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Entry {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its size in bytes.
+    pub size: u64,
+    /// For how long nothing has used it, to the day.
+    pub unused: Duration,
+}
+
+impl CompileCache {
+    /// The cache that a build script of a package in `directory` would use.
+    ///
+    /// # Errors
+    /// If this user has no directory for caches, or a variable about the cache is not understood.
+    pub fn of(directory: &Path) -> Result<CompileCache, Error> {
+        let (dir, limits) = Cache::place(&CargoEnv::of_machine(directory, directory))?;
+        Ok(CompileCache { dir, limit: limits.size })
+    }
+
+    /// The cache in the directory `dir`, of which builds keep everything.
+    pub fn at(dir: impl Into<PathBuf>) -> CompileCache {
+        CompileCache { dir: dir.into(), limit: None }
+    }
+
+    /// Where it is. There need be no such directory yet.
+    pub fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Bytes that builds keep, once a day; `None` is no limit.
+    pub fn limit(&self) -> Option<u64> {
+        self.limit
+    }
+
+    /// Every entry of every release, by path.
+    pub fn entries(&self) -> Vec<Entry> {
+        let now = SystemTime::now();
+        let mut entries: Vec<Entry> =
+            sweep::releases(&self.dir).flat_map(|(release, _)| sweep::entries(&release, now)).collect();
+        entries.sort_by(|a, b| a.path.cmp(&b.path));
+        entries
+    }
+}
+
+impl Entry {
+    /// Whether its bytes are those that were stored. Of what has no checksum (recorded dependencies, packs) nothing is
+    /// known: `None`.
+    ///
+    /// A damaged entry may be removed by being read.
+    pub fn is_sound(&self) -> Option<bool> {
+        if self.path.extension().is_none_or(|extension| extension != "blob") {
+            return None;
+        }
+        let read = Blob::open(self.path.clone()).map(|blob| blob.copy_to(&mut std::io::sink()));
+        Some(matches!(read, Some(Ok(()))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::KeyBuilder;
+    use super::super::tests::{UNLIMITED, cache};
+    use super::*;
+
+    #[test]
+    fn damaged_entries_are_told_apart() {
+        let (dir, cache) = cache(UNLIMITED);
+        let keys = ["a", "b"].map(|name| KeyBuilder::new(name).finish());
+        let blobs = keys.map(|key| cache.put(key, b"some bytes").unwrap());
+        cache.put_dependencies(keys[0], "read").unwrap();
+        let cache = CompileCache::at(dir.path());
+        let sound = || {
+            let entries = cache.entries();
+            let of = |path: &Path| {
+                entries.iter().find(|entry| entry.path == path).map(|entry| entry.is_sound().unwrap())
+            };
+            (entries.len(), blobs.each_ref().map(|blob| of(&blob.path)))
+        };
+        assert_eq!(sound(), (3, [Some(true); 2]));
+        let mut bytes = std::fs::read(&blobs[0].path).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        std::fs::write(&blobs[0].path, bytes).unwrap();
+        assert_eq!(sound(), (3, [Some(false), Some(true)]));
+        assert!(cache.entries().iter().filter(|entry| entry.is_sound().is_none()).count() == 1);
+    }
+}
