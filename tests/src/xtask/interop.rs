@@ -46,10 +46,9 @@ fn older_llvm(workspace: &Workspace, sets: &str) -> Result<ExitCode> {
 
 /// The tests that run for every change, with more sets, and with the tools of one release.
 fn llvm(workspace: &Workspace, sets: &str, release: &str) -> Result<ExitCode> {
-    let args =
-        ["test", "--release", "--package", "offload-tests", "--test", "containers", "--test", "bundles"];
+    let args = ["test", "--release", "--package", "offload-tests", "--test", "it"];
     let cargo = cargo(workspace, sets).args(args).env(offload_tests::LLVM_VAR, release);
-    let cargo = cargo.args(["--no-fail-fast", "--", "--nocapture"]);
+    let cargo = cargo.args(["--no-fail-fast", "--", "containers::", "bundles::", "--nocapture"]);
     Ok(workspace::exit_code(Command::from(cargo).status()?))
 }
 

@@ -1,0 +1,226 @@
+//! The commands of a project's life from outside: `new`, `init`, `doctor`, `cache`, `completions`, `man`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::{command, offload, ok, stderr, stdout, without_tools};
+use serde_json::Value;
+
+/// The crate's directory, whose parent is the checkout.
+const CRATE: &str = env!("CARGO_MANIFEST_DIR");
+
+fn checkout() -> PathBuf {
+    Path::new(CRATE).parent().unwrap().to_path_buf()
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// All files below `dir`, by their path from there.
+fn files(dir: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = vec![dir.to_path_buf()];
+    while let Some(next) = open.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                found.push(path.strip_prefix(dir).unwrap().to_str().unwrap().to_string());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_new_package_is_the_demo() {
+    let dir = tempfile::tempdir().unwrap();
+    let said = ok(dir.path(), &["new", "hello", "--vcs", "none"]);
+    assert!(said.contains("wrote build.rs") && said.contains("cargo offload doctor"), "{said}");
+    let (package, demo) = (dir.path().join("hello"), checkout().join("example-app"));
+
+    let mut expected = files(&demo);
+    // The demo's images are the demo's: they are for people without compilers who look at this repository.
+    expected.retain(|file| !file.starts_with("offload-vendor/"));
+    expected.extend([".cargo/config.toml".to_string(), "offload.toml".to_string()]);
+    expected.sort();
+    assert_eq!(files(&package), expected);
+    for file in expected.iter().filter(|file| file.ends_with(".rs") || file.starts_with("kernels/")) {
+        let text = read(&demo.join(file)).replace("example-app", "hello");
+        assert_eq!(read(&package.join(file)), text, "{file}");
+    }
+    let manifest = read(&package.join("Cargo.toml"));
+    let dependencies = "[dependencies]\noffload-rt = { version = \"0.1\", features = [\"opencl\"] }\n\n[build-dependencies]\noffload-build = \"0.1\"\n";
+    assert!(manifest.contains("name = \"hello\"") && manifest.contains(dependencies), "{manifest}");
+    assert!(manifest.contains("[profile.dev.build-override]\nopt-level = 3"), "{manifest}");
+    assert_eq!(ok(&package, &["targets", "--quiet"]), "host\nspirv64\nopencl-c\n");
+    // Everything is there: nothing is left to add.
+    let again = ok(&package, &["init"]);
+    assert!(again.lines().all(|line| line.ends_with("has it already")), "{again}");
+}
+
+#[test]
+fn a_new_package_of_a_workspace_joins_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    fs::write(root.join("Cargo.toml"), "# all\n[workspace]\nresolver = \"3\"\nmembers = []\n").unwrap();
+    ok(root, &["new", "crates/hello", "--name", "hi", "--checkout", checkout().to_str().unwrap()]);
+    let manifest = read(&root.join("Cargo.toml"));
+    assert!(manifest.starts_with("# all\n") && manifest.contains("\"crates/hello\""), "{manifest}");
+    assert!(manifest.contains("[profile.release.build-override]\nopt-level = 3"), "{manifest}");
+    assert!(root.join("offload.toml").is_file() && !root.join("crates/hello/offload.toml").exists());
+    let member = read(&root.join("crates/hello/Cargo.toml"));
+    let path = checkout().join("offload-build");
+    assert!(member.contains(&format!("offload-build = {{ path = \"{}\" }}", path.display())), "{member}");
+    assert!(read(&root.join("crates/hello/src/main.rs")).contains("`hi [NAME]`"));
+}
+
+#[test]
+fn mistakes_of_new_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let refused = offload(dir.path(), &["new", "2bad", "--vcs", "none"]);
+    assert_eq!(refused.status.code(), Some(101));
+    assert!(stderr(&refused).contains("cannot start with a digit"), "{}", stderr(&refused));
+    let refused = offload(dir.path(), &["new", "good", "--checkout", "nowhere"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("hint: name the directory"), "{}", stderr(&refused));
+    assert!(files(dir.path()).is_empty());
+}
+
+#[test]
+fn init_adds_to_a_package_and_takes_nothing_away() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    fs::create_dir_all(root.join("src")).unwrap();
+    fs::write(root.join("src/lib.rs"), "//! Mine.\n").unwrap();
+    let manifest = "# mine\n[package]\nname = \"a\"\nedition = \"2024\" # new\n\n[dependencies] # none yet\n";
+    fs::write(root.join("Cargo.toml"), manifest).unwrap();
+    fs::write(root.join("build.rs"), "fn main() {}\n").unwrap();
+
+    let refused = offload(root, &["init"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("build.rs` compiles no kernels"), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("hint: add `offload_build::Build::new()"), "{}", stderr(&refused));
+    assert_eq!(read(&root.join("build.rs")), "fn main() {}\n");
+
+    ok(root, &["init", "--force"]);
+    assert!(read(&root.join("build.rs")).contains("offload_build"));
+    assert!(root.join("kernels/blas.cl").is_file());
+    let after = read(&root.join("Cargo.toml"));
+    for part in [
+        "# mine\n[package]\nname = \"a\"\nedition = \"2024\" # new\n",
+        "[dependencies] # none yet\noffload-rt = ",
+    ] {
+        assert!(after.contains(part), "{after}");
+    }
+    assert_eq!(read(&root.join("src/lib.rs")), "//! Mine.\n");
+}
+
+#[test]
+fn the_doctor_needs_no_tool() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = without_tools(dir.path(), &["doctor", "host", "intel:pvc", "portable"]).output().unwrap();
+    let said = stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}{}", stderr(&output));
+    for part in ["no: lacks clang, PoCL's library", "no: lacks clang, ocloc", "hint: "] {
+        assert!(said.contains(part), "{said}");
+    }
+
+    let json = stdout(&without_tools(dir.path(), &["doctor", "--json", "cubin:sm_90"]).output().unwrap());
+    let objects: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let clang = objects.iter().find(|object| object["name"] == "clang").unwrap();
+    assert!(clang["path"].is_null() && clang["remedy"].is_string(), "{clang}");
+    // Who has no clang either is told how to get both.
+    let libclc = objects.iter().find(|object| object["name"] == "libclc (NVIDIA)").unwrap();
+    assert!(libclc["remedy"].as_str().unwrap().contains("libclc"), "{libclc}");
+    let target = objects.last().unwrap();
+    assert_eq!((&target["reason"], &target["buildable"]), (&"target".into(), &false.into()));
+    assert_eq!(target["lacks"], serde_json::json!(["clang", "libclc (NVIDIA)", "ptxas"]));
+
+    let mistake = offload(dir.path(), &["doctor", "intel:pcv"]);
+    assert_eq!(mistake.status.code(), Some(2));
+    assert!(stderr(&mistake).contains("intel:pvc"), "{}", stderr(&mistake));
+}
+
+#[test]
+fn the_doctor_looks_at_the_configured_targets() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("offload.toml"), "targets = [{ name = \"cubin:sm_90\", optional = true }]\n")
+        .unwrap();
+    let said = stdout(&without_tools(dir.path(), &["doctor"]).output().unwrap());
+    assert!(said.contains("cubin:sm_90") && !said.contains("spirv64"), "{said}");
+}
+
+#[test]
+fn the_cache_is_shown_checked_and_cleaned() {
+    let dir = tempfile::tempdir().unwrap();
+    let empty = ok(dir.path(), &["cache", "stats"]);
+    assert!(empty.contains("0 entries, 0 B (builds keep 5.0 GiB)"), "{empty}");
+    // Asking for versions makes the cache.
+    without_tools(dir.path(), &["doctor"]).output().unwrap();
+    let release = fs::read_dir(dir.path().join("cache")).unwrap().next().unwrap().unwrap().path();
+    let damaged = release.join("ab").join(format!("{}.blob", "ab".repeat(16)));
+    fs::create_dir_all(damaged.parent().unwrap()).unwrap();
+    fs::write(&damaged, "OFLDBLOB, cut short").unwrap();
+    let stats: Value =
+        serde_json::from_str(&ok(dir.path(), &["cache", "stats", "--message-format", "json"])).unwrap();
+    assert_eq!((&stats["entries"], &stats["bytes"]), (&1.into(), &19.into()));
+
+    let verified = offload(dir.path(), &["cache", "verify"]);
+    assert_eq!(verified.status.code(), Some(1));
+    assert!(stdout(&verified).contains("0 sound entries, 1 damaged"), "{}", stdout(&verified));
+    assert!(!damaged.exists());
+
+    fs::write(&damaged, "OFLDBLOB").unwrap();
+    assert_eq!(ok(dir.path(), &["cache", "clean", "--unused", "3"]), "removed 0 entries, 0 B\n");
+    assert_eq!(ok(dir.path(), &["cache", "clean"]), "removed 1 entry, 8 B\n");
+    assert!(!damaged.exists());
+}
+
+#[test]
+fn shells_and_man_know_the_commands() {
+    let dir = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = ok(dir.path(), &["completions", shell]);
+        assert!(script.contains("cargo-offload") && script.contains("prune"), "{shell}: {script}");
+    }
+    assert!(ok(dir.path(), &["man"]).contains(".TH cargo-offload 1"));
+    ok(dir.path(), &["man", "--directory", "man1"]);
+    let pages = files(&dir.path().join("man1"));
+    for page in ["cargo-offload.1", "cargo-offload-verify.1", "cargo-offload-targets-add.1"] {
+        assert!(pages.iter().any(|is| is == page), "{pages:?}");
+    }
+    assert!(read(&dir.path().join("man1/cargo-offload-new.1")).contains("checkout"));
+}
+
+#[test]
+fn cargo_help_offload_works() {
+    let program = Path::new(env!("CARGO_BIN_EXE_cargo-offload"));
+    let path = std::env::var_os("PATH").unwrap();
+    let dirs = [program.parent().unwrap().to_path_buf()].into_iter().chain(std::env::split_paths(&path));
+    let output = Command::new(env!("CARGO"))
+        .args(["help", "offload"])
+        .env("PATH", std::env::join_paths(dirs).unwrap())
+        .output()
+        .unwrap();
+    assert!(stdout(&output).contains("Usage: cargo offload"), "{}{}", stdout(&output), stderr(&output));
+}
+
+#[test]
+fn colours_are_where_they_are_wanted() {
+    let dir = tempfile::tempdir().unwrap();
+    let escape = |args: &[&str], variable: Option<&str>| {
+        let mut command = command(dir.path(), &[args, &["inspect", "nothing"]].concat());
+        if let Some(value) = variable {
+            command.env("CARGO_TERM_COLOR", value);
+        }
+        stderr(&command.output().unwrap()).contains("\u{1b}[1;31merror")
+    };
+    assert!(!escape(&[], None), "there is no terminal");
+    assert!(escape(&["--color", "always"], None) && escape(&[], Some("always")));
+    assert!(!escape(&["--color", "never"], Some("always")));
+}

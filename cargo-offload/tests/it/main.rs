@@ -1,0 +1,24 @@
+//! The tests of the subcommand, in one program: it is linked once.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise"
+)]
+
+mod artifact;
+mod commands;
+mod export_containers;
+mod extract;
+mod families;
+mod follow;
+mod foreign;
+mod life;
+mod mistakes;
+mod show;
+mod snapshots;
+mod support;
+mod syclbin;
+mod terminal;
+mod toolchain;

@@ -1,0 +1,166 @@
+//! What people name by mistake, and what they are told.
+
+use std::fs;
+
+use crate::support::{self, fails, kernel, ok, pack, stderr, stdout, without_tools};
+use offload_format::codec::Codec;
+use offload_format::pack::NewImage;
+
+#[test]
+fn a_file_that_carries_nothing_is_told_from_one_that_cannot() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    fs::create_dir(dir.join("some directory")).unwrap();
+    fs::write(dir.join("empty"), "").unwrap();
+    fs::write(dir.join("text"), "nothing of the kind").unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_cargo-offload"), dir.join("program")).unwrap();
+    for command in ["inspect", "verify", "report", "size", "extract"] {
+        let directory = fails(dir, &[command, "some directory"], 3);
+        assert_eq!(directory, "error: cannot open `some directory`: it is a directory\n");
+        assert_eq!(fails(dir, &[command, "empty"], 1), "error: `empty` is empty\n");
+        let text = fails(dir, &[command, "text"], 1);
+        assert!(text.contains("`text` carries no device images\nhint: it is no program"), "{text}");
+        let program = fails(dir, &[command, "program"], 1);
+        assert!(program.contains("`program` carries no device images\nhint: a crate brings"), "{program}");
+    }
+    assert!(!dir.join("empty.images").exists());
+}
+
+#[test]
+fn what_cannot_be_written_is_named_without_what_is_in_between() {
+    let dir = support::with_pack(64);
+    let said = fails(dir.path(), &["report", "images.pack", "--html", "no/where.html"], 3);
+    assert_eq!(
+        said,
+        "error: cannot write `no/where.html`: there is no directory `no`\nhint: make it first\n"
+    );
+    let said = fails(dir.path(), &["report", "images.pack", "--html", "."], 3);
+    assert_eq!(said, "error: cannot write `.`: it is a directory\n");
+}
+
+#[test]
+fn what_was_asked_for_and_is_not_there_is_repeated() {
+    let dir = support::with_pack(64);
+    let said = fails(dir.path(), &["inspect", "images.pack", "--for", "host"], 2);
+    assert!(said.starts_with("error: no image fits `--for host`\nhint: there are blas "), "{said}");
+    let said = fails(dir.path(), &["size", "images.pack", "--module", "gone", "--for", "all-amd"], 2);
+    assert!(said.starts_with("error: no image fits `--for all-amd`, `--module gone`\n"), "{said}");
+}
+
+#[test]
+fn cargo_s_own_words_tell_of_a_missing_project() {
+    let dir = tempfile::tempdir().unwrap();
+    let said = fails(dir.path(), &["inspect"], 2);
+    assert!(said.starts_with("error: could not find `Cargo.toml` in "), "{said}");
+    assert!(said.ends_with("\nhint: name a file, or the manifest with --manifest-path\n"), "{said}");
+    let said = fails(dir.path(), &["vendor", "--manifest-path", "gone/Cargo.toml"], 2);
+    assert_eq!(said, "error: manifest path `gone/Cargo.toml` does not exist\n");
+}
+
+#[test]
+fn without_a_configuration_the_defaults_are_shown() {
+    let dir = tempfile::tempdir().unwrap();
+    let listed = support::offload(dir.path(), &["targets", "--json"]);
+    let targets = support::objects(&stdout(&listed), "target");
+    let names: Vec<&str> = targets.iter().map(|target| target["target"].as_str().unwrap()).collect();
+    assert_eq!(names, ["host", "spirv64"]);
+    assert!(stderr(&listed).starts_with("there is no offload.toml: these are the defaults"));
+    assert!(ok(dir.path(), &["compression", "--setting"]).contains("\"fast\" in others (default)"));
+    // An empty list is one.
+    fs::write(dir.path().join("offload.toml"), "targets = []\n").unwrap();
+    assert!(support::objects(&ok(dir.path(), &["targets", "--json"]), "target").is_empty());
+    let said = fails(tempfile::tempdir().unwrap().path(), &["targets", "add", "host"], 2);
+    assert!(said.contains("`cargo offload init` writes one"), "{said}");
+}
+
+/// A kernel in an image that no tool is there for, in PTX, and in source that brings other kernels.
+#[test]
+fn an_image_that_cannot_be_shown_does_not_hide_the_others() {
+    let image = |target: &str| NewImage {
+        kernels: vec![kernel("scale", [8, 0, 0])],
+        ..NewImage::new("blas", target.parse().unwrap())
+    };
+    let ptx = ".version 7.0\n.target sm_80\n.visible .entry scale()\n{\n\tret;\n}\n.entry other()\n{\n}\n";
+    let source = "__kernel void other(int n) {\n}\n__kernel void scale(int n) {\n  if (n) {\n  }\n}\n";
+    let images = vec![
+        (image("cubin:sm_80"), support::data("device-12.9-sm_80.cubin")),
+        (image("nvptx:sm_80"), ptx.as_bytes().to_vec()),
+        (image("opencl-c"), source.as_bytes().to_vec()),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("images.pack"), pack(images, Codec::Zstd)).unwrap();
+    let output = without_tools(dir.path(), &["asm", "images.pack", "scale"]).output().unwrap();
+    let said = stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("// blas nvptx:sm_80\n.visible .entry scale()\n{\n        ret;\n}\n"), "{said}");
+    assert!(said.contains("// blas opencl-c\n__kernel void scale(int n) {\n  if (n) {\n  }\n}\n"), "{said}");
+    assert!(!said.contains("other"), "{said}");
+    assert!(said.contains("skipped target `cubin:sm_80` of module `blas`: "), "{said}");
+    let only = without_tools(dir.path(), &["asm", "images.pack", "scale", "--for", "cubin:sm_80"]);
+    let only = { only }.output().unwrap();
+    assert!(stderr(&only).starts_with("error: target `cubin:sm_80`") && only.status.code() == Some(1));
+}
+
+#[test]
+fn files_that_exist_are_kept_unless_forced() {
+    let dir = support::with_pack(64);
+    let mine = dir.path().join("mine");
+    fs::write(&mine, "mine").unwrap();
+    let export = ["export", "images.pack", "--format", "raw", "--target", "intel:pvc", "-o", "mine"];
+    let said = fails(dir.path(), &export, 2);
+    assert!(said.starts_with("error: `mine` exists\nhint: ") && said.contains("--force"), "{said}");
+    assert_eq!(fs::read(&mine).unwrap(), b"mine");
+    // What is the same is nothing to lose.
+    for more in [&["--force"][..], &[]] {
+        ok(dir.path(), &[&export[..], more].concat());
+        assert_eq!(fs::read(&mine).unwrap(), support::data("saxpy-reduce.zebin"));
+    }
+
+    // A page is written again and again, over a page.
+    fs::write(&mine, "mine").unwrap();
+    let said = fails(dir.path(), &["report", "images.pack", "--html", "mine"], 2);
+    assert!(said.starts_with("error: `mine` exists and is no page\nhint: "), "{said}");
+    assert_eq!(fs::read(&mine).unwrap(), b"mine");
+    for _ in 0..2 {
+        ok(dir.path(), &["report", "images.pack", "--html", "page.html"]);
+    }
+    // So is a baseline, damaged or not.
+    let update = ["report", "images.pack", "--update-baseline", "--baseline"];
+    let said = fails(dir.path(), &[&update[..], &["mine"]].concat(), 2);
+    assert!(said.starts_with("error: `mine` exists and is no baseline\nhint: "), "{said}");
+    assert_eq!(fs::read(&mine).unwrap(), b"mine");
+    let baseline = dir.path().join("baseline");
+    ok(dir.path(), &[&update[..], &["baseline"]].concat());
+    let written = fs::read_to_string(&baseline).unwrap();
+    fs::write(&baseline, format!("{written}<<<<<<<")).unwrap();
+    ok(dir.path(), &[&update[..], &["baseline"]].concat());
+    assert_eq!(fs::read_to_string(&baseline).unwrap(), written);
+}
+
+#[test]
+fn a_manual_is_written_whole_or_not_at_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let man = ["man", "--directory", "man"];
+    ok(dir.path(), &man);
+    ok(dir.path(), &man);
+    let page = |name: &str| dir.path().join("man").join(name);
+    fs::write(page("cargo-offload-verify.1"), "mine").unwrap();
+    fs::remove_file(page("cargo-offload.1")).unwrap();
+    let said = fails(dir.path(), &man, 2);
+    assert!(said.starts_with("error: `man/cargo-offload-verify.1` exists\nhint: "), "{said}");
+    assert!(!page("cargo-offload.1").exists());
+    ok(dir.path(), &[&man[..], &["--force"]].concat());
+    assert!(page("cargo-offload.1").exists());
+    assert_ne!(fs::read(page("cargo-offload-verify.1")).unwrap(), b"mine");
+}
+
+/// As root a device would become a file.
+#[cfg(unix)]
+#[test]
+fn a_name_that_is_not_that_of_a_file_is_kept() {
+    let dir = support::with_pack(64);
+    let _socket = std::os::unix::net::UnixListener::bind(dir.path().join("socket")).unwrap();
+    let export = ["export", "images.pack", "--format", "raw", "--target", "intel:pvc", "--force", "-o"];
+    let said = fails(dir.path(), &[&export[..], &["socket"]].concat(), 3);
+    assert_eq!(said, "error: cannot write `socket`: it is no file\n");
+}

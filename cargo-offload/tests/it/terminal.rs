@@ -1,0 +1,19 @@
+//! What is drawn on a terminal while a command works.
+#![cfg(target_os = "linux")]
+
+use crate::support;
+
+#[test]
+fn trying_modes_of_compression_tells_which_goes_on() {
+    let dir = support::with_pack(64);
+    let said = support::on_terminal(dir.path(), ("xterm", 100), "compression --on images.pack");
+    for (step, mode) in ["none", "fast", "balanced", "max", "archive"].iter().enumerate() {
+        let line = format!("{}/5: packing 4 images of 35.9 KiB: {mode}, ", step + 1);
+        assert!(said.contains(&line), "no {line:?} in {said}");
+    }
+    // The line is gone when the table comes.
+    let (_, table) = said.rsplit_once("\u{1b}[2K").unwrap();
+    assert!(table.starts_with("mode ") && !table.contains("packing"), "{table}");
+    let quiet = support::on_terminal(dir.path(), ("xterm", 100), "compression --on images.pack --quiet");
+    assert!(!quiet.contains("packing"), "{quiet}");
+}

@@ -1,0 +1,151 @@
+//! `toolchain install` on a machine of stand-ins: what is fetched, checked and put in place.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::machine::Machine;
+use crate::support::said;
+use sha2::{Digest, Sha256};
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn packages_are_fetched_locked_and_unpacked() {
+    let machine = Machine::new();
+    let first = machine.install(&[]);
+    assert!(first.status.success(), "{}", said(&first));
+    assert!(said(&first).contains("this distribution has no lld-22: it is left out"), "{}", said(&first));
+    assert_eq!(machine.installed(), ["clang-22", "lib", "libllvm22", "offload-toolchain.lock"]);
+    assert_eq!(read(&machine.path("data/toolchain/clang-22")), "first");
+    assert_eq!(read(&machine.path("data/toolchain/libllvm22")), "library");
+    assert!(machine.path("data/toolchain/lib/python3/site-packages/nvidia/ptxas").is_file());
+    let lock = read(&machine.path("data/offload-toolchain.lock"));
+    let fetched = fs::read(machine.path("bin/clang-22_22_amd64.deb")).unwrap();
+    let sum: String = Sha256::digest(&fetched).iter().map(|byte| format!("{byte:02x}")).collect();
+    let address = "url = \"http://x/clang-22_22_amd64.deb\"";
+    let named = ["name = \"clang-22\"\nversion = \"1:22\"", "name = \"nvidia-cuda-nvcc-cu12\""];
+    for part in named.into_iter().chain([sum.as_str(), address, "glibc = \"2.36\""]) {
+        assert!(lock.contains(part), "{lock}");
+    }
+    assert!(!lock.contains("libc6"), "{lock}");
+    // What is there is not fetched again; a folder that is gone is made as it was.
+    let again = machine.install(&[]);
+    assert!(said(&again).ends_with("offload-toolchain.lock` already\n"), "{}", said(&again));
+    assert!(!said(&again).contains("fetching"), "{}", said(&again));
+    fs::remove_dir_all(machine.path("data/toolchain")).unwrap();
+    assert!(machine.install(&["--quiet"]).status.success());
+    assert_eq!(machine.installed(), ["clang-22", "lib", "libllvm22", "offload-toolchain.lock"]);
+    assert_eq!(read(&machine.path("data/offload-toolchain.lock")), lock);
+    assert_eq!(fs::read_dir(machine.path("data")).unwrap().count(), 2, "something was left behind");
+}
+
+#[test]
+fn what_is_not_as_locked_is_refused_and_changes_nothing() {
+    let machine = Machine::new();
+    // The lock file lies beside the configuration, if there is one.
+    fs::write(machine.path("offload.toml"), "targets = [\"host\"]\n").unwrap();
+    assert!(machine.install(&[]).status.success());
+    let lock = read(&machine.path("offload-toolchain.lock"));
+    fs::write(machine.path("data/toolchain/mine"), "").unwrap();
+    machine.serve("second");
+    // The folder was made from another lock file.
+    fs::write(machine.path("data/toolchain/offload-toolchain.lock"), "").unwrap();
+    let refused = machine.install(&[]);
+    assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
+    assert!(
+        said(&refused).contains("has the hash") && said(&refused).contains("hint: --update"),
+        "{}",
+        said(&refused)
+    );
+    assert!(machine.path("data/toolchain/mine").exists());
+    assert_eq!(read(&machine.path("offload-toolchain.lock")), lock);
+
+    fs::write(machine.path("mine"), "mine").unwrap();
+    let kept = machine.install(&["--update", "--lock", "mine"]);
+    assert!(said(&kept).contains("error: `mine` exists and is no lock file\nhint: "), "{}", said(&kept));
+    assert_eq!(read(&machine.path("mine")), "mine");
+
+    let updated = machine.install(&["--update"]);
+    assert!(updated.status.success(), "{}", said(&updated));
+    assert_ne!(read(&machine.path("offload-toolchain.lock")), lock);
+    assert!(!machine.path("data/toolchain/mine").exists());
+}
+
+#[test]
+fn without_apt_the_locked_files_are_fetched_by_their_addresses() {
+    let machine = Machine::new();
+    assert!(machine.install(&["--lock", "lock"]).status.success());
+    fs::remove_dir_all(machine.path("data")).unwrap();
+    fs::remove_file(machine.path("bin/apt-get")).unwrap();
+    let locked = read(&machine.path("lock"));
+    // As if it had been written on another distribution, whose programs run with this C library.
+    let line = |start: &str| locked.lines().find(|line| line.starts_with(start)).unwrap();
+    let other = locked.replace(line("system"), &format!("system = \"other 1 {}\"", std::env::consts::ARCH));
+    fs::write(machine.path("lock"), &other).unwrap();
+    let installed = machine.install(&["--lock", "lock"]);
+    assert!(installed.status.success(), "{}", said(&installed));
+    assert_eq!(machine.installed(), ["clang-22", "lib", "libllvm22", "offload-toolchain.lock"]);
+    assert_eq!(read(&machine.path("data/toolchain/clang-22")), "first");
+    // The lock file stays that of the other.
+    assert_eq!(read(&machine.path("lock")), other);
+
+    machine.serve("second");
+    fs::remove_dir_all(machine.path("data")).unwrap();
+    let refused = machine.install(&["--lock", "lock"]);
+    assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
+    assert!(said(&refused).contains("has the hash"), "{}", said(&refused));
+    fs::write(machine.path("lock"), other.replace(line("glibc"), "glibc = \"2.41\"")).unwrap();
+    let refused = machine.install(&["--lock", "lock"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+    assert!(said(&refused).contains("need glibc 2.41, and here is 2.36\nhint: "), "{}", said(&refused));
+}
+
+#[test]
+fn what_is_no_package_is_told() {
+    let machine = Machine::new();
+    fs::write(machine.path("bin/clang-22_22_amd64.deb"), "no archive").unwrap();
+    let refused = machine.install(&[]);
+    assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
+    assert!(said(&refused).contains("clang-22_1%3a22_amd64.deb` is no package: "), "{}", said(&refused));
+    assert!(!machine.path("data/toolchain").exists());
+}
+
+#[test]
+fn a_lock_of_another_system_is_refused() {
+    let machine = Machine::new();
+    fs::write(machine.path("lock"), "version = 1\nsystem = \"plan9 4 mips\"\npackage = []\n").unwrap();
+    let refused = machine.install(&["--lock", "lock"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+    assert!(said(&refused).contains("is for plan9 4 mips"), "{}", said(&refused));
+    fs::remove_file(machine.path("bin/apt-get")).unwrap();
+    let without_both = said(&machine.install(&[]));
+    assert!(without_both.contains("no apt-get, and there is no lock file"), "{without_both}");
+    assert!(without_both.contains("\nhint: a lock file that this command wrote on Debian"), "{without_both}");
+}
+
+#[test]
+fn a_lock_of_another_distribution_serves_beside_apt() {
+    let machine = Machine::new();
+    assert!(machine.install(&["--lock", "lock"]).status.success());
+    fs::remove_dir_all(machine.path("data")).unwrap();
+    let locked = read(&machine.path("lock"));
+    let system = locked.lines().find(|line| line.starts_with("system")).unwrap();
+    let other = locked.replace(system, &format!("system = \"other 1 {}\"", std::env::consts::ARCH));
+    fs::write(machine.path("lock"), other).unwrap();
+    // apt does not have the other distribution's packages: it is not asked.
+    fs::write(machine.path("bin/apt-get"), "#!/bin/sh\necho asked >&2; exit 100\n").unwrap();
+    let installed = machine.install(&["--lock", "lock"]);
+    assert!(installed.status.success(), "{}", said(&installed));
+    assert_eq!(read(&machine.path("data/toolchain/clang-22")), "first");
+
+    // Without one the next step is named.
+    let none = said(&machine.install(&["--lock", "new"]));
+    assert!(none.contains("asked"), "{none}");
+    let without_clang = "#!/bin/sh\ncase \"$*\" in *\" update\") ;; *) exit 100 ;; esac\n";
+    fs::write(machine.path("bin/apt-get"), without_clang).unwrap();
+    let none = said(&machine.install(&["--lock", "new"]));
+    assert!(none.contains("has no clang of LLVM 22\nhint: ") && none.contains("--lock FILE"), "{none}");
+}

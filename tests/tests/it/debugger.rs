@@ -1,0 +1,26 @@
+//! A debugger stops in a kernel of the target `host`, shows its source and where it was launched from.
+
+use std::process::Command;
+
+use crate::support::Project;
+
+#[test]
+fn gdb_steps_through_a_kernel() {
+    let Some(gdb) = offload_tests::require("gdb") else { return };
+    let project = Project::new("debugged");
+    let program = project.program();
+    let output = Command::new(gdb)
+        .args(["-nx", "-batch", "-ex", "set breakpoint pending on", "-ex", "break square.cl:3", "-ex", "run"])
+        .args(["-ex", "print i", "-ex", "next", "-ex", "print value", "-ex", "bt"])
+        .arg(program)
+        .current_dir(project.path(""))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let said = format!("{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    // The source line, a variable before and after a step, and the Rust that launched it.
+    assert!(text.contains("int value = x[i];"), "{said}");
+    assert!(text.contains("$1 = 0"), "{said}");
+    assert!(text.contains("$2 = 7"), "{said}");
+    assert!(text.contains("kernels/square.cl:") && text.contains("src/main.rs:"), "{said}");
+}

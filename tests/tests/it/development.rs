@@ -1,0 +1,128 @@
+//! Programs of development builds name large packs in the compile cache; release builds carry theirs.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::support::Project;
+
+/// A project whose images stay in the cache, built.
+fn project() -> Project {
+    let mut project = Project::with_fake_tools("two-files");
+    project.set("OFFLOAD_EMBED", "release");
+    // While it is missing, cargo runs the build script each time.
+    project.write("flags.txt", "");
+    project
+}
+
+/// The packs in the project's cache.
+fn packs(project: &Project) -> Vec<PathBuf> {
+    project.cached().into_iter().filter(|path| path.extension().is_some_and(|end| end == "pack")).collect()
+}
+
+/// Runs a built program with another directory for the cache.
+fn run(project: &Project, cache: &str) -> String {
+    let output =
+        Command::new(project.program()).env("OFFLOAD_CACHE_DIR", project.path(cache)).output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_program_reads_its_pack_from_the_cache() {
+    let mut project = project();
+    let named = project.run(&[]);
+    assert_eq!(packs(&project).len(), 1);
+    let program = fs::read(project.program()).unwrap();
+    project.set("OFFLOAD_EMBED", "always");
+    assert_eq!(project.run(&[]), named);
+    assert!(named.lines().count() >= 3 && !named.contains("skipped"), "{named}");
+
+    // Nothing of the machine is in it, and its payload is not either.
+    let pack = fs::read(&packs(&project)[0]).unwrap();
+    let has = |bytes: &[u8]| program.windows(bytes.len()).any(|window| window == bytes);
+    assert!(!has(project.path("cache").to_str().unwrap().as_bytes()));
+    assert!(!has(&pack[pack.len() - 48..]));
+    assert!(has(packs(&project)[0].file_name().unwrap().to_str().unwrap().as_bytes()));
+}
+
+#[test]
+fn the_subcommand_reads_the_pack_in_the_cache() {
+    let project = project();
+    project.run(&[]);
+    let program = project.program();
+    let program = program.to_str().unwrap();
+    let text = |args: &[&str]| {
+        let outcome = project.offload(args);
+        assert!(outcome.success, "{args:?}: {}", outcome.text);
+        outcome.text
+    };
+    let pack = packs(&project).remove(0);
+    let file = pack.file_name().unwrap().to_str().unwrap();
+    let shown = text(&["inspect", program]);
+    assert!(shown.matches(file).count() >= 3 && shown.contains("intel:pvc"), "{shown}");
+    assert!(text(&["verify", program]).contains(" 0 problems"));
+
+    // A program with fewer images, and one with all of them in it, need the cache no more.
+    let (less, whole) = (project.path("less"), project.path("whole"));
+    text(&["prune", program, "--drop", "intel:*", "-o", less.to_str().unwrap()]);
+    assert!(project.path("less.offload").exists());
+    text(&["repack", program, "--sidecar", "-o", whole.to_str().unwrap()]);
+    fs::remove_file(&pack).unwrap();
+    assert!(text(&["inspect", less.to_str().unwrap()]).contains("prune` has removed it"));
+    assert!(text(&["inspect", whole.to_str().unwrap()]).contains("intel:pvc"));
+    let outcome = project.offload(&["inspect", program]);
+    assert!(!outcome.success && outcome.text.contains("is a development build"), "{}", outcome.text);
+}
+
+#[test]
+fn a_pack_that_has_left_the_cache_is_told_and_made_anew() {
+    let project = project();
+    let good = project.run(&[]);
+    let pack = packs(&project).remove(0);
+    // A build that has it changes nothing.
+    let written = fs::metadata(&pack).unwrap().modified().unwrap();
+    let outcome = project.cargo(&["build", "--offline", "-v"]);
+    assert!(outcome.success && !outcome.text.contains("build-script-build`"), "{}", outcome.text);
+    assert_eq!(fs::metadata(&pack).unwrap().modified().unwrap(), written);
+
+    let text = run(&project, "elsewhere");
+    assert!(
+        text.contains("skipped this is a development build") && text.contains("OFFLOAD_CACHE_DIR"),
+        "{text}"
+    );
+
+    project.calls();
+    let program = project.program();
+    fs::remove_file(&pack).unwrap();
+    let output = Command::new(&program).env("OFFLOAD_CACHE_DIR", project.path("cache")).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("does not have it") && text.contains("`cargo build` makes it anew"), "{text}");
+    assert_eq!(project.run(&[]), good);
+    assert_eq!((project.calls(), pack.exists()), (Vec::new(), true));
+
+    // Damage to the index is never taken for images.
+    let mut bytes = fs::read(&pack).unwrap();
+    bytes[70] ^= 1;
+    fs::write(&pack, bytes).unwrap();
+    let text = run(&project, "cache");
+    assert!(text.contains("skipped"), "{text}");
+}
+
+#[test]
+fn release_builds_carry_their_images() {
+    let project = project();
+    let outcome = project.cargo(&["run", "--quiet", "--offline", "--release"]);
+    assert!(outcome.success && !outcome.text.contains("skipped"), "{}", outcome.text);
+    assert!(packs(&project).is_empty());
+}
+
+#[test]
+fn small_packs_are_embedded_and_mistakes_are_named() {
+    let mut project = Project::with_fake_tools("two-files");
+    project.run(&[]);
+    assert!(packs(&project).is_empty());
+    project.set("OFFLOAD_EMBED", "never");
+    let text = project.fail();
+    assert!(text.contains("OFFLOAD_EMBED") && text.contains("\"release\""), "{text}");
+}

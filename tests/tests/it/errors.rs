@@ -1,0 +1,244 @@
+//! What a build says when something is wrong: one error that names it and the next step, no panic.
+
+use crate::support::{self, Project};
+
+fn contains(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "no {part:?} in:\n{text}");
+    }
+}
+
+/// These stand one after another, after what cargo says.
+fn in_order(text: &str, parts: &[&str]) {
+    let mut rest = text;
+    for part in parts {
+        let (_, after) =
+            rest.split_once(part).unwrap_or_else(|| panic!("no {part:?} behind others in:\n{text}"));
+        rest = after;
+    }
+}
+
+#[test]
+fn a_missing_clang() {
+    let mut project = Project::with_fake_tools("two-files");
+    project.set("OFFLOAD_CLANG", "/nonexistent/clang");
+    contains(
+        &project.fail(),
+        &["clang of LLVM 22 or later was not found", "/nonexistent/clang", "OFFLOAD_CLANG", "hint: "],
+    );
+}
+
+#[test]
+fn a_clang_that_is_too_old() {
+    let project = Project::with_fake_tools("two-files");
+    project.fault("clang", "old");
+    contains(
+        &project.fail(),
+        &["LLVM 15, too old: 19 is the oldest", "tools/clang", "override: set OFFLOAD_CLANG", "hint: "],
+    );
+}
+
+#[test]
+fn a_missing_ocloc() {
+    let mut project = Project::with_fake_tools("two-files");
+    project.set("OFFLOAD_OCLOC", "/nonexistent/ocloc");
+    in_order(
+        &project.fail(),
+        &[
+            "error: cannot compile kernel module `two` for `intel:pvc`\n  ocloc was not found\n",
+            "/nonexistent/ocloc",
+            "override: set OFFLOAD_OCLOC",
+            "hint: ",
+        ],
+    );
+}
+
+/// The module and the target, what the tool says, the command.
+#[test]
+fn a_failing_tool() {
+    let front_end = "kernels/a.cl:3:5: error: made to fail\n  exit status: 1 (";
+    for (tool, targets, command) in [
+        ("clang", "`spirv64`, `intel:pvc` and `opencl-c`", "-o"),
+        ("ocloc", "`intel:pvc`", "compile -spirv_input -device pvc"),
+    ] {
+        let project = Project::with_fake_tools("two-files");
+        project.fault(tool, "fail");
+        let heading = format!("error: cannot compile kernel module `two` for {targets}\n  {front_end}");
+        for how in [&["build", "--offline"], &["check", "--offline"]] {
+            let text = project.offload(how).text;
+            // Nothing but a front end runs to check.
+            if how[0] == "check" && tool == "ocloc" {
+                assert!(!text.contains("cannot compile"), "{text}");
+                continue;
+            }
+            in_order(&text, &[&heading, &format!("/tools/{tool} "), command, ")\n"]);
+        }
+    }
+}
+
+#[test]
+fn an_assembler_that_is_missing_or_fails() {
+    let mut project = Project::with_fake_tools("two-files");
+    let ptx = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry alpha()\n{\n\tnonsense;\n}\n";
+    project.write("kernels/a.ptx", ptx);
+    project.write("offload.toml", "targets = [\"cubin:sm_80\"]\n");
+    project.write(
+        "build.rs",
+        "fn main() { offload_build::Build::new().file(\"kernels/a.ptx\").compile(\"two\"); }\n",
+    );
+    let heading = "error: cannot compile kernel module `two` for `cubin:sm_80`\n  ";
+    project.set("OFFLOAD_PTXAS", "/nonexistent/ptxas");
+    in_order(&project.fail(), &[heading, "ptxas was not found", "/nonexistent/ptxas", "hint: "]);
+    project.fake_tool("ptxas", "OFFLOAD_PTXAS", b"");
+    project.fault("ptxas", "fail");
+    in_order(
+        &project.fail(),
+        &[heading, "made to fail\n  exit status: 1 (", "/tools/ptxas -v -O3 -arch=sm_80", ")\n"],
+    );
+}
+
+#[test]
+fn a_kernel_that_one_processor_does_not_take() {
+    let project = Project::new("two-files");
+    project.write("offload.toml", "targets = [\"amdgcn:gfx90a\", \"amdgcn:gfx1030\"]\n");
+    project.write(
+        "kernels/b.cl",
+        "#ifdef __gfx1030__\n#error not for this one\n#endif\n__kernel void beta(__global int *x) {\n}\n",
+    );
+    in_order(
+        &project.fail(),
+        &[
+            "error: cannot compile kernel module `two` for `amdgcn:gfx1030`\n  kernels/b.cl:2:2: error: not for this one\n",
+            "exit status: 1 (",
+            "-mcpu=gfx1030",
+            "kernels/b.cl)\n",
+        ],
+    );
+}
+
+#[test]
+fn an_optional_target_that_cannot_be_built_is_left_out_loudly() {
+    let mut project = Project::with_fake_tools("two-files");
+    project.set("OFFLOAD_OCLOC", "/nonexistent/ocloc");
+    project.write("offload.toml", "targets = [\"spirv64\", { name = \"intel:pvc\", optional = true }]\n");
+    let outcome = project.cargo(&["run", "--offline"]);
+    assert!(outcome.success, "{}", outcome.text);
+    contains(&outcome.text, &["optional target `intel:pvc` is left out: ocloc was not found", "spirv64 "]);
+}
+
+#[test]
+fn an_unknown_target() {
+    let project = Project::with_fake_tools("two-files");
+    project.write("offload.toml", "targets = [\"intel:pcv\"]\n");
+    contains(
+        &project.fail(),
+        &["unknown target `intel:pcv`", "hint: the nearest names are intel:pvc", "offload.toml"],
+    );
+    assert!(project.calls().is_empty());
+}
+
+#[test]
+fn a_missing_source() {
+    let project = Project::with_fake_tools("two-files");
+    std::fs::remove_file(project.path("kernels/b.cl")).unwrap();
+    in_order(
+        &project.fail(),
+        &[
+            "error: cannot compile kernel module `two` for `spirv64`, `intel:pvc` and `opencl-c`\n",
+            "kernels/b.cl` does not exist",
+            "hint: ",
+        ],
+    );
+}
+
+#[test]
+fn tools_that_lie_about_success() {
+    for (tool, fault, message) in [
+        ("clang", "empty", "its output is empty"),
+        ("clang", "missing", "wrote no output"),
+        ("ocloc", "empty", "its output is empty"),
+        ("ocloc", "truncated", "its output is not usable"),
+        ("ocloc", "missing", "wrote no output"),
+    ] {
+        let project = Project::with_fake_tools("two-files");
+        project.fault(tool, fault);
+        let text = project.fail();
+        contains(&text, &["exited with success", message, tool]);
+        // Nothing bad was kept: the repaired tool is asked again.
+        project.fault(tool, "");
+        assert_eq!(project.run(&[]).lines().count(), 3, "{tool} {fault}");
+    }
+}
+
+#[test]
+fn a_kernel_that_does_not_compile() {
+    let project = Project::new("two-files");
+    project.write("offload.toml", "targets = [\"spirv64\", \"opencl-c\", \"host\"]\n");
+    project.write("kernels/b.cl", "__kernel void beta(__global int *x) {\n  x[0] = nonsense;\n}\n");
+    let text = project.fail();
+    contains(
+        &text,
+        &["kernels/b.cl:2:10: error: use of undeclared identifier 'nonsense'", "x[0] = nonsense;"],
+    );
+    assert_eq!(text.matches("use of undeclared identifier").count(), 1, "{text}");
+}
+
+#[test]
+fn a_function_without_definition() {
+    let project = Project::new("two-files");
+    let declared =
+        "float missing(float x);\n__kernel void beta(__global float *x) {\n  x[0] = missing(x[1]);\n}\n";
+    project.write("kernels/b.cl", declared);
+    for target in ["host", "spirv64"] {
+        project.write("offload.toml", &format!("targets = [\"{target}\"]\n"));
+        contains(&project.fail(), &["function `missing` has no definition"]);
+    }
+}
+
+#[test]
+fn one_kernel_name_in_two_files() {
+    let project = Project::with_fake_tools("two-files");
+    project.write("kernels/b.cl", "__kernel void alpha(__global int *x) {\n}\n");
+    contains(&project.fail(), &["kernel `alpha` is defined in `kernels/a.cl` and in `kernels/b.cl`"]);
+}
+
+#[test]
+fn a_damaged_image_in_the_program() {
+    let project = Project::with_fake_tools("two-files");
+    let program = project.program();
+    support::damage(&program, "spirv64");
+    let output = std::process::Command::new(program).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line = text.lines().find(|line| line.starts_with("spirv64")).unwrap();
+    assert!(!line.contains("bytes") && line.contains("spirv64"), "{text}");
+    // Its neighbours are as they were.
+    assert_eq!(text.lines().filter(|line| line.ends_with(" bytes")).count(), 2, "{text}");
+}
+
+#[test]
+fn ready_made_code_that_no_target_fits() {
+    let project = Project::with_fake_tools("two-files");
+    project.write("kernels/a.hsaco", "");
+    project.write(
+        "build.rs",
+        "fn main() { offload_build::Build::new().file(\"kernels/a.hsaco\").compile(\"two\"); }\n",
+    );
+    contains(
+        &project.fail(),
+        &[
+            "none of the targets `spirv64`, `intel:pvc`, `opencl-c` fits the kernel module `two`, which is an AMD code object",
+            "hint: `cargo offload targets add amdgcn:gfx90a`",
+        ],
+    );
+}
+
+#[test]
+fn settings_that_nothing_names() {
+    let project = Project::with_fake_tools("two-files");
+    std::fs::remove_file(project.path(".cargo/config.toml")).unwrap();
+    let manifest = std::fs::read_to_string(project.path("Cargo.toml")).unwrap();
+    project
+        .write("Cargo.toml", &format!("{manifest}\n[package.metadata.offload]\ntargets = [\"opencl-c\"]\n"));
+    let text = project.cargo(&["build", "--offline"]).text;
+    contains(&text, &["offload.toml` is not read: OFFLOAD_CONFIG does not name it", "`cargo offload init`"]);
+}

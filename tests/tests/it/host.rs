@@ -1,0 +1,43 @@
+//! OpenCL C on the program's own CPU: kernels that are hard to call.
+
+use crate::support::Project;
+
+/// A kernel that is called like a function of OpenCL C and waits, and pointers to vectors.
+const KERNEL: &str = "
+__kernel void shuffle(__global const int4 *from, __global int4 *to, __local int4 *tile) {
+  size_t i = get_local_id(0);
+  tile[i] = from[i];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  to[i] = tile[get_local_size(0) - 1 - i].wzyx;
+}
+";
+
+const MAIN: &str = r#"//! Reverses numbers on the CPU.
+
+use offload_rt::{Arg, Device, NdRange};
+
+offload_rt::include_kernels!("square");
+
+fn main() {
+    let device = Device::host();
+    let program = device.open(&square::module().load(&device).unwrap()).unwrap();
+    let from: Vec<[i32; 4]> = (0..8).map(|i| [4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3]).collect();
+    let mut to = vec![[0i32; 4]; 8];
+    let range = NdRange::new(&[8], &[8]).unwrap();
+    let args = &mut [Arg::input(&from), Arg::in_out(&mut to), Arg::local::<[i32; 4]>(8)];
+    // SAFETY: each of the eight work-items uses an element of its own.
+    unsafe { program.launch("shuffle", &range, args) }.unwrap();
+    assert!(to.as_flattened().iter().copied().eq((0..32).rev()), "{to:?}");
+    println!("{:?}", program.kernels()[0].has_barrier);
+}
+"#;
+
+#[test]
+fn names_of_functions_and_pointers_to_vectors_work() {
+    let project = Project::new("debugged");
+    project.write("kernels/square.cl", KERNEL);
+    project.write("src/main.rs", MAIN);
+    let output = std::process::Command::new(project.program()).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && out == "true\n", "{out}{err}");
+}

@@ -1,0 +1,39 @@
+//! The end-to-end tests, in one program: it is linked once.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise"
+)]
+
+mod builtins;
+mod bundle;
+mod bundles;
+mod carried;
+mod completions;
+mod containers;
+mod debugger;
+mod demo;
+mod development;
+mod errors;
+mod foreign;
+mod foreign_reader;
+mod guide;
+mod host;
+mod inspect;
+mod languages;
+mod life;
+mod matrix;
+mod object;
+mod opencl;
+mod page;
+mod processors;
+mod prune;
+mod rebuild;
+mod repack;
+mod snapshots;
+mod strip;
+mod support;
+mod tidy;
+mod vendor;

@@ -1,0 +1,94 @@
+//! Launches on the OpenCL devices of this machine, PoCL at least. SPIR-V is launched by the demo's tests.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use offload_format::codec::{self, Codec};
+use offload_format::pack::{ArgInfo, ArgKind, KernelInfo, NewImage, PackBuilder};
+use offload_rt::{Arg, Device, Error, LoadedImage, NdRange, Program, Registry};
+
+const SOURCE: &str = "
+kernel void saxpy(float a, global const float *x, global float *y) {
+    size_t i = get_global_id(0);
+    y[i] = a * x[i] + y[i];
+}
+kernel void reverse(global int *x, local int *tile) {
+    size_t i = get_local_id(0), n = get_local_size(0);
+    tile[i] = x[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    x[get_global_id(0)] = tile[n - 1 - i];
+}
+";
+
+/// PoCL 3.1 finds no device when a second thread asks while it starts.
+static DRIVER: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    DRIVER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn kernel(name: &str, kinds: &[ArgKind]) -> KernelInfo {
+    let arg = |kind: &ArgKind| ArgInfo { name: "a".into(), type_name: "t".into(), kind: *kind, size: None };
+    KernelInfo { name: name.into(), args: kinds.iter().map(arg).collect(), ..KernelInfo::default() }
+}
+
+fn registry(target: &str, bytes: &[u8]) -> Registry {
+    let kernels = vec![
+        kernel("saxpy", &[ArgKind::Value, ArgKind::Global, ArgKind::Global]),
+        kernel("reverse", &[ArgKind::Global, ArgKind::Local]),
+    ];
+    let frame = codec::encode(bytes, Codec::Zstd, 3).unwrap();
+    let mut builder = PackBuilder::new("test", "1.0.0");
+    builder.image(NewImage { kernels, ..NewImage::new("k", target.parse().unwrap()) }, frame.info()).unwrap();
+    let pack = builder.finish().unwrap().with_frames([&frame]).unwrap();
+    Registry::from_pack(pack).unwrap()
+}
+
+fn fitting(registry: &Registry) -> Vec<(Device, LoadedImage)> {
+    let devices = match offload_rt::opencl::devices() {
+        Ok(devices) => devices,
+        Err(error) => return offload_tests::skip(&error.to_string()).unwrap_or_default(),
+    };
+    devices
+        .into_iter()
+        .filter_map(|device| {
+            let image = registry.select("k", &device).ok()?.entry().load().unwrap();
+            Some((device, image))
+        })
+        .collect()
+}
+
+fn run_both(program: &dyn Program) {
+    let x: Vec<f32> = (0..4096).map(|i| i as f32).collect();
+    let mut y = vec![1.0f32; 4096];
+    let range = NdRange::new(&[4096], &[64]).unwrap();
+    let mut args = [Arg::value(&2.0f32), Arg::input(&x), Arg::in_out(&mut y)];
+    // SAFETY: the buffers have an element for each work-item.
+    let took = unsafe { program.launch("saxpy", &range, &mut args) }.unwrap();
+    assert!(y.iter().enumerate().all(|(i, y)| *y == 2.0 * i as f32 + 1.0));
+    assert!(took.as_nanos() > 0);
+
+    let mut x: Vec<i32> = (0..4096).collect();
+    let mut args = [Arg::in_out(&mut x), Arg::local::<i32>(64)];
+    // SAFETY: as above, and each group has local memory for its work-items.
+    unsafe { program.launch("reverse", &range, &mut args) }.unwrap();
+    assert!(x.iter().enumerate().all(|(i, x)| *x as usize == i / 64 * 64 + 63 - i % 64));
+}
+
+#[test]
+fn source_runs_on_every_device() {
+    let _alone = alone();
+    for (device, image) in fitting(&registry("opencl-c", SOURCE.as_bytes())) {
+        println!("{device}");
+        run_both(&*device.open(&image).unwrap());
+    }
+}
+
+#[test]
+fn the_build_log_is_in_the_error() {
+    let _alone = alone();
+    for (device, image) in fitting(&registry("opencl-c", b"kernel void f() { unheard_of(); }")) {
+        let error: Error = device.open(&image).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("cannot build k for opencl-c") && text.contains("unheard_of"), "{text}");
+    }
+}

@@ -1,0 +1,168 @@
+//! The page of `cargo offload report --html` in a browser: no error, the filter filters, and areas are in proportion.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::support;
+use offload_format::codec::{self, Codec};
+use offload_format::pack::{KernelInfo, NewImage, PackBuilder};
+use serde_json::Value;
+
+/// What the page is made to do once it is loaded, and what it has to say then.
+const PROBE: &str = r##"
+<script>
+const errors = [];
+addEventListener("error", (event) => errors.push(event.message));
+const state = () => ({
+  rows: document.querySelectorAll("#rows tr").length,
+  shown: document.getElementById("shown").textContent,
+  dim: document.querySelectorAll("#map g.dim").length,
+});
+const filtered = (text) => {
+  const filter = document.getElementById("filter");
+  filter.value = text;
+  filter.dispatchEvent(new Event("input"));
+  return state();
+};
+const rects = [...document.querySelectorAll("#map rect")].map((rect) => ({
+  bytes: Number(rect.dataset.bytes),
+  area: Number(rect.getAttribute("width")) * Number(rect.getAttribute("height")),
+}));
+const first = state();
+document.querySelector("#head th.number button").click();
+const result = {
+  first, one: filtered("saxpy gfx90a"), none: filtered("nothing"), all: filtered(""), rects,
+  total: Number(document.getElementById("map").dataset.bytes),
+  heading: document.getElementById("file").textContent,
+  bold: document.querySelectorAll("#rows b").length,
+  sorted: document.querySelector("#head [aria-sort]").textContent,
+  side: {
+    hidden: document.getElementById("beside").hidden,
+    headings: [...document.querySelectorAll("#beside-head th")].map((th) => th.textContent),
+    rows: [...document.querySelectorAll("#beside-rows tr")].map((tr) => [...tr.children].map((td) => td.textContent)),
+    worse: document.querySelectorAll("#beside-rows td.worst").length,
+  },
+  errors,
+};
+const said = document.createElement("pre");
+said.id = "said";
+said.textContent = JSON.stringify(result);
+document.body.append(said);
+</script>
+"##;
+
+/// A pack of two modules for four targets; one register of `saxpy` for so many bytes.
+fn pack(bytes_a_register: u32) -> Vec<u8> {
+    let mut builder = PackBuilder::new("sample", "1.0.0");
+    let mut frames = Vec::new();
+    for (module, target, size) in [
+        ("blas", "amdgcn:gfx90a", 9000u32),
+        ("blas", "amdgcn:gfx1100", 7000),
+        ("blas", "cubin:sm_90", 5000),
+        ("<b>fft", "spirv64", 3000),
+    ] {
+        // Bytes that no compressor shortens: the areas differ as the sizes do.
+        let mut state = size;
+        let next = |_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        };
+        let bytes: Vec<u8> = (0..size).map(next).collect();
+        let kernel = |name: &str, registers| KernelInfo {
+            name: name.into(),
+            registers: Some(registers),
+            spilled: Some(0),
+            ..KernelInfo::default()
+        };
+        let kernels = vec![kernel("saxpy", size / bytes_a_register), kernel("</script><b>dot", 8)];
+        let image = NewImage { kernels, ..NewImage::new(module, target.parse().unwrap()) };
+        let frame = codec::encode(&bytes, Codec::Zstd, 3).unwrap();
+        builder.image(image, frame.info()).unwrap();
+        frames.push(frame);
+    }
+    builder.finish().unwrap().with_frames(&frames).unwrap()
+}
+
+/// What the page says, and what the browser's console does.
+fn opened(browser: &Path, page: &Path) -> (Value, String) {
+    let profile = tempfile::tempdir().unwrap();
+    let output = Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .arg(format!("file://{}", page.display()))
+        .output()
+        .unwrap();
+    let dom = String::from_utf8(output.stdout).unwrap();
+    let log = String::from_utf8_lossy(&output.stderr).into_owned();
+    let start =
+        dom.find("<pre id=\"said\">").unwrap_or_else(|| panic!("the page says nothing:\n{dom}\n{log}"));
+    let said = dom[start..].split_once('>').unwrap().1.split_once("</pre>").unwrap().0;
+    let said = said.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    (serde_json::from_str(&said).unwrap(), log)
+}
+
+/// Makes a page of `images.pack` in `dir`, and says what it says in a browser.
+fn probed(browser: &Path, dir: &Path, args: &[&str]) -> (Value, String) {
+    let output = Command::new(support::cargo_offload())
+        .args(["report", "images.pack", "--html", "page.html"])
+        .args(args)
+        .current_dir(dir)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = fs::read_to_string(dir.join("page.html")).unwrap();
+    let probed = text.replacen("</body>", &format!("{PROBE}</body>"), 1);
+    assert_ne!(probed, text);
+    let page = dir.join("probed.html");
+    fs::write(&page, probed).unwrap();
+    let (said, log) = opened(browser, &page);
+    assert_eq!(said["errors"], serde_json::json!([]), "{log}");
+    assert!(!log.contains(":CONSOLE"), "{log}");
+    (said, log)
+}
+
+#[test]
+fn builds_stand_side_by_side_in_a_browser() {
+    let Some(browser) = offload_tests::require("chromium") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("images.pack"), pack(100)).unwrap();
+    fs::write(dir.path().join("old.pack"), pack(50)).unwrap();
+    let (said, _) = probed(&browser, dir.path(), &["--beside", "<i>old=old.pack"]);
+    let side = &said["side"];
+    assert_eq!(side["hidden"], false);
+    let headings = serde_json::json!(["kernel", "module", "target", "registers: this", "registers: <i>old"]);
+    assert_eq!(side["headings"], headings);
+    let rows = side["rows"].as_array().unwrap();
+    let saxpy = serde_json::json!(["saxpy", "blas", "amdgcn:gfx90a", "90", "180"]);
+    assert!(rows.len() == 8 && rows.contains(&saxpy), "{side}");
+    // Of each image's two kernels one has more registers in the old build.
+    assert_eq!(side["worse"], 4, "{side}");
+}
+
+#[test]
+fn the_page_works_in_a_browser() {
+    let Some(browser) = offload_tests::require("chromium") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("images.pack"), pack(100)).unwrap();
+    let (said, _) = probed(&browser, dir.path(), &[]);
+    assert_eq!(said["side"]["hidden"], true);
+    assert_eq!(said["heading"], "Kernels of images.pack");
+    let rows = |state: &str| said[state]["rows"].as_u64().unwrap();
+    assert_eq!((rows("first"), rows("one"), rows("none"), rows("all")), (8, 1, 0, 8), "{said}");
+    assert_eq!(said["one"]["shown"], "1 of 8 kernels");
+    assert_eq!((said["one"]["dim"].as_u64(), said["all"]["dim"].as_u64()), (Some(3), Some(0)), "{said}");
+    assert_eq!((said["sorted"].as_str(), said["bold"].as_u64()), (Some("registers"), Some(0)), "{said}");
+
+    let rects = said["rects"].as_array().unwrap();
+    let total = said["total"].as_f64().unwrap();
+    assert_eq!(rects.len(), 4);
+    let sum = |key: &str| rects.iter().map(|rect| rect[key].as_f64().unwrap()).sum::<f64>();
+    assert!((sum("bytes") - total).abs() < 0.5 && total >= 24_000.0, "{said}");
+    let area = sum("area");
+    assert!((area - 1200.0 * 420.0).abs() < 1.0, "{area}");
+    for rect in rects {
+        let (bytes, own) = (rect["bytes"].as_f64().unwrap() / total, rect["area"].as_f64().unwrap() / area);
+        assert!((bytes - own).abs() < 1e-6, "{bytes} of the bytes have {own} of the area");
+    }
+}

@@ -1,0 +1,244 @@
+//! Rules of ARCHITECTURE.md that a machine can keep.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use cargo_metadata::{DependencyKind, MetadataCommand, Package};
+
+/// The crates whose code follows the rules; tests and the demo use what they like.
+const CRATES: [&str; 4] = ["offload-format", "offload-build", "offload-rt", "cargo-offload"];
+
+/// Longest file of Rust, in lines.
+const LONGEST: usize = 500;
+
+fn root() -> PathBuf {
+    offload_tests::workspace_root()
+}
+
+/// A Rust file of the workspace: its path from the root, and its text.
+struct Source {
+    path: String,
+    text: String,
+}
+
+impl Source {
+    /// The lines that a compiler sees outside of tests, comments cut off.
+    fn code(&self) -> Vec<&str> {
+        let code = self.text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        code.lines().map(|line| line.split("//").next().unwrap()).collect()
+    }
+
+    fn uses(&self, words: &[&str]) -> bool {
+        self.code().iter().any(|line| words.iter().any(|word| has_word(line, word)))
+    }
+}
+
+/// Whether `word` stands in `line` and is not the end or the start of a longer name.
+fn has_word(line: &str, word: &str) -> bool {
+    let inside = |c: char| c.is_alphanumeric() || c == '_';
+    line.match_indices(word).any(|(at, _)| {
+        let (before, after) = (&line[..at], &line[at + word.len()..]);
+        // A word that ends in a colon or a bracket has its own end.
+        let open = word.ends_with(inside) && after.starts_with(inside);
+        !before.ends_with(inside) && !open
+    })
+}
+
+/// Files that git knows or would add, so that build outputs and editors' files do not count.
+fn tracked() -> Vec<String> {
+    let git = ["ls-files", "--cached", "--others", "--exclude-standard"];
+    let output = Command::new("git").args(git).current_dir(root()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let names: BTreeSet<String> =
+        String::from_utf8(output.stdout).unwrap().lines().map(str::to_string).collect();
+    let files: Vec<String> = names.into_iter().filter(|name| root().join(name).is_file()).collect();
+    assert!(files.len() > 50, "git lists only {} files", files.len());
+    files
+}
+
+fn sources(of: &[&str]) -> Vec<Source> {
+    let wanted = |path: &String| {
+        let (first, rest) = path.split_once('/').unwrap_or(("", path));
+        let code = path.ends_with(".rs") && !path.ends_with("/tests.rs");
+        code && of.contains(&first) && (rest.starts_with("src/") || rest == "build.rs")
+    };
+    let paths: Vec<String> = tracked().into_iter().filter(wanted).collect();
+    assert!(!paths.is_empty(), "no sources in {of:?}");
+    paths
+        .into_iter()
+        .map(|path| Source { text: fs::read_to_string(root().join(&path)).unwrap(), path })
+        .collect()
+}
+
+/// The paths of one rule in the table under "Where the rules are kept".
+fn listed(rule: &str) -> BTreeSet<String> {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let (_, section) = text.split_once("## Where the rules are kept").expect("the section is there");
+    let rows = section.lines().skip(1).take_while(|line| !line.starts_with("## "));
+    let cells = rows.filter_map(|row| row.trim().strip_prefix('|')?.strip_suffix('|')?.split_once('|'));
+    cells
+        .filter(|(name, _)| name.trim() == rule)
+        .flat_map(|(_, paths)| paths.split('`').skip(1).step_by(2))
+        .map(str::to_string)
+        .collect()
+}
+
+/// Both directions: a file that is not listed, and a list that has outlived its file's sins.
+fn assert_list(rule: &str, words: &[&str]) {
+    let using = sources(&CRATES).into_iter().filter(|source| source.uses(words)).map(|source| source.path);
+    let using: BTreeSet<String> = using.collect();
+    let listed = listed(rule);
+    let unlisted: Vec<_> =
+        using.iter().filter(|path| !listed.iter().any(|entry| covers(entry, path))).collect();
+    let unused: Vec<_> =
+        listed.iter().filter(|entry| !using.iter().any(|path| covers(entry, path))).collect();
+    assert!(unlisted.is_empty(), "`{rule}` is used in {unlisted:?}, which ARCHITECTURE.md does not list");
+    assert!(unused.is_empty(), "ARCHITECTURE.md lists {unused:?} for `{rule}`, which do not use it");
+}
+
+/// An entry is a file, or a directory with a slash at its end.
+fn covers(entry: &str, path: &str) -> bool {
+    entry == path || (entry.ends_with('/') && path.starts_with(entry))
+}
+
+#[test]
+fn unsafe_code_is_where_it_is_listed() {
+    assert_list("unsafe", &["unsafe"]);
+}
+
+#[test]
+fn the_environment_is_read_where_it_is_listed() {
+    assert_list(
+        "environment",
+        &["env::var", "env::var_os", "env::vars", "env::vars_os", "std::env", "env::args"],
+    );
+}
+
+#[test]
+fn processes_are_started_where_it_is_listed() {
+    assert_list("processes", &["Command::new", "std::process::Command"]);
+}
+
+#[test]
+fn words_are_matched_whole() {
+    assert!(has_word("    unsafe { x }", "unsafe") && has_word("unsafe", "unsafe"));
+    assert!(!has_word("unsafe_code", "unsafe") && !has_word("my_env::var", "env::var"));
+    assert!(has_word("std::env::var(x)", "env::var") && has_word("Command::new(x)", "Command::new"));
+}
+
+#[test]
+fn the_format_crate_does_nothing_but_bytes() {
+    let lib = fs::read_to_string(root().join("offload-format/src/lib.rs")).unwrap();
+    assert!(lib.contains("#![forbid(unsafe_code)]"));
+    let outside = [
+        "std::fs",
+        "std::env",
+        "std::process",
+        "std::net",
+        "std::thread",
+        "std::time",
+        "std::path",
+        "unsafe",
+    ];
+    for source in sources(&["offload-format"]) {
+        assert!(!source.uses(&outside), "{} uses one of {outside:?}", source.path);
+    }
+}
+
+#[test]
+fn no_file_is_too_long() {
+    for path in tracked().into_iter().filter(|path| path.ends_with(".rs")) {
+        let lines = fs::read_to_string(root().join(&path)).unwrap().lines().count();
+        assert!(lines <= LONGEST, "{path} has {lines} lines; split it by what its parts do");
+    }
+}
+
+#[test]
+fn every_file_says_what_it_does() {
+    for path in tracked().into_iter().filter(|path| path.ends_with(".rs")) {
+        let text = fs::read_to_string(root().join(&path)).unwrap();
+        let first = text.lines().next().unwrap_or_default();
+        assert!(first.starts_with("//! "), "{path} starts with {first:?}");
+    }
+}
+
+#[test]
+fn no_text_names_a_machine() {
+    // Spelled in two parts, so that this file passes its own test.
+    let homes =
+        [concat!("/ro", "ot/."), concat!("/ho", "me/"), concat!("/Us", "ers/"), concat!("/wo", "rk/")];
+    for path in tracked() {
+        // Images, archives and the like are no text.
+        let Ok(text) = fs::read_to_string(root().join(&path)) else { continue };
+        let found = text.lines().find(|line| homes.iter().any(|home| line.contains(home)));
+        assert!(found.is_none() || may_name_home(&path), "{path}: {found:?}");
+    }
+}
+
+/// `cargo xtask fresh` copies settings from the home of root into a new machine.
+fn may_name_home(path: &str) -> bool {
+    path == "tests/src/xtask/fresh/machine.rs"
+}
+
+fn packages() -> Vec<Package> {
+    let metadata = MetadataCommand::new().manifest_path(root().join("Cargo.toml")).no_deps().exec().unwrap();
+    metadata.packages
+}
+
+#[test]
+fn all_crates_have_one_version_and_the_changelog_has_it() {
+    let packages = packages();
+    let versions: BTreeSet<String> = packages.iter().map(|package| package.version.to_string()).collect();
+    let [version] = &versions.into_iter().collect::<Vec<_>>()[..] else { panic!("several versions") };
+    let changelog = fs::read_to_string(root().join("CHANGELOG.md")).unwrap();
+    let headings: Vec<&str> = changelog.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    let named = |heading: &str| heading.split([' ', '[', ']']).any(|word| word == version);
+    assert!(
+        headings.iter().any(|heading| named(heading)),
+        "CHANGELOG.md has no heading for {version}: {headings:?}"
+    );
+}
+
+#[test]
+fn crates_depend_in_one_direction() {
+    let allowed: [(&str, &[&str]); 5] = [
+        ("offload-format", &[]),
+        ("offload-build", &["offload-format"]),
+        ("offload-rt", &["offload-format"]),
+        ("cargo-offload", &["offload-format", "offload-build", "offload-rt"]),
+        ("example-app", &["offload-rt", "offload-build"]),
+    ];
+    let packages = packages();
+    let ours: BTreeSet<&str> = packages.iter().map(|package| package.name.as_str()).collect();
+    for (name, allowed) in allowed {
+        let package = packages.iter().find(|package| package.name.as_str() == name).unwrap();
+        for dependency in &package.dependencies {
+            let inner =
+                ours.contains(dependency.name.as_str()) && dependency.kind != DependencyKind::Development;
+            assert!(
+                !inner || allowed.contains(&dependency.name.as_str()),
+                "{name} depends on {}",
+                dependency.name
+            );
+        }
+    }
+}
+
+#[test]
+fn the_example_s_build_script_is_short() {
+    let text = fs::read_to_string(root().join("example-app/build.rs")).unwrap();
+    assert!(text.lines().count() <= 10, "example-app/build.rs has {} lines", text.lines().count());
+}
+
+#[test]
+fn shared_manifest_fields_come_from_the_workspace() {
+    for package in packages() {
+        let manifest = fs::read_to_string(Path::new(package.manifest_path.as_str())).unwrap();
+        for field in ["version", "edition", "rust-version", "license"] {
+            let line = format!("{field}.workspace = true");
+            assert!(manifest.lines().any(|is| is == line), "{} has no `{line}`", package.name);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Images that a package brings along: made by `cargo offload vendor`, used where no compiler is installed.
+
+use std::fs;
+
+use crate::support::{self, Project};
+
+/// A project whose images are vendored, and what its program says of them.
+fn vendored() -> (Project, String) {
+    let project = Project::with_fake_tools("two-files");
+    let said = project.run(&[]);
+    let outcome = project.offload(&["vendor"]);
+    assert!(outcome.success, "{}", outcome.text);
+    assert!(outcome.text.contains("offload-vendor/two.pack: 3 images in "), "{}", outcome.text);
+    (project, said)
+}
+
+/// Takes the compilers away, and what they made.
+fn without_tools(project: &mut Project) {
+    for variable in ["OFFLOAD_CLANG", "OFFLOAD_OCLOC", "OFFLOAD_SPIRV_VAL"] {
+        project.set(variable, "/nonexistent/tool");
+    }
+    fs::remove_dir_all(project.path("cache")).unwrap();
+}
+
+#[test]
+fn a_package_with_vendored_images_needs_no_compiler() {
+    let (mut project, said) = vendored();
+    without_tools(&mut project);
+    let outcome = project.cargo(&["build", "--offline"]);
+    assert!(outcome.success, "{}", outcome.text);
+    let warning = "vendored images of `two` are used for `spirv64`, `intel:pvc`, `opencl-c`: clang";
+    assert!(outcome.text.contains(warning), "{}", outcome.text);
+    assert_eq!(project.run(&[]), said);
+
+    // What is not vendored cannot be built.
+    project.set("OFFLOAD_TARGETS", "spirv64,intel:acm-g10");
+    let text = project.fail();
+    assert!(text.contains("clang of LLVM 22 or later was not found") && text.contains("hint:"), "{text}");
+}
+
+#[test]
+fn images_of_other_sources_are_not_used() {
+    let (mut project, _) = vendored();
+    without_tools(&mut project);
+    let common = fs::read_to_string(project.path("kernels/common.h")).unwrap();
+    project.write("kernels/common.h", "#define COMMON 7\n");
+    let text = project.fail();
+    assert!(text.contains("do not fit: `kernels/common.h` has changed since"), "{text}");
+
+    project.write("kernels/common.h", &common);
+    project.write("flags.txt", "-DMORE=1");
+    let text = project.fail();
+    assert!(text.contains("do not fit: files, flags or options are others"), "{text}");
+
+    fs::remove_file(project.path("flags.txt")).unwrap();
+    assert!(project.cargo(&["build", "--offline"]).success);
+    project.set("OFFLOAD_VENDORED", "never");
+    assert!(!project.fail().contains("vendored images of"));
+}
+
+#[test]
+fn compilers_that_are_there_compile_unless_told_otherwise() {
+    let (mut project, said) = vendored();
+    fs::remove_dir_all(project.path("cache")).unwrap();
+    project.calls();
+    assert_eq!(project.run(&[]), said);
+    assert!(!project.calls().is_empty());
+
+    fs::remove_dir_all(project.path("cache")).unwrap();
+    project.set("OFFLOAD_VENDORED", "prefer");
+    assert_eq!(project.run(&[]), said);
+    assert_eq!(project.calls(), [""; 0]);
+}
+
+#[test]
+fn a_damaged_pack_is_refused() {
+    let (mut project, _) = vendored();
+    without_tools(&mut project);
+    let record = fs::read_to_string(project.path("offload-vendor/two.toml")).unwrap();
+    let hash = record.lines().rev().find(|line| line.starts_with("blake3")).unwrap();
+    let other = format!("blake3 = \"{}\"", "0".repeat(64));
+    project.write("offload-vendor/two.toml", &record.replace(hash, &other));
+    let text = project.fail();
+    assert!(text.contains("is not the recorded one") && text.contains("hint:"), "{text}");
+
+    project.write("offload-vendor/two.toml", &record);
+    let mut pack = fs::read(project.path("offload-vendor/two.pack")).unwrap();
+    let last = pack.len() - 9;
+    pack[last] ^= 1;
+    fs::write(project.path("offload-vendor/two.pack"), pack).unwrap();
+    assert!(project.fail().contains("two.pack"));
+}
+
+#[test]
+fn verifying_compiles_again_and_compares() {
+    let (project, _) = vendored();
+    let outcome = project.offload(&["vendor", "--verify"]);
+    assert!(
+        outcome.success && outcome.text.contains("two: 3 images, as the sources give"),
+        "{}",
+        outcome.text
+    );
+
+    project.write("kernels/common.h", "#define COMMON 7\n");
+    let outcome = project.offload(&["vendor", "--verify"]);
+    assert!(!outcome.success, "{}", outcome.text);
+    for part in [
+        "opencl-c: differs",
+        "source `kernels/common.h` was used then",
+        "source `kernels/common.h` is used now",
+    ] {
+        assert!(outcome.text.contains(part), "{part}: {}", outcome.text);
+    }
+    // It has written nothing.
+    let record = fs::read_to_string(project.path("offload-vendor/two.toml")).unwrap();
+    assert!(project.offload(&["vendor"]).success);
+    assert_ne!(fs::read_to_string(project.path("offload-vendor/two.toml")).unwrap(), record);
+}
+
+#[test]
+fn the_bill_of_materials_names_every_ingredient() {
+    let (project, _) = vendored();
+    let path = project.path("bom.json");
+    let outcome = project.offload(&["vendor", "--sbom", path.to_str().unwrap()]);
+    assert!(outcome.success, "{}", outcome.text);
+    let text = fs::read_to_string(path).unwrap();
+    let bom: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&bom["bomFormat"], &bom["specVersion"]), (&"CycloneDX".into(), &"1.6".into()));
+    let components = bom["components"].as_array().unwrap();
+    let names: Vec<&str> = components.iter().map(|component| component["name"].as_str().unwrap()).collect();
+    for name in
+        ["two/spirv64", "two/intel:pvc", "two/opencl-c", "kernels/a.cl", "kernels/common.h", "clang", "ocloc"]
+    {
+        assert!(names.contains(&name), "{name} is not in {names:?}");
+    }
+    let references: Vec<&str> = components.iter().map(|one| one["bom-ref"].as_str().unwrap()).collect();
+    for dependency in bom["dependencies"].as_array().unwrap() {
+        for on in dependency["dependsOn"].as_array().unwrap() {
+            assert!(references.contains(&on.as_str().unwrap()), "{on} is no component");
+        }
+    }
+    assert!(!text.contains(project.path("").to_str().unwrap()), "{text}");
+}
+
+/// And nothing of the package changes.
+#[test]
+fn a_file_that_is_no_such_bill_is_kept_unless_forced() {
+    let (project, _) = vendored();
+    let path = project.path("bom.json");
+    let vendor = ["vendor", "--sbom", path.to_str().unwrap()];
+    for _ in 0..2 {
+        assert!(project.offload(&vendor).success);
+    }
+    fs::write(&path, "mine").unwrap();
+    fs::remove_file(project.path("offload-vendor/two.pack")).unwrap();
+    let outcome = project.offload(&vendor);
+    assert!(!outcome.success && outcome.text.contains("bom.json` exists\nhint: "), "{}", outcome.text);
+    assert!(!project.path("offload-vendor/two.pack").exists());
+    assert_eq!(fs::read(&path).unwrap(), b"mine");
+    assert!(project.offload(&[&vendor[..], &["--force"]].concat()).success);
+    assert!(project.path("offload-vendor/two.pack").exists());
+    assert_ne!(fs::read(&path).unwrap(), b"mine");
+}
+
+#[test]
+fn the_images_of_the_demo_are_of_its_sources() {
+    let demo = support::root().join("example-app");
+    let record = fs::read_to_string(demo.join("offload-vendor/demo.toml")).unwrap();
+    for entry in fs::read_dir(demo.join("kernels")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.strip_prefix(&demo).unwrap().display();
+        let hash = blake3::hash(&fs::read(&path).unwrap()).to_hex();
+        let source = format!("[[source]]\nname = \"{name}\"\nblake3 = \"{hash}\"\n");
+        assert!(record.contains(&source), "{name} has changed: `cargo offload vendor -p example-app`");
+    }
+}
