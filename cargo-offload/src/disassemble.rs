@@ -61,7 +61,7 @@ enum Kind<'a> {
 }
 
 fn kind(image: &[u8]) -> Option<Kind<'_>> {
-    use offload_format::carrier::FileKind;
+    use offload_containers::carrier::FileKind;
     match FileKind::detect(image) {
         Some(FileKind::AmdCodeObject | FileKind::Elf) => Some(Kind::Elf),
         Some(FileKind::Cubin) => Some(Kind::Cubin),

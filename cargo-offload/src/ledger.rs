@@ -6,8 +6,8 @@ mod kernel;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use offload_containers::contents::{self, Image as ForeignImage, Part};
 use offload_format::Limits;
-use offload_format::contents::{self, Image as ForeignImage, Part};
 use offload_format::pack::Image;
 use serde::Serialize;
 
@@ -225,7 +225,7 @@ fn read_kernels(carried: &Carried<'_>, records: &mut [ImageRecord], kernels: Ker
     each(carried, &origins, &mut |origin, bytes| {
         // An image that cannot be read has no kernels that anyone could show; `verify` and `extract` say why.
         if let Ok(bytes) = bytes {
-            let described = offload_format::describe::any(&bytes).ok().flatten();
+            let described = offload_images::describe::any(&bytes).ok().flatten();
             read.insert(origin, (described, code::sizes(&bytes)));
         }
         Ok(())

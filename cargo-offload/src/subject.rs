@@ -4,9 +4,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use offload_containers::carrier::{self, FileKind, Found, Place};
+use offload_containers::contents::{self, Image};
 use offload_format::Limits;
-use offload_format::carrier::{self, FileKind, Found, Place};
-use offload_format::contents::{self, Image};
 
 use crate::carrier::Carrier;
 use crate::error::{Error, Result};

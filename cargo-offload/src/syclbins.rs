@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use offload_containers::carrier::{FileKind, Found, Place};
+use offload_containers::syclbin;
 use offload_format::Limits;
-use offload_format::carrier::{FileKind, Found, Place};
-use offload_format::syclbin;
 
 use crate::error::{Error, Result};
 

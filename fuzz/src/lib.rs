@@ -1,4 +1,4 @@
 //! What the fuzz targets run: the readers of the damage tests.
 
-#[path = "../../offload-format/tests/damage/decode.rs"]
+#[path = "../../offload-containers/tests/damage/decode.rs"]
 pub mod decode;

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use offload_containers::syclbin::State as SyclState;
 use offload_format::Variant;
-use offload_format::syclbin::State as SyclState;
 
 use crate::compile::Sources;
 use crate::config::Config;

@@ -107,7 +107,7 @@ mod tool;
 pub mod toolchain;
 mod vendor;
 
-pub use offload_format::syclbin::State as SyclState;
+pub use offload_containers::syclbin::State as SyclState;
 
 pub use crate::build::{Build, OpenClStd};
 pub use crate::config::DEFAULT_TARGETS;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 
-use offload_format::syclbin::{
+use offload_containers::syclbin::{
     Consequence, Forms, ImageKindNumber, KERNEL_PREFIX, Module, NativeTarget, Problem, State, hazards,
     native_target, parse, write,
 };
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn one_native_image_for_each_triple_is_beside_the_spirv() {
         let mut files = Files::default();
-        let spirv = include_bytes!("../../offload-format/tests/data/saxpy-reduce.spv");
+        let spirv = include_bytes!("../../tests/data/saxpy-reduce.spv");
         files.portable.insert(Default::default(), Forms::default().with_spirv(spirv).unwrap());
         ["intel:pvc", "intel:bmg-g21", "cubin:sm_90", "amdgcn:gfx90a:xnack+", "amdgcn:gfx90a:xnack-"]
             .into_iter()

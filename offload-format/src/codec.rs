@@ -26,7 +26,7 @@ pub(crate) use self::patch::Diff;
 pub use self::read::{check, decode, decode_with};
 pub use self::zstd::ZstdStream;
 
-use crate::kind::open_enum;
+use crate::open_enum;
 use crate::{Error, ErrorKind};
 
 open_enum! {

@@ -125,11 +125,13 @@ impl Error {
         &self.kind
     }
 
-    pub(crate) fn truncated(what: &'static str, offset: u64, size: u64) -> Error {
+    /// The input ends before `what`, which needs `size` bytes at `offset`.
+    pub fn truncated(what: &'static str, offset: u64, size: u64) -> Error {
         ErrorKind::Truncated { what, offset, size }.into()
     }
 
-    pub(crate) fn invalid(what: &'static str, value: u64) -> Error {
+    /// The field `what` has a value that the format does not allow.
+    pub fn invalid(what: &'static str, value: u64) -> Error {
         ErrorKind::Invalid { what, value }.into()
     }
 }

@@ -3,6 +3,9 @@
 //! Numbers follow `llvm/include/llvm/Object/OffloadBinary.h`
 //! (<https://github.com/llvm/llvm-project/blob/main/llvm/include/llvm/Object/OffloadBinary.h>).
 
+/// An enum of numbers on disk that keeps those which it does not know.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! open_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $value:literal => $text:literal,)* }) => {
         $(#[$doc])*
@@ -36,7 +39,6 @@ macro_rules! open_enum {
         }
     };
 }
-pub(crate) use open_enum;
 
 open_enum! {
     /// What the bytes of an image are. Numbers from 0x100 up are this project's.

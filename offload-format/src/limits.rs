@@ -59,11 +59,10 @@ impl Limits {
     }
 
     /// `declared` if so many bytes may come from `compressed` ones.
-    #[cfg_attr(
-        not(any(feature = "ccob", feature = "fatbin")),
-        allow(dead_code, reason = "the formats behind features use it")
-    )]
-    pub(crate) fn inflated(&self, what: &'static str, declared: u64, compressed: u64) -> Result<u64, Error> {
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`] with the name `what`.
+    pub fn inflated(&self, what: &'static str, declared: u64, compressed: u64) -> Result<u64, Error> {
         let limit = compressed.saturating_mul(self.ratio).max(Limits::ANY_RATIO).min(self.raw_bytes);
         if declared <= limit {
             return Ok(declared);
@@ -72,11 +71,10 @@ impl Limits {
     }
 
     /// `count` if a table called `what` may have so many records.
-    #[cfg_attr(
-        not(feature = "offload-binary"),
-        allow(dead_code, reason = "the formats behind features use it")
-    )]
-    pub(crate) fn records(&self, what: &'static str, count: u64) -> Result<u64, Error> {
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooMany`].
+    pub fn records(&self, what: &'static str, count: u64) -> Result<u64, Error> {
         if count <= self.entries {
             return Ok(count);
         }
@@ -87,23 +85,24 @@ impl Limits {
 /// What a reader may still look at. Records of a file may refer to the same bytes again and again; a reader that
 /// follows them all takes time, and its caller memory, in the square of the file's size.
 #[derive(Debug)]
-#[cfg_attr(not(feature = "offload-binary"), allow(dead_code, reason = "the formats behind features use it"))]
-pub(crate) struct Budget {
+pub struct Budget {
     what: &'static str,
     limit: u64,
     left: u64,
 }
 
-#[cfg_attr(not(feature = "offload-binary"), allow(dead_code, reason = "the formats behind features use it"))]
 impl Budget {
     /// 1 MiB and eight times the size of the file, for `what` lies in it.
-    pub(crate) fn for_file(what: &'static str, size: u64) -> Budget {
+    pub fn for_file(what: &'static str, size: u64) -> Budget {
         let limit = size.saturating_mul(8).saturating_add(1 << 20);
         Budget { what, limit, left: limit }
     }
 
     /// Takes `bytes` from it.
-    pub(crate) fn spend(&mut self, bytes: u64) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`] when less is left.
+    pub fn spend(&mut self, bytes: u64) -> Result<(), Error> {
         let left = self.left.checked_sub(bytes);
         let size = self.limit.saturating_sub(self.left).saturating_add(bytes);
         self.left = left.ok_or(ErrorKind::TooLarge { what: self.what, size, limit: self.limit })?;
@@ -112,11 +111,7 @@ impl Budget {
 }
 
 /// Appends `item`. A list that doubles would take more memory than small records have bytes.
-#[cfg_attr(
-    not(any(feature = "carrier", feature = "kpack")),
-    allow(dead_code, reason = "the formats behind features use it")
-)]
-pub(crate) fn push<T>(list: &mut Vec<T>, item: T) {
+pub fn push<T>(list: &mut Vec<T>, item: T) {
     if list.len() == list.capacity() {
         list.reserve_exact(list.len() / 4 + 8);
     }

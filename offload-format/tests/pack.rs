@@ -197,7 +197,7 @@ fn a_later_release_is_read_past() {
 /// The bytes of version 1, as the first release wrote them. They must stay readable for ever.
 #[test]
 fn the_frozen_sample_is_readable() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/sample-v1.pack");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/sample-v1.pack");
     if std::env::var_os("OFFLOAD_BLESS").is_some() && !path.exists() {
         std::fs::write(&path, sample()).unwrap();
     }

@@ -191,7 +191,7 @@ fn page_records_of_any_value_do_no_harm() {
 /// The bytes that the first release with pages wrote. They must stay readable for ever.
 #[test]
 fn the_frozen_sample_is_readable() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/sample-v1.3.pack");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/sample-v1.3.pack");
     if std::env::var_os("OFFLOAD_BLESS").is_some() && !path.exists() {
         std::fs::write(&path, sample(300)).unwrap();
     }

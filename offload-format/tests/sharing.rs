@@ -108,7 +108,7 @@ fn each_pack_is_whole_and_lists_its_own_images_alone() {
 /// The bytes that the first release with lenders wrote. They must stay readable for ever.
 #[test]
 fn the_frozen_sample_is_readable() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/sample-v1.3-shared.pack");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/sample-v1.3-shared.pack");
     let (all, starts, mut images) = three();
     if std::env::var_os("OFFLOAD_BLESS").is_some() && !path.exists() {
         std::fs::write(&path, all).unwrap();

@@ -1,1 +1,64 @@
-../../../example-app/src/main.rs
+//! Runs four kernels on every device of this machine and compares the results with plain Rust.
+//!
+//! `example-app [NAME]` uses only the devices whose description contains NAME. The exit code is 0 if every result is
+//! right, 1 if one is wrong or a device fails, and 2 if there is no device.
+
+mod report;
+mod workload;
+
+use std::process::ExitCode;
+
+use offload_rt::{Device, Error, Module};
+
+offload_rt::include_kernels!("demo");
+
+fn main() -> ExitCode {
+    let wanted = std::env::args().nth(1).unwrap_or_default();
+    let (found, missing) = devices();
+    let devices: Vec<_> = found.into_iter().filter(|device| device.description().contains(&wanted)).collect();
+    let kernels = demo::module();
+    report::images(kernels.entries());
+    report::devices(&devices, missing.as_ref());
+    if devices.is_empty() {
+        eprintln!(
+            "no device to run on: looked for the CPU and for OpenCL devices whose description contains `{wanted}`"
+        );
+        return ExitCode::from(2);
+    }
+    // Every device is tried, also after one has failed.
+    let all_right = devices.iter().filter(|device| !run_on(device, &kernels)).count() == 0;
+    println!(
+        "\n{}",
+        if all_right { "all results are right" } else { "not every device gives right results" }
+    );
+    if all_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The CPU, which needs no driver, and whatever OpenCL offers.
+fn devices() -> (Vec<Device>, Option<Error>) {
+    let mut devices = vec![Device::host()];
+    match offload_rt::opencl::devices() {
+        Ok(found) => {
+            devices.extend(found);
+            (devices, None)
+        }
+        Err(error) => (devices, Some(error)),
+    }
+}
+
+/// Picks, loads and runs; whether every result is right.
+fn run_on(device: &Device, kernels: &Module) -> bool {
+    println!("\n{device}");
+    let outcome = kernels.select(device).and_then(|selection| {
+        report::selection(&selection);
+        let program = device.open_selection(&selection)?;
+        workload::run_all(program.as_ref())
+    });
+    match outcome {
+        Ok(results) => report::results(&results),
+        Err(error) => {
+            println!("  {error}");
+            false
+        }
+    }
+}

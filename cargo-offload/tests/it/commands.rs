@@ -9,7 +9,7 @@ use offload_format::pack::{KernelInfo, NewImage, PackBuilder};
 use serde_json::Value;
 
 /// A SPIR-V module with the kernels `saxpy` and `reduce`.
-const SPIRV: &[u8] = include_bytes!("../../../offload-format/tests/data/saxpy-reduce.spv");
+const SPIRV: &[u8] = include_bytes!("../../../tests/data/saxpy-reduce.spv");
 
 fn sample_pack() -> Vec<u8> {
     let kernel = |name: &str| KernelInfo { name: name.into(), ..KernelInfo::default() };
@@ -297,7 +297,7 @@ fn export_writes_a_syclbin_and_raw_images() {
     let modules = syclbin(&file).modules;
     assert_eq!(modules[0].kernels().collect::<Vec<_>>(), ["__sycl_kernel_saxpy", "__sycl_kernel_reduce"]);
     let spirv =
-        offload_format::spirv::Module::parse(modules[0].ir[0].bytes, &offload_format::Limits::default())
+        offload_images::spirv::Module::parse(modules[0].ir[0].bytes, &offload_format::Limits::default())
             .unwrap();
     assert_eq!(spirv.kernels()[0].name, "__sycl_kernel_saxpy");
 
@@ -311,8 +311,8 @@ fn export_writes_a_syclbin_and_raw_images() {
     assert!(stderr(&none).contains("it has blas spirv64"), "{}", stderr(&none));
 }
 
-fn syclbin(file: &[u8]) -> offload_format::syclbin::File<'_> {
-    offload_format::syclbin::parse(file, &offload_format::Limits::default()).unwrap()
+fn syclbin(file: &[u8]) -> offload_containers::syclbin::File<'_> {
+    offload_containers::syclbin::parse(file, &offload_format::Limits::default()).unwrap()
 }
 
 /// A pack with SPIR-V and native images of one module, whose kernel is called `name`.

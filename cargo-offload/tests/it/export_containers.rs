@@ -5,9 +5,10 @@ use std::path::Path;
 use std::process::Output;
 
 use crate::support::{self, data};
+use offload_containers::{bundle, ccob, fatbin, ocloc, offload_binary};
+use offload_format::Limits;
 use offload_format::codec::Codec;
 use offload_format::pack::{KernelInfo, NewImage};
-use offload_format::{Limits, bundle, ccob, fatbin, ocloc, offload_binary};
 
 /// Images of one module by target, in the order in which a pack sorts them.
 fn images() -> Vec<(&'static str, Vec<u8>)> {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::support::{self, fails, objects, ok};
-use offload_format::{bundle, ccob};
+use offload_containers::{bundle, ccob};
 
 /// From so many bytes on a compressed bundle is inflated into a file.
 const LARGE: usize = 1 << 20;

@@ -4,10 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use crate::support::{self, data, fails, objects, ok};
+use offload_containers::offload_binary::{self, NewEntry, Version};
+use offload_containers::{bundle, ccob};
 use offload_format::codec::Codec;
-use offload_format::offload_binary::{self, NewEntry, Version};
 use offload_format::pack::NewImage;
-use offload_format::{ImageKind, OffloadKind, bundle, ccob};
+use offload_format::{ImageKind, OffloadKind};
 
 fn dir_with(name: &str, bytes: &[u8]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
@@ -114,7 +115,7 @@ fn every_container_of_the_samples_is_extracted() {
 /// The cubin for `sm_100f` of `stored.fatbin`.
 fn first_stored() -> Vec<u8> {
     let (file, limits) = (data("stored.fatbin"), offload_format::Limits::default());
-    let read = offload_format::fatbin::parse(&file, &limits).unwrap();
+    let read = offload_containers::fatbin::parse(&file, &limits).unwrap();
     let entry = read.entries.iter().find(|entry| entry.record.arch() == "sm_100f").unwrap();
     entry.image(&limits).unwrap().into_owned()
 }
@@ -292,7 +293,7 @@ fn images_of_a_pack_are_chosen_by_target_and_module() {
 /// What the frame of one image holds, by way of a container that is nothing but a frame.
 fn zstd_content(frame: &[u8]) -> Vec<u8> {
     let limits = offload_format::Limits::default();
-    let images = offload_format::contents::images(frame, &limits).unwrap();
+    let images = offload_containers::contents::images(frame, &limits).unwrap();
     images[0].decode(&limits).unwrap().into_owned()
 }
 
@@ -301,7 +302,7 @@ fn a_damaged_image_is_told_and_the_others_are_written() {
     let mut file = data("zstd.fatbin");
     let limits = offload_format::Limits::default();
     let at = {
-        let read = offload_format::fatbin::parse(&file, &limits).unwrap();
+        let read = offload_containers::fatbin::parse(&file, &limits).unwrap();
         let stored = read.entries[0].stored;
         stored.as_ptr() as usize - file.as_ptr() as usize + stored.len() / 2
     };

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use offload_format::spirv::with_prefixed_kernels;
-use offload_format::syclbin::{ImageKindNumber, KERNEL_PREFIX, Module, Native, State, write};
+use offload_containers::syclbin::{ImageKindNumber, KERNEL_PREFIX, Module, Native, State, write};
+use offload_images::spirv::with_prefixed_kernels;
 use serde_json::Value;
 
-const SPIRV: &[u8] = include_bytes!("../../../offload-format/tests/data/saxpy-reduce.spv");
+const SPIRV: &[u8] = include_bytes!("../../../tests/data/saxpy-reduce.spv");
 
 fn offload(dir: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-offload"));
@@ -116,8 +116,7 @@ fn sections_of_a_program_are_searched() {
 /// An object with a SYCLBIN in a section of its own and a fatbin.
 fn program_of_both() -> tempfile::TempDir {
     let dir = directory("sycl", &syclbin(None, ImageKindNumber::default()));
-    fs::write(dir.path().join("cuda"), include_bytes!("../../../offload-format/tests/data/stored.fatbin"))
-        .unwrap();
+    fs::write(dir.path().join("cuda"), include_bytes!("../../../tests/data/stored.fatbin")).unwrap();
     let sections = ".section kernels,\"a\"\n.incbin \"sycl\"\n.section .nv_fatbin,\"a\"\n.incbin \"cuda\"\n";
     fs::write(dir.path().join("a.s"), sections).unwrap();
     let mut assembler = Command::new("cc");

@@ -1,6 +1,7 @@
 //! `amdgcn:gfxNNN`: an AMD code object by LLVM's back end and lld.
 
-use offload_format::{AmdArch, Target, describe as read};
+use offload_format::{AmdArch, Target};
+use offload_images::describe as read;
 
 use super::action::{Arg, Step, texts};
 use super::gpu::{Backend, Vendor};

@@ -5,10 +5,10 @@ use std::ffi::OsString;
 
 use object::read::archive::ArchiveFile;
 use object::read::{Object, ObjectSection, ObjectSymbol};
-use offload_format::ptx::Ptx;
-use offload_format::{
-    AmdArch, Aspects, Limits, code_object as code_object_format, cubin as cubin_format,
-    spirv as spirv_format, zebin,
+use offload_format::{AmdArch, Aspects, Limits};
+use offload_images::ptx::Ptx;
+use offload_images::{
+    code_object as code_object_format, cubin as cubin_format, spirv as spirv_format, zebin,
 };
 
 use super::{RUN_PREFIX, Session};

@@ -1,6 +1,7 @@
 //! `cubin:sm_NN`: native code by NVIDIA's ptxas, from the same PTX for every architecture.
 
-use offload_format::{SmArch, Target, cubin};
+use offload_format::{SmArch, Target};
+use offload_images::cubin;
 
 use super::action::{Arg, Step, texts};
 use super::unit::Unit;

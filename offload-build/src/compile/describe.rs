@@ -1,8 +1,9 @@
 //! What an image says about itself, and what it must not: functions that nobody has, or no kernel at all.
 
-use offload_format::describe::{self, Description};
+use offload_format::Target;
 use offload_format::pack::KernelInfo;
-use offload_format::{Target, cubin};
+use offload_images::cubin;
+use offload_images::describe::{self, Description};
 
 use crate::error::{Error, Result};
 

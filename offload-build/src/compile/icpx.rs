@@ -3,7 +3,8 @@
 //!
 //! No machine that this was developed on has the compiler: its command line is tested, its output is not.
 
-use offload_format::{Limits, SpirvVersion, Target, syclbin};
+use offload_containers::syclbin;
+use offload_format::{Limits, SpirvVersion, Target};
 
 use super::action::{Arg, FrontEnd, texts};
 use super::foreign::{self, warnings_of};
@@ -48,7 +49,7 @@ pub(super) fn only_ir(session: &Session<'_>, file: &Blob) -> Result<Blob> {
 }
 
 pub(super) fn taken_by(module: &Blob, version: SpirvVersion) -> Result<()> {
-    let found = offload_format::spirv::Module::parse(&module.read()?, &Limits::default())?.version();
+    let found = offload_images::spirv::Module::parse(&module.read()?, &Limits::default())?.version();
     if found <= version.word() {
         return Ok(());
     }

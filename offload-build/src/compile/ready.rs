@@ -7,9 +7,10 @@ mod files;
 
 use std::path::Path;
 
-use offload_format::describe::Description;
 use offload_format::pack::KernelInfo;
-use offload_format::{IntelArch, Limits, RegisterFile, SmArch, SpirvVersion, Target, spirv};
+use offload_format::{IntelArch, Limits, RegisterFile, SmArch, SpirvVersion, Target};
+use offload_images::describe::Description;
+use offload_images::spirv;
 
 pub(crate) use self::files::Files;
 use super::action::{Arg, Step};

@@ -1,6 +1,7 @@
 //! `spirv64`: LLVM's own SPIR-V back end.
 
-use offload_format::{SpirvVersion, Target, spirv};
+use offload_format::{SpirvVersion, Target};
+use offload_images::spirv;
 
 use super::gpu::{Backend, Vendor};
 use super::unit::Unit;

@@ -2,7 +2,8 @@
 //!
 //! Drivers find kernels through the dynamic symbols and the metadata note, which stay.
 
-use offload_format::{Target, code_object};
+use offload_format::Target;
+use offload_images::code_object;
 
 use super::action::{Arg, Step, texts};
 use super::supply::Results;

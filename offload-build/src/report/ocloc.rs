@@ -1,7 +1,8 @@
 //! What ocloc says about the resources of kernels, in the image and in words.
 
+use offload_format::IntelArch;
 use offload_format::pack::KernelInfo;
-use offload_format::{IntelArch, zebin};
+use offload_images::zebin;
 
 /// Adds what `image` holds and what ocloc `said` when it made it.
 ///

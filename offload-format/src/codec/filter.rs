@@ -1,7 +1,7 @@
 //! Reversible transformations that make images compress better.
 
 use super::{elf_symbols, spirv_ids};
-use crate::kind::open_enum;
+use crate::open_enum;
 use crate::{Error, ErrorKind};
 
 open_enum! {

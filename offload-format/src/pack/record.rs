@@ -4,7 +4,7 @@ use super::layout::{KERNEL_ARGS_UNKNOWN, KERNEL_HAS_BARRIER, UNKNOWN};
 use super::page::Page;
 use super::tables::Tables;
 use crate::codec::{Codec, Filter};
-use crate::kind::open_enum;
+use crate::open_enum;
 use crate::{Aspects, Error, Hash128, ImageKind, OffloadKind, Target, UnknownTarget, bytes};
 
 /// One device image of a pack.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use offload_format::syclbin::File;
+use offload_containers::syclbin::File;
 
 use super::rules::{self, Form, Rules, Unfit};
 use super::source::Source;

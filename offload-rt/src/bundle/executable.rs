@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use offload_containers::syclbin::{ImageKindNumber, Module, Native, Requirements, State, write};
 use offload_format::pack::KernelInfo;
-use offload_format::syclbin::{ImageKindNumber, Module, Native, Requirements, State, write};
 
 use super::Rules;
 use super::context::OnDevice;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use offload_format::syclbin::{AbstractModule, PropertyValue, Requirements, sets};
+use offload_containers::syclbin::{AbstractModule, PropertyValue, Requirements, sets};
 
 use super::rules::{Rules, Unfit};
 use super::traits::Traits;

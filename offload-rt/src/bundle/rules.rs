@@ -2,8 +2,11 @@
 
 use std::fmt;
 
-use offload_format::syclbin::{AbstractModule, File, ImageKindNumber, Payload, PropertyValue, State, sets};
-use offload_format::{Limits, SpirvVersion, spirv};
+use offload_containers::syclbin::{
+    AbstractModule, File, ImageKindNumber, Payload, PropertyValue, State, sets,
+};
+use offload_format::{Limits, SpirvVersion};
+use offload_images::spirv;
 
 use super::needs;
 use super::traits::Traits;

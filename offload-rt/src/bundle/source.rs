@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use offload_containers::syclbin::{self, File, State};
 use offload_format::Limits;
-use offload_format::syclbin::{self, File, State};
 
 use crate::error::Error;
 

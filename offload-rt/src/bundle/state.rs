@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use offload_format::syclbin::{
+use offload_containers::syclbin::{
     AbstractModule, File, ImageKindNumber, KERNEL_PREFIX, Module, Requirements, State, write,
 };
-use offload_format::{Limits, spirv};
+use offload_format::Limits;
+use offload_images::spirv;
 use opencl3::program::Program as DriverProgram;
 
 use super::context::{Context, OnDevice, Picked, Skipped};

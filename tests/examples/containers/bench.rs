@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use offload_format::bundle::{self, Image};
-use offload_format::carrier::{self, FileKind};
-use offload_format::ccob::{self, Version};
-use offload_format::offload_binary::{self, NewEntry};
+use offload_containers::bundle::{self, Image};
+use offload_containers::carrier::{self, FileKind};
+use offload_containers::ccob::{self, Version};
+use offload_containers::offload_binary::{self, NewEntry};
 use offload_format::{ImageKind, Limits, OffloadKind};
 
 /// Writes the inputs to `folder`: the largest bundle of `library` as clang compresses it and as it is, the same images

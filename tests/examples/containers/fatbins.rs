@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use offload_format::fatbin::{self, Image, Packing};
+use offload_containers::fatbin::{self, Image, Packing};
 use offload_format::{Limits, Target};
 
 use crate::tools::{ours, run, shape, theirs};
@@ -29,7 +29,7 @@ pub fn check(fatbinary: &Path, cuobjdump: &Path) {
 
 /// The images of a file that `fatbinary` wrote, and the PTX and cubins beside it.
 fn samples() -> Vec<(Target, Vec<u8>)> {
-    let root = offload_tests::workspace_root().join("offload-format/tests/data");
+    let root = offload_tests::workspace_root().join("tests/data");
     let stored = fs::read(root.join("stored.fatbin")).unwrap();
     let limits = Limits::default();
     let read = fatbin::parse(&stored, &limits).unwrap();

@@ -5,9 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use object::{Object, ObjectSection};
-use offload_format::carrier::{self, Place, SyclImage};
-use offload_format::ocloc::MemberKind;
-use offload_format::{Limits, ocloc, spirv};
+use offload_containers::carrier::{self, Place, SyclImage};
+use offload_containers::ocloc;
+use offload_containers::ocloc::MemberKind;
+use offload_format::Limits;
+use offload_images::spirv;
 
 /// Every library below `folder`.
 pub fn check(folder: &Path) {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use offload_format::fatbin::{self, EntryKind};
+use offload_containers::fatbin::{self, EntryKind};
 use offload_format::{Error, Limits};
 
 pub fn run(command: &mut Command) -> String {

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use offload_format::bundle::{self, BundleKind};
-use offload_format::carrier::{self, FileKind};
-use offload_format::ccob::{self, Container};
-use offload_format::{Limits, code_object, cubin};
+use offload_containers::bundle::{self, BundleKind};
+use offload_containers::carrier::{self, FileKind};
+use offload_containers::ccob::{self, Container};
+use offload_format::Limits;
+use offload_images::{code_object, cubin};
 
 use crate::sycl;
 use crate::tools::{Images, ours, shape, theirs, unbundled};

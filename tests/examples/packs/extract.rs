@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use offload_format::bundle::{self, BundleKind};
-use offload_format::carrier::{self, FileKind, Found, Place};
-use offload_format::ccob::{self, Container};
-use offload_format::{Limits, fatbin};
+use offload_containers::bundle::{self, BundleKind};
+use offload_containers::carrier::{self, FileKind, Found, Place};
+use offload_containers::ccob::{self, Container};
+use offload_containers::fatbin;
+use offload_format::Limits;
 
 pub fn run(files: &Path, folder: &Path) {
     let mut sorted = Vec::new();

@@ -16,7 +16,7 @@ mod generate;
 mod measure;
 mod one;
 mod pack;
-#[path = "../../../offload-format/tests/damage/random.rs"]
+#[path = "../../../offload-containers/tests/damage/random.rs"]
 mod random;
 mod solid;
 mod threads;

@@ -7,8 +7,9 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::Instant;
 
+use offload_containers::{bundle, ccob};
 use offload_format::pack::{Pack, Pages};
-use offload_format::{Error, Limits, bundle, ccob, codec};
+use offload_format::{Error, Limits, codec};
 
 /// A pack whose index, with its pages, is in memory; the rest stays in the file.
 pub struct Reader {

@@ -5,15 +5,15 @@
 
 use std::path::Path;
 
-use offload_format::spirv::{Module as Spirv, with_prefixed_kernels};
-use offload_format::syclbin::{
+use offload_containers::syclbin::{
     ImageKindNumber, KERNEL_PREFIX, Module, Native, PropertySets, PropertyValue, Requirements, State, sets,
     write,
 };
+use offload_images::spirv::{Module as Spirv, with_prefixed_kernels};
 
-const SAXPY: &[u8] = include_bytes!("../../../offload-format/tests/data/saxpy-reduce.spv");
-const IMPORTER: &[u8] = include_bytes!("../../../offload-format/tests/data/import.spv");
-const EXPORTER: &[u8] = include_bytes!("../../../offload-format/tests/data/export.spv");
+const SAXPY: &[u8] = include_bytes!("../../../tests/data/saxpy-reduce.spv");
+const IMPORTER: &[u8] = include_bytes!("../../../tests/data/import.spv");
+const EXPORTER: &[u8] = include_bytes!("../../../tests/data/export.spv");
 
 /// An x86-64 CPU takes native code of this triple.
 const CPU: Native<'_> = Native { target: "spir64_x86_64-unknown-unknown", arch: "x86_64", image: b"no code" };

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use offload_containers::syclbin::{AbstractModule, Payload, PropertySets, State, parse};
 use offload_format::Limits;
-use offload_format::syclbin::{AbstractModule, Payload, PropertySets, State, parse};
 
 /// # Panics
 /// If the second file lacks anything of the first. Of an executable native code comes in place of IR.

@@ -15,7 +15,7 @@ const EDITS: &str = "1000000";
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let edits = args.first().map_or(EDITS, String::as_str);
     let cargo =
-        workspace.cargo().args(["test", "--release", "--package", "offload-format", "--all-features"]);
+        workspace.cargo().args(["test", "--release", "--package", "offload-containers", "--all-features"]);
     // Sums that wrap would go unseen in a release build.
     let cargo = cargo.env("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", "true");
     let cargo = cargo.args(["--test", "damage", "--", "--nocapture"]).env("OFFLOAD_DAMAGE_EDITS", edits);

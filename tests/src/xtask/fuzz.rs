@@ -8,7 +8,7 @@ use crate::workspace::{self, Workspace};
 
 pub(crate) const HELP: &str = "fuzz [--minutes N] [READER..]  look for inputs that make a reader fail, for 10 minutes each
 
-Needs a nightly toolchain; cargo-fuzz is installed under the target directory. The files of offload-format's tests are
+Needs a nightly toolchain; cargo-fuzz is installed under the target directory. The files in `tests/data` are
 where it starts from, what it learns is kept under fuzz/ in the target directory for the next time. A slow input, an
 overflow, a panic and a read outside of the input fail.";
 
@@ -79,7 +79,7 @@ impl Fuzzer<'_> {
         let command = self.workspace.shell.cmd(&self.program).args(["run", "--fuzz-dir", "fuzz"]);
         let command = command.env("RUSTUP_TOOLCHAIN", "nightly").env_remove("RUSTC").env_remove("CARGO");
         let command = command.arg("--target-dir").arg(place.join("build")).arg(reader).arg(&corpus);
-        let command = command.args(["offload-format/tests/data", "offload-format/tests/data/carrier", "--"]);
+        let command = command.args(["tests/data", "tests/data/carrier", "--"]);
         let command = command.args([
             format!("-max_total_time={}", self.seconds),
             format!("-timeout={SLOW}"),

@@ -2,17 +2,18 @@
 
 use std::process::Command;
 
-use offload_format::spirv::with_prefixed_kernels;
-use offload_format::syclbin::{
+use offload_containers::syclbin::{
     ImageKindNumber, KERNEL_PREFIX, Module, Native, Requirements, State, parse, write,
 };
-use offload_format::{Limits, spirv};
+use offload_format::Limits;
+use offload_images::spirv;
+use offload_images::spirv::with_prefixed_kernels;
 use offload_rt::bundle::{Bundle, Context, Executable, Input, Object, Rules, link};
 use offload_rt::{Arg, Device, Error, NdRange};
 
-const SPIRV: &[u8] = include_bytes!("../../../offload-format/tests/data/saxpy-reduce.spv");
-const IMPORTER: &[u8] = include_bytes!("../../../offload-format/tests/data/import.spv");
-const EXPORTER: &[u8] = include_bytes!("../../../offload-format/tests/data/export.spv");
+const SPIRV: &[u8] = include_bytes!("../../../tests/data/saxpy-reduce.spv");
+const IMPORTER: &[u8] = include_bytes!("../../../tests/data/import.spv");
+const EXPORTER: &[u8] = include_bytes!("../../../tests/data/export.spv");
 
 /// Set in the process that has the driver: the loader reads its variables when it starts.
 const INSIDE: &str = "OFFLOAD_TEST_INSIDE";
@@ -128,7 +129,7 @@ fn content_is_given_back_in_the_same_state() {
         let linked = link(&[&input.compile().unwrap()]).unwrap();
         let content = linked.content().unwrap();
         let parsed = parse(&content, &Limits::default()).unwrap();
-        assert_eq!(offload_format::syclbin::hazards(&parsed), []);
+        assert_eq!(offload_containers::syclbin::hazards(&parsed), []);
         let native = &parsed.modules[0].native[0];
         assert_eq!((parsed.modules[0].ir.len(), native.arch().unwrap().as_str()), (0, "x86_64"));
         assert!(native.bytes.starts_with(b"\x7fELF"));

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support;
-use offload_format::bundle::{self, BundleId, Image};
-use offload_format::ccob::{self, Container, Version};
-use offload_format::{AmdArch, Limits, carrier, ocloc};
+use offload_containers::bundle::{self, BundleId, Image};
+use offload_containers::ccob::{self, Container, Version};
+use offload_containers::{carrier, ocloc};
+use offload_format::{AmdArch, Limits};
 use offload_tests::judging_llvm;
 
 /// How many sets LLVM reads; `cargo xtask interop` raises it.
@@ -182,7 +183,7 @@ fn images_in_objects_of_the_bundler_are_found() {
     // An older bundler needs llvm-objcopy beside it, and writes the same.
     let Some(bundler) = bundler().filter(|_| judging_llvm() >= CCOB_V3) else { return };
     let dir = tempfile::tempdir().unwrap();
-    let data = support::root().join("offload-format/tests/data");
+    let data = support::root().join("tests/data");
     let code = ["saxpy-reduce-gfx90a.co", "device-gfx1100.co"].map(|name| data.join(name));
     let host = data.join("carrier/elf.o");
     let ids = ["hipv4-amdgcn-amd-amdhsa--gfx90a", "hipv4-amdgcn-amd-amdhsa--gfx1100"];
@@ -248,7 +249,7 @@ fn ocloc_joins_what_we_write_with_its_own() {
     let Some(ocloc_program) = offload_tests::require("ocloc") else { return };
     let dir = tempfile::tempdir().unwrap();
     let ocloc = |args: &[&str]| run(Command::new(&ocloc_program).args(args).current_dir(dir.path()));
-    let spirv = fs::read(support::root().join("offload-format/tests/data/saxpy-reduce.spv")).unwrap();
+    let spirv = fs::read(support::root().join("tests/data/saxpy-reduce.spv")).unwrap();
     fs::write(dir.path().join("k.spv"), &spirv).unwrap();
     ocloc(&["compile", "-spirv_input", "-file", "k.spv", "-device", "pvc,dg1,acm-g10", "-output", "theirs"]);
     let theirs = fs::read(dir.path().join("theirs")).unwrap();

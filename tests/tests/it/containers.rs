@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use offload_format::offload_binary::{Binary, Entry, NewEntry, Version, parse, write};
+use offload_containers::offload_binary::{Binary, Entry, NewEntry, Version, parse, write};
 use offload_format::{ImageKind, Limits, OffloadKind};
 use offload_tests::judging_llvm;
 

@@ -17,7 +17,7 @@ fn project(source: &str, compiler: &str, targets: &str) -> Project {
 }
 
 fn sample(name: &str) -> Vec<u8> {
-    std::fs::read(support::root().join("offload-format/tests/data").join(name)).unwrap()
+    std::fs::read(support::root().join("tests/data").join(name)).unwrap()
 }
 
 /// The arguments of the only call, without those that ask for a version; files that have random places as `_`.
@@ -65,12 +65,12 @@ fn hipcc() {
 fn icpx() {
     let mut project = project("k.cpp", "Icpx", "\"spirv64\", \"nvptx:sm_90\"");
     let spirv = sample("saxpy-reduce.spv");
-    let module = offload_format::syclbin::Module::default().with_kernels(["saxpy"]).unwrap();
+    let module = offload_containers::syclbin::Module::default().with_kernels(["saxpy"]).unwrap();
     let module = module.with_spirv(&spirv).unwrap();
-    let file = offload_format::syclbin::write(
-        offload_format::syclbin::State::Executable,
+    let file = offload_containers::syclbin::write(
+        offload_containers::syclbin::State::Executable,
         &[module],
-        offload_format::syclbin::ImageKindNumber::default(),
+        offload_containers::syclbin::ImageKindNumber::default(),
     );
     project.fake_tool("icpx", "OFFLOAD_ICPX", &file.unwrap());
     let text = project.run(&[]);
@@ -114,9 +114,10 @@ fn ready(build: &str) -> Project {
 fn a_syclbin_is_taken_for_its_spirv() {
     let project = ready(".file(\"kernels/k.syclbin\")");
     let spirv = sample("saxpy-reduce.spv");
-    let module = offload_format::syclbin::Module::default().with_spirv(&spirv).unwrap();
-    let state = offload_format::syclbin::State::Executable;
-    let file = |modules: &[_]| offload_format::syclbin::write(state, modules, Default::default()).unwrap();
+    let module = offload_containers::syclbin::Module::default().with_spirv(&spirv).unwrap();
+    let state = offload_containers::syclbin::State::Executable;
+    let file =
+        |modules: &[_]| offload_containers::syclbin::write(state, modules, Default::default()).unwrap();
     std::fs::write(project.path("kernels/k.syclbin"), file(std::slice::from_ref(&module))).unwrap();
     let expected = format!("spirv64 {} {} bytes", offload_format::Hash128::of(&spirv), spirv.len());
     assert!(project.run(&[]).contains(&expected));
@@ -142,8 +143,8 @@ fn a_build_writes_a_syclbin_with_libraries() {
     let to = project.path("out.syclbin");
     project.run(&["--", to.to_str().unwrap()]);
     let bytes = std::fs::read(&to).unwrap();
-    let file = offload_format::syclbin::parse(&bytes, &offload_format::Limits::default()).unwrap();
-    assert_eq!(file.state().unwrap(), offload_format::syclbin::State::Object);
+    let file = offload_containers::syclbin::parse(&bytes, &offload_format::Limits::default()).unwrap();
+    assert_eq!(file.state().unwrap(), offload_containers::syclbin::State::Object);
     let names = |index: usize| {
         let module = &file.modules[index];
         [module.kernels().collect::<Vec<_>>(), module.imported().collect(), module.exported().collect()]
@@ -152,5 +153,5 @@ fn a_build_writes_a_syclbin_with_libraries() {
     assert_eq!(names(0), [vec!["__sycl_kernel_saxpy", "__sycl_kernel_reduce"], vec![], vec![]]);
     assert_eq!(names(1), [vec!["__sycl_kernel_calls"], vec!["elsewhere"], vec![]]);
     assert_eq!(names(2), [vec![], vec![], vec!["elsewhere"]]);
-    assert_eq!(offload_format::syclbin::hazards(&file), []);
+    assert_eq!(offload_containers::syclbin::hazards(&file), []);
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::support::{self, Project};
+use offload_containers::carrier::{self, FileKind};
 use offload_format::Limits;
-use offload_format::carrier::{self, FileKind};
 use offload_format::pack::Pack;
 
 /// What the reader prints of a file, without any module but Python's own.
@@ -34,7 +34,7 @@ fn listed(file: &[u8]) -> String {
 
 #[test]
 fn the_reader_of_the_document_lists_a_pack() {
-    let file = support::root().join("offload-format/tests/data/sample-v1.pack");
+    let file = support::root().join("tests/data/sample-v1.pack");
     let Some(text) = printed(&file) else { return };
     assert_eq!(text, listed(&std::fs::read(&file).unwrap()));
     assert!(text.lines().count() >= 2 && text.lines().all(|line| line.contains(" stored ")), "{text}");

@@ -93,7 +93,7 @@ fn verify_names_a_crate_that_nobody_mentions() {
 
 #[test]
 fn machine_code_of_one_kernel_is_shown() {
-    let data = support::root().join("offload-format/tests/data");
+    let data = support::root().join("tests/data");
     let asm = |file: &str, kernel: &str| {
         let output = offload(&data, &["asm", file, kernel]);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output));

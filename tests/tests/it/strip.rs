@@ -1,9 +1,9 @@
 //! The setting `strip`: what leaves the images for AMD, and what stays.
 
 use crate::support::Project;
-use offload_format::code_object::{CodeObject, info};
 use offload_format::codec;
 use offload_format::pack::Pack;
+use offload_images::code_object::{CodeObject, info};
 
 /// The image for AMD in the program.
 fn image(project: &Project) -> (Vec<u8>, CodeObject) {

@@ -8,7 +8,17 @@ use std::process::Command;
 use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 
 /// The crates whose code follows the rules; tests and the demo use what they like.
-const CRATES: [&str; 4] = ["offload-format", "offload-build", "offload-rt", "cargo-offload"];
+const CRATES: [&str; 6] = [
+    "offload-format",
+    "offload-images",
+    "offload-containers",
+    "offload-build",
+    "offload-rt",
+    "cargo-offload",
+];
+
+/// The crates that read and write bytes, and do nothing else.
+const BYTES: [&str; 3] = ["offload-format", "offload-images", "offload-containers"];
 
 /// Longest file of Rust, in lines.
 const LONGEST: usize = 500;
@@ -129,9 +139,11 @@ fn words_are_matched_whole() {
 }
 
 #[test]
-fn the_format_crate_does_nothing_but_bytes() {
-    let lib = fs::read_to_string(root().join("offload-format/src/lib.rs")).unwrap();
-    assert!(lib.contains("#![forbid(unsafe_code)]"));
+fn the_crates_of_formats_do_nothing_but_bytes() {
+    for name in BYTES {
+        let lib = fs::read_to_string(root().join(name).join("src/lib.rs")).unwrap();
+        assert!(lib.contains("#![forbid(unsafe_code)]"), "{name} may hold unsafe code");
+    }
     let outside = [
         "std::fs",
         "std::env",
@@ -142,7 +154,7 @@ fn the_format_crate_does_nothing_but_bytes() {
         "std::path",
         "unsafe",
     ];
-    for source in sources(&["offload-format"]) {
+    for source in sources(&BYTES) {
         assert!(!source.uses(&outside), "{} uses one of {outside:?}", source.path);
     }
 }
@@ -203,11 +215,14 @@ fn all_crates_have_one_version_and_the_changelog_has_it() {
 
 #[test]
 fn crates_depend_in_one_direction() {
-    let allowed: [(&str, &[&str]); 5] = [
+    let bytes = &BYTES[..];
+    let allowed: [(&str, &[&str]); 7] = [
         ("offload-format", &[]),
-        ("offload-build", &["offload-format"]),
-        ("offload-rt", &["offload-format"]),
-        ("cargo-offload", &["offload-format", "offload-build", "offload-rt"]),
+        ("offload-images", &["offload-format"]),
+        ("offload-containers", &["offload-format", "offload-images"]),
+        ("offload-build", bytes),
+        ("offload-rt", bytes),
+        ("cargo-offload", &[bytes, &["offload-build", "offload-rt"]].concat()),
         ("example-app", &["offload-rt", "offload-build"]),
     ];
     let packages = packages();

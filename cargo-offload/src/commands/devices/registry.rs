@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use offload_containers::contents;
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{NewImage, PackBuilder};
-use offload_format::{Limits, Target, Variant, contents, describe};
+use offload_format::{Limits, Target, Variant};
+use offload_images::describe;
 use offload_rt::Registry;
 
 use crate::error::Result;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use offload_containers::offload_binary::{self, NewEntry, Version};
+use offload_containers::{bundle, ccob, fatbin, ocloc};
 use offload_format::codec::RELEASE_LEVEL;
-use offload_format::offload_binary::{self, NewEntry, Version};
-use offload_format::{Arch, Limits, OffloadKind, Target, bundle, ccob, fatbin, ocloc};
+use offload_format::{Arch, Limits, OffloadKind, Target};
 
 use super::{Candidate, Exported, Request, named, only};
 use crate::cli::{BundleVersion, ExportFormat};

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use offload_format::syclbin::{self, Forms, ImageKindNumber, KERNEL_PREFIX, State, native_target};
+use offload_containers::syclbin::{self, Forms, ImageKindNumber, KERNEL_PREFIX, State, native_target};
 use offload_format::{ImageKind, Limits};
 
 use super::{Candidate, Exported, Request, named, only};

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
+use offload_containers::ccob::{Ccob, Hasher, Steps, Unverified};
 use offload_format::Limits;
-use offload_format::ccob::{Ccob, Hasher, Steps, Unverified};
 
 use crate::at::read_into;
 use crate::mapping::Scratch;

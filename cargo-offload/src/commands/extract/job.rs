@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
-use offload_format::ccob::Ccob;
+use offload_containers::ccob::Ccob;
 use serde::Serialize;
 
 use super::File;

@@ -1,6 +1,6 @@
 //! Of a SYCLBIN: its state, and each form of each module.
 
-use offload_format::syclbin::{AbstractModule, File, Payload};
+use offload_containers::syclbin::{AbstractModule, File, Payload};
 use serde::Serialize;
 
 use crate::error::Result;

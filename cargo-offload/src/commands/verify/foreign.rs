@@ -1,10 +1,11 @@
 //! Of containers of other tool chains: every image decodes, with the checks that its container has, is whole, and is
 //! for the machine that the container names.
 
-use offload_format::carrier::FileKind;
-use offload_format::contents::Image;
-use offload_format::ptx::Ptx;
-use offload_format::{Target, code_object, cubin, describe};
+use offload_containers::carrier::FileKind;
+use offload_containers::contents::Image;
+use offload_format::Target;
+use offload_images::ptx::Ptx;
+use offload_images::{code_object, cubin, describe};
 use serde::Serialize;
 
 use super::{Problem, Summary, Verified};

@@ -1,6 +1,6 @@
 //! Of a SYCLBIN: what a SYCL runtime would refuse, pass over without a word, or die of.
 
-use offload_format::syclbin::{Consequence, Hazard, hazards};
+use offload_containers::syclbin::{Consequence, Hazard, hazards};
 use serde::Serialize;
 
 use super::Summary;

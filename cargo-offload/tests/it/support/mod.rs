@@ -14,9 +14,9 @@ use std::process::{Command, Output, Stdio};
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{KernelInfo, NewImage, PackBuilder};
 
-/// A sample of `offload-format`.
+/// A sample in `tests/data`.
 pub fn data(name: &str) -> Vec<u8> {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../offload-format/tests/data");
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data");
     fs::read(data.join(name)).unwrap()
 }
 

@@ -6,8 +6,9 @@ use std::io::Seek;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use offload_format::ptx::Ptx;
-use offload_format::{Hash128, Limits, code_object, cubin, spirv};
+use offload_format::{Hash128, Limits};
+use offload_images::ptx::Ptx;
+use offload_images::{code_object, cubin, spirv};
 
 use super::super::Session;
 use crate::cache::{Blob, KeyBuilder};

@@ -1,6 +1,6 @@
 //! Both tables, case by case.
 
-use offload_format::syclbin::{
+use offload_containers::syclbin::{
     ImageKindNumber, Module, Native, PropertySets, PropertyValue, Requirements, parse, write,
 };
 use offload_format::{Limits, SpirvVersion};
@@ -9,7 +9,7 @@ use super::super::traits::DeviceArch;
 use super::*;
 
 /// SPIR-V 1.2.
-const SPIRV: &[u8] = include_bytes!("../../../../offload-format/tests/data/saxpy-reduce.spv");
+const SPIRV: &[u8] = include_bytes!("../../../../tests/data/saxpy-reduce.spv");
 
 fn cpu() -> Traits {
     Traits {

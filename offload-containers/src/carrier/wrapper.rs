@@ -1,0 +1,58 @@
+//! The wrappers that HIP and CUDA programs register: magic, version, a pointer to the container, one more field.
+
+use super::view::View;
+use super::{At, FileKind, Place, Search, measure};
+use offload_format::{Error, bytes};
+
+/// Size of a wrapper in bytes.
+const SIZE: u64 = 24;
+/// `__hip_fatbin_wrapper` (<https://github.com/ROCm/clr/blob/amd-staging/hipamd/src/hip_fatbin.hpp>).
+const HIP: u32 = 0x4849_5046;
+/// The same, and the images are in kpack files.
+const HIP_KPACK: u32 = 0x4b50_4948;
+/// `__cudaFatCudaBinary` (CUDA toolkit, `fatbinary_section.h`).
+const CUDA: u32 = 0x4662_43b1;
+
+impl<'a> Search<'a> {
+    /// Follows the wrappers of a section, given by address and size.
+    pub(super) fn wrappers(&mut self, view: &View<'a>, section: (u64, u64), at: At<'a>) -> Result<(), Error> {
+        let (address, size) = section;
+        // The section's header may claim more than there is.
+        let size = view.at(address).map_or(0, |(_, rest)| size.min(rest.len() as u64));
+        for index in 0..size / SIZE {
+            let wrapper = address.saturating_add(index.saturating_mul(SIZE));
+            if let Some((magic, target, last)) = wrapper_at(view, wrapper) {
+                self.wrapped(view, (magic, target, last), at)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn wrapped(
+        &mut self,
+        view: &View<'a>,
+        (magic, target, last): (u32, u64, u32),
+        at: At<'a>,
+    ) -> Result<(), Error> {
+        let Some((offset, rest)) = view.at(target) else { return Ok(()) };
+        let (size, place) = match magic {
+            HIP_KPACK => (rest.len() as u64, Place::KpackReference { index: last }),
+            _ => {
+                let size = FileKind::detect(rest).and_then(|kind| measure::size(kind, rest));
+                // A bundle without a size ends where its section does, at the latest.
+                (size.unwrap_or(rest.len() as u64), Place::Wrapper)
+            }
+        };
+        self.add(view.file, (offset, size), place, at)
+    }
+}
+
+/// Magic, the pointer, and the last field's lower half.
+fn wrapper_at(view: &View<'_>, address: u64) -> Option<(u32, u64, u32)> {
+    let (_, rest) = view.at(address)?;
+    let magic = bytes::u32_at(rest, 0, "wrapper").ok()?;
+    let last = bytes::u32_at(rest, 16, "wrapper").ok()?;
+    let known = matches!(magic, HIP | HIP_KPACK | CUDA);
+    let target = known.then(|| view.pointer(address.checked_add(8)?)).flatten()?;
+    Some((magic, target, last))
+}

@@ -1,0 +1,59 @@
+//! From a compressed bundle to the bundle, verified.
+
+use md5::{Digest, Md5};
+
+use super::{Ccob, Method};
+use crate::{frame, zlib};
+use offload_format::{Error, ErrorKind, Limits};
+
+pub(super) const BUNDLE: &str = "the inflated offload bundle";
+
+impl Ccob<'_> {
+    /// The bundle, for [`bundle::parse`](crate::bundle::parse): its size and its MD5 are those that are recorded.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`] for a recorded size over [`Limits::raw_bytes`] or over [`Limits::ratio`], before
+    /// anything is inflated; [`ErrorKind::Zstd`] or [`ErrorKind::Zlib`] for damaged bytes; [`ErrorKind::Invalid`] for
+    /// another size; [`ErrorKind::Damaged`] for another MD5.
+    pub fn inflate(&self, limits: &Limits) -> Result<Vec<u8>, Error> {
+        let declared = limits.inflated(BUNDLE, self.raw_size, self.payload.len() as u64)?;
+        let bundle = match self.method {
+            Method::Zstd => frame::inflate(self.payload, declared)?,
+            _ => zlib::inflate(self.payload, declared)?,
+        };
+        if hash(&bundle) != self.hash {
+            return Err(ErrorKind::Damaged { what: BUNDLE }.into());
+        }
+        Ok(bundle)
+    }
+}
+
+impl Ccob<'_> {
+    /// The first `size` bytes of the bundle, or all if it is smaller: enough for [`bundle::table`](crate::bundle::table).
+    /// Neither size nor MD5 are compared.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Zstd`] or [`ErrorKind::Zlib`] for damaged bytes.
+    pub fn start(&self, size: u64) -> Result<Vec<u8>, Error> {
+        match self.method {
+            Method::Zstd => frame::start(self.payload, size),
+            _ => zlib::start(self.payload, size),
+        }
+    }
+}
+
+pub(super) fn hash(bundle: &[u8]) -> u64 {
+    first_bytes(Md5::new_with_prefix(bundle))
+}
+
+/// The first 8 bytes of the MD5, little-endian.
+pub(super) fn first_bytes(md5: Md5) -> u64 {
+    let digest: [u8; 16] = md5.finalize().into();
+    u128::from_le_bytes(digest) as u64
+}
+
+/// The size of the stream at the start of `rest`, which has to inflate to `declared` bytes.
+pub(super) fn zlib_size(rest: &[u8], declared: u64, limits: &Limits) -> Result<u64, Error> {
+    let declared = limits.inflated(BUNDLE, declared, rest.len() as u64)?;
+    Ok(zlib::prefix(rest, declared)?.1)
+}

@@ -1,0 +1,89 @@
+//! clang's bundles, as they are and compressed, and AMD's kpacks.
+
+use std::rc::Rc;
+
+use super::label::Label;
+use super::source::{Bundled, Source};
+use super::walk::{About, Walker};
+use super::{Compression, Image};
+use crate::carrier::FileKind;
+use crate::ccob::{self, Ccob, Container};
+use crate::{bundle, kpack};
+use offload_format::{Error, Limits, OffloadKind};
+
+impl<'a> Walker<'a, '_> {
+    pub(super) fn bundles(&mut self, input: &'a [u8]) -> Result<(), Error> {
+        for container in ccob::containers(input, self.limits) {
+            match container?.1 {
+                Container::Compressed(ccob) => self.compressed_bundle(ccob)?,
+                Container::Bundle(bundle) => {
+                    for entry in bundle.entries {
+                        self.any(entry.image, &about_bundled(entry.id))?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn text_bundle(&mut self, input: &'a [u8]) -> Result<(), Error> {
+        let (_, entries) = bundle::parse_text(input, self.limits)?;
+        entries.iter().try_for_each(|entry| self.any(entry.image, &about_bundled(entry.id)))
+    }
+
+    pub(super) fn kpack(&mut self, input: &'a [u8]) -> Result<(), Error> {
+        for entry in kpack::parse(input, self.limits)?.entries {
+            let index = entry.index.map(|index| format!("#{index}")).unwrap_or_default();
+            let name = format!("{}{index}", entry.binary);
+            let about = About { kind: OffloadKind::Hip, label: Label::of_target_id(entry.target_id), name };
+            if entry.compression == kpack::Compression::None {
+                self.any(entry.stored, &about)?;
+                continue;
+            }
+            let source = Source::Frame { frame: entry.stored, size: entry.raw_size };
+            let image = self.image(&about, (Some(FileKind::AmdCodeObject), source));
+            let (compression, stored_size) = (Compression::Zstd, entry.stored.len() as u64);
+            self.push(Image { compression, stored_size, raw_size: entry.raw_size, ..image })?;
+        }
+        Ok(())
+    }
+
+    fn compressed_bundle(&mut self, ccob: Ccob<'a>) -> Result<(), Error> {
+        self.room.inflate(ccob.raw_size.min(bundle::MAX_TABLE))?;
+        let table = |size| ccob.start(size).and_then(|start| owned_table(&start, self.limits));
+        // HIP's own runtime wants the table in the first bytes; other bundles may have a longer one.
+        let records = match table(bundle::MAX_TABLE) {
+            Err(_) => {
+                self.room.inflate(ccob.raw_size)?;
+                owned_table(&ccob.inflate(self.limits)?, self.limits)?
+            }
+            records => records?,
+        };
+        let compression = match ccob.method {
+            ccob::Method::Zlib => Compression::Zlib,
+            _ => Compression::Zstd,
+        };
+        let bundled = Rc::new(Bundled { ccob, number: self.bundles, last: Rc::clone(&self.last) });
+        self.bundles = self.bundles.saturating_add(1);
+        for (id, offset, size) in records.into_iter().filter(|(_, _, size)| *size > 0) {
+            let source = Source::Bundled { bundle: Rc::clone(&bundled), offset, size };
+            let image = self.image(&about_bundled(&id), (None, source));
+            let share = u128::from(ccob.size) * u128::from(size) / u128::from(ccob.raw_size.max(1));
+            let stored_size = u64::try_from(share).unwrap_or(u64::MAX);
+            self.push(Image { compression, stored_size, raw_size: size, ..image })?;
+        }
+        Ok(())
+    }
+}
+
+type OwnedTable = Vec<(String, u64, u64)>;
+
+fn owned_table(start: &[u8], limits: &Limits) -> Result<OwnedTable, Error> {
+    let (records, _) = bundle::table(start, limits)?;
+    Ok(records.into_iter().map(|record| (record.id.to_string(), record.offset, record.size)).collect())
+}
+
+fn about_bundled(id: &str) -> About {
+    let kind = bundle::BundleId::parse(id).map_or(OffloadKind::None, |id| id.kind.offload_kind());
+    About { kind, label: Label::of_bundle(id), name: String::new() }
+}

@@ -1,0 +1,98 @@
+//! Where the bytes of an image are, and how they are decoded.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::ccob::Ccob;
+use crate::{fatbin, frame};
+use offload_format::{Error, Limits, bytes};
+
+const IMAGE: &str = "an image of the container";
+
+#[derive(Clone, Debug)]
+pub(super) enum Source<'a> {
+    /// In the file, as they are.
+    Borrowed(&'a [u8]),
+    /// They had to be decoded to be listed.
+    Owned(Vec<u8>),
+    /// One zstd frame with so many bytes of content.
+    Frame { frame: &'a [u8], size: u64 },
+    /// An entry of a fatbin, or a member of one that is a group.
+    Fatbin { entry: fatbin::Entry<'a>, member: Option<usize> },
+    /// A part of a bundle that is compressed as a whole.
+    Bundled { bundle: Rc<Bundled<'a>>, offset: u64, size: u64 },
+}
+
+/// Where an image lies in a bundle that is compressed as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Part<'a> {
+    /// The bundle.
+    pub bundle: Ccob<'a>,
+    /// Where the image starts in the inflated bundle, in bytes.
+    pub offset: u64,
+    /// The size of the image in bytes.
+    pub size: u64,
+}
+
+impl<'a> Source<'a> {
+    /// `None` also for what lies outside of its bundle: decoding it says so.
+    pub(super) fn part(&self) -> Option<Part<'a>> {
+        let Source::Bundled { bundle, offset, size } = self else { return None };
+        let end = offset.checked_add(*size)?;
+        let part = Part { bundle: bundle.ccob, offset: *offset, size: *size };
+        (end <= part.bundle.raw_size).then_some(part)
+    }
+}
+
+impl Source<'_> {
+    pub(super) fn decode(&self, limits: &Limits) -> Result<Cow<'_, [u8]>, Error> {
+        match self {
+            Source::Borrowed(bytes) => Ok(Cow::Borrowed(bytes)),
+            Source::Owned(bytes) => Ok(Cow::Borrowed(bytes)),
+            Source::Frame { frame, size } => {
+                let size = limits.inflated(IMAGE, *size, frame.len() as u64)?;
+                frame::inflate(frame, size).map(Cow::Owned)
+            }
+            Source::Fatbin { entry, member: None } => entry.image(limits),
+            Source::Fatbin { entry, member: Some(index) } => {
+                let images = entry.images(limits)?;
+                let missing =
+                    || Error::invalid("the number of an image of the fatbin's group", *index as u64);
+                images.into_iter().nth(*index).map(|(_, bytes)| bytes).ok_or_else(missing)
+            }
+            Source::Bundled { bundle, offset, size } => {
+                let inflated = bundle.inflated(limits)?;
+                Ok(Cow::Owned(bytes::range(&inflated, *offset, *size, IMAGE)?.to_vec()))
+            }
+        }
+    }
+}
+
+/// The bundle that was inflated last, by its number: a section may hold hundreds, which together fill the memory.
+pub(super) type Last = Rc<RefCell<Option<(usize, Rc<Vec<u8>>)>>>;
+
+/// A compressed bundle, inflated once for images that are asked for one after another.
+#[derive(Debug)]
+pub(super) struct Bundled<'a> {
+    pub(super) ccob: Ccob<'a>,
+    /// Its number among those that share `last`.
+    pub(super) number: usize,
+    pub(super) last: Last,
+}
+
+impl Bundled<'_> {
+    fn inflated(&self, limits: &Limits) -> Result<Rc<Vec<u8>>, Error> {
+        if let Some((number, inflated)) = &*self.last.borrow()
+            && *number == self.number
+        {
+            return Ok(Rc::clone(inflated));
+        }
+        // The other one goes before this one takes its memory.
+        self.last.replace(None);
+        let inflated = Rc::new(self.ccob.inflate(limits)?);
+        self.last.replace(Some((self.number, Rc::clone(&inflated))));
+        Ok(inflated)
+    }
+}

@@ -1,0 +1,180 @@
+//! kpack: AMD's archives of code objects beside a program, and the reference that the program has to them.
+//!
+//! Follows `shared/kpack` of <https://github.com/ROCm/rocm-systems/tree/develop/shared/kpack>, format version 1.
+//!
+//! | offset | type | field |
+//! |---|---|---|
+//! | 0 | 4 bytes | `KPAK` |
+//! | 4 | u32 | version, 1 |
+//! | 8 | u64 | offset of the table of contents, a `MessagePack` map that reaches to the end of the file |
+//!
+//! | key of the table | content |
+//! |---|---|
+//! | `group_name`, `gfx_arch_family` | texts |
+//! | `compression_scheme` | `none` or `zstd-per-kernel` |
+//! | `blobs` | without compression: `offset` and `size` of each code object |
+//! | `zstd_offset`, `zstd_size` | a u32 number of frames, and each zstd frame behind its u32 size |
+//! | `toc` | for each program and wrapper (`lib/libx.so#0`) and each target ID: `type`, `ordinal`, `original_size` |
+//!
+//! The list `gfx_arches` repeats the target IDs of `toc`, and is not read.
+//!
+//! ```
+//! use offload_containers::kpack;
+//! use offload_format::Limits;
+//!
+//! let reference = b"\x82\xabkernel_name\xa8lib/x.so\xb2kpack_search_paths\x91\xa7x.kpack";
+//! let reference = kpack::reference(reference, &Limits::default())?;
+//! assert_eq!((reference.kernel_name, &reference.search_paths[..]), ("lib/x.so", &["x.kpack"][..]));
+//! # Ok::<(), offload_format::Error>(())
+//! ```
+
+mod contents;
+mod frames;
+mod reference;
+
+use std::borrow::Cow;
+
+use self::contents::{Blob, Contents};
+use self::frames::Frames;
+pub use self::reference::{Reference, reference};
+use crate::frame;
+use offload_format::{Error, ErrorKind, Limits, bytes};
+
+/// First bytes of a file.
+pub const MAGIC: [u8; 4] = *b"KPAK";
+const VERSION: u32 = 1;
+/// Size of the header's fields in bytes.
+const HEADER_SIZE: u64 = 16;
+const HEADER: &str = "the header of the kpack";
+const CONTENTS: &str = "the table of contents of the kpack";
+const OBJECT: &str = "a code object of the kpack";
+
+/// A file over borrowed bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Kpack<'a> {
+    /// What its code objects belong to: `blas`.
+    pub group_name: &'a str,
+    /// The family of processors that it is for: `gfx110X`.
+    pub arch_family: &'a str,
+    /// The code objects in the order of the table.
+    pub entries: Vec<Entry<'a>>,
+}
+
+/// A code object of a [`Kpack`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Entry<'a> {
+    /// Which program or library it was taken from.
+    pub binary: &'a str,
+    /// Which of that file's wrappers it belongs to; files of older releases do not say.
+    pub index: Option<u32>,
+    /// The target ID (<https://llvm.org/docs/AMDGPUUsage.html#target-id>).
+    pub target_id: &'a str,
+    /// What the bytes are: `hsaco` for a code object.
+    pub kind: &'a str,
+    /// Its number in the file; entries may share one.
+    pub ordinal: u32,
+    /// Its size in bytes.
+    pub raw_size: u64,
+    /// Its bytes as they are stored.
+    pub stored: &'a [u8],
+    /// How they are stored.
+    pub compression: Compression,
+}
+
+/// How code objects are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Compression {
+    /// As they are.
+    None,
+    /// Each as a zstd frame (RFC 8878).
+    Zstd,
+}
+
+impl<'a> Entry<'a> {
+    /// The code object.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Zstd`] for a malformed frame, [`ErrorKind::Invalid`] for one of another size than the recorded one,
+    /// [`ErrorKind::TooLarge`] over the limits.
+    pub fn image(&self, limits: &Limits) -> Result<Cow<'a, [u8]>, Error> {
+        match self.compression {
+            Compression::None => Ok(Cow::Borrowed(self.stored)),
+            Compression::Zstd => {
+                let size = limits.inflated(OBJECT, self.raw_size, self.stored.len() as u64)?;
+                frame::inflate(self.stored, size).map(Cow::Owned)
+            }
+        }
+    }
+}
+
+/// Reads a file; nothing is inflated.
+///
+/// # Errors
+/// [`ErrorKind::Magic`]; [`ErrorKind::Version`]; [`ErrorKind::Truncated`] for what is not inside `input`;
+/// [`ErrorKind::Text`] for a malformed table of contents; [`ErrorKind::Invalid`] for an entry without bytes, or with
+/// bytes of another size; [`ErrorKind::TooMany`] over [`Limits::entries`].
+pub fn parse<'a>(input: &'a [u8], limits: &Limits) -> Result<Kpack<'a>, Error> {
+    let contents = contents::read(table(input)?, limits)?;
+    let stored = Stored::read(input, &contents, limits)?;
+    let mut entries = contents.toc.0;
+    entries.iter_mut().try_for_each(|entry| stored.fill(entry, input))?;
+    Ok(Kpack { group_name: contents.group_name, arch_family: contents.gfx_arch_family, entries })
+}
+
+/// The bytes of the table of contents.
+fn table(input: &[u8]) -> Result<&[u8], Error> {
+    if bytes::array(input, 0, HEADER)? != MAGIC {
+        return Err(ErrorKind::Magic { what: "a kpack" }.into());
+    }
+    let version = bytes::u32_at(input, 4, HEADER)?;
+    if version != VERSION {
+        return Err(ErrorKind::Version { what: "the kpack", found: version.into() }.into());
+    }
+    let offset = bytes::u64_at(input, 8, HEADER)?;
+    let size = (input.len() as u64).checked_sub(offset).filter(|_| offset >= HEADER_SIZE);
+    let size = size.ok_or_else(|| Error::truncated(CONTENTS, offset, 1))?;
+    bytes::range(input, offset, size, CONTENTS)
+}
+
+/// Where the bytes of each ordinal are.
+enum Stored<'a> {
+    Plain(Vec<Blob>),
+    Frames(Frames<'a>),
+}
+
+impl<'a> Stored<'a> {
+    fn read(input: &'a [u8], contents: &Contents<'a>, limits: &Limits) -> Result<Stored<'a>, Error> {
+        match contents.compression_scheme {
+            "none" => Ok(Stored::Plain(contents.blobs.0.clone())),
+            "zstd-per-kernel" => {
+                let part = bytes::range(input, contents.zstd_offset, contents.zstd_size, frames::WHAT)?;
+                Ok(Stored::Frames(Frames::read(part, limits)?))
+            }
+            _ => Err(ErrorKind::Unsupported { what: "the compression of the kpack", value: 0 }.into()),
+        }
+    }
+
+    /// Gives an entry the bytes of its ordinal.
+    fn fill(&self, entry: &mut Entry<'a>, input: &'a [u8]) -> Result<(), Error> {
+        let ordinal = entry.ordinal;
+        let missing = || Error::invalid("the ordinal of a code object of the kpack", ordinal.into());
+        let index = usize::try_from(ordinal).map_err(|_| missing())?;
+        match self {
+            Stored::Plain(blobs) => {
+                let blob = blobs.get(index).ok_or_else(missing)?;
+                if blob.size != entry.raw_size {
+                    return Err(Error::invalid("the size of a code object of the kpack", blob.size));
+                }
+                entry.stored = bytes::range(input, blob.offset, blob.size, OBJECT)?;
+            }
+            Stored::Frames(frames) => {
+                entry.stored = frames.get(index).ok_or_else(missing)?;
+                entry.compression = Compression::Zstd;
+            }
+        }
+        Ok(())
+    }
+}

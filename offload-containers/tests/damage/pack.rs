@@ -1,0 +1,75 @@
+//! Packs of this project, and descriptors.
+
+use offload_format::codec::{self, Codec};
+use offload_format::pack::{NewImage, PackBuilder};
+use offload_format::section::Descriptor;
+
+use crate::decode::{self, RAW_BYTES};
+use crate::harness::{self, Sample, Subject, fields, torture};
+
+/// A pack of images stored in each way that stands alone.
+fn written(codecs: &[Codec]) -> Vec<u8> {
+    let mut builder = PackBuilder::new("sample", "1.0.0");
+    let frames: Vec<_> =
+        codecs.iter().map(|codec| codec::encode(&[b'x'; 3000], *codec, 3).unwrap()).collect();
+    for (number, frame) in frames.iter().enumerate() {
+        let module = format!("m{number}");
+        builder.image(NewImage::new(&module, "spirv64".parse().unwrap()), frame.info()).unwrap();
+    }
+    builder.finish().unwrap().with_frames(&frames).unwrap()
+}
+
+fn sample(bytes: &[u8]) -> Sample {
+    let number = |at: usize, size: usize| harness::number(bytes, at, size) as usize;
+    let header = [
+        ("major", 8, 2),
+        ("size", 16, 8),
+        ("directory", 24, 8),
+        ("tables", 32, 4),
+        ("directory's step", 36, 4),
+        ("payload", 40, 8),
+    ];
+    let mut all = fields(0, &header);
+    for table in 0..number(32, 4) {
+        let at = number(24, 8) + table * number(36, 4);
+        let entry = [("table", 0, 4), ("record size", 4, 4), ("table's offset", 8, 8), ("records", 16, 8)];
+        all.extend(fields(at, &entry));
+        let (step, start, records) = (number(at + 4, 4), number(at + 8, 8), number(at + 16, 8));
+        if step >= 8 {
+            let ends = start..start + records.min(4) * step;
+            all.extend(ends.step_by(4).flat_map(|at| fields(at, &[("record's word", 0, 4)])));
+        }
+    }
+    Sample { bytes: bytes.to_vec(), fields: all, header: 64 + number(32, 4) * number(36, 4) }
+}
+
+#[test]
+fn packs() {
+    let samples = vec![
+        sample(include_bytes!("../../../tests/data/sample-v1.pack")),
+        sample(&written(&[Codec::Raw, Codec::Zstd])),
+        sample(&written(&[Codec::Lzma, Codec::Zstd, Codec::Raw])),
+    ];
+    torture(&Subject { name: "packs", samples, decode: decode::pack, inflates: RAW_BYTES }).unwrap();
+}
+
+#[test]
+fn descriptors() {
+    let one = Descriptor { flags: 0, pack: -4096, pack_size: 1 << 20, id: [7; 16] }.encode().to_vec();
+    let two = [one.clone(), one.clone()].concat();
+    let mut longer = [&one[..], &[0; 8]].concat();
+    longer[8] = 72;
+    let samples = [one, two, longer].map(|bytes| {
+        let list = [
+            ("magic", 0, 8),
+            ("size", 8, 4),
+            ("version", 12, 2),
+            ("flags", 14, 2),
+            ("pack", 16, 8),
+            ("pack's size", 24, 8),
+        ];
+        Sample { header: bytes.len(), fields: fields(0, &list), bytes }
+    });
+    let samples = samples.into();
+    torture(&Subject { name: "descriptors", samples, decode: decode::descriptors, inflates: 0 }).unwrap();
+}

@@ -1,0 +1,180 @@
+//! Fatbins as NVIDIA's own tool writes them, read and written again.
+#![cfg(feature = "fatbin")]
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test stops at the first surprise"
+)]
+
+use std::borrow::Cow;
+
+use offload_containers::fatbin::{self, Compression, EntryKind, Fatbin, Flags, Image, Packing, Record};
+use offload_format::{ErrorKind, Limits, Target};
+
+const STORED: &[u8] = include_bytes!("../../tests/data/stored.fatbin");
+const ZSTD: &[u8] = include_bytes!("../../tests/data/zstd.fatbin");
+const LZ4: &[u8] = include_bytes!("../../tests/data/lz4.fatbin");
+const GROUP: &[u8] = include_bytes!("../../tests/data/group.fatbin");
+
+fn read(file: &[u8]) -> Fatbin<'_> {
+    let read = fatbin::parse(file, &Limits::default()).expect("the file is well-formed");
+    assert_eq!(read.size, file.len() as u64);
+    read
+}
+
+fn images(file: &[u8]) -> Vec<(Record<'_>, Cow<'_, [u8]>)> {
+    let entries = read(file).entries;
+    entries.iter().flat_map(|entry| entry.images(&Limits::default()).unwrap()).collect()
+}
+
+/// Target, version and image, in one order.
+fn sorted(file: &[u8]) -> Vec<(String, (u16, u16), Vec<u8>)> {
+    let describe = |(record, image): &(Record<'_>, Cow<'_, [u8]>)| {
+        (record.target().unwrap().to_string(), record.version, image.to_vec())
+    };
+    let mut found: Vec<_> = images(file).iter().map(describe).collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn all_forms_hold_the_same_images() {
+    let stored = sorted(STORED);
+    let targets: Vec<&str> = stored.iter().map(|(target, ..)| target.as_str()).collect();
+    assert_eq!(targets, ["cubin:sm_100f", "cubin:sm_80", "cubin:sm_90a", "nvptx:sm_75"]);
+    assert_eq!([stored[0].1, stored[3].1], [(1, 8), (9, 5)]);
+    // The sizes are those of the files that were packed, without what pads them.
+    let sizes: Vec<usize> = stored.iter().map(|(.., image)| image.len()).collect();
+    assert_eq!(sizes, [8938, 4960, 5596, 1655]);
+    for file in [ZSTD, LZ4, GROUP] {
+        assert_eq!(sorted(file), stored);
+    }
+}
+
+#[test]
+fn headers_are_read() {
+    let all = |file| read(file).entries.iter().map(|entry| entry.compression).collect::<Vec<_>>();
+    assert_eq!(all(STORED), [Compression::Stored; 4]);
+    assert_eq!(all(ZSTD), [Compression::Zstd; 4]);
+    assert_eq!(all(LZ4), [Compression::Lz4; 4]);
+    let read = read(ZSTD);
+    let ptx = read.entries[3].record;
+    assert_eq!((ptx.kind, ptx.name, ptx.options), (EntryKind::Ptx, Some("saxpy.cu"), Some("-O3")));
+    assert_eq!(ptx.flags, Flags::BITS_64 | Flags::LINUX | Flags::ZSTD);
+    let family = read.entries[2].record;
+    assert!(family.flags.has(Flags::FAMILY | Flags::COMPAT) && family.options.is_none());
+}
+
+#[test]
+fn a_group_lists_its_members() {
+    let limits = Limits::default();
+    let entries = read(GROUP).entries;
+    let group = entries.iter().find(|entry| entry.record.kind == EntryKind::Group).unwrap();
+    assert!(group.record.target().is_none() && group.record.options.is_none());
+    let members = group.members(&limits).unwrap();
+    let names: Vec<_> = members.iter().map(|member| (member.record.arch(), member.record.name)).collect();
+    assert_eq!(names, ["sm_80", "sm_90a"].map(|arch| (arch.to_string(), Some("saxpy.cu"))));
+    // The second image is 5,596 bytes and what pads them.
+    let places: Vec<_> = members.iter().map(|member| (member.offset, member.size)).collect();
+    assert_eq!(places, [(0, 4960), (4960, 5600)]);
+    assert_eq!(read(STORED).entries[0].members(&limits).unwrap(), []);
+}
+
+/// The images of `file` as they are given to the writer.
+fn write(file: &[u8], name: &str, packing: Packing) -> Vec<u8> {
+    let images = images(file);
+    let targets: Vec<Target> = images.iter().map(|(record, _)| record.target().unwrap()).collect();
+    let images: Vec<Image<'_>> = (images.iter().zip(&targets))
+        .map(|((record, bytes), target)| Image {
+            target,
+            bytes,
+            name,
+            options: record.options.unwrap_or_default(),
+        })
+        .collect();
+    fatbin::write(&images, packing).unwrap()
+}
+
+#[test]
+fn stored_images_are_written_as_nvidia_writes_them() {
+    assert!(write(STORED, "", Packing::Stored) == STORED);
+}
+
+/// The header of each entry with its appendix, the compressed size and its padding taken out.
+fn headers(file: &[u8]) -> Vec<Vec<u8>> {
+    let mut at = 16;
+    let mut found = Vec::new();
+    while at < file.len() {
+        let size = |offset: usize, count: usize| {
+            let mut number = [0; 8];
+            number[..count].copy_from_slice(&file[at + offset..at + offset + count]);
+            u64::from_le_bytes(number) as usize
+        };
+        let mut header = file[at..at + size(4, 4)].to_vec();
+        header[8..20].fill(0);
+        found.push(header);
+        at += size(4, 4) + size(8, 8);
+    }
+    found
+}
+
+#[test]
+fn compressed_images_have_nvidia_s_headers() {
+    let ours = write(ZSTD, "saxpy.cu", Packing::Zstd { level: 19 });
+    assert_eq!(headers(&ours), headers(ZSTD));
+    assert_eq!(sorted(&ours), sorted(ZSTD));
+    assert!(ours.len() < ZSTD.len() + ZSTD.len() / 10, "{} bytes for {}", ours.len(), ZSTD.len());
+}
+
+#[test]
+fn containers_follow_each_other() {
+    let section = [STORED, &[0; 8], ZSTD, GROUP, &[0; 24]].concat();
+    let limits = Limits::default();
+    let found: Vec<_> = fatbin::fatbins(&section, &limits).map(|found| found.unwrap()).collect();
+    let second = (STORED.len() + 8) as u64;
+    let at: Vec<u64> = found.iter().map(|(at, _)| *at).collect();
+    assert_eq!(at, [0, second, second + ZSTD.len() as u64]);
+    let broken = [STORED, b"garbage"].concat();
+    let ok: Vec<bool> = fatbin::fatbins(&broken, &limits).map(|found| found.is_ok()).collect();
+    assert_eq!(ok, [true, false]);
+}
+
+#[test]
+fn sizes_are_claims() {
+    let limits = Limits::default();
+    for file in [ZSTD, LZ4] {
+        for size in [5595_u64, 5597, 300_000_000, u64::MAX] {
+            let mut bad = file.to_vec();
+            // The second entry's; the first has no more than its name as an appendix.
+            let at = 16 + (read(file).entries[0].stored.len().next_multiple_of(8)) + first_header(file);
+            bad[at + 56..at + 64].copy_from_slice(&size.to_le_bytes());
+            let read = fatbin::parse(&bad, &limits).unwrap();
+            assert!(read.entries[0].image(&limits).is_ok());
+            assert!(read.entries[1].image(&limits).is_err(), "{size}");
+        }
+    }
+    let small = limits.with_raw_bytes(1000);
+    let error = read(ZSTD).entries[0].image(&small).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::TooLarge { limit: 1000, .. }));
+    assert!(read(GROUP).entries[0].images(&small).is_err());
+}
+
+fn first_header(file: &[u8]) -> usize {
+    u32::from_le_bytes(file[20..24].try_into().unwrap()) as usize
+}
+
+#[test]
+fn what_cannot_be_written_is_refused() {
+    let target = |text: &str| text.parse::<Target>().unwrap();
+    let (ptx, cubin, amd) = (target("nvptx:sm_80"), target("cubin:sm_80"), target("amdgcn:gfx90a"));
+    let write = |target, bytes, options| {
+        fatbin::write(&[Image { target, bytes, name: "", options }], Packing::Stored)
+    };
+    let text: &[u8] = b"//\n.version 8.1\n.target sm_80\n";
+    assert!(write(&ptx, text, "-O3").is_ok());
+    assert!(matches!(write(&amd, text, "").unwrap_err().kind(), ErrorKind::Unsupported { .. }));
+    assert!(matches!(write(&cubin, text, "").unwrap_err().kind(), ErrorKind::Magic { .. }));
+    assert!(matches!(write(&ptx, b"// nothing", "").unwrap_err().kind(), ErrorKind::Text { .. }));
+    assert!(matches!(write(&ptx, text, "-O3\0").unwrap_err().kind(), ErrorKind::Text { .. }));
+}

@@ -1,0 +1,124 @@
+//! AMD's native images: which kernels they hold and what those use.
+//!
+//! A code object is an ELF file with notes in `MessagePack`; both are described in
+//! <https://llvm.org/docs/AMDGPUUsage.html#code-object>. Versions 3 to 6 are read.
+//!
+//! ```
+//! use offload_images::code_object;
+//!
+//! let error = code_object::info(b"not an image").unwrap_err();
+//! assert_eq!(error.to_string(), "not a code object: its first bytes differ");
+//! ```
+
+mod argument;
+mod metadata;
+mod shape;
+mod target_id;
+
+use std::collections::BTreeSet;
+
+use object::LittleEndian as LE;
+use object::elf::{EM_AMDGPU, SHT_DYNSYM, SHT_SYMTAB};
+use object::read::elf::{FileHeader, Sym};
+
+pub use self::argument::{AddressSpace, Argument, ValueKind};
+use crate::elf::{Elf, Format};
+use offload_format::Error;
+
+/// What a code object says about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CodeObject {
+    /// The target ID (<https://llvm.org/docs/AMDGPUUsage.html#target-id>): `gfx90a:sramecc+:xnack-`.
+    pub target_id: String,
+    /// The version of a generic processor as `gfx11-generic`: a device runs it if it supports this one or a later.
+    pub generic_version: Option<u8>,
+    /// The version of the code object: 3 to 6.
+    pub version: u8,
+    /// The kernels, in the order of the notes.
+    pub kernels: Vec<KernelInfo>,
+    /// Symbols that are used and not defined: a code object made for execution has none.
+    pub undefined: Vec<String>,
+}
+
+/// What the notes say about a kernel
+/// (<https://llvm.org/docs/AMDGPUUsage.html#code-object-v3-metadata>). `None`: this version of the compiler does not
+/// say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KernelInfo {
+    /// The kernel.
+    pub name: String,
+    /// Whether its descriptor (`NAME.kd`) is defined; without one it cannot be launched.
+    pub has_descriptor: bool,
+    /// Vector registers of a work-item, those for accumulation included where they are one file (gfx90a and later).
+    pub vgpr_count: Option<u32>,
+    /// Registers for accumulation of a work-item, on processors that have them.
+    pub agpr_count: Option<u32>,
+    /// Scalar registers of a wavefront.
+    pub sgpr_count: Option<u32>,
+    /// Vector registers spilled to memory.
+    pub vgpr_spill_count: Option<u32>,
+    /// Scalar registers spilled, to vector registers or to memory.
+    pub sgpr_spill_count: Option<u32>,
+    /// Private memory in bytes of a work-item: spills, arrays and stack together.
+    pub private_segment_fixed_size: Option<u64>,
+    /// Local memory in bytes of a work-group that the kernel declares.
+    pub group_segment_fixed_size: Option<u64>,
+    /// Size of the arguments in bytes.
+    pub kernarg_segment_size: Option<u64>,
+    /// Work-items of a wavefront.
+    pub wavefront_size: Option<u32>,
+    /// The most work-items that a work-group may have.
+    pub max_flat_workgroup_size: Option<u32>,
+    /// `reqd_work_group_size`.
+    pub reqd_workgroup_size: Option<[u32; 3]>,
+    /// The arguments, in order, hidden ones included.
+    pub args: Vec<Argument>,
+}
+
+/// The kernels of `image` with what they use.
+///
+/// # Errors
+/// [`Magic`](offload_format::ErrorKind::Magic) if it is no code object, [`Version`](offload_format::ErrorKind::Version) for a version that
+/// this release does not know, [`Unsupported`](offload_format::ErrorKind::Unsupported) for an unknown processor,
+/// [`Truncated`](offload_format::ErrorKind::Truncated) if a part is missing, [`Text`](offload_format::ErrorKind::Text) if the notes are
+/// malformed.
+pub fn info(image: &[u8]) -> Result<CodeObject, Error> {
+    let file = Elf::parse(image, &FORMAT)?;
+    if file.header.e_machine(LE) != EM_AMDGPU {
+        return Err(FORMAT.mismatch());
+    }
+    let metadata = metadata::read(&file)?;
+    let target = target_id::read(&file, metadata.target.as_deref())?;
+    let symbols = Symbols::read(&file)?;
+    let kernels = metadata.kernels.0.into_iter().map(|kernel| {
+        let has_descriptor = symbols.defined.contains(kernel.symbol.as_str());
+        kernel.into_info(has_descriptor)
+    });
+    Ok(CodeObject {
+        target_id: target.text,
+        generic_version: target.generic_version,
+        version: target.version,
+        kernels: kernels.collect(),
+        undefined: symbols.undefined.into_iter().map(str::to_string).collect(),
+    })
+}
+
+const FORMAT: Format = Format { name: "a code object", nobits: &[] };
+
+struct Symbols<'a> {
+    defined: BTreeSet<&'a str>,
+    undefined: Vec<&'a str>,
+}
+
+impl<'a> Symbols<'a> {
+    /// The symbols that a loader sees; those of a file that was not linked yet are in the other table.
+    fn read(file: &Elf<'a>) -> Result<Symbols<'a>, Error> {
+        let dynamic = file.symbols(SHT_DYNSYM)?;
+        let table = if dynamic.named().next().is_some() { dynamic } else { file.symbols(SHT_SYMTAB)? };
+        let defined = table.named().filter(|symbol| !symbol.entry.is_undefined(LE));
+        let defined = defined.map(|symbol| symbol.name).collect();
+        Ok(Symbols { defined, undefined: table.undefined().collect() })
+    }
+}

@@ -1,0 +1,143 @@
+//! NVIDIA's native images: which kernels they hold and what those use.
+//!
+//! A cubin is an ELF file. NVIDIA publishes no description of it; its tools name the fields
+//! (<https://docs.nvidia.com/cuda/cuda-binary-utilities/index.html>), LLVM lists the flags of the header
+//! (<https://github.com/llvm/llvm-project/blob/main/llvm/include/llvm/BinaryFormat/ELF.h>), and `CuAssembler` the
+//! attributes (<https://github.com/cloudcores/CuAssembler/blob/master/CuAsm/CuNVInfo.py>).
+//! Both layouts are read: the one with ELF ABI version 7 (toolkits up to 12.9), and the one with version 8 (13.0 and
+//! later, and 12.8 and later for `sm_100` and up). Spilled bytes stand in no cubin: only `ptxas -v` tells them.
+//!
+//! ```
+//! use offload_images::cubin;
+//!
+//! let error = cubin::info(b"not an image").unwrap_err();
+//! assert_eq!(error.to_string(), "not a cubin: its first bytes differ");
+//! ```
+
+mod arch;
+mod attribute;
+mod kernel;
+
+use object::LittleEndian as LE;
+use object::elf::{EM_CUDA, ET_REL, SHT_SYMTAB, SectionType};
+use object::read::elf::FileHeader;
+
+use crate::cuda;
+use crate::elf::{Elf, Format, Symbols};
+use offload_format::Error;
+
+/// What a cubin says about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Cubin {
+    /// The number of the architecture: 90 for `sm_90`.
+    pub sm: u32,
+    /// Whether it runs on this one architecture only (`sm_90a`), if the file tells.
+    ///
+    /// Nothing in a cubin tells the family targets (`sm_100f`) from the plain ones.
+    pub accelerated: Option<bool>,
+    /// `EI_ABIVERSION`: 7 or 8.
+    pub abi_version: u8,
+    /// The toolkit's version times ten, as `129` for 12.9, if there is a kernel to tell it.
+    pub toolkit: Option<u32>,
+    /// Whether it was made for linking (`ptxas -c`) and cannot be loaded as it is.
+    pub relocatable: bool,
+    /// The kernels, in the order of their code.
+    pub kernels: Vec<KernelInfo>,
+    /// Symbols that are used and not defined, without the weak ones; see [`Cubin::unresolved`].
+    pub undefined: Vec<String>,
+}
+
+/// What a cubin says about a kernel. `None`: this version of the toolkit does not say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KernelInfo {
+    /// The kernel.
+    pub name: String,
+    /// Registers of a thread.
+    pub registers: Option<u32>,
+    /// Shared memory in bytes that the kernel declares, as `ptxas -v` prints it; see
+    /// [`KernelInfo::reserved_shared_memory`].
+    pub shared_memory: u64,
+    /// Shared memory in bytes that the system keeps for itself in each block (`sm_90` and later), 0 before linking;
+    /// `cuobjdump` adds it to the kernel's own.
+    pub reserved_shared_memory: u64,
+    /// Stack frame in bytes of a thread, without what called functions add: arrays and spills.
+    pub stack_frame: Option<u64>,
+    /// Stack in bytes of a thread with that of called functions; none if the kernel recurses.
+    pub stack_size: Option<u64>,
+    /// Size of constant bank 0 in bytes: driver's data and parameters.
+    pub constant_bank: Option<u64>,
+    /// The parameters, in order.
+    pub parameters: Option<Vec<Parameter>>,
+    /// `.maxntid`: the most threads that a block may have in each dimension.
+    pub max_threads: Option<[u32; 3]>,
+    /// `.reqntid`: the required size of a block.
+    pub required_work_group: Option<[u32; 3]>,
+}
+
+/// A parameter of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Parameter {
+    /// Where it lies, in bytes from the first; `0xffff` for textures, surfaces and samplers.
+    pub offset: u64,
+    /// Its size in bytes, 0 for textures, surfaces and samplers.
+    pub size: u64,
+}
+
+impl Cubin {
+    /// The architecture's name, as far as the file tells it: `sm_90a`.
+    pub fn arch(&self) -> String {
+        let suffix = if self.accelerated == Some(true) { "a" } else { "" };
+        format!("sm_{}{suffix}", self.sm)
+    }
+
+    /// The undefined symbols that the driver does not define either (it has `vprintf`, `malloc`, `free` and
+    /// `__assertfail`). A cubin made for execution has none.
+    pub fn unresolved(&self) -> impl Iterator<Item = &str> {
+        self.undefined.iter().map(String::as_str).filter(|symbol| !cuda::is_system_call(symbol))
+    }
+}
+
+/// The kernels of `image` with what they use.
+///
+/// # Errors
+/// [`Magic`](offload_format::ErrorKind::Magic) if it is no cubin, [`Version`](offload_format::ErrorKind::Version) for a layout that this
+/// release does not know, [`Truncated`](offload_format::ErrorKind::Truncated) if a part is missing,
+/// [`Unsupported`](offload_format::ErrorKind::Unsupported) or [`Invalid`](offload_format::ErrorKind::Invalid) for an attribute of unknown
+/// form and [`Text`](offload_format::ErrorKind::Text) for names that are not text.
+pub fn info(image: &[u8]) -> Result<Cubin, Error> {
+    let file = Elf::parse(image, &FORMAT)?;
+    if file.header.e_machine(LE) != EM_CUDA {
+        return Err(FORMAT.mismatch());
+    }
+    let symbols = file.symbols(SHT_SYMTAB)?;
+    let (kernels, toolkit) = kernel::read(&file, &symbols)?;
+    let arch = arch::read(&file, toolkit)?;
+    Ok(Cubin {
+        sm: arch.sm,
+        accelerated: arch.accelerated,
+        abi_version: arch.abi_version,
+        toolkit,
+        relocatable: is_relocatable(&file),
+        kernels,
+        undefined: undefined(&symbols),
+    })
+}
+
+fn is_relocatable(file: &Elf<'_>) -> bool {
+    file.header.e_type(LE) == ET_REL
+}
+
+/// `CUDA_GLOBAL`, `CUDA_LOCAL`, `CUDA_SHARED` and `CUDA_RESERVED_SHARED` by their names in `cuobjdump -elf`: a file for
+/// linking has them where one for execution has `SHT_NOBITS`.
+const NOBITS: [SectionType; 4] =
+    [SectionType(0x7000_0007), SectionType(0x7000_0009), SectionType(0x7000_000a), SectionType(0x7000_0015)];
+
+const FORMAT: Format = Format { name: "a cubin", nobits: &NOBITS };
+
+/// Without the marks of the toolkit itself, as `.nv.reservedSmem.cap`.
+fn undefined(symbols: &Symbols<'_>) -> Vec<String> {
+    symbols.undefined().filter(|name| !name.starts_with(".nv.")).map(str::to_string).collect()
+}

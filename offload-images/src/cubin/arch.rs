@@ -1,0 +1,58 @@
+//! For which architecture a cubin is: two layouts of the ELF flags.
+
+use object::LittleEndian as LE;
+use object::read::elf::FileHeader;
+
+use super::attribute::{self, Data};
+use crate::elf::Elf;
+use offload_format::{Error, ErrorKind};
+
+/// `ELFABIVERSION_CUDA_V1`.
+const ABI_V1: u8 = 7;
+/// `ELFABIVERSION_CUDA_V2`.
+const ABI_V2: u8 = 8;
+/// `EF_CUDA_ACCELERATORS_V1`.
+const ACCELERATED_V1: u32 = 0x800;
+/// `EF_CUDA_ACCELERATORS`, which toolkits 12.8 and 12.9 set and 13.x does not.
+const ACCELERATED_V2: u32 = 0x8;
+/// `EICOMPAT_ATTR_CUDA_ACCELERATOR_TARGET`, which toolkit 13.x writes instead.
+const ACCELERATOR_TARGET: u8 = 0x09;
+/// The first architecture that has targets for itself alone.
+const FIRST_ACCELERATED: u32 = 90;
+/// The last toolkit that set a flag, times ten.
+const LAST_WITH_FLAG: u32 = 129;
+
+pub(super) struct Arch {
+    pub sm: u32,
+    pub accelerated: Option<bool>,
+    pub abi_version: u8,
+}
+
+pub(super) fn read(file: &Elf<'_>, toolkit: Option<u32>) -> Result<Arch, Error> {
+    let flags = file.header.e_flags(LE).0;
+    let abi_version = file.header.e_ident().abi_version;
+    let (sm, accelerated) = match abi_version {
+        ABI_V1 => (flags & 0xff, Some(flags & ACCELERATED_V1 != 0)),
+        ABI_V2 => {
+            let sm = flags >> 8 & 0xff;
+            (sm, accelerated(file, sm, toolkit)?)
+        }
+        other => return Err(ErrorKind::Version { what: "the ABI of the cubin", found: other.into() }.into()),
+    };
+    Ok(Arch { sm, accelerated, abi_version })
+}
+
+fn accelerated(file: &Elf<'_>, sm: u32, toolkit: Option<u32>) -> Result<Option<bool>, Error> {
+    if file.header.e_flags(LE).0 & ACCELERATED_V2 != 0 {
+        return Ok(Some(true));
+    }
+    let compat = file.section(".nv.compat").map_or(&[][..], |section| section.data);
+    for attribute in attribute::records(compat) {
+        let attribute = attribute?;
+        if let (ACCELERATOR_TARGET, Data::Byte(value)) = (attribute.number, attribute.data) {
+            return Ok(Some(value != 0));
+        }
+    }
+    let told = sm < FIRST_ACCELERATED || toolkit.is_some_and(|version| version <= LAST_WITH_FLAG);
+    Ok(told.then_some(false))
+}

@@ -1,0 +1,211 @@
+//! What an image says about itself: its kernels, their arguments and what they use of a device.
+//!
+//! The readers of each format tell it in the format's own words; here it becomes the record of a
+//! [pack](offload_format::pack::KernelInfo), the same for all.
+//!
+//! ```
+//! use offload_images::describe;
+//!
+//! let ptx = b".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry copy(.param .u64 from) { ret; }\n";
+//! let described = describe::ptx(ptx)?;
+//! assert_eq!((described.kernels[0].name.as_str(), described.format_version), ("copy", 0x00070000));
+//! # Ok::<(), offload_format::Error>(())
+//! ```
+
+use crate::ImageFormat;
+use crate::code_object::{self, AddressSpace, ValueKind};
+use crate::ptx::{Parameter, Ptx, StateSpace};
+use crate::{cubin, spirv, zebin};
+use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
+use offload_format::{Aspects, Error, Limits};
+
+/// The record of an image, as far as its bytes tell it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Description {
+    /// Version word of the image's own format, as in [`Image`](offload_format::pack::Image::format_version).
+    pub format_version: u32,
+    /// What the device must support.
+    pub aspects: Aspects,
+    /// The entry points.
+    pub kernels: Vec<KernelInfo>,
+    /// Functions that it calls and does not have; drivers have those of PTX's own library.
+    pub undefined: Vec<String>,
+}
+
+/// An image of any format, by its first bytes; `None` for one whose kernels cannot be read.
+///
+/// # Errors
+/// Those of the format's reader.
+pub fn any(bytes: &[u8]) -> Result<Option<Description>, Error> {
+    let Some(format) = ImageFormat::detect(bytes) else { return Ok(None) };
+    match format {
+        ImageFormat::SpirV => spirv(bytes),
+        ImageFormat::Ptx => ptx(bytes),
+        ImageFormat::Cubin => cubin(bytes),
+        ImageFormat::AmdCodeObject => code_object(bytes),
+        ImageFormat::Zebin => zebin(bytes),
+    }
+    .map(Some)
+}
+
+/// SPIR-V.
+///
+/// # Errors
+/// Those of [`spirv::Module::parse`].
+pub fn spirv(bytes: &[u8]) -> Result<Description, Error> {
+    let module = spirv::Module::parse(bytes, &Limits::default())?;
+    let named = |entry: &spirv::EntryPoint| KernelInfo {
+        name: entry.name.clone(),
+        args_unknown: true,
+        ..KernelInfo::default()
+    };
+    Ok(Description {
+        format_version: module.version(),
+        aspects: module.aspects(),
+        kernels: module.kernels().iter().map(named).collect(),
+        undefined: module.imports().to_vec(),
+    })
+}
+
+/// PTX.
+///
+/// # Errors
+/// Those of [`Ptx::parse`].
+pub fn ptx(bytes: &[u8]) -> Result<Description, Error> {
+    let module = Ptx::parse(bytes)?;
+    let kernels = module.entries().iter().map(|entry| KernelInfo {
+        name: entry.name.to_string(),
+        args: entry.parameters.iter().map(ptx_argument).collect(),
+        required_work_group: entry.required_work_group.unwrap_or_default(),
+        max_work_group: entry.max_threads.and_then(product),
+        ..KernelInfo::default()
+    });
+    Ok(Description {
+        format_version: module.version_word(),
+        aspects: Aspects::default(),
+        kernels: kernels.collect(),
+        undefined: module.unresolved().map(str::to_string).collect(),
+    })
+}
+
+/// A pointer is eight bytes: CUDA's own compiler does not tell it from a number.
+fn ptx_argument(parameter: &Parameter<'_>) -> ArgInfo {
+    let kind = match parameter.pointer {
+        Some(StateSpace::Shared) => ArgKind::Local,
+        Some(StateSpace::Const) => ArgKind::Constant,
+        Some(_) => ArgKind::Global,
+        None => sized_kind(parameter.size),
+    };
+    let size = parameter.size.filter(|_| kind == ArgKind::Value);
+    ArgInfo { name: String::new(), type_name: String::new(), kind, size: size.and_then(small) }
+}
+
+/// A cubin.
+///
+/// # Errors
+/// Those of [`cubin::info`].
+pub fn cubin(bytes: &[u8]) -> Result<Description, Error> {
+    let cubin = cubin::info(bytes)?;
+    let kernels = cubin.kernels.iter().map(|kernel| KernelInfo {
+        name: kernel.name.clone(),
+        args: kernel.parameters.iter().flatten().map(|parameter| value(Some(parameter.size))).collect(),
+        args_unknown: kernel.parameters.is_none(),
+        required_work_group: kernel.required_work_group.unwrap_or_default(),
+        max_work_group: kernel.max_threads.and_then(product),
+        registers: kernel.registers,
+        local_memory: Some(kernel.shared_memory),
+        private_memory: kernel.stack_frame,
+        ..KernelInfo::default()
+    });
+    Ok(Description {
+        format_version: cubin.abi_version.into(),
+        aspects: Aspects::default(),
+        kernels: kernels.collect(),
+        undefined: cubin.unresolved().map(str::to_string).collect(),
+    })
+}
+
+/// By size alone, eight bytes may be a pointer or a number: the launch takes either.
+fn value(size: Option<u64>) -> ArgInfo {
+    let kind = sized_kind(size);
+    let size = size.filter(|_| kind == ArgKind::Value).and_then(small);
+    ArgInfo { name: String::new(), type_name: String::new(), kind, size }
+}
+
+/// An argument of a kind that no release knows is not compared with what a launch gives.
+fn sized_kind(size: Option<u64>) -> ArgKind {
+    if size == Some(8) { ArgKind::Unknown(u16::MAX) } else { ArgKind::Value }
+}
+
+/// An AMD code object.
+///
+/// # Errors
+/// Those of [`code_object::info`].
+pub fn code_object(bytes: &[u8]) -> Result<Description, Error> {
+    let object = code_object::info(bytes)?;
+    let kernels = object.kernels.iter().map(|kernel| KernelInfo {
+        name: kernel.name.clone(),
+        args: kernel.args.iter().filter_map(amd_argument).collect(),
+        required_work_group: kernel.reqd_workgroup_size.unwrap_or_default(),
+        sub_group_size: kernel.wavefront_size,
+        registers: kernel.vgpr_count,
+        scalar_registers: kernel.sgpr_count,
+        accumulator_registers: kernel.agpr_count,
+        local_memory: kernel.group_segment_fixed_size,
+        private_memory: kernel.private_segment_fixed_size,
+        // Four bytes a register. Scalar registers go to vector registers first, and those count when they spill.
+        spilled: kernel.vgpr_spill_count.map(|count| u64::from(count).saturating_mul(4)),
+        max_work_group: kernel.max_flat_workgroup_size,
+        ..KernelInfo::default()
+    });
+    Ok(Description {
+        kernels: kernels.collect(),
+        undefined: object.undefined.clone(),
+        ..Description::default()
+    })
+}
+
+fn amd_argument(argument: &code_object::Argument) -> Option<ArgInfo> {
+    let constant = argument.address_space == Some(AddressSpace::Constant);
+    let kind = match argument.value_kind {
+        ValueKind::ByValue => ArgKind::Value,
+        ValueKind::GlobalBuffer if constant => ArgKind::Constant,
+        ValueKind::GlobalBuffer => ArgKind::Global,
+        ValueKind::DynamicSharedPointer => ArgKind::Local,
+        ValueKind::Image => ArgKind::Image,
+        ValueKind::Sampler => ArgKind::Sampler,
+        // The rest is hidden: the driver fills it in.
+        _ => return None,
+    };
+    let size = (kind == ArgKind::Value).then_some(argument.size).and_then(small);
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    Some(ArgInfo { name: text(&argument.name), type_name: text(&argument.type_name), kind, size })
+}
+
+/// A native image of Intel's ocloc.
+///
+/// # Errors
+/// Those of [`zebin::info`].
+pub fn zebin(bytes: &[u8]) -> Result<Description, Error> {
+    let kernels = zebin::info(bytes)?.into_iter().map(|kernel| KernelInfo {
+        name: kernel.name,
+        args_unknown: true,
+        required_work_group: kernel.required_work_group.unwrap_or_default(),
+        sub_group_size: kernel.simd_size,
+        registers: kernel.grf_count,
+        local_memory: kernel.slm_size,
+        private_memory: kernel.private_size,
+        spilled: kernel.spill_size,
+        ..KernelInfo::default()
+    });
+    Ok(Description { kernels: kernels.collect(), ..Description::default() })
+}
+
+fn product([x, y, z]: [u32; 3]) -> Option<u32> {
+    x.checked_mul(y)?.checked_mul(z)
+}
+
+fn small(size: u64) -> Option<u32> {
+    u32::try_from(size).ok()
+}

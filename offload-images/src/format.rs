@@ -1,0 +1,67 @@
+//! The format of a device image, by its first bytes.
+
+use offload_format::bytes;
+
+/// A format that this crate reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum ImageFormat {
+    /// SPIR-V.
+    SpirV,
+    /// NVIDIA's PTX.
+    Ptx,
+    /// NVIDIA's cubin.
+    Cubin,
+    /// An AMD code object.
+    AmdCodeObject,
+    /// Native code for an Intel GPU.
+    Zebin,
+}
+
+impl ImageFormat {
+    /// The format that the first bytes of `bytes` tell; in PTX, comments may come before the word that tells.
+    ///
+    /// ```
+    /// use offload_images::ImageFormat;
+    ///
+    /// assert_eq!(ImageFormat::detect(b"\x03\x02\x23\x07\0\0\x01\0"), Some(ImageFormat::SpirV));
+    /// assert_eq!(ImageFormat::detect(b"// by a compiler\n.version 8.0\n"), Some(ImageFormat::Ptx));
+    /// assert_eq!(ImageFormat::detect(b"text"), None);
+    /// ```
+    pub fn detect(bytes: &[u8]) -> Option<ImageFormat> {
+        match bytes {
+            [0x03, 0x02, 0x23, 0x07, ..] | [0x07, 0x23, 0x02, 0x03, ..] => Some(ImageFormat::SpirV),
+            [0x7f, b'E', b'L', b'F', ..] => elf(bytes),
+            _ => is_ptx(bytes).then_some(ImageFormat::Ptx),
+        }
+    }
+}
+
+/// By `e_machine` and `e_type`: ocloc's types and machine are in
+/// <https://github.com/intel/compute-runtime/blob/master/shared/source/device_binary_format/elf/elf.h>.
+fn elf(bytes: &[u8]) -> Option<ImageFormat> {
+    let field = |offset| bytes::u16_at(bytes, offset, "ELF header").unwrap_or_default();
+    match (field(18), field(16)) {
+        (224, _) => Some(ImageFormat::AmdCodeObject),
+        (190, _) => Some(ImageFormat::Cubin),
+        (205, _) | (_, 0xff11..=0xff13) => Some(ImageFormat::Zebin),
+        _ => None,
+    }
+}
+
+/// How far the first word of a PTX text is looked for.
+const COMMENTS: usize = 1 << 16;
+
+fn is_ptx(bytes: &[u8]) -> bool {
+    let mut rest = bytes.get(..COMMENTS).unwrap_or(bytes);
+    loop {
+        rest = rest.trim_ascii_start();
+        let end: &[u8] = match rest {
+            [b'/', b'/', ..] => b"\n",
+            [b'/', b'*', ..] => b"*/",
+            _ => return rest.starts_with(b".version"),
+        };
+        let Some(at) = rest.windows(end.len()).skip(2).position(|window| window == end) else { return false };
+        rest = rest.get(at.saturating_add(2).saturating_add(end.len())..).unwrap_or_default();
+    }
+}

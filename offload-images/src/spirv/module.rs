@@ -1,0 +1,382 @@
+//! What a SPIR-V module declares.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::stream::{
+    self, Instruction, LINKAGE_ATTRIBUTES, LINKAGE_EXPORT, LINKAGE_IMPORT, MODE_LOCAL_SIZE,
+    MODE_SUBGROUP_SIZE, MODEL_KERNEL, OP_CAPABILITY, OP_DECORATE, OP_ENTRY_POINT, OP_EXECUTION_MODE,
+    OP_EXECUTION_MODE_ID, OP_FUNCTION, OP_FUNCTION_CALL, OP_FUNCTION_END, OP_MEMORY_MODEL, OP_SOURCE,
+    OP_TYPE_FUNCTION,
+};
+use offload_format::{Aspects, Error, ErrorKind, Limits, bytes};
+
+/// The capabilities `Float16`, `Float64` and `Int64Atomics`. `Float16Buffer` is not among them: every OpenCL device
+/// can load and store 16-bit numbers.
+const ASPECTS: [(u32, Aspects); 3] = [(9, Aspects::FP16), (10, Aspects::FP64), (12, Aspects::ATOMIC64)];
+
+/// A parsed module over borrowed bytes. Its whole instruction stream has been walked.
+#[derive(Clone, Debug)]
+pub struct Module<'a> {
+    bytes: &'a [u8],
+    version: u32,
+    kernels: Vec<EntryPoint>,
+    imports: Vec<String>,
+    exports: Vec<String>,
+    capabilities: Vec<u32>,
+}
+
+/// An execution mode of an entry point's function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExecutionMode {
+    /// The id of the function.
+    pub function: u32,
+    /// The mode's number.
+    pub mode: u32,
+    /// What the mode takes: numbers, or ids of constants where [`ExecutionMode::by_id`] is set.
+    pub operands: Vec<u32>,
+    /// Whether it is an `OpExecutionModeId`.
+    pub by_id: bool,
+}
+
+/// An entry point whose execution model is Kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EntryPoint {
+    /// Its name.
+    pub name: String,
+    /// The id of its function.
+    pub function: u32,
+    /// The ids of its interface variables.
+    pub interface: Vec<u32>,
+    /// `reqd_work_group_size`.
+    pub required_work_group: Option<[u32; 3]>,
+    /// The required sub-group size.
+    pub sub_group_size: Option<u32>,
+}
+
+impl<'a> Module<'a> {
+    /// Walks the whole module.
+    ///
+    /// A module that was cut is refused wherever the cut lies: inside an instruction, inside a function, before
+    /// a function that an entry point or a call needs, or before the first function. Only one that has said what it was
+    /// compiled from, and by then neither an entry point nor linkage nor the type of a function, may have no function:
+    /// DPC++ writes such modules for sources without kernels.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Magic`], [`ErrorKind::Truncated`], [`ErrorKind::Invalid`] (also for big-endian modules),
+    /// [`ErrorKind::Text`], or [`ErrorKind::TooMany`] for more entry points, imports, exports, capabilities, execution
+    /// modes and functions together than [`Limits::entries`].
+    pub fn parse(bytes: &'a [u8], limits: &Limits) -> Result<Module<'a>, Error> {
+        let version = stream::header(bytes)?;
+        let mut walk = Walk::within(bytes, limits)?;
+        for instruction in stream::instructions(bytes) {
+            walk.visit(&instruction?)?;
+        }
+        walk.check_complete(bytes.len() as u64)?;
+        Ok(Module {
+            bytes,
+            version,
+            kernels: walk.kernels,
+            imports: walk.imports,
+            exports: walk.exports,
+            capabilities: walk.capabilities,
+        })
+    }
+
+    /// The version word of the header: `0x00010200` for 1.2.
+    pub fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// The kernels, in the order of the module.
+    pub fn kernels(&self) -> &[EntryPoint] {
+        &self.kernels
+    }
+
+    /// Names that another module has to define, without the built-in variables (`__spirv_BuiltIn*`).
+    ///
+    /// A module made for execution has none; `spirv-val` accepts them all the same.
+    pub fn imports(&self) -> &[String] {
+        &self.imports
+    }
+
+    /// Names that this module defines for others.
+    pub fn exports(&self) -> &[String] {
+        &self.exports
+    }
+
+    /// The tool that wrote the module, with its version: 6 is the SPIR-V translator, 43 LLVM's back end
+    /// (<https://github.com/KhronosGroup/SPIRV-Headers/blob/main/include/spirv/spir-v.xml>).
+    pub fn generator(&self) -> (u16, u16) {
+        let word = bytes::u32_at(self.bytes, 8, "SPIR-V header").unwrap_or_default();
+        ((word >> 16) as u16, word as u16)
+    }
+
+    /// The execution modes of all entry points, in the order of the module.
+    pub fn execution_modes(&self) -> impl Iterator<Item = ExecutionMode> {
+        let modes =
+            stream::instructions(self.bytes).map_while(Result::ok).take_while(|it| it.opcode != OP_FUNCTION);
+        let modes = modes.filter(|it| matches!(it.opcode, OP_EXECUTION_MODE | OP_EXECUTION_MODE_ID));
+        modes.filter_map(|it| {
+            let (function, mode) = (it.word(0).ok()?, it.word(1).ok()?);
+            let by_id = it.opcode == OP_EXECUTION_MODE_ID;
+            Some(ExecutionMode { function, mode, operands: it.words_from(2), by_id })
+        })
+    }
+
+    /// The numbers of the declared capabilities, in the order of the module.
+    pub fn capabilities(&self) -> &[u32] {
+        &self.capabilities
+    }
+
+    /// What a device must support to take the module, by its capabilities.
+    pub fn aspects(&self) -> Aspects {
+        let named = |capability: &u32| ASPECTS.iter().find(|(number, _)| number == capability);
+        self.capabilities.iter().filter_map(named).map(|(_, aspect)| *aspect).collect()
+    }
+
+    /// The bytes that were parsed.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+}
+
+#[derive(Default)]
+struct Walk {
+    kernels: Vec<EntryPoint>,
+    imports: Vec<String>,
+    exports: Vec<String>,
+    capabilities: Vec<u32>,
+    local_sizes: BTreeMap<u32, [u32; 3]>,
+    sub_group_sizes: BTreeMap<u32, u32>,
+    defined: BTreeSet<u32>,
+    needed: BTreeSet<u32>,
+    has_memory_model: bool,
+    /// Entry points come before this.
+    has_source: bool,
+    has_function_type: bool,
+    in_function: bool,
+}
+
+impl Walk {
+    /// Takes room for the entry points: a list that doubles would take more memory than small instructions have bytes.
+    fn within(module: &[u8], limits: &Limits) -> Result<Walk, Error> {
+        let (mut kernels, mut declared) = (0usize, 0u64);
+        for instruction in stream::instructions(module).map_while(Result::ok) {
+            let opcode = instruction.opcode;
+            let kept = matches!(opcode, OP_CAPABILITY | OP_ENTRY_POINT | OP_EXECUTION_MODE | OP_FUNCTION)
+                || opcode == OP_DECORATE && instruction.word(1) == Ok(LINKAGE_ATTRIBUTES);
+            declared = declared.saturating_add(kept.into());
+            kernels = kernels.saturating_add((opcode == OP_ENTRY_POINT).into());
+        }
+        limits.records("the list of what the SPIR-V module declares", declared)?;
+        Ok(Walk { kernels: Vec::with_capacity(kernels), ..Walk::default() })
+    }
+
+    fn visit(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
+        match instruction.opcode {
+            OP_CAPABILITY => self.capabilities.push(instruction.word(0)?),
+            OP_MEMORY_MODEL => self.has_memory_model = true,
+            OP_SOURCE => self.has_source = true,
+            OP_TYPE_FUNCTION => self.has_function_type = true,
+            OP_ENTRY_POINT => self.entry_point(instruction)?,
+            OP_EXECUTION_MODE => self.execution_mode(instruction)?,
+            OP_DECORATE => self.decoration(instruction)?,
+            OP_FUNCTION => {
+                self.defined.insert(instruction.word(1)?);
+                self.begin_function(instruction)?;
+            }
+            OP_FUNCTION_END => self.in_function = false,
+            OP_FUNCTION_CALL => {
+                self.needed.insert(instruction.word(2)?);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn entry_point(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
+        let function = instruction.word(1)?;
+        let (name, next) = instruction.text(2)?;
+        self.needed.insert(function);
+        if instruction.word(0)? == MODEL_KERNEL {
+            self.kernels.push(EntryPoint {
+                name: name.to_string(),
+                function,
+                interface: instruction.words_from(next),
+                required_work_group: None,
+                sub_group_size: None,
+            });
+        }
+        Ok(())
+    }
+
+    fn execution_mode(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
+        let function = instruction.word(0)?;
+        match instruction.word(1)? {
+            MODE_LOCAL_SIZE => {
+                let size = [instruction.word(2)?, instruction.word(3)?, instruction.word(4)?];
+                self.local_sizes.insert(function, size);
+            }
+            MODE_SUBGROUP_SIZE => {
+                self.sub_group_sizes.insert(function, instruction.word(2)?);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn decoration(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
+        if instruction.word(1)? != LINKAGE_ATTRIBUTES {
+            return Ok(());
+        }
+        let (name, next) = instruction.text(2)?;
+        match instruction.word(next)? {
+            LINKAGE_IMPORT if !name.starts_with("__spirv_BuiltIn") => self.imports.push(name.to_string()),
+            LINKAGE_EXPORT => self.exports.push(name.to_string()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn begin_function(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
+        if self.in_function {
+            return Err(Error::invalid(
+                "function inside a function of the SPIR-V module",
+                instruction.offset,
+            ));
+        }
+        self.in_function = true;
+        Ok(())
+    }
+
+    fn check_complete(&mut self, size: u64) -> Result<(), Error> {
+        let missing = self.needed.difference(&self.defined).next();
+        let no_function = self.defined.is_empty() && !self.is_empty_source();
+        if self.in_function || !self.has_memory_model || no_function || missing.is_some() {
+            return Err(ErrorKind::Truncated { what: "the SPIR-V module", offset: size, size: 4 }.into());
+        }
+        for kernel in &mut self.kernels {
+            kernel.required_work_group = self.local_sizes.get(&kernel.function).copied();
+            kernel.sub_group_size = self.sub_group_sizes.get(&kernel.function).copied();
+        }
+        Ok(())
+    }
+
+    /// Whether there is nothing that asks for a function, where the module is past the place for it.
+    fn is_empty_source(&self) -> bool {
+        let linkage = !self.imports.is_empty() || !self.exports.is_empty();
+        self.has_source && self.needed.is_empty() && !linkage && !self.has_function_type
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{ASPECTS_SAMPLE, IMPORT, SAMPLE};
+    use super::*;
+
+    #[test]
+    fn a_module_of_clang_is_read() {
+        let module = Module::parse(SAMPLE, &Limits::default()).unwrap();
+        let names: Vec<_> = module.kernels().iter().map(|kernel| kernel.name.as_str()).collect();
+        assert_eq!(names, ["saxpy", "reduce"]);
+        assert_eq!(module.version(), 0x0001_0200);
+        assert_eq!(module.kernels()[0].required_work_group, None);
+        assert_eq!(module.kernels()[1].required_work_group, Some([64, 1, 1]));
+        assert!(module.imports().is_empty(), "{:?}", module.imports());
+        assert!(module.capabilities().contains(&6), "Kernel is declared");
+    }
+
+    #[test]
+    fn capabilities_are_told_as_aspects() {
+        let needed = Module::parse(ASPECTS_SAMPLE, &Limits::default()).unwrap().aspects();
+        assert_eq!(needed, Aspects::FP16 | Aspects::FP64 | Aspects::ATOMIC64);
+        assert!(Module::parse(SAMPLE, &Limits::default()).unwrap().aspects().is_empty());
+    }
+
+    #[test]
+    fn imports_are_named_without_built_ins() {
+        assert_eq!(Module::parse(IMPORT, &Limits::default()).unwrap().imports(), ["elsewhere"]);
+    }
+
+    #[test]
+    fn exports_generator_and_modes_are_told() {
+        let module = Module::parse(SAMPLE, &Limits::default()).unwrap();
+        // The copies of the kernels' bodies that clang emits.
+        assert_eq!(module.exports(), ["__clang_ocl_kern_imp_saxpy", "__clang_ocl_kern_imp_reduce"]);
+        assert_eq!(module.generator().0, 43, "LLVM's back end");
+        let size = module.execution_modes().find(|mode| mode.mode == MODE_LOCAL_SIZE).unwrap();
+        assert_eq!((size.function, &size.operands[..]), (module.kernels()[1].function, &[64, 1, 1][..]));
+        assert!(!size.by_id);
+    }
+
+    #[test]
+    fn no_more_is_declared_than_the_limit() {
+        let few = Limits::default().with_entries(3);
+        assert!(matches!(Module::parse(SAMPLE, &few).unwrap_err().kind(), ErrorKind::TooMany { .. }));
+    }
+
+    #[test]
+    fn every_truncation_that_matters_is_refused() {
+        let kernels_end = end_of_kernels(SAMPLE);
+        for size in 0..SAMPLE.len() {
+            let parsed = Module::parse(&SAMPLE[..size], &Limits::default());
+            assert!(parsed.is_err() || size >= kernels_end, "{size} of {} bytes parse", SAMPLE.len());
+        }
+    }
+
+    /// Behind its kernels clang leaves a copy that nothing calls: a cut there loses nothing.
+    fn end_of_kernels(module: &[u8]) -> usize {
+        let kernels = Module::parse(module, &Limits::default()).unwrap();
+        let last = kernels.kernels().last().unwrap().function;
+        let mut inside = false;
+        for instruction in stream::instructions(module).map(Result::unwrap) {
+            inside |= instruction.opcode == OP_FUNCTION && instruction.word(1) == Ok(last);
+            if inside && instruction.opcode == OP_FUNCTION_END {
+                return instruction.offset as usize + 4;
+            }
+        }
+        panic!("the kernel has no end");
+    }
+
+    #[test]
+    fn a_source_without_functions_is_whole() {
+        // As DPC++ 2026 writes it: capabilities, the import of OpenCL.std, the memory model, the source.
+        #[rustfmt::skip]
+        let words = [
+            0x0723_0203, 0x0001_0000, 0x0006_000e, 2, 0, 0x0002_0011, 4, 0x0002_0011, 5, 0x0002_0011, 6,
+            0x0005_000b, 1, 0x6e65_704f, 0x732e_4c43, 0x6474, 0x0003_000e, 2, 2, 0x0003_0003, 4, 100_000,
+        ];
+        let module: Vec<u8> = words.iter().flat_map(|word: &u32| word.to_le_bytes()).collect();
+        let read = Module::parse(&module, &Limits::default()).unwrap();
+        assert!(read.kernels().is_empty() && read.capabilities() == [4, 5, 6]);
+        for cut in 0..module.len() {
+            assert!(Module::parse(&module[..cut], &Limits::default()).is_err(), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn other_bytes_are_refused() {
+        assert!(matches!(
+            Module::parse(b"\x7fELF", &Limits::default()).unwrap_err().kind(),
+            ErrorKind::Magic { .. }
+        ));
+        assert!(Module::parse(b"BC\xc0\xde", &Limits::default()).is_err());
+        let mut odd = SAMPLE.to_vec();
+        odd.push(0);
+        assert!(Module::parse(&odd, &Limits::default()).is_err());
+        let mut no_words = SAMPLE.to_vec();
+        no_words[22..24].fill(0);
+        assert!(matches!(
+            Module::parse(&no_words, &Limits::default()).unwrap_err().kind(),
+            ErrorKind::Invalid { .. }
+        ));
+    }
+
+    #[test]
+    fn big_endian_is_refused_by_name() {
+        let swapped: Vec<u8> = SAMPLE.chunks(4).flat_map(|word| word.iter().rev().copied()).collect();
+        assert!(Module::parse(&swapped, &Limits::default()).unwrap_err().to_string().contains("big-endian"));
+    }
+}

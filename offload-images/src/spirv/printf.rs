@@ -1,0 +1,257 @@
+//! Formats of printf as the specification wants them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::HEADER_SIZE;
+use super::stream::{self, Instruction, OP_FUNCTION};
+use offload_format::{Error, ErrorKind, bytes};
+
+const OP_EXT_INST_IMPORT: u16 = 11;
+const OP_EXT_INST: u16 = 12;
+const OP_TYPE_INT: u16 = 21;
+const OP_TYPE_ARRAY: u16 = 28;
+const OP_TYPE_POINTER: u16 = 32;
+const OP_VARIABLE: u16 = 59;
+const OP_BITCAST: u16 = 124;
+/// The number of printf
+/// (<https://registry.khronos.org/SPIR-V/specs/unified1/OpenCL.ExtendedInstructionSet.100.html#printf>).
+const PRINTF: u32 = 184;
+/// `Storage Class` UniformConstant.
+const UNIFORM_CONSTANT: u32 = 0;
+/// Where the header has the number that is above all ids.
+const BOUND: u64 = 12;
+
+/// A copy of `module` in which the format of every printf is a pointer to characters; `None` if they all are.
+///
+/// LLVM's SPIR-V back end gives a pointer to the array that holds the format, which the specification does not allow
+/// and `spirv-val` refuses.
+///
+/// # Errors
+/// `module` is no SPIR-V, or has no id left.
+pub fn with_character_formats(module: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+    stream::header(module)?;
+    let types = Types::read(module)?;
+    let mut rewriter = Rewriter::new(module, &types)?;
+    for instruction in stream::instructions(module) {
+        rewriter.add(&instruction?)?;
+    }
+    rewriter.finish()
+}
+
+/// What the declarations at the start of a module say of characters.
+#[derive(Debug, Default)]
+struct Types {
+    sets: BTreeSet<u32>,
+    characters: BTreeSet<u32>,
+    arrays: BTreeSet<u32>,
+    /// Storage class and what is pointed to.
+    pointers: BTreeMap<u32, (u32, u32)>,
+    /// Variables that are arrays of characters.
+    formats: BTreeSet<u32>,
+}
+
+impl Types {
+    fn read(module: &[u8]) -> Result<Types, Error> {
+        let mut types = Types::default();
+        for instruction in stream::instructions(module) {
+            let instruction = instruction?;
+            if instruction.opcode == OP_FUNCTION {
+                break;
+            }
+            types.add(&instruction)?;
+        }
+        Ok(types)
+    }
+
+    fn add(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
+        let word = |index| instruction.word(index);
+        match instruction.opcode {
+            OP_EXT_INST_IMPORT if instruction.text(1)?.0 == "OpenCL.std" => {
+                self.sets.insert(word(0)?);
+            }
+            OP_TYPE_INT if word(1)? == 8 => {
+                self.characters.insert(word(0)?);
+            }
+            OP_TYPE_ARRAY if self.characters.contains(&word(1)?) => {
+                self.arrays.insert(word(0)?);
+            }
+            OP_TYPE_POINTER => {
+                self.pointers.insert(word(0)?, (word(1)?, word(2)?));
+            }
+            OP_VARIABLE => {
+                let pointee = self.pointers.get(&word(0)?).map(|(_, pointee)| *pointee);
+                if pointee.is_some_and(|pointee| self.arrays.contains(&pointee)) {
+                    self.formats.insert(word(1)?);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A pointer to characters in constant memory.
+    fn character_pointer(&self) -> Option<u32> {
+        let fits = |(_, (class, pointee)): &(&u32, &(u32, u32))| {
+            *class == UNIFORM_CONSTANT && self.characters.contains(pointee)
+        };
+        self.pointers.iter().find(fits).map(|(id, _)| *id)
+    }
+
+    /// The array that a printf has for its format.
+    fn array_format(&self, instruction: &Instruction<'_>) -> Option<u32> {
+        let word = |index| instruction.word(index).ok();
+        let is_printf = instruction.opcode == OP_EXT_INST
+            && word(2).is_some_and(|set| self.sets.contains(&set))
+            && word(3) == Some(PRINTF);
+        is_printf.then(|| word(4)).flatten().filter(|format| self.formats.contains(format))
+    }
+}
+
+struct Rewriter<'a> {
+    types: &'a Types,
+    out: Vec<u8>,
+    /// The next free id.
+    bound: u32,
+    pointer: Option<u32>,
+    changed: u64,
+}
+
+impl<'a> Rewriter<'a> {
+    fn new(module: &[u8], types: &'a Types) -> Result<Rewriter<'a>, Error> {
+        let bound = bytes::u32_at(module, BOUND, "SPIR-V header")?;
+        let out = stream::header_bytes(module)?.to_vec();
+        Ok(Rewriter { types, out, bound, pointer: types.character_pointer(), changed: 0 })
+    }
+
+    fn add(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
+        if instruction.opcode == OP_FUNCTION && self.pointer.is_none() {
+            self.declare_pointer()?;
+        }
+        match (self.types.array_format(instruction), self.pointer) {
+            (Some(format), Some(pointer)) => self.cast(instruction, (format, pointer)),
+            _ => {
+                self.out.extend_from_slice(instruction.bytes);
+                Ok(())
+            }
+        }
+    }
+
+    /// All types stand before the first function.
+    fn declare_pointer(&mut self) -> Result<(), Error> {
+        if let Some(character) = self.types.characters.first() {
+            let id = self.id()?;
+            self.put(OP_TYPE_POINTER, &[id, UNIFORM_CONSTANT, *character]);
+            self.pointer = Some(id);
+        }
+        Ok(())
+    }
+
+    fn cast(&mut self, printf: &Instruction<'_>, (format, pointer): (u32, u32)) -> Result<(), Error> {
+        let id = self.id()?;
+        self.put(OP_BITCAST, &[pointer, id, format]);
+        let mut operands = printf.words_from(0);
+        if let Some(operand) = operands.get_mut(4) {
+            *operand = id;
+        }
+        self.put(OP_EXT_INST, &operands);
+        self.changed = self.changed.saturating_add(1);
+        Ok(())
+    }
+
+    fn id(&mut self) -> Result<u32, Error> {
+        let id = self.bound;
+        let limit = u64::from(u32::MAX);
+        self.bound = id.checked_add(1).ok_or(ErrorKind::TooLarge {
+            what: "the ids of a SPIR-V module",
+            size: limit,
+            limit,
+        })?;
+        Ok(id)
+    }
+
+    fn put(&mut self, opcode: u16, operands: &[u32]) {
+        let count = u32::try_from(operands.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let first = count << 16 | u32::from(opcode);
+        self.out.extend([first].iter().chain(operands).flat_map(|word| word.to_le_bytes()));
+    }
+
+    fn finish(mut self) -> Result<Option<Vec<u8>>, Error> {
+        if self.changed == 0 {
+            return Ok(None);
+        }
+        let bound = self.bound.to_le_bytes();
+        let header = self.out.get_mut(BOUND as usize..BOUND as usize + bound.len());
+        header
+            .ok_or_else(|| Error::invalid("size of the SPIR-V module", HEADER_SIZE))?
+            .copy_from_slice(&bound);
+        Ok(Some(self.out))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::SAMPLE;
+    use super::*;
+
+    fn words(words: &[u32]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    /// Ids: 1 the set, 2 char, 3 a length, 4 the array, 5 a pointer to it, 6 the format, 7 void, 8 the result.
+    fn module(format: u32) -> Vec<u8> {
+        words(
+            &[
+                [super::super::MAGIC, 0x0001_0200, 0, 9, 0].as_slice(),
+                &[
+                    5 << 16 | 11,
+                    1,
+                    u32::from_le_bytes(*b"Open"),
+                    u32::from_le_bytes(*b"CL.s"),
+                    u32::from_le_bytes(*b"td\0\0"),
+                ],
+                &[4 << 16 | 21, 2, 8, 0, 4 << 16 | 28, 4, 2, 3, 4 << 16 | 32, 5, 0, 4, 4 << 16 | 59, 5, 6, 0],
+                &[5 << 16 | 54, 7, 8, 0, 0, 6 << 16 | 12, 7, 8, 1, 184, format, 1 << 16 | 56],
+            ]
+            .concat(),
+        )
+    }
+
+    #[test]
+    fn the_format_becomes_a_pointer_to_characters() {
+        let rewritten = with_character_formats(&module(6)).unwrap().unwrap();
+        let new: Vec<u32> =
+            rewritten.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+        assert_eq!(new[3], 11);
+        let end = [
+            4 << 16 | 32,
+            9,
+            0,
+            2,
+            5 << 16 | 54,
+            7,
+            8,
+            0,
+            0,
+            4 << 16 | 124,
+            9,
+            10,
+            6,
+            6 << 16 | 12,
+            7,
+            8,
+            1,
+            184,
+            10,
+            1 << 16 | 56,
+        ];
+        assert_eq!(new[new.len() - end.len()..], end);
+        assert_eq!(with_character_formats(&rewritten).unwrap(), None);
+    }
+
+    #[test]
+    fn other_modules_stay() {
+        assert_eq!(with_character_formats(&module(7)).unwrap(), None);
+        assert_eq!(with_character_formats(SAMPLE).unwrap(), None);
+        assert!(with_character_formats(&SAMPLE[..50]).is_err());
+    }
+}

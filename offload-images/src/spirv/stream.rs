@@ -1,0 +1,119 @@
+//! The instruction stream: words in order, each instruction inside the module.
+
+use super::{HEADER_SIZE, MAGIC};
+use offload_format::{Error, ErrorKind, bytes};
+
+pub(super) const OP_SOURCE: u16 = 3;
+pub(super) const OP_NAME: u16 = 5;
+pub(super) const OP_MEMORY_MODEL: u16 = 14;
+pub(super) const OP_ENTRY_POINT: u16 = 15;
+pub(super) const OP_EXECUTION_MODE: u16 = 16;
+pub(super) const OP_CAPABILITY: u16 = 17;
+pub(super) const OP_TYPE_FUNCTION: u16 = 33;
+pub(super) const OP_FUNCTION: u16 = 54;
+pub(super) const OP_FUNCTION_END: u16 = 56;
+pub(super) const OP_FUNCTION_CALL: u16 = 57;
+pub(super) const OP_DECORATE: u16 = 71;
+pub(super) const OP_EXECUTION_MODE_ID: u16 = 331;
+/// `ExecutionModel` Kernel.
+pub(super) const MODEL_KERNEL: u32 = 6;
+/// `ExecutionMode` LocalSize.
+pub(super) const MODE_LOCAL_SIZE: u32 = 17;
+/// `ExecutionMode` SubgroupSize.
+pub(super) const MODE_SUBGROUP_SIZE: u32 = 35;
+/// `Decoration` LinkageAttributes.
+pub(super) const LINKAGE_ATTRIBUTES: u32 = 41;
+/// `Linkage Type` Export.
+pub(super) const LINKAGE_EXPORT: u32 = 0;
+/// `Linkage Type` Import.
+pub(super) const LINKAGE_IMPORT: u32 = 1;
+
+const WHAT: &str = "SPIR-V instruction";
+
+/// One instruction with its operand bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Instruction<'a> {
+    pub opcode: u16,
+    /// From the start of the module, in bytes.
+    pub offset: u64,
+    /// The whole instruction.
+    pub bytes: &'a [u8],
+}
+
+impl<'a> Instruction<'a> {
+    /// The operand word at `index`, counted from 0 after the first word.
+    pub fn word(&self, index: u64) -> Result<u32, Error> {
+        let offset = index.checked_add(1).and_then(|word| word.checked_mul(4)).unwrap_or(u64::MAX);
+        bytes::u32_at(self.bytes, offset, WHAT)
+    }
+
+    /// The text that starts at operand word `index`, and the index of the word after it.
+    pub fn text(&self, index: u64) -> Result<(&'a str, u64), Error> {
+        let start = index.saturating_add(1).saturating_mul(4);
+        let size = (self.bytes.len() as u64).saturating_sub(start);
+        let rest = bytes::range(self.bytes, start, size, "SPIR-V text")?;
+        let malformed = || Error::from(ErrorKind::Text { what: "SPIR-V text", offset: self.offset });
+        let end = rest.iter().position(|byte| *byte == 0).ok_or_else(malformed)? as u64;
+        let text = bytes::text_at(rest, 0, end, "SPIR-V text").map_err(|_| malformed())?;
+        // The terminating zero counts, and the text is padded to whole words.
+        Ok((text, index.saturating_add(end / 4).saturating_add(1)))
+    }
+
+    /// The operand words from `index` to the end.
+    pub fn words_from(&self, index: u64) -> Vec<u32> {
+        (index..).map_while(|index| self.word(index).ok()).collect()
+    }
+}
+
+/// Reads the header; the result is the version word.
+pub(super) fn header(module: &[u8]) -> Result<u32, Error> {
+    let magic = bytes::u32_at(module, 0, "SPIR-V header")?;
+    if magic == MAGIC.swap_bytes() {
+        let what = "magic number of the big-endian SPIR-V module (only little-endian ones are read; it)";
+        return Err(Error::invalid(what, magic.into()));
+    }
+    if magic != MAGIC {
+        return Err(ErrorKind::Magic { what: "a SPIR-V module" }.into());
+    }
+    bytes::range(module, 0, HEADER_SIZE, "SPIR-V header")?;
+    let version = bytes::u32_at(module, 4, "SPIR-V header")?;
+    if version & 0xff00_00ff != 0 {
+        return Err(Error::invalid("version of the SPIR-V module", version.into()));
+    }
+    if !module.len().is_multiple_of(4) {
+        return Err(Error::invalid("size of the SPIR-V module, no multiple of 4,", module.len() as u64));
+    }
+    Ok(version)
+}
+
+/// The header's bytes.
+pub(super) fn header_bytes(module: &[u8]) -> Result<&[u8], Error> {
+    bytes::range(module, 0, HEADER_SIZE, "SPIR-V header")
+}
+
+/// The instructions of `module`; ends after the first error.
+pub(super) fn instructions(module: &[u8]) -> impl Iterator<Item = Result<Instruction<'_>, Error>> {
+    let end = module.len() as u64;
+    let mut offset = HEADER_SIZE;
+    std::iter::from_fn(move || {
+        if offset >= end {
+            return None;
+        }
+        let instruction = instruction(module, offset);
+        offset = match &instruction {
+            Ok(instruction) => offset.saturating_add(instruction.bytes.len() as u64),
+            Err(_) => end,
+        };
+        Some(instruction)
+    })
+}
+
+fn instruction(module: &[u8], offset: u64) -> Result<Instruction<'_>, Error> {
+    let first = bytes::u32_at(module, offset, WHAT)?;
+    let (words, opcode) = (first >> 16, first & 0xffff);
+    if words == 0 {
+        return Err(Error::invalid("word count of the SPIR-V instruction at offset", offset));
+    }
+    let bytes = bytes::range(module, offset, u64::from(words) * 4, WHAT)?;
+    Ok(Instruction { opcode: opcode as u16, offset, bytes })
+}

@@ -1,0 +1,132 @@
+//! Native images of Intel's `ocloc`: which kernels they hold and what those use.
+//!
+//! A zebin is an ELF file with a YAML section `.ze_info`; both are described in
+//! <https://github.com/intel/compute-runtime/blob/master/level_zero/doc/zebin_spec.md> and
+//! <https://github.com/intel/intel-graphics-compiler/tree/master/documentation/visa> (the compiler that writes it).
+//!
+//! ```
+//! use offload_images::zebin;
+//!
+//! let error = zebin::kernels(b"not an image").unwrap_err();
+//! assert_eq!(error.to_string(), "not a zebin: its first bytes differ");
+//! ```
+
+mod elf;
+mod notes;
+mod ze_info;
+
+use std::collections::BTreeMap;
+
+pub use self::notes::{Compatibility, compatibility};
+use offload_format::{Error, ErrorKind};
+
+/// What the compiler says about a kernel. `None`: this version of the compiler does not say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KernelInfo {
+    /// The kernel.
+    pub name: String,
+    /// Registers of a hardware thread: 128, or 256 in large mode.
+    pub grf_count: Option<u32>,
+    /// Work-items of a hardware thread.
+    pub simd_size: Option<u32>,
+    /// Barriers in use.
+    pub barrier_count: Option<u32>,
+    /// Local memory in bytes.
+    pub slm_size: Option<u64>,
+    /// Spilled bytes of a hardware thread.
+    pub spill_size: Option<u64>,
+    /// Private memory in bytes of a hardware thread.
+    pub private_size: Option<u64>,
+    /// Memory in bytes of a hardware thread for spills and private variables together.
+    pub scratch_size: Option<u64>,
+    /// `reqd_work_group_size`.
+    pub required_work_group: Option<[u32; 3]>,
+    /// The required sub-group size.
+    pub required_sub_group_size: Option<u32>,
+}
+
+/// The names of the kernels of `image`, in the order of their code.
+///
+/// # Errors
+/// [`ErrorKind::Magic`] if it is no zebin; [`ErrorKind::Truncated`] if a part or a kernel's code is missing.
+pub fn kernels(image: &[u8]) -> Result<Vec<String>, Error> {
+    Ok(info(image)?.into_iter().map(|kernel| kernel.name).collect())
+}
+
+/// The kernels of `image` with what they use, in the order of their code.
+///
+/// # Errors
+/// Those of [`kernels`]; [`ErrorKind::Text`] if the description is not text.
+pub fn info(image: &[u8]) -> Result<Vec<KernelInfo>, Error> {
+    let sections = elf::read(image)?;
+    let mut described: BTreeMap<String, KernelInfo> =
+        ze_info::scan(sections.ze_info).into_iter().map(|kernel| (kernel.name.clone(), kernel)).collect();
+    // Other code sections are functions that kernels share.
+    let kernels = sections.code.iter().filter_map(|name| described.remove(*name)).collect();
+    match described.into_keys().find(|name| name != SYMBOL_TABLE_KERNEL) {
+        Some(_) => {
+            Err(ErrorKind::Truncated { what: "code of a kernel", offset: image.len() as u64, size: 1 }.into())
+        }
+        None => Ok(kernels),
+    }
+}
+
+/// An empty kernel that the compiler adds to modules that export functions.
+const SYMBOL_TABLE_KERNEL: &str = "Intel_Symbol_Table_Void_Program";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAMPLE: &[u8] = include_bytes!("../../tests/data/saxpy-reduce.zebin");
+
+    #[test]
+    fn an_image_of_ocloc_is_read() {
+        assert_eq!(kernels(SAMPLE).unwrap(), ["saxpy", "reduce"]);
+        let info = info(SAMPLE).unwrap();
+        assert_eq!((info[0].grf_count, info[0].simd_size), (Some(128), Some(32)));
+        assert_eq!((info[0].required_work_group, info[0].spill_size), (None, None));
+        assert_eq!((info[1].required_work_group, info[1].barrier_count), (Some([64, 1, 1]), Some(1)));
+    }
+
+    #[test]
+    fn every_truncation_is_refused() {
+        for size in 0..SAMPLE.len() {
+            assert!(info(&SAMPLE[..size]).is_err(), "{size} of {} bytes", SAMPLE.len());
+        }
+    }
+
+    #[test]
+    fn no_changed_byte_makes_it_panic() {
+        for at in 0..SAMPLE.len() {
+            let mut changed = SAMPLE.to_vec();
+            changed[at] ^= 0xff;
+            let _either = info(&changed);
+        }
+    }
+
+    #[test]
+    fn a_kernel_without_code_is_an_error() {
+        let name = SAMPLE.windows(11).position(|window| window == b".text.saxpy").unwrap();
+        let mut renamed = SAMPLE.to_vec();
+        renamed[name + 6] = b'z';
+        assert!(matches!(info(&renamed).unwrap_err().kind(), ErrorKind::Truncated { .. }));
+    }
+
+    #[test]
+    fn an_image_may_lie_at_any_address() {
+        for shift in 0..8 {
+            let mut moved = vec![0; shift];
+            moved.extend_from_slice(SAMPLE);
+            assert_eq!(info(&moved[shift..]).unwrap(), info(SAMPLE).unwrap());
+        }
+    }
+
+    #[test]
+    fn other_elf_files_are_refused() {
+        let mut other = SAMPLE.to_vec();
+        other[18..20].copy_from_slice(&62u16.to_le_bytes());
+        assert!(matches!(info(&other).unwrap_err().kind(), ErrorKind::Magic { .. }));
+    }
+}
