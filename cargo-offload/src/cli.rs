@@ -15,7 +15,7 @@ pub(crate) use self::life::{
 };
 pub(crate) use self::matrix::{Axis, Tool};
 pub(crate) use self::show::{Asm, Devices, Extract, Inspect, Report, ReportFormat, Select, Size};
-use crate::publish::Existing;
+use crate::files::publish::Existing;
 
 /// The definition under the name of the program, as shells and `man` look for it.
 pub(crate) fn of_program() -> clap::Command {

@@ -24,9 +24,9 @@ mod vendor;
 mod verify;
 
 use crate::cli::Command;
+use crate::error::ExitStatus;
 use crate::error::Result;
-use crate::exit::ExitStatus;
-use crate::output::Output;
+use crate::print::output::Output;
 
 /// Runs `command`.
 pub(crate) fn run(output: &Output, command: &Command) -> Result<ExitStatus> {

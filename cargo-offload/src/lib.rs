@@ -5,52 +5,25 @@
 //! `--message-format json`, one JSON object a line with a field `reason`.
 #![deny(unsafe_code)]
 
-mod additions;
-mod artifact;
-mod at;
-mod beside;
-mod cache;
 mod cargo;
-mod carrier;
+mod change;
 mod cli;
 mod commands;
-mod compression;
-mod config_file;
-mod disassemble;
-mod doctor;
 mod error;
-mod exit;
-mod family;
-mod gaps;
-mod graph;
-mod holdings;
-mod known;
-mod ledger;
-#[allow(unsafe_code, reason = "maps files")]
-mod mapping;
-mod moves;
-mod output;
-mod packs;
-mod pieces;
-mod program;
-mod progress;
-mod publish;
-mod rewrite;
-mod subject;
-mod syclbins;
-mod target_filter;
-mod template;
-mod thin;
-mod toolchain;
-mod workers;
+mod files;
+mod machine;
+mod print;
+mod read;
+mod settings;
+mod threads;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
 
-pub use crate::exit::ExitStatus;
-use crate::output::Output;
+pub use crate::error::ExitStatus;
+use crate::print::output::Output;
 
 /// Runs the command in `args`, as cargo passes them (with `offload` as the second) or without.
 ///

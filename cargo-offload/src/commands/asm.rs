@@ -5,15 +5,15 @@ use std::path::Path;
 use offload_format::Target;
 use serde::Serialize;
 
-use crate::artifact;
+use crate::cargo::artifact;
 use crate::cli;
-use crate::disassemble::{self, Request};
+use crate::error::ExitStatus;
 use crate::error::{Error, Result};
-use crate::exit::ExitStatus;
-use crate::gaps;
-use crate::ledger::{self, ImageRecord, Kernels, Wanted};
-use crate::output::{Output, Table};
-use crate::subject::Subject;
+use crate::print::output::{Output, Table};
+use crate::read::disassemble::{self, Request};
+use crate::read::input::Subject;
+use crate::read::missing;
+use crate::read::records::{self, ImageRecord, Kernels, Wanted};
 
 #[derive(Debug, Serialize)]
 struct AsmMessage<'a> {
@@ -45,16 +45,16 @@ pub(super) fn run(output: &Output, args: &cli::Asm) -> Result<ExitStatus> {
     let mut problems = Vec::new();
     for image in &shown {
         let shown =
-            ledger::each(&carried, &[image.origin], &mut |_, bytes| show(output, (image, kernel), &bytes?));
+            records::each(&carried, &[image.origin], &mut |_, bytes| show(output, (image, kernel), &bytes?));
         problems.extend(shown.err());
     }
-    gaps::tell(output, &carried)?;
+    missing::tell(output, &carried)?;
     // What could be shown was shown; of one image there is nothing else to tell.
     match problems.as_slice() {
         [] => Ok(carried.status()),
         [only] if shown.len() == 1 => Err(only.clone()),
         several => {
-            several.iter().try_for_each(|error| gaps::skipped(output, &error.to_string()))?;
+            several.iter().try_for_each(|error| missing::skipped(output, &error.to_string()))?;
             Ok(ExitStatus::CheckFailed)
         }
     }

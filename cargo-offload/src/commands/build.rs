@@ -2,12 +2,12 @@
 
 use std::ffi::OsString;
 
-use crate::cargo::Cargo;
+use crate::cargo::process::Cargo;
+use crate::cargo::progress;
 use crate::cli::{self, MessageFormat};
+use crate::error::ExitStatus;
 use crate::error::Result;
-use crate::exit::ExitStatus;
-use crate::output::Output;
-use crate::progress;
+use crate::print::output::Output;
 
 pub(super) fn build(output: &Output, args: &cli::Build) -> Result<ExitStatus> {
     let cargo = Cargo::new("build").args(args.cargo.args()).args(messages(output)).args(&args.rest);

@@ -6,11 +6,11 @@ use std::time::Duration;
 use offload_build::cache::CompileCache;
 use serde::Serialize;
 
-use crate::cache::{self, Amount};
+use crate::machine::cache::{self, Amount};
 use crate::cli::{self, CacheAction};
+use crate::error::ExitStatus;
 use crate::error::{Error, Result};
-use crate::exit::ExitStatus;
-use crate::output::{Output, counted, human_size};
+use crate::print::output::{Output, counted, human_size};
 
 #[derive(Debug, Serialize)]
 struct Stats<'a> {

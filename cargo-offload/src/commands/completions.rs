@@ -3,9 +3,9 @@
 use clap_complete::Shell;
 
 use crate::cli;
+use crate::error::ExitStatus;
 use crate::error::Result;
-use crate::exit::ExitStatus;
-use crate::output::Output;
+use crate::print::output::Output;
 
 pub(super) fn run(output: &Output, args: &cli::Completions) -> Result<ExitStatus> {
     // Into memory first: the generator panics when it cannot write.

@@ -8,13 +8,13 @@ use serde::Serialize;
 use toml_edit::Value;
 
 use self::measure::Extent;
-use crate::artifact;
+use crate::cargo::artifact;
 use crate::cli;
-use crate::compression::{Word, parse, settings_of};
-use crate::config_file::ConfigFile;
+use crate::error::ExitStatus;
 use crate::error::Result;
-use crate::exit::ExitStatus;
-use crate::output::Output;
+use crate::print::output::Output;
+use crate::settings::compression::{Word, parse, settings_of};
+use crate::settings::offload_toml::ConfigFile;
 
 #[derive(Debug, Serialize)]
 struct Message<'a> {

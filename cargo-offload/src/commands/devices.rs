@@ -6,13 +6,13 @@ mod registry;
 use offload_rt::{Device, Outcome, Registry};
 use serde::Serialize;
 
-use crate::artifact;
+use crate::cargo::artifact;
 use crate::cli;
+use crate::error::ExitStatus;
 use crate::error::Result;
-use crate::exit::ExitStatus;
-use crate::gaps;
-use crate::output::Output;
-use crate::subject::{Carried, Subject};
+use crate::print::output::Output;
+use crate::read::input::{Carried, Subject};
+use crate::read::missing;
 
 #[derive(Debug, Serialize)]
 struct DeviceMessage {
@@ -82,7 +82,7 @@ fn judge(output: &Output, devices: &[Found], carried: &Carried<'_>) -> Result<Ex
             print_verdicts(output, (number, &found.device), registry)?;
         }
     }
-    gaps::tell(output, carried)?;
+    missing::tell(output, carried)?;
     Ok(carried.status())
 }
 

@@ -6,11 +6,10 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli;
-use crate::config_file::ConfigFile;
-use crate::doctor::{Buildable, Examination, Examined, examine};
-use crate::error::Result;
-use crate::exit::ExitStatus;
-use crate::output::{Output, Table};
+use crate::error::{ExitStatus, Result};
+use crate::machine::doctor::{Buildable, Examination, Examined, examine};
+use crate::print::output::{Output, Table};
+use crate::settings::offload_toml::ConfigFile;
 
 #[derive(Debug, Serialize)]
 struct ToolMessage<'a> {

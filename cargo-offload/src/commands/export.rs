@@ -10,14 +10,14 @@ use offload_format::pack::Image;
 use serde::Serialize;
 
 use self::containers::Container;
-use crate::artifact;
-use crate::carrier::Source;
+use crate::cargo::artifact;
 use crate::cli::{self, ExportFormat};
+use crate::error::ExitStatus;
 use crate::error::{Error, Result};
-use crate::exit::ExitStatus;
-use crate::output::Output;
-use crate::packs::{Packs, Reached};
-use crate::publish::publish;
+use crate::files::publish::publish;
+use crate::print::output::Output;
+use crate::read::pack_file::Source;
+use crate::read::packs::{Packs, Reached};
 
 #[derive(Debug, Serialize)]
 struct Message<'a> {

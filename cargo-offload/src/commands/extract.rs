@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 use self::job::Job;
 use self::name::Names;
-use crate::artifact;
-use crate::carrier::Source;
+use crate::cargo::artifact;
 use crate::cli;
+use crate::error::ExitStatus;
 use crate::error::{Error, Result};
-use crate::exit::ExitStatus;
-use crate::ledger::{self, ImageRecord, Kernels, Origin, Wanted};
-use crate::output::Output;
-use crate::subject::{Carried, Subject, broken};
+use crate::print::output::Output;
+use crate::read::input::{Carried, Subject, broken};
+use crate::read::pack_file::Source;
+use crate::read::records::{self, ImageRecord, Kernels, Origin, Wanted};
 
 pub(super) fn run(output: &Output, args: &cli::Extract) -> Result<ExitStatus> {
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
@@ -88,7 +88,7 @@ fn prepare(directory: &Path, files: &[File<'_>], args: &cli::Extract) -> Result<
 fn write_decoded<'a>(job: &mut Job<'a>, carried: &Carried<'_>, files: &'a [File<'a>]) -> Result<()> {
     let by_origin: BTreeMap<Origin, &File<'_>> = files.iter().map(|file| (file.image.origin, file)).collect();
     let origins: Vec<Origin> = by_origin.keys().copied().collect();
-    ledger::each_item(carried, &origins, &mut |origin, item| match by_origin.get(&origin) {
+    records::each_item(carried, &origins, &mut |origin, item| match by_origin.get(&origin) {
         Some(file) => job.decode(file, item),
         None => Ok(()),
     })

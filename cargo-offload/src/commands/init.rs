@@ -1,11 +1,11 @@
 //! `init`: what kernels need, added to a package or a workspace.
 
-use crate::additions::{Dependencies, Place};
+use crate::cargo::additions::{Dependencies, Place};
 use crate::cli;
+use crate::error::ExitStatus;
 use crate::error::Result;
-use crate::exit::ExitStatus;
-use crate::output::Output;
-use crate::publish::Existing;
+use crate::files::publish::Existing;
+use crate::print::output::Output;
 
 pub(super) fn run(output: &Output, args: &cli::Init) -> Result<ExitStatus> {
     let dependencies = Dependencies::new(args.source.checkout.as_deref())?;

@@ -5,14 +5,14 @@ mod syclbin;
 use offload_format::pack::NoticeKind;
 use serde::Serialize;
 
-use crate::artifact;
+use crate::cargo::artifact;
 use crate::cli;
+use crate::error::ExitStatus;
 use crate::error::Result;
-use crate::exit::ExitStatus;
-use crate::gaps;
-use crate::ledger::{ImageRecord, KernelRecord, Kernels, Wanted, or_dash};
-use crate::output::{Output, Table};
-use crate::subject::{Carried, Subject, broken};
+use crate::print::output::{Output, Table};
+use crate::read::input::{Carried, Subject, broken};
+use crate::read::missing;
+use crate::read::records::{ImageRecord, KernelRecord, Kernels, Wanted, or_dash};
 
 #[derive(Debug, Serialize)]
 struct NoticeMessage<'a> {
@@ -62,7 +62,7 @@ fn print_notices(output: &Output, carried: &Carried<'_>) -> Result<()> {
             }
         }
     }
-    gaps::tell(output, carried)
+    missing::tell(output, carried)
 }
 
 /// Some columns are there only where an image has something in them: most have nothing.

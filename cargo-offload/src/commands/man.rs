@@ -6,10 +6,10 @@ use clap::Command;
 use clap_mangen::Man;
 
 use crate::cli;
+use crate::error::ExitStatus;
 use crate::error::{Error, Result};
-use crate::exit::ExitStatus;
-use crate::output::Output;
-use crate::publish::{Existing, publish};
+use crate::files::publish::{Existing, publish};
+use crate::print::output::Output;
 
 pub(super) fn run(output: &Output, args: &cli::Man) -> Result<ExitStatus> {
     let mut command = cli::of_program();

@@ -4,14 +4,14 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::additions::{self, Dependencies, Place};
-use crate::cargo::Cargo;
+use crate::cargo::additions::{self, Dependencies, Place};
+use crate::cargo::process::Cargo;
+use crate::cargo::template;
 use crate::cli::{self, Vcs};
+use crate::error::ExitStatus;
 use crate::error::{Error, Result};
-use crate::exit::ExitStatus;
-use crate::output::Output;
-use crate::publish::Existing;
-use crate::template;
+use crate::files::publish::Existing;
+use crate::print::output::Output;
 
 #[derive(Debug, Serialize)]
 struct Message<'a> {

@@ -6,16 +6,16 @@ use std::path::Path;
 use offload_format::pack::{Image, NoticeKind};
 use serde::Serialize;
 
-use crate::artifact;
+use crate::cargo::artifact;
+use crate::change::relocate::{Form, Names, Sharing, Wish, moved};
+use crate::change::repack::Storage;
+use crate::change::rewrite::Destination;
 use crate::cli;
+use crate::error::ExitStatus;
 use crate::error::{Error, Result};
-use crate::exit::ExitStatus;
-use crate::holdings::{Crate, Opened};
-use crate::moves::{Form, Names, Sharing, Wish, moved};
-use crate::output::{Output, counted, escaped};
-use crate::rewrite::Destination;
-use crate::target_filter::TargetFilter;
-use crate::thin::Storage;
+use crate::print::output::{Output, counted, escaped};
+use crate::read::program::{Crate, Opened};
+use crate::settings::target_filter::TargetFilter;
 
 /// What the program says at run time about a target that is gone.
 const REASON: &str = "`cargo offload prune` has removed it from the program";

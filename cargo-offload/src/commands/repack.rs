@@ -5,16 +5,16 @@ use std::path::Path;
 use offload_format::packer::Settings;
 use serde::Serialize;
 
-use crate::artifact;
+use crate::cargo::artifact;
+use crate::change::relocate::{Form, Names, Sharing, Wish, moved};
+use crate::change::repack::Storage;
+use crate::change::rewrite::Destination;
 use crate::cli;
-use crate::compression;
+use crate::error::ExitStatus;
 use crate::error::{Error, Result};
-use crate::exit::ExitStatus;
-use crate::holdings::{Crate, Opened};
-use crate::moves::{Form, Names, Sharing, Wish, moved};
-use crate::output::Output;
-use crate::rewrite::Destination;
-use crate::thin::Storage;
+use crate::print::output::Output;
+use crate::read::program::{Crate, Opened};
+use crate::settings::compression;
 
 #[derive(Debug, Serialize)]
 struct Written<'a> {

@@ -15,15 +15,15 @@ use self::baseline::{Baseline, Finding, Verdict};
 use self::beside::Measured;
 use self::html::Page;
 use self::row::Row;
-use crate::artifact;
+use crate::cargo::artifact;
 use crate::cli::{self, ReportFormat};
+use crate::error::ExitStatus;
 use crate::error::{Error, Result};
-use crate::exit::ExitStatus;
-use crate::gaps;
-use crate::ledger::{Kernels, Wanted};
-use crate::output::{Output, Table, counted};
-use crate::publish::publish;
-use crate::subject::{Carried, Subject};
+use crate::files::publish::publish;
+use crate::print::output::{Output, Table, counted};
+use crate::read::input::{Carried, Subject};
+use crate::read::missing;
+use crate::read::records::{Kernels, Wanted};
 
 #[derive(Debug, Serialize)]
 struct Written {
@@ -67,7 +67,7 @@ pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
         _ => print_beside(output, args.format, (&builds, &findings))?,
     }
     write_page(output, args, &Page { path: &path, builds: &builds, gaps: Vec::new() })?;
-    gaps::tell(output, &carried)?;
+    missing::tell(output, &carried)?;
     Ok(status(args, (rows, &findings), &carried))
 }
 

@@ -9,14 +9,14 @@ use serde::Serialize;
 
 use self::group::{Group, Groups};
 pub(super) use self::group::{Share, shares};
-use crate::artifact;
+use crate::cargo::artifact;
 use crate::cli;
+use crate::error::ExitStatus;
 use crate::error::Result;
-use crate::exit::ExitStatus;
-use crate::gaps;
-use crate::ledger::{ImageRecord, Kernels, Wanted};
-use crate::output::{Output, Table, counted, human_size};
-use crate::subject::{Carried, Subject};
+use crate::print::output::{Output, Table, counted, human_size};
+use crate::read::input::{Carried, Subject};
+use crate::read::missing;
+use crate::read::records::{ImageRecord, Kernels, Wanted};
 
 #[derive(Debug, Serialize)]
 struct Summary {
@@ -71,7 +71,7 @@ fn show(output: &Output, wanted: &Wanted, (path, args): (&Path, &cli::Size)) -> 
         summary.alone_size = Some(alone::size(&carried, &images)?);
     }
     output.message(&summary, &sentence(&summary))?;
-    gaps::tell(output, &carried)?;
+    missing::tell(output, &carried)?;
     Ok(carried.status())
 }
 

@@ -8,10 +8,10 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::{self, Named, TargetsAction};
-use crate::config_file::{ConfigFile, Listed, Presence};
+use crate::error::ExitStatus;
 use crate::error::{Error, Result};
-use crate::exit::ExitStatus;
-use crate::output::Output;
+use crate::print::output::Output;
+use crate::settings::offload_toml::{ConfigFile, Listed, Presence};
 
 #[derive(Debug, Serialize)]
 struct Message<'a> {

@@ -6,11 +6,11 @@ use offload_build::toolchain::Toolchain;
 use serde::Serialize;
 
 use crate::cli::{self, ToolchainAction};
-use crate::config_file::ConfigFile;
+use crate::error::ExitStatus;
 use crate::error::{Error, Result};
-use crate::exit::ExitStatus;
-use crate::output::{Output, counted};
-use crate::toolchain::{self, Installed, LOCK_NAME, Plan, Versions};
+use crate::machine::toolchain::{self, Installed, LOCK_NAME, Plan, Versions};
+use crate::print::output::{Output, counted};
+use crate::settings::offload_toml::ConfigFile;
 
 #[derive(Debug, Serialize)]
 struct Message<'a> {

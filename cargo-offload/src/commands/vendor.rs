@@ -14,10 +14,10 @@ use serde::Serialize;
 use self::build::Package;
 use self::record::Record;
 use crate::cli;
+use crate::error::ExitStatus;
 use crate::error::{Error, Result};
-use crate::exit::ExitStatus;
-use crate::output::{Output, counted};
-use crate::publish::{Staged, publish, staged};
+use crate::files::publish::{Staged, publish, staged};
+use crate::print::output::{Output, counted};
 
 #[derive(Debug, Serialize)]
 struct Message<'a> {

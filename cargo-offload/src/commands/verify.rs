@@ -9,16 +9,16 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::artifact;
-use crate::carrier::Source;
+use crate::cargo::artifact;
+use crate::cargo::graph::{self, RootPackage};
 use crate::cli;
+use crate::error::ExitStatus;
 use crate::error::Result;
-use crate::exit::ExitStatus;
-use crate::gaps::{self, MissingMessage};
-use crate::graph::{self, RootPackage};
-use crate::output::{Output, counted};
-use crate::packs::Packs;
-use crate::subject::Subject;
+use crate::print::output::{Output, counted};
+use crate::read::input::Subject;
+use crate::read::missing::{self, MissingMessage};
+use crate::read::pack_file::Source;
+use crate::read::packs::Packs;
 
 #[derive(Debug, Serialize)]
 struct Verified<'a> {
@@ -76,7 +76,7 @@ fn verify_images(output: &Output, packs: &Packs, summary: &mut Summary) -> Resul
     packs.all().try_for_each(|reached| verify_pack(output, &reached.source, summary))?;
     for missing in packs.missing() {
         summary.problems += 1;
-        let text = format!("error: {}", gaps::sentence(&missing));
+        let text = format!("error: {}", missing::sentence(&missing));
         output.message(&MissingMessage::of(&missing), &text)?;
     }
     Ok(())

@@ -12,10 +12,10 @@ use offload_format::{Hash128, Target};
 
 use super::measure::{Made, packed};
 use super::sample::{Piece, Stratum, strata};
-use crate::carrier::Carrier;
 use crate::error::Result;
-use crate::holdings::Crate;
-use crate::workers::Threads;
+use crate::read::pack_file::Carrier;
+use crate::read::program::Crate;
+use crate::threads::Threads;
 
 /// As all are packed.
 const LOW: Settings = Settings { effort: Effort::Balanced, level: 3 };
@@ -130,7 +130,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::holdings::Opened;
+    use crate::read::program::Opened;
 
     /// Bytes like those of code: words of which many come again.
     fn code(seed: u32, words: u32) -> Vec<u8> {

@@ -10,16 +10,16 @@ use offload_format::packer::{Effort, Settings};
 use serde::Serialize;
 
 use super::estimate::Known;
-use crate::carrier::Carrier;
+use crate::change::repack::{self, Part, Storage};
 use crate::cli::MessageFormat;
 use crate::error::{Error, Result};
-use crate::holdings::{Crate, Opened};
-use crate::ledger::or_dash;
-use crate::output::{Output, Table, counted, human_size};
-use crate::program;
-use crate::progress::Steps;
-use crate::publish::stage_pack;
-use crate::thin::{self, Part, Storage};
+use crate::files::publish::stage_pack;
+use crate::print::output::{Output, Table, counted, human_size};
+use crate::print::steps::Steps;
+use crate::read::linked;
+use crate::read::pack_file::Carrier;
+use crate::read::program::{Crate, Opened};
+use crate::read::records::or_dash;
 
 const MODES: [Effort; 5] = [Effort::None, Effort::Fast, Effort::Balanced, Effort::Max, Effort::Archive];
 /// How many images are decoded to tell what one takes.
@@ -168,7 +168,7 @@ pub(super) fn packed(crates: &[Crate<'_>], settings: Settings) -> Result<(Made, 
     for one in crates.iter().filter(|one| !one.piles.is_empty()) {
         let kept = one.piles.iter().map(|pile| (pile.source, pile.images.clone())).collect();
         let part = Part { about: one.about.clone(), kept };
-        packs.extend(thin::rebuild(&[part], Storage::Anew(settings))?);
+        packs.extend(repack::rebuild(&[part], Storage::Anew(settings))?);
     }
     let pack_seconds = started.elapsed().as_secs_f64();
     let (path, stored_size) = stage_pack(&directory.path().join("images.pack"), &packs)?.appear()?;
@@ -180,7 +180,7 @@ pub(super) fn packed(crates: &[Crate<'_>], settings: Settings) -> Result<(Made, 
 fn decode_time(file: &Carrier) -> Result<Duration> {
     let mut images = Vec::new();
     for source in file.packs() {
-        images.extend(program::images(&source.pack)?.into_iter().map(|image| (source, image)));
+        images.extend(linked::images(&source.pack)?.into_iter().map(|image| (source, image)));
     }
     let step = images.len().div_ceil(DECODED).max(1);
     let mut times = Vec::new();

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use offload_format::codec::{Codec, content_of};
 use offload_format::pack::Image;
 
-use crate::carrier::{Carrier, Source};
 use crate::error::Result;
-use crate::program;
+use crate::read::linked;
+use crate::read::pack_file::{Carrier, Source};
 
 /// The size of a piece in bytes: most of what a compressor finds is within reach.
 const PIECE: u64 = 1 << 20;
@@ -46,7 +46,7 @@ pub(super) fn strata(file: &Carrier) -> Result<Vec<Stratum>> {
     let mut frames = Vec::new();
     for source in file.packs() {
         let mut seen = BTreeSet::new();
-        for image in program::images(&source.pack)? {
+        for image in linked::images(&source.pack)? {
             // Equal images share a frame, and those in a block have different places in it.
             if seen.insert((image.block, image.offset)) {
                 frames.push(Frame { source, image });

@@ -6,11 +6,12 @@ use offload_rt::{Device, Outcome};
 
 use super::registry::registry;
 use crate::error::Result;
-use crate::known;
+use crate::settings::known_targets;
 
 /// The targets whose images `device` takes, the one that it would take first of all first.
 pub(super) fn targets(device: &Device) -> Result<Vec<String>> {
-    let Ok(selection) = registry(known::targets().map(image).collect())?.select(MODULE, device) else {
+    let Ok(selection) = registry(known_targets::targets().map(image).collect())?.select(MODULE, device)
+    else {
         return Ok(Vec::new());
     };
     let of = |wanted: fn(&Outcome) -> bool| {
@@ -24,7 +25,7 @@ pub(super) fn targets(device: &Device) -> Result<Vec<String>> {
 /// A few of each family, and how many more there are.
 pub(super) fn short(targets: &[String]) -> String {
     let words: Vec<String> =
-        known::families(targets).iter().map(|(_, members)| known::short(members)).collect();
+        known_targets::families(targets).iter().map(|(_, members)| known_targets::short(members)).collect();
     if words.is_empty() { "no image of any target".to_string() } else { words.join("; ") }
 }
 

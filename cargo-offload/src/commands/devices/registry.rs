@@ -10,7 +10,7 @@ use offload_images::describe;
 use offload_rt::Registry;
 
 use crate::error::Result;
-use crate::subject::{Carried, Container, broken};
+use crate::read::input::{Carried, Container, broken};
 
 /// One registry for each crate's packs: packages may have modules of the same name. The images of other tool chains are judged
 /// by this project's rules, as if they were in a pack.

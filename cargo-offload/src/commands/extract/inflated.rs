@@ -11,10 +11,10 @@ use std::thread::{self, JoinHandle};
 use offload_containers::ccob::{Ccob, Hasher, Steps, Unverified};
 use offload_format::Limits;
 
-use crate::at::read_into;
-use crate::mapping::Scratch;
-use crate::publish::unnamed;
-use crate::subject::Subject;
+use crate::files::mapping::Scratch;
+use crate::files::publish::unnamed;
+use crate::files::read_at::read_into;
+use crate::read::input::Subject;
 
 /// From so many bytes on a file and a thread pay.
 const WORTHWHILE: u64 = 1 << 20;

@@ -10,14 +10,14 @@ use serde::Serialize;
 
 use super::File;
 use super::inflated::{Inflated, Key};
-use crate::at::copy_at;
+use crate::error::ExitStatus;
 use crate::error::Result;
-use crate::exit::ExitStatus;
-use crate::ledger::Item;
-use crate::output::{Output, counted, human_size};
-use crate::publish::{Staged, publish, stage};
-use crate::subject::{Carried, Subject};
-use crate::workers::each_beside;
+use crate::files::publish::{Staged, publish, stage};
+use crate::files::read_at::copy_at;
+use crate::print::output::{Output, counted, human_size};
+use crate::read::input::{Carried, Subject};
+use crate::read::records::Item;
+use crate::threads::each_beside;
 
 /// How many files are open at a time: systems allow some hundreds.
 const TOGETHER: usize = 64;

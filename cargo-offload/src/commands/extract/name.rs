@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::ledger::{ImageRecord, Origin};
+use crate::read::records::{ImageRecord, Origin};
 
 /// Longest part of a name that comes from a file; file systems allow 255 bytes for the whole.
 const LONGEST: usize = 60;

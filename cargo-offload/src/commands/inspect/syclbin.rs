@@ -4,8 +4,8 @@ use offload_containers::syclbin::{AbstractModule, File, Payload};
 use serde::Serialize;
 
 use crate::error::Result;
-use crate::output::{Output, Table};
-use crate::syclbins::Syclbin;
+use crate::print::output::{Output, Table};
+use crate::read::syclbin::Syclbin;
 
 #[derive(Debug, Serialize)]
 struct FileMessage<'a> {

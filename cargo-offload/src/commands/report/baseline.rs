@@ -11,7 +11,7 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table, Value};
 
 use super::row::Row;
 use crate::error::{Error, Result};
-use crate::publish::replaceable;
+use crate::files::publish::replaceable;
 
 /// The version of the file's form.
 const VERSION: i64 = 1;

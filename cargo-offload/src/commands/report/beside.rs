@@ -9,9 +9,9 @@ use super::markdown;
 use super::row::{self, Row};
 use crate::cli::{self, ReportFormat};
 use crate::error::{Error, Result};
-use crate::ledger::{ImageRecord, Kernels, Wanted, or_dash};
-use crate::output::{Output, Table};
-use crate::subject::Subject;
+use crate::print::output::{Output, Table};
+use crate::read::input::Subject;
+use crate::read::records::{ImageRecord, Kernels, Wanted, or_dash};
 
 /// A kernel in every build.
 #[derive(Debug, Serialize)]

@@ -8,9 +8,9 @@ use super::beside::{self, Line, Measured};
 use super::row::Row;
 use crate::commands::size::{Share, shares};
 use crate::error::{Error, Result};
-use crate::family;
-use crate::ledger::ImageRecord;
-use crate::publish::replaceable;
+use crate::files::publish::replaceable;
+use crate::read::records::ImageRecord;
+use crate::settings::family;
 
 /// The page around the data; what it shows is made by its script.
 const PAGE: &str = include_str!("page.html");

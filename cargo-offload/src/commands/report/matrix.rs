@@ -13,15 +13,15 @@ use self::gap::{Gap, Gaps};
 use super::beside::{self, Measured};
 use super::html::Page;
 use super::write_page;
-use crate::artifact;
-use crate::cargo::Cargo;
+use crate::cargo::artifact;
+use crate::cargo::graph::{self, Depth};
+use crate::cargo::process::Cargo;
 use crate::cli;
+use crate::error::ExitStatus;
 use crate::error::{Error, Result};
-use crate::exit::ExitStatus;
-use crate::graph::{self, Depth};
-use crate::ledger::{ImageRecord, Kernels, Wanted};
-use crate::output::Output;
-use crate::subject::Subject;
+use crate::print::output::Output;
+use crate::read::input::Subject;
+use crate::read::records::{ImageRecord, Kernels, Wanted};
 
 /// What these builds may overwrite: the user's own files stay as they are. All share it, because cargo builds the
 /// dependencies once then, and results of compilers are kept by the compiler.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use offload_format::Target;
 use serde::Serialize;
 
-use crate::ledger::{ImageRecord, KernelRecord, or_dash};
+use crate::read::records::{ImageRecord, KernelRecord, or_dash};
 
 /// What a kernel uses of a device. Registers are counted in the unit of the architecture.
 #[derive(Clone, Debug, Serialize)]
@@ -142,7 +142,7 @@ impl Row {
 
     /// Numbers of another family have another unit.
     fn family(&self) -> &'static str {
-        crate::family::of(&self.target)
+        crate::settings::family::of(&self.target)
     }
 }
 

@@ -6,8 +6,8 @@ use offload_format::Hash128;
 use offload_format::codec::{self, Codec, RELEASE_LEVEL};
 
 use crate::error::Result;
-use crate::ledger::{self, ImageRecord, Origin};
-use crate::subject::{Carried, broken};
+use crate::read::input::{Carried, broken};
+use crate::read::records::{self, ImageRecord, Origin};
 
 /// The sum of all images, each compressed alone; equal ones count each time.
 pub(super) fn size(carried: &Carried<'_>, images: &[ImageRecord]) -> Result<u64> {
@@ -15,7 +15,7 @@ pub(super) fn size(carried: &Carried<'_>, images: &[ImageRecord]) -> Result<u64>
     let origins: Vec<Origin> = origins.into_iter().collect();
     let mut known = std::collections::BTreeMap::new();
     let mut sum = 0u64;
-    ledger::each(carried, &origins, &mut |_, bytes| {
+    records::each(carried, &origins, &mut |_, bytes| {
         let bytes = bytes?;
         let hash = Hash128::of(&bytes);
         let size = match known.get(&hash) {

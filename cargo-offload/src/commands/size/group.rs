@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::ledger::{ImageRecord, Origin};
+use crate::read::records::{ImageRecord, Origin};
 
 /// What images with something in common take.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -5,11 +5,11 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::commands::doctor::verdict;
-use crate::config_file::{Listed, Presence};
-use crate::doctor::{Buildable, examine};
 use crate::error::Result;
-use crate::known;
-use crate::output::{Output, Table, Verbosity};
+use crate::machine::doctor::{Buildable, examine};
+use crate::print::output::{Output, Table, Verbosity};
+use crate::settings::known_targets;
+use crate::settings::offload_toml::{Listed, Presence};
 
 #[derive(Debug, Serialize)]
 struct TargetMessage<'a> {
@@ -44,8 +44,8 @@ pub(super) fn print(output: &Output, configured: &[Listed]) -> Result<()> {
     if output.verbosity() == Verbosity::Quiet {
         return configured.iter().try_for_each(|target| output.remark(&target.name));
     }
-    let known: Vec<String> = known::targets().map(|target| target.to_string()).collect();
-    let families = known::families(&known);
+    let known: Vec<String> = known_targets::targets().map(|target| target.to_string()).collect();
+    let families = known_targets::families(&known);
     let examples = families.iter().filter_map(|(_, members)| members.first().copied());
     let wanted: Vec<&str> = configured.iter().map(|target| target.name.as_str()).chain(examples).collect();
     let examined = examine(Path::new("."), &wanted)?.targets;
@@ -76,7 +76,7 @@ fn print_families(output: &Output, families: &[(&str, Vec<&str>)], examined: &[B
     let mut table = Table::new(&["there are", "can be built", "needs"]);
     let mut messages = Vec::new();
     for ((family, targets), built) in families.iter().zip(examined) {
-        table.row(vec![known::short(targets), verdict(&built.lacks), built.needs.join(", ")]);
+        table.row(vec![known_targets::short(targets), verdict(&built.lacks), built.needs.join(", ")]);
         messages.push(FamilyMessage { reason: "target-family", family, targets, can: Can::of(built) });
     }
     output.table(&messages, &table)

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use crate::cargo::Cargo;
+use crate::cargo::graph::{self, Depth, RootPackage};
+use crate::cargo::process::Cargo;
 use crate::cli;
 use crate::error::{Error, Result};
-use crate::graph::{self, Depth, RootPackage};
-use crate::output::Output;
+use crate::print::output::Output;
 
 /// The package whose kernels are compiled.
 #[derive(Debug)]

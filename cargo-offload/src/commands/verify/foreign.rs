@@ -10,9 +10,9 @@ use serde::Serialize;
 
 use super::{Problem, Summary, Verified};
 use crate::error::Result;
-use crate::ledger::{Origin, each};
-use crate::output::{Output, counted};
-use crate::subject::{Carried, Container};
+use crate::print::output::{Output, counted};
+use crate::read::input::{Carried, Container};
+use crate::read::records::{Origin, each};
 
 #[derive(Debug, Serialize)]
 struct Message<'a> {

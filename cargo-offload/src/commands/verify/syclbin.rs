@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::Summary;
 use crate::error::Result;
-use crate::output::Output;
-use crate::syclbins::Syclbin;
+use crate::print::output::Output;
+use crate::read::syclbin::Syclbin;
 
 #[derive(Debug, Serialize)]
 struct Message<'a> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::{Axis, Tool};
 use crate::error::{Error, Result};
-use crate::toolchain::which;
+use crate::machine::toolchain::which;
 
 /// The compilers of one build.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::super::markdown;
 use crate::cli::ReportFormat;
 use crate::error::Result;
-use crate::output::{Output, Table};
-use crate::subject::Carried;
+use crate::print::output::{Output, Table};
+use crate::read::input::Carried;
 
 /// Something that a build has no image of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -1,0 +1,191 @@
+//! Editing Cargo.toml: dependencies, and the optimisation of build scripts.
+
+use std::path::{Path, PathBuf};
+
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
+
+use crate::error::{Error, Result};
+use crate::files::publish::publish;
+
+/// The crates of this project that a package with kernels depends on, and where they come from.
+#[derive(Debug)]
+pub(crate) struct Dependencies {
+    checkout: Option<PathBuf>,
+}
+
+/// What to add to which table, with which features.
+const WANTED: [(&str, &str, &[&str]); 2] =
+    [("dependencies", "offload-rt", &["opencl"]), ("build-dependencies", "offload-build", &[])];
+
+/// The major and minor version: what cargo's own commands write has the patch too, which would only grow old.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
+
+impl Dependencies {
+    /// The published crates, or those in `checkout`.
+    pub(crate) fn new(checkout: Option<&Path>) -> Result<Dependencies> {
+        let absolute = |path: &Path| {
+            let there = path.join("offload-rt/Cargo.toml");
+            let found = path.canonicalize().ok().filter(|_| there.is_file());
+            found.ok_or_else(|| {
+                Error::usage(format!("`{}` is no checkout of cargo-offload", path.display()))
+                    .hint("name the directory that holds `offload-rt`")
+            })
+        };
+        Ok(Dependencies { checkout: checkout.map(absolute).transpose()? })
+    }
+
+    /// Adds what is missing to the manifest of a package; `root` is that of its workspace. Whether it changed.
+    pub(super) fn add_to(&self, path: &Path, root: &Path) -> Result<bool> {
+        let mut document = open(path)?;
+        let shared = if root.exists() { open(root)? } else { DocumentMut::new() };
+        let before = document.to_string();
+        for (table, name, features) in WANTED {
+            let inherited = shared
+                .get("workspace")
+                .and_then(|workspace| workspace.get("dependencies")?.get(name))
+                .is_some();
+            let value = self.dependency(name, features, inherited.then_some(Inherited));
+            let entry = document.entry(table).or_insert(Item::Table(Table::new()));
+            let entry = entry.as_table_like_mut().ok_or_else(|| no_table(table, path))?;
+            if !entry.contains_key(name) {
+                entry.insert(name, Item::Value(value));
+            }
+        }
+        let after = document.to_string();
+        if after != before {
+            publish(path, after.as_bytes())?;
+        }
+        Ok(after != before)
+    }
+
+    fn dependency(&self, name: &str, features: &[&str], inherited: Option<Inherited>) -> Value {
+        let mut table = InlineTable::new();
+        match (inherited, &self.checkout) {
+            (Some(Inherited), _) => table.insert("workspace", true.into()),
+            (None, Some(checkout)) => {
+                table.insert("path", checkout.join(name).to_string_lossy().into_owned().into())
+            }
+            (None, None) if features.is_empty() => return VERSION.into(),
+            (None, None) => table.insert("version", VERSION.into()),
+        };
+        if !features.is_empty() {
+            table.insert("features", Value::Array(features.iter().copied().collect::<Array>()));
+        }
+        Value::InlineTable(table)
+    }
+}
+
+/// The workspace says where a dependency comes from.
+struct Inherited;
+
+/// Has build scripts optimised, unless the manifest says something about them: hashing and compressing images
+/// otherwise takes many times longer than it needs to. Whether the manifest changed.
+pub(super) fn optimize_build_scripts(path: &Path) -> Result<bool> {
+    let mut document = open(path)?;
+    for profile in ["dev", "release"] {
+        let profiles = implicit(document.entry("profile"), "profile", path)?;
+        let settings = implicit(profiles.entry(profile), profile, path)?;
+        if settings.contains_key("build-override") {
+            return Ok(false);
+        }
+        let table = Table::from_iter([("opt-level", Item::Value(3.into()))]);
+        settings.insert("build-override", Item::Table(table));
+    }
+    publish(path, document.to_string().as_bytes())?;
+    Ok(true)
+}
+
+/// The build script, if the manifest names one.
+pub(super) fn build_script(path: &Path) -> Result<Option<String>> {
+    let document = open(path)?;
+    match document.get("package").and_then(|package| package.get("build")) {
+        None => Ok(None),
+        Some(Item::Value(Value::String(name))) => Ok(Some(name.value().clone())),
+        Some(_) => {
+            Err(Error::usage(format!("`{}` says that the package has no build script", path.display()))
+                .hint("remove `build` under `[package]`"))
+        }
+    }
+}
+
+/// A table that has no heading of its own unless it had one.
+fn implicit<'a>(entry: toml_edit::Entry<'a>, name: &str, path: &Path) -> Result<&'a mut Table> {
+    let mut table = Table::new();
+    table.set_implicit(true);
+    entry.or_insert(Item::Table(table)).as_table_mut().ok_or_else(|| no_table(name, path))
+}
+
+/// Reads a file of TOML so that it can be edited.
+pub(super) fn open(path: &Path) -> Result<DocumentMut> {
+    let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, &error))?;
+    text.parse().map_err(|error| Error::usage(format!("`{}`: {error}", path.display())))
+}
+
+fn no_table(name: &str, path: &Path) -> Error {
+    Error::usage(format!("`{name}` in `{}` is no table", path.display()))
+        .hint("write it as a table with a heading of its own")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edited(text: &str) -> String {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("Cargo.toml");
+        std::fs::write(&path, text).unwrap();
+        Dependencies::new(None).unwrap().add_to(&path, &path).unwrap();
+        optimize_build_scripts(&path).unwrap();
+        std::fs::read_to_string(&path).unwrap()
+    }
+
+    #[test]
+    fn additions_keep_comments_and_what_is_there() {
+        let text = "[package]\nname = \"a\" # mine\n\n[dependencies]\n# numbers\nrand = \"1\"\noffload-rt = { git = \"x\" }\n\n[profile.release]\nlto = true\n";
+        let after = edited(text);
+        for part in
+            ["name = \"a\" # mine", "# numbers\nrand = \"1\"\noffload-rt = { git = \"x\" }\n", "lto = true\n"]
+        {
+            assert!(after.contains(part), "{after}");
+        }
+        assert!(after.contains("[build-dependencies]\noffload-build = \"0.1\"\n"), "{after}");
+        for profile in ["dev", "release"] {
+            assert!(
+                after.contains(&format!("[profile.{profile}.build-override]\nopt-level = 3\n")),
+                "{after}"
+            );
+        }
+        assert!(!after.contains("[profile]") && !after.contains("[profile.dev]\n"), "{after}");
+        assert_eq!(edited(&after), after);
+    }
+
+    #[test]
+    fn a_workspace_that_has_the_dependency_is_asked() {
+        let after = edited("[workspace.dependencies]\noffload-rt = \"0.1\"\n[package]\nname = \"a\"\n");
+        assert!(after.contains("offload-rt = { workspace = true, features = [\"opencl\"] }"), "{after}");
+        assert!(after.contains("offload-build = \"0.1\""), "{after}");
+    }
+
+    #[test]
+    fn a_build_script_of_another_name_is_known() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("Cargo.toml");
+        let named = |build: &str| {
+            std::fs::write(&path, format!("[package]\nname = \"a\"\n{build}")).unwrap();
+            build_script(&path)
+        };
+        assert_eq!(named("").unwrap(), None);
+        assert_eq!(named("build = \"make.rs\"").unwrap().as_deref(), Some("make.rs"));
+        assert!(named("build = false").unwrap_err().to_string().contains("hint: remove `build`"));
+    }
+
+    #[test]
+    fn what_is_said_of_build_scripts_stays() {
+        let text = "[profile.dev.build-override]\nopt-level = 1\n";
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("Cargo.toml");
+        std::fs::write(&path, text).unwrap();
+        assert!(!optimize_build_scripts(&path).unwrap());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    }
+}

@@ -1,0 +1,124 @@
+//! The program or library that a command works on: a given file, or what cargo builds.
+
+use std::collections::BTreeSet;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{Artifact, Message, Metadata, TargetKind};
+
+use crate::cargo::graph;
+use crate::cargo::process::Cargo;
+use crate::cli;
+use crate::error::{Error, Result};
+use crate::print::output::Output;
+
+/// `given`, or what the package's build makes.
+///
+/// # Errors
+/// The build fails, or makes no program and no shared library, or several.
+pub(crate) fn path(output: &Output, given: Option<&Path>, cargo: &cli::Cargo) -> Result<PathBuf> {
+    match given {
+        Some(path) => Ok(path.to_path_buf()),
+        None => {
+            let metadata = graph::metadata(&cargo.package.project, graph::Depth::Members)?;
+            built(output, (cargo, &metadata), |cargo| cargo)
+        }
+    }
+}
+
+/// As [`path`], where it is no mistake that there is no project, or none with kernels.
+pub(crate) fn path_if_any(
+    output: &Output,
+    given: Option<&Path>,
+    cargo: &cli::Cargo,
+) -> Result<Option<PathBuf>> {
+    let wanted =
+        given.is_some() || cargo.package.is_named() || graph::has_kernels_here(&cargo.package.project)?;
+    wanted.then(|| path(output, given, cargo)).transpose()
+}
+
+/// What the build of the package in `metadata` makes, by a cargo that `prepare` has changed.
+///
+/// # Errors
+/// As [`path`].
+pub(crate) fn built(
+    output: &Output,
+    (options, metadata): (&cli::Cargo, &Metadata),
+    prepare: impl FnOnce(Cargo) -> Cargo,
+) -> Result<PathBuf> {
+    let cargo = Cargo::new("build").args(["--message-format", "json-render-diagnostics"]);
+    let artifacts = prepare(cargo.args(options.args()).spoken_as(output)).read(|pipe| {
+        let messages = Message::parse_stream(BufReader::new(pipe));
+        let artifact = |message| match message {
+            Ok(Message::CompilerArtifact(artifact)) => Some(Ok(artifact)),
+            Ok(_) => None,
+            Err(error) => Some(Err(Error::usage(format!("cannot read cargo's messages: {error}")))),
+        };
+        messages.filter_map(artifact).collect::<Result<Vec<Artifact>>>()
+    })?;
+    choose(metadata, &options.package.project, &artifacts)
+}
+
+/// A file with images in it that cargo has made, and what cargo calls it.
+#[derive(Debug)]
+struct Linked<'a> {
+    artifact: &'a Artifact,
+    file: PathBuf,
+}
+
+/// Programs before shared libraries; of several the one that `cargo run` would run.
+fn choose(metadata: &Metadata, project: &cli::Project, artifacts: &[Artifact]) -> Result<PathBuf> {
+    let linked: Vec<Linked<'_>> = artifacts.iter().filter_map(program).collect();
+    let linked = if linked.is_empty() {
+        let libraries = artifacts.iter().filter(|artifact| of_project(metadata, project, artifact));
+        libraries.filter_map(shared_library).collect()
+    } else {
+        linked
+    };
+    match linked.as_slice() {
+        [] => Err(Error::usage("the package has no program and no shared library")
+            .hint("kernels of a library are linked into the programs that use it: name one of their files")),
+        [only] => Ok(only.file.clone()),
+        several => several
+            .iter()
+            .find(|linked| is_default(metadata, linked.artifact))
+            .map(|linked| linked.file.clone())
+            .ok_or_else(|| ambiguous(several)),
+    }
+}
+
+fn program(artifact: &Artifact) -> Option<Linked<'_>> {
+    let runs = artifact.target.kind.iter().any(|kind| matches!(kind, TargetKind::Bin | TargetKind::Example));
+    let file = artifact.executable.clone().filter(|_| runs)?;
+    Some(Linked { artifact, file: file.into() })
+}
+
+fn shared_library(artifact: &Artifact) -> Option<Linked<'_>> {
+    let shared =
+        artifact.target.kind.iter().any(|kind| matches!(kind, TargetKind::CDyLib | TargetKind::DyLib));
+    let is_library = |file: &&cargo_metadata::camino::Utf8PathBuf| {
+        matches!(file.extension(), Some("so" | "dylib" | "dll"))
+    };
+    let file = artifact.filenames.iter().find(is_library).filter(|_| shared)?;
+    Some(Linked { artifact, file: file.into() })
+}
+
+/// Whether `artifact` is what was asked for, and no dependency of it.
+fn of_project(metadata: &Metadata, project: &cli::Project, artifact: &Artifact) -> bool {
+    let package = metadata.packages.iter().find(|package| package.id == artifact.package_id);
+    let named = |name: &String| package.is_some_and(|package| package.name.as_str() == name);
+    metadata.workspace_members.contains(&artifact.package_id) && project.package.as_ref().is_none_or(named)
+}
+
+fn is_default(metadata: &Metadata, artifact: &Artifact) -> bool {
+    let package = metadata.packages.iter().find(|package| package.id == artifact.package_id);
+    package.and_then(|package| package.default_run.as_deref()) == Some(artifact.target.name.as_str())
+}
+
+fn ambiguous(linked: &[Linked<'_>]) -> Error {
+    // Cargo tells of them in the order in which they are done.
+    let names: BTreeSet<&str> = linked.iter().map(|linked| linked.artifact.target.name.as_str()).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    Error::usage(format!("the build makes several files: {}", names.join(", ")))
+        .hint("choose one with --bin, --example or --package")
+}

@@ -1,0 +1,132 @@
+//! Which packages of a program's dependency graph have kernels.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, PackageId};
+
+use crate::cli;
+use crate::error::ExitStatus;
+use crate::error::{Error, Result};
+
+/// The names of packages that `program` depends on and that compile kernels in their build script.
+pub(crate) fn packages_with_kernels(
+    project: &cli::Project,
+    root: RootPackage<'_>,
+) -> Result<BTreeSet<String>> {
+    let metadata = metadata(project, Depth::Dependencies)?;
+    let root = root_package(&metadata, root)?;
+    let reached = reachable(&metadata, &root.id);
+    let with_kernels =
+        metadata.packages.iter().filter(|package| reached.contains(&package.id) && has_kernels(package));
+    Ok(with_kernels.map(|package| package.name.to_string()).collect())
+}
+
+/// Whether the package that is named, or that cargo would build here, comes with kernels.
+pub(crate) fn has_kernels_here(project: &cli::Project) -> Result<bool> {
+    let root = project.package.as_deref().map_or(RootPackage::Here, RootPackage::Named);
+    match packages_with_kernels(project, root) {
+        // There is no project, or several packages of which none was named.
+        Err(error) if !project.is_named() && is_usage(&error) => Ok(false),
+        packages => Ok(!packages?.is_empty()),
+    }
+}
+
+/// How far cargo looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// At the members of the workspace alone, which needs neither Cargo.lock nor the network.
+    Members,
+    /// At everything that they depend on.
+    Dependencies,
+}
+
+/// What cargo knows of a project.
+pub(crate) fn metadata(project: &cli::Project, depth: Depth) -> Result<Metadata> {
+    let mut command = MetadataCommand::new();
+    if let Some(manifest) = &project.manifest_path {
+        command.manifest_path(manifest);
+    }
+    if depth == Depth::Members {
+        command.no_deps();
+    }
+    let args = project.args().into_iter().map(|arg| arg.to_string_lossy().into_owned());
+    command.other_options(args.collect::<Vec<String>>());
+    command.exec().map_err(|error| match error {
+        cargo_metadata::Error::CargoMetadata { stderr } => {
+            let error = Error::usage(stderr.trim().trim_start_matches("error: "));
+            match &project.manifest_path {
+                None => error.hint("name a file, or the manifest with --manifest-path"),
+                Some(_) => error,
+            }
+        }
+        other => Error::usage(format!("cannot read what `cargo metadata` tells: {other}")),
+    })
+}
+
+/// How to find the package that a program was built from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RootPackage<'a> {
+    Named(&'a str),
+    /// The one with a target of the file's name.
+    OfFile(&'a Path),
+    /// The one that cargo would build here.
+    Here,
+}
+
+/// The package that `root` says, or else the one that cargo would build here.
+///
+/// # Errors
+/// There is none, or it is not the only one.
+pub(crate) fn root_package<'a>(metadata: &'a Metadata, root: RootPackage<'_>) -> Result<&'a Package> {
+    let members = metadata.packages.iter().filter(|package| metadata.workspace_members.contains(&package.id));
+    let found = match root {
+        RootPackage::Named(name) => members.clone().find(|package| package.name.as_str() == name),
+        RootPackage::OfFile(path) => {
+            let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+            let names = [stem, stem.strip_prefix("lib").unwrap_or(stem)];
+            let builds = |package: &&Package| {
+                package.targets.iter().any(|target| names.contains(&target.name.as_str()))
+            };
+            members.clone().find(builds).or_else(|| metadata.root_package())
+        }
+        RootPackage::Here => metadata.root_package(),
+    };
+    found.ok_or_else(|| {
+        let names: Vec<_> = members.map(|package| package.name.to_string()).collect();
+        let what = match root {
+            RootPackage::Named(name) => format!("the workspace has no package `{name}`"),
+            RootPackage::OfFile(path) => format!("no package of the workspace builds `{}`", path.display()),
+            RootPackage::Here => "the workspace has several packages".to_string(),
+        };
+        Error::usage(what).hint(format!("name one with --package; there are {}", names.join(", ")))
+    })
+}
+
+/// Everything that is linked into the root package's targets, by cargo's reckoning.
+fn reachable<'a>(metadata: &'a Metadata, root: &'a PackageId) -> BTreeSet<&'a PackageId> {
+    let nodes = metadata.resolve.as_ref().map(|resolve| resolve.nodes.as_slice()).unwrap_or_default();
+    let mut open = vec![root];
+    let mut reached = BTreeSet::new();
+    while let Some(id) = open.pop() {
+        if !reached.insert(id) {
+            continue;
+        }
+        let node = nodes.iter().find(|node| node.id == *id);
+        let linked = node.iter().flat_map(|node| &node.deps).filter(|dep| {
+            dep.dep_kinds.is_empty() || dep.dep_kinds.iter().any(|kind| kind.kind == DependencyKind::Normal)
+        });
+        open.extend(linked.map(|dep| &dep.pkg));
+    }
+    reached
+}
+
+fn has_kernels(package: &Package) -> bool {
+    let builds = |name: &str, kind| name == "offload-build" && kind == DependencyKind::Build;
+    package.dependencies.iter().any(|dependency| builds(&dependency.name, dependency.kind))
+}
+
+/// Whether cargo's absence is the user's concern.
+pub(crate) fn is_usage(error: &Error) -> bool {
+    error.status() == ExitStatus::Usage
+}

@@ -1,0 +1,113 @@
+//! Running cargo: the only module that starts processes.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{BufReader, Read};
+use std::process::{Child, Command, Stdio};
+
+use crate::error::{Error, Result};
+use crate::print::output::{Output, Verbosity};
+
+/// A run of cargo in the making.
+#[derive(Debug)]
+pub(crate) struct Cargo {
+    command: Command,
+    verb: &'static str,
+}
+
+impl Cargo {
+    /// The cargo that runs this subcommand, or else the one in `PATH`.
+    pub(crate) fn new(verb: &'static str) -> Cargo {
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command.arg(verb);
+        Cargo { command, verb }
+    }
+
+    /// Hands on what was said about colours and words.
+    pub(crate) fn spoken_as(self, output: &Output) -> Cargo {
+        self.speaking(output, output.color_argument())
+    }
+
+    /// As [`Cargo::spoken_as`], where what cargo says goes through this process to a terminal.
+    pub(crate) fn on_terminal(self, output: &Output) -> Cargo {
+        self.speaking(output, output.terminal_color_argument())
+    }
+
+    fn speaking(mut self, output: &Output, color: &str) -> Cargo {
+        self.command.args(["--color", color]);
+        match output.verbosity() {
+            Verbosity::Quiet => self.command.arg("--quiet"),
+            Verbosity::Normal => &mut self.command,
+            Verbosity::Verbose => self.command.arg("--verbose"),
+        };
+        self
+    }
+
+    pub(crate) fn args<T: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = T>) -> Cargo {
+        self.command.args(args);
+        self
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: impl Into<OsString>) -> Cargo {
+        self.command.env(name, value.into());
+        self
+    }
+
+    /// Writes what cargo says to `file` instead of the terminal.
+    pub(crate) fn errors_to(mut self, file: std::fs::File) -> Cargo {
+        self.command.stderr(file);
+        self
+    }
+
+    /// Runs cargo to its end; it shares this process's terminal.
+    ///
+    /// # Errors
+    /// It cannot be started, or fails, and then has said why itself.
+    pub(crate) fn run(mut self) -> Result<()> {
+        let status = self.command.status().map_err(|error| self.cannot_start(&error))?;
+        self.judge(status.success())
+    }
+
+    /// Runs cargo to its end; how that was is for the caller to judge.
+    pub(crate) fn status(mut self) -> Result<u8> {
+        let status = self.command.status().map_err(|error| self.cannot_start(&error))?;
+        // A program that a signal ended has no code.
+        Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(101))
+    }
+
+    /// Runs cargo and hands its standard output to `read`.
+    pub(crate) fn read<T>(mut self, read: impl FnOnce(&mut dyn Read) -> Result<T>) -> Result<T> {
+        self.command.stdout(Stdio::piped());
+        let mut child = self.spawn()?;
+        let outcome = child.stdout.take().map(|pipe| read(&mut BufReader::new(pipe)));
+        self.end(child)?;
+        outcome.unwrap_or_else(|| Err(Error::usage("cargo has no standard output")))
+    }
+
+    /// Runs cargo and hands its standard error to `watch`.
+    pub(crate) fn watch(mut self, watch: impl FnOnce(&mut dyn Read)) -> Result<()> {
+        self.command.stderr(Stdio::piped());
+        let mut child = self.spawn()?;
+        if let Some(pipe) = child.stderr.take() {
+            watch(&mut BufReader::new(pipe));
+        }
+        self.end(child)
+    }
+
+    fn spawn(&mut self) -> Result<Child> {
+        self.command.spawn().map_err(|error| self.cannot_start(&error))
+    }
+
+    fn end(&self, mut child: Child) -> Result<()> {
+        let status = child.wait().map_err(|error| self.cannot_start(&error))?;
+        self.judge(status.success())
+    }
+
+    fn judge(&self, success: bool) -> Result<()> {
+        if success { Ok(()) } else { Err(Error::cargo(format!("`cargo {}` failed", self.verb))) }
+    }
+
+    fn cannot_start(&self, error: &std::io::Error) -> Error {
+        let program = std::path::Path::new(self.command.get_program());
+        Error::io("run", program, error)
+    }
+}

@@ -1,0 +1,94 @@
+//! Old offsets in a file and the new ones.
+
+use std::fs::File;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::files::pieces::Piece;
+
+/// A run of old bytes that other bytes take the place of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Change {
+    pub(super) old: Range<u64>,
+    pub(super) new_size: u64,
+}
+
+/// All changes of a file, in order.
+#[derive(Clone, Debug)]
+pub(super) struct Moves {
+    changes: Vec<Change>,
+}
+
+impl Moves {
+    /// `changes` do not overlap.
+    pub(super) fn new(mut changes: Vec<Change>) -> Moves {
+        changes.sort_by_key(|change| change.old.start);
+        Moves { changes }
+    }
+
+    /// Where the byte that was at `old` is now; for one that is gone, where its place ends.
+    pub(super) fn map(&self, old: u64) -> u64 {
+        let mut new = old;
+        for Change { old: range, new_size } in &self.changes {
+            let gone = old.min(range.end).saturating_sub(range.start);
+            let stays = if old < range.end { gone.min(*new_size) } else { *new_size };
+            new = new.saturating_sub(gone).saturating_add(stays);
+        }
+        new
+    }
+
+    /// The whole file of `size` bytes: what stays of `from`, `packs` at `room`, and zeros in other changes.
+    pub(super) fn pieces(
+        &self,
+        (from, size): (&Arc<File>, u64),
+        (room, packs): (u64, Vec<Piece>),
+    ) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        let mut packs = Some(packs);
+        let mut at = 0;
+        let copy = |range: Range<u64>| Piece::Copy {
+            from: from.clone(),
+            offset: range.start,
+            size: range.end.saturating_sub(range.start),
+        };
+        for change in &self.changes {
+            pieces.push(copy(at..change.old.start));
+            match packs.take_if(|_| change.old.start == room) {
+                Some(packs) => pieces.extend(packs),
+                None => pieces.push(Piece::Zeros(change.new_size)),
+            }
+            at = change.old.end;
+        }
+        pieces.push(copy(at..size));
+        pieces
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_move_with_what_is_before_them() {
+        let moves = Moves::new(vec![
+            Change { old: 100..200, new_size: 130 },
+            Change { old: 20..60, new_size: 10 },
+            // Nothing lay between two segments.
+            Change { old: 300..300, new_size: 8 },
+        ]);
+        for (old, new) in [
+            (0, 0),
+            (20, 20),
+            (25, 25),
+            (40, 30),
+            (60, 30),
+            (100, 70),
+            (150, 120),
+            (200, 200),
+            (299, 299),
+            (300, 308),
+        ] {
+            assert_eq!(moves.map(old), new, "{old}");
+        }
+    }
+}

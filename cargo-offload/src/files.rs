@@ -1,0 +1,7 @@
+//! Files: read in parts or in memory, written in pieces, and appearing whole.
+
+#[allow(unsafe_code, reason = "maps files")]
+pub(crate) mod mapping;
+pub(crate) mod pieces;
+pub(crate) mod publish;
+pub(crate) mod read_at;

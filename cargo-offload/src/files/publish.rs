@@ -1,0 +1,157 @@
+//! Files that appear whole.
+
+mod temporary;
+
+use std::fs::{File, Permissions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use offload_format::pack::layout::{ALIGN, MAGIC};
+
+use self::temporary::Temporary;
+pub(crate) use self::temporary::unnamed;
+use crate::change::repack::NewBytes;
+use crate::error::{Error, Result};
+use crate::files::pieces::{Piece, total};
+
+/// What happens to a file that exists and is other than what is to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Existing {
+    Kept,
+    Replaced,
+}
+
+impl Existing {
+    /// A file that exists is somebody's.
+    ///
+    /// # Errors
+    /// `path` is kept, and does not hold `bytes`.
+    pub(crate) fn check(self, path: &Path, bytes: &[u8]) -> Result<()> {
+        match self {
+            Existing::Kept if path.symlink_metadata().is_ok() && !holds(path, bytes) => {
+                Err(Error::usage(format!("`{}` exists", path.display()))
+                    .hint("write somewhere else, or replace it with --force"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn holds(path: &Path, bytes: &[u8]) -> bool {
+    let same_size = path.metadata().is_ok_and(|data| data.is_file() && data.len() == bytes.len() as u64);
+    same_size && std::fs::read(path).is_ok_and(|there| there == bytes)
+}
+
+/// Writes `path` by way of a temporary file beside it.
+pub(crate) fn publish(path: &Path, bytes: &[u8]) -> Result<()> {
+    publish_with(path, |file| file.write_all(bytes))
+}
+
+/// `bytes`, to become `path`.
+pub(crate) fn staged(path: &Path, bytes: &[u8]) -> Result<Staged> {
+    stage(path, |file| file.write_all(bytes))
+}
+
+/// As [`publish`] for what `write` writes.
+pub(crate) fn publish_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
+    stage(path, write)?.appear().map(drop)
+}
+
+/// A file that is written and has not appeared.
+#[derive(Debug)]
+pub(crate) struct Staged {
+    path: PathBuf,
+    file: Temporary,
+}
+
+impl Staged {
+    /// An empty file beside `path`, to become it.
+    ///
+    /// # Errors
+    /// There is no such directory, or nothing can be written there.
+    pub(crate) fn new(path: &Path) -> Result<Staged> {
+        let directory = parent(path);
+        // A name of a device would become that of a file.
+        if let Some(what) = path.metadata().ok().filter(|there| !there.is_file()) {
+            let what = if what.is_dir() { "it is a directory" } else { "it is no file" };
+            return Err(Error::io("write", path, &io::Error::other(what)));
+        }
+        let file = Temporary::new(directory).map_err(|error| {
+            if !directory.is_dir() {
+                let text = format!("there is no directory `{}`", directory.display());
+                return Error::io("write", path, &io::Error::new(error.kind(), text)).hint("make it first");
+            }
+            // What the system says names the temporary file, of which nobody knows.
+            Error::io("write", path, &io::Error::from(error.kind()))
+        })?;
+        Ok(Staged { path: path.to_path_buf(), file })
+    }
+
+    pub(crate) fn file(&mut self) -> &mut File {
+        self.file.file()
+    }
+
+    /// What this process may read it by.
+    pub(crate) fn readable(&self) -> PathBuf {
+        self.file.path()
+    }
+
+    pub(crate) fn set_permissions(&mut self, permissions: Permissions) -> io::Result<()> {
+        self.file.set_permissions(permissions)
+    }
+
+    /// The file takes its name; returns it with its size.
+    pub(crate) fn appear(mut self) -> Result<(PathBuf, u64)> {
+        let failed = |error: io::Error| Error::io("write", &self.path, &error);
+        let size = self.file.file().metadata().map_err(failed)?.len();
+        self.file.persist(&self.path).map_err(failed)?;
+        Ok((self.path, size))
+    }
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Writes packs one after another, to become `path`. A file of packs is replaced, no other.
+pub(crate) fn stage_pack(path: &Path, packs: &[NewBytes]) -> Result<Staged> {
+    replaceable(path, &MAGIC, "file of packs")?;
+    stage(path, |file| write_packs(file, packs))
+}
+
+/// A file that exists is replaced if it starts with `start`, as every `what` does.
+///
+/// # Errors
+/// It is somebody's.
+pub(crate) fn replaceable(path: &Path, start: &[u8], what: &str) -> Result<()> {
+    let mut there = vec![0; start.len()];
+    let same = |mut file: File| file.read_exact(&mut there).is_ok() && there == start;
+    if !path.exists() || path.is_dir() || File::open(path).is_ok_and(same) {
+        return Ok(());
+    }
+    Err(Error::usage(format!("`{}` exists and is no {what}", path.display())).hint("move it away"))
+}
+
+fn write_packs(file: &mut File, packs: &[NewBytes]) -> io::Result<()> {
+    let mut at = 0u64;
+    for pack in packs {
+        // The index of one that shares has a size without padding.
+        let padding = at.next_multiple_of(ALIGN).saturating_sub(at);
+        Piece::Zeros(padding).write_to(file)?;
+        pack.pieces.iter().try_for_each(|piece| piece.write_to(file))?;
+        at = at.saturating_add(padding).saturating_add(total(&pack.pieces).unwrap_or_default());
+    }
+    Ok(())
+}
+
+/// Writes a file, to become `path`.
+pub(crate) fn stage(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<Staged> {
+    let failed = |error: io::Error| Error::io("write", path, &error);
+    let mut staged = Staged::new(path)?;
+    // One that exists keeps its rights.
+    if let Ok(data) = std::fs::metadata(path) {
+        staged.set_permissions(data.permissions()).map_err(failed)?;
+    }
+    write(staged.file()).map_err(failed)?;
+    Ok(staged)
+}

@@ -1,0 +1,136 @@
+//! A file that is being written: it has no name where the system can do that, so that nothing of it is left if this process
+//! is ended.
+
+use std::fs::{File, Permissions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tempfile::{Builder, NamedTempFile};
+
+/// What names start with where there has to be one.
+const PREFIX: &str = ".offload-";
+
+/// A file in the directory where it will be.
+#[derive(Debug)]
+pub(super) enum Temporary {
+    #[cfg(target_os = "linux")]
+    Unnamed(File),
+    Named(NamedTempFile),
+}
+
+impl Temporary {
+    /// A file in `directory` that an ordinary user of it may read, less what the user's mask takes.
+    pub(super) fn new(directory: &Path) -> io::Result<Temporary> {
+        #[cfg(target_os = "linux")]
+        if let Some(file) = unnamed::create(directory) {
+            return Ok(Temporary::Unnamed(file));
+        }
+        let mut builder = Builder::new();
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        builder.prefix(PREFIX).tempfile_in(directory).map(Temporary::Named)
+    }
+
+    pub(super) fn file(&mut self) -> &mut File {
+        match self {
+            #[cfg(target_os = "linux")]
+            Temporary::Unnamed(file) => file,
+            Temporary::Named(file) => file.as_file_mut(),
+        }
+    }
+
+    pub(super) fn set_permissions(&mut self, permissions: Permissions) -> io::Result<()> {
+        self.file().set_permissions(permissions)
+    }
+
+    /// What this process may open it by.
+    pub(super) fn path(&self) -> PathBuf {
+        match self {
+            #[cfg(target_os = "linux")]
+            Temporary::Unnamed(file) => unnamed::path(file),
+            Temporary::Named(file) => file.path().to_path_buf(),
+        }
+    }
+
+    /// Gives it the name `path`, in the directory that it is in; what has the name loses it.
+    pub(super) fn persist(self, path: &Path) -> io::Result<()> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Temporary::Unnamed(file) => unnamed::persist(&file, path),
+            Temporary::Named(file) => file.persist(path).map(drop).map_err(|error| error.error),
+        }
+    }
+}
+
+/// A file in `directory` that never gets a name, where there can be one.
+pub(crate) fn unnamed(directory: &Path) -> io::Result<File> {
+    #[cfg(target_os = "linux")]
+    if let Some(file) = unnamed::create(directory) {
+        return Ok(file);
+    }
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        format!("no file without a name in {}", directory.display()),
+    ))
+}
+
+/// `O_TMPFILE` (<https://man7.org/linux/man-pages/man2/open.2.html>). Not every file system has it.
+#[cfg(target_os = "linux")]
+mod unnamed {
+    use std::os::fd::AsRawFd;
+
+    use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
+
+    use super::{Builder, File, PREFIX, Path, PathBuf, io};
+    use crate::files::publish::parent;
+
+    pub(super) fn create(directory: &Path) -> Option<File> {
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        let file = File::from(open(directory, flags, Mode::from_bits_truncate(0o666)).ok()?);
+        // Without /proc it could not get a name.
+        path(&file).exists().then_some(file)
+    }
+
+    pub(super) fn path(file: &File) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+    }
+
+    pub(super) fn persist(file: &File, to: &Path) -> io::Result<()> {
+        match link(file, to) {
+            // A link replaces nothing, a new name does.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let named = Builder::new().prefix(PREFIX).make_in(parent(to), |name| link(file, name))?;
+                named.persist(to).map(drop).map_err(|error| error.error)
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn link(file: &File, to: &Path) -> io::Result<()> {
+        Ok(linkat(CWD, path(file), CWD, to, AtFlags::SYMLINK_FOLLOW)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_appears_once_it_is_written() {
+        use std::io::Write;
+
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let names = || std::fs::read_dir(dir.path()).unwrap().count();
+        for (content, before) in [("first", 0), ("second", 1)] {
+            let mut file = Temporary::new(dir.path()).unwrap();
+            file.file().write_all(content.as_bytes()).unwrap();
+            assert_eq!(std::fs::read_to_string(file.path()).unwrap(), content);
+            if cfg!(target_os = "linux") {
+                assert_eq!(names(), before, "something is left if the process is ended now");
+            }
+            file.persist(&path).unwrap();
+            assert_eq!((std::fs::read_to_string(&path).unwrap().as_str(), names()), (content, 1));
+        }
+    }
+}

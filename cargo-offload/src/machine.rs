@@ -1,0 +1,5 @@
+//! What this machine has for builds with kernels: compilers, how they get there, and the compile cache.
+
+pub(crate) mod cache;
+pub(crate) mod doctor;
+pub(crate) mod toolchain;

@@ -1,0 +1,220 @@
+//! Installing compilers without root: packages of the distribution and of Python, unpacked into a folder of the user's.
+//!
+//! Where packages come from is what this machine is set up for: they are fetched by `apt-get download` and
+//! `pip download`. What was fetched stands in a lock file with addresses and hashes; with that file the same is fetched
+//! again, also on another distribution whose C library is new enough.
+
+mod apt;
+mod deb;
+mod fetch;
+mod lock;
+mod python;
+mod run;
+mod system;
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use self::lock::{Entry, Lock, Source};
+pub(crate) use self::run::which;
+use self::system::{Packages, System};
+use crate::error::{Error, Result};
+use crate::print::output::Output;
+
+/// What to install, and where.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// The folder in which build scripts look.
+    pub(crate) folder: PathBuf,
+    /// What was installed, for the next time.
+    pub(crate) lock: PathBuf,
+    pub(crate) versions: Versions,
+}
+
+/// Which versions are installed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Versions {
+    /// Those in the lock file, if there is one.
+    Locked,
+    /// The newest ones, for a new lock file.
+    Newest,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Installed {
+    pub(crate) packages: usize,
+    /// Whether the folder was written: it is not where it holds what the lock file says.
+    pub(crate) changed: bool,
+}
+
+/// Fetches, checks and unpacks; the folder appears whole.
+pub(crate) fn install(output: &Output, plan: &Plan) -> Result<Installed> {
+    let system = System::this();
+    let locked = match plan.versions {
+        Versions::Locked => Lock::read(&plan.lock)?,
+        Versions::Newest => None,
+    };
+    if let Some(lock) = locked.as_ref().filter(|lock| lock.is_that_of(&plan.folder)) {
+        return Ok(Installed { packages: lock.packages(), changed: false });
+    }
+    let parent = plan.folder.parent().unwrap_or(Path::new("."));
+    create_dir(parent)?;
+    check_directory(&plan.lock)?;
+    Lock::check(&plan.lock)?;
+    let work = tempfile::Builder::new().prefix(".offload-").tempdir_in(parent);
+    let work = work.map_err(|error| Error::io("create a directory in", parent, &error))?;
+    let (lock, fetched) = match locked {
+        Some(lock) => {
+            let entries = lock.checked_for(&system, &plan.lock)?;
+            // apt has the packages of its own distribution alone.
+            let packages = if lock.is_for(&system) { system.packages } else { Packages::Nobody };
+            let fetched = fetch_locked(output, (&entries, packages), work.path())?;
+            (lock, fetched)
+        }
+        None => {
+            let fetched = fetch_newest(output, (&system, &plan.lock), work.path())?;
+            (Lock::new(&system, fetched.iter().map(|(entry, _)| entry.clone()).collect()), fetched)
+        }
+    };
+    let new = work.path().join("toolchain");
+    for (entry, file) in &fetched {
+        output.status(&format!("unpacking {}", entry.name));
+        match entry.source {
+            Source::Distribution => deb::unpack(file, &new)?,
+            Source::Python => python::unpack(file, &new)?,
+        }
+    }
+    lock.write(&new.join(LOCK_NAME))?;
+    put_in_place(&new, &plan.folder, work.path())?;
+    lock.write(&plan.lock)?;
+    Ok(Installed { packages: lock.packages(), changed: true })
+}
+
+/// The lock file is written last, when everything was fetched: whether that can be is known before.
+fn check_directory(lock: &Path) -> Result<()> {
+    let parent = lock.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if parent.is_dir() {
+        return Ok(());
+    }
+    let text = format!("there is no directory `{}` for the lock file", parent.display());
+    Err(Error::usage(text).hint("make it first"))
+}
+
+/// The usual name of the lock file.
+pub(crate) const LOCK_NAME: &str = "offload-toolchain.lock";
+
+/// Downloads what the lock file names, and compares hashes.
+fn fetch_locked(
+    output: &Output,
+    (entries, packages): (&[Entry], Packages),
+    work: &Path,
+) -> Result<Vec<(Entry, PathBuf)>> {
+    let downloads = downloads(work)?;
+    let of = |source| -> Vec<&Entry> { entries.iter().filter(|entry| entry.source == source).collect() };
+    match packages {
+        Packages::Apt => apt::Apt::new(output, work)?.download(&of(Source::Distribution), &downloads)?,
+        Packages::Nobody => fetch::download(output, &of(Source::Distribution), &downloads)?,
+    }
+    python::download(output, &of(Source::Python), &downloads)?;
+    let mut fetched = Vec::new();
+    for entry in entries {
+        let file = downloads.join(&entry.file);
+        let is = hash(&file)?;
+        if is != entry.sha256 {
+            let text = format!("`{}` has the hash {is}, and the lock file has {}", entry.file, entry.sha256);
+            return Err(Error::check(text).hint("--update takes the newest versions"));
+        }
+        fetched.push((entry.clone(), file));
+    }
+    Ok(fetched)
+}
+
+fn fetch_newest(
+    output: &Output,
+    (system, lock): (&System, &Path),
+    work: &Path,
+) -> Result<Vec<(Entry, PathBuf)>> {
+    if system.packages == Packages::Nobody {
+        let text = format!("this system has no apt-get, and there is no lock file `{}`", lock.display());
+        return Err(Error::usage(text).hint(
+            "a lock file that this command wrote on Debian serves here too; or install the tools as `cargo offload doctor` says",
+        ));
+    }
+    let downloads = downloads(work)?;
+    let apt = apt::Apt::new(output, work)?;
+    let mut entries = apt.wanted()?;
+    apt.download(&entries.iter().collect::<Vec<_>>(), &downloads)?;
+    let wheels = python::wanted(output)?;
+    python::download(output, &wheels.iter().collect::<Vec<_>>(), &downloads)?;
+    entries.extend(python::named(wheels, &downloads)?);
+    let hashed = |mut entry: Entry| {
+        let file = downloads.join(&entry.file);
+        entry.sha256 = hash(&file)?;
+        Ok((entry, file))
+    };
+    entries.into_iter().map(hashed).collect()
+}
+
+/// The old folder leaves with the directory for work.
+fn put_in_place(new: &Path, folder: &Path, work: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::rename(folder, work.join("old")).map_err(|error| Error::io("replace", folder, &error))?;
+    }
+    fs::rename(new, folder).map_err(|error| Error::io("write", folder, &error))
+}
+
+fn downloads(work: &Path) -> Result<PathBuf> {
+    let dir = work.join("downloads");
+    create_dir(&dir)?;
+    Ok(dir)
+}
+
+fn create_dir(dir: &Path) -> Result<()> {
+    fs::create_dir_all(dir).map_err(|error| Error::io("create directory", dir, &error))
+}
+
+/// The SHA-256 of a file, as text.
+fn hash(path: &Path) -> Result<String> {
+    let failed = |error: std::io::Error| Error::io("read", path, &error);
+    let mut file = BufReader::with_capacity(64 << 10, fs::File::open(path).map_err(failed)?);
+    let mut hasher = Sha256::new();
+    loop {
+        let piece = file.fill_buf().map_err(failed)?;
+        let size = piece.len();
+        if size == 0 {
+            break;
+        }
+        hasher.update(piece);
+        file.consume(size);
+    }
+    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_are_those_of_sha256sum() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        fs::write(&path, "abc").unwrap();
+        assert_eq!(hash(&path).unwrap(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+
+    #[test]
+    fn the_old_folder_is_replaced_as_a_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let (new, folder) = (dir.path().join("new"), dir.path().join("folder"));
+        for (path, name) in [(&new, "b"), (&folder, "a")] {
+            fs::create_dir(path).unwrap();
+            fs::write(path.join(name), "").unwrap();
+        }
+        put_in_place(&new, &folder, dir.path()).unwrap();
+        assert!(folder.join("b").exists() && !folder.join("a").exists() && !new.exists());
+    }
+}

@@ -1,0 +1,39 @@
+//! Files by their address, for systems whose package manager does not have them: who checks them has their hashes.
+
+use std::path::Path;
+
+use super::lock::Entry;
+use super::run;
+use crate::error::{Error, Result};
+use crate::print::output::Output;
+
+/// Programs that fetch a file, with what they take before its name and its address. They know the system's proxies and
+/// certificates.
+const PROGRAMS: [(&str, &[&str]); 2] = [
+    ("curl", &["--fail", "--silent", "--show-error", "--location", "--retry", "3", "--output"]),
+    ("wget", &["--quiet", "--tries=3", "-O"]),
+];
+
+/// Downloads the files of `entries`.
+pub(super) fn download(output: &Output, entries: &[&Entry], directory: &Path) -> Result<()> {
+    for entry in entries {
+        output.status(&format!("fetching {} {}", entry.name, entry.version));
+        let url = entry.url.as_deref().ok_or_else(|| no_address(&entry.name))?;
+        let (program, options) = PROGRAMS
+            .into_iter()
+            .find(|(program, _)| run::which(program).is_some())
+            .ok_or_else(|| Error::usage("neither curl nor wget is installed").hint("install one of them"))?;
+        let args: Vec<&str> = options.iter().copied().chain([entry.file.as_str(), url]).collect();
+        run::output(program, &args, directory).map_err(|error| {
+            let text = format!("cannot fetch {}: {error}", entry.name);
+            Error::check(text)
+                .hint("mirrors drop old versions: make the lock file anew, on the system it is for")
+        })?;
+    }
+    Ok(())
+}
+
+fn no_address(name: &str) -> Error {
+    Error::usage(format!("the lock file has no address of {name}"))
+        .hint("write it anew with `cargo offload toolchain install --update`, on the system it is for")
+}

@@ -1,0 +1,230 @@
+//! What was installed: names, versions and hashes.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::LOCK_NAME;
+use super::system::{Glibc, Packages, System};
+use crate::error::{Error, Result};
+use crate::files::publish::{publish, replaceable};
+
+const HEADER: &str = "\
+# Written by `cargo offload toolchain install`, which installs exactly this wherever it finds the file.
+# `cargo offload toolchain install --update` takes the newest versions.
+";
+
+/// The lock file.
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+pub(super) struct Lock {
+    version: u32,
+    /// The distribution, its release, and the architecture.
+    system: String,
+    /// The C library that the packages were made for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    glibc: Option<String>,
+    package: Vec<Entry>,
+}
+
+/// A package.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub(crate) struct Entry {
+    pub(crate) source: Source,
+    pub(crate) name: String,
+    pub(crate) version: String,
+    /// The name of the file that is downloaded.
+    pub(crate) file: String,
+    /// Where the file was; pip finds its packages by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) url: Option<String>,
+    pub(crate) sha256: String,
+}
+
+/// Whose package it is.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Source {
+    Distribution,
+    Python,
+}
+
+/// The version of the file's form.
+const VERSION: u32 = 1;
+
+impl Lock {
+    pub(super) fn new(system: &System, package: Vec<Entry>) -> Lock {
+        let glibc = system.glibc.map(|glibc| glibc.to_string());
+        Lock { version: VERSION, system: system.name.clone(), glibc, package }
+    }
+
+    /// The file, if there is one.
+    pub(super) fn read(path: &Path) -> Result<Option<Lock>> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, &error))?;
+        let lock: Lock =
+            toml::from_str(&text).map_err(|error| Error::usage(format!("`{}`: {error}", path.display())))?;
+        match lock.version {
+            VERSION => Ok(Some(lock)),
+            other => Err(Error::usage(format!("`{}` has version {other}", path.display()))
+                .hint("install the release of cargo-offload that wrote it")),
+        }
+    }
+
+    /// A file that is no lock is kept.
+    ///
+    /// # Errors
+    /// `path` is somebody's.
+    pub(super) fn check(path: &Path) -> Result<()> {
+        match Lock::read(path) {
+            Ok(_) => Ok(()),
+            Err(_) => replaceable(path, HEADER.as_bytes(), "lock file"),
+        }
+    }
+
+    /// How many packages there are.
+    pub(super) fn packages(&self) -> usize {
+        self.package.len()
+    }
+
+    /// Whether `folder` was made from it.
+    pub(super) fn is_that_of(&self, folder: &Path) -> bool {
+        Lock::read(&folder.join(LOCK_NAME)).is_ok_and(|there| there.as_ref() == Some(self))
+    }
+
+    /// The packages, if they run on this system and their names are such as packages have.
+    pub(super) fn checked_for(&self, system: &System, path: &Path) -> Result<Vec<Entry>> {
+        if !self.is_for(system) {
+            self.runs_on(system).map_err(|why| {
+                let text = format!(
+                    "`{}` is for {}, and this is {}: {why}",
+                    path.display(),
+                    self.system,
+                    system.name
+                );
+                Error::usage(text).hint(match system.packages {
+                    Packages::Apt => "--update writes one for this system",
+                    Packages::Nobody => "install the tools as `cargo offload doctor` says",
+                })
+            })?;
+        }
+        match self.package.iter().find(|entry| !entry.is_plain()) {
+            // They become arguments of programs and names of files.
+            Some(entry) => Err(Error::usage(format!(
+                "`{}` names the package `{}`, which cannot be one",
+                path.display(),
+                entry.name.escape_default()
+            ))),
+            None => Ok(self.package.clone()),
+        }
+    }
+
+    /// Whether this system's package manager has the packages.
+    pub(super) fn is_for(&self, system: &System) -> bool {
+        self.system == system.name
+    }
+
+    /// Why the packages of another system do not run on this one.
+    fn runs_on(&self, system: &System) -> std::result::Result<(), String> {
+        if System::architecture(&self.system) != System::architecture(&system.name) {
+            return Err("another architecture".to_string());
+        }
+        let needed: Option<Glibc> = self.glibc.as_ref().and_then(|text| text.parse().ok());
+        match (needed, system.glibc) {
+            (Some(needed), Some(here)) if here >= needed => Ok(()),
+            (Some(needed), Some(here)) => {
+                Err(format!("its programs need glibc {needed}, and here is {here}"))
+            }
+            (Some(needed), None) => Err(format!("its programs need glibc {needed}, which is not here")),
+            (None, _) => Err("it does not tell which glibc its programs need".to_string()),
+        }
+    }
+
+    pub(super) fn write(&self, path: &Path) -> Result<()> {
+        let text =
+            toml::to_string(self).map_err(|error| Error::usage(format!("cannot write a lock: {error}")))?;
+        publish(path, format!("{HEADER}{text}").as_bytes())
+    }
+}
+
+impl Entry {
+    fn is_plain(&self) -> bool {
+        let plain = |text: &str| {
+            let legal = |c: char| c.is_ascii_alphanumeric() || "-_.+:~%".contains(c);
+            text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(legal)
+        };
+        let address = |url: &String| {
+            let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+            rest.is_some_and(|rest| rest.split('/').all(|part| part.is_empty() || plain(part)))
+        };
+        [&self.name, &self.version, &self.file].into_iter().all(|text| plain(text))
+            && self.url.as_ref().is_none_or(address)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(file: &str) -> Entry {
+        let (name, version) = ("clang-22".to_string(), "1:22.1.8-1~deb12u1".to_string());
+        let url = Some(format!("https://deb.example.org/pool/{file}"));
+        Entry { source: Source::Distribution, name, version, file: file.into(), url, sha256: "00".into() }
+    }
+
+    fn system(name: &str, glibc: Option<&str>, packages: Packages) -> System {
+        System { name: name.into(), glibc: glibc.map(|text| text.parse().unwrap()), packages }
+    }
+
+    #[test]
+    fn a_lock_is_read_as_it_was_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        assert!(Lock::read(&path).unwrap().is_none());
+        let debian = system("debian 12 x86_64", Some("2.36"), Packages::Apt);
+        let lock = Lock::new(&debian, vec![entry("clang-22_1%3a22.1.8-1~deb12u1_amd64.deb")]);
+        lock.write(&path).unwrap();
+        let read = Lock::read(&path).unwrap().unwrap();
+        assert_eq!(read, lock);
+        assert_eq!(read.checked_for(&debian, &path).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn packages_of_another_system_run_where_the_c_library_is_as_new() {
+        let lock =
+            Lock::new(&system("debian 12 x86_64", Some("2.36"), Packages::Apt), vec![entry("a_1_amd64.deb")]);
+        let on = |name, glibc, packages| {
+            let entries = lock.checked_for(&system(name, glibc, packages), Path::new("lock"));
+            entries.map(|entries| entries.len()).map_err(|error| error.to_string())
+        };
+        for (name, packages) in
+            [("fedora 41 x86_64", Packages::Nobody), ("ubuntu 24.04 x86_64", Packages::Apt)]
+        {
+            assert_eq!(on(name, Some("2.39"), packages), Ok(1));
+        }
+        for (name, glibc, packages, part) in [
+            ("fedora 35 x86_64", Some("2.34"), Packages::Nobody, "need glibc 2.36, and here is 2.34\nhint: "),
+            ("alpine 3.20 x86_64", None, Packages::Nobody, "need glibc 2.36, which is not here\nhint: "),
+            ("fedora 41 aarch64", Some("2.40"), Packages::Nobody, "another architecture\nhint: "),
+            ("ubuntu 20.04 x86_64", Some("2.31"), Packages::Apt, "hint: --update writes one for this system"),
+        ] {
+            let refused = on(name, glibc, packages).unwrap_err();
+            assert!(refused.contains("is for debian 12 x86_64") && refused.contains(part), "{refused}");
+        }
+    }
+
+    #[test]
+    fn names_are_no_options_and_no_paths() {
+        let here = system("x", None, Packages::Apt);
+        let refused =
+            |entry: Entry| Lock::new(&here, vec![entry]).checked_for(&here, Path::new("lock")).is_err();
+        assert!(!refused(entry("a_1_amd64.deb")));
+        for file in ["../escape.deb", "-o", "a/b.deb", "", "a b"] {
+            assert!(refused(entry(file)), "{file:?}");
+        }
+        for url in ["file:///etc/passwd", "-o", "https://x/-o", "https://x/a b", "ftp://x/y"] {
+            assert!(refused(Entry { url: Some(url.into()), ..entry("a_1_amd64.deb") }), "{url:?}");
+        }
+    }
+}

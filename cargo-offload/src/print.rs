@@ -1,0 +1,4 @@
+//! What commands print: tables and sentences, JSON lines, and how far they are.
+
+pub(crate) mod output;
+pub(crate) mod steps;

@@ -1,0 +1,12 @@
+//! What commands look at: the packs of a file and the containers of other tool chains, and the images in them.
+
+pub(crate) mod disassemble;
+pub(crate) mod input;
+pub(crate) mod linked;
+pub(crate) mod missing;
+pub(crate) mod pack_file;
+pub(crate) mod packs;
+pub(crate) mod program;
+pub(crate) mod records;
+pub(crate) mod sidecar;
+pub(crate) mod syclbin;

@@ -1,0 +1,150 @@
+//! A file to be shown: the packs of this project in it and those that they name, and the containers of other tool chains.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use offload_containers::carrier::{self, FileKind, Found, Place};
+use offload_containers::contents::{self, Image};
+use offload_format::Limits;
+
+use crate::error::ExitStatus;
+use crate::error::{Error, Result};
+use crate::files::mapping::Mapped;
+use crate::read::missing;
+use crate::read::pack_file::Carrier;
+use crate::read::packs::Packs;
+use crate::read::syclbin::Syclbin;
+
+/// A file that may carry images of any kind.
+#[derive(Debug)]
+pub(crate) struct Subject {
+    path: PathBuf,
+    file: Mapped,
+}
+
+/// A container of another tool chain.
+#[derive(Debug)]
+pub(crate) struct Container<'a> {
+    /// What takes the place of a module's name: `cuda-0`, numbered in the order of the file.
+    pub(crate) name: String,
+    pub(crate) found: Found<'a>,
+    pub(crate) images: Vec<Image<'a>>,
+}
+
+/// Everything that a file carries.
+#[derive(Debug)]
+pub(crate) struct Carried<'a> {
+    pub(crate) packs: Packs,
+    pub(crate) containers: Vec<Container<'a>>,
+    /// Those of the containers that are SYCLBINs, also what cannot be read.
+    pub(crate) syclbins: Vec<Syclbin<'a>>,
+    /// Containers that cannot be read, and why.
+    pub(crate) broken: Vec<String>,
+}
+
+impl Subject {
+    /// Opens `path`; nothing of it is read yet.
+    pub(crate) fn open(path: &Path) -> Result<Subject> {
+        Ok(Subject { path: path.to_path_buf(), file: Mapped::open(path)? })
+    }
+
+    /// Size in bytes.
+    pub(crate) fn size(&self) -> u64 {
+        self.file.len() as u64
+    }
+
+    /// The open file, to be copied from.
+    pub(crate) fn file(&self) -> &Arc<File> {
+        self.file.file()
+    }
+
+    /// Where `bytes` lie in the file, and how many they are, if they do.
+    pub(crate) fn place(&self, bytes: &[u8]) -> Option<(u64, u64)> {
+        self.file.place(bytes)
+    }
+
+    /// Takes bytes of the file out of memory; who looks at them again has them read again.
+    pub(crate) fn release(&self, bytes: &[u8]) {
+        self.file.release(bytes);
+    }
+
+    /// What the file carries.
+    ///
+    /// # Errors
+    /// It carries nothing, or cannot be read.
+    pub(crate) fn carried(&self) -> Result<Carried<'_>> {
+        let limits = Limits::default();
+        // A damaged program may have packs all the same: they are searched for in another way.
+        let found = carrier::find(&self.file, &limits);
+        let foreign: Vec<Found<'_>> = found.iter().flatten().copied().filter(is_foreign).collect();
+        let packs = if foreign.is_empty() { Carrier::open(&self.path) } else { Carrier::linked(&self.path) }?;
+        let mut carried = Carried {
+            packs: Packs::of(packs),
+            containers: Vec::new(),
+            syclbins: foreign.iter().filter_map(|found| Syclbin::of(found, &self.path)).collect(),
+            broken: Vec::new(),
+        };
+        for (number, found) in foreign.into_iter().enumerate() {
+            match contents::images_of(&found, &limits) {
+                Ok(images) => {
+                    let name = self.name(number, &found, &images);
+                    carried.containers.push(Container { name, found, images });
+                }
+                Err(error) => {
+                    carried.broken.push(format!("{} at {:#x}: {error}", what(&found), found.offset))
+                }
+            }
+        }
+        Ok(carried)
+    }
+
+    /// Where the whole file is the container, its name says more than a number.
+    fn name(&self, number: usize, found: &Found<'_>, images: &[Image<'_>]) -> String {
+        let stem = self.path.file_stem().and_then(|stem| stem.to_str());
+        match (found.place, stem) {
+            (Place::Whole, Some(stem)) if found.bytes.len() == self.file.len() => stem.to_string(),
+            _ => {
+                let kind =
+                    images.first().map_or(offload_format::OffloadKind::None, |image| image.offload_kind);
+                let kind = if kind.to_u16() == 0 { "images".to_string() } else { kind.to_string() };
+                format!("{kind}-{number}")
+            }
+        }
+    }
+}
+
+impl Carried<'_> {
+    /// What is there and cannot be read.
+    pub(crate) fn unreadable(&self) -> impl Iterator<Item = String> {
+        let beside = self.packs.beside().flat_map(|(name, file)| {
+            file.skipped.iter().map(move |problem| format!("of `{name}`: {problem}"))
+        });
+        self.packs.here().skipped.iter().cloned().chain(beside).chain(self.broken.iter().cloned())
+    }
+
+    /// Everything that could not be read, also because it is not there.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = String> {
+        self.packs.missing().map(|missing| missing::sentence(&missing)).chain(self.unreadable())
+    }
+
+    /// How a command ends that shows all of it.
+    pub(crate) fn status(&self) -> ExitStatus {
+        if self.problems().next().is_none() { ExitStatus::Success } else { ExitStatus::CheckFailed }
+    }
+}
+
+/// References to images in other files hold none themselves.
+fn is_foreign(found: &Found<'_>) -> bool {
+    found.kind.is_some_and(|kind| kind != FileKind::Pack)
+        && !matches!(found.place, Place::KpackReference { .. })
+}
+
+fn what(found: &Found<'_>) -> String {
+    found.kind.map_or_else(|| "device images".to_string(), |kind| kind.to_string())
+}
+
+/// An error of a reader, as one of this command.
+pub(crate) fn broken(error: offload_format::Error) -> Error {
+    Error::check(error.to_string())
+}

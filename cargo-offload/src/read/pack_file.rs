@@ -1,0 +1,235 @@
+//! Finding packs in a file: a program, a shared library or a pack of its own, stripped or not.
+//!
+//! Only headers, indexes and the images that are asked for are read, whatever the size of the file. Three ways are
+//! tried, the most exact first: the section of descriptors by name, the notes through program headers, the packs' magic.
+
+pub(crate) mod elf;
+mod scan;
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use offload_format::codec::decode_with;
+use offload_format::pack::layout::HEADER_SIZE;
+use offload_format::pack::{Image, Pack, Pages, Place};
+
+use crate::error::{Error, Result};
+use crate::files::read_at::read_at;
+
+/// What of a file tells its kind.
+const HEAD: u64 = 4096;
+
+/// A file that may hold packs.
+#[derive(Debug)]
+pub(crate) struct Carrier {
+    path: PathBuf,
+    file: Arc<File>,
+    packs: Vec<FoundPack>,
+    /// What could not be read, and why.
+    pub(crate) skipped: Vec<String>,
+}
+
+/// The index of a pack with its pages, and where the pack lies in the file.
+#[derive(Debug)]
+pub(crate) struct FoundPack {
+    offset: u64,
+    index: Vec<u8>,
+    pages: Pages,
+}
+
+/// A pack and the file that it is in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source<'a> {
+    pub(crate) carrier: &'a Carrier,
+    pub(crate) found: &'a FoundPack,
+    pub(crate) pack: Pack<'a>,
+}
+
+impl Source<'_> {
+    /// Where the payload starts in the file.
+    pub(crate) fn payload(&self) -> u64 {
+        self.found.offset.saturating_add(self.pack.payload_offset())
+    }
+
+    /// Whether both packs' images lie in the same payload.
+    pub(crate) fn shares_with(&self, other: &Source<'_>) -> bool {
+        std::ptr::eq(self.carrier, other.carrier) && self.payload() == other.payload()
+    }
+
+    /// As [`Carrier::stored`].
+    pub(crate) fn stored(&self, image: &Image<'_>) -> Result<Vec<u8>> {
+        self.carrier.stored(self.found, &self.pack, image)
+    }
+
+    /// All bytes of the pack.
+    #[cfg(feature = "devices")]
+    pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
+        let Carrier { path, file, .. } = self.carrier;
+        read_at(file, self.found.offset, self.pack.size()).map_err(|error| Error::io("read", path, &error))
+    }
+
+    /// As [`Carrier::decode`].
+    pub(crate) fn decode(&self, image: &Image<'_>) -> Result<Vec<u8>> {
+        self.carrier.decode(self.found, &self.pack, image)
+    }
+}
+
+impl FoundPack {
+    /// Where the pack starts in the file.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    fn pack(&self) -> std::result::Result<Pack<'_>, offload_format::Error> {
+        Ok(Pack::parse_index(&self.index)?.cached(&self.pages))
+    }
+}
+
+impl Carrier {
+    /// Looks for packs in `path`.
+    ///
+    /// # Errors
+    /// The file cannot be read, or holds no pack.
+    pub(crate) fn open(path: &Path) -> Result<Carrier> {
+        let mut file = File::open(path).map_err(|error| Error::io("open", path, &error))?;
+        let offsets = match elf::pack_offsets(&file) {
+            offsets if !offsets.is_empty() => offsets,
+            _ => scan::pack_offsets(&mut file).map_err(|error| Error::io("read", path, &error))?,
+        };
+        let carrier = Carrier::read(path, file, offsets);
+        if carrier.is_empty() {
+            return Err(carrier.nothing());
+        }
+        Ok(carrier)
+    }
+
+    /// Why there is nothing: a program may lack a mention of its kernels, another file is a mistake.
+    fn nothing(&self) -> Error {
+        let path = self.path.display();
+        let head = read_at(&self.file, 0, HEAD.min(self.size().unwrap_or(0))).unwrap_or_default();
+        let error = Error::check(format!("`{path}` carries no device images"));
+        match object::FileKind::parse(head.as_slice()) {
+            Ok(_) => error.hint(
+                "a crate brings its kernels along only if the program mentions it: `use the_crate as _;`",
+            ),
+            Err(_) if head.is_empty() => Error::check(format!("`{path}` is empty")),
+            Err(_) => error.hint("it is no program and no library, and no container that is known starts it"),
+        }
+    }
+
+    /// Whether there is no pack, not even one that cannot be read.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.packs.is_empty() && self.skipped.is_empty()
+    }
+
+    /// The packs that descriptors in `path` lead to; none is no error, and nothing else is searched for.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub(crate) fn linked(path: &Path) -> Result<Carrier> {
+        let file = File::open(path).map_err(|error| Error::io("open", path, &error))?;
+        let offsets = elf::pack_offsets(&file);
+        Ok(Carrier::read(path, file, offsets))
+    }
+
+    fn read(path: &Path, file: File, offsets: BTreeSet<u64>) -> Carrier {
+        let (mut packs, mut skipped) = (Vec::new(), Vec::new());
+        for offset in offsets {
+            match read_index(&file, offset) {
+                Ok(found) => packs.push(found),
+                Err(reason) => skipped.push(format!("pack at offset {offset:#x}: {reason}")),
+            }
+        }
+        Carrier { path: path.to_path_buf(), file: Arc::new(file), packs, skipped }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The open file, to be copied from.
+    pub(crate) fn file(&self) -> &Arc<File> {
+        &self.file
+    }
+
+    /// The size of the file in bytes.
+    pub(crate) fn size(&self) -> Result<u64> {
+        Ok(self.file.metadata().map_err(|error| Error::io("inspect", &self.path, &error))?.len())
+    }
+
+    /// Whether the file consists of packs.
+    pub(crate) fn is_packs(&self) -> bool {
+        self.packs.iter().any(|found| found.offset == 0)
+    }
+
+    /// Every pack that could be read.
+    pub(crate) fn packs(&self) -> impl Iterator<Item = Source<'_>> {
+        // `read_index` has parsed them all.
+        let source = |found| Some(Source { carrier: self, found, pack: FoundPack::pack(found).ok()? });
+        self.packs.iter().filter_map(source)
+    }
+
+    /// The frame that `image` is stored in, alone or with others of its block, as it is in the file.
+    pub(crate) fn stored(&self, found: &FoundPack, pack: &Pack<'_>, image: &Image<'_>) -> Result<Vec<u8>> {
+        let place = pack.place(image).map_err(|error| Error::check(error.to_string()));
+        let Place { offset, size } = place?;
+        let start = found.offset.saturating_add(pack.payload_offset()).saturating_add(offset);
+        read_at(&self.file, start, size).map_err(|error| Error::io("read", &self.path, &error))
+    }
+
+    /// The raw bytes of `image`, checked against its hash. Only its frame and those of its ancestors are read.
+    pub(crate) fn decode(&self, found: &FoundPack, pack: &Pack<'_>, image: &Image<'_>) -> Result<Vec<u8>> {
+        let size = self.size()?;
+        let start = found.offset.saturating_add(pack.payload_offset());
+        let fetch = |offset: u64, length: u64| {
+            let offset = start.saturating_add(offset);
+            // A record is a claim: memory is taken only for what the file has.
+            if offset.checked_add(length).is_none_or(|end| end > size) {
+                return Err(Unreadable("its record points outside the file".to_string()));
+            }
+            let bytes = read_at(&self.file, offset, length).map_err(|error| Unreadable(error.to_string()))?;
+            Ok(Cow::Owned(bytes))
+        };
+        decode_with(pack, image, fetch).map_err(|Unreadable(reason)| {
+            let (target, module, path) = (image.target_text, image.module, self.path.display());
+            Error::check(format!("image {target} of module {module} in `{path}`: {reason}"))
+        })
+    }
+}
+
+/// Why an image cannot be read.
+struct Unreadable(String);
+
+impl From<offload_format::Error> for Unreadable {
+    fn from(error: offload_format::Error) -> Unreadable {
+        Unreadable(error.to_string())
+    }
+}
+
+/// The largest index that is read: a million images.
+const MAX_INDEX: u64 = 256 << 20;
+
+fn read_index(file: &File, offset: u64) -> std::result::Result<FoundPack, String> {
+    let text = |error: offload_format::Error| error.to_string();
+    let header = read_at(file, offset, HEADER_SIZE).map_err(|error| error.to_string())?;
+    let (_, size) = Pack::sizes(&header).map_err(text)?;
+    let index = read_head(file, offset, size)?;
+    let whole = Pack::parse_index(&index).map_err(text)?.head_size();
+    let index = if whole > size { read_head(file, offset, whole)? } else { index };
+    let found = FoundPack { offset, index, pages: Pages::default() };
+    let check = found.pack().and_then(|pack| {
+        pack.verify_index()?;
+        pack.images().try_for_each(|image| image.map(drop))
+    });
+    check.map_err(text).map(|()| found)
+}
+
+fn read_head(file: &File, offset: u64, size: u64) -> std::result::Result<Vec<u8>, String> {
+    if size > MAX_INDEX {
+        return Err(format!("its index of {size} bytes is too large"));
+    }
+    read_at(file, offset, size).map_err(|error| error.to_string())
+}

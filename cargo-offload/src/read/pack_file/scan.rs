@@ -1,0 +1,68 @@
+//! Searching a whole file for packs: files of other formats, and ELF files that have lost everything else.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+use offload_format::pack::Pack;
+use offload_format::pack::layout::{HEADER_SIZE, MAGIC};
+
+use super::MAX_INDEX;
+use crate::files::read_at::read_at;
+
+/// Linkers keep this alignment, in memory and in the file.
+const STEP: usize = 8;
+const CHUNK: usize = 1 << 20;
+
+/// Where something that looks like a pack starts. The magic alone is not enough: it is also a constant of programs
+/// that read packs.
+pub(super) fn pack_offsets(file: &mut File) -> io::Result<BTreeSet<u64>> {
+    if let Some(offsets) = walk(file)? {
+        return Ok(offsets);
+    }
+    let mut offsets = BTreeSet::new();
+    let mut base = 0u64;
+    file.seek(SeekFrom::Start(0))?;
+    let mut window: Vec<u8> = Vec::new();
+    loop {
+        let carried = window.len();
+        file.take((CHUNK - carried) as u64).read_to_end(&mut window)?;
+        let last = window.len() == carried;
+        for at in (0..window.len()).step_by(STEP) {
+            let Some(rest) = window.get(at..).filter(|rest| rest.starts_with(&MAGIC)) else { continue };
+            if Pack::sizes(rest).is_ok() {
+                offsets.insert(base.saturating_add(at as u64));
+            }
+        }
+        if last {
+            return Ok(offsets);
+        }
+        // A header across the border is seen whole in the next round.
+        let keep = window.len().saturating_sub(HEADER_SIZE as usize) / STEP * STEP;
+        let keep = if window.len() < CHUNK { window.len() / STEP * STEP } else { keep };
+        base = base.saturating_add(keep as u64);
+        window.drain(..keep);
+    }
+}
+
+/// Where the packs of a file start that consists of packs: indexes alone are read, however large the packs are.
+fn walk(file: &mut File) -> io::Result<Option<BTreeSet<u64>>> {
+    let size = file.metadata()?.len();
+    let mut offsets = BTreeSet::new();
+    let mut at = 0u64;
+    while at < size {
+        let Some(next) = next(file, at).filter(|(end, _)| *end <= size) else { return Ok(None) };
+        offsets.insert(at);
+        at = next.1;
+    }
+    Ok(Some(offsets).filter(|offsets| !offsets.is_empty()))
+}
+
+/// Where the pack at `at` ends, and where the next one starts.
+fn next(file: &mut File, at: u64) -> Option<(u64, u64)> {
+    let header = read_at(file, at, HEADER_SIZE).ok()?;
+    let (size, payload) = Pack::sizes(&header).ok().filter(|(_, payload)| *payload <= MAX_INDEX)?;
+    let index = read_at(file, at, payload).ok()?;
+    let pack = Pack::parse_index(&index).ok()?;
+    Some((at.checked_add(size)?, at.checked_add(pack.next())?))
+}

@@ -1,0 +1,139 @@
+//! The packs of a file, and those that these name: in files beside it, or for a development build in the compile cache.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use offload_format::pack::{CACHE, CACHE_VAR, Elsewhere, NoticeKind, Pack};
+
+use crate::error::{Error, Result};
+use crate::print::output::escaped;
+use crate::read::pack_file::{Carrier, Source};
+use crate::read::sidecar;
+
+/// The packs of a file, and the files that these name.
+#[derive(Debug)]
+pub(crate) struct Packs {
+    here: Carrier,
+    /// By name, each opened once.
+    beside: BTreeMap<String, Result<Carrier>>,
+}
+
+/// A pack in the file, or one that such a pack names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reached<'a> {
+    /// The name of its file, if that is another one.
+    pub(crate) file: Option<&'a str>,
+    pub(crate) source: Source<'a>,
+}
+
+/// A pack that is named and not there.
+#[derive(Debug)]
+pub(crate) struct Missing<'a> {
+    /// The pack that names it.
+    pub(crate) by: Pack<'a>,
+    /// The name of the file that should have it.
+    pub(crate) file: String,
+    /// Why it is not there.
+    pub(crate) error: Error,
+}
+
+impl Packs {
+    /// Opens `path` and what its packs name.
+    ///
+    /// # Errors
+    /// The file itself cannot be read, or holds no pack.
+    pub(crate) fn open(path: &Path) -> Result<Packs> {
+        Carrier::open(path).map(Packs::of)
+    }
+
+    /// Opens what the packs of `here` name. What cannot be opened is among [`Packs::missing`].
+    pub(crate) fn of(here: Carrier) -> Packs {
+        let mut beside = BTreeMap::new();
+        for Source { pack, .. } in here.packs() {
+            for there in pack.elsewhere().flatten() {
+                let open = || Carrier::open(&sidecar::file(here.path(), &pack, &there));
+                beside.entry(there.file().to_string()).or_insert_with(open);
+            }
+        }
+        Packs { here, beside }
+    }
+
+    /// The file itself.
+    pub(crate) fn here(&self) -> &Carrier {
+        &self.here
+    }
+
+    /// The other files that could be opened, with their names.
+    pub(crate) fn beside(&self) -> impl Iterator<Item = (&str, &Carrier)> {
+        self.beside.iter().filter_map(|(name, file)| Some((name.as_str(), file.as_ref().ok()?)))
+    }
+
+    /// The size in bytes of the other files that have a pack which is named.
+    pub(crate) fn beside_size(&self) -> Result<u64> {
+        let reached: BTreeSet<&str> = self.all().filter_map(|reached| reached.file).collect();
+        let mut files = self.beside().filter(|(name, _)| reached.contains(name));
+        files.try_fold(0u64, |sum, (_, file)| Ok(sum.saturating_add(file.size()?)))
+    }
+
+    /// Every pack of the file, each followed by those that it names.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Reached<'_>> {
+        self.here.packs().flat_map(|source| {
+            let own = std::iter::once(Reached { file: None, source });
+            own.chain(self.named(source.pack).filter_map(std::result::Result::ok))
+        })
+    }
+
+    /// The same without the names of files.
+    pub(crate) fn sources(&self) -> Vec<Source<'_>> {
+        self.all().map(|reached| reached.source).collect()
+    }
+
+    /// The packs that are named and not there.
+    pub(crate) fn missing(&self) -> impl Iterator<Item = Box<Missing<'_>>> {
+        self.here.packs().flat_map(|source| self.named(source.pack).filter_map(std::result::Result::err))
+    }
+
+    /// The packs that `pack`, which is in the file, names.
+    pub(crate) fn named<'a>(
+        &'a self,
+        pack: Pack<'a>,
+    ) -> impl Iterator<Item = std::result::Result<Reached<'a>, Box<Missing<'a>>>> {
+        pack.elsewhere().map(move |there| {
+            let missing = |file: &str, error| Box::new(Missing { by: pack, file: file.to_string(), error });
+            let there = there.map_err(|error| missing("", error.into()))?;
+            self.find(&pack, &there).map_err(|error| missing(there.file(), error))
+        })
+    }
+
+    fn find(&self, by: &Pack<'_>, there: &Elsewhere) -> Result<Reached<'_>> {
+        let other = || {
+            let text = format!("`{}` is of another build of the program", escaped(there.file()));
+            Error::check(text).hint("put the file beside the program that was written with it")
+        };
+        let (file, carrier) = self.beside.get_key_value(there.file()).ok_or_else(other)?;
+        let carrier = carrier.as_ref().map_err(|error| error.clone().hint(self.remedy(by)))?;
+        let mut packs = carrier.packs();
+        let source = packs.find(|source| source.pack.id().is_ok_and(|id| id == there.id()));
+        source.map(|source| Reached { file: Some(file), source }).ok_or_else(other)
+    }
+
+    fn remedy(&self, by: &Pack<'_>) -> String {
+        let program = self.here.path().display();
+        match by.meta(CACHE) {
+            None => format!("images of `{program}` are in it: put it there"),
+            Some(_) => format!(
+                "`{program}` is a development build: `cargo build` makes the file anew, and {CACHE_VAR} has to be what it \
+                 was for the build"
+            ),
+        }
+    }
+}
+
+impl Missing<'_> {
+    /// The modules and targets whose images the file would have.
+    pub(crate) fn images(&self) -> BTreeSet<(&str, &str)> {
+        let notices = self.by.notices().flatten();
+        let of_file = notices.filter(|it| it.kind == NoticeKind::Elsewhere && it.reason == self.file);
+        of_file.map(|notice| (notice.module, notice.target)).collect()
+    }
+}

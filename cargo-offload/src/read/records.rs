@@ -1,0 +1,321 @@
+//! The images of a file, those of this project and of other tool chains, in one form for every command that shows them.
+
+mod code;
+mod kernel;
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use offload_containers::contents::{self, Image as ForeignImage, Part};
+use offload_format::Limits;
+use offload_format::pack::Image;
+use serde::Serialize;
+
+pub(crate) use self::kernel::{KernelRecord, or_dash};
+use crate::cli;
+use crate::error::{Error, Result};
+use crate::print::output::{escaped, listed};
+use crate::read::input::{Carried, Container, broken};
+use crate::read::pack_file::Source;
+use crate::read::packs::Reached;
+use crate::settings::target_filter::{TargetFilter, glob};
+
+/// An image, as `inspect` shows it.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct ImageRecord {
+    pub(crate) reason: &'static str,
+    pub(crate) package: String,
+    pub(crate) version: String,
+    /// The name of the file that has it, if the file that was looked at names another one.
+    pub(crate) file: String,
+    pub(crate) module: String,
+    pub(crate) variant: String,
+    pub(crate) part: String,
+    /// What a container of another tool chain calls the image, mostly nothing.
+    pub(crate) name: String,
+    pub(crate) target: String,
+    pub(crate) aspects: Vec<String>,
+    pub(crate) image_kind: String,
+    pub(crate) offload_kind: String,
+    pub(crate) codec: String,
+    pub(crate) filter: String,
+    /// The block that the image lies in with others; `stored_size` is its share then.
+    pub(crate) block: Option<u32>,
+    /// What the image is stored relative to, by hash.
+    pub(crate) parent: Option<String>,
+    pub(crate) stored_size: u64,
+    pub(crate) raw_size: u64,
+    /// Of a pack; containers of other tool chains record none.
+    pub(crate) hash: Option<String>,
+    /// What the image lies in, outermost first; empty for a pack.
+    pub(crate) containers: Vec<String>,
+    /// What a container of another tool chain says of the image's machine.
+    pub(crate) label: String,
+    /// `None` if they were not read.
+    pub(crate) kernels: Option<Vec<KernelRecord>>,
+    #[serde(skip)]
+    pub(crate) origin: Origin,
+}
+
+/// Where an image is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Origin {
+    /// Number of the pack among all that are reached, and of the image in it.
+    Pack(usize, u32),
+    /// Number of the container, and of the image in it.
+    Container(usize, usize),
+}
+
+/// What is told of kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kernels {
+    /// What packs record.
+    Recorded,
+    /// That, and what images of other tool chains say, which means to decode them.
+    Read,
+    /// That, and the size of their code, which means to decode everything.
+    Measured,
+}
+
+impl ImageRecord {
+    /// The module with its variant.
+    pub(crate) fn module_name(&self) -> String {
+        match self.variant.as_str() {
+            "" => self.module.clone(),
+            variant => format!("{}[{variant}]", self.module),
+        }
+    }
+}
+
+/// Which images are wanted.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    targets: Vec<TargetFilter>,
+    modules: Vec<String>,
+}
+
+impl Wanted {
+    pub(crate) fn parse(select: &cli::Select) -> Result<Wanted> {
+        let targets = select.target.iter().map(|word| TargetFilter::parse(word)).collect::<Result<_>>()?;
+        Ok(Wanted { targets, modules: select.module.clone() })
+    }
+
+    /// None of `all` is wanted.
+    fn nothing(&self, all: &[ImageRecord]) -> Error {
+        let targets = self.targets.iter().map(|filter| format!("`--for {}`", filter.given()));
+        let modules = self.modules.iter().map(|name| format!("`--module {name}`"));
+        let wanted = listed(targets.chain(modules)).unwrap_or_default();
+        let there: BTreeSet<String> =
+            all.iter().map(|record| format!("{} {}", record.module, record.target)).collect();
+        let there = listed(there.into_iter()).unwrap_or_default();
+        Error::usage(format!("no image fits {wanted}")).hint(format!("there are {}", escaped(&there)))
+    }
+
+    fn has(&self, record: &ImageRecord) -> bool {
+        let target = |filter: &TargetFilter| filter.matches(&record.target);
+        let module = |pattern: &String| glob(pattern, &record.module);
+        (self.targets.is_empty() || self.targets.iter().any(target))
+            && (self.modules.is_empty() || self.modules.iter().any(module))
+    }
+
+    /// The images of `carried` that are wanted.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(crate) fn of(&self, carried: &Carried<'_>, kernels: Kernels) -> Result<Vec<ImageRecord>> {
+        let wanted = self.any_of(carried, kernels)?;
+        let others = if wanted.is_empty() { records(carried)? } else { Vec::new() };
+        if others.is_empty() { Ok(wanted) } else { Err(self.nothing(&others)) }
+    }
+
+    /// As [`Wanted::of`], where it is no mistake that there is none.
+    pub(crate) fn any_of(&self, carried: &Carried<'_>, kernels: Kernels) -> Result<Vec<ImageRecord>> {
+        let mut wanted = records(carried)?;
+        wanted.retain(|record| self.has(record));
+        if kernels != Kernels::Recorded {
+            read_kernels(carried, &mut wanted, kernels)?;
+        }
+        Ok(wanted)
+    }
+}
+
+/// All images: those of packs by package and module, then those of containers in the order of the file.
+fn records(carried: &Carried<'_>) -> Result<Vec<ImageRecord>> {
+    let mut records = Vec::new();
+    for (number, reached) in carried.packs.all().enumerate() {
+        for (index, image) in (0..).zip(reached.source.pack.images()) {
+            records.push(of_pack(reached, &image.map_err(broken)?, Origin::Pack(number, index))?);
+        }
+    }
+    records.sort_by(|a, b| (&a.package, &a.module).cmp(&(&b.package, &b.module)));
+    for (number, container) in carried.containers.iter().enumerate() {
+        let images = container.images.iter().enumerate();
+        records.extend(
+            images.map(|(index, image)| of_container(container, image, Origin::Container(number, index))),
+        );
+    }
+    Ok(records)
+}
+
+fn of_pack(reached: Reached<'_>, image: &Image<'_>, origin: Origin) -> Result<ImageRecord> {
+    let pack = &reached.source.pack;
+    let kernels = pack.kernels(image).map(|kernel| kernel.map(KernelRecord::from).map_err(broken));
+    let (codec, stored_size) = pack.stored(image).map_err(broken)?;
+    let parent = image.parent.map(|parent| pack.image(parent)).transpose().map_err(broken)?;
+    Ok(ImageRecord {
+        reason: "image",
+        package: pack.meta("package").unwrap_or_default().to_string(),
+        version: pack.meta("version").unwrap_or_default().to_string(),
+        file: reached.file.unwrap_or_default().to_string(),
+        module: image.module.to_string(),
+        variant: image.variant.to_string(),
+        part: image.part.to_string(),
+        name: String::new(),
+        aspects: image.aspects.names(),
+        target: image.target_text.to_string(),
+        image_kind: image.image_kind.to_string(),
+        offload_kind: image.offload_kind.to_string(),
+        codec: codec.to_string(),
+        filter: image.filter.to_string(),
+        block: image.block,
+        parent: parent.map(|parent| parent.hash.to_string()),
+        stored_size,
+        raw_size: image.raw_size,
+        hash: Some(image.hash.to_string()),
+        containers: Vec::new(),
+        label: String::new(),
+        kernels: Some(kernels.collect::<Result<_>>()?),
+        origin,
+    })
+}
+
+fn of_container(container: &Container<'_>, image: &ForeignImage<'_>, origin: Origin) -> ImageRecord {
+    ImageRecord {
+        reason: "image",
+        package: String::new(),
+        version: String::new(),
+        file: String::new(),
+        module: container.name.clone(),
+        variant: String::new(),
+        part: String::new(),
+        name: image.name.clone(),
+        aspects: Vec::new(),
+        target: image.target_text(),
+        image_kind: image.format.map_or_else(String::new, |format| format.to_string()),
+        offload_kind: image.offload_kind.to_string(),
+        codec: image.compression.to_string(),
+        filter: String::new(),
+        block: None,
+        parent: None,
+        stored_size: image.stored_size,
+        raw_size: image.raw_size,
+        hash: None,
+        containers: image.containers.iter().map(ToString::to_string).collect(),
+        label: image.label.clone(),
+        kernels: None,
+        origin,
+    }
+}
+
+/// Reads the kernels of the images whose container does not tell them, and measures their code.
+fn read_kernels(carried: &Carried<'_>, records: &mut [ImageRecord], kernels: Kernels) -> Result<()> {
+    let of_interest = |record: &&ImageRecord| kernels == Kernels::Measured || record.kernels.is_none();
+    let origins: Vec<Origin> = records.iter().filter(of_interest).map(|record| record.origin).collect();
+    let mut read = BTreeMap::new();
+    each(carried, &origins, &mut |origin, bytes| {
+        // An image that cannot be read has no kernels that anyone could show; `verify` and `extract` say why.
+        if let Ok(bytes) = bytes {
+            let described = offload_images::describe::any(&bytes).ok().flatten();
+            read.insert(origin, (described, code::sizes(&bytes)));
+        }
+        Ok(())
+    })?;
+    for record in records {
+        let Some((described, sizes)) = read.remove(&record.origin) else { continue };
+        if let Some(described) = described.filter(|_| record.kernels.is_none()) {
+            record.aspects = described.aspects.names();
+            record.kernels = Some(described.kernels.into_iter().map(KernelRecord::from).collect());
+        }
+        for kernel in record.kernels.iter_mut().flatten() {
+            kernel.code_size = sizes.get(&kernel.name).copied();
+        }
+    }
+    Ok(())
+}
+
+/// What [`each`] calls with each image's bytes, or why there are none.
+pub(crate) type Visit<'v> = dyn FnMut(Origin, Result<Cow<'_, [u8]>>) -> Result<()> + 'v;
+
+/// Decodes images one after another. Of containers of other tool chains one at a time is held decoded, if `origins` are
+/// in order.
+pub(crate) fn each(carried: &Carried<'_>, origins: &[Origin], visit: &mut Visit<'_>) -> Result<()> {
+    each_item(carried, origins, &mut |origin, item| visit(origin, item.decode()))
+}
+
+/// An image that can be decoded.
+#[derive(Debug)]
+pub(crate) enum Item<'i> {
+    /// Of a pack.
+    Packed(&'i Source<'i>, Image<'i>),
+    /// Of a container of another tool chain.
+    Foreign(&'i Container<'i>, &'i ForeignImage<'i>),
+}
+
+impl Item<'_> {
+    pub(crate) fn decode(&self) -> Result<Cow<'_, [u8]>> {
+        match self {
+            Item::Packed(source, image) => source.decode(image).map(Cow::Owned),
+            Item::Foreign(_, image) => {
+                let failed = |error| Error::check(format!("{}: {error}", self.name()));
+                image.decode(&Limits::default()).map_err(failed)
+            }
+        }
+    }
+
+    /// Where it lies, if that is a bundle that is compressed as a whole.
+    pub(crate) fn part(&self) -> Option<Part<'_>> {
+        match self {
+            Item::Packed(..) => None,
+            Item::Foreign(_, image) => image.part(),
+        }
+    }
+
+    /// What errors call it.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Item::Packed(_, image) => format!("image {} of {}", image.target_text, image.module),
+            Item::Foreign(container, image) => format!("image {} of {}", image.target_text(), container.name),
+        }
+    }
+}
+
+/// As [`each`], for who may decode in another way.
+pub(crate) fn each_item(
+    carried: &Carried<'_>,
+    origins: &[Origin],
+    visit: &mut dyn FnMut(Origin, &Item<'_>) -> Result<()>,
+) -> Result<()> {
+    let packs = carried.packs.sources();
+    let mut open: Option<(usize, Vec<ForeignImage<'_>>)> = None;
+    let limits = Limits::default();
+    for origin in origins {
+        match *origin {
+            Origin::Pack(number, index) => {
+                let Some(source) = packs.get(number) else { continue };
+                let image = source.pack.image(index).map_err(broken)?;
+                visit(*origin, &Item::Packed(source, image))?;
+            }
+            Origin::Container(number, index) => {
+                let Some(container) = carried.containers.get(number) else { continue };
+                if open.as_ref().is_none_or(|(opened, _)| *opened != number) {
+                    // Listed again: what its images share while they are decoded goes when the next one comes.
+                    open = Some((number, contents::images_of(&container.found, &limits).map_err(broken)?));
+                }
+                let image = open.as_ref().and_then(|(_, images)| images.get(index));
+                let Some(image) = image else { continue };
+                visit(*origin, &Item::Foreign(container, image))?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,187 @@
+//! Finding and editing `offload.toml`; comments and layout stay as they are.
+
+mod list;
+
+use std::path::{Path, PathBuf};
+
+use offload_build::DEFAULT_TARGETS;
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Value};
+
+use self::list::Lines;
+use crate::error::{Error, Result};
+use crate::files::publish::publish;
+
+/// An open configuration file.
+#[derive(Debug)]
+pub(crate) struct ConfigFile {
+    path: PathBuf,
+    document: DocumentMut,
+}
+
+/// An element of the list of targets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Listed {
+    pub(crate) name: String,
+    pub(crate) presence: Presence,
+}
+
+/// Whether a build without the target is a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Presence {
+    Required,
+    Optional,
+}
+
+impl ConfigFile {
+    /// Opens `given`, or what OFFLOAD_CONFIG names, or `offload.toml` here or further up.
+    pub(crate) fn open(given: Option<&Path>) -> Result<ConfigFile> {
+        let path = ConfigFile::find(given).ok_or_else(|| {
+            Error::usage("there is no offload.toml here or in a directory above")
+                .hint("`cargo offload init` writes one")
+        })?;
+        let text = std::fs::read_to_string(&path).map_err(|error| Error::io("read", &path, &error))?;
+        let document = text.parse::<DocumentMut>();
+        let document = document.map_err(|error| {
+            Error::usage(format!("`{}`: {}", path.display(), error.to_string().trim_end()))
+        })?;
+        Ok(ConfigFile { path, document })
+    }
+
+    /// Where the file is, if there is one.
+    pub(crate) fn find(given: Option<&Path>) -> Option<PathBuf> {
+        given.map(Path::to_path_buf).or_else(named).or_else(above)
+    }
+
+    /// The targets that a build takes: those of the file, or the defaults where there is none or it names none.
+    pub(crate) fn built_targets(given: Option<&Path>) -> Result<Vec<Listed>> {
+        let file = ConfigFile::find(given).map(|path| ConfigFile::open(Some(&path))).transpose()?;
+        match file.filter(|file| file.document.contains_key("targets")) {
+            Some(file) => file.targets(),
+            None => Ok(DEFAULT_TARGETS
+                .map(|name| Listed { name: name.into(), presence: Presence::Required })
+                .into()),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The targets as written.
+    pub(crate) fn targets(&self) -> Result<Vec<Listed>> {
+        let Some(item) = self.document.get("targets") else { return Ok(Vec::new()) };
+        let array = item.as_array().ok_or_else(|| self.not_a_list())?;
+        array.iter().map(|value| Listed::of(value).ok_or_else(|| self.not_a_list())).collect()
+    }
+
+    /// Adds a target; false if it is there.
+    pub(crate) fn add(&mut self, target: &Listed) -> Result<bool> {
+        if self.targets()?.iter().any(|there| there.name == target.name) {
+            return Ok(false);
+        }
+        self.edit(|lines| lines.push(target.value()))?;
+        Ok(true)
+    }
+
+    /// Removes a target; false if it is not there.
+    pub(crate) fn remove(&mut self, target: &str) -> Result<bool> {
+        let there = self.targets()?.iter().any(|there| there.name == target);
+        self.edit(|lines| lines.retain(|value| Listed::of(value).is_none_or(|it| it.name != target)))?;
+        Ok(there)
+    }
+
+    /// Makes the list `targets`, in their order. What stays keeps its comments.
+    pub(crate) fn set(&mut self, targets: &[Listed]) -> Result<()> {
+        let place =
+            |value: &Value| targets.iter().position(|target| Some(target) == Listed::of(value).as_ref());
+        self.edit(|lines| {
+            lines.retain(|value| place(value).is_some());
+            for target in targets {
+                if !lines.values().any(|value| Listed::of(value).as_ref() == Some(target)) {
+                    lines.push(target.value());
+                }
+            }
+            lines.sort_by_key(place);
+        })
+    }
+
+    /// The setting `compression` as written, without the space around it.
+    pub(crate) fn compression(&self) -> Option<String> {
+        self.document.get("compression").map(|item| item.to_string().trim().to_string())
+    }
+
+    /// What `compression` names as its mode and level, as far as it does.
+    pub(crate) fn compression_words(&self) -> (Option<&str>, Option<i64>) {
+        let value = self.document.get("compression").and_then(Item::as_value);
+        let of = |key| value.and_then(Value::as_inline_table).and_then(|table| table.get(key));
+        let mode = value.and_then(Value::as_str).or_else(|| of("mode").and_then(Value::as_str));
+        (mode, of("level").and_then(Value::as_integer))
+    }
+
+    /// Sets `compression`.
+    pub(crate) fn set_compression(&mut self, value: Value) {
+        match self.document.get_mut("compression").and_then(Item::as_value_mut) {
+            Some(old) => {
+                // A comment behind the value belongs to it.
+                let decor = old.decor().clone();
+                *old = value;
+                *old.decor_mut() = decor;
+            }
+            None => drop(self.document.insert("compression", Item::Value(value))),
+        }
+    }
+
+    pub(crate) fn save(&self) -> Result<()> {
+        publish(&self.path, self.document.to_string().as_bytes())
+    }
+
+    fn edit(&mut self, edit: impl FnOnce(&mut Lines)) -> Result<()> {
+        let error = self.not_a_list();
+        let item = self.document.entry("targets").or_insert(Item::Value(Value::Array(Array::new())));
+        let array = item.as_array_mut().ok_or(error)?;
+        let mut lines = Lines::of(array);
+        edit(&mut lines);
+        let decor = array.decor().clone();
+        *array = lines.into_array();
+        *array.decor_mut() = decor;
+        Ok(())
+    }
+
+    fn not_a_list(&self) -> Error {
+        Error::usage(format!("`targets` in `{}` is not a list of targets", self.path.display()))
+            .hint("write `targets = [\"host\", { name = \"intel:pvc\", optional = true }]`")
+    }
+}
+
+impl Listed {
+    fn of(value: &Value) -> Option<Listed> {
+        if let Some(name) = value.as_str() {
+            return Some(Listed { name: name.to_string(), presence: Presence::Required });
+        }
+        let table = value.as_inline_table()?;
+        let optional = table.get("optional").and_then(Value::as_bool).unwrap_or(false);
+        let presence = if optional { Presence::Optional } else { Presence::Required };
+        Some(Listed { name: table.get("name")?.as_str()?.to_string(), presence })
+    }
+
+    fn value(&self) -> Value {
+        match self.presence {
+            Presence::Required => self.name.as_str().into(),
+            Presence::Optional => {
+                let mut table = InlineTable::new();
+                table.insert("name", self.name.as_str().into());
+                table.insert("optional", true.into());
+                Value::InlineTable(table)
+            }
+        }
+    }
+}
+
+fn named() -> Option<PathBuf> {
+    std::env::var_os("OFFLOAD_CONFIG").filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
+fn above() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    here.ancestors().map(|dir| dir.join("offload.toml")).find(|path| path.is_file())
+}
