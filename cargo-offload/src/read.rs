@@ -2,7 +2,7 @@
 
 pub(crate) mod disassemble;
 pub(crate) mod input;
-pub(crate) mod linked;
+pub(crate) mod metadata;
 pub(crate) mod missing;
 pub(crate) mod pack_file;
 pub(crate) mod packs;

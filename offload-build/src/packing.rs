@@ -36,7 +36,7 @@ pub(crate) fn pack(
     let stored = Images::new(&images, settings.level);
     let plan = plan(cache, jobs, (settings, &stored))?;
     let frames = Frames::make((cache, jobs), &plan, &stored)?;
-    for block in &frames.blocks {
+    for block in frames.blocks() {
         builder.block(*block);
     }
     for Compiled { image, raw } in images {

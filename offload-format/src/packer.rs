@@ -13,7 +13,8 @@
 //!
 //! Names and targets play no part. The plan is a function of the images, in their order: neither the number of
 //! threads nor the machine changes it. What is in memory at a time is limited, whatever the number of images: see
-//! [`MEMORY`] and [`TABLES`]. [`plan`] decides, [`Plan`] says what was decided, [`encode_image`] and [`encode_block`] carry it out.
+//! [`MEMORY`] and [`TABLES`]. [`plan`] decides, [`Plan`] says what was decided, [`make_frames`] carries it out by
+//! [`encode_image`] and [`encode_block`].
 
 mod blocks;
 mod budget;
@@ -21,6 +22,7 @@ mod chain;
 mod encode;
 mod families;
 mod forest;
+mod frames;
 mod measure;
 mod pieces;
 mod plan;
@@ -31,6 +33,7 @@ mod twins;
 
 pub use self::budget::{InTurn, MEMORY, Need, Pool, TABLES, Workers};
 pub use self::encode::{block_need, encode_block, encode_image, image_need, in_block, stream};
+pub use self::frames::{FrameMaker, Frames, Made, make_frames};
 pub use self::pieces::{PIECE, Pieces, read_piece};
 pub use self::plan::{BlockPlan, Plan, Step};
 pub use crate::codec::room::room;

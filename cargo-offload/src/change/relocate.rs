@@ -1,28 +1,28 @@
 //! Images of a program in other places: in it, in files beside it, nearer to each other.
 //!
-//! `prune` and `repack` differ in what they leave out and in what they wish; this carries both out.
+//! `prune` and `repack` differ in what they leave out and in what they ask for; this carries both out.
 
-mod form;
-mod publish;
+pub(crate) mod location;
+pub(crate) mod publish;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
 use offload_format::pack::{Elsewhere, Image, NoticeKind};
 use offload_format::section::DESCRIPTOR_ELSEWHERE;
 
-use self::form::Home;
-pub(crate) use self::form::{Form, Names};
-use crate::change::repack::{self, About, NewBytes, Part, Storage};
-use crate::change::rewrite::NewPack;
+use self::location::{FileNames, Location, Placement};
+use self::publish::{NewFiles, PacksFile};
+use crate::change::repack::pack::{NewPack, PackContent, Storage};
+use crate::change::repack::repack;
+use crate::change::rewrite::Replacement;
 use crate::error::Result;
-use crate::read::pack_file::Source;
-use crate::read::program::Crate;
+use crate::read::metadata::{MissingImage, PackMetadata};
+use crate::read::program::{CrateImages, PackImages};
 
-/// What a program is to become.
+/// How the images of a program are to lie.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wish {
-    pub(crate) form: Form,
+pub(crate) struct Layout {
+    pub(crate) placement: Placement,
     pub(crate) sharing: Sharing,
     pub(crate) storage: Storage,
 }
@@ -38,143 +38,159 @@ pub(crate) enum Sharing {
     Apart,
 }
 
-/// What a program becomes.
+/// A crate, and which of its images go where.
 #[derive(Debug)]
-pub(crate) struct Moved {
-    packs: Vec<NewPack>,
-    /// Files of packs to be written.
-    files: Vec<(PathBuf, Vec<NewBytes>)>,
+struct CrateMove<'a> {
+    from: CrateImages<'a>,
+    to: BTreeMap<Location, Vec<PackImages<'a>>>,
+    /// What its pack in the program will say.
+    metadata: PackMetadata,
 }
 
-/// The images of a crate that go to one place.
-type Load<'a> = Vec<(Source<'a>, Vec<Image<'a>>)>;
-
-/// A crate whose images are on their way.
+/// Something of one crate, by the crate's number.
 #[derive(Debug)]
-struct Moving<'a> {
-    one: Crate<'a>,
-    loads: BTreeMap<Home, Load<'a>>,
-    /// What its pack in the program will say.
-    about: About,
+struct OfCrate<T> {
+    number: usize,
+    it: T,
 }
 
 /// Decides every byte of the new packs.
-pub(crate) fn moved(crates: Vec<Crate<'_>>, names: &Names<'_>, wish: Wish) -> Result<Moved> {
-    let moving = crates.into_iter().map(|one| Moving::new(one, names, wish.form));
-    let mut crates = moving.collect::<Result<Vec<_>>>()?;
-    let homes: BTreeSet<Home> = crates.iter().flat_map(|moving| moving.loads.keys().cloned()).collect();
+pub(crate) fn relocate(
+    crates: Vec<CrateImages<'_>>,
+    names: &FileNames<'_>,
+    layout: Layout,
+) -> Result<NewFiles> {
+    let moves = crates.into_iter().map(|from| CrateMove::new(from, names, layout.placement));
+    let mut moves = moves.collect::<Result<Vec<_>>>()?;
+    let locations: BTreeSet<Location> = moves.iter().flat_map(|one| one.to.keys().cloned()).collect();
     let mut files = Vec::new();
-    for home in homes {
-        if let Home::File(name) = &home {
-            files.push((names.path(name)?, outside(&mut crates, name, wish)?));
+    for location in locations {
+        if let Location::Sidecar(name) = &location {
+            files.push(PacksFile { path: names.path(name)?, packs: sidecar(&mut moves, name, layout)? });
         }
     }
-    let inside = inside(&mut crates, wish)?;
-    if crates.iter().all(|moving| moving.one.place.is_none()) {
-        files.push((names.destination().into(), inside.into_iter().map(|(_, bytes)| bytes).collect()));
-        return Ok(Moved { packs: Vec::new(), files });
+    let packs = packs_of_program(&mut moves, layout)?;
+    if moves.iter().all(|one| one.from.link.is_none()) {
+        let packs = packs.into_iter().map(|pack| pack.it).collect();
+        files.push(PacksFile { path: names.destination().into(), packs });
+        return Ok(NewFiles { replacements: Vec::new(), files });
     }
-    let new_pack = |(at, bytes): (usize, NewBytes)| {
-        let moving = crates.get(at)?;
-        let place = moving.one.place.clone()?;
-        let flag = if moving.about.elsewhere.is_empty() { 0 } else { DESCRIPTOR_ELSEWHERE };
-        let flags = place.descriptor.flags & !DESCRIPTOR_ELSEWHERE | flag;
-        Some(NewPack { flags, place, bytes })
-    };
-    Ok(Moved { packs: inside.into_iter().filter_map(new_pack).collect(), files })
+    let replacement = |pack: OfCrate<NewPack>| moves.get(pack.number)?.replacement(pack.it);
+    Ok(NewFiles { replacements: packs.into_iter().filter_map(replacement).collect(), files })
 }
 
-/// The packs of the file `name`; those in the program are told of them.
-fn outside(crates: &mut [Moving<'_>], name: &str, wish: Wish) -> Result<Vec<NewBytes>> {
-    let mut parts = Vec::new();
-    for (at, moving) in crates.iter_mut().enumerate() {
-        if let Some(kept) = moving.loads.remove(&Home::File(name.to_string())) {
-            moving.tell(name, &kept);
-            parts.push((at, Part { about: moving.about_in_file(&kept, wish.form)?, kept }));
+/// The packs of the sidecar `name`; those in the program are told of them.
+fn sidecar(moves: &mut [CrateMove<'_>], name: &str, layout: Layout) -> Result<Vec<NewPack>> {
+    let mut contents = Vec::new();
+    for (number, one) in moves.iter_mut().enumerate() {
+        if let Some(kept) = one.to.remove(&Location::Sidecar(name.to_string())) {
+            one.tell(name, &kept);
+            let metadata = one.metadata_in_sidecar(&kept, layout.placement)?;
+            contents.push(OfCrate { number, it: PackContent { metadata, kept } });
         }
     }
-    let packs = stored(parts, wish)?;
-    for (at, bytes) in &packs {
-        let there = Elsewhere::new(name, bytes.id);
-        crates.get_mut(*at).into_iter().for_each(|moving| moving.about.elsewhere.extend(there.clone()));
+    let packs = stored(contents, layout)?;
+    for OfCrate { number, it: pack } in &packs {
+        let sidecar = Elsewhere::new(name, pack.id);
+        moves.get_mut(*number).into_iter().for_each(|one| one.metadata.sidecars.extend(sidecar.clone()));
     }
-    Ok(packs.into_iter().map(|(_, bytes)| bytes).collect())
+    Ok(packs.into_iter().map(|pack| pack.it).collect())
 }
 
-/// The packs of the program.
-fn inside<'a>(crates: &mut [Moving<'a>], wish: Wish) -> Result<Vec<(usize, NewBytes)>> {
-    let part = |(at, moving): (usize, &mut Moving<'a>)| {
-        let kept = moving.loads.remove(&Home::Program);
-        let kept = kept.unwrap_or_else(|| vec![(moving.one.source, Vec::new())]);
-        (at, Part { about: moving.about.clone(), kept })
-    };
-    stored(crates.iter_mut().enumerate().map(part).collect(), wish)
+fn packs_of_program<'a>(moves: &mut [CrateMove<'a>], layout: Layout) -> Result<Vec<OfCrate<NewPack>>> {
+    let mut contents = Vec::new();
+    for (number, one) in moves.iter_mut().enumerate() {
+        let kept = one.to.remove(&Location::Program);
+        let kept = kept.unwrap_or_else(|| vec![PackImages { source: one.from.source, images: Vec::new() }]);
+        contents.push(OfCrate { number, it: PackContent { metadata: one.metadata.clone(), kept } });
+    }
+    stored(contents, layout)
 }
 
-/// The packs of one place, each with the number of its crate. Those that share are neighbours.
-fn stored<'a>(parts: Vec<(usize, Part<'a>)>, wish: Wish) -> Result<Vec<(usize, NewBytes)>> {
-    let mut groups: Vec<(Vec<usize>, Vec<Part<'a>>)> = Vec::new();
-    for (at, part) in parts {
-        let joins =
-            |group: &(Vec<usize>, Vec<Part<'a>>)| group.1.iter().any(|other| share(other, &part, wish));
-        match groups.iter_mut().find(|group| joins(group)) {
-            Some((numbers, parts)) => {
-                numbers.push(at);
-                parts.push(part);
-            }
-            None => groups.push((vec![at], vec![part])),
+/// The packs of one location. Those that share are neighbours.
+fn stored(contents: Vec<OfCrate<PackContent<'_>>>, layout: Layout) -> Result<Vec<OfCrate<NewPack>>> {
+    #[derive(Default)]
+    struct Group<'a> {
+        numbers: Vec<usize>,
+        contents: Vec<PackContent<'a>>,
+    }
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for OfCrate { number, it } in contents {
+        let joins = |group: &Group<'_>| group.contents.iter().any(|other| share(other, &it, layout.sharing));
+        let found = groups.iter().position(joins).unwrap_or(groups.len());
+        if found == groups.len() {
+            groups.push(Group::default());
+        }
+        if let Some(group) = groups.get_mut(found) {
+            group.numbers.push(number);
+            group.contents.push(it);
         }
     }
     let mut packs = Vec::new();
-    for (numbers, parts) in groups {
-        packs.extend(numbers.into_iter().zip(repack::rebuild(&parts, wish.storage)?));
+    for Group { numbers, contents } in groups {
+        let new = repack(&contents, layout.storage)?;
+        packs.extend(numbers.into_iter().zip(new).map(|(number, it)| OfCrate { number, it }));
     }
     Ok(packs)
 }
 
-fn share(one: &Part<'_>, other: &Part<'_>, wish: Wish) -> bool {
-    let has_images = |part: &Part<'_>| part.kept.iter().any(|(_, images)| !images.is_empty());
+fn share(one: &PackContent<'_>, other: &PackContent<'_>, sharing: Sharing) -> bool {
+    let has_images = |content: &PackContent<'_>| content.kept.iter().any(|kept| !kept.images.is_empty());
     let share =
-        || one.kept.iter().any(|(source, _)| other.kept.iter().any(|(with, _)| source.shares_with(with)));
-    let wished = match wish.sharing {
+        || one.kept.iter().any(|kept| other.kept.iter().any(|with| kept.source.shares_with(&with.source)));
+    let asked = match sharing {
         Sharing::Kept => share(),
         Sharing::Merged => true,
         Sharing::Apart => false,
     };
-    wished && has_images(one) && has_images(other)
+    asked && has_images(one) && has_images(other)
 }
 
-impl<'a> Moving<'a> {
-    fn new(one: Crate<'a>, names: &Names<'_>, form: Form) -> Result<Moving<'a>> {
-        let mut loads: BTreeMap<Home, Load<'a>> = BTreeMap::new();
-        for pile in &one.piles {
-            let mut of_pile: BTreeMap<Home, Vec<Image<'a>>> = BTreeMap::new();
-            for image in &pile.images {
-                of_pile.entry(names.home(form, pile, image)?).or_default().push(image.clone());
+impl<'a> CrateMove<'a> {
+    fn new(from: CrateImages<'a>, names: &FileNames<'_>, placement: Placement) -> Result<CrateMove<'a>> {
+        let mut to: BTreeMap<Location, Vec<PackImages<'a>>> = BTreeMap::new();
+        for file in &from.files {
+            let mut of_file: BTreeMap<Location, Vec<Image<'a>>> = BTreeMap::new();
+            for image in &file.pack.images {
+                of_file.entry(names.location(placement, file, image)?).or_default().push(image.clone());
             }
-            for (home, images) in of_pile {
-                loads.entry(home).or_default().push((pile.source, images));
+            for (location, images) in of_file {
+                to.entry(location).or_default().push(PackImages { source: file.pack.source, images });
             }
         }
-        let about = one.about.clone();
-        Ok(Moving { one, loads, about })
+        let metadata = from.metadata.clone();
+        Ok(CrateMove { from, to, metadata })
     }
 
     /// The pack in the program says of each module and target in which file it is.
-    fn tell(&mut self, name: &str, load: &Load<'_>) {
-        let images = load.iter().flat_map(|(_, images)| images);
+    fn tell(&mut self, name: &str, kept: &[PackImages<'_>]) {
+        let images = kept.iter().flat_map(|kept| &kept.images);
         let told: BTreeSet<[String; 3]> =
             images.map(|image| [image.module, image.target_text, name].map(str::to_string)).collect();
-        self.about.missing.extend(told.into_iter().map(|texts| (NoticeKind::Elsewhere, texts)));
+        let missing = |[module, target, reason]: [String; 3]| MissingImage {
+            kind: NoticeKind::Elsewhere,
+            module,
+            target,
+            reason,
+        };
+        self.metadata.missing.extend(told.into_iter().map(missing));
     }
 
-    /// What its pack in a file says.
-    fn about_in_file(&self, load: &Load<'_>, form: Form) -> Result<About> {
-        match (form, load.as_slice()) {
-            (Form::Kept, [(source, _)]) => About::of(&source.pack),
+    /// What its pack in a sidecar says.
+    fn metadata_in_sidecar(&self, kept: &[PackImages<'_>], placement: Placement) -> Result<PackMetadata> {
+        match (placement, kept) {
+            (Placement::Kept, [kept]) => PackMetadata::of(&kept.source.pack),
             // It can come back as it is.
-            (Form::One, _) => Ok(self.one.about.clone()),
-            _ => Ok(self.one.about.package_of()),
+            (Placement::Sidecar, _) => Ok(self.from.metadata.clone()),
+            _ => Ok(self.from.metadata.package_alone()),
         }
+    }
+
+    /// `pack` in place of the crate's pack in the program.
+    fn replacement(&self, pack: NewPack) -> Option<Replacement> {
+        let link = self.from.link.clone()?;
+        let flag = if self.metadata.sidecars.is_empty() { 0 } else { DESCRIPTOR_ELSEWHERE };
+        let flags = link.descriptor.flags & !DESCRIPTOR_ELSEWHERE | flag;
+        Some(Replacement { flags, link, pack })
     }
 }

@@ -1,96 +1,67 @@
 //! Other packs in a linked program, without a linker: the file gets smaller or larger, no address in memory changes.
 
-mod destination;
+pub(crate) mod destination;
 mod headers;
-mod moves;
+mod layout;
+mod offsets;
 mod plan;
+mod refusal;
 mod rejoin;
+pub(crate) mod rewritten;
 mod slot;
 
-use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
 
 use object::pod::{bytes_of, bytes_of_slice};
 use object::{LittleEndian as LE, elf};
 use offload_format::section::{DESCRIPTOR_FLAGS, DESCRIPTOR_PACK, Descriptor};
 
-pub(crate) use self::destination::Destination;
 use self::headers::Headers;
-use self::plan::{Plan, Room};
-use crate::change::repack::{Ends, NewBytes};
-use crate::error::{Error, Result};
+use self::layout::{PacksRange, Plan};
+use self::offsets::OldFile;
+use self::refusal::refused;
+use self::rewritten::{Patch, Rewritten};
+use crate::change::repack::pack::{NewPack, PackEnd};
+use crate::error::Result;
 use crate::files::pieces::{Piece, total};
-use crate::read::pack_file::elf::Place;
+use crate::read::pack_file::PackFile;
+use crate::read::pack_file::elf::LinkedPack;
 
 /// The pack that a crate's descriptor leads to from now on.
 #[derive(Debug)]
-pub(crate) struct NewPack {
-    /// The place of the old one.
-    pub(crate) place: Place,
-    pub(crate) bytes: NewBytes,
+pub(crate) struct Replacement {
+    /// What refers to the old one.
+    pub(crate) link: LinkedPack,
+    pub(crate) pack: NewPack,
     /// The descriptor's flags.
     pub(crate) flags: u16,
 }
 
-/// A program with other packs, ready to be written.
-#[derive(Debug)]
-pub(crate) struct Rewritten {
-    pieces: Vec<Piece>,
-    patches: Vec<(u64, Vec<u8>)>,
-    /// The identities of its packs.
-    ids: BTreeSet<[u8; 16]>,
-}
-
-/// Puts `packs`, in their order, in place of all packs of the program `file`.
+/// Puts `packs`, in their order, in place of all packs of `program`.
 ///
 /// # Errors
 /// The file's layout does not allow it.
-pub(crate) fn rewrite((path, file): (&Path, &Arc<File>), packs: Vec<NewPack>) -> Result<Rewritten> {
+pub(crate) fn rewrite(program: &PackFile, packs: Vec<Replacement>) -> Result<Rewritten> {
+    let (path, file) = (program.path(), program.file());
     let headers = Headers::read(path, file)?;
-    let old = old_room(path, &packs)?;
+    let old = packs_range(path, &packs)?;
     let too_large = || refused(path, "it would become too large");
-    let start = packs.iter().map(|pack| pack.place.pack_address).min().ok_or_else(too_large)?;
-    let (addresses, content) = arrange(&packs, start).ok_or_else(too_large)?;
-    let new_size = total(&content).ok_or_else(too_large)?;
-    let room = Room { old, new_size };
-    let plan = plan::plan(path, &headers, &room)?;
+    let start = packs.iter().map(|pack| pack.link.pack_address).min().ok_or_else(too_large)?;
+    let arranged = arrange(&packs, start).ok_or_else(too_large)?;
+    let new_size = total(&arranged.content).ok_or_else(too_large)?;
+    let range = PacksRange { old, new_size };
+    let plan = plan::plan(path, &headers, &range)?;
     let mut patches = header_patches(&plan);
-    for (index, (pack, address)) in packs.iter().zip(addresses).enumerate() {
+    for (index, (pack, address)) in packs.iter().zip(arranged.addresses).enumerate() {
         let last = index.saturating_add(1) == packs.len();
         let spare = if last { plan.spare } else { 0 };
-        patches.extend(reference_patches(&plan, pack, (address, spare)));
+        patches.extend(reference_patches(&plan, pack, NewPlace { address, spare }));
     }
-    let content = content.into_iter().chain([Piece::Zeros(plan.padding)]).collect();
-    let pieces = plan.moves.pieces((file, headers.size), (room.old.start, content));
-    Ok(Rewritten { pieces, patches, ids: packs.iter().map(|pack| pack.bytes.id.0).collect() })
-}
-
-impl Rewritten {
-    /// Writes the whole file into `out`, which is empty.
-    fn write_to(&self, out: &mut File) -> std::io::Result<()> {
-        self.pieces.iter().try_for_each(|piece| piece.write_to(out))?;
-        for (offset, bytes) in &self.patches {
-            out.seek(SeekFrom::Start(*offset))?;
-            out.write_all(bytes)?;
-        }
-        Ok(())
-    }
-}
-
-/// The layout of a file does not allow what was asked for.
-fn refused(path: &Path, why: &str) -> Error {
-    Error::check(format!("the images of `{}` cannot be replaced: {why}", path.display()))
-        .hint("build it again with other targets, as `OFFLOAD_TARGETS=host,spirv64 cargo build`, or link it with `-Clink-arg=-fuse-ld=bfd`")
-}
-
-/// The room in a file is too small.
-fn no_room(path: &Path, why: &str) -> Error {
-    Error::check(format!("the images cannot be put into `{}`: {why}", path.display()))
-        .hint("`--sidecar` puts them into a file beside it")
+    let content = arranged.content.into_iter().chain([Piece::Zeros(plan.padding)]).collect();
+    let old = OldFile { file, size: headers.size, packs: range.old.start };
+    let pieces = plan.offsets.pieces(&old, content);
+    Ok(Rewritten { pieces, patches, ids: packs.iter().map(|pack| pack.pack.id.0).collect() })
 }
 
 /// Above this, packs lie at pages of their own.
@@ -100,72 +71,85 @@ const ALIGN: u64 = 16;
 /// Size of the descriptor's fields from the flags to the identity.
 const CHANGED_FIELDS: usize = 34;
 
-/// The room of all packs, between which there is nothing.
-fn old_room(path: &Path, packs: &[NewPack]) -> Result<Range<u64>> {
-    let mut places: Vec<&Place> = packs.iter().map(|pack| &pack.place).collect();
-    places.sort_by_key(|place| place.pack_offset);
-    let first = places.first().ok_or_else(|| refused(path, "no descriptor leads to one"))?;
+/// Where all packs lie, between which there is nothing.
+fn packs_range(path: &Path, packs: &[Replacement]) -> Result<Range<u64>> {
+    let mut links: Vec<&LinkedPack> = packs.iter().map(|pack| &pack.link).collect();
+    links.sort_by_key(|link| link.pack_offset);
+    let first = links.first().ok_or_else(|| refused(path, "no descriptor leads to one"))?;
     let mut end = first.pack_offset;
-    for place in &places {
-        let ends = |start: u64| start.checked_add(place.descriptor.pack_size);
+    for link in &links {
+        let ends = |start: u64| start.checked_add(link.descriptor.pack_size);
         // Packs that share reach over each other; otherwise there is what aligns the next one.
-        let beside = place.pack_offset.saturating_sub(end) < PAGE
-            && place.pack_offset.checked_sub(first.pack_offset)
-                == place.pack_address.checked_sub(first.pack_address);
-        let ends = ends(place.pack_offset).filter(|_| beside && ends(place.pack_address).is_some());
+        let next = link.pack_offset.saturating_sub(end) < PAGE
+            && link.pack_offset.checked_sub(first.pack_offset)
+                == link.pack_address.checked_sub(first.pack_address);
+        let ends = ends(link.pack_offset).filter(|_| next && ends(link.pack_address).is_some());
         end = end.max(ends.ok_or_else(|| refused(path, "other large data lies between them"))?);
     }
     Ok(first.pack_offset..end)
 }
 
-/// The new packs one after another: the address of each, and all bytes.
-fn arrange(packs: &[NewPack], start: u64) -> Option<(Vec<u64>, Vec<Piece>)> {
+/// The new packs one after another.
+struct Arranged {
+    /// Of each.
+    addresses: Vec<u64>,
+    /// All bytes.
+    content: Vec<Piece>,
+}
+
+fn arrange(packs: &[Replacement], start: u64) -> Option<Arranged> {
     let mut address = start;
     // The first one stays where the linker has put it, and what shares follows closely.
-    let mut before = Ends::InNext;
-    let (mut addresses, mut content) = (Vec::new(), Vec::new());
-    for NewPack { bytes, .. } in packs {
+    let mut before = PackEnd::OfNext;
+    let mut arranged = Arranged { addresses: Vec::new(), content: Vec::new() };
+    for Replacement { pack, .. } in packs {
         let align = match before {
-            Ends::InNext => 1,
-            Ends::Here if bytes.size >= PAGED => PAGE,
-            Ends::Here => ALIGN,
+            PackEnd::OfNext => 1,
+            PackEnd::Own if pack.size >= PAGED => PAGE,
+            PackEnd::Own => ALIGN,
         };
         let start = address.checked_next_multiple_of(align)?;
-        content.push(Piece::Zeros(start.checked_sub(address)?));
-        content.extend(bytes.pieces.iter().cloned());
-        addresses.push(start);
-        address = start.checked_add(total(&bytes.pieces)?)?;
-        before = bytes.ends;
+        arranged.content.push(Piece::Zeros(start.checked_sub(address)?));
+        arranged.content.extend(pack.pieces.iter().cloned());
+        arranged.addresses.push(start);
+        address = start.checked_add(total(&pack.pieces)?)?;
+        before = pack.end;
     }
-    Some((addresses, content))
+    Some(arranged)
 }
 
-fn header_patches(plan: &Plan) -> Vec<(u64, Vec<u8>)> {
+fn header_patches(plan: &Plan) -> Vec<Patch> {
     let Headers { file, segments, sections, .. } = &plan.headers;
     let file: &elf::FileHeader64<LE> = file;
-    let mut patches = vec![(0, bytes_of(file).to_vec())];
-    patches.push((file.e_phoff.get(LE), bytes_of_slice(segments).to_vec()));
+    let mut patches = vec![Patch { offset: 0, bytes: bytes_of(file).to_vec() }];
+    patches.push(Patch { offset: file.e_phoff.get(LE), bytes: bytes_of_slice(segments).to_vec() });
     if !sections.is_empty() {
-        patches.push((file.e_shoff.get(LE), bytes_of_slice(sections).to_vec()));
+        patches.push(Patch { offset: file.e_shoff.get(LE), bytes: bytes_of_slice(sections).to_vec() });
     }
     patches
 }
 
-/// The descriptor and the notes of a pack that lies at `address` now, with `spare` bytes behind it.
-fn reference_patches(plan: &Plan, pack: &NewPack, (address, spare): (u64, u64)) -> Vec<(u64, Vec<u8>)> {
-    let field = pack.place.descriptor_address.wrapping_add(DESCRIPTOR_PACK);
+/// Where a new pack lies, and how many bytes behind it are its own.
+struct NewPlace {
+    address: u64,
+    spare: u64,
+}
+
+/// The descriptor and the notes of a pack that lies at `place` now.
+fn reference_patches(plan: &Plan, new: &Replacement, place: NewPlace) -> Vec<Patch> {
+    let Replacement { link, pack, flags } = new;
+    let field = link.descriptor_address.wrapping_add(DESCRIPTOR_PACK);
     let descriptor = Descriptor {
-        pack: address.wrapping_sub(field).cast_signed(),
-        pack_size: pack.bytes.size.saturating_add(spare),
-        id: pack.bytes.id.0,
-        flags: pack.flags,
+        pack: place.address.wrapping_sub(field).cast_signed(),
+        pack_size: pack.size.saturating_add(place.spare),
+        id: pack.id.0,
+        flags: *flags,
     };
     // A later release may have appended fields to the descriptor.
-    let place = plan.moves.map(pack.place.descriptor_offset).saturating_add(DESCRIPTOR_FLAGS);
-    let fields =
-        descriptor.encode().into_iter().skip(DESCRIPTOR_FLAGS as usize).take(CHANGED_FIELDS).collect();
-    let mut patches = vec![(place, fields)];
-    patches
-        .extend(pack.place.note_ids.iter().map(|offset| (plan.moves.map(*offset), pack.bytes.id.0.to_vec())));
+    let offset = plan.offsets.map(link.descriptor_offset).saturating_add(DESCRIPTOR_FLAGS);
+    let fields = descriptor.encode().into_iter().skip(DESCRIPTOR_FLAGS as usize).take(CHANGED_FIELDS);
+    let mut patches = vec![Patch { offset, bytes: fields.collect() }];
+    let note = |offset: &u64| Patch { offset: plan.offsets.map(*offset), bytes: pack.id.0.to_vec() };
+    patches.extend(link.note_ids.iter().map(note));
     patches
 }

@@ -11,9 +11,9 @@ use crate::error::ExitStatus;
 use crate::error::{Error, Result};
 use crate::print::output::{Output, Table};
 use crate::read::disassemble::{self, Request};
-use crate::read::input::Subject;
+use crate::read::input::Input;
 use crate::read::missing;
-use crate::read::records::{self, ImageRecord, Kernels, Wanted};
+use crate::read::records::{self, ImageRecord, Kernels, Selection};
 
 #[derive(Debug, Serialize)]
 struct AsmMessage<'a> {
@@ -35,26 +35,27 @@ struct KernelMessage<'a> {
 pub(super) fn run(output: &Output, args: &cli::Asm) -> Result<ExitStatus> {
     let (given, kernel) = words(args);
     let path = artifact::path(output, given, &args.cargo)?;
-    let subject = Subject::open(&path)?;
-    let carried = subject.carried()?;
-    let images = Wanted::parse(&args.select)?.of(&carried, Kernels::Read)?;
+    let input = Input::open(&path)?;
+    let contents = input.contents()?;
+    let images = Selection::parse(&args.select)?.of(&contents, Kernels::Read)?;
     let shown = chosen(&images, kernel)?;
     if shown.is_empty() {
         list(output, &images)?;
     }
     let mut problems = Vec::new();
     for image in &shown {
-        let shown =
-            records::each(&carried, &[image.origin], &mut |_, bytes| show(output, (image, kernel), &bytes?));
+        let shown = records::each_decoded(&contents, &[image.origin], &mut |_, bytes| {
+            show(output, (image, kernel), &bytes?)
+        });
         problems.extend(shown.err());
     }
-    missing::tell(output, &carried)?;
+    missing::tell(output, &contents)?;
     // What could be shown was shown; of one image there is nothing else to tell.
     match problems.as_slice() {
-        [] => Ok(carried.status()),
+        [] => Ok(contents.status()),
         [only] if shown.len() == 1 => Err(only.clone()),
         several => {
-            several.iter().try_for_each(|error| missing::skipped(output, &error.to_string()))?;
+            several.iter().try_for_each(|error| missing::unreadable(output, &error.to_string()))?;
             Ok(ExitStatus::CheckFailed)
         }
     }

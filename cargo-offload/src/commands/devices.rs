@@ -11,7 +11,7 @@ use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::Result;
 use crate::print::output::Output;
-use crate::read::input::{Carried, Subject};
+use crate::read::input::{Contents, Input};
 use crate::read::missing;
 
 #[derive(Debug, Serialize)]
@@ -63,18 +63,18 @@ struct Found {
 pub(super) fn run(output: &Output, args: &cli::Devices) -> Result<ExitStatus> {
     // A file that cannot be read is told before the devices are.
     let path = artifact::path_if_any(output, args.path.as_deref(), &args.cargo)?;
-    let subject = path.as_deref().map(Subject::open).transpose()?;
-    let carried = subject.as_ref().map(Subject::carried).transpose()?;
+    let input = path.as_deref().map(Input::open).transpose()?;
+    let contents = input.as_ref().map(Input::contents).transpose()?;
     let devices = devices(output)?;
     for (number, found) in devices.iter().enumerate() {
         print_device(output, (number, found), args)?;
     }
-    carried.map_or(Ok(ExitStatus::Success), |carried| judge(output, &devices, &carried))
+    contents.map_or(Ok(ExitStatus::Success), |contents| judge(output, &devices, &contents))
 }
 
 /// Tells what each device would get of what a file carries.
-fn judge(output: &Output, devices: &[Found], carried: &Carried<'_>) -> Result<ExitStatus> {
-    let registries = registry::of(carried)?;
+fn judge(output: &Output, devices: &[Found], contents: &Contents<'_>) -> Result<ExitStatus> {
+    let registries = registry::of(contents)?;
     for (number, found) in devices.iter().enumerate() {
         output.space()?;
         output.remark(&format!("{number}: {}", found.device.description()))?;
@@ -82,8 +82,8 @@ fn judge(output: &Output, devices: &[Found], carried: &Carried<'_>) -> Result<Ex
             print_verdicts(output, (number, &found.device), registry)?;
         }
     }
-    missing::tell(output, carried)?;
-    Ok(carried.status())
+    missing::tell(output, contents)?;
+    Ok(contents.status())
 }
 
 /// The host first, then what drivers tell. A driver that is not there is told, and no error.

@@ -16,7 +16,7 @@ use crate::error::ExitStatus;
 use crate::error::{Error, Result};
 use crate::files::publish::publish;
 use crate::print::output::Output;
-use crate::read::pack_file::Source;
+use crate::read::pack_file::LocatedPack;
 use crate::read::packs::{Packs, Reached};
 
 #[derive(Debug, Serialize)]
@@ -87,7 +87,7 @@ fn refuse_missing(packs: &Packs, request: &Request<'_>) -> Result<()> {
 
 /// An image and the pack that it lies in.
 struct Candidate<'a> {
-    source: Source<'a>,
+    source: LocatedPack<'a>,
     image: Image<'a>,
 }
 

@@ -14,25 +14,25 @@ use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::{Error, Result};
 use crate::print::output::Output;
-use crate::read::input::{Carried, Subject, broken};
-use crate::read::pack_file::Source;
-use crate::read::records::{self, ImageRecord, Kernels, Origin, Wanted};
+use crate::read::input::{Contents, Input};
+use crate::read::pack_file::LocatedPack;
+use crate::read::records::{self, ImageRecord, Kernels, Origin, Selection};
 
 pub(super) fn run(output: &Output, args: &cli::Extract) -> Result<ExitStatus> {
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
-    let subject = Subject::open(&path)?;
-    let carried = subject.carried()?;
-    let images = Wanted::parse(&args.select)?.of(&carried, Kernels::Recorded)?;
-    let files = if args.stored { stored_files(&carried, &images)? } else { decoded_files(&images) };
+    let input = Input::open(&path)?;
+    let contents = input.contents()?;
+    let images = Selection::parse(&args.select)?.of(&contents, Kernels::Recorded)?;
+    let files = if args.stored { stored_files(&contents, &images)? } else { decoded_files(&images) };
     let directory = args.output.clone().unwrap_or_else(|| default_directory(&path));
     prepare(&directory, &files, args)?;
-    let mut job = Job::new(output, &subject, directory);
+    let mut job = Job::new(output, &input, directory);
     if args.stored {
-        write_stored(&mut job, &carried, &files)
+        write_stored(&mut job, &contents, &files)
     } else {
-        write_decoded(&mut job, &carried, &files)
+        write_decoded(&mut job, &contents, &files)
     }?;
-    job.finish(&carried)
+    job.finish(&contents)
 }
 
 /// A file to be written, and what it is of.
@@ -47,17 +47,17 @@ fn decoded_files(images: &[ImageRecord]) -> Vec<File<'_>> {
 }
 
 /// One file for each frame or container, however many images lie in it.
-fn stored_files<'a>(carried: &Carried<'_>, images: &'a [ImageRecord]) -> Result<Vec<File<'a>>> {
+fn stored_files<'a>(contents: &Contents<'_>, images: &'a [ImageRecord]) -> Result<Vec<File<'a>>> {
     let mut names = Names::default();
     let mut files: BTreeMap<(bool, usize, u64), File<'a>> = BTreeMap::new();
-    let packs = carried.packs.sources();
+    let packs = contents.packs.sources();
     for image in images {
         let key = match image.origin {
             Origin::Container(number, _) => (true, number, 0),
             Origin::Pack(number, index) => {
-                let Some(Source { pack, .. }) = packs.get(number) else { continue };
-                let record = pack.image(index).map_err(broken)?;
-                (false, number, pack.place(&record).map_err(broken)?.offset)
+                let Some(LocatedPack { pack, .. }) = packs.get(number) else { continue };
+                let record = pack.image(index)?;
+                (false, number, pack.place(&record)?.offset)
             }
         };
         files.entry(key).or_insert_with(|| File { image, name: names.of_frame(image) });
@@ -85,29 +85,29 @@ fn prepare(directory: &Path, files: &[File<'_>], args: &cli::Extract) -> Result<
     }
 }
 
-fn write_decoded<'a>(job: &mut Job<'a>, carried: &Carried<'_>, files: &'a [File<'a>]) -> Result<()> {
+fn write_decoded<'a>(job: &mut Job<'a>, contents: &Contents<'_>, files: &'a [File<'a>]) -> Result<()> {
     let by_origin: BTreeMap<Origin, &File<'_>> = files.iter().map(|file| (file.image.origin, file)).collect();
     let origins: Vec<Origin> = by_origin.keys().copied().collect();
-    records::each_item(carried, &origins, &mut |origin, item| match by_origin.get(&origin) {
-        Some(file) => job.decode(file, item),
+    records::each_image(contents, &origins, &mut |origin, image| match by_origin.get(&origin) {
+        Some(file) => job.decode(file, image),
         None => Ok(()),
     })
 }
 
-fn write_stored<'a>(job: &mut Job<'a>, carried: &Carried<'_>, files: &'a [File<'a>]) -> Result<()> {
-    let packs = carried.packs.sources();
+fn write_stored<'a>(job: &mut Job<'a>, contents: &Contents<'_>, files: &'a [File<'a>]) -> Result<()> {
+    let packs = contents.packs.sources();
     for file in files {
         match file.image.origin {
             Origin::Pack(number, index) => {
                 let Some(source) = packs.get(number) else { continue };
-                let image = source.pack.image(index).map_err(broken)?;
+                let image = source.pack.image(index)?;
                 match source.stored(&image) {
                     Ok(bytes) => job.write(file, &bytes)?,
                     Err(error) => job.failed(error.to_string())?,
                 }
             }
             Origin::Container(number, _) => {
-                let Some(container) = carried.containers.get(number) else { continue };
+                let Some(container) = contents.containers.get(number) else { continue };
                 job.write(file, container.found.bytes)?;
             }
         }

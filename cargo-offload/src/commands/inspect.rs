@@ -10,9 +10,9 @@ use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::Result;
 use crate::print::output::{Output, Table};
-use crate::read::input::{Carried, Subject, broken};
+use crate::read::input::{Contents, Input};
 use crate::read::missing;
-use crate::read::records::{ImageRecord, KernelRecord, Kernels, Wanted, or_dash};
+use crate::read::records::{ImageRecord, KernelRecord, Kernels, Selection, or_dash};
 
 #[derive(Debug, Serialize)]
 struct NoticeMessage<'a> {
@@ -25,11 +25,11 @@ struct NoticeMessage<'a> {
 
 pub(super) fn run(output: &Output, args: &cli::Inspect) -> Result<ExitStatus> {
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
-    let subject = Subject::open(&path)?;
-    let carried = subject.carried()?;
-    carried.syclbins.iter().try_for_each(|file| syclbin::inspect(output, file))?;
+    let input = Input::open(&path)?;
+    let contents = input.contents()?;
+    contents.syclbins.iter().try_for_each(|file| syclbin::inspect(output, file))?;
     let kernels = if args.kernels { Kernels::Read } else { Kernels::Recorded };
-    let images = Wanted::parse(&args.select)?.of(&carried, kernels)?;
+    let images = Selection::parse(&args.select)?.of(&contents, kernels)?;
     if !images.is_empty() {
         output.table(&images, &image_table(&images))?;
     }
@@ -37,15 +37,15 @@ pub(super) fn run(output: &Output, args: &cli::Inspect) -> Result<ExitStatus> {
         output.space()?;
         output.table::<ImageRecord>(&[], &kernel_table(&images))?;
     }
-    print_notices(output, &carried)?;
-    Ok(carried.status())
+    print_notices(output, &contents)?;
+    Ok(contents.status())
 }
 
-fn print_notices(output: &Output, carried: &Carried<'_>) -> Result<()> {
+fn print_notices(output: &Output, contents: &Contents<'_>) -> Result<()> {
     // What a pack in another file is without, the one that names it says as well.
-    for source in carried.packs.here().packs() {
+    for source in contents.packs.here().packs() {
         for notice in source.pack.notices() {
-            let notice = notice.map_err(broken)?;
+            let notice = notice?;
             let message = NoticeMessage {
                 reason: "notice",
                 kind: notice.kind.to_string(),
@@ -62,7 +62,7 @@ fn print_notices(output: &Output, carried: &Carried<'_>) -> Result<()> {
             }
         }
     }
-    missing::tell(output, carried)
+    missing::tell(output, contents)
 }
 
 /// Some columns are there only where an image has something in them: most have nothing.

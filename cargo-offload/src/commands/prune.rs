@@ -7,14 +7,16 @@ use offload_format::pack::{Image, NoticeKind};
 use serde::Serialize;
 
 use crate::cargo::artifact;
-use crate::change::relocate::{Form, Names, Sharing, Wish, moved};
-use crate::change::repack::Storage;
-use crate::change::rewrite::Destination;
+use crate::change::relocate::location::{FileNames, Placement};
+use crate::change::relocate::{Layout, Sharing, relocate};
+use crate::change::repack::pack::Storage;
+use crate::change::rewrite::destination::Destination;
 use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::{Error, Result};
 use crate::print::output::{Output, counted, escaped};
-use crate::read::program::{Crate, Opened};
+use crate::read::metadata::MissingImage;
+use crate::read::program::{CrateImages, Program};
 use crate::settings::target_filter::TargetFilter;
 
 /// What the program says at run time about a target that is gone.
@@ -53,20 +55,21 @@ pub(super) fn run(output: &Output, args: &cli::Prune) -> Result<ExitStatus> {
     let choice = Choice::new(args)?;
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
     let destination = Destination::new(&path, &args.destination)?;
-    let opened = Opened::open(&path)?;
-    let mut crates = opened.crates()?;
-    choice.check(&opened, &crates)?;
-    let dropped = thin_out(&mut crates, &choice)?;
-    let kept = crates.iter().flat_map(|one| &one.piles).map(|pile| pile.images.len() as u64).sum();
-    let wish = Wish { form: Form::Kept, sharing: Sharing::Kept, storage: Storage::Kept };
-    let published = moved(crates, &Names::new(&path, &destination), wish)?.publish(&opened, &destination)?;
-    let files = published.files.iter().map(|(_, size)| size).sum::<u64>();
+    let program = Program::open(&path)?;
+    let mut crates = program.crates()?;
+    choice.check(&program, &crates)?;
+    let dropped = drop_images(&mut crates, &choice)?;
+    let kept = crates.iter().flat_map(|one| &one.files).map(|file| file.pack.images.len() as u64).sum();
+    let layout = Layout { placement: Placement::Kept, sharing: Sharing::Kept, storage: Storage::Kept };
+    let published =
+        relocate(crates, &FileNames::new(&path, &destination), layout)?.publish(&program, &destination)?;
+    let files = published.sidecars.iter().map(|file| file.size).sum::<u64>();
     let summary = Summary {
         reason: "pruned",
         path: destination.path(),
         images_kept: kept,
         images_dropped: dropped.len() as u64,
-        size_before: opened.size()?,
+        size_before: program.size()?,
         size_after: published.program.saturating_add(files),
     };
     published.tell_removed(output)?;
@@ -112,9 +115,9 @@ impl Choice {
 
     /// # Errors
     /// The request makes no sense for this file.
-    fn check(&self, opened: &Opened, crates: &[Crate<'_>]) -> Result<()> {
-        let shown = opened.program().path().display();
-        let images = crates.iter().flat_map(|one| &one.piles).flat_map(|pile| &pile.images);
+    fn check(&self, program: &Program, crates: &[CrateImages<'_>]) -> Result<()> {
+        let shown = program.file().path().display();
+        let images = crates.iter().flat_map(|one| &one.files).flat_map(|file| &file.pack.images);
         let present: BTreeSet<&str> = images.map(|image| image.target_text).collect();
         let list = escaped(&present.iter().copied().collect::<Vec<_>>().join(", "));
         for filter in self.filters() {
@@ -134,34 +137,43 @@ impl Choice {
 }
 
 /// Takes out what goes, and has the packs say so.
-fn thin_out(crates: &mut [Crate<'_>], choice: &Choice) -> Result<Vec<Dropped>> {
+fn drop_images(crates: &mut [CrateImages<'_>], choice: &Choice) -> Result<Vec<Dropped>> {
     let mut dropped = Vec::new();
     for one in crates {
         // Variants and parts of a module for one target are told once.
         let mut removed: BTreeSet<[String; 3]> = BTreeSet::new();
-        for pile in &mut one.piles {
-            let gone = pile.images.extract_if(.., |image| !choice.keeps(image.target_text));
+        for file in &mut one.files {
+            let gone = file.pack.images.extract_if(.., |image| !choice.keeps(image.target_text));
             for image in gone {
-                let (_, stored_size) = pile.source.pack.stored(&image)?;
+                let (_, stored_size) = file.pack.source.pack.stored(&image)?;
                 removed.insert([image.module, image.target_text, REASON].map(str::to_string));
-                dropped.push(message(&one.about.package, (image, stored_size)));
+                dropped.push(Dropped { stored_size, ..Dropped::of(&one.metadata.package, &image) });
             }
         }
-        one.about.missing.extend(removed.into_iter().map(|texts| (NoticeKind::Pruned, texts)));
-        one.piles.retain(|pile| !pile.images.is_empty());
+        let missing = |[module, target, reason]: [String; 3]| MissingImage {
+            kind: NoticeKind::Pruned,
+            module,
+            target,
+            reason,
+        };
+        one.metadata.missing.extend(removed.into_iter().map(missing));
+        one.files.retain(|file| !file.pack.images.is_empty());
     }
     Ok(dropped)
 }
 
-fn message(package: &str, (image, stored_size): (Image<'_>, u64)) -> Dropped {
-    Dropped {
-        reason: "dropped",
-        package: package.to_string(),
-        module: image.module.to_string(),
-        variant: image.variant.to_string(),
-        part: image.part.to_string(),
-        target: image.target_text.to_string(),
-        stored_size,
-        raw_size: image.raw_size,
+impl Dropped {
+    /// An image of `package`, as its pack records it.
+    fn of(package: &str, image: &Image<'_>) -> Dropped {
+        Dropped {
+            reason: "dropped",
+            package: package.to_string(),
+            module: image.module.to_string(),
+            variant: image.variant.to_string(),
+            part: image.part.to_string(),
+            target: image.target_text.to_string(),
+            stored_size: image.stored_size,
+            raw_size: image.raw_size,
+        }
     }
 }

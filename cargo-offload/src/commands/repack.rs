@@ -6,14 +6,16 @@ use offload_format::packer::Settings;
 use serde::Serialize;
 
 use crate::cargo::artifact;
-use crate::change::relocate::{Form, Names, Sharing, Wish, moved};
-use crate::change::repack::Storage;
-use crate::change::rewrite::Destination;
+use crate::change::relocate::location::{FileNames, Placement};
+use crate::change::relocate::{Layout, Sharing, relocate};
+use crate::change::repack::pack::Storage;
+use crate::change::rewrite::destination::Destination;
 use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::{Error, Result};
+use crate::files::publish::Published;
 use crate::print::output::Output;
-use crate::read::program::{Crate, Opened};
+use crate::read::program::{CrateImages, Program};
 use crate::settings::compression;
 
 #[derive(Debug, Serialize)]
@@ -32,31 +34,31 @@ struct Summary<'a> {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Repack) -> Result<ExitStatus> {
-    let wish = wish(args)?;
+    let layout = layout(args)?;
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
     let destination = Destination::new(&path, &args.destination)?;
-    let opened = Opened::open(&path)?;
-    let crates = opened.crates()?;
-    refuse_idle(&opened, &crates, wish)?;
-    let moved = moved(crates, &Names::new(&path, &destination), wish)?;
-    let published = moved.publish(&opened, &destination)?;
-    for (path, size) in &published.files {
+    let program = Program::open(&path)?;
+    let crates = program.crates()?;
+    refuse_idle(&program, &crates, layout)?;
+    let files = relocate(crates, &FileNames::new(&path, &destination), layout)?;
+    let published = files.publish(&program, &destination)?;
+    for Published { path, size } in &published.sidecars {
         let text = format!("`{}` has {size} bytes", path.display());
         output.message(&Written { reason: "written", path, size: *size }, &text)?;
     }
     published.tell_removed(output)?;
-    let (path, size_before, size_after) = (destination.path(), opened.program().size()?, published.program);
+    let (path, size_before, size_after) = (destination.path(), program.file().size()?, published.program);
     let text = format!("`{}` has {size_after} of {size_before} bytes", path.display());
     output.message(&Summary { reason: "repacked", path, size_before, size_after }, &text)?;
     Ok(ExitStatus::Success)
 }
 
-fn wish(args: &cli::Repack) -> Result<Wish> {
-    let form = match args.form {
-        cli::Form { sidecar: true, .. } => Form::One,
-        cli::Form { split: true, .. } => Form::Families,
-        cli::Form { embed: true, .. } => Form::Embedded,
-        _ => Form::Kept,
+fn layout(args: &cli::Repack) -> Result<Layout> {
+    let placement = match args.form {
+        cli::Form { sidecar: true, .. } => Placement::Sidecar,
+        cli::Form { split: true, .. } => Placement::Split,
+        cli::Form { embed: true, .. } => Placement::Embedded,
+        _ => Placement::Kept,
     };
     let sharing = match (args.merge, args.unmerge) {
         (true, _) => Sharing::Merged,
@@ -69,24 +71,24 @@ fn wish(args: &cli::Repack) -> Result<Wish> {
         (None, Sharing::Merged) => Storage::Planned,
         _ => Storage::Kept,
     };
-    Ok(Wish { form, sharing, storage })
+    Ok(Layout { placement, sharing, storage })
 }
 
 /// What would change nothing was not meant.
-fn refuse_idle(opened: &Opened, crates: &[Crate<'_>], wish: Wish) -> Result<()> {
-    let path = opened.program().path().display();
-    let mut piles = crates.iter().flat_map(|one| &one.piles).peekable();
-    if piles.peek().is_none() {
+fn refuse_idle(program: &Program, crates: &[CrateImages<'_>], layout: Layout) -> Result<()> {
+    let path = program.file().path().display();
+    let mut files = crates.iter().flat_map(|one| &one.files).peekable();
+    if files.peek().is_none() {
         return Err(Error::usage(format!("`{path}` has no images")));
     }
-    if opened.program().is_packs() && wish.form != Form::Kept {
+    if program.file().is_packs() && layout.placement != Placement::Kept {
         return Err(Error::usage(format!("`{path}` is a file of packs")).hint("name the program beside it"));
     }
-    let only_form = wish.sharing == Sharing::Kept && wish.storage == Storage::Kept;
-    if only_form && wish.form == Form::Embedded && piles.all(|pile| pile.file.is_none()) {
+    let only_form = layout.sharing == Sharing::Kept && layout.storage == Storage::Kept;
+    if only_form && layout.placement == Placement::Embedded && files.all(|file| file.name.is_none()) {
         return Err(Error::usage(format!("the images of `{path}` are in it already")));
     }
-    if wish.sharing == Sharing::Merged && crates.iter().filter(|one| !one.piles.is_empty()).count() < 2 {
+    if layout.sharing == Sharing::Merged && crates.iter().filter(|one| !one.files.is_empty()).count() < 2 {
         return Err(Error::usage(format!("`{path}` has images of one crate alone"))
             .hint("the images of one crate share already"));
     }

@@ -1,7 +1,7 @@
 //! `report`: the ledger of what kernels use of each device.
 
 mod baseline;
-mod beside;
+mod comparison;
 mod html;
 mod markdown;
 mod matrix;
@@ -12,7 +12,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use self::baseline::{Baseline, Finding, Verdict};
-use self::beside::Measured;
+use self::comparison::Measured;
 use self::html::Page;
 use self::row::Row;
 use crate::cargo::artifact;
@@ -21,9 +21,9 @@ use crate::error::ExitStatus;
 use crate::error::{Error, Result};
 use crate::files::publish::publish;
 use crate::print::output::{Output, Table, counted};
-use crate::read::input::{Carried, Subject};
+use crate::read::input::{Contents, Input};
 use crate::read::missing;
-use crate::read::records::{Kernels, Wanted};
+use crate::read::records::{Kernels, Selection};
 
 #[derive(Debug, Serialize)]
 struct Written {
@@ -52,13 +52,13 @@ pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
     if !args.matrix.is_empty() {
         return matrix::run(output, args);
     }
-    let wanted = Wanted::parse(&args.select)?;
-    let others = beside::others(args, &wanted, [beside::THIS])?;
+    let wanted = Selection::parse(&args.select)?;
+    let others = comparison::others(args, &wanted, [comparison::THIS])?;
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
-    let subject = Subject::open(&path)?;
-    let carried = subject.carried()?;
-    let images = wanted.of(&carried, Kernels::Measured)?;
-    let this = Measured::new(beside::THIS, images);
+    let input = Input::open(&path)?;
+    let contents = input.contents()?;
+    let images = wanted.of(&contents, Kernels::Measured)?;
+    let this = Measured::new(comparison::THIS, images);
     let findings = findings(output, args, &this.rows)?;
     let builds: Vec<Measured> = std::iter::once(this).chain(others).collect();
     let Some(Measured { rows, .. }) = builds.first() else { return Ok(ExitStatus::CheckFailed) };
@@ -66,9 +66,9 @@ pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
         1 => print(output, args.format, (rows, &findings))?,
         _ => print_beside(output, args.format, (&builds, &findings))?,
     }
-    write_page(output, args, &Page { path: &path, builds: &builds, gaps: Vec::new() })?;
-    missing::tell(output, &carried)?;
-    Ok(status(args, (rows, &findings), &carried))
+    write_page(output, args, &Page { path: &path, builds: &builds, missing: Vec::new() })?;
+    missing::tell(output, &contents)?;
+    Ok(status(args, (rows, &findings), &contents))
 }
 
 /// What is other than in the baseline, which is written first if that is asked for.
@@ -123,7 +123,7 @@ fn print_beside(
     format: ReportFormat,
     (builds, findings): (&[Measured], &[Finding]),
 ) -> Result<()> {
-    beside::print(output, format, builds)?;
+    comparison::print(output, format, builds)?;
     findings.iter().try_for_each(|finding| output.message(finding, &finding.to_string()))
 }
 
@@ -157,8 +157,8 @@ fn sentence(summary: &Summary) -> String {
     text
 }
 
-fn status(args: &cli::Report, (rows, findings): (&[Row], &[Finding]), carried: &Carried<'_>) -> ExitStatus {
+fn status(args: &cli::Report, (rows, findings): (&[Row], &[Finding]), contents: &Contents<'_>) -> ExitStatus {
     let has = |verdict| findings.iter().any(|finding| finding.verdict == verdict);
     let ratchet = has(Verdict::Worse) || (args.exact && !findings.is_empty());
-    if rows.is_empty() || ratchet { ExitStatus::CheckFailed } else { carried.status() }
+    if rows.is_empty() || ratchet { ExitStatus::CheckFailed } else { contents.status() }
 }

@@ -14,9 +14,9 @@ use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::Result;
 use crate::print::output::{Output, Table, counted, human_size};
-use crate::read::input::{Carried, Subject};
+use crate::read::input::{Contents, Input};
 use crate::read::missing;
-use crate::read::records::{ImageRecord, Kernels, Wanted};
+use crate::read::records::{ImageRecord, Kernels, Selection};
 
 #[derive(Debug, Serialize)]
 struct Summary {
@@ -49,7 +49,7 @@ struct Change {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Size) -> Result<ExitStatus> {
-    let wanted = Wanted::parse(&args.select)?;
+    let wanted = Selection::parse(&args.select)?;
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
     match &args.compare {
         Some(other) => compare(output, &wanted, [&path, other]),
@@ -57,22 +57,22 @@ pub(super) fn run(output: &Output, args: &cli::Size) -> Result<ExitStatus> {
     }
 }
 
-fn show(output: &Output, wanted: &Wanted, (path, args): (&Path, &cli::Size)) -> Result<ExitStatus> {
-    let subject = Subject::open(path)?;
-    let carried = subject.carried()?;
-    let images = wanted.of(&carried, Kernels::Measured)?;
+fn show(output: &Output, wanted: &Selection, (path, args): (&Path, &cli::Size)) -> Result<ExitStatus> {
+    let input = Input::open(path)?;
+    let contents = input.contents()?;
+    let images = wanted.of(&contents, Kernels::Measured)?;
     let groups = Groups::of(&images);
     for (by, groups) in groups.by() {
         output.table(groups, &table(by, groups))?;
         output.space()?;
     }
-    let mut summary = summary((&subject, &carried), &images)?;
+    let mut summary = summary((&input, &contents), &images)?;
     if args.alone {
-        summary.alone_size = Some(alone::size(&carried, &images)?);
+        summary.alone_size = Some(alone::size(&contents, &images)?);
     }
     output.message(&summary, &sentence(&summary))?;
-    missing::tell(output, &carried)?;
-    Ok(carried.status())
+    missing::tell(output, &contents)?;
+    Ok(contents.status())
 }
 
 fn table(by: &'static str, groups: &[Group]) -> Table {
@@ -91,15 +91,15 @@ fn table(by: &'static str, groups: &[Group]) -> Table {
     table
 }
 
-fn summary((subject, carried): (&Subject, &Carried<'_>), images: &[ImageRecord]) -> Result<Summary> {
+fn summary((input, contents): (&Input, &Contents<'_>), images: &[ImageRecord]) -> Result<Summary> {
     let shares = shares(images);
     let raw_size = images.iter().fold(0u64, |sum, image| sum.saturating_add(image.raw_size));
     let repeated = images.iter().zip(&shares).filter(|(_, share)| share.first == group::First::No);
     let repeated: Vec<u64> = repeated.map(|(image, _)| image.raw_size).collect();
     Ok(Summary {
         reason: "summary",
-        file_size: subject.size(),
-        beside_size: carried.packs.beside_size()?,
+        file_size: input.size(),
+        beside_size: contents.packs.sidecar_size()?,
         images: images.len() as u64,
         raw_size,
         stored_size: shares.iter().fold(0u64, |sum, share| sum.saturating_add(share.stored)),
@@ -136,12 +136,12 @@ fn sentence(summary: &Summary) -> String {
     text
 }
 
-fn compare(output: &Output, wanted: &Wanted, paths: [&Path; 2]) -> Result<ExitStatus> {
+fn compare(output: &Output, wanted: &Selection, paths: [&Path; 2]) -> Result<ExitStatus> {
     let [new, old] = paths.map(|path| -> Result<_> {
-        let subject = Subject::open(path)?;
-        let carried = subject.carried()?;
-        let images = wanted.of(&carried, Kernels::Measured)?;
-        Ok((Groups::of(&images), carried.status()))
+        let input = Input::open(path)?;
+        let contents = input.contents()?;
+        let images = wanted.of(&contents, Kernels::Measured)?;
+        Ok((Groups::of(&images), contents.status()))
     });
     let ((new, new_status), (old, old_status)) = (new?, old?);
     for ((by, new), (_, old)) in new.by().into_iter().zip(old.by()) {

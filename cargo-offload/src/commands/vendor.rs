@@ -58,7 +58,7 @@ pub(super) fn run(output: &Output, args: &cli::Vendor) -> Result<ExitStatus> {
         false => store(output, &vendored, &made)?,
     };
     if let Some(sbom) = sbom {
-        let (file, _) = sbom.appear()?;
+        let file = sbom.appear()?.path;
         let file = file.display();
         output.message(&Written { reason: "written", file: file.to_string() }, &format!("wrote {file}"))?;
     }

@@ -15,9 +15,9 @@ use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::Result;
 use crate::print::output::{Output, counted};
-use crate::read::input::Subject;
-use crate::read::missing::{self, MissingMessage};
-use crate::read::pack_file::Source;
+use crate::read::input::Input;
+use crate::read::missing::MissingMessage;
+use crate::read::pack_file::LocatedPack;
 use crate::read::packs::Packs;
 
 #[derive(Debug, Serialize)]
@@ -48,16 +48,16 @@ struct Summary {
 pub(super) fn run(output: &Output, args: &cli::Verify) -> Result<ExitStatus> {
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
     let mut summary = Summary { reason: "summary", images: 0, problems: 0 };
-    let subject = Subject::open(&path)?;
-    let carried = subject.carried()?;
-    carried.syclbins.iter().try_for_each(|file| syclbin::verify(output, file, &mut summary))?;
-    foreign::verify(output, &carried, &mut summary)?;
+    let input = Input::open(&path)?;
+    let contents = input.contents()?;
+    contents.syclbins.iter().try_for_each(|file| syclbin::verify(output, file, &mut summary))?;
+    foreign::verify(output, &contents, &mut summary)?;
     // A file with images of other tool chains needs none of this project's.
-    if carried.packs.here().is_empty() {
+    if contents.packs.here().is_empty() {
         return finish(output, &summary);
     }
-    verify_images(output, &carried.packs, &mut summary)?;
-    verify_graph(output, (&path, &args.cargo.package.project), (&carried.packs, &mut summary))?;
+    verify_images(output, &contents.packs, &mut summary)?;
+    verify_graph(output, (&path, &args.cargo.package.project), (&contents.packs, &mut summary))?;
     finish(output, &summary)
 }
 
@@ -69,22 +69,22 @@ fn finish(output: &Output, summary: &Summary) -> Result<ExitStatus> {
 }
 
 fn verify_images(output: &Output, packs: &Packs, summary: &mut Summary) -> Result<()> {
-    for problem in &packs.here().skipped {
+    for problem in &packs.here().unreadable {
         summary.problems += 1;
         output.message(&Problem { reason: "skipped", package: "", problem }, &format!("error: {problem}"))?;
     }
     packs.all().try_for_each(|reached| verify_pack(output, &reached.source, summary))?;
     for missing in packs.missing() {
         summary.problems += 1;
-        let text = format!("error: {}", missing::sentence(&missing));
+        let text = format!("error: {}", missing.sentence());
         output.message(&MissingMessage::of(&missing), &text)?;
     }
     Ok(())
 }
 
-fn verify_pack(output: &Output, source: &Source<'_>, summary: &mut Summary) -> Result<()> {
+fn verify_pack(output: &Output, source: &LocatedPack<'_>, summary: &mut Summary) -> Result<()> {
     let pack = &source.pack;
-    // The carrier has read every record already.
+    // Every record was read when the file was opened.
     for image in pack.images().flatten() {
         let problem = source.decode(&image).err().map(|error| error.to_string());
         summary.images += 1;

@@ -1,18 +1,13 @@
 //! Files that appear whole.
 
-mod temporary;
+pub(crate) mod temporary;
 
 use std::fs::{File, Permissions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use offload_format::pack::layout::{ALIGN, MAGIC};
-
-use self::temporary::Temporary;
-pub(crate) use self::temporary::unnamed;
-use crate::change::repack::NewBytes;
+use self::temporary::{Temporary, parent};
 use crate::error::{Error, Result};
-use crate::files::pieces::{Piece, total};
 
 /// What happens to a file that exists and is other than what is to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +50,14 @@ pub(crate) fn staged(path: &Path, bytes: &[u8]) -> Result<Staged> {
 /// As [`publish`] for what `write` writes.
 pub(crate) fn publish_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
     stage(path, write)?.appear().map(drop)
+}
+
+/// A file that was written.
+#[derive(Debug)]
+pub(crate) struct Published {
+    pub(crate) path: PathBuf,
+    /// In bytes.
+    pub(crate) size: u64,
 }
 
 /// A file that is written and has not appeared.
@@ -100,23 +103,13 @@ impl Staged {
         self.file.set_permissions(permissions)
     }
 
-    /// The file takes its name; returns it with its size.
-    pub(crate) fn appear(mut self) -> Result<(PathBuf, u64)> {
+    /// The file takes its name.
+    pub(crate) fn appear(mut self) -> Result<Published> {
         let failed = |error: io::Error| Error::io("write", &self.path, &error);
         let size = self.file.file().metadata().map_err(failed)?.len();
         self.file.persist(&self.path).map_err(failed)?;
-        Ok((self.path, size))
+        Ok(Published { path: self.path, size })
     }
-}
-
-fn parent(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// Writes packs one after another, to become `path`. A file of packs is replaced, no other.
-pub(crate) fn stage_pack(path: &Path, packs: &[NewBytes]) -> Result<Staged> {
-    replaceable(path, &MAGIC, "file of packs")?;
-    stage(path, |file| write_packs(file, packs))
 }
 
 /// A file that exists is replaced if it starts with `start`, as every `what` does.
@@ -130,18 +123,6 @@ pub(crate) fn replaceable(path: &Path, start: &[u8], what: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!("`{}` exists and is no {what}", path.display())).hint("move it away"))
-}
-
-fn write_packs(file: &mut File, packs: &[NewBytes]) -> io::Result<()> {
-    let mut at = 0u64;
-    for pack in packs {
-        // The index of one that shares has a size without padding.
-        let padding = at.next_multiple_of(ALIGN).saturating_sub(at);
-        Piece::Zeros(padding).write_to(file)?;
-        pack.pieces.iter().try_for_each(|piece| piece.write_to(file))?;
-        at = at.saturating_add(padding).saturating_add(total(&pack.pieces).unwrap_or_default());
-    }
-    Ok(())
 }
 
 /// Writes a file, to become `path`.

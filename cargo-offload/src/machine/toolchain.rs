@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use self::lock::{Entry, Lock, Source};
+use self::lock::{Lock, LockedPackage, PackageKind};
 pub(crate) use self::run::which;
 use self::system::{Packages, System};
 use crate::error::{Error, Result};
@@ -84,8 +84,8 @@ pub(crate) fn install(output: &Output, plan: &Plan) -> Result<Installed> {
     for (entry, file) in &fetched {
         output.status(&format!("unpacking {}", entry.name));
         match entry.source {
-            Source::Distribution => deb::unpack(file, &new)?,
-            Source::Python => python::unpack(file, &new)?,
+            PackageKind::Distribution => deb::unpack(file, &new)?,
+            PackageKind::Python => python::unpack(file, &new)?,
         }
     }
     lock.write(&new.join(LOCK_NAME))?;
@@ -110,16 +110,17 @@ pub(crate) const LOCK_NAME: &str = "offload-toolchain.lock";
 /// Downloads what the lock file names, and compares hashes.
 fn fetch_locked(
     output: &Output,
-    (entries, packages): (&[Entry], Packages),
+    (entries, packages): (&[LockedPackage], Packages),
     work: &Path,
-) -> Result<Vec<(Entry, PathBuf)>> {
+) -> Result<Vec<(LockedPackage, PathBuf)>> {
     let downloads = downloads(work)?;
-    let of = |source| -> Vec<&Entry> { entries.iter().filter(|entry| entry.source == source).collect() };
+    let of =
+        |source| -> Vec<&LockedPackage> { entries.iter().filter(|entry| entry.source == source).collect() };
     match packages {
-        Packages::Apt => apt::Apt::new(output, work)?.download(&of(Source::Distribution), &downloads)?,
-        Packages::Nobody => fetch::download(output, &of(Source::Distribution), &downloads)?,
+        Packages::Apt => apt::Apt::new(output, work)?.download(&of(PackageKind::Distribution), &downloads)?,
+        Packages::Nobody => fetch::download(output, &of(PackageKind::Distribution), &downloads)?,
     }
-    python::download(output, &of(Source::Python), &downloads)?;
+    python::download(output, &of(PackageKind::Python), &downloads)?;
     let mut fetched = Vec::new();
     for entry in entries {
         let file = downloads.join(&entry.file);
@@ -137,7 +138,7 @@ fn fetch_newest(
     output: &Output,
     (system, lock): (&System, &Path),
     work: &Path,
-) -> Result<Vec<(Entry, PathBuf)>> {
+) -> Result<Vec<(LockedPackage, PathBuf)>> {
     if system.packages == Packages::Nobody {
         let text = format!("this system has no apt-get, and there is no lock file `{}`", lock.display());
         return Err(Error::usage(text).hint(
@@ -151,7 +152,7 @@ fn fetch_newest(
     let wheels = python::wanted(output)?;
     python::download(output, &wheels.iter().collect::<Vec<_>>(), &downloads)?;
     entries.extend(python::named(wheels, &downloads)?);
-    let hashed = |mut entry: Entry| {
+    let hashed = |mut entry: LockedPackage| {
         let file = downloads.join(&entry.file);
         entry.sha256 = hash(&file)?;
         Ok((entry, file))

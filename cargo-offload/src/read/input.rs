@@ -9,16 +9,15 @@ use offload_containers::contents::{self, Image};
 use offload_format::Limits;
 
 use crate::error::ExitStatus;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::files::mapping::Mapped;
-use crate::read::missing;
-use crate::read::pack_file::Carrier;
+use crate::read::pack_file::PackFile;
 use crate::read::packs::Packs;
 use crate::read::syclbin::Syclbin;
 
 /// A file that may carry images of any kind.
 #[derive(Debug)]
-pub(crate) struct Subject {
+pub(crate) struct Input {
     path: PathBuf,
     file: Mapped,
 }
@@ -34,19 +33,19 @@ pub(crate) struct Container<'a> {
 
 /// Everything that a file carries.
 #[derive(Debug)]
-pub(crate) struct Carried<'a> {
+pub(crate) struct Contents<'a> {
     pub(crate) packs: Packs,
     pub(crate) containers: Vec<Container<'a>>,
     /// Those of the containers that are SYCLBINs, also what cannot be read.
     pub(crate) syclbins: Vec<Syclbin<'a>>,
     /// Containers that cannot be read, and why.
-    pub(crate) broken: Vec<String>,
+    pub(crate) damaged: Vec<String>,
 }
 
-impl Subject {
+impl Input {
     /// Opens `path`; nothing of it is read yet.
-    pub(crate) fn open(path: &Path) -> Result<Subject> {
-        Ok(Subject { path: path.to_path_buf(), file: Mapped::open(path)? })
+    pub(crate) fn open(path: &Path) -> Result<Input> {
+        Ok(Input { path: path.to_path_buf(), file: Mapped::open(path)? })
     }
 
     /// Size in bytes.
@@ -73,30 +72,31 @@ impl Subject {
     ///
     /// # Errors
     /// It carries nothing, or cannot be read.
-    pub(crate) fn carried(&self) -> Result<Carried<'_>> {
+    pub(crate) fn contents(&self) -> Result<Contents<'_>> {
         let limits = Limits::default();
         // A damaged program may have packs all the same: they are searched for in another way.
         let found = carrier::find(&self.file, &limits);
         let foreign: Vec<Found<'_>> = found.iter().flatten().copied().filter(is_foreign).collect();
-        let packs = if foreign.is_empty() { Carrier::open(&self.path) } else { Carrier::linked(&self.path) }?;
-        let mut carried = Carried {
+        let packs =
+            if foreign.is_empty() { PackFile::open(&self.path) } else { PackFile::linked(&self.path) }?;
+        let mut contents = Contents {
             packs: Packs::of(packs),
             containers: Vec::new(),
             syclbins: foreign.iter().filter_map(|found| Syclbin::of(found, &self.path)).collect(),
-            broken: Vec::new(),
+            damaged: Vec::new(),
         };
         for (number, found) in foreign.into_iter().enumerate() {
             match contents::images_of(&found, &limits) {
                 Ok(images) => {
                     let name = self.name(number, &found, &images);
-                    carried.containers.push(Container { name, found, images });
+                    contents.containers.push(Container { name, found, images });
                 }
                 Err(error) => {
-                    carried.broken.push(format!("{} at {:#x}: {error}", what(&found), found.offset))
+                    contents.damaged.push(format!("{} at {:#x}: {error}", what(&found), found.offset))
                 }
             }
         }
-        Ok(carried)
+        Ok(contents)
     }
 
     /// Where the whole file is the container, its name says more than a number.
@@ -114,18 +114,18 @@ impl Subject {
     }
 }
 
-impl Carried<'_> {
+impl Contents<'_> {
     /// What is there and cannot be read.
     pub(crate) fn unreadable(&self) -> impl Iterator<Item = String> {
-        let beside = self.packs.beside().flat_map(|(name, file)| {
-            file.skipped.iter().map(move |problem| format!("of `{name}`: {problem}"))
+        let sidecars = self.packs.sidecars().flat_map(|(name, file)| {
+            file.unreadable.iter().map(move |problem| format!("of `{name}`: {problem}"))
         });
-        self.packs.here().skipped.iter().cloned().chain(beside).chain(self.broken.iter().cloned())
+        self.packs.here().unreadable.iter().cloned().chain(sidecars).chain(self.damaged.iter().cloned())
     }
 
     /// Everything that could not be read, also because it is not there.
     pub(crate) fn problems(&self) -> impl Iterator<Item = String> {
-        self.packs.missing().map(|missing| missing::sentence(&missing)).chain(self.unreadable())
+        self.packs.missing().map(|missing| missing.sentence()).chain(self.unreadable())
     }
 
     /// How a command ends that shows all of it.
@@ -142,9 +142,4 @@ fn is_foreign(found: &Found<'_>) -> bool {
 
 fn what(found: &Found<'_>) -> String {
     found.kind.map_or_else(|| "device images".to_string(), |kind| kind.to_string())
-}
-
-/// An error of a reader, as one of this command.
-pub(crate) fn broken(error: offload_format::Error) -> Error {
-    Error::check(error.to_string())
 }

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::error::Result;
-use crate::print::output::{Output, listed};
-use crate::read::input::Carried;
+use crate::print::output::Output;
+use crate::read::input::Contents;
 use crate::read::packs::Missing;
 
 /// A pack that should lie in another file.
@@ -25,25 +25,25 @@ struct MissingImage<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct SkippedMessage<'a> {
+struct UnreadableMessage<'a> {
     reason: &'static str,
     cause: &'a str,
 }
 
 /// Says what is missing and what is damaged.
-pub(crate) fn tell(output: &Output, carried: &Carried<'_>) -> Result<()> {
-    for missing in carried.packs.missing() {
-        output.message(&MissingMessage::of(&missing), &format!("missing: {}", sentence(&missing)))?;
+pub(crate) fn tell(output: &Output, contents: &Contents<'_>) -> Result<()> {
+    for missing in contents.packs.missing() {
+        output.message(&MissingMessage::of(&missing), &format!("missing: {}", missing.sentence()))?;
     }
-    for cause in carried.unreadable() {
-        skipped(output, &cause)?;
+    for cause in contents.unreadable() {
+        unreadable(output, &cause)?;
     }
     Ok(())
 }
 
 /// Says what could not be read or shown.
-pub(crate) fn skipped(output: &Output, cause: &str) -> Result<()> {
-    output.message(&SkippedMessage { reason: "skipped", cause }, &format!("skipped {cause}"))
+pub(crate) fn unreadable(output: &Output, cause: &str) -> Result<()> {
+    output.message(&UnreadableMessage { reason: "skipped", cause }, &format!("skipped {cause}"))
 }
 
 impl<'a> MissingMessage<'a> {
@@ -57,12 +57,4 @@ impl<'a> MissingMessage<'a> {
             images: images.map(|(module, target)| MissingImage { module, target }).collect(),
         }
     }
-}
-
-/// Why it is not there, what it would have, and what to do.
-pub(crate) fn sentence(missing: &Missing<'_>) -> String {
-    let images = missing.images().into_iter().map(|(module, target)| format!("{module} {target}"));
-    let would = listed(images).map_or_else(String::new, |images| format!("; it would have {images}"));
-    let hint = missing.error.hint_text().map_or_else(String::new, |hint| format!("\nhint: {hint}"));
-    format!("{}{would}{hint}", missing.error.message())
 }

@@ -24,17 +24,17 @@ const HEAD: u64 = 4096;
 
 /// A file that may hold packs.
 #[derive(Debug)]
-pub(crate) struct Carrier {
+pub(crate) struct PackFile {
     path: PathBuf,
     file: Arc<File>,
-    packs: Vec<FoundPack>,
+    packs: Vec<PackIndex>,
     /// What could not be read, and why.
-    pub(crate) skipped: Vec<String>,
+    pub(crate) unreadable: Vec<String>,
 }
 
 /// The index of a pack with its pages, and where the pack lies in the file.
 #[derive(Debug)]
-pub(crate) struct FoundPack {
+pub(crate) struct PackIndex {
     offset: u64,
     index: Vec<u8>,
     pages: Pages,
@@ -42,42 +42,42 @@ pub(crate) struct FoundPack {
 
 /// A pack and the file that it is in.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Source<'a> {
-    pub(crate) carrier: &'a Carrier,
-    pub(crate) found: &'a FoundPack,
+pub(crate) struct LocatedPack<'a> {
+    pub(crate) file: &'a PackFile,
+    pub(crate) index: &'a PackIndex,
     pub(crate) pack: Pack<'a>,
 }
 
-impl Source<'_> {
+impl LocatedPack<'_> {
     /// Where the payload starts in the file.
     pub(crate) fn payload(&self) -> u64 {
-        self.found.offset.saturating_add(self.pack.payload_offset())
+        self.index.offset.saturating_add(self.pack.payload_offset())
     }
 
     /// Whether both packs' images lie in the same payload.
-    pub(crate) fn shares_with(&self, other: &Source<'_>) -> bool {
-        std::ptr::eq(self.carrier, other.carrier) && self.payload() == other.payload()
+    pub(crate) fn shares_with(&self, other: &LocatedPack<'_>) -> bool {
+        std::ptr::eq(self.file, other.file) && self.payload() == other.payload()
     }
 
-    /// As [`Carrier::stored`].
+    /// As [`PackFile::stored`].
     pub(crate) fn stored(&self, image: &Image<'_>) -> Result<Vec<u8>> {
-        self.carrier.stored(self.found, &self.pack, image)
+        self.file.stored(self.index, &self.pack, image)
     }
 
     /// All bytes of the pack.
     #[cfg(feature = "devices")]
     pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
-        let Carrier { path, file, .. } = self.carrier;
-        read_at(file, self.found.offset, self.pack.size()).map_err(|error| Error::io("read", path, &error))
+        let PackFile { path, file, .. } = self.file;
+        read_at(file, self.index.offset, self.pack.size()).map_err(|error| Error::io("read", path, &error))
     }
 
-    /// As [`Carrier::decode`].
+    /// As [`PackFile::decode`].
     pub(crate) fn decode(&self, image: &Image<'_>) -> Result<Vec<u8>> {
-        self.carrier.decode(self.found, &self.pack, image)
+        self.file.decode(self.index, &self.pack, image)
     }
 }
 
-impl FoundPack {
+impl PackIndex {
     /// Where the pack starts in the file.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
@@ -88,22 +88,19 @@ impl FoundPack {
     }
 }
 
-impl Carrier {
+impl PackFile {
     /// Looks for packs in `path`.
     ///
     /// # Errors
     /// The file cannot be read, or holds no pack.
-    pub(crate) fn open(path: &Path) -> Result<Carrier> {
+    pub(crate) fn open(path: &Path) -> Result<PackFile> {
         let mut file = File::open(path).map_err(|error| Error::io("open", path, &error))?;
         let offsets = match elf::pack_offsets(&file) {
             offsets if !offsets.is_empty() => offsets,
             _ => scan::pack_offsets(&mut file).map_err(|error| Error::io("read", path, &error))?,
         };
-        let carrier = Carrier::read(path, file, offsets);
-        if carrier.is_empty() {
-            return Err(carrier.nothing());
-        }
-        Ok(carrier)
+        let file = PackFile::read(path, file, offsets);
+        if file.is_empty() { Err(file.nothing()) } else { Ok(file) }
     }
 
     /// Why there is nothing: a program may lack a mention of its kernels, another file is a mistake.
@@ -122,28 +119,28 @@ impl Carrier {
 
     /// Whether there is no pack, not even one that cannot be read.
     pub(crate) fn is_empty(&self) -> bool {
-        self.packs.is_empty() && self.skipped.is_empty()
+        self.packs.is_empty() && self.unreadable.is_empty()
     }
 
     /// The packs that descriptors in `path` lead to; none is no error, and nothing else is searched for.
     ///
     /// # Errors
     /// The file cannot be read.
-    pub(crate) fn linked(path: &Path) -> Result<Carrier> {
+    pub(crate) fn linked(path: &Path) -> Result<PackFile> {
         let file = File::open(path).map_err(|error| Error::io("open", path, &error))?;
         let offsets = elf::pack_offsets(&file);
-        Ok(Carrier::read(path, file, offsets))
+        Ok(PackFile::read(path, file, offsets))
     }
 
-    fn read(path: &Path, file: File, offsets: BTreeSet<u64>) -> Carrier {
-        let (mut packs, mut skipped) = (Vec::new(), Vec::new());
+    fn read(path: &Path, file: File, offsets: BTreeSet<u64>) -> PackFile {
+        let (mut packs, mut unreadable) = (Vec::new(), Vec::new());
         for offset in offsets {
             match read_index(&file, offset) {
                 Ok(found) => packs.push(found),
-                Err(reason) => skipped.push(format!("pack at offset {offset:#x}: {reason}")),
+                Err(reason) => unreadable.push(format!("pack at offset {offset:#x}: {reason}")),
             }
         }
-        Carrier { path: path.to_path_buf(), file: Arc::new(file), packs, skipped }
+        PackFile { path: path.to_path_buf(), file: Arc::new(file), packs, unreadable }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -166,14 +163,14 @@ impl Carrier {
     }
 
     /// Every pack that could be read.
-    pub(crate) fn packs(&self) -> impl Iterator<Item = Source<'_>> {
+    pub(crate) fn packs(&self) -> impl Iterator<Item = LocatedPack<'_>> {
         // `read_index` has parsed them all.
-        let source = |found| Some(Source { carrier: self, found, pack: FoundPack::pack(found).ok()? });
+        let source = |index| Some(LocatedPack { file: self, index, pack: PackIndex::pack(index).ok()? });
         self.packs.iter().filter_map(source)
     }
 
     /// The frame that `image` is stored in, alone or with others of its block, as it is in the file.
-    pub(crate) fn stored(&self, found: &FoundPack, pack: &Pack<'_>, image: &Image<'_>) -> Result<Vec<u8>> {
+    pub(crate) fn stored(&self, found: &PackIndex, pack: &Pack<'_>, image: &Image<'_>) -> Result<Vec<u8>> {
         let place = pack.place(image).map_err(|error| Error::check(error.to_string()));
         let Place { offset, size } = place?;
         let start = found.offset.saturating_add(pack.payload_offset()).saturating_add(offset);
@@ -181,7 +178,7 @@ impl Carrier {
     }
 
     /// The raw bytes of `image`, checked against its hash. Only its frame and those of its ancestors are read.
-    pub(crate) fn decode(&self, found: &FoundPack, pack: &Pack<'_>, image: &Image<'_>) -> Result<Vec<u8>> {
+    pub(crate) fn decode(&self, found: &PackIndex, pack: &Pack<'_>, image: &Image<'_>) -> Result<Vec<u8>> {
         let size = self.size()?;
         let start = found.offset.saturating_add(pack.payload_offset());
         let fetch = |offset: u64, length: u64| {
@@ -212,14 +209,14 @@ impl From<offload_format::Error> for Unreadable {
 /// The largest index that is read: a million images.
 const MAX_INDEX: u64 = 256 << 20;
 
-fn read_index(file: &File, offset: u64) -> std::result::Result<FoundPack, String> {
+fn read_index(file: &File, offset: u64) -> std::result::Result<PackIndex, String> {
     let text = |error: offload_format::Error| error.to_string();
     let header = read_at(file, offset, HEADER_SIZE).map_err(|error| error.to_string())?;
     let (_, size) = Pack::sizes(&header).map_err(text)?;
     let index = read_head(file, offset, size)?;
     let whole = Pack::parse_index(&index).map_err(text)?.head_size();
     let index = if whole > size { read_head(file, offset, whole)? } else { index };
-    let found = FoundPack { offset, index, pages: Pages::default() };
+    let found = PackIndex { offset, index, pages: Pages::default() };
     let check = found.pack().and_then(|pack| {
         pack.verify_index()?;
         pack.images().try_for_each(|image| image.map(drop))

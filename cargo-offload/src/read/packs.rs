@@ -6,16 +6,16 @@ use std::path::Path;
 use offload_format::pack::{CACHE, CACHE_VAR, Elsewhere, NoticeKind, Pack};
 
 use crate::error::{Error, Result};
-use crate::print::output::escaped;
-use crate::read::pack_file::{Carrier, Source};
-use crate::read::sidecar;
+use crate::print::output::{escaped, listed};
+use crate::read::pack_file::{LocatedPack, PackFile};
+use crate::read::sidecar::sidecar_path;
 
 /// The packs of a file, and the files that these name.
 #[derive(Debug)]
 pub(crate) struct Packs {
-    here: Carrier,
+    here: PackFile,
     /// By name, each opened once.
-    beside: BTreeMap<String, Result<Carrier>>,
+    sidecars: BTreeMap<String, Result<PackFile>>,
 }
 
 /// A pack in the file, or one that such a pack names.
@@ -23,7 +23,7 @@ pub(crate) struct Packs {
 pub(crate) struct Reached<'a> {
     /// The name of its file, if that is another one.
     pub(crate) file: Option<&'a str>,
-    pub(crate) source: Source<'a>,
+    pub(crate) source: LocatedPack<'a>,
 }
 
 /// A pack that is named and not there.
@@ -43,35 +43,35 @@ impl Packs {
     /// # Errors
     /// The file itself cannot be read, or holds no pack.
     pub(crate) fn open(path: &Path) -> Result<Packs> {
-        Carrier::open(path).map(Packs::of)
+        PackFile::open(path).map(Packs::of)
     }
 
     /// Opens what the packs of `here` name. What cannot be opened is among [`Packs::missing`].
-    pub(crate) fn of(here: Carrier) -> Packs {
-        let mut beside = BTreeMap::new();
-        for Source { pack, .. } in here.packs() {
-            for there in pack.elsewhere().flatten() {
-                let open = || Carrier::open(&sidecar::file(here.path(), &pack, &there));
-                beside.entry(there.file().to_string()).or_insert_with(open);
+    pub(crate) fn of(here: PackFile) -> Packs {
+        let mut sidecars = BTreeMap::new();
+        for LocatedPack { pack, .. } in here.packs() {
+            for sidecar in pack.elsewhere().flatten() {
+                let open = || PackFile::open(&sidecar_path(here.path(), &pack, &sidecar));
+                sidecars.entry(sidecar.file().to_string()).or_insert_with(open);
             }
         }
-        Packs { here, beside }
+        Packs { here, sidecars }
     }
 
     /// The file itself.
-    pub(crate) fn here(&self) -> &Carrier {
+    pub(crate) fn here(&self) -> &PackFile {
         &self.here
     }
 
     /// The other files that could be opened, with their names.
-    pub(crate) fn beside(&self) -> impl Iterator<Item = (&str, &Carrier)> {
-        self.beside.iter().filter_map(|(name, file)| Some((name.as_str(), file.as_ref().ok()?)))
+    pub(crate) fn sidecars(&self) -> impl Iterator<Item = (&str, &PackFile)> {
+        self.sidecars.iter().filter_map(|(name, file)| Some((name.as_str(), file.as_ref().ok()?)))
     }
 
     /// The size in bytes of the other files that have a pack which is named.
-    pub(crate) fn beside_size(&self) -> Result<u64> {
+    pub(crate) fn sidecar_size(&self) -> Result<u64> {
         let reached: BTreeSet<&str> = self.all().filter_map(|reached| reached.file).collect();
-        let mut files = self.beside().filter(|(name, _)| reached.contains(name));
+        let mut files = self.sidecars().filter(|(name, _)| reached.contains(name));
         files.try_fold(0u64, |sum, (_, file)| Ok(sum.saturating_add(file.size()?)))
     }
 
@@ -84,7 +84,7 @@ impl Packs {
     }
 
     /// The same without the names of files.
-    pub(crate) fn sources(&self) -> Vec<Source<'_>> {
+    pub(crate) fn sources(&self) -> Vec<LocatedPack<'_>> {
         self.all().map(|reached| reached.source).collect()
     }
 
@@ -98,23 +98,23 @@ impl Packs {
         &'a self,
         pack: Pack<'a>,
     ) -> impl Iterator<Item = std::result::Result<Reached<'a>, Box<Missing<'a>>>> {
-        pack.elsewhere().map(move |there| {
+        pack.elsewhere().map(move |sidecar| {
             let missing = |file: &str, error| Box::new(Missing { by: pack, file: file.to_string(), error });
-            let there = there.map_err(|error| missing("", error.into()))?;
-            self.find(&pack, &there).map_err(|error| missing(there.file(), error))
+            let sidecar = sidecar.map_err(|error| missing("", error.into()))?;
+            self.find(&pack, &sidecar).map_err(|error| missing(sidecar.file(), error))
         })
     }
 
-    fn find(&self, by: &Pack<'_>, there: &Elsewhere) -> Result<Reached<'_>> {
+    fn find(&self, by: &Pack<'_>, sidecar: &Elsewhere) -> Result<Reached<'_>> {
         let other = || {
-            let text = format!("`{}` is of another build of the program", escaped(there.file()));
+            let text = format!("`{}` is of another build of the program", escaped(sidecar.file()));
             Error::check(text).hint("put the file beside the program that was written with it")
         };
-        let (file, carrier) = self.beside.get_key_value(there.file()).ok_or_else(other)?;
-        let carrier = carrier.as_ref().map_err(|error| error.clone().hint(self.remedy(by)))?;
-        let mut packs = carrier.packs();
-        let source = packs.find(|source| source.pack.id().is_ok_and(|id| id == there.id()));
-        source.map(|source| Reached { file: Some(file), source }).ok_or_else(other)
+        let (name, file) = self.sidecars.get_key_value(sidecar.file()).ok_or_else(other)?;
+        let file = file.as_ref().map_err(|error| error.clone().hint(self.remedy(by)))?;
+        let mut packs = file.packs();
+        let source = packs.find(|source| source.pack.id().is_ok_and(|id| id == sidecar.id()));
+        source.map(|source| Reached { file: Some(name), source }).ok_or_else(other)
     }
 
     fn remedy(&self, by: &Pack<'_>) -> String {
@@ -130,6 +130,14 @@ impl Packs {
 }
 
 impl Missing<'_> {
+    /// Why it is not there, what it would have, and what to do.
+    pub(crate) fn sentence(&self) -> String {
+        let images = self.images().into_iter().map(|(module, target)| format!("{module} {target}"));
+        let would = listed(images).map_or_else(String::new, |images| format!("; it would have {images}"));
+        let hint = self.error.hint_text().map_or_else(String::new, |hint| format!("\nhint: {hint}"));
+        format!("{}{would}{hint}", self.error.message())
+    }
+
     /// The modules and targets whose images the file would have.
     pub(crate) fn images(&self) -> BTreeSet<(&str, &str)> {
         let notices = self.by.notices().flatten();

@@ -1,100 +1,147 @@
-//! The images of a program by crate, whether they lie in it or in files beside it; or those of a file of packs.
+//! The images of a linked program by crate, whether they lie in it or in files beside it; or those of a file of packs.
 
 use std::path::{Path, PathBuf};
 
 use offload_format::pack::{Image, Pack};
 
-use crate::change::repack::About;
-use crate::error::Result;
-use crate::read::linked;
-use crate::read::pack_file::elf::Place;
-use crate::read::pack_file::{Carrier, Source};
+use crate::error::{Error, Result};
+use crate::read::metadata::PackMetadata;
+use crate::read::pack_file::elf::{self, LinkedPack};
+use crate::read::pack_file::{LocatedPack, PackFile};
 use crate::read::packs::{Packs, Reached};
 
 /// A program and the files beside it that its packs name, all of which can be read.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct Program {
     packs: Packs,
 }
 
-/// What the build of one crate has made.
+/// The images that the build of one crate has made.
 #[derive(Debug)]
-pub(crate) struct Crate<'a> {
+pub(crate) struct CrateImages<'a> {
     /// What refers to its pack; nothing does in a file of packs.
-    pub(crate) place: Option<Place>,
+    pub(crate) link: Option<LinkedPack>,
     /// The pack that was opened, which may have no images itself.
-    pub(crate) source: Source<'a>,
-    /// What it says, but for what lies elsewhere.
-    pub(crate) about: About,
-    pub(crate) piles: Vec<Pile<'a>>,
+    pub(crate) source: LocatedPack<'a>,
+    /// What it says, but for which sidecars there are.
+    pub(crate) metadata: PackMetadata,
+    pub(crate) files: Vec<FileImages<'a>>,
 }
 
-/// Images of a crate that lie together.
+/// Images of a crate that lie in one file.
 #[derive(Debug)]
-pub(crate) struct Pile<'a> {
-    /// The name of the file beside the program, if they are not in it.
-    pub(crate) file: Option<&'a str>,
-    pub(crate) source: Source<'a>,
+pub(crate) struct FileImages<'a> {
+    /// The name of the sidecar, if they are not in the program.
+    pub(crate) name: Option<&'a str>,
+    pub(crate) pack: PackImages<'a>,
+}
+
+/// Images of one pack.
+#[derive(Clone, Debug)]
+pub(crate) struct PackImages<'a> {
+    pub(crate) source: LocatedPack<'a>,
     pub(crate) images: Vec<Image<'a>>,
 }
 
-impl Opened {
+impl Program {
     /// Opens `path` and what it names.
-    pub(crate) fn open(path: &Path) -> Result<Opened> {
+    pub(crate) fn open(path: &Path) -> Result<Program> {
         let packs = Packs::open(path)?;
-        linked::check_whole(packs.here())?;
-        packs.beside().try_for_each(|(_, file)| linked::check_whole(file))?;
-        Ok(Opened { packs })
+        check_whole(packs.here())?;
+        packs.sidecars().try_for_each(|(_, file)| check_whole(file))?;
+        Ok(Program { packs })
     }
 
-    /// The program, or the file of packs.
-    pub(crate) fn program(&self) -> &Carrier {
+    /// The program itself, or the file of packs.
+    pub(crate) fn file(&self) -> &PackFile {
         self.packs.here()
     }
 
     /// The size of the program and of the files beside it.
     pub(crate) fn size(&self) -> Result<u64> {
-        let beside = self.packs.beside().map(|(_, file)| file);
-        let mut files = std::iter::once(self.program()).chain(beside);
+        let sidecars = self.packs.sidecars().map(|(_, file)| file);
+        let mut files = std::iter::once(self.file()).chain(sidecars);
         files.try_fold(0u64, |sum, file| Ok(sum.saturating_add(file.size()?)))
     }
 
     /// The files beside the program that have nothing but its images. One in the compile cache is not beside it.
-    pub(crate) fn own_files(&self) -> Vec<PathBuf> {
-        let program = self.program();
+    pub(crate) fn own_sidecars(&self) -> Vec<PathBuf> {
+        let program = self.file();
         let named = |pack: &Pack<'_>| {
             let mut all = program.packs().flat_map(|source| source.pack.elsewhere().flatten());
-            pack.id().is_ok_and(|id| all.any(|there| there.id() == id))
+            pack.id().is_ok_and(|id| all.any(|sidecar| sidecar.id() == id))
         };
-        let is_beside = |file: &&Carrier| file.path().parent() == program.path().parent();
+        let is_beside = |file: &&PackFile| file.path().parent() == program.path().parent();
         let is_own =
-            |file: &&Carrier| file.skipped.is_empty() && file.packs().all(|source| named(&source.pack));
-        let own = self.packs.beside().map(|(_, file)| file).filter(is_beside).filter(is_own);
+            |file: &&PackFile| file.unreadable.is_empty() && file.packs().all(|source| named(&source.pack));
+        let own = self.packs.sidecars().map(|(_, file)| file).filter(is_beside).filter(is_own);
         own.map(|file| file.path().to_path_buf()).collect()
     }
 
     /// The crates, in the order in which their packs lie in the file.
-    pub(crate) fn crates(&self) -> Result<Vec<Crate<'_>>> {
-        let crates: Result<Vec<Crate<'_>>> = if self.program().is_packs() {
-            self.program().packs().map(|source| self.of_pack(source, None)).collect()
+    pub(crate) fn crates(&self) -> Result<Vec<CrateImages<'_>>> {
+        let crates: Result<Vec<CrateImages<'_>>> = if self.file().is_packs() {
+            self.file().packs().map(|source| self.crate_of(source, None)).collect()
         } else {
-            let places = linked::places(self.program())?.into_iter();
-            places.map(|(source, place)| self.of_pack(source, Some(place))).collect()
+            let linked = linked_packs(self.file())?.into_iter();
+            linked.map(|linked| self.crate_of(linked.source, Some(linked.link))).collect()
         };
         let mut crates = crates?;
-        crates.sort_by_key(|one| one.source.found.offset());
+        crates.sort_by_key(|one| one.source.index.offset());
         Ok(crates)
     }
 
-    fn of_pack<'a>(&'a self, source: Source<'a>, place: Option<Place>) -> Result<Crate<'a>> {
-        let mut piles = Vec::new();
+    fn crate_of<'a>(&'a self, source: LocatedPack<'a>, link: Option<LinkedPack>) -> Result<CrateImages<'a>> {
+        let mut files = Vec::new();
         if source.pack.image_count() > 0 {
-            piles.push(Pile { file: None, source, images: linked::images(&source.pack)? });
+            files.push(FileImages { name: None, pack: PackImages::of(source)? });
         }
         for named in self.packs.named(source.pack) {
             let Reached { file, source } = named.map_err(|missing| missing.error)?;
-            piles.push(Pile { file, source, images: linked::images(&source.pack)? });
+            files.push(FileImages { name: file, pack: PackImages::of(source)? });
         }
-        Ok(Crate { place, source, about: About::of(&source.pack)?, piles })
+        Ok(CrateImages { link, source, metadata: PackMetadata::of(&source.pack)?, files })
     }
+}
+
+impl<'a> PackImages<'a> {
+    /// All images of a pack.
+    fn of(source: LocatedPack<'a>) -> Result<PackImages<'a>> {
+        let images = source.pack.images().collect::<std::result::Result<_, _>>()?;
+        Ok(PackImages { source, images })
+    }
+}
+
+/// # Errors
+/// A pack of the file cannot be read, so that none of it can be replaced.
+pub(crate) fn check_whole(file: &PackFile) -> Result<()> {
+    match file.unreadable.first() {
+        Some(problem) => Err(Error::check(format!("`{}`: {problem}", file.path().display()))),
+        None => Ok(()),
+    }
+}
+
+/// A pack, and what of the program refers to it.
+struct Linked<'a> {
+    source: LocatedPack<'a>,
+    link: LinkedPack,
+}
+
+/// The packs that the program's descriptors lead to; packs that none leads to cannot be replaced.
+fn linked_packs(program: &PackFile) -> Result<Vec<Linked<'_>>> {
+    let found = elf::linked_packs(program.file());
+    let path = program.path().display();
+    if found.later {
+        return Err(Error::check(format!("`{path}` has a pack of a later release"))
+            .hint("install the release of cargo-offload that the program was built with"));
+    }
+    if found.packs.is_empty() {
+        return Err(Error::check(format!("`{path}` is no ELF program or library with images")));
+    }
+    let lost = || Error::check(format!("a descriptor of `{path}` leads to no pack"));
+    let linked = |link: LinkedPack| {
+        let source = program.packs().find(|source| source.index.offset() == link.pack_offset);
+        source.map(|source| Linked { source, link }).ok_or_else(lost)
+    };
+    found.packs.into_iter().map(linked).collect()
 }

@@ -15,8 +15,8 @@ pub(crate) use self::kernel::{KernelRecord, or_dash};
 use crate::cli;
 use crate::error::{Error, Result};
 use crate::print::output::{escaped, listed};
-use crate::read::input::{Carried, Container, broken};
-use crate::read::pack_file::Source;
+use crate::read::input::{Container, Contents};
+use crate::read::pack_file::LocatedPack;
 use crate::read::packs::Reached;
 use crate::settings::target_filter::{TargetFilter, glob};
 
@@ -89,15 +89,15 @@ impl ImageRecord {
 
 /// Which images are wanted.
 #[derive(Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct Selection {
     targets: Vec<TargetFilter>,
     modules: Vec<String>,
 }
 
-impl Wanted {
-    pub(crate) fn parse(select: &cli::Select) -> Result<Wanted> {
+impl Selection {
+    pub(crate) fn parse(select: &cli::Select) -> Result<Selection> {
         let targets = select.target.iter().map(|word| TargetFilter::parse(word)).collect::<Result<_>>()?;
-        Ok(Wanted { targets, modules: select.module.clone() })
+        Ok(Selection { targets, modules: select.module.clone() })
     }
 
     /// None of `all` is wanted.
@@ -118,37 +118,37 @@ impl Wanted {
             && (self.modules.is_empty() || self.modules.iter().any(module))
     }
 
-    /// The images of `carried` that are wanted.
+    /// The images of `contents` that are wanted.
     ///
     /// # Errors
     /// There is none.
-    pub(crate) fn of(&self, carried: &Carried<'_>, kernels: Kernels) -> Result<Vec<ImageRecord>> {
-        let wanted = self.any_of(carried, kernels)?;
-        let others = if wanted.is_empty() { records(carried)? } else { Vec::new() };
+    pub(crate) fn of(&self, contents: &Contents<'_>, kernels: Kernels) -> Result<Vec<ImageRecord>> {
+        let wanted = self.any_of(contents, kernels)?;
+        let others = if wanted.is_empty() { records(contents)? } else { Vec::new() };
         if others.is_empty() { Ok(wanted) } else { Err(self.nothing(&others)) }
     }
 
-    /// As [`Wanted::of`], where it is no mistake that there is none.
-    pub(crate) fn any_of(&self, carried: &Carried<'_>, kernels: Kernels) -> Result<Vec<ImageRecord>> {
-        let mut wanted = records(carried)?;
+    /// As [`Selection::of`], where it is no mistake that there is none.
+    pub(crate) fn any_of(&self, contents: &Contents<'_>, kernels: Kernels) -> Result<Vec<ImageRecord>> {
+        let mut wanted = records(contents)?;
         wanted.retain(|record| self.has(record));
         if kernels != Kernels::Recorded {
-            read_kernels(carried, &mut wanted, kernels)?;
+            read_kernels(contents, &mut wanted, kernels)?;
         }
         Ok(wanted)
     }
 }
 
 /// All images: those of packs by package and module, then those of containers in the order of the file.
-fn records(carried: &Carried<'_>) -> Result<Vec<ImageRecord>> {
+fn records(contents: &Contents<'_>) -> Result<Vec<ImageRecord>> {
     let mut records = Vec::new();
-    for (number, reached) in carried.packs.all().enumerate() {
+    for (number, reached) in contents.packs.all().enumerate() {
         for (index, image) in (0..).zip(reached.source.pack.images()) {
-            records.push(of_pack(reached, &image.map_err(broken)?, Origin::Pack(number, index))?);
+            records.push(of_pack(reached, &image?, Origin::Pack(number, index))?);
         }
     }
     records.sort_by(|a, b| (&a.package, &a.module).cmp(&(&b.package, &b.module)));
-    for (number, container) in carried.containers.iter().enumerate() {
+    for (number, container) in contents.containers.iter().enumerate() {
         let images = container.images.iter().enumerate();
         records.extend(
             images.map(|(index, image)| of_container(container, image, Origin::Container(number, index))),
@@ -159,9 +159,9 @@ fn records(carried: &Carried<'_>) -> Result<Vec<ImageRecord>> {
 
 fn of_pack(reached: Reached<'_>, image: &Image<'_>, origin: Origin) -> Result<ImageRecord> {
     let pack = &reached.source.pack;
-    let kernels = pack.kernels(image).map(|kernel| kernel.map(KernelRecord::from).map_err(broken));
-    let (codec, stored_size) = pack.stored(image).map_err(broken)?;
-    let parent = image.parent.map(|parent| pack.image(parent)).transpose().map_err(broken)?;
+    let kernels = pack.kernels(image).map(|kernel| kernel.map(KernelRecord::from).map_err(Error::from));
+    let (codec, stored_size) = pack.stored(image)?;
+    let parent = image.parent.map(|parent| pack.image(parent)).transpose()?;
     Ok(ImageRecord {
         reason: "image",
         package: pack.meta("package").unwrap_or_default().to_string(),
@@ -218,11 +218,11 @@ fn of_container(container: &Container<'_>, image: &ForeignImage<'_>, origin: Ori
 }
 
 /// Reads the kernels of the images whose container does not tell them, and measures their code.
-fn read_kernels(carried: &Carried<'_>, records: &mut [ImageRecord], kernels: Kernels) -> Result<()> {
+fn read_kernels(contents: &Contents<'_>, records: &mut [ImageRecord], kernels: Kernels) -> Result<()> {
     let of_interest = |record: &&ImageRecord| kernels == Kernels::Measured || record.kernels.is_none();
     let origins: Vec<Origin> = records.iter().filter(of_interest).map(|record| record.origin).collect();
     let mut read = BTreeMap::new();
-    each(carried, &origins, &mut |origin, bytes| {
+    each_decoded(contents, &origins, &mut |origin, bytes| {
         // An image that cannot be read has no kernels that anyone could show; `verify` and `extract` say why.
         if let Ok(bytes) = bytes {
             let described = offload_images::describe::any(&bytes).ok().flatten();
@@ -243,29 +243,29 @@ fn read_kernels(carried: &Carried<'_>, records: &mut [ImageRecord], kernels: Ker
     Ok(())
 }
 
-/// What [`each`] calls with each image's bytes, or why there are none.
+/// What [`each_decoded`] calls with each image's bytes, or why there are none.
 pub(crate) type Visit<'v> = dyn FnMut(Origin, Result<Cow<'_, [u8]>>) -> Result<()> + 'v;
 
 /// Decodes images one after another. Of containers of other tool chains one at a time is held decoded, if `origins` are
 /// in order.
-pub(crate) fn each(carried: &Carried<'_>, origins: &[Origin], visit: &mut Visit<'_>) -> Result<()> {
-    each_item(carried, origins, &mut |origin, item| visit(origin, item.decode()))
+pub(crate) fn each_decoded(contents: &Contents<'_>, origins: &[Origin], visit: &mut Visit<'_>) -> Result<()> {
+    each_image(contents, origins, &mut |origin, image| visit(origin, image.decode()))
 }
 
 /// An image that can be decoded.
 #[derive(Debug)]
-pub(crate) enum Item<'i> {
+pub(crate) enum StoredImage<'i> {
     /// Of a pack.
-    Packed(&'i Source<'i>, Image<'i>),
+    Packed(&'i LocatedPack<'i>, Image<'i>),
     /// Of a container of another tool chain.
     Foreign(&'i Container<'i>, &'i ForeignImage<'i>),
 }
 
-impl Item<'_> {
+impl StoredImage<'_> {
     pub(crate) fn decode(&self) -> Result<Cow<'_, [u8]>> {
         match self {
-            Item::Packed(source, image) => source.decode(image).map(Cow::Owned),
-            Item::Foreign(_, image) => {
+            StoredImage::Packed(source, image) => source.decode(image).map(Cow::Owned),
+            StoredImage::Foreign(_, image) => {
                 let failed = |error| Error::check(format!("{}: {error}", self.name()));
                 image.decode(&Limits::default()).map_err(failed)
             }
@@ -275,45 +275,47 @@ impl Item<'_> {
     /// Where it lies, if that is a bundle that is compressed as a whole.
     pub(crate) fn part(&self) -> Option<Part<'_>> {
         match self {
-            Item::Packed(..) => None,
-            Item::Foreign(_, image) => image.part(),
+            StoredImage::Packed(..) => None,
+            StoredImage::Foreign(_, image) => image.part(),
         }
     }
 
     /// What errors call it.
     pub(crate) fn name(&self) -> String {
         match self {
-            Item::Packed(_, image) => format!("image {} of {}", image.target_text, image.module),
-            Item::Foreign(container, image) => format!("image {} of {}", image.target_text(), container.name),
+            StoredImage::Packed(_, image) => format!("image {} of {}", image.target_text, image.module),
+            StoredImage::Foreign(container, image) => {
+                format!("image {} of {}", image.target_text(), container.name)
+            }
         }
     }
 }
 
-/// As [`each`], for who may decode in another way.
-pub(crate) fn each_item(
-    carried: &Carried<'_>,
+/// As [`each_decoded`], for who may decode in another way.
+pub(crate) fn each_image(
+    contents: &Contents<'_>,
     origins: &[Origin],
-    visit: &mut dyn FnMut(Origin, &Item<'_>) -> Result<()>,
+    visit: &mut dyn FnMut(Origin, &StoredImage<'_>) -> Result<()>,
 ) -> Result<()> {
-    let packs = carried.packs.sources();
+    let packs = contents.packs.sources();
     let mut open: Option<(usize, Vec<ForeignImage<'_>>)> = None;
     let limits = Limits::default();
     for origin in origins {
         match *origin {
             Origin::Pack(number, index) => {
                 let Some(source) = packs.get(number) else { continue };
-                let image = source.pack.image(index).map_err(broken)?;
-                visit(*origin, &Item::Packed(source, image))?;
+                let image = source.pack.image(index)?;
+                visit(*origin, &StoredImage::Packed(source, image))?;
             }
             Origin::Container(number, index) => {
-                let Some(container) = carried.containers.get(number) else { continue };
+                let Some(container) = contents.containers.get(number) else { continue };
                 if open.as_ref().is_none_or(|(opened, _)| *opened != number) {
                     // Listed again: what its images share while they are decoded goes when the next one comes.
-                    open = Some((number, contents::images_of(&container.found, &limits).map_err(broken)?));
+                    open = Some((number, contents::images_of(&container.found, &limits)?));
                 }
                 let image = open.as_ref().and_then(|(_, images)| images.get(index));
                 let Some(image) = image else { continue };
-                visit(*origin, &Item::Foreign(container, image))?;
+                visit(*origin, &StoredImage::Foreign(container, image))?;
             }
         }
     }

@@ -7,13 +7,13 @@ use offload_format::pack::{CACHE, CACHE_DIRS, CACHE_VAR, Elsewhere, Pack, cached
 
 /// The file with the images of `pack`, which lies in the program at `path`: beside it, or for a development build in the
 /// compile cache.
-pub(crate) fn file(path: &Path, pack: &Pack<'_>, there: &Elsewhere) -> PathBuf {
-    let beside = path.with_file_name(there.file());
+pub(crate) fn sidecar_path(path: &Path, pack: &Pack<'_>, sidecar: &Elsewhere) -> PathBuf {
+    let beside = path.with_file_name(sidecar.file());
     let var = |name: &str| env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
     let usual = || CACHE_DIRS.iter().find_map(|(name, below)| Some(var(name)?.join(below)));
     let cached = || {
-        let release = pack.meta(CACHE).filter(|name| Elsewhere::new(name, there.id()).is_some())?;
-        Some(var(CACHE_VAR).or_else(usual)?.join(release).join(cached_file(there.id())))
+        let release = pack.meta(CACHE).filter(|name| Elsewhere::new(name, sidecar.id()).is_some())?;
+        Some(var(CACHE_VAR).or_else(usual)?.join(release).join(cached_file(sidecar.id())))
     };
     if beside.exists() { beside } else { cached().unwrap_or(beside) }
 }

@@ -39,3 +39,16 @@ pub(crate) fn short(members: &[&str]) -> String {
         more => format!("{named} and {more} more"),
     }
 }
+
+/// The family of a target, as it stands in the name of a file: what a package for machines of one kind ships.
+pub(crate) fn family_of(target: &str) -> &'static str {
+    match target.parse::<Target>() {
+        Ok(Target::Host(_)) => "host",
+        Ok(Target::Spirv64(_)) => "spirv",
+        Ok(Target::Intel(_)) => "intel",
+        Ok(Target::Nvptx(_) | Target::Cubin(_)) => "nvidia",
+        Ok(Target::Amdgcn(_)) => "amd",
+        Ok(Target::OpenClC) => "source",
+        _ => "other",
+    }
+}

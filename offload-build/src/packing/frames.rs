@@ -1,11 +1,10 @@
 //! The frames of a plan, made before or now.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 
 use offload_format::codec::{Codec, Filter, FrameInfo};
 use offload_format::pack::NewBlock;
-use offload_format::packer::{self, BlockPlan, HUGE, Plan, Pool, Step};
+use offload_format::packer::{self, BlockPlan, FrameMaker, HUGE, Made, Plan, Step};
 use offload_format::{Hash128, bytes};
 
 use super::Images;
@@ -14,49 +13,26 @@ use crate::error::{Error, Result};
 use crate::jobs::Jobs;
 
 /// What a pack is laid out from.
-#[derive(Debug, Default)]
-pub(super) struct Frames {
-    pub(super) blocks: Vec<NewBlock>,
-    infos: BTreeMap<Hash128, FrameInfo>,
-    blobs: BTreeMap<Hash128, Blob>,
-}
+#[derive(Debug)]
+pub(super) struct Frames(packer::Frames<Blob>);
 
 impl Frames {
     /// Carries out `plan`.
     pub(super) fn make((cache, jobs): (&Cache, &Jobs), plan: &Plan, images: &Images) -> Result<Frames> {
-        let maker = Maker { cache, plan, images };
-        let pool = Pool::new(jobs);
-        let mut frames = Frames::default();
-        let alone: Vec<&Blob> = images
-            .by_hash
-            .values()
-            .filter(|image| matches!(plan.step(image.hash), Some(Step::Frame { .. })))
-            .collect();
-        let size = |hash| images.by_hash.get(&hash).map_or(0, |blob| blob.size);
-        let need = |image: &&Blob| packer::image_need(plan, image.hash, size);
-        for made in pool.map_needing(&alone, need, |image| maker.image(image))? {
-            let (info, blob) = made;
-            frames.infos.insert(info.hash, info);
-            frames.blobs.insert(info.hash, blob);
-        }
-        let numbers: Vec<usize> = (0..plan.blocks().len()).collect();
-        let need = |number: &usize| packer::block_need(plan, *number, size);
-        let blocks = pool.map_needing(&numbers, need, |number| maker.block(*number))?;
-        for (number, (block, blob)) in numbers.iter().zip(blocks) {
-            let members = packer::in_block(plan, (*number, block.hash), size);
-            frames.infos.extend(members.into_iter().map(|info| (info.hash, info)));
-            frames.blobs.insert(block.hash, blob);
-            frames.blocks.push(block);
-        }
-        Ok(frames)
+        let hashes: Vec<Hash128> = images.by_hash.keys().copied().collect();
+        Ok(Frames(packer::make_frames(plan, &hashes, &Maker { cache, plan, images }, jobs)?))
+    }
+
+    pub(super) fn blocks(&self) -> &[NewBlock] {
+        &self.0.blocks
     }
 
     pub(super) fn info(&self, image: Hash128) -> Result<FrameInfo> {
-        self.infos.get(&image).copied().ok_or_else(unplanned)
+        self.0.infos.get(&image).copied().ok_or_else(unplanned)
     }
 
     pub(super) fn blob(&self, content: Hash128) -> Result<Blob> {
-        self.blobs.get(&content).cloned().ok_or_else(unplanned)
+        self.0.stored.get(&content).cloned().ok_or_else(unplanned)
     }
 }
 
@@ -64,6 +40,25 @@ struct Maker<'a> {
     cache: &'a Cache,
     plan: &'a Plan,
     images: &'a Images,
+}
+
+impl FrameMaker for Maker<'_> {
+    type Stored = Blob;
+    type Error = Error;
+
+    fn size(&self, image: Hash128) -> u64 {
+        self.images.by_hash.get(&image).map_or(0, |blob| blob.size)
+    }
+
+    fn image(&self, _: &Plan, image: Hash128) -> Result<Made<FrameInfo, Blob>> {
+        let (record, stored) = self.image(self.images.blob(image)?)?;
+        Ok(Made { record, stored })
+    }
+
+    fn block(&self, _: &Plan, number: usize) -> Result<Made<NewBlock, Blob>> {
+        let (record, stored) = self.block(number)?;
+        Ok(Made { record, stored })
+    }
 }
 
 impl Maker<'_> {

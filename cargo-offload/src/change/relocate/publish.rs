@@ -1,24 +1,38 @@
-//! The new files appear: all of them, or none as far as a disk without room or a program without room decides.
+//! The new files appear: all of them, or none as far as a full disk or a program that cannot take them decides.
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::Moved;
-use crate::change::rewrite::{self, Destination};
+use crate::change::repack::pack::{NewPack, stage_packs};
+use crate::change::rewrite::destination::Destination;
+use crate::change::rewrite::{Replacement, rewrite};
 use crate::error::{Error, Result};
-use crate::files::publish::{Staged, stage_pack};
+use crate::files::publish::{Published, Staged};
 use crate::print::output::Output;
-use crate::read::program::Opened;
+use crate::read::program::Program;
+
+/// What a program becomes.
+#[derive(Debug)]
+pub(crate) struct NewFiles {
+    pub(super) replacements: Vec<Replacement>,
+    pub(super) files: Vec<PacksFile>,
+}
+
+/// A file of packs to be written.
+#[derive(Debug)]
+pub(super) struct PacksFile {
+    pub(super) path: PathBuf,
+    pub(super) packs: Vec<NewPack>,
+}
 
 /// Sizes of what was written, in bytes.
 #[derive(Debug)]
-pub(crate) struct Published {
+pub(crate) struct Written {
     /// Of the program, or of the file of packs that took its place.
     pub(crate) program: u64,
-    /// Of files beside it.
-    pub(crate) files: Vec<(PathBuf, u64)>,
-    /// Files that had nothing but images of the program, and that it no longer names.
+    pub(crate) sidecars: Vec<Published>,
+    /// Sidecars that had nothing but images of the program, and that it no longer names.
     removed: Vec<PathBuf>,
 }
 
@@ -28,7 +42,7 @@ struct Removed<'a> {
     path: &'a Path,
 }
 
-impl Published {
+impl Written {
     /// Says which files are gone.
     pub(crate) fn tell_removed(&self, output: &Output) -> Result<()> {
         self.removed.iter().try_for_each(|path| {
@@ -38,24 +52,24 @@ impl Published {
     }
 }
 
-impl Moved {
+impl NewFiles {
     /// Everything is written before the first file appears, and a program does not appear before what it refers to.
-    pub(crate) fn publish(self, opened: &Opened, destination: &Destination) -> Result<Published> {
-        let program = opened.program();
-        let rewritten = match self.packs.is_empty() {
+    pub(crate) fn publish(self, program: &Program, destination: &Destination) -> Result<Written> {
+        let rewritten = match self.replacements.is_empty() {
             true => None,
-            false => Some(rewrite::rewrite((program.path(), program.file()), self.packs)?),
+            false => Some(rewrite(program.file(), self.replacements)?),
         };
-        let stage = |(path, packs): &(PathBuf, Vec<_>)| stage_pack(Path::new(path), packs);
+        let stage = |file: &PacksFile| stage_packs(&file.path, &file.packs);
         let files = self.files.iter().map(stage).collect::<Result<Vec<_>>>()?;
-        let program = rewritten.map(|rewritten| rewritten.stage(destination)).transpose()?;
-        let written = files.into_iter().chain(program).map(Staged::appear).collect::<Result<Vec<_>>>()?;
-        let (program, files): (Vec<_>, Vec<_>) =
-            written.into_iter().partition(|(path, _)| path == destination.path());
-        let mut removed = if destination.is_in_place() { opened.own_files() } else { Vec::new() };
-        removed.retain(|path| files.iter().all(|(written, _)| written.file_name() != path.file_name()));
+        let new_program = rewritten.map(|rewritten| destination.stage(&rewritten)).transpose()?;
+        let published =
+            files.into_iter().chain(new_program).map(Staged::appear).collect::<Result<Vec<_>>>()?;
+        let (programs, sidecars): (Vec<_>, Vec<_>) =
+            published.into_iter().partition(|file| file.path == destination.path());
+        let mut removed = if destination.is_in_place() { program.own_sidecars() } else { Vec::new() };
+        removed.retain(|path| sidecars.iter().all(|written| written.path.file_name() != path.file_name()));
         removed.iter().try_for_each(|path| remove(path))?;
-        Ok(Published { program: program.iter().map(|(_, size)| size).sum(), files, removed })
+        Ok(Written { program: programs.iter().map(|file| file.size).sum(), sidecars, removed })
     }
 }
 

@@ -7,29 +7,29 @@ use offload_format::codec::{Codec, FrameInfo, InBlock};
 use offload_format::pack::{Block, Image, NewBlock};
 use offload_format::packer::{Plan, Step};
 
-use super::stock::{Item, Stock};
-use crate::error::Result;
+use super::images::{Images, SourceImage};
+use crate::error::{Error, Result};
+use crate::files::pieces::Piece;
 
 /// Longer chains of parents are damage.
 const MOST_ANCESTORS: usize = 4;
 
-/// A frame that is copied: its place in its payload, its size, and what the new pack records.
+/// A frame that is copied, and what the new pack records.
 #[derive(Debug)]
 pub(super) struct Taken {
     pub(super) info: FrameInfo,
     pub(super) block: Option<NewBlock>,
-    pub(super) offset: u64,
-    pub(super) size: u64,
+    pub(super) piece: Piece,
     /// Of the image, or of the block's content.
     pub(super) hash: Hash128,
 }
 
 /// The images that have to be stored anew: whole families of which somebody's parent is gone, because another parent may
 /// be better for all, and the images of blocks of which more than a tenth goes: what stays in a block stays in the file.
-pub(super) fn loose(stock: &Stock<'_>) -> Result<BTreeSet<Hash128>> {
-    let mut families: BTreeMap<(usize, Hash128), (Vec<Hash128>, Chain)> = BTreeMap::new();
+pub(super) fn loose(images: &Images<'_>) -> Result<BTreeSet<Hash128>> {
+    let mut families: BTreeMap<(usize, Hash128), Family> = BTreeMap::new();
     let mut blocks = Blocks::new();
-    for item in stock.items() {
+    for item in images.all() {
         let (hash, payload) = (item.image.hash, item.payload);
         if let Some(block) = item.image.block {
             let block = item.source.pack.block(block)?;
@@ -40,17 +40,25 @@ pub(super) fn loose(stock: &Stock<'_>) -> Result<BTreeSet<Hash128>> {
             kept.members.push(hash);
             kept.held = kept.held.saturating_add(item.image.raw_size);
         } else {
-            let (root, chain) = chain(stock, item)?;
-            let (members, whole) =
-                families.entry((payload, root)).or_insert_with(|| (Vec::new(), Chain::Whole));
-            members.push(hash);
-            *whole = (*whole).min(chain);
+            let (root, chain) = chain(images, item)?;
+            let new = || Family { members: Vec::new(), chain: Chain::Whole };
+            let family = families.entry((payload, root)).or_insert_with(new);
+            family.members.push(hash);
+            family.chain = family.chain.min(chain);
         }
     }
-    let families = families.into_values().filter(|(_, chain)| *chain == Chain::Broken).map(|(all, _)| all);
+    let families = families.into_values().filter(|family| family.chain == Chain::Broken);
+    let families = families.flat_map(|family| family.members);
     let going = blocks.iter().filter(|((payload, _), kept)| !stays(&blocks, *payload, kept));
     let going = going.flat_map(|(_, kept)| &kept.members).copied();
-    Ok(families.flatten().chain(going).collect())
+    Ok(families.chain(going).collect())
+}
+
+/// Images of one payload with the same oldest ancestor.
+struct Family {
+    members: Vec<Hash128>,
+    /// That of the worst off.
+    chain: Chain,
 }
 
 /// Blocks by payload and hash.
@@ -94,14 +102,14 @@ enum Chain {
 }
 
 /// The oldest ancestor of an image, which names its family.
-fn chain(stock: &Stock<'_>, item: &Item<'_>) -> Result<(Hash128, Chain)> {
+fn chain(images: &Images<'_>, item: &SourceImage<'_>) -> Result<(Hash128, Chain)> {
     let (mut oldest, mut chain) = (item.image.hash, Chain::Whole);
     let mut next = item.image.parent;
     for _ in 0..MOST_ANCESTORS {
         let Some(index) = next else { return Ok((oldest, chain)) };
         let parent = item.source.pack.image(index)?;
         // What lies in a block is nobody's parent.
-        if parent.block.is_some() || !stock.lends(parent.hash, item.payload) {
+        if parent.block.is_some() || !images.lends(parent.hash, item.payload) {
             chain = Chain::Broken;
         }
         (oldest, next) = (parent.hash, parent.parent);
@@ -110,44 +118,58 @@ fn chain(stock: &Stock<'_>, item: &Item<'_>) -> Result<(Hash128, Chain)> {
 }
 
 impl Taken {
-    /// How the frame of `item` is taken over.
-    pub(super) fn of(item: &Item<'_>) -> Result<Taken> {
-        let image = &item.image;
+    /// How the frame of an image is taken over.
+    pub(super) fn of(source: &SourceImage<'_>) -> Result<Taken> {
+        let (pack, image) = (&source.source.pack, &source.image);
         let info = FrameInfo::new(image.codec, image.stored_size, (image.raw_size, image.hash));
-        if let Some(index) = image.block {
-            let block = item.source.pack.block(index)?;
-            let parent = block.parent.map(|parent| item.source.pack.block(parent)).transpose()?;
-            return Ok(in_block((&block, parent), (info, image)));
-        }
-        let info = info.related(image.filter, parent(item)?.map(|parent| parent.hash));
-        let (offset, size) = (image.offset, image.stored_size);
-        Ok(Taken { info, block: None, offset, size, hash: image.hash })
+        let Some(index) = image.block else {
+            let info = info.related(image.filter, parent(source)?.map(|parent| parent.hash));
+            let piece = piece(source, image.offset, image.stored_size)?;
+            return Ok(Taken { info, block: None, piece, hash: image.hash });
+        };
+        let block = pack.block(index)?;
+        let parent = block.parent.map(|parent| pack.block(parent)).transpose()?;
+        let info = info.related(image.filter, None);
+        let info = info.in_block(InBlock { hash: block.hash, offset: image.offset });
+        let piece = piece(source, block.offset, block.stored_size)?;
+        Ok(Taken { info, block: Some(new_block(&block, parent)), piece, hash: block.hash })
     }
 
-    /// The same, if the image's old frame is the one that `plan` wants.
-    pub(super) fn as_planned(plan: &Plan, item: &Item<'_>) -> Result<Option<Taken>> {
-        let Some(Step::Frame { codec, filter, parent: wanted }) = plan.step(item.image.hash) else {
+    /// The same, if the image's old frame is the one that `plan` asks for.
+    pub(super) fn as_planned(plan: &Plan, source: &SourceImage<'_>) -> Result<Option<Taken>> {
+        let image = &source.image;
+        let Some(Step::Frame { codec, filter, parent: planned }) = plan.step(image.hash) else {
             return Ok(None);
         };
-        let parent = parent(item)?;
-        let same_parent = match (&parent, wanted) {
+        let same_parent = match (parent(source)?, planned) {
             (None, None) => true,
-            (Some(parent), Some(wanted)) => parent.hash == *wanted && parent.filter == plan.filter(*wanted),
+            (Some(parent), Some(planned)) => {
+                parent.hash == *planned && parent.filter == plan.filter(*planned)
+            }
             _ => false,
         };
-        let alone = item.image.block.is_none() && item.image.codec == *codec && item.image.filter == *filter;
-        if alone && same_parent && *codec != Codec::Raw { Taken::of(item).map(Some) } else { Ok(None) }
+        let alone = image.block.is_none() && image.codec == *codec && image.filter == *filter;
+        if alone && same_parent && *codec != Codec::Raw { Taken::of(source).map(Some) } else { Ok(None) }
     }
 }
 
-fn parent<'a>(item: &Item<'a>) -> Result<Option<Image<'a>>> {
-    Ok(item.image.parent.map(|parent| item.source.pack.image(parent)).transpose()?)
+fn parent<'a>(source: &SourceImage<'a>) -> Result<Option<Image<'a>>> {
+    Ok(source.image.parent.map(|parent| source.source.pack.image(parent)).transpose()?)
 }
 
-fn in_block((block, parent): (&Block, Option<Block>), (info, image): (FrameInfo, &Image<'_>)) -> Taken {
-    let (hash, size) = (block.hash, block.stored_size);
-    let parent = parent.map(|parent| parent.hash);
-    let new = NewBlock { codec: block.codec, parent, stored_size: size, raw_size: block.raw_size, hash };
-    let info = info.related(image.filter, None).in_block(InBlock { hash, offset: image.offset });
-    Taken { info, block: Some(new), offset: block.offset, size, hash }
+/// A part of the payload that the image lies in.
+fn piece(source: &SourceImage<'_>, offset: u64, size: u64) -> Result<Piece> {
+    let lost = || Error::check("an image lies outside its file");
+    let offset = source.source.payload().checked_add(offset).ok_or_else(lost)?;
+    Ok(Piece::Copy { from: source.source.file.file().clone(), offset, size })
+}
+
+fn new_block(block: &Block, parent: Option<Block>) -> NewBlock {
+    NewBlock {
+        codec: block.codec,
+        parent: parent.map(|parent| parent.hash),
+        stored_size: block.stored_size,
+        raw_size: block.raw_size,
+        hash: block.hash,
+    }
 }

@@ -2,13 +2,15 @@
 
 use std::path::Path;
 
+use offload_format::Hash128;
 use offload_format::codec::{self, Codec, Filter, Frame, FrameInfo, InBlock, Parent, Recipe};
 use offload_format::pack::Pack;
 
+use super::pack::stage_packs;
 use super::*;
-use crate::files::publish::stage_pack;
-use crate::read::linked;
-use crate::read::pack_file::Carrier;
+use crate::read::metadata::PackMetadata;
+use crate::read::pack_file::PackFile;
+use crate::read::program::PackImages;
 
 /// A pack of `modules` modules in the file `path`.
 fn write_pack(path: &Path, modules: usize) {
@@ -35,27 +37,28 @@ type Content = (Vec<(String, Vec<u8>)>, bool);
 
 /// What is in the packs at `path`.
 fn read_packs(path: &Path) -> Vec<Content> {
-    let carrier = Carrier::open(path).unwrap();
-    assert_eq!(carrier.skipped, Vec::<String>::new());
-    let read = |source: Source<'_>| {
-        let images = linked::images(&source.pack).unwrap();
+    let file = PackFile::open(path).unwrap();
+    assert_eq!(file.unreadable, Vec::<String>::new());
+    let read = |source: LocatedPack<'_>| {
+        let images: Vec<Image<'_>> = source.pack.images().map(|image| image.unwrap()).collect();
         let decode = |image: &Image<'_>| (image.module.to_string(), source.decode(image).unwrap());
         (images.iter().map(decode).collect(), source.pack.head_size() > source.pack.payload_offset())
     };
-    carrier.packs().map(read).collect()
+    file.packs().map(read).collect()
 }
 
 /// Rebuilds the pack at `old` as packs at `new`; `packs` are the numbers of their images.
 fn rebuild_file(old: &Path, new: &Path, packs: &[&dyn Fn(usize) -> bool]) {
-    let program = Carrier::open(old).unwrap();
+    let program = PackFile::open(old).unwrap();
     let source = program.packs().next().unwrap();
-    let part = |wanted: &&dyn Fn(usize) -> bool| {
-        let images = linked::images(&source.pack).unwrap().into_iter();
-        let kept = images.enumerate().filter(|(at, _)| wanted(*at)).map(|(_, image)| image).collect();
-        Part { about: About::of(&source.pack).unwrap(), kept: vec![(source, kept)] }
+    let content = |wanted: &&dyn Fn(usize) -> bool| {
+        let images = source.pack.images().map(|image| image.unwrap());
+        let images = images.enumerate().filter(|(at, _)| wanted(*at)).map(|(_, image)| image).collect();
+        let metadata = PackMetadata::of(&source.pack).unwrap();
+        PackContent { metadata, kept: vec![PackImages { source, images }] }
     };
-    let parts: Vec<Part<'_>> = packs.iter().map(part).collect();
-    stage_pack(new, &rebuild(&parts, Storage::Kept).unwrap()).unwrap().appear().unwrap();
+    let contents: Vec<PackContent<'_>> = packs.iter().map(content).collect();
+    stage_packs(new, &repack(&contents, Storage::Kept).unwrap()).unwrap().appear().unwrap();
 }
 
 /// Moves the images of a pack with 1500 modules into packs that share a payload; `packs` are the numbers of their

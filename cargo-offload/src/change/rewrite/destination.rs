@@ -5,11 +5,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::Rewritten;
+use super::rewritten::Rewritten;
 use crate::cli;
 use crate::error::{Error, Result};
 use crate::files::publish::Staged;
-use crate::read::pack_file::Carrier;
+use crate::read::pack_file::PackFile;
 
 /// The file to write and the one whose rights it gets.
 #[derive(Debug)]
@@ -39,29 +39,27 @@ impl Destination {
     pub(crate) fn is_in_place(&self) -> bool {
         self.path == self.like
     }
-}
 
-impl Rewritten {
     /// Writes the program beside its destination, and finds its packs again.
-    pub(crate) fn stage(&self, destination: &Destination) -> Result<Staged> {
-        let Destination { path, like } = destination;
+    pub(crate) fn stage(&self, program: &Rewritten) -> Result<Staged> {
+        let Destination { path, like } = self;
         let failed = |error: io::Error| Error::io("write", path, &error);
         let data = fs::metadata(like).map_err(|error| Error::io("inspect", like, &error))?;
         let mut staged = Staged::new(path)?;
-        self.write_to(staged.file()).map_err(failed)?;
-        self.read_back(&staged.readable(), path)?;
+        program.write_to(staged.file()).map_err(failed)?;
+        self.read_back(&staged.readable(), &program.ids)?;
         staged.set_permissions(data.permissions()).map_err(failed)?;
         // The input may be the only copy.
         staged.file().sync_all().map_err(failed)?;
         Ok(staged)
     }
 
-    fn read_back(&self, written: &Path, shown: &Path) -> Result<()> {
-        let carrier = Carrier::open(written)?;
+    fn read_back(&self, written: &Path, ids: &BTreeSet<[u8; 16]>) -> Result<()> {
+        let file = PackFile::open(written)?;
         let found: BTreeSet<[u8; 16]> =
-            carrier.packs().filter_map(|source| Some(source.pack.id().ok()?.0)).collect();
-        if !carrier.skipped.is_empty() || found != self.ids {
-            let text = format!("`{}` was not written: its packs could not be read back", shown.display());
+            file.packs().filter_map(|source| Some(source.pack.id().ok()?.0)).collect();
+        if !file.unreadable.is_empty() || found != *ids {
+            let text = format!("`{}` was not written: its packs could not be read back", self.path.display());
             return Err(Error::check(text).hint("please report this with the program"));
         }
         Ok(())

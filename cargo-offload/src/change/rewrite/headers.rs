@@ -8,7 +8,7 @@ use object::elf::{ET_DYN, ET_EXEC, FileHeader64, PT_LOAD, ProgramHeader64, SHT_N
 use object::read::ReadCache;
 use object::read::elf::FileHeader;
 
-use super::refused;
+use super::refusal::refused;
 use crate::error::{Error, Result};
 
 /// Headers of a 64-bit little-endian program or shared library.
@@ -42,10 +42,15 @@ impl Headers {
         Ok(headers)
     }
 
-    /// The loaded segments, by their place among all.
-    pub(super) fn loads(&self) -> impl Iterator<Item = (usize, Span)> + '_ {
-        let loads = self.segments.iter().enumerate().filter(|(_, segment)| segment.p_type.get(LE) == PT_LOAD);
-        loads.map(|(index, segment)| (index, Span::of(segment)))
+    /// The numbers of all segments.
+    pub(super) fn spans(&self) -> impl Iterator<Item = Segment> + '_ {
+        self.segments.iter().enumerate().map(|(index, header)| Segment::of(index, header))
+    }
+
+    /// The loaded segments.
+    pub(super) fn loads(&self) -> impl Iterator<Item = Segment> + '_ {
+        let loads = self.segments.iter().enumerate().filter(|(_, header)| header.p_type.get(LE) == PT_LOAD);
+        loads.map(|(index, header)| Segment::of(index, header))
     }
 
     /// Where sections begin and end in the file, those with bytes there.
@@ -63,7 +68,9 @@ impl Headers {
 
 /// The numbers of a segment. Sums saturate: what does not exist lies behind everything.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
+pub(super) struct Segment {
+    /// Its place among all.
+    pub(super) index: usize,
     pub(super) offset: u64,
     pub(super) address: u64,
     pub(super) file_size: u64,
@@ -72,9 +79,10 @@ pub(super) struct Span {
     pub(super) flags: u32,
 }
 
-impl Span {
-    pub(super) fn of(segment: &ProgramHeader64<LE>) -> Span {
-        Span {
+impl Segment {
+    fn of(index: usize, segment: &ProgramHeader64<LE>) -> Segment {
+        Segment {
+            index,
             offset: segment.p_offset.get(LE),
             address: segment.p_vaddr.get(LE),
             file_size: segment.p_filesz.get(LE),

@@ -9,10 +9,10 @@ use object::LittleEndian as LE;
 use object::elf::{PT_NULL, PT_PHDR, ProgramHeader64};
 use object::endian::{U16, U64};
 
-use super::headers::{Headers, Span};
-use super::moves::Change;
-use super::plan::fill_sections;
-use super::refused;
+use super::headers::{Headers, Segment};
+use super::layout::fill_sections;
+use super::offsets::Change;
+use super::refusal::refused;
 use crate::error::Result;
 
 /// Where the additional entry goes.
@@ -30,48 +30,54 @@ pub(super) enum Slot {
 /// becomes read-only after relocation, and the data that does not.
 #[derive(Clone, Debug)]
 pub(super) struct Pair {
-    first: Span,
-    second: Span,
+    first: Segment,
+    second: Segment,
 }
 
 const ENTRY: u64 = size_of::<ProgramHeader64<LE>>() as u64;
 
-/// A slot for the split of segment `index`; `None` if it costs as many bytes as are `saved`.
+/// A segment that becomes two, by its index, and how many bytes that saves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Split {
+    pub(super) segment: usize,
+    pub(super) saved: u64,
+}
+
+/// A slot for `split`; `None` if it costs as many bytes as that saves.
 ///
 /// # Errors
 /// There is none.
-pub(super) fn find(path: &Path, headers: &Headers, (index, saved): (usize, u64)) -> Result<Option<Slot>> {
+pub(super) fn find(path: &Path, headers: &Headers, split: Split) -> Result<Option<Slot>> {
     if headers.segments.iter().any(|segment| segment.p_type.get(LE) == PT_NULL) {
         return Ok(Some(Slot::Unused));
     }
-    if has_room_behind(headers) {
+    if is_free_behind(headers) {
         return Ok(Some(Slot::Behind));
     }
-    let pair = pairs(headers, index).filter(|pair| pair.cost().is_some()).min_by_key(Pair::cost);
+    let pair = pairs(headers, split.segment).filter(|pair| pair.cost().is_some()).min_by_key(Pair::cost);
     let pair = pair.ok_or_else(|| refused(path, "its table of segments has no room for one more"))?;
-    let pays = pair.cost().is_some_and(|cost| cost < saved);
+    let pays = pair.cost().is_some_and(|cost| cost < split.saved);
     Ok(pays.then_some(Slot::Merged(pair)))
 }
 
-fn has_room_behind(headers: &Headers) -> bool {
+fn is_free_behind(headers: &Headers) -> bool {
     let start = headers.file.e_phoff.get(LE);
     let end = start.saturating_add(ENTRY.saturating_mul(headers.segments.len() as u64));
     let sections = headers.filled_sections().map(|(_, range)| range);
-    let segments = headers.segments.iter().map(Span::of).filter(|span| span.file_size > 0);
-    let starts = sections.map(|[start, _]| start).chain(segments.map(|span| span.offset));
+    let segments = headers.spans().filter(|segment| segment.file_size > 0);
+    let starts = sections.map(|[start, _]| start).chain(segments.map(|segment| segment.offset));
     let next = starts.chain([headers.file.e_shoff.get(LE), headers.size]).filter(|start| *start >= end).min();
     // Without section headers nobody knows what lies there.
     !headers.sections.is_empty() && next.is_some_and(|next| next >= end.saturating_add(ENTRY))
 }
 
 fn pairs(headers: &Headers, split: usize) -> impl Iterator<Item = Pair> + '_ {
-    let mut loads: Vec<(usize, Span)> = headers.loads().collect();
-    loads.sort_by_key(|(_, span)| span.address);
-    let neighbours: Vec<[(usize, Span); 2]> =
-        loads.windows(2).filter_map(|pair| pair.try_into().ok()).collect();
-    neighbours.into_iter().filter_map(move |[(first_index, first), (second_index, second)]| {
+    let mut loads: Vec<Segment> = headers.loads().collect();
+    loads.sort_by_key(|segment| segment.address);
+    let neighbours: Vec<[Segment; 2]> = loads.windows(2).filter_map(|pair| pair.try_into().ok()).collect();
+    neighbours.into_iter().filter_map(move |[first, second]| {
         let pair = Pair { first, second };
-        let apart = first_index != split && second_index != split && first.flags == second.flags;
+        let apart = first.index != split && second.index != split && first.flags == second.flags;
         let gap = pair.file_gap();
         let empty = |[start, end]: [u64; 2]| end <= gap.start || gap.end <= start;
         let fits = apart && first.memory_end() <= second.address && gap.start <= gap.end;
@@ -129,18 +135,14 @@ fn count_one_more(out: &mut Headers, old: &Headers) {
 
 fn merge(out: &mut Headers, pair: &Pair) {
     // Addresses stay, and no two loaded segments share one.
-    let find = |out: &Headers, address: u64| {
-        out.loads().find(|(_, span)| span.address == address).map(|(index, _)| index)
-    };
+    let find = |out: &Headers, address: u64| out.loads().find(|segment| segment.address == address);
     let Some(second) = find(out, pair.second.address) else { return };
-    out.segments.remove(second);
-    let Some(first) = find(out, pair.first.address).and_then(|index| out.segments.get_mut(index)) else {
-        return;
-    };
+    out.segments.remove(second.index);
+    let Some(joined) = find(out, pair.first.address) else { return };
+    let Some(first) = out.segments.get_mut(joined.index) else { return };
     let skipped = pair.second.address.saturating_sub(pair.first.address);
     first.p_filesz = U64::new(LE, skipped.saturating_add(pair.second.file_size));
     first.p_memsz = U64::new(LE, skipped.saturating_add(pair.second.memory_size));
     first.p_align = U64::new(LE, pair.first.align.max(pair.second.align));
-    let (address, offset) = (first.p_vaddr.get(LE), first.p_offset.get(LE));
-    fill_sections(out, &pair.memory_gap(), address, offset);
+    fill_sections(out, &pair.memory_gap(), &joined);
 }

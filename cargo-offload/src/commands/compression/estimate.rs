@@ -13,8 +13,8 @@ use offload_format::{Hash128, Target};
 use super::measure::{Made, packed};
 use super::sample::{Piece, Stratum, strata};
 use crate::error::Result;
-use crate::read::pack_file::Carrier;
-use crate::read::program::Crate;
+use crate::read::pack_file::PackFile;
+use crate::read::program::CrateImages;
 use crate::threads::Threads;
 
 /// As all are packed.
@@ -31,9 +31,9 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub(super) fn of(crates: &[Crate<'_>]) -> Result<Known> {
+    pub(super) fn of(crates: &[CrateImages<'_>]) -> Result<Known> {
         let (low, file) = packed(crates, LOW)?;
-        let strata = strata(&Carrier::open(file.path())?)?.into_iter();
+        let strata = strata(&PackFile::open(file.path())?)?.into_iter();
         let strata = strata.map(|stratum| Tried::of(&stratum, LOW).map(|tried| (stratum, tried)));
         Ok(Known { low, strata: strata.collect::<Result<_>>()? })
     }
@@ -130,7 +130,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::read::program::Opened;
+    use crate::read::program::Program;
 
     /// Bytes like those of code: words of which many come again.
     fn code(seed: u32, words: u32) -> Vec<u8> {
@@ -164,8 +164,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("images.pack");
         write(&path);
-        let opened = Opened::open(&path).unwrap();
-        let crates = opened.crates().unwrap();
+        let program = Program::open(&path).unwrap();
+        let crates = program.crates().unwrap();
         let known = Known::of(&crates).unwrap();
         assert_eq!(known.strata.len(), 2, "those alone, and those relative to them");
         let sizes = [Effort::Balanced, Effort::Archive].map(|effort| {

@@ -10,15 +10,15 @@ use offload_format::packer::{Effort, Settings};
 use serde::Serialize;
 
 use super::estimate::Known;
-use crate::change::repack::{self, Part, Storage};
+use crate::change::repack::pack::{PackContent, Storage, stage_packs};
+use crate::change::repack::repack;
 use crate::cli::MessageFormat;
 use crate::error::{Error, Result};
-use crate::files::publish::stage_pack;
+use crate::files::publish::Published;
 use crate::print::output::{Output, Table, counted, human_size};
 use crate::print::steps::Steps;
-use crate::read::linked;
-use crate::read::pack_file::Carrier;
-use crate::read::program::{Crate, Opened};
+use crate::read::pack_file::PackFile;
+use crate::read::program::{CrateImages, Program};
 use crate::read::records::or_dash;
 
 const MODES: [Effort; 5] = [Effort::None, Effort::Fast, Effort::Balanced, Effort::Max, Effort::Archive];
@@ -61,8 +61,8 @@ pub(super) fn print(
     path: &Path,
     (setting, extent): (Option<Settings>, Extent),
 ) -> Result<()> {
-    let opened = Opened::open(path)?;
-    let crates = opened.crates()?;
+    let program = Program::open(path)?;
+    let crates = program.crates()?;
     let (images, raw_size) = counts(&crates);
     if images == 0 {
         return Err(Error::check(format!("`{}` has no images", path.display())));
@@ -91,14 +91,15 @@ pub(super) fn print(
 }
 
 /// How many images there are, and their bytes.
-fn counts(crates: &[Crate<'_>]) -> (u64, u64) {
-    let sizes = crates.iter().flat_map(|one| &one.piles).flat_map(|pile| &pile.images).map(|it| it.raw_size);
+fn counts(crates: &[CrateImages<'_>]) -> (u64, u64) {
+    let sizes =
+        crates.iter().flat_map(|one| &one.files).flat_map(|file| &file.pack.images).map(|it| it.raw_size);
     sizes.fold((0, 0), |(count, sum), size| (count + 1, sum.saturating_add(size)))
 }
 
 /// Images that modes are tried on.
 struct Trials<'a> {
-    crates: &'a [Crate<'a>],
+    crates: &'a [CrateImages<'a>],
     raw_size: u64,
     extent: Extent,
     /// What the first estimate has found out for all.
@@ -160,27 +161,30 @@ impl Packed {
 }
 
 /// Packs the images as a build would, each crate's by themselves, into a file that nobody keeps.
-pub(super) fn packed(crates: &[Crate<'_>], settings: Settings) -> Result<(Made, Packed)> {
+pub(super) fn packed(crates: &[CrateImages<'_>], settings: Settings) -> Result<(Made, Packed)> {
     let failed = |error: std::io::Error| Error::io("create", Path::new("a directory"), &error);
     let directory = tempfile::tempdir().map_err(failed)?;
     let started = Instant::now();
     let mut packs = Vec::new();
-    for one in crates.iter().filter(|one| !one.piles.is_empty()) {
-        let kept = one.piles.iter().map(|pile| (pile.source, pile.images.clone())).collect();
-        let part = Part { about: one.about.clone(), kept };
-        packs.extend(repack::rebuild(&[part], Storage::Anew(settings))?);
+    for one in crates.iter().filter(|one| !one.files.is_empty()) {
+        let kept = one.files.iter().map(|file| file.pack.clone()).collect();
+        let content = PackContent { metadata: one.metadata.clone(), kept };
+        packs.extend(repack(&[content], Storage::Anew(settings))?);
     }
     let pack_seconds = started.elapsed().as_secs_f64();
-    let (path, stored_size) = stage_pack(&directory.path().join("images.pack"), &packs)?.appear()?;
-    let decode_seconds = decode_time(&Carrier::open(&path)?)?.as_secs_f64();
+    let file = stage_packs(&directory.path().join("images.pack"), &packs)?.appear()?;
+    let Published { path, size: stored_size } = file;
+    let decode_seconds = decode_time(&PackFile::open(&path)?)?.as_secs_f64();
     Ok((Made { stored_size, pack_seconds, decode_seconds }, Packed { path, _directory: directory }))
 }
 
 /// How long it takes to get at an image: the median over some.
-fn decode_time(file: &Carrier) -> Result<Duration> {
+fn decode_time(file: &PackFile) -> Result<Duration> {
     let mut images = Vec::new();
     for source in file.packs() {
-        images.extend(linked::images(&source.pack)?.into_iter().map(|image| (source, image)));
+        for image in source.pack.images() {
+            images.push((source, image?));
+        }
     }
     let step = images.len().div_ceil(DECODED).max(1);
     let mut times = Vec::new();

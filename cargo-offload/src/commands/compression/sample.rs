@@ -6,8 +6,7 @@ use offload_format::codec::{Codec, content_of};
 use offload_format::pack::Image;
 
 use crate::error::Result;
-use crate::read::linked;
-use crate::read::pack_file::{Carrier, Source};
+use crate::read::pack_file::{LocatedPack, PackFile};
 
 /// The size of a piece in bytes: most of what a compressor finds is within reach.
 const PIECE: u64 = 1 << 20;
@@ -42,11 +41,12 @@ pub(super) struct Piece {
 }
 
 /// The strata of a file of packs, without those of which there is nothing.
-pub(super) fn strata(file: &Carrier) -> Result<Vec<Stratum>> {
+pub(super) fn strata(file: &PackFile) -> Result<Vec<Stratum>> {
     let mut frames = Vec::new();
     for source in file.packs() {
         let mut seen = BTreeSet::new();
-        for image in linked::images(&source.pack)? {
+        for image in source.pack.images() {
+            let image = image?;
             // Equal images share a frame, and those in a block have different places in it.
             if seen.insert((image.block, image.offset)) {
                 frames.push(Frame { source, image });
@@ -60,7 +60,7 @@ pub(super) fn strata(file: &Carrier) -> Result<Vec<Stratum>> {
 
 /// An image with what it is stored in.
 struct Frame<'a> {
-    source: Source<'a>,
+    source: LocatedPack<'a>,
     image: Image<'a>,
 }
 
@@ -149,7 +149,7 @@ fn within(frame: &Frame<'_>, at: u64) -> Result<Piece> {
     Ok(Piece { content: around(&whole, (at, PIECE)), prefix })
 }
 
-fn content(source: &Source<'_>, image: &Image<'_>) -> Result<Vec<u8>> {
+fn content(source: &LocatedPack<'_>, image: &Image<'_>) -> Result<Vec<u8>> {
     let raw = source.decode(image)?;
     Ok(content_of(&raw, image.filter)?.into_owned())
 }

@@ -10,20 +10,20 @@ use offload_images::describe;
 use offload_rt::Registry;
 
 use crate::error::Result;
-use crate::read::input::{Carried, Container, broken};
+use crate::read::input::{Container, Contents};
 
 /// One registry for each crate's packs: packages may have modules of the same name. The images of other tool chains are judged
 /// by this project's rules, as if they were in a pack.
-pub(super) fn of(carried: &Carried<'_>) -> Result<Vec<Registry>> {
+pub(super) fn of(contents: &Contents<'_>) -> Result<Vec<Registry>> {
     let mut registries = Vec::new();
-    for source in carried.packs.here().packs() {
-        let named = carried.packs.named(source.pack).flatten().map(|named| named.source);
+    for source in contents.packs.here().packs() {
+        let named = contents.packs.named(source.pack).flatten().map(|named| named.source);
         let with_images = std::iter::once(source).chain(named).filter(|it| it.pack.image_count() > 0);
         let packs = with_images.map(|source| source.bytes()).collect::<Result<Vec<_>>>()?;
         registries.push(Registry::from_packs(packs).map_err(failed)?);
     }
-    if !carried.containers.is_empty() {
-        let images = carried.containers.iter().map(foreign).collect::<Result<Vec<_>>>()?;
+    if !contents.containers.is_empty() {
+        let images = contents.containers.iter().map(foreign).collect::<Result<Vec<_>>>()?;
         registries.push(registry(images.concat())?);
     }
     Ok(registries)
@@ -46,12 +46,12 @@ pub(super) fn modules(registry: &Registry) -> Vec<(String, Vec<(String, String)>
 
 /// A registry of images of which nothing but the records is asked.
 pub(super) fn registry(images: Vec<NewImage>) -> Result<Registry> {
-    let frame = codec::encode(b"", Codec::Raw, 0).map_err(broken)?;
+    let frame = codec::encode(b"", Codec::Raw, 0)?;
     let mut builder = PackBuilder::new("", "");
     for image in images {
-        builder.image(image, frame.info()).map_err(broken)?;
+        builder.image(image, frame.info())?;
     }
-    Registry::from_pack(builder.finish().map_err(broken)?.index).map_err(failed)
+    Registry::from_pack(builder.finish()?.index).map_err(failed)
 }
 
 fn failed(error: offload_rt::Error) -> crate::error::Error {
@@ -63,7 +63,7 @@ fn foreign(container: &Container<'_>) -> Result<Vec<NewImage>> {
     let limits = Limits::default();
     let mut seen: BTreeSet<Target> = BTreeSet::new();
     let mut images = Vec::new();
-    for image in contents::images_of(&container.found, &limits).map_err(broken)? {
+    for image in contents::images_of(&container.found, &limits)? {
         let Some(target) = image.target.clone().filter(|target| seen.insert(target.clone())) else {
             continue;
         };

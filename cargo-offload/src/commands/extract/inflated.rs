@@ -12,9 +12,9 @@ use offload_containers::ccob::{Ccob, Hasher, Steps, Unverified};
 use offload_format::Limits;
 
 use crate::files::mapping::Scratch;
-use crate::files::publish::unnamed;
+use crate::files::publish::temporary::unnamed;
 use crate::files::read_at::read_into;
-use crate::read::input::Subject;
+use crate::read::input::Input;
 
 /// From so many bytes on a file and a thread pay.
 const WORTHWHILE: u64 = 1 << 20;
@@ -55,7 +55,7 @@ enum State {
 impl Inflated {
     /// `None` where memory serves as well, or has to: there are no such files, there is no room for one, the bundle is
     /// not compressed so that it could be, or it is damaged in a way that shows at once.
-    pub(super) fn of(bundle: &Ccob<'_>, (subject, directory): (&Subject, &Path)) -> Option<Inflated> {
+    pub(super) fn of(bundle: &Ccob<'_>, (input, directory): (&Input, &Path)) -> Option<Inflated> {
         if bundle.raw_size < WORTHWHILE {
             return None;
         }
@@ -64,7 +64,7 @@ impl Inflated {
         let (sender, ends) = mpsc::channel();
         let (file, hashed) = (scratch.file().clone(), scratch.file().clone());
         let hashing = thread::Builder::new().spawn(move || hash(&hashed, &ends)).ok()?;
-        let inflated = inflate(steps, (&mut scratch, &sender), || subject.release(bundle.payload));
+        let inflated = inflate(steps, (&mut scratch, &sender), || input.release(bundle.payload));
         let state = match inflated {
             Ok(unverified) => State::Hashing(hashing, unverified),
             Err(error) => State::Known(Err(error.to_string())),

@@ -15,8 +15,8 @@ use crate::error::Result;
 use crate::files::publish::{Staged, publish, stage};
 use crate::files::read_at::copy_at;
 use crate::print::output::{Output, counted, human_size};
-use crate::read::input::{Carried, Subject};
-use crate::read::records::Item;
+use crate::read::input::{Contents, Input};
+use crate::read::records::StoredImage;
 use crate::threads::each_beside;
 
 /// How many files are open at a time: systems allow some hundreds.
@@ -48,7 +48,7 @@ struct Summary {
 /// What is written where, and what was.
 pub(super) struct Job<'a> {
     output: &'a Output,
-    subject: &'a Subject,
+    input: &'a Input,
     directory: PathBuf,
     summary: Summary,
     waiting: Vec<Waiting<'a>>,
@@ -67,14 +67,14 @@ struct Waiting<'a> {
 }
 
 impl<'a> Job<'a> {
-    pub(super) fn new(output: &'a Output, subject: &'a Subject, directory: PathBuf) -> Job<'a> {
+    pub(super) fn new(output: &'a Output, input: &'a Input, directory: PathBuf) -> Job<'a> {
         let summary = Summary { reason: "summary", files: 0, size: 0, problems: 0 };
-        Job { output, subject, directory, summary, waiting: Vec::new(), bundle: None }
+        Job { output, input, directory, summary, waiting: Vec::new(), bundle: None }
     }
 
-    /// Writes what `item` is decoded to.
-    pub(super) fn decode(&mut self, file: &'a File<'a>, item: &Item<'_>) -> Result<()> {
-        if let Some(part) = item.part()
+    /// Writes what `image` is decoded to.
+    pub(super) fn decode(&mut self, file: &'a File<'a>, image: &StoredImage<'_>) -> Result<()> {
+        if let Some(part) = image.part()
             && let Some(bundle) = self.inflated(&part.bundle)?
         {
             return match bundle.problem() {
@@ -85,16 +85,16 @@ impl<'a> Job<'a> {
                 }
             };
         }
-        match item.decode() {
+        match image.decode() {
             Ok(bytes) => self.write(file, &bytes),
             Err(error) => self.failed(error.to_string()),
         }
     }
 
-    /// Writes `bytes`; those that lie in the subject take no memory.
+    /// Writes `bytes`; those that lie in the input take no memory.
     pub(super) fn write(&mut self, file: &'a File<'a>, bytes: &[u8]) -> Result<()> {
-        if let Some(place) = self.subject.place(bytes) {
-            return self.wait(Waiting { file, from: self.subject.file().clone(), place, bundle: None });
+        if let Some(place) = self.input.place(bytes) {
+            return self.wait(Waiting { file, from: self.input.file().clone(), place, bundle: None });
         }
         self.flush()?;
         publish(&self.directory.join(&file.name), bytes)?;
@@ -107,9 +107,9 @@ impl<'a> Job<'a> {
         self.tell_failed(problem)
     }
 
-    pub(super) fn finish(mut self, carried: &Carried<'_>) -> Result<ExitStatus> {
+    pub(super) fn finish(mut self, contents: &Contents<'_>) -> Result<ExitStatus> {
         self.flush()?;
-        for problem in carried.problems() {
+        for problem in contents.problems() {
             self.tell_failed(problem)?;
         }
         let Summary { files, size, problems, .. } = self.summary;
@@ -130,7 +130,7 @@ impl<'a> Job<'a> {
         // The one before leaves the disk first.
         self.flush()?;
         self.bundle = None;
-        let inflated = Inflated::of(bundle, (self.subject, &self.directory)).map(Rc::new);
+        let inflated = Inflated::of(bundle, (self.input, &self.directory)).map(Rc::new);
         self.bundle = Some((key, inflated.clone()));
         Ok(inflated)
     }

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::beside::{self, Line, Measured};
+use super::comparison::{self, Line, Measured};
 use super::row::Row;
 use crate::commands::size::{Share, shares};
 use crate::error::{Error, Result};
 use crate::files::publish::replaceable;
 use crate::read::records::ImageRecord;
-use crate::settings::family;
+use crate::settings::known_targets::family_of;
 
 /// The page around the data; what it shows is made by its script.
 const PAGE: &str = include_str!("page.html");
@@ -25,7 +25,7 @@ pub(super) struct Page<'a> {
     /// The first one with images is shown whole; if there are several, all are shown side by side.
     pub(super) builds: &'a [Measured],
     /// What builds lack, a sentence each.
-    pub(super) gaps: Vec<String>,
+    pub(super) missing: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -36,7 +36,7 @@ struct Data<'a> {
     kernels: &'a [Row],
     images: Vec<Area<'a>>,
     beside: Vec<Line<'a>>,
-    gaps: &'a [String],
+    missing: &'a [String],
 }
 
 /// A rectangle of the map.
@@ -65,8 +65,8 @@ impl Page<'_> {
             build: whole.filter(|_| several).map(|build| build.label.as_str()),
             kernels: whole.map(|build| build.rows.as_slice()).unwrap_or_default(),
             images: whole.map(|build| areas(&build.images)).unwrap_or_default(),
-            beside: if several { beside::lines(self.builds) } else { Vec::new() },
-            gaps: &self.gaps,
+            beside: if several { comparison::lines(self.builds) } else { Vec::new() },
+            missing: &self.missing,
         };
         let json = serde_json::to_string(&data)
             .map_err(|error| Error::usage(format!("cannot make the page: {error}")))?;
@@ -79,7 +79,7 @@ fn areas<'a>(images: &'a [ImageRecord]) -> Vec<Area<'a>> {
         module: image.module_name(),
         target: &image.target,
         part: if image.part.is_empty() { &image.name } else { &image.part },
-        family: family::of(&image.target),
+        family: family_of(&image.target),
         stored: share.stored,
         raw: image.raw_size,
     };

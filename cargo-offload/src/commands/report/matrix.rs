@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::Metadata;
 
 use self::combination::Combination;
-use self::gap::{Gap, Gaps};
-use super::beside::{self, Measured};
+use self::gap::{Gap, Missing};
+use super::comparison::{self, Measured};
 use super::html::Page;
 use super::write_page;
 use crate::cargo::artifact;
@@ -20,8 +20,8 @@ use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::{Error, Result};
 use crate::print::output::Output;
-use crate::read::input::Subject;
-use crate::read::records::{ImageRecord, Kernels, Wanted};
+use crate::read::input::Input;
+use crate::read::records::{ImageRecord, Kernels, Selection};
 
 /// What these builds may overwrite: the user's own files stay as they are. All share it, because cargo builds the
 /// dependencies once then, and results of compilers are kept by the compiler.
@@ -29,16 +29,16 @@ const DIRECTORY: &str = "offload-matrix";
 
 pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
     refuse(args)?;
-    let wanted = Wanted::parse(&args.select)?;
+    let wanted = Selection::parse(&args.select)?;
     let combinations = combination::all(&args.matrix)?;
     let labels = combinations.iter().map(|combination| combination.label.as_str());
-    let others = beside::others(args, &wanted, labels)?;
-    let Built { program, mut builds, gaps } = all(output, args, (&wanted, &combinations))?;
+    let others = comparison::others(args, &wanted, labels)?;
+    let Built { program, mut builds, missing } = all(output, args, (&wanted, &combinations))?;
     let nothing = builds.iter().all(|build| build.rows.is_empty());
     builds.extend(others);
-    beside::print(output, args.format, &builds)?;
-    gaps.print(output, args.format, combinations.len())?;
-    write_page(output, args, &Page { path: &program, builds: &builds, gaps: gaps.sentences() })?;
+    comparison::print(output, args.format, &builds)?;
+    missing.print(output, args.format, combinations.len())?;
+    write_page(output, args, &Page { path: &program, builds: &builds, missing: missing.sentences() })?;
     Ok(if nothing { ExitStatus::CheckFailed } else { ExitStatus::Success })
 }
 
@@ -47,27 +47,27 @@ struct Built {
     /// Where the last one was.
     program: PathBuf,
     builds: Vec<Measured>,
-    gaps: Gaps,
+    missing: Missing,
 }
 
 fn all(
     output: &Output,
     args: &cli::Report,
-    (wanted, combinations): (&Wanted, &[Combination]),
+    (wanted, combinations): (&Selection, &[Combination]),
 ) -> Result<Built> {
     let metadata = graph::metadata(&args.cargo.package.project, Depth::Members)?;
     let mut options = args.cargo.clone();
     options.package.target_dir = Some(target_dir(&args.cargo, &metadata));
-    let mut all = Built { program: PathBuf::new(), builds: Vec::new(), gaps: Gaps::default() };
+    let mut all = Built { program: PathBuf::new(), builds: Vec::new(), missing: Missing::default() };
     for combination in combinations {
         output.status(&format!("building with {}", combination.label));
         let images = match built(output, (&options, &metadata), combination)? {
             Ok(path) => {
                 all.program = path;
-                measured(&all.program, (wanted, combination), &mut all.gaps)?
+                measured(&all.program, (wanted, combination), &mut all.missing)?
             }
             Err(reason) => {
-                all.gaps.add(&combination.label, Gap::of_everything(reason));
+                all.missing.add(&combination.label, Gap::of_everything(reason));
                 Vec::new()
             }
         };
@@ -129,11 +129,11 @@ fn built(
 
 fn measured(
     program: &Path,
-    (wanted, combination): (&Wanted, &Combination),
-    gaps: &mut Gaps,
+    (wanted, combination): (&Selection, &Combination),
+    missing: &mut Missing,
 ) -> Result<Vec<ImageRecord>> {
-    let subject = Subject::open(program)?;
-    let carried = subject.carried()?;
-    gap::told(&carried)?.into_iter().for_each(|gap| gaps.add(&combination.label, gap));
-    wanted.any_of(&carried, Kernels::Measured)
+    let input = Input::open(program)?;
+    let contents = input.contents()?;
+    gap::told(&contents)?.into_iter().for_each(|gap| missing.add(&combination.label, gap));
+    wanted.any_of(&contents, Kernels::Measured)
 }

@@ -142,7 +142,7 @@ impl Row {
 
     /// Numbers of another family have another unit.
     fn family(&self) -> &'static str {
-        crate::settings::family::of(&self.target)
+        crate::settings::known_targets::family_of(&self.target)
     }
 }
 

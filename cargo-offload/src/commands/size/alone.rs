@@ -6,21 +6,21 @@ use offload_format::Hash128;
 use offload_format::codec::{self, Codec, RELEASE_LEVEL};
 
 use crate::error::Result;
-use crate::read::input::{Carried, broken};
+use crate::read::input::Contents;
 use crate::read::records::{self, ImageRecord, Origin};
 
 /// The sum of all images, each compressed alone; equal ones count each time.
-pub(super) fn size(carried: &Carried<'_>, images: &[ImageRecord]) -> Result<u64> {
+pub(super) fn size(contents: &Contents<'_>, images: &[ImageRecord]) -> Result<u64> {
     let origins: BTreeSet<Origin> = images.iter().map(|image| image.origin).collect();
     let origins: Vec<Origin> = origins.into_iter().collect();
     let mut known = std::collections::BTreeMap::new();
     let mut sum = 0u64;
-    records::each(carried, &origins, &mut |_, bytes| {
+    records::each_decoded(contents, &origins, &mut |_, bytes| {
         let bytes = bytes?;
         let hash = Hash128::of(&bytes);
         let size = match known.get(&hash) {
             Some(size) => *size,
-            None => codec::encode(&bytes, Codec::Zstd, RELEASE_LEVEL).map_err(broken)?.bytes().len() as u64,
+            None => codec::encode(&bytes, Codec::Zstd, RELEASE_LEVEL)?.bytes().len() as u64,
         };
         known.insert(hash, size);
         sum = sum.saturating_add(size);

@@ -11,8 +11,8 @@ use serde::Serialize;
 use super::{Problem, Summary, Verified};
 use crate::error::Result;
 use crate::print::output::{Output, counted};
-use crate::read::input::{Carried, Container};
-use crate::read::records::{Origin, each};
+use crate::read::input::{Container, Contents};
+use crate::read::records::{Origin, each_decoded};
 
 #[derive(Debug, Serialize)]
 struct Message<'a> {
@@ -32,15 +32,15 @@ struct Sums {
     problems: u64,
 }
 
-/// Verifies what of other tool chains is `carried`, but for SYCLBIN files.
-pub(super) fn verify(output: &Output, carried: &Carried<'_>, summary: &mut Summary) -> Result<()> {
-    for problem in &carried.broken {
+/// Verifies what of other tool chains is `contents`, but for SYCLBIN files.
+pub(super) fn verify(output: &Output, contents: &Contents<'_>, summary: &mut Summary) -> Result<()> {
+    for problem in &contents.damaged {
         summary.problems += 1;
         output.message(&Problem { reason: "skipped", package: "", problem }, &format!("error: {problem}"))?;
     }
-    for (number, container) in carried.containers.iter().enumerate() {
+    for (number, container) in contents.containers.iter().enumerate() {
         if container.found.kind != Some(FileKind::Syclbin) {
-            let sums = verify_container(output, carried, (number, container))?;
+            let sums = verify_container(output, contents, (number, container))?;
             summary.images += sums.images;
             summary.problems += sums.problems;
         }
@@ -50,14 +50,14 @@ pub(super) fn verify(output: &Output, carried: &Carried<'_>, summary: &mut Summa
 
 fn verify_container(
     output: &Output,
-    carried: &Carried<'_>,
+    contents: &Contents<'_>,
     (number, container): (usize, &Container<'_>),
 ) -> Result<Sums> {
     let mut sums = Sums::default();
     let origins: Vec<Origin> =
         (0..container.images.len()).map(|index| Origin::Container(number, index)).collect();
     let mut images = container.images.iter();
-    each(carried, &origins, &mut |_, bytes| {
+    each_decoded(contents, &origins, &mut |_, bytes| {
         let Some(image) = images.next() else { return Ok(()) };
         let judged = bytes.map_err(|error| error.to_string()).and_then(|bytes| judge(image, &bytes));
         let target = image.target_text();

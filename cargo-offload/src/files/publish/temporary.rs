@@ -62,6 +62,11 @@ impl Temporary {
     }
 }
 
+/// The directory of a file.
+pub(super) fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// A file in `directory` that never gets a name, where there can be one.
 pub(crate) fn unnamed(directory: &Path) -> io::Result<File> {
     #[cfg(target_os = "linux")]
@@ -81,8 +86,7 @@ mod unnamed {
 
     use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
 
-    use super::{Builder, File, PREFIX, Path, PathBuf, io};
-    use crate::files::publish::parent;
+    use super::{Builder, File, PREFIX, Path, PathBuf, io, parent};
 
     pub(super) fn create(directory: &Path) -> Option<File> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::lock::{Entry, Source};
+use super::lock::{LockedPackage, PackageKind};
 use super::{create_dir, run};
 use crate::error::{Error, Result};
 use crate::print::output::Output;
@@ -62,7 +62,7 @@ impl Apt<'_> {
     }
 
     /// The newest versions of everything.
-    pub(super) fn wanted(&self) -> Result<Vec<Entry>> {
+    pub(super) fn wanted(&self) -> Result<Vec<LockedPackage>> {
         let mut entries = BTreeMap::new();
         let mut add = |listed: &str| {
             let new = listed.lines().filter_map(entry).filter(|entry| !BASE.contains(&entry.name.as_str()));
@@ -91,7 +91,7 @@ impl Apt<'_> {
     }
 
     /// Downloads exactly these, whose signatures apt checks.
-    pub(super) fn download(&self, entries: &[&Entry], directory: &Path) -> Result<()> {
+    pub(super) fn download(&self, entries: &[&LockedPackage], directory: &Path) -> Result<()> {
         for entry in entries {
             self.output.status(&format!("fetching {} {}", entry.name, entry.version));
             let exact = format!("{}={}", entry.name, entry.version);
@@ -114,13 +114,13 @@ impl Apt<'_> {
 }
 
 /// A line of `--print-uris`: `'ADDRESS' FILE SIZE HASH`, with `NAME_VERSION_ARCHITECTURE.deb` as the file.
-fn entry(line: &str) -> Option<Entry> {
+fn entry(line: &str) -> Option<LockedPackage> {
     let (url, rest) = line.strip_prefix('\'')?.split_once("' ")?;
     let file = rest.split(' ').next()?;
     let mut parts = file.strip_suffix(".deb")?.split('_');
     let (name, version) = (parts.next()?, parts.next()?);
-    Some(Entry {
-        source: Source::Distribution,
+    Some(LockedPackage {
+        source: PackageKind::Distribution,
         name: name.to_string(),
         // A colon cannot be in every file's name.
         version: version.replace("%3a", ":"),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::lock::Entry;
+use super::lock::LockedPackage;
 use super::run;
 use crate::error::{Error, Result};
 use crate::print::output::Output;
@@ -15,7 +15,7 @@ const PROGRAMS: [(&str, &[&str]); 2] = [
 ];
 
 /// Downloads the files of `entries`.
-pub(super) fn download(output: &Output, entries: &[&Entry], directory: &Path) -> Result<()> {
+pub(super) fn download(output: &Output, entries: &[&LockedPackage], directory: &Path) -> Result<()> {
     for entry in entries {
         output.status(&format!("fetching {} {}", entry.name, entry.version));
         let url = entry.url.as_deref().ok_or_else(|| no_address(&entry.name))?;

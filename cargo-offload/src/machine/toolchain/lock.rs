@@ -23,13 +23,13 @@ pub(super) struct Lock {
     /// The C library that the packages were made for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     glibc: Option<String>,
-    package: Vec<Entry>,
+    package: Vec<LockedPackage>,
 }
 
 /// A package.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
-pub(crate) struct Entry {
-    pub(crate) source: Source,
+pub(crate) struct LockedPackage {
+    pub(crate) source: PackageKind,
     pub(crate) name: String,
     pub(crate) version: String,
     /// The name of the file that is downloaded.
@@ -43,7 +43,7 @@ pub(crate) struct Entry {
 /// Whose package it is.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Source {
+pub(crate) enum PackageKind {
     Distribution,
     Python,
 }
@@ -52,7 +52,7 @@ pub(crate) enum Source {
 const VERSION: u32 = 1;
 
 impl Lock {
-    pub(super) fn new(system: &System, package: Vec<Entry>) -> Lock {
+    pub(super) fn new(system: &System, package: Vec<LockedPackage>) -> Lock {
         let glibc = system.glibc.map(|glibc| glibc.to_string());
         Lock { version: VERSION, system: system.name.clone(), glibc, package }
     }
@@ -94,7 +94,7 @@ impl Lock {
     }
 
     /// The packages, if they run on this system and their names are such as packages have.
-    pub(super) fn checked_for(&self, system: &System, path: &Path) -> Result<Vec<Entry>> {
+    pub(super) fn checked_for(&self, system: &System, path: &Path) -> Result<Vec<LockedPackage>> {
         if !self.is_for(system) {
             self.runs_on(system).map_err(|why| {
                 let text = format!(
@@ -148,7 +148,7 @@ impl Lock {
     }
 }
 
-impl Entry {
+impl LockedPackage {
     fn is_plain(&self) -> bool {
         let plain = |text: &str| {
             let legal = |c: char| c.is_ascii_alphanumeric() || "-_.+:~%".contains(c);
@@ -167,10 +167,17 @@ impl Entry {
 mod tests {
     use super::*;
 
-    fn entry(file: &str) -> Entry {
+    fn entry(file: &str) -> LockedPackage {
         let (name, version) = ("clang-22".to_string(), "1:22.1.8-1~deb12u1".to_string());
         let url = Some(format!("https://deb.example.org/pool/{file}"));
-        Entry { source: Source::Distribution, name, version, file: file.into(), url, sha256: "00".into() }
+        LockedPackage {
+            source: PackageKind::Distribution,
+            name,
+            version,
+            file: file.into(),
+            url,
+            sha256: "00".into(),
+        }
     }
 
     fn system(name: &str, glibc: Option<&str>, packages: Packages) -> System {
@@ -217,14 +224,15 @@ mod tests {
     #[test]
     fn names_are_no_options_and_no_paths() {
         let here = system("x", None, Packages::Apt);
-        let refused =
-            |entry: Entry| Lock::new(&here, vec![entry]).checked_for(&here, Path::new("lock")).is_err();
+        let refused = |entry: LockedPackage| {
+            Lock::new(&here, vec![entry]).checked_for(&here, Path::new("lock")).is_err()
+        };
         assert!(!refused(entry("a_1_amd64.deb")));
         for file in ["../escape.deb", "-o", "a/b.deb", "", "a b"] {
             assert!(refused(entry(file)), "{file:?}");
         }
         for url in ["file:///etc/passwd", "-o", "https://x/-o", "https://x/a b", "ftp://x/y"] {
-            assert!(refused(Entry { url: Some(url.into()), ..entry("a_1_amd64.deb") }), "{url:?}");
+            assert!(refused(LockedPackage { url: Some(url.into()), ..entry("a_1_amd64.deb") }), "{url:?}");
         }
     }
 }

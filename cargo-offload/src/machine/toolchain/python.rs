@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use super::lock::{Entry, Source};
+use super::lock::{LockedPackage, PackageKind};
 use super::run;
 use crate::error::{Error, Result};
 use crate::print::output::Output;
@@ -15,14 +15,14 @@ const PACKAGES: [(&str, &str); 1] = [("nvidia-cuda-nvcc-cu12", "12.9.86")];
 const SITE: &str = "lib/python3/site-packages";
 
 /// What is to be fetched, where there is a pip.
-pub(super) fn wanted(output: &Output) -> Result<Vec<Entry>> {
+pub(super) fn wanted(output: &Output) -> Result<Vec<LockedPackage>> {
     let pip = run::output("python3", &["-m", "pip", "--version"], Path::new("/"));
     if pip.is_err() {
         output.status("python3 has no pip here: NVIDIA's ptxas is left out");
         return Ok(Vec::new());
     }
-    let entry = |(name, version): (&str, &str)| Entry {
-        source: Source::Python,
+    let entry = |(name, version): (&str, &str)| LockedPackage {
+        source: PackageKind::Python,
         name: name.to_string(),
         version: version.to_string(),
         file: String::new(),
@@ -33,7 +33,7 @@ pub(super) fn wanted(output: &Output) -> Result<Vec<Entry>> {
 }
 
 /// Downloads wheels; no code of a package runs.
-pub(super) fn download(output: &Output, entries: &[&Entry], directory: &Path) -> Result<()> {
+pub(super) fn download(output: &Output, entries: &[&LockedPackage], directory: &Path) -> Result<()> {
     for entry in entries {
         output.status(&format!("fetching {} {}, under its vendor's licence", entry.name, entry.version));
         let exact = format!("{}=={}", entry.name, entry.version);
@@ -55,10 +55,10 @@ pub(super) fn download(output: &Output, entries: &[&Entry], directory: &Path) ->
 }
 
 /// `entries` with the names of the files that pip has chosen.
-pub(super) fn named(entries: Vec<Entry>, directory: &Path) -> Result<Vec<Entry>> {
+pub(super) fn named(entries: Vec<LockedPackage>, directory: &Path) -> Result<Vec<LockedPackage>> {
     let files = std::fs::read_dir(directory).map_err(|error| Error::io("list", directory, &error))?;
     let files: Vec<String> = files.flatten().filter_map(|file| file.file_name().into_string().ok()).collect();
-    let named = |mut entry: Entry| {
+    let named = |mut entry: LockedPackage| {
         let start = format!("{}-{}-", entry.name.replace('-', "_"), entry.version);
         let file = files.iter().find(|file| file.starts_with(&start) && file.ends_with(".whl"));
         entry.file = file.cloned().ok_or_else(|| Error::check(format!("pip has fetched no {start}*.whl")))?;

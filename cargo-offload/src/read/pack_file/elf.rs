@@ -15,7 +15,7 @@ type Program<'a> = ElfFile64<'a, Endianness, &'a ReadCache<&'a File>>;
 
 /// A crate's pack in a linked program, and what refers to it. Offsets are in the file, addresses in memory.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct LinkedPack {
     pub(crate) descriptor: Descriptor,
     pub(crate) descriptor_address: u64,
     pub(crate) descriptor_offset: u64,
@@ -27,64 +27,81 @@ pub(crate) struct Place {
 
 /// All packs that descriptors lead to, and whether there are descriptors of a later release.
 #[derive(Debug, Default)]
-pub(crate) struct Places {
-    pub(crate) places: Vec<Place>,
+pub(crate) struct LinkedPacks {
+    pub(crate) packs: Vec<LinkedPack>,
     pub(crate) later: bool,
 }
 
 /// Where packs start in the file; empty if it is no ELF file, or none of ours.
 pub(super) fn pack_offsets(file: &File) -> BTreeSet<u64> {
-    places(file).places.iter().map(|place| place.pack_offset).collect()
+    linked_packs(file).packs.iter().map(|pack| pack.pack_offset).collect()
 }
 
 /// The packs of an ELF file, in the order of their descriptors; none if it is another file.
-pub(crate) fn places(file: &File) -> Places {
+pub(crate) fn linked_packs(file: &File) -> LinkedPacks {
     let cache = ReadCache::new(file);
-    let Ok(program) = Program::parse(&cache) else { return Places::default() };
+    let Ok(program) = Program::parse(&cache) else { return LinkedPacks::default() };
     let notes = notes(&program, &cache);
     let mut addresses = by_section(&program);
     if addresses.is_empty() {
         addresses = notes.iter().map(|note| note.descriptor).collect();
     }
-    let mut found = Places::default();
+    let mut found = LinkedPacks::default();
     for address in addresses {
         match descriptor_at(&program, &cache, address) {
-            Some((descriptor_offset, Some(descriptor))) => {
-                let place = place(&program, (address, descriptor_offset), descriptor);
+            Some(Found::Descriptor { offset, descriptor }) => {
                 let ids = notes.iter().filter(|note| note.descriptor == address).map(|note| note.id_offset);
-                found.places.extend(place.map(|place| Place { note_ids: ids.collect(), ..place }));
+                let pack = pack_of(&program, descriptor, address);
+                let linked = |pack: Pack| LinkedPack {
+                    descriptor,
+                    descriptor_address: address,
+                    descriptor_offset: offset,
+                    pack_address: pack.address,
+                    pack_offset: pack.offset,
+                    note_ids: ids.collect(),
+                };
+                found.packs.extend(pack.map(linked));
             }
-            Some((_, None)) => found.later = true,
+            Some(Found::Later) => found.later = true,
             None => {}
         }
     }
     found
 }
 
-fn place(program: &Program<'_>, (address, offset): (u64, u64), descriptor: Descriptor) -> Option<Place> {
-    let pack_address = address.checked_add(DESCRIPTOR_PACK)?.checked_add_signed(descriptor.pack)?;
-    Some(Place {
-        descriptor,
-        descriptor_address: address,
-        descriptor_offset: offset,
-        pack_address,
-        pack_offset: file_offset(program, pack_address)?,
-        note_ids: Vec::new(),
-    })
+/// Where a pack lies.
+struct Pack {
+    address: u64,
+    offset: u64,
 }
 
-/// The descriptor at an address, `None` if it is of a later release, and where it is in the file.
-fn descriptor_at(
-    program: &Program<'_>,
-    cache: &ReadCache<&File>,
-    address: u64,
-) -> Option<(u64, Option<Descriptor>)> {
+/// The pack that the descriptor at `address` leads to.
+fn pack_of(program: &Program<'_>, descriptor: Descriptor, address: u64) -> Option<Pack> {
+    let address = address.checked_add(DESCRIPTOR_PACK)?.checked_add_signed(descriptor.pack)?;
+    Some(Pack { address, offset: file_offset(program, address)? })
+}
+
+/// A descriptor, and where it is in the file.
+enum Found {
+    Descriptor {
+        offset: u64,
+        descriptor: Descriptor,
+    },
+    /// It is of a later release.
+    Later,
+}
+
+/// The descriptor at an address.
+fn descriptor_at(program: &Program<'_>, cache: &ReadCache<&File>, address: u64) -> Option<Found> {
     let offset = file_offset(program, address)?;
     let bytes = cache.read_bytes_at(offset, DESCRIPTOR_SIZE).ok()?;
     // A later release may have made it longer, but nothing past this size is used.
     let whole = offload_format::bytes::u32_at(bytes, 8, "descriptor").ok()?;
     let bytes = cache.read_bytes_at(offset, u64::from(whole)).ok()?;
-    Some((offset, Descriptor::parse(bytes).ok()?.0))
+    Some(match Descriptor::parse(bytes).ok()?.0 {
+        Some(descriptor) => Found::Descriptor { offset, descriptor },
+        None => Found::Later,
+    })
 }
 
 /// The addresses of the descriptors in the table's section.

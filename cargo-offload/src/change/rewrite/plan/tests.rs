@@ -1,6 +1,7 @@
 //! When a segment is split, and when it stays.
 
-use object::elf::{FileHeader64, PF_R, PF_W, PT_LOAD, SectionHeader64};
+use object::elf::{FileHeader64, PF_R, PF_W, PT_LOAD, SHT_PROGBITS, SectionHeader64};
+use object::endian::U32;
 use object::pod::from_bytes;
 
 use super::*;
@@ -19,7 +20,7 @@ fn load([offset, address, size]: [u64; 3], flags: object::elf::ProgramFlags) -> 
 
 /// As LLD links: packs from 0x1000 to 0x5000 in the midst of the first segment, and two segments of data of which the second
 /// follows the first in the file, and a page later in memory.
-fn linked() -> (Headers, Room) {
+fn linked() -> (Headers, PacksRange) {
     let mut file = *from_bytes::<FileHeader64<LE>>(&[0; 64]).unwrap().0;
     file.e_phoff = U64::new(LE, 64);
     file.e_shoff = U64::new(LE, 0x9000);
@@ -29,7 +30,7 @@ fn linked() -> (Headers, Room) {
         load([0x6900, 0x8900, 0x100], PF_R | PF_W),
     ];
     let sections = vec![*from_bytes::<SectionHeader64<LE>>(&[0; 64]).unwrap().0];
-    let room = Room { old: 0x1000..0x5000, new_size: 0x4000 };
+    let range = PacksRange { old: 0x1000..0x5000, new_size: 0x4000 };
     // What lies behind the table leaves no room for an entry.
     let mut headers = Headers { file, segments, sections, size: 0x9040 };
     let mut note = headers.sections[0];
@@ -37,12 +38,12 @@ fn linked() -> (Headers, Room) {
     note.sh_offset = U64::new(LE, 64 + 3 * 56);
     note.sh_size = U64::new(LE, 8);
     headers.sections.push(note);
-    (headers, room)
+    (headers, range)
 }
 
 fn planned(new_size: u64) -> Plan {
-    let (headers, room) = linked();
-    plan(Path::new("program"), &headers, &Room { new_size, ..room }).unwrap()
+    let (headers, range) = linked();
+    plan(Path::new("program"), &headers, &PacksRange { new_size, ..range }).unwrap()
 }
 
 #[test]
@@ -62,9 +63,9 @@ fn a_segment_stays_where_a_split_costs_what_it_saves() {
 
 #[test]
 fn a_table_without_room_is_refused() {
-    let (mut headers, room) = linked();
+    let (mut headers, range) = linked();
     headers.segments.pop();
     headers.sections[1].sh_offset = U64::new(LE, 64 + 2 * 56);
-    let refused = plan(Path::new("program"), &headers, &Room { new_size: 0x800, ..room }).unwrap_err();
+    let refused = plan(Path::new("program"), &headers, &PacksRange { new_size: 0x800, ..range }).unwrap_err();
     assert!(refused.to_string().contains("its table of segments has no room for one more"), "{refused}");
 }

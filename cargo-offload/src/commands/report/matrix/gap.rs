@@ -9,7 +9,7 @@ use super::super::markdown;
 use crate::cli::ReportFormat;
 use crate::error::Result;
 use crate::print::output::{Output, Table};
-use crate::read::input::Carried;
+use crate::read::input::Contents;
 
 /// Something that a build has no image of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -21,9 +21,9 @@ pub(super) struct Gap {
     problem: String,
 }
 
-/// Gaps, with the builds that have them.
+/// Missing, with the builds that have them.
 #[derive(Debug, Default)]
-pub(super) struct Gaps(BTreeMap<Gap, Vec<String>>);
+pub(super) struct Missing(BTreeMap<Gap, Vec<String>>);
 
 #[derive(Debug, Serialize)]
 struct Message<'a> {
@@ -39,7 +39,7 @@ impl Gap {
     }
 }
 
-impl Gaps {
+impl Missing {
     pub(super) fn add(&mut self, build: &str, gap: Gap) {
         self.0.entry(gap).or_default().push(build.to_string());
     }
@@ -98,19 +98,19 @@ impl Gap {
 }
 
 /// What packs say of targets that were left out.
-pub(super) fn told(carried: &Carried<'_>) -> Result<Vec<Gap>> {
-    let mut gaps = Vec::new();
-    for pack in carried.packs.all().map(|reached| reached.source.pack) {
+pub(super) fn told(contents: &Contents<'_>) -> Result<Vec<Gap>> {
+    let mut missing = Vec::new();
+    for pack in contents.packs.all().map(|reached| reached.source.pack) {
         for notice in pack.notices() {
             let notice = notice?;
             if notice.kind == NoticeKind::SkippedTarget {
                 let [module, target, problem] =
                     [notice.module, notice.target, notice.reason].map(str::to_string);
-                gaps.push(Gap { module, target, problem });
+                missing.push(Gap { module, target, problem });
             }
         }
     }
-    Ok(gaps)
+    Ok(missing)
 }
 
 /// Why cargo failed: what a build script has said, or else all from the first error on.

@@ -5,42 +5,42 @@ use std::path::{Path, PathBuf};
 use offload_format::Hash128;
 use offload_format::pack::{Elsewhere, Image, cached_name};
 
-use crate::change::rewrite::Destination;
+use crate::change::rewrite::destination::Destination;
 use crate::error::{Error, Result};
-use crate::read::program::Pile;
-use crate::settings::family;
+use crate::read::program::FileImages;
+use crate::settings::known_targets::family_of;
 
 /// Where images are to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum Placement {
     /// Where they are.
     Kept,
     /// In the program.
     Embedded,
     /// All in `PROGRAM.offload`.
-    One,
-    /// Those of a family in `PROGRAM.FAMILY.offload`.
-    Families,
+    Sidecar,
+    /// Those of a family of targets in `PROGRAM.FAMILY.offload`.
+    Split,
 }
 
 /// The place of an image.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Home {
+pub(super) enum Location {
     Program,
     /// A file beside it, by name.
-    File(String),
+    Sidecar(String),
 }
 
 /// The names of files: of the program that was, and of the one that will be.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Names<'a> {
+pub(crate) struct FileNames<'a> {
     old: &'a Path,
     new: &'a Destination,
 }
 
-impl<'a> Names<'a> {
-    pub(crate) fn new(old: &'a Path, new: &'a Destination) -> Names<'a> {
-        Names { old, new }
+impl<'a> FileNames<'a> {
+    pub(crate) fn new(old: &'a Path, new: &'a Destination) -> FileNames<'a> {
+        FileNames { old, new }
     }
 
     pub(super) fn destination(&self) -> &'a Path {
@@ -61,17 +61,24 @@ impl<'a> Names<'a> {
         Ok(path)
     }
 
-    pub(super) fn home(&self, form: Form, pile: &Pile<'_>, image: &Image<'_>) -> Result<Home> {
-        let name = match (form, pile.file) {
-            (Form::Embedded, _) | (Form::Kept, None) => return Ok(Home::Program),
-            (Form::Kept, Some(file)) if !is_cached(pile) => self.renamed(file)?,
+    pub(super) fn location(
+        &self,
+        placement: Placement,
+        file: &FileImages<'_>,
+        image: &Image<'_>,
+    ) -> Result<Location> {
+        let name = match (placement, file.name) {
+            (Placement::Embedded, _) | (Placement::Kept, None) => return Ok(Location::Program),
+            (Placement::Kept, Some(name)) if !is_cached(file) => self.renamed(name)?,
             // What a development build has in the compile cache stays there for the old program.
-            (Form::Kept | Form::One, _) => format!("{}.offload", self.stem(self.destination())?),
-            (Form::Families, _) => {
-                format!("{}.{}.offload", self.stem(self.destination())?, family::of(image.target_text))
+            (Placement::Kept | Placement::Sidecar, _) => {
+                format!("{}.offload", self.stem(self.destination())?)
+            }
+            (Placement::Split, _) => {
+                format!("{}.{}.offload", self.stem(self.destination())?, family_of(image.target_text))
             }
         };
-        Ok(Home::File(name))
+        Ok(Location::Sidecar(name))
     }
 
     /// The name of a file that lay beside the old program.
@@ -95,8 +102,8 @@ impl<'a> Names<'a> {
 }
 
 /// Whether the images are in the compile cache.
-fn is_cached(pile: &Pile<'_>) -> bool {
-    pile.source.pack.id().is_ok_and(|id| pile.file == Some(cached_name(id).as_str()))
+fn is_cached(file: &FileImages<'_>) -> bool {
+    file.pack.source.pack.id().is_ok_and(|id| file.name == Some(cached_name(id).as_str()))
 }
 
 fn same_file(one: &Path, other: &Path) -> bool {

@@ -10,8 +10,8 @@ use super::row::{self, Row};
 use crate::cli::{self, ReportFormat};
 use crate::error::{Error, Result};
 use crate::print::output::{Output, Table};
-use crate::read::input::Subject;
-use crate::read::records::{ImageRecord, Kernels, Wanted, or_dash};
+use crate::read::input::Input;
+use crate::read::records::{ImageRecord, Kernels, Selection, or_dash};
 
 /// A kernel in every build.
 #[derive(Debug, Serialize)]
@@ -62,7 +62,7 @@ impl Measured {
 /// A word is not LABEL=FILE, two have one label, or a file cannot be read.
 pub(super) fn others<'a>(
     args: &'a cli::Report,
-    wanted: &Wanted,
+    wanted: &Selection,
     taken: impl IntoIterator<Item = &'a str>,
 ) -> Result<Vec<Measured>> {
     let mut labels: BTreeSet<&str> = taken.into_iter().collect();
@@ -75,8 +75,8 @@ pub(super) fn others<'a>(
         if !labels.insert(label) {
             return Err(Error::usage(format!("two builds are called `{label}`")).hint("name one otherwise"));
         }
-        let subject = Subject::open(Path::new(file))?;
-        let images = wanted.of(&subject.carried()?, Kernels::Measured)?;
+        let input = Input::open(Path::new(file))?;
+        let images = wanted.of(&input.contents()?, Kernels::Measured)?;
         builds.push(Measured::new(label, images));
     }
     Ok(builds)

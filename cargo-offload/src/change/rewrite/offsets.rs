@@ -15,15 +15,25 @@ pub(super) struct Change {
 
 /// All changes of a file, in order.
 #[derive(Clone, Debug)]
-pub(super) struct Moves {
+pub(super) struct OffsetMap {
     changes: Vec<Change>,
 }
 
-impl Moves {
+/// A file before its changes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OldFile<'f> {
+    pub(super) file: &'f Arc<File>,
+    /// In bytes.
+    pub(super) size: u64,
+    /// Where its packs start.
+    pub(super) packs: u64,
+}
+
+impl OffsetMap {
     /// `changes` do not overlap.
-    pub(super) fn new(mut changes: Vec<Change>) -> Moves {
+    pub(super) fn new(mut changes: Vec<Change>) -> OffsetMap {
         changes.sort_by_key(|change| change.old.start);
-        Moves { changes }
+        OffsetMap { changes }
     }
 
     /// Where the byte that was at `old` is now; for one that is gone, where its place ends.
@@ -37,29 +47,25 @@ impl Moves {
         new
     }
 
-    /// The whole file of `size` bytes: what stays of `from`, `packs` at `room`, and zeros in other changes.
-    pub(super) fn pieces(
-        &self,
-        (from, size): (&Arc<File>, u64),
-        (room, packs): (u64, Vec<Piece>),
-    ) -> Vec<Piece> {
+    /// The whole new file: what stays of `old`, `packs` where the old ones were, and zeros in other changes.
+    pub(super) fn pieces(&self, old: &OldFile<'_>, packs: Vec<Piece>) -> Vec<Piece> {
         let mut pieces = Vec::new();
         let mut packs = Some(packs);
         let mut at = 0;
         let copy = |range: Range<u64>| Piece::Copy {
-            from: from.clone(),
+            from: old.file.clone(),
             offset: range.start,
             size: range.end.saturating_sub(range.start),
         };
         for change in &self.changes {
             pieces.push(copy(at..change.old.start));
-            match packs.take_if(|_| change.old.start == room) {
+            match packs.take_if(|_| change.old.start == old.packs) {
                 Some(packs) => pieces.extend(packs),
                 None => pieces.push(Piece::Zeros(change.new_size)),
             }
             at = change.old.end;
         }
-        pieces.push(copy(at..size));
+        pieces.push(copy(at..old.size));
         pieces
     }
 }
@@ -70,7 +76,7 @@ mod tests {
 
     #[test]
     fn offsets_move_with_what_is_before_them() {
-        let moves = Moves::new(vec![
+        let offsets = OffsetMap::new(vec![
             Change { old: 100..200, new_size: 130 },
             Change { old: 20..60, new_size: 10 },
             // Nothing lay between two segments.
@@ -88,7 +94,7 @@ mod tests {
             (299, 299),
             (300, 308),
         ] {
-            assert_eq!(moves.map(old), new, "{old}");
+            assert_eq!(offsets.map(old), new, "{old}");
         }
     }
 }

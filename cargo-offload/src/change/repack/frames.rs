@@ -1,0 +1,155 @@
+//! The frames of new packs: old ones in their place, and new ones in a temporary file.
+
+use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+
+use offload_format::Hash128;
+use offload_format::codec::{Codec, FrameInfo, RELEASE_LEVEL};
+use offload_format::pack::NewBlock;
+use offload_format::packer::{
+    self, Effort, FrameMaker, HUGE, Made, Need, Plan, Settings, Source as _, Step, make_frames,
+};
+
+use super::images::{Images, SourceImage};
+use super::pack::{PackContent, Storage};
+use super::reuse::{Taken, loose};
+use super::spool::Spool;
+use crate::error::{Error, Result};
+use crate::files::pieces::Piece;
+use crate::threads::Threads;
+
+/// The frames of new packs, each once, and where their bytes are.
+#[derive(Debug, Default)]
+pub(super) struct Frames(packer::Frames<Piece>);
+
+impl Frames {
+    /// Takes over what can be, and plans and compresses the rest.
+    pub(super) fn of(packs: &[PackContent<'_>], storage: Storage) -> Result<Frames> {
+        let images = Images::of(packs);
+        let all = || images.all().map(|source| source.image.hash).collect();
+        let (loose, settings) = match storage {
+            Storage::Kept => (loose(&images)?, settings_of(&images)),
+            Storage::Planned => (all(), settings_of(&images)),
+            Storage::Anew(settings) => (all(), settings),
+        };
+        let mut frames = Frames::default();
+        for source in images.all().filter(|source| !loose.contains(&source.image.hash)) {
+            frames.take(Taken::of(source)?);
+        }
+        if !loose.is_empty() {
+            frames.add(make(&images, &loose, Recipe { storage, settings })?);
+        }
+        Ok(frames)
+    }
+
+    pub(super) fn info(&self, image: Hash128) -> Result<FrameInfo> {
+        let lost = || Error::check(format!("the image {image} is not in the plan of its pack"));
+        self.0.infos.get(&image).copied().ok_or_else(lost)
+    }
+
+    pub(super) fn piece(&self, content: Hash128) -> Option<Piece> {
+        self.0.stored.get(&content).cloned()
+    }
+
+    pub(super) fn blocks(&self) -> &[NewBlock] {
+        &self.0.blocks
+    }
+
+    fn take(&mut self, taken: Taken) {
+        self.0.infos.insert(taken.info.hash, taken.info);
+        let Entry::Vacant(stored) = self.0.stored.entry(taken.hash) else { return };
+        stored.insert(taken.piece);
+        self.0.blocks.extend(taken.block);
+    }
+
+    fn add(&mut self, made: packer::Frames<Piece>) {
+        self.0.infos.extend(made.infos);
+        self.0.stored.extend(made.stored);
+        self.0.blocks.extend(made.blocks);
+    }
+}
+
+/// How images are planned and stored.
+#[derive(Clone, Copy, Debug)]
+struct Recipe {
+    storage: Storage,
+    settings: Settings,
+}
+
+/// Plans the images that are `loose`, and makes their frames.
+fn make(images: &Images<'_>, loose: &BTreeSet<Hash128>, recipe: Recipe) -> Result<packer::Frames<Piece>> {
+    let candidates = images.candidates(loose);
+    let plan = packer::plan(&candidates, images, recipe.settings, &Threads)?;
+    let hashes: Vec<Hash128> = candidates.iter().map(|candidate| candidate.hash).collect();
+    let maker = Maker { images, storage: recipe.storage, spool: Spool::new()? };
+    make_frames(&plan, &hashes, &maker, &Threads)
+}
+
+/// How packs whose settings nobody has recorded were made, as far as their frames tell.
+fn settings_of(images: &Images<'_>) -> Settings {
+    let for_download = |source: &SourceImage<'_>| {
+        let codec = source.source.pack.stored(&source.image).map(|(codec, _)| codec);
+        matches!(codec, Ok(Codec::Lzma | Codec::LzmaPrefix))
+    };
+    let effort = if images.all().any(for_download) { Effort::Archive } else { Effort::Balanced };
+    Settings { effort, level: RELEASE_LEVEL }
+}
+
+struct Maker<'p, 'a> {
+    images: &'p Images<'a>,
+    storage: Storage,
+    spool: Spool,
+}
+
+impl FrameMaker for Maker<'_, '_> {
+    type Stored = Piece;
+    type Error = Error;
+
+    fn size(&self, image: Hash128) -> u64 {
+        self.images.size(image)
+    }
+
+    /// The image is in memory in any case, and its parent with it.
+    fn need(&self, plan: &Plan, image: Hash128) -> Need {
+        let need = packer::image_need(plan, image, |image| self.size(image));
+        let parent = match plan.step(image) {
+            Some(Step::Frame { parent: Some(parent), .. }) => self.size(*parent),
+            _ => 0,
+        };
+        Need { images: need.images.max(self.size(image).saturating_add(parent)), ..need }
+    }
+
+    fn image(&self, plan: &Plan, image: Hash128) -> Result<Made<FrameInfo, Piece>> {
+        let source = self.images.get(image)?;
+        if !matches!(self.storage, Storage::Anew(_))
+            && let Some(taken) = Taken::as_planned(plan, source)?
+        {
+            return Ok(Made { record: taken.info, stored: taken.piece });
+        }
+        let huge = source.image.raw_size > HUGE;
+        if huge && matches!(plan.step(image), Some(Step::Frame { codec: Codec::Zstd, .. })) {
+            return self.huge(plan, source);
+        }
+        let frame = packer::encode_image(plan, self.images, image)?;
+        Ok(Made { record: frame.info(), stored: self.spool.write(frame.bytes())? })
+    }
+
+    fn block(&self, plan: &Plan, number: usize) -> Result<Made<NewBlock, Piece>> {
+        let frame = packer::encode_block(plan, self.images, number)?;
+        Ok(Made { record: frame.info().into(), stored: self.spool.write(frame.bytes())? })
+    }
+}
+
+impl Maker<'_, '_> {
+    /// The image is in memory, its frame is not.
+    fn huge(&self, plan: &Plan, source: &SourceImage<'_>) -> Result<Made<FrameInfo, Piece>> {
+        let image = self.images.read(source.image.hash)?;
+        let mut stream = packer::stream(plan, source.image.raw_size)?;
+        let stored = self.spool.fill(|out| {
+            image.chunks(1 << 20).try_for_each(|piece| stream.feed(piece, &mut *out))?;
+            stream.finish(out)
+        })?;
+        let raw = (source.image.raw_size, source.image.hash);
+        Ok(Made { record: FrameInfo::new(Codec::Zstd, stored.size(), raw), stored })
+    }
+}

@@ -1,0 +1,47 @@
+//! A temporary file of new frames, one after another.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::error::{Error, Result};
+use crate::files::pieces::Piece;
+
+/// What is written is read from the same file, by place.
+pub(super) struct Spool {
+    file: Arc<File>,
+    /// Where the next frame starts; who holds it writes.
+    end: Mutex<u64>,
+}
+
+impl Spool {
+    pub(super) fn new() -> Result<Spool> {
+        let file = tempfile::tempfile().map_err(|error| failed(&error))?;
+        Ok(Spool { file: Arc::new(file), end: Mutex::new(0) })
+    }
+
+    /// Appends a frame.
+    pub(super) fn write(&self, frame: &[u8]) -> Result<Piece> {
+        self.fill(|out| out(frame))
+    }
+
+    /// Appends what `fill` hands out.
+    pub(super) fn fill(
+        &self,
+        fill: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>,
+    ) -> Result<Piece> {
+        let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        let offset = *end;
+        let mut file: &File = &self.file;
+        fill(&mut |bytes| {
+            *end = end.saturating_add(bytes.len() as u64);
+            file.write_all(bytes).map_err(|error| failed(&error))
+        })?;
+        Ok(Piece::Copy { from: self.file.clone(), offset, size: end.saturating_sub(offset) })
+    }
+}
+
+fn failed(error: &std::io::Error) -> Error {
+    Error::io("write", Path::new("a temporary file"), error)
+}

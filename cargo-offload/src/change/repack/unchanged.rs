@@ -1,0 +1,53 @@
+//! Packs that stay what they are, in another place.
+
+use offload_format::pack::Elsewhere;
+
+use super::pack::{NewPack, PackContent, PackEnd, Storage};
+use crate::error::Result;
+use crate::files::pieces::Piece;
+use crate::read::metadata::PackMetadata;
+use crate::read::pack_file::LocatedPack;
+
+/// The old bytes, if the new packs are old packs without a change.
+pub(super) fn copy(packs: &[PackContent<'_>], storage: Storage) -> Result<Option<Vec<NewPack>>> {
+    let mut sources = Vec::new();
+    for new in packs {
+        let [kept] = new.kept.as_slice() else { return Ok(None) };
+        let source = kept.source;
+        let old = PackMetadata { sidecars: sidecars(&source)?, ..PackMetadata::of(&source.pack)? };
+        let whole = kept.images.len() as u64 == source.pack.image_count() && new.metadata == old;
+        if !whole || storage != Storage::Kept {
+            return Ok(None);
+        }
+        sources.push(source);
+    }
+    let linked = |pair: &[LocatedPack<'_>]| match pair {
+        [first, second] => first.shares_with(second) && first.index.offset() < second.index.offset(),
+        _ => false,
+    };
+    if !sources.windows(2).all(linked) || sources.first().is_some_and(|first| sharers(first) != sources.len())
+    {
+        return Ok(None);
+    }
+    let next = sources.iter().skip(1).map(Some).chain([None]);
+    sources.iter().zip(next).map(|(source, next)| bytes(source, next)).collect::<Result<_>>().map(Some)
+}
+
+/// How many packs of the file share the payload of `source`.
+fn sharers(source: &LocatedPack<'_>) -> usize {
+    source.file.packs().filter(|other| other.shares_with(source)).count()
+}
+
+fn sidecars(source: &LocatedPack<'_>) -> Result<Vec<Elsewhere>> {
+    Ok(source.pack.elsewhere().collect::<std::result::Result<_, _>>()?)
+}
+
+fn bytes(source: &LocatedPack<'_>, next: Option<&LocatedPack<'_>>) -> Result<NewPack> {
+    let (from, offset, size) = (source.file.file().clone(), source.index.offset(), source.pack.size());
+    let (own, end) = match next {
+        Some(next) => (next.index.offset().saturating_sub(offset), PackEnd::OfNext),
+        None => (size, PackEnd::Own),
+    };
+    let pieces = vec![Piece::Copy { from, offset, size: own }];
+    Ok(NewPack { pieces, id: source.pack.id()?, size, end })
+}

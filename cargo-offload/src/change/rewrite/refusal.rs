@@ -1,0 +1,17 @@
+//! Why a program keeps its packs.
+
+use std::path::Path;
+
+use crate::error::Error;
+
+/// The layout of a file does not allow what was asked for.
+pub(super) fn refused(path: &Path, why: &str) -> Error {
+    Error::check(format!("the images of `{}` cannot be replaced: {why}", path.display()))
+        .hint("build it again with other targets, as `OFFLOAD_TARGETS=host,spirv64 cargo build`, or link it with `-Clink-arg=-fuse-ld=bfd`")
+}
+
+/// The new packs are too large for the file.
+pub(super) fn does_not_fit(path: &Path, why: &str) -> Error {
+    Error::check(format!("the images cannot be put into `{}`: {why}", path.display()))
+        .hint("`--sidecar` puts them into a file beside it")
+}

@@ -1,0 +1,35 @@
+//! A program with other packs, ready to be written.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+
+use crate::files::pieces::Piece;
+
+/// Its bytes.
+#[derive(Debug)]
+pub(crate) struct Rewritten {
+    pub(super) pieces: Vec<Piece>,
+    pub(super) patches: Vec<Patch>,
+    /// The identities of its packs.
+    pub(super) ids: BTreeSet<[u8; 16]>,
+}
+
+/// Bytes in place of others.
+#[derive(Debug)]
+pub(super) struct Patch {
+    pub(super) offset: u64,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Rewritten {
+    /// Writes the whole file into `out`, which is empty.
+    pub(super) fn write_to(&self, out: &mut File) -> io::Result<()> {
+        self.pieces.iter().try_for_each(|piece| piece.write_to(out))?;
+        for Patch { offset, bytes } in &self.patches {
+            out.seek(SeekFrom::Start(*offset))?;
+            out.write_all(bytes)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,52 @@
+//! What a pack says beside its images.
+
+use offload_format::pack::{Elsewhere, NoticeKind, Pack};
+
+use crate::error::Result;
+
+/// An image that a pack says is missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MissingImage {
+    pub(crate) kind: NoticeKind,
+    pub(crate) module: String,
+    pub(crate) target: String,
+    pub(crate) reason: String,
+}
+
+/// What a pack says beside its images.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PackMetadata {
+    pub(crate) package: String,
+    pub(crate) version: String,
+    pub(crate) sidecars: Vec<Elsewhere>,
+    pub(crate) missing: Vec<MissingImage>,
+}
+
+impl PackMetadata {
+    /// What `pack` says, but for its sidecars and what lies there.
+    pub(crate) fn of(pack: &Pack<'_>) -> Result<PackMetadata> {
+        let mut metadata = PackMetadata::of_package(pack);
+        for notice in pack.notices() {
+            let notice = notice?;
+            let [module, target, reason] = [notice.module, notice.target, notice.reason].map(str::to_string);
+            metadata.missing.push(MissingImage { kind: notice.kind, module, target, reason });
+        }
+        metadata.missing.retain(|missing| missing.kind != NoticeKind::Elsewhere);
+        Ok(metadata)
+    }
+
+    /// The package that `pack` was built for.
+    pub(crate) fn of_package(pack: &Pack<'_>) -> PackMetadata {
+        let meta = |key| pack.meta(key).unwrap_or_default().to_string();
+        PackMetadata { package: meta("package"), version: meta("version"), ..PackMetadata::default() }
+    }
+
+    /// The package alone.
+    pub(crate) fn package_alone(&self) -> PackMetadata {
+        PackMetadata {
+            package: self.package.clone(),
+            version: self.version.clone(),
+            ..PackMetadata::default()
+        }
+    }
+}
