@@ -6,10 +6,10 @@ use std::time::Duration;
 use offload_build::cache::CompileCache;
 use serde::Serialize;
 
-use crate::machine::cache::{self, Amount};
 use crate::cli::{self, CacheAction};
 use crate::error::ExitStatus;
 use crate::error::{Error, Result};
+use crate::machine::cache::{self, Amount};
 use crate::print::output::{Output, counted, human_size};
 
 #[derive(Debug, Serialize)]
