@@ -1,7 +1,14 @@
 //! What the end-to-end tests share: where things are, and how a test says that it cannot run here.
+//! What the tasks share: the checkout, what has to be installed, copies of fixtures.
 //!
 //! `cargo xtask test` sets the variables that these functions read. Under `CI` a test that cannot run fails:
 //! a green run must not be one that skipped.
+
+pub mod binary;
+pub mod error;
+pub mod fixture;
+pub mod setup;
+pub mod workspace;
 
 use std::env;
 use std::ffi::OsStr;

@@ -2,8 +2,8 @@
 
 use std::process::{Command, ExitCode};
 
-use crate::error::Result;
-use crate::workspace::{self, Workspace};
+use offload_tests::error::Result;
+use offload_tests::workspace::{self, Workspace};
 
 pub(crate) const HELP: &str = "damage [EDITS]  give every reader a million files with random edits, and count panics, slow cases and memory
 

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use crate::error::Result;
-use crate::setup;
-use crate::workspace::{self, Workspace};
+use offload_tests::error::Result;
+use offload_tests::setup;
+use offload_tests::workspace::{self, Workspace};
 
 pub(crate) const HELP: &str = "demo            install what is missing, build and run example-app
 

@@ -9,9 +9,9 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use self::machine::{Machine, User};
-use crate::error::{Error, Result};
-use crate::setup;
-use crate::workspace::{Workspace, seconds};
+use offload_tests::error::{Error, Result};
+use offload_tests::setup;
+use offload_tests::workspace::{Workspace, seconds};
 
 pub(crate) const HELP: &str = "fresh           `demo` and `test` in a new Debian 12 (debootstrap); needs root
 

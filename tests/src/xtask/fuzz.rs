@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::error::{Error, Result};
-use crate::workspace::{self, Workspace};
+use offload_tests::error::{Error, Result};
+use offload_tests::workspace::{self, Workspace};
 
 pub(crate) const HELP: &str = "fuzz [--minutes N] [READER..]  look for inputs that make a reader fail, for 10 minutes each
 

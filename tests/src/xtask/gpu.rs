@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::error::{Error, Result};
-use crate::fixture;
-use crate::setup::{self, Toolkit};
-use crate::workspace::{self, Workspace};
+use offload_tests::error::{Error, Result};
+use offload_tests::fixture;
+use offload_tests::setup::{self, Toolkit};
+use offload_tests::workspace::{self, Workspace};
 
 pub(crate) const HELP: &str = "gpu [--run-here] [ARGS]  build twelve kernels by clang and nvcc into a program for machines with an NVIDIA GPU
 

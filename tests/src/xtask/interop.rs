@@ -7,9 +7,9 @@ use std::process::{Command, ExitCode};
 
 use xshell::Cmd;
 
-use crate::error::Result;
-use crate::setup;
-use crate::workspace::{self, Workspace};
+use offload_tests::error::Result;
+use offload_tests::setup;
+use offload_tests::workspace::{self, Workspace};
 
 pub(crate) const HELP: &str = "interop [SETS]  generate 300 sets of device images and compare what other tools and this project read
 

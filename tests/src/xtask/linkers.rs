@@ -1,6 +1,5 @@
 //! `linkers`: are the images in the program with every linker, in every profile?
 
-pub(crate) mod binary;
 mod cell;
 mod fixture;
 mod large;
@@ -12,9 +11,9 @@ use std::time::Instant;
 use self::cell::Outcome;
 use self::fixture::Fixture;
 use self::linker::Linker;
-use crate::error::{Error, Result};
-use crate::setup;
-use crate::workspace::{Workspace, seconds};
+use offload_tests::error::{Error, Result};
+use offload_tests::setup;
+use offload_tests::workspace::{Workspace, seconds};
 
 pub(crate) const HELP: &str = "linkers [--quick|--large]  link a program with images with each linker in each profile
 

@@ -1,34 +1,30 @@
 //! `cargo xtask`: what is done to this workspace as a whole.
 
-mod bench;
-mod builtins;
 mod damage;
 mod demo;
-mod error;
-mod fixture;
 mod fresh;
 mod fuzz;
 mod gpu;
 mod interop;
 mod linkers;
 mod nightly;
+mod packages;
 mod prune;
-mod setup;
 mod sycl;
 mod targets;
 mod test;
-mod workspace;
 
 use std::process::ExitCode;
 
-use crate::error::{Error, Result};
-use crate::workspace::Workspace;
+use offload_tests::error::{Error, Result};
+use offload_tests::setup;
+use offload_tests::workspace::{self, Run, Workspace};
 
 /// A task by its name on the command line.
 struct Task {
     name: &'static str,
     help: &'static str,
-    run: fn(&Workspace, &[String]) -> Result<ExitCode>,
+    run: Run,
 }
 
 const TASKS: [Task; 15] = [
@@ -39,9 +35,9 @@ const TASKS: [Task; 15] = [
     Task { name: "prune", help: prune::HELP, run: prune::run },
     Task { name: "fresh", help: fresh::HELP, run: fresh::run },
     Task { name: "sycl", help: sycl::HELP, run: sycl::run },
-    Task { name: "builtins", help: builtins::HELP, run: builtins::run },
+    Task { name: "builtins", help: packages::BUILTINS, run: packages::builtins },
     Task { name: "targets", help: targets::HELP, run: targets::run },
-    Task { name: "bench", help: bench::HELP, run: bench::run },
+    Task { name: "bench", help: packages::BENCH, run: packages::bench },
     Task { name: "gpu", help: gpu::HELP, run: gpu::run },
     Task { name: "interop", help: interop::HELP, run: interop::run },
     Task { name: "damage", help: damage::HELP, run: damage::run },
@@ -50,14 +46,10 @@ const TASKS: [Task; 15] = [
 ];
 
 fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    dispatch(&args).unwrap_or_else(|error| {
-        eprintln!("error: {error}");
-        ExitCode::FAILURE
-    })
+    workspace::run_task(dispatch)
 }
 
-fn dispatch(args: &[String]) -> Result<ExitCode> {
+fn dispatch(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let Some((name, rest)) = args.split_first() else {
         print!("{}", usage());
         return Ok(ExitCode::from(2));
@@ -72,10 +64,10 @@ fn dispatch(args: &[String]) -> Result<ExitCode> {
         return Err(error.hint(format!("the tasks are {}", names.join(", "))));
     };
     if rest.iter().any(|arg| is_help(arg)) {
-        println!("cargo xtask {}", task.help);
+        println!("cargo xtask {}", task.help.trim_end());
         return Ok(ExitCode::SUCCESS);
     }
-    (task.run)(&Workspace::find()?, rest)
+    (task.run)(workspace, rest)
 }
 
 fn is_help(arg: &str) -> bool {

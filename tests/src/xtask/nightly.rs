@@ -2,14 +2,13 @@
 
 use std::process::ExitCode;
 
-use crate::error::Result;
-use crate::workspace::Workspace;
-use crate::{bench, builtins, damage, fresh, fuzz, gpu, interop, linkers, prune, sycl};
+use crate::{damage, fresh, fuzz, gpu, interop, linkers, packages, prune, sycl};
+use offload_tests::error::Result;
+use offload_tests::workspace::{Run, Workspace};
 
-pub(crate) const HELP: &str = "nightly         linkers, prune, sycl, interop, damage, fuzz, gpu on the CPU, builtins, bench pack, bench start, fresh and fresh --toolchain, one by one; fails if one does";
+pub(crate) const HELP: &str = "nightly         linkers, packages, prune, sycl, interop, damage, fuzz, gpu on the CPU, builtins, bench pack, bench start, fresh and fresh --toolchain, one by one; fails if one does";
 
 pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
-    type Run = fn(&Workspace, &[String]) -> Result<ExitCode>;
     let on_cpu = ["--run-here", "--device", "host"];
     let tasks: [(&str, Run, &[&str]); 12] = [
         ("linkers", linkers::run, &[]),
@@ -19,9 +18,9 @@ pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
         ("damage", damage::run, &[]),
         ("fuzz", fuzz::run, &[]),
         ("gpu", gpu::run, &on_cpu),
-        ("builtins", builtins::run, &[]),
-        ("bench pack", bench::run, &["pack"]),
-        ("bench start", bench::run, &["start"]),
+        ("builtins", packages::builtins, &[]),
+        ("bench pack", packages::bench, &["pack"]),
+        ("bench start", packages::bench, &["start"]),
         ("fresh", fresh::run, &[]),
         ("fresh --toolchain", fresh::run, &["--toolchain"]),
     ];

@@ -8,10 +8,10 @@ use std::time::Instant;
 
 use self::programs::Programs;
 use self::treatment::TREATMENTS;
-use crate::error::{Error, Result};
 use crate::linkers::linker::Linker;
 use crate::linkers::linkers;
-use crate::workspace::{Workspace, seconds};
+use offload_tests::error::{Error, Result};
+use offload_tests::workspace::{Workspace, seconds};
 
 pub(crate) const HELP: &str = "prune [--quick]    remove and move the images of linked programs, with each linker
 

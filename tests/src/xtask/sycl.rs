@@ -7,9 +7,9 @@ use std::process::ExitCode;
 
 use xshell::Cmd;
 
-use crate::error::{Error, Result};
-use crate::setup::{self, Runtime, Toolkit};
-use crate::workspace::Workspace;
+use offload_tests::error::{Error, Result};
+use offload_tests::setup::{self, Runtime, Toolkit};
+use offload_tests::workspace::Workspace;
 
 pub(crate) const HELP: &str =
     "sycl            load and run SYCLBIN files with Intel's SYCL runtimes and with offload-rt, and compare

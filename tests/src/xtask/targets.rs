@@ -9,9 +9,9 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use self::reader::Readers;
-use crate::error::{Error, Result};
-use crate::setup::{self, Toolkit};
-use crate::workspace::{Workspace, seconds};
+use offload_tests::error::{Error, Result};
+use offload_tests::setup::{self, Toolkit};
+use offload_tests::workspace::{Workspace, seconds};
 
 pub(crate) const HELP: &str = "targets         build example-app for every target there is and read each image with another tool
 

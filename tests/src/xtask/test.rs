@@ -5,9 +5,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::error::{Error, Result};
-use crate::setup::{self, Runtime, Toolkit};
-use crate::workspace::{self, Workspace, seconds};
+use offload_tests::error::{Error, Result};
+use offload_tests::setup::{self, Runtime, Toolkit};
+use offload_tests::workspace::{self, Workspace, seconds};
 
 pub(crate) const HELP: &str = "test [ARGS]     install what is missing and run the tests of the whole workspace
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use xshell::Cmd;
 
 use super::sources::{SUITE, Sources};
-use crate::error::{Error, Result};
-use crate::workspace::Workspace;
+use offload_tests::error::{Error, Result};
+use offload_tests::workspace::Workspace;
 
 /// What a person has on the machine before cloning this project, besides Rust.
 const PACKAGES: &str = "--include=ca-certificates,gcc,libc6-dev,python3,git";

@@ -1,6 +1,6 @@
 //! Where the new machine gets its packages: the same servers as this one, if it is the same Debian.
 
-use crate::workspace::Workspace;
+use offload_tests::workspace::Workspace;
 
 /// The Debian that the project promises to work on.
 pub(super) const SUITE: &str = "bookworm";

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use super::machine::{HOME, Machine, User};
 use super::{clone_checkout, in_turn};
-use crate::error::{Error, Result};
-use crate::workspace::Workspace;
+use offload_tests::error::{Error, Result};
+use offload_tests::workspace::Workspace;
 
 /// What every kind of compiler makes.
 const TARGETS: &str = "host spirv64 opencl-c intel:pvc nvptx:sm_75 cubin:sm_80 amdgcn:gfx90a amdgcn:gfx1030";

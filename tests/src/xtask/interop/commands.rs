@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 
-use crate::error::{Error, Result};
-use crate::setup::{self, Wheel};
-use crate::workspace::Workspace;
+use offload_tests::error::{Error, Result};
+use offload_tests::setup::{self, Wheel};
+use offload_tests::workspace::Workspace;
 
 /// How many device images the libraries of the wheel have together, for NVIDIA, AMD and Intel, members of archives each.
 const IMAGES: u64 = 392 + 218 + 38;

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use super::cargo;
-use crate::error::{Error, Result};
-use crate::setup::{self, Wheel};
-use crate::workspace::{self, Workspace};
+use offload_tests::error::{Error, Result};
+use offload_tests::setup::{self, Wheel};
+use offload_tests::workspace::{self, Workspace};
 
 /// An example, because examples take what only tests depend on.
 const EXAMPLE: [&str; 7] =

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::binary;
 use super::fixture::Fixture;
 use super::linker::Linker;
-use crate::error::{Error, Result};
+use offload_tests::binary;
+use offload_tests::error::{Error, Result};
 
 /// What a cell found.
 #[derive(Debug)]

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::linker::Linker;
-use crate::error::{Error, Result};
-use crate::fixture;
-use crate::workspace::Workspace;
+use offload_tests::error::{Error, Result};
+use offload_tests::fixture;
+use offload_tests::workspace::Workspace;
 
 /// The programs of `tests/fixtures/linkers`, copied to where they may be built.
 #[derive(Debug)]

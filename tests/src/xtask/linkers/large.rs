@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::linker::Linker;
-use crate::error::Result;
-use crate::fixture;
-use crate::workspace::Workspace;
+use offload_tests::error::Result;
+use offload_tests::fixture;
+use offload_tests::workspace::Workspace;
 
 /// Of the program, and of the build script that writes the object: bytes.
 const MOST_MEMORY: u64 = 64 << 20;

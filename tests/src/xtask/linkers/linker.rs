@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
-use crate::setup;
-use crate::workspace::Workspace;
+use offload_tests::error::{Error, Result};
+use offload_tests::setup;
+use offload_tests::workspace::Workspace;
 
 /// A linker of this machine.
 #[derive(Debug)]

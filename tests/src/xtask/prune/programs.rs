@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::error::{Error, Result};
-use crate::fixture;
 use crate::linkers::linker::Linker;
-use crate::workspace::Workspace;
+use offload_tests::error::{Error, Result};
+use offload_tests::fixture;
+use offload_tests::workspace::Workspace;
 
 /// The fixture `carried` and the cargo-offload of this checkout.
 #[derive(Debug)]

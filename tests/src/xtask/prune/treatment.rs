@@ -5,8 +5,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::programs::{Built, Programs, run};
-use crate::error::{Error, Result};
-use crate::setup;
+use offload_tests::error::{Error, Result};
+use offload_tests::setup;
 
 /// Steps, in order.
 #[derive(Debug)]

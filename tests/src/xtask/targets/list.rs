@@ -1,7 +1,7 @@
 //! Which targets there are: the named sets, and what they leave out.
 
-use crate::error::Result;
-use crate::workspace::Workspace;
+use offload_tests::error::Result;
+use offload_tests::workspace::Workspace;
 
 /// Entries for `OFFLOAD_TARGETS`.
 pub(super) fn all(workspace: &Workspace) -> Result<Vec<String>> {

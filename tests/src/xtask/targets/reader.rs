@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::KERNELS;
-use crate::error::{Error, Result};
-use crate::setup;
-use crate::workspace::Workspace;
+use offload_tests::error::{Error, Result};
+use offload_tests::setup;
+use offload_tests::workspace::Workspace;
 
 /// Where the readers are.
 #[derive(Debug)]

@@ -1,0 +1,32 @@
+//! `bench`: measurements against what users would do otherwise.
+
+mod pack;
+mod read;
+mod rebuild;
+mod start;
+
+use std::process::ExitCode;
+
+use offload_tests::error::{Error, Result};
+use offload_tests::workspace::{self, Workspace};
+
+fn main() -> ExitCode {
+    workspace::run_task(run)
+}
+
+fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
+    match args.split_first() {
+        Some((what, rest)) if what == "rebuild" => rebuild::run(workspace, rest),
+        Some((what, rest)) if what == "pack" => pack::run(workspace, rest),
+        Some((what, rest)) if what == "read" => read::run(workspace, rest),
+        Some((what, rest)) if what == "start" => start::run(workspace, rest),
+        _ => Err(Error::new("`bench` takes the name of a measurement")
+            .hint("cargo xtask bench rebuild, pack, read or start")),
+    }
+}
+
+/// The middle one.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}

@@ -1,0 +1,155 @@
+//! How much is measured.
+
+use super::measure::Scenario;
+use offload_tests::error::{Error, Result};
+
+/// Sizes of the project and numbers of runs.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) kernels: Language,
+    pub(crate) files: usize,
+    pub(crate) targets: Vec<&'static str>,
+    pub(crate) jobs: usize,
+    pub(crate) build_scripts: BuildScripts,
+    extent: Extent,
+}
+
+/// What the kernel files are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Language {
+    /// Matrix products in OpenCL C.
+    OpenClC,
+    /// The layers of a transformer, as templates in HIP C++.
+    Hip,
+}
+
+/// How cargo compiles build scripts and what they use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BuildScripts {
+    /// As cargo does unless told: not at all optimised.
+    Default,
+    /// With `opt-level = 3` for them, as in new projects.
+    Tuned,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    Whole,
+    Quick,
+}
+
+/// Processors and generic targets of each family, from the first with this code object format to the newest.
+const TARGETS: [&str; 22] = [
+    "gfx900",
+    "gfx1100",
+    "gfx90a",
+    "gfx9-generic",
+    "gfx906",
+    "gfx908",
+    "gfx942",
+    "gfx950",
+    "gfx1010",
+    "gfx1012",
+    "gfx1030",
+    "gfx1031",
+    "gfx1032",
+    "gfx1101",
+    "gfx1102",
+    "gfx1103",
+    "gfx1151",
+    "gfx1200",
+    "gfx1201",
+    "gfx10-3-generic",
+    "gfx11-generic",
+    "gfx12-generic",
+];
+
+impl Plan {
+    pub(crate) fn parse(args: &[String]) -> Result<Plan> {
+        let (mut extent, mut build_scripts) = (Extent::Whole, BuildScripts::Default);
+        for arg in args {
+            match arg.as_str() {
+                "--quick" => extent = Extent::Quick,
+                "--tuned" => build_scripts = BuildScripts::Tuned,
+                _ => return Err(Error::new("`bench rebuild` takes no argument but `--quick` and `--tuned`")),
+            }
+        }
+        let (files, targets) = if extent == Extent::Quick { (2, 4) } else { (8, TARGETS.len()) };
+        Ok(Plan {
+            kernels: Language::OpenClC,
+            files,
+            targets: TARGETS.into_iter().take(targets).collect(),
+            jobs: std::thread::available_parallelism().map_or(1, usize::from),
+            build_scripts,
+            extent,
+        })
+    }
+
+    pub(super) fn runs(&self, scenario: Scenario) -> usize {
+        let whole = self.extent == Extent::Whole;
+        match scenario {
+            Scenario::Full | Scenario::NewProfile => {
+                if whole {
+                    3
+                } else {
+                    1
+                }
+            }
+            Scenario::OneChanged => {
+                if whole {
+                    8
+                } else {
+                    2
+                }
+            }
+            Scenario::Unchanged => {
+                if whole {
+                    15
+                } else {
+                    3
+                }
+            }
+        }
+    }
+
+    /// Whether processes are counted: in a quick run only where there should be none.
+    pub(super) fn counts(&self, scenario: Scenario) -> bool {
+        self.extent == Extent::Whole || matches!(scenario, Scenario::Unchanged | Scenario::NewProfile)
+    }
+
+    /// The names of the kernel files and modules: one of each for each file; in OpenCL C also of their kernels.
+    pub(crate) fn modules(&self) -> impl Iterator<Item = String> {
+        let name = match self.kernels {
+            Language::OpenClC => "gemm",
+            Language::Hip => "layers",
+        };
+        (0..self.files).map(move |index| format!("{name}{index}"))
+    }
+
+    /// The targets as offload.toml names them.
+    pub(super) fn target_names(&self) -> Vec<String> {
+        self.targets.iter().map(|target| format!("amdgcn:{target}")).collect()
+    }
+
+    pub(super) fn images(&self) -> usize {
+        self.files * self.targets.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_differ() {
+        let distinct: std::collections::BTreeSet<_> = TARGETS.into_iter().collect();
+        assert_eq!(distinct.len(), 22);
+    }
+
+    #[test]
+    fn unknown_arguments_are_refused() {
+        assert!(Plan::parse(&["--quik".to_string()]).is_err());
+        assert_eq!(Plan::parse(&["--quick".to_string()]).unwrap().images(), 8);
+        assert_eq!(Plan::parse(&[]).unwrap().images(), 176);
+    }
+}

@@ -1,0 +1,86 @@
+//! One run of a program.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use offload_tests::error::{Error, Result};
+
+/// What a program says of its start: microseconds, kilobytes and numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Start {
+    /// Until the registry is there.
+    pub(super) ready: f64,
+    /// Until the first question is answered.
+    pub(super) first: f64,
+    /// Memory that it has written to by then.
+    pub(super) written: f64,
+    pub(super) images: u64,
+}
+
+impl Start {
+    /// Runs `program`.
+    pub(super) fn of(program: &Path) -> Result<Start> {
+        let output = Command::new(program).output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        Start::parse(&text).ok_or_else(|| {
+            let said = String::from_utf8_lossy(&output.stderr);
+            Error::new(format!("`{}` says nothing of its start: {text}{said}", program.display()))
+        })
+    }
+
+    fn parse(text: &str) -> Option<Start> {
+        let field = |name: &str| -> Option<u64> {
+            let word = text.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+            word?.parse().ok()
+        };
+        Some(Start {
+            ready: field("ready_ns")? as f64 / 1000.0,
+            first: field("first_ns")? as f64 / 1000.0,
+            written: field("dirty_bytes")? as f64 / 1000.0,
+            images: field("images")?,
+        })
+    }
+}
+
+/// A directory in which PoCL keeps what it has compiled.
+#[derive(Debug)]
+pub(super) struct Cache(tempfile::TempDir);
+
+impl Cache {
+    pub(super) fn new() -> Result<Cache> {
+        Ok(Cache(tempfile::tempdir()?))
+    }
+}
+
+/// Milliseconds from the start of `program` on `device` until it says that its result is right.
+pub(super) fn first_result(program: &Path, device: &str, cache: &Cache) -> Result<f64> {
+    let mut command = Command::new(program);
+    command.arg(device).env("POCL_CACHE_DIR", cache.0.path()).stdout(Stdio::piped());
+    let start = Instant::now();
+    let mut child = command.spawn()?;
+    let mut said = String::new();
+    if let Some(output) = child.stdout.take() {
+        BufReader::new(output).read_line(&mut said)?;
+    }
+    let time = start.elapsed();
+    let status = child.wait()?;
+    match said.trim() == "right" && status.success() {
+        true => Ok(time.as_secs_f64() * 1000.0),
+        false => Err(Error::new(format!("`{} {device}` gives no right result", program.display()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_is_read() {
+        let text = "ready_ns=1500 first_ns=2000 start_bytes=1 dirty_bytes=8000 images=500\n";
+        let start = Start { ready: 1.5, first: 2.0, written: 8.0, images: 500 };
+        assert_eq!(Start::parse(text), Some(start));
+        assert_eq!(Start::parse("ready_ns=1"), None);
+    }
+}

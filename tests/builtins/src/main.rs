@@ -1,0 +1,90 @@
+//! `builtins`: every built-in function of OpenCL C 1.2 on every kind of target, with its errors where it can run.
+
+mod case;
+mod cases;
+mod element;
+mod fixture;
+mod kernel;
+mod known;
+mod readback;
+mod report;
+mod results;
+mod signature;
+mod table;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use self::case::Case;
+use self::cases::Widths;
+use self::fixture::{Built, Fixture};
+use self::results::{Results, Source};
+use offload_tests::error::{Error, Result};
+use offload_tests::setup;
+use offload_tests::workspace::{self, Workspace, seconds};
+
+/// One of each kind; two of Intel's, because one has no 64-bit floating point.
+const TARGETS: [&str; 7] =
+    ["host", "spirv64", "intel:pvc", "intel:acm-g10", "nvptx:sm_80", "cubin:sm_90", "amdgcn:gfx90a"];
+
+/// What became of all cases on one target.
+#[derive(Debug)]
+pub(crate) struct Column {
+    target: String,
+    /// The error of each case that does not compile, by kernel.
+    errors: BTreeMap<String, String>,
+    /// What an independent reader holds against an image.
+    findings: Vec<String>,
+    results: Vec<Results>,
+    program: PathBuf,
+    took: String,
+}
+
+fn main() -> ExitCode {
+    workspace::run_task(run)
+}
+
+fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
+    setup::ensure(workspace, &[setup::BUILD, setup::DRIVERS])?;
+    let (cases, fewer) = (cases::all(Widths::All)?, cases::all(Widths::Few)?);
+    let fixture = Fixture::prepare(workspace, ("all", &cases))?;
+    let intel = Fixture::prepare(workspace, ("some", &fewer))?;
+    let (args, source) = match args {
+        [flag, rest @ ..] if flag == "--measured" => (rest, Source::Files),
+        all => (all, Source::Devices),
+    };
+    let targets: Vec<&str> =
+        if args.is_empty() { TARGETS.to_vec() } else { args.iter().map(String::as_str).collect() };
+    let mut columns = Vec::new();
+    for target in &targets {
+        let fixture = if target.starts_with("intel:") { &intel } else { &fixture };
+        columns.push(column(fixture, &cases, (target, source))?);
+    }
+    if args.is_empty() {
+        report::write(workspace, &cases, &columns)?;
+    }
+    let failures = report::failures(&cases, &columns);
+    print!("{}", report::summary(&cases, &columns));
+    match failures.is_empty() {
+        true => Ok(ExitCode::SUCCESS),
+        false => Err(Error::new(failures.join("\n"))),
+    }
+}
+
+fn column(fixture: &Fixture<'_>, cases: &[Case], (target, source): (&str, Source)) -> Result<Column> {
+    let start = Instant::now();
+    let Built { program, errors } = fixture.build(target)?;
+    let findings = readback::check(fixture, &program, target)?;
+    eprintln!(
+        "{target}: {} of {} kernels in {}",
+        cases.len() - errors.len(),
+        cases.len(),
+        seconds(start.elapsed())
+    );
+    let mut results = results::measure(fixture, (&program, target), source)?;
+    results.extend(results::kept(&fixture.workspace.root.join("docs/builtins"), target)?);
+    let took = seconds(start.elapsed());
+    Ok(Column { target: target.to_string(), errors, findings, results, program, took })
+}

@@ -1,0 +1,234 @@
+//! What the tasks need that a machine with Rust, gcc and Python does not have.
+
+use super::probe::Probe;
+
+/// A tool, what it is for, how it is found, and which packages hold it.
+#[derive(Debug)]
+pub struct Need {
+    pub(crate) what: &'static str,
+    pub(crate) purpose: &'static str,
+    pub(crate) probe: Probe,
+    pub(crate) packages: Packages,
+}
+
+/// Package names by package manager; a `-` stands for none.
+#[derive(Debug)]
+pub(crate) struct Packages {
+    pub(crate) apt: &'static str,
+    pub(crate) dnf: &'static str,
+    pub(crate) pacman: &'static str,
+    pub(crate) brew: &'static str,
+}
+
+/// Compiles kernels for the targets of offload.toml.
+pub const BUILD: &[Need] = &[
+    Need {
+        what: "clang",
+        purpose: "compiles kernels",
+        probe: Probe::Llvm("clang"),
+        packages: packages(["clang-22", "clang", "clang", "llvm"]),
+    },
+    Need {
+        what: "ld.lld",
+        purpose: "links images of the target `host`",
+        probe: Probe::Llvm("ld.lld"),
+        packages: packages(["lld-22", "lld", "lld", "lld"]),
+    },
+    Need {
+        what: "llvm-link",
+        purpose: "joins the files of a kernel module",
+        probe: Probe::Llvm("llvm-link"),
+        packages: packages(["llvm-22", "llvm", "llvm", "llvm"]),
+    },
+    Need {
+        what: "PoCL's function library",
+        purpose: "OpenCL C's functions for the target `host`",
+        // Debian keeps the library with the driver's code, under a name that differs from release to release.
+        probe: Probe::Glob {
+            dirs: &["/usr/share/pocl", "/usr/local/share/pocl", "/opt/homebrew/share/pocl"],
+            prefix: "kernel-",
+            suffix: ".bc",
+        },
+        packages: packages(["pocl-opencl-icd", "pocl", "pocl", "pocl"]),
+    },
+    Need {
+        what: "ocloc",
+        purpose: "makes native code for Intel GPUs",
+        probe: Probe::Program("ocloc"),
+        packages: packages(["intel-opencl-icd", "intel-ocloc", "intel-compute-runtime", "-"]),
+    },
+    Need {
+        what: "spirv-val",
+        purpose: "checks SPIR-V",
+        probe: Probe::Program("spirv-val"),
+        packages: packages(["spirv-tools", "spirv-tools", "spirv-tools", "spirv-tools"]),
+    },
+];
+
+/// Compiles kernels for the GPUs of every vendor.
+pub const GPUS: &[Need] = &[Need {
+    what: "libclc",
+    purpose: "OpenCL C's functions for NVIDIA and AMD GPUs",
+    probe: Probe::Glob {
+        dirs: &["/usr/lib/clc", "/usr/share/clc", "/usr/lib64/clc", "/usr/local/share/clc"],
+        prefix: "amdgcn-amd-",
+        suffix: ".bc",
+    },
+    packages: packages(["libclc-22", "libclc", "libclc", "-"]),
+}];
+
+/// Opens the pages that reports write.
+pub const BROWSER: &[Need] = &[Need {
+    what: "chromium",
+    purpose: "opens the page of a report",
+    probe: Probe::Program("chromium"),
+    packages: packages(["chromium", "chromium", "chromium", "-"]),
+}];
+
+/// Runs kernels through OpenCL, steps through one, and counts processes.
+pub const DRIVERS: &[Need] = &[
+    Need {
+        what: "libOpenCL.so.1",
+        purpose: "finds the OpenCL drivers",
+        probe: Probe::Library("libOpenCL.so.1"),
+        packages: packages(["ocl-icd-libopencl1", "ocl-icd", "ocl-icd", "-"]),
+    },
+    Need {
+        what: "PoCL",
+        purpose: "an OpenCL driver for CPUs that compiles OpenCL C",
+        probe: Probe::Icd("pocl"),
+        packages: packages(["pocl-opencl-icd", "pocl", "pocl", "pocl"]),
+    },
+    Need {
+        what: "gdb",
+        purpose: "steps through a kernel of the target `host`",
+        probe: Probe::Program("gdb"),
+        packages: packages(["gdb", "gdb", "gdb", "gdb"]),
+    },
+    Need {
+        what: "strace",
+        purpose: "counts the processes of an unchanged build",
+        probe: Probe::Program("strace"),
+        packages: packages(["strace", "strace", "strace", "-"]),
+    },
+];
+
+/// What kernels are built with beside, to compare.
+pub const BENCH: &[Need] = &[
+    Need {
+        what: "ninja",
+        purpose: "builds the same kernels, to compare",
+        probe: Probe::Program("ninja"),
+        packages: packages(["ninja-build", "ninja-build", "ninja", "ninja"]),
+    },
+    Need {
+        what: "ccache",
+        purpose: "helps ninja, to compare",
+        probe: Probe::Program("ccache"),
+        packages: packages(["ccache", "ccache", "ccache", "ccache"]),
+    },
+    Need {
+        what: "strace",
+        purpose: "counts the processes of a build",
+        probe: Probe::Program("strace"),
+        packages: packages(["strace", "strace", "strace", "-"]),
+    },
+];
+
+/// Writes and reads clang's offload bundles.
+pub const BUNDLER: &[Need] = &[Need {
+    what: "clang-offload-bundler",
+    purpose: "bundles device images, to compare",
+    probe: Probe::Llvm("clang-offload-bundler"),
+    packages: packages(["clang-tools-22", "clang-tools-extra", "clang", "llvm"]),
+}];
+
+/// Tells the memory that a process takes.
+pub const READ: &[Need] = &[Need {
+    what: "GNU time",
+    purpose: "tells the memory of a process",
+    probe: Probe::Program("time"),
+    packages: packages(["time", "time", "time", "gnu-time"]),
+}];
+
+/// Judges containers as well: the numbers of kinds and the versions of containers changed since.
+pub const OLDER_LLVM: &[Need] = &[
+    Need {
+        what: "clang-offload-bundler-19",
+        purpose: "writes and reads offload bundles as LLVM 19 did",
+        probe: Probe::Program("clang-offload-bundler-19"),
+        packages: packages(["clang-tools-19", "-", "-", "-"]),
+    },
+    Need {
+        what: "llvm-objdump-19",
+        purpose: "reads OffloadBinary as LLVM 19 did",
+        probe: Probe::Program("llvm-objdump-19"),
+        packages: packages(["llvm-19", "-", "-", "-"]),
+    },
+];
+
+/// Installs what comes from Python's package index.
+pub(super) const PIP: &[Need] = &[Need {
+    what: "pip",
+    purpose: "installs Intel's OpenCL runtime for CPUs and NVIDIA's ptxas under the target directory",
+    probe: Probe::Runs(&["python3", "-m", "pip", "--version"]),
+    packages: packages(["python3-pip", "python3-pip", "python-pip", "python"]),
+}];
+
+/// Linkers to test with, besides those of gcc and rustc.
+pub const LINKERS: &[Need] = &[Need {
+    what: "mold",
+    purpose: "a linker to test with",
+    probe: Probe::Program("mold"),
+    packages: packages(["mold", "mold", "mold", "mold"]),
+}];
+
+/// Compiles a host program against SYCL's headers.
+pub const SYCL: &[Need] = &[Need {
+    what: "g++",
+    purpose: "compiles the SYCL host program",
+    probe: Probe::Program("g++"),
+    packages: packages(["g++", "gcc-c++", "gcc", "gcc"]),
+}];
+
+/// Shells that complete `cargo offload`; bash is everywhere.
+pub const SHELLS: &[Need] = &[
+    Need {
+        what: "zsh",
+        purpose: "completes `cargo offload`",
+        probe: Probe::Program("zsh"),
+        packages: packages(["zsh", "zsh", "zsh", "zsh"]),
+    },
+    Need {
+        what: "fish",
+        purpose: "completes `cargo offload`",
+        probe: Probe::Program("fish"),
+        packages: packages(["fish", "fish", "fish", "fish"]),
+    },
+    Need {
+        what: "elvish",
+        purpose: "completes `cargo-offload`",
+        probe: Probe::Program("elvish"),
+        packages: packages(["elvish", "elvish", "elvish", "elvish"]),
+    },
+];
+
+/// Makes a Debian of its own.
+pub const FRESH: &[Need] = &[
+    Need {
+        what: "debootstrap",
+        purpose: "makes a new Debian in a directory",
+        probe: Probe::Program("debootstrap"),
+        packages: packages(["debootstrap", "debootstrap", "debootstrap", "-"]),
+    },
+    Need {
+        what: "git",
+        purpose: "clones this checkout",
+        probe: Probe::Program("git"),
+        packages: packages(["git", "git", "git", "git"]),
+    },
+];
+
+const fn packages([apt, dnf, pacman, brew]: [&'static str; 4]) -> Packages {
+    Packages { apt, dnf, pacman, brew }
+}

@@ -1,0 +1,23 @@
+//! `bench` and `builtins`: packages of their own, so that no other task waits until they are compiled.
+
+use std::process::ExitCode;
+
+use offload_tests::error::Result;
+use offload_tests::workspace::{self, Workspace};
+
+pub(crate) const BENCH: &str = include_str!("../../bench/src/help.txt");
+pub(crate) const BUILTINS: &str = include_str!("../../builtins/src/help.txt");
+
+pub(crate) fn bench(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
+    run(workspace, "offload-bench", args)
+}
+
+pub(crate) fn builtins(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
+    run(workspace, "offload-builtins", args)
+}
+
+fn run(workspace: &Workspace, package: &str, args: &[String]) -> Result<ExitCode> {
+    let cargo = workspace.cargo().args(["run", "--quiet", "--package", package, "--"]).args(args);
+    let status = std::process::Command::from(cargo).status()?;
+    Ok(workspace::exit_code(status))
+}
