@@ -174,7 +174,7 @@ fn recipe_of(provenance: &Provenance, variant: &str, recipe: &str) -> Recipe {
 /// The images in the pack `bytes`, each checked against the record and put into the cache.
 fn images(cache: &Cache, bytes: &[u8], provenance: &Provenance) -> Result<Vec<Compiled>> {
     let pages = Pages::default();
-    let pack = Pack::parse_with(bytes, &pages)?;
+    let pack = Pack::parse(bytes, &pages)?;
     pack.verify_index()?;
     let mut images = Vec::new();
     for image in pack.images() {

@@ -86,12 +86,6 @@ pub enum ErrorKind {
         /// Its number in the file.
         value: u64,
     },
-    /// Something is compressed, and the caller gave no place to keep what comes out:
-    /// [`Pack::parse_with`](crate::pack::Pack::parse_with).
-    NoCache {
-        /// What is compressed.
-        what: &'static str,
-    },
     /// More than the caller's limit allows.
     TooLarge {
         /// What is too large.
@@ -165,9 +159,6 @@ impl fmt::Display for Error {
             ),
             ErrorKind::Unsupported { what, value } => {
                 write!(f, "{what} {value} is of a later release; this one cannot read it")
-            }
-            ErrorKind::NoCache { what } => {
-                write!(f, "{what} is compressed, and was read without a cache for its pages")
             }
             ErrorKind::TooLarge { what, size, limit } => {
                 write!(f, "{what} is {size} bytes, over the limit of {limit}")

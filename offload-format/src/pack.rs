@@ -5,14 +5,15 @@
 //!
 //! ```
 //! use offload_format::codec::{self, Codec};
-//! use offload_format::pack::{NewImage, Pack, PackBuilder};
+//! use offload_format::pack::{NewImage, Pack, PackBuilder, Pages};
 //!
 //! let frame = codec::encode(b"kernel source", Codec::Zstd, 19)?;
 //! let mut builder = PackBuilder::new("my-crate", "0.1.0");
 //! builder.image(NewImage::new("blas", "opencl-c".parse().unwrap()), frame.info())?;
 //! let bytes = builder.finish()?.with_frames([&frame])?;
 //!
-//! let pack = Pack::parse(&bytes)?;
+//! let pages = Pages::default();
+//! let pack = Pack::parse(&bytes, &pages)?;
 //! let image = pack.images().next().unwrap()?;
 //! assert_eq!((image.module, image.target_text), ("blas", "opencl-c"));
 //! assert_eq!(codec::decode(&pack, &image)?, b"kernel source");
@@ -31,7 +32,7 @@ mod write;
 
 pub use self::cached::{CACHE, CACHE_DIRS, CACHE_VAR, cached_file, cached_name};
 pub use self::elsewhere::{ELSEWHERE, Elsewhere};
-pub use self::page::{PageCache, Pages};
+pub use self::page::Pages;
 pub use self::read::Pack;
 pub use self::record::{ArgInfo, ArgKind, Block, Image, KernelInfo, Notice, NoticeKind, Place};
 pub use self::write::{NewBlock, NewImage, PackBuilder, PackLayout, Placement, SharedLayout};

@@ -3,7 +3,7 @@
 #![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use offload_format::codec::{self, Codec, Filter, Frame, InBlock, Parent, Recipe};
-use offload_format::pack::{NewImage, Pack, PackBuilder, layout};
+use offload_format::pack::{NewImage, Pack, PackBuilder, Pages, layout};
 use offload_format::{Error, ErrorKind, Hash128};
 
 /// Bytes that compress a little, the same each time.
@@ -157,7 +157,8 @@ fn everything() -> (Vec<u8>, Vec<(String, Vec<u8>)>) {
 }
 
 fn read_all(bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>, Error> {
-    let pack = Pack::parse(bytes)?;
+    let pages = Pages::default();
+    let pack = Pack::parse(bytes, &pages)?;
     pack.verify_index()?;
     pack.images()
         .map(|image| {
@@ -176,7 +177,8 @@ fn everything_comes_back() {
         sorted.sort();
         sorted
     });
-    let pack = Pack::parse(&bytes).unwrap();
+    let pages = Pages::default();
+    let pack = Pack::parse(&bytes, &pages).unwrap();
     assert_eq!(pack.blocks().count(), 2);
     let stored = |module: &str| {
         let image = pack.images().map(Result::unwrap).find(|image| image.module == module).unwrap();
@@ -218,7 +220,8 @@ fn with_field(good: &[u8], (table, record, field): (u32, u64, u64), value: &[u8]
 }
 
 fn kind_of(bytes: &[u8], module: &str) -> ErrorKind {
-    let pack = Pack::parse(bytes).unwrap();
+    let pages = Pages::default();
+    let pack = Pack::parse(bytes, &pages).unwrap();
     let image = pack.images().map(Result::unwrap).find(|image| image.module == module).unwrap();
     codec::decode(&pack, &image).unwrap_err().kind().clone()
 }
@@ -242,7 +245,8 @@ fn impossible_ancestors_are_refused() {
     }
     // The neighbours are not touched by it.
     let pack_bytes = parent(1, 1);
-    let pack = Pack::parse(&pack_bytes).unwrap();
+    let pages = Pages::default();
+    let pack = Pack::parse(&pack_bytes, &pages).unwrap();
     assert!(codec::decode(&pack, &pack.image(0).unwrap()).is_ok());
     assert!(codec::check(&pack, &pack.image(1).unwrap()).is_err());
 }
@@ -292,7 +296,8 @@ fn blocks_build_on_two_others_at_most() {
         content = Some(made.block_on(content.as_deref(), &[(module, image)], Filter::None));
     }
     let (good, images) = made.finish();
-    let pack = Pack::parse(&good).unwrap();
+    let pages = Pages::default();
+    let pack = Pack::parse(&good, &pages).unwrap();
     assert_eq!(pack.blocks().filter(|block| block.as_ref().unwrap().parent.is_some()).count(), 2);
     assert_eq!(read_all(&good).unwrap(), images);
     // The first one, which has number 0, builds on the last one.

@@ -4,7 +4,9 @@
 use std::path::Path;
 
 use offload_format::codec::{self, Codec, Frame};
-use offload_format::pack::{ArgInfo, ArgKind, KernelInfo, NewImage, NoticeKind, Pack, PackBuilder, layout};
+use offload_format::pack::{
+    ArgInfo, ArgKind, KernelInfo, NewImage, NoticeKind, Pack, PackBuilder, Pages, layout,
+};
 use offload_format::{ErrorKind, Target};
 
 fn kernel(name: &str) -> KernelInfo {
@@ -56,7 +58,8 @@ fn assemble(builder: PackBuilder, frames: &[Frame]) -> Vec<u8> {
 
 /// Reads everything there is; any error counts.
 fn read_all(bytes: &[u8]) -> Result<Vec<Vec<u8>>, offload_format::Error> {
-    let pack = Pack::parse(bytes)?;
+    let pages = Pages::default();
+    let pack = Pack::parse(bytes, &pages)?;
     pack.verify_index()?;
     let mut images = Vec::new();
     for image in pack.images() {
@@ -73,7 +76,8 @@ fn read_all(bytes: &[u8]) -> Result<Vec<Vec<u8>>, offload_format::Error> {
 #[test]
 fn what_is_written_is_read() {
     let bytes = sample();
-    let pack = Pack::parse(&bytes).unwrap();
+    let pages = Pages::default();
+    let pack = Pack::parse(&bytes, &pages).unwrap();
     pack.verify_index().unwrap();
     assert_eq!(
         (pack.meta("package"), pack.meta("version"), pack.meta("x")),
@@ -157,7 +161,8 @@ fn boundary_values_do_not_panic() {
             let mut bad = good.clone();
             bad[at..at + 8].copy_from_slice(&value.to_le_bytes());
             // Without the index hash, to get past the first defence.
-            if let Ok(pack) = Pack::parse(&bad) {
+            let pages = Pages::default();
+            if let Ok(pack) = Pack::parse(&bad, &pages) {
                 for image in pack.images().take(100).flatten() {
                     let _ = pack.kernels(&image).take(100).count();
                     let _ = codec::decode(&pack, &image);
@@ -177,20 +182,22 @@ fn a_later_release_is_read_past() {
     pack[directory] = 99;
     // A later minor version.
     pack[10] = 7;
-    let read = Pack::parse(&pack).unwrap();
+    let pages = Pages::default();
+    let read = Pack::parse(&pack, &pages).unwrap();
     assert_eq!((read.images().count(), read.notices().count()), (3, 0));
     // An unknown codec on the first image only.
     let table = u64::from_le_bytes(good[120..128].try_into().unwrap()) as usize;
     assert_eq!(u16::from_le_bytes(good[table + 28..table + 30].try_into().unwrap()), 0);
     pack[table + 28] = 77;
-    let read = Pack::parse(&pack).unwrap();
+    let pages = Pages::default();
+    let read = Pack::parse(&pack, &pages).unwrap();
     let results: Vec<_> = read.images().map(|image| codec::decode(&read, &image.unwrap())).collect();
     let kind = results[0].as_ref().unwrap_err().kind().clone();
     assert_eq!(kind, ErrorKind::Unsupported { what: "codec", value: 77 });
     assert!(results[1].is_ok() && results[2].is_ok());
     // Another major version is refused as such.
     pack[8] = 2;
-    let kind = Pack::parse(&pack).unwrap_err().kind().clone();
+    let kind = Pack::parse(&pack, &Pages::default()).unwrap_err().kind().clone();
     assert_eq!(kind, ErrorKind::Version { what: "the pack", found: 2 });
 }
 
@@ -205,6 +212,6 @@ fn the_frozen_sample_is_readable() {
     assert_eq!(read_all(&frozen).unwrap(), read_all(&sample()).unwrap());
     // The index has no freedom; zstd's bytes may change with the library.
     let payload = u64::from_le_bytes(frozen[40..48].try_into().unwrap());
-    assert_eq!(Pack::parse(&frozen).unwrap().meta("package"), Some("sample"));
+    assert_eq!(Pack::parse(&frozen, &Pages::default()).unwrap().meta("package"), Some("sample"));
     assert!(payload > layout::HEADER_SIZE);
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use offload_format::codec::{self, Codec, Filter};
-use offload_format::pack::{NewImage, Pack, PackBuilder};
+use offload_format::pack::{NewImage, Pack, PackBuilder, Pages};
 use offload_format::packer::{self, Candidate, Effort, InTurn, Plan, Settings, Source, Step, Workers};
 use offload_format::{Error, Hash128, ImageKind};
 
@@ -75,7 +75,8 @@ impl Images {
     }
 
     fn assert_reads_back(&self, pack: &[u8]) {
-        let pack = Pack::parse(pack).unwrap();
+        let pages = Pages::default();
+        let pack = Pack::parse(pack, &pages).unwrap();
         assert_eq!(pack.image_count(), self.order.len() as u64);
         for (image, candidate) in pack.images().zip(&self.order) {
             let image = image.unwrap();

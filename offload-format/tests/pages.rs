@@ -2,11 +2,10 @@
 #![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use offload_format::codec::{self, Codec};
-use offload_format::pack::{KernelInfo, NewImage, Pack, PackBuilder, PageCache, Pages, layout};
-use offload_format::{Error, ErrorKind, Hash128};
+use offload_format::pack::{KernelInfo, NewImage, Pack, PackBuilder, Pages, layout};
+use offload_format::{Error, Hash128};
 
 const TARGETS: [&str; 2] = ["host", "spirv64"];
 
@@ -45,7 +44,7 @@ fn sample(modules: usize) -> Vec<u8> {
 /// Everything that is said of every image, and its bytes.
 fn read_all(bytes: &[u8]) -> Result<Vec<String>, Error> {
     let pages = Pages::default();
-    let pack = Pack::parse_with(bytes, &pages)?;
+    let pack = Pack::parse(bytes, &pages)?;
     pack.verify_index()?;
     let mut all = Vec::new();
     for image in pack.images() {
@@ -69,7 +68,7 @@ fn every_image_of_many_is_read() {
     assert_eq!(read_all(&bytes).unwrap(), (0..2000).flat_map(expected).collect::<Vec<_>>());
 
     let pages = Pages::default();
-    let pack = Pack::parse_with(&bytes, &pages).unwrap();
+    let pack = Pack::parse(&bytes, &pages).unwrap();
     for at in [0, 1, 2, 511, 512, 1234, 1998, 1999] {
         let numbers = pack.module(&name(at)).unwrap();
         assert_eq!(numbers, 2 * at as u32..2 * at as u32 + 2);
@@ -87,55 +86,41 @@ fn every_image_of_many_is_read() {
 #[test]
 fn an_index_of_many_is_small_and_one_of_few_as_it_was() {
     let (few, many) = (sample(40), sample(4000));
-    let plain = Pack::parse(&few).unwrap();
+    let (few_pages, many_pages) = (Pages::default(), Pages::default());
+    let plain = Pack::parse(&few, &few_pages).unwrap();
     assert_eq!(plain.head_size(), plain.payload_offset());
     assert_eq!(plain.images().count(), 80);
-    let paged = Pack::parse(&many).unwrap();
+    let paged = Pack::parse(&many, &many_pages).unwrap();
     assert!(paged.head_size() > paged.payload_offset());
     let (few, many) = (plain.head_size() / 40, paged.head_size() / 4000);
     // Hashes are as large as ever: half of the images have one of their own.
     assert!(many * 5 < few && many > 16, "{few} and {many} bytes for two images and a kernel");
 }
 
-/// Counts the pages that are decoded.
-#[derive(Debug, Default)]
-struct Counting(Pages, AtomicUsize);
-
-impl PageCache for Counting {
-    fn page(&self, page: (u32, u32), decode: &dyn Fn() -> Result<Vec<u8>, Error>) -> Result<&[u8], Error> {
-        let counted = || {
-            self.1.fetch_add(1, Ordering::Relaxed);
-            decode()
-        };
-        self.0.page(page, &counted)
-    }
-}
-
 #[test]
 fn a_look_up_decodes_two_pages_at_most() {
     let bytes = sample(4000);
     for at in [0, 17, 1000, 2222, 3999] {
-        let cache = Counting::default();
-        let pack = Pack::parse_with(&bytes, &cache).unwrap();
+        let pages = Pages::default();
+        let pack = Pack::parse(&bytes, &pages).unwrap();
         pack.verify_index().unwrap();
         assert_eq!((pack.image_count(), pack.meta("package")), (8000, Some("many")));
-        assert_eq!(cache.1.load(Ordering::Relaxed), 0, "before the first question");
+        assert_eq!(pages.decoded(), 0, "before the first question");
         for number in pack.module(&name(at)).unwrap() {
             assert!(!codec::decode(&pack, &pack.image(number).unwrap()).unwrap().is_empty());
         }
-        let decoded = cache.1.load(Ordering::Relaxed);
+        let decoded = pages.decoded();
         assert!((1..=2).contains(&decoded), "{decoded} pages");
     }
 }
 
 #[test]
-fn without_a_cache_images_are_refused_and_the_rest_is_read() {
-    let bytes = sample(2000);
-    let pack = Pack::parse(&bytes).unwrap();
+fn what_stands_beside_the_images_is_read_without_a_page() {
+    let (bytes, pages) = (sample(2000), Pages::default());
+    let pack = Pack::parse(&bytes, &pages).unwrap();
     assert_eq!((pack.image_count(), pack.meta("version")), (4000, Some("1.2.3")));
-    let kind = pack.images().next().unwrap().unwrap_err().kind().clone();
-    assert_eq!(kind, ErrorKind::NoCache { what: "the index of the pack" });
-    assert!(pack.image(7).is_err() && pack.module("module000007").is_err());
+    assert_eq!((pages.decoded(), pack.notices().count()), (0, 0));
+    assert!(pack.image(7).is_ok() && pages.decoded() == 1);
 }
 
 /// A release that does not know pages sees a pack without images, and nothing damaged.
@@ -145,7 +130,8 @@ fn a_reader_without_pages_finds_no_images() {
     let entry = layout::HEADER_SIZE as usize + 7 * layout::DIRECTORY_ENTRY as usize;
     assert_eq!(bytes[entry], layout::TABLE_PAGES as u8);
     bytes[entry] = 99;
-    let pack = Pack::parse(&bytes).unwrap();
+    let pages = Pages::default();
+    let pack = Pack::parse(&bytes, &pages).unwrap();
     assert_eq!((pack.images().count(), pack.image_count(), pack.meta("package")), (0, 0, Some("many")));
 }
 
@@ -153,7 +139,7 @@ fn a_reader_without_pages_finds_no_images() {
 fn changed_bytes_of_index_and_pages_are_noticed() {
     let good = sample(600);
     let images = read_all(&good).unwrap();
-    let head = Pack::parse(&good).unwrap().head_size() as usize;
+    let head = Pack::parse(&good, &Pages::default()).unwrap().head_size() as usize;
     for at in (0..head).step_by(37).chain(head - 40..head) {
         let mut bad = good.clone();
         bad[at] ^= 1 << (at % 8);
@@ -178,7 +164,7 @@ fn page_records_of_any_value_do_no_harm() {
             bad[at..at + 8].copy_from_slice(&value.to_le_bytes());
             let pages = Pages::default();
             // Without the index hash, to get past the first defence.
-            let pack = Pack::parse_with(&bad, &pages).unwrap();
+            let pack = Pack::parse(&bad, &pages).unwrap();
             let _ = (pack.head_size(), pack.image_count(), pack.image(3), pack.image(u32::MAX));
             let _ = (pack.module("module000300"), pack.module("z"));
             for image in pack.images().take(20).flatten() {
@@ -197,6 +183,7 @@ fn the_frozen_sample_is_readable() {
     }
     let frozen = std::fs::read(&path).unwrap();
     assert_eq!(read_all(&frozen).unwrap(), read_all(&sample(300)).unwrap());
-    let pack = Pack::parse(&frozen).unwrap();
+    let pages = Pages::default();
+    let pack = Pack::parse(&frozen, &pages).unwrap();
     assert!(pack.head_size() > pack.payload_offset());
 }

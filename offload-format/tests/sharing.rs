@@ -71,7 +71,7 @@ fn three() -> (Vec<u8>, Vec<usize>, Vec<Vec<u8>>) {
 fn walk(all: &[u8]) -> Vec<usize> {
     let mut found = vec![0];
     while let Some(rest) = found.last().and_then(|at| all.get(*at..)).filter(|rest| !rest.is_empty()) {
-        found.push(found[found.len() - 1] + Pack::parse(rest).unwrap().next() as usize);
+        found.push(found[found.len() - 1] + Pack::parse(rest, &Pages::default()).unwrap().next() as usize);
     }
     found
 }
@@ -82,7 +82,7 @@ fn read(all: &[u8], starts: &[usize], counts: [u64; 3]) -> Vec<Vec<u8>> {
     assert_eq!(starts.len(), counts.len());
     for (start, count) in starts.iter().zip(counts) {
         let pages = Pages::default();
-        let pack = Pack::parse_with(&all[*start..], &pages).unwrap();
+        let pack = Pack::parse(&all[*start..], &pages).unwrap();
         pack.verify_index().unwrap();
         assert_eq!(pack.size(), (all.len() - start) as u64);
         assert_eq!((pack.image_count(), pack.images().count() as u64), (count, count));
@@ -152,13 +152,14 @@ fn packs_with_pages_share_too() {
     assert!(read(&all, &starts, [1201, 1, 1201]) == images);
     assert_eq!(walk(&all)[..3], starts);
     let paged = |start: &usize| {
-        let pack = Pack::parse(&all[*start..]).unwrap();
+        let pages = Pages::default();
+        let pack = Pack::parse(&all[*start..], &pages).unwrap();
         pack.head_size() > pack.payload_offset()
     };
     assert_eq!(starts.iter().map(paged).collect::<Vec<_>>(), [true, false, true]);
 
     let pages = Pages::default();
-    let pack = Pack::parse_with(&all[starts[2]..], &pages).unwrap();
+    let pack = Pack::parse(&all[starts[2]..], &pages).unwrap();
     let number = pack.module("m").unwrap().start;
     let parent = pack.image(pack.image(number).unwrap().parent.unwrap()).unwrap();
     assert_eq!((parent.number, parent.module, parent.hash), (1201, "", Hash128::of(&bytes(2))));
@@ -169,11 +170,11 @@ fn packs_with_pages_share_too() {
 #[test]
 fn a_damaged_page_is_one_packs_alone() {
     let (mut all, starts, _) = three_with_pages();
-    let last = Pack::parse(&all[starts[2]..]).unwrap().head_size() as usize;
+    let last = Pack::parse(&all[starts[2]..], &Pages::default()).unwrap().head_size() as usize;
     all[starts[2] + last - 100] ^= 1;
     let whole = |start: &usize| {
         let pages = Pages::default();
-        let pack = Pack::parse_with(&all[*start..], &pages).unwrap();
+        let pack = Pack::parse(&all[*start..], &pages).unwrap();
         pack.verify_index().is_ok() && pack.images().all(|image| image.is_ok())
     };
     assert_eq!(starts.iter().map(whole).collect::<Vec<_>>(), [true, true, false]);
@@ -191,6 +192,9 @@ fn an_identity_covers_the_indexes_behind_it() {
     let (mut all, starts, _) = three();
     all[starts[2] + 70] ^= 1;
     for start in starts {
-        assert!(Pack::parse(&all[start..]).and_then(|pack| pack.verify_index()).is_err(), "{start}");
+        assert!(
+            Pack::parse(&all[start..], &Pages::default()).and_then(|pack| pack.verify_index()).is_err(),
+            "{start}"
+        );
     }
 }

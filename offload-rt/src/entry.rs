@@ -1,14 +1,13 @@
 //! One device image: what its pack says about it, and its bytes on demand.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use offload_format::codec::{self, Codec};
-use offload_format::pack::{Image, Pack, PageCache};
+use offload_format::pack::{Image, Pack, Pages};
 use offload_format::{Aspects, Hash128, ImageKind, Target, UnknownTarget};
 
 use crate::error::{Error, Kind};
-use crate::once::ForkOnce;
 use crate::sections::PackBytes;
 use crate::text::escape;
 use offload_format::pack::KernelInfo;
@@ -23,50 +22,43 @@ struct Shared {
     pack: Arc<PackInfo>,
     index: u32,
     record: Record,
-    loaded: ForkOnce<Result<Arc<Vec<u8>>, Error>>,
+    /// Locked while the image is decoded.
+    loaded: Mutex<Loaded>,
+}
+
+/// What became of the decoding.
+#[derive(Default)]
+enum Loaded {
+    /// Nobody has asked, or nobody holds the bytes any more.
+    #[default]
+    No,
+    Bytes(Weak<Vec<u8>>),
+    /// It stays.
+    Failed(Error),
 }
 
 /// A pack, checked when it is first asked for.
 pub(crate) struct PackInfo {
     bytes: PackBytes,
-    checked: ForkOnce<Result<(), offload_format::Error>>,
+    checked: OnceLock<Result<(), offload_format::Error>>,
     pages: Pages,
-}
-
-/// The pages of a large index that somebody asked for, also in a forked child.
-#[derive(Debug)]
-struct Pages(ForkOnce<Vec<Page>>);
-
-type Page = ForkOnce<Result<Vec<u8>, offload_format::Error>>;
-
-impl PageCache for Pages {
-    fn page(
-        &self,
-        (number, count): (u32, u32),
-        decode: &dyn Fn() -> Result<Vec<u8>, offload_format::Error>,
-    ) -> Result<&[u8], offload_format::Error> {
-        let cells = self.0.get_or_make(|| (0..count).map(|_| Page::new()).collect());
-        // One cell for each is what was made.
-        let Some(cell) = cells.get(number as usize) else { return Ok(&[]) };
-        cell.get_or_make(decode).as_deref().map_err(Clone::clone)
-    }
 }
 
 impl PackInfo {
     pub(crate) fn new(bytes: PackBytes) -> PackInfo {
-        PackInfo { bytes, checked: ForkOnce::new(), pages: Pages(ForkOnce::new()) }
+        PackInfo { bytes, checked: OnceLock::new(), pages: Pages::default() }
     }
 
     /// The pack, whose index is undamaged.
     pub(crate) fn pack(&self) -> Result<Pack<'_>, offload_format::Error> {
-        let pack = Pack::parse_with(&self.bytes, &self.pages)?;
-        self.checked.get_or_make(|| pack.verify_index()).clone()?;
+        let pack = Pack::parse(&self.bytes, &self.pages)?;
+        self.checked.get_or_init(|| pack.verify_index()).clone()?;
         Ok(pack)
     }
 
     /// The name of the crate that the pack was built for.
     pub(crate) fn package(&self) -> &str {
-        Pack::parse(&self.bytes).ok().and_then(|pack| pack.meta("package")).unwrap_or_default()
+        Pack::parse(&self.bytes, &self.pages).ok().and_then(|pack| pack.meta("package")).unwrap_or_default()
     }
 }
 
@@ -169,14 +161,27 @@ impl Entry {
 
     /// Decompresses the image and compares it with its hash.
     ///
-    /// This happens once: other threads wait for it, later calls return the same bytes, and an error stays. A forked
-    /// child does not wait for a thread that it does not have.
+    /// This happens once: other threads wait for it, and they and later calls get the same bytes as long as anybody
+    /// holds them. Once nobody does, the memory is free, and the next call decompresses again. An error stays.
     ///
     /// # Errors
     /// The bytes are damaged, or compressed in a way of a later release.
     pub fn load(&self) -> Result<LoadedImage, Error> {
-        let bytes = self.shared.loaded.get_or_make(|| self.decode().map(Arc::new)).clone()?;
-        Ok(LoadedImage { entry: self.clone(), bytes })
+        let mut loaded = self.shared.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = match &*loaded {
+            Loaded::Failed(error) => return Err(error.clone()),
+            Loaded::Bytes(bytes) => bytes.upgrade(),
+            Loaded::No => None,
+        };
+        if let Some(bytes) = held {
+            return Ok(LoadedImage { entry: self.clone(), bytes });
+        }
+        let decoded = self.decode().map(Arc::new);
+        *loaded = match &decoded {
+            Ok(bytes) => Loaded::Bytes(Arc::downgrade(bytes)),
+            Err(error) => Loaded::Failed(error.clone()),
+        };
+        decoded.map(|bytes| LoadedImage { entry: self.clone(), bytes })
     }
 
     /// `target`, or `target [part]`, safe to show.
@@ -227,7 +232,7 @@ impl Entry {
         };
         let pack = info.clone();
         let index = image.number;
-        Ok(Entry { shared: Arc::new(Shared { pack, index, record, loaded: ForkOnce::new() }) })
+        Ok(Entry { shared: Arc::new(Shared { pack, index, record, loaded: Mutex::default() }) })
     }
 }
 

@@ -3,15 +3,14 @@
 //! Finding them costs a look at each header. The first question checks a pack's index; entries are made for one kernel
 //! module at a time, and for all only where all are listed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use offload_format::Hash128;
-use offload_format::pack::{CACHE, Image, NoticeKind, Pack};
+use offload_format::pack::{CACHE, Image, NoticeKind, Pack, Pages};
 
 use crate::entry::{Entry, PackInfo};
-use crate::once::ForkOnce;
 use crate::registry::{Notice, Skipped};
 use crate::sections::{self, Found, FoundPack};
 use crate::text::escape;
@@ -22,9 +21,9 @@ pub(crate) struct Index {
     packs: Vec<Held>,
     /// What was found and is no pack.
     unreadable: Vec<Skipped>,
-    /// The modules that somebody asked for, by hash of the name.
-    modules: Vec<ForkOnce<Module>>,
-    lists: ForkOnce<Lists>,
+    /// The images of the modules that somebody asked for.
+    modules: Mutex<BTreeMap<String, Arc<[Entry]>>>,
+    lists: OnceLock<Lists>,
 }
 
 /// A pack, and the names of the files beside the program to which it leads and that are there.
@@ -32,14 +31,6 @@ pub(crate) struct Index {
 struct Held {
     info: Arc<PackInfo>,
     opened: BTreeSet<String>,
-}
-
-/// The entries of one module, and the next module of the same hash.
-#[derive(Debug)]
-struct Module {
-    name: String,
-    entries: Vec<Entry>,
-    next: ForkOnce<Module>,
 }
 
 /// Everything there is.
@@ -50,14 +41,11 @@ pub(crate) struct Lists {
     pub(crate) skipped: Vec<Skipped>,
 }
 
-/// A program asks for some of its modules; a chain is a few long then.
-const CHAINS: usize = 256;
-
 impl Index {
     pub(crate) fn new(found: Found) -> Index {
         let unreadable = found.skipped.into_iter().map(Skipped::new).collect();
-        let modules = (0..CHAINS).map(|_| ForkOnce::new()).collect();
-        let mut index = Index { packs: Vec::new(), unreadable, modules, lists: ForkOnce::new() };
+        let mut index =
+            Index { packs: Vec::new(), unreadable, modules: Mutex::default(), lists: OnceLock::new() };
         let mut seen = BTreeSet::new();
         for pack in found.packs {
             if let Err(error) = index.add(pack, &mut seen) {
@@ -70,7 +58,8 @@ impl Index {
     fn add(&mut self, found: FoundPack, seen: &mut BTreeSet<Hash128>) -> Result<(), offload_format::Error> {
         let FoundPack { bytes, home } = found;
         let held = bytes.clone();
-        let pack = Pack::parse(&held)?;
+        let pages = Pages::default();
+        let pack = Pack::parse(&held, &pages)?;
         // A crate that is linked into the program and into a plugin brings the same pack twice.
         if !seen.insert(pack.id()?) {
             return Ok(());
@@ -116,34 +105,23 @@ impl Index {
     }
 
     /// The images of the kernel module `name`, in the order of [`Lists::entries`].
-    pub(crate) fn module(&self, name: &str) -> &[Entry] {
-        let hash = name.bytes().fold(0usize, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()));
-        let Some(mut cell) = self.modules.get(hash % CHAINS) else { return &[] };
-        loop {
-            let module = match cell.get() {
-                Some(module) => module,
-                None => {
-                    let entries = self.entries_of(name);
-                    if entries.is_empty() {
-                        return &[];
-                    }
-                    cell.get_or_make(|| Module {
-                        name: name.to_string(),
-                        entries: entries.clone(),
-                        next: ForkOnce::new(),
-                    })
-                }
-            };
-            if module.name == name {
-                return &module.entries;
-            }
-            cell = &module.next;
+    pub(crate) fn module(&self, name: &str) -> Arc<[Entry]> {
+        // Locked while they are made, so that whoever loads an image loads it for all.
+        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entries) = modules.get(name) {
+            return entries.clone();
         }
+        let entries: Arc<[Entry]> = self.entries_of(name).into();
+        // What is not there takes no memory, however often it is asked for.
+        if !entries.is_empty() {
+            modules.insert(name.to_string(), entries.clone());
+        }
+        entries
     }
 
     /// Everything, once somebody wants to see it.
     pub(crate) fn lists(&self) -> &Lists {
-        self.lists.get_or_make(|| {
+        self.lists.get_or_init(|| {
             let mut lists = Lists { skipped: self.unreadable.clone(), ..Lists::default() };
             self.packs.iter().for_each(|held| self.list(held, &mut lists));
             lists
@@ -180,7 +158,6 @@ impl Index {
     }
 
     fn list_image(&self, (info, pack): (&Arc<PackInfo>, &Pack<'_>), image: &Image<'_>, lists: &mut Lists) {
-        // Through the module, so that whoever loads an image loads it for all.
         let module = self.module(image.module);
         if let Some(entry) = module.iter().find(|entry| entry.is(info, image.number)) {
             return lists.entries.push(entry.clone());

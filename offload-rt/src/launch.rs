@@ -4,7 +4,6 @@ mod arg;
 #[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
 mod check;
 mod find;
-#[allow(unsafe_code, reason = "sees numbers as bytes")]
 mod plain;
 mod range;
 #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]

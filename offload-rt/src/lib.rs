@@ -40,9 +40,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Processes that fork
+//! First use images on one side of a `fork`: before it in the parent, or in the child alone. A child that is made while
+//! another thread of its parent decodes an image or reads an index waits for that thread for ever, as it would for any
+//! lock of the standard library. What was read before is there on both sides; GPU drivers survive no fork at all.
+//!
 //! # Unsafe code
-//! It is in the modules `sections` (reading linked and loaded memory), `once` (a cell that survives `fork`),
-//! `launch` (launching, and numbers as bytes), `macros`, and in the adapters `host`, `opencl` and `cuda`; everywhere else
+//! It is in the modules `sections` (reading linked and loaded memory), `launch` (launching), `macros`, and in the adapters `host`, `opencl` and `cuda`; everywhere else
 //! it is denied.
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -67,8 +71,6 @@ mod launch;
 #[allow(unsafe_code, reason = "takes the address of a linked symbol")]
 mod macros;
 mod module;
-#[allow(unsafe_code, reason = "owns a value through an atomic pointer")]
-mod once;
 mod registry;
 #[allow(unsafe_code, reason = "reads memory that the linker and the loader describe")]
 mod sections;

@@ -1,5 +1,7 @@
 //! The kernels of one module of one crate, found through its own pack.
 
+use std::sync::{Arc, OnceLock};
+
 use offload_format::Variant;
 
 use crate::device::Device;
@@ -19,6 +21,7 @@ use crate::select::Selection;
 pub struct Module {
     name: &'static str,
     registry: Registry,
+    entries: OnceLock<Arc<[Entry]>>,
 }
 
 impl Module {
@@ -29,7 +32,7 @@ impl Module {
 
     /// The images.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.registry.module(self.name).iter()
+        self.entries.get_or_init(|| self.registry.module(self.name)).iter()
     }
 
     /// The best image for each kernel on `device`; see [`Registry::select`].
@@ -77,5 +80,6 @@ impl Module {
 
 /// The module `name` of the pack whose descriptor lies at `descriptor`.
 pub(crate) fn at(name: &'static str, descriptor: *const u8) -> Module {
-    Module { name, registry: Registry::from_found(sections::at(descriptor)) }
+    let registry = Registry::from_found(sections::at(descriptor));
+    Module { name, registry, entries: OnceLock::new() }
 }

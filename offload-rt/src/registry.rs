@@ -16,7 +16,8 @@ use crate::text::escape;
 
 /// The device images of some packs.
 ///
-/// Entries remember what they have loaded, so keep one registry and clone it where it is needed: clones share.
+/// Entries share what they have loaded while somebody holds it, so keep one registry and clone it where it is needed:
+/// clones share.
 #[derive(Clone, Debug)]
 pub struct Registry {
     index: Arc<Index>,
@@ -157,7 +158,7 @@ impl Registry {
     }
 
     /// The images of `module`, without a look at others.
-    pub(crate) fn module(&self, module: &str) -> &[Entry] {
+    pub(crate) fn module(&self, module: &str) -> Arc<[Entry]> {
         self.index.module(module)
     }
 

@@ -3,11 +3,6 @@
 mod beside;
 #[cfg(target_os = "linux")]
 mod bounds;
-#[cfg(unix)]
-mod map;
-#[cfg(not(unix))]
-#[path = "sections/read.rs"]
-mod map;
 #[cfg(target_os = "linux")]
 mod modules;
 #[cfg(target_os = "linux")]

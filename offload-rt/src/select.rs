@@ -33,7 +33,7 @@ pub(crate) fn select(
 ) -> Result<Selection, Error> {
     let candidates = candidates::of(registry, module, values)?;
     let judged: Vec<Judged<'_>> =
-        candidates.iter().map(|entry| (*entry, rules::judge(entry, device))).collect();
+        candidates.iter().map(|entry| (entry, rules::judge(entry, device))).collect();
     let picks = Picks::of(&judged);
     let asked = Asked {
         name: module.to_string(),

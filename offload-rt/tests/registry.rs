@@ -7,7 +7,7 @@ use std::sync::Barrier;
 
 use common::TestPack;
 use offload_format::Hash128;
-use offload_rt::{Codec, Device, ImageKind, OpenClDevice, Registry};
+use offload_rt::{Codec, Device, ImageKind, LoadedImage, OpenClDevice, Registry};
 
 fn reasons(bytes: Vec<u8>) -> Vec<String> {
     let registry = Registry::from_pack(bytes).unwrap();
@@ -114,19 +114,24 @@ fn images_of_later_releases_are_listed_and_refused() {
 fn sixty_four_threads_share_one_result() {
     let registry = Registry::from_pack(TestPack::new("p").targets("m", &["host"]).bytes()).unwrap();
     let (entry, start) = (&registry.entries()[0], Barrier::new(64));
-    let addresses: Vec<usize> = std::thread::scope(|scope| {
+    let images: Vec<LoadedImage> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..64)
             .map(|_| {
                 scope.spawn(|| {
                     start.wait();
-                    entry.clone().load().unwrap().bytes().as_ptr().addr()
+                    entry.clone().load().unwrap()
                 })
             })
             .collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    assert!(addresses.iter().all(|address| *address == addresses[0]));
-    assert_eq!(registry.clone().entries()[0].load().unwrap().bytes().as_ptr().addr(), addresses[0]);
+    let address = |image: &LoadedImage| image.bytes().as_ptr().addr();
+    assert!(images.iter().all(|image| address(image) == address(&images[0])));
+    assert_eq!(address(&registry.clone().entries()[0].load().unwrap()), address(&images[0]));
+    // Nobody holds them any more, and they can be had again.
+    let copy = images[0].bytes().to_vec();
+    drop(images);
+    assert_eq!(entry.load().unwrap().bytes(), copy);
 }
 
 #[test]

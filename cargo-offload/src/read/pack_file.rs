@@ -84,7 +84,7 @@ impl PackIndex {
     }
 
     fn pack(&self) -> std::result::Result<Pack<'_>, offload_format::Error> {
-        Ok(Pack::parse_index(&self.index)?.cached(&self.pages))
+        Pack::parse_index(&self.index, &self.pages)
     }
 }
 
@@ -214,7 +214,7 @@ fn read_index(file: &File, offset: u64) -> std::result::Result<PackIndex, String
     let header = read_at(file, offset, HEADER_SIZE).map_err(|error| error.to_string())?;
     let (_, size) = Pack::sizes(&header).map_err(text)?;
     let index = read_head(file, offset, size)?;
-    let whole = Pack::parse_index(&index).map_err(text)?.head_size();
+    let whole = Pack::parse_index(&index, &Pages::default()).map_err(text)?.head_size();
     let index = if whole > size { read_head(file, offset, whole)? } else { index };
     let found = PackIndex { offset, index, pages: Pages::default() };
     let check = found.pack().and_then(|pack| {

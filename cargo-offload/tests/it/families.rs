@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use offload_format::Hash128;
 use offload_format::codec::{self, Codec, Filter, Frame, Parent, Recipe};
-use offload_format::pack::{NewImage, Pack, PackBuilder};
+use offload_format::pack::{NewImage, Pack, PackBuilder, Pages};
 
 /// Processors of one family, the leader first.
 const TARGETS: [&str; 5] =
@@ -54,7 +54,8 @@ fn offload(dir: &Path, args: &[&str]) -> bool {
 
 /// Every image of a file decodes to what it was; returns how many stand for themselves.
 fn leaders(bytes: &[u8], targets: &[&str]) -> usize {
-    let pack = Pack::parse(bytes).unwrap();
+    let pages = Pages::default();
+    let pack = Pack::parse(bytes, &pages).unwrap();
     let found: Vec<_> = pack.images().map(Result::unwrap).collect();
     assert_eq!(found.iter().map(|image| image.target_text).collect::<Vec<_>>(), targets);
     let wanted: Vec<Hash128> = images().iter().map(|image| Hash128::of(image)).collect();
@@ -81,7 +82,7 @@ fn the_children_of_a_dropped_leader_get_another() {
     assert!(offload(dir.path(), &["prune", "@family.pack", "--drop", TARGETS[4], "-o", "@most.pack"]));
     let most = fs::read(dir.path().join("most.pack")).unwrap();
     assert_eq!(leaders(&most, &TARGETS[..4]), 1);
-    let payload = |bytes: &[u8]| Pack::parse(bytes).unwrap().payload_offset() as usize;
+    let payload = |bytes: &[u8]| Pack::parse(bytes, &Pages::default()).unwrap().payload_offset() as usize;
     let (old, new) = (&whole[payload(&whole)..], &most[payload(&most)..]);
     assert!(old.starts_with(new));
 }

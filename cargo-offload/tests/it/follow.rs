@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::support::{self, data, fails, objects, offload, ok, said};
 use offload_format::codec::Codec;
 use offload_format::pack::{
-    CACHE, ELSEWHERE, Elsewhere, KernelInfo, NewImage, NoticeKind, Pack, PackBuilder, cached_file,
+    CACHE, ELSEWHERE, Elsewhere, KernelInfo, NewImage, NoticeKind, Pack, PackBuilder, Pages, cached_file,
     cached_name,
 };
 
@@ -52,7 +52,7 @@ fn program(form: Form) -> (tempfile::TempDir, Vec<PathBuf>) {
     for (name, images) in groups {
         let told: Vec<String> = images.iter().map(|(image, _)| image.target.to_string()).collect();
         let bytes = support::pack(images, Codec::Zstd);
-        let id = Pack::parse(&bytes).unwrap().id().unwrap();
+        let id = Pack::parse(&bytes, &Pages::default()).unwrap().id().unwrap();
         let (name, path) = match form {
             Form::Cache => (cached_name(id), dir.path().join("cache/v1").join(cached_file(id))),
             _ => (name.to_string(), dir.path().join(name)),

@@ -1,7 +1,7 @@
 //! In development builds the program names its pack in the compile cache, so that no link copies large payloads.
 
 use offload_format::pack::{
-    CACHE, ELSEWHERE, Elsewhere, NoticeKind, Pack as Index, PackBuilder, cached_name,
+    CACHE, ELSEWHERE, Elsewhere, NoticeKind, Pack as Index, PackBuilder, Pages, cached_name,
 };
 use offload_format::section::DESCRIPTOR_ELSEWHERE;
 
@@ -44,7 +44,8 @@ fn name((env, cache): (&CargoEnv, &Cache), release: &str, pack: &Pack) -> Result
     if let Some(there) = Elsewhere::new(&file, id) {
         builder.meta(ELSEWHERE, &there.to_string());
     }
-    let index = Index::parse_index(&pack.layout.index)?;
+    let pages = Pages::default();
+    let index = Index::parse_index(&pack.layout.index, &pages)?;
     let mut told = std::collections::BTreeSet::new();
     for image in index.images() {
         let image = image?;

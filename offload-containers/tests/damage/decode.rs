@@ -9,7 +9,7 @@ use offload_containers::ccob::Container;
 use offload_containers::offload_binary::Binary;
 use offload_containers::syclbin::{Payload, PropertySets, hazards};
 use offload_containers::{bundle, carrier, ccob, contents, fatbin, kpack, ocloc, syclbin};
-use offload_format::pack::{ArgInfo, KernelInfo, Pack};
+use offload_format::pack::{ArgInfo, KernelInfo, Pack, Pages};
 use offload_format::section::{Descriptor, parse_note};
 use offload_format::{Limits, codec};
 use offload_images::ptx::Ptx;
@@ -133,7 +133,8 @@ pub fn kpack_reference(file: &[u8]) -> Option<u64> {
 
 /// Damage to the index is let through, as a hostile writer would have given it the right hash.
 pub fn pack(file: &[u8]) -> Option<u64> {
-    let pack = Pack::parse(file).ok()?;
+    let pages = Pages::default();
+    let pack = Pack::parse(file, &pages).ok()?;
     black_box((pack.verify_index().is_ok(), pack.meta("package"), pack.notices().count()));
     for image in pack.images() {
         let image = image.ok()?;

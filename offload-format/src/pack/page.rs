@@ -1,6 +1,5 @@
 //! Pages: the images of an index, all of them in one, or compressed by the hundreds.
 
-use std::fmt;
 use std::sync::OnceLock;
 
 use super::record::{self, Image};
@@ -9,18 +8,9 @@ use crate::codec::columns::transpose;
 use crate::codec::{Codec, MAX_BLOCK, inflate};
 use crate::{Error, ErrorKind, Hash128, bytes};
 
-/// Where the pages of a large index are kept once they are decoded; see [`Pack::parse_with`](super::Pack::parse_with).
+/// Keeps the parts of one pack's index that were asked for, decoded: the index of many images is compressed in pages.
 ///
-/// [`Pages`] does for most programs; others may have ideas of their own about threads and `fork`.
-pub trait PageCache: fmt::Debug + Sync {
-    /// The content of a page, given by its number and how many there are; `decode` makes it where it was not asked for before.
-    ///
-    /// # Errors
-    /// Those of `decode`.
-    fn page(&self, page: (u32, u32), decode: &dyn Fn() -> Result<Vec<u8>, Error>) -> Result<&[u8], Error>;
-}
-
-/// Keeps every page of one pack that was asked for.
+/// It belongs to one pack, and lives as long as what is read of it; see [`Pack::parse`](super::Pack::parse).
 #[derive(Debug, Default)]
 pub struct Pages {
     cells: OnceLock<Vec<Cell>>,
@@ -28,11 +18,18 @@ pub struct Pages {
 
 type Cell = OnceLock<Result<Vec<u8>, Error>>;
 
-impl PageCache for Pages {
-    fn page(
+impl Pages {
+    /// How many pages were decoded.
+    pub fn decoded(&self) -> usize {
+        self.cells.get().into_iter().flatten().filter(|cell| cell.get().is_some()).count()
+    }
+
+    /// The content of page `number` of `count`; `decode` makes it where it was not asked for before.
+    pub(super) fn page(
         &self,
-        (number, count): (u32, u32),
-        decode: &dyn Fn() -> Result<Vec<u8>, Error>,
+        number: u32,
+        count: u32,
+        decode: impl FnOnce() -> Result<Vec<u8>, Error>,
     ) -> Result<&[u8], Error> {
         let cells = self.cells.get_or_init(|| (0..count).map(|_| Cell::new()).collect());
         let cell =

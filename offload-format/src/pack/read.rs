@@ -1,7 +1,7 @@
 //! Reading a pack in place: address arithmetic, nothing is copied or decompressed.
 
 use super::layout::{ALIGN, DIRECTORY, HASH_OFFSET, HEADER_SIZE, MAGIC, MAJOR};
-use super::page::{PAGE_FIRST, PAGE_LAST, Page, PageCache, PageRecord, partition};
+use super::page::{PAGE_FIRST, PAGE_LAST, Page, PageRecord, Pages, partition};
 use super::record::{self, Block, Image, KernelInfo, Notice, Place};
 use super::tables::Tables;
 use crate::codec::Codec;
@@ -14,24 +14,14 @@ pub struct Pack<'a> {
     size: u64,
     payload: u64,
     tables: Tables<'a>,
-    cache: Option<&'a dyn PageCache>,
+    decoded: &'a Pages,
 }
 
 impl<'a> Pack<'a> {
     /// Reads the header and the table directory. Bytes beyond the pack's recorded size are ignored.
     ///
-    /// Only bounds are checked here; [`Pack::verify_index`] finds damage. For packs of any size see
-    /// [`Pack::parse_with`]: the images of one whose index is compressed are [`ErrorKind::NoCache`].
-    ///
-    /// # Errors
-    /// [`ErrorKind::Magic`], [`ErrorKind::Version`], [`ErrorKind::Truncated`] or [`ErrorKind::Invalid`].
-    pub fn parse(input: &'a [u8]) -> Result<Pack<'a>, Error> {
-        let (size, _) = Pack::sizes(input)?;
-        Pack::parse_index(bytes::range(input, 0, size, "pack")?)
-    }
-
-    /// As [`Pack::parse`], also for packs with so many images that their index is compressed: `cache`, which belongs
-    /// to this pack alone, keeps the parts that are asked for.
+    /// Only bounds are checked here; [`Pack::verify_index`] finds damage. `pages`, which belongs to this pack alone,
+    /// keeps what is decoded of an index that is compressed.
     ///
     /// ```
     /// # use offload_format::pack::PackBuilder;
@@ -39,15 +29,16 @@ impl<'a> Pack<'a> {
     ///
     /// # let bytes = PackBuilder::new("my-crate", "0.1.0").finish()?.index;
     /// let pages = Pages::default();
-    /// let pack = Pack::parse_with(&bytes, &pages)?;
+    /// let pack = Pack::parse(&bytes, &pages)?;
     /// assert_eq!(pack.images().count(), 0);
     /// # Ok::<(), offload_format::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`Pack::parse`].
-    pub fn parse_with(input: &'a [u8], cache: &'a dyn PageCache) -> Result<Pack<'a>, Error> {
-        Ok(Pack::parse(input)?.cached(cache))
+    /// [`ErrorKind::Magic`], [`ErrorKind::Version`], [`ErrorKind::Truncated`] or [`ErrorKind::Invalid`].
+    pub fn parse(input: &'a [u8], pages: &'a Pages) -> Result<Pack<'a>, Error> {
+        let (size, _) = Pack::sizes(input)?;
+        Pack::parse_index(bytes::range(input, 0, size, "pack")?, pages)
     }
 
     /// As [`Pack::parse`], for a reader that has fetched the index alone, or the index with its pages up to
@@ -55,16 +46,10 @@ impl<'a> Pack<'a> {
     ///
     /// # Errors
     /// As [`Pack::parse`].
-    pub fn parse_index(input: &'a [u8]) -> Result<Pack<'a>, Error> {
+    pub fn parse_index(input: &'a [u8], pages: &'a Pages) -> Result<Pack<'a>, Error> {
         let (size, payload) = Pack::sizes(input)?;
         let tables = Tables::read(bytes::range(input, 0, payload, "index")?, DIRECTORY)?;
-        Ok(Pack { bytes: input, size, payload, tables, cache: None })
-    }
-
-    /// The same pack with a place for its pages; see [`Pack::parse_with`].
-    #[must_use]
-    pub fn cached(self, cache: &'a dyn PageCache) -> Pack<'a> {
-        Pack { cache: Some(cache), ..self }
+        Ok(Pack { bytes: input, size, payload, tables, decoded: pages })
     }
 
     /// The size of the whole pack and of its index, from a header.
@@ -186,8 +171,7 @@ impl<'a> Pack<'a> {
     ///
     /// # Errors
     /// [`ErrorKind::Invalid`] if there are not so many; as for every record, [`ErrorKind::Truncated`] or
-    /// [`ErrorKind::Text`]; [`ErrorKind::Damaged`] for a page that is damaged, [`ErrorKind::NoCache`] for a pack with
-    /// pages from [`Pack::parse`].
+    /// [`ErrorKind::Text`]; [`ErrorKind::Damaged`] for a page that is damaged.
     pub fn image(&self, index: u32) -> Result<Image<'a>, Error> {
         if let Some(lender) = u64::from(index).checked_sub(self.image_count()) {
             let record = self.tables.record(self.tables.lenders, lender)?;
@@ -251,9 +235,8 @@ impl<'a> Pack<'a> {
     fn page(&self, number: Option<u32>) -> Result<Page<'a>, Error> {
         let Some(number) = number else { return Ok(self.whole()) };
         let record = self.page_record(number.into())?;
-        let cache = self.cache.ok_or(ErrorKind::NoCache { what: "the index of the pack" })?;
         let decode = || record.decode(self.payload(record.offset, record.stored_size)?);
-        record.open(number, cache.page((number, self.pages()), &decode)?)
+        record.open(number, self.decoded.page(number, self.pages(), decode)?)
     }
 
     /// Block number `index`.

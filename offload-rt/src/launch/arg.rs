@@ -1,6 +1,6 @@
 //! The arguments of a launch.
 
-use super::plain::{self, Plain};
+use super::plain::Plain;
 
 /// One argument of a kernel.
 ///
@@ -27,17 +27,17 @@ pub enum Arg<'a> {
 impl<'a> Arg<'a> {
     /// A value; an OpenCL vector is an array, as `[f32; 4]` for `float4`.
     pub fn value<T: Plain>(value: &'a T) -> Arg<'a> {
-        Arg::Value(plain::bytes(std::slice::from_ref(value)))
+        Arg::Value(bytemuck::bytes_of(value))
     }
 
     /// A buffer that the kernel only reads.
     pub fn input<T: Plain>(values: &'a [T]) -> Arg<'a> {
-        Arg::In(plain::bytes(values))
+        Arg::In(bytemuck::cast_slice(values))
     }
 
     /// A buffer that the kernel reads and writes.
     pub fn in_out<T: Plain>(values: &'a mut [T]) -> Arg<'a> {
-        Arg::InOut(plain::bytes_mut(values))
+        Arg::InOut(bytemuck::cast_slice_mut(values))
     }
 
     /// Local memory for `count` values of `T`.

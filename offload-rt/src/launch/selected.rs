@@ -1,12 +1,12 @@
 //! The images of a selection as one program, each opened when one of its kernels is used.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::{Arg, NdRange, Program, find};
 use crate::device::Device;
 use crate::entry::Entry;
 use crate::error::Error;
-use crate::once::ForkOnce;
 use crate::select::Selection;
 use offload_format::pack::KernelInfo;
 
@@ -21,13 +21,13 @@ pub(crate) struct SelectedProgram {
 #[derive(Debug)]
 struct Part {
     entry: Entry,
-    opened: ForkOnce<Result<Box<dyn Program>, Error>>,
+    opened: OnceLock<Result<Box<dyn Program>, Error>>,
 }
 
 impl SelectedProgram {
     /// A program of one image is opened now: there is nothing to save by waiting, and its errors come early.
     pub(crate) fn new(device: &Device, selection: &Selection) -> Result<SelectedProgram, Error> {
-        let part = |entry: &Entry| Part { entry: entry.clone(), opened: ForkOnce::new() };
+        let part = |entry: &Entry| Part { entry: entry.clone(), opened: OnceLock::new() };
         let parts: Vec<Part> = selection.entries().iter().map(part).collect();
         if let [only] = parts.as_slice() {
             only.open(device)?;
@@ -47,7 +47,7 @@ impl SelectedProgram {
 
 impl Part {
     fn open(&self, device: &Device) -> Result<&dyn Program, Error> {
-        let opened = self.opened.get_or_make(|| device.open(&self.entry.load()?));
+        let opened = self.opened.get_or_init(|| device.open(&self.entry.load()?));
         opened.as_deref().map_err(Clone::clone)
     }
 }

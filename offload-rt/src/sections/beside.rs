@@ -1,13 +1,16 @@
 //! Packs in files beside the program or in the compile cache: where they are looked for, and how one is recognised.
 
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offload_format::pack::{CACHE_DIRS, CACHE_VAR, Elsewhere, Pack, cached_file};
+use offload_format::pack::{CACHE_DIRS, CACHE_VAR, Elsewhere, Pack, Pages, cached_file};
 use offload_format::{Hash128, bytes};
 
+use memmap2::Mmap;
+
 use super::PackBytes;
-use super::map::Mapping;
 
 /// Names a directory that is looked at before the program's own.
 const DIRECTORY_VAR: &str = "OFFLOAD_PACK_DIR";
@@ -15,14 +18,14 @@ const DIRECTORY_VAR: &str = "OFFLOAD_PACK_DIR";
 /// A part of a mapped file.
 #[derive(Clone)]
 pub(crate) struct MappedPack {
-    file: Arc<Mapping>,
+    file: Arc<Mmap>,
     offset: u64,
     size: u64,
 }
 
 impl MappedPack {
     pub(super) fn bytes(&self) -> &[u8] {
-        bytes::range(self.file.bytes(), self.offset, self.size, "pack").unwrap_or_default()
+        bytes::range(&self.file, self.offset, self.size, "pack").unwrap_or_default()
     }
 }
 
@@ -73,12 +76,20 @@ pub(crate) fn open_cached(there: &Elsewhere, release: &str) -> Result<PackBytes,
 }
 
 fn open_in(directory: &Path, there: &Elsewhere) -> Result<PackBytes, String> {
-    let file = Mapping::open(&directory.join(there.file())).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => "does not have it".to_string(),
+    let file = map(&directory.join(there.file())).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => "does not have it".to_string(),
         _ => format!("has one that cannot be read: {error}"),
     })?;
-    let (offset, size) = find(file.bytes(), there.id()).ok_or("has one of another build")?;
+    let (offset, size) = find(&file, there.id()).ok_or("has one of another build")?;
     Ok(PackBytes::Mapped(MappedPack { file: Arc::new(file), offset, size }))
+}
+
+/// The file in memory; the system reads the pages that are touched.
+fn map(path: &Path) -> io::Result<Mmap> {
+    let file = File::open(path)?;
+    // SAFETY: nothing of this program writes to the file. Who shortens it while it is mapped ends the program, as with
+    // the program's own file.
+    unsafe { Mmap::map(&file) }
 }
 
 /// Where the pack `id` lies among those in `file`.
@@ -86,7 +97,8 @@ fn find(file: &[u8], id: Hash128) -> Option<(u64, u64)> {
     let mut at = 0u64;
     loop {
         let rest = bytes::range(file, at, (file.len() as u64).checked_sub(at)?, "packs").ok()?;
-        let pack = Pack::parse(rest).ok()?;
+        let pages = Pages::default();
+        let pack = Pack::parse(rest, &pages).ok()?;
         // The caller compares the index with this hash.
         if pack.id().ok()? == id {
             return Some((at, pack.size()));

@@ -11,16 +11,12 @@ use crate::registry::Registry;
 use crate::text::escape;
 
 /// The images of `module` in the variant that `values` name.
-pub(super) fn of<'r>(
-    registry: &'r Registry,
-    module: &str,
-    values: &Values<'_>,
-) -> Result<Vec<&'r Entry>, Error> {
+pub(super) fn of(registry: &Registry, module: &str, values: &Values<'_>) -> Result<Vec<Entry>, Error> {
     let all = of_module(registry, module)?;
     let present = distinct(&all);
     if values.is_empty() {
         // A text that is no variant is of a later release; its image is refused with that reason.
-        let found: Vec<&Entry> = all.into_iter().filter(|entry| variant_of(entry).is_none()).collect();
+        let found: Vec<Entry> = all.into_iter().filter(|entry| variant_of(entry).is_none()).collect();
         return match found.is_empty() {
             true => Err(refused(module, "has variants, and none is chosen", &present)),
             false => Ok(found),
@@ -32,11 +28,11 @@ pub(super) fn of<'r>(
 
 /// The variants of `module`, sorted; none if it has no variants, or is not there.
 pub(crate) fn variants(registry: &Registry, module: &str) -> Vec<Variant> {
-    distinct(&named(registry, module)).into_iter().collect()
+    distinct(&registry.module(module)).into_iter().collect()
 }
 
-fn of_module<'r>(registry: &'r Registry, module: &str) -> Result<Vec<&'r Entry>, Error> {
-    let found = named(registry, module);
+fn of_module(registry: &Registry, module: &str) -> Result<Vec<Entry>, Error> {
+    let found = registry.module(module).to_vec();
     if found.is_empty() {
         let present: BTreeSet<&str> = registry.entries().iter().map(Entry::module).collect();
         let (present, missing) = (quoted(present), missing(registry, module));
@@ -50,17 +46,13 @@ fn of_module<'r>(registry: &'r Registry, module: &str) -> Result<Vec<&'r Entry>,
     Ok(found)
 }
 
-fn named<'r>(registry: &'r Registry, module: &str) -> Vec<&'r Entry> {
-    registry.module(module).iter().collect()
-}
-
 /// The variant that an image is of, if it is of one that this release understands.
 fn variant_of(entry: &Entry) -> Option<Variant> {
     entry.variant().parse().ok().filter(|variant: &Variant| !variant.is_empty())
 }
 
-fn distinct(entries: &[&Entry]) -> BTreeSet<Variant> {
-    entries.iter().filter_map(|entry| variant_of(entry)).collect()
+fn distinct(entries: &[Entry]) -> BTreeSet<Variant> {
+    entries.iter().filter_map(variant_of).collect()
 }
 
 /// The variant with `values`, which has to be one of `present`.

@@ -26,7 +26,8 @@ impl Reader {
         let (_, size) = Pack::sizes(&index).unwrap();
         index.resize(usize::try_from(size).unwrap(), 0);
         file.read_exact(&mut index[64..]).unwrap();
-        let head = usize::try_from(Pack::parse_index(&index).unwrap().head_size()).unwrap();
+        let head =
+            usize::try_from(Pack::parse_index(&index, &Pages::default()).unwrap().head_size()).unwrap();
         let read = index.len();
         index.resize(head.max(read), 0);
         file.read_exact(&mut index[read..]).unwrap();
@@ -34,7 +35,7 @@ impl Reader {
     }
 
     pub fn pack(&self) -> Pack<'_> {
-        let pack = Pack::parse_index(&self.index).unwrap().cached(&self.pages);
+        let pack = Pack::parse_index(&self.index, &self.pages).unwrap();
         pack.verify_index().unwrap();
         pack
     }

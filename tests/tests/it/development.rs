@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::support::Project;
+use offload_format::pack::{Pack, Pages};
 
 /// A project whose images stay in the cache, built.
 fn project() -> Project {
@@ -44,6 +45,32 @@ fn the_program_reads_its_pack_from_the_cache() {
     assert!(!has(project.path("cache").to_str().unwrap().as_bytes()));
     assert!(!has(&pack[pack.len() - 48..]));
     assert!(has(packs(&project)[0].file_name().unwrap().to_str().unwrap().as_bytes()));
+}
+
+/// The index of many images is compressed, in pages: it is read from the cache, from the program, and from beside it.
+#[test]
+fn the_images_of_an_index_in_pages_are_found_wherever_they_lie() {
+    let mut project = project();
+    let build = fs::read_to_string(project.path("build.rs")).unwrap();
+    let many = build.replace("build.compile(", "build.variants(\"N\", 0..160);\n    build.compile(");
+    assert_ne!(build, many);
+    project.write("build.rs", &many);
+    let named = project.run(&[]);
+    let bytes = fs::read(&packs(&project)[0]).unwrap();
+    let pages = Pages::default();
+    let pack = Pack::parse(&bytes, &pages).unwrap();
+    assert!(pack.head_size() > pack.payload_offset(), "{} images have no pages", pack.image_count());
+    assert_eq!(named.lines().filter(|line| line.ends_with(" bytes")).count() as u64, pack.image_count());
+
+    let shown = project.offload(&["verify", project.program().to_str().unwrap()]);
+    assert!(shown.success && shown.text.contains(" 0 problems"), "{}", shown.text);
+    project.set("OFFLOAD_EMBED", "always");
+    assert_eq!(project.run(&[]), named);
+    let (program, beside) = (project.program(), project.path("beside"));
+    let arguments = ["repack", program.to_str().unwrap(), "--sidecar", "-o", beside.to_str().unwrap()];
+    assert!(project.offload(&arguments).success);
+    let output = Command::new(&beside).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), named);
 }
 
 #[test]

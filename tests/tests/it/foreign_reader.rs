@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::support::{self, Project};
 use offload_containers::carrier::{self, FileKind};
 use offload_format::Limits;
-use offload_format::pack::Pack;
+use offload_format::pack::{Pack, Pages};
 
 /// What the reader prints of a file, without any module but Python's own.
 fn printed(file: &Path) -> Option<String> {
@@ -23,7 +23,9 @@ fn printed(file: &Path) -> Option<String> {
 fn listed(file: &[u8]) -> String {
     let found = carrier::find(file, &Limits::default()).unwrap();
     let packs = found.iter().filter(|it| it.kind == Some(FileKind::Pack));
-    let packs: Vec<Pack<'_>> = packs.map(|it| Pack::parse(it.bytes).unwrap()).collect();
+    let packs: Vec<(&[u8], Pages)> = packs.map(|it| (it.bytes, Pages::default())).collect();
+    let packs: Vec<Pack<'_>> =
+        packs.iter().map(|(bytes, pages)| Pack::parse(bytes, pages).unwrap()).collect();
     let images = packs.iter().flat_map(Pack::images).map(Result::unwrap);
     let line = |image: offload_format::pack::Image<'_>| {
         let (stored, raw) = (image.stored_size, image.raw_size);

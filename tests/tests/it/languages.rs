@@ -88,7 +88,11 @@ fn packs(program: &Path) -> usize {
     let bytes = std::fs::read(program).unwrap();
     let magic = offload_format::pack::layout::MAGIC;
     let starts = (0..bytes.len() - 8).filter(|at| bytes[*at..].starts_with(&magic));
-    starts.filter(|at| offload_format::pack::Pack::parse(&bytes[*at..]).is_ok()).count()
+    starts
+        .filter(|at| {
+            offload_format::pack::Pack::parse(&bytes[*at..], &offload_format::pack::Pages::default()).is_ok()
+        })
+        .count()
 }
 
 fn variants_and_parts(text: &str) {

@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::support::{self, Project};
 use object::read::archive::ArchiveFile;
 use object::read::{Object, ObjectSection, ObjectSymbol, RelocationTarget};
-use offload_format::pack::Pack;
+use offload_format::pack::{Pack, Pages};
 use offload_format::section::{Descriptor, TABLE_SECTION};
 
 /// Runs the build script for `arch` and returns the object in its archive, and the archive.
@@ -106,7 +106,8 @@ fn link_and_read(archive: &Path, emulation: &str) {
     let address = table.address().wrapping_add(16).wrapping_add_signed(descriptor.unwrap().pack);
     let section = file.sections().find(|s| (s.address()..s.address() + s.size()).contains(&address)).unwrap();
     let pack = &section.data().unwrap()[(address - section.address()) as usize..];
-    let pack = Pack::parse(pack).unwrap();
+    let pages = Pages::default();
+    let pack = Pack::parse(pack, &pages).unwrap();
     pack.verify_index().unwrap();
     assert_eq!(pack.images().count(), 2);
     for image in pack.images() {

@@ -2,7 +2,7 @@
 
 use crate::support::Project;
 use offload_format::codec;
-use offload_format::pack::Pack;
+use offload_format::pack::{Pack, Pages};
 use offload_images::code_object::{CodeObject, info};
 
 /// The image for AMD in the program.
@@ -10,7 +10,8 @@ fn image(project: &Project) -> (Vec<u8>, CodeObject) {
     let program = std::fs::read(project.program()).unwrap();
     let magic = offload_format::pack::layout::MAGIC;
     let starts = (0..program.len() - 8).filter(|at| program[*at..].starts_with(&magic));
-    let pack = starts.filter_map(|at| Pack::parse(&program[at..]).ok()).next().unwrap();
+    let pages = Pages::default();
+    let pack = starts.filter_map(|at| Pack::parse(&program[at..], &pages).ok()).next().unwrap();
     let image =
         pack.images().map(Result::unwrap).find(|image| image.target_text == "amdgcn:gfx1030").unwrap();
     let bytes = codec::decode(&pack, &image).unwrap();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use offload_format::Hash128;
 use offload_format::codec::{self, Codec, Filter, Frame, FrameInfo, InBlock, Parent, Recipe};
-use offload_format::pack::Pack;
+use offload_format::pack::{Pack, Pages};
 
 use super::pack::stage_packs;
 use super::*;
@@ -108,7 +108,8 @@ fn blocks_of(wanted: &dyn Fn(usize) -> bool) -> [usize; 2] {
     let expected = (0..36).filter(|at| wanted(*at)).map(|at| (name(at), raw(at).into_bytes()));
     assert_eq!(read_packs(&new), [(expected.collect(), false)]);
     let bytes = std::fs::read(&new).unwrap();
-    let found: Vec<_> = Pack::parse(&bytes).unwrap().blocks().map(|block| block.unwrap()).collect();
+    let found: Vec<_> =
+        Pack::parse(&bytes, &Pages::default()).unwrap().blocks().map(|block| block.unwrap()).collect();
     let related = found.iter().filter(|block| block.parent.is_some()).count();
     [found.len() - related, related]
 }

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use offload_format::codec::{self, Filter, Frame, Parent, Recipe};
-use offload_format::pack::{NewImage, Pack, PackBuilder};
+use offload_format::pack::{NewImage, Pack, PackBuilder, Pages};
 use offload_format::packer::{Effort, Need, Pool, Settings};
 use offload_format::{Hash128, Target};
 
@@ -118,7 +118,8 @@ fn decode_time(piece: &Piece, settings: Settings) -> Result<Duration> {
     let mut builder = PackBuilder::new("sample", "0.0.0");
     builder.image(NewImage::new("sample", Target::OpenClC), frame.info())?;
     let bytes = builder.finish()?.with_frames(&[frame])?;
-    let pack = Pack::parse(&bytes)?;
+    let pages = Pages::default();
+    let pack = Pack::parse(&bytes, &pages)?;
     let image = pack.image(0)?;
     let started = Instant::now();
     codec::decode(&pack, &image)?;

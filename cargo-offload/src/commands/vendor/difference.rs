@@ -26,7 +26,7 @@ fn damaged(old: &Record) -> Result<Vec<String>> {
         Error::check(format!("the vendored pack of `{}`: {error}", old.provenance.module))
     };
     let pages = Pages::default();
-    let pack = Pack::parse_with(&old.pack, &pages).map_err(failed)?;
+    let pack = Pack::parse(&old.pack, &pages).map_err(failed)?;
     pack.verify_index().map_err(failed)?;
     let mut recorded: BTreeMap<[&str; 3], &Made> =
         old.provenance.images.iter().map(|made| (key(made), made)).collect();

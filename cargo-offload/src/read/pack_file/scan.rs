@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-use offload_format::pack::Pack;
 use offload_format::pack::layout::{HEADER_SIZE, MAGIC};
+use offload_format::pack::{Pack, Pages};
 
 use super::MAX_INDEX;
 use crate::files::read_at::read_at;
@@ -63,6 +63,7 @@ fn next(file: &mut File, at: u64) -> Option<(u64, u64)> {
     let header = read_at(file, at, HEADER_SIZE).ok()?;
     let (size, payload) = Pack::sizes(&header).ok().filter(|(_, payload)| *payload <= MAX_INDEX)?;
     let index = read_at(file, at, payload).ok()?;
-    let pack = Pack::parse_index(&index).ok()?;
+    let pages = Pages::default();
+    let pack = Pack::parse_index(&index, &pages).ok()?;
     Some((at.checked_add(size)?, at.checked_add(pack.next())?))
 }

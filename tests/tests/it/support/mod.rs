@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use offload_format::pack::Pack;
+use offload_format::pack::{Pack, Pages};
 
 const FAKE_TOOL: &str = env!("CARGO_BIN_EXE_fake-tool");
 
@@ -266,7 +266,8 @@ pub fn damage(program: &Path, target: &str) {
     let magic = offload_format::pack::layout::MAGIC;
     // The magic is also a constant of the code that reads packs.
     let starts = (0..bytes.len() - 8).filter(|at| bytes[*at..].starts_with(&magic));
-    let pack = starts.filter_map(|at| Pack::parse(&bytes[at..]).ok()).next().unwrap();
+    let pages = Pages::default();
+    let pack = starts.filter_map(|at| Pack::parse(&bytes[at..], &pages).ok()).next().unwrap();
     let image = pack.images().map(Result::unwrap).find(|image| image.target_text == target).unwrap();
     let frame = pack.frame(&image).unwrap();
     let at = frame.as_ptr() as usize - bytes.as_ptr() as usize + frame.len() / 2;
