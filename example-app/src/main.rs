@@ -15,7 +15,7 @@ offload_rt::include_kernels!("demo");
 fn main() -> ExitCode {
     let wanted = std::env::args().nth(1).unwrap_or_default();
     let (found, missing) = devices();
-    let devices: Vec<_> = found.into_iter().filter(|device| device.description().contains(&wanted)).collect();
+    let devices: Vec<_> = found.into_iter().filter(|device| device.to_string().contains(&wanted)).collect();
     let kernels = demo::module();
     report::images(kernels.entries());
     report::devices(&devices, missing.as_ref());

@@ -5,7 +5,7 @@
 //! - [`Context::open_file`] and [`Context::open`] make a [`Bundle`] of a file in the state that the type asks for:
 //!   [`Input`] is compiled by [`Bundle::compile`], [`Object`] linked by [`link`], [`Executable`] launched through
 //!   [`Bundle::program`];
-//! - modules that no device takes are left out, and [`Bundle::skipped`] says why;
+//! - modules that no device takes are left out, and [`Bundle::missing`] says why;
 //! - `content` gives the bundle back as a file of the same state.
 //!
 //! ```no_run
@@ -28,6 +28,7 @@
 //! # Ok::<(), offload_rt::Error>(())
 //! ```
 
+mod choose;
 mod context;
 mod executable;
 mod links;
@@ -37,7 +38,6 @@ mod source;
 mod state;
 mod traits;
 
-pub use self::context::{Context, Skipped};
+pub use self::context::{Context, Missing};
 pub use self::rules::Rules;
 pub use self::state::{Bundle, BundleState, Executable, Input, Object, link};
-pub(crate) use self::traits::{DeviceArch, Traits};

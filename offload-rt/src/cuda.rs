@@ -23,7 +23,6 @@ mod params;
 mod program;
 mod stream;
 
-pub(crate) use self::device::Handle;
 pub use self::program::CudaProgram;
 use crate::device::Device;
 use crate::error::Error;

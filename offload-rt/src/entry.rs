@@ -4,13 +4,12 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use offload_format::codec::{self, Codec};
-use offload_format::pack::{Image, Pack, Pages};
+use offload_format::pack::{Image, KernelInfo, Pack, Pages};
 use offload_format::{Aspects, Hash128, ImageKind, Target, UnknownTarget};
 
-use crate::error::{Error, Kind};
+use crate::error::{Case, Error};
 use crate::sections::PackBytes;
 use crate::text::escape;
-use offload_format::pack::KernelInfo;
 
 /// A device image of a pack. Clones are cheap and share the decompressed bytes.
 #[derive(Clone)]
@@ -196,7 +195,7 @@ impl Entry {
     }
 
     fn decode(&self) -> Result<Vec<u8>, Error> {
-        let failed = |cause| Error::from(Kind::Image { image: self.to_string(), cause });
+        let failed = |cause| Error::from(Case::Image { image: self.to_string(), cause });
         let pack = self.shared.pack.pack().map_err(failed)?;
         let image = pack.image(self.shared.index).map_err(failed)?;
         codec::decode(&pack, &image).map_err(failed)

@@ -1,5 +1,6 @@
 //! The error of everything in this crate.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -7,20 +8,50 @@ use crate::text::escape;
 
 /// Why an image could not be found, selected, loaded or launched.
 ///
-/// [`Display`](fmt::Display) names what was asked for and what was found; mistakes that the user can repair end with
-/// a line `hint: ...`. Clones share their content.
+/// [`Display`](fmt::Display) names what was asked for and what was found; where there is a [`hint`](Error::hint), it is
+/// the last line. Programs decide by [`kind`](Error::kind). Clones share their content.
+///
+/// ```
+/// use offload_rt::{Device, ErrorKind, Registry};
+///
+/// let error = Registry::default().select("blas", &Device::host()).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::UnknownModule);
+/// assert!(error.hint().is_some_and(|hint| hint.contains("use my_kernels as _;")));
+/// ```
 #[derive(Clone)]
 pub struct Error {
-    kind: Arc<Kind>,
+    case: Arc<Case>,
+}
+
+/// What kind of failure an [`Error`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// An image's bytes could not be restored: they are damaged, or compressed in a way of a later release.
+    Image,
+    /// No image of that kernel module exists.
+    UnknownModule,
+    /// Several packages have a kernel module of that name.
+    AmbiguousModule,
+    /// The module has no such variant, or has variants and none was asked for.
+    UnknownVariant,
+    /// None of the module's images has the kernel.
+    UnknownKernel,
+    /// No image, or none that has the kernel, fits the device.
+    NoFit,
+    /// The kernel does not allow the launch, or the launch failed.
+    Launch,
+    /// A device, its driver or the system refused.
+    Device,
 }
 
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub(crate) enum Case {
     /// An image's bytes could not be restored.
     Image { image: String, cause: offload_format::Error },
     /// No image of that module exists.
     UnknownModule { module: String, present: Vec<String>, missing: Vec<String> },
-    /// Two packages have a module of that name.
+    /// Several packages have a module of that name.
     Ambiguous { module: String, packages: Vec<String> },
     /// The module's images all fail to fit the device.
     NoFit { module: String, device: String, refused: Vec<String>, missing: Vec<String> },
@@ -38,95 +69,173 @@ pub(crate) enum Kind {
         present: Vec<String>,
     },
     /// A launch was asked for that the kernel does not allow.
-    Launch { kernel: String, problem: String },
+    Launch { kernel: String, problem: Problem },
     /// A device, its driver or the system refused.
-    Device { device: String, problem: String, hint: Option<&'static str> },
+    Device { device: String, problem: Problem },
+}
+
+/// What is wrong, and what can be done about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub(crate) text: String,
+    pub(crate) hint: Option<Cow<'static, str>>,
 }
 
 impl Error {
-    pub(crate) fn launch(kernel: &str, problem: impl Into<String>) -> Error {
-        Kind::Launch { kernel: kernel.to_string(), problem: problem.into() }.into()
+    /// A launch of `kernel` that fails because of `problem`, for implementations of [`Program`](crate::Program).
+    pub fn launch(kernel: &str, problem: impl Into<String>) -> Error {
+        Error::of_launch(kernel, problem.into().into())
     }
 
-    pub(crate) fn device(device: &str, problem: impl Into<String>) -> Error {
-        Kind::Device { device: device.to_string(), problem: problem.into(), hint: None }.into()
+    /// A failure of `device`, which may be any part of the system, because of `problem`; for implementations of
+    /// [`Program`](crate::Program).
+    pub fn device(device: &str, problem: impl Into<String>) -> Error {
+        Error::of_device(device, problem.into().into())
     }
 
-    pub(crate) fn hint(self, hint: &'static str) -> Error {
-        match Arc::try_unwrap(self.kind) {
-            Ok(Kind::Device { device, problem, .. }) => {
-                Kind::Device { device, problem, hint: Some(hint) }.into()
-            }
-            Ok(kind) => kind.into(),
-            Err(kind) => Error { kind },
+    /// The same error of a launch or a device with what its reader can do about it.
+    #[must_use]
+    pub fn with_hint(self, hint: impl Into<Cow<'static, str>>) -> Error {
+        let hint = Some(hint.into());
+        match &*self.case {
+            Case::Launch { kernel, problem } => Error::of_launch(kernel, Problem { hint, ..problem.clone() }),
+            Case::Device { device, problem } => Error::of_device(device, Problem { hint, ..problem.clone() }),
+            _ => self,
         }
+    }
+
+    pub(crate) fn of_launch(kernel: &str, problem: Problem) -> Error {
+        Case::Launch { kernel: kernel.to_string(), problem }.into()
+    }
+
+    pub(crate) fn of_device(device: &str, problem: Problem) -> Error {
+        Case::Device { device: device.to_string(), problem }.into()
+    }
+
+    /// The kind of failure, for programs that react to it.
+    pub fn kind(&self) -> ErrorKind {
+        match &*self.case {
+            Case::Image { .. } => ErrorKind::Image,
+            Case::UnknownModule { .. } => ErrorKind::UnknownModule,
+            Case::Ambiguous { .. } => ErrorKind::AmbiguousModule,
+            Case::NoFit { .. } | Case::NoFitForKernel { .. } => ErrorKind::NoFit,
+            Case::Variant { .. } => ErrorKind::UnknownVariant,
+            Case::UnknownKernel { .. } => ErrorKind::UnknownKernel,
+            Case::Launch { .. } => ErrorKind::Launch,
+            Case::Device { .. } => ErrorKind::Device,
+        }
+    }
+
+    /// The message without the hint.
+    pub fn problem(&self) -> String {
+        self.case.to_string()
+    }
+
+    /// What the reader can do about it, if that is known; [`Display`](fmt::Display) has it as its last line.
+    pub fn hint(&self) -> Option<String> {
+        let listed = |before: &str, names: &[String]| format!("{before} {}", names.join(", "));
+        Some(match &*self.case {
+            Case::Image { .. } => return None,
+            Case::Launch { problem, .. } | Case::Device { problem, .. } => {
+                return problem.hint.clone().map(Cow::into_owned);
+            }
+            Case::UnknownModule { present, missing, .. } => match present.as_slice() {
+                [] if !missing.is_empty() => "`cargo build` makes packs of the compile cache anew; packs of a finished program belong beside it".to_string(),
+                [] => "a crate with kernels is linked only if the program mentions it, as with `use my_kernels as _;`".to_string(),
+                names => listed("there are", names),
+            },
+            Case::Ambiguous { .. } => {
+                "use the function `module()` that `include_kernels!` generates in each package".to_string()
+            }
+            Case::NoFit { .. } => {
+                "add a target that fits, as with `cargo offload targets add opencl-c`, and rebuild".to_string()
+            }
+            Case::Variant { present, .. } if present.is_empty() => "use `select`".to_string(),
+            Case::Variant { present, .. } => listed("give values to `select_variant`; there are", present),
+            Case::UnknownKernel { present, .. } => listed("it has", present),
+            Case::NoFitForKernel { present, .. } => {
+                listed("add a target that fits, or use the other kernels:", present)
+            }
+        })
     }
 }
 
-impl From<Kind> for Error {
-    fn from(kind: Kind) -> Error {
-        Error { kind: Arc::new(kind) }
+impl From<Case> for Error {
+    fn from(case: Case) -> Error {
+        Error { case: Arc::new(case) }
+    }
+}
+
+impl From<String> for Problem {
+    fn from(text: String) -> Problem {
+        Problem { text, hint: None }
+    }
+}
+
+impl Problem {
+    #[cfg(any(feature = "cuda", feature = "host"))]
+    pub(crate) fn with_hint(text: String, hint: impl Into<Cow<'static, str>>) -> Problem {
+        Problem { text, hint: Some(hint.into()) }
+    }
+
+    /// The same with what was tried in front of it.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn during(self, what: &str) -> Problem {
+        Problem { text: format!("{what}: {}", self.text), hint: self.hint }
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &*self.kind {
-            Kind::Image { image, cause } => write!(f, "cannot load {image}: {cause}"),
-            Kind::UnknownModule { module, present, missing } => {
+        self.case.fmt(f)?;
+        self.hint().map_or(Ok(()), |hint| write!(f, "\nhint: {hint}"))
+    }
+}
+
+impl fmt::Display for Case {
+    /// The message without the hint.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Case::Image { image, cause } => write!(f, "cannot load {image}: {cause}"),
+            Case::UnknownModule { module, present, missing } => {
                 write!(f, "no kernel module `{}`", escape(module))?;
                 list(f, "left out of this build", missing)?;
-                match present.as_slice() {
-                    [] if !missing.is_empty() => f.write_str(
-                        "\nhint: `cargo build` makes packs of the compile cache anew; packs of a finished program belong beside it",
-                    ),
-                    [] => f.write_str("; there are no kernel modules at all\nhint: a crate with kernels is linked only if the program mentions it, as with `use my_kernels as _;`"),
-                    names => write!(f, "\nhint: there are {}", names.join(", ")),
+                match present.is_empty() && missing.is_empty() {
+                    true => f.write_str("; there are no kernel modules at all"),
+                    false => Ok(()),
                 }
             }
-            Kind::Ambiguous { module, packages } => write!(
-                f,
-                "kernel module `{}` is in several packages: {}\nhint: use the function `module()` that `include_kernels!` generates in each package",
-                escape(module),
-                packages.join(", ")
-            ),
-            Kind::NoFit { module, device, refused, missing } => {
+            Case::Ambiguous { module, packages } => {
+                write!(
+                    f,
+                    "kernel module `{}` is in several packages: {}",
+                    escape(module),
+                    packages.join(", ")
+                )
+            }
+            Case::NoFit { module, device, refused, missing } => {
                 write!(f, "no image of kernel module `{}` fits {device}", escape(module))?;
                 list(f, "refused", refused)?;
-                list(f, "left out of this build", missing)?;
-                f.write_str("\nhint: add a target that fits, as with `cargo offload targets add opencl-c`, and rebuild")
+                list(f, "left out of this build", missing)
             }
-            Kind::Variant { module, problem, present } => {
-                write!(f, "kernel module `{}` {problem}", escape(module))?;
-                match present.as_slice() {
-                    [] => f.write_str("\nhint: use `select`"),
-                    present => {
-                        write!(f, "\nhint: give values to `select_variant`; there are {}", present.join(", "))
-                    }
-                }
+            Case::Variant { module, problem, .. } => {
+                write!(f, "kernel module `{}` {problem}", escape(module))
             }
-            Kind::UnknownKernel { kernel, module, present } => write!(
-                f,
-                "kernel `{}`: kernel module `{}` has no such kernel\nhint: it has {}",
-                escape(kernel),
-                escape(module),
-                present.join(", ")
-            ),
-            Kind::NoFitForKernel { kernel, module, device, refused, missing, present } => {
+            Case::UnknownKernel { kernel, module, .. } => {
+                let (kernel, module) = (escape(kernel), escape(module));
+                write!(f, "kernel `{kernel}`: kernel module `{module}` has no such kernel")
+            }
+            Case::NoFitForKernel { kernel, module, device, refused, missing, .. } => {
                 let (kernel, module) = (escape(kernel), escape(module));
                 write!(
                     f,
                     "kernel `{kernel}`: no image of kernel module `{module}` that has it fits {device}"
                 )?;
                 list(f, "refused", refused)?;
-                list(f, "left out of this build", missing)?;
-                write!(f, "\nhint: add a target that fits, or use the other kernels: {}", present.join(", "))
+                list(f, "left out of this build", missing)
             }
-            Kind::Launch { kernel, problem } => write!(f, "kernel `{}`: {problem}", escape(kernel)),
-            Kind::Device { device, problem, hint } => {
-                write!(f, "{device}: {problem}")?;
-                hint.map_or(Ok(()), |hint| write!(f, "\nhint: {hint}"))
-            }
+            Case::Launch { kernel, problem } => write!(f, "kernel `{}`: {}", escape(kernel), problem.text),
+            Case::Device { device, problem } => write!(f, "{device}: {}", problem.text),
         }
     }
 }
@@ -141,14 +250,14 @@ fn list(f: &mut fmt::Formatter<'_>, title: &str, lines: &[String]) -> fmt::Resul
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Error").field(&self.kind).finish()
+        f.debug_tuple("Error").field(&self.case).finish()
     }
 }
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &*self.kind {
-            Kind::Image { cause, .. } => Some(cause),
+        match &*self.case {
+            Case::Image { cause, .. } => Some(cause),
             _ => None,
         }
     }

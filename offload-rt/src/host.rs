@@ -38,14 +38,24 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use offload_format::ImageKind;
+use offload_format::pack::KernelInfo;
 
 use self::bind::Bound;
 use self::executor::Job;
 use self::image::HostImage;
 use crate::entry::LoadedImage;
 use crate::error::Error;
-use crate::launch::{self, Arg, NdRange, Program};
-use offload_format::pack::KernelInfo;
+use crate::launch::{self, Arg, Driver, NdRange, Program};
+
+/// The program's own CPU.
+#[derive(Debug)]
+pub(crate) struct Host;
+
+impl Driver for Host {
+    fn open(&self, image: &LoadedImage) -> Result<Box<dyn Program>, Error> {
+        Ok(Box::new(HostProgram::new(image)?))
+    }
+}
 
 /// A `host` image that is loaded into this process.
 #[derive(Debug)]
@@ -90,7 +100,7 @@ impl Program for HostProgram {
         let ran = unsafe { executor::run(&Job { run, info, range, bound: &bound, print: &print }) };
         let took = started.elapsed();
         bound.write_back(args);
-        ran.map(|()| took).map_err(|problem| Error::launch(kernel, problem))
+        ran.map(|()| took).map_err(|problem| Error::of_launch(kernel, problem))
     }
 }
 

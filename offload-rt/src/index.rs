@@ -4,23 +4,75 @@
 //! module at a time, and for all only where all are listed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use offload_format::Hash128;
-use offload_format::pack::{CACHE, Image, NoticeKind, Pack, Pages};
+use offload_format::pack::{CACHE, Image, Notice, NoticeKind, Pack, Pages};
 
 use crate::entry::{Entry, PackInfo};
-use crate::registry::{Notice, Skipped};
 use crate::sections::{self, Found, FoundPack};
 use crate::text::escape;
+
+/// Something that the build left out, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Missing {
+    /// The case.
+    pub kind: NoticeKind,
+    /// The package whose build it was.
+    pub package: String,
+    /// The kernel module concerned, empty for all.
+    pub module: String,
+    /// The target concerned, empty for all.
+    pub target: String,
+    /// The reason, for people.
+    pub reason: String,
+}
+
+/// A pack or record that this release cannot read, and why. Its neighbours are not affected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    reason: String,
+}
+
+impl Missing {
+    fn new(package: &str, missing: &Notice<'_>) -> Missing {
+        Missing {
+            kind: missing.kind,
+            package: package.to_string(),
+            module: missing.module.to_string(),
+            target: missing.target.to_string(),
+            reason: missing.reason.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let target = if self.target.is_empty() { "every target" } else { &self.target };
+        match self.kind {
+            NoticeKind::Elsewhere => {
+                write!(f, "{}: its images are in `{}`", escape(target), escape(&self.reason))
+            }
+            _ => write!(f, "{}: {}", escape(target), escape(&self.reason)),
+        }
+    }
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
 
 /// The images of some packs.
 #[derive(Debug)]
 pub(crate) struct Index {
     packs: Vec<Held>,
     /// What was found and is no pack.
-    unreadable: Vec<Skipped>,
+    unreadable: Vec<Unreadable>,
     /// The images of the modules that somebody asked for.
     modules: Mutex<BTreeMap<String, Arc<[Entry]>>>,
     lists: OnceLock<Lists>,
@@ -37,19 +89,23 @@ struct Held {
 #[derive(Debug, Default)]
 pub(crate) struct Lists {
     pub(crate) entries: Vec<Entry>,
-    pub(crate) notices: Vec<Notice>,
-    pub(crate) skipped: Vec<Skipped>,
+    pub(crate) missing: Vec<Missing>,
+    pub(crate) unreadable: Vec<Unreadable>,
 }
 
 impl Index {
     pub(crate) fn new(found: Found) -> Index {
-        let unreadable = found.skipped.into_iter().map(Skipped::new).collect();
-        let mut index =
-            Index { packs: Vec::new(), unreadable, modules: Mutex::default(), lists: OnceLock::new() };
+        let broken = found.unreadable.into_iter().map(unreadable).collect();
+        let mut index = Index {
+            packs: Vec::new(),
+            unreadable: broken,
+            modules: Mutex::default(),
+            lists: OnceLock::new(),
+        };
         let mut seen = BTreeSet::new();
         for pack in found.packs {
             if let Err(error) = index.add(pack, &mut seen) {
-                index.unreadable.push(Skipped::new(error.to_string()));
+                index.unreadable.push(unreadable(error.to_string()));
             }
         }
         index
@@ -66,7 +122,7 @@ impl Index {
         }
         let place = self.packs.len();
         self.packs.push(Held { info: Arc::new(PackInfo::new(bytes)), opened: BTreeSet::new() });
-        // A pack whose images lie elsewhere has none itself.
+        // A pack whose images lie in sidecars has none itself.
         if pack.image_count() == 0 {
             pack.verify_index()?;
             let opened = self.add_files(&pack, home, seen)?;
@@ -89,7 +145,7 @@ impl Index {
             let there = there?;
             let bytes = match pack.meta(CACHE) {
                 Some(release) => sections::open_cached(&there, release),
-                None => sections::open_beside(&there, home.as_deref()),
+                None => sections::open_sidecar(&there, home.as_deref()),
             };
             let found = bytes.and_then(|bytes| {
                 // A pack of a file that refers to further files would not be one that this project writes.
@@ -98,7 +154,7 @@ impl Index {
             });
             match found {
                 Ok(()) => drop(opened.insert(there.file().to_string())),
-                Err(reason) => self.unreadable.push(Skipped::new(escape(&reason))),
+                Err(reason) => self.unreadable.push(unreadable(escape(&reason))),
             }
         }
         Ok(opened)
@@ -122,10 +178,19 @@ impl Index {
     /// Everything, once somebody wants to see it.
     pub(crate) fn lists(&self) -> &Lists {
         self.lists.get_or_init(|| {
-            let mut lists = Lists { skipped: self.unreadable.clone(), ..Lists::default() };
+            let mut lists = Lists { unreadable: self.unreadable.clone(), ..Lists::default() };
             self.packs.iter().for_each(|held| self.list(held, &mut lists));
             lists
         })
+    }
+
+    /// What the build left out of `module`, and packs that cannot be read, for they may have held it; in words.
+    pub(crate) fn missing_of(&self, module: &str) -> Vec<String> {
+        let concerned = |name: &str| name == module || name.is_empty();
+        let lists = self.lists();
+        let missing = lists.missing.iter().filter(|missing| concerned(&missing.module));
+        let unreadable = lists.unreadable.iter().map(|unreadable| format!("cannot be read: {unreadable}"));
+        missing.map(ToString::to_string).chain(unreadable).collect()
     }
 
     fn entries_of(&self, name: &str) -> Vec<Entry> {
@@ -141,33 +206,37 @@ impl Index {
     fn list(&self, Held { info, opened }: &Held, lists: &mut Lists) {
         let pack = match info.pack() {
             Ok(pack) => pack,
-            Err(error) => return lists.skipped.push(Skipped::new(error.to_string())),
+            Err(error) => return lists.unreadable.push(unreadable(error.to_string())),
         };
         for image in pack.images() {
             match image {
-                Ok(image) => self.list_image((info, &pack), &image, lists),
-                Err(error) => lists.skipped.push(unreadable(info, "an image", &error.to_string())),
+                Ok(image) => self.list_image(info, &image, lists),
+                Err(error) => lists.unreadable.push(unreadable_part(info, "an image", &error.to_string())),
             }
         }
         // The index is verified: a notice that cannot be read is of a later release and says nothing to this one.
         let notices = pack.notices().flatten();
-        // What lies elsewhere and was found there is not missing.
+        // What lies in a sidecar and was found there is not missing.
         let missing =
             notices.filter(|notice| notice.kind != NoticeKind::Elsewhere || !opened.contains(notice.reason));
-        lists.notices.extend(missing.map(|notice| Notice::new(info.package(), &notice)));
+        lists.missing.extend(missing.map(|notice| Missing::new(info.package(), &notice)));
     }
 
-    fn list_image(&self, (info, pack): (&Arc<PackInfo>, &Pack<'_>), image: &Image<'_>, lists: &mut Lists) {
+    fn list_image(&self, info: &Arc<PackInfo>, image: &Image<'_>, lists: &mut Lists) {
         let module = self.module(image.module);
         if let Some(entry) = module.iter().find(|entry| entry.is(info, image.number)) {
             return lists.entries.push(entry.clone());
         }
-        let made = Entry::new(info, pack, image);
+        let made = info.pack().and_then(|pack| Entry::new(info, &pack, image));
         let reason = made.err().map_or_else(|| "it is out of order".to_string(), |error| error.to_string());
-        lists.skipped.push(unreadable(info, &format!("image {}", image.number), &reason));
+        lists.unreadable.push(unreadable_part(info, &format!("image {}", image.number), &reason));
     }
 }
 
-fn unreadable(info: &PackInfo, what: &str, reason: &str) -> Skipped {
-    Skipped::new(format!("{what} of package {}: {reason}", escape(info.package())))
+fn unreadable(reason: impl Into<String>) -> Unreadable {
+    Unreadable { reason: reason.into() }
+}
+
+fn unreadable_part(info: &PackInfo, what: &str, reason: &str) -> Unreadable {
+    unreadable(format!("{what} of package {}: {reason}", escape(info.package())))
 }

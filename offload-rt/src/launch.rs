@@ -1,31 +1,33 @@
 //! Launching kernels, whatever runs them.
 
 mod arg;
-#[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
 mod check;
-mod find;
-mod plain;
 mod range;
-#[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
-mod selected;
 
+use std::any::Any;
 use std::fmt;
 use std::time::Duration;
 
-pub use self::arg::Arg;
+use offload_format::pack::KernelInfo;
+
+pub use self::arg::{Arg, Plain};
 #[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
 pub(crate) use self::check::check;
 #[cfg(feature = "cuda")]
 pub(crate) use self::check::check_range;
+pub(crate) use self::check::find;
 #[cfg(any(feature = "host", feature = "opencl"))]
 pub(crate) use self::check::refuse_shared_memory;
-pub(crate) use self::find::find;
-pub use self::plain::Plain;
 pub use self::range::NdRange;
-pub(crate) use self::selected::SelectedProgram;
+use crate::entry::LoadedImage;
 use crate::error::Error;
 use crate::text::escape;
-use offload_format::pack::KernelInfo;
+
+/// What opens images on a device. The adapters `host`, `opencl` and `cuda` have one each.
+pub(crate) trait Driver: Any + fmt::Debug + Send + Sync {
+    /// Hands `image` to the driver.
+    fn open(&self, image: &LoadedImage) -> Result<Box<dyn Program>, Error>;
+}
 
 /// An image that a driver has accepted; made by [`Device::open`](crate::Device::open).
 pub trait Program: fmt::Debug + Send + Sync {

@@ -2,7 +2,8 @@
 //!
 //! - [`include_kernels!`] brings in a crate's own kernels as a [`Module`];
 //! - [`Registry`] lists every image: of this program, of all loaded libraries, or of a pack beside the program;
-//! - [`Registry::select`] picks the best image of each kernel for a [`Device`] and says why the others were not;
+//! - [`Registry::select`] picks the best image of each kernel for a [`Device`], or for the description of one, and says
+//!   why the others were not;
 //!   [`Registry::select_variant`] does so for one variant of a module;
 //! - [`Device::open_selection`] makes a [`Program`] of them, which launches kernels; [`Module::open`] is both steps;
 //! - [`Entry::load`] decompresses one image, once, and checks it against its hash; [`Device::open`] hands it to a
@@ -21,7 +22,7 @@
 //! ```
 //! use offload_format::codec::{self, Codec};
 //! use offload_format::pack::{NewImage, PackBuilder};
-//! use offload_rt::{Device, OpenClDevice, Registry};
+//! use offload_rt::{Device, DeviceDescription, OpenClDescription, Registry};
 //!
 //! // A pack as a build makes it.
 //! let frame = codec::encode(b"kernel void f(global int *x) { x[0] = 1; }", Codec::Zstd, 3)?;
@@ -29,8 +30,8 @@
 //! builder.image(NewImage::new("blas", "opencl-c".parse()?), frame.info())?;
 //! let pack = builder.finish()?.with_frames([&frame])?;
 //!
-//! let registry = Registry::from_pack(pack)?;
-//! let device = Device::from(OpenClDevice::new("some GPU", "someone").opencl_c());
+//! let registry = Registry::from_pack(pack);
+//! let device = DeviceDescription::from(OpenClDescription::new("some GPU", "someone").opencl_c());
 //! let selection = registry.select("blas", &device)?;
 //! assert_eq!(selection.entry().target_text(), "opencl-c");
 //! assert!(selection.entry().load()?.bytes().starts_with(b"kernel void"));
@@ -46,7 +47,7 @@
 //! lock of the standard library. What was read before is there on both sides; GPU drivers survive no fork at all.
 //!
 //! # Unsafe code
-//! It is in the modules `sections` (reading linked and loaded memory), `launch` (launching), `macros`, and in the adapters `host`, `opencl` and `cuda`; everywhere else
+//! It is in the modules `sections` (reading linked and loaded memory), `launch` and `device` (launching), `macros`, and in the adapters `host`, `opencl` and `cuda`; everywhere else
 //! it is denied.
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -63,6 +64,8 @@ pub mod host;
 #[allow(unsafe_code, reason = "calls the OpenCL driver")]
 pub mod opencl;
 
+mod description;
+#[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
 mod device;
 mod entry;
 mod error;
@@ -83,12 +86,14 @@ pub use offload_format::{
     Aspects, Hash128, HostLevel, ImageKind, SpirvVersion, Target, UnknownTarget, Variant,
 };
 
-pub use crate::device::{CudaDevice, Device, OpenClDevice};
+pub use crate::description::{CudaDescription, DeviceDescription, OpenClDescription};
+pub use crate::device::Device;
 pub use crate::entry::{Entry, LoadedImage};
-pub use crate::error::Error;
+pub use crate::error::{Error, ErrorKind};
+pub use crate::index::{Missing, Unreadable};
 pub use crate::launch::{Arg, NdRange, Plain, Program};
 pub use crate::module::Module;
-pub use crate::registry::{Notice, Registry, Skipped};
+pub use crate::registry::Registry;
 pub use crate::select::{Outcome, Selection, Verdict};
 
 /// What the macros of this crate expand to; not for direct use.

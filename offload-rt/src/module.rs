@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use offload_format::Variant;
 
+use crate::description::DeviceDescription;
 use crate::device::Device;
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Error;
@@ -39,7 +40,7 @@ impl Module {
     ///
     /// # Errors
     /// The module has variants, or no image fits; the message says for each why.
-    pub fn select(&self, device: &Device) -> Result<Selection, Error> {
+    pub fn select(&self, device: impl AsRef<DeviceDescription>) -> Result<Selection, Error> {
         self.registry.select(self.name, device)
     }
 
@@ -52,7 +53,11 @@ impl Module {
     ///
     /// # Errors
     /// There is no such variant, or none of its images fits.
-    pub fn select_variant(&self, values: &[(&str, &str)], device: &Device) -> Result<Selection, Error> {
+    pub fn select_variant(
+        &self,
+        values: &[(&str, &str)],
+        device: impl AsRef<DeviceDescription>,
+    ) -> Result<Selection, Error> {
         self.registry.select_variant(self.name, values, device)
     }
 
@@ -68,7 +73,7 @@ impl Module {
     ///
     /// # Errors
     /// No image fits, or the best one is damaged.
-    pub fn load(&self, device: &Device) -> Result<LoadedImage, Error> {
+    pub fn load(&self, device: impl AsRef<DeviceDescription>) -> Result<LoadedImage, Error> {
         self.select(device)?.entry().load()
     }
 

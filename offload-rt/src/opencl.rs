@@ -2,30 +2,27 @@
 //!
 //! The library is `libOpenCL.so.1` (`OpenCL.dll`, or the framework on macOS); the environment variable
 //! `OPENCL_DYLIB_PATH` may name others, separated by `;`.
+//!
+//! Images of packs are opened by [`Device::open`]; a [`Compiler`] takes SPIR-V and native code from elsewhere.
 
+mod compiler;
 mod device;
 mod driver;
-#[cfg(feature = "syclbin")]
-mod online;
 mod program;
+mod properties;
 mod queue;
 mod rebuild;
-#[cfg(feature = "syclbin")]
-mod traits;
 
-use opencl3::error_codes::{
-    CL_PLATFORM_NOT_FOUND_KHR, ClError, DLOPEN_FUNCTION_NOT_AVAILABLE, DLOPEN_RUNTIME_LOAD_FAILED,
-};
+use opencl3::error_codes::{CL_PLATFORM_NOT_FOUND_KHR, ClError, DLOPEN_RUNTIME_LOAD_FAILED};
 use opencl3::platform::get_platforms;
 
-pub(crate) use self::device::Handle;
-#[cfg(feature = "syclbin")]
-pub(crate) use self::online::{Built, Online};
+pub use self::compiler::{Compiler, Executable, Object};
+use self::device::{LOADER, describe};
 pub use self::program::ClProgram;
+pub use self::properties::{DeviceType, Properties};
 use crate::device::Device;
 use crate::error::Error;
 
-const LOADER: &str = "OpenCL";
 const LIBRARY_HINT: &str =
     "install an OpenCL loader (Debian: ocl-icd-libopencl1), or name its file in OPENCL_DYLIB_PATH";
 const DRIVER_HINT: &str =
@@ -54,7 +51,7 @@ pub fn devices() -> Result<Vec<Device>, Error> {
             [] => format!("none of {} platforms has a device", platforms.len()),
             failures => format!("no device: {}", failures.join(", ")),
         };
-        return Err(Error::device(LOADER, problem).hint(DRIVER_HINT));
+        return Err(Error::device(LOADER, problem).with_hint(DRIVER_HINT));
     }
     Ok(devices)
 }
@@ -63,21 +60,13 @@ fn no_platform(error: ClError) -> Error {
     match error.0 {
         DLOPEN_RUNTIME_LOAD_FAILED => {
             let looked_for = "cannot open the library libOpenCL.so.1 (or those of OPENCL_DYLIB_PATH)";
-            Error::device(LOADER, looked_for).hint(LIBRARY_HINT)
+            Error::device(LOADER, looked_for).with_hint(LIBRARY_HINT)
         }
         CL_PLATFORM_NOT_FOUND_KHR => {
             let looked_for = "the loader knows no driver: it looks for files NAME.icd in /etc/OpenCL/vendors, or in OCL_ICD_VENDORS";
-            Error::device(LOADER, looked_for).hint(DRIVER_HINT)
+            Error::device(LOADER, looked_for).with_hint(DRIVER_HINT)
         }
         _ => Error::device(LOADER, format!("cannot list platforms: {}", describe(error))),
-    }
-}
-
-/// The name of an error and its number.
-fn describe(error: ClError) -> String {
-    match error.0 {
-        DLOPEN_FUNCTION_NOT_AVAILABLE => "the OpenCL library lacks the function".to_string(),
-        code => format!("{error} ({code})"),
     }
 }
 

@@ -1,18 +1,15 @@
 //! All device images of a program, and the choice among them.
 
-use std::fmt;
 use std::sync::Arc;
 
 use offload_format::Variant;
-use offload_format::pack::NoticeKind;
 
-use crate::device::Device;
+use crate::description::DeviceDescription;
 use crate::entry::Entry;
 use crate::error::Error;
-use crate::index::Index;
+use crate::index::{Index, Missing, Unreadable};
 use crate::sections::{self, Found, FoundPack, PackBytes};
-use crate::select::{self, Selection};
-use crate::text::escape;
+use crate::select::{self, Selection, Wanted};
 
 /// The device images of some packs.
 ///
@@ -23,63 +20,31 @@ pub struct Registry {
     index: Arc<Index>,
 }
 
-/// Something that the build left out, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Notice {
-    /// The case.
-    pub kind: NoticeKind,
-    /// The package whose build it was.
-    pub package: String,
-    /// The kernel module concerned, empty for all.
-    pub module: String,
-    /// The target concerned, empty for all.
-    pub target: String,
-    /// The reason, for people.
-    pub reason: String,
-}
-
-/// A pack or record that this release cannot read, and why. Its neighbours are not affected.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Skipped {
-    reason: String,
-}
-
 impl Registry {
     /// The images of the executable or shared library that this code is linked into.
     ///
-    /// # Errors
-    /// None today: what cannot be read is listed in [`Registry::skipped`].
-    pub fn own() -> Result<Registry, Error> {
-        Ok(Registry::from_found(sections::own()))
+    /// What cannot be read is listed in [`Registry::unreadable`], here and below.
+    pub fn own() -> Registry {
+        Registry::from_found(sections::own())
     }
 
     /// The images of all modules of the process that are loaded now.
     ///
     /// Packs of other modules than the main program are copied, because those modules may be unloaded.
-    ///
-    /// # Errors
-    /// None today: what cannot be read is listed in [`Registry::skipped`].
-    pub fn process() -> Result<Registry, Error> {
-        Ok(Registry::from_found(sections::process()))
+    pub fn process() -> Registry {
+        Registry::from_found(sections::process())
     }
 
     /// The images of a pack that lies beside the program, given as its bytes.
-    ///
-    /// # Errors
-    /// None today: a pack that cannot be read is listed in [`Registry::skipped`].
-    pub fn from_pack(bytes: Vec<u8>) -> Result<Registry, Error> {
+    pub fn from_pack(bytes: Vec<u8>) -> Registry {
         Registry::from_packs([bytes])
     }
 
     /// The images of several packs together, as those of a program that is split into a file for each family of targets.
-    ///
-    /// # Errors
-    /// As [`Registry::from_pack`].
-    pub fn from_packs(packs: impl IntoIterator<Item = Vec<u8>>) -> Result<Registry, Error> {
+    pub fn from_packs(packs: impl IntoIterator<Item = Vec<u8>>) -> Registry {
         let found = |bytes| FoundPack { bytes: PackBytes::Owned(Arc::from(bytes)), home: None };
         let packs = packs.into_iter().map(found).collect();
-        Ok(Registry::from_found(Found { packs, skipped: Vec::new() }))
+        Registry::from_found(Found { packs, unreadable: Vec::new() })
     }
 
     /// All images: packs in the order of the link, and in a pack sorted by module, variant and target.
@@ -90,16 +55,17 @@ impl Registry {
     }
 
     /// What the builds left out.
-    pub fn notices(&self) -> &[Notice] {
-        &self.index.lists().notices
+    pub fn missing(&self) -> &[Missing] {
+        &self.index.lists().missing
     }
 
     /// What this release cannot read.
-    pub fn skipped(&self) -> &[Skipped] {
-        &self.index.lists().skipped
+    pub fn unreadable(&self) -> &[Unreadable] {
+        &self.index.lists().unreadable
     }
 
-    /// The best image for `device` of each kernel in the kernel module `module`.
+    /// The best image for `device`, a [`Device`](crate::Device) or the description of one, of each kernel in the kernel
+    /// module `module`.
     ///
     /// The order: native code for exactly this architecture, native code that is declared compatible, intermediate
     /// code that the driver compiles, source. Of images that fit equally well, that of the target is taken which is
@@ -111,7 +77,7 @@ impl Registry {
     /// # Errors
     /// There is no such module, packages share its name, it has variants, or no image fits; the message lists what
     /// there is.
-    pub fn select(&self, module: &str, device: &Device) -> Result<Selection, Error> {
+    pub fn select(&self, module: &str, device: impl AsRef<DeviceDescription>) -> Result<Selection, Error> {
         self.select_variant(module, &[], device)
     }
 
@@ -129,7 +95,7 @@ impl Registry {
     /// #     builder.image(image, frame.info())?;
     /// # }
     /// # let pack = builder.finish()?.with_frames([&frame])?;
-    /// # let registry = Registry::from_pack(pack)?;
+    /// # let registry = Registry::from_pack(pack);
     /// // build.rs: Build::new().file("attention.cl").variants("HEAD_DIM", [64, 128]).variants("T", ["half"])
     /// let selection =
     ///     registry.select_variant("attention", &[("T", "half"), ("HEAD_DIM", "64")], &Device::host())?;
@@ -147,14 +113,14 @@ impl Registry {
         &self,
         module: &str,
         values: &[(&str, &str)],
-        device: &Device,
+        device: impl AsRef<DeviceDescription>,
     ) -> Result<Selection, Error> {
-        select::select(self, (module, values), device)
+        select::select(&self.index, Wanted { module, values }, device.as_ref())
     }
 
     /// The variants of `module`, sorted; none if it has no variants.
     pub fn variants(&self, module: &str) -> Vec<Variant> {
-        select::variants(self, module)
+        select::variants(&self.index, module)
     }
 
     /// The images of `module`, without a look at others.
@@ -171,41 +137,5 @@ impl Default for Registry {
     /// No images.
     fn default() -> Registry {
         Registry::from_found(Found::default())
-    }
-}
-
-impl Notice {
-    pub(crate) fn new(package: &str, notice: &offload_format::pack::Notice<'_>) -> Notice {
-        Notice {
-            kind: notice.kind,
-            package: package.to_string(),
-            module: notice.module.to_string(),
-            target: notice.target.to_string(),
-            reason: notice.reason.to_string(),
-        }
-    }
-}
-
-impl Skipped {
-    pub(crate) fn new(reason: String) -> Skipped {
-        Skipped { reason }
-    }
-}
-
-impl fmt::Display for Notice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let target = if self.target.is_empty() { "every target" } else { &self.target };
-        match self.kind {
-            NoticeKind::Elsewhere => {
-                write!(f, "{}: its images are in `{}`", escape(target), escape(&self.reason))
-            }
-            _ => write!(f, "{}: {}", escape(target), escape(&self.reason)),
-        }
-    }
-}
-
-impl fmt::Display for Skipped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)
     }
 }

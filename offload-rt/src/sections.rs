@@ -1,67 +1,27 @@
 //! The packs in the memory of this process: where linkers and the loader have put them.
 
-mod beside;
 #[cfg(target_os = "linux")]
 mod bounds;
 #[cfg(target_os = "linux")]
 mod modules;
+mod pack;
 #[cfg(target_os = "linux")]
 mod scan;
-
-use std::ops::Deref;
-use std::path::PathBuf;
-use std::sync::Arc;
-
-pub(crate) use self::beside::MappedPack;
-pub(crate) use self::beside::{open as open_beside, open_cached};
+mod sidecar;
 
 #[cfg(target_os = "linux")]
 pub(crate) use self::linux::{at, own, process};
 #[cfg(not(target_os = "linux"))]
 pub(crate) use self::other::{at, own, process};
-
-/// The bytes of a pack.
-#[derive(Clone)]
-pub(crate) enum PackBytes {
-    /// In a module that stays as long as the code that asks.
-    Static(&'static [u8]),
-    /// Copied, because the module they came from may be unloaded.
-    Owned(Arc<[u8]>),
-    /// In a file beside the program.
-    Mapped(MappedPack),
-}
-
-impl Deref for PackBytes {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        match self {
-            PackBytes::Static(bytes) => bytes,
-            PackBytes::Owned(bytes) => bytes,
-            PackBytes::Mapped(pack) => pack.bytes(),
-        }
-    }
-}
-
-/// A pack and, if its images lie elsewhere, the directory of the program or library that it was found in.
-pub(crate) struct FoundPack {
-    pub(crate) bytes: PackBytes,
-    pub(crate) home: Option<PathBuf>,
-}
-
-/// What a search found.
-#[derive(Default)]
-pub(crate) struct Found {
-    pub(crate) packs: Vec<FoundPack>,
-    /// Descriptors that lead to no pack, and why.
-    pub(crate) skipped: Vec<String>,
-}
+pub(crate) use self::pack::{Found, FoundPack, PackBytes};
+pub(crate) use self::sidecar::{open as open_sidecar, open_cached};
 
 #[cfg(target_os = "linux")]
 mod linux {
+    use super::bounds;
     use super::modules::{self, Module};
+    use super::pack::Found;
     use super::scan::{self, Keep};
-    use super::{Found, bounds};
 
     /// The packs of the executable or shared library that this code is linked into.
     pub(crate) fn own() -> Found {
@@ -100,7 +60,7 @@ mod linux {
 
 #[cfg(not(target_os = "linux"))]
 mod other {
-    use super::Found;
+    use super::pack::Found;
 
     pub(crate) fn own() -> Found {
         Found::default()

@@ -20,7 +20,8 @@ use std::time::{Duration, Instant};
 
 use common::TestPack;
 use offload_format::pack::NewImage;
-use offload_rt::{Arg, ArgInfo, ArgKind, CudaDevice, Device, Error, KernelInfo, NdRange, Program, Registry};
+use offload_rt::cuda::CudaProgram;
+use offload_rt::{Arg, ArgInfo, ArgKind, Device, Error, KernelInfo, NdRange, Program, Registry};
 
 const KERNELS: &str = include_str!("cuda/kernels.ptx");
 const CRASH_CHILD: &str = "OFFLOAD_TEST_CUDA_CRASH";
@@ -45,7 +46,7 @@ fn gpu() -> Option<Device> {
 fn open(device: &Device, ptx: &str, kernels: Vec<KernelInfo>) -> Result<Box<dyn Program>, Error> {
     let image = NewImage { kernels, ..NewImage::new("m", "nvptx:sm_50".parse().unwrap()) };
     let pack = TestPack::new("p").image(image, ptx.as_bytes()).bytes();
-    let registry = Registry::from_pack(pack).unwrap();
+    let registry = Registry::from_pack(pack);
     device.open(&registry.select("m", device)?.entry().load()?)
 }
 
@@ -104,7 +105,7 @@ fn saxpy(program: &dyn Program, seed: u32, n: usize) -> Duration {
 #[test]
 fn devices_are_found_or_what_was_looked_for_is_said() {
     let Some(device) = gpu() else { return };
-    let description = device.description();
+    let description = device.to_string();
     assert!(description.contains("CUDA device ") && description.contains("(sm_"), "{description}");
     assert!(description.contains("takes PTX up to"), "{description}");
     assert!(!device.name().is_empty());
@@ -112,10 +113,12 @@ fn devices_are_found_or_what_was_looked_for_is_said() {
 }
 
 #[test]
-fn a_described_device_cannot_be_opened() {
-    let device = Device::from(CudaDevice::new("H200", (9, 0)).driver_version(12080));
-    let error = open(&device, KERNELS, Vec::new()).unwrap_err().to_string();
-    assert!(error.starts_with("H200: this device was described by the program"), "{error}");
+fn another_device_cannot_open_for_cuda() {
+    let image = NewImage::new("m", "nvptx:sm_50".parse().unwrap());
+    let registry = Registry::from_pack(TestPack::new("p").image(image, KERNELS.as_bytes()).bytes());
+    let image = registry.entries()[0].load().unwrap();
+    let error = CudaProgram::new(&Device::host(), &image).unwrap_err().to_string();
+    assert!(error.starts_with("host CPU (") && error.contains("it is not a CUDA device"), "{error}");
     assert!(error.contains("hint: take devices from offload_rt::cuda::devices()"), "{error}");
 }
 
@@ -319,7 +322,7 @@ fn bad_ptx_is_an_error_with_the_compiler_s_messages() {
     assert!(error.contains("\nhint: update the NVIDIA driver"), "{error}");
     // Where the pack has the version, it does not come to that.
     let image = NewImage { format_version: 99 << 16, ..NewImage::new("m", "nvptx:sm_50".parse().unwrap()) };
-    let registry = Registry::from_pack(TestPack::new("p").image(image, b"x").bytes()).unwrap();
+    let registry = Registry::from_pack(TestPack::new("p").image(image, b"x").bytes());
     let error = registry.select("m", &device).unwrap_err().to_string();
     assert!(
         error.contains("it is PTX 99.0, the driver (CUDA ") && error.contains(") takes up to "),
@@ -330,12 +333,12 @@ fn bad_ptx_is_an_error_with_the_compiler_s_messages() {
 #[test]
 fn damaged_cubins_are_an_error() {
     let Some(device) = gpu() else { return };
-    let sm = device.description().split("(sm_").nth(1).unwrap().split(',').next().unwrap().to_string();
+    let sm = device.to_string().split("(sm_").nth(1).unwrap().split(',').next().unwrap().to_string();
     let image = NewImage::new("m", format!("cubin:sm_{sm}").parse().unwrap());
     // Padded, because the driver learns no size.
     let bytes = [b"\x7fELF is how it starts, and not how it goes on".as_slice(), &[0; 4096]].concat();
     let pack = TestPack::new("p").image(image, &bytes).bytes();
-    let registry = Registry::from_pack(pack).unwrap();
+    let registry = Registry::from_pack(pack);
     let error = device.open(&registry.entries()[0].load().unwrap()).unwrap_err().to_string();
     assert!(error.contains(&format!("cannot load m for cubin:sm_{sm}: CUDA_ERROR_")), "{error}");
 }

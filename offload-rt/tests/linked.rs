@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use libloading::Library;
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{NewImage, PackBuilder};
-use offload_rt::{Device, Entry, OpenClDevice, Registry};
+use offload_rt::{Device, DeviceDescription, Entry, OpenClDescription, Registry};
 
 std::arch::global_asm!(include_str!("sample-pack.S"), include_str!("sample.S"), options(att_syntax));
 
@@ -64,9 +64,9 @@ fn the_sample_is_what_a_build_makes() {
 
 #[test]
 fn own_images_are_found_by_the_bounds_of_the_table() {
-    let registry = Registry::own().unwrap();
+    let registry = Registry::own();
     assert_eq!(modules(&registry), ["sample"]);
-    assert_eq!(registry.skipped(), []);
+    assert_eq!(registry.unreadable(), []);
     let entry = &registry.entries()[0];
     assert_eq!((entry.package(), entry.target_text()), ("sample-package", "opencl-c"));
     assert_eq!(entry.load().unwrap().bytes(), b"kernel void f() {}");
@@ -77,7 +77,7 @@ fn the_generated_module_finds_its_own_pack() {
     let module = sample::module();
     assert_eq!((module.name(), sample::NAME), ("sample", "sample"));
     assert_eq!(module.entries().count(), 1);
-    let device = Device::from(OpenClDevice::new("d", "v").opencl_c());
+    let device = DeviceDescription::from(OpenClDescription::new("d", "v").opencl_c());
     assert_eq!(module.load(&device).unwrap().bytes(), b"kernel void f() {}");
     let error = module.load(&Device::host()).unwrap_err().to_string();
     assert!(error.contains("`sample`") && error.contains("not for the host CPU"), "{error}");
@@ -90,12 +90,12 @@ fn images_of_a_plugin_outlive_it() {
     let path = plugin(directory.path(), include_str!("sample.S"));
     // SAFETY: the plugin holds no code.
     let library = unsafe { Library::new(path) }.unwrap();
-    let registry = Registry::process().unwrap();
-    assert_eq!(registry.skipped(), []);
+    let registry = Registry::process();
+    assert_eq!(registry.unreadable(), []);
     assert_eq!(modules(&registry), ["sample", "plugged"]);
     library.close().unwrap();
     assert_eq!(registry.entries()[1].load().unwrap().bytes(), b"plugin source");
-    assert_eq!(modules(&Registry::process().unwrap()), ["sample"]);
+    assert_eq!(modules(&Registry::process()), ["sample"]);
 }
 
 #[test]
@@ -118,9 +118,9 @@ fn descriptors_that_lead_astray_are_skipped() {
         let object = sample.replace(right, wrong).replace(".quad __ehdr_start - .", ".quad 1");
         // SAFETY: the plugin holds no code.
         let library = unsafe { Library::new(plugin(directory.path(), &object)) }.unwrap();
-        let registry = Registry::process().unwrap();
+        let registry = Registry::process();
         assert_eq!(modules(&registry), ["sample"], "{wrong}");
-        let skipped: Vec<String> = registry.skipped().iter().map(ToString::to_string).collect();
+        let skipped: Vec<String> = registry.unreadable().iter().map(ToString::to_string).collect();
         assert!(matches!(skipped.as_slice(), [one] if one.contains(reason)), "{wrong}: {skipped:?}");
         library.close().unwrap();
     }
@@ -136,6 +136,6 @@ fn a_note_that_was_moved_is_resolved_from_the_header() {
         .replace(".quad __ehdr_start - .", ".quad __ehdr_start - . + 0x123450");
     // SAFETY: the plugin holds no code.
     let library = unsafe { Library::new(plugin(directory.path(), &moved)) }.unwrap();
-    assert_eq!(modules(&Registry::process().unwrap()), ["sample", "plugged"]);
+    assert_eq!(modules(&Registry::process()), ["sample", "plugged"]);
     library.close().unwrap();
 }

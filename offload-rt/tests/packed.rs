@@ -58,7 +58,7 @@ fn related() -> (Vec<u8>, Vec<(&'static str, Vec<u8>)>) {
 #[test]
 fn images_come_by_way_of_their_ancestors() {
     let (bytes, images) = related();
-    let registry = Registry::from_pack(bytes).unwrap();
+    let registry = Registry::from_pack(bytes);
     for (module, image) in &images {
         let entry = registry.select(module, &Device::host()).unwrap().entry().clone();
         assert_eq!(entry.load().unwrap().bytes(), *image, "{module}");
@@ -74,7 +74,7 @@ fn damage_to_an_ancestor_is_seen_in_its_descendants_alone() {
     let (mut bytes, images) = related();
     let at = bytes.windows(100).position(|window| *window == images[0].1[..100]).unwrap();
     bytes[at + 5] ^= 1;
-    let registry = Registry::from_pack(bytes).unwrap();
+    let registry = Registry::from_pack(bytes);
     let load = |module: &str| registry.select(module, &Device::host()).unwrap().entry().load();
     for module in ["leader", "child", "twin"] {
         assert!(load(module).is_err(), "{module}");
@@ -91,7 +91,7 @@ fn a_module_among_thousands_is_found_and_loaded_once() {
         builder.image(NewImage::new(&format!("m{number}"), host()), frame.info()).unwrap();
         frames.push(frame);
     }
-    let registry = Registry::from_pack(finish(builder, &frames)).unwrap();
+    let registry = Registry::from_pack(finish(builder, &frames));
     let start = Barrier::new(8);
     std::thread::scope(|scope| {
         for thread in 0..8 {
@@ -125,7 +125,7 @@ fn an_archive_names_the_feature_that_reads_it() {
     builder.image(NewImage::new("m", host()), frame).unwrap();
     let mut bytes = builder.finish().unwrap().index;
     bytes.extend(b"an image");
-    let registry = Registry::from_pack(bytes).unwrap();
+    let registry = Registry::from_pack(bytes);
     let error = registry.select("m", &Device::host()).unwrap_err().to_string();
     assert!(error.contains("needs the feature `archive` of the crate `offload-rt`"), "{error}");
 }

@@ -7,12 +7,12 @@ use std::sync::Barrier;
 
 use common::TestPack;
 use offload_format::Hash128;
-use offload_rt::{Codec, Device, ImageKind, LoadedImage, OpenClDevice, Registry};
+use offload_rt::{Codec, Device, DeviceDescription, ImageKind, LoadedImage, OpenClDescription, Registry};
 
 fn reasons(bytes: Vec<u8>) -> Vec<String> {
-    let registry = Registry::from_pack(bytes).unwrap();
+    let registry = Registry::from_pack(bytes);
     assert!(registry.entries().is_empty());
-    registry.skipped().iter().map(ToString::to_string).collect()
+    registry.unreadable().iter().map(ToString::to_string).collect()
 }
 
 /// Changes bytes of the index and makes its hash right again.
@@ -30,8 +30,7 @@ fn find(bytes: &[u8], text: &str) -> usize {
 
 #[test]
 fn entries_say_what_the_pack_says() {
-    let registry =
-        Registry::from_pack(TestPack::new("my-crate").targets("m", &["opencl-c"]).bytes()).unwrap();
+    let registry = Registry::from_pack(TestPack::new("my-crate").targets("m", &["opencl-c"]).bytes());
     let entry = &registry.entries()[0];
     let image = entry.load().unwrap();
     assert_eq!(image.bytes(), "m for opencl-c ".repeat(100).as_bytes());
@@ -71,7 +70,7 @@ fn a_damaged_image_is_an_error_that_stays_and_spares_its_neighbours() {
     let mut bytes = TestPack::new("p").targets("m", &["host", "opencl-c"]).bytes();
     let last = bytes.len() - 10;
     bytes[last] ^= 1;
-    let registry = Registry::from_pack(bytes).unwrap();
+    let registry = Registry::from_pack(bytes);
     let [host, source] = registry.entries() else { panic!("two images") };
     assert_eq!(host.load().unwrap().bytes().len(), 1100);
     let first = source.load().unwrap_err().to_string();
@@ -83,8 +82,8 @@ fn a_damaged_image_is_an_error_that_stays_and_spares_its_neighbours() {
 fn images_of_later_releases_are_listed_and_refused() {
     // The record of the only image: its codec is at offset 28, behind three texts and two kinds.
     let pack = TestPack::new("p").targets("m", &["opencl-c"]).bytes();
-    let device = Device::from(OpenClDevice::new("d", "v").opencl_c());
-    let hash = Registry::from_pack(pack.clone()).unwrap().entries()[0].hash();
+    let device = DeviceDescription::from(OpenClDescription::new("d", "v").opencl_c());
+    let hash = Registry::from_pack(pack.clone()).entries()[0].hash();
     let record = pack.windows(16).position(|window| window == hash.0).unwrap() - 64;
     for (offset, value, reason) in
         [(28, 77u16, "codec 77"), (30, 78, "filter 78"), (24, 999, "kind unknown(999)")]
@@ -92,7 +91,7 @@ fn images_of_later_releases_are_listed_and_refused() {
         let bytes = edited(pack.clone(), |bytes| {
             bytes[record + offset..record + offset + 2].copy_from_slice(&value.to_le_bytes());
         });
-        let registry = Registry::from_pack(bytes).unwrap();
+        let registry = Registry::from_pack(bytes);
         assert_eq!(registry.entries().len(), 1);
         let error = registry.select("m", &device).unwrap_err().to_string();
         assert!(error.contains(reason) && error.contains("later release"), "{error}");
@@ -104,7 +103,7 @@ fn images_of_later_releases_are_listed_and_refused() {
         let at = find(bytes, "opencl-c");
         bytes[at..at + 8].copy_from_slice(b"opencl-z");
     });
-    let registry = Registry::from_pack(bytes).unwrap();
+    let registry = Registry::from_pack(bytes);
     assert!(registry.entries()[0].target().is_err());
     let error = registry.select("m", &device).unwrap_err().to_string();
     assert!(error.contains("opencl-z: its target is of a later release"), "{error}");
@@ -112,7 +111,7 @@ fn images_of_later_releases_are_listed_and_refused() {
 
 #[test]
 fn sixty_four_threads_share_one_result() {
-    let registry = Registry::from_pack(TestPack::new("p").targets("m", &["host"]).bytes()).unwrap();
+    let registry = Registry::from_pack(TestPack::new("p").targets("m", &["host"]).bytes());
     let (entry, start) = (&registry.entries()[0], Barrier::new(64));
     let images: Vec<LoadedImage> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..64)
@@ -140,20 +139,20 @@ fn of_many_modules_one_is_found_whatever_happened_to_others() {
     let pack = names.iter().fold(TestPack::new("many"), |pack, name| pack.targets(name, &["host"]));
     let mut bytes = pack.bytes();
     let found = |bytes: &[u8], name: &str| {
-        let registry = Registry::from_pack(bytes.to_vec()).unwrap();
+        let registry = Registry::from_pack(bytes.to_vec());
         let selection = registry.select(name, &Device::host()).ok()?;
         Some(selection.entry().load().unwrap().bytes().to_vec())
     };
     for name in ["module000", "module450", "module899"] {
         assert_eq!(found(&bytes, name).unwrap(), format!("{name} for host ").repeat(100).as_bytes());
     }
-    assert_eq!(Registry::from_pack(bytes.clone()).unwrap().entries().len(), 900);
+    assert_eq!(Registry::from_pack(bytes.clone()).entries().len(), 900);
     // The first page lies behind the index.
     let page = u64::from_le_bytes(bytes[40..48].try_into().unwrap()) as usize;
     bytes[page + 100] ^= 1;
     assert_eq!((found(&bytes, "module000"), found(&bytes, "module899").is_some()), (None, true));
-    let registry = Registry::from_pack(bytes).unwrap();
-    let skipped: Vec<String> = registry.skipped().iter().map(ToString::to_string).collect();
+    let registry = Registry::from_pack(bytes);
+    let skipped: Vec<String> = registry.unreadable().iter().map(ToString::to_string).collect();
     assert!((1..900).contains(&registry.entries().len()));
     assert!(skipped.len() == 1 && skipped[0].starts_with("an image of package many: "), "{skipped:?}");
 }

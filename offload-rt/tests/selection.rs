@@ -5,22 +5,22 @@ mod common;
 
 use common::TestPack;
 use offload_format::pack::NoticeKind;
-use offload_rt::{Device, HostLevel, OpenClDevice, Outcome, Registry, SpirvVersion};
+use offload_rt::{DeviceDescription, HostLevel, OpenClDescription, Outcome, Registry, SpirvVersion};
 
 fn registry(targets: &[&str]) -> Registry {
-    Registry::from_pack(TestPack::new("p").targets("m", targets).bytes()).unwrap()
+    Registry::from_pack(TestPack::new("p").targets("m", targets).bytes())
 }
 
-fn gpu() -> OpenClDevice {
-    OpenClDevice::new("gpu", "vendor")
+fn gpu() -> OpenClDescription {
+    OpenClDescription::new("gpu", "vendor")
 }
 
 fn spirv(minors: &[u8]) -> Vec<SpirvVersion> {
     minors.iter().map(|minor| SpirvVersion::new(*minor).unwrap()).collect()
 }
 
-fn picked(targets: &[&str], device: impl Into<Device>) -> Option<String> {
-    let selection = registry(targets).select("m", &device.into()).ok()?;
+fn picked(targets: &[&str], device: impl Into<DeviceDescription>) -> Option<String> {
+    let selection = registry(targets).select("m", device.into()).ok()?;
     Some(selection.entry().target_text().to_string())
 }
 
@@ -45,11 +45,11 @@ fn the_best_class_wins_then_the_best_of_the_class() {
         "amdgcn:gfx90a",
     ];
     let full = gpu().opencl_c().spirv(&spirv(&[0, 1, 2]));
-    let cases: [(Device, &str); 14] = [
-        (Device::host_with_level(HostLevel::Baseline), "host"),
-        (Device::host_with_level(HostLevel::X86V2), "host:x86-64-v2"),
-        (Device::host_with_level(HostLevel::X86V3), "host:x86-64-v3"),
-        (Device::host_with_level(HostLevel::X86V4), "host:x86-64-v4"),
+    let cases: [(DeviceDescription, &str); 14] = [
+        (DeviceDescription::host_with_level(HostLevel::Baseline), "host"),
+        (DeviceDescription::host_with_level(HostLevel::X86V2), "host:x86-64-v2"),
+        (DeviceDescription::host_with_level(HostLevel::X86V3), "host:x86-64-v3"),
+        (DeviceDescription::host_with_level(HostLevel::X86V4), "host:x86-64-v4"),
         // Exactly this architecture, by name and by number.
         (full.clone().intel_ip([12, 60, 7]).into(), "intel:pvc"),
         (full.clone().intel_ip([12, 55, 8]).into(), "intel:acm-g10"),
@@ -84,13 +84,13 @@ fn a_range_serves_the_devices_within() {
 #[test]
 fn what_a_device_cannot_take_is_refused_with_the_reason() {
     let intel = gpu().intel_ip([12, 60, 6]);
-    let cases: [(&str, Device, &str); 11] = [
+    let cases: [(&str, DeviceDescription, &str); 11] = [
         (
             "host:x86-64-v4",
-            Device::host_with_level(HostLevel::X86V3),
+            DeviceDescription::host_with_level(HostLevel::X86V3),
             "needs x86-64-v4, the CPU has x86-64-v3",
         ),
-        ("spirv64", Device::host(), "for an OpenCL device, not for the host CPU"),
+        ("spirv64", DeviceDescription::host(), "for an OpenCL device, not for the host CPU"),
         ("host", gpu().opencl_c().into(), "for the host CPU, not for this OpenCL device"),
         ("spirv64", gpu().opencl_c().into(), "takes no SPIR-V"),
         ("spirv64:v1.4", gpu().spirv(&spirv(&[2, 3])).into(), "is SPIR-V v1.4, the device takes v1.2, v1.3"),
@@ -114,7 +114,7 @@ fn what_a_device_cannot_take_is_refused_with_the_reason() {
 #[test]
 fn every_image_gets_a_verdict() {
     let registry = registry(&["host", "opencl-c", "spirv64", "spirv64:v1.0"]);
-    let device = Device::from(gpu().opencl_c().spirv(&spirv(&[0, 2])));
+    let device = DeviceDescription::from(gpu().opencl_c().spirv(&spirv(&[0, 2])));
     let selection = registry.select("m", &device).unwrap();
     let shown: Vec<String> = selection.verdicts().iter().map(ToString::to_string).collect();
     assert_eq!(
@@ -133,10 +133,10 @@ fn every_image_gets_a_verdict() {
 #[test]
 fn an_unknown_module_lists_those_there_are() {
     let pack = TestPack::new("p").targets("blas", &["host"]).targets("fft", &["host", "opencl-c"]);
-    let registry = Registry::from_pack(pack.bytes()).unwrap();
-    let error = registry.select("\x1b[31mblas", &Device::host()).unwrap_err().to_string();
+    let registry = Registry::from_pack(pack.bytes());
+    let error = registry.select("\x1b[31mblas", &DeviceDescription::host()).unwrap_err().to_string();
     assert!(error.contains("hint: there are `blas`, `fft`") && !error.contains('\x1b'), "{error}");
-    let error = Registry::default().select("blas", &Device::host()).unwrap_err().to_string();
+    let error = Registry::default().select("blas", &DeviceDescription::host()).unwrap_err().to_string();
     assert!(error.contains("no kernel modules at all") && error.contains("use my_kernels as _;"), "{error}");
 }
 
@@ -145,13 +145,13 @@ fn what_the_build_left_out_is_told() {
     let mut pack = TestPack::new("p").targets("m", &["opencl-c"]);
     pack.builder().notice(NoticeKind::SkippedTarget, ["m", "intel:pvc", "ocloc is not installed"]);
     pack.builder().notice(NoticeKind::SkippedBuild, ["other", "", "OFFLOAD_SKIP is set"]);
-    let registry = Registry::from_pack(pack.bytes()).unwrap();
-    assert_eq!(registry.notices().len(), 2);
-    let error = registry.select("m", &Device::host()).unwrap_err().to_string();
+    let registry = Registry::from_pack(pack.bytes());
+    assert_eq!(registry.missing().len(), 2);
+    let error = registry.select("m", &DeviceDescription::host()).unwrap_err().to_string();
     assert!(
         error.contains("intel:pvc: ocloc is not installed") && !error.contains("OFFLOAD_SKIP"),
         "{error}"
     );
-    let error = registry.select("other", &Device::host()).unwrap_err().to_string();
+    let error = registry.select("other", &DeviceDescription::host()).unwrap_err().to_string();
     assert!(error.contains("every target: OFFLOAD_SKIP is set"), "{error}");
 }

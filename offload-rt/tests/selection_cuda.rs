@@ -5,7 +5,7 @@ mod common;
 
 use common::TestPack;
 use offload_format::pack::NewImage;
-use offload_rt::{CudaDevice, Device, Registry};
+use offload_rt::{CudaDescription, DeviceDescription, Registry};
 
 /// A target with the version word of its image, 0 for unknown.
 type Image = (&'static str, u32);
@@ -20,21 +20,21 @@ fn registry(images: &[Image]) -> Registry {
             NewImage { format_version: *format_version, ..NewImage::new("m", target.parse().unwrap()) };
         pack.image(image, format!("{target} {format_version}").as_bytes())
     });
-    Registry::from_pack(pack.bytes()).unwrap()
+    Registry::from_pack(pack.bytes())
 }
 
-fn gpu(major: u32, minor: u32) -> CudaDevice {
-    CudaDevice::new("gpu", (major, minor))
+fn gpu(major: u32, minor: u32) -> CudaDescription {
+    CudaDescription::new("gpu", [major, minor])
 }
 
-fn picked(images: &[Image], device: &CudaDevice) -> Image {
-    let selection = registry(images).select("m", &Device::from(device.clone())).unwrap();
+fn picked(images: &[Image], device: &CudaDescription) -> Image {
+    let selection = registry(images).select("m", DeviceDescription::from(device.clone())).unwrap();
     let target = selection.entry().target_text();
     *images.iter().find(|image| image.0 == target && image.1 == selection.entry().format_version()).unwrap()
 }
 
-fn refusal(image: Image, device: CudaDevice) -> String {
-    let error = registry(&[image]).select("m", &device.into()).unwrap_err().to_string();
+fn refusal(image: Image, device: CudaDescription) -> String {
+    let error = registry(&[image]).select("m", DeviceDescription::from(device)).unwrap_err().to_string();
     assert!(error.contains("no image of kernel module `m` fits CUDA device gpu (sm_"), "{error}");
     error
 }
@@ -152,9 +152,9 @@ fn what_is_not_known_refuses_nothing() {
 
 #[test]
 fn a_device_says_what_it_takes() {
-    let described = |device: CudaDevice| Device::from(device).description();
+    let described = |device: CudaDescription| DeviceDescription::from(device).to_string();
     assert_eq!(
-        described(CudaDevice::new("A\x1b[31m", (12, 1)).driver_version(13010)),
+        described(CudaDescription::new("A\x1b[31m", [12, 1]).driver_version(13010)),
         "CUDA device A\\u{1b}[31m (sm_121, CUDA driver 13.1, takes PTX up to 9.1)"
     );
     assert!(described(gpu(3, 5).driver_version(7050)).ends_with("(sm_35, CUDA driver 7.5, takes no PTX)"));

@@ -5,7 +5,7 @@ mod common;
 
 use common::TestPack;
 use offload_format::pack::{KernelInfo, NewImage};
-use offload_rt::{Aspects, Device, OpenClDevice, Registry, Selection, SpirvVersion, Variant};
+use offload_rt::{Aspects, DeviceDescription, OpenClDescription, Registry, Selection, SpirvVersion, Variant};
 
 /// A part of the module `m`: target, name, kernels.
 type Part = (&'static str, &'static str, &'static [&'static str]);
@@ -23,7 +23,7 @@ fn registry(images: impl IntoIterator<Item = NewImage>) -> Registry {
     let pack = images.into_iter().enumerate().fold(TestPack::new("p"), |pack, (index, image)| {
         pack.image(image, format!("image {index}").as_bytes())
     });
-    Registry::from_pack(pack.bytes()).unwrap()
+    Registry::from_pack(pack.bytes())
 }
 
 fn parts(parts: &[Part]) -> Registry {
@@ -31,8 +31,8 @@ fn parts(parts: &[Part]) -> Registry {
 }
 
 /// It takes SPIR-V 1.2, OpenCL C and the native code of Intel 12.60.7.
-fn gpu() -> OpenClDevice {
-    OpenClDevice::new("gpu", "vendor").opencl_c().spirv(&[SpirvVersion::V1_2]).intel_ip([12, 60, 7])
+fn gpu() -> OpenClDescription {
+    OpenClDescription::new("gpu", "vendor").opencl_c().spirv(&[SpirvVersion::V1_2]).intel_ip([12, 60, 7])
 }
 
 /// `kernel=target[part]` of each kernel, and the number of images.
@@ -76,7 +76,7 @@ fn each_kernel_gets_the_best_image_that_has_it() {
         (&[("intel:12.60.7", "", &["a"]), ("intel:pvc", "", &["a"])], &["a=intel:12.60.7[]"], 1),
     ];
     for (images, expected, count) in cases {
-        let selection = parts(images).select("m", &gpu().into()).unwrap();
+        let selection = parts(images).select("m", DeviceDescription::from(gpu())).unwrap();
         assert_eq!(chosen(&selection), (expected.iter().map(ToString::to_string).collect(), count));
         let (first, entries) = (selection.entry(), selection.entries());
         assert_eq!(first.to_string(), entries[0].to_string());
@@ -85,7 +85,7 @@ fn each_kernel_gets_the_best_image_that_has_it() {
 
 #[test]
 fn images_without_records_count_as_having_all_kernels() {
-    let device = Device::from(gpu());
+    let device = DeviceDescription::from(gpu());
     let silent = parts(&[("intel:pvc", "", &[]), ("spirv64", "", &["a"])]).select("m", &device).unwrap();
     assert_eq!(silent.entry_for("a").unwrap().target_text(), "intel:pvc");
     assert_eq!(silent.entry_for("any other").unwrap().target_text(), "intel:pvc");
@@ -108,8 +108,10 @@ fn every_part_gets_a_verdict() {
         ("opencl-c", "", &["a", "b", "c"]),
         ("spirv64:v1.4", "", &["b"]),
     ]);
-    let device = OpenClDevice::new("gpu", "v").spirv(&[SpirvVersion::V1_2, SpirvVersion::new(4).unwrap()]);
-    let selection = registry.select("m", &device.opencl_c().intel_ip([12, 60, 7]).into()).unwrap();
+    let device =
+        OpenClDescription::new("gpu", "v").spirv(&[SpirvVersion::V1_2, SpirvVersion::new(4).unwrap()]);
+    let selection =
+        registry.select("m", DeviceDescription::from(device.opencl_c().intel_ip([12, 60, 7]))).unwrap();
     assert_eq!(
         verdicts(&selection),
         [
@@ -121,13 +123,13 @@ fn every_part_gets_a_verdict() {
         ]
     );
     let equal = parts(&[("intel:12.60.7", "", &["a"]), ("intel:pvc", "", &["a", "b"])]);
-    let equal = verdicts(&equal.select("m", &gpu().into()).unwrap());
+    let equal = verdicts(&equal.select("m", DeviceDescription::from(gpu())).unwrap());
     assert!(
         equal[0].ends_with("less preferred: it fits equally well, and its target has fewer kernels"),
         "{equal:?}"
     );
     let equal = parts(&[("intel:12.60.7", "", &["a"]), ("intel:pvc", "", &["a"])]);
-    let equal = verdicts(&equal.select("m", &gpu().into()).unwrap());
+    let equal = verdicts(&equal.select("m", DeviceDescription::from(gpu())).unwrap());
     assert!(equal[1].ends_with("less preferred: it fits equally well and comes later"), "{equal:?}");
 }
 
@@ -139,10 +141,10 @@ fn one_kernel_with_fp64_does_not_take_the_others_along() {
         fp64(&("spirv64", "fp64", &["precise"])),
         fp64(&("opencl-c", "", &["plain", "precise"])),
     ]);
-    let full = split.select("m", &gpu().aspects(Aspects::FP64).into()).unwrap();
+    let full = split.select("m", DeviceDescription::from(gpu().aspects(Aspects::FP64))).unwrap();
     assert_eq!(chosen(&full).0, ["plain=spirv64[basic]", "precise=spirv64[fp64]"]);
 
-    let small = split.select("m", &gpu().into()).unwrap();
+    let small = split.select("m", DeviceDescription::from(gpu())).unwrap();
     assert_eq!(chosen(&small), (vec!["plain=spirv64[basic]".to_string()], 1));
     let error = small.entry_for("precise").unwrap_err().to_string();
     let lines: Vec<&str> = error.lines().collect();
@@ -162,7 +164,9 @@ fn one_kernel_with_fp64_does_not_take_the_others_along() {
     );
 
     // No kernel fits: the module does not.
-    let none = registry([fp64(&("spirv64", "fp64", &["precise"]))]).select("m", &gpu().into()).unwrap_err();
+    let none = registry([fp64(&("spirv64", "fp64", &["precise"]))])
+        .select("m", DeviceDescription::from(gpu()))
+        .unwrap_err();
     assert!(none.to_string().contains("no image of kernel module `m` fits"), "{none}");
 }
 
@@ -173,20 +177,20 @@ fn aspects_are_compared_with_the_device() {
         (
             "spirv64",
             Aspects::FP16 | Aspects::FP64,
-            Device::from(gpu().aspects(Aspects::FP64)),
+            DeviceDescription::from(gpu().aspects(Aspects::FP64)),
             Some("it needs fp16, which"),
         ),
         ("opencl-c", Aspects::ATOMIC64, gpu().into(), Some("it needs atomic64, which the device lacks")),
         ("intel:pvc", all, gpu().into(), Some("it needs fp16, fp64, atomic64, which the device lacks")),
         ("intel:pvc", all, gpu().aspects(all).into(), None),
-        ("host", all, Device::host(), None),
+        ("host", all, DeviceDescription::host(), None),
         (
             "host",
             Aspects::from_bits(64),
-            Device::host(),
+            DeviceDescription::host(),
             Some("it needs unknown(0x40), which is of a later release"),
         ),
-        ("cubin:sm_90", all, offload_rt::CudaDevice::new("h", (9, 0)).into(), None),
+        ("cubin:sm_90", all, offload_rt::CudaDescription::new("h", [9, 0]).into(), None),
         // What it is for is said first.
         ("host", all, gpu().into(), Some("it is for the host CPU")),
     ];
@@ -215,8 +219,9 @@ fn variants() -> Registry {
 #[test]
 fn a_variant_is_chosen_by_its_values() {
     let registry = variants();
-    let selection =
-        registry.select_variant("m", &[("T", "float"), ("HEAD_DIM", "128")], &gpu().into()).unwrap();
+    let selection = registry
+        .select_variant("m", &[("T", "float"), ("HEAD_DIM", "128")], DeviceDescription::from(gpu()))
+        .unwrap();
     assert_eq!(selection.entry().to_string(), "m/HEAD_DIM=128,T=float for opencl-c");
     assert_eq!(selection.verdicts().len(), 2, "images of the other variants are not candidates");
     let all: Vec<String> = registry.variants("m").iter().map(Variant::to_string).collect();
@@ -227,7 +232,7 @@ fn a_variant_is_chosen_by_its_values() {
     assert_eq!(registry.variants("m")[0].get("T"), Some("float"));
     assert_eq!((registry.variants("other"), parts(&[("host", "", &[])]).variants("m")), (vec![], vec![]));
 
-    let nothing_takes_it = OpenClDevice::new("none", "v").into();
+    let nothing_takes_it = DeviceDescription::from(OpenClDescription::new("none", "v"));
     let error = registry.select_variant("m", &[("T", "float"), ("HEAD_DIM", "64")], &nothing_takes_it);
     assert!(
         error.unwrap_err().to_string().contains("no image of kernel module `m/HEAD_DIM=64,T=float` fits")
@@ -247,7 +252,8 @@ fn values_that_do_not_choose_a_variant_are_refused_with_those_there_are() {
         (&[("\x1b[31m", "1")], "name and value need"),
     ];
     for (values, problem) in cases {
-        let error = variants().select_variant("m", values, &Device::host()).unwrap_err().to_string();
+        let error =
+            variants().select_variant("m", values, &DeviceDescription::host()).unwrap_err().to_string();
         assert!(error.contains(problem) && !error.contains('\x1b'), "{values:?}: {error}");
         assert!(
             error.ends_with(
@@ -259,7 +265,9 @@ fn values_that_do_not_choose_a_variant_are_refused_with_those_there_are() {
     // Not every combination is there.
     let some = ["A=1,B=1", "A=2,B=2"]
         .map(|variant| NewImage { variant: variant.into(), ..NewImage::new("m", "host".parse().unwrap()) });
-    let error = registry(some).select_variant("m", &[("A", "1"), ("B", "2")], &Device::host()).unwrap_err();
+    let error = registry(some)
+        .select_variant("m", &[("A", "1"), ("B", "2")], &DeviceDescription::host())
+        .unwrap_err();
     let error = error.to_string();
     assert!(
         error.contains("has no variant `A=1,B=2`") && error.ends_with("there are A=1,B=1, A=2,B=2"),
@@ -267,7 +275,7 @@ fn values_that_do_not_choose_a_variant_are_refused_with_those_there_are() {
     );
 
     let plain = parts(&[("host", "", &[])]);
-    let error = plain.select_variant("m", &[("A", "1")], &Device::host()).unwrap_err().to_string();
+    let error = plain.select_variant("m", &[("A", "1")], &DeviceDescription::host()).unwrap_err().to_string();
     assert!(
         error.contains("kernel module `m` has no variants, `A=1` is asked for\nhint: use `select`"),
         "{error}"
@@ -277,9 +285,9 @@ fn values_that_do_not_choose_a_variant_are_refused_with_those_there_are() {
 #[test]
 fn a_variant_of_a_later_release_is_refused() {
     let later = NewImage { variant: "double".into(), ..NewImage::new("m", "host".parse().unwrap()) };
-    let error = registry([later.clone()]).select("m", &Device::host()).unwrap_err().to_string();
+    let error = registry([later.clone()]).select("m", &DeviceDescription::host()).unwrap_err().to_string();
     assert!(error.contains("host: its variant is of a later release"), "{error}");
     let plain = NewImage::new("m", "host".parse().unwrap());
-    let selection = registry([later, plain]).select("m", &Device::host()).unwrap();
+    let selection = registry([later, plain]).select("m", &DeviceDescription::host()).unwrap();
     assert_eq!(selection.entry().variant(), "");
 }

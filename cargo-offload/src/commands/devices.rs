@@ -105,7 +105,7 @@ fn devices(output: &Output) -> Result<Vec<Found>> {
 }
 
 fn print_device(output: &Output, (number, found): (usize, &Found), args: &cli::Devices) -> Result<()> {
-    let targets = fitting::targets(&found.device)?;
+    let targets = fitting::targets(found.device.description())?;
     let shown = if args.all_targets { targets.join(", ") } else { fitting::short(&targets) };
     let description = found.device.description();
     let text = format!("{number}: {description}\n   takes {shown}");
@@ -115,7 +115,7 @@ fn print_device(output: &Output, (number, found): (usize, &Found), args: &cli::D
         driver: found.driver,
         name: found.device.name().to_string(),
         description,
-        aspects: found.device.aspects().names(),
+        aspects: found.device.description().aspects().names(),
         targets,
     };
     output.message(&message, &text)
@@ -129,7 +129,7 @@ fn print_verdicts(output: &Output, (number, device): (usize, &Device), registry:
         let verdicts = match registry.select_variant(&module, &values, device) {
             Ok(selection) => selection.verdicts().to_vec(),
             Err(error) => {
-                print_no_fit(output, (number, &module), &error.to_string())?;
+                print_no_fit(output, (number, &module), &error.problem())?;
                 continue;
             }
         };
@@ -161,7 +161,6 @@ fn print_verdicts(output: &Output, (number, device): (usize, &Device), registry:
 
 /// The runtime's own words, without its advice to a program that needs an image.
 fn print_no_fit(output: &Output, (device, module): (usize, &str), problem: &str) -> Result<()> {
-    let problem = problem.split("\nhint: ").next().unwrap_or_default();
     let text = format!("  {}", problem.replace('\n', "\n  "));
     output.message(&NoFitMessage { reason: "no-fit", device, module, problem }, &text)
 }

@@ -1,18 +1,16 @@
 //! The devices that bundles are for, and choosing forms for each.
 
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 
-use offload_containers::syclbin::File;
+use offload_containers::syclbin::State;
 
-use super::rules::{self, Form, Rules, Unfit};
+use super::choose::{self, Form};
+use super::rules::{Rules, Unfit};
 use super::source::Source;
-use super::state::{Bundle, BundleState};
 use super::traits::Traits;
-use crate::device::{Device, DeviceKind};
-use crate::error::Error;
-use crate::opencl::Online;
+use crate::opencl::Compiler;
+use crate::{Device, Error};
 
 /// Devices that bundles are made for, and the rules by which that is done. Clones are the same context.
 #[derive(Clone, Debug)]
@@ -31,13 +29,13 @@ struct Inner {
 pub struct OnDevice {
     pub(super) rules: Rules,
     pub(super) traits: Traits,
-    pub(super) online: Arc<Online>,
+    pub(super) compiler: Arc<Compiler>,
 }
 
 /// A module that a bundle goes without on a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Skipped {
+pub struct Missing {
     /// The device's name.
     pub device: String,
     /// The index of the module in its file.
@@ -53,7 +51,7 @@ pub struct Picked {
     pub(super) form: Form,
 }
 
-impl fmt::Display for Skipped {
+impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "module {} is left out for {}: {}", self.module, self.device, self.reason)
     }
@@ -72,23 +70,6 @@ impl Context {
         Ok(Context { inner: Arc::new(Inner { rules, devices }) })
     }
 
-    /// Makes a bundle of the SYCLBIN in `bytes`, which has to be in the state that is asked for.
-    ///
-    /// # Errors
-    /// The bytes are malformed or of another state; the rules refuse a module, or a driver the form that was chosen:
-    /// no other one is tried.
-    pub fn open<S: BundleState>(&self, bytes: Vec<u8>) -> Result<Bundle<S>, Error> {
-        Bundle::load(self, Source::of_bytes(bytes))
-    }
-
-    /// Makes a bundle of a SYCLBIN file.
-    ///
-    /// # Errors
-    /// The file cannot be read, and as [`Context::open`].
-    pub fn open_file<S: BundleState>(&self, path: impl AsRef<Path>) -> Result<Bundle<S>, Error> {
-        Bundle::load(self, Source::of_file(path.as_ref())?)
-    }
-
     /// The rules by which forms are chosen and linked.
     pub fn rules(&self) -> Rules {
         self.inner.rules
@@ -100,8 +81,7 @@ impl Context {
 
     /// The index of `device` among those of the context.
     pub(super) fn index_of(&self, device: &Device) -> Option<usize> {
-        let DeviceKind::OpenCl(device) = device.kind() else { return None };
-        self.inner.devices.iter().position(|on| on.online.is_of(device))
+        self.inner.devices.iter().position(|on| on.compiler.is_of(device))
     }
 
     pub(super) fn is(&self, other: &Context) -> bool {
@@ -111,26 +91,29 @@ impl Context {
 
 impl OnDevice {
     fn new(device: &Device, rules: Rules) -> Result<OnDevice, Error> {
-        let DeviceKind::OpenCl(device) = device.kind() else {
-            return Err(Error::device(&device.description(), "takes no SYCLBIN: it is not an OpenCL device")
-                .hint("take devices from offload_rt::opencl::devices()"));
+        let Some(description) = device.description().opencl() else {
+            return Err(Error::device(&device.to_string(), "takes no SYCLBIN: it is not an OpenCL device")
+                .with_hint("take devices from offload_rt::opencl::devices()"));
         };
-        let online = Online::new(device)?;
-        Ok(OnDevice { rules, traits: online.traits(), online: Arc::new(online) })
+        let compiler = Compiler::new(device)?;
+        let traits = Traits::of(description, &compiler.properties());
+        Ok(OnDevice { rules, traits, compiler: Arc::new(compiler) })
     }
 
     /// The forms that the device takes, and what it goes without.
-    pub(super) fn pick<S: BundleState>(
+    pub(super) fn pick(
         &self,
-        (source, file): (&Source, &File<'_>),
-        skipped: &mut Vec<Skipped>,
+        source: &Source,
+        state: State,
+        missing: &mut Vec<Missing>,
     ) -> Result<Vec<Picked>, Error> {
+        let file = source.parse()?;
         let mut picked = Vec::new();
         for (index, module) in file.modules.iter().enumerate() {
-            match rules::choose(self.rules, module, S::STATE, &self.traits) {
+            match choose::choose(self.rules, module, state, &self.traits) {
                 Ok(form) => picked.push(Picked { module: index, form }),
-                Err(Unfit::Skipped(reason)) => {
-                    skipped.push(Skipped { device: self.online.name(), module: index, reason });
+                Err(Unfit::Missing(reason)) => {
+                    missing.push(Missing { device: self.compiler.name(), module: index, reason });
                 }
                 Err(Unfit::Refused(reason)) => return Err(source.error(format!("module {index}: {reason}"))),
             }

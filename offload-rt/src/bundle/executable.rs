@@ -1,19 +1,16 @@
-//! Bundles that can be launched, and their code as a file.
+//! Programs of bundles that can be launched, and their code.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use offload_containers::syclbin::{ImageKindNumber, Module, Native, Requirements, State, write};
 use offload_format::pack::KernelInfo;
+use offload_containers::syclbin::{KERNEL_PREFIX, Module, Native, Requirements};
 
-use super::Rules;
 use super::context::OnDevice;
-use super::state::{Bundle, Executable, listed_name};
+use super::rules::Rules;
 use super::traits::DeviceArch;
-use crate::device::Device;
-use crate::error::Error;
-use crate::launch::{Arg, NdRange, Program, find};
-use crate::opencl::{Built, Online};
+use crate::opencl::{Compiler, Executable as Built};
+use crate::{Arg, Error, NdRange, Program};
 
 /// A built program with what its modules said.
 #[derive(Debug)]
@@ -28,7 +25,7 @@ pub(super) struct Image {
 pub struct OfDevice {
     // Released in this order.
     images: Vec<Image>,
-    online: Arc<Online>,
+    compiler: Arc<Compiler>,
     arch: DeviceArch,
     kernels: Vec<KernelInfo>,
     rules: Rules,
@@ -40,7 +37,13 @@ impl OfDevice {
         let info =
             |name: &String| KernelInfo { name: name.clone(), args_unknown: true, ..KernelInfo::default() };
         let kernels = images.iter().flat_map(|image| &image.kernels).map(info).collect();
-        OfDevice { images, online: Arc::clone(&on.online), arch: on.traits.arch, kernels, rules: on.rules }
+        OfDevice {
+            images,
+            compiler: Arc::clone(&on.compiler),
+            arch: on.traits.arch,
+            kernels,
+            rules: on.rules,
+        }
     }
 
     /// The image and the full name of the kernel that is meant by `name`.
@@ -51,12 +54,19 @@ impl OfDevice {
         Some((image, full))
     }
 
-    fn codes(&self) -> Result<Vec<Code>, Error> {
+    fn unknown(&self, name: &str) -> Error {
+        let names: Vec<String> =
+            self.kernels.iter().map(|kernel| kernel.name.escape_debug().to_string()).collect();
+        let names = if names.is_empty() { "no kernels".to_string() } else { names.join(", ") };
+        Error::launch(name, "the bundle has no such kernel").with_hint(format!("it has {names}"))
+    }
+
+    pub(super) fn codes(&self) -> Result<Vec<Code>, Error> {
         let Some((target, arch)) = self.arch.native_names() else {
-            return Err(Error::device(&self.online.name(), "SYCL has no name for its architecture"));
+            return Err(Error::device(&self.compiler.name(), "SYCL has no name for its architecture"));
         };
         let code = |Image { built, kernels, needs }: &Image| {
-            let binary = self.online.binary("the bundle", built)?;
+            let binary = self.compiler.binary("the bundle", built)?;
             let needs = Requirements { compile_target: Some(arch.clone()), ..needs.clone() };
             Ok(Code { target, arch: arch.clone(), kernels: kernels.clone(), needs, binary })
         };
@@ -70,60 +80,36 @@ impl Program for OfDevice {
     }
 
     fn kernel(&self, name: &str) -> Result<&KernelInfo, Error> {
-        find(&self.kernels, self.find(name).map_or(name, |(_, full)| full))
+        let full = self.find(name).map_or(name, |(_, full)| full);
+        self.kernels.iter().find(|kernel| kernel.name == full).ok_or_else(|| self.unknown(name))
     }
 
     #[allow(unsafe_code, reason = "implements the trait")]
     unsafe fn launch(&self, name: &str, range: &NdRange, args: &mut [Arg<'_>]) -> Result<Duration, Error> {
         let Some((image, full)) = self.find(name) else {
-            return Err(find(&self.kernels, name)
-                .err()
-                .unwrap_or_else(|| Error::launch(name, "is not there")));
+            return Err(self.unknown(name));
         };
         // SAFETY: the contract is the same, and the caller's to keep.
-        unsafe { self.online.launch((&image.built, full), range, args) }
+        unsafe { image.built.launch(full, range, args) }
     }
 }
 
-impl Bundle<Executable> {
-    /// The kernels for `device`; each is called with or without SYCL's prefix `__sycl_kernel_`.
-    ///
-    /// # Errors
-    /// The device is not one of the context's.
-    pub fn program(&self, device: &Device) -> Result<&dyn Program, Error> {
-        let index = self.context.index_of(device);
-        match index.and_then(|index| self.devices.get(index)) {
-            Some(of_device) => Ok(of_device),
-            None => Err(Error::device(&device.description(), "is not a device of the bundle's context")),
-        }
-    }
-
-    /// The bundle as a SYCLBIN in state executable: the native code of each device, as its driver tells it, for
-    /// example to spare the next run the compilation.
-    ///
-    /// # Errors
-    /// SYCL has no name for the architecture of a device, by which the code would be found again; or a driver does not
-    /// tell it.
-    pub fn content(&self) -> Result<Vec<u8>, Error> {
-        let mut codes: Vec<Code> = Vec::new();
-        for code in
-            self.devices.iter().map(OfDevice::codes).collect::<Result<Vec<_>, _>>()?.into_iter().flatten()
-        {
-            // Two devices of one kind have one code.
-            if !codes.contains(&code) {
-                codes.push(code);
-            }
-        }
-        let modules = codes.iter().map(Code::module).collect::<Result<Vec<_>, _>>();
-        let written =
-            modules.and_then(|modules| write(State::Executable, &modules, ImageKindNumber::default()));
-        written.map_err(|error| Error::device("SYCLBIN", error.to_string()))
-    }
+/// The kernel that a program means by `name`. A runtime puts the prefix before every name without it; by the rules of
+/// the extension a kernel that is listed without prefix can be asked for as well.
+pub(super) fn listed_name<'k>(
+    rules: Rules,
+    mut listed: impl Iterator<Item = &'k str> + Clone,
+    name: &str,
+) -> Option<&'k str> {
+    let prefix = if name.starts_with(KERNEL_PREFIX) { "" } else { KERNEL_PREFIX };
+    let meant = |kernel: &&str| kernel.strip_prefix(prefix) == Some(name);
+    let mut plain = listed.clone().filter(|kernel| rules == Rules::Spec && *kernel == name);
+    listed.find(meant).or_else(|| plain.next())
 }
 
 /// The native code of an image.
 #[derive(PartialEq)]
-struct Code {
+pub(super) struct Code {
     target: &'static str,
     arch: String,
     kernels: Vec<String>,
@@ -132,7 +118,7 @@ struct Code {
 }
 
 impl Code {
-    fn module(&self) -> Result<Module<'_>, offload_format::Error> {
+    pub(super) fn module(&self) -> Result<Module<'_>, offload_format::Error> {
         let native = Native { target: self.target, arch: &self.arch, image: &self.binary };
         Module::default().with_kernels(&self.kernels)?.with_requirements(&self.needs)?.with_native(native)
     }

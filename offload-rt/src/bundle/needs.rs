@@ -58,7 +58,7 @@ fn aspects(rules: Rules, module: &AbstractModule<'_>, device: &Traits) -> Result
             return Err(Unfit::refused(format!("it needs aspect {aspect}, which does not exist")));
         }
         if !device.aspects.contains(&aspect) {
-            return Err(Unfit::skipped(format!("the device does not have aspect {}", aspect_name(aspect))));
+            return Err(Unfit::missing(format!("the device does not have aspect {}", aspect_name(aspect))));
         }
     }
     Ok(())
@@ -78,7 +78,7 @@ fn aspect_name(aspect: u32) -> String {
 fn compile_target(module: &AbstractModule<'_>, device: &Traits) -> Result<(), Unfit> {
     match module.compile_target() {
         Some(name) if !device.arch.is_called(&name) => {
-            Err(Unfit::skipped(format!("it is for `{}`", name.escape_debug())))
+            Err(Unfit::missing(format!("it is for `{}`", name.escape_debug())))
         }
         _ => Ok(()),
     }
@@ -96,21 +96,21 @@ fn sub_group(rules: Rules, module: &AbstractModule<'_>, device: &Traits) -> Resu
     };
     match needed {
         Some(size) if device.sub_groups.contains(&size) => Ok(()),
-        Some(size) => Err(Unfit::skipped(format!("the device has no sub-groups of {size}"))),
-        None => Err(Unfit::skipped("its required sub-group size is no number")),
+        Some(size) => Err(Unfit::missing(format!("the device has no sub-groups of {size}"))),
+        None => Err(Unfit::missing("its required sub-group size is no number")),
     }
 }
 
 fn work_group(module: &AbstractModule<'_>, device: &Traits) -> Result<(), Unfit> {
     let Some(value) = value(module, "reqd_work_group_size_uint64_t") else { return Ok(()) };
     let Some(sizes) = numbers::<8>(&value).filter(|sizes| (1..=3).contains(&sizes.len())) else {
-        return Err(Unfit::skipped("its required work-group size is not one to three numbers"));
+        return Err(Unfit::missing("its required work-group size is not one to three numbers"));
     };
     let sizes: Vec<u64> = sizes.into_iter().map(u64::from_le_bytes).collect();
     let (most, extents) = device.work_group;
     let all = sizes.iter().try_fold(1u64, |all, size| all.checked_mul(*size));
     if all.is_none_or(|all| all > most) || sizes.iter().zip(extents).any(|(size, extent)| *size > extent) {
-        return Err(Unfit::skipped(format!("the device has no work-groups of {sizes:?}")));
+        return Err(Unfit::missing(format!("the device has no work-groups of {sizes:?}")));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use offload_containers::syclbin::{self, File, State};
 use offload_format::Limits;
 
-use crate::error::Error;
+use crate::Error;
 
 /// A SYCLBIN and what it is called in errors.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Source {
             Ok(found) if found == state => Ok(file),
             Ok(found) => {
                 let error = self.error(format!("it is in state {found}, and state {state} is asked for"));
-                Err(error.hint("open it in the state that it has; inputs are compiled, objects linked"))
+                Err(error.with_hint("open it in the state that it has; inputs are compiled, objects linked"))
             }
             Err(error) => Err(self.error(error.to_string())),
         }

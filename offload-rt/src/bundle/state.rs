@@ -2,22 +2,22 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
+use std::path::Path;
 use std::sync::Arc;
 
-use offload_containers::syclbin::{
-    AbstractModule, File, ImageKindNumber, KERNEL_PREFIX, Module, Requirements, State, write,
-};
+use offload_containers::syclbin::{AbstractModule, File, ImageKindNumber, Module, Requirements, State, write};
 use offload_format::Limits;
 use offload_images::spirv;
-use opencl3::program::Program as DriverProgram;
 
-use super::context::{Context, OnDevice, Picked, Skipped};
-use super::executable::{Image, OfDevice};
+use super::choose::Form;
+use super::context::{Context, Missing, OnDevice, Picked};
+use super::executable::{Code, Image, OfDevice, listed_name};
 use super::links::{self, Names};
 use super::needs;
-use super::rules::{self, Form, Rules};
+use super::rules;
 use super::source::Source;
-use crate::error::Error;
+use crate::opencl::Object as DriverObject;
+use crate::{Device, Error, Program};
 
 /// Kernels for the devices of a context: `sycl::kernel_bundle`
 /// (<https://registry.khronos.org/SYCL/specs/sycl-2020/html/sycl-2020.html#sec:bundles.overview>).
@@ -29,7 +29,7 @@ pub struct Bundle<S: BundleState> {
     /// One for each device of the context.
     pub(super) devices: Vec<S::OfDevice>,
     kernels: Vec<String>,
-    skipped: Vec<Skipped>,
+    missing: Vec<Missing>,
 }
 
 /// To be compiled.
@@ -47,7 +47,7 @@ pub enum Executable {}
 pub struct Compiled {
     names: Names,
     needs: Requirements,
-    program: Arc<DriverProgram>,
+    program: Arc<DriverObject>,
 }
 
 /// A state of a bundle: [`Input`], [`Object`] or [`Executable`]. No other type can implement it.
@@ -79,8 +79,7 @@ impl BundleState for Object {
 
     fn ready(on: &OnDevice, source: &Source, picked: &[Picked]) -> Result<Vec<Compiled>, Error> {
         let file = source.parse()?;
-        let compile = |(picked, module): (&Picked, _)| Compiled::new(on, source, (picked, module));
-        picked.iter().zip(modules(&file, picked)).map(compile).collect()
+        chosen(&file, picked).map(|chosen| Compiled::new(on, source, &chosen)).collect()
     }
 }
 
@@ -90,18 +89,43 @@ impl BundleState for Executable {
 
     fn ready(on: &OnDevice, source: &Source, picked: &[Picked]) -> Result<OfDevice, Error> {
         let file = source.parse()?;
-        let build = |(picked, module): (&Picked, _)| build(on, source, (picked, module));
-        let images = picked.iter().zip(modules(&file, picked)).map(build).collect::<Result<_, _>>()?;
+        let images =
+            chosen(&file, picked).map(|chosen| build(on, source, &chosen)).collect::<Result<_, _>>()?;
         Ok(OfDevice::new(on, images))
     }
 }
 
-/// The module of each of `picked`, which came from the same file.
-fn modules<'f, 'a>(
+/// A module, and which form of it was chosen.
+struct Chosen<'f, 'a> {
+    picked: &'f Picked,
+    module: &'f AbstractModule<'a>,
+}
+
+/// The modules of `picked`, which came from the same file.
+fn chosen<'f, 'a>(
     file: &'f File<'a>,
     picked: &'f [Picked],
-) -> impl Iterator<Item = &'f AbstractModule<'a>> + use<'f, 'a> {
-    picked.iter().filter_map(|picked| file.modules.get(picked.module))
+) -> impl Iterator<Item = Chosen<'f, 'a>> + use<'f, 'a> {
+    picked.iter().filter_map(|picked| Some(Chosen { picked, module: file.modules.get(picked.module)? }))
+}
+
+impl Context {
+    /// Makes a bundle of the SYCLBIN in `bytes`, which has to be in the state that is asked for.
+    ///
+    /// # Errors
+    /// The bytes are malformed or of another state; the rules refuse a module, or a driver the form that was chosen:
+    /// no other one is tried.
+    pub fn open<S: BundleState>(&self, bytes: Vec<u8>) -> Result<Bundle<S>, Error> {
+        Bundle::load(self, Source::of_bytes(bytes))
+    }
+
+    /// Makes a bundle of a SYCLBIN file.
+    ///
+    /// # Errors
+    /// The file cannot be read, and as [`Context::open`].
+    pub fn open_file<S: BundleState>(&self, path: impl AsRef<Path>) -> Result<Bundle<S>, Error> {
+        Bundle::load(self, Source::of_file(path.as_ref())?)
+    }
 }
 
 impl<S: BundleState> Bundle<S> {
@@ -109,16 +133,16 @@ impl<S: BundleState> Bundle<S> {
     pub(super) fn load(context: &Context, source: Source) -> Result<Bundle<S>, Error> {
         let file = source.parse_in(S::STATE)?;
         rules::check_file(context.rules(), &file).map_err(|problem| source.error(problem))?;
-        let (mut devices, mut kernels, mut skipped) = (Vec::new(), BTreeSet::new(), Vec::new());
+        let (mut devices, mut kernels, mut missing) = (Vec::new(), BTreeSet::new(), Vec::new());
         for on in context.devices() {
-            let picked = on.pick::<S>((&source, &file), &mut skipped)?;
-            let listed = modules(&file, &picked).flat_map(AbstractModule::kernels);
+            let picked = on.pick(&source, S::STATE, &mut missing)?;
+            let listed = chosen(&file, &picked).flat_map(|chosen| chosen.module.kernels());
             kernels.extend(listed.map(str::to_string));
             devices.push(S::ready(on, &source, &picked)?);
         }
         let context = context.clone();
         let sources = vec![Arc::new(source)];
-        Ok(Bundle { context, sources, devices, kernels: kernels.into_iter().collect(), skipped })
+        Ok(Bundle { context, sources, devices, kernels: kernels.into_iter().collect(), missing })
     }
 
     /// The kernels, as modules list them, sorted: those that at least one of the devices can have.
@@ -132,27 +156,14 @@ impl<S: BundleState> Bundle<S> {
     }
 
     /// The modules that devices go without.
-    pub fn skipped(&self) -> &[Skipped] {
-        &self.skipped
+    pub fn missing(&self) -> &[Missing] {
+        &self.missing
     }
 
     /// The context that the bundle was made in.
     pub fn context(&self) -> &Context {
         &self.context
     }
-}
-
-/// The kernel that a program means by `name`. A runtime puts the prefix before every name without it; by the rules of
-/// the extension a kernel that is listed without prefix can be asked for as well.
-pub(super) fn listed_name<'k>(
-    rules: Rules,
-    mut listed: impl Iterator<Item = &'k str> + Clone,
-    name: &str,
-) -> Option<&'k str> {
-    let prefix = if name.starts_with(KERNEL_PREFIX) { "" } else { KERNEL_PREFIX };
-    let meant = |kernel: &&str| kernel.strip_prefix(prefix) == Some(name);
-    let mut plain = listed.clone().filter(|kernel| rules == Rules::Spec && *kernel == name);
-    listed.find(meant).or_else(|| plain.next())
 }
 
 impl Bundle<Input> {
@@ -171,7 +182,7 @@ impl Bundle<Input> {
             context: self.context.clone(),
             sources: self.sources.clone(),
             kernels: self.kernels.clone(),
-            skipped: self.skipped.clone(),
+            missing: self.missing.clone(),
         })
     }
 
@@ -192,6 +203,42 @@ impl Bundle<Object> {
     /// It is too large for the format.
     pub fn content(&self) -> Result<Vec<u8>, Error> {
         content(&self.sources, State::Object)
+    }
+}
+
+impl Bundle<Executable> {
+    /// The kernels for `device`; each is called with or without SYCL's prefix `__sycl_kernel_`.
+    ///
+    /// # Errors
+    /// The device is not one of the context's.
+    pub fn program(&self, device: &Device) -> Result<&dyn Program, Error> {
+        let index = self.context.index_of(device);
+        match index.and_then(|index| self.devices.get(index)) {
+            Some(of_device) => Ok(of_device),
+            None => Err(Error::device(&device.to_string(), "is not a device of the bundle's context")),
+        }
+    }
+
+    /// The bundle as a SYCLBIN in state executable: the native code of each device, as its driver tells it, for
+    /// example to spare the next run the compilation.
+    ///
+    /// # Errors
+    /// SYCL has no name for the architecture of a device, by which the code would be found again; or a driver does not
+    /// tell it.
+    pub fn content(&self) -> Result<Vec<u8>, Error> {
+        let mut codes: Vec<Code> = Vec::new();
+        for code in
+            self.devices.iter().map(OfDevice::codes).collect::<Result<Vec<_>, _>>()?.into_iter().flatten()
+        {
+            // Two devices of one kind have one code.
+            if !codes.contains(&code) {
+                codes.push(code);
+            }
+        }
+        let modules = codes.iter().map(Code::module).collect::<Result<Vec<_>, _>>();
+        let written =
+            modules.and_then(|modules| write(State::Executable, &modules, ImageKindNumber::default()));
+        written.map_err(|error| Error::device("SYCLBIN", error.to_string()))
     }
 }
 
@@ -216,7 +263,7 @@ pub fn link(objects: &[&Bundle<Object>]) -> Result<Bundle<Executable>, Error> {
     let context = first.context.clone();
     if others.iter().any(|other| !other.context.is(&context)) {
         return Err(Error::device("link of bundles", "they are of different contexts")
-            .hint("open all of them by one `Context`"));
+            .with_hint("open all of them by one `Context`"));
     }
     let devices = context.devices().iter().enumerate().map(|(index, on)| {
         let mut modules: Vec<&Compiled> = Vec::new();
@@ -231,8 +278,8 @@ pub fn link(objects: &[&Bundle<Object>]) -> Result<Bundle<Executable>, Error> {
     let devices = devices.collect::<Result<_, _>>()?;
     let kernels: BTreeSet<&String> = objects.iter().flat_map(|object| &object.kernels).collect();
     let kernels = kernels.into_iter().cloned().collect();
-    let skipped = objects.iter().flat_map(|object| object.skipped.iter().cloned()).collect();
-    Ok(Bundle { context, sources: Vec::new(), devices, kernels, skipped })
+    let missing = objects.iter().flat_map(|object| object.missing.iter().cloned()).collect();
+    Ok(Bundle { context, sources: Vec::new(), devices, kernels, missing })
 }
 
 fn linked(on: &OnDevice, modules: &[&Compiled]) -> Result<OfDevice, Error> {
@@ -242,22 +289,19 @@ fn linked(on: &OnDevice, modules: &[&Compiled]) -> Result<OfDevice, Error> {
     let image = |program: Vec<usize>| {
         let modules: Vec<&Compiled> =
             program.iter().filter_map(|index| modules.get(*index).copied()).collect();
-        let programs: Vec<&DriverProgram> = modules.iter().map(|module| &*module.program).collect();
+        let programs: Vec<&DriverObject> = modules.iter().map(|module| &*module.program).collect();
         let needs = needs::of_all(modules.iter().map(|module| &module.needs));
         let kernels = modules.iter().flat_map(|module| module.names.kernels.iter().cloned()).collect();
-        Ok(Image { built: on.online.link("the bundles", &programs)?, kernels, needs })
+        Ok(Image { built: on.compiler.link("the bundles", &programs)?, kernels, needs })
     };
     Ok(OfDevice::new(on, programs.into_iter().map(image).collect::<Result<_, Error>>()?))
 }
 
 impl Compiled {
-    fn new(
-        on: &OnDevice,
-        source: &Source,
-        (picked, module): (&Picked, &AbstractModule<'_>),
-    ) -> Result<Compiled, Error> {
+    fn new(on: &OnDevice, source: &Source, chosen: &Chosen<'_, '_>) -> Result<Compiled, Error> {
+        let Chosen { picked, module } = *chosen;
         let what = source.module(picked.module);
-        let (spirv, used) = checked_spirv(source, (picked, module))?;
+        let (spirv, used) = checked_spirv(source, chosen)?;
         let own = |names: &mut dyn Iterator<Item = &str>| names.map(str::to_string).collect::<Vec<_>>();
         let names = Names {
             kernels: own(&mut module.kernels()),
@@ -265,34 +309,29 @@ impl Compiled {
             exported: own(&mut module.exported()),
             used,
         };
-        let program = Arc::new(on.online.compile(&what, spirv)?);
+        let program = Arc::new(on.compiler.compile(&what, spirv)?);
         Ok(Compiled { names, needs: needs::of(module), program })
     }
 }
 
-fn build(
-    on: &OnDevice,
-    source: &Source,
-    (picked, module): (&Picked, &AbstractModule<'_>),
-) -> Result<Image, Error> {
+fn build(on: &OnDevice, source: &Source, chosen: &Chosen<'_, '_>) -> Result<Image, Error> {
+    let Chosen { picked, module } = *chosen;
     let what = source.module(picked.module);
     let native = match picked.form {
         Form::Native(index) => module.native.get(index),
         Form::Ir(_) => None,
     };
     let built = match native {
-        Some(native) => on.online.take(&what, native.bytes)?,
-        None => on.online.build(&what, checked_spirv(source, (picked, module))?.0)?,
+        Some(native) => on.compiler.load(&what, native.bytes)?,
+        None => on.compiler.build(&what, checked_spirv(source, chosen)?.0)?,
     };
     let kernels = module.kernels().map(str::to_string).collect();
     Ok(Image { built, kernels, needs: needs::of(module) })
 }
 
 /// The IR that was chosen, and what it imports. Drivers end the process at SPIR-V that was cut.
-fn checked_spirv<'a>(
-    source: &Source,
-    (picked, module): (&Picked, &AbstractModule<'a>),
-) -> Result<(&'a [u8], Vec<String>), Error> {
+fn checked_spirv<'a>(source: &Source, chosen: &Chosen<'_, 'a>) -> Result<(&'a [u8], Vec<String>), Error> {
+    let Chosen { picked, module } = *chosen;
     let ir = match picked.form {
         Form::Ir(index) => module.ir.get(index),
         Form::Native(_) => None,

@@ -1,6 +1,9 @@
 //! What the rules see of a device: data alone, so that they can be tested for any device.
 
-use offload_format::{IntelArch, SpirvVersion, Target};
+use offload_format::{Aspects, IntelArch, SpirvVersion, Target};
+
+use crate::OpenClDescription;
+use crate::opencl::{DeviceType, Properties};
 
 /// A device as SYCL describes one.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +30,48 @@ pub(crate) enum DeviceArch {
     Other,
 }
 
+impl Traits {
+    /// Those of the device that the driver and selection know so.
+    pub(crate) fn of(device: &OpenClDescription, properties: &Properties) -> Traits {
+        Traits {
+            arch: DeviceArch::of(properties.device_type, device),
+            aspects: aspects(device, properties),
+            work_group: (properties.max_work_group, properties.max_work_items),
+            sub_groups: properties.sub_group_sizes.clone(),
+            spirv: device.spirv_versions().to_vec(),
+        }
+    }
+}
+
+/// The numbers of SYCL's aspects that can be told from OpenCL; a module that needs another one is left out.
+fn aspects(device: &OpenClDescription, properties: &Properties) -> Vec<u32> {
+    let is = |device_type| properties.device_type == device_type;
+    let has = |aspect: Aspects| aspect.missing_from(device.supported_aspects()).is_empty();
+    let all = [
+        (1, is(DeviceType::Cpu)),
+        (2, is(DeviceType::Gpu)),
+        (3, is(DeviceType::Accelerator)),
+        (5, has(Aspects::FP16)),
+        (6, has(Aspects::FP64)),
+        // Images; an online compiler and linker; profiling of queues, which every OpenCL device has.
+        (9, properties.images),
+        (10, device.takes_opencl_c()),
+        (11, properties.linker),
+        (12, true),
+        (28, has(Aspects::ATOMIC64)),
+    ];
+    all.into_iter().filter_map(|(aspect, present)| present.then_some(aspect)).collect()
+}
+
 impl DeviceArch {
+    fn of(device_type: DeviceType, device: &OpenClDescription) -> DeviceArch {
+        match device.intel_ip_version() {
+            Some(ip) if device_type == DeviceType::Gpu => DeviceArch::IntelGpu(ip),
+            _ if device_type == DeviceType::Cpu && cfg!(target_arch = "x86_64") => DeviceArch::Cpu,
+            _ => DeviceArch::Other,
+        }
+    }
+
     /// Whether SYCL calls the device so, in `compile_target` and `arch`.
     pub(crate) fn is_called(self, name: &str) -> bool {
         match self {
@@ -112,5 +156,27 @@ mod tests {
             assert!(arch.is_called(&name) && arch.takes(triple.split_once('-').unwrap().0));
         }
         assert_eq!(DeviceArch::Other.native_names(), None);
+    }
+
+    fn properties(device_type: DeviceType, images: bool, linker: bool) -> Properties {
+        let mut properties = Properties::unknown(device_type);
+        (properties.images, properties.linker) = (images, linker);
+        properties
+    }
+
+    #[test]
+    fn aspects_have_sycl_s_numbers() {
+        let device = OpenClDescription::new("a", "b").aspects(Aspects::FP64).opencl_c();
+        assert_eq!(aspects(&device, &properties(DeviceType::Cpu, false, true)), [1, 6, 10, 11, 12]);
+        let device = OpenClDescription::new("a", "b").aspects(Aspects::FP16 | Aspects::ATOMIC64);
+        assert_eq!(aspects(&device, &properties(DeviceType::Gpu, true, false)), [2, 5, 9, 12, 28]);
+    }
+
+    #[test]
+    fn a_gpu_is_told_by_its_version() {
+        let gpu = OpenClDescription::new("a", "b").intel_ip([12, 60, 7]);
+        assert_eq!(DeviceArch::of(DeviceType::Gpu, &gpu), DeviceArch::IntelGpu([12, 60, 7]));
+        let unknown = OpenClDescription::new("a", "b");
+        assert_eq!(DeviceArch::of(DeviceType::Gpu, &unknown), DeviceArch::Other);
     }
 }

@@ -7,20 +7,28 @@ use cudarc::driver::sys::{CUdevice, CUdevice_attribute as Attribute};
 
 use super::context::Context;
 use super::driver::{CUDA, Driver, describe, no_device};
-use crate::device::{CudaDevice, Device};
+use crate::description::CudaDescription;
+use crate::device::Device;
 use crate::error::Error;
+use crate::text::escape;
 
-/// The driver's device. Clones share its context.
-#[derive(Clone, Debug)]
-pub(crate) struct Handle {
+/// A device that the driver has found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    name: String,
     driver: Arc<Driver>,
     device: CUdevice,
-    context: Arc<Mutex<Option<Arc<Context>>>>,
+    context: Mutex<Option<Arc<Context>>>,
 }
 
-impl Handle {
+impl Found {
+    /// The device's name, safe to show.
+    pub(super) fn name(&self) -> String {
+        escape(&self.name)
+    }
+
     /// The device's primary context: taken at the first call, since it costs some hundred megabytes of its memory,
-    /// and kept as long as a clone of the device or a program lives.
+    /// and kept as long as the device or a program lives.
     pub(super) fn context(&self) -> Result<Arc<Context>, DriverError> {
         let mut kept = self.context.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(context) = kept.as_ref() {
@@ -47,12 +55,12 @@ fn one(driver: &Arc<Driver>, ordinal: i32) -> Result<Device, DriverError> {
         // SAFETY: the device is the driver's.
         unsafe { device::get_attribute(device, attribute) }.map(|value| u32::try_from(value).unwrap_or(0))
     };
-    let capability = (
+    let capability = [
         value(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
         value(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
-    );
-    let mut description =
-        CudaDevice::new(&device::get_name(device)?, capability).driver_version(driver.version());
-    description.handle = Some(Handle { driver: driver.clone(), device, context: Arc::default() });
-    Ok(description.into())
+    ];
+    let name = device::get_name(device)?;
+    let description = CudaDescription::new(&name, capability).driver_version(driver.version());
+    let found = Found { name, driver: driver.clone(), device, context: Mutex::default() };
+    Ok(Device::found(description, found))
 }

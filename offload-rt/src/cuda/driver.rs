@@ -73,11 +73,11 @@ impl Driver {
             let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
             let reason = reason.strip_prefix(LIBRARY).unwrap_or(&reason).trim_start_matches([':', ' ']);
             let problem = format!("cannot open the driver's library {LIBRARY}: {}", escape(reason));
-            Error::device(CUDA, problem).hint(LIBRARY_HINT)
+            Error::device(CUDA, problem).with_hint(LIBRARY_HINT)
         })?;
         check_functions(&library)?;
         result::init().map_err(|error| {
-            Error::device(CUDA, format!("{LIBRARY} cannot start: {}", describe(error))).hint(DEVICE_HINT)
+            Error::device(CUDA, format!("{LIBRARY} cannot start: {}", describe(error))).with_hint(DEVICE_HINT)
         })?;
         let version = version().map_err(|error| Error::device(CUDA, describe(error)))?;
         Ok(Arc::new(Driver { library, version }))
@@ -163,7 +163,7 @@ fn check_functions(library: &Library) -> Result<(), Error> {
         // SAFETY: the address is not used.
         if unsafe { library.get::<unsafe extern "C" fn()>(name) }.is_err() {
             let problem = format!("the library {LIBRARY} lacks the function {name}");
-            return Err(Error::device(CUDA, problem).hint(LIBRARY_HINT));
+            return Err(Error::device(CUDA, problem).with_hint(LIBRARY_HINT));
         }
     }
     Ok(())
@@ -178,7 +178,7 @@ fn version() -> Result<u32, DriverError> {
 
 /// The driver has no device to show.
 pub(super) fn no_device() -> Error {
-    Error::device(CUDA, format!("{LIBRARY} shows no device")).hint(DEVICE_HINT)
+    Error::device(CUDA, format!("{LIBRARY} shows no device")).with_hint(DEVICE_HINT)
 }
 
 /// The name of an error, its number and what CUDA says about it.
@@ -191,8 +191,8 @@ pub(super) fn describe(error: DriverError) -> String {
     }
 }
 
-/// What a launch that failed with `error` leaves behind, as a hint for people; empty if nothing is broken.
-pub(super) fn aftermath(error: DriverError) -> &'static str {
+/// What a launch that failed with `error` leaves behind, as a hint for people; nothing if nothing is broken.
+pub(super) fn aftermath(error: DriverError) -> Option<&'static str> {
     use CUresult as E;
     match error.0 {
         E::CUDA_ERROR_ILLEGAL_ADDRESS
@@ -203,10 +203,10 @@ pub(super) fn aftermath(error: DriverError) -> &'static str {
         | E::CUDA_ERROR_MISALIGNED_ADDRESS
         | E::CUDA_ERROR_INVALID_ADDRESS_SPACE
         | E::CUDA_ERROR_INVALID_PC
-        | E::CUDA_ERROR_LAUNCH_FAILED => {
-            "\nhint: `compute-sanitizer` names the access; CUDA refuses this process's further calls on the device"
-        }
-        _ => "",
+        | E::CUDA_ERROR_LAUNCH_FAILED => Some(
+            "`compute-sanitizer` names the access; CUDA refuses this process's further calls on the device",
+        ),
+        _ => None,
     }
 }
 

@@ -3,6 +3,7 @@
 use cudarc::driver::result::{DriverError, device};
 use cudarc::driver::sys::{CUdevice, CUdevice_attribute as Attribute};
 
+use crate::error::Problem;
 use crate::launch::NdRange;
 
 /// The limits of a device.
@@ -66,12 +67,10 @@ impl Limits {
     }
 
     /// The shape of `range` with `local` bytes of local memory for its arguments, or why the device cannot launch it.
-    pub(super) fn shape(&self, needs: Needs, range: &NdRange, local: u64) -> Result<Shape, String> {
+    pub(super) fn shape(&self, needs: Needs, range: &NdRange, local: u64) -> Result<Shape, Problem> {
         if range.offset() != [0; 3] {
-            return Err(format!(
-                "CUDA has no global offset, {:?} is given\nhint: pass it to the kernel as an argument",
-                range.offset()
-            ));
+            let problem = format!("CUDA has no global offset, {:?} is given", range.offset());
+            return Err(Problem::with_hint(problem, "pass it to the kernel as an argument"));
         }
         let block = within(range.local(), self.block).ok_or_else(|| {
             format!("local size {:?} is more than the device's {:?}", range.local(), self.block)
@@ -80,7 +79,8 @@ impl Limits {
             let (size, most) = (range.group_size(), needs.max_threads);
             return Err(format!(
                 "a work-group of {size} work-items is more than the {most} that this kernel allows"
-            ));
+            )
+            .into());
         }
         let grid = within(range.groups(), self.grid).ok_or_else(|| {
             format!("{:?} work-groups are more than the device's {:?}", range.groups(), self.grid)
@@ -123,7 +123,7 @@ mod tests {
     };
     const NEEDS: Needs = Needs { max_threads: 512, static_shared: 1024 };
 
-    fn shape(global: &[u64], local: &[u64], shared: u64) -> Result<Shape, String> {
+    fn shape(global: &[u64], local: &[u64], shared: u64) -> Result<Shape, Problem> {
         H200.shape(NEEDS, &NdRange::new(global, local).unwrap(), shared)
     }
 
@@ -148,12 +148,12 @@ mod tests {
             (&[1], &[1], 227 << 10, "can have 231424 on this device: 232448 less 1024 of"),
             (&[1], &[1], u64::MAX, "can have 231424"),
         ] {
-            let error = shape(global, local, shared).unwrap_err();
+            let error = shape(global, local, shared).unwrap_err().text;
             assert!(error.contains(reason), "{error}");
         }
         let offset = NdRange::new(&[4], &[4]).unwrap().with_offset(&[1]).unwrap();
         let error = H200.shape(NEEDS, &offset, 0).unwrap_err();
-        assert!(error.contains("no global offset, [1, 0, 0]") && error.contains("\nhint: "), "{error}");
+        assert!(error.text.contains("no global offset, [1, 0, 0]") && error.hint.is_some(), "{error:?}");
     }
 
     #[test]

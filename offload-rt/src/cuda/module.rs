@@ -11,6 +11,7 @@ use super::context::{Context, Entered};
 use super::driver::describe;
 use super::stream::Stream;
 use crate::entry::LoadedImage;
+use crate::error::Problem;
 use crate::text::escape_lines;
 
 /// Bytes for the messages of the driver's PTX compiler.
@@ -30,13 +31,13 @@ unsafe impl Sync for Module {}
 
 impl Module {
     /// Has the driver load `image`. The error holds the messages of its compiler and a hint where there is one.
-    pub(super) fn load(context: &Arc<Context>, image: &LoadedImage) -> Result<Module, String> {
-        let entered = context.enter().map_err(describe)?;
+    pub(super) fn load(context: &Arc<Context>, image: &LoadedImage) -> Result<Module, Problem> {
+        let entered = context.enter().map_err(|error| Problem::from(describe(error)))?;
         let raw = match image.entry().image_kind() {
             // The driver takes PTX as a C string.
             ImageKind::Ptx => load(&entered, &[image.bytes(), b"\0"].concat())?,
             ImageKind::Cubin => load(&entered, image.bytes())?,
-            kind => return Err(format!("it is of kind {kind}, which CUDA does not take")),
+            kind => return Err(format!("it is of kind {kind}, which CUDA does not take").into()),
         };
         Ok(Module { raw, context: context.clone() })
     }
@@ -89,7 +90,7 @@ impl Drop for Module {
     }
 }
 
-fn load(_: &Entered<'_>, image: &[u8]) -> Result<CUmodule, String> {
+fn load(_: &Entered<'_>, image: &[u8]) -> Result<CUmodule, Problem> {
     let mut log = vec![0u8; LOG_SIZE];
     let mut options =
         [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
@@ -111,14 +112,14 @@ fn load(_: &Entered<'_>, image: &[u8]) -> Result<CUmodule, String> {
     loaded.result().map(|()| module).map_err(|error| refused(error, &log))
 }
 
-fn refused(error: DriverError, log: &[u8]) -> String {
+fn refused(error: DriverError, log: &[u8]) -> Problem {
     let log = log.split(|byte| *byte == 0).next().unwrap_or_default();
     let log = escape_lines(&String::from_utf8_lossy(log));
-    let hint = match error.0 {
+    let text = format!("{}\n{log}", describe(error)).trim_end().to_string();
+    match error.0 {
         CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION => {
-            "\nhint: update the NVIDIA driver, or build for a lower PTX version or as cubin"
+            Problem::with_hint(text, "update the NVIDIA driver, or build for a lower PTX version or as cubin")
         }
-        _ => "",
-    };
-    format!("{}\n{log}", describe(error)).trim_end().to_string() + hint
+        _ => text.into(),
+    }
 }

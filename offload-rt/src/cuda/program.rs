@@ -5,21 +5,22 @@ use std::ffi::c_void;
 use std::time::Duration;
 
 use cudarc::driver::result::{self, DriverError};
+use offload_format::pack::KernelInfo;
 
 use super::buffer::Buffer;
 use super::context::Entered;
+use super::device::Found;
 use super::driver::{aftermath, describe};
 use super::function::Function;
 use super::limits::Shape;
 use super::module::Module;
 use super::params::{self, Param, Params};
 use super::stream::Stream;
-use crate::device::CudaDevice;
+use crate::device::Device;
 use crate::entry::LoadedImage;
-use crate::error::Error;
-use crate::launch::{self, Arg, NdRange, Program};
+use crate::error::{Error, Problem};
+use crate::launch::{self, Arg, Driver, NdRange, Program};
 use crate::text::escape;
-use offload_format::pack::KernelInfo;
 
 /// An image that CUDA's driver has loaded. It may be launched from several threads at once.
 ///
@@ -44,21 +45,27 @@ impl CudaProgram {
     /// Has the driver of `device` load `image`, a cubin or PTX.
     ///
     /// # Errors
-    /// The device was only described; the image is of a kind that CUDA does not take; or the driver refuses it, and
-    /// then the message holds its compiler's messages.
-    pub fn new(device: &CudaDevice, image: &LoadedImage) -> Result<CudaProgram, Error> {
-        let name = escape(&device.name);
-        let Some(handle) = &device.handle else {
-            let problem = "this device was described by the program and not found by the driver";
-            return Err(Error::device(&name, problem).hint("take devices from offload_rt::cuda::devices()"));
+    /// The device is not of CUDA; the image is of a kind that CUDA does not take; or the driver refuses it, and then
+    /// the message holds its compiler's messages.
+    pub fn new(device: &Device, image: &LoadedImage) -> Result<CudaProgram, Error> {
+        let found = device.driver().ok_or_else(|| {
+            Error::device(&device.to_string(), "it is not a CUDA device")
+                .with_hint("take devices from offload_rt::cuda::devices()")
+        })?;
+        CudaProgram::on(found, image)
+    }
+
+    fn on(device: &Found, image: &LoadedImage) -> Result<CudaProgram, Error> {
+        let failed = |what: &str| {
+            let (name, what) = (device.name(), what.to_string());
+            move |problem: Problem| Error::of_device(&name, problem.during(&what))
         };
-        let failed = |what: &str, problem: String| Error::device(&name, format!("{what}: {problem}"));
-        let context =
-            handle.context().map_err(|error| failed("cannot use the device's context", describe(error)))?;
-        let module = Module::load(&context, image)
-            .map_err(|problem| failed(&format!("cannot load {}", image.entry()), problem))?;
-        let (kernels, functions) = resolve(&module, image.entry().kernels())
-            .map_err(|problem| failed(&format!("cannot use {}", image.entry()), problem))?;
+        let context = device.context().map_err(|error| describe(error).into());
+        let context = context.map_err(failed("cannot use the device's context"))?;
+        let module =
+            Module::load(&context, image).map_err(failed(&format!("cannot load {}", image.entry())))?;
+        let resolved = resolve(&module, image.entry().kernels()).map_err(Problem::from);
+        let (kernels, functions) = resolved.map_err(failed(&format!("cannot use {}", image.entry())))?;
         Ok(CudaProgram { kernels, functions, module })
     }
 
@@ -97,6 +104,12 @@ fn named(name: String) -> KernelInfo {
     KernelInfo { name, ..KernelInfo::default() }
 }
 
+impl Driver for Found {
+    fn open(&self, image: &LoadedImage) -> Result<Box<dyn Program>, Error> {
+        Ok(Box::new(CudaProgram::on(self, image)?))
+    }
+}
+
 impl Program for CudaProgram {
     fn kernels(&self) -> &[KernelInfo] {
         &self.kernels
@@ -115,7 +128,7 @@ impl Program for CudaProgram {
         // SAFETY: the parameters are as many and as large as the kernel's, as far as pack and driver know them; the
         // caller answers for what the kernel does with them.
         unsafe {
-            let took = run(&kernel, &shape, (&mut params, &stream))?;
+            let took = run(&kernel, &shape, &mut params, &stream)?;
             copy_out(args, &buffers, &stream).map_err(failed(name, "results cannot be read"))?;
             Ok(took)
         }
@@ -140,7 +153,7 @@ impl Kernel<'_> {
         let (offsets, local) = params::local_layout(args)
             .ok_or_else(|| Error::launch(self.name, "it is given more than 2^64 bytes of local memory"))?;
         let shape = entered.limits().shape(self.function.needs, range, local);
-        let shape = shape.map_err(|problem| Error::launch(self.name, problem))?;
+        let shape = shape.map_err(|problem| Error::of_launch(self.name, problem))?;
         self.function.opt_in(&shape).map_err(failed(self.name, "the shared memory is refused"))?;
         Ok((shape, offsets))
     }
@@ -196,7 +209,8 @@ fn params_of(args: &[Arg<'_>], buffers: &[Option<Buffer<'_>>], offsets: &[u64]) 
 unsafe fn run(
     kernel: &Kernel<'_>,
     shape: &Shape,
-    (params, stream): (&mut Params, &Stream<'_>),
+    params: &mut Params,
+    stream: &Stream<'_>,
 ) -> Result<Duration, Error> {
     let ([gx, gy, gz], [bx, by, bz]) = (shape.grid, shape.block);
     let failed = |error| failed(kernel.name, "the launch failed")(error);
@@ -231,5 +245,11 @@ unsafe fn copy_out(
 
 fn failed(kernel: &str, what: &str) -> impl Fn(DriverError) -> Error + use<> {
     let (kernel, what) = (kernel.to_string(), what.to_string());
-    move |error| Error::launch(&kernel, format!("{what}: {}{}", describe(error), aftermath(error)))
+    move |error| {
+        let failed = Error::launch(&kernel, format!("{what}: {}", describe(error)));
+        match aftermath(error) {
+            Some(hint) => failed.with_hint(hint),
+            None => failed,
+        }
+    }
 }

@@ -2,8 +2,9 @@
 
 use std::ffi::c_void;
 
-use crate::launch::Arg;
 use offload_format::pack::KernelInfo;
+
+use crate::launch::Arg;
 
 /// OpenCL's largest vectors, `double16` and `long16`, have this alignment.
 const ALIGN: usize = 128;

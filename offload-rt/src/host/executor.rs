@@ -3,11 +3,13 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use offload_format::pack::KernelInfo;
+
 use super::abi::{self, Group, Printer, Run};
 use super::bind::Bound;
 use super::coroutine::{self, GroupError, Stacks};
+use crate::error::Problem;
 use crate::launch::NdRange;
-use offload_format::pack::KernelInfo;
 
 /// Fewer work-items than this are not worth the start of threads.
 const LITTLE_WORK: u64 = 2048;
@@ -28,7 +30,7 @@ pub(super) struct Job<'a> {
 /// # Safety
 /// `run` is the entry of the kernel that `info` describes, `bound` holds its arguments, and the kernel may run on
 /// them over `range`.
-pub(super) unsafe fn run(job: &Job<'_>) -> Result<(), String> {
+pub(super) unsafe fn run(job: &Job<'_>) -> Result<(), Problem> {
     let queue = Queue { next: AtomicU64::new(0), end: job.range.group_count(), failed: Mutex::new(None) };
     match thread_count(job)? {
         1 => work(job, &queue),
@@ -41,7 +43,7 @@ pub(super) unsafe fn run(job: &Job<'_>) -> Result<(), String> {
         }),
     }
     let failed = queue.failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    failed.map_or(Ok(()), Err)
+    failed.map_or(Ok(()), |problem| Err(problem.into()))
 }
 
 struct Queue {
@@ -62,13 +64,14 @@ impl Queue {
     }
 }
 
-fn thread_count(job: &Job<'_>) -> Result<u64, String> {
+fn thread_count(job: &Job<'_>) -> Result<u64, Problem> {
     let (groups, size) = (job.range.group_count(), job.range.group_size());
     let cpus = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
     let stacks = if job.info.has_barrier { MOST_STACKS.checked_div(size).unwrap_or(0) } else { u64::MAX };
     if stacks == 0 {
-        return Err(format!(
-            "a work-group of {size} work-items is too large for a kernel with a barrier\nhint: at most {MOST_STACKS} can wait for each other"
+        return Err(Problem::with_hint(
+            format!("a work-group of {size} work-items is too large for a kernel with a barrier"),
+            format!("at most {MOST_STACKS} can wait for each other"),
         ));
     }
     if groups.saturating_mul(size) < LITTLE_WORK {
@@ -83,7 +86,7 @@ fn work(job: &Job<'_>, queue: &Queue) {
     let mut group = group(job, stacks.as_ref());
     while let Some(index) = queue.take() {
         group.group_id = position(index, job.range.groups());
-        let ran = run_group(job, (&group, args.pointers()), stacks.as_mut());
+        let ran = run_group(&Call { job, group: &group, args: args.pointers() }, stacks.as_mut());
         if let Err(error) = ran {
             return queue.fail(error.to_string());
         }
@@ -105,11 +108,15 @@ fn group(job: &Job<'_>, stacks: Option<&Stacks>) -> Group {
     }
 }
 
-fn run_group(
-    job: &Job<'_>,
-    (group, args): (&Group, *const *mut std::ffi::c_void),
-    stacks: Option<&mut Stacks>,
-) -> Result<(), GroupError> {
+/// What a thread calls the kernel with, for one group.
+struct Call<'a> {
+    job: &'a Job<'a>,
+    group: &'a Group,
+    args: *const *mut std::ffi::c_void,
+}
+
+fn run_group(call: &Call<'_>, stacks: Option<&mut Stacks>) -> Result<(), GroupError> {
+    let Call { job, group, args } = *call;
     let run = |first: [u64; 3], last: [u64; 3]| {
         // SAFETY: the contract of `run` in this module; the pointers are valid for the call.
         unsafe { (job.run)(group, args, first.as_ptr(), last.as_ptr()) }

@@ -98,7 +98,7 @@ fn load(source: &str, kernels: Vec<KernelInfo>) -> Result<Box<dyn Program>, Erro
     builder.image(NewImage { kernels, ..NewImage::new("k", "host".parse().unwrap()) }, frame.info()).unwrap();
     let pack = builder.finish().unwrap().with_frames([&frame]).unwrap();
     let device = Device::host();
-    let selection = Registry::from_pack(pack).unwrap().select("k", &device).unwrap();
+    let selection = Registry::from_pack(pack).select("k", &device).unwrap();
     device.open(&selection.entry().load()?)
 }
 

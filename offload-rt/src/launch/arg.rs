@@ -1,6 +1,8 @@
 //! The arguments of a launch.
 
-use super::plain::Plain;
+use std::fmt::Debug;
+
+use bytemuck::Pod;
 
 /// One argument of a kernel.
 ///
@@ -45,3 +47,11 @@ impl<'a> Arg<'a> {
         Arg::Local(count.saturating_mul(size_of::<T>()))
     }
 }
+
+/// What a kernel takes as its bytes: no padding, and every bit pattern is a value.
+///
+/// Numbers are, and arrays of them, as OpenCL C's vectors are, and every type that derives
+/// [`bytemuck::Pod`](https://docs.rs/bytemuck/1/bytemuck/trait.Pod.html): the trait is implemented for those alone.
+pub trait Plain: Pod + Debug {}
+
+impl<T: Pod + Debug> Plain for T {}

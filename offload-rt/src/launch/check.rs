@@ -1,16 +1,27 @@
-//! Comparing a launch with what the pack knows about the kernel.
+//! Looking a kernel up, and comparing a launch with what the pack knows about it.
 
-use offload_format::pack::ArgKind;
+use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
 
-use super::{Arg, NdRange};
+use super::arg::Arg;
+use super::range::NdRange;
 use crate::error::Error;
 use crate::text::escape;
-use offload_format::pack::{ArgInfo, KernelInfo};
 
 /// More local memory than any device has, in bytes.
 const MOST_LOCAL: usize = 1 << 30;
 
+/// The record of the kernel `name`.
+pub(crate) fn find<'k>(kernels: &'k [KernelInfo], name: &str) -> Result<&'k KernelInfo, Error> {
+    let found = kernels.iter().find(|kernel| kernel.name == name);
+    found.ok_or_else(|| {
+        let names: Vec<String> = kernels.iter().map(|kernel| escape(&kernel.name)).collect();
+        let names = if names.is_empty() { "no kernels".to_string() } else { names.join(", ") };
+        Error::launch(name, "the image has no such kernel").with_hint(format!("it has {names}"))
+    })
+}
+
 /// Refuses what the kernel cannot take.
+#[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
 pub(crate) fn check(kernel: &KernelInfo, range: &NdRange, args: &[Arg<'_>]) -> Result<(), Error> {
     check_range(kernel, range)?;
     if kernel.args_unknown {
@@ -30,6 +41,7 @@ pub(crate) fn check(kernel: &KernelInfo, range: &NdRange, args: &[Arg<'_>]) -> R
 }
 
 /// Refuses a work-group that the kernel was not compiled for.
+#[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
 pub(crate) fn check_range(kernel: &KernelInfo, range: &NdRange) -> Result<(), Error> {
     let (required, given) = (kernel.required_work_group.map(u64::from), range.local());
     if required != [0; 3] && required != given {
@@ -44,12 +56,11 @@ pub(crate) fn check_range(kernel: &KernelInfo, range: &NdRange) -> Result<(), Er
 pub(crate) fn refuse_shared_memory(kernel: &str, range: &NdRange) -> Result<(), Error> {
     match range.shared_memory() {
         0 => Ok(()),
-        bytes => Err(Error::launch(
-            kernel,
-            format!(
-                "{bytes} bytes of shared memory are asked for, which only CUDA devices give\nhint: pass local memory as an argument, with Arg::Local"
-            ),
-        )),
+        bytes => {
+            let problem =
+                format!("{bytes} bytes of shared memory are asked for, which only CUDA devices give");
+            Err(Error::launch(kernel, problem).with_hint("pass local memory as an argument, with Arg::Local"))
+        }
     }
 }
 
@@ -142,5 +153,13 @@ mod tests {
         assert!(refuse_shared_memory("k", &range).is_ok());
         let error = refuse_shared_memory("k", &range.with_shared_memory(64)).unwrap_err().to_string();
         assert!(error.contains("kernel `k`: 64 bytes") && error.contains("hint: "), "{error}");
+    }
+
+    #[test]
+    fn an_unknown_kernel_names_the_known_ones() {
+        let error = find(&[KernelInfo { name: "k".into(), ..KernelInfo::default() }], "saxpi")
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("`saxpi`") && error.contains("hint: it has k"), "{error}");
     }
 }

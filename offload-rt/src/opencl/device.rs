@@ -5,13 +5,16 @@ use opencl3::device::{
     CL_DEVICE_NAME, CL_DEVICE_TYPE, CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_GPU, CL_DEVICE_VENDOR,
     CL_DEVICE_VENDOR_ID, get_device_data,
 };
-use opencl3::error_codes::{CL_DEVICE_NOT_FOUND, ClError};
+use opencl3::error_codes::{CL_DEVICE_NOT_FOUND, ClError, DLOPEN_FUNCTION_NOT_AVAILABLE};
 use opencl3::platform::Platform;
 use opencl3::types::cl_device_id;
 
 use offload_format::{Aspects, SpirvVersion};
 
-use crate::device::{Device, OpenClDevice};
+use crate::description::OpenClDescription;
+use crate::device::Device;
+use crate::error::Error;
+use crate::text::escape;
 
 /// `CL_DEVICE_IP_VERSION_INTEL`
 /// (<https://registry.khronos.org/OpenCL/extensions/intel/cl_intel_device_attribute_query.html>).
@@ -20,13 +23,41 @@ const CL_DEVICE_IP_VERSION_INTEL: u32 = 0x4250;
 /// Intel's number among PCI's vendors.
 const INTEL: u32 = 0x8086;
 
-/// The driver's device.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Handle(isize);
+/// What errors of OpenCL as a whole start with.
+pub(super) const LOADER: &str = "OpenCL";
 
-impl Handle {
-    pub(super) fn id(self) -> cl_device_id {
-        self.0 as cl_device_id
+/// The driver's device.
+#[derive(Clone, Debug)]
+pub(crate) struct ClDevice {
+    handle: isize,
+    pub(super) description: OpenClDescription,
+}
+
+impl ClDevice {
+    /// # Errors
+    /// `device` is not of OpenCL.
+    pub(super) fn of(device: &Device) -> Result<&ClDevice, Error> {
+        device.driver().ok_or_else(|| {
+            Error::device(&device.to_string(), "it is not an OpenCL device")
+                .with_hint("take devices from offload_rt::opencl::devices()")
+        })
+    }
+
+    pub(super) fn id(&self) -> cl_device_id {
+        self.handle as cl_device_id
+    }
+
+    /// The device's name, safe to show.
+    pub(super) fn name(&self) -> String {
+        escape(&self.description.name)
+    }
+}
+
+/// The name of an error and its number.
+pub(super) fn describe(error: ClError) -> String {
+    match error.0 {
+        DLOPEN_FUNCTION_NOT_AVAILABLE => "the OpenCL library lacks the function".to_string(),
+        code => format!("{error} ({code})"),
     }
 }
 
@@ -40,14 +71,14 @@ pub(super) fn is_intel_gpu(id: cl_device_id) -> bool {
 /// The devices of one platform.
 pub(super) fn of_platform(platform: &Platform) -> Result<Vec<Device>, ClError> {
     match platform.get_devices(CL_DEVICE_TYPE_ALL) {
-        Ok(ids) => Ok(ids.into_iter().map(|id| Device::from(describe(id))).collect()),
+        Ok(ids) => Ok(ids.into_iter().map(|id| found(id)).collect()),
         Err(ClError(CL_DEVICE_NOT_FOUND)) => Ok(Vec::new()),
         Err(error) => Err(error),
     }
 }
 
-fn describe(id: cl_device_id) -> OpenClDevice {
-    let mut device = OpenClDevice::new(&text(id, CL_DEVICE_NAME), &text(id, CL_DEVICE_VENDOR))
+fn found(id: cl_device_id) -> Device {
+    let mut device = OpenClDescription::new(&text(id, CL_DEVICE_NAME), &text(id, CL_DEVICE_VENDOR))
         .spirv(&spirv_versions(&text(id, CL_DEVICE_IL_VERSION)));
     device.opencl_c = word(id, CL_DEVICE_COMPILER_AVAILABLE).is_some_and(|available| available != 0);
     let extensions = text(id, CL_DEVICE_EXTENSIONS);
@@ -55,8 +86,7 @@ fn describe(id: cl_device_id) -> OpenClDevice {
     if has(&extensions, "cl_intel_device_attribute_query") {
         device.intel_ip = word(id, CL_DEVICE_IP_VERSION_INTEL).map(ip_version).filter(|[gpu, ..]| *gpu != 0);
     }
-    device.handle = Some(Handle(id as isize));
-    device
+    Device::found(device.clone(), ClDevice { handle: id as isize, description: device })
 }
 
 /// A text that the driver has of the device; empty if it does not answer, as PoCL 3.1 to the question for

@@ -6,13 +6,12 @@ use opencl3::context::Context;
 use opencl3::error_codes::{ClError, DLOPEN_FUNCTION_NOT_AVAILABLE};
 use opencl3::kernel::Kernel;
 use opencl3::program::Program;
-use opencl3::types::cl_device_id;
 
-use super::rebuild::{self, Built, Driver};
-use super::{LOADER, describe, device};
+use super::device::{self, ClDevice, LOADER, describe};
+use super::rebuild::{self, Build, Built};
 use crate::entry::LoadedImage;
 use crate::error::Error;
-use crate::text::{escape, escape_lines};
+use crate::text::escape_lines;
 
 /// `CL_KERNEL_SPILL_MEM_SIZE_INTEL`
 /// (<https://registry.khronos.org/OpenCL/extensions/intel/cl_intel_required_subgroup_size.html>).
@@ -23,19 +22,17 @@ const CL_KERNEL_REGISTER_COUNT_INTEL: u32 = 0x425b;
 
 /// The driver of one device, with an image for it.
 #[derive(Debug)]
-pub(super) struct Compiler<'a> {
+pub(super) struct ImageCompiler<'a> {
     pub(super) context: &'a Context,
-    pub(super) id: cl_device_id,
-    /// The device's name, for errors.
-    pub(super) device: &'a str,
+    pub(super) device: &'a ClDevice,
     pub(super) image: &'a LoadedImage,
 }
 
-impl Compiler<'_> {
+impl ImageCompiler<'_> {
     /// Builds the image; twice if the driver compiles it, and says that kernels spill.
     pub(super) fn run(&self) -> Result<Built<Program>, Error> {
         let entry = self.image.entry();
-        match entry.image_kind() == ImageKind::SpirV && device::is_intel_gpu(self.id) {
+        match entry.image_kind() == ImageKind::SpirV && device::is_intel_gpu(self.device.id()) {
             true => rebuild::without_spills(self, entry.kernels()),
             false => rebuild::once(self, entry.kernels()),
         }
@@ -51,7 +48,9 @@ impl Compiler<'_> {
             }
             ImageKind::SpirV => from_il(self.context, bytes),
             // SAFETY: the device is the one that the context was made for.
-            ImageKind::Object => unsafe { Program::create_from_binary(self.context, &[self.id], &[bytes]) },
+            ImageKind::Object => unsafe {
+                Program::create_from_binary(self.context, &[self.device.id()], &[bytes])
+            },
             kind => {
                 let problem = format!("{entry} is of kind {kind}, which no driver takes");
                 return Err(Error::device(LOADER, problem));
@@ -61,17 +60,17 @@ impl Compiler<'_> {
     }
 
     fn failed(&self, problem: &str) -> Error {
-        Error::device(&escape(self.device), problem.trim_end())
+        Error::device(&self.device.name(), problem.trim_end())
     }
 }
 
-impl Driver for Compiler<'_> {
+impl Build for ImageCompiler<'_> {
     type Program = Program;
 
     fn build(&self, options: &str) -> Result<Program, Error> {
         let mut program = self.create()?;
-        if let Err(error) = program.build(&[self.id], options) {
-            let log = program.get_build_log(self.id).unwrap_or_default();
+        if let Err(error) = program.build(&[self.device.id()], options) {
+            let log = program.get_build_log(self.device.id()).unwrap_or_default();
             let (entry, error) = (self.image.entry(), describe(error));
             return Err(self.failed(&format!("cannot build {entry}: {error}\n{}", escape_lines(&log))));
         }
@@ -90,14 +89,14 @@ impl Driver for Compiler<'_> {
             return unknown;
         }
         let Ok(kernel) = Kernel::create(program, kernel) else { return unknown };
-        let number = |parameter| number(&kernel.get_work_group_data(self.id, parameter).ok()?);
+        let number = |parameter| number(&kernel.get_work_group_data(self.device.id(), parameter).ok()?);
         let size = |size: usize| u32::try_from(size).ok().filter(|size| *size > 0);
         KernelInfo {
             registers: number(CL_KERNEL_REGISTER_COUNT_INTEL).and_then(|count| u32::try_from(count).ok()),
             spilled: number(CL_KERNEL_SPILL_MEM_SIZE_INTEL),
             // Twice as many on devices that run hardware threads in pairs, but so for both builds.
-            sub_group_size: kernel.get_work_group_size_multiple(self.id).ok().and_then(size),
-            max_work_group: kernel.get_work_group_size(self.id).ok().and_then(size),
+            sub_group_size: kernel.get_work_group_size_multiple(self.device.id()).ok().and_then(size),
+            max_work_group: kernel.get_work_group_size(self.device.id()).ok().and_then(size),
             ..unknown
         }
     }

@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
+use offload_format::pack::KernelInfo;
 use opencl3::kernel::Kernel;
 use opencl3::program::Program as DriverProgram;
 
-use super::driver::Compiler;
-use super::queue::{Queue, refused};
+use super::device::ClDevice;
+use super::driver::ImageCompiler;
+use super::queue::{Launch, Queue, refused};
 use super::rebuild::Built;
-use crate::device::OpenClDevice;
+use crate::device::Device;
 use crate::entry::LoadedImage;
 use crate::error::Error;
-use crate::launch::{self, Arg, NdRange, Program};
-use offload_format::pack::KernelInfo;
+use crate::launch::{self, Arg, Driver, NdRange, Program};
 
 /// An image that an OpenCL driver has built.
 ///
@@ -30,13 +31,23 @@ impl ClProgram {
     /// Has the driver of `device` build `image`.
     ///
     /// # Errors
-    /// The device was only described; the image is of a kind that no OpenCL driver takes; or the driver refuses it,
-    /// and then the message holds its build log.
-    pub fn new(device: &OpenClDevice, image: &LoadedImage) -> Result<ClProgram, Error> {
+    /// The device is not of OpenCL; the image is of a kind that no OpenCL driver takes; or the driver refuses it, and
+    /// then the message holds its build log.
+    pub fn new(device: &Device, image: &LoadedImage) -> Result<ClProgram, Error> {
+        ClProgram::on(ClDevice::of(device)?, image)
+    }
+
+    fn on(device: &ClDevice, image: &LoadedImage) -> Result<ClProgram, Error> {
         let queue = Queue::new(device)?;
-        let compiler = Compiler { context: queue.context(), id: queue.id(), device: &device.name, image };
+        let compiler = ImageCompiler { context: queue.context(), device, image };
         let built = compiler.run()?;
         Ok(ClProgram { built, queue })
+    }
+}
+
+impl Driver for ClDevice {
+    fn open(&self, image: &LoadedImage) -> Result<Box<dyn Program>, Error> {
+        Ok(Box::new(ClProgram::on(self, image)?))
     }
 }
 
@@ -53,6 +64,6 @@ impl Program for ClProgram {
         let program = self.built.program_for(name, range.group_size());
         let create = || Kernel::create(program, name).map_err(refused(name, "cannot be created"));
         // SAFETY: the contract is the same, and the caller's to keep.
-        unsafe { self.queue.launch(name, create, (range, args)) }
+        unsafe { self.queue.launch(Launch { kernel: name, range, args }, create) }
     }
 }

@@ -8,14 +8,11 @@ use opencl3::context::Context;
 use opencl3::error_codes::ClError;
 use opencl3::kernel::{Kernel, set_kernel_arg};
 use opencl3::memory::{Buffer, CL_MEM_COPY_HOST_PTR, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, ClMem};
-use opencl3::types::{CL_BLOCKING, cl_device_id};
+use opencl3::types::CL_BLOCKING;
 
-use super::describe;
-use super::device::Handle;
-use crate::device::OpenClDevice;
+use super::device::{ClDevice, describe};
 use crate::error::Error;
-use crate::launch::{self, Arg, NdRange};
-use crate::text::escape;
+use crate::launch::{Arg, NdRange, refuse_shared_memory};
 
 /// A context of one device with a queue.
 #[derive(Debug)]
@@ -23,51 +20,55 @@ pub(super) struct Queue {
     // Released in this order.
     queue: CommandQueue,
     context: Context,
-    handle: Handle,
+}
+
+/// What is asked to run.
+pub(super) struct Launch<'a, 'b> {
+    pub(super) kernel: &'a str,
+    pub(super) range: &'a NdRange,
+    pub(super) args: &'a mut [Arg<'b>],
+}
+
+/// A kernel's argument, by its index.
+#[derive(Clone, Copy)]
+struct Slot<'a> {
+    kernel: &'a Kernel,
+    index: u32,
 }
 
 type ClResult<T> = Result<T, ClError>;
 
 impl Queue {
     /// # Errors
-    /// The device was only described, or its driver refuses.
-    pub(super) fn new(device: &OpenClDevice) -> Result<Queue, Error> {
+    /// The driver refuses.
+    pub(super) fn new(device: &ClDevice) -> Result<Queue, Error> {
         let failed = |what: &str| {
-            let (name, what) = (escape(&device.name), what.to_string());
+            let (name, what) = (device.name(), what.to_string());
             move |error| Error::device(&name, format!("{what}: {}", describe(error)))
         };
-        let Some(handle) = device.handle else {
-            let problem = "this device was described by the program and not found by the driver";
-            return Err(Error::device(&escape(&device.name), problem)
-                .hint("take devices from offload_rt::opencl::devices()"));
-        };
-        let context = Context::from_device(&opencl3::device::Device::new(handle.id()));
+        let context = Context::from_device(&opencl3::device::Device::new(device.id()));
         let context = context.map_err(failed("cannot make a context"))?;
         // Not `create_with_properties`: drivers of OpenCL 1.2 lack it.
         let queue = CommandQueue::create_default(&context, CL_QUEUE_PROFILING_ENABLE)
             .map_err(failed("cannot make a queue"))?;
-        Ok(Queue { queue, context, handle })
+        Ok(Queue { queue, context })
     }
 
     pub(super) fn context(&self) -> &Context {
         &self.context
     }
 
-    pub(super) fn id(&self) -> cl_device_id {
-        self.handle.id()
-    }
-
-    /// Runs the kernel `name`, which `create` makes, waits for its end, and says how long it ran.
+    /// Runs the kernel, which `create` makes, waits for its end, and says how long it ran.
     ///
     /// # Safety
     /// As that of [`launch::Program::launch`].
     pub(super) unsafe fn launch(
         &self,
-        name: &str,
+        launch: Launch<'_, '_>,
         create: impl FnOnce() -> Result<Kernel, Error>,
-        (range, args): (&NdRange, &mut [Arg<'_>]),
     ) -> Result<Duration, Error> {
-        launch::refuse_shared_memory(name, range)?;
+        let Launch { kernel: name, range, args } = launch;
+        refuse_shared_memory(name, range)?;
         if name.contains('\0') {
             return Err(Error::launch(name, "the name has a NUL"));
         }
@@ -101,27 +102,26 @@ impl Queue {
                         kernel.set_arg_local_buffer(index, *size)?;
                         None
                     }
-                    Arg::In(bytes) => Some(self.set_buffer((kernel, index), CL_MEM_READ_ONLY, bytes)?),
-                    Arg::InOut(bytes) => Some(self.set_buffer((kernel, index), CL_MEM_READ_WRITE, bytes)?),
+                    Arg::In(bytes) => {
+                        Some(self.set_buffer(Slot { kernel, index }, CL_MEM_READ_ONLY, bytes)?)
+                    }
+                    Arg::InOut(bytes) => {
+                        Some(self.set_buffer(Slot { kernel, index }, CL_MEM_READ_WRITE, bytes)?)
+                    }
                 }
             });
         }
         Ok(buffers)
     }
 
-    unsafe fn set_buffer(
-        &self,
-        (kernel, index): (&Kernel, u32),
-        access: u64,
-        bytes: &[u8],
-    ) -> ClResult<Buffer<u8>> {
+    unsafe fn set_buffer(&self, slot: Slot<'_>, access: u64, bytes: &[u8]) -> ClResult<Buffer<u8>> {
         // OpenCL has no empty buffers.
         let bytes = if bytes.is_empty() { &[0] } else { bytes };
         let data: *mut c_void = bytes.as_ptr().cast_mut().cast();
         // SAFETY: with COPY_HOST_PTR the driver reads `bytes.len()` bytes during the call and keeps no pointer.
         unsafe {
             let buffer = Buffer::create(&self.context, access | CL_MEM_COPY_HOST_PTR, bytes.len(), data)?;
-            kernel.set_arg(index, &buffer.get())?;
+            slot.kernel.set_arg(slot.index, &buffer.get())?;
             Ok(buffer)
         }
     }

@@ -14,7 +14,7 @@ use crate::error::Error;
 const LARGE: [&str; 2] = ["-cl-intel-256-GRF-per-thread", "-ze-opt-large-register-file"];
 
 /// What is asked of a driver.
-pub(super) trait Driver {
+pub(super) trait Build {
     type Program;
 
     /// Builds the image.
@@ -39,13 +39,13 @@ pub(super) struct Built<P> {
 }
 
 /// Builds the image once.
-pub(super) fn once<D: Driver>(driver: &D, kernels: &[KernelInfo]) -> Result<Built<D::Program>, Error> {
+pub(super) fn once<D: Build>(driver: &D, kernels: &[KernelInfo]) -> Result<Built<D::Program>, Error> {
     let default = driver.build("")?;
     Ok(Built { default, large: None, from_large: BTreeMap::new(), kernels: kernels.to_vec() })
 }
 
 /// Builds the image, and again if a kernel spills. A second build that fails changes nothing.
-pub(super) fn without_spills<D: Driver>(
+pub(super) fn without_spills<D: Build>(
     driver: &D,
     kernels: &[KernelInfo],
 ) -> Result<Built<D::Program>, Error> {
@@ -84,7 +84,7 @@ impl<P> Built<P> {
     }
 
     /// Takes those of the `spilling` kernels from `large` that are better there.
-    fn add<D: Driver<Program = P>>(&mut self, driver: &D, large: P, spilling: &[KernelInfo]) {
+    fn add<D: Build<Program = P>>(&mut self, driver: &D, large: P, spilling: &[KernelInfo]) {
         for first in spilling {
             let second = KernelInfo { name: first.name.clone(), ..driver.usage(&large, &first.name) };
             let required = self.required(&first.name);

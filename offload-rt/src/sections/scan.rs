@@ -9,7 +9,7 @@ use offload_format::section::{
 };
 
 use super::modules::Module;
-use super::{Found, FoundPack, PackBytes};
+use super::pack::{Found, FoundPack, PackBytes};
 
 /// How far `patchelf` may have moved the header of a program that is not position-independent.
 const MOVED_PAGES: u64 = 8;
@@ -27,14 +27,14 @@ pub(super) enum Keep {
 /// What a descriptor led to.
 pub(super) enum Step {
     Pack(FoundPack),
-    Skipped(String),
+    Unreadable(String),
 }
 
 impl Step {
     pub(super) fn add_to(self, found: &mut Found) {
         match self {
             Step::Pack(pack) => found.packs.push(pack),
-            Step::Skipped(reason) => found.skipped.push(reason),
+            Step::Unreadable(reason) => found.unreadable.push(reason),
         }
     }
 }
@@ -66,48 +66,56 @@ pub(super) fn notes(module: &Module<'_>, keep: Keep, found: &mut Found) {
     for (start, segment) in module.notes() {
         for (index, note) in segment.windows(NOTE_SIZE as usize).enumerate().step_by(4) {
             if note.starts_with(&header) {
-                let note_address = start.saturating_add(index as u64);
-                follow(module, (note_address, note), keep).add_to(found);
+                let note = Note { address: start.saturating_add(index as u64), bytes: note };
+                follow(module, &note, keep).add_to(found);
             }
         }
     }
 }
 
-fn follow(module: &Module<'_>, (address, note): (u64, &[u8]), keep: Keep) -> Step {
-    let is_descriptor = |candidate: &u64| {
-        module.bytes(*candidate, DESCRIPTOR_SIZE).is_some_and(|bytes| bytes.starts_with(&DESCRIPTOR_MAGIC))
+/// A note of ours and where it lies.
+struct Note<'a> {
+    address: u64,
+    bytes: &'a [u8],
+}
+
+fn follow(module: &Module<'_>, note: &Note<'_>, keep: Keep) -> Step {
+    let is_descriptor = |address: &u64| {
+        module.bytes(*address, DESCRIPTOR_SIZE).is_some_and(|bytes| bytes.starts_with(&DESCRIPTOR_MAGIC))
     };
-    match candidates(module, address, note).into_iter().find(is_descriptor) {
+    match targets(module, note).into_iter().find(is_descriptor) {
         Some(found) => descriptor(module, found, keep),
-        None => Step::Skipped("a note leads to no descriptor".to_string()),
+        None => Step::Unreadable("a note leads to no descriptor".to_string()),
     }
 }
 
 /// Where the descriptor may lie: counted from the note, or, if a tool has moved the note, from the ELF header.
-fn candidates(module: &Module<'_>, address: u64, note: &[u8]) -> Vec<u64> {
-    let Some((to_descriptor, to_header)) = parse_note(note) else {
+fn targets(module: &Module<'_>, note: &Note<'_>) -> Vec<u64> {
+    let Some((to_descriptor, to_header)) = parse_note(note.bytes) else {
         return Vec::new();
     };
-    let mut candidates: Vec<u64> = address.checked_add_signed(to_descriptor).into_iter().collect();
+    let mut addresses: Vec<u64> = note.address.checked_add_signed(to_descriptor).into_iter().collect();
     if let (Some(header), Some(offset)) = (module.elf_header(), to_descriptor.checked_sub(to_header)) {
         let from_header =
             (0..=MOVED_PAGES).filter_map(|page| header.checked_add(page * PAGE)?.checked_add_signed(offset));
-        candidates.extend(from_header);
+        addresses.extend(from_header);
     }
-    candidates
+    addresses
 }
 
 /// The pack of the descriptor at `address`.
 pub(super) fn descriptor(module: &Module<'_>, address: u64, keep: Keep) -> Step {
     // A later release may have made it longer, but nothing past this size is used.
     let Some(size) = module.bytes(address, DESCRIPTOR_SIZE).and_then(recorded_size) else {
-        return Step::Skipped("a descriptor lies outside its module's memory".to_string());
+        return Step::Unreadable("a descriptor lies outside its module's memory".to_string());
     };
     match module.bytes(address, size).map(Descriptor::parse) {
-        None => Step::Skipped("a descriptor ends outside its module's memory".to_string()),
-        Some(Err(error)) => Step::Skipped(error.to_string()),
-        Some(Ok((None, _))) => Step::Skipped("a descriptor has the version of a later release".to_string()),
-        Some(Ok((Some(found), _))) => pack(module, address, (&found, keep)),
+        None => Step::Unreadable("a descriptor ends outside its module's memory".to_string()),
+        Some(Err(error)) => Step::Unreadable(error.to_string()),
+        Some(Ok((None, _))) => {
+            Step::Unreadable("a descriptor has the version of a later release".to_string())
+        }
+        Some(Ok((Some(found), _))) => pack(&At { module, address, keep }, &found),
     }
 }
 
@@ -115,7 +123,15 @@ fn recorded_size(descriptor: &[u8]) -> Option<u64> {
     offload_format::bytes::u32_at(descriptor, 8, "descriptor").ok().map(u64::from)
 }
 
-fn pack(module: &Module<'_>, address: u64, (descriptor, keep): (&Descriptor, Keep)) -> Step {
+/// Where a descriptor lies.
+struct At<'a, 'm> {
+    module: &'a Module<'m>,
+    address: u64,
+    keep: Keep,
+}
+
+fn pack(at: &At<'_, '_>, descriptor: &Descriptor) -> Step {
+    let At { module, address, keep } = *at;
     let start =
         address.checked_add(DESCRIPTOR_PACK).and_then(|field| field.checked_add_signed(descriptor.pack));
     let start = start.unwrap_or(u64::MAX);
@@ -128,9 +144,9 @@ fn pack(module: &Module<'_>, address: u64, (descriptor, keep): (&Descriptor, Kee
     };
     match bytes {
         Some(bytes) => {
-            let elsewhere = descriptor.flags & DESCRIPTOR_ELSEWHERE != 0;
-            Step::Pack(FoundPack { bytes, home: elsewhere.then(|| module.directory()).flatten() })
+            let sidecar = descriptor.flags & DESCRIPTOR_ELSEWHERE != 0;
+            Step::Pack(FoundPack { bytes, home: sidecar.then(|| module.directory()).flatten() })
         }
-        None => Step::Skipped("a pack lies outside its module's memory".to_string()),
+        None => Step::Unreadable("a pack lies outside its module's memory".to_string()),
     }
 }

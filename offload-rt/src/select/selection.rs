@@ -1,14 +1,35 @@
-//! The result of a choice: which images serve which kernels.
+//! The result of a choice: which images serve which kernels, and what was decided about each image, in plain words.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
 
 use offload_format::pack::KernelInfo;
 
-use super::choice::{Picks, holds};
-use super::{Asked, Judged, Outcome, Verdict, verdicts};
+use super::picks::{Judged, Pick, Picks, holds};
+use super::rules::Fit;
 use crate::entry::Entry;
-use crate::error::{Error, Kind};
+use crate::error::{Case, Error};
+use crate::index::Index;
 use crate::text::escape;
+
+/// What a choice was asked for; it stands in errors.
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
+    pub(super) name: String,
+    /// `module` or `module/variant`.
+    pub(super) module: String,
+    pub(super) device: String,
+    /// What it was asked of.
+    pub(super) index: Arc<Index>,
+}
+
+impl Asked {
+    /// What the build has left out of the module, which only errors tell.
+    pub(super) fn missing(&self) -> Vec<String> {
+        self.index.missing_of(&self.name)
+    }
+}
 
 /// The chosen images and the reasons. A module that is not split has one image for all kernels.
 #[derive(Clone, Debug)]
@@ -28,14 +49,14 @@ impl Selection {
     /// The selection that `picks` are, or `asked` again if there are none.
     pub(super) fn new(asked: Asked, judged: &[Judged<'_>], picks: &Picks<'_>) -> Result<Selection, Asked> {
         let images = picks.images();
-        let entry = |image: &usize| judged.get(*image).map(|(entry, _)| (*entry).clone());
+        let entry = |image: &usize| judged.get(*image).map(|judged| judged.entry.clone());
         let entries: Vec<Entry> = images.iter().filter_map(entry).collect();
         let Some(first) = entries.first().cloned() else { return Err(asked) };
         let place = |image: usize| images.binary_search(&image).ok();
         let chosen =
-            picks.kernels.iter().filter_map(|(name, image)| Some((name.to_string(), place(*image)?)));
-        let record = |(name, image): &(&str, usize)| {
-            judged.get(*image)?.0.kernels().iter().find(|kernel| kernel.name == *name).cloned()
+            picks.kernels.iter().filter_map(|pick| Some((pick.kernel.to_string(), place(pick.image)?)));
+        let record = |pick: &Pick<'_>| {
+            judged.get(pick.image)?.entry.kernels().iter().find(|kernel| kernel.name == pick.kernel).cloned()
         };
         Ok(Selection {
             asked,
@@ -97,8 +118,91 @@ impl Selection {
         let Asked { module, device, .. } = self.asked.clone();
         let kernel = kernel.to_string();
         match refused.is_empty() {
-            true => Kind::UnknownKernel { kernel, module, present }.into(),
-            false => Kind::NoFitForKernel { kernel, module, device, refused, missing, present }.into(),
+            true => Case::UnknownKernel { kernel, module, present }.into(),
+            false => Case::NoFitForKernel { kernel, module, device, refused, missing, present }.into(),
         }
     }
+}
+
+/// What was decided about one image.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    entry: Entry,
+    outcome: Outcome,
+}
+
+/// The decision. Its [`Display`](fmt::Display) is a reason for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// This one is used; the text says how well it fits, and for which kernels if others of its kernels come from
+    /// another image.
+    Picked(String),
+    /// The device would take it, but another one is better; the text says why.
+    LessPreferred(String),
+    /// The device cannot use it; the text says why.
+    Refused(String),
+}
+
+impl Verdict {
+    /// The image.
+    pub fn entry(&self) -> &Entry {
+        &self.entry
+    }
+
+    /// What was decided.
+    pub fn outcome(&self) -> &Outcome {
+        &self.outcome
+    }
+}
+
+impl fmt::Display for Verdict {
+    /// `target: outcome`, or `target [part]: outcome`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.entry.place(), self.outcome)
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outcome::Picked(fit) => write!(f, "picked: {fit}"),
+            Outcome::LessPreferred(reason) => write!(f, "less preferred: {reason}"),
+            Outcome::Refused(reason) => write!(f, "refused: {reason}"),
+        }
+    }
+}
+
+fn verdicts(judged: &[Judged<'_>], picks: &Picks<'_>) -> Vec<Verdict> {
+    let used = picks.images();
+    let outcome = |image: usize, this: &Judged<'_>| match &this.fit {
+        Err(reason) => Outcome::Refused(reason.clone()),
+        Ok(fit) if used.contains(&image) => {
+            Outcome::Picked(picked(*fit, this.entry, picks.from(image).collect()))
+        }
+        Ok(fit) => {
+            let instead = picks.instead_of(judged, image);
+            let best = instead.and_then(|image| judged.get(image)?.fit.as_ref().ok().copied());
+            Outcome::LessPreferred(match (best, instead) {
+                (Some(best), _) if best != *fit => fit.behind(best),
+                (_, Some(instead)) if instead > image => {
+                    "it fits equally well, and its target has fewer kernels".to_string()
+                }
+                _ => "it fits equally well and comes later".to_string(),
+            })
+        }
+    };
+    let verdict = |(image, this): (usize, &Judged<'_>)| Verdict {
+        entry: this.entry.clone(),
+        outcome: outcome(image, this),
+    };
+    judged.iter().enumerate().map(verdict).collect()
+}
+
+fn picked(fit: Fit, entry: &Entry, kernels: Vec<&str>) -> String {
+    if kernels.len() >= entry.kernels().len() {
+        return fit.to_string();
+    }
+    let kernels: Vec<String> = kernels.into_iter().map(escape).collect();
+    format!("{fit}, for {}", kernels.join(", "))
 }

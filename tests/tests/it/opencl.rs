@@ -40,7 +40,7 @@ fn registry(target: &str, bytes: &[u8]) -> Registry {
     let mut builder = PackBuilder::new("test", "1.0.0");
     builder.image(NewImage { kernels, ..NewImage::new("k", target.parse().unwrap()) }, frame.info()).unwrap();
     let pack = builder.finish().unwrap().with_frames([&frame]).unwrap();
-    Registry::from_pack(pack).unwrap()
+    Registry::from_pack(pack)
 }
 
 fn fitting(registry: &Registry) -> Vec<(Device, LoadedImage)> {

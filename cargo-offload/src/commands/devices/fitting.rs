@@ -2,14 +2,14 @@
 
 use offload_format::Target;
 use offload_format::pack::NewImage;
-use offload_rt::{Device, Outcome};
+use offload_rt::{DeviceDescription, Outcome};
 
 use super::registry::registry;
 use crate::error::Result;
 use crate::settings::known_targets;
 
 /// The targets whose images `device` takes, the one that it would take first of all first.
-pub(super) fn targets(device: &Device) -> Result<Vec<String>> {
+pub(super) fn targets(device: &DeviceDescription) -> Result<Vec<String>> {
     let Ok(selection) = registry(known_targets::targets().map(image).collect())?.select(MODULE, device)
     else {
         return Ok(Vec::new());
@@ -46,14 +46,14 @@ fn image(target: Target) -> NewImage {
 #[cfg(test)]
 mod tests {
     use offload_format::SpirvVersion;
-    use offload_rt::{CudaDevice, OpenClDevice};
+    use offload_rt::{CudaDescription, OpenClDescription};
 
     use super::*;
 
     #[test]
     fn the_targets_of_a_device_are_those_that_the_runtime_takes() {
-        let gpu = OpenClDevice::new("Arc", "Intel").spirv(&[SpirvVersion::V1_2]).intel_ip([12, 55, 8]);
-        let targets = targets(&Device::from(gpu)).unwrap();
+        let gpu = OpenClDescription::new("Arc", "Intel").spirv(&[SpirvVersion::V1_2]).intel_ip([12, 55, 8]);
+        let targets = targets(&DeviceDescription::from(gpu)).unwrap();
         assert_eq!(targets[0], "intel:acm-g10");
         assert!(targets.contains(&"spirv64".to_string()), "{targets:?}");
         assert!(
@@ -61,8 +61,8 @@ mod tests {
             "{targets:?}"
         );
 
-        let gpu = CudaDevice::new("H200", (9, 0)).driver_version(13000);
-        let targets = super::targets(&Device::from(gpu)).unwrap();
+        let gpu = CudaDescription::new("H200", [9, 0]).driver_version(13000);
+        let targets = super::targets(&DeviceDescription::from(gpu)).unwrap();
         assert!(targets[0].starts_with("cubin:sm_90"), "{targets:?}");
         assert!(
             targets.contains(&"nvptx:sm_80".to_string()) && !targets.contains(&"cubin:sm_100".to_string())

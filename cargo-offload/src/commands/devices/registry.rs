@@ -20,7 +20,7 @@ pub(super) fn of(contents: &Contents<'_>) -> Result<Vec<Registry>> {
         let named = contents.packs.named(source.pack).flatten().map(|named| named.source);
         let with_images = std::iter::once(source).chain(named).filter(|it| it.pack.image_count() > 0);
         let packs = with_images.map(|source| source.bytes()).collect::<Result<Vec<_>>>()?;
-        registries.push(Registry::from_packs(packs).map_err(failed)?);
+        registries.push(Registry::from_packs(packs));
     }
     if !contents.containers.is_empty() {
         let images = contents.containers.iter().map(foreign).collect::<Result<Vec<_>>>()?;
@@ -51,11 +51,7 @@ pub(super) fn registry(images: Vec<NewImage>) -> Result<Registry> {
     for image in images {
         builder.image(image, frame.info())?;
     }
-    Registry::from_pack(builder.finish()?.index).map_err(failed)
-}
-
-fn failed(error: offload_rt::Error) -> crate::error::Error {
-    crate::error::Error::check(error.to_string())
+    Ok(Registry::from_pack(builder.finish()?.index))
 }
 
 /// The images whose target has a name here, each target once.

@@ -17,7 +17,7 @@ struct Fake {
     built: RefCell<Vec<String>>,
 }
 
-impl Driver for Fake {
+impl Build for Fake {
     type Program = String;
 
     fn build(&self, options: &str) -> Result<String, Error> {

@@ -5,6 +5,7 @@ use offload_containers::syclbin::{
 };
 use offload_format::{Limits, SpirvVersion};
 
+use super::super::rules::check_file;
 use super::super::traits::DeviceArch;
 use super::*;
 
@@ -115,7 +116,7 @@ fn the_type_and_version_of_ir_count_by_the_extension() {
 
     let old = Traits { spirv: vec![SpirvVersion::new(0).unwrap()], ..cpu() };
     let [spec, runtime] = both(self::module(&[]), State::Executable, &old);
-    assert!(matches!(spec, Err(Unfit::Skipped(reason)) if reason.contains("version")));
+    assert!(matches!(spec, Err(Unfit::Missing(reason)) if reason.contains("version")));
     assert_eq!(runtime, Ok(Form::Ir(0)));
 }
 
@@ -128,7 +129,7 @@ fn modules_without_a_form_are_skipped() {
         (Module::default(), State::Input, "neither IR nor native code"),
     ] {
         for found in both(module, state, &cpu()) {
-            assert!(matches!(&found, Err(Unfit::Skipped(text)) if text.contains(reason)), "{found:?}");
+            assert!(matches!(&found, Err(Unfit::Missing(text)) if text.contains(reason)), "{found:?}");
         }
     }
 }
@@ -160,7 +161,7 @@ fn requirements_leave_modules_out() {
             match reason {
                 None => assert_eq!(found, Ok(Form::Ir(0)), "{needs:?}"),
                 Some(reason) => assert!(
-                    matches!(&found, Err(Unfit::Skipped(text)) if text.contains(reason)),
+                    matches!(&found, Err(Unfit::Missing(text)) if text.contains(reason)),
                     "{needs:?}: {found:?}"
                 ),
             }
@@ -178,14 +179,14 @@ fn malformed_requirements_are_told_apart() {
     let module = Module::default().with_metadata(&bytes).with_spirv(SPIRV).unwrap();
     let [spec, runtime] = both(module, State::Executable, &cpu());
     assert_eq!(spec, Ok(Form::Ir(0)));
-    assert!(matches!(runtime, Err(Unfit::Skipped(reason)) if reason.contains("sub-group")));
+    assert!(matches!(runtime, Err(Unfit::Missing(reason)) if reason.contains("sub-group")));
 
     let [spec, runtime] = both(
         with_needs(Requirements { aspects: vec![7777], ..Requirements::default() }),
         State::Input,
         &cpu(),
     );
-    assert!(matches!(spec, Err(Unfit::Skipped(reason)) if reason.contains("7777")));
+    assert!(matches!(spec, Err(Unfit::Missing(reason)) if reason.contains("7777")));
     assert!(matches!(runtime, Err(Unfit::Refused(reason)) if reason.contains("7777")));
 
     let number = needing("[SYCL/device requirements]\naspects=1|6\n");

@@ -1,6 +1,58 @@
-//! Versions of CUDA and of PTX, and which driver takes which PTX.
+//! The description of a CUDA device: which images it takes depends on its architecture and on its driver's version.
 
 use std::fmt;
+
+use crate::text::escape;
+
+/// What a CUDA device accepts.
+///
+/// ```
+/// use offload_rt::{CudaDescription, DeviceDescription};
+///
+/// let device = DeviceDescription::from(CudaDescription::new("H200", [9, 0]).driver_version(12080));
+/// assert_eq!(device.to_string(), "CUDA device H200 (sm_90, CUDA driver 12.8, takes PTX up to 8.7)");
+/// ```
+#[derive(Clone, Debug)]
+pub struct CudaDescription {
+    pub(crate) name: String,
+    pub(crate) compute_capability: [u32; 2],
+    /// What the driver says; `None` refuses nothing.
+    pub(crate) driver: Option<CudaVersion>,
+}
+
+impl CudaDescription {
+    /// A device of this compute capability
+    /// (<https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#compute-capability>), as `[9, 0]`, with a
+    /// driver of unknown version.
+    pub fn new(name: &str, compute_capability: [u32; 2]) -> CudaDescription {
+        CudaDescription { name: name.to_string(), compute_capability, driver: None }
+    }
+
+    /// Its driver is of this version of CUDA, counted as CUDA does: 12080 is 12.8.
+    #[must_use]
+    pub fn driver_version(mut self, version: u32) -> CudaDescription {
+        self.driver = Some(CudaVersion::new(version));
+        self
+    }
+
+    /// The number in the name of the architecture: 90 for compute capability 9.0.
+    pub(crate) fn sm(&self) -> u32 {
+        let [major, minor] = self.compute_capability;
+        major.saturating_mul(10).saturating_add(minor)
+    }
+}
+
+impl fmt::Display for CudaDescription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, sm) = (escape(&self.name), self.sm());
+        let Some(driver) = self.driver else { return write!(f, "CUDA device {name} (sm_{sm})") };
+        write!(f, "CUDA device {name} (sm_{sm}, CUDA driver {driver}, takes ")?;
+        match PtxVersion::newest_taken_by(driver) {
+            Some(version) => write!(f, "PTX up to {version})"),
+            None => f.write_str("no PTX)"),
+        }
+    }
+}
 
 /// A version of CUDA, counted as the driver does: 12080 is 12.8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

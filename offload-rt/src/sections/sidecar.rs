@@ -1,4 +1,4 @@
-//! Packs in files beside the program or in the compile cache: where they are looked for, and how one is recognised.
+//! Packs in sidecars (files beside the program) or in the compile cache: where they are looked for, and how one is recognised.
 
 use std::fs::File;
 use std::io;
@@ -10,24 +10,10 @@ use offload_format::{Hash128, bytes};
 
 use memmap2::Mmap;
 
-use super::PackBytes;
+use super::pack::{MappedPack, PackBytes};
 
 /// Names a directory that is looked at before the program's own.
 const DIRECTORY_VAR: &str = "OFFLOAD_PACK_DIR";
-
-/// A part of a mapped file.
-#[derive(Clone)]
-pub(crate) struct MappedPack {
-    file: Arc<Mmap>,
-    offset: u64,
-    size: u64,
-}
-
-impl MappedPack {
-    pub(super) fn bytes(&self) -> &[u8] {
-        bytes::range(&self.file, self.offset, self.size, "pack").unwrap_or_default()
-    }
-}
 
 /// Opens the pack that `there` names, for a program or library in the directory `home`.
 ///

@@ -1,0 +1,232 @@
+//! What a device accepts: data alone, so that selection can be tested for any device.
+
+mod cuda;
+
+use std::fmt;
+
+use offload_format::{Aspects, HostLevel, SpirvVersion};
+
+pub use self::cuda::CudaDescription;
+pub(crate) use self::cuda::{CudaVersion, PtxVersion};
+use crate::text::escape;
+
+/// A device as selection sees it: what it is, and which images it takes. Nothing can be opened on a description.
+///
+/// That of a device of this machine is [`Device::description`](crate::Device::description); others are made by hand:
+///
+/// ```
+/// use offload_rt::{DeviceDescription, OpenClDescription, SpirvVersion};
+///
+/// let gpu = OpenClDescription::new("Arc A770", "Intel").spirv(&[SpirvVersion::V1_2]).intel_ip([12, 55, 8]);
+/// let gpu = DeviceDescription::from(gpu);
+/// assert_eq!(gpu.name(), "Arc A770");
+/// assert!(gpu.to_string().contains("SPIR-V v1.2"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct DeviceDescription {
+    kind: DeviceKind,
+}
+
+/// Each kind of device has its rules in `select::rules`.
+#[derive(Clone, Debug)]
+pub(crate) enum DeviceKind {
+    Host(HostLevel),
+    OpenCl(OpenClDescription),
+    Cuda(CudaDescription),
+}
+
+/// What an OpenCL device accepts.
+#[derive(Clone, Debug)]
+pub struct OpenClDescription {
+    pub(crate) name: String,
+    pub(crate) vendor: String,
+    pub(crate) spirv: Vec<SpirvVersion>,
+    pub(crate) opencl_c: bool,
+    pub(crate) intel_ip: Option<[u32; 3]>,
+    pub(crate) aspects: Aspects,
+}
+
+impl DeviceDescription {
+    /// The CPU that runs this program, with the level of x86-64 that it has.
+    pub fn host() -> DeviceDescription {
+        DeviceDescription::host_with_level(detected_level())
+    }
+
+    /// A CPU like the program's own with the instructions of `level`.
+    pub fn host_with_level(level: HostLevel) -> DeviceDescription {
+        DeviceDescription { kind: DeviceKind::Host(level) }
+    }
+
+    /// The name, as the driver gives it.
+    pub fn name(&self) -> &str {
+        match &self.kind {
+            DeviceKind::Host(_) => "host CPU",
+            DeviceKind::OpenCl(device) => &device.name,
+            DeviceKind::Cuda(device) => &device.name,
+        }
+    }
+
+    /// What images may use on this device. The host and CUDA devices have every aspect, as far as the architecture that
+    /// an image names allows.
+    pub fn aspects(&self) -> Aspects {
+        match &self.kind {
+            DeviceKind::Host(_) | DeviceKind::Cuda(_) => Aspects::ALL,
+            DeviceKind::OpenCl(device) => device.aspects,
+        }
+    }
+
+    /// The description of an OpenCL device, if it is one.
+    pub fn opencl(&self) -> Option<&OpenClDescription> {
+        match &self.kind {
+            DeviceKind::OpenCl(device) => Some(device),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn kind(&self) -> &DeviceKind {
+        &self.kind
+    }
+}
+
+impl AsRef<DeviceDescription> for DeviceDescription {
+    fn as_ref(&self) -> &DeviceDescription {
+        self
+    }
+}
+
+impl From<OpenClDescription> for DeviceDescription {
+    fn from(device: OpenClDescription) -> DeviceDescription {
+        DeviceDescription { kind: DeviceKind::OpenCl(device) }
+    }
+}
+
+impl From<CudaDescription> for DeviceDescription {
+    fn from(device: CudaDescription) -> DeviceDescription {
+        DeviceDescription { kind: DeviceKind::Cuda(device) }
+    }
+}
+
+impl fmt::Display for DeviceDescription {
+    /// What the device is and which images it takes, in words.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            DeviceKind::Host(level) => write!(f, "host CPU ({} {level})", std::env::consts::ARCH),
+            DeviceKind::OpenCl(device) => device.fmt(f),
+            DeviceKind::Cuda(device) => device.fmt(f),
+        }
+    }
+}
+
+impl OpenClDescription {
+    /// A device that accepts nothing yet.
+    pub fn new(name: &str, vendor: &str) -> OpenClDescription {
+        OpenClDescription {
+            name: name.to_string(),
+            vendor: vendor.to_string(),
+            spirv: Vec::new(),
+            opencl_c: false,
+            intel_ip: None,
+            aspects: Aspects::default(),
+        }
+    }
+
+    /// It takes SPIR-V of these versions.
+    #[must_use]
+    pub fn spirv(mut self, versions: &[SpirvVersion]) -> OpenClDescription {
+        self.spirv = versions.to_vec();
+        self.spirv.sort();
+        self
+    }
+
+    /// It compiles OpenCL C.
+    #[must_use]
+    pub fn opencl_c(mut self) -> OpenClDescription {
+        self.opencl_c = true;
+        self
+    }
+
+    /// It is an Intel GPU of this IP version (architecture, release, revision) and takes its native code.
+    #[must_use]
+    pub fn intel_ip(mut self, version: [u32; 3]) -> OpenClDescription {
+        self.intel_ip = Some(version);
+        self
+    }
+
+    /// It supports `aspects`: 16-bit and 64-bit floating point, 64-bit atomics.
+    #[must_use]
+    pub fn aspects(mut self, aspects: Aspects) -> OpenClDescription {
+        self.aspects = aspects;
+        self
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The versions of SPIR-V that it takes, sorted.
+    pub fn spirv_versions(&self) -> &[SpirvVersion] {
+        &self.spirv
+    }
+
+    /// Whether it compiles OpenCL C.
+    pub fn takes_opencl_c(&self) -> bool {
+        self.opencl_c
+    }
+
+    /// Of an Intel GPU, the IP version: architecture, release, revision.
+    pub fn intel_ip_version(&self) -> Option<[u32; 3]> {
+        self.intel_ip
+    }
+
+    /// What it supports.
+    pub fn supported_aspects(&self) -> Aspects {
+        self.aspects
+    }
+}
+
+impl fmt::Display for OpenClDescription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut takes = Vec::new();
+        if let Some([architecture, release, revision]) = self.intel_ip {
+            takes.push(format!("Intel {architecture}.{release}.{revision}"));
+        }
+        if let Some(highest) = self.spirv.last() {
+            takes.push(format!("SPIR-V {highest}"));
+        }
+        if self.opencl_c {
+            takes.push("OpenCL C".to_string());
+        }
+        let takes = if takes.is_empty() { "nothing".to_string() } else { takes.join(", ") };
+        write!(f, "OpenCL device {} by {} (takes {takes})", escape(&self.name), escape(&self.vendor))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn detected_level() -> HostLevel {
+    use std::arch::is_x86_feature_detected as has;
+    // The lists of https://gitlab.com/x86-psABIs/x86-64-ABI, less LAHF and OSXSAVE, which every CPU with the others
+    // has and std does not report.
+    let v2 = has!("cmpxchg16b") && has!("popcnt") && has!("sse3") && has!("ssse3") && has!("sse4.2");
+    let v3 = v2
+        && has!("avx2")
+        && has!("bmi1")
+        && has!("bmi2")
+        && has!("f16c")
+        && has!("fma")
+        && has!("lzcnt")
+        && has!("movbe");
+    let avx512 = has!("avx512f") && has!("avx512bw") && has!("avx512cd");
+    let v4 = v3 && avx512 && has!("avx512dq") && has!("avx512vl");
+    match (v2, v3, v4) {
+        (_, _, true) => HostLevel::X86V4,
+        (_, true, _) => HostLevel::X86V3,
+        (true, ..) => HostLevel::X86V2,
+        _ => HostLevel::Baseline,
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn detected_level() -> HostLevel {
+    HostLevel::Baseline
+}

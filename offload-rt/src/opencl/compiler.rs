@@ -1,0 +1,221 @@
+//! Having a driver compile, link and build code that comes from no pack.
+
+use std::ffi::CString;
+use std::sync::Arc;
+use std::time::Duration;
+
+use opencl3::error_codes::ClError;
+use opencl3::kernel::{Kernel, create_kernel};
+use opencl3::program::{CL_PROGRAM_BINARIES, Program, get_program_info, link_program, release_program};
+use opencl3::types::cl_program;
+
+use super::device::{ClDevice, describe};
+use super::driver::from_il;
+use super::properties::Properties;
+use super::queue::{Launch, Queue, refused};
+use crate::device::Device;
+use crate::error::Error;
+use crate::launch::{Arg, NdRange};
+use crate::text::escape_lines;
+
+/// The compiler and linker of an OpenCL device's driver, for SPIR-V and native code that come from no pack.
+///
+/// In all functions `what` names the code in errors. Code is trusted as a part of the program is: drivers may end the
+/// process at SPIR-V that is not valid.
+///
+/// ```no_run
+/// use offload_rt::opencl::{self, Compiler};
+/// use offload_rt::{Arg, NdRange};
+///
+/// let devices = opencl::devices()?;
+/// let compiler = Compiler::new(&devices[0])?;
+/// let object = compiler.compile("fill.spv", &std::fs::read("fill.spv").unwrap())?;
+/// let program = compiler.link("the program", &[&object])?;
+/// let mut out = [0u32; 256];
+/// // SAFETY: the kernel writes one number for each work-item.
+/// unsafe { program.launch("fill", &NdRange::new(&[256], &[64])?, &mut [Arg::in_out(&mut out)])? };
+/// # Ok::<(), offload_rt::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Compiler {
+    queue: Arc<Queue>,
+    device: ClDevice,
+}
+
+/// Compiled code, to be linked.
+#[derive(Debug)]
+pub struct Object {
+    program: Program,
+}
+
+/// A program that kernels can be launched from.
+#[derive(Debug)]
+pub struct Executable {
+    // Released in this order.
+    built: Built,
+    queue: Arc<Queue>,
+}
+
+#[derive(Debug)]
+enum Built {
+    Whole(Program),
+    Linked(Linked),
+}
+
+/// The crate `opencl3` makes no [`Program`] of what it links.
+#[derive(Debug)]
+struct Linked(isize);
+
+impl Drop for Linked {
+    fn drop(&mut self) {
+        // SAFETY: the program is this value's, which is gone afterwards.
+        // There is nobody to tell if the driver fails to release it.
+        let _ = unsafe { release_program(self.0 as cl_program) };
+    }
+}
+
+impl Compiler {
+    /// That of `device`.
+    ///
+    /// # Errors
+    /// It is not an OpenCL device, or the driver refuses a context.
+    pub fn new(device: &Device) -> Result<Compiler, Error> {
+        let device = ClDevice::of(device)?;
+        Ok(Compiler { queue: Arc::new(Queue::new(device)?), device: device.clone() })
+    }
+
+    /// What the driver says of the device.
+    pub fn properties(&self) -> Properties {
+        Properties::of(self.device.id())
+    }
+
+    /// Whether it is the compiler of `device`.
+    pub fn is_of(&self, device: &Device) -> bool {
+        device.driver::<ClDevice>().is_some_and(|device| device.id() == self.device.id())
+    }
+
+    /// The device's name, safe to show.
+    pub fn name(&self) -> String {
+        self.device.name()
+    }
+
+    /// Compiles SPIR-V to what can be linked.
+    ///
+    /// # Errors
+    /// The driver refuses it; the message holds its build log, here and below.
+    pub fn compile(&self, what: &str, spirv: &[u8]) -> Result<Object, Error> {
+        let mut program = self.create_from_il(what, spirv)?;
+        match program.compile(&[self.device.id()], "", &[], &[]) {
+            Ok(()) => Ok(Object { program }),
+            Err(error) => Err(self.with_log(&format!("cannot compile {what}"), error, &program)),
+        }
+    }
+
+    /// Links what was compiled.
+    ///
+    /// # Errors
+    /// There is nothing to link, or the driver refuses.
+    pub fn link(&self, what: &str, objects: &[&Object]) -> Result<Executable, Error> {
+        let failed = self.failed(format!("cannot link {what}"));
+        let programs: Vec<cl_program> = objects.iter().map(|object| object.program.get()).collect();
+        if programs.is_empty() {
+            return Err(Error::device(&self.name(), format!("{what}: there is nothing to link")));
+        }
+        let (context, id) = (self.queue.context().get(), self.device.id());
+        // SAFETY: context, device and programs belong together; the call returns when the program is linked.
+        let linked = unsafe {
+            link_program(context, &[id], &CString::default(), &programs, None, std::ptr::null_mut())
+        };
+        let linked = linked.map_err(|code| failed(ClError(code)))?;
+        Ok(self.executable(Built::Linked(Linked(linked as isize))))
+    }
+
+    /// Compiles and links SPIR-V.
+    ///
+    /// # Errors
+    /// The driver refuses it.
+    pub fn build(&self, what: &str, spirv: &[u8]) -> Result<Executable, Error> {
+        self.finish(what, self.create_from_il(what, spirv)?)
+    }
+
+    /// Takes native code, in the driver's own form.
+    ///
+    /// # Errors
+    /// The driver refuses it.
+    pub fn load(&self, what: &str, native: &[u8]) -> Result<Executable, Error> {
+        let (context, id) = (self.queue.context(), self.device.id());
+        // SAFETY: the device is the one that the context was made for.
+        let created = unsafe { Program::create_from_binary(context, &[id], &[native]) };
+        self.finish(what, created.map_err(self.failed(format!("cannot take {what}")))?)
+    }
+
+    /// The driver's own form of a program of this device, which [`Compiler::load`] takes.
+    ///
+    /// # Errors
+    /// The driver does not tell it.
+    pub fn binary(&self, what: &str, program: &Executable) -> Result<Vec<u8>, Error> {
+        let failed = self.failed(format!("cannot tell the code of {what}"));
+        let binaries = get_program_info(program.raw(), CL_PROGRAM_BINARIES);
+        let binaries: Vec<Vec<u8>> = binaries.map_err(|code| failed(ClError(code)))?.into();
+        let only = binaries.into_iter().next().filter(|binary| !binary.is_empty());
+        only.ok_or_else(|| Error::device(&self.name(), format!("the driver tells no code of {what}")))
+    }
+
+    fn create_from_il(&self, what: &str, spirv: &[u8]) -> Result<Program, Error> {
+        from_il(self.queue.context(), spirv).map_err(self.failed(format!("cannot take {what}")))
+    }
+
+    fn finish(&self, what: &str, mut program: Program) -> Result<Executable, Error> {
+        match program.build(&[self.device.id()], "") {
+            Ok(()) => Ok(self.executable(Built::Whole(program))),
+            Err(error) => Err(self.with_log(&format!("cannot build {what}"), error, &program)),
+        }
+    }
+
+    fn executable(&self, built: Built) -> Executable {
+        Executable { built, queue: self.queue.clone() }
+    }
+
+    fn failed(&self, problem: String) -> impl Fn(ClError) -> Error + use<> {
+        let name = self.name();
+        move |error| Error::device(&name, format!("{problem}: {}", describe(error)))
+    }
+
+    fn with_log(&self, problem: &str, error: ClError, program: &Program) -> Error {
+        let log = program.get_build_log(self.device.id()).unwrap_or_default();
+        let text = format!("{problem}: {}\n{}", describe(error), escape_lines(&log));
+        Error::device(&self.name(), text.trim_end())
+    }
+}
+
+impl Executable {
+    /// Runs `kernel` over `range`, waits for its end, and says how long it ran. Nothing is known of its arguments but
+    /// their number, which the driver tells.
+    ///
+    /// # Errors
+    /// The kernel does not exist, or the driver reports a failure.
+    ///
+    /// # Safety
+    /// As that of [`Program::launch`](crate::Program::launch); the kinds and sizes of the arguments are the kernel's.
+    pub unsafe fn launch(
+        &self,
+        kernel: &str,
+        range: &NdRange,
+        args: &mut [Arg<'_>],
+    ) -> Result<Duration, Error> {
+        let create = || {
+            let text = CString::new(kernel).map_err(|_| Error::launch(kernel, "the name has a NUL"))?;
+            let created = create_kernel(self.raw(), &text);
+            created.map(Kernel::new).map_err(|code| refused(kernel, "cannot be created")(ClError(code)))
+        };
+        // SAFETY: the contract is the same, and the caller's to keep.
+        unsafe { self.queue.launch(Launch { kernel, range, args }, create) }
+    }
+
+    fn raw(&self) -> cl_program {
+        match &self.built {
+            Built::Whole(program) => program.get(),
+            Built::Linked(Linked(program)) => *program as cl_program,
+        }
+    }
+}
