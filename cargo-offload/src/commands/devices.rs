@@ -114,8 +114,8 @@ fn print_device(output: &Output, (number, found): (usize, &Found), args: &cli::D
         device: number,
         driver: found.driver,
         name: found.device.name().to_string(),
-        description,
-        aspects: found.device.description().aspects().names(),
+        description: description.to_string(),
+        aspects: description.aspects().names(),
         targets,
     };
     output.message(&message, &text)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use offload_format::codec::{self, Codec};
-use offload_format::pack::{NewImage, Pack as Reader};
+use offload_format::pack::{NewImage, Pack as Reader, Pages};
 use offload_format::packer::Effort;
 
 use super::*;
@@ -49,7 +49,8 @@ fn family() -> Vec<Vec<u8>> {
 }
 
 fn assert_reads_back(bytes: &[u8], images: &[Vec<u8>]) {
-    let pack = Reader::parse(bytes).unwrap();
+    let pages = Pages::default();
+    let pack = Reader::parse(bytes, &pages).unwrap();
     pack.verify_index().unwrap();
     for (image, raw) in pack.images().zip(images) {
         assert_eq!(codec::decode(&pack, &image.unwrap()).unwrap(), *raw);
@@ -65,7 +66,8 @@ fn every_effort_reads_back() {
         let images = family();
         let bytes = packed(&cache, Settings { effort, level: 3 }, compiled(&cache, &images));
         assert_reads_back(&bytes, &images);
-        let pack = Reader::parse(&bytes).unwrap();
+        let pages = Pages::default();
+        let pack = Reader::parse(&bytes, &pages).unwrap();
         let codecs: Vec<Codec> = pack.images().map(|image| image.unwrap().codec).collect();
         let patched = codecs.iter().filter(|codec| **codec == Codec::Patch).count();
         // Where time matters, what differs in a 32nd is a patch too.
@@ -160,7 +162,8 @@ fn twins_above_all_windows_are_patches() {
     for effort in [Effort::Fast, Effort::Balanced] {
         let bytes = packed(&cache, Settings { effort, level: 1 }, compiled(&cache, &images));
         assert_reads_back(&bytes, &images);
-        let pack = Reader::parse(&bytes).unwrap();
+        let pages = Pages::default();
+        let pack = Reader::parse(&bytes, &pages).unwrap();
         let stored: Vec<_> = pack.images().map(|image| image.unwrap()).collect();
         let codecs: Vec<Codec> = stored.iter().map(|image| image.codec).collect();
         assert_eq!(codecs, [Codec::Zstd, Codec::Patch, Codec::Patch]);

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use offload_format::pack::KernelInfo;
 use offload_containers::syclbin::{KERNEL_PREFIX, Module, Native, Requirements};
+use offload_format::pack::KernelInfo;
 
 use super::context::OnDevice;
 use super::rules::Rules;

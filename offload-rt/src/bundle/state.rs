@@ -5,7 +5,9 @@ use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
 
-use offload_containers::syclbin::{AbstractModule, File, ImageKindNumber, Module, Requirements, State, write};
+use offload_containers::syclbin::{
+    AbstractModule, File, ImageKindNumber, Module, Requirements, State, write,
+};
 use offload_format::Limits;
 use offload_images::spirv;
 

@@ -47,7 +47,7 @@ fn context(rules: &str) -> (Device, Context) {
 fn run((rules, state): (&str, &str), kernels: &str, files: &[&str]) -> ExitCode {
     let (device, context) = context(rules);
     let ran = executable(&context, state, files).and_then(|bundle| {
-        bundle.skipped().iter().for_each(|skipped| eprintln!("{skipped}"));
+        bundle.missing().iter().for_each(|missing| eprintln!("{missing}"));
         kernels.split(',').map(|kernel| kernels::run(&bundle, &device, kernel)).collect::<Result<Vec<_>, _>>()
     });
     match ran {

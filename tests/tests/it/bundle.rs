@@ -172,7 +172,7 @@ fn what_is_not_for_the_device_is_told() {
         let bytes = file(State::Executable, &[elsewhere.clone(), module(&spirv)]);
         let bundle: Bundle<Executable> = context.open(bytes).unwrap();
         assert!(!bundle.has_kernel("gpu"));
-        let skipped: Vec<String> = bundle.skipped().iter().map(ToString::to_string).collect();
+        let skipped: Vec<String> = bundle.missing().iter().map(ToString::to_string).collect();
         assert_eq!(skipped.len(), 1);
         assert!(skipped[0].starts_with("module 0 is left out for") && skipped[0].contains("`intel_gpu_pvc`"));
         run_both(&bundle, &device);
