@@ -1,19 +1,18 @@
 //! What a build script says: [`Build`].
 
+use std::borrow::Borrow;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use offload_containers::syclbin::State as SyclState;
-use offload_format::Variant;
 
-use crate::compile::Sources;
-use crate::config::Config;
-use crate::embed;
+use crate::embed::Owner;
 use crate::env;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::flow;
-use crate::options::{Compiler, Options, Split};
-use crate::source::SourceFile;
-use crate::syclbin;
+use crate::module::KernelModule;
+use crate::options::{Compiler, Definition, Grf, OpenClStd, Options, SpillBudget, Split};
+use crate::syclbin::SyclbinOptions;
 
 /// Compiles kernel sources and embeds the images; a builder in the manner of `cc::Build`.
 ///
@@ -31,26 +30,9 @@ use crate::syclbin;
 #[derive(Clone, Debug, Default)]
 pub struct Build {
     files: Vec<PathBuf>,
-    includes: Vec<PathBuf>,
-    defines: Vec<String>,
-    flags: Vec<String>,
-    std: OpenClStd,
     options: Options,
     syclbin: Option<SyclState>,
     syclbin_libraries: Vec<PathBuf>,
-}
-
-/// A version of OpenCL C.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum OpenClStd {
-    /// OpenCL C 1.2, which every device takes.
-    #[default]
-    C12,
-    /// OpenCL C 2.0.
-    C20,
-    /// OpenCL C 3.0.
-    C30,
 }
 
 impl Build {
@@ -86,25 +68,25 @@ impl Build {
 
     /// Adds a directory where `#include` looks.
     pub fn include(&mut self, dir: impl AsRef<Path>) -> &mut Build {
-        self.includes.push(dir.as_ref().to_path_buf());
+        self.options.includes.push(dir.as_ref().to_path_buf());
         self
     }
 
     /// Defines a macro.
     pub fn define(&mut self, name: &str, value: &str) -> &mut Build {
-        self.defines.push(format!("-D{name}={value}"));
+        self.options.defines.push(Definition { name: name.to_string(), value: value.to_string() });
         self
     }
 
     /// Adds a flag for clang's front end, which sees it for every target.
-    pub fn flag(&mut self, flag: &str) -> &mut Build {
-        self.flags.push(flag.to_string());
+    pub fn flag(&mut self, flag: impl AsRef<OsStr>) -> &mut Build {
+        self.options.flags.push(flag.as_ref().to_os_string());
         self
     }
 
     /// Chooses the version of OpenCL C; 1.2 unless said.
     pub fn std(&mut self, std: OpenClStd) -> &mut Build {
-        self.std = std;
+        self.options.std = Some(std);
         self
     }
 
@@ -159,6 +141,30 @@ impl Build {
         self
     }
 
+    /// Chooses the registers of a hardware thread on Intel GPUs; [`Grf::Auto`] unless said.
+    pub fn grf(&mut self, grf: Grf) -> &mut Build {
+        self.options.grf = Some(grf);
+        self
+    }
+
+    /// Says how many bytes a kernel may spill; every spill is a warning unless said.
+    ///
+    /// ```no_run
+    /// use offload_build::{Build, SpillBudget};
+    ///
+    /// Build::new().file("kernels/blas.cl").max_spills(SpillBudget::AtMost(0)).compile("blas");
+    /// ```
+    pub fn max_spills(&mut self, budget: SpillBudget) -> &mut Build {
+        self.options.max_spills = Some(budget);
+        self
+    }
+
+    /// Removes symbol table, line tables and `.comment` from images for AMD.
+    pub fn strip(&mut self) -> &mut Build {
+        self.options.strip = Some(true);
+        self
+    }
+
     /// Also writes the module as a SYCLBIN, `NAME.syclbin` in `OUT_DIR`, from which SYCL programs load kernels.
     ///
     /// It holds the SPIR-V, whose kernels get the prefix `__sycl_kernel_` that SYCL looks for. An executable also holds
@@ -200,55 +206,46 @@ impl Build {
     /// # Errors
     /// If the configuration is wrong, a tool is missing, a kernel does not compile, or an image is not what it
     /// should be.
-    pub fn try_compile(&self, name: &str) -> std::result::Result<(), Error> {
-        flow::run(&[(name, self)], embed::Owner::Module(name))
+    pub fn try_compile(&self, name: &str) -> Result<(), Error> {
+        flow::run(&[self.module(name)], Owner::Module(name))
     }
 
-    /// The SYCLBIN that is asked for.
-    pub(crate) fn wanted_syclbin(&self) -> Option<syclbin::Wanted> {
-        let libraries = self.syclbin_libraries.clone();
-        self.syclbin.map(|state| syclbin::Wanted { state, libraries })
-    }
-
-    /// The sources once for each variant.
-    pub(crate) fn variants_of(&self, name: &str, config: &Config) -> Result<Vec<Sources>> {
-        let legal = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        if name.is_empty() || !name.chars().all(legal) || name.starts_with(|c: char| c.is_ascii_digit()) {
-            return Err(Error::new(format!("`{}` cannot name a kernel module", name.escape_default()))
-                .with_hint("use letters, digits, `_` and `-`, with a letter first"));
-        }
-        if self.files.is_empty() {
-            return Err(Error::new(format!("the kernel module `{name}` has no files"))
-                .with_hint("add `.file(\"kernel.cl\")`"));
-        }
-        let options = config.options(name, &self.options);
-        options.check()?;
-        let files = self.files.iter().map(|path| SourceFile::new(path)).collect::<Result<Vec<_>>>()?;
-        let sources = |variant: Variant| Sources {
-            module: name.to_string(),
-            files: files.clone(),
-            std: self.std.flag(),
-            flags: self.all_flags(&variant, &options),
-            options: options.clone(),
-            variant,
-        };
-        Ok(options.combinations()?.into_iter().map(sources).collect())
-    }
-
-    fn all_flags(&self, variant: &Variant, options: &Options) -> Vec<String> {
-        let includes = self.includes.iter().map(|dir| format!("-I{}", dir.display()));
-        let values = variant.iter().map(|(name, value)| format!("-D{name}={value}"));
-        let given = self.defines.iter().chain(&self.flags).chain(&options.flags).cloned();
-        includes.chain(values).chain(given).collect()
+    fn module<'a>(&'a self, name: &'a str) -> KernelModule<'a> {
+        let libraries = &self.syclbin_libraries;
+        let syclbin = self.syclbin.map(|state| SyclbinOptions { state, libraries });
+        KernelModule { name, files: &self.files, options: &self.options, syclbin }
     }
 }
 
-impl OpenClStd {
-    fn flag(self) -> &'static str {
-        match self {
-            OpenClStd::C12 => "CL1.2",
-            OpenClStd::C20 => "CL2.0",
-            OpenClStd::C30 => "CL3.0",
-        }
+/// Compiles several kernel modules into one pack; on failure shows the error and ends the build script with exit
+/// code 1.
+///
+/// Modules that resemble each other share their bytes only within a pack. The program includes each by its name, as
+/// after [`Build::compile`].
+///
+/// ```no_run
+/// use offload_build::Build;
+///
+/// offload_build::compile_all([
+///     ("blas", Build::new().file("kernels/blas.cl")),
+///     ("stats", Build::new().file("kernels/stats.cl").define("BINS", "64")),
+/// ]);
+/// ```
+pub fn compile_all<'n, B: Borrow<Build>>(modules: impl IntoIterator<Item = (&'n str, B)>) {
+    if let Err(error) = try_compile_all(modules) {
+        env::exit_with(&error);
     }
+}
+
+/// As [`compile_all`], for build scripts that handle errors themselves.
+///
+/// # Errors
+/// As [`Build::try_compile`]; or if two modules have the same name.
+pub fn try_compile_all<'n, B: Borrow<Build>>(
+    modules: impl IntoIterator<Item = (&'n str, B)>,
+) -> Result<(), Error> {
+    let builds: Vec<(&str, B)> = modules.into_iter().collect();
+    let modules: Vec<KernelModule<'_>> =
+        builds.iter().map(|(name, build)| build.borrow().module(name)).collect();
+    flow::run(&modules, Owner::Package)
 }

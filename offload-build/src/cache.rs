@@ -16,6 +16,7 @@ mod blob;
 mod compile_cache;
 mod key;
 mod limits;
+mod lock;
 mod packs;
 mod sweep;
 
@@ -27,9 +28,11 @@ use std::time::{Duration, SystemTime};
 use offload_format::pack::CACHE_VAR;
 
 pub(crate) use self::blob::Blob;
-pub use self::compile_cache::{CompileCache, Entry};
+pub use self::compile_cache::CompileCache;
 pub(crate) use self::key::{Key, KeyBuilder};
 use self::limits::Limits;
+use self::lock::{KeyLock, KeyLocks};
+pub use self::sweep::Entry;
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
@@ -46,6 +49,7 @@ pub(crate) struct Cache {
     limits: Limits,
     /// Set once an entry was found damaged: then none is trusted before its bytes are checked.
     distrusted: AtomicBool,
+    locks: KeyLocks,
 }
 
 impl Cache {
@@ -76,11 +80,11 @@ impl Cache {
         // its time, which says when this release was last used.
         tempfile::NamedTempFile::new_in(&dir).map_err(|error| Error::io("write to", &dir, error))?;
         sweep::tag(&dir)?;
-        Ok(Cache { dir, limits, distrusted: AtomicBool::new(false) })
+        Ok(Cache { dir, limits, distrusted: AtomicBool::new(false), locks: KeyLocks::default() })
     }
 
     /// Runs `work`, again if an entry turns out to be gone or damaged on the way: then it is missed, and made anew.
-    pub(crate) fn remaking<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
+    pub(crate) fn retry_lost_entries<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
         /// A disk that damages what was just written is past helping.
         const ATTEMPTS: usize = 3;
         let mut result = work();
@@ -99,6 +103,11 @@ impl Cache {
         let blob = Blob::open(self.path(key, "blob"))?;
         let trusted = !self.distrusted.load(Ordering::Relaxed);
         (trusted || blob.copy_to(&mut std::io::sink()).is_ok()).then_some(blob)
+    }
+
+    /// Waits while another thread makes the result of `key`. What it made is in the cache then: look before running.
+    pub(crate) fn lock(&self, key: Key) -> KeyLock<'_> {
+        self.locks.lock(key)
     }
 
     /// Stores `content` under `key`.

@@ -4,156 +4,119 @@ mod action;
 mod amdgcn;
 mod check;
 mod cubin;
-mod describe;
-mod failure;
+mod files;
 mod foreign;
 mod gpu;
-mod hipcc;
 mod host;
-mod icpx;
 mod intel;
 mod language;
-mod library;
+mod llvm;
 mod llvm_ir;
-mod nvcc;
 mod nvptx;
-
 mod opencl_c;
 mod processor;
 mod ready;
-mod scan;
 mod session;
 mod spirv;
-mod strip;
-mod supply;
 mod unit;
 
-use offload_format::pack::NewImage;
-use offload_format::{Target, Variant};
+use offload_format::Target;
 
-pub(crate) use self::amdgcn::LIBCLC as LIBCLC_AMD;
-pub use self::host::RUN_PREFIX;
-pub(crate) use self::host::pocl;
-pub(crate) use self::nvptx::LIBCLC as LIBCLC_NVIDIA;
-pub(crate) use self::session::{Session, Workshop};
-use self::unit::{Scanned, Unit};
-use crate::cache::Blob;
+pub(crate) use self::session::{Session, Shared};
 use crate::config::{Presence, WantedTarget};
 use crate::error::{Error, Result};
-use crate::options::{Compiler, Options};
+use crate::image::{DeviceImage, MissingTarget, ModuleImages};
+use crate::module::Sources;
+use crate::options::Compiler;
 use crate::report;
 use crate::source::{self, Family, Language, SourceFile};
+use crate::vendor::TargetImages;
 
-/// The sources of one kernel module, in one variant, and how to read them.
-#[derive(Clone, Debug)]
-pub(crate) struct Sources {
-    pub(crate) module: String,
-    /// Empty for a module without variants.
-    pub(crate) variant: Variant,
-    pub(crate) files: Vec<SourceFile>,
-    pub(crate) std: &'static str,
-    /// Include directories, definitions and flags as clang takes them, in this order.
-    pub(crate) flags: Vec<String>,
-    pub(crate) options: Options,
-}
-
-impl Sources {
-    /// The module and the values of its variant.
-    fn name(&self) -> String {
-        let values = self.variant.iter().map(|(name, value)| format!(" {name}={value}"));
-        std::iter::once(self.module.clone()).chain(values).collect()
-    }
-}
-
-/// An image and where its bytes are.
-#[derive(Clone, Debug)]
-pub(crate) struct Compiled {
-    pub(crate) image: NewImage,
-    pub(crate) raw: Blob,
-}
-
-/// What became of the wanted targets.
-#[derive(Debug, Default)]
-pub(crate) struct Outcome {
-    pub(crate) images: Vec<Compiled>,
-    /// Targets that are left out, and why.
-    pub(crate) skipped: Vec<(Target, String)>,
-}
-
-/// Compiles `sources` for every one of `targets` that its languages can be compiled for, or takes images that the
-/// package brings along.
-pub(crate) fn images(
-    workshop: &Workshop<'_>,
-    targets: &[WantedTarget],
-    sources: &Sources,
-) -> Result<Outcome> {
-    let session = Session::new(workshop, sources);
-    let family = source::family(&sources.files)?;
-    let (served, mut outcome) = served(sources, targets);
-    if served.is_empty() {
-        return Err(nothing_fits(sources, family, targets));
-    }
-    let build = |left: &[WantedTarget]| Ok(strip::all(&session, built(&session, family, (targets, left))?));
+/// The images of a module for every one of `targets` that its languages can be compiled for: compiled, or brought along
+/// by the package.
+pub(crate) fn images(session: &Session<'_>, targets: &[WantedTarget]) -> Result<ModuleImages> {
+    let Served { targets, missing } = served(session.sources, targets)?;
     let results =
-        supply::results(&session, &served, build).map_err(|error| failure::of(sources, &served, error))?;
-    collect(&session, &served, results, &mut outcome)?;
-    let budget = sources.options.spill_budget()?;
-    outcome
-        .images
-        .iter()
-        .try_for_each(|compiled| report::check_budget(workshop.env, budget, &compiled.image))?;
-    Ok(outcome)
-}
-
-/// What becomes of each of `left`, which are some of the targets `all`.
-fn built(
-    session: &Session<'_>,
-    family: Family,
-    (all, left): (&[WantedTarget], &[WantedTarget]),
-) -> Result<supply::Results> {
-    let Some(first) = left.first() else { return Ok(Vec::new()) };
-    let sources = session.sources;
-    Ok(match route(family, sources)? {
-        Route::Llvm => {
-            let scanned = scan::files(session, &first.target)?;
-            let units = unit::split(&scanned, sources.options.split.unwrap_or_default())?;
-            each_target(session, left, |target| compile(session, (&scanned, &units), (all, target)))
-        }
-        Route::LlvmIr => each_target(session, left, |target| llvm_ir::compile(session, (all, target))),
-        Route::Whole(compile) => each_target(session, left, |target| Ok(vec![compile(session, target)?])),
-    })
+        results(session, &targets).map_err(|error| cannot_compile(session.sources, &targets, error))?;
+    let mut module = collect(session, results)?;
+    module.missing.extend(missing);
+    let budget = session.sources.options.max_spills.unwrap_or_default();
+    module.images.iter().try_for_each(|image| report::check_budget(session.env(), budget, &image.record))?;
+    Ok(module)
 }
 
 /// Runs the front end alone, as for SPIR-V, or as for the first target of CUDA C++ and HIP C++. What other compilers
 /// than clang compile, or what is compiled already, is not looked at.
-pub(crate) fn syntax(
-    workshop: &Workshop<'_>,
-    targets: &[WantedTarget],
-    sources: &Sources,
-) -> Result<Outcome> {
-    let family = source::family(&sources.files)?;
-    let (served, outcome) = served(sources, targets);
-    let first = served.first().ok_or_else(|| nothing_fits(sources, family, targets))?;
-    if let Route::Llvm = route(family, sources)? {
-        scan::files(&Session::new(workshop, sources), &first.target)
-            .map_err(|error| failure::of(sources, &served, error))?;
+pub(crate) fn syntax(session: &Session<'_>, targets: &[WantedTarget]) -> Result<ModuleImages> {
+    let Served { targets, missing } = served(session.sources, targets)?;
+    if let (Route::Llvm, Some(first)) = (route(session.sources)?, targets.first()) {
+        llvm::scan(session, &first.target)
+            .map_err(|error| cannot_compile(session.sources, &targets, error))?;
     }
-    Ok(outcome)
+    Ok(ModuleImages { images: Vec::new(), missing })
+}
+
+/// What becomes of each of `targets`.
+fn results(session: &Session<'_>, targets: &[WantedTarget]) -> Result<Vec<TargetImages>> {
+    let (context, sources, vendored) = (session.context(), session.sources, &session.shared.vendored);
+    let mut results = vendored.preferred(context, sources, targets)?;
+    let has_images = |target: &&WantedTarget| results.iter().any(|result| result.target == **target);
+    let left: Vec<WantedTarget> = targets.iter().filter(|target| !has_images(target)).cloned().collect();
+    let compiled = match compiled(session, &left, targets) {
+        // What all targets need is missed by each.
+        Err(error) if error.is_missing_tool() => failed(&left, &error),
+        compiled => compiled?,
+    };
+    results.extend(vendored.in_place_of_missing_tools(context, sources, compiled)?);
+    results.sort_by(|a, b| a.target.cmp(&b.target));
+    Ok(results)
+}
+
+fn failed(targets: &[WantedTarget], error: &Error) -> Vec<TargetImages> {
+    let each = |target: &WantedTarget| TargetImages { target: target.clone(), images: Err(error.again()) };
+    targets.iter().map(each).collect()
+}
+
+/// What compilers make for each of `targets`, which are some of the targets `all`.
+fn compiled(
+    session: &Session<'_>,
+    targets: &[WantedTarget],
+    all: &[WantedTarget],
+) -> Result<Vec<TargetImages>> {
+    let Some(first) = targets.first() else { return Ok(Vec::new()) };
+    Ok(match route(session.sources)? {
+        Route::Llvm => {
+            let files = llvm::scan(session, &first.target)?;
+            let units = unit::split(&files, session.sources.options.split.unwrap_or_default())?;
+            let module = llvm::Module { files: &files, units: &units, targets: all };
+            each_target(session, targets, |target| module.compile(session, target))
+        }
+        Route::LlvmIr => each_target(session, targets, |target| llvm::compile_ir(session, target, all)),
+        Route::Whole(compile) => each_target(session, targets, |target| Ok(vec![compile(session, target)?])),
+    })
 }
 
 /// Compiles for all targets at once, and tells how far that is.
 fn each_target(
     session: &Session<'_>,
     targets: &[WantedTarget],
-    compile: impl Fn(&Target) -> Result<Vec<Compiled>> + Sync,
-) -> supply::Results {
-    let (progress, name) = (&session.workshop.progress, session.sources.name());
+    compile: impl Fn(&Target) -> Result<Vec<DeviceImage>> + Sync,
+) -> Vec<TargetImages> {
+    let (progress, name) = (&session.shared.progress, session.sources.name());
     targets.iter().for_each(|wanted| progress.planned(&name, &wanted.target));
-    session.workshop.jobs.map(targets, |wanted| {
-        let result = compile(&wanted.target);
+    session.context().jobs.map(targets, |wanted| {
+        let images = compile(&wanted.target).and_then(|images| stripped(session, images));
         progress.done(&name, &wanted.target);
-        result
+        TargetImages { target: wanted.clone(), images }
     })
+}
+
+/// `images`, without what only tools read if that was asked for.
+fn stripped(session: &Session<'_>, images: Vec<DeviceImage>) -> Result<Vec<DeviceImage>> {
+    if session.sources.options.strip != Some(true) {
+        return Ok(images);
+    }
+    images.into_iter().map(|image| amdgcn::stripped(session, image)).collect()
 }
 
 /// Who compiles a module.
@@ -163,19 +126,20 @@ enum Route {
     /// LLVM's code generators, for what another front end made.
     LlvmIr,
     /// One call makes the image of a target.
-    Whole(fn(&Session<'_>, &Target) -> Result<Compiled>),
+    Whole(fn(&Session<'_>, &Target) -> Result<DeviceImage>),
 }
 
-fn route(family: Family, sources: &Sources) -> Result<Route> {
+fn route(sources: &Sources) -> Result<Route> {
+    let family = source::family(&sources.files)?;
     match (family, sources.options.compiler.unwrap_or_default()) {
         (Family::ReadyMade, _) if sources.files.iter().all(|file| file.language == Language::LlvmIr) => {
             Ok(Route::LlvmIr)
         }
         (Family::ReadyMade, _) => Ok(Route::Whole(ready::compile)),
         (_, Compiler::Clang) => Ok(Route::Llvm),
-        (Family::Cuda, Compiler::Nvcc) => Ok(Route::Whole(nvcc::compile)),
-        (Family::Hip, Compiler::Hipcc) => Ok(Route::Whole(hipcc::compile)),
-        (Family::Portable, Compiler::Icpx) => Ok(Route::Whole(icpx::compile)),
+        (Family::Cuda, Compiler::Nvcc) => Ok(Route::Whole(foreign::nvcc)),
+        (Family::Hip, Compiler::Hipcc) => Ok(Route::Whole(foreign::hipcc)),
+        (Family::Portable, Compiler::Icpx) => Ok(Route::Whole(foreign::icpx)),
         (_, Compiler::Icpx) => Err(Error::new(format!("icpx does not compile {family}"))
             .with_hint("leave `compiler` out for this module, or give it .cpp files")),
         (_, Compiler::Nvcc) => Err(Error::new(format!("nvcc does not compile {family} for GPUs"))
@@ -185,21 +149,28 @@ fn route(family: Family, sources: &Sources) -> Result<Route> {
     }
 }
 
-/// The targets that the languages of `files` can be compiled for; the others are left out with the reason.
-fn served(sources: &Sources, targets: &[WantedTarget]) -> (Vec<WantedTarget>, Outcome) {
-    let (mut served, mut outcome) = (Vec::new(), Outcome::default());
+/// The targets that a module can be compiled for, and the others.
+struct Served {
+    targets: Vec<WantedTarget>,
+    missing: Vec<MissingTarget>,
+}
+
+/// The targets that the languages of a module can be compiled for; the others are left out with the reason.
+fn served(sources: &Sources, targets: &[WantedTarget]) -> Result<Served> {
+    let family = source::family(&sources.files)?;
+    let mut served = Served { targets: Vec::new(), missing: Vec::new() };
     for wanted in targets {
         match unserved(sources, &wanted.target) {
-            None => served.push(wanted.clone()),
+            None => served.targets.push(wanted.clone()),
             Some(file) => {
                 let sycl = sources.options.compiler == Some(Compiler::Icpx);
                 let language = if sycl { "SYCL C++".to_string() } else { file.language.to_string() };
                 let reason = format!("{language} is not compiled for it");
-                outcome.skipped.push((wanted.target.clone(), reason));
+                served.missing.push(MissingTarget { target: wanted.target.clone(), reason });
             }
         }
     }
-    (served, outcome)
+    if served.targets.is_empty() { Err(nothing_fits(sources, family, targets)) } else { Ok(served) }
 }
 
 /// The file that keeps a module from being compiled for `target`. Of ready-made files one that serves is enough.
@@ -236,68 +207,61 @@ fn nothing_fits(sources: &Sources, family: Family, targets: &[WantedTarget]) -> 
     Error::new(error).with_hint(format!("`cargo offload targets add {example}`"))
 }
 
-fn compile(
-    session: &Session<'_>,
-    (scanned, units): (&[Scanned], &[Unit<'_>]),
-    (all, target): (&[WantedTarget], &Target),
-) -> Result<Vec<Compiled>> {
-    let whole = Unit::whole(scanned);
-    match target {
-        Target::Host(level) => Ok(vec![host::compile(session, &whole, *level)?]),
-        Target::OpenClC => Ok(vec![opencl_c::compile(session, &whole)?]),
-        _ => {
-            let each = |unit: &Unit<'_>| compile_unit(session, unit, (all, target));
-            let results = session.workshop.jobs.map(units, each);
-            // The other parts of a split module do without what a device lacks: that is what splitting is for.
-            let lacks = |result: &Result<Vec<Compiled>>| units.len() > 1 && intel::lacks_fp64(result);
-            let (lacking, built): (Vec<_>, Vec<_>) = results.into_iter().partition(lacks);
-            match (built.is_empty(), lacking.into_iter().next()) {
-                (true, Some(error)) => error,
-                _ => Ok(built.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect()),
-            }
-        }
-    }
-}
-
-fn compile_unit(
-    session: &Session<'_>,
-    unit: &Unit<'_>,
-    (all, target): (&[WantedTarget], &Target),
-) -> Result<Vec<Compiled>> {
-    Ok(match target {
-        Target::Intel(arch) => intel::compile(session, unit, arch)?,
-        Target::Spirv64(version) => vec![spirv::compile(session, unit, *version)?],
-        Target::Nvptx(sm) => vec![nvptx::compile(session, unit, sm)?],
-        Target::Cubin(sm) => {
-            let base = cubin::base(sm, all);
-            vec![cubin::compile(session, unit, (sm, &base))?]
-        }
-        Target::Amdgcn(arch) => vec![amdgcn::compile(session, unit, arch)?],
-        other => {
-            let error = format!("this release of offload-build cannot compile for `{other}`");
-            return Err(Error::new(error).with_hint(format!("`cargo offload targets remove {other}`")));
-        }
-    })
-}
-
-fn collect(
-    session: &Session<'_>,
-    targets: &[WantedTarget],
-    results: supply::Results,
-    outcome: &mut Outcome,
-) -> Result<()> {
-    for (wanted, result) in targets.iter().zip(results) {
-        match (result, wanted.presence) {
-            (Ok(compiled), _) => outcome.images.extend(compiled),
+/// The images of all results; a required target without images is an error, an optional one is missing.
+fn collect(session: &Session<'_>, results: Vec<TargetImages>) -> Result<ModuleImages> {
+    let mut module = ModuleImages::default();
+    for TargetImages { target: wanted, images } in results {
+        match (images, wanted.presence) {
+            (Ok(images), _) => module.images.extend(images),
             (Err(error), _) if error.is_lost_entry() => return Err(error),
             (Err(error), Presence::Required) => {
-                return Err(failure::of(session.sources, std::slice::from_ref(wanted), error));
+                return Err(cannot_compile(session.sources, &[wanted], error));
             }
             (Err(error), Presence::Optional) => {
-                session.env.warn(&format!("optional target `{}` is left out: {error}", wanted.target));
-                outcome.skipped.push((wanted.target.clone(), error.to_string()));
+                session.env().warn(&format!("optional target `{}` is left out: {error}", wanted.target));
+                module.missing.push(MissingTarget { target: wanted.target, reason: error.to_string() });
             }
         }
     }
-    Ok(())
+    Ok(module)
+}
+
+/// `error` below a line with the module, and the targets that it was to be compiled for.
+fn cannot_compile(sources: &Sources, targets: &[WantedTarget], error: Error) -> Error {
+    let values: Vec<String> = sources.variant.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let variant = if values.is_empty() { String::new() } else { format!(" ({})", values.join(", ")) };
+    let module = &sources.module;
+    error.below(format!("cannot compile kernel module `{module}`{variant} for {}", listed(targets)))
+}
+
+/// The targets as a sentence has them; of many the first.
+fn listed(targets: &[WantedTarget]) -> String {
+    /// How many targets are named.
+    const NAMED: usize = 3;
+    let names: Vec<String> = targets.iter().map(|wanted| format!("`{}`", wanted.target)).collect();
+    match names.as_slice() {
+        [] => "no target".to_string(),
+        [only] => only.clone(),
+        [first, others @ ..] if others.len() >= NAMED => {
+            format!("{first} and {} other targets", others.len())
+        }
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_targets_the_first_is_named() {
+        let listed = |names: &[&str]| {
+            let wanted =
+                |name: &&str| WantedTarget { target: name.parse().unwrap(), presence: Presence::Required };
+            listed(&names.iter().map(wanted).collect::<Vec<_>>())
+        };
+        assert_eq!(listed(&["host"]), "`host`");
+        assert_eq!(listed(&["host", "spirv64", "opencl-c"]), "`host`, `spirv64` and `opencl-c`");
+        assert_eq!(listed(&["host", "spirv64", "opencl-c", "nvptx:sm_75"]), "`host` and 3 other targets");
+    }
 }

@@ -1,8 +1,7 @@
 //! For which targets, how compressed: the merged configuration.
 
 mod compression;
-mod embedding;
-mod vendored;
+mod places;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,8 +13,7 @@ use serde::de::DeserializeOwned;
 use toml::Value;
 
 use self::compression::Compression;
-pub(crate) use self::embedding::Embedding;
-pub(crate) use self::vendored::Vendored;
+pub(crate) use self::places::{Embedding, UseVendored};
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
@@ -24,12 +22,12 @@ use crate::options::Options;
 /// What the application decides.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Config {
-    pub(crate) targets: Vec<Wanted>,
+    pub(crate) targets: Vec<NamedTarget>,
     pub(crate) compression: Settings,
     /// For modules of which nothing else is said.
     strip: Option<bool>,
     pub(crate) embedding: Embedding,
-    pub(crate) vendored: Vendored,
+    pub(crate) vendored: UseVendored,
     /// By kernel module.
     modules: BTreeMap<String, Options>,
 }
@@ -37,14 +35,14 @@ pub(crate) struct Config {
 /// An entry of the list of targets.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Value")]
-pub(crate) struct Wanted {
-    pub(crate) name: Name,
+pub(crate) struct NamedTarget {
+    pub(crate) name: TargetName,
     pub(crate) presence: Presence,
 }
 
 /// What an entry names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Name {
+pub(crate) enum TargetName {
     Target(Target),
     Set(TargetSet),
 }
@@ -70,11 +68,11 @@ pub const DEFAULT_TARGETS: [&str; 2] = ["host", "spirv64"];
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Layer {
-    targets: Option<Vec<Wanted>>,
+    targets: Option<Vec<NamedTarget>>,
     compression: Option<Compression>,
     strip: Option<bool>,
     embed: Option<Embedding>,
-    vendored: Option<Vendored>,
+    vendored: Option<UseVendored>,
     #[serde(default)]
     modules: BTreeMap<String, Options>,
 }
@@ -180,7 +178,7 @@ fn environment_layer(env: &CargoEnv) -> Result<Layer> {
     let embed = text("OFFLOAD_EMBED")?
         .map(|text| text.parse::<Embedding>().map_err(|error| error.context("OFFLOAD_EMBED")));
     let vendored = text("OFFLOAD_VENDORED")?
-        .map(|text| text.parse::<Vendored>().map_err(|error| error.context("OFFLOAD_VENDORED")));
+        .map(|text| text.parse::<UseVendored>().map_err(|error| error.context("OFFLOAD_VENDORED")));
     Ok(Layer {
         targets: targets.transpose()?,
         compression: compression.transpose()?,
@@ -196,10 +194,10 @@ fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T> {
 
 /// `"intel:pvc"` or `{ name = "intel:pvc", optional = true }`. By hand, because serde's untagged enums say only that
 /// no variant matched.
-impl TryFrom<Value> for Wanted {
+impl TryFrom<Value> for NamedTarget {
     type Error = Error;
 
-    fn try_from(value: Value) -> Result<Wanted> {
+    fn try_from(value: Value) -> Result<NamedTarget> {
         if let Some(text) = value.as_str() {
             return required_target(text);
         }
@@ -209,19 +207,19 @@ impl TryFrom<Value> for Wanted {
         })?;
         let optional = value.get("optional").and_then(Value::as_bool).unwrap_or(false);
         let presence = if optional { Presence::Optional } else { Presence::Required };
-        Ok(Wanted { presence, ..required_target(name)? })
+        Ok(NamedTarget { presence, ..required_target(name)? })
     }
 }
 
-fn required_target(text: &str) -> Result<Wanted> {
+fn required_target(text: &str) -> Result<NamedTarget> {
     // Sets are few: an error looks for what was meant among all names, which takes its time.
     let name = match TargetSet::ALL.into_iter().find(|set| set.name() == text) {
-        Some(set) => Name::Set(set),
-        None => Name::Target(
+        Some(set) => TargetName::Set(set),
+        None => TargetName::Target(
             text.parse().map_err(|error: offload_format::UnknownTarget| Error::new(error.to_string()))?,
         ),
     };
-    Ok(Wanted { name, presence: Presence::Required })
+    Ok(NamedTarget { name, presence: Presence::Required })
 }
 
 #[cfg(test)]
@@ -238,7 +236,7 @@ mod tests {
         let targets = layer.targets.unwrap();
         assert_eq!(targets[0].presence, Presence::Required);
         assert_eq!(targets[1].presence, Presence::Optional);
-        assert_eq!(targets[1].name, Name::Target("intel:pvc".parse().unwrap()));
+        assert_eq!(targets[1].name, TargetName::Target("intel:pvc".parse().unwrap()));
     }
 
     #[test]
@@ -247,10 +245,10 @@ mod tests {
             .unwrap()
             .targets
             .unwrap();
-        assert_eq!(targets[0].name, Name::Set(TargetSet::Portable));
+        assert_eq!(targets[0].name, TargetName::Set(TargetSet::Portable));
         assert_eq!(
             (&targets[1].name, targets[1].presence),
-            (&Name::Set(TargetSet::AllAmd), Presence::Optional)
+            (&TargetName::Set(TargetSet::AllAmd), Presence::Optional)
         );
     }
 

@@ -1,29 +1,17 @@
-//! Putting a pack into the program: an object in an archive that cargo hands to the final link.
+//! Putting a pack into the program: an object in an archive that cargo hands to the final link, and the Rust that
+//! mentions it.
 
-mod archive;
 mod asm;
 mod cached;
 mod elf;
 
 use std::io::{self, Write};
 
-use offload_format::pack::PackLayout;
-
 pub(crate) use self::cached::place;
-use crate::cache::Blob;
 use crate::env::{BinaryFormat, CargoEnv};
 use crate::error::{Error, Result};
 use crate::fs;
-
-/// A pack whose frames are still in the cache.
-#[derive(Debug)]
-pub(crate) struct Pack {
-    pub(crate) layout: PackLayout,
-    /// The frames, in the order of `layout.frames`.
-    pub(crate) frames: Vec<Blob>,
-    /// Of its descriptor.
-    pub(crate) flags: u16,
-}
+use crate::packing::Pack;
 
 /// What a pack is named after.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +43,7 @@ pub(crate) fn embed(env: &CargoEnv, owner: Owner<'_>, pack: &Pack) -> Result<Str
     match machine(env) {
         Some(machine) => {
             let object = elf::Object::new(machine, &names.anchor, pack)?;
-            fs::publish(&path, |out| archive::write(out, &names.anchor, &object))?;
+            fs::publish(&path, |out| write_archive(out, &names.anchor, &object))?;
             env.link(&names.archive, &env.out_dir);
         }
         None => asm::assemble(env, &names, pack)?,
@@ -63,18 +51,22 @@ pub(crate) fn embed(env: &CargoEnv, owner: Owner<'_>, pack: &Pack) -> Result<Str
     Ok(names.anchor)
 }
 
-impl Pack {
-    /// Writes index and frames, holding one buffer in memory.
-    pub(crate) fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(&self.layout.index)?;
-        let mut at = 0;
-        for (placement, frame) in self.layout.frames.iter().zip(&self.frames) {
-            pad(out, placement.offset.saturating_sub(at))?;
-            frame.copy_to(out)?;
-            at = placement.offset.saturating_add(placement.size);
-        }
-        Ok(())
-    }
+/// Writes `{module}.offload.rs` into `OUT_DIR`, the Rust that `offload_rt::include_kernels!` includes. It mentions
+/// `anchor`, the symbol on the module's descriptor.
+pub(crate) fn write_bindings(env: &CargoEnv, module: &str, anchor: &str) -> Result<()> {
+    let text = format!(
+        "/// The kernels of the module `{module}`.\n\
+         pub mod {identifier} {{\n    \
+             ::offload_rt::kernel_module!(\"{module}\", {anchor});\n\
+         }}\n",
+        identifier = identifier(module),
+    );
+    fs::publish_if_changed(&env.out_dir.join(format!("{module}.offload.rs")), text.as_bytes())
+}
+
+/// `module` as a Rust identifier.
+pub(crate) fn identifier(module: &str) -> String {
+    module.replace('-', "_")
 }
 
 /// The machine, if our own writer knows its relocations.
@@ -132,8 +124,8 @@ fn names(env: &CargoEnv, owner: Owner<'_>, pack: &Pack) -> Names {
 /// What people see of the owner. Modules come without a hyphen, so that none is taken for a package.
 fn name(env: &CargoEnv, owner: Owner<'_>) -> String {
     match owner {
-        Owner::Module(module) => format!("_{}", crate::generate::identifier(module)),
-        Owner::Package => format!("-{}", crate::generate::identifier(&env.package)),
+        Owner::Module(module) => format!("_{}", identifier(module)),
+        Owner::Package => format!("-{}", identifier(&env.package)),
     }
 }
 
@@ -150,6 +142,39 @@ fn remove_stale(env: &CargoEnv, names: &Names, owner: Owner<'_>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// First bytes of an archive.
+const MAGIC: &[u8; 8] = b"!<arch>\n";
+
+/// Writes a static library with `object`, which defines `symbol`, and its symbol index (System V format, as `ar` of GNU
+/// writes it). Written directly so that the images are not copied once more.
+fn write_archive(out: &mut dyn Write, symbol: &str, object: &elf::Object<'_>) -> io::Result<()> {
+    let mut index = Vec::new();
+    index.extend(1u32.to_be_bytes());
+    // Magic, the index's header and its body of two numbers and a name padded to 8.
+    let names = (symbol.len() as u64).saturating_add(1).next_multiple_of(8);
+    let member = 8u64.saturating_add(60).saturating_add(8).saturating_add(names);
+    index.extend(u32::try_from(member).map_err(io::Error::other)?.to_be_bytes());
+    index.extend(symbol.as_bytes());
+    index.resize(usize::try_from(names.saturating_add(8)).map_err(io::Error::other)?, 0);
+
+    out.write_all(MAGIC)?;
+    out.write_all(&header("/", index.len() as u64)?)?;
+    out.write_all(&index)?;
+    out.write_all(&header("images.o/", object.size())?)?;
+    object.write_to(out)?;
+    if object.size() % 2 == 1 { out.write_all(b"\n") } else { Ok(()) }
+}
+
+/// Name, time, owner, group, mode, size. No time and no owner: the same images give the same archive.
+fn header(name: &str, size: u64) -> io::Result<Vec<u8>> {
+    let header = format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{size:<10}`\n", 0, 0, 0, 644).into_bytes();
+    if header.len() == 60 {
+        Ok(header)
+    } else {
+        Err(io::Error::other("the images are too large for an archive"))
+    }
 }
 
 fn pad(out: &mut dyn Write, count: u64) -> io::Result<()> {

@@ -1,169 +1,149 @@
-//! From what a build script says to a pack in the program.
+//! From what a build script asks for to a pack in the program.
 
-use std::borrow::Borrow;
 use std::collections::BTreeSet;
 
 use offload_format::pack::{NoticeKind, PackBuilder};
 
-use crate::build::Build;
-use crate::cache::Cache;
-use crate::compile::{self, Outcome, Sources, Workshop};
+use crate::compile::{self, Session, Shared};
 use crate::config::{Config, WantedTarget};
-use crate::embed::{self, Owner, Pack};
-use crate::env::{self, CargoEnv};
+use crate::context::Context;
+use crate::embed::{self, Owner};
 use crate::error::{Error, Result};
-use crate::flight::Flights;
-use crate::generate;
-use crate::jobs::Jobs;
-use crate::packing;
+use crate::image::ModuleImages;
+use crate::module::{KernelModule, Sources};
+use crate::packing::{self, Pack};
 use crate::syclbin;
 use crate::targets;
-use crate::tool::Runner;
-use crate::toolchain::{Finder, Known};
-use crate::vendor;
-
-/// Compiles several kernel modules into one pack; on failure shows the error and ends the build script with exit
-/// code 1.
-///
-/// Modules that resemble each other share their bytes only within a pack. The program includes each by its name, as
-/// after [`Build::compile`].
-///
-/// ```no_run
-/// use offload_build::Build;
-///
-/// offload_build::compile_all([
-///     ("blas", Build::new().file("kernels/blas.cl")),
-///     ("stats", Build::new().file("kernels/stats.cl").define("BINS", "64")),
-/// ]);
-/// ```
-pub fn compile_all<'n, B: Borrow<Build>>(modules: impl IntoIterator<Item = (&'n str, B)>) {
-    if let Err(error) = try_compile_all(modules) {
-        env::exit_with(&error);
-    }
-}
-
-/// As [`compile_all`], for build scripts that handle errors themselves.
-///
-/// # Errors
-/// As [`Build::try_compile`]; or if two modules have the same name.
-pub fn try_compile_all<'n, B: Borrow<Build>>(
-    modules: impl IntoIterator<Item = (&'n str, B)>,
-) -> std::result::Result<(), Error> {
-    let modules: Vec<(&str, B)> = modules.into_iter().collect();
-    let modules: Vec<(&str, &Build)> = modules.iter().map(|(name, build)| (*name, build.borrow())).collect();
-    refuse_doubles(&modules)?;
-    run(&modules, Owner::Package)
-}
+use crate::toolchain::Tools;
+use crate::vendor::VendorBuild;
 
 /// Compiles, packs and embeds `modules`, whose pack belongs to `owner`.
-pub(crate) fn run(modules: &[(&str, &Build)], owner: Owner<'_>) -> Result<()> {
-    let env = CargoEnv::read()?;
-    let config = Config::load(&env)?;
-    let variants =
-        modules.iter().map(|(name, build)| build.variants_of(name, &config)).collect::<Result<Vec<_>>>()?;
-    let cache = Cache::open(&env)?;
-    let anchor = cache.remaking(|| {
-        let pack = match env.skip_reason() {
-            Some(reason) => skipped(&env, modules, reason)?,
-            None if env.only_checks() => {
-                compiled((&env, &cache), &Jobs::from_env(), (&config, &variants), compile::syntax)?;
-                skipped(&env, modules, "this build only checked the syntax of kernels")?
-            }
-            None => packed((&env, &cache), &config, (modules, &variants))?,
-        };
-        let pack = embed::place((&env, &cache), config.embedding, pack)?;
-        embed::embed(&env, owner, &pack)
+pub(crate) fn run(modules: &[KernelModule<'_>], owner: Owner<'_>) -> Result<()> {
+    refuse_doubles(modules)?;
+    let context = Context::of_build_script()?;
+    let config = Config::load(&context.env)?;
+    let build = PackageBuild::new(&context, &config, modules)?;
+    let anchor = context.cache.retry_lost_entries(|| {
+        let pack = embed::place(&context, config.embedding, build.pack()?)?;
+        embed::embed(&context.env, owner, &pack)
     })?;
-    modules.iter().try_for_each(|(name, _)| generate::write(&env, name, &anchor))?;
-    env.send();
-    cache.sweep();
+    modules.iter().try_for_each(|module| embed::write_bindings(&context.env, module.name, &anchor))?;
+    context.env.send();
+    context.cache.sweep();
     Ok(())
 }
 
 /// Names become file names and Rust modules: `a-b` and `a_b` would be one.
-fn refuse_doubles(modules: &[(&str, &Build)]) -> Result<()> {
+fn refuse_doubles(modules: &[KernelModule<'_>]) -> Result<()> {
     let mut seen = BTreeSet::new();
-    let double = modules.iter().find(|(name, _)| !seen.insert(generate::identifier(name)));
+    let double = modules.iter().find(|module| !seen.insert(embed::identifier(module.name)));
     match double {
-        Some((name, _)) => {
-            Err(Error::new(format!("two kernel modules are called `{}`", name.escape_default()))
+        Some(module) => {
+            Err(Error::new(format!("two kernel modules are called `{}`", module.name.escape_default()))
                 .with_hint("add the files of both to one `Build`, or rename one"))
         }
         None => Ok(()),
     }
 }
 
-fn skipped(env: &CargoEnv, modules: &[(&str, &Build)], reason: &str) -> Result<Pack> {
-    let mut builder = PackBuilder::new(&env.package, &env.version);
-    for (module, build) in modules {
-        if let Some(wanted) = build.wanted_syclbin() {
-            syclbin::write_empty(env, module, &wanted)?;
-        }
-        builder.notice(NoticeKind::SkippedBuild, [module, "", reason]);
-    }
-    Ok(Pack { layout: builder.finish()?, frames: Vec::new(), flags: 0 })
+/// The modules of a build script.
+#[derive(Debug)]
+struct PackageBuild<'a> {
+    context: &'a Context,
+    config: &'a Config,
+    modules: Vec<ModuleBuild<'a>>,
 }
 
-/// Compiles every module and packs what comes of it.
-fn packed(
-    (env, cache): (&CargoEnv, &Cache),
-    config: &Config,
-    (builds, modules): (&[(&str, &Build)], &[Vec<Sources>]),
-) -> Result<Pack> {
-    let jobs = Jobs::from_env();
-    let vendor = vendor::Wanted::by(env);
-    let mut builder = PackBuilder::new(&env.package, &env.version);
-    let mut images = Vec::new();
-    let outcomes = compiled((env, cache), &jobs, (config, modules), compile::images)?;
-    let vendor = vendor.map(|wanted| wanted.made(env)).transpose()?;
-    for (((_, build), variants), (module, outcome)) in builds.iter().zip(modules).zip(outcomes) {
-        if let Some(wanted) = build.wanted_syclbin() {
-            syclbin::write_files(env, &module, (&wanted, &outcome.images))?;
-        }
-        if let Some(vendor) = &vendor {
-            vendor.write((env, cache, &jobs), variants, &outcome.images)?;
-        }
-        for (target, reason) in &outcome.skipped {
-            builder.notice(NoticeKind::SkippedTarget, [&module, &target.to_string(), reason]);
-        }
-        images.extend(outcome.images);
-    }
-    packing::pack((cache, &jobs), config.compression, (builder, images))
+#[derive(Debug)]
+struct ModuleBuild<'a> {
+    module: KernelModule<'a>,
+    variants: Vec<Sources>,
 }
 
-/// What compiles a module in one variant for every target.
-type Compile = fn(&Workshop<'_>, &[WantedTarget], &Sources) -> Result<Outcome>;
+/// What is done with each module in each variant.
+type Step = fn(&Session<'_>, &[WantedTarget]) -> Result<ModuleImages>;
 
-/// Every variant of every module for every target, by module.
-fn compiled(
-    (env, cache): (&CargoEnv, &Cache),
-    jobs: &Jobs,
-    (config, modules): (&Config, &[Vec<Sources>]),
-    compile: Compile,
-) -> Result<Vec<(String, Outcome)>> {
-    let runner = Runner { env, jobs };
-    let flights = Flights::default();
-    let finder = Finder {
-        env,
-        cache,
-        runner: &runner,
-        flights: &flights,
-        tools: Known::default(),
-        files: Known::default(),
-    };
-    let workshop = Workshop::new(&finder, jobs, config.vendored);
-    let targets = targets::expand(&finder, &config.targets)?;
-    let variants = jobs.map(modules, |variants| {
-        let mut all = Outcome::default();
-        for outcome in jobs.map(variants, |sources| compile(&workshop, &targets, sources)) {
-            let outcome = outcome?;
-            all.images.extend(outcome.images);
-            all.skipped.extend(outcome.skipped);
+impl<'a> PackageBuild<'a> {
+    fn new(
+        context: &'a Context,
+        config: &'a Config,
+        modules: &[KernelModule<'a>],
+    ) -> Result<PackageBuild<'a>> {
+        let build = |module: &KernelModule<'a>| {
+            Ok(ModuleBuild { module: *module, variants: module.variants(config)? })
+        };
+        let modules = modules.iter().map(build).collect::<Result<_>>()?;
+        Ok(PackageBuild { context, config, modules })
+    }
+
+    /// The pack of all modules, without images where none are to be compiled.
+    fn pack(&self) -> Result<Pack> {
+        if let Some(reason) = self.context.env.skip_reason() {
+            return self.pack_without_images(reason);
         }
-        all.skipped.sort();
-        all.skipped.dedup();
-        let module = variants.first().map(|sources| sources.module.clone()).unwrap_or_default();
-        Ok((module, all))
-    });
-    variants.into_iter().collect()
+        if self.context.env.only_checks() {
+            self.each_module(compile::syntax)?;
+            return self.pack_without_images("this build only checked the syntax of kernels");
+        }
+        let vendor = VendorBuild::asked_for(&self.context.env);
+        let compiled = self.each_module(compile::images)?;
+        if let Some(vendor) = vendor {
+            let writer = vendor.finish(&self.context.env)?;
+            for (module, compiled) in self.modules.iter().zip(&compiled) {
+                writer.write(self.context, &module.variants, &compiled.images)?;
+            }
+        }
+        self.pack_of(compiled)
+    }
+
+    fn pack_without_images(&self, reason: &str) -> Result<Pack> {
+        let mut builder = self.builder();
+        for ModuleBuild { module, .. } in &self.modules {
+            if let Some(options) = &module.syclbin {
+                syclbin::write_empty(&self.context.env, module.name, options)?;
+            }
+            builder.notice(NoticeKind::SkippedBuild, [module.name, "", reason]);
+        }
+        Ok(Pack { layout: builder.finish()?, frames: Vec::new(), flags: 0 })
+    }
+
+    /// The pack of what was compiled, in the order of the modules.
+    fn pack_of(&self, compiled: Vec<ModuleImages>) -> Result<Pack> {
+        let mut builder = self.builder();
+        let mut all = Vec::new();
+        for (ModuleBuild { module, .. }, compiled) in self.modules.iter().zip(compiled) {
+            if let Some(options) = &module.syclbin {
+                syclbin::write_files(&self.context.env, module.name, options, &compiled.images)?;
+            }
+            for missing in &compiled.missing {
+                let target = missing.target.to_string();
+                builder.notice(NoticeKind::SkippedTarget, [module.name, &target, &missing.reason]);
+            }
+            all.extend(compiled.images);
+        }
+        packing::pack(self.context, self.config.compression, builder, all)
+    }
+
+    fn builder(&self) -> PackBuilder {
+        PackBuilder::new(&self.context.env.package, &self.context.env.version)
+    }
+
+    /// What `step` makes of every variant of every module for every target, by module.
+    fn each_module(&self, step: Step) -> Result<Vec<ModuleImages>> {
+        let tools = Tools::new(self.context);
+        let shared = Shared::new(&tools, self.config.vendored);
+        let targets = targets::expand(&tools, &self.config.targets)?;
+        let jobs = &self.context.jobs;
+        let results = jobs.map(&self.modules, |module| {
+            let mut all = ModuleImages::default();
+            let variant = |sources: &Sources| step(&Session { shared: &shared, sources }, &targets);
+            for images in jobs.map(&module.variants, variant) {
+                all.extend(images?);
+            }
+            all.missing.sort();
+            all.missing.dedup();
+            Ok(all)
+        });
+        results.into_iter().collect()
+    }
 }

@@ -14,15 +14,56 @@ mod processor;
 mod signature;
 mod state;
 
+use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
+
 pub(crate) use annotations::with_conventions;
 pub(crate) use aspects::aspects;
 pub(crate) use callgraph::reaching;
 pub(crate) use constant::in_global_memory;
 pub(crate) use declared::declared;
 pub(crate) use metadata::kernels;
-pub(crate) use prepare::{LocalArguments, Wanted, prepare};
+pub(crate) use prepare::{LocalArguments, Prepared, prepare};
 pub(crate) use processor::without_processor;
 pub(crate) use state::thread_local_state;
+
+/// A kernel found in a source file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Kernel {
+    pub(crate) name: String,
+    pub(crate) args: Vec<KernelArg>,
+    pub(crate) required_work_group: [u32; 3],
+}
+
+/// One of its arguments, in OpenCL C's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KernelArg {
+    pub(crate) name: String,
+    /// As written, with typedefs.
+    pub(crate) type_name: String,
+    /// With typedefs resolved.
+    pub(crate) base_type: String,
+    pub(crate) kind: ArgKind,
+    /// Size in bytes of a value, where its type in LLVM's IR says it.
+    pub(crate) size: Option<u32>,
+}
+
+impl Kernel {
+    /// The kernel's record; sizes and resources are filled in where an image tells them.
+    pub(crate) fn record(&self) -> KernelInfo {
+        let arg = |arg: &KernelArg| ArgInfo {
+            name: arg.name.clone(),
+            type_name: arg.type_name.clone(),
+            kind: arg.kind,
+            size: arg.size,
+        };
+        KernelInfo {
+            name: self.name.clone(),
+            args: self.args.iter().map(arg).collect(),
+            required_work_group: self.required_work_group,
+            ..KernelInfo::default()
+        }
+    }
+}
 
 /// The name after the first `@` of `text`, and what follows it.
 fn global_name(text: &str) -> Option<(&str, &str)> {

@@ -31,6 +31,9 @@
 //! split = "kernel"            # "none", "kernel", "source", "aspect"
 //! compiler = "nvcc"           # "clang", "nvcc", "hipcc", "icpx"
 //! cuda-sdk = true             # clang sees the headers of a CUDA toolkit
+//! std = "2.0"                 # OpenCL C: "1.2", "2.0", "3.0"
+//! includes = ["kernels"]      # relative to the crate's Cargo.toml
+//! defines = { TILE = 16 }
 //! flags = ["-ffp-contract=fast"]
 //! max-registers = 128         # NVIDIA and AMD
 //! grf = "auto"                # Intel: "auto", "default", "large"
@@ -85,32 +88,32 @@ mod build;
 pub mod cache;
 mod compile;
 mod config;
+mod context;
 mod depfile;
 mod embed;
 mod env;
 mod error;
-mod flight;
 mod flow;
 mod fs;
-mod generate;
+mod image;
 mod ir;
 mod jobs;
-mod kernel;
+mod memo;
+mod module;
 mod options;
 mod packing;
 pub mod progress;
 mod report;
 mod source;
 mod syclbin;
-mod targets;
+pub mod targets;
 mod tool;
 pub mod toolchain;
 mod vendor;
 
 pub use offload_containers::syclbin::State as SyclState;
 
-pub use crate::build::{Build, OpenClStd};
+pub use crate::build::{Build, compile_all, try_compile_all};
 pub use crate::config::DEFAULT_TARGETS;
 pub use crate::error::{Error, ErrorKind};
-pub use crate::flow::{compile_all, try_compile_all};
-pub use crate::options::{Compiler, Split};
+pub use crate::options::{Compiler, Grf, OpenClStd, SpillBudget, Split};

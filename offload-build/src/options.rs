@@ -1,6 +1,8 @@
 //! How a kernel module is compiled, beside its files: from build.rs and from the configuration.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::PathBuf;
 
 use offload_format::Variant;
 use serde::Deserialize;
@@ -43,9 +45,27 @@ pub enum Split {
     Aspect,
 }
 
+/// A version of OpenCL C.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub enum OpenClStd {
+    /// OpenCL C 1.2, which every device takes.
+    #[default]
+    #[serde(rename = "1.2")]
+    C12,
+    /// OpenCL C 2.0.
+    #[serde(rename = "2.0")]
+    C20,
+    /// OpenCL C 3.0.
+    #[serde(rename = "3.0")]
+    C30,
+}
+
 /// The registers of a hardware thread on Intel GPUs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Grf {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Value")]
+#[non_exhaustive]
+pub enum Grf {
     /// The default number; a kernel that spills is compiled for the larger one too, and the better result is kept.
     #[default]
     Auto,
@@ -55,9 +75,11 @@ pub(crate) enum Grf {
     Large,
 }
 
-/// How many spilled bytes are accepted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum SpillBudget {
+/// How many bytes a kernel may spill.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Value")]
+#[non_exhaustive]
+pub enum SpillBudget {
     /// Every spill is a warning.
     #[default]
     Warn,
@@ -79,13 +101,26 @@ pub(crate) struct Options {
     pub(crate) cuda_sdk: Option<bool>,
     /// Images for AMD lose their symbol table and comments.
     pub(crate) strip: Option<bool>,
-    pub(crate) flags: Vec<String>,
+    pub(crate) std: Option<OpenClStd>,
+    /// Relative to the manifest's directory.
+    pub(crate) includes: Vec<PathBuf>,
+    #[serde(deserialize_with = "defines")]
+    pub(crate) defines: Vec<Definition>,
+    #[serde(deserialize_with = "flags")]
+    pub(crate) flags: Vec<OsString>,
     #[serde(deserialize_with = "variants")]
     pub(crate) variants: BTreeMap<String, Vec<String>>,
     pub(crate) max_registers: Option<u32>,
-    grf: Option<Value>,
-    max_spills: Option<Value>,
+    pub(crate) grf: Option<Grf>,
+    pub(crate) max_spills: Option<SpillBudget>,
     pub(crate) kernels: BTreeMap<String, KernelOptions>,
+}
+
+/// A macro.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Definition {
+    pub(crate) name: String,
+    pub(crate) value: String,
 }
 
 /// What is said of one kernel.
@@ -103,8 +138,11 @@ impl Options {
         self.cuda_sdk = later.cuda_sdk.or(self.cuda_sdk);
         self.strip = later.strip.or(self.strip);
         self.max_registers = later.max_registers.or(self.max_registers);
-        self.grf = later.grf.clone().or(self.grf);
-        self.max_spills = later.max_spills.clone().or(self.max_spills);
+        self.std = later.std.or(self.std);
+        self.grf = later.grf.or(self.grf);
+        self.max_spills = later.max_spills.or(self.max_spills);
+        self.includes.extend(later.includes.iter().cloned());
+        self.defines.extend(later.defines.iter().cloned());
         self.flags.extend(later.flags.iter().cloned());
         self.variants.extend(later.variants.iter().map(|(name, values)| (name.clone(), values.clone())));
         self.kernels.extend(later.kernels.iter().map(|(name, options)| (name.clone(), options.clone())));
@@ -113,8 +151,6 @@ impl Options {
 
     /// Refuses values that mean nothing, before anything is compiled.
     pub(crate) fn check(&self) -> Result<()> {
-        self.grf()?;
-        self.spill_budget()?;
         for (name, values) in &self.variants {
             let different: BTreeSet<&String> = values.iter().collect();
             if values.is_empty() || different.len() != values.len() {
@@ -130,29 +166,17 @@ impl Options {
         self.kernels.get(kernel).and_then(|options| options.max_registers).or(self.max_registers)
     }
 
-    /// `"auto"`, `"default"`, `"large"`.
-    pub(crate) fn grf(&self) -> Result<Grf> {
-        match self.grf.as_ref().map(|value| (value.as_str(), value)) {
-            None | Some((Some("auto"), _)) => Ok(Grf::Auto),
-            Some((Some("default"), _)) => Ok(Grf::Default),
-            Some((Some("large"), _)) => Ok(Grf::Large),
-            Some((_, value)) => Err(Error::new(format!("`grf = {value}` is not understood"))
-                .with_hint("write \"auto\", \"default\" or \"large\"")),
-        }
-    }
-
-    /// `0`, `"any"`, `{ warn = 1024 }`.
-    pub(crate) fn spill_budget(&self) -> Result<SpillBudget> {
-        let Some(value) = &self.max_spills else { return Ok(SpillBudget::Warn) };
-        let bytes = |value: &Value| value.as_integer().and_then(|bytes| u64::try_from(bytes).ok());
-        let warn = value.get("warn").and_then(bytes);
-        match (bytes(value), warn, value.as_str()) {
-            (Some(bytes), ..) => Ok(SpillBudget::AtMost(bytes)),
-            (_, Some(bytes), _) => Ok(SpillBudget::WarnAbove(bytes)),
-            (.., Some("any")) => Ok(SpillBudget::Any),
-            _ => Err(Error::new(format!("`max-spills = {value}` is not understood"))
-                .with_hint("write a number of bytes (more is an error), { warn = BYTES }, or \"any\"")),
-        }
+    /// What clang's front end is given for `variant`: include directories, definitions, flags.
+    pub(crate) fn compiler_flags(&self, variant: &Variant) -> Vec<OsString> {
+        let include = |dir: &PathBuf| {
+            let mut flag = OsString::from("-I");
+            flag.push(dir);
+            flag
+        };
+        let values = variant.iter().map(|(name, value)| format!("-D{name}={value}").into());
+        let define = |macro_: &Definition| format!("-D{}={}", macro_.name, macro_.value).into();
+        let includes = self.includes.iter().map(include);
+        includes.chain(values).chain(self.defines.iter().map(define)).chain(self.flags.clone()).collect()
     }
 
     /// Every combination of the variants' values. One without any for no variants.
@@ -173,12 +197,67 @@ impl Options {
     }
 }
 
+impl OpenClStd {
+    /// As clang's `-cl-std=` takes it.
+    pub(crate) fn flag(self) -> &'static str {
+        match self {
+            OpenClStd::C12 => "CL1.2",
+            OpenClStd::C20 => "CL2.0",
+            OpenClStd::C30 => "CL3.0",
+        }
+    }
+}
+
+/// `"auto"`, `"default"`, `"large"`.
+impl TryFrom<Value> for Grf {
+    type Error = Error;
+
+    fn try_from(value: Value) -> Result<Grf> {
+        match value.as_str() {
+            Some("auto") => Ok(Grf::Auto),
+            Some("default") => Ok(Grf::Default),
+            Some("large") => Ok(Grf::Large),
+            _ => Err(Error::new(format!("`grf = {value}` is not understood"))
+                .with_hint("write \"auto\", \"default\" or \"large\"")),
+        }
+    }
+}
+
+/// `0`, `"any"`, `{ warn = 1024 }`.
+impl TryFrom<Value> for SpillBudget {
+    type Error = Error;
+
+    fn try_from(value: Value) -> Result<SpillBudget> {
+        let bytes = |value: &Value| value.as_integer().and_then(|bytes| u64::try_from(bytes).ok());
+        let warn = value.get("warn").and_then(bytes);
+        match (bytes(&value), warn, value.as_str()) {
+            (Some(bytes), ..) => Ok(SpillBudget::AtMost(bytes)),
+            (_, Some(bytes), _) => Ok(SpillBudget::WarnAbove(bytes)),
+            (.., Some("any")) => Ok(SpillBudget::Any),
+            _ => Err(Error::new(format!("`max-spills = {value}` is not understood"))
+                .with_hint("write a number of bytes (more is an error), { warn = BYTES }, or \"any\"")),
+        }
+    }
+}
+
+fn flags<'de, D: serde::Deserializer<'de>>(input: D) -> std::result::Result<Vec<OsString>, D::Error> {
+    Ok(Vec::<String>::deserialize(input)?.into_iter().map(OsString::from).collect())
+}
+
+fn defines<'de, D: serde::Deserializer<'de>>(input: D) -> std::result::Result<Vec<Definition>, D::Error> {
+    let table = BTreeMap::<String, Value>::deserialize(input)?;
+    Ok(table.into_iter().map(|(name, value)| Definition { name, value: text(&value) }).collect())
+}
+
 /// Values may be numbers, booleans or texts.
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}
+
 fn variants<'de, D: serde::Deserializer<'de>>(
     input: D,
 ) -> std::result::Result<BTreeMap<String, Vec<String>>, D::Error> {
     let table = BTreeMap::<String, Vec<Value>>::deserialize(input)?;
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
     Ok(table.into_iter().map(|(name, values)| (name, values.iter().map(text).collect())).collect())
 }
 
@@ -216,12 +295,24 @@ mod tests {
 
     #[test]
     fn budgets_have_three_forms() {
-        let budget = |text: &str| parse(text).spill_budget();
+        let budget = |text: &str| {
+            toml::from_str::<Options>(text).map(|options| options.max_spills.unwrap_or_default())
+        };
         assert_eq!(budget("").unwrap(), SpillBudget::Warn);
         assert_eq!(budget("max-spills = 0").unwrap(), SpillBudget::AtMost(0));
         assert_eq!(budget("max-spills = { warn = 64 }").unwrap(), SpillBudget::WarnAbove(64));
         assert_eq!(budget("max-spills = \"any\"").unwrap(), SpillBudget::Any);
         assert!(budget("max-spills = -1").unwrap_err().to_string().contains("hint:"));
+    }
+
+    #[test]
+    fn what_the_builder_says_the_file_can_say() {
+        let options = parse(
+            "std = \"3.0\"\nincludes = [\"inc\"]\ndefines = { TILE = 16, T = \"half\" }\nflags = [\"-O1\"]\ngrf = \"large\"",
+        );
+        assert_eq!((options.std, options.grf), (Some(OpenClStd::C30), Some(Grf::Large)));
+        let flags = options.compiler_flags(&Variant::default());
+        assert_eq!(flags, ["-Iinc", "-DT=half", "-DTILE=16", "-O1"].map(OsString::from));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! SYCLBIN files beside the pack: the images of a kernel module for programs that use SYCL.
+//! SYCLBIN files in `OUT_DIR`: the images of a kernel module for programs that use SYCL.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -10,26 +10,27 @@ use offload_containers::syclbin::{
 };
 use offload_format::{ImageKind, Limits};
 
-use crate::compile::Compiled;
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
+use crate::image::DeviceImage;
 
 /// What is to be written of a module.
-#[derive(Clone, Debug)]
-pub(crate) struct Wanted {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SyclbinOptions<'a> {
     pub(crate) state: State,
     /// SPIR-V files that become modules of their own, relative to the manifest.
-    pub(crate) libraries: Vec<PathBuf>,
+    pub(crate) libraries: &'a [PathBuf],
 }
 
 /// Writes the files of the module `name` to `OUT_DIR`.
 pub(crate) fn write_files(
     env: &CargoEnv,
     name: &str,
-    (wanted, images): (&Wanted, &[Compiled]),
+    options: &SyclbinOptions<'_>,
+    images: &[DeviceImage],
 ) -> Result<()> {
-    let libraries = wanted.libraries.iter().map(|path| library(env, path)).collect::<Result<Vec<_>>>()?;
+    let libraries = options.libraries.iter().map(|path| library(env, path)).collect::<Result<Vec<_>>>()?;
     let files = Files::of(images)?;
     if !files.unreachable.is_empty() {
         env.warn(&format!(
@@ -45,82 +46,93 @@ pub(crate) fn write_files(
         ))
         .with_hint("add the target `spirv64`"));
     }
-    publish(env, name, (wanted.state, &own))?;
-    if wanted.state == State::Executable {
+    publish(env, name, options.state, &own)?;
+    if options.state == State::Executable {
         for (arch, forms) in &files.others {
-            publish(env, &format!("{name}-{arch}"), (State::Executable, &forms.iter().collect::<Vec<_>>()))?;
+            let forms: Vec<&Forms> = forms.iter().collect();
+            publish(env, &format!("{name}-{arch}"), State::Executable, &forms)?;
         }
     }
     Ok(())
 }
 
 /// Writes a file without modules, so that `include_bytes!` finds one where nothing is compiled.
-pub(crate) fn write_empty(env: &CargoEnv, name: &str, wanted: &Wanted) -> Result<()> {
-    publish(env, name, (wanted.state, &[]))
+pub(crate) fn write_empty(env: &CargoEnv, name: &str, options: &SyclbinOptions<'_>) -> Result<()> {
+    publish(env, name, options.state, &[])
 }
 
 /// The images of a module by the file that they go into.
 #[derive(Default)]
 struct Files {
     /// SPIR-V with one native image for each triple, by variant and part.
-    portable: BTreeMap<(String, String), Forms>,
-    /// Native images that have no room there, by architecture.
+    portable: BTreeMap<ModuleKey, Forms>,
+    /// Native images that do not fit there, by architecture.
     others: BTreeMap<String, Vec<Forms>>,
     /// Targets whose kernels SYCL cannot find.
     unreachable: Vec<String>,
 }
 
 impl Files {
-    /// The SPIR-V first, whatever the order of the targets: native images go beside it.
-    fn of(images: &[Compiled]) -> Result<Files> {
-        let is_spirv = |compiled: &&Compiled| compiled.image.target.image_kind() == ImageKind::SpirV;
-        let (mut spirv, native): (Vec<&Compiled>, Vec<&Compiled>) = images.iter().partition(is_spirv);
+    /// The SPIR-V first, whatever the order of the targets: native images go with it.
+    fn of(images: &[DeviceImage]) -> Result<Files> {
+        let is_spirv = |image: &&DeviceImage| image.record.target.image_kind() == ImageKind::SpirV;
+        let (mut spirv, native): (Vec<&DeviceImage>, Vec<&DeviceImage>) = images.iter().partition(is_spirv);
         // Of several versions the lowest: every device takes it.
-        spirv.sort_by_key(|compiled| compiled.image.format_version);
+        spirv.sort_by_key(|image| image.record.format_version);
         let mut files = Files::default();
-        for compiled in spirv {
-            if let Entry::Vacant(first) = files.portable.entry(key(compiled)) {
-                first.insert(Forms::default().with_spirv(&compiled.raw.read()?)?);
+        for image in spirv {
+            if let Entry::Vacant(first) = files.portable.entry(ModuleKey::of(image)) {
+                first.insert(Forms::default().with_spirv(&image.bytes.read()?)?);
             }
         }
-        native.into_iter().try_for_each(|compiled| files.add(compiled))?;
+        native.into_iter().try_for_each(|image| files.add(image))?;
         Ok(files)
     }
 
     /// Adds a native image, unless SYCL has no word for its target or would find no kernel in it.
-    fn add(&mut self, compiled: &Compiled) -> Result<()> {
-        let image = &compiled.image;
-        let Some(target) = native_target(&image.target) else { return Ok(()) };
-        let kernels: Vec<String> = image.kernels.iter().map(|kernel| kernel.name.clone()).collect();
+    fn add(&mut self, image: &DeviceImage) -> Result<()> {
+        let Some(target) = native_target(&image.record.target) else { return Ok(()) };
+        let kernels: Vec<String> = image.record.kernels.iter().map(|kernel| kernel.name.clone()).collect();
         if kernels.iter().any(|name| !name.starts_with(KERNEL_PREFIX)) {
-            self.unreachable.push(image.target.to_string());
+            self.unreachable.push(image.record.target.to_string());
             return Ok(());
         }
-        self.add_native(&key(compiled), (target, &kernels), compiled.raw.read()?);
+        let native = Native { target, kernels, bytes: image.bytes.read()? };
+        self.add_native(&ModuleKey::of(image), native);
         Ok(())
     }
 
-    fn add_native(
-        &mut self,
-        key: &(String, String),
-        (target, kernels): (NativeTarget, &[String]),
-        bytes: Vec<u8>,
-    ) {
+    fn add_native(&mut self, key: &ModuleKey, Native { target, kernels, bytes }: Native) {
         match self.portable.get_mut(key).filter(|forms| !forms.has_native(target.triple)) {
-            Some(forms) => forms.add_native(target, kernels, bytes),
+            Some(forms) => forms.add_native(target, &kernels, bytes),
             None => {
                 let mut forms = Forms::default();
                 let arch = target.arch.replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "-");
-                forms.add_native(target, kernels, bytes);
+                forms.add_native(target, &kernels, bytes);
                 self.others.entry(arch).or_default().push(forms);
             }
         }
     }
 }
 
-/// What has a module of its own: a variant and part.
-fn key(compiled: &Compiled) -> (String, String) {
-    (compiled.image.variant.to_string(), compiled.image.part.clone())
+/// A native image with the kernels that SYCL finds in it.
+struct Native {
+    target: NativeTarget,
+    kernels: Vec<String>,
+    bytes: Vec<u8>,
+}
+
+/// What has a module of its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct ModuleKey {
+    variant: String,
+    part: String,
+}
+
+impl ModuleKey {
+    fn of(image: &DeviceImage) -> ModuleKey {
+        ModuleKey { variant: image.record.variant.clone(), part: image.record.part.clone() }
+    }
 }
 
 fn library(env: &CargoEnv, path: &Path) -> Result<Forms> {
@@ -131,7 +143,7 @@ fn library(env: &CargoEnv, path: &Path) -> Result<Forms> {
     forms.map_err(|error| Error::from(error).context(format!("`{}`", path.display())))
 }
 
-fn publish(env: &CargoEnv, name: &str, (state, forms): (State, &[&Forms])) -> Result<()> {
+fn publish(env: &CargoEnv, name: &str, state: State, forms: &[&Forms]) -> Result<()> {
     let modules =
         forms.iter().map(|forms| forms.module(state)).collect::<std::result::Result<Vec<Module<'_>>, _>>()?;
     let bytes = write(state, &modules, ImageKindNumber::default())?;
@@ -158,19 +170,20 @@ mod tests {
 
     fn add(files: &mut Files, target: &str) {
         let native = native_target(&target.parse().unwrap()).unwrap();
-        let kernels = ["__sycl_kernel_saxpy".to_string()];
-        files.add_native(&Default::default(), (native, &kernels), target.as_bytes().to_vec());
+        let kernels = vec!["__sycl_kernel_saxpy".to_string()];
+        let native = Native { target: native, kernels, bytes: target.as_bytes().to_vec() };
+        files.add_native(&ModuleKey::default(), native);
     }
 
     #[test]
     fn one_native_image_for_each_triple_is_beside_the_spirv() {
         let mut files = Files::default();
         let spirv = include_bytes!("../../tests/data/saxpy-reduce.spv");
-        files.portable.insert(Default::default(), Forms::default().with_spirv(spirv).unwrap());
+        files.portable.insert(ModuleKey::default(), Forms::default().with_spirv(spirv).unwrap());
         ["intel:pvc", "intel:bmg-g21", "cubin:sm_90", "amdgcn:gfx90a:xnack+", "amdgcn:gfx90a:xnack-"]
             .into_iter()
             .for_each(|target| add(&mut files, target));
-        let module = files.portable[&Default::default()].module(State::Executable).unwrap();
+        let module = files.portable[&ModuleKey::default()].module(State::Executable).unwrap();
         let beside: Vec<&[u8]> = module.native.iter().map(|(_, bytes)| *bytes).collect();
         assert_eq!(beside, [&b"intel:pvc"[..], b"cubin:sm_90", b"amdgcn:gfx90a:xnack+"]);
         let others: Vec<&str> = files.others.keys().map(String::as_str).collect();

@@ -5,20 +5,20 @@ use std::path::Path;
 
 use offload_format::{AmdArch, IntelArch, SmArch, Target, TargetSet};
 
-use crate::config::{Name, Wanted, WantedTarget};
+use crate::config::{NamedTarget, TargetName, WantedTarget};
 use crate::error::{Error, Result};
 use crate::fs;
-use crate::toolchain::Finder;
+use crate::toolchain::Tools;
 
-/// The targets of `wanted`, sorted, each once. What is required anywhere is required.
-pub(crate) fn expand(finder: &Finder<'_>, wanted: &[Wanted]) -> Result<Vec<WantedTarget>> {
+/// The targets of `named`, sorted, each once. What is required anywhere is required.
+pub(crate) fn expand(tools: &Tools<'_>, named: &[NamedTarget]) -> Result<Vec<WantedTarget>> {
     let mut all = Vec::new();
-    for Wanted { name, presence } in wanted {
+    for NamedTarget { name, presence } in named {
         let targets = match name {
-            Name::Target(Target::Intel(arch)) => vec![Target::Intel(by_ip_version(finder, arch)?)],
-            Name::Target(target) => vec![target.clone()],
-            Name::Set(set) => {
-                of_set(finder, *set).map_err(|error| error.context(format!("targets `{set}`")))?
+            TargetName::Target(Target::Intel(arch)) => vec![Target::Intel(by_ip_version(tools, arch)?)],
+            TargetName::Target(target) => vec![target.clone()],
+            TargetName::Set(set) => {
+                of_set(tools, *set).map_err(|error| error.context(format!("targets `{set}`")))?
             }
         };
         all.extend(targets.into_iter().map(|target| WantedTarget { target, presence: *presence }));
@@ -28,8 +28,11 @@ pub(crate) fn expand(finder: &Finder<'_>, wanted: &[Wanted]) -> Result<Vec<Wante
     Ok(all)
 }
 
-/// What `set` has where every tool and every device is there.
-pub(crate) fn possible(set: TargetSet) -> Result<Vec<Target>> {
+/// The targets of `set` where every tool and every device is there.
+///
+/// # Errors
+/// If this release does not know the set.
+pub fn members(set: TargetSet) -> Result<Vec<Target>> {
     Ok(match set {
         TargetSet::Portable => return ["host", "spirv64", "opencl-c"].into_iter().map(target).collect(),
         TargetSet::AllIntel => IntelArch::devices().map(Target::Intel).collect(),
@@ -49,28 +52,28 @@ pub(crate) fn target(text: &str) -> Result<Target> {
     text.parse().map_err(|error: offload_format::UnknownTarget| Error::new(error.to_string()))
 }
 
-fn of_set(finder: &Finder<'_>, set: TargetSet) -> Result<Vec<Target>> {
-    let possible = possible(set)?;
+fn of_set(tools: &Tools<'_>, set: TargetSet) -> Result<Vec<Target>> {
+    let possible = members(set)?;
     match set {
-        TargetSet::AllIntel => known_to_ocloc(finder, possible),
-        TargetSet::AllNvidia => known_to_ptxas(finder, possible),
-        TargetSet::AllAmd => known_to_clang(finder, possible),
-        TargetSet::Native => Ok(possible.into_iter().chain(devices(finder)?).collect()),
+        TargetSet::AllIntel => known_to_ocloc(tools, possible),
+        TargetSet::AllNvidia => known_to_ptxas(tools, possible),
+        TargetSet::AllAmd => known_to_clang(tools, possible),
+        TargetSet::Native => Ok(possible.into_iter().chain(devices(tools)?).collect()),
         _ => Ok(possible),
     }
 }
 
-fn known_to_ocloc(finder: &Finder<'_>, possible: Vec<Target>) -> Result<Vec<Target>> {
-    let ocloc = finder.ocloc()?;
-    let known = words(&finder.help(&ocloc.path, &["compile", "--help"])?);
+fn known_to_ocloc(tools: &Tools<'_>, possible: Vec<Target>) -> Result<Vec<Target>> {
+    let ocloc = tools.ocloc()?;
+    let known = words(&tools.help(&ocloc.path, &["compile", "--help"])?);
     let is_known = |target: &Target| matches!(target, Target::Intel(arch) if known.contains(arch.name()));
     Ok(possible.into_iter().filter(is_known).collect())
 }
 
 /// PTX for the oldest architecture alone: drivers compile it for every later one.
-fn known_to_ptxas(finder: &Finder<'_>, possible: Vec<Target>) -> Result<Vec<Target>> {
-    let ptxas = finder.ptxas()?;
-    let known = words(&finder.help(&ptxas.path, &["--help"])?);
+fn known_to_ptxas(tools: &Tools<'_>, possible: Vec<Target>) -> Result<Vec<Target>> {
+    let ptxas = tools.ptxas()?;
+    let known = words(&tools.help(&ptxas.path, &["--help"])?);
     let (ptx, cubins): (Vec<Target>, Vec<Target>) = possible
         .into_iter()
         .filter(|target| match target {
@@ -81,9 +84,9 @@ fn known_to_ptxas(finder: &Finder<'_>, possible: Vec<Target>) -> Result<Vec<Targ
     Ok(ptx.into_iter().take(1).chain(cubins).collect())
 }
 
-fn known_to_clang(finder: &Finder<'_>, possible: Vec<Target>) -> Result<Vec<Target>> {
-    let llvm = finder.llvm()?;
-    let listed = finder.help(&llvm.clang.path, &["--target=amdgcn-amd-amdhsa", "--print-supported-cpus"])?;
+fn known_to_clang(tools: &Tools<'_>, possible: Vec<Target>) -> Result<Vec<Target>> {
+    let llvm = tools.llvm()?;
+    let listed = tools.help(&llvm.clang.path, &["--target=amdgcn-amd-amdhsa", "--print-supported-cpus"])?;
     let known = words(&listed);
     let is_known =
         |target: &Target| matches!(target, Target::Amdgcn(arch) if known.contains(arch.processor()));
@@ -91,30 +94,30 @@ fn known_to_clang(finder: &Finder<'_>, possible: Vec<Target>) -> Result<Vec<Targ
 }
 
 /// The devices that this machine's kernel and drivers tell of.
-fn devices(finder: &Finder<'_>) -> Result<Vec<Target>> {
+fn devices(tools: &Tools<'_>) -> Result<Vec<Target>> {
     let mut targets = Vec::new();
     for id in intel_device_ids(Path::new("/sys/class/drm")) {
         let arch = target(&format!("intel:{id}"))?;
         if let Target::Intel(arch) = arch {
-            targets.push(Target::Intel(by_ip_version(finder, &arch)?));
+            targets.push(Target::Intel(by_ip_version(tools, &arch)?));
         }
     }
     for processor in amd_processors(Path::new("/sys/class/kfd/kfd/topology/nodes")) {
         targets.push(target(&format!("amdgcn:{processor}"))?);
     }
-    for capability in finder.nvidia_capabilities() {
+    for capability in tools.nvidia_capabilities() {
         targets.push(target(&format!("cubin:sm_{capability}"))?);
     }
     Ok(targets)
 }
 
 /// Programs select by IP version: a device ID is looked up.
-fn by_ip_version(finder: &Finder<'_>, arch: &IntelArch) -> Result<IntelArch> {
+fn by_ip_version(tools: &Tools<'_>, arch: &IntelArch) -> Result<IntelArch> {
     if !arch.name().starts_with("0x") {
         return Ok(arch.clone());
     }
-    let ocloc = finder.ocloc()?;
-    let said = finder.help(&ocloc.path, &["ids", arch.name()])?;
+    let ocloc = tools.ocloc()?;
+    let said = tools.help(&ocloc.path, &["ids", arch.name()])?;
     let found = said.split_whitespace().find_map(|word| match target(&format!("intel:{word}")) {
         Ok(Target::Intel(arch)) if arch.ip_version().is_some() => Some(arch),
         _ => None,

@@ -8,9 +8,8 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::UNIX_EPOCH;
 
-use crate::env::CargoEnv;
+use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
-use crate::jobs::Jobs;
 
 /// A program, resolved once to an absolute path.
 #[derive(Clone, Debug)]
@@ -36,13 +35,6 @@ pub(crate) struct Output {
     pub(crate) stderr: String,
 }
 
-/// Starts processes, as many at once as cargo allows, with a clean environment.
-#[derive(Debug)]
-pub(crate) struct Runner<'a> {
-    pub(crate) env: &'a CargoEnv,
-    pub(crate) jobs: &'a Jobs,
-}
-
 impl Tool {
     /// What changes when the tool does: part of every cache key.
     pub(crate) fn identity(&self) -> Result<String> {
@@ -58,7 +50,8 @@ pub(crate) fn file_stamp(path: &Path) -> Result<String> {
     Ok(format!("{} {} {}", path.display(), data.len(), modified.as_nanos()))
 }
 
-impl Runner<'_> {
+/// Processes: as many at once as cargo allows, with a clean environment.
+impl Context {
     /// Runs a tool to its end.
     ///
     /// # Errors

@@ -1,24 +1,28 @@
 //! Finding the compilers: where, in which order, and what to say when there is none.
 
 mod installed;
-mod known;
 mod pocl;
 mod remedy;
 mod search;
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use crate::cache::{Cache, KeyBuilder};
-pub use crate::compile::RUN_PREFIX;
-use crate::env::CargoEnv;
+use crate::cache::KeyBuilder;
+use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::flight::Flights;
-use crate::tool::{Invocation, Runner, Tool, file_stamp};
-pub use installed::{Component, Found, Output, Toolchain, members};
-pub(crate) use known::Known;
-pub(crate) use pocl::Pocl;
+use crate::memo::Memo;
+use crate::tool::{Invocation, Tool, file_stamp};
+pub use installed::{Component, Found, Output, Toolchain};
+pub(crate) use pocl::{Pocl, instruction_set};
 use search::Candidates;
 
+/// What the name of a kernel's entry starts with in code for the target `host`.
+pub const RUN_PREFIX: &str = "__offload_run_";
+/// libclc's file for NVIDIA until release 22, and its directory since.
+pub(crate) const LIBCLC_NVIDIA: [&str; 2] = ["nvptx64--nvidiacl.bc", "nvptx64-nvidia-cuda"];
+/// The same for AMD.
+pub(crate) const LIBCLC_AMD: [&str; 2] = ["amdgcn-amd-amdhsa.bc", "amdgcn-amd-amdhsa-llvm"];
 /// The first LLVM whose clang makes SPIR-V itself.
 const MIN_LLVM: u32 = 22;
 /// The oldest LLVM that is taken where a variable names its clang: all but SPIR-V is compared with it.
@@ -28,13 +32,13 @@ const MAX_LLVM: u32 = 30;
 
 /// Looks for tools and asks them for their version; the answers are kept in the cache.
 #[derive(Debug)]
-pub(crate) struct Finder<'a> {
-    pub(crate) env: &'a CargoEnv,
-    pub(crate) cache: &'a Cache,
-    pub(crate) runner: &'a Runner<'a>,
-    pub(crate) flights: &'a Flights,
-    pub(crate) tools: Known<Tool>,
-    pub(crate) files: Known<PathBuf>,
+pub(crate) struct Tools<'a> {
+    pub(crate) context: &'a Context,
+    llvm: OnceLock<Llvm>,
+    spirv_val: OnceLock<Option<Tool>>,
+    /// By variable. Every target asks for the same tools, and looking through `PATH` takes its time.
+    tools: Memo<&'static str, Tool>,
+    libclc: Memo<&'static str, PathBuf>,
 }
 
 /// The tools of one LLVM release.
@@ -64,10 +68,28 @@ impl Llvm {
     }
 }
 
-impl Finder<'_> {
+impl<'a> Tools<'a> {
+    pub(crate) fn new(context: &'a Context) -> Tools<'a> {
+        Tools {
+            context,
+            llvm: OnceLock::new(),
+            spirv_val: OnceLock::new(),
+            tools: Memo::default(),
+            libclc: Memo::default(),
+        }
+    }
+
     /// The first clang of LLVM 22 or later; an older one if it was named.
-    pub(crate) fn llvm(&self) -> Result<Llvm> {
-        let candidates = Candidates::clang(self.env);
+    pub(crate) fn llvm(&self) -> Result<&Llvm> {
+        if let Some(llvm) = self.llvm.get() {
+            return Ok(llvm);
+        }
+        let llvm = self.find_llvm()?;
+        Ok(self.llvm.get_or_init(|| llvm))
+    }
+
+    fn find_llvm(&self) -> Result<Llvm> {
+        let candidates = Candidates::clang(&self.context.env);
         let oldest = if candidates.is_named() { OLDEST_LLVM } else { MIN_LLVM };
         let mut refused = Vec::new();
         for path in &candidates.found {
@@ -92,13 +114,29 @@ impl Finder<'_> {
         Ok(Llvm { clang, resource_dir, bin_dir, major })
     }
 
-    /// A tool of the same release as `llvm`'s clang: LLVM reads older bitcode, never newer.
-    pub(crate) fn paired(&self, llvm: &Llvm, name: &str, variable: &'static str) -> Result<Tool> {
+    /// LLVM's linker of bitcode.
+    pub(crate) fn llvm_link(&self) -> Result<Tool> {
+        self.paired("llvm-link", "OFFLOAD_LLVM_LINK")
+    }
+
+    /// LLVM's linker of machine code.
+    pub(crate) fn lld(&self) -> Result<Tool> {
+        self.paired("ld.lld", "OFFLOAD_LLD")
+    }
+
+    /// What removes symbol tables.
+    pub(crate) fn llvm_strip(&self) -> Result<Tool> {
+        self.paired("llvm-strip", "OFFLOAD_STRIP")
+    }
+
+    /// A tool of the same release as clang: LLVM reads older bitcode, never newer.
+    fn paired(&self, name: &str, variable: &'static str) -> Result<Tool> {
+        let llvm = self.llvm()?;
         self.tools.get_or(variable, || self.find_paired(llvm, name, variable))
     }
 
     fn find_paired(&self, llvm: &Llvm, name: &str, variable: &'static str) -> Result<Tool> {
-        let candidates = Candidates::paired(self.env, llvm, name, variable);
+        let candidates = Candidates::paired(&self.context.env, llvm, name, variable);
         let path = candidates.first().ok_or_else(|| {
             let what = format!("{name} of LLVM {}, which `{}` needs", llvm.major, llvm.clang.path.display());
             candidates.error(&what, &[]).with_hint(remedy::llvm())
@@ -108,12 +146,12 @@ impl Finder<'_> {
 
     /// Intel's offline compiler.
     pub(crate) fn ocloc(&self) -> Result<Tool> {
-        let candidates = Candidates::named(self.env, "ocloc", "OFFLOAD_OCLOC");
+        let candidates = Candidates::named(&self.context.env, "ocloc", "OFFLOAD_OCLOC");
         let path =
             candidates.first().ok_or_else(|| candidates.error("ocloc", &[]).with_hint(remedy::ocloc()))?;
         let file = resolved(path)?;
-        self.env.depends_on(&file);
-        self.env.note_version(&file, "");
+        self.context.env.depends_on(&file);
+        self.context.env.note_version(&file, "");
         // Older releases take no `--version`, and asking them otherwise writes files: the file's stamp has to do.
         Ok(Tool { path: path.to_path_buf(), version: String::new() })
     }
@@ -121,7 +159,7 @@ impl Finder<'_> {
     /// NVIDIA's assembler.
     pub(crate) fn ptxas(&self) -> Result<Tool> {
         self.tools.get_or("OFFLOAD_PTXAS", || {
-            let candidates = Candidates::cuda(self.env, "OFFLOAD_PTXAS", &["bin/ptxas"]);
+            let candidates = Candidates::cuda(&self.context.env, "OFFLOAD_PTXAS", &["bin/ptxas"]);
             let path = candidates
                 .first()
                 .ok_or_else(|| candidates.error("ptxas", &[]).with_hint(remedy::ptxas()))?;
@@ -131,7 +169,7 @@ impl Finder<'_> {
 
     /// NVIDIA's compiler of CUDA C++.
     pub(crate) fn nvcc(&self) -> Result<Tool> {
-        let candidates = Candidates::cuda(self.env, "OFFLOAD_NVCC", &["bin/nvcc"]);
+        let candidates = Candidates::cuda(&self.context.env, "OFFLOAD_NVCC", &["bin/nvcc"]);
         let path =
             candidates.first().ok_or_else(|| candidates.error("nvcc", &[]).with_hint(remedy::nvcc()))?;
         self.tool(path)
@@ -139,7 +177,7 @@ impl Finder<'_> {
 
     /// AMD's compiler of HIP C++.
     pub(crate) fn hipcc(&self) -> Result<Tool> {
-        let candidates = Candidates::rocm(self.env);
+        let candidates = Candidates::rocm(&self.context.env);
         let path =
             candidates.first().ok_or_else(|| candidates.error("hipcc", &[]).with_hint(remedy::hipcc()))?;
         self.tool(path)
@@ -147,7 +185,7 @@ impl Finder<'_> {
 
     /// Intel's compiler of SYCL C++.
     pub(crate) fn icpx(&self) -> Result<Tool> {
-        let candidates = Candidates::oneapi(self.env);
+        let candidates = Candidates::oneapi(&self.context.env);
         let path =
             candidates.first().ok_or_else(|| candidates.error("icpx", &[]).with_hint(remedy::icpx()))?;
         self.tool(path)
@@ -155,7 +193,7 @@ impl Finder<'_> {
 
     /// The directory of a CUDA toolkit with its headers.
     pub(crate) fn cuda_sdk(&self) -> Result<PathBuf> {
-        let candidates = Candidates::cuda_sdk(self.env);
+        let candidates = Candidates::cuda_sdk(&self.context.env);
         let header = candidates.first().map(Path::to_path_buf);
         let root = header.as_deref().and_then(Path::parent).and_then(Path::parent).map(Path::to_path_buf);
         root.ok_or_else(|| candidates.error("the CUDA toolkit's headers", &[]).with_hint(remedy::cuda_sdk()))
@@ -163,15 +201,17 @@ impl Finder<'_> {
 
     /// NVIDIA's library of mathematics as bitcode.
     pub(crate) fn libdevice(&self) -> Result<PathBuf> {
-        let candidates = Candidates::cuda(self.env, "OFFLOAD_LIBDEVICE", &["nvvm/libdevice/libdevice.10.bc"]);
+        let candidates =
+            Candidates::cuda(&self.context.env, "OFFLOAD_LIBDEVICE", &["nvvm/libdevice/libdevice.10.bc"]);
         let found = candidates.first().map(Path::to_path_buf);
         found.ok_or_else(|| candidates.error("libdevice", &[]).with_hint(remedy::ptxas()))
     }
 
     /// LLVM's library of OpenCL C's functions as bitcode: its file until release 22, and its directory since.
-    pub(crate) fn libclc(&self, llvm: &Llvm, names: [&'static str; 2]) -> Result<PathBuf> {
-        self.files.get_or(names[0], || {
-            let candidates = Candidates::libclc(self.env, llvm, names);
+    pub(crate) fn libclc(&self, names: [&'static str; 2]) -> Result<PathBuf> {
+        let llvm = self.llvm()?;
+        self.libclc.get_or(names[0], || {
+            let candidates = Candidates::libclc(&self.context.env, llvm, names);
             let found = candidates.first().map(Path::to_path_buf);
             found.ok_or_else(|| {
                 candidates
@@ -181,50 +221,54 @@ impl Finder<'_> {
         })
     }
 
-    /// As [`Finder::libclc`] for the LLVM that is there. Where none is, the error tells how to get the library all the
-    /// same: who installs both need not ask twice.
-    pub(crate) fn libclc_here(&self, names: [&'static str; 2]) -> Result<PathBuf> {
-        let llvm = self.llvm().map_err(|error| error.with_hint(remedy::libclc()))?;
-        self.libclc(&llvm, names)
+    /// As [`Tools::libclc`]; where there is no LLVM, the error tells how to get the library all the same: who installs
+    /// both need not ask twice.
+    fn libclc_alone(&self, names: [&'static str; 2]) -> Result<PathBuf> {
+        self.llvm().map_err(|error| error.with_hint(remedy::libclc()))?;
+        self.libclc(names)
     }
 
     /// The compute capabilities of this machine's NVIDIA devices, as `90`, by the tool that comes with the driver.
     pub(crate) fn nvidia_capabilities(&self) -> Vec<String> {
-        let candidates = Candidates::named(self.env, "nvidia-smi", "OFFLOAD_NVIDIA_SMI");
+        let candidates = Candidates::named(&self.context.env, "nvidia-smi", "OFFLOAD_NVIDIA_SMI");
         let Some(program) = candidates.first() else { return Vec::new() };
         let args = ["--query-gpu=compute_cap", "--format=csv,noheader"].map(Into::into).into();
-        let invocation = Invocation { program, args, directory: &self.env.out_dir, input: None };
-        let said = self.runner.run(&invocation).map(|output| output.stdout).unwrap_or_default();
+        let invocation = Invocation { program, args, directory: &self.context.env.out_dir, input: None };
+        let said = self.context.run(&invocation).map(|output| output.stdout).unwrap_or_default();
         said.lines().map(|line| line.trim().replace('.', "")).collect()
     }
 
-    /// The SPIR-V validator.
-    pub(crate) fn spirv_val(&self) -> Result<Tool> {
-        let candidates = Candidates::named(self.env, "spirv-val", "OFFLOAD_SPIRV_VAL");
+    /// The SPIR-V validator, where it is installed.
+    pub(crate) fn spirv_val(&self) -> Option<&Tool> {
+        self.spirv_val.get_or_init(|| self.find_spirv_val().ok()).as_ref()
+    }
+
+    fn find_spirv_val(&self) -> Result<Tool> {
+        let candidates = Candidates::named(&self.context.env, "spirv-val", "OFFLOAD_SPIRV_VAL");
         let path = candidates
             .first()
             .ok_or_else(|| candidates.error("spirv-val", &[]).with_hint(remedy::spirv_val()))?;
-        self.env.note_validator(&resolved(path)?);
+        self.context.env.note_validator(&resolved(path)?);
         self.tool(path)
     }
 
     fn tool(&self, path: &Path) -> Result<Tool> {
         // A new file behind the links is a new compiler. The link itself is what runs: lld looks at its own name.
         let file = resolved(path)?;
-        self.env.depends_on(&file);
+        self.context.env.depends_on(&file);
         let version = self.ask(path, &["--version"])?;
-        self.env.note_version(&file, &version);
+        self.context.env.note_version(&file, &version);
         Ok(Tool { path: path.to_path_buf(), version })
     }
 
     /// The standard output of a tool, asked once for each state of its file.
     fn ask(&self, path: &Path, args: &[&str]) -> Result<String> {
-        self.asked(path, args, |invocation| Ok(self.runner.run(invocation)?.stdout))
+        self.asked(path, args, |invocation| Ok(self.context.run(invocation)?.stdout))
     }
 
     /// Everything that a tool prints, whatever its exit code; asked once for each state of its file.
     pub(crate) fn help(&self, path: &Path, args: &[&str]) -> Result<String> {
-        self.asked(path, args, |invocation| self.runner.said(invocation))
+        self.asked(path, args, |invocation| self.context.said(invocation))
     }
 
     fn asked(
@@ -235,14 +279,15 @@ impl Finder<'_> {
     ) -> Result<String> {
         let key = KeyBuilder::new("ask").part(file_stamp(path)?.as_bytes()).part(args.join(" ").as_bytes());
         let key = key.finish();
-        let _flight = self.flights.enter(key);
-        if let Some(known) = self.cache.get_text(key) {
+        let _lock = self.context.cache.lock(key);
+        if let Some(known) = self.context.cache.get_text(key) {
             return Ok(known);
         }
         let args = args.iter().map(Into::into).collect();
-        let invocation = Invocation { program: path, args, directory: &self.env.out_dir, input: None };
+        let invocation =
+            Invocation { program: path, args, directory: &self.context.env.out_dir, input: None };
         let said = run(&invocation)?;
-        self.cache.put(key, said.as_bytes())?;
+        self.context.cache.put(key, said.as_bytes())?;
         Ok(said)
     }
 }

@@ -11,41 +11,53 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use offload_format::codec;
 use offload_format::pack::{NewImage, Pack, Pages};
 use offload_format::provenance::{DIRECTORY, Made, Provenance, VERSION};
+use offload_format::{Target, codec};
 
-pub(crate) use self::write::Wanted;
+pub(crate) use self::write::VendorBuild;
 use crate::cache::{Cache, KeyBuilder};
-use crate::compile::{Compiled, Sources};
-use crate::config::WantedTarget;
+use crate::config::{UseVendored, WantedTarget};
+use crate::context::Context;
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
+use crate::image::DeviceImage;
+use crate::module::Sources;
 
-/// What a package brings along, by module. Each is looked at once, whatever the number of its variants.
-#[derive(Debug, Default)]
-pub(crate) struct Shelf(Mutex<BTreeMap<String, Slot>>);
+/// What becomes of a module for one target.
+#[derive(Debug)]
+pub(crate) struct TargetImages {
+    pub(crate) target: WantedTarget,
+    pub(crate) images: Result<Vec<DeviceImage>>,
+}
+
+/// What a package brings along, by module. Each module is looked at once, whatever the number of its variants.
+#[derive(Debug)]
+pub(crate) struct VendoredPackage {
+    used: UseVendored,
+    modules: Mutex<BTreeMap<String, Slot>>,
+}
 
 /// Locked while somebody looks: the variants of a module are compiled at the same time.
-type Slot = Arc<Mutex<Option<Arc<Brought>>>>;
+type Slot = Arc<Mutex<Option<Arc<VendoredModule>>>>;
 
 /// What a package brings along for one module.
 #[derive(Debug)]
-enum Brought {
+enum VendoredModule {
     Nothing,
     /// Images of other sources, and how these differ.
     Outdated(String),
     /// Images of the sources at hand, of every variant.
-    Images(Provenance, Vec<Compiled>),
+    Images(Provenance, Vec<DeviceImage>),
 }
 
 /// The vendored images of one kernel module in one variant, as far as they fit.
 #[derive(Debug)]
-pub(crate) struct Vendored {
-    module: String,
+struct VendoredVariant {
+    name: String,
     variant: String,
-    brought: Arc<Brought>,
+    module: Arc<VendoredModule>,
     /// Whether build script and configuration ask for what was vendored.
     recipe: Recipe,
 }
@@ -56,79 +68,145 @@ enum Recipe {
     Other,
 }
 
-impl Shelf {
-    /// Looks at what the package brings along for `sources`.
+impl VendoredPackage {
+    pub(crate) fn new(used: UseVendored) -> VendoredPackage {
+        VendoredPackage { used, modules: Mutex::default() }
+    }
+
+    /// The images that are used whatever tools are installed: those of all of `targets` for which there are any, if
+    /// `vendored = "prefer"`.
     ///
     /// # Errors
     /// If a file cannot be read, or is not what it should be.
-    pub(crate) fn look(&self, (env, cache): (&CargoEnv, &Cache), sources: &Sources) -> Result<Vendored> {
+    pub(crate) fn preferred(
+        &self,
+        context: &Context,
+        sources: &Sources,
+        targets: &[WantedTarget],
+    ) -> Result<Vec<TargetImages>> {
+        if self.used != UseVendored::Prefer {
+            return Ok(Vec::new());
+        }
+        let vendored = self.variant(context, sources)?;
+        let images = |target: &WantedTarget| TargetImages {
+            target: target.clone(),
+            images: Ok(vendored.images(&context.env, &target.target)),
+        };
+        let has_any = |result: &TargetImages| result.images.as_ref().is_ok_and(|images| !images.is_empty());
+        Ok(targets.iter().map(images).filter(has_any).collect())
+    }
+
+    /// `results` with images of the package in place of those that could not be compiled for want of a tool; where
+    /// there are none that fit, the error says why.
+    ///
+    /// # Errors
+    /// As [`VendoredPackage::preferred`].
+    pub(crate) fn in_place_of_missing_tools(
+        &self,
+        context: &Context,
+        sources: &Sources,
+        results: Vec<TargetImages>,
+    ) -> Result<Vec<TargetImages>> {
+        let lacks = |result: &TargetImages| result.images.as_ref().is_err_and(Error::is_missing_tool);
+        if self.used == UseVendored::Never || !results.iter().any(lacks) {
+            return Ok(results);
+        }
+        let vendored = self.variant(context, sources)?;
+        let (mut supplied, mut reason) = (Vec::new(), String::new());
+        let mut filled = Vec::new();
+        for TargetImages { target, images } in results {
+            let images = match images {
+                Err(error) if error.is_missing_tool() => {
+                    let images = vendored.images(&context.env, &target.target);
+                    if images.is_empty() {
+                        Err(vendored.explain(error))
+                    } else {
+                        supplied.push(format!("`{}`", target.target));
+                        reason = error.summary().to_string();
+                        Ok(images)
+                    }
+                }
+                images => images,
+            };
+            filled.push(TargetImages { target, images });
+        }
+        // That the images are not of this build is said: it is what somebody has to know who looks for a difference.
+        if !supplied.is_empty() {
+            let (module, targets) = (&sources.module, supplied.join(", "));
+            context.env.warn(&format!("vendored images of `{module}` are used for {targets}: {reason}"));
+        }
+        Ok(filled)
+    }
+
+    /// What the package brings along for `sources`.
+    fn variant(&self, context: &Context, sources: &Sources) -> Result<VendoredVariant> {
         let slot = {
-            let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            slots.entry(sources.module.clone()).or_default().clone()
+            let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+            modules.entry(sources.module.clone()).or_default().clone()
         };
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-        let brought = match &*slot {
-            Some(brought) => brought.clone(),
-            None => slot.insert(Arc::new(Brought::look((env, cache), &sources.module)?)).clone(),
+        let module = match &*slot {
+            Some(module) => module.clone(),
+            None => slot.insert(Arc::new(VendoredModule::read(context, &sources.module)?)).clone(),
         };
-        Vendored::new(brought, sources)
+        Ok(VendoredVariant::new(module, sources))
     }
 }
 
-impl Brought {
-    fn look((env, cache): (&CargoEnv, &Cache), module: &str) -> Result<Brought> {
+impl VendoredModule {
+    fn read(context: &Context, module: &str) -> Result<VendoredModule> {
+        let env = &context.env;
         let [record, pack] = paths(env, module);
         if !record.exists() {
-            return Ok(Brought::Nothing);
+            return Ok(VendoredModule::Nothing);
         }
         env.depends_on(&record);
         env.depends_on(&pack);
         let named = |error: Error| error.context(format!("`{}`", record.display()));
         let provenance = parse(&fs::read_text(&record)?).map_err(named)?;
         if let Some(difference) = outdated(env, &provenance)? {
-            return Ok(Brought::Outdated(difference));
+            return Ok(VendoredModule::Outdated(difference));
         }
         let named = |error: Error| error.context(format!("`{}`", pack.display()));
-        let images = images(cache, &fs::read(&pack)?, &provenance).map_err(named)?;
-        Ok(Brought::Images(provenance, images))
+        let images = images(&context.cache, &fs::read(&pack)?, &provenance).map_err(named)?;
+        Ok(VendoredModule::Images(provenance, images))
     }
 }
 
-impl Vendored {
-    fn new(brought: Arc<Brought>, sources: &Sources) -> Result<Vendored> {
+impl VendoredVariant {
+    fn new(module: Arc<VendoredModule>, sources: &Sources) -> VendoredVariant {
         let variant = sources.variant.to_string();
-        let recipe = match &*brought {
-            Brought::Images(provenance, _) => recipe_of(provenance, &variant, &recipe::hash(sources)?),
+        let recipe = match &*module {
+            VendoredModule::Images(provenance, _) => recipe_of(provenance, &variant, &recipe::hash(sources)),
             _ => Recipe::Same,
         };
-        Ok(Vendored { module: sources.module.clone(), variant, brought, recipe })
+        VendoredVariant { name: sources.module.clone(), variant, module, recipe }
     }
 
-    /// The images for `wanted`; none if there are none that fit.
-    pub(crate) fn images(&self, env: &CargoEnv, wanted: &WantedTarget) -> Vec<Compiled> {
-        let (Brought::Images(provenance, images), Recipe::Same) = (&*self.brought, self.recipe) else {
+    /// The images for `target`; none if there are none that fit.
+    fn images(&self, env: &CargoEnv, target: &Target) -> Vec<DeviceImage> {
+        let (VendoredModule::Images(provenance, images), Recipe::Same) = (&*self.module, self.recipe) else {
             return Vec::new();
         };
-        let target = &wanted.target;
         // Code for the program's own CPU is code for the machine that it was made on.
-        let elsewhere =
-            matches!(target, offload_format::Target::Host(_)) && provenance.machine != machine(env);
-        let fits = |compiled: &&Compiled| {
-            compiled.image.variant == self.variant && compiled.image.target == *target && !elsewhere
-        };
+        if matches!(target, Target::Host(_)) && provenance.machine != machine(env) {
+            return Vec::new();
+        }
+        let fits =
+            |image: &&DeviceImage| image.record.variant == self.variant && image.record.target == *target;
         images.iter().filter(fits).cloned().collect()
     }
 
     /// `error`, which says that a tool is missing, with the reason why vendored images do not help.
-    pub(crate) fn explain(&self, error: Error) -> Error {
-        let reason = match (&*self.brought, self.recipe) {
-            (Brought::Outdated(difference), _) => difference,
-            (Brought::Images(..), Recipe::Other) => {
+    fn explain(&self, error: Error) -> Error {
+        let reason = match (&*self.module, self.recipe) {
+            (VendoredModule::Outdated(difference), _) => difference,
+            (VendoredModule::Images(..), Recipe::Other) => {
                 "files, flags or options are others in build.rs or the configuration"
             }
             _ => return error,
         };
-        error.note(format!("the vendored images of `{}` do not fit: {reason}", self.module))
+        error.note(format!("the vendored images of `{}` do not fit: {reason}", self.name))
     }
 }
 
@@ -172,7 +250,7 @@ fn recipe_of(provenance: &Provenance, variant: &str, recipe: &str) -> Recipe {
 }
 
 /// The images in the pack `bytes`, each checked against the record and put into the cache.
-fn images(cache: &Cache, bytes: &[u8], provenance: &Provenance) -> Result<Vec<Compiled>> {
+fn images(cache: &Cache, bytes: &[u8], provenance: &Provenance) -> Result<Vec<DeviceImage>> {
     let pages = Pages::default();
     let pack = Pack::parse(bytes, &pages)?;
     pack.verify_index()?;
@@ -193,8 +271,8 @@ fn images(cache: &Cache, bytes: &[u8], provenance: &Provenance) -> Result<Vec<Co
                 .with_hint("`cargo offload vendor` makes both files anew"));
         }
         let key = KeyBuilder::new("vendored").part(&image.hash.0).finish();
-        let raw = cache.get_or(key, || Ok(raw))?;
-        images.push(Compiled { image: NewImage::of(&pack, &image, target)?, raw });
+        let bytes = cache.get_or(key, || Ok(raw))?;
+        images.push(DeviceImage { record: NewImage::of(&pack, &image, target)?, bytes });
     }
     Ok(images)
 }

@@ -4,7 +4,8 @@ mod need;
 
 use std::path::Path;
 
-use offload_build::toolchain::{Component, Found, Toolchain, members};
+use offload_build::targets::members;
+use offload_build::toolchain::{Component, Found, Toolchain};
 use offload_format::TargetSet;
 
 use self::need::Needs;

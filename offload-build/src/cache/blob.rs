@@ -66,7 +66,7 @@ impl Blob {
     /// The bytes, checked.
     ///
     /// # Errors
-    /// One that [`super::Cache::remaking`] knows, if the blob is gone or damaged.
+    /// One that [`super::Cache::retry_lost_entries`] knows, if the blob is gone or damaged.
     pub(crate) fn read(&self) -> Result<Vec<u8>> {
         self.read_into(Vec::new())
     }

@@ -3,10 +3,11 @@
 //! Nothing here is locked: a build that needs an entry which goes meanwhile makes it anew.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
+use super::Cache;
 use super::blob::Blob;
-use super::{Cache, sweep};
+use super::sweep::{self, Entry};
 use crate::env::CargoEnv;
 use crate::error::Error;
 
@@ -15,18 +16,6 @@ use crate::error::Error;
 pub struct CompileCache {
     dir: PathBuf,
     limit: Option<u64>,
-}
-
-/// A file of the cache: the result of a step, what a front end has read, or a pack.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Entry {
-    /// Where it is.
-    pub path: PathBuf,
-    /// Its size in bytes.
-    pub size: u64,
-    /// For how long nothing has used it, to the day.
-    pub unused: Duration,
 }
 
 impl CompileCache {

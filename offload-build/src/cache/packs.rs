@@ -27,7 +27,8 @@ impl Cache {
     /// Puts the pack `id` of `size` bytes into the cache, unless it is there.
     pub(crate) fn put_pack(
         &self,
-        (id, size): (Hash128, u64),
+        id: Hash128,
+        size: u64,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<PathBuf> {
         let path = self.dir.join(cached_file(id));
@@ -60,18 +61,18 @@ mod tests {
     fn a_pack_is_written_once_and_seems_older_than_the_build() {
         let (_dir, cache) = cache(UNLIMITED);
         let id = Hash128::of(b"pack");
-        let path = cache.put_pack((id, 4), |out| out.write_all(b"pack")).unwrap();
+        let path = cache.put_pack(id, 4, |out| out.write_all(b"pack")).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"pack");
         assert!(path.ends_with(format!("{}/{id}.pack", &id.to_string()[..2])));
         assert!(unused(&path) >= BEFORE);
-        cache.put_pack((id, 4), |_| panic!("it is there")).unwrap();
+        cache.put_pack(id, 4, |_| panic!("it is there")).unwrap();
         // A build that uses it after days says so, without making it new.
         age(&path, BEFORE + DAY * 3);
-        cache.put_pack((id, 4), |_| panic!("it is there")).unwrap();
+        cache.put_pack(id, 4, |_| panic!("it is there")).unwrap();
         assert!((BEFORE..BEFORE + DAY).contains(&unused(&path)));
         // One that was cut is made anew.
         std::fs::write(&path, b"pa").unwrap();
-        cache.put_pack((id, 4), |out| out.write_all(b"pack")).unwrap();
+        cache.put_pack(id, 4, |out| out.write_all(b"pack")).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"pack");
     }
 }

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::blob::is_entry;
-use super::compile_cache::Entry;
 use super::limits::Limits;
 use super::{DAY, VERSION};
 use crate::error::Result;
@@ -20,6 +19,18 @@ const STAMP: &str = "swept";
 const TAG: &str = "CACHEDIR.TAG";
 const TAG_TEXT: &str = "Signature: 8a477f597d28d172789f06886806bc55\n\
     # This directory holds compiled GPU kernels of the crate offload-build. It can be deleted at any time.\n";
+
+/// A file of the cache: the result of a step, what a front end has read, or a pack.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Entry {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its size in bytes.
+    pub size: u64,
+    /// For how long nothing has used it, to the day.
+    pub unused: Duration,
+}
 
 /// Marks a directory as ours, so that a later release dares to remove it.
 pub(super) fn tag(dir: &Path) -> Result<()> {

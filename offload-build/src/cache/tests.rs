@@ -44,7 +44,7 @@ fn every_damage_is_missing_and_made_anew() {
     let read = || {
         let made = std::cell::Cell::new(0);
         cache.distrusted.store(false, Ordering::Relaxed);
-        let content = cache.remaking(|| {
+        let content = cache.retry_lost_entries(|| {
             let make = || {
                 made.set(made.get() + 1);
                 Ok(b"some bytes".to_vec())
@@ -68,7 +68,7 @@ fn every_damage_is_missing_and_made_anew() {
 fn an_entry_that_vanishes_is_made_anew() {
     let (_dir, cache) = cache(UNLIMITED);
     let made = std::cell::Cell::new(0);
-    let content = cache.remaking(|| {
+    let content = cache.retry_lost_entries(|| {
         let blob = cache.get_or(key("a"), || {
             made.set(made.get() + 1);
             Ok(b"made".to_vec())
@@ -86,7 +86,7 @@ fn an_entry_that_vanishes_is_made_anew() {
 fn damage_everywhere_is_made_good_at_once() {
     let (_dir, cache) = cache(UNLIMITED);
     let chain = || {
-        cache.remaking(|| {
+        cache.retry_lost_entries(|| {
             let mut content = b"start".to_vec();
             for at in 0..10 {
                 let key = KeyBuilder::new("link").part(&[at]).part(&content).finish();
@@ -111,7 +111,7 @@ fn damage_everywhere_is_made_good_at_once() {
 fn what_always_vanishes_is_an_error() {
     let (_dir, cache) = cache(UNLIMITED);
     let attempts = std::cell::Cell::new(0);
-    let error = cache.remaking(|| {
+    let error = cache.retry_lost_entries(|| {
         attempts.set(attempts.get() + 1);
         let blob = cache.put(key("a"), b"x")?;
         std::fs::remove_file(&blob.path).unwrap();
@@ -125,7 +125,7 @@ fn what_always_vanishes_is_an_error() {
 fn other_errors_are_not_repeated() {
     let (_dir, cache) = cache(UNLIMITED);
     let attempts = std::cell::Cell::new(0);
-    let result: Result<()> = cache.remaking(|| {
+    let result: Result<()> = cache.retry_lost_entries(|| {
         attempts.set(attempts.get() + 1);
         Err(Error::io("read", Path::new("x"), std::io::Error::other("y")))
     });

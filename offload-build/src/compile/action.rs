@@ -8,7 +8,7 @@ mod front_end;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-pub(super) use self::front_end::{Done, FrontEnd, FrontEndDone};
+pub(super) use self::front_end::FrontEnd;
 use super::Session;
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::error::{Error, Result};
@@ -49,7 +49,7 @@ impl Session<'_> {
     /// The output of a step, which `check` has accepted; a bad one is never stored.
     pub(super) fn step(&self, step: &Step<'_>, check: impl FnOnce(&[u8]) -> Result<()>) -> Result<Blob> {
         let (blob, said) = self.step_said(step, check)?;
-        self.env.warn(&warnings(&said));
+        self.env().warn(&warnings(&said));
         Ok(blob)
     }
 
@@ -60,8 +60,9 @@ impl Session<'_> {
         check: impl FnOnce(&[u8]) -> Result<()>,
     ) -> Result<(Blob, String)> {
         let key = self.step_key(step)?;
-        let _flight = self.flights.enter(key);
-        if let (Some(blob), Some(said)) = (self.cache.get(key), self.cache.get_text(said_key(key))) {
+        let cache = self.cache();
+        let _lock = cache.lock(key);
+        if let (Some(blob), Some(said)) = (cache.get(key), cache.get_text(said_key(key))) {
             return Ok((blob, said));
         }
         let (content, said) = self.run_step(step)?;
@@ -69,8 +70,8 @@ impl Session<'_> {
             let tool = step.tool.path.display();
             error.context(format!("`{tool}` exited with success, but its output is not usable"))
         })?;
-        self.cache.put(said_key(key), said.as_bytes())?;
-        Ok((self.cache.put(key, &content)?, said))
+        cache.put(said_key(key), said.as_bytes())?;
+        Ok((cache.put(key, &content)?, said))
     }
 
     fn step_key(&self, step: &Step<'_>) -> Result<Key> {
@@ -81,13 +82,13 @@ impl Session<'_> {
         }
         for file in &step.files {
             key = key.part(crate::tool::file_stamp(file)?.as_bytes());
-            self.env.depends_on(file);
+            self.env().depends_on(file);
         }
         Ok(key.finish())
     }
 
     fn run_step(&self, step: &Step<'_>) -> Result<(Vec<u8>, String)> {
-        let scratch = fs::scratch(self.cache.dir())?;
+        let scratch = fs::scratch(self.cache().dir())?;
         let names: Vec<String> =
             step.inputs.iter().enumerate().map(|(index, (_, ending))| format!("in{index}{ending}")).collect();
         for ((blob, _), name) in step.inputs.iter().zip(&names) {
@@ -105,7 +106,7 @@ impl Session<'_> {
             directory: scratch.path(),
             input: None,
         };
-        let printed = self.runner.run(&invocation)?;
+        let printed = self.context().run(&invocation)?;
         let content = output_of(step.tool, &produced(scratch.path())?)?;
         Ok((content, [printed.stdout, printed.stderr].join("\n")))
     }

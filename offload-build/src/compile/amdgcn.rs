@@ -1,44 +1,61 @@
-//! `amdgcn:gfxNNN`: an AMD code object by LLVM's back end and lld.
+//! `amdgcn:gfxNNN`: an AMD code object by LLVM's back end and lld; without what only tools read, where that is wanted.
 
 use offload_format::{AmdArch, Target};
-use offload_images::describe as read;
+use offload_images::{code_object as format, describe};
 
 use super::action::{Arg, Step, texts};
-use super::gpu::{Backend, Vendor};
+use super::gpu::{Backend, Codegen, Shim, Vendor};
 use super::unit::Unit;
-use super::{Compiled, Session, check, describe, processor};
+use super::{Session, check, processor};
 use crate::cache::Blob;
-use crate::error::Result;
-use crate::ir::LocalArguments;
-use crate::kernel::Kernel;
+use crate::error::{Error, Result};
+use crate::image::DeviceImage;
+use crate::ir::{Kernel, LocalArguments};
+use crate::toolchain::LIBCLC_AMD;
 
 /// The functions that libclc lacks or gets wrong.
-const SHIM: &str = concat!(include_str!("libclc_shim.cl"), include_str!("amdgcn_shim.cl"));
+const SHIM_SOURCE: &str = concat!(include_str!("libclc_shim.cl"), include_str!("amdgcn_shim.cl"));
 /// What HIP C++ needs of HIP's headers.
 const HIP_HEADER: &str = include_str!("hip_shim.h");
-/// libclc's file for AMD until release 22, and its directory since.
-pub(crate) const LIBCLC: [&str; 2] = ["amdgcn-amd-amdhsa.bc", "amdgcn-amd-amdhsa-llvm"];
-
 /// An old processor: its front end is like that of all later ones but the latest.
 const COMMON: &str = "gfx900";
 
-pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: &AmdArch) -> Result<Compiled> {
-    let raw = code_object(session, unit, arch)?;
-    let mut image = unit.image(session, Target::Amdgcn(arch.clone()));
-    let described = read::code_object(&raw.read()?)?;
-    for kernel in &mut image.kernels {
+pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: &AmdArch) -> Result<DeviceImage> {
+    let bytes = code_object(session, unit, arch)?;
+    let mut record = unit.image_record(session, Target::Amdgcn(arch.clone()));
+    let described = describe::code_object(&bytes.read()?)?;
+    for kernel in &mut record.kernels {
         if let Some(info) = described.kernels.iter().find(|info| info.name == kernel.name) {
-            *kernel = describe::with_resources(kernel, info.clone());
+            *kernel = check::with_resources(kernel, info.clone());
         }
     }
-    Ok(Compiled { image, raw })
+    Ok(DeviceImage { record, bytes })
+}
+
+/// `image` as it is, or, for AMD, without symbol table, line tables and the compiler's name. Drivers find kernels
+/// through the dynamic symbols and the metadata note, which stay.
+pub(super) fn stripped(session: &Session<'_>, image: DeviceImage) -> Result<DeviceImage> {
+    let Target::Amdgcn(_) = image.record.target else { return Ok(image) };
+    let tool = session.tools().llvm_strip()?;
+    let before = format::info(&image.bytes.read()?)?;
+    let args = texts(["--strip-all", "--remove-section=.comment", "-o"]);
+    let args = args.chain([Arg::Output, Arg::Input(0)]).collect();
+    let inputs = vec![(&image.bytes, ".hsaco")];
+    let step = Step { name: "stripped AMD code object", tool: &tool, args, inputs, files: vec![] };
+    let same = |bytes: &[u8]| match format::info(bytes)? == before {
+        true => Ok(()),
+        false => Err(Error::new("its kernels are not those that there were")),
+    };
+    let bytes = session.step(&step, same)?;
+    Ok(DeviceImage { bytes, ..image })
 }
 
 fn code_object(session: &Session<'_>, unit: &Unit<'_>, arch: &AmdArch) -> Result<Blob> {
     let backend = backend(session, &unit.kernels, arch)?;
     let module = backend.module(session, unit)?;
-    let object = backend.codegen(session, (&module, &["-O2", "-c"]), check::amd_object)?;
-    let tool = session.finder.paired(session.llvm()?, "ld.lld", "OFFLOAD_LLD")?;
+    let codegen = Codegen { module: &module, output: &["-O2", "-c"] };
+    let object = backend.codegen(session, codegen, check::amd_object)?;
+    let tool = session.tools().lld()?;
     let inputs = vec![(&object, ".o")];
     let step = Step { name: "AMD code object", tool: &tool, args: link_args(session), inputs, files: vec![] };
     let kernels = unit.names();
@@ -48,7 +65,7 @@ fn code_object(session: &Session<'_>, unit: &Unit<'_>, arch: &AmdArch) -> Result
 /// LLVM's back end for `arch`, with the register limits of `kernels`.
 pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch) -> Result<Backend> {
     let opencl = session.sources.files.iter().any(|file| file.language.has_opencl_functions());
-    let libclc = opencl.then(|| session.finder.libclc(session.llvm()?, LIBCLC)).transpose()?;
+    let libclc = opencl.then(|| session.tools().libclc(LIBCLC_AMD)).transpose()?;
     let limits = kernels.iter().filter_map(|kernel| {
         let count = session.sources.options.registers_of(&kernel.name)?;
         Some((kernel.name.clone(), format!("\"amdgpu-num-vgpr\"=\"{count}\"")))
@@ -61,7 +78,7 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch
         vendor: Vendor { flags: hip, header: HIP_HEADER },
         machine: machine(arch),
         // Modules of different versions are not linked.
-        shim: (SHIM, vec![version(arch)]),
+        shim: Shim { source: SHIM_SOURCE, flags: vec![version(arch)] },
         libraries: libclc.into_iter().collect(),
         local_arguments: LocalArguments::Kept,
         attributes: limits.collect(),
@@ -90,7 +107,7 @@ fn version(arch: &AmdArch) -> String {
 
 /// Line tables are for profiles with debug information; code is generated once for all profiles.
 fn link_args(session: &Session<'_>) -> Vec<Arg> {
-    let strip: &[&str] = if session.env.profile.debug_info { &[] } else { &["--strip-debug"] };
+    let strip: &[&str] = if session.env().profile.debug_info { &[] } else { &["--strip-debug"] };
     let fixed = ["-m", "elf64_amdgpu", "--no-undefined", "-shared", "--build-id=none", "-o"];
     texts(strip.iter().copied()).chain(texts(fixed)).chain([Arg::Output, Arg::Input(0)]).collect()
 }

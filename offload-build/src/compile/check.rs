@@ -1,20 +1,23 @@
-//! Reading every image back: the expected kernels are there and nothing is unresolved.
+//! Reading every image back: the expected kernels are there and nothing is unresolved; and what it tells of itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
 use object::read::archive::ArchiveFile;
 use object::read::{Object, ObjectSection, ObjectSymbol};
-use offload_format::{AmdArch, Aspects, Limits};
+use offload_format::pack::KernelInfo;
+use offload_format::{AmdArch, Aspects, Limits, Target};
+use offload_images::describe::{self, Description};
 use offload_images::ptx::Ptx;
 use offload_images::{
     code_object as code_object_format, cubin as cubin_format, spirv as spirv_format, zebin,
 };
 
-use super::{RUN_PREFIX, Session};
+use super::Session;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::tool::Invocation;
+use crate::toolchain::RUN_PREFIX;
 
 /// LLVM bitcode.
 pub(super) fn bitcode(bytes: &[u8]) -> Result<()> {
@@ -52,13 +55,17 @@ pub(super) fn spirv_aspects(bytes: &[u8]) -> Result<Aspects> {
 
 /// The validator of the SPIR-V tools, where it is installed: the back end does not check its own output.
 pub(super) fn spirv_val(session: &Session<'_>, bytes: &[u8]) -> Result<()> {
-    let Some(tool) = session.spirv_val() else { return Ok(()) };
-    let scratch = fs::scratch(session.cache.dir())?;
+    let Some(tool) = session.tools().spirv_val() else { return Ok(()) };
+    let scratch = fs::scratch(session.cache().dir())?;
     let file = scratch.path().join("module.spv");
     fs::publish(&file, |out| out.write_all(bytes))?;
     let args = vec![OsString::from("module.spv")];
     let invocation = Invocation { program: &tool.path, args, directory: scratch.path(), input: None };
-    session.runner.run(&invocation).map(drop).map_err(|error| error.context("the module is not valid SPIR-V"))
+    session
+        .context()
+        .run(&invocation)
+        .map(drop)
+        .map_err(|error| error.context("the module is not valid SPIR-V"))
 }
 
 /// An Intel native image, or an archive of them, with these kernels.
@@ -120,6 +127,44 @@ pub(super) fn code_object(bytes: &[u8], processor: &AmdArch, kernels: &[&str]) -
     match object.undefined.first() {
         None => Ok(()),
         Some(name) => Err(unresolved(name, "libclc")),
+    }
+}
+
+/// Reads an image for `target`; one with undefined functions or without kernels is refused.
+pub(super) fn described(target: &Target, bytes: &[u8]) -> Result<Description> {
+    let (described, what) = match target {
+        Target::Spirv64(_) => (describe::spirv(bytes)?, "the SPIR-V module"),
+        Target::Nvptx(_) => (describe::ptx(bytes)?, "the PTX module"),
+        Target::Cubin(_) => (of_cubin(bytes)?, "the cubin"),
+        Target::Amdgcn(_) => (describe::code_object(bytes)?, "the code object"),
+        Target::Intel(_) => (describe::zebin(bytes)?, "the native image"),
+        other => return Err(Error::new(format!("images of `{other}` cannot be read"))),
+    };
+    if let Some(name) = described.undefined.first() {
+        return Err(Error::new(format!("{what} leaves the function `{name}` undefined")));
+    }
+    if described.kernels.is_empty() {
+        return Err(Error::new("the image has no kernel"));
+    }
+    Ok(described)
+}
+
+fn of_cubin(bytes: &[u8]) -> Result<Description> {
+    let described = describe::cubin(bytes)?;
+    if described.undefined.is_empty() && cubin_format::info(bytes)?.relocatable {
+        return Err(Error::new("the cubin is not linked").with_hint("compile it without `-c` or `-rdc=true`"));
+    }
+    Ok(described)
+}
+
+/// `kernel`, as the source describes it, with what an image tells of registers and memory.
+pub(super) fn with_resources(kernel: &KernelInfo, resources: KernelInfo) -> KernelInfo {
+    KernelInfo {
+        name: kernel.name.clone(),
+        args: kernel.args.clone(),
+        required_work_group: kernel.required_work_group,
+        has_barrier: kernel.has_barrier,
+        ..resources
     }
 }
 

@@ -5,27 +5,32 @@ use offload_images::cubin;
 
 use super::action::{Arg, Step, texts};
 use super::unit::Unit;
-use super::{Compiled, Session, check, nvptx};
+use super::{Session, check, nvptx};
 use crate::config::WantedTarget;
 use crate::error::Result;
+use crate::image::DeviceImage;
 use crate::report;
 
-/// `base` is the architecture of the PTX: the lowest of those that share it.
-pub(super) fn compile(
-    session: &Session<'_>,
-    unit: &Unit<'_>,
-    (sm, base): (&SmArch, &SmArch),
-) -> Result<Compiled> {
-    let ptxas = session.finder.ptxas()?;
+/// A cubin and the PTX that it is made from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CubinArch<'a> {
+    pub(super) sm: &'a SmArch,
+    /// The architecture of the PTX: the lowest of those that share it.
+    pub(super) base: &'a SmArch,
+}
+
+pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: CubinArch<'_>) -> Result<DeviceImage> {
+    let CubinArch { sm, base } = arch;
+    let ptxas = session.tools().ptxas()?;
     let text = nvptx::ptx(session, unit, base)?;
     let kernels = unit.names();
     let inputs = vec![(&text, ".ptx")];
     let step = Step { name: "ptxas", tool: &ptxas, args: args(session, sm), inputs, files: vec![] };
-    let (raw, said) = session.step_said(&step, |bytes| check::cubin(bytes, &kernels))?;
-    let mut image = unit.image(session, Target::Cubin(sm.clone()));
-    image.format_version = cubin::info(&raw.read()?)?.abi_version.into();
-    report::add_ptxas(&mut image.kernels, &said);
-    Ok(Compiled { image, raw })
+    let (bytes, said) = session.step_said(&step, |bytes| check::cubin(bytes, &kernels))?;
+    let mut record = unit.image_record(session, Target::Cubin(sm.clone()));
+    record.format_version = cubin::info(&bytes.read()?)?.abi_version.into();
+    report::add_ptxas(&mut record.kernels, &said);
+    Ok(DeviceImage { record, bytes })
 }
 
 /// The architecture whose PTX serves `sm`: the lowest of the cubins in `targets`. Code for features of one
@@ -41,7 +46,7 @@ pub(super) fn base(sm: &SmArch, targets: &[WantedTarget]) -> SmArch {
 
 /// `-v` says what the cubin does not: spilled bytes.
 pub(super) fn args(session: &Session<'_>, sm: &SmArch) -> Vec<Arg> {
-    flags(sm, session.env.profile.debug_info.then_some("-lineinfo"))
+    flags(sm, session.env().profile.debug_info.then_some("-lineinfo"))
         .chain([Arg::Text("-o".into()), Arg::Output, Arg::Input(0)])
         .collect()
 }

@@ -1,39 +1,126 @@
-//! What compilers other than LLVM's have in common here: one run makes the image of a target from all files.
+//! Compilers other than LLVM's: nvcc, hipcc and icpx. One run makes the image of a target from all files.
 
-use offload_format::Target;
 use offload_format::pack::NewImage;
+use offload_format::{AmdArch, SmArch, Target};
 
-use super::action::{self, FrontEnd};
+use super::action::{self, Arg, FrontEnd, texts};
 use super::unit::Unit;
-use super::{Compiled, Session, describe, opencl_c};
-use crate::error::Result;
+use super::{Session, check, language, ready};
+use crate::cache::Blob;
+use crate::error::{Error, Result};
+use crate::image::DeviceImage;
 use crate::report;
 
+/// CUDA C++ by NVIDIA's own compiler.
+pub(super) fn nvcc(session: &Session<'_>, target: &Target) -> Result<DeviceImage> {
+    let (sm, output) = match target {
+        Target::Nvptx(sm) => (sm, "-ptx"),
+        Target::Cubin(sm) => (sm, "-cubin"),
+        other => return Err(Error::new(format!("nvcc does not compile for `{other}`"))),
+    };
+    let tool = session.tools().nvcc()?;
+    let (args, input) = (nvcc_args(session, sm, output), Some(translation_unit(session)?));
+    compile(session, target, &FrontEnd { name: "nvcc", tool: &tool, args, input })
+}
+
+/// `-I.`: the files are named relative to the crate, where nvcc runs; the unit itself lies elsewhere. `-v` says what
+/// a cubin does not: spilled bytes.
+fn nvcc_args(session: &Session<'_>, sm: &SmArch, output: &str) -> Vec<Arg> {
+    let lines: &[&str] = if session.env().profile.debug_info { &["-lineinfo"] } else { &[] };
+    let registers = session.sources.options.max_registers.map(|count| format!("-maxrregcount={count}"));
+    let arch = format!("-arch={sm}");
+    texts(["-O3", output, &arch, "-I.", "-Xptxas", "-v"])
+        .chain(texts(lines.iter().copied()))
+        .chain(texts(registers))
+        .chain(texts(session.sources.flags.clone()))
+        .chain(texts(["-MD", "-MT", "out", "-MF"]))
+        .chain([Arg::Depfile, Arg::Text("-o".into()), Arg::Output, Arg::InputFile(".cu")])
+        .collect()
+}
+
+/// HIP C++ by AMD's own compiler driver.
+pub(super) fn hipcc(session: &Session<'_>, target: &Target) -> Result<DeviceImage> {
+    let Target::Amdgcn(arch) = target else {
+        return Err(Error::new(format!("hipcc does not compile for `{target}`")));
+    };
+    let tool = session.tools().hipcc()?;
+    let (args, input) = (hipcc_args(session, arch), Some(translation_unit(session)?));
+    compile(session, target, &FrontEnd { name: "hipcc", tool: &tool, args, input })
+}
+
+/// A code object as it is, without a bundle around it; names without a hash of the output's path; a dependency file
+/// from the inner compiler, because the driver drops `-MF`.
+fn hipcc_args(session: &Session<'_>, arch: &AmdArch) -> Vec<Arg> {
+    let arch = format!("--offload-arch={arch}");
+    let fixed = ["--cuda-device-only", "--no-gpu-bundle-output", "-fuse-cuid=none", "-O3", "-I.", &arch];
+    texts(fixed)
+        .chain(texts(session.sources.flags.clone()))
+        .chain(texts(["-Xclang", "-MT", "-Xclang", "out", "-Xclang", "-dependency-file", "-Xclang"]))
+        .chain([Arg::Depfile, Arg::Text("-o".into()), Arg::Output, Arg::InputFile(".hip")])
+        .collect()
+}
+
+/// SYCL C++ by Intel's DPC++ compiler, which writes a SYCLBIN
+/// (<https://github.com/intel/llvm/blob/sycl/sycl/doc/design/SYCLBINDesign.md>); its SPIR-V serves every Intel target.
+///
+/// No machine that this was developed on has the compiler: its command line is tested, its output is not.
+pub(super) fn icpx(session: &Session<'_>, target: &Target) -> Result<DeviceImage> {
+    let module = icpx_spirv(session)?;
+    match target {
+        Target::Spirv64(version) => ready::taken_by(&module, *version)?,
+        Target::Intel(_) => {}
+        other => return Err(Error::new(format!("SYCL C++ is not compiled for `{other}`"))),
+    }
+    ready::from_spirv(session, target, module)
+}
+
+fn icpx_spirv(session: &Session<'_>) -> Result<Blob> {
+    let tool = session.tools().icpx()?;
+    let input = Some(translation_unit(session)?);
+    let action = FrontEnd { name: "icpx", tool: &tool, args: icpx_args(session), input };
+    let (file, said) = session.front_end_said(&action)?;
+    session.env().warn(&action::warnings(&said));
+    ready::only_ir(session, &file)
+}
+
+/// `executable`: all device code is linked. One module: its kernels are told apart by name, not by module.
+fn icpx_args(session: &Session<'_>) -> Vec<Arg> {
+    let fixed = [
+        "-fsycl",
+        "--offload-new-driver",
+        "-fsyclbin=executable",
+        "-fsycl-targets=spir64",
+        "-fsycl-device-code-split=off",
+        "-O2",
+        "-I.",
+    ];
+    texts(fixed)
+        .chain(texts(session.sources.flags.clone()))
+        .chain(texts(["-MD", "-MT", "out", "-MF"]))
+        .chain([Arg::Depfile, Arg::Text("-o".into()), Arg::Output, Arg::InputFile(".cpp")])
+        .collect()
+}
+
 /// All files as one translation unit: device code of several files is linked only at a cost in speed.
-pub(super) fn translation_unit(session: &Session<'_>) -> Result<String> {
+fn translation_unit(session: &Session<'_>) -> Result<String> {
     let files = session.sources.files.iter();
-    files.map(|file| Ok(format!("#include \"{}\"\n", opencl_c::quotable(&file.path)?))).collect()
+    files.map(|file| language::include_line(&file.path)).collect()
 }
 
 /// Runs `action`, and describes its output as the image of `target`.
-pub(super) fn compile(session: &Session<'_>, target: &Target, action: &FrontEnd<'_>) -> Result<Compiled> {
-    let (raw, said) = session.front_end_said(action)?;
-    session.env.warn(&warnings_of(&said));
-    let described = describe::image(target, &raw.read()?).map_err(|error| {
+fn compile(session: &Session<'_>, target: &Target, action: &FrontEnd<'_>) -> Result<DeviceImage> {
+    let (bytes, said) = session.front_end_said(action)?;
+    session.env().warn(&action::warnings(&said));
+    let described = check::described(target, &bytes.read()?).map_err(|error| {
         let tool = action.tool.path.display();
         error.context(format!("`{tool}` exited with success, but its output is not usable"))
     })?;
-    let mut image = NewImage {
+    let mut record = NewImage {
         format_version: described.format_version,
         aspects: described.aspects,
         kernels: described.kernels,
-        ..Unit::whole(&[]).image(session, target.clone())
+        ..Unit::whole(&[]).image_record(session, target.clone())
     };
-    report::add_ptxas(&mut image.kernels, &said);
-    Ok(Compiled { image, raw })
-}
-
-/// The warnings in what a compiler printed, without its reports.
-pub(super) fn warnings_of(said: &str) -> String {
-    action::warnings(said)
+    report::add_ptxas(&mut record.kernels, &said);
+    Ok(DeviceImage { record, bytes })
 }

@@ -1,16 +1,17 @@
 //! What LLVM's code generators for GPUs have in common: from files to one module of machine code.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
 use std::path::PathBuf;
 
 use offload_format::pack::ArgKind;
 
 use super::action::{Arg, FrontEnd, Step, texts};
 use super::unit::Unit;
-use super::{Session, check, language, library, llvm_ir, processor, scan};
+use super::{Session, check, language, llvm_ir, processor};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::Result;
-use crate::ir::{self, LocalArguments, Wanted};
+use crate::ir::{self, LocalArguments, Prepared};
 use crate::source::{Language, SourceFile};
 
 /// How LLVM makes code for a processor.
@@ -27,12 +28,27 @@ pub(super) struct Backend {
     /// The same for the code generator.
     pub(super) machine: Vec<String>,
     /// OpenCL C that is linked before the libraries, because theirs is missing or wrong; and flags for it.
-    pub(super) shim: (&'static str, Vec<String>),
+    pub(super) shim: Shim,
     /// Bitcode with the languages' functions, in the order in which it is linked.
     pub(super) libraries: Vec<PathBuf>,
     pub(super) local_arguments: LocalArguments,
     /// Function attributes by kernel.
     pub(super) attributes: BTreeMap<String, String>,
+}
+
+/// OpenCL C of ours.
+#[derive(Debug)]
+pub(super) struct Shim {
+    pub(super) source: &'static str,
+    pub(super) flags: Vec<String>,
+}
+
+/// What is asked of a code generator.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Codegen<'a> {
+    pub(super) module: &'a Blob,
+    /// The arguments that say which kind of output.
+    pub(super) output: &'a [&'a str],
 }
 
 /// How a vendor's own language is compiled.
@@ -49,7 +65,7 @@ impl Backend {
         let files = unit.files.iter().map(|file| self.front_end(session, &file.file));
         let linked = link(session, files.collect::<Result<Vec<_>>>()?)?;
         let kernels = unit.names();
-        let wanted = Wanted {
+        let wanted = Prepared {
             kernels: &kernels,
             attributes: self.attributes.iter().map(|(name, text)| (name.as_str(), text.clone())).collect(),
             local_arguments: self.local_arguments,
@@ -57,27 +73,27 @@ impl Backend {
         let constants = self.local_arguments == LocalArguments::Offsets && has_constant_argument(unit);
         let name = if constants { "prepared 1, constants in global memory" } else { "prepared 1" };
         let key = KeyBuilder::new(name).part(&linked.hash.0).part(format!("{wanted:?}").as_bytes());
-        session.cache.get_or(key.finish(), || {
+        session.cache().get_or(key.finish(), || {
             let text = ir::prepare(&linked.read_text()?, &wanted);
             Ok(if constants { ir::in_global_memory(&text) } else { text }.into_bytes())
         })
     }
 
-    /// Code for `module`; `output` are the arguments that say which kind.
+    /// Code for a module.
     pub(super) fn codegen(
         &self,
         session: &Session<'_>,
-        (module, output): (&Blob, &[&str]),
+        Codegen { module, output }: Codegen<'_>,
         check: impl FnOnce(&[u8]) -> Result<()>,
     ) -> Result<Blob> {
         let shim = self.shim_bitcode(session)?;
         let library = match self.libraries.as_slice() {
             [] => shim,
-            libraries => library::needed(session, module, (&shim, libraries))?,
+            libraries => needed(session, module, &Libraries { first: &shim, others: libraries })?,
         };
         let step = Step {
             name: self.name,
-            tool: &session.llvm()?.clang,
+            tool: &session.tools().llvm()?.clang,
             args: self.codegen_args(output),
             inputs: vec![(module, ".ll"), (&library, ".bc")],
             files: vec![],
@@ -91,18 +107,18 @@ impl Backend {
             return llvm_ir::text(session, file);
         }
         if let Some(machine) = self.common.as_ref().filter(|_| file.language == Language::OpenClC) {
-            let done = session.front_end_done(&self.front_end_action(session, (machine, file))?)?;
+            let done = session.front_end_result(&self.front_end_action(session, machine, file)?)?;
             if let Some(ir) = processor::without(session, &done)? {
-                session.env.warn(&done.said);
+                session.env().warn(&done.said);
                 return Ok(ir);
             }
         }
         let vendor = matches!(file.language, Language::Cuda | Language::Hip);
         let machine = if vendor { &self.vendor.flags } else { &self.front_end };
-        let ir = session.front_end(&self.front_end_action(session, (machine, file))?)?;
-        if file.language == Language::Cuda && session.llvm()?.is_old() {
+        let ir = session.front_end(&self.front_end_action(session, machine, file)?)?;
+        if file.language == Language::Cuda && session.tools().llvm()?.is_old() {
             let key = KeyBuilder::new("kernels by convention 1").part(&ir.hash.0).finish();
-            return session.cache.get_or(key, || Ok(ir::with_conventions(&ir.read_text()?).into_bytes()));
+            return session.cache().get_or(key, || Ok(ir::with_conventions(&ir.read_text()?).into_bytes()));
         }
         Ok(ir)
     }
@@ -110,23 +126,20 @@ impl Backend {
     fn front_end_action<'a>(
         &self,
         session: &Session<'a>,
-        (machine, file): (&[String], &SourceFile),
+        machine: &[String],
+        file: &SourceFile,
     ) -> Result<FrontEnd<'a>> {
         let with_header =
             matches!(file.language, Language::Cuda | Language::Hip) && !self.vendor.header.is_empty();
         let input = match with_header {
-            true => Some(format!(
-                "{}#include \"{}\"\n",
-                self.vendor.header,
-                super::opencl_c::quotable(&file.path)?
-            )),
+            true => Some(format!("{}{}", self.vendor.header, language::include_line(&file.path)?)),
             false => None,
         };
         let last = if with_header { Arg::Text("-".into()) } else { Arg::Text(file.path.clone().into()) };
         Ok(FrontEnd {
             name: self.name,
-            tool: &session.llvm()?.clang,
-            args: self.front_end_args(session, (machine, file.language)).chain([last]).collect(),
+            tool: &session.tools().llvm()?.clang,
+            args: self.front_end_args(session, machine, file.language).chain([last]).collect(),
             input,
         })
     }
@@ -134,11 +147,12 @@ impl Backend {
     fn front_end_args(
         &self,
         session: &Session<'_>,
-        (machine, language): (&[String], Language),
+        machine: &[String],
+        language: Language,
     ) -> impl Iterator<Item = Arg> {
         let output: Vec<Arg> = match language {
-            Language::Hip => scan::front_end_output_of_hip().collect(),
-            _ => scan::front_end_output().collect(),
+            Language::Hip => language::front_end_output_of_hip().collect(),
+            _ => language::front_end_output().collect(),
         };
         texts(machine.to_vec())
             .chain(language::flags(session.sources, language))
@@ -150,19 +164,19 @@ impl Backend {
     /// the profile has no debug information the linker drops them, and nothing is compiled again. In PTX they are
     /// text that would have to be cut out, so there they follow the profile. LLVM writes none into SPIR-V.
     fn debug_args(&self, session: &Session<'_>) -> impl Iterator<Item = Arg> {
-        let wanted = self.name == "amdgcn" || (self.name == "nvptx" && session.env.profile.debug_info);
+        let wanted = self.name == "amdgcn" || (self.name == "nvptx" && session.env().profile.debug_info);
         let args: &[&str] = if wanted { &["-gline-tables-only", "-fdebug-compilation-dir=."] } else { &[] };
         texts(args.iter().copied())
     }
 
     fn shim_bitcode(&self, session: &Session<'_>) -> Result<Blob> {
-        let (source, flags) = &self.shim;
+        let Shim { source, flags } = &self.shim;
         let target = self.front_end.first().cloned().unwrap_or_default();
         let fixed =
             ["-x", "cl", "-cl-std=CL1.2", "-nogpulib", "-O2", "-emit-llvm", "-c", "-MD", "-MT", "out", "-MF"];
         session.front_end(&FrontEnd {
             name: "shim",
-            tool: &session.llvm()?.clang,
+            tool: &session.tools().llvm()?.clang,
             args: texts([target])
                 .chain(texts(flags.clone()))
                 .chain(texts(fixed))
@@ -194,13 +208,79 @@ fn link(session: &Session<'_>, mut files: Vec<Blob>) -> Result<Blob> {
     {
         return Ok(only);
     }
-    let tool = session.finder.paired(session.llvm()?, "llvm-link", "OFFLOAD_LLVM_LINK")?;
+    let tool = session.tools().llvm_link()?;
     let inputs: Vec<_> = files.iter().map(|file| (file, ".ll")).collect();
-    let args = link_args(inputs.len());
+    let args = language::link_args(inputs.len());
     session.step(&Step { name: "link", tool: &tool, args, inputs, files: vec![] }, check::ir_text)
 }
 
-/// To text, which is rewritten afterwards.
-pub(super) fn link_args(inputs: usize) -> Vec<Arg> {
-    texts(["-S", "-o"]).chain([Arg::Output]).chain((0..inputs).map(Arg::Input)).collect()
+/// The function libraries.
+struct Libraries<'a> {
+    /// Ours.
+    first: &'a Blob,
+    /// For what it lacks.
+    others: &'a [PathBuf],
+}
+
+/// The part of the function libraries that a module needs, cut out once for all processors: `first` and, for what it
+/// lacks, `others`, as bitcode that has what `module` calls and what that needs. Like the
+/// whole, it is for `-mlink-builtin-bitcode`, which gives the functions the processor's attributes.
+///
+/// LLVM's OpenCL C library for AMD is 8 MB of bitcode, and a code generator that is given it whole spends a third of
+/// its time on reading it. Which functions are needed does not depend on the processor, and seldom on an edit.
+fn needed(
+    session: &Session<'_>,
+    module: &Blob,
+    &Libraries { first, others }: &Libraries<'_>,
+) -> Result<Blob> {
+    let key = KeyBuilder::new("calls 1").part(&module.hash.0).finish();
+    let calls =
+        session.cache().get_or(key, || Ok(calls(&ir::declared(&module.read_text()?)).into_bytes()))?;
+    let tool = session.tools().llvm_link()?;
+    let step = Step {
+        name: "library",
+        tool: &tool,
+        args: library_args(others),
+        inputs: vec![(&calls, ".ll"), (first, ".bc")],
+        files: others.to_vec(),
+    };
+    session.step(&step, check::bitcode)
+}
+
+fn library_args(others: &[PathBuf]) -> Vec<Arg> {
+    // Before each of the others: the first may also replace what they call of each other.
+    let others = others.iter().flat_map(|path| [Arg::Input(1), Arg::Text(path.clone().into())]);
+    texts(["--only-needed", "-o"]).chain([Arg::Output, Arg::Input(0)]).chain(others).collect()
+}
+
+/// A function that calls all of `names`, because the linker drops declarations that nobody uses. Nobody calls it, so it
+/// is not linked into the module. The types do not matter: a definition takes the place of any declaration.
+fn calls(names: &BTreeSet<&str>) -> String {
+    let (mut declarations, mut body) = (String::new(), String::new());
+    for name in names {
+        let _ = writeln!(declarations, "declare void @\"{name}\"()");
+        let _ = writeln!(body, "  call void @\"{name}\"()");
+    }
+    format!("{declarations}define void @__offload_calls() {{\n{body}  ret void\n}}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_called() {
+        let text = calls(&["a", "b c"].into());
+        let wanted = "declare void @\"a\"()\ndeclare void @\"b c\"()\ndefine void @__offload_calls() {\n  \
+                      call void @\"a\"()\n  call void @\"b c\"()\n  ret void\n}\n";
+        assert_eq!(text, wanted);
+    }
+
+    #[test]
+    fn the_first_library_goes_before_the_others() {
+        let args = library_args(&["x.bc".into(), "y.bc".into()]);
+        let other = |name: &str| Arg::Text(name.into());
+        let end = [Arg::Input(0), Arg::Input(1), other("x.bc"), Arg::Input(1), other("y.bc")];
+        assert_eq!(args[args.len() - 5..], end);
+    }
 }

@@ -12,16 +12,14 @@ use offload_format::{HostLevel, Target};
 
 use super::action::{Arg, FrontEnd, Step, texts};
 use super::unit::Unit;
-use super::{Compiled, Session, check, gpu, language, scan};
+use super::{Session, check, language};
 use crate::cache::{Blob, KeyBuilder};
 use crate::env::BinaryFormat;
 use crate::error::{Error, Result};
+use crate::image::DeviceImage;
 use crate::ir;
 use crate::source::Language;
-use crate::toolchain::{Finder, Pocl};
-
-/// What the name of a kernel's entry starts with.
-pub const RUN_PREFIX: &str = "__offload_run_";
+use crate::toolchain::{Pocl, RUN_PREFIX, instruction_set};
 
 const SHIM: &str = include_str!("host_shim.c");
 const PRINTF: &str = include_str!("host_printf.c");
@@ -34,17 +32,17 @@ struct Cpu {
     pocl: Pocl,
 }
 
-pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) -> Result<Compiled> {
+pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) -> Result<DeviceImage> {
     let cpu = cpu(session, level)?;
     let linked = link(session, unit, &cpu)?;
     let waiting = ir::reaching(&linked.read_text()?, is_barrier);
     let state = per_thread(session, &linked)?;
     let object = codegen(session, &state, &cpu)?;
-    let raw = shared_object(session, unit, &object)?;
+    let bytes = shared_object(session, unit, &object)?;
 
-    let mut image = unit.image(session, Target::Host(level));
+    let mut image = unit.image_record(session, Target::Host(level));
     image.kernels.clear();
-    let sizes = check::host_argument_sizes(&raw.read()?)?;
+    let sizes = check::host_argument_sizes(&bytes.read()?)?;
     for kernel in &unit.kernels {
         let sizes = sizes.get(&kernel.name).cloned().unwrap_or_default();
         // Asked of the entry: PoCL's headers rename a kernel that is called like a function of OpenCL C.
@@ -55,7 +53,7 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) 
         }
         image.kernels.push(record);
     }
-    Ok(Compiled { image, raw })
+    Ok(DeviceImage { record: image, bytes })
 }
 
 /// The asynchronous copies wait inside PoCL's library, which is linked later.
@@ -64,36 +62,17 @@ fn is_barrier(name: &str) -> bool {
 }
 
 fn cpu(session: &Session<'_>, level: HostLevel) -> Result<Cpu> {
-    let cfg = &session.env.cfg;
+    let cfg = &session.env().cfg;
     if cfg.binary_format != BinaryFormat::Elf || cfg.os != "linux" {
-        return Err(Error::new(format!("the target `host` is not available for {} yet", session.env.target))
-            .with_hint("remove it from the targets, or mark it optional = true"));
+        return Err(Error::new(format!(
+            "the target `host` is not available for {} yet",
+            session.env().target
+        ))
+        .with_hint("remove it from the targets, or mark it optional = true"));
     }
     let arch = cfg.arch.as_str();
-    let (march, _) = instructions(arch, level)?;
-    Ok(Cpu { triple: format!("--target={arch}-pc-linux-gnu"), march, pocl: pocl(session.finder, level)? })
-}
-
-/// PoCL's library for `level` of the CPUs that programs are built for.
-pub(crate) fn pocl(finder: &Finder<'_>, level: HostLevel) -> Result<Pocl> {
-    let arch = finder.env.cfg.arch.as_str();
-    let (_, library) = instructions(arch, level)?;
-    finder.pocl(arch, library)
-}
-
-/// The level as clang and as PoCL call it.
-fn instructions(arch: &str, level: HostLevel) -> Result<(&'static str, &'static str)> {
-    Ok(match (arch, level) {
-        ("x86_64", HostLevel::Baseline) => ("-march=x86-64", "sse2"),
-        ("x86_64", HostLevel::X86V2) => ("-march=x86-64-v2", "sse41"),
-        ("x86_64", HostLevel::X86V3) => ("-march=x86-64-v3", "avx2"),
-        ("x86_64", HostLevel::X86V4) => ("-march=x86-64-v4", "avx512"),
-        ("aarch64", HostLevel::Baseline) => ("-march=armv8-a", "generic"),
-        (arch, level) => {
-            let error = Error::new(format!("there is no `host` level {level} for {arch}"));
-            return Err(error.with_hint("write `host`"));
-        }
-    })
+    let march = instruction_set(arch, level)?.march;
+    Ok(Cpu { triple: format!("--target={arch}-pc-linux-gnu"), march, pocl: session.tools().pocl(level)? })
 }
 
 /// All files with their entries, and the shim, as one module of text.
@@ -102,7 +81,7 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<Blob> {
     for file in unit.files {
         modules.push(session.front_end(&FrontEnd {
             name: "front end for host",
-            tool: &session.llvm()?.clang,
+            tool: &session.tools().llvm()?.clang,
             args: kernel_args(session, cpu)?,
             input: Some(wrapper::source(file)?),
         })?);
@@ -110,13 +89,13 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<Blob> {
     let texts = modules.iter().map(Blob::read_text).collect::<Result<Vec<_>>>()?;
     modules.push(session.front_end(&FrontEnd {
         name: "host shim",
-        tool: &session.llvm()?.clang,
+        tool: &session.tools().llvm()?.clang,
         args: shim_args(cpu),
         input: Some(shim(&texts)),
     })?);
-    let tool = session.finder.paired(session.llvm()?, "llvm-link", "OFFLOAD_LLVM_LINK")?;
+    let tool = session.tools().llvm_link()?;
     let inputs: Vec<_> = modules.iter().map(|module| (module, ".ll")).collect();
-    let args = gpu::link_args(inputs.len());
+    let args = language::link_args(inputs.len());
     session.step(&Step { name: "link host", tool: &tool, args, inputs, files: vec![] }, check::ir_text)
 }
 
@@ -128,13 +107,13 @@ fn shim(texts: &[String]) -> String {
 
 fn per_thread(session: &Session<'_>, linked: &Blob) -> Result<Blob> {
     let key = KeyBuilder::new("per-thread state 1").part(&linked.hash.0).finish();
-    session.cache.get_or(key, || Ok(ir::thread_local_state(&linked.read_text()?).into_bytes()))
+    session.cache().get_or(key, || Ok(ir::thread_local_state(&linked.read_text()?).into_bytes()))
 }
 
 fn codegen(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> {
     let step = Step {
         name: "host object",
-        tool: &session.llvm()?.clang,
+        tool: &session.tools().llvm()?.clang,
         args: codegen_args(session, cpu),
         inputs: vec![(module, ".ll")],
         files: vec![cpu.pocl.library.clone()],
@@ -143,8 +122,8 @@ fn codegen(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> {
 }
 
 fn shared_object(session: &Session<'_>, unit: &Unit<'_>, object: &Blob) -> Result<Blob> {
-    let tool = session.finder.paired(session.llvm()?, "ld.lld", "OFFLOAD_LLD")?;
-    let strip: &[&str] = if session.env.profile.debug_info { &[] } else { &["--strip-all"] };
+    let tool = session.tools().lld()?;
+    let strip: &[&str] = if session.env().profile.debug_info { &[] } else { &["--strip-all"] };
     let fixed = ["-shared", "--gc-sections", "--hash-style=gnu", "--build-id=none", "-z", "now", "-o"];
     let args = texts(strip.iter().copied()).chain(texts(fixed)).chain([Arg::Output, Arg::Input(0)]).collect();
     let step = Step { name: "host library", tool: &tool, args, inputs: vec![(object, ".o")], files: vec![] };
@@ -155,14 +134,14 @@ fn shared_object(session: &Session<'_>, unit: &Unit<'_>, object: &Blob) -> Resul
 /// PoCL's functions have names of their own, so that none is taken for a function of the C library.
 fn kernel_args(session: &Session<'_>, cpu: &Cpu) -> Result<Vec<Arg>> {
     let include = |path: PathBuf| texts(["-include".into(), path.into_os_string()]);
-    let headers = session.llvm()?.resource_dir.join("include");
+    let headers = session.tools().llvm()?.resource_dir.join("include");
     Ok(texts([cpu.triple.as_str(), cpu.march, "-fPIC", "-fvisibility=hidden", "-cl-no-stdinc"])
         .chain(include(cpu.pocl.renames.clone()))
         .chain(include(headers.join("opencl-c-base.h")))
         .chain(include(headers.join("opencl-c.h")))
         .chain(debug_args(session))
         .chain(language::flags(session.sources, Language::OpenClC))
-        .chain(scan::front_end_output())
+        .chain(language::front_end_output())
         .chain(texts(["-"]))
         .collect())
 }
@@ -178,7 +157,7 @@ fn shim_args(cpu: &Cpu) -> Vec<Arg> {
         "c",
         "-std=c11",
     ];
-    texts(fixed).chain(scan::front_end_output()).chain(texts(["-"])).collect()
+    texts(fixed).chain(language::front_end_output()).chain(texts(["-"])).collect()
 }
 
 fn codegen_args(session: &Session<'_>, cpu: &Cpu) -> Vec<Arg> {
@@ -205,16 +184,11 @@ fn codegen_args(session: &Session<'_>, cpu: &Cpu) -> Vec<Arg> {
 /// in the image.
 fn debug_args(session: &Session<'_>) -> impl Iterator<Item = Arg> {
     let args: &[&str] =
-        if session.env.profile.debug_info { &["-g", "-fdebug-compilation-dir=."] } else { &[] };
+        if session.env().profile.debug_info { &["-g", "-fdebug-compilation-dir=."] } else { &[] };
     texts(args.iter().copied())
 }
 
 /// Whether a debugger should see every variable, as in the Rust around it: then nothing is optimised.
 fn inspectable(session: &Session<'_>) -> bool {
-    session.env.profile.debug_info && !session.env.profile.optimized
-}
-
-/// The path of the crate's include, as seen from the wrapper's text.
-fn include_line(file: &std::path::Path) -> Result<String> {
-    Ok(format!("#include \"{}\"\n", super::opencl_c::quotable(file)?))
+    session.env().profile.debug_info && !session.env().profile.optimized
 }

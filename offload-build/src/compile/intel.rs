@@ -10,8 +10,10 @@ use offload_format::{IntelArch, RegisterFile, SpirvVersion, Target};
 
 use super::action::{Arg, Step, texts};
 use super::unit::Unit;
-use super::{Compiled, Session, check, spirv};
-use crate::error::Result;
+use super::{Session, check, spirv};
+use crate::cache::Blob;
+use crate::error::{Error, ErrorKind, Result};
+use crate::image::DeviceImage;
 use crate::options::Grf;
 use crate::report;
 
@@ -21,69 +23,92 @@ const SPIRV_VERSION: SpirvVersion = SpirvVersion::V1_2;
 /// The name of the part with the kernels that need the large register file.
 const LARGE_PART: &str = "large-grf";
 
-pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: &IntelArch) -> Result<Vec<Compiled>> {
-    let first = match session.sources.options.grf()? {
-        Grf::Auto => build(session, unit, (arch, RegisterFile::Default))?,
-        Grf::Default => return Ok(vec![build(session, unit, (arch, RegisterFile::Default))?]),
-        Grf::Large => return Ok(vec![build(session, unit, (arch, RegisterFile::Large))?]),
+/// What ocloc compiles for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Device<'a> {
+    pub(super) arch: &'a IntelArch,
+    pub(super) registers: RegisterFile,
+}
+
+/// Which build of a kernel is kept.
+struct Choice {
+    registers: RegisterFile,
+    reason: String,
+}
+
+pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: &IntelArch) -> Result<Vec<DeviceImage>> {
+    let build = |unit: &Unit<'_>, registers| build(session, unit, Device { arch, registers });
+    let first = match session.sources.options.grf.unwrap_or_default() {
+        Grf::Auto => build(unit, RegisterFile::Default)?,
+        Grf::Default => return Ok(vec![build(unit, RegisterFile::Default)?]),
+        Grf::Large => return Ok(vec![build(unit, RegisterFile::Large)?]),
     };
-    if first.image.kernels.iter().all(|kernel| kernel.spilled.unwrap_or(0) == 0) {
+    if first.record.kernels.iter().all(|kernel| kernel.spilled.unwrap_or(0) == 0) {
         return Ok(vec![first]);
     }
-    let second = build(session, unit, (arch, RegisterFile::Large))?;
-    let choices = choices(&first.image.kernels, &second.image.kernels);
-    let large = |name: &str| matches!(choices.get(name), Some((RegisterFile::Large, _)));
-    let wanted = unit.names().into_iter().filter(|name| large(name)).count();
-    let mut kept = match wanted {
+    let second = build(unit, RegisterFile::Large)?;
+    let choices = choices(&first.record.kernels, &second.record.kernels);
+    let large = |name: &str| choices.get(name).is_some_and(|choice| choice.registers == RegisterFile::Large);
+    let number = unit.names().into_iter().filter(|name| large(name)).count();
+    let mut kept = match number {
         0 => vec![first],
         all if all == unit.kernels.len() => vec![second],
         _ => vec![
-            build(session, &unit.only("", |name| !large(name)), (arch, RegisterFile::Default))?,
-            build(session, &unit.only(LARGE_PART, large), (arch, RegisterFile::Large))?,
+            build(&unit.only("", |name| !large(name)), RegisterFile::Default)?,
+            build(&unit.only(LARGE_PART, large), RegisterFile::Large)?,
         ],
     };
-    for kernel in kept.iter_mut().flat_map(|compiled| &mut compiled.image.kernels) {
-        kernel.remark = choices.get(&kernel.name).map(|(_, why)| why.clone()).unwrap_or_default();
+    for kernel in kept.iter_mut().flat_map(|image| &mut image.record.kernels) {
+        kernel.remark = choices.get(&kernel.name).map(|choice| choice.reason.clone()).unwrap_or_default();
     }
     Ok(kept)
 }
 
-/// Whether ocloc refused the kernels because the device has no `double`.
-pub(super) fn lacks_fp64(result: &Result<Vec<Compiled>>) -> bool {
-    let refusal = "Double type is not supported on this platform";
-    result.as_ref().is_err_and(|error| error.to_string().contains(refusal))
-}
-
-fn choices(default: &[KernelInfo], large: &[KernelInfo]) -> BTreeMap<String, (RegisterFile, String)> {
+fn choices(default: &[KernelInfo], large: &[KernelInfo]) -> BTreeMap<String, Choice> {
     let pairs = default.iter().filter_map(|kernel| {
         let other = large.iter().find(|other| other.name == kernel.name)?;
-        Some((kernel.name.clone(), RegisterFile::better(kernel, other)))
+        let (registers, reason) = RegisterFile::better(kernel, other);
+        Some((kernel.name.clone(), Choice { registers, reason }))
     });
     pairs.collect()
 }
 
-fn build(
-    session: &Session<'_>,
-    unit: &Unit<'_>,
-    (arch, registers): (&IntelArch, RegisterFile),
-) -> Result<Compiled> {
-    let ocloc = session.finder.ocloc()?;
-    session.env.depends_on(&ocloc.path);
+fn build(session: &Session<'_>, unit: &Unit<'_>, device: Device<'_>) -> Result<DeviceImage> {
     let module = spirv::module(session, unit, SPIRV_VERSION)?;
-    let kernels = unit.names();
-    let (args, inputs) = (args(arch, registers), vec![(&module, ".spv")]);
+    let (bytes, said) = native(session, device, &module, &unit.names())?;
+    let mut record = unit.image_record(session, Target::Intel(device.arch.clone()));
+    record.aspects = check::spirv_aspects(&module.read()?)?;
+    report::add_ocloc(&mut record.kernels, &bytes.read()?, &said, device.arch);
+    Ok(DeviceImage { record, bytes })
+}
+
+/// Native code with `kernels` from a SPIR-V module, and what ocloc said.
+pub(super) fn native(
+    session: &Session<'_>,
+    device: Device<'_>,
+    module: &Blob,
+    kernels: &[&str],
+) -> Result<(Blob, String)> {
+    let ocloc = session.tools().ocloc()?;
+    session.env().depends_on(&ocloc.path);
+    let (args, inputs) = (args(device), vec![(module, ".spv")]);
     let step = Step { name: "ocloc", tool: &ocloc, args, inputs, files: vec![] };
-    let (raw, said) = session.step_said(&step, |bytes| check::intel(bytes, &kernels))?;
-    let mut image = unit.image(session, Target::Intel(arch.clone()));
-    image.aspects = check::spirv_aspects(&module.read()?)?;
-    report::add_ocloc(&mut image.kernels, (&raw.read()?, &said), arch);
-    Ok(Compiled { image, raw })
+    session.step_said(&step, |bytes| check::intel(bytes, kernels)).map_err(classified)
+}
+
+/// Refusals for want of double precision get a kind of their own: ocloc tells them in words alone.
+fn classified(error: Error) -> Error {
+    let refusal = "Double type is not supported on this platform";
+    match error.kind() {
+        ErrorKind::Tool if error.message().contains(refusal) => error.with_kind(ErrorKind::MissingFp64),
+        _ => error,
+    }
 }
 
 /// `--format zebin`: the older container of old releases cannot be read back. `-exclude_ir`: the SPIR-V has an image
 /// of its own. No `-q`: it hides the warnings on spilled registers. The option for the large register file is the
 /// one that all releases take in this place; some ignore others without a word.
-pub(super) fn args(arch: &IntelArch, registers: RegisterFile) -> Vec<Arg> {
+fn args(Device { arch, registers }: Device<'_>) -> Vec<Arg> {
     let fixed = ["compile", "-spirv_input", "-device", arch.name(), "--format", "zebin", "-exclude_ir"];
     let large: &[&str] = match registers {
         RegisterFile::Default => &[],
@@ -98,9 +123,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn want_of_double_precision_is_told_apart() {
+        let kind = |text: &str| classified(Error::new(text).with_kind(ErrorKind::Tool)).kind();
+        assert_eq!(kind("error: Double type is not supported on this platform."), ErrorKind::MissingFp64);
+        assert_eq!(kind("error: undefined reference"), ErrorKind::Tool);
+    }
+
+    #[test]
     fn the_device_and_the_format_are_asked_for() {
         let Target::Intel(arch) = "intel:pvc".parse().unwrap() else { panic!() };
-        let args = args(&arch, RegisterFile::Large);
+        let args = args(Device { arch: &arch, registers: RegisterFile::Large });
         let at = |text: &str| args.iter().position(|arg| *arg == Arg::Text(text.into())).unwrap();
         assert_eq!(args[at("-device") + 1], Arg::Text("pvc".into()));
         assert_eq!(args[at("--format") + 1], Arg::Text("zebin".into()));

@@ -1,12 +1,15 @@
-//! How each language is given to clang's front end.
+//! What compilers are given on their command lines: languages, includes, outputs.
 
-use super::Sources;
+use std::path::Path;
+
 use super::action::{Arg, texts};
+use crate::error::{Error, Result};
+use crate::module::Sources;
 use crate::source::Language;
 
 /// The language and the user's flags: the same for every target.
 pub(super) fn flags(sources: &Sources, language: Language) -> impl Iterator<Item = Arg> {
-    let std = format!("-cl-std={}", sources.std);
+    let std = cl_std(sources);
     let fixed: Vec<String> = match language {
         Language::OpenClC => vec!["-x".into(), "cl".into(), std, "-cl-kernel-arg-info".into()],
         Language::OpenClCpp => {
@@ -31,4 +34,39 @@ pub(super) fn flags(sources: &Sources, language: Language) -> impl Iterator<Item
         _ => vec!["-x".into(), "ir".into()],
     };
     texts(fixed).chain(texts(sources.flags.clone()))
+}
+
+/// The version of OpenCL C, as a flag.
+pub(super) fn cl_std(sources: &Sources) -> String {
+    format!("-cl-std={}", sources.options.std.unwrap_or_default().flag())
+}
+
+/// The line that includes `file`.
+pub(super) fn include_line(file: &Path) -> Result<String> {
+    Ok(format!("#include \"{}\"\n", quotable(file)?))
+}
+
+/// A path as it may stand between the quotes of an `#include`.
+fn quotable(file: &Path) -> Result<&str> {
+    let text = file.to_str().filter(|text| !text.contains(['"', '\n', '\\']));
+    text.ok_or_else(|| Error::new(format!("the path `{}` cannot be written in an #include", file.display())))
+}
+
+/// Unoptimised IR as text, ready for the optimiser, with a dependency file.
+pub(super) fn front_end_output() -> impl Iterator<Item = Arg> {
+    let fixed = ["-O2", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "-MD", "-MT", "out", "-MF"];
+    texts(fixed).chain([Arg::Depfile, Arg::Text("-o".into()), Arg::Output])
+}
+
+/// As [`front_end_output`]: for HIP clang's driver takes no `-MF`, its inner compiler does.
+pub(super) fn front_end_output_of_hip() -> impl Iterator<Item = Arg> {
+    let fixed =
+        ["-O2", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "-Xclang", "-MT", "-Xclang", "out"];
+    let deps = ["-Xclang", "-dependency-file", "-Xclang"];
+    texts(fixed).chain(texts(deps)).chain([Arg::Depfile, Arg::Text("-o".into()), Arg::Output])
+}
+
+/// What llvm-link is given: its output is text, which is rewritten afterwards.
+pub(super) fn link_args(inputs: usize) -> Vec<Arg> {
+    texts(["-S", "-o"]).chain([Arg::Output]).chain((0..inputs).map(Arg::Input)).collect()
 }

@@ -2,17 +2,18 @@
 
 use offload_format::{SmArch, Target};
 
-use super::gpu::{Backend, Vendor};
+use super::gpu::{Backend, Codegen, Shim, Vendor};
 use super::unit::Unit;
-use super::{Compiled, Session, check};
+use super::{Session, check};
 use crate::cache::Blob;
 use crate::error::{Error, Result};
 use crate::fs;
-use crate::ir::LocalArguments;
-use crate::kernel::Kernel;
+use crate::image::DeviceImage;
+use crate::ir::{Kernel, LocalArguments};
+use crate::toolchain::LIBCLC_NVIDIA;
 
 /// The functions of OpenCL C that libclc lacks or gets wrong.
-const SHIM: &str = concat!(include_str!("libclc_shim.cl"), include_str!("nvptx_shim.cl"));
+const SHIM_SOURCE: &str = concat!(include_str!("libclc_shim.cl"), include_str!("nvptx_shim.cl"));
 /// What CUDA C++ needs of CUDA's headers.
 const CUDA_HEADER: &str = include_str!("cuda_shim.h");
 /// The same, with the mathematics of libdevice in place of libclc's own, which is two to five times the code.
@@ -21,15 +22,19 @@ const SHIM_WITH_LIBDEVICE: &str = concat!(
     include_str!("nvptx_shim.cl"),
     include_str!("nvptx_libdevice.cl")
 );
-/// libclc's file for NVIDIA until release 22, and its directory since.
-pub(crate) const LIBCLC: [&str; 2] = ["nvptx64--nvidiacl.bc", "nvptx64-nvidia-cuda"];
+/// A version of PTX.
+#[derive(Clone, Copy, Debug)]
+struct PtxVersion {
+    major: u8,
+    minor: u8,
+}
 
-pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, sm: &SmArch) -> Result<Compiled> {
-    let raw = ptx(session, unit, sm)?;
-    let mut image = unit.image(session, Target::Nvptx(sm.clone()));
-    let (major, minor) = version(sm)?;
-    image.format_version = u32::from(major) << 16 | u32::from(minor) << 8;
-    Ok(Compiled { image, raw })
+pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, sm: &SmArch) -> Result<DeviceImage> {
+    let bytes = ptx(session, unit, sm)?;
+    let mut record = unit.image_record(session, Target::Nvptx(sm.clone()));
+    let PtxVersion { major, minor } = version(sm)?;
+    record.format_version = u32::from(major) << 16 | u32::from(minor) << 8;
+    Ok(DeviceImage { record, bytes })
 }
 
 /// The text for `sm`, from which cubins are made as well.
@@ -37,15 +42,16 @@ pub(super) fn ptx(session: &Session<'_>, unit: &Unit<'_>, sm: &SmArch) -> Result
     let backend = backend(session, &unit.kernels, sm)?;
     let module = backend.module(session, unit)?;
     let kernels = unit.names();
-    backend.codegen(session, (&module, &["-O3", "-S"]), |text| check::ptx(text, &kernels))
+    let text = Codegen { module: &module, output: &["-O3", "-S"] };
+    backend.codegen(session, text, |text| check::ptx(text, &kernels))
 }
 
 /// LLVM's back end for `sm`, with the attributes that `kernels` need.
 pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -> Result<Backend> {
     let version = version(sm)?;
     let opencl = session.sources.files.iter().any(|file| file.language.has_opencl_functions());
-    let libclc = opencl.then(|| session.finder.libclc(session.llvm()?, LIBCLC)).transpose()?;
-    let libdevice = session.finder.libdevice().ok();
+    let libclc = opencl.then(|| session.tools().libclc(LIBCLC_NVIDIA)).transpose()?;
+    let libdevice = session.tools().libdevice().ok();
     let attributes = kernels.iter().map(|kernel| (kernel.name.clone(), attributes(session, kernel)));
     Ok(Backend {
         name: "nvptx",
@@ -53,7 +59,10 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
         common: None,
         vendor: cuda(session, sm, version)?,
         machine: machine(sm, version),
-        shim: (if libdevice.is_some() { SHIM_WITH_LIBDEVICE } else { SHIM }, Vec::new()),
+        shim: Shim {
+            source: if libdevice.is_some() { SHIM_WITH_LIBDEVICE } else { SHIM_SOURCE },
+            flags: Vec::new(),
+        },
         libraries: libclc.into_iter().chain(libdevice).collect(),
         local_arguments: LocalArguments::Offsets,
         attributes: attributes.filter(|(_, text)| !text.is_empty()).collect(),
@@ -71,15 +80,16 @@ fn attributes(session: &Session<'_>, kernel: &Kernel) -> String {
 }
 
 /// CUDA C++ with the toolkit's headers if that was asked for, else with ours and those of clang.
-fn cuda(session: &Session<'_>, sm: &SmArch, (major, minor): (u8, u8)) -> Result<Vendor> {
+fn cuda(session: &Session<'_>, sm: &SmArch, version: PtxVersion) -> Result<Vendor> {
+    let PtxVersion { major, minor } = version;
     let mut flags = vec![format!("--cuda-gpu-arch={sm}"), format!("--cuda-feature=+ptx{major}{minor}")];
     if session.sources.options.cuda_sdk != Some(true) {
         flags.push("-nocudainc".to_string());
         return Ok(Vendor { flags, header: CUDA_HEADER });
     }
-    let sdk = session.finder.cuda_sdk()?;
+    let sdk = session.tools().cuda_sdk()?;
     // clang's wrapper includes a header that NVIDIA ships with another library: an empty one does.
-    let empty = session.cache.dir().join("include");
+    let empty = session.cache().dir().join("include");
     fs::create_dir_all(&empty)?;
     fs::publish_if_changed(&empty.join("curand_mtgp32_kernel.h"), b"\n")?;
     flags.extend([
@@ -91,7 +101,7 @@ fn cuda(session: &Session<'_>, sm: &SmArch, (major, minor): (u8, u8)) -> Result<
 }
 
 /// LLVM's default is a version of its own choosing, too low for new architectures: the version is always said.
-fn machine(sm: &SmArch, (major, minor): (u8, u8)) -> Vec<String> {
+fn machine(sm: &SmArch, PtxVersion { major, minor }: PtxVersion) -> Vec<String> {
     let feature = format!("+ptx{major}{minor}");
     [
         "--target=nvptx64-nvidia-cuda",
@@ -105,8 +115,8 @@ fn machine(sm: &SmArch, (major, minor): (u8, u8)) -> Vec<String> {
     .into()
 }
 
-fn version(sm: &SmArch) -> Result<(u8, u8)> {
-    sm.min_ptx().ok_or_else(|| {
+fn version(sm: &SmArch) -> Result<PtxVersion> {
+    sm.min_ptx().map(|(major, minor)| PtxVersion { major, minor }).ok_or_else(|| {
         let known: Vec<String> = SmArch::known().map(|sm| sm.to_string()).collect();
         Error::new(format!("the PTX version of `{sm}` is not known"))
             .with_hint(format!("known are {}", known.join(", ")))

@@ -6,10 +6,12 @@
 //! of its own: a probe finds that out, whose IR holds every macro too. It is compiled once for each processor and
 //! release of clang, whatever the number of modules.
 
+use std::ffi::OsString;
 use std::path::Path;
 
-use super::Session;
-use super::action::{Arg, FrontEnd, FrontEndDone, texts};
+use super::action::{Arg, FrontEnd, texts};
+use super::language;
+use super::session::{FrontEndResult, Session};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::Result;
 use crate::{fs, ir};
@@ -28,19 +30,20 @@ const PROBE: &str = include_str!("probe.cl");
 /// Whether the front end does the same for the processors of two command lines, and no flag keeps it from doing so.
 pub(super) fn alike(session: &Session<'_>, [one, other]: [&[String]; 2]) -> Result<bool> {
     let flags = &session.sources.flags;
-    if flags.iter().any(|flag| MACHINE_FLAGS.iter().any(|start| flag.starts_with(start)) || mentions(flag)) {
+    let asks = |flag: &OsString| begins_with(flag, &MACHINE_FLAGS) || mentions(&flag.to_string_lossy());
+    if flags.iter().any(asks) {
         return Ok(false);
     }
     let (one, other) = (probe(session, one)?, probe(session, other)?);
     let (Some(one), Some(other)) = (one, other) else { return Ok(false) };
     // Build scripts are not optimised: what they have read once they had better not read again.
     let key = KeyBuilder::new("alike 1").part(&one.hash.0).part(&other.hash.0).finish();
-    let verdict = match session.cache.get_text(key) {
+    let verdict = match session.cache().get_text(key) {
         Some(known) => known,
         None => {
             let texts = [shown(&one.read_text()?), shown(&other.read_text()?)];
             let verdict = if texts[0].is_some() && texts[0] == texts[1] { ALIKE } else { "different" };
-            session.cache.put(key, verdict.as_bytes())?;
+            session.cache().put(key, verdict.as_bytes())?;
             verdict.to_string()
         }
     };
@@ -48,44 +51,44 @@ pub(super) fn alike(session: &Session<'_>, [one, other]: [&[String]; 2]) -> Resu
 }
 
 /// The IR of a run without its processor, if nothing that was read asks for the processor.
-pub(super) fn without(session: &Session<'_>, done: &FrontEndDone) -> Result<Option<Blob>> {
-    let own = session.llvm()?.resource_dir.join("include");
+pub(super) fn without(session: &Session<'_>, done: &FrontEndResult) -> Result<Option<Blob>> {
+    let own = session.tools().llvm()?.resource_dir.join("include");
     for path in &done.read {
         // clang's header for OpenCL C tells no AMD processors apart; the probe has read it too.
         if path.parent() == Some(own.as_path()) && is_opencl_header(path) {
             continue;
         }
-        if mentions(&String::from_utf8_lossy(&fs::read(&session.env.manifest_dir.join(path))?)) {
+        if mentions(&String::from_utf8_lossy(&fs::read(&session.env().manifest_dir.join(path))?)) {
             return Ok(None);
         }
     }
     let key = KeyBuilder::new("without processor 1").part(&done.output.hash.0).finish();
-    let text = match session.cache.get(key) {
+    let text = match session.cache().get(key) {
         Some(known) => return Ok(Some(known)),
         None => ir::without_processor(&done.output.read_text()?),
     };
-    text.map(|text| session.cache.put(key, text.as_bytes())).transpose()
+    text.map(|text| session.cache().put(key, text.as_bytes())).transpose()
 }
 
 /// What the front end makes of the probe; nothing if the user's flags are too much for it.
 fn probe(session: &Session<'_>, machine: &[String]) -> Result<Option<Blob>> {
-    let std = format!("-cl-std={}", session.sources.std);
+    let std = language::cl_std(session.sources);
     let flags = session.sources.flags.iter();
-    let flags = flags.filter(|flag| !SOURCE_FLAGS.iter().any(|start| flag.starts_with(start))).cloned();
+    let flags = flags.filter(|flag| !begins_with(flag, &SOURCE_FLAGS)).cloned();
     // Debug information holds all macros, also those that the compiler defines.
     let fixed = ["-g", "-fdebug-macro", "-fdebug-compilation-dir=.", "-x", "cl", &std].map(str::to_string);
     let action = FrontEnd {
         name: "probe",
-        tool: &session.llvm()?.clang,
+        tool: &session.tools().llvm()?.clang,
         args: texts(machine.to_vec())
             .chain(texts(fixed))
             .chain(texts(flags))
-            .chain(super::scan::front_end_output())
+            .chain(language::front_end_output())
             .chain([Arg::Text("-".into())])
             .collect(),
         input: Some(PROBE.to_string()),
     };
-    match session.front_end_done(&action) {
+    match session.front_end_result(&action) {
         Ok(done) => Ok(Some(done.output)),
         Err(error) if error.is_lost_entry() => Err(error),
         Err(_) => Ok(None),
@@ -96,6 +99,10 @@ fn probe(session: &Session<'_>, machine: &[String]) -> Result<Option<Blob>> {
 fn shown(text: &str) -> Option<String> {
     let shown = |line: &&str| !(line.contains("!DIMacro(") && mentions(line));
     ir::without_processor(text).map(|text| text.lines().filter(shown).collect::<Vec<_>>().join("\n"))
+}
+
+fn begins_with(flag: &OsString, starts: &[&str]) -> bool {
+    starts.iter().any(|start| flag.as_encoded_bytes().starts_with(start.as_bytes()))
 }
 
 fn mentions(text: &str) -> bool {

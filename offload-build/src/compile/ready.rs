@@ -3,94 +3,97 @@
 //! For each target the file that is for exactly that machine is taken as it is. Where there is none, SPIR-V goes
 //! through ocloc and PTX through ptxas.
 
-mod files;
-
 use std::path::Path;
 
-use offload_format::pack::KernelInfo;
+use offload_containers::syclbin;
+use offload_format::pack::NewImage;
 use offload_format::{IntelArch, Limits, RegisterFile, SmArch, SpirvVersion, Target};
 use offload_images::describe::Description;
 use offload_images::spirv;
 
-pub(crate) use self::files::Files;
-use super::action::{Arg, Step};
-use super::describe;
+use super::action::Step;
 use super::unit::Unit;
-use super::{Compiled, Session, cubin as ptxas_cubin, icpx, intel};
-use crate::cache::Blob;
+use super::{Session, check, cubin as ptxas_cubin, intel};
+use crate::cache::{Blob, KeyBuilder};
 use crate::error::{Error, Result};
+use crate::image::DeviceImage;
 use crate::report;
 use crate::source::Language;
 
-pub(super) fn compile(session: &Session<'_>, target: &Target) -> Result<Compiled> {
-    finish(session, target, bytes(session, target)?)
+/// An image's bytes.
+struct Made {
+    bytes: Blob,
+    /// What the tool that made them said; empty if none did.
+    said: String,
 }
 
-/// The image of `target` from a SPIR-V module: the module itself, or native code.
-pub(super) fn from_spirv(session: &Session<'_>, target: &Target, module: Blob) -> Result<Compiled> {
-    match target {
-        Target::Intel(arch) => finish(session, target, native(session, arch, &module)?),
-        _ => finish(session, target, (module, String::new())),
+impl Made {
+    /// Code that is taken as it is.
+    fn elsewhere(bytes: Blob) -> Made {
+        Made { bytes, said: String::new() }
     }
 }
 
-fn finish(session: &Session<'_>, target: &Target, (raw, said): (Blob, String)) -> Result<Compiled> {
-    let described = |content: &[u8]| described(target, (content, &said));
+pub(super) fn compile(session: &Session<'_>, target: &Target) -> Result<DeviceImage> {
+    finish(session, target, made(session, target)?)
+}
+
+/// The image of `target` from a SPIR-V module: the module itself, or native code.
+pub(super) fn from_spirv(session: &Session<'_>, target: &Target, module: Blob) -> Result<DeviceImage> {
+    match target {
+        Target::Intel(arch) => finish(session, target, native(session, arch, &module)?),
+        _ => finish(session, target, Made::elsewhere(module)),
+    }
+}
+
+fn finish(session: &Session<'_>, target: &Target, Made { bytes, said }: Made) -> Result<DeviceImage> {
+    let described = |content: &[u8]| described(target, content, &said);
     let Description { format_version, aspects, kernels, .. } =
-        session.workshop.files.with_content(&raw, described)?;
-    Ok(Compiled { image: image(session, target, (format_version, kernels, aspects)), raw })
+        session.shared.files.with_content(&bytes, described)?;
+    let record = Unit::whole(&[]).image_record(session, target.clone());
+    Ok(DeviceImage { record: NewImage { format_version, kernels, aspects, ..record }, bytes })
 }
 
 /// The record of an image, from its bytes and from what the tool that made it said.
-fn described(target: &Target, (content, said): (&[u8], &str)) -> Result<Description> {
+fn described(target: &Target, content: &[u8], said: &str) -> Result<Description> {
     let mut described = match content.starts_with(b"!<arch>") {
         // Members are read when ocloc made them; here they are taken as they are.
         true => Description::default(),
-        false => describe::image(target, content)?,
+        false => check::described(target, content)?,
     };
     match target {
-        Target::Intel(arch) => report::add_ocloc(&mut described.kernels, (content, said), arch),
+        Target::Intel(arch) => report::add_ocloc(&mut described.kernels, content, said, arch),
         _ => report::add_ptxas(&mut described.kernels, said),
     }
     Ok(described)
 }
 
-fn image(
-    session: &Session<'_>,
-    target: &Target,
-    (format_version, kernels, aspects): (u32, Vec<KernelInfo>, offload_format::Aspects),
-) -> offload_format::pack::NewImage {
-    let image = Unit::whole(&[]).image(session, target.clone());
-    offload_format::pack::NewImage { format_version, kernels, aspects, ..image }
-}
-
-/// The image, and what the tool that made it said.
-fn bytes(session: &Session<'_>, target: &Target) -> Result<(Blob, String)> {
+fn made(session: &Session<'_>, target: &Target) -> Result<Made> {
     match target {
-        Target::Spirv64(version) => Ok((spirv_file(session, Some(*version))?, String::new())),
-        Target::Nvptx(sm) => Ok((ptx_file(session, sm)?, String::new())),
+        Target::Spirv64(version) => Ok(Made::elsewhere(spirv_file(session, Some(*version))?)),
+        Target::Nvptx(sm) => Ok(Made::elsewhere(ptx_file(session, sm)?)),
         Target::Cubin(sm) => match one(session, Language::Cubin, |purpose| cubin_fits(purpose, sm))? {
-            Some(file) => Ok((file, String::new())),
+            Some(file) => Ok(Made::elsewhere(file)),
             None => assemble(session, sm),
         },
         Target::Amdgcn(arch) => {
             let file = one(session, Language::AmdCodeObject, |processor| processor == arch.to_string())?;
-            Ok((file.ok_or_else(|| missing(session))?, String::new()))
+            Ok(Made::elsewhere(file.ok_or_else(|| missing(session))?))
         }
         Target::Intel(arch) => match one(session, Language::Ocloc, |_| true)? {
-            Some(file) => Ok((file, String::new())),
+            Some(file) => Ok(Made::elsewhere(file)),
             None => native(session, arch, &spirv_file(session, None)?),
         },
         _ => Err(missing(session)),
     }
 }
 
-/// The only file of `language` whose purpose `fits`; see [`Files::purpose`].
+/// The only file of `language` whose purpose `fits`; see [`ReadyFiles::purpose`](super::files::ReadyFiles::purpose).
 fn one(session: &Session<'_>, language: Language, fits: impl Fn(&str) -> bool) -> Result<Option<Blob>> {
     let mut found: Option<(&Path, Blob)> = None;
     for file in session.sources.files.iter().filter(|file| file.language == language) {
         let blob = read(session, &file.path)?;
-        let purpose = session.workshop.files.purpose(language, &blob);
+        let purpose = session.shared.files.purpose(language, &blob);
         if !fits(&purpose.map_err(|error| error.context(format!("`{}`", file.path.display())))?) {
             continue;
         }
@@ -105,7 +108,7 @@ fn one(session: &Session<'_>, language: Language, fits: impl Fn(&str) -> bool) -
 }
 
 pub(super) fn read(session: &Session<'_>, path: &Path) -> Result<Blob> {
-    session.workshop.files.read(session, path)
+    session.shared.files.read(session.context(), path)
 }
 
 fn spirv_file(session: &Session<'_>, version: Option<SpirvVersion>) -> Result<Blob> {
@@ -122,8 +125,8 @@ fn spirv_file(session: &Session<'_>, version: Option<SpirvVersion>) -> Result<Bl
 
 fn ir_of_syclbin(session: &Session<'_>, version: Option<SpirvVersion>) -> Result<Blob> {
     let file = one(session, Language::Syclbin, |_| true)?.ok_or_else(|| missing(session))?;
-    let module = icpx::only_ir(session, &file)?;
-    version.map_or(Ok(()), |version| icpx::taken_by(&module, version))?;
+    let module = only_ir(session, &file)?;
+    version.map_or(Ok(()), |version| taken_by(&module, version))?;
     Ok(module)
 }
 
@@ -132,12 +135,12 @@ fn ptx_file(session: &Session<'_>, sm: &SmArch) -> Result<Blob> {
 }
 
 /// From the file for the newest architecture that `sm` can run.
-fn assemble(session: &Session<'_>, sm: &SmArch) -> Result<(Blob, String)> {
+fn assemble(session: &Session<'_>, sm: &SmArch) -> Result<Made> {
     let files = session.sources.files.iter().filter(|file| file.language == Language::Ptx);
     let mut best: Option<(u16, Blob)> = None;
     for file in files {
         let blob = read(session, &file.path)?;
-        let target = session.workshop.files.purpose(Language::Ptx, &blob)?;
+        let target = session.shared.files.purpose(Language::Ptx, &blob)?;
         let Ok(Target::Nvptx(of)) = format!("nvptx:{target}").parse() else { continue };
         let runs = if of.suffix().is_some() { of == *sm } else { of.number() <= sm.number() };
         if runs && best.as_ref().is_none_or(|(number, _)| *number < of.number()) {
@@ -145,10 +148,12 @@ fn assemble(session: &Session<'_>, sm: &SmArch) -> Result<(Blob, String)> {
         }
     }
     let (_, text) = best.ok_or_else(|| missing(session))?;
-    let tool = session.finder.ptxas()?;
+    let tool = session.tools().ptxas()?;
     let (args, inputs) = (ptxas_cubin::args(session, sm), vec![(&text, ".ptx")]);
     let step = Step { name: "ptxas", tool: &tool, args, inputs, files: vec![] };
-    session.step_said(&step, |bytes| describe::image(&Target::Cubin(sm.clone()), bytes).map(drop))
+    let (bytes, said) =
+        session.step_said(&step, |bytes| check::described(&Target::Cubin(sm.clone()), bytes).map(drop))?;
+    Ok(Made { bytes, said })
 }
 
 fn cubin_fits(purpose: &str, sm: &SmArch) -> bool {
@@ -160,18 +165,39 @@ fn cubin_fits(purpose: &str, sm: &SmArch) -> bool {
     }
 }
 
-fn native(session: &Session<'_>, arch: &IntelArch, module: &Blob) -> Result<(Blob, String)> {
-    let ocloc = session.finder.ocloc()?;
-    session.env.depends_on(&ocloc.path);
-    let args: Vec<Arg> = intel::args(arch, RegisterFile::Default);
-    let step = Step { name: "ocloc", tool: &ocloc, args, inputs: vec![(module, ".spv")], files: vec![] };
-    let wanted = spirv::Module::parse(&module.read()?, &Limits::default())?
-        .kernels()
-        .iter()
-        .map(|entry| entry.name.clone())
-        .collect::<Vec<_>>();
-    let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
-    session.step_said(&step, |bytes| super::check::intel(bytes, &wanted))
+fn native(session: &Session<'_>, arch: &IntelArch, module: &Blob) -> Result<Made> {
+    let device = intel::Device { arch, registers: RegisterFile::Default };
+    let content = module.read()?;
+    let parsed = spirv::Module::parse(&content, &Limits::default())?;
+    let kernels: Vec<&str> = parsed.kernels().iter().map(|entry| entry.name.as_str()).collect();
+    let (bytes, said) = intel::native(session, device, module, &kernels)?;
+    Ok(Made { bytes, said })
+}
+
+/// The one SPIR-V module of a SYCLBIN.
+pub(super) fn only_ir(session: &Session<'_>, file: &Blob) -> Result<Blob> {
+    let key = KeyBuilder::new("SPIR-V of a SYCLBIN").part(&file.hash.0).finish();
+    session.cache().get_or(key, || {
+        let content = file.read()?;
+        let file = syclbin::parse(&content, &Limits::default())?;
+        let modules = file.modules.iter().flat_map(|module| &module.ir);
+        let modules: Vec<&[u8]> = modules.map(|module| module.bytes).collect();
+        match modules.as_slice() {
+            [only] => Ok(only.to_vec()),
+            several => Err(Error::new(format!("the SYCLBIN holds {} modules, not one", several.len()))
+                .with_hint("have its compiler not split it: `-fsycl-device-code-split=off`")),
+        }
+    })
+}
+
+pub(super) fn taken_by(module: &Blob, version: SpirvVersion) -> Result<()> {
+    let found = spirv::Module::parse(&module.read()?, &Limits::default())?.version();
+    if found <= version.word() {
+        return Ok(());
+    }
+    let minor = found >> 8 & 0xff;
+    Err(Error::new(format!("the SYCLBIN has SPIR-V 1.{minor}"))
+        .with_hint(format!("add the target `spirv64:v1.{minor}`")))
 }
 
 pub(super) fn missing(session: &Session<'_>) -> Error {

@@ -3,31 +3,33 @@
 use offload_format::{SpirvVersion, Target};
 use offload_images::spirv;
 
-use super::gpu::{Backend, Vendor};
+use super::gpu::{Backend, Codegen, Shim, Vendor};
 use super::unit::Unit;
-use super::{Compiled, Session, check};
+use super::{Session, check};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::Result;
+use crate::image::DeviceImage;
 use crate::ir::LocalArguments;
 
 /// Functions of OpenCL C that the back end knows nothing of or gets wrong.
-const SHIM: &str = concat!(include_str!("spirv_shim.cl"), include_str!("spirv_library.cl"));
+const SHIM_SOURCE: &str = concat!(include_str!("spirv_shim.cl"), include_str!("spirv_library.cl"));
 
-pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, version: SpirvVersion) -> Result<Compiled> {
-    let raw = module(session, unit, version)?;
-    let mut image = unit.image(session, Target::Spirv64(version));
-    image.format_version = version.word();
-    image.aspects = check::spirv_aspects(&raw.read()?)?;
-    Ok(Compiled { image, raw })
+pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, version: SpirvVersion) -> Result<DeviceImage> {
+    let bytes = module(session, unit, version)?;
+    let mut record = unit.image_record(session, Target::Spirv64(version));
+    record.format_version = version.word();
+    record.aspects = check::spirv_aspects(&bytes.read()?)?;
+    Ok(DeviceImage { record, bytes })
 }
 
 /// One SPIR-V module with the kernels of `unit`.
 pub(super) fn module(session: &Session<'_>, unit: &Unit<'_>, version: SpirvVersion) -> Result<Blob> {
-    session.llvm()?.makes_spirv()?;
+    session.tools().llvm()?.makes_spirv()?;
     let backend = backend(version);
     let module = backend.module(session, unit)?;
     let kernels = unit.names();
-    let generated = backend.codegen(session, (&module, &["-O2", "-c"]), |bytes| {
+    let object = Codegen { module: &module, output: &["-O2", "-c"] };
+    let generated = backend.codegen(session, object, |bytes| {
         check::spirv(bytes, &kernels)?;
         let corrected = spirv::with_character_formats(bytes)?;
         check::spirv_val(session, corrected.as_deref().unwrap_or(bytes))
@@ -36,7 +38,7 @@ pub(super) fn module(session: &Session<'_>, unit: &Unit<'_>, version: SpirvVersi
         None => Ok(generated),
         Some(corrected) => {
             let key = KeyBuilder::new("character formats 1").part(&generated.hash.0).finish();
-            session.cache.get_or(key, || Ok(corrected))
+            session.cache().get_or(key, || Ok(corrected))
         }
     }
 }
@@ -50,7 +52,7 @@ pub(super) fn backend(version: SpirvVersion) -> Backend {
         vendor: Vendor::default(),
         machine: vec![format!("--target=spirv64{version}-unknown-unknown")],
         // Without clang's own header: it declares as built-in what the shim defines.
-        shim: (SHIM, vec!["-cl-no-stdinc".to_string()]),
+        shim: Shim { source: SHIM_SOURCE, flags: vec!["-cl-no-stdinc".to_string()] },
         libraries: Vec::new(),
         local_arguments: LocalArguments::Kept,
         attributes: Default::default(),

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use offload_format::pack::{KernelInfo, NewImage};
 use offload_format::{Aspects, Target};
 
-use super::Session;
+use super::session::Session;
 use crate::cache::Blob;
 use crate::error::Result;
-use crate::ir;
-use crate::kernel::Kernel;
+use crate::ir::{self, Kernel};
 use crate::options::Split;
 use crate::source::SourceFile;
 
@@ -53,7 +52,7 @@ impl<'a> Unit<'a> {
     }
 
     /// The record of an image of these kernels.
-    pub(super) fn image(&self, session: &Session<'_>, target: Target) -> NewImage {
+    pub(super) fn image_record(&self, session: &Session<'_>, target: Target) -> NewImage {
         NewImage {
             variant: session.sources.variant.to_string(),
             part: self.part.clone(),

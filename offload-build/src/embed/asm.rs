@@ -7,10 +7,11 @@ use offload_format::section::{
     PACK_SECTION_X86_64, TABLE_SECTION, note,
 };
 
-use super::{Names, Pack};
+use super::Names;
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
+use crate::packing::Pack;
 
 /// Assembles note, descriptor and pack into `lib{archive}.a`.
 pub(super) fn assemble(env: &CargoEnv, names: &Names, pack: &Pack) -> Result<()> {

@@ -5,19 +5,19 @@ use offload_format::pack::{
 };
 use offload_format::section::DESCRIPTOR_ELSEWHERE;
 
-use super::Pack;
-use crate::cache::Cache;
 use crate::config::Embedding;
+use crate::context::Context;
 use crate::env::CargoEnv;
 use crate::error::Result;
+use crate::packing::Pack;
 
 /// Packs below this size cost a link less than a program costs that depends on the cache.
 const SMALL: u64 = 4 << 20;
 
 /// What the program gets: `pack`, or one that names it.
-pub(crate) fn place((env, cache): (&CargoEnv, &Cache), wanted: Embedding, pack: Pack) -> Result<Pack> {
-    match cache.release().filter(|_| is_named(env, wanted, &pack)) {
-        Some(release) => name((env, cache), release, &pack),
+pub(crate) fn place(context: &Context, wanted: Embedding, pack: Pack) -> Result<Pack> {
+    match context.cache.release().filter(|_| is_named(&context.env, wanted, &pack)) {
+        Some(release) => name(context, release, &pack),
         None => Ok(pack),
     }
 }
@@ -34,15 +34,16 @@ fn is_named(env: &CargoEnv, wanted: Embedding, pack: &Pack) -> bool {
 }
 
 /// Puts `pack` into the cache, and makes one that leads to it.
-fn name((env, cache): (&CargoEnv, &Cache), release: &str, pack: &Pack) -> Result<Pack> {
+fn name(context: &Context, release: &str, pack: &Pack) -> Result<Pack> {
+    let env = &context.env;
     let id = pack.layout.id;
-    let path = cache.put_pack((id, pack.layout.size), |out| pack.write_to(out))?;
+    let path = context.cache.put_pack(id, pack.layout.size, |out| pack.write_to(out))?;
     env.depends_on(&path);
     let file = cached_name(id);
     let mut builder = PackBuilder::new(&env.package, &env.version);
     builder.meta(CACHE, release);
-    if let Some(there) = Elsewhere::new(&file, id) {
-        builder.meta(ELSEWHERE, &there.to_string());
+    if let Some(sidecar) = Elsewhere::new(&file, id) {
+        builder.meta(ELSEWHERE, &sidecar.to_string());
     }
     let pages = Pages::default();
     let index = Index::parse_index(&pack.layout.index, &pages)?;

@@ -13,8 +13,9 @@ use offload_format::section::{
     PACK_SECTION_X86_64, SHF_X86_64_LARGE, TABLE_SECTION, note,
 };
 
-use super::{Pack, pad};
+use super::pad;
 use crate::error::{Error, Result};
+use crate::packing::Pack;
 
 /// A machine whose relocations are known here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

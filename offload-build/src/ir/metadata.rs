@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use offload_format::pack::ArgKind;
 
 use super::signature::{Param, params};
-use super::{global_name, is_kernel};
-use crate::kernel::{Arg, Kernel};
+use super::{Kernel, KernelArg as Arg, global_name, is_kernel};
 
 /// Attachments of a `define` line, then of the nodes: `!13` to its operands.
 type Nodes<'a> = BTreeMap<&'a str, &'a str>;

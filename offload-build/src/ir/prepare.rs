@@ -9,9 +9,9 @@ use offload_format::pack::ArgKind;
 use super::signature::{Param, params};
 use super::{global_name, is_kernel};
 
-/// What is wanted of the module.
+/// What the module has to be for a code generator.
 #[derive(Debug, Default)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct Prepared<'a> {
     /// The kernels to keep; all other functions become internal, and unused ones are dropped.
     pub(crate) kernels: &'a [&'a str],
     /// Function attributes by kernel, as `"nvvm.maxnreg"="64"`.
@@ -38,7 +38,7 @@ const DYNAMIC: &str = "__offload_dynamic_shared";
 ///
 /// Hiding everything but the kernels halves the code: since LLVM 21 clang emits a second copy of each kernel for
 /// calls from other kernels.
-pub(crate) fn prepare(module: &str, wanted: &Wanted<'_>) -> String {
+pub(crate) fn prepare(module: &str, wanted: &Prepared<'_>) -> String {
     let mut out = String::with_capacity(module.len() + 4096);
     let mut lines = module.lines();
     let mut dynamic = false;
@@ -61,7 +61,7 @@ pub(crate) fn prepare(module: &str, wanted: &Wanted<'_>) -> String {
     out
 }
 
-fn line_for<'a>(line: &'a str, wanted: &Wanted<'_>, bodies: &BTreeSet<&str>) -> Cow<'a, str> {
+fn line_for<'a>(line: &'a str, wanted: &Prepared<'_>, bodies: &BTreeSet<&str>) -> Cow<'a, str> {
     if let Some((group, _)) = line.strip_prefix("attributes #").and_then(|rest| rest.split_once(' '))
         && bodies.contains(group)
     {
@@ -117,7 +117,7 @@ fn with_attributes<'a>(line: &'a str, attributes: Option<&String>) -> Cow<'a, st
 }
 
 /// The kernel of `line` with offsets for its local arguments, if it has such and that is wanted.
-fn local_stub(line: &str, wanted: &Wanted<'_>) -> Option<String> {
+fn local_stub(line: &str, wanted: &Prepared<'_>) -> Option<String> {
     let (name, rest) = global_name(line)?;
     let (params, tail) = params(rest)?;
     let local = |param: &Param<'_>| param.kind() == ArgKind::Local;
@@ -163,8 +163,8 @@ define linkonce_odr void @inline() {
 define protected spir_kernel void @other() #0 {
 ";
 
-    fn wanted<'a>(kernels: &'a [&'a str], local_arguments: LocalArguments) -> Wanted<'a> {
-        Wanted { kernels, attributes: BTreeMap::new(), local_arguments }
+    fn wanted<'a>(kernels: &'a [&'a str], local_arguments: LocalArguments) -> Prepared<'a> {
+        Prepared { kernels, attributes: BTreeMap::new(), local_arguments }
     }
 
     #[test]
@@ -209,7 +209,7 @@ attributes #11 = { noinline nounwind }
     #[test]
     fn attributes_go_to_their_kernel() {
         let attributes = [("k", "\"nvvm.maxnreg\"=\"64\"".to_string())].into();
-        let text = prepare(MODULE, &Wanted { kernels: &["k", "other"], attributes, ..Wanted::default() });
+        let text = prepare(MODULE, &Prepared { kernels: &["k", "other"], attributes, ..Prepared::default() });
         assert!(text.contains("align 4 %1) \"nvvm.maxnreg\"=\"64\" #0 !m !1 {"), "{text}");
         assert_eq!(text.matches("maxnreg").count(), 1);
     }

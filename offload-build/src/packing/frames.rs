@@ -9,8 +9,8 @@ use offload_format::{Hash128, bytes};
 
 use super::Images;
 use crate::cache::{Blob, Cache, Key, KeyBuilder};
+use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::jobs::Jobs;
 
 /// What a pack is laid out from.
 #[derive(Debug)]
@@ -18,9 +18,10 @@ pub(super) struct Frames(packer::Frames<Blob>);
 
 impl Frames {
     /// Carries out `plan`.
-    pub(super) fn make((cache, jobs): (&Cache, &Jobs), plan: &Plan, images: &Images) -> Result<Frames> {
+    pub(super) fn make(context: &Context, plan: &Plan, images: &Images) -> Result<Frames> {
         let hashes: Vec<Hash128> = images.by_hash.keys().copied().collect();
-        Ok(Frames(packer::make_frames(plan, &hashes, &Maker { cache, plan, images }, jobs)?))
+        let maker = Maker { cache: &context.cache, plan, images };
+        Ok(Frames(packer::make_frames(plan, &hashes, &maker, &context.jobs)?))
     }
 
     pub(super) fn blocks(&self) -> &[NewBlock] {
@@ -34,6 +35,13 @@ impl Frames {
     pub(super) fn blob(&self, content: Hash128) -> Result<Blob> {
         self.0.stored.get(&content).cloned().ok_or_else(unplanned)
     }
+}
+
+/// How an image is stored relative to others.
+struct Relation {
+    codec: Codec,
+    filter: Filter,
+    parent: Option<Hash128>,
 }
 
 struct Maker<'a> {
@@ -67,11 +75,12 @@ impl Maker<'_> {
         let Some(Step::Frame { codec, filter, parent }) = self.plan.step(image.hash) else {
             return Err(unplanned());
         };
+        let relation = Relation { codec: *codec, filter: *filter, parent: *parent };
         let raw = (image.size, image.hash);
         if *codec == Codec::Raw {
             return Ok((FrameInfo::new(Codec::Raw, image.size, raw), image.clone()));
         }
-        let key = self.key(image.hash, (*codec, *filter, *parent));
+        let key = self.key(image.hash, &relation);
         // Others of that size are patches.
         let streamed = image.size > HUGE && parent.is_none();
         let frame = if streamed {
@@ -86,10 +95,10 @@ impl Maker<'_> {
         Ok((FrameInfo::new(codec, frame.size, raw).related(*filter, parent), frame))
     }
 
-    fn key(&self, image: Hash128, (codec, filter, parent): (Codec, Filter, Option<Hash128>)) -> Key {
-        let numbers =
-            |codec: Codec, filter: Filter| [codec.to_u16().to_le_bytes(), filter.to_u16().to_le_bytes()];
-        let key = KeyBuilder::new("frame 5").part(&image.0).part(&numbers(codec, filter).concat());
+    fn key(&self, image: Hash128, relation: &Relation) -> Key {
+        let Relation { codec, filter, parent } = *relation;
+        let numbers = [codec.to_u16().to_le_bytes(), filter.to_u16().to_le_bytes()].concat();
+        let key = KeyBuilder::new("frame 5").part(&image.0).part(&numbers);
         let key = key.part(&self.plan.level().to_le_bytes());
         match parent {
             // A parent lends what its filter made of it.

@@ -9,6 +9,14 @@ use offload_format::packer::Effort;
 
 use super::*;
 use crate::cache::tests::{key, unlimited};
+use crate::env::CargoEnv;
+use crate::jobs::Jobs;
+
+fn context() -> (tempfile::TempDir, Context) {
+    let (dir, cache) = unlimited();
+    let env = CargoEnv::of_machine(dir.path(), dir.path());
+    (dir, Context { env, cache, jobs: Jobs::alone() })
+}
 
 fn noise(seed: u64, size: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(2) | 1;
@@ -22,17 +30,17 @@ fn noise(seed: u64, size: usize) -> Vec<u8> {
 }
 
 /// Images as modules `m0`, `m1`, and so on.
-fn compiled(cache: &Cache, images: &[Vec<u8>]) -> Vec<Compiled> {
-    let one = |(at, bytes): (usize, &Vec<u8>)| Compiled {
-        image: NewImage::new(&format!("m{at}"), "opencl-c".parse().unwrap()),
-        raw: cache.put(key(&format!("raw {at} {}", Hash128::of(bytes))), bytes).unwrap(),
+fn compiled(context: &Context, images: &[Vec<u8>]) -> Vec<DeviceImage> {
+    let one = |(at, bytes): (usize, &Vec<u8>)| DeviceImage {
+        record: NewImage::new(&format!("m{at}"), "opencl-c".parse().unwrap()),
+        bytes: context.cache.put(key(&format!("raw {at} {}", Hash128::of(bytes))), bytes).unwrap(),
     };
     images.iter().enumerate().map(one).collect()
 }
 
-fn packed(cache: &Cache, settings: Settings, images: Vec<Compiled>) -> Vec<u8> {
+fn packed(context: &Context, settings: Settings, images: Vec<DeviceImage>) -> Vec<u8> {
     let builder = PackBuilder::new("p", "1.0.0");
-    let pack = pack((cache, &Jobs::from_env()), settings, (builder, images)).unwrap();
+    let pack = pack(context, settings, builder, images).unwrap();
     let mut bytes = Vec::new();
     pack.write_to(&mut bytes).unwrap();
     assert_eq!(bytes.len() as u64, pack.layout.size);
@@ -62,9 +70,9 @@ const FAST: Settings = Settings { effort: Effort::Fast, level: 3 };
 #[test]
 fn every_effort_reads_back() {
     for effort in [Effort::None, Effort::Fast, Effort::Balanced, Effort::Max, Effort::Archive] {
-        let (_dir, cache) = unlimited();
+        let (_dir, context) = context();
         let images = family();
-        let bytes = packed(&cache, Settings { effort, level: 3 }, compiled(&cache, &images));
+        let bytes = packed(&context, Settings { effort, level: 3 }, compiled(&context, &images));
         assert_reads_back(&bytes, &images);
         let pages = Pages::default();
         let pack = Reader::parse(&bytes, &pages).unwrap();
@@ -94,25 +102,25 @@ fn entries(dir: &Path) -> BTreeMap<PathBuf, SystemTime> {
 
 #[test]
 fn an_unchanged_build_compresses_nothing() {
-    let (dir, cache) = unlimited();
+    let (dir, context) = context();
     let images = family();
-    let first = packed(&cache, FAST, compiled(&cache, &images));
-    let again = compiled(&cache, &images);
+    let first = packed(&context, FAST, compiled(&context, &images));
+    let again = compiled(&context, &images);
     let before = entries(dir.path());
     assert!(before.len() > 8, "{before:?}");
-    assert_eq!(packed(&cache, FAST, again), first);
+    assert_eq!(packed(&context, FAST, again), first);
     assert_eq!(entries(dir.path()), before);
 }
 
 #[test]
 fn a_changed_image_leaves_the_frames_of_strangers() {
-    let (dir, cache) = unlimited();
+    let (dir, context) = context();
     let mut images = family();
-    packed(&cache, FAST, compiled(&cache, &images));
+    packed(&context, FAST, compiled(&context, &images));
     images[1] = noise(9, 80_001);
-    let changed = compiled(&cache, &images);
+    let changed = compiled(&context, &images);
     let before = entries(dir.path());
-    let bytes = packed(&cache, FAST, changed);
+    let bytes = packed(&context, FAST, changed);
     // The plan, the frame of the changed image, that of its twin, which is one no more, maybe that of the twin's leader;
     // but not the block of the small ones.
     let made = entries(dir.path()).len() - before.len();
@@ -122,18 +130,18 @@ fn a_changed_image_leaves_the_frames_of_strangers() {
 
 #[test]
 fn a_damaged_frame_is_missed_and_made_again() {
-    let (dir, cache) = unlimited();
+    let (dir, context) = context();
     let images = family();
-    let first = packed(&cache, FAST, compiled(&cache, &images));
+    let first = packed(&context, FAST, compiled(&context, &images));
     for path in entries(dir.path()).into_keys().filter(|path| path.extension().is_some_and(|e| e == "blob")) {
         let mut bytes = std::fs::read(&path).unwrap();
         let last = bytes.len() - 1;
         bytes[last] ^= 1;
         std::fs::write(&path, bytes).unwrap();
     }
-    let again = cache.remaking(|| {
-        let images = compiled(&cache, &images);
-        let made = pack((&cache, &Jobs::from_env()), FAST, (PackBuilder::new("p", "1.0.0"), images))?;
+    let again = context.cache.retry_lost_entries(|| {
+        let images = compiled(&context, &images);
+        let made = pack(&context, FAST, PackBuilder::new("p", "1.0.0"), images)?;
         let mut bytes = Vec::new();
         made.write_to(&mut bytes).map_err(|error| Error::io("write", dir.path(), error))?;
         Ok(bytes)
@@ -143,16 +151,16 @@ fn a_damaged_frame_is_missed_and_made_again() {
 
 #[test]
 fn an_image_above_all_windows_is_streamed() {
-    let (_dir, cache) = unlimited();
+    let (_dir, context) = context();
     let image = noise(1, 1 << 20).repeat(33);
-    let bytes = packed(&cache, FAST, compiled(&cache, std::slice::from_ref(&image)));
+    let bytes = packed(&context, FAST, compiled(&context, std::slice::from_ref(&image)));
     assert!(bytes.len() < image.len() / 20, "{} bytes", bytes.len());
     assert_reads_back(&bytes, &[image]);
 }
 
 #[test]
 fn twins_above_all_windows_are_patches() {
-    let (_dir, cache) = unlimited();
+    let (_dir, context) = context();
     let image = noise(1, 1 << 20).repeat(33);
     let (mut twin, mut relative) = (image.clone(), image.clone());
     twin[48] ^= 1;
@@ -160,7 +168,7 @@ fn twins_above_all_windows_are_patches() {
     relative.chunks_mut(10_000).for_each(|part| part[..200].copy_from_slice(&noise(2, 200)));
     let images = [image, twin, relative];
     for effort in [Effort::Fast, Effort::Balanced] {
-        let bytes = packed(&cache, Settings { effort, level: 1 }, compiled(&cache, &images));
+        let bytes = packed(&context, Settings { effort, level: 1 }, compiled(&context, &images));
         assert_reads_back(&bytes, &images);
         let pages = Pages::default();
         let pack = Reader::parse(&bytes, &pages).unwrap();

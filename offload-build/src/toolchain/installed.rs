@@ -3,19 +3,15 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use offload_format::{HostLevel, Target, TargetSet};
+use offload_format::HostLevel;
 
 use super::search::Candidates;
-use super::{Finder, Known, remedy};
-use crate::cache::Cache;
-use crate::compile::{LIBCLC_AMD, LIBCLC_NVIDIA, pocl};
+use super::{LIBCLC_AMD, LIBCLC_NVIDIA, Tools, remedy};
+use crate::context::Context;
 use crate::env::CargoEnv;
-use crate::error::{Error, Result};
-use crate::flight::Flights;
+use crate::error::Result;
 use crate::fs;
-use crate::jobs::Jobs;
-use crate::targets;
-use crate::tool::{Invocation, Runner, Tool};
+use crate::tool::{Invocation, Tool};
 
 /// The tools that a build script of a package in some directory would find.
 ///
@@ -30,9 +26,7 @@ use crate::tool::{Invocation, Runner, Tool};
 /// ```
 #[derive(Debug)]
 pub struct Toolchain {
-    env: CargoEnv,
-    cache: Cache,
-    jobs: Jobs,
+    context: Context,
     /// Stands for a build script's `OUT_DIR`.
     _scratch: tempfile::TempDir,
 }
@@ -102,9 +96,7 @@ impl Toolchain {
     /// If there is no place for temporary files, or a variable about the cache is not understood.
     pub fn of(directory: &Path) -> Result<Toolchain> {
         let scratch = fs::scratch_anywhere()?;
-        let env = CargoEnv::of_machine(directory, scratch.path());
-        let cache = Cache::open(&env)?;
-        Ok(Toolchain { env, cache, jobs: Jobs::alone(), _scratch: scratch })
+        Ok(Toolchain { context: Context::of_machine(directory, scratch.path())?, _scratch: scratch })
     }
 
     /// The folder into which `cargo offload toolchain install` unpacks compilers, and in which build scripts of packages
@@ -116,20 +108,10 @@ impl Toolchain {
     /// Where `component` is.
     ///
     /// # Errors
-    /// It is not installed, or too old: [`Error::message`] says where it was looked for, and [`Error::hint`] how to
+    /// It is not installed, or too old: [`Error::message`](crate::Error::message) says where it was looked for, and [`Error::hint`](crate::Error::hint) how to
     /// install it on this system.
     pub fn find(&self, component: Component) -> Result<Found> {
-        let runner = self.runner();
-        let flights = Flights::default();
-        let finder = Finder {
-            env: &self.env,
-            cache: &self.cache,
-            runner: &runner,
-            flights: &flights,
-            tools: Known::default(),
-            files: Known::default(),
-        };
-        find(&finder, component)
+        find(&Tools::new(&self.context), component)
     }
 
     /// Runs `program` with a build's environment and waits for it.
@@ -138,51 +120,40 @@ impl Toolchain {
     /// If it cannot be started or does not exit with 0; the message has all that it printed.
     pub fn run(&self, program: &Path, args: &[OsString], directory: &Path) -> Result<Output> {
         let invocation = Invocation { program, args: args.to_vec(), directory, input: None };
-        let printed = self.runner().run(&invocation)?;
+        let printed = self.context.run(&invocation)?;
         Ok(Output { stdout: printed.stdout, stderr: printed.stderr })
     }
-
-    fn runner(&self) -> Runner<'_> {
-        Runner { env: &self.env, jobs: &self.jobs }
-    }
 }
 
-/// The targets of `set` where every tool and every device is there.
-///
-/// # Errors
-/// If this release does not know the set.
-pub fn members(set: TargetSet) -> std::result::Result<Vec<Target>, Error> {
-    targets::possible(set)
-}
-
-fn find(finder: &Finder<'_>, component: Component) -> Result<Found> {
+fn find(tools: &Tools<'_>, component: Component) -> Result<Found> {
     let file = |path: PathBuf| Found { path, version: None };
-    let paired = |name, variable| finder.llvm().and_then(|llvm| finder.paired(&llvm, name, variable));
     let shower = |name, candidates: Candidates, remedy: fn() -> String| {
         let found = candidates.first().map(PathBuf::from);
         found.ok_or_else(|| candidates.error(name, &[]).with_hint(remedy())).map(file)
     };
     match component {
-        Component::Clang => finder.llvm().map(|llvm| found(llvm.clang)),
-        Component::LlvmLink => paired("llvm-link", "OFFLOAD_LLVM_LINK").map(found),
-        Component::Lld => paired("ld.lld", "OFFLOAD_LLD").map(found),
-        Component::LibclcNvidia => finder.libclc_here(LIBCLC_NVIDIA).map(file),
-        Component::LibclcAmd => finder.libclc_here(LIBCLC_AMD).map(file),
-        Component::Libdevice => finder.libdevice().map(file),
-        Component::Ptxas => finder.ptxas().map(found),
-        Component::Ocloc => finder.ocloc().map(found),
-        Component::Pocl => pocl(finder, HostLevel::Baseline).map(|pocl| file(pocl.library)),
-        Component::SpirvVal => finder.spirv_val().map(found),
-        Component::Nvcc => finder.nvcc().map(found),
-        Component::Hipcc => finder.hipcc().map(found),
-        Component::Icpx => finder.icpx().map(found),
-        Component::LlvmObjdump => shower("llvm-objdump", Candidates::objdump(finder.env), remedy::llvm),
+        Component::Clang => tools.llvm().map(|llvm| found(llvm.clang.clone())),
+        Component::LlvmLink => tools.llvm_link().map(found),
+        Component::Lld => tools.lld().map(found),
+        Component::LibclcNvidia => tools.libclc_alone(LIBCLC_NVIDIA).map(file),
+        Component::LibclcAmd => tools.libclc_alone(LIBCLC_AMD).map(file),
+        Component::Libdevice => tools.libdevice().map(file),
+        Component::Ptxas => tools.ptxas().map(found),
+        Component::Ocloc => tools.ocloc().map(found),
+        Component::Pocl => tools.pocl(HostLevel::Baseline).map(|pocl| file(pocl.library)),
+        Component::SpirvVal => tools.find_spirv_val().map(found),
+        Component::Nvcc => tools.nvcc().map(found),
+        Component::Hipcc => tools.hipcc().map(found),
+        Component::Icpx => tools.icpx().map(found),
+        Component::LlvmObjdump => {
+            shower("llvm-objdump", Candidates::objdump(&tools.context.env), remedy::llvm)
+        }
         Component::Nvdisasm => {
-            let candidates = Candidates::cuda(finder.env, "OFFLOAD_NVDISASM", &["bin/nvdisasm"]);
+            let candidates = Candidates::cuda(&tools.context.env, "OFFLOAD_NVDISASM", &["bin/nvdisasm"]);
             shower("nvdisasm", candidates, remedy::nvdisasm)
         }
         Component::SpirvDis => {
-            let candidates = Candidates::named(finder.env, "spirv-dis", "OFFLOAD_SPIRV_DIS");
+            let candidates = Candidates::named(&tools.context.env, "spirv-dis", "OFFLOAD_SPIRV_DIS");
             shower("spirv-dis", candidates, remedy::spirv_tools)
         }
     }

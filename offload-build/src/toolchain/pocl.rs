@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use offload_format::HostLevel;
+
 use super::search::Candidates;
-use super::{Finder, remedy};
+use super::{Tools, remedy};
 use crate::error::{Error, Result};
 use crate::fs;
 
@@ -16,13 +18,40 @@ pub(crate) struct Pocl {
     pub(crate) renames: PathBuf,
 }
 
-impl Finder<'_> {
-    /// PoCL's library for `arch` and an instruction set of it, as `sse2` or `avx2`.
-    pub(crate) fn pocl(&self, arch: &str, cpu: &str) -> Result<Pocl> {
-        let candidates = Candidates::pocl(self.env);
+/// How a level of the instruction set is called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InstructionSet {
+    /// By clang, as a flag.
+    pub(crate) march: &'static str,
+    /// By PoCL.
+    pocl: &'static str,
+}
+
+/// What a level is called on an architecture.
+pub(crate) fn instruction_set(arch: &str, level: HostLevel) -> Result<InstructionSet> {
+    let (march, pocl) = match (arch, level) {
+        ("x86_64", HostLevel::Baseline) => ("-march=x86-64", "sse2"),
+        ("x86_64", HostLevel::X86V2) => ("-march=x86-64-v2", "sse41"),
+        ("x86_64", HostLevel::X86V3) => ("-march=x86-64-v3", "avx2"),
+        ("x86_64", HostLevel::X86V4) => ("-march=x86-64-v4", "avx512"),
+        ("aarch64", HostLevel::Baseline) => ("-march=armv8-a", "generic"),
+        (arch, level) => {
+            let error = Error::new(format!("there is no `host` level {level} for {arch}"));
+            return Err(error.with_hint("write `host`"));
+        }
+    };
+    Ok(InstructionSet { march, pocl })
+}
+
+impl Tools<'_> {
+    /// PoCL's library for `level` of the CPUs that programs are built for.
+    pub(crate) fn pocl(&self, level: HostLevel) -> Result<Pocl> {
+        let arch = self.context.env.cfg.arch.as_str();
+        let cpu = instruction_set(arch, level)?.pocl;
+        let candidates = Candidates::pocl(&self.context.env);
         let mut refused = Vec::new();
         for dir in &candidates.found {
-            match Pocl::of_directory(dir, (arch, cpu)) {
+            match Pocl::of_directory(dir, arch, cpu) {
                 Ok(pocl) => return Ok(pocl),
                 Err(error) => refused.push(format!("`{}`: {error}", dir.display())),
             }
@@ -33,7 +62,7 @@ impl Finder<'_> {
 }
 
 impl Pocl {
-    fn of_directory(dir: &Path, (arch, cpu): (&str, &str)) -> Result<Pocl> {
+    fn of_directory(dir: &Path, arch: &str, cpu: &str) -> Result<Pocl> {
         let prefix = format!("kernel-{arch}");
         let files = fs::list(dir)?;
         let named = |cpu: &str| {
@@ -61,7 +90,7 @@ mod tests {
     #[test]
     fn a_directory_has_to_hold_what_a_compile_uses() {
         let dir = tempfile::tempdir().unwrap();
-        let of = |arch, cpu| Pocl::of_directory(dir.path(), (arch, cpu)).map_err(|error| error.to_string());
+        let of = |arch, cpu| Pocl::of_directory(dir.path(), arch, cpu).map_err(|error| error.to_string());
         assert_eq!(of("x86_64", "avx2").unwrap_err(), "it has no library for x86_64 with avx2");
         for file in ["kernel-x86_64-pc-linux-gnu-GENERIC.bc", "kernel-x86_64-pc-linux-gnu-avx2.bc"] {
             std::fs::write(dir.path().join(file), "").unwrap();

@@ -2,26 +2,26 @@
 //!
 //! What nobody said is left out, so that an option of a later release leaves recorded hashes as they are.
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 
-use crate::compile::Sources;
-use crate::error::Result;
+use crate::module::Sources;
 use crate::options::Grf;
 
 /// 64 hexadecimal digits.
-pub(super) fn hash(sources: &Sources) -> Result<String> {
-    Ok(blake3::hash(text(sources)?.as_bytes()).to_hex().to_string())
+pub(super) fn hash(sources: &Sources) -> String {
+    blake3::hash(text(sources).as_bytes()).to_hex().to_string()
 }
 
 /// One line a fact.
-fn text(sources: &Sources) -> Result<String> {
+fn text(sources: &Sources) -> String {
     let options = &sources.options;
     let mut text = String::new();
     for file in &sources.files {
         line(&mut text, "file", file.path.display());
     }
-    line(&mut text, "std", sources.std);
-    sources.flags.iter().for_each(|flag| line(&mut text, "flag", flag));
+    line(&mut text, "std", options.std.unwrap_or_default().flag());
+    sources.flags.iter().for_each(|flag| line(&mut text, "flag", readable(flag)));
     options.compiler.iter().for_each(|compiler| line(&mut text, "compiler", format!("{compiler:?}")));
     options.split.iter().for_each(|split| line(&mut text, "split", format!("{split:?}")));
     options.cuda_sdk.iter().for_each(|sdk| line(&mut text, "cuda-sdk", sdk));
@@ -30,11 +30,16 @@ fn text(sources: &Sources) -> Result<String> {
     for (kernel, options) in &options.kernels {
         options.max_registers.iter().for_each(|count| line(&mut text, &format!("kernel {kernel}"), count));
     }
-    match options.grf()? {
+    match options.grf.unwrap_or_default() {
         Grf::Auto => {}
         grf => line(&mut text, "grf", format!("{grf:?}")),
     }
-    Ok(text)
+    text
+}
+
+/// A flag as it is, or the bytes of one that is not UTF-8.
+fn readable(flag: &OsStr) -> String {
+    flag.to_str().map_or_else(|| format!("{:?}", flag.as_encoded_bytes()), str::to_string)
 }
 
 fn line(text: &mut String, name: &str, value: impl std::fmt::Display) {
@@ -48,7 +53,7 @@ mod tests {
     use offload_format::Variant;
 
     use super::*;
-    use crate::options::{Compiler, Options};
+    use crate::options::{Compiler, OpenClStd, Options};
     use crate::source::SourceFile;
 
     fn sources() -> Sources {
@@ -56,7 +61,6 @@ mod tests {
             module: "blas".into(),
             variant: Variant::default(),
             files: vec![SourceFile::new(std::path::Path::new("kernels/blas.cl")).unwrap()],
-            std: "CL1.2",
             flags: vec!["-DN=1".into()],
             options: Options::default(),
         }
@@ -64,15 +68,15 @@ mod tests {
 
     #[test]
     fn the_text_is_what_published_packages_have_recorded() {
-        assert_eq!(text(&sources()).unwrap(), "file: kernels/blas.cl\nstd: CL1.2\nflag: -DN=1\n");
+        assert_eq!(text(&sources()), "file: kernels/blas.cl\nstd: CL1.2\nflag: -DN=1\n");
     }
 
     #[test]
     fn everything_that_changes_code_changes_the_hash() {
-        let base = hash(&sources()).unwrap();
+        let base = hash(&sources());
         let changes: [fn(&mut Sources); 7] = [
             |sources| sources.files.clear(),
-            |sources| sources.std = "CL2.0",
+            |sources| sources.options.std = Some(OpenClStd::C20),
             |sources| sources.flags = vec!["-DN=1\nflag: x".into()],
             |sources| sources.options.compiler = Some(Compiler::Nvcc),
             |sources| sources.options.max_registers = Some(64),
@@ -82,7 +86,7 @@ mod tests {
         for (index, change) in changes.into_iter().enumerate() {
             let mut other = sources();
             change(&mut other);
-            assert_ne!(hash(&other).unwrap(), base, "{index}");
+            assert_ne!(hash(&other), base, "{index}");
         }
     }
 }

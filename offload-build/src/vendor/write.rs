@@ -9,17 +9,17 @@ use offload_format::provenance::{Made, Provenance, VERSION};
 
 use super::ingredients::{self, Ingredients};
 use super::{machine, recipe};
-use crate::cache::Cache;
-use crate::compile::{Compiled, Sources};
+use crate::context::Context;
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
-use crate::jobs::Jobs;
+use crate::image::DeviceImage;
+use crate::module::Sources;
 use crate::packing;
 
-/// That images are to be vendored, and what was known before the first was compiled.
+/// A build for `cargo offload vendor`, and what was known before the first image was compiled.
 #[derive(Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct VendorBuild {
     dir: PathBuf,
     /// Files that decide what is compiled, and are no part of it.
     before: BTreeSet<PathBuf>,
@@ -35,18 +35,18 @@ pub(crate) struct Writer {
 /// Small files are worth the time: they are made once and kept in a repository.
 const SETTINGS: Settings = Settings { effort: Effort::Max, level: 22 };
 
-impl Wanted {
+impl VendorBuild {
     /// Whether `cargo offload vendor` runs this build. To be asked before the first image is compiled.
-    pub(crate) fn by(env: &CargoEnv) -> Option<Wanted> {
+    pub(crate) fn asked_for(env: &CargoEnv) -> Option<VendorBuild> {
         let dir = PathBuf::from(env.var("OFFLOAD_VENDOR_DIR")?).join(&env.package);
-        Some(Wanted { dir, before: env.ingredients() })
+        Some(VendorBuild { dir, before: env.ingredients() })
     }
 
     /// Looks at what the images were made of. To be called when all are compiled.
     ///
     /// # Errors
     /// If a source lies outside of the package, or a file cannot be read.
-    pub(crate) fn made(self, env: &CargoEnv) -> Result<Writer> {
+    pub(crate) fn finish(self, env: &CargoEnv) -> Result<Writer> {
         let files = env.ingredients().difference(&self.before).cloned().collect();
         Ok(Writer { dir: self.dir, ingredients: ingredients::sort(env, &files)? })
     }
@@ -59,15 +59,16 @@ impl Writer {
     /// If a file cannot be read or written.
     pub(crate) fn write(
         &self,
-        (env, cache, jobs): (&CargoEnv, &Cache, &Jobs),
+        context: &Context,
         variants: &[Sources],
-        images: &[Compiled],
+        images: &[DeviceImage],
     ) -> Result<()> {
         let Some(first) = variants.first() else { return Ok(()) };
+        let env = &context.env;
         let provenance = self.provenance(env, &first.module, made(variants, images)?);
         let text = toml::to_string(&provenance).map_err(|error| Error::new(error.to_string()))?;
         let builder = PackBuilder::new(&env.package, &env.version);
-        let pack = packing::pack((cache, jobs), SETTINGS, (builder, images.to_vec()))?;
+        let pack = packing::pack(context, SETTINGS, builder, images.to_vec())?;
         fs::create_dir_all(&self.dir)?;
         let path = |kind| self.dir.join(format!("{}.{kind}", first.module));
         fs::publish(&path("pack"), |out| pack.write_to(out))?;
@@ -94,17 +95,17 @@ impl Writer {
 const HEADER: &str =
     "# Of what the images in the pack beside this file were made. Written by `cargo offload vendor`.\n\n";
 
-fn made(variants: &[Sources], images: &[Compiled]) -> Result<Vec<Made>> {
-    let recipe = |sources: &Sources| Ok((sources.variant.to_string(), recipe::hash(sources)?));
-    let recipes: BTreeMap<String, String> = variants.iter().map(recipe).collect::<Result<_>>()?;
-    let made = |Compiled { image, raw }: &Compiled| {
+fn made(variants: &[Sources], images: &[DeviceImage]) -> Result<Vec<Made>> {
+    let recipe = |sources: &Sources| (sources.variant.to_string(), recipe::hash(sources));
+    let recipes: BTreeMap<String, String> = variants.iter().map(recipe).collect();
+    let made = |DeviceImage { record, bytes }: &DeviceImage| {
         Ok(Made {
-            target: image.target.to_string(),
-            variant: image.variant.clone(),
-            part: image.part.clone(),
-            recipe: recipes.get(&image.variant).cloned().unwrap_or_default(),
-            size: raw.size,
-            blake3: blake3::hash(&raw.read()?).to_hex().to_string(),
+            target: record.target.to_string(),
+            variant: record.variant.clone(),
+            part: record.part.clone(),
+            recipe: recipes.get(&record.variant).cloned().unwrap_or_default(),
+            size: bytes.size,
+            blake3: blake3::hash(&bytes.read()?).to_hex().to_string(),
         })
     };
     let mut all = images.iter().map(made).collect::<Result<Vec<_>>>()?;

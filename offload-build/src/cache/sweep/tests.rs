@@ -34,7 +34,7 @@ fn what_is_unused_for_long_goes() {
     cache.put_dependencies(key("a"), "read").unwrap();
     let deps = old.with_extension("deps");
     age(&deps, DAY * 6);
-    let pack = cache.put_pack((offload_format::Hash128::of(b"p"), 1), |out| out.write_all(b"p")).unwrap();
+    let pack = cache.put_pack(offload_format::Hash128::of(b"p"), 1, |out| out.write_all(b"p")).unwrap();
     age(&pack, DAY * 6);
     run(&cache, Limits { age: Some(DAY * 5), ..UNLIMITED });
     assert_eq!([&old, &deps, &new, &pack].map(|path| path.exists()), [false, false, true, false]);
@@ -172,8 +172,9 @@ fn read_all(cache: &Cache, made: &std::sync::atomic::AtomicU32) {
             Ok(wanted.clone())
         };
         // More attempts than a build has: here eviction never rests.
-        let read = (0..100)
-            .find_map(|_| cache.remaking(|| cache.get_or(key(&content.to_string()), make)?.read()).ok());
+        let read = (0..100).find_map(|_| {
+            cache.retry_lost_entries(|| cache.get_or(key(&content.to_string()), make)?.read()).ok()
+        });
         assert_eq!(read.unwrap(), wanted);
     }
 }

@@ -1,15 +1,13 @@
 //! Running a front end once for each state of the files that it reads, which only its dependency file tells.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use offload_format::Hash128;
 
 use super::{Arg, args_key, output_of, said_key};
 use crate::cache::{Blob, Key, KeyBuilder};
-use crate::compile::Session;
+use crate::compile::session::{FrontEndResult, Session};
 use crate::error::Result;
 use crate::tool::{Invocation, Tool};
 use crate::{depfile, fs};
@@ -22,21 +20,6 @@ pub(in crate::compile) struct FrontEnd<'a> {
     pub(in crate::compile) args: Vec<Arg>,
     pub(in crate::compile) input: Option<String>,
 }
-
-/// What is known of a front end's run, also of one in an earlier build.
-#[derive(Clone, Debug)]
-pub(in crate::compile) struct FrontEndDone {
-    pub(in crate::compile) output: Blob,
-    /// What the compiler printed.
-    pub(in crate::compile) said: String,
-    /// The files that it read, as it named them.
-    pub(in crate::compile) read: Vec<PathBuf>,
-}
-
-/// The front ends that this build has run or found: targets that share one see the same files, whoever edits them
-/// meanwhile, and look at them once.
-#[derive(Debug, Default)]
-pub(in crate::compile) struct Done(Mutex<BTreeMap<Key, FrontEndDone>>);
 
 /// What a run just now has given.
 #[derive(Debug)]
@@ -58,44 +41,44 @@ const SET: &str = "read";
 impl Session<'_> {
     /// The output of a front end; the build script depends on every file that it read.
     pub(in crate::compile) fn front_end(&self, action: &FrontEnd<'_>) -> Result<Blob> {
-        let done = self.front_end_done(action)?;
-        self.env.warn(&done.said);
+        let done = self.front_end_result(action)?;
+        self.env().warn(&done.said);
         Ok(done.output)
     }
 
     /// As [`Session::front_end`], with everything that the compiler printed, also when it ran in an earlier build.
     pub(in crate::compile) fn front_end_said(&self, action: &FrontEnd<'_>) -> Result<(Blob, String)> {
-        self.front_end_done(action).map(|done| (done.output, done.said))
+        self.front_end_result(action).map(|done| (done.output, done.said))
     }
 
     /// As [`Session::front_end`], with all that is known of the run.
-    pub(in crate::compile) fn front_end_done(&self, action: &FrontEnd<'_>) -> Result<FrontEndDone> {
+    pub(in crate::compile) fn front_end_result(&self, action: &FrontEnd<'_>) -> Result<FrontEndResult> {
         let mut key = KeyBuilder::new(action.name).part(action.tool.identity()?.as_bytes());
         key = args_key(key, &action.args).part(action.input.as_deref().unwrap_or_default().as_bytes());
         let key = key.finish();
-        let _flight = self.flights.enter(key);
-        if let Some(done) = self.workshop.front_ends.get(key) {
+        let _lock = self.cache().lock(key);
+        if let Some(done) = self.shared.front_ends.get(&key) {
             return Ok(done);
         }
         let done = self.known_or_run(key, action)?;
-        self.workshop.front_ends.put(key, &done);
+        self.shared.front_ends.put(key, &done);
         Ok(done)
     }
 
-    fn known_or_run(&self, key: Key, action: &FrontEnd<'_>) -> Result<FrontEndDone> {
-        let known = self.cache.dependencies(key).unwrap_or_default();
+    fn known_or_run(&self, key: Key, action: &FrontEnd<'_>) -> Result<FrontEndResult> {
+        let known = self.cache().dependencies(key).unwrap_or_default();
         if let Some(found) = self.known_result(key, &known) {
             return Ok(found);
         }
         let run = self.run_settled(action)?;
         let result = self.remember(key, &known, &run.read)?;
-        self.cache.put(said_key(result), run.said.as_bytes())?;
+        self.cache().put(said_key(result), run.said.as_bytes())?;
         let read = run.read.into_iter().map(|file| file.path).collect();
-        Ok(FrontEndDone { output: self.cache.put(result, &run.content)?, said: run.said, read })
+        Ok(FrontEndResult { output: self.cache().put(result, &run.content)?, said: run.said, read })
     }
 
     /// The result for a recorded set of dependencies that all still have their recorded content.
-    fn known_result(&self, key: Key, known: &str) -> Option<FrontEndDone> {
+    fn known_result(&self, key: Key, known: &str) -> Option<FrontEndResult> {
         known.split("\n\n").find_map(|set| {
             let files: Vec<(&str, &str)> = set.lines().filter_map(|line| line.split_once(' ')).collect();
             let same = |(hash, path): &(&str, &str)| {
@@ -105,10 +88,10 @@ impl Session<'_> {
                 return None;
             }
             let result = result_key(key, set);
-            let (output, said) = (self.cache.get(result)?, self.cache.get_text(said_key(result))?);
+            let (output, said) = (self.cache().get(result)?, self.cache().get_text(said_key(result))?);
             let read: Vec<PathBuf> = files.iter().map(|(_, path)| PathBuf::from(path)).collect();
             read.iter().for_each(|path| self.depend(path));
-            Some(FrontEndDone { output, said, read })
+            Some(FrontEndResult { output, said, read })
         })
     }
 
@@ -133,12 +116,12 @@ impl Session<'_> {
 
     /// Whether a file was written between `since` and now. A time in the future says nothing.
     fn was_written(&self, path: &Path, since: SystemTime) -> bool {
-        let time = std::fs::metadata(self.env.manifest_dir.join(path)).and_then(|data| data.modified());
+        let time = std::fs::metadata(self.env().manifest_dir.join(path)).and_then(|data| data.modified());
         time.is_ok_and(|time| (since..=SystemTime::now()).contains(&time))
     }
 
     fn run_front_end(&self, action: &FrontEnd<'_>) -> Result<Run> {
-        let scratch = fs::scratch(self.cache.dir())?;
+        let scratch = fs::scratch(self.cache().dir())?;
         let (output, deps) = (scratch.path().join("out"), scratch.path().join("deps"));
         let written = |arg: &Arg| match arg {
             Arg::InputFile(ending) => Some(scratch.path().join(format!("in{ending}"))),
@@ -159,10 +142,10 @@ impl Session<'_> {
             program: &action.tool.path,
             args: action.args.iter().map(place).collect(),
             // Sources are named relative to here, so that no absolute path gets into the output.
-            directory: &self.env.manifest_dir,
+            directory: &self.env().manifest_dir,
             input: input.filter(|_| file.is_none()),
         };
-        let printed = self.runner.run(&invocation)?;
+        let printed = self.context().run(&invocation)?;
         let content = output_of(action.tool, &output)?;
         let ours = |path: &PathBuf| path == Path::new("-") || path.starts_with(scratch.path());
         let read = depfile::parse(&fs::read_text(&deps)?).into_iter().filter(|path| !ours(path));
@@ -182,27 +165,17 @@ impl Session<'_> {
         let set = lines.join("\n");
         let others = known.split("\n\n").filter(|other| !other.is_empty() && *other != set);
         let sets: Vec<&str> = std::iter::once(set.as_str()).chain(others).take(KEPT).collect();
-        self.cache.put_dependencies(key, &sets.join("\n\n"))?;
+        self.cache().put_dependencies(key, &sets.join("\n\n"))?;
         Ok(result_key(key, &set))
     }
 
     fn content_hash(&self, path: &Path) -> Option<String> {
-        let content = std::fs::read(self.env.manifest_dir.join(path)).ok()?;
+        let content = std::fs::read(self.env().manifest_dir.join(path)).ok()?;
         Some(Hash128::of(&content).to_string())
     }
 
     fn depend(&self, path: &Path) {
-        self.env.depends_on(&self.env.manifest_dir.join(path));
-    }
-}
-
-impl Done {
-    fn get(&self, key: Key) -> Option<FrontEndDone> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned()
-    }
-
-    fn put(&self, key: Key, done: &FrontEndDone) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, done.clone());
+        self.env().depends_on(&self.env().manifest_dir.join(path));
     }
 }
 

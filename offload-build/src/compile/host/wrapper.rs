@@ -5,10 +5,10 @@ use std::path::Path;
 
 use offload_format::pack::ArgKind;
 
+use super::super::language::include_line;
 use super::super::unit::Scanned;
-use super::include_line;
 use crate::error::{Error, Result};
-use crate::kernel::{Arg, Kernel};
+use crate::ir::{Kernel, KernelArg as Arg};
 
 /// Corrections of PoCL's functions of angles.
 const ANGLES: &str = include_str!("../host_angles.cl");

@@ -1,4 +1,4 @@
-//! Ready-made files: each is read once, one at a time, because all targets ask for all of them and they may be large.
+//! Files that were compiled elsewhere: each is read once, one at a time, because all targets ask for all of them and they may be large.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,14 +10,14 @@ use offload_format::{Hash128, Limits};
 use offload_images::ptx::Ptx;
 use offload_images::{code_object, cubin, spirv};
 
-use super::super::Session;
 use crate::cache::{Blob, KeyBuilder};
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::source::Language;
 
 /// What is known of the files so far.
 #[derive(Debug, Default)]
-pub(crate) struct Files {
+pub(crate) struct ReadyFiles {
     state: Mutex<State>,
 }
 
@@ -29,11 +29,11 @@ struct State {
     buffer: Vec<u8>,
 }
 
-impl Files {
+impl ReadyFiles {
     /// The file at `path`, in the cache.
-    pub(super) fn read(&self, session: &Session<'_>, path: &Path) -> Result<Blob> {
-        let path = session.env.manifest_dir.join(path);
-        session.env.depends_on(&path);
+    pub(super) fn read(&self, context: &Context, path: &Path) -> Result<Blob> {
+        let path = context.env.manifest_dir.join(path);
+        context.env.depends_on(&path);
         let mut state = self.state();
         if let Some(blob) = state.blobs.get(&path) {
             return Ok(blob.clone());
@@ -43,7 +43,7 @@ impl Files {
         let mut file = File::open(&path).map_err(failed)?;
         let size = std::io::copy(&mut file, &mut hasher).map_err(failed)?;
         let key = KeyBuilder::new("file 2").part(hasher.finalize().as_bytes()).part(&size.to_le_bytes());
-        let blob = session.cache.stream_or(key.finish(), |out| {
+        let blob = context.cache.stream_or(key.finish(), |out| {
             file.rewind().and_then(|()| std::io::copy(&mut file, out)).map(drop).map_err(failed)
         })?;
         state.blobs.insert(path, blob.clone());

@@ -1,0 +1,88 @@
+//! Locks by key, so that two targets of this process that need the same result make it once.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+
+use super::Key;
+
+/// The keys whose results are being made now.
+#[derive(Debug, Default)]
+pub(super) struct KeyLocks {
+    locked: Mutex<BTreeMap<Key, Waiters>>,
+}
+
+/// Those who want a key. They are woken one by one: thousands of modules may want one result.
+#[derive(Debug, Default)]
+struct Waiters {
+    busy: bool,
+    waiting: usize,
+    released: Arc<Condvar>,
+}
+
+/// The right to make the result of a key; others that want the same one wait until it is dropped.
+#[derive(Debug)]
+pub(crate) struct KeyLock<'a> {
+    locks: &'a KeyLocks,
+    key: Key,
+}
+
+impl KeyLocks {
+    /// Waits while another thread has the lock of `key`.
+    pub(super) fn lock(&self, key: Key) -> KeyLock<'_> {
+        let mut locked = self.locked();
+        let mut waiters = locked.entry(key).or_default();
+        waiters.waiting = waiters.waiting.saturating_add(1);
+        while waiters.busy {
+            let released = waiters.released.clone();
+            locked = released.wait(locked).unwrap_or_else(|poisoned| poisoned.into_inner());
+            waiters = locked.entry(key).or_default();
+        }
+        waiters.waiting = waiters.waiting.saturating_sub(1);
+        waiters.busy = true;
+        KeyLock { locks: self, key }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, BTreeMap<Key, Waiters>> {
+        self.locked.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Drop for KeyLock<'_> {
+    fn drop(&mut self) {
+        let mut locked = self.locks.locked();
+        match locked.get_mut(&self.key) {
+            Some(waiters) if waiters.waiting > 0 => {
+                waiters.busy = false;
+                waiters.released.notify_one();
+            }
+            _ => drop(locked.remove(&self.key)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::super::KeyBuilder;
+    use super::*;
+
+    #[test]
+    fn one_at_a_time_for_each_key() {
+        let (locks, inside, most) = (KeyLocks::default(), AtomicU32::new(0), AtomicU32::new(0));
+        let key = KeyBuilder::new("x").finish();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    let _lock = locks.lock(key);
+                    most.fetch_max(inside.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                    std::thread::sleep(std::time::Duration::from_millis(2));
+                    inside.fetch_sub(1, Ordering::SeqCst);
+                });
+            }
+            drop(locks.lock(KeyBuilder::new("y").finish()));
+        });
+        assert_eq!(most.into_inner(), 1);
+        assert!(locks.locked().is_empty());
+    }
+}

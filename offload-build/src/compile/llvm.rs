@@ -1,0 +1,183 @@
+//! LLVM's way from files to images: front ends, the kernels that they find, a code generator for each target.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use offload_format::{SpirvVersion, Target};
+
+use super::gpu::Backend;
+use super::unit::{self, Scanned, Unit};
+use super::{Session, amdgcn, cubin, host, intel, llvm_ir, nvptx, opencl_c, ready, spirv};
+use crate::config::WantedTarget;
+use crate::error::{Error, ErrorKind, Result};
+use crate::image::DeviceImage;
+use crate::ir;
+use crate::source::{Family, SourceFile};
+
+/// A module whose files the front end has read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Module<'a> {
+    pub(super) files: &'a [Scanned],
+    pub(super) units: &'a [Unit<'a>],
+    /// All that it is compiled for.
+    pub(super) targets: &'a [WantedTarget],
+}
+
+impl Module<'_> {
+    /// The images for one target.
+    pub(super) fn compile(&self, session: &Session<'_>, target: &Target) -> Result<Vec<DeviceImage>> {
+        let whole = Unit::whole(self.files);
+        match target {
+            Target::Host(level) => Ok(vec![host::compile(session, &whole, *level)?]),
+            Target::OpenClC => Ok(vec![opencl_c::compile(session, &whole)?]),
+            _ => self.compile_units(session, target),
+        }
+    }
+
+    fn compile_units(&self, session: &Session<'_>, target: &Target) -> Result<Vec<DeviceImage>> {
+        let each = |unit: &Unit<'_>| compile_unit(session, unit, target, self.targets);
+        let results = session.context().jobs.map(self.units, each);
+        // The other parts of a split module do without what a device lacks: that is what splitting is for.
+        let lacks = |result: &Result<Vec<DeviceImage>>| {
+            let lacks_fp64 = |error: &Error| error.kind() == ErrorKind::MissingFp64;
+            self.units.len() > 1 && result.as_ref().is_err_and(lacks_fp64)
+        };
+        let (lacking, built): (Vec<_>, Vec<_>) = results.into_iter().partition(lacks);
+        match (built.is_empty(), lacking.into_iter().next()) {
+            (true, Some(error)) => error,
+            _ => Ok(built.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect()),
+        }
+    }
+}
+
+/// The images of one unit for `target`, which is one of `targets`.
+fn compile_unit(
+    session: &Session<'_>,
+    unit: &Unit<'_>,
+    target: &Target,
+    targets: &[WantedTarget],
+) -> Result<Vec<DeviceImage>> {
+    Ok(match target {
+        Target::Intel(arch) => intel::compile(session, unit, arch)?,
+        Target::Spirv64(version) => vec![spirv::compile(session, unit, *version)?],
+        Target::Nvptx(sm) => vec![nvptx::compile(session, unit, sm)?],
+        Target::Cubin(sm) => {
+            let base = cubin::base(sm, targets);
+            vec![cubin::compile(session, unit, cubin::CubinArch { sm, base: &base })?]
+        }
+        Target::Amdgcn(arch) => vec![amdgcn::compile(session, unit, arch)?],
+        other => {
+            let error = format!("this release of offload-build cannot compile for `{other}`");
+            return Err(Error::new(error).with_hint(format!("`cargo offload targets remove {other}`")));
+        }
+    })
+}
+
+/// Runs the front end on every file. A source error is reported here, once, whatever the number of targets.
+///
+/// Portable sources are read as for SPIR-V; those of a vendor as for `first`, the first target of theirs.
+pub(super) fn scan(session: &Session<'_>, first: &Target) -> Result<Vec<Scanned>> {
+    let backend = backend(session, first)?;
+    let scanned = session.context().jobs.map(&session.sources.files, |file| file_of(session, &backend, file));
+    let scanned = scanned.into_iter().collect::<Result<Vec<_>>>()?;
+    distinct(&scanned)?;
+    Ok(scanned)
+}
+
+fn backend(session: &Session<'_>, first: &Target) -> Result<Backend> {
+    let family = session.sources.files.first().map(|file| file.language.family());
+    match (family, first) {
+        (Some(Family::Cuda), Target::Nvptx(sm) | Target::Cubin(sm)) => nvptx::backend(session, &[], sm),
+        (Some(Family::Hip), Target::Amdgcn(arch)) => amdgcn::backend(session, &[], arch),
+        _ => Ok(spirv::backend(SpirvVersion::default())),
+    }
+}
+
+fn file_of(session: &Session<'_>, backend: &Backend, file: &SourceFile) -> Result<Scanned> {
+    let path = session.env().manifest_dir.join(&file.path);
+    if !path.is_file() {
+        return Err(Error::new(format!("kernel source `{}` does not exist", path.display()))
+            .with_hint("paths given to `Build::file` are relative to the crate's Cargo.toml"));
+    }
+    let ir = backend.front_end(session, file)?;
+    let kernels = ir::kernels(&ir.read_text()?);
+    // A file of a module of several may hold helpers alone.
+    if kernels.is_empty() && session.sources.files.len() == 1 {
+        return Err(Error::new(format!("`{}` has no kernel", path.display()))
+            .with_hint("a kernel is a function marked `__kernel` (OpenCL C), `__global__` (CUDA, HIP) or `__gpu_kernel` (C with gpuintrin.h)"));
+    }
+    Ok(Scanned { file: file.clone(), ir, kernels })
+}
+
+/// Two kernels of one name cannot be told apart in a module.
+fn distinct(scanned: &[Scanned]) -> Result<()> {
+    let mut seen: BTreeMap<&str, &Path> = BTreeMap::new();
+    for file in scanned {
+        for kernel in &file.kernels {
+            if let Some(other) = seen.insert(&kernel.name, &file.file.path) {
+                let (a, b) = (other.display(), file.file.path.display());
+                let error = Error::new(format!("kernel `{}` is defined in `{a}` and in `{b}`", kernel.name));
+                return Err(error.with_hint("rename one, or compile the files as two modules"));
+            }
+        }
+    }
+    match seen.is_empty() {
+        false => Ok(()),
+        true => {
+            let files: Vec<String> =
+                scanned.iter().map(|file| format!("`{}`", file.file.path.display())).collect();
+            Err(Error::new(format!("there is no kernel in {}", files.join(", "))))
+        }
+    }
+}
+
+/// The images for `target`, one of `targets`, of what another compiler made.
+pub(super) fn compile_ir(
+    session: &Session<'_>,
+    target: &Target,
+    targets: &[WantedTarget],
+) -> Result<Vec<DeviceImage>> {
+    let files = fitting(session, target)?;
+    let mut parts = Vec::new();
+    for unit in unit::split(&files, session.sources.options.split.unwrap_or_default())? {
+        parts.extend(compile_unit(session, &unit, target, targets)?);
+    }
+    Ok(parts)
+}
+
+/// The files for the triple of `target`.
+fn fitting(session: &Session<'_>, target: &Target) -> Result<Vec<Scanned>> {
+    let triple = match target {
+        Target::Spirv64(_) | Target::Intel(_) => "spir",
+        Target::Nvptx(_) | Target::Cubin(_) => "nvptx64",
+        Target::Amdgcn(_) => "amdgcn",
+        other => return Err(Error::new(format!("LLVM IR is not compiled for `{other}`"))),
+    };
+    let files =
+        session.sources.files.iter().map(|file| read_ir(session, file)).collect::<Result<Vec<_>>>()?;
+    let fitting: Vec<Scanned> =
+        files.into_iter().filter(|file| file.triple.starts_with(triple)).map(|file| file.scanned).collect();
+    if fitting.iter().all(|file| file.kernels.is_empty()) {
+        return Err(ready::missing(session).with_hint(format!(
+            "the files have to be for a triple that starts with `{triple}`, with a kernel"
+        )));
+    }
+    Ok(fitting)
+}
+
+/// A file that another compiler made.
+struct ReadIr {
+    scanned: Scanned,
+    /// What it is for.
+    triple: String,
+}
+
+/// A file as text with its kernels.
+fn read_ir(session: &Session<'_>, file: &SourceFile) -> Result<ReadIr> {
+    let ir = llvm_ir::text(session, file)?;
+    let content = ir.read_text()?;
+    let triple = content.lines().find_map(|line| line.strip_prefix("target triple = \"")?.strip_suffix('"'));
+    let triple = triple.unwrap_or_default().to_string();
+    let kernels = ir::kernels(&content);
+    Ok(ReadIr { scanned: Scanned { file: file.clone(), ir, kernels }, triple })
+}
