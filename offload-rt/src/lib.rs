@@ -15,9 +15,10 @@
 //! |---|---|
 //! | `host` (default) | `host`: images for the program's own CPU run in this process, without a driver |
 //! | `opencl` | `opencl`: OpenCL devices; the library is opened at run time |
-//! | `syclbin` | `bundle`: SYCLBIN files become kernel bundles on OpenCL devices |
 //! | `cuda` | `cuda`: NVIDIA devices through CUDA's driver, which is opened at run time |
 //! | `archive` | images that were built with `compression = "archive"` can be read |
+//!
+//! SYCLBIN files are launched by the crate [`offload-sycl`](https://docs.rs/offload-sycl), on the OpenCL devices of this one.
 //!
 //! ```
 //! use offload_format::codec::{self, Codec};
@@ -52,8 +53,6 @@
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(feature = "syclbin")]
-pub mod bundle;
 #[cfg(feature = "cuda")]
 #[allow(unsafe_code, reason = "calls the CUDA driver")]
 pub mod cuda;

@@ -1,7 +1,7 @@
 //! The kernels of the example, and one that calls another module, each with the results of the host program.
 
-use offload_rt::bundle::{Bundle, Executable};
 use offload_rt::{Arg, Device, Error, NdRange, Program};
+use offload_sycl::{Bundle, Executable};
 
 /// Prints what became of the kernel `name`, and says whether it was right; one that is absent is.
 pub fn run(bundle: &Bundle<Executable>, device: &Device, name: &str) -> Result<bool, Error> {

@@ -20,8 +20,8 @@ mod same;
 
 use std::process::ExitCode;
 
-use offload_rt::bundle::{Bundle, Context, Executable, Input, Object, Rules, link};
 use offload_rt::{Device, Error};
+use offload_sycl::{Bundle, Context, Executable, Input, Object, Rules, link};
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

@@ -8,8 +8,8 @@ use offload_containers::syclbin::{
 use offload_format::Limits;
 use offload_images::spirv;
 use offload_images::spirv::with_prefixed_kernels;
-use offload_rt::bundle::{Bundle, Context, Executable, Input, Object, Rules, link};
 use offload_rt::{Arg, Device, Error, NdRange};
+use offload_sycl::{Bundle, Context, Executable, Input, Object, Rules, link};
 
 const SPIRV: &[u8] = include_bytes!("../../../tests/data/saxpy-reduce.spv");
 const IMPORTER: &[u8] = include_bytes!("../../../tests/data/import.spv");

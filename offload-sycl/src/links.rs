@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::rules::Rules;
+use crate::rules::Rules;
 
 /// The names of a module that count when it is linked.
 #[derive(Clone, Debug, Default)]

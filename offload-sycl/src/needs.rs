@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use offload_containers::syclbin::{AbstractModule, PropertyValue, Requirements, sets};
 
-use super::rules::{Rules, Unfit};
-use super::traits::Traits;
+use crate::rules::{Rules, Unfit};
+use crate::traits::Traits;
 
 /// Above every number of `sycl::aspect`; a runtime fails at what it does not know.
 const LAST_ASPECT: u32 = 100;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use offload_containers::syclbin::State;
 
-use super::choose::{self, Form};
-use super::rules::{Rules, Unfit};
-use super::source::Source;
-use super::traits::Traits;
-use crate::opencl::Compiler;
-use crate::{Device, Error};
+use crate::choose::{self, Form};
+use crate::rules::{Rules, Unfit};
+use crate::source::Source;
+use crate::traits::Traits;
+use offload_rt::opencl::Compiler;
+use offload_rt::{Device, Error};
 
 /// Devices that bundles are made for, and the rules by which that is done. Clones are the same context.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ impl fmt::Display for Missing {
 }
 
 impl Context {
-    /// A context of OpenCL devices, from [`opencl::devices`](crate::opencl::devices).
+    /// A context of OpenCL devices, from [`opencl::devices`](offload_rt::opencl::devices).
     ///
     /// # Errors
     /// There is no device, one is not of OpenCL, or a driver refuses.

@@ -5,7 +5,7 @@ use std::path::Path;
 use offload_containers::syclbin::{self, File, State};
 use offload_format::Limits;
 
-use crate::Error;
+use offload_rt::Error;
 
 /// A SYCLBIN and what it is called in errors.
 #[derive(Debug)]

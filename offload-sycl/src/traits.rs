@@ -2,8 +2,8 @@
 
 use offload_format::{Aspects, IntelArch, SpirvVersion, Target};
 
-use crate::OpenClDescription;
-use crate::opencl::{DeviceType, Properties};
+use offload_rt::OpenClDescription;
+use offload_rt::opencl::{DeviceType, Properties};
 
 /// A device as SYCL describes one.
 #[derive(Clone, Debug, Default)]

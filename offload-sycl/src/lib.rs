@@ -1,4 +1,4 @@
-//! SYCLBIN files as kernel bundles, at run time
+//! Kernel bundles: SYCLBIN files at run time, on the OpenCL devices of [`offload_rt`]
 //! (<https://github.com/intel/llvm/blob/sycl/sycl/doc/extensions/proposed/sycl_ext_oneapi_syclbin.asciidoc>).
 //!
 //! - A [`Context`] has devices and [`Rules`];
@@ -9,7 +9,7 @@
 //! - `content` gives the bundle back as a file of the same state.
 //!
 //! ```no_run
-//! use offload_rt::bundle::{Bundle, Context, Executable, Object, Rules, link};
+//! use offload_sycl::{Bundle, Context, Executable, Object, Rules, link};
 //! use offload_rt::{Arg, NdRange};
 //!
 //! let devices = offload_rt::opencl::devices()?;
@@ -28,8 +28,12 @@
 //! # Ok::<(), offload_rt::Error>(())
 //! ```
 
+#![deny(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod choose;
 mod context;
+#[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
 mod executable;
 mod links;
 mod needs;

@@ -6,11 +6,11 @@ use std::time::Duration;
 use offload_containers::syclbin::{KERNEL_PREFIX, Module, Native, Requirements};
 use offload_format::pack::KernelInfo;
 
-use super::context::OnDevice;
-use super::rules::Rules;
-use super::traits::DeviceArch;
-use crate::opencl::{Compiler, Executable as Built};
-use crate::{Arg, Error, NdRange, Program};
+use crate::context::OnDevice;
+use crate::rules::Rules;
+use crate::traits::DeviceArch;
+use offload_rt::opencl::{Compiler, Executable as Built};
+use offload_rt::{Arg, Error, NdRange, Program};
 
 /// A built program with what its modules said.
 #[derive(Debug)]

@@ -11,15 +11,15 @@ use offload_containers::syclbin::{
 use offload_format::Limits;
 use offload_images::spirv;
 
-use super::choose::Form;
-use super::context::{Context, Missing, OnDevice, Picked};
-use super::executable::{Code, Image, OfDevice, listed_name};
-use super::links::{self, Names};
-use super::needs;
-use super::rules;
-use super::source::Source;
-use crate::opencl::Object as DriverObject;
-use crate::{Device, Error, Program};
+use crate::choose::Form;
+use crate::context::{Context, Missing, OnDevice, Picked};
+use crate::executable::{Code, Image, OfDevice, listed_name};
+use crate::links::{self, Names};
+use crate::needs;
+use crate::rules;
+use crate::source::Source;
+use offload_rt::opencl::Object as DriverObject;
+use offload_rt::{Device, Error, Program};
 
 /// Kernels for the devices of a context: `sycl::kernel_bundle`
 /// (<https://registry.khronos.org/SYCL/specs/sycl-2020/html/sycl-2020.html#sec:bundles.overview>).

@@ -4,9 +4,9 @@ use offload_containers::syclbin::{AbstractModule, Payload, PropertyValue, State,
 use offload_format::{Limits, SpirvVersion};
 use offload_images::spirv;
 
-use super::needs;
-use super::rules::{Rules, Unfit};
-use super::traits::Traits;
+use crate::needs;
+use crate::rules::{Rules, Unfit};
+use crate::traits::Traits;
 
 /// A form of a module, by its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

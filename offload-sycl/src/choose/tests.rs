@@ -5,12 +5,12 @@ use offload_containers::syclbin::{
 };
 use offload_format::{Limits, SpirvVersion};
 
-use super::super::rules::check_file;
-use super::super::traits::DeviceArch;
 use super::*;
+use crate::rules::check_file;
+use crate::traits::DeviceArch;
 
 /// SPIR-V 1.2.
-const SPIRV: &[u8] = include_bytes!("../../../../tests/data/saxpy-reduce.spv");
+const SPIRV: &[u8] = include_bytes!("../../../tests/data/saxpy-reduce.spv");
 
 fn cpu() -> Traits {
     Traits {
