@@ -14,7 +14,6 @@
 
 mod blob;
 mod compile_cache;
-mod key;
 mod limits;
 mod lock;
 mod packs;
@@ -25,11 +24,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
+use offload_format::Hash128;
 use offload_format::pack::CACHE_VAR;
 
 pub(crate) use self::blob::Blob;
 pub use self::compile_cache::CompileCache;
-pub(crate) use self::key::{Key, KeyBuilder};
 use self::limits::Limits;
 use self::lock::{KeyLock, KeyLocks};
 pub use self::sweep::Entry;
@@ -66,8 +65,7 @@ impl Cache {
 
     /// Where the caches of all releases lie, and what eviction keeps.
     fn place(env: &CargoEnv) -> Result<(PathBuf, Limits)> {
-        let named = env.var(CACHE_VAR).map(|dir| env.manifest_dir.join(dir));
-        let dir = named.or_else(|| env.user_cache_dir()).ok_or_else(|| {
+        let dir = env.cache_dir().ok_or_else(|| {
             Error::new("this user has no directory for caches").with_hint("set OFFLOAD_CACHE_DIR")
         })?;
         Ok((dir, Limits::read(env)?))
@@ -170,6 +168,43 @@ impl Cache {
 
     pub(crate) fn dir(&self) -> &Path {
         &self.dir
+    }
+}
+
+/// The identity of an action or a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key(Hash128);
+
+/// Collects what a result depends on. Every part is length-prefixed, so that no two lists are alike.
+#[derive(Debug)]
+pub(crate) struct KeyBuilder(blake3::Hasher);
+
+impl KeyBuilder {
+    pub(crate) fn new(action: &str) -> KeyBuilder {
+        KeyBuilder(blake3::Hasher::new()).part(action.as_bytes())
+    }
+
+    pub(crate) fn part(mut self, bytes: &[u8]) -> KeyBuilder {
+        self.0.update(&(bytes.len() as u64).to_le_bytes());
+        self.0.update(bytes);
+        self
+    }
+
+    pub(crate) fn finish(self) -> Key {
+        let mut out = [0; 16];
+        self.0.finalize_xof().fill(&mut out);
+        Key(Hash128(out))
+    }
+}
+
+impl Key {
+    pub(crate) fn bytes(self) -> [u8; 16] {
+        self.0.0
+    }
+
+    /// The name of its files: 32 hexadecimal digits.
+    fn name(self) -> String {
+        self.0.to_string()
     }
 }
 

@@ -88,7 +88,7 @@ fn compiled(
         Route::Llvm => {
             let files = llvm::scan(session, &first.target)?;
             let units = unit::split(&files, session.sources.options.split.unwrap_or_default())?;
-            let module = llvm::Module { files: &files, units: &units, targets: all };
+            let module = llvm::ScannedModule { files: &files, units: &units, targets: all };
             each_target(session, targets, |target| module.compile(session, target))
         }
         Route::LlvmIr => each_target(session, targets, |target| llvm::compile_ir(session, target, all)),

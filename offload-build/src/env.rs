@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use offload_format::pack::CACHE_DIRS;
+use offload_format::pack::{CACHE_VAR, cache_dir};
 
 use crate::error::{Error, Result};
 
@@ -200,12 +200,13 @@ impl CargoEnv {
         ["usr/lib", "lib"].map(|dir| folder.join(dir).join(&triple)).into()
     }
 
-    /// Where the compile cache of this user belongs on this system.
-    pub(crate) fn user_cache_dir(&self) -> Option<PathBuf> {
-        CACHE_DIRS.iter().find_map(|(name, below)| {
-            let dir = PathBuf::from(env::var_os(name)?);
-            dir.is_absolute().then(|| dir.join(below))
-        })
+    /// Where the compile cache is: as a variable says, or where it belongs for this user on this system.
+    pub(crate) fn cache_dir(&self) -> Option<PathBuf> {
+        let var = |name: &str| match name {
+            CACHE_VAR => self.var(name).map(|dir| self.manifest_dir.join(dir)),
+            _ => env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute()),
+        };
+        cache_dir(var, |dir: PathBuf, below| dir.join(below))
     }
 
     /// The variables that child processes keep; everything else could change what a compiler does unseen.

@@ -3,28 +3,17 @@
 //! Text, not bitcode, because its lines are stable across releases and no library is needed
 //! (<https://llvm.org/docs/LangRef.html>).
 
-mod annotations;
-mod aspects;
-mod callgraph;
-mod constant;
-mod declared;
-mod metadata;
+mod calls;
+mod kernels;
 mod prepare;
-mod processor;
-mod signature;
-mod state;
+mod rewrite;
 
 use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
 
-pub(crate) use annotations::with_conventions;
-pub(crate) use aspects::aspects;
-pub(crate) use callgraph::reaching;
-pub(crate) use constant::in_global_memory;
-pub(crate) use declared::declared;
-pub(crate) use metadata::kernels;
+pub(crate) use calls::{aspects, declared, reaching};
+pub(crate) use kernels::kernels;
 pub(crate) use prepare::{LocalArguments, Prepared, prepare};
-pub(crate) use processor::without_processor;
-pub(crate) use state::thread_local_state;
+pub(crate) use rewrite::{in_global_memory, thread_local_state, with_conventions, without_processor};
 
 /// A kernel found in a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -89,7 +89,6 @@ pub mod cache;
 mod compile;
 mod config;
 mod context;
-mod depfile;
 mod embed;
 mod env;
 mod error;

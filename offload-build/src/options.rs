@@ -1,4 +1,4 @@
-//! How a kernel module is compiled, beside its files: from build.rs and from the configuration.
+//! How a kernel module is compiled, apart from its files: from build.rs and from the configuration.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

@@ -45,7 +45,7 @@ pub(crate) enum Family {
     Cuda,
     /// AMD's own language.
     Hip,
-    /// Compiled elsewhere.
+    /// Compiled already, by others.
     ReadyMade,
 }
 

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn one_native_image_for_each_triple_is_beside_the_spirv() {
+    fn one_native_image_for_each_triple_is_with_the_spirv() {
         let mut files = Files::default();
         let spirv = include_bytes!("../../tests/data/saxpy-reduce.spv");
         files.portable.insert(ModuleKey::default(), Forms::default().with_spirv(spirv).unwrap());
@@ -184,8 +184,8 @@ mod tests {
             .into_iter()
             .for_each(|target| add(&mut files, target));
         let module = files.portable[&ModuleKey::default()].module(State::Executable).unwrap();
-        let beside: Vec<&[u8]> = module.native.iter().map(|(_, bytes)| *bytes).collect();
-        assert_eq!(beside, [&b"intel:pvc"[..], b"cubin:sm_90", b"amdgcn:gfx90a:xnack+"]);
+        let native: Vec<&[u8]> = module.native.iter().map(|(_, bytes)| *bytes).collect();
+        assert_eq!(native, [&b"intel:pvc"[..], b"cubin:sm_90", b"amdgcn:gfx90a:xnack+"]);
         let others: Vec<&str> = files.others.keys().map(String::as_str).collect();
         assert_eq!(others, ["gfx90a-xnack-", "intel_gpu_bmg_g21"]);
         let alone = files.others["intel_gpu_bmg_g21"][0].module(State::Executable).unwrap();

@@ -30,7 +30,7 @@ mod record;
 mod tables;
 mod write;
 
-pub use self::cached::{CACHE, CACHE_DIRS, CACHE_VAR, cached_file, cached_name};
+pub use self::cached::{CACHE, CACHE_VAR, cache_dir, cached_file, cached_name};
 pub use self::elsewhere::{ELSEWHERE, Elsewhere};
 pub use self::page::Pages;
 pub use self::read::Pack;

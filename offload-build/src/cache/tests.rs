@@ -154,3 +154,10 @@ fn a_use_is_noted_once_a_day() {
         assert!(unused(path) < DAY / 2, "{}", path.display());
     }
 }
+
+#[test]
+fn parts_do_not_run_together() {
+    let one = KeyBuilder::new("x").part(b"ab").part(b"c").finish();
+    let two = KeyBuilder::new("x").part(b"a").part(b"bc").finish();
+    assert_ne!(one, two);
+}

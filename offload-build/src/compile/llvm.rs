@@ -16,14 +16,14 @@ use crate::source::{Family, SourceFile};
 
 /// A module whose files the front end has read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Module<'a> {
+pub(super) struct ScannedModule<'a> {
     pub(super) files: &'a [Scanned],
     pub(super) units: &'a [Unit<'a>],
     /// All that it is compiled for.
     pub(super) targets: &'a [WantedTarget],
 }
 
-impl Module<'_> {
+impl ScannedModule<'_> {
     /// The images for one target.
     pub(super) fn compile(&self, session: &Session<'_>, target: &Target) -> Result<Vec<DeviceImage>> {
         let whole = Unit::whole(self.files);

@@ -1,4 +1,4 @@
-//! Code that was compiled elsewhere: by Triton, rust-gpu, a vendor's compiler.
+//! Ready-made code: by Triton, rust-gpu, a vendor's compiler.
 //!
 //! For each target the file that is for exactly that machine is taken as it is. Where there is none, SPIR-V goes
 //! through ocloc and PTX through ptxas.
@@ -29,7 +29,7 @@ struct Made {
 
 impl Made {
     /// Code that is taken as it is.
-    fn elsewhere(bytes: Blob) -> Made {
+    fn ready_made(bytes: Blob) -> Made {
         Made { bytes, said: String::new() }
     }
 }
@@ -42,7 +42,7 @@ pub(super) fn compile(session: &Session<'_>, target: &Target) -> Result<DeviceIm
 pub(super) fn from_spirv(session: &Session<'_>, target: &Target, module: Blob) -> Result<DeviceImage> {
     match target {
         Target::Intel(arch) => finish(session, target, native(session, arch, &module)?),
-        _ => finish(session, target, Made::elsewhere(module)),
+        _ => finish(session, target, Made::ready_made(module)),
     }
 }
 
@@ -70,18 +70,18 @@ fn described(target: &Target, content: &[u8], said: &str) -> Result<Description>
 
 fn made(session: &Session<'_>, target: &Target) -> Result<Made> {
     match target {
-        Target::Spirv64(version) => Ok(Made::elsewhere(spirv_file(session, Some(*version))?)),
-        Target::Nvptx(sm) => Ok(Made::elsewhere(ptx_file(session, sm)?)),
+        Target::Spirv64(version) => Ok(Made::ready_made(spirv_file(session, Some(*version))?)),
+        Target::Nvptx(sm) => Ok(Made::ready_made(ptx_file(session, sm)?)),
         Target::Cubin(sm) => match one(session, Language::Cubin, |purpose| cubin_fits(purpose, sm))? {
-            Some(file) => Ok(Made::elsewhere(file)),
+            Some(file) => Ok(Made::ready_made(file)),
             None => assemble(session, sm),
         },
         Target::Amdgcn(arch) => {
             let file = one(session, Language::AmdCodeObject, |processor| processor == arch.to_string())?;
-            Ok(Made::elsewhere(file.ok_or_else(|| missing(session))?))
+            Ok(Made::ready_made(file.ok_or_else(|| missing(session))?))
         }
         Target::Intel(arch) => match one(session, Language::Ocloc, |_| true)? {
-            Some(file) => Ok(Made::elsewhere(file)),
+            Some(file) => Ok(Made::ready_made(file)),
             None => native(session, arch, &spirv_file(session, None)?),
         },
         _ => Err(missing(session)),

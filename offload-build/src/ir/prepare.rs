@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use offload_format::pack::ArgKind;
 
-use super::signature::{Param, params};
+use super::kernels::{Param, params};
 use super::{global_name, is_kernel};
 
 /// What the module has to be for a code generator.

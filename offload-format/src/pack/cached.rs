@@ -10,15 +10,32 @@ pub const CACHE: &str = "cache";
 /// The variable that names the compile cache, for builds and for programs.
 pub const CACHE_VAR: &str = "OFFLOAD_CACHE_DIR";
 
-/// Where the compile cache is if [`CACHE_VAR`] is not set: below the directory that the first of these variables names
-/// that holds an absolute path.
-pub const CACHE_DIRS: &[(&str, &str)] = if cfg!(windows) {
+/// Where the compile cache is if [`CACHE_VAR`] is not set: below the directory that the first of these variables names.
+const USUAL: &[(&str, &str)] = if cfg!(windows) {
     &[("LOCALAPPDATA", "cargo-offload")]
 } else if cfg!(target_os = "macos") {
     &[("HOME", "Library/Caches/cargo-offload")]
 } else {
     &[("XDG_CACHE_HOME", "cargo-offload"), ("HOME", ".cache/cargo-offload")]
 };
+
+/// The compile cache of a user, for builds and for programs: the directory that [`CACHE_VAR`] names, or else the usual one
+/// of the system.
+///
+/// `var` gives the path in an environment variable, if there is one; of other variables than [`CACHE_VAR`] only an
+/// absolute one. `join` gives a path below a directory. Both are the caller's, because nothing here reads the environment.
+///
+/// ```
+/// use std::path::PathBuf;
+///
+/// let var = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+/// let dir = offload_format::pack::cache_dir(var, |dir: PathBuf, below| dir.join(below));
+/// assert!(dir.is_none_or(|dir| dir.is_absolute()));
+/// ```
+pub fn cache_dir<P>(var: impl Fn(&str) -> Option<P>, join: impl Fn(P, &str) -> P) -> Option<P> {
+    let usual = || USUAL.iter().find_map(|(name, below)| Some(join(var(name)?, below)));
+    var(CACHE_VAR).or_else(usual)
+}
 
 /// The name of the file of the pack `id`.
 pub fn cached_name(id: Hash128) -> String {

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offload_format::pack::{CACHE_DIRS, CACHE_VAR, Elsewhere, Pack, Pages, cached_file};
+use offload_format::pack::{CACHE_VAR, Elsewhere, Pack, Pages, cache_dir, cached_file};
 use offload_format::{Hash128, bytes};
 
 use memmap2::Mmap;
@@ -40,13 +40,12 @@ pub(crate) fn open(there: &Elsewhere, home: Option<&Path>) -> Result<PackBytes, 
 /// # Errors
 /// For people: where it should be, and how it gets there.
 pub(crate) fn open_cached(there: &Elsewhere, release: &str) -> Result<PackBytes, String> {
-    let var = |name: &str| std::env::var_os(name).filter(|dir| !dir.is_empty()).map(PathBuf::from);
-    let usual = || {
-        CACHE_DIRS
-            .iter()
-            .find_map(|(name, below)| Some(var(name).filter(|dir| dir.is_absolute())?.join(below)))
+    let var = |name: &str| {
+        let path = std::env::var_os(name).filter(|dir| !dir.is_empty()).map(PathBuf::from);
+        path.filter(|dir| name == CACHE_VAR || dir.is_absolute())
     };
-    let cache = var(CACHE_VAR).or_else(usual).ok_or_else(|| format!("{CACHE_VAR} and HOME are not set"))?;
+    let cache = cache_dir(var, |dir: PathBuf, below| dir.join(below))
+        .ok_or_else(|| format!("{CACHE_VAR} and HOME are not set"))?;
     // A name from a file leads nowhere else.
     let plain = Elsewhere::new(release, there.id()).is_some();
     let path = if plain { cache.join(release).join(cached_file(there.id())) } else { PathBuf::new() };

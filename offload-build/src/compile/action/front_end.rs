@@ -9,8 +9,8 @@ use super::{Arg, args_key, output_of, said_key};
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::compile::session::{FrontEndResult, Session};
 use crate::error::Result;
+use crate::fs;
 use crate::tool::{Invocation, Tool};
-use crate::{depfile, fs};
 
 /// A compiler run that reads the file in its arguments, or `input`, and what they include.
 #[derive(Debug)]
@@ -148,7 +148,7 @@ impl Session<'_> {
         let printed = self.context().run(&invocation)?;
         let content = output_of(action.tool, &output)?;
         let ours = |path: &PathBuf| path == Path::new("-") || path.starts_with(scratch.path());
-        let read = depfile::parse(&fs::read_text(&deps)?).into_iter().filter(|path| !ours(path));
+        let read = prerequisites(&fs::read_text(&deps)?).into_iter().filter(|path| !ours(path));
         let hashed = |path: PathBuf| ReadFile { hash: self.content_hash(&path).unwrap_or_default(), path };
         Ok(Run { content, read: read.map(hashed).collect(), said: printed.stderr })
     }
@@ -181,4 +181,53 @@ impl Session<'_> {
 
 fn result_key(action: Key, set: &str) -> Key {
     KeyBuilder::new("front end result").part(&action.bytes()).part(set.as_bytes()).finish()
+}
+
+/// The prerequisites of the first rule of a dependency file in make's syntax, as `clang -MD` writes it.
+fn prerequisites(text: &str) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    let mut word = String::new();
+    let mut chars = text.chars().peekable();
+    while let Some(char) = chars.next() {
+        match (char, chars.peek()) {
+            ('\\', Some('\n')) => {
+                chars.next();
+                finish_word(&mut word, &mut paths);
+            }
+            ('\\', Some(next @ (' ' | '#'))) => {
+                word.push(*next);
+                chars.next();
+            }
+            ('$', Some('$')) => {
+                word.push('$');
+                chars.next();
+            }
+            (c, _) if c.is_whitespace() => finish_word(&mut word, &mut paths),
+            (c, _) => word.push(c),
+        }
+    }
+    finish_word(&mut word, &mut paths);
+    paths
+}
+
+fn finish_word(word: &mut String, paths: &mut Vec<PathBuf>) {
+    let done = std::mem::take(word);
+    // Words up to the first `:` are the rule's target.
+    if done.ends_with(':') {
+        paths.clear();
+    } else if !done.is_empty() {
+        paths.push(done.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn make_escapes() {
+        let text = "out.ll: a.cl \\\n  dir\\ with/b\\#.h c$$d.h\n";
+        let expected: Vec<PathBuf> = ["a.cl", "dir with/b#.h", "c$d.h"].map(PathBuf::from).into();
+        assert_eq!(prerequisites(text), expected);
+    }
 }

@@ -1,10 +1,9 @@
-//! Kernels and their arguments, from the metadata that clang attaches to them.
+//! Kernels and their arguments, from the metadata that clang attaches to them and from their signatures.
 
 use std::collections::BTreeMap;
 
 use offload_format::pack::ArgKind;
 
-use super::signature::{Param, params};
 use super::{Kernel, KernelArg as Arg, global_name, is_kernel};
 
 /// Attachments of a `define` line, then of the nodes: `!13` to its operands.
@@ -99,6 +98,106 @@ fn unescape(text: &str) -> String {
     out
 }
 
+/// One parameter as written: type, attributes and name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Param<'a> {
+    pub(crate) text: &'a str,
+}
+
+/// The parameters between the parentheses that `rest`, the text after the function's name, starts with, and what
+/// follows them.
+pub(crate) fn params(rest: &str) -> Option<(Vec<Param<'_>>, &str)> {
+    let inner = rest.strip_prefix('(')?;
+    let (mut depth, mut start, mut list) = (0u32, 0, Vec::new());
+    for (at, char) in inner.char_indices() {
+        match char {
+            ')' if depth == 0 => {
+                push(&mut list, inner.get(start..at)?);
+                return Some((list, inner.get(at.checked_add(1)?..)?));
+            }
+            '(' | '<' | '{' | '[' => depth = depth.checked_add(1)?,
+            ')' | '>' | '}' | ']' => depth = depth.checked_sub(1)?,
+            ',' if depth == 0 => {
+                push(&mut list, inner.get(start..at)?);
+                start = at.checked_add(1)?;
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn push<'a>(list: &mut Vec<Param<'a>>, text: &'a str) {
+    let text = text.trim();
+    if !text.is_empty() {
+        list.push(Param { text });
+    }
+}
+
+impl<'a> Param<'a> {
+    /// `float`, `<4 x float>`, `ptr addrspace(3)`.
+    pub(crate) fn type_text(&self) -> &'a str {
+        let end = match self.text.chars().next() {
+            Some('<') => self.text.find('>').and_then(|at| at.checked_add(1)),
+            Some('{' | '[') => None,
+            _ => self.text.find(' '),
+        };
+        let end = end.unwrap_or(self.text.len());
+        let plain = self.text.get(..end).unwrap_or(self.text);
+        let space = self.text.strip_prefix("ptr addrspace(").and_then(|rest| rest.find(')'));
+        let with_space = space.and_then(|at| self.text.get(..at.checked_add("ptr addrspace(".len() + 1)?));
+        with_space.unwrap_or(plain)
+    }
+
+    /// The name or number after the `%`.
+    pub(crate) fn name(&self) -> &'a str {
+        self.text.rsplit_once('%').map(|(_, name)| name).unwrap_or_default()
+    }
+
+    /// In the numbering of address spaces that AMD, NVIDIA and SPIR-V share for global and local memory.
+    pub(crate) fn kind(&self) -> ArgKind {
+        if !self.text.starts_with("ptr") || self.by_value() {
+            return ArgKind::Value;
+        }
+        match self.type_text() {
+            "ptr addrspace(3)" => ArgKind::Local,
+            // 2 in SPIR, 4 on AMD and NVIDIA.
+            "ptr addrspace(2)" | "ptr addrspace(4)" => ArgKind::Constant,
+            _ => ArgKind::Global,
+        }
+    }
+
+    /// Size in bytes of a value whose type says it; structures do not.
+    pub(crate) fn size(&self) -> Option<u32> {
+        match self.kind() {
+            ArgKind::Value => type_size(self.type_text()),
+            _ => None,
+        }
+    }
+
+    /// A structure that is passed by value through a pointer.
+    fn by_value(&self) -> bool {
+        self.text.contains(" byval(") || self.text.contains(" byref(")
+    }
+}
+
+fn type_size(text: &str) -> Option<u32> {
+    if let Some(vector) = text.strip_prefix('<').and_then(|text| text.strip_suffix('>')) {
+        let (count, element) = vector.split_once(" x ")?;
+        let count: u32 = count.trim().parse().ok()?;
+        // A vector of three takes the room of four.
+        let room = if count == 3 { 4 } else { count };
+        return type_size(element.trim())?.checked_mul(room);
+    }
+    Some(match text {
+        "i8" => 1,
+        "i16" | "half" | "bfloat" => 2,
+        "i32" | "float" => 4,
+        "i64" | "double" => 8,
+        _ => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,5 +243,20 @@ define spir_kernel void @none() #0 {
     #[test]
     fn escapes() {
         assert_eq!(strings(r#"!"a\22b", !"c\5Cd""#), ["a\"b", "c\\d"]);
+    }
+
+    #[test]
+    fn parameters_are_taken_apart() {
+        let line = "(ptr addrspace(1) noundef align 4 %x, <3 x float> noundef %v, ptr byval(%struct.s) align 8 %2, ptr addrspace(3) %t) #0 !x {";
+        let (params, rest) = params(line).unwrap();
+        let types: Vec<_> = params.iter().map(Param::type_text).collect();
+        assert_eq!(types, ["ptr addrspace(1)", "<3 x float>", "ptr", "ptr addrspace(3)"]);
+        let kinds: Vec<_> = params.iter().map(Param::kind).collect();
+        assert_eq!(kinds, [ArgKind::Global, ArgKind::Value, ArgKind::Value, ArgKind::Local]);
+        let sizes: Vec<_> = params.iter().map(Param::size).collect();
+        assert_eq!(sizes, [None, Some(16), None, None]);
+        assert_eq!((params[1].name(), params[2].name()), ("v", "2"));
+        assert_eq!(rest, " #0 !x {");
+        assert!(super::params("()").unwrap().0.is_empty());
     }
 }

@@ -1,0 +1,195 @@
+//! Small rewrites of a module: calling conventions, memory, processors.
+
+use std::collections::BTreeSet;
+
+use super::global_name;
+
+/// The IR with the calling convention that LLVM 21 and later give kernels, and that LLVM knows for longer.
+pub(crate) fn with_conventions(text: &str) -> String {
+    let kernels: BTreeSet<&str> = text.lines().filter_map(annotated).collect();
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines() {
+        let name = if line.starts_with("define ") { global_name(line) } else { None };
+        match name {
+            Some((name, _)) if kernels.contains(name) && !line.contains(" ptx_kernel ") => {
+                out.push_str(&line.replacen(" void @", " ptx_kernel void @", 1));
+            }
+            _ => out.push_str(line),
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// The kernel in a line `!3 = !{ptr @scale, !"kernel", i32 1}` (<https://docs.nvidia.com/cuda/nvvm-ir-spec/>).
+fn annotated(line: &str) -> Option<&str> {
+    let (name, rest) = global_name(line.strip_prefix('!')?)?;
+    (rest == ", !\"kernel\", i32 1}").then_some(name)
+}
+
+/// A copy of `module` in which everything in constant memory is in global memory.
+///
+/// A `__constant` argument of an OpenCL kernel is a buffer like any other, but PTX's constant memory is a window of
+/// its own (<https://docs.nvidia.com/cuda/parallel-thread-execution/#constant-state-space>): a load through such an
+/// argument would not read the buffer. Functions that are declared for constant memory become those for global memory.
+pub(crate) fn in_global_memory(module: &str) -> String {
+    let is_declared = |line: &&str| line.starts_with("declare ");
+    let declared: BTreeSet<&str> =
+        module.lines().filter(is_declared).filter_map(|line| Some(global_name(line)?.0)).collect();
+    let mut kept = BTreeSet::new();
+    let mut out = String::with_capacity(module.len());
+    for line in module.lines() {
+        let line = rewritten(line, &declared);
+        let name = is_declared(&line.as_str()).then(|| global_name(&line)).flatten();
+        // The function may have been declared for both kinds of memory.
+        if name.is_none_or(|(name, _)| kept.insert(name.to_string())) {
+            out.push_str(&line);
+            out.push('\n');
+        }
+    }
+    out
+}
+
+fn rewritten(line: &str, declared: &BTreeSet<&str>) -> String {
+    let mut line = line.replace("addrspace(4)", "addrspace(1)");
+    for name in declared.iter().filter(|name| name.contains("U3AS4") || name.contains(".p4")) {
+        if line.contains(*name) {
+            line = line.replace(*name, &name.replace("U3AS4", "U3AS1").replace(".p4", ".p1"));
+        }
+    }
+    line
+}
+
+/// The attributes with which clang's front end says for which processor a function is compiled
+/// (<https://llvm.org/docs/LangRef.html#function-attributes>).
+const ATTRIBUTES: [&str; 2] = [" \"target-cpu\"=\"", " \"target-features\"=\""];
+
+/// `module` without the processor and its features in the attributes of functions: those of the code generator's
+/// command line hold then. `None` if functions differ in them, by an attribute `target` for example.
+pub(crate) fn without_processor(module: &str) -> Option<String> {
+    let mut out = String::with_capacity(module.len());
+    let mut found: [Option<&str>; 2] = [None; 2];
+    for line in module.lines() {
+        if !line.starts_with("attributes #") {
+            out.push_str(line);
+            out.push('\n');
+            continue;
+        }
+        let mut kept = line.to_string();
+        for (attribute, found) in ATTRIBUTES.iter().zip(&mut found) {
+            let Some((_, rest)) = line.split_once(attribute) else { continue };
+            let (value, _) = rest.split_once('"')?;
+            if found.replace(value).is_some_and(|other| other != value) {
+                return None;
+            }
+            kept = kept.replacen(&format!("{attribute}{value}\""), "", 1);
+        }
+        out.push_str(&kept);
+        out.push('\n');
+    }
+    Some(out)
+}
+
+/// Rewrites a host module so that every thread has its own `__local` arrays and work-item state.
+///
+/// On a CPU clang makes a `__local` array an ordinary internal variable, shared by all work-groups; groups that run
+/// at once would overwrite each other's. OpenCL C 1.2 has no other writable variables at program scope; those of
+/// OpenCL C 2.0 have an initial value where `__local` arrays are `undef`, and stay shared.
+pub(crate) fn thread_local_state(module: &str) -> String {
+    let mut out = String::with_capacity(module.len() + 4096);
+    for line in module.lines() {
+        match thread_local_variable(line) {
+            Some(rewritten) => out.push_str(&rewritten),
+            None => out.push_str(line),
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn thread_local_variable(line: &str) -> Option<String> {
+    let (name, definition) = line.strip_prefix('@')?.split_once(" = ")?;
+    let (words, value) = definition.split_once("global ")?;
+    let known = |word| {
+        matches!(
+            word,
+            "internal" | "hidden" | "dso_local" | "local_unnamed_addr" | "unnamed_addr" | "thread_local"
+        )
+    };
+    let defined = words.split_whitespace().all(known);
+    // Internal: the optimiser knows then that no pointer of the kernel's reaches it.
+    let is_state = name.starts_with("__offload_state_");
+    if !defined || !(is_state || value.contains(" undef") || value.contains(" poison")) {
+        return None;
+    }
+    // Local-dynamic: one lookup a function, and no limit on the size as for initial-exec in a loaded library.
+    Some(format!("@{name} = internal thread_local(localdynamic) global {value}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn annotated_functions_get_the_convention() {
+        let text = "define dso_local void @_Z1kPf(ptr noundef %a) #0 {\n  ret void\n}\n\
+            define dso_local void @helper(ptr %a) #0 {\n  call void @_Z1kPf(ptr %a)\n}\n\
+            !nvvm.annotations = !{!1, !2}\n!1 = !{ptr @_Z1kPf, !\"kernel\", i32 1}\n!2 = !{ptr @helper, !\"maxntidx\", i32 64}\n";
+        let expected = text.replace("dso_local void @_Z1kPf", "dso_local ptx_kernel void @_Z1kPf");
+        assert_eq!(with_conventions(text), expected);
+        assert_eq!(with_conventions(&expected), expected);
+    }
+
+    #[test]
+    fn constant_memory_becomes_global() {
+        let module = "@table = internal addrspace(4) constant [2 x float] zeroinitializer\n\
+                      define void @_Z4mineU3AS4f(ptr addrspace(4) %p) {\n\
+                      \x20 %v = call <4 x float> @_Z6vload4mPU3AS4Kf(i64 0, ptr addrspace(4) %p)\n\
+                      }\n\
+                      declare <4 x float> @_Z6vload4mPU3AS1Kf(i64, ptr addrspace(1))\n\
+                      declare <4 x float> @_Z6vload4mPU3AS4Kf(i64, ptr addrspace(4))\n\
+                      declare void @llvm.memcpy.p0.p4.i64(ptr, ptr addrspace(4), i64, i1)\n";
+        let expected = "@table = internal addrspace(1) constant [2 x float] zeroinitializer\n\
+                        define void @_Z4mineU3AS4f(ptr addrspace(1) %p) {\n\
+                        \x20 %v = call <4 x float> @_Z6vload4mPU3AS1Kf(i64 0, ptr addrspace(1) %p)\n\
+                        }\n\
+                        declare <4 x float> @_Z6vload4mPU3AS1Kf(i64, ptr addrspace(1))\n\
+                        declare void @llvm.memcpy.p0.p1.i64(ptr, ptr addrspace(1), i64, i1)\n";
+        assert_eq!(in_global_memory(module), expected);
+    }
+
+    const ONE: &str = "define void @k() #0 {\n\
+        attributes #0 = { convergent \"no-trapping-math\"=\"true\" \"target-cpu\"=\"gfx906\" \"target-features\"=\"+a,+b\" \"z\"=\"1\" }\n\
+        attributes #1 = { nounwind }\n\
+        attributes #2 = { \"target-cpu\"=\"gfx906\" \"target-features\"=\"+a,+b\" }\n";
+
+    #[test]
+    fn the_processor_goes_and_all_else_stays() {
+        let wanted = "define void @k() #0 {\n\
+            attributes #0 = { convergent \"no-trapping-math\"=\"true\" \"z\"=\"1\" }\n\
+            attributes #1 = { nounwind }\n\
+            attributes #2 = { }\n";
+        assert_eq!(without_processor(ONE).unwrap(), wanted);
+    }
+
+    #[test]
+    fn functions_for_different_processors_stay_as_they_are() {
+        let other = ONE.replacen("+a,+b", "+a", 1);
+        assert_eq!(without_processor(&other), None);
+    }
+
+    #[test]
+    fn only_group_state_changes() {
+        let module = "@mm.tile = internal global [16 x float] undef, align 16\n\
+                      @__offload_state_id = hidden global i64 0, align 8\n\
+                      @shared = dso_local global i32 0, align 4\n\
+                      @.str = private unnamed_addr constant [3 x i8] c\"hi \", align 1\n\
+                      @elsewhere = external global i32\n";
+        let expected = "@mm.tile = internal thread_local(localdynamic) global [16 x float] undef, align 16\n\
+                        @__offload_state_id = internal thread_local(localdynamic) global i64 0, align 8\n\
+                        @shared = dso_local global i32 0, align 4\n\
+                        @.str = private unnamed_addr constant [3 x i8] c\"hi \", align 1\n\
+                        @elsewhere = external global i32\n";
+        assert_eq!(thread_local_state(module), expected);
+    }
+}
