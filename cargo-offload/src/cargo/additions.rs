@@ -8,8 +8,9 @@ use serde::Serialize;
 use toml_edit::{DocumentMut, InlineTable, Item, Table, Value};
 
 pub(crate) use self::manifest::Dependencies;
+use self::manifest::Outcome;
 use crate::cargo::graph::{self, Depth};
-use crate::cargo::template;
+use crate::cargo::template::{self, TemplateFile};
 use crate::cli;
 use crate::error::{Error, Result};
 use crate::files::publish::{Existing, publish};
@@ -17,7 +18,7 @@ use crate::print::output::Output;
 
 /// Where additions go.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct Workspace {
     /// The directory of the package, unless there is only a workspace.
     package: Option<PathBuf>,
     /// The directory of the workspace, or of the package if it is alone.
@@ -31,29 +32,29 @@ struct Message<'a> {
     changed: bool,
 }
 
-impl Place {
+impl Workspace {
     /// The package in `directory` and the workspace around it. A directory without a manifest stands for a workspace.
-    pub(crate) fn of(directory: &Path) -> Result<Place> {
+    pub(crate) fn of(directory: &Path) -> Result<Workspace> {
         let manifest = directory.join("Cargo.toml");
         if !manifest.exists() {
-            return Ok(Place { package: None, root: directory.to_path_buf() });
+            return Ok(Workspace { package: None, root: directory.to_path_buf() });
         }
         let project = cli::Project { manifest_path: Some(manifest.clone()), ..cli::Project::default() };
         let metadata = graph::metadata(&project, Depth::Members)?;
         let package = manifest::open(&manifest)?.contains_key("package").then(|| directory.to_path_buf());
-        Ok(Place { package, root: metadata.workspace_root.into() })
+        Ok(Workspace { package, root: metadata.workspace_root.into() })
     }
 
     /// `offload.toml`, and the setting through which every build script of the graph finds it.
     pub(crate) fn configure(&self, output: &Output) -> Result<()> {
         let config = self.root.join("offload.toml");
-        let new = !config.exists();
-        if new {
+        let mut outcome = Outcome::Kept;
+        if !config.exists() {
             publish(&config, template::OFFLOAD_TOML.as_bytes())?;
+            outcome = Outcome::Written;
         }
-        say(output, "offload.toml", new)?;
-        let changed = add_setting(&self.root.join(".cargo/config.toml"))?;
-        say(output, ".cargo/config.toml", changed)
+        say(output, "offload.toml", outcome)?;
+        say(output, ".cargo/config.toml", add_setting(&self.root.join(".cargo/config.toml"))?)
     }
 
     /// Dependencies in the package's manifest, and optimised build scripts in that of the workspace.
@@ -63,41 +64,49 @@ impl Place {
             return Ok(());
         }
         let own = self.package.as_ref().map(|package| package.join("Cargo.toml"));
-        let added = own.map_or(Ok(false), |manifest| dependencies.add_to(&manifest, &root))?;
+        let added = own.map_or(Ok(Outcome::Kept), |manifest| dependencies.add_to(&manifest, &root))?;
         let optimized = manifest::optimize_build_scripts(&root)?;
-        say(output, "Cargo.toml", added || optimized)
+        say(output, "Cargo.toml", added.max(optimized))
     }
 
     /// The build script, and the kernels that it names. A package with a build script keeps it.
     pub(crate) fn build_script(&self, output: &Output, existing: Existing) -> Result<()> {
         let Some(package) = &self.package else { return Ok(()) };
-        let (usual, text) = template::BUILD_SCRIPT;
+        let TemplateFile { name: usual, text } = template::BUILD_SCRIPT;
         let named = manifest::build_script(&package.join("Cargo.toml"))?;
         let name = named.as_deref().unwrap_or(usual);
         let path = package.join(name);
         let old = std::fs::read_to_string(&path).unwrap_or_default();
         if path.exists() && existing == Existing::Kept {
-            say(output, name, false)?;
+            say(output, name, Outcome::Kept)?;
             return if old.contains("offload_build") { Ok(()) } else { Err(foreign_build_script(&path)) };
         }
-        write(output, package, ((name, text), existing))?;
-        template::KERNELS.iter().try_for_each(|file| write(output, package, (*file, existing)))
+        write(output, package, &NewFile { name, text, existing })?;
+        let kernel = |file: &TemplateFile| NewFile { name: file.name, text: file.text, existing };
+        template::KERNELS.iter().try_for_each(|file| write(output, package, &kernel(file)))
     }
 }
 
+/// A file to be written into a package.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NewFile<'a> {
+    /// Its path in the package.
+    pub(crate) name: &'a str,
+    pub(crate) text: &'a str,
+    /// What happens to one that is there.
+    pub(crate) existing: Existing,
+}
+
 /// Writes a file of the template.
-pub(crate) fn write(
-    output: &Output,
-    directory: &Path,
-    ((name, text), existing): ((&str, &str), Existing),
-) -> Result<()> {
+pub(crate) fn write(output: &Output, directory: &Path, file: &NewFile<'_>) -> Result<()> {
+    let NewFile { name, text, existing } = *file;
     let path = directory.join(name);
-    let writes = existing == Existing::Replaced || !path.exists();
-    if writes {
-        create_parent(&path)?;
-        publish(&path, text.as_bytes())?;
+    if existing == Existing::Kept && path.exists() {
+        return say(output, name, Outcome::Kept);
     }
-    say(output, name, writes)
+    create_parent(&path)?;
+    publish(&path, text.as_bytes())?;
+    say(output, name, Outcome::Written)
 }
 
 fn foreign_build_script(path: &Path) -> Error {
@@ -106,7 +115,8 @@ fn foreign_build_script(path: &Path) -> Error {
         .hint(format!("add `{call}` to its `main`, or let --force replace it"))
 }
 
-fn say(output: &Output, file: &str, changed: bool) -> Result<()> {
+fn say(output: &Output, file: &str, outcome: Outcome) -> Result<()> {
+    let changed = outcome == Outcome::Written;
     let text = if changed { format!("wrote {file}") } else { format!("{file} has it already") };
     output.message(&Message { reason: "init", file, changed }, &text)
 }
@@ -117,14 +127,14 @@ fn create_parent(path: &Path) -> Result<()> {
 }
 
 /// `[env] OFFLOAD_CONFIG`, unless it is set; everything else in the file stays.
-fn add_setting(path: &Path) -> Result<bool> {
+fn add_setting(path: &Path) -> Result<Outcome> {
     let mut document = if path.exists() { manifest::open(path)? } else { DocumentMut::new() };
     let env = document.entry("env").or_insert(Item::Table(Table::new()));
     let env = env
         .as_table_like_mut()
         .ok_or_else(|| Error::usage(format!("`env` in `{}` is no table", path.display())))?;
     if env.contains_key("OFFLOAD_CONFIG") {
-        return Ok(false);
+        return Ok(Outcome::Kept);
     }
     let mut value = InlineTable::new();
     value.insert("value", "offload.toml".into());
@@ -132,5 +142,5 @@ fn add_setting(path: &Path) -> Result<bool> {
     env.insert("OFFLOAD_CONFIG", Item::Value(Value::InlineTable(value)));
     create_parent(path)?;
     publish(path, document.to_string().as_bytes())?;
-    Ok(true)
+    Ok(Outcome::Written)
 }

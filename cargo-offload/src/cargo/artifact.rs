@@ -21,7 +21,7 @@ pub(crate) fn path(output: &Output, given: Option<&Path>, cargo: &cli::Cargo) ->
         Some(path) => Ok(path.to_path_buf()),
         None => {
             let metadata = graph::metadata(&cargo.package.project, graph::Depth::Members)?;
-            built(output, (cargo, &metadata), |cargo| cargo)
+            built(output, Project { options: cargo, metadata: &metadata }, |cargo| cargo)
         }
     }
 }
@@ -37,15 +37,23 @@ pub(crate) fn path_if_any(
     wanted.then(|| path(output, given, cargo)).transpose()
 }
 
-/// What the build of the package in `metadata` makes, by a cargo that `prepare` has changed.
+/// A project, and how it is built.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Project<'a> {
+    pub(crate) options: &'a cli::Cargo,
+    pub(crate) metadata: &'a Metadata,
+}
+
+/// What the build of the package in `project` makes, by a cargo that `prepare` has changed.
 ///
 /// # Errors
 /// As [`path`].
 pub(crate) fn built(
     output: &Output,
-    (options, metadata): (&cli::Cargo, &Metadata),
+    project: Project<'_>,
     prepare: impl FnOnce(Cargo) -> Cargo,
 ) -> Result<PathBuf> {
+    let Project { options, metadata } = project;
     let cargo = Cargo::new("build").args(["--message-format", "json-render-diagnostics"]);
     let artifacts = prepare(cargo.args(options.args()).spoken_as(output)).read(|pipe| {
         let messages = Message::parse_stream(BufReader::new(pipe));

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{BufReader, Read};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 use crate::error::{Error, Result};
 use crate::print::output::{Output, Verbosity};
@@ -64,7 +64,7 @@ impl Cargo {
     /// It cannot be started, or fails, and then has said why itself.
     pub(crate) fn run(mut self) -> Result<()> {
         let status = self.command.status().map_err(|error| self.cannot_start(&error))?;
-        self.judge(status.success())
+        self.judge(status)
     }
 
     /// Runs cargo to its end; how that was is for the caller to judge.
@@ -99,11 +99,11 @@ impl Cargo {
 
     fn end(&self, mut child: Child) -> Result<()> {
         let status = child.wait().map_err(|error| self.cannot_start(&error))?;
-        self.judge(status.success())
+        self.judge(status)
     }
 
-    fn judge(&self, success: bool) -> Result<()> {
-        if success { Ok(()) } else { Err(Error::cargo(format!("`cargo {}` failed", self.verb))) }
+    fn judge(&self, status: ExitStatus) -> Result<()> {
+        if status.success() { Ok(()) } else { Err(Error::cargo(format!("`cargo {}` failed", self.verb))) }
     }
 
     fn cannot_start(&self, error: &std::io::Error) -> Error {

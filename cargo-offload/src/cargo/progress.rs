@@ -1,7 +1,7 @@
 //! A bar on standard error while cargo builds: how many device compiles are done, and which one is next.
 
 use std::collections::BTreeSet;
-use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -21,7 +21,7 @@ const TICK: Duration = Duration::from_millis(100);
 ///
 /// Cargo's own bar and ours would draw over each other, so its is off: its lines go through a pipe, above ours.
 pub(crate) fn run(output: &Output, cargo: Cargo) -> Result<()> {
-    let progress = output.progress(io::stderr().is_terminal());
+    let progress = output.progress();
     if progress == Progress::Hidden {
         return cargo.spoken_as(output).run();
     }
@@ -84,6 +84,13 @@ fn event(line: &str) -> Option<Event> {
     }
 }
 
+/// How many compiles are done.
+#[derive(Clone, Copy, Debug)]
+struct Done {
+    number: usize,
+    of: usize,
+}
+
 /// What people see.
 #[derive(Debug)]
 struct View {
@@ -134,7 +141,7 @@ impl View {
         // The position is where the last look ended; writers append, and have positions of their own.
         let _ = file.read_to_end(&mut text);
         for (done, compile) in state.read(&String::from_utf8_lossy(&text)) {
-            self.tell((done, state.planned.len()), &compile);
+            self.tell(Done { number: done, of: state.planned.len() }, &compile);
         }
         self.bar.set_length(state.planned.len() as u64);
         self.bar.set_position(state.done.len() as u64);
@@ -145,9 +152,10 @@ impl View {
         }
     }
 
-    fn tell(&self, (done, planned): (usize, usize), compile: &Compile) {
+    fn tell(&self, done: Done, compile: &Compile) {
+        let Done { number, of } = done;
         if self.lines {
-            let _ = writeln!(io::stderr(), "{:>12} {done}/{planned}: {}", "Kernels", name(compile));
+            let _ = writeln!(io::stderr(), "{:>12} {number}/{of}: {}", "Kernels", name(compile));
         }
     }
 }

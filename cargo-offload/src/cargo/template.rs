@@ -1,23 +1,29 @@
 //! The files of a new project: those of the demo, which a test keeps equal.
 
-/// A file: its path in the package, and its text.
-pub(crate) type File = (&'static str, &'static str);
+/// A file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TemplateFile {
+    /// Its path in the package.
+    pub(crate) name: &'static str,
+    pub(crate) text: &'static str,
+}
 
 /// The program, which replaces that of `cargo new`.
-pub(crate) const PROGRAM: [File; 3] = [
-    ("src/main.rs", include_str!("../../template/src/main.rs")),
-    ("src/report.rs", include_str!("../../template/src/report.rs")),
-    ("src/workload.rs", include_str!("../../template/src/workload.rs")),
+pub(crate) const PROGRAM: [TemplateFile; 3] = [
+    TemplateFile { name: "src/main.rs", text: include_str!("../../template/src/main.rs") },
+    TemplateFile { name: "src/report.rs", text: include_str!("../../template/src/report.rs") },
+    TemplateFile { name: "src/workload.rs", text: include_str!("../../template/src/workload.rs") },
 ];
 
 /// The build script, which names the kernels.
-pub(crate) const BUILD_SCRIPT: File = ("build.rs", include_str!("../../template/build.rs"));
+pub(crate) const BUILD_SCRIPT: TemplateFile =
+    TemplateFile { name: "build.rs", text: include_str!("../../template/build.rs") };
 
 /// The kernels that the build script names, and their header.
-pub(crate) const KERNELS: [File; 3] = [
-    ("kernels/blas.cl", include_str!("../../template/kernels/blas.cl")),
-    ("kernels/common.h", include_str!("../../template/kernels/common.h")),
-    ("kernels/stats.cl", include_str!("../../template/kernels/stats.cl")),
+pub(crate) const KERNELS: [TemplateFile; 3] = [
+    TemplateFile { name: "kernels/blas.cl", text: include_str!("../../template/kernels/blas.cl") },
+    TemplateFile { name: "kernels/common.h", text: include_str!("../../template/kernels/common.h") },
+    TemplateFile { name: "kernels/stats.cl", text: include_str!("../../template/kernels/stats.cl") },
 ];
 
 /// What the demo's files call the program.

@@ -23,7 +23,7 @@ pub(crate) struct Package {
     #[command(flatten)]
     pub(crate) project: Project,
     #[command(flatten)]
-    pub(crate) wanted: Wanted,
+    pub(crate) cargo_target: CargoTarget,
     /// Build artifacts with the profile `release`.
     #[arg(long, short, conflicts_with = "profile")]
     pub(crate) release: bool,
@@ -70,7 +70,7 @@ pub(crate) struct Project {
 /// Which of a package's targets.
 #[derive(Clone, Debug, Default, Args)]
 #[group(multiple = false)]
-pub(crate) struct Wanted {
+pub(crate) struct CargoTarget {
     /// The binary.
     #[arg(long, value_name = "NAME")]
     pub(crate) bin: Option<String>,
@@ -85,17 +85,17 @@ pub(crate) struct Wanted {
 impl Cargo {
     /// Everything, as cargo's command line has it.
     pub(crate) fn args(&self) -> Vec<OsString> {
-        let Package { project, wanted, release, profile, target_dir, jobs } = &self.package;
+        let Package { project, cargo_target, release, profile, target_dir, jobs } = &self.package;
         let mut args = Arguments::default();
         args.option("--manifest-path", &project.manifest_path);
         args.option("--package", &project.package);
-        args.option("--bin", &wanted.bin);
-        args.option("--example", &wanted.example);
+        args.option("--bin", &cargo_target.bin);
+        args.option("--example", &cargo_target.example);
         args.option("--profile", profile);
         args.option("--target", &self.target);
         args.option("--target-dir", target_dir);
         args.option("--jobs", jobs);
-        args.flags(&[("--lib", wanted.lib), ("--release", *release)]);
+        args.flags([Flag("--lib", cargo_target.lib), Flag("--release", *release)]);
         args.0.extend(project.args());
         args.0
     }
@@ -110,7 +110,7 @@ impl From<&Package> for Cargo {
 impl Package {
     /// Whether a project or a part of it was named.
     pub(crate) fn is_named(&self) -> bool {
-        let Wanted { bin, example, lib } = &self.wanted;
+        let CargoTarget { bin, example, lib } = &self.cargo_target;
         self.project.is_named() || bin.is_some() || example.is_some() || *lib
     }
 }
@@ -122,12 +122,12 @@ impl Project {
         for features in &self.features {
             args.option("--features", &Some(features));
         }
-        args.flags(&[
-            ("--all-features", self.all_features),
-            ("--no-default-features", self.no_default_features),
-            ("--locked", self.locked),
-            ("--offline", self.offline),
-            ("--frozen", self.frozen),
+        args.flags([
+            Flag("--all-features", self.all_features),
+            Flag("--no-default-features", self.no_default_features),
+            Flag("--locked", self.locked),
+            Flag("--offline", self.offline),
+            Flag("--frozen", self.frozen),
         ]);
         args.0
     }
@@ -137,6 +137,9 @@ impl Project {
         self.package.is_some() || self.manifest_path.is_some()
     }
 }
+
+/// An option without a value, and whether it is set.
+struct Flag(&'static str, bool);
 
 /// A command line in the making.
 #[derive(Debug, Default)]
@@ -149,7 +152,7 @@ impl Arguments {
         }
     }
 
-    fn flags(&mut self, flags: &[(&str, bool)]) {
-        self.0.extend(flags.iter().filter(|(_, set)| *set).map(|(name, _)| OsString::from(name)));
+    fn flags<const COUNT: usize>(&mut self, flags: [Flag; COUNT]) {
+        self.0.extend(flags.iter().filter(|flag| flag.1).map(|flag| OsString::from(flag.0)));
     }
 }

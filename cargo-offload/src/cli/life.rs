@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use super::{Cargo, ConfigFile, Force};
+use super::cargo::Cargo;
+use super::common::{ConfigFile, Force};
 
 #[derive(Debug, Args)]
 pub(crate) struct New {

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{Axis, Cargo};
+use super::cargo::Cargo;
+use super::matrix::Axis;
 
 /// Which images are meant.
 #[derive(Debug, Args)]

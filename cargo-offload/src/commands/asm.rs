@@ -45,7 +45,7 @@ pub(super) fn run(output: &Output, args: &cli::Asm) -> Result<ExitStatus> {
     let mut problems = Vec::new();
     for image in &shown {
         let shown = records::each_decoded(&contents, &[image.origin], &mut |_, bytes| {
-            show(output, (image, kernel), &bytes?)
+            show(output, Shown { image, kernel }, &bytes?)
         });
         problems.extend(shown.err());
     }
@@ -99,6 +99,13 @@ fn chosen<'a>(images: &'a [ImageRecord], kernel: Option<&str>) -> Result<Vec<&'a
 /// How many kernels an error names.
 const SHOWN: usize = 12;
 
+/// An image, and the kernel of it that is shown; all without one.
+#[derive(Clone, Copy)]
+struct Shown<'a> {
+    image: &'a ImageRecord,
+    kernel: Option<&'a str>,
+}
+
 fn list(output: &Output, images: &[ImageRecord]) -> Result<()> {
     let mut table = Table::new(&["kernel", "module", "target"]);
     let mut messages = Vec::new();
@@ -112,7 +119,8 @@ fn list(output: &Output, images: &[ImageRecord]) -> Result<()> {
     output.table(&messages, &table)
 }
 
-fn show(output: &Output, (image, kernel): (&ImageRecord, Option<&str>), bytes: &[u8]) -> Result<()> {
+fn show(output: &Output, shown: Shown<'_>, bytes: &[u8]) -> Result<()> {
+    let Shown { image, kernel } = shown;
     let target = image.target.parse();
     let intel = match &target {
         Ok(Target::Intel(arch)) => Some(arch.name()),

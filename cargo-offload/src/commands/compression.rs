@@ -3,11 +3,12 @@
 mod estimate;
 mod measure;
 mod sample;
+mod trial;
 
 use serde::Serialize;
 use toml_edit::Value;
 
-use self::measure::Extent;
+use self::measure::{Extent, Question};
 use crate::cargo::artifact;
 use crate::cli;
 use crate::error::ExitStatus;
@@ -29,7 +30,7 @@ pub(super) fn run(output: &Output, args: &cli::Compression) -> Result<ExitStatus
     }
     if let Some(path) = artifact::path_if_any(output, args.on.as_deref(), &args.cargo)? {
         let extent = if args.exact { Extent::Everything } else { Extent::Sample };
-        measure::print(output, &path, (setting, extent))?;
+        measure::print(output, &path, Question { setting, extent })?;
     }
     Ok(ExitStatus::Success)
 }
@@ -49,7 +50,7 @@ fn setting(output: &Output, args: &cli::Compression) -> Result<Option<offload_fo
     let default = "\"balanced\" in release builds, \"fast\" in others (default)";
     let value = file.as_ref().and_then(ConfigFile::compression).unwrap_or_else(|| default.to_string());
     output.message(&Message { reason: "compression", value: &value }, &value)?;
-    settings_of(file.as_ref().map_or((None, None), ConfigFile::compression_words))
+    settings_of(file.as_ref().map(ConfigFile::compression_words).unwrap_or_default())
 }
 
 fn value_of(text: &str) -> Result<Value> {

@@ -58,6 +58,8 @@ struct VerdictMessage<'a> {
 struct Found {
     driver: &'static str,
     device: Device,
+    /// Its place in what is printed.
+    number: usize,
 }
 
 pub(super) fn run(output: &Output, args: &cli::Devices) -> Result<ExitStatus> {
@@ -66,8 +68,8 @@ pub(super) fn run(output: &Output, args: &cli::Devices) -> Result<ExitStatus> {
     let input = path.as_deref().map(Input::open).transpose()?;
     let contents = input.as_ref().map(Input::contents).transpose()?;
     let devices = devices(output)?;
-    for (number, found) in devices.iter().enumerate() {
-        print_device(output, (number, found), args)?;
+    for found in &devices {
+        print_device(output, found, args)?;
     }
     contents.map_or(Ok(ExitStatus::Success), |contents| judge(output, &devices, &contents))
 }
@@ -75,11 +77,11 @@ pub(super) fn run(output: &Output, args: &cli::Devices) -> Result<ExitStatus> {
 /// Tells what each device would get of what a file carries.
 fn judge(output: &Output, devices: &[Found], contents: &Contents<'_>) -> Result<ExitStatus> {
     let registries = registry::of(contents)?;
-    for (number, found) in devices.iter().enumerate() {
+    for found in devices {
         output.space()?;
-        output.remark(&format!("{number}: {}", found.device.description()))?;
+        output.remark(&format!("{}: {}", found.number, found.device.description()))?;
         for registry in &registries {
-            print_verdicts(output, (number, &found.device), registry)?;
+            print_verdicts(output, found, registry)?;
         }
     }
     missing::tell(output, contents)?;
@@ -88,11 +90,15 @@ fn judge(output: &Output, devices: &[Found], contents: &Contents<'_>) -> Result<
 
 /// The host first, then what drivers tell. A driver that is not there is told, and no error.
 fn devices(output: &Output) -> Result<Vec<Found>> {
-    let mut found = vec![Found { driver: "host", device: Device::host() }];
+    let mut found = vec![Found { driver: "host", device: Device::host(), number: 0 }];
     for (driver, listed) in [("OpenCL", offload_rt::opencl::devices()), ("CUDA", offload_rt::cuda::devices())]
     {
         match listed {
-            Ok(devices) => found.extend(devices.into_iter().map(|device| Found { driver, device })),
+            Ok(devices) => {
+                for device in devices {
+                    found.push(Found { driver, device, number: found.len() });
+                }
+            }
             Err(error) => {
                 let problem = error.to_string();
                 let why = problem.strip_prefix(&format!("{driver}: ")).unwrap_or(&problem);
@@ -104,14 +110,14 @@ fn devices(output: &Output) -> Result<Vec<Found>> {
     Ok(found)
 }
 
-fn print_device(output: &Output, (number, found): (usize, &Found), args: &cli::Devices) -> Result<()> {
+fn print_device(output: &Output, found: &Found, args: &cli::Devices) -> Result<()> {
     let targets = fitting::targets(found.device.description())?;
     let shown = if args.all_targets { targets.join(", ") } else { fitting::short(&targets) };
     let description = found.device.description();
-    let text = format!("{number}: {description}\n   takes {shown}");
+    let text = format!("{}: {description}\n   takes {shown}", found.number);
     let message = DeviceMessage {
         reason: "device",
-        device: number,
+        device: found.number,
         driver: found.driver,
         name: found.device.name().to_string(),
         description: description.to_string(),
@@ -122,14 +128,17 @@ fn print_device(output: &Output, (number, found): (usize, &Found), args: &cli::D
 }
 
 /// What was decided about each image of each module, the picked ones first.
-fn print_verdicts(output: &Output, (number, device): (usize, &Device), registry: &Registry) -> Result<()> {
+fn print_verdicts(output: &Output, found: &Found, registry: &Registry) -> Result<()> {
     for (module, variant) in registry::modules(registry) {
         let values: Vec<(&str, &str)> =
             variant.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let verdicts = match registry.select_variant(&module, &values, device) {
+        let verdicts = match registry.select_variant(&module, &values, &found.device) {
             Ok(selection) => selection.verdicts().to_vec(),
             Err(error) => {
-                print_no_fit(output, (number, &module), &error.problem())?;
+                let problem = error.problem();
+                let message =
+                    NoFitMessage { reason: "no-fit", device: found.number, module: &module, problem: &problem };
+                output.message(&message, &format!("  {}", problem.replace('\n', "\n  ")))?;
                 continue;
             }
         };
@@ -145,7 +154,7 @@ fn print_verdicts(output: &Output, (number, device): (usize, &Device), registry:
             let (target, part) = (entry.target_text(), entry.part());
             let message = VerdictMessage {
                 reason: "verdict",
-                device: number,
+                device: found.number,
                 module,
                 variant,
                 target,
@@ -157,10 +166,4 @@ fn print_verdicts(output: &Output, (number, device): (usize, &Device), registry:
         }
     }
     Ok(())
-}
-
-/// The runtime's own words, without its advice to a program that needs an image.
-fn print_no_fit(output: &Output, (device, module): (usize, &str), problem: &str) -> Result<()> {
-    let text = format!("  {}", problem.replace('\n', "\n  "));
-    output.message(&NoFitMessage { reason: "no-fit", device, module, problem }, &text)
 }

@@ -7,7 +7,7 @@ mod name;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use self::job::Job;
+use self::job::{File, Job};
 use self::name::Names;
 use crate::cargo::artifact;
 use crate::cli;
@@ -33,12 +33,6 @@ pub(super) fn run(output: &Output, args: &cli::Extract) -> Result<ExitStatus> {
         write_decoded(&mut job, &contents, &files)
     }?;
     job.finish(&contents)
-}
-
-/// A file to be written, and what it is of.
-struct File<'a> {
-    image: &'a ImageRecord,
-    name: String,
 }
 
 fn decoded_files(images: &[ImageRecord]) -> Vec<File<'_>> {

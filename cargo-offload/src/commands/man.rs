@@ -8,7 +8,7 @@ use clap_mangen::Man;
 use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::{Error, Result};
-use crate::files::publish::{Existing, publish};
+use crate::files::publish::publish;
 use crate::print::output::Output;
 
 pub(super) fn run(output: &Output, args: &cli::Man) -> Result<ExitStatus> {
@@ -16,13 +16,15 @@ pub(super) fn run(output: &Output, args: &cli::Man) -> Result<ExitStatus> {
     command.build();
     match &args.directory {
         None => output.document(&page(&command)?)?,
-        Some(directory) => write(output, directory, (&pages(&command)?, args.force.existing()))?,
+        Some(_) => write(output, args, &pages(&command)?)?,
     }
     Ok(ExitStatus::Success)
 }
 
 /// Nothing is written if something is in the way.
-fn write(output: &Output, directory: &Path, (pages, existing): (&[Page], Existing)) -> Result<()> {
+fn write(output: &Output, args: &cli::Man, pages: &[Page]) -> Result<()> {
+    let Some(directory) = &args.directory else { return Ok(()) };
+    let existing = args.force.existing();
     pages.iter().try_for_each(|page| existing.check(&directory.join(&page.name), &page.text))?;
     std::fs::create_dir_all(directory).map_err(|error| Error::io("create directory", directory, &error))?;
     pages.iter().try_for_each(|Page { name, text }| {

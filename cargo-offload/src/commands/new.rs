@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::cargo::additions::{self, Dependencies, Place};
+use crate::cargo::additions::{self, Dependencies, NewFile, Workspace};
 use crate::cargo::process::Cargo;
 use crate::cargo::template;
 use crate::cli::{self, Vcs};
@@ -24,14 +24,15 @@ pub(super) fn run(output: &Output, args: &cli::New) -> Result<ExitStatus> {
     let dependencies = Dependencies::new(args.source.checkout.as_deref())?;
     let name = name(args)?;
     cargo_new(output, args)?;
-    let place = Place::of(&args.path)?;
-    for (file, text) in template::PROGRAM {
-        let text = text.replace(template::NAME, name);
-        additions::write(output, &args.path, ((file, &text), Existing::Replaced))?;
+    let workspace = Workspace::of(&args.path)?;
+    for file in template::PROGRAM {
+        let text = file.text.replace(template::NAME, name);
+        let file = NewFile { name: file.name, text: &text, existing: Existing::Replaced };
+        additions::write(output, &args.path, &file)?;
     }
-    place.configure(output)?;
-    place.depend(output, &dependencies)?;
-    place.build_script(output, Existing::Kept)?;
+    workspace.configure(output)?;
+    workspace.depend(output, &dependencies)?;
+    workspace.build_script(output, Existing::Kept)?;
     let next =
         format!("made {name}; `cargo offload doctor` tells what is missing to build it, `cargo run` runs it");
     output.message(&Message { reason: "new", package: name, path: &args.path }, &next)?;

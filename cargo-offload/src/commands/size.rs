@@ -50,15 +50,18 @@ struct Change {
 
 pub(super) fn run(output: &Output, args: &cli::Size) -> Result<ExitStatus> {
     let wanted = Selection::parse(&args.select)?;
-    let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
     match &args.compare {
-        Some(other) => compare(output, &wanted, [&path, other]),
-        None => show(output, &wanted, (&path, args)),
+        Some(other) => {
+            let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
+            compare(output, &wanted, [&path, other])
+        }
+        None => show(output, &wanted, args),
     }
 }
 
-fn show(output: &Output, wanted: &Selection, (path, args): (&Path, &cli::Size)) -> Result<ExitStatus> {
-    let input = Input::open(path)?;
+fn show(output: &Output, wanted: &Selection, args: &cli::Size) -> Result<ExitStatus> {
+    let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
+    let input = Input::open(&path)?;
     let contents = input.contents()?;
     let images = wanted.of(&contents, Kernels::Measured)?;
     let groups = Groups::of(&images);
@@ -66,7 +69,7 @@ fn show(output: &Output, wanted: &Selection, (path, args): (&Path, &cli::Size)) 
         output.table(groups, &table(by, groups))?;
         output.space()?;
     }
-    let mut summary = summary((&input, &contents), &images)?;
+    let mut summary = summary(&input, &contents, &images)?;
     if args.alone {
         summary.alone_size = Some(alone::size(&contents, &images)?);
     }
@@ -91,7 +94,7 @@ fn table(by: &'static str, groups: &[Group]) -> Table {
     table
 }
 
-fn summary((input, contents): (&Input, &Contents<'_>), images: &[ImageRecord]) -> Result<Summary> {
+fn summary(input: &Input, contents: &Contents<'_>, images: &[ImageRecord]) -> Result<Summary> {
     let shares = shares(images);
     let raw_size = images.iter().fold(0u64, |sum, image| sum.saturating_add(image.raw_size));
     let repeated = images.iter().zip(&shares).filter(|(_, share)| share.first == group::First::No);

@@ -8,7 +8,8 @@ use serde::Serialize;
 use crate::cli::{self, ToolchainAction};
 use crate::error::ExitStatus;
 use crate::error::{Error, Result};
-use crate::machine::toolchain::{self, Installed, LOCK_NAME, Plan, Versions};
+use crate::machine::toolchain::lock::LOCK_NAME;
+use crate::machine::toolchain::{self, Installed, Plan, Versions};
 use crate::print::output::{Output, counted};
 use crate::settings::offload_toml::ConfigFile;
 

@@ -30,12 +30,6 @@ struct Message<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Written {
-    reason: &'static str,
-    file: String,
-}
-
-#[derive(Debug, Serialize)]
 struct Verdict<'a> {
     reason: &'static str,
     module: &'a str,
@@ -58,9 +52,7 @@ pub(super) fn run(output: &Output, args: &cli::Vendor) -> Result<ExitStatus> {
         false => store(output, &vendored, &made)?,
     };
     if let Some(sbom) = sbom {
-        let file = sbom.appear()?.path;
-        let file = file.display();
-        output.message(&Written { reason: "written", file: file.to_string() }, &format!("wrote {file}"))?;
+        output.wrote(&sbom.appear()?.path)?;
     }
     Ok(status)
 }

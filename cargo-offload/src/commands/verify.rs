@@ -57,7 +57,9 @@ pub(super) fn run(output: &Output, args: &cli::Verify) -> Result<ExitStatus> {
         return finish(output, &summary);
     }
     verify_images(output, &contents.packs, &mut summary)?;
-    verify_graph(output, (&path, &args.cargo.package.project), (&contents.packs, &mut summary))?;
+    let unlinked = unlinked(&path, &args.cargo.package.project, &contents.packs)?;
+    summary.problems += unlinked.len() as u64;
+    tell_unlinked(output, &unlinked)?;
     finish(output, &summary)
 }
 
@@ -102,28 +104,27 @@ fn verify_pack(output: &Output, source: &LocatedPack<'_>, summary: &mut Summary)
     Ok(())
 }
 
-fn verify_graph(
-    output: &Output,
-    (path, project): (&Path, &cli::Project),
-    (packs, summary): (&Packs, &mut Summary),
-) -> Result<()> {
+/// Packages of the program's graph that have kernels, of which nothing is linked.
+fn unlinked(path: &Path, project: &cli::Project, packs: &Packs) -> Result<Vec<String>> {
     let root = project.package.as_deref().map_or(RootPackage::OfFile(path), RootPackage::Named);
-    let wanted = match graph::packages_with_kernels(project, root) {
-        Ok(wanted) => wanted,
+    let with_kernels = match graph::packages_with_kernels(project, root) {
+        Ok(with_kernels) => with_kernels,
         // Without a word about a project, a file stands for itself.
-        Err(error) if !project.is_named() && graph::is_usage(&error) => return Ok(()),
+        Err(error) if !project.is_named() && graph::is_usage(&error) => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
     let linked: BTreeSet<String> =
         packs.here().packs().filter_map(|source| source.pack.meta("package").map(str::to_string)).collect();
-    for package in wanted.difference(&linked) {
-        summary.problems += 1;
+    Ok(with_kernels.difference(&linked).cloned().collect())
+}
+
+fn tell_unlinked(output: &Output, packages: &[String]) -> Result<()> {
+    packages.iter().try_for_each(|package| {
         let problem = "it has kernels, but nothing of it is linked";
         let text = format!(
             "error: package {package} has kernels, but nothing of it is linked\nhint: mention it in the program: `use {} as _;`",
             package.replace('-', "_")
         );
-        output.message(&Problem { reason: "unlinked", package, problem }, &text)?;
-    }
-    Ok(())
+        output.message(&Problem { reason: "unlinked", package, problem }, &text)
+    })
 }

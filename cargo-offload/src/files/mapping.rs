@@ -9,6 +9,7 @@ use std::sync::Arc;
 use memmap2::{Mmap, MmapMut};
 
 use crate::error::{Error, Result};
+use crate::files::read_at::FilePart;
 
 /// The bytes of a file.
 #[derive(Debug)]
@@ -40,18 +41,18 @@ impl Mapped {
         &self.file
     }
 
-    /// Where `bytes` lie in the file, and how many they are, if they do: to be read from it, because looked at in the
+    /// Where `bytes` lie in the file, if they do: to be read from it, because looked at in the
     /// mapping they would take memory.
-    pub(crate) fn place(&self, bytes: &[u8]) -> Option<(u64, u64)> {
+    pub(crate) fn place(&self, bytes: &[u8]) -> Option<FilePart> {
         let start = bytes.as_ptr().addr().checked_sub(self.map.as_ptr().addr())?;
         let inside = start.saturating_add(bytes.len()) <= self.map.len();
-        inside.then_some((start as u64, bytes.len() as u64))
+        inside.then_some(FilePart { offset: start as u64, size: bytes.len() as u64 })
     }
 
     /// Takes `bytes` out of memory, as far as they lie in the file.
     pub(crate) fn release(&self, bytes: &[u8]) {
         #[cfg(unix)]
-        if let Some((start, size)) = self.place(bytes) {
+        if let Some(FilePart { offset: start, size }) = self.place(bytes) {
             let end = start.saturating_add(size) as usize / PAGE * PAGE;
             let start = (start as usize).next_multiple_of(PAGE);
             // SAFETY: nobody writes to the mapping, so that what comes back when these pages are looked at again is what

@@ -1,6 +1,8 @@
 //! Files that appear whole.
 
 pub(crate) mod temporary;
+#[cfg(target_os = "linux")]
+mod unnamed;
 
 use std::fs::{File, Permissions};
 use std::io::{self, Read, Write};

@@ -7,6 +7,13 @@ use std::io::{self, Read, Write};
 const BUFFER: usize = 64 << 10;
 const PAGE: u64 = 4096;
 
+/// A run of bytes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FilePart {
+    pub(crate) offset: u64,
+    pub(crate) size: u64,
+}
+
 /// `size` bytes of `file` from `offset` on.
 pub(crate) fn read_at(file: &File, offset: u64, size: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
@@ -19,13 +26,13 @@ pub(crate) fn read_into(file: &File, offset: u64, bytes: &mut [u8]) -> io::Resul
     At { file, offset }.read_exact(bytes)
 }
 
-/// Appends `size` bytes of `file` from `offset` on to `to`, which ends at a page.
+/// Appends `part` of `file` to `to`, which ends at a page.
 ///
 /// Where pages come to lie on pages, as those of images in HIP's bundles do, the kernel copies, or shares the blocks.
 /// Elsewhere it would write the two parts of each page one after the other, which takes longer than a copy more.
-pub(crate) fn copy_at(file: &File, (offset, size): (u64, u64), to: &mut File) -> io::Result<()> {
-    let copied = if offset.is_multiple_of(PAGE) { by_kernel(file, (offset, size), to) } else { 0 };
-    let (offset, size) = (offset.saturating_add(copied), size.saturating_sub(copied));
+pub(crate) fn copy_at(file: &File, part: FilePart, to: &mut File) -> io::Result<()> {
+    let copied = if part.offset.is_multiple_of(PAGE) { by_kernel(file, part, to) } else { 0 };
+    let (offset, size) = (part.offset.saturating_add(copied), part.size.saturating_sub(copied));
     let mut to = io::BufWriter::with_capacity(BUFFER, to);
     let copied = io::copy(&mut At { file, offset }.take(size), &mut to)?;
     to.flush()?;
@@ -34,8 +41,8 @@ pub(crate) fn copy_at(file: &File, (offset, size): (u64, u64), to: &mut File) ->
 
 /// How much of it the kernel has copied: not every file system can, and what is wrong shows again where it is written.
 #[cfg(target_os = "linux")]
-fn by_kernel(file: &File, (offset, size): (u64, u64), to: &File) -> u64 {
-    let (mut at, end) = (offset, offset.saturating_add(size));
+fn by_kernel(file: &File, part: FilePart, to: &File) -> u64 {
+    let (mut at, end) = (part.offset, part.offset.saturating_add(part.size));
     while at < end {
         let left = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
         match rustix::fs::copy_file_range(file, Some(&mut at), to, None, left) {
@@ -43,11 +50,11 @@ fn by_kernel(file: &File, (offset, size): (u64, u64), to: &File) -> u64 {
             Ok(_) => {}
         }
     }
-    at.saturating_sub(offset)
+    at.saturating_sub(part.offset)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn by_kernel(_: &File, _: (u64, u64), _: &File) -> u64 {
+fn by_kernel(_: &File, _: FilePart, _: &File) -> u64 {
     0
 }
 

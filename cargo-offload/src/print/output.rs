@@ -1,6 +1,7 @@
 //! Printing: aligned tables and sentences, or JSON lines.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
@@ -58,10 +59,10 @@ impl Output {
     }
 
     /// How progress is shown on standard error, by the variable that says so to cargo too.
-    pub(crate) fn progress(&self, is_terminal: bool) -> Progress {
+    pub(crate) fn progress(&self) -> Progress {
         let when = std::env::var("CARGO_TERM_PROGRESS_WHEN");
         let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
-        match (self.verbosity, when.as_deref(), is_terminal && !dumb) {
+        match (self.verbosity, when.as_deref(), io::stderr().is_terminal() && !dumb) {
             (Verbosity::Quiet, ..) | (_, Ok("never"), _) => Progress::Hidden,
             (_, _, true) => Progress::Bar,
             (_, Ok("always"), false) => Progress::Lines,
@@ -102,6 +103,18 @@ impl Output {
             MessageFormat::Json => self.json(object),
             MessageFormat::Human => write_line(&escaped(text)),
         }
+    }
+
+    /// Says that a file was written.
+    pub(crate) fn wrote(&self, file: &Path) -> Result<()> {
+        #[derive(Serialize)]
+        struct Written {
+            reason: &'static str,
+            file: String,
+        }
+        let file = file.display().to_string();
+        let text = format!("wrote {file}");
+        self.message(&Written { reason: "written", file }, &text)
     }
 
     /// Something for people alone.

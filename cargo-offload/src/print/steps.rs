@@ -1,6 +1,5 @@
 //! Which of a command's steps goes on, and for how long it has.
 
-use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -18,7 +17,7 @@ pub(crate) struct Steps {
 
 impl Steps {
     pub(crate) fn new(output: &Output, count: usize) -> Steps {
-        if output.progress(io::stderr().is_terminal()) != Progress::Bar {
+        if output.progress() != Progress::Bar {
             return Steps { bar: None };
         }
         let bar = ProgressBar::with_draw_target(Some(count as u64), ProgressDrawTarget::stderr());

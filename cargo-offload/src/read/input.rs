@@ -11,6 +11,7 @@ use offload_format::Limits;
 use crate::error::ExitStatus;
 use crate::error::Result;
 use crate::files::mapping::Mapped;
+use crate::files::read_at::FilePart;
 use crate::read::pack_file::PackFile;
 use crate::read::packs::Packs;
 use crate::read::syclbin::Syclbin;
@@ -58,8 +59,8 @@ impl Input {
         self.file.file()
     }
 
-    /// Where `bytes` lie in the file, and how many they are, if they do.
-    pub(crate) fn place(&self, bytes: &[u8]) -> Option<(u64, u64)> {
+    /// Where `bytes` lie in the file, if they do.
+    pub(crate) fn place(&self, bytes: &[u8]) -> Option<FilePart> {
         self.file.place(bytes)
     }
 

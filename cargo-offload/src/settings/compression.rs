@@ -29,10 +29,17 @@ pub(crate) fn settings(text: &str) -> Result<Settings> {
     })
 }
 
-/// The same for a mode and a level that a file has; `None` if it has neither.
-pub(crate) fn settings_of((mode, level): (Option<&str>, Option<i64>)) -> Result<Option<Settings>> {
-    let level = level.map(|level| settings(&level.to_string())).transpose()?;
-    let mode = mode.map(settings).transpose()?;
+/// The mode and the level that a file names, as far as it does.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Words<'a> {
+    pub(crate) mode: Option<&'a str>,
+    pub(crate) level: Option<i64>,
+}
+
+/// The same for what a file says; `None` if it says nothing.
+pub(crate) fn settings_of(words: Words<'_>) -> Result<Option<Settings>> {
+    let level = words.level.map(|level| settings(&level.to_string())).transpose()?;
+    let mode = words.mode.map(settings).transpose()?;
     Ok(match (mode, level) {
         (Some(mode), Some(Settings { level, .. })) => Some(Settings { level, ..mode }),
         (mode, level) => mode.or(level),

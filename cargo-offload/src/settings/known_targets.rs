@@ -18,14 +18,21 @@ pub(crate) fn targets() -> impl Iterator<Item = Target> {
         .chain([Target::OpenClC])
 }
 
+/// Targets of one family.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Family<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) targets: Vec<&'a str>,
+}
+
 /// Targets by family, `intel` for `intel:pvc`; families in the order in which they come.
-pub(crate) fn families(targets: &[String]) -> Vec<(&str, Vec<&str>)> {
-    let mut families: Vec<(&str, Vec<&str>)> = Vec::new();
+pub(crate) fn families(targets: &[String]) -> Vec<Family<'_>> {
+    let mut families: Vec<Family<'_>> = Vec::new();
     for target in targets {
-        let family = target.split(':').next().unwrap_or_default();
-        match families.iter_mut().find(|(name, _)| *name == family) {
-            Some((_, members)) => members.push(target),
-            None => families.push((family, vec![target])),
+        let name = target.split(':').next().unwrap_or_default();
+        match families.iter_mut().find(|family| family.name == name) {
+            Some(family) => family.targets.push(target),
+            None => families.push(Family { name, targets: vec![target] }),
         }
     }
     families

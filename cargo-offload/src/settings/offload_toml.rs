@@ -10,6 +10,7 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Value};
 use self::list::Lines;
 use crate::error::{Error, Result};
 use crate::files::publish::publish;
+use crate::settings::compression::Words;
 
 /// An open configuration file.
 #[derive(Debug)]
@@ -111,11 +112,11 @@ impl ConfigFile {
     }
 
     /// What `compression` names as its mode and level, as far as it does.
-    pub(crate) fn compression_words(&self) -> (Option<&str>, Option<i64>) {
+    pub(crate) fn compression_words(&self) -> Words<'_> {
         let value = self.document.get("compression").and_then(Item::as_value);
         let of = |key| value.and_then(Value::as_inline_table).and_then(|table| table.get(key));
         let mode = value.and_then(Value::as_str).or_else(|| of("mode").and_then(Value::as_str));
-        (mode, of("level").and_then(Value::as_integer))
+        Words { mode, level: of("level").and_then(Value::as_integer) }
     }
 
     /// Sets `compression`.

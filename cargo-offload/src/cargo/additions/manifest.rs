@@ -13,8 +13,16 @@ pub(crate) struct Dependencies {
     checkout: Option<PathBuf>,
 }
 
+/// What became of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Outcome {
+    /// It has all that was to be added.
+    Kept,
+    Written,
+}
+
 /// What to add to which table, with which features.
-const WANTED: [(&str, &str, &[&str]); 2] =
+const ADDED: [(&str, &str, &[&str]); 2] =
     [("dependencies", "offload-rt", &["opencl"]), ("build-dependencies", "offload-build", &[])];
 
 /// The major and minor version: what cargo's own commands write has the patch too, which would only grow old.
@@ -34,12 +42,12 @@ impl Dependencies {
         Ok(Dependencies { checkout: checkout.map(absolute).transpose()? })
     }
 
-    /// Adds what is missing to the manifest of a package; `root` is that of its workspace. Whether it changed.
-    pub(super) fn add_to(&self, path: &Path, root: &Path) -> Result<bool> {
+    /// Adds what is missing to the manifest of a package; `root` is that of its workspace.
+    pub(super) fn add_to(&self, path: &Path, root: &Path) -> Result<Outcome> {
         let mut document = open(path)?;
         let shared = if root.exists() { open(root)? } else { DocumentMut::new() };
         let before = document.to_string();
-        for (table, name, features) in WANTED {
+        for (table, name, features) in ADDED {
             let inherited = shared
                 .get("workspace")
                 .and_then(|workspace| workspace.get("dependencies")?.get(name))
@@ -52,10 +60,11 @@ impl Dependencies {
             }
         }
         let after = document.to_string();
-        if after != before {
-            publish(path, after.as_bytes())?;
+        if after == before {
+            return Ok(Outcome::Kept);
         }
-        Ok(after != before)
+        publish(path, after.as_bytes())?;
+        Ok(Outcome::Written)
     }
 
     fn dependency(&self, name: &str, features: &[&str], inherited: Option<Inherited>) -> Value {
@@ -79,20 +88,20 @@ impl Dependencies {
 struct Inherited;
 
 /// Has build scripts optimised, unless the manifest says something about them: hashing and compressing images
-/// otherwise takes many times longer than it needs to. Whether the manifest changed.
-pub(super) fn optimize_build_scripts(path: &Path) -> Result<bool> {
+/// otherwise takes many times longer than it needs to.
+pub(super) fn optimize_build_scripts(path: &Path) -> Result<Outcome> {
     let mut document = open(path)?;
     for profile in ["dev", "release"] {
         let profiles = implicit(document.entry("profile"), "profile", path)?;
         let settings = implicit(profiles.entry(profile), profile, path)?;
         if settings.contains_key("build-override") {
-            return Ok(false);
+            return Ok(Outcome::Kept);
         }
         let table = Table::from_iter([("opt-level", Item::Value(3.into()))]);
         settings.insert("build-override", Item::Table(table));
     }
     publish(path, document.to_string().as_bytes())?;
-    Ok(true)
+    Ok(Outcome::Written)
 }
 
 /// The build script, if the manifest names one.
@@ -185,7 +194,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("Cargo.toml");
         std::fs::write(&path, text).unwrap();
-        assert!(!optimize_build_scripts(&path).unwrap());
+        assert_eq!(optimize_build_scripts(&path).unwrap(), Outcome::Kept);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     }
 }

@@ -10,8 +10,8 @@ use offload_format::pack::{NewImage, Pack, PackBuilder, Pages};
 use offload_format::packer::{Effort, Need, Pool, Settings};
 use offload_format::{Hash128, Target};
 
-use super::measure::{Made, packed};
 use super::sample::{Piece, Stratum, strata};
+use super::trial::{Made, packed};
 use crate::error::Result;
 use crate::read::pack_file::PackFile;
 use crate::read::program::CrateImages;

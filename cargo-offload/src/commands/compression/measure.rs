@@ -3,27 +3,21 @@
 //! An answer is worth some seconds to who asks for it: where there is much to pack, the modes that take long are tried on a
 //! sample.
 
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::Path;
 
 use offload_format::packer::{Effort, Settings};
 use serde::Serialize;
 
 use super::estimate::Known;
-use crate::change::repack::pack::{PackContent, Storage, stage_packs};
-use crate::change::repack::repack;
+use super::trial::packed;
 use crate::cli::MessageFormat;
 use crate::error::{Error, Result};
-use crate::files::publish::Published;
 use crate::print::output::{Output, Table, counted, human_size};
 use crate::print::steps::Steps;
-use crate::read::pack_file::PackFile;
 use crate::read::program::{CrateImages, Program};
 use crate::read::records::or_dash;
 
 const MODES: [Effort; 5] = [Effort::None, Effort::Fast, Effort::Balanced, Effort::Max, Effort::Archive];
-/// How many images are decoded to tell what one takes.
-const DECODED: usize = 32;
 /// So many bytes of images are packed in every mode.
 const PACKED: u64 = 8 << 20;
 
@@ -34,6 +28,14 @@ pub(super) enum Extent {
     Everything,
     /// A sample, in modes that would take long for all.
     Sample,
+}
+
+/// What is tried.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Question {
+    /// The setting, which is tried in any case.
+    pub(super) setting: Option<Settings>,
+    pub(super) extent: Extent,
 }
 
 #[derive(Debug, Serialize)]
@@ -56,11 +58,8 @@ struct Row {
 }
 
 /// Packs the images of `path` in every mode, and prints what came of it. The rows of a script come one by one.
-pub(super) fn print(
-    output: &Output,
-    path: &Path,
-    (setting, extent): (Option<Settings>, Extent),
-) -> Result<()> {
+pub(super) fn print(output: &Output, path: &Path, question: Question) -> Result<()> {
+    let Question { setting, extent } = question;
     let program = Program::open(path)?;
     let crates = program.crates()?;
     let (images, raw_size) = counts(&crates);
@@ -137,64 +136,6 @@ fn tried(setting: Option<Settings>) -> Vec<Settings> {
     let modes = MODES.map(|effort| Settings { effort, level: effort.usual_level() });
     let other = setting.filter(|setting| !modes.contains(setting));
     modes.into_iter().chain(other).collect()
-}
-
-/// What came of one mode.
-#[derive(Debug)]
-pub(super) struct Made {
-    pub(super) stored_size: u64,
-    pub(super) pack_seconds: f64,
-    pub(super) decode_seconds: f64,
-}
-
-/// A file of packs that goes when it is dropped.
-#[derive(Debug)]
-pub(super) struct Packed {
-    path: PathBuf,
-    _directory: tempfile::TempDir,
-}
-
-impl Packed {
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-}
-
-/// Packs the images as a build would, each crate's by themselves, into a file that nobody keeps.
-pub(super) fn packed(crates: &[CrateImages<'_>], settings: Settings) -> Result<(Made, Packed)> {
-    let failed = |error: std::io::Error| Error::io("create", Path::new("a directory"), &error);
-    let directory = tempfile::tempdir().map_err(failed)?;
-    let started = Instant::now();
-    let mut packs = Vec::new();
-    for one in crates.iter().filter(|one| !one.files.is_empty()) {
-        let kept = one.files.iter().map(|file| file.pack.clone()).collect();
-        let content = PackContent { metadata: one.metadata.clone(), kept };
-        packs.extend(repack(&[content], Storage::Anew(settings))?);
-    }
-    let pack_seconds = started.elapsed().as_secs_f64();
-    let file = stage_packs(&directory.path().join("images.pack"), &packs)?.appear()?;
-    let Published { path, size: stored_size } = file;
-    let decode_seconds = decode_time(&PackFile::open(&path)?)?.as_secs_f64();
-    Ok((Made { stored_size, pack_seconds, decode_seconds }, Packed { path, _directory: directory }))
-}
-
-/// How long it takes to get at an image: the median over some.
-fn decode_time(file: &PackFile) -> Result<Duration> {
-    let mut images = Vec::new();
-    for source in file.packs() {
-        for image in source.pack.images() {
-            images.push((source, image?));
-        }
-    }
-    let step = images.len().div_ceil(DECODED).max(1);
-    let mut times = Vec::new();
-    for (source, image) in images.iter().step_by(step) {
-        let started = Instant::now();
-        source.decode(image)?;
-        times.push(started.elapsed());
-    }
-    times.sort_unstable();
-    Ok(times.get(times.len() / 2).copied().unwrap_or_default())
 }
 
 fn table(rows: &[Row]) -> Table {

@@ -87,7 +87,7 @@ fn stratum(frames: &[Frame<'_>], kind: Kind) -> Result<Stratum> {
     for number in 0..PIECES {
         // The middle of each of so many parts of all bytes.
         let at = raw / PIECES * number + raw / PIECES / 2;
-        pieces.extend(piece(&members, (kind, at))?);
+        pieces.extend(piece(&members, kind, at)?);
     }
     Ok(Stratum { raw, stored, pieces })
 }
@@ -106,7 +106,7 @@ fn blocks(members: &[&Frame<'_>]) -> Result<u64> {
 }
 
 /// The piece around byte `at` of all `members`.
-fn piece(members: &[&Frame<'_>], (kind, at): (Kind, u64)) -> Result<Option<Piece>> {
+fn piece(members: &[&Frame<'_>], kind: Kind, at: u64) -> Result<Option<Piece>> {
     let mut start = 0u64;
     for (place, frame) in members.iter().enumerate() {
         let end = start.saturating_add(frame.image.raw_size);
@@ -142,11 +142,11 @@ fn within(frame: &Frame<'_>, at: u64) -> Result<Piece> {
             let parent = content(source, &source.pack.image(parent)?)?;
             let scaled = u128::from(at) * parent.len() as u128 / u128::from(image.raw_size.max(1));
             // Code that came or went has moved what follows it.
-            Some(around(&parent, (u64::try_from(scaled).unwrap_or(u64::MAX), 2 * PIECE)))
+            Some(around(&parent, u64::try_from(scaled).unwrap_or(u64::MAX), 2 * PIECE))
         }
         None => None,
     };
-    Ok(Piece { content: around(&whole, (at, PIECE)), prefix })
+    Ok(Piece { content: around(&whole, at, PIECE), prefix })
 }
 
 fn content(source: &LocatedPack<'_>, image: &Image<'_>) -> Result<Vec<u8>> {
@@ -155,7 +155,7 @@ fn content(source: &LocatedPack<'_>, image: &Image<'_>) -> Result<Vec<u8>> {
 }
 
 /// `size` bytes with byte `at` in their midst, as far as there are.
-fn around(bytes: &[u8], (at, size): (u64, u64)) -> Vec<u8> {
+fn around(bytes: &[u8], at: u64, size: u64) -> Vec<u8> {
     let last = (bytes.len() as u64).saturating_sub(size);
     let start = usize::try_from(at.saturating_sub(size / 2).min(last)).unwrap_or(usize::MAX);
     let size = usize::try_from(size).unwrap_or(usize::MAX);
@@ -169,9 +169,9 @@ mod tests {
     #[test]
     fn pieces_lie_within_their_image() {
         let bytes: Vec<u8> = (0..100).collect();
-        assert_eq!(around(&bytes, (50, 10)), (45..55).collect::<Vec<u8>>());
-        assert_eq!(around(&bytes, (2, 10)), (0..10).collect::<Vec<u8>>());
-        assert_eq!(around(&bytes, (u64::MAX, 10)), (90..100).collect::<Vec<u8>>());
-        assert_eq!(around(&bytes, (50, 1000)), bytes);
+        assert_eq!(around(&bytes, 50, 10), (45..55).collect::<Vec<u8>>());
+        assert_eq!(around(&bytes, 2, 10), (0..10).collect::<Vec<u8>>());
+        assert_eq!(around(&bytes, u64::MAX, 10), (90..100).collect::<Vec<u8>>());
+        assert_eq!(around(&bytes, 50, 1000), bytes);
     }
 }

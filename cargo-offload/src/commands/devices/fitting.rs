@@ -25,7 +25,7 @@ pub(super) fn targets(device: &DeviceDescription) -> Result<Vec<String>> {
 /// A few of each family, and how many more there are.
 pub(super) fn short(targets: &[String]) -> String {
     let words: Vec<String> =
-        known_targets::families(targets).iter().map(|(_, members)| known_targets::short(members)).collect();
+        known_targets::families(targets).iter().map(|family| known_targets::short(&family.targets)).collect();
     if words.is_empty() { "no image of any target".to_string() } else { words.join("; ") }
 }
 

@@ -7,7 +7,7 @@ use offload_containers::{bundle, ccob, fatbin, ocloc};
 use offload_format::codec::RELEASE_LEVEL;
 use offload_format::{Arch, Limits, OffloadKind, Target};
 
-use super::{Candidate, Exported, Request, named, only};
+use super::request::{Exported, PackedImage, Request, named, only};
 use crate::cli::{BundleVersion, ExportFormat};
 use crate::error::{Error, Result};
 
@@ -62,7 +62,7 @@ impl Container {
     }
 
     /// Writes the images of one module.
-    pub(super) fn export(self, all: &[Candidate<'_>], request: &Request<'_>) -> Result<Exported> {
+    pub(super) fn export(self, all: &[PackedImage<'_>], request: &Request<'_>) -> Result<Exported> {
         let module = module(all, request)?;
         let chosen = self.chosen(all, module, request)?;
         Ok(Exported {
@@ -75,24 +75,24 @@ impl Container {
     }
 
     /// The images that are asked for, or all that the container takes, in the order of the pack.
-    fn chosen(self, all: &[Candidate<'_>], module: &str, request: &Request<'_>) -> Result<Vec<Chosen>> {
+    fn chosen(self, all: &[PackedImage<'_>], module: &str, request: &Request<'_>) -> Result<Vec<Chosen>> {
         for target in &request.args.target {
-            only(all, &format!("image for `{target}`"), request, |candidate| {
-                candidate.image.module == module && candidate.image.target_text == target
+            only(all, &format!("image for `{target}`"), request, |packed| {
+                packed.image.module == module && packed.image.target_text == target
             })?;
         }
         let mut seen = BTreeSet::new();
         let mut chosen = Vec::new();
-        for candidate in all.iter().filter(|candidate| candidate.image.module == module) {
-            let text = candidate.image.target_text;
+        for packed in all.iter().filter(|packed| packed.image.module == module) {
+            let text = packed.image.target_text;
             let asked = named(&request.args.target, text);
             if !request.args.target.is_empty() && !asked {
                 continue;
             }
-            match candidate.image.target().ok().filter(|target| (self.takes)(target)) {
+            match packed.image.target().ok().filter(|target| (self.takes)(target)) {
                 Some(_) if !seen.insert(text) => return Err(self.twice(module, text)),
                 Some(target) => {
-                    let bytes = candidate.source.decode(&candidate.image)?;
+                    let bytes = packed.source.decode(&packed.image)?;
                     chosen.push(Chosen { target, text: text.to_string(), bytes });
                 }
                 None if asked => {
@@ -103,8 +103,8 @@ impl Container {
         }
         if chosen.is_empty() {
             let error = Error::usage(format!("{} takes none of the images of module `{module}`", self.name));
-            let has = all.iter().filter(|candidate| candidate.image.module == module);
-            let has: Vec<&str> = has.map(|candidate| candidate.image.target_text).collect();
+            let has = all.iter().filter(|packed| packed.image.module == module);
+            let has: Vec<&str> = has.map(|packed| packed.image.target_text).collect();
             return Err(error.hint(format!("it has {}", has.join(", "))));
         }
         Ok(chosen)
@@ -120,8 +120,8 @@ impl Container {
 }
 
 /// The module that is named, or the only one.
-fn module<'a>(all: &[Candidate<'a>], request: &Request<'_>) -> Result<&'a str> {
-    let there: BTreeSet<&str> = all.iter().map(|candidate| candidate.image.module).collect();
+fn module<'a>(all: &[PackedImage<'a>], request: &Request<'_>) -> Result<&'a str> {
+    let there: BTreeSet<&str> = all.iter().map(|packed| packed.image.module).collect();
     let fitting: Vec<&str> = there
         .iter()
         .copied()

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use offload_containers::syclbin::{self, Forms, ImageKindNumber, KERNEL_PREFIX, State, native_target};
 use offload_format::{ImageKind, Limits};
 
-use super::{Candidate, Exported, Request, named, only};
+use super::request::{Exported, PackedImage, Request, named, only};
 use crate::cli::{SyclRuntime, SyclState};
 use crate::error::{Error, Result};
 
@@ -19,7 +19,7 @@ struct Form {
     forms: Forms,
 }
 
-pub(super) fn export(all: &[Candidate<'_>], request: &Request<'_>) -> Result<Exported> {
+pub(super) fn export(all: &[PackedImage<'_>], request: &Request<'_>) -> Result<Exported> {
     let forms = modules(all, request)?
         .into_iter()
         .map(|module| form(all, request, module))
@@ -44,8 +44,8 @@ pub(super) fn export(all: &[Candidate<'_>], request: &Request<'_>) -> Result<Exp
 }
 
 /// The modules that are named, or the only one.
-fn modules<'a>(all: &[Candidate<'a>], request: &Request<'_>) -> Result<Vec<&'a str>> {
-    let there: BTreeSet<&str> = all.iter().map(|candidate| candidate.image.module).collect();
+fn modules<'a>(all: &[PackedImage<'a>], request: &Request<'_>) -> Result<Vec<&'a str>> {
+    let there: BTreeSet<&str> = all.iter().map(|packed| packed.image.module).collect();
     let named: Vec<&str> = match request.args.module.is_empty() {
         true => there.iter().copied().collect(),
         false => there.iter().copied().filter(|module| named(&request.args.module, module)).collect(),
@@ -63,43 +63,43 @@ fn modules<'a>(all: &[Candidate<'a>], request: &Request<'_>) -> Result<Vec<&'a s
 }
 
 /// Chooses and decodes the images of `module`.
-fn form(all: &[Candidate<'_>], request: &Request<'_>, module: &str) -> Result<Form> {
-    let of_module = |candidate: &Candidate<'_>| candidate.image.module == module;
-    let wanted = |candidate: &Candidate<'_>| named(&request.args.target, candidate.image.target_text);
+fn form(all: &[PackedImage<'_>], request: &Request<'_>, module: &str) -> Result<Form> {
+    let of_module = |packed: &PackedImage<'_>| packed.image.module == module;
+    let wanted = |packed: &PackedImage<'_>| named(&request.args.target, packed.image.target_text);
     for target in &request.args.target {
-        only(all, &format!("image for `{target}`"), request, |candidate| {
-            of_module(candidate) && candidate.image.target_text == target
+        only(all, &format!("image for `{target}`"), request, |packed| {
+            of_module(packed) && packed.image.target_text == target
         })?;
     }
-    let chosen: Vec<_> = all.iter().filter(|candidate| of_module(candidate) && wanted(candidate)).collect();
+    let chosen: Vec<_> = all.iter().filter(|packed| of_module(packed) && wanted(packed)).collect();
     let (ir, native): (Vec<_>, Vec<_>) =
-        chosen.into_iter().partition(|candidate| candidate.image.image_kind == ImageKind::SpirV);
+        chosen.into_iter().partition(|packed| packed.image.image_kind == ImageKind::SpirV);
     // Native images that were asked for go beside the module's SPIR-V, unless it has none.
     let spirv_there = all.iter().any(|it| of_module(it) && it.image.image_kind == ImageKind::SpirV);
     let ir = match ir.first() {
         None if native.is_empty() || spirv_there => {
-            let spirv = |it: &Candidate<'_>| of_module(it) && it.image.image_kind == ImageKind::SpirV;
+            let spirv = |it: &PackedImage<'_>| of_module(it) && it.image.image_kind == ImageKind::SpirV;
             Some(only(all, "SPIR-V image", request, spirv)?)
         }
         first => first.copied(),
     };
     let mut form = Form {
         name: module.to_string(),
-        targets: ir.iter().chain(&native).map(|candidate| candidate.image.target_text.to_string()).collect(),
+        targets: ir.iter().chain(&native).map(|packed| packed.image.target_text.to_string()).collect(),
         forms: Forms::default(),
     };
     if let Some(ir) = ir {
         let raw = ir.source.decode(&ir.image)?;
         form.forms = form.forms.with_spirv(&raw).map_err(failed)?;
     }
-    native.into_iter().try_for_each(|candidate| form.add(candidate))?;
+    native.into_iter().try_for_each(|packed| form.add(packed))?;
     Ok(form)
 }
 
 impl Form {
-    fn add(&mut self, candidate: &Candidate<'_>) -> Result<()> {
-        let text = candidate.image.target_text;
-        let target = candidate.image.target().ok().and_then(|target| native_target(&target));
+    fn add(&mut self, packed: &PackedImage<'_>) -> Result<()> {
+        let text = packed.image.target_text;
+        let target = packed.image.target().ok().and_then(|target| native_target(&target));
         let target = target.ok_or_else(|| {
             let error = Error::usage(format!("an image for `{text}` is no native image of a SYCLBIN"));
             error.hint("name targets of Intel, NVIDIA (cubin) and AMD GPUs")
@@ -110,7 +110,7 @@ impl Form {
             return Err(error.hint("a runtime takes the first one on every device; write a file for each"));
         }
         let mut kernels = Vec::new();
-        for kernel in candidate.source.pack.kernels(&candidate.image) {
+        for kernel in packed.source.pack.kernels(&packed.image) {
             kernels.push(kernel.map_err(failed)?.name);
         }
         if let Some(name) = kernels.iter().find(|name| !name.starts_with(KERNEL_PREFIX)) {
@@ -120,7 +120,7 @@ impl Form {
                  the native image does not fall back to it"
             )));
         }
-        let raw = candidate.source.decode(&candidate.image)?;
+        let raw = packed.source.decode(&packed.image)?;
         self.forms.add_native(target, &kernels, raw);
         Ok(())
     }

@@ -55,7 +55,7 @@ enum State {
 impl Inflated {
     /// `None` where memory serves as well, or has to: there are no such files, there is no room for one, the bundle is
     /// not compressed so that it could be, or it is damaged in a way that shows at once.
-    pub(super) fn of(bundle: &Ccob<'_>, (input, directory): (&Input, &Path)) -> Option<Inflated> {
+    pub(super) fn of(bundle: &Ccob<'_>, input: &Input, directory: &Path) -> Option<Inflated> {
         if bundle.raw_size < WORTHWHILE {
             return None;
         }
@@ -64,7 +64,8 @@ impl Inflated {
         let (sender, ends) = mpsc::channel();
         let (file, hashed) = (scratch.file().clone(), scratch.file().clone());
         let hashing = thread::Builder::new().spawn(move || hash(&hashed, &ends)).ok()?;
-        let inflated = inflate(steps, (&mut scratch, &sender), || input.release(bundle.payload));
+        let mut progress = Progress { scratch: &mut scratch, ends: &sender };
+        let inflated = inflate(steps, &mut progress, || input.release(bundle.payload));
         let state = match inflated {
             Ok(unverified) => State::Hashing(hashing, unverified),
             Err(error) => State::Known(Err(error.to_string())),
@@ -109,18 +110,24 @@ impl Inflated {
     }
 }
 
+/// Where a bundle is inflated to, and who is told how far that is.
+struct Progress<'a> {
+    scratch: &'a mut Scratch,
+    ends: &'a Sender<u64>,
+}
+
 /// Inflates everything, says how far it is, and calls `release` where more of the file should leave the memory.
 fn inflate(
     mut steps: Steps<'_>,
-    (scratch, ends): (&mut Scratch, &Sender<u64>),
+    progress: &mut Progress<'_>,
     release: impl Fn(),
 ) -> Result<Unverified, offload_format::Error> {
     let mut released = 0usize;
-    while let Some(done) = steps.step(scratch.bytes())? {
+    while let Some(done) = steps.step(progress.scratch.bytes())? {
         // Where nobody receives it, hashing has failed, and says so.
-        let _ = ends.send(done as u64);
+        let _ = progress.ends.send(done as u64);
         if done.saturating_sub(released) >= KEPT {
-            scratch.release(done);
+            progress.scratch.release(done);
             release();
             released = done;
         }

@@ -8,15 +8,14 @@ use std::sync::{Arc, OnceLock};
 use offload_containers::ccob::Ccob;
 use serde::Serialize;
 
-use super::File;
 use super::inflated::{Inflated, Key};
 use crate::error::ExitStatus;
 use crate::error::Result;
 use crate::files::publish::{Staged, publish, stage};
-use crate::files::read_at::copy_at;
+use crate::files::read_at::{FilePart, copy_at};
 use crate::print::output::{Output, counted, human_size};
 use crate::read::input::{Contents, Input};
-use crate::read::records::StoredImage;
+use crate::read::records::{ImageRecord, StoredImage};
 use crate::threads::each_beside;
 
 /// How many files are open at a time: systems allow some hundreds.
@@ -45,6 +44,12 @@ struct Summary {
     problems: u64,
 }
 
+/// A file to be written, and what it is of.
+pub(super) struct File<'a> {
+    pub(super) image: &'a ImageRecord,
+    pub(super) name: String,
+}
+
 /// What is written where, and what was.
 pub(super) struct Job<'a> {
     output: &'a Output,
@@ -60,8 +65,7 @@ pub(super) struct Job<'a> {
 struct Waiting<'a> {
     file: &'a File<'a>,
     from: Arc<fs::File>,
-    /// Offset and size in bytes.
-    place: (u64, u64),
+    part: FilePart,
     /// What has to be right before the file may appear.
     bundle: Option<Rc<Inflated>>,
 }
@@ -80,8 +84,9 @@ impl<'a> Job<'a> {
             return match bundle.problem() {
                 Some(problem) => self.failed(of_image(file, &problem)),
                 None => {
-                    let (from, place) = (bundle.file().clone(), (part.offset, part.size));
-                    self.wait(Waiting { file, from, place, bundle: Some(bundle) })
+                    let from = bundle.file().clone();
+                    let part = FilePart { offset: part.offset, size: part.size };
+                    self.wait(Waiting { file, from, part, bundle: Some(bundle) })
                 }
             };
         }
@@ -93,8 +98,8 @@ impl<'a> Job<'a> {
 
     /// Writes `bytes`; those that lie in the input take no memory.
     pub(super) fn write(&mut self, file: &'a File<'a>, bytes: &[u8]) -> Result<()> {
-        if let Some(place) = self.input.place(bytes) {
-            return self.wait(Waiting { file, from: self.input.file().clone(), place, bundle: None });
+        if let Some(part) = self.input.place(bytes) {
+            return self.wait(Waiting { file, from: self.input.file().clone(), part, bundle: None });
         }
         self.flush()?;
         publish(&self.directory.join(&file.name), bytes)?;
@@ -130,7 +135,7 @@ impl<'a> Job<'a> {
         // The one before leaves the disk first.
         self.flush()?;
         self.bundle = None;
-        let inflated = Inflated::of(bundle, (self.input, &self.directory)).map(Rc::new);
+        let inflated = Inflated::of(bundle, self.input, &self.directory).map(Rc::new);
         self.bundle = Some((key, inflated.clone()));
         Ok(inflated)
     }
@@ -144,7 +149,7 @@ impl<'a> Job<'a> {
     fn flush(&mut self) -> Result<()> {
         let waiting = std::mem::take(&mut self.waiting);
         let mut staged = self.stage(&waiting).into_iter();
-        for Waiting { file, bundle, place, .. } in &waiting {
+        for Waiting { file, bundle, part, .. } in &waiting {
             let staged = staged.next().and_then(OnceLock::into_inner);
             if let Some(problem) = bundle.as_ref().and_then(|bundle| bundle.verified().err()) {
                 self.tell_failed(of_image(file, &problem))?;
@@ -152,7 +157,7 @@ impl<'a> Job<'a> {
             }
             if let Some(staged) = staged {
                 staged?.appear()?;
-                self.written(file, place.1)?;
+                self.written(file, part.size)?;
             }
         }
         Ok(())
@@ -162,11 +167,11 @@ impl<'a> Job<'a> {
         let hashing = waiting.iter().filter_map(|it| it.bundle.as_ref()).any(|bundle| bundle.is_hashing());
         let copies: Vec<_> = waiting
             .iter()
-            .map(|it| (self.directory.join(&it.file.name), &*it.from, it.place, OnceLock::new()))
+            .map(|it| (self.directory.join(&it.file.name), &*it.from, it.part, OnceLock::new()))
             .collect();
         each_beside(usize::from(hashing), copies.len(), &|at| {
-            if let Some((path, from, place, staged)) = copies.get(at) {
-                let _ = staged.set(stage(path, |to| copy_at(from, *place, to)));
+            if let Some((path, from, part, staged)) = copies.get(at) {
+                let _ = staged.set(stage(path, |to| copy_at(from, *part, to)));
             }
         });
         copies.into_iter().map(|(.., staged)| staged).collect()

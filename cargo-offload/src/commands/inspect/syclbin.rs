@@ -40,7 +40,8 @@ pub(super) fn inspect(output: &Output, found: &Syclbin<'_>) -> Result<()> {
     let kind = message.image_kind.map(|kind| format!(", image kind {kind}")).unwrap_or_default();
     let text = format!("{}: SYCLBIN version {}, state {state}{kind}", found.place, message.version);
     output.message(&message, &text)?;
-    let forms: Vec<FormMessage> = file.modules.iter().enumerate().flat_map(forms).collect();
+    let forms: Vec<FormMessage> =
+        file.modules.iter().enumerate().flat_map(|(index, module)| forms(index, module)).collect();
     if forms.is_empty() {
         return Ok(());
     }
@@ -62,9 +63,7 @@ fn file_message<'a>(place: &'a str, file: &File<'_>) -> FileMessage<'a> {
     }
 }
 
-fn forms<'m>(
-    (index, module): (usize, &'m AbstractModule<'_>),
-) -> impl Iterator<Item = FormMessage> + use<'m> {
+fn forms<'m>(index: usize, module: &'m AbstractModule<'_>) -> impl Iterator<Item = FormMessage> + use<'m> {
     let own = |names: &mut dyn Iterator<Item = &str>| names.map(str::to_string).collect::<Vec<_>>();
     let kernels = own(&mut module.kernels());
     let (imported, exported) = (own(&mut module.imported()), own(&mut module.exported()));

@@ -106,13 +106,17 @@ pub(super) fn lines(builds: &[Measured]) -> Vec<Line<'_>> {
     }
     let line = |(key, rows): (Key, BTreeMap<usize, &Row>)| {
         let labels = builds.iter().map(|build| build.label.as_str()).enumerate();
-        Line { reason: "beside", key, builds: labels.map(|each| build(&rows, each)).collect() }
+        Line {
+            reason: "beside",
+            key,
+            builds: labels.map(|(index, label)| build(rows.get(&index), label)).collect(),
+        }
     };
     found.into_iter().map(line).collect()
 }
 
-fn build<'a>(rows: &BTreeMap<usize, &Row>, (index, label): (usize, &'a str)) -> Build<'a> {
-    let numbers = rows.get(&index).map(|row| row.numbers().into_iter().collect()).unwrap_or_default();
+fn build<'a>(row: Option<&&Row>, label: &'a str) -> Build<'a> {
+    let numbers = row.map(|row| row.numbers().into_iter().collect()).unwrap_or_default();
     Build { label, numbers }
 }
 

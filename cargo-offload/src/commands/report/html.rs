@@ -6,9 +6,11 @@ use serde::Serialize;
 
 use super::comparison::{self, Line, Measured};
 use super::row::Row;
+use crate::cli;
 use crate::commands::size::{Share, shares};
 use crate::error::{Error, Result};
-use crate::files::publish::replaceable;
+use crate::files::publish::{publish, replaceable};
+use crate::print::output::Output;
 use crate::read::records::ImageRecord;
 use crate::settings::known_targets::family_of;
 
@@ -56,8 +58,15 @@ pub(super) fn check(file: &Path) -> Result<()> {
 }
 
 impl Page<'_> {
+    /// Writes the page if one is asked for.
+    pub(super) fn write(&self, output: &Output, args: &cli::Report) -> Result<()> {
+        let Some(file) = &args.html else { return Ok(()) };
+        publish(file, self.text()?.as_bytes())?;
+        output.wrote(file)
+    }
+
     /// The page as a file.
-    pub(super) fn text(&self) -> Result<String> {
+    fn text(&self) -> Result<String> {
         let several = self.builds.len() > 1;
         let whole = self.builds.iter().find(|build| !build.images.is_empty()).or(self.builds.first());
         let data = Data {

@@ -1,12 +1,13 @@
 //! The report as a comment on a change (<https://github.github.com/gfm/>).
 
 use super::baseline::{Finding, Verdict};
-use super::row::{Row, columns};
-use super::{sentence, summary};
+use super::row::columns;
+use super::summary::Judged;
 
 /// What changed, then everything, folded.
-pub(super) fn comment(rows: &[Row], findings: &[Finding]) -> String {
-    let mut text = format!("### Kernels\n\n{}\n", sentence(&summary(rows, findings)));
+pub(super) fn comment(judged: &Judged<'_>) -> String {
+    let Judged { rows, findings } = judged;
+    let mut text = format!("### Kernels\n\n{}\n", judged.summary());
     for (verdict, heading) in [
         (Verdict::Worse, "Worse"),
         (Verdict::Better, "Better"),

@@ -1,7 +1,7 @@
 //! The numbers of one package, built with several compilers one after another.
 
 mod combination;
-mod gap;
+mod missing;
 
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
@@ -9,11 +9,10 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::Metadata;
 
 use self::combination::Combination;
-use self::gap::{Gap, Missing};
+use self::missing::{Missing, MissingImage};
 use super::comparison::{self, Measured};
 use super::html::Page;
-use super::write_page;
-use crate::cargo::artifact;
+use crate::cargo::artifact::{self, Project};
 use crate::cargo::graph::{self, Depth};
 use crate::cargo::process::Cargo;
 use crate::cli;
@@ -33,12 +32,12 @@ pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
     let combinations = combination::all(&args.matrix)?;
     let labels = combinations.iter().map(|combination| combination.label.as_str());
     let others = comparison::others(args, &wanted, labels)?;
-    let Built { program, mut builds, missing } = all(output, args, (&wanted, &combinations))?;
+    let Built { program, mut builds, missing } = all(output, args, &wanted, &combinations)?;
     let nothing = builds.iter().all(|build| build.rows.is_empty());
     builds.extend(others);
     comparison::print(output, args.format, &builds)?;
     missing.print(output, args.format, combinations.len())?;
-    write_page(output, args, &Page { path: &program, builds: &builds, missing: missing.sentences() })?;
+    Page { path: &program, builds: &builds, missing: missing.sentences() }.write(output, args)?;
     Ok(if nothing { ExitStatus::CheckFailed } else { ExitStatus::Success })
 }
 
@@ -53,7 +52,8 @@ struct Built {
 fn all(
     output: &Output,
     args: &cli::Report,
-    (wanted, combinations): (&Selection, &[Combination]),
+    wanted: &Selection,
+    combinations: &[Combination],
 ) -> Result<Built> {
     let metadata = graph::metadata(&args.cargo.package.project, Depth::Members)?;
     let mut options = args.cargo.clone();
@@ -61,13 +61,14 @@ fn all(
     let mut all = Built { program: PathBuf::new(), builds: Vec::new(), missing: Missing::default() };
     for combination in combinations {
         output.status(&format!("building with {}", combination.label));
-        let images = match built(output, (&options, &metadata), combination)? {
+        let project = Project { options: &options, metadata: &metadata };
+        let images = match built(output, project, combination)? {
             Ok(path) => {
                 all.program = path;
-                measured(&all.program, (wanted, combination), &mut all.missing)?
+                measured(&all.program, wanted, &combination.label, &mut all.missing)?
             }
             Err(reason) => {
-                all.missing.add(&combination.label, Gap::of_everything(reason));
+                all.missing.add(&combination.label, MissingImage::of_everything(reason));
                 Vec::new()
             }
         };
@@ -99,7 +100,7 @@ fn target_dir(options: &cli::Cargo, metadata: &Metadata) -> PathBuf {
 /// The program that a build with these compilers makes, or why there is none.
 fn built(
     output: &Output,
-    project: (&cli::Cargo, &Metadata),
+    project: Project<'_>,
     combination: &Combination,
 ) -> Result<std::result::Result<PathBuf, String>> {
     let failed = |error: std::io::Error| Error::io("write", Path::new("a temporary file"), &error);
@@ -121,7 +122,7 @@ fn built(
         Err(error) if error.status() == ExitStatus::CargoFailed => {
             let mut text = Vec::new();
             said.rewind().and_then(|()| said.read_to_end(&mut text)).map_err(failed)?;
-            Ok(Err(gap::reason(&String::from_utf8_lossy(&text))))
+            Ok(Err(missing::reason(&String::from_utf8_lossy(&text))))
         }
         Err(error) => Err(error),
     }
@@ -129,11 +130,12 @@ fn built(
 
 fn measured(
     program: &Path,
-    (wanted, combination): (&Selection, &Combination),
+    wanted: &Selection,
+    label: &str,
     missing: &mut Missing,
 ) -> Result<Vec<ImageRecord>> {
     let input = Input::open(program)?;
     let contents = input.contents()?;
-    gap::told(&contents)?.into_iter().for_each(|gap| missing.add(&combination.label, gap));
+    missing::told(&contents)?.into_iter().for_each(|one| missing.add(label, one));
     wanted.any_of(&contents, Kernels::Measured)
 }

@@ -45,12 +45,13 @@ impl Groups {
     pub(super) fn of(images: &[ImageRecord]) -> Groups {
         let (mut modules, mut targets, mut kernels) = (Sums::new(), Sums::new(), Sums::new());
         for (image, share) in images.iter().zip(shares(images)) {
-            let whole = (share.stored, image.raw_size);
+            let whole = Sum { images: 1, stored: share.stored, raw: image.raw_size };
             add(&mut modules, image.module_name(), whole);
             add(&mut targets, image.target.clone(), whole);
             for (name, size) in code(image) {
                 let stored = u128::from(share.stored) * u128::from(size) / u128::from(image.raw_size.max(1));
-                add(&mut kernels, name, (u64::try_from(stored).unwrap_or(u64::MAX), size));
+                let stored = u64::try_from(stored).unwrap_or(u64::MAX);
+                add(&mut kernels, name, Sum { images: 1, stored, raw: size });
             }
         }
         Groups {
@@ -102,21 +103,31 @@ pub(in crate::commands) fn shares(images: &[ImageRecord]) -> Vec<Share> {
     images.iter().map(share).collect()
 }
 
-type Sums = BTreeMap<String, (u64, u64, u64)>;
+/// Images, and their bytes.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    images: u64,
+    stored: u64,
+    raw: u64,
+}
 
-fn add(sums: &mut Sums, name: String, (stored, raw): (u64, u64)) {
+type Sums = BTreeMap<String, Sum>;
+
+fn add(sums: &mut Sums, name: String, more: Sum) {
     let sum = sums.entry(name).or_default();
-    *sum = (sum.0.saturating_add(1), sum.1.saturating_add(stored), sum.2.saturating_add(raw));
+    sum.images = sum.images.saturating_add(more.images);
+    sum.stored = sum.stored.saturating_add(more.stored);
+    sum.raw = sum.raw.saturating_add(more.raw);
 }
 
 fn sorted(by: &'static str, sums: Sums) -> Vec<Group> {
-    let group = |(name, (images, stored_size, raw_size))| Group {
+    let group = |(name, sum): (String, Sum)| Group {
         reason: "size",
         by,
         name,
-        images,
-        stored_size,
-        raw_size,
+        images: sum.images,
+        stored_size: sum.stored,
+        raw_size: sum.raw,
     };
     let mut groups: Vec<Group> = sums.into_iter().map(group).collect();
     groups.sort_by_key(|group| std::cmp::Reverse((group.stored_size, group.raw_size)));

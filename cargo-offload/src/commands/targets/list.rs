@@ -8,7 +8,7 @@ use crate::commands::doctor::verdict;
 use crate::error::Result;
 use crate::machine::doctor::{Buildable, examine};
 use crate::print::output::{Output, Table, Verbosity};
-use crate::settings::known_targets;
+use crate::settings::known_targets::{self, Family};
 use crate::settings::offload_toml::{Listed, Presence};
 
 #[derive(Debug, Serialize)]
@@ -46,7 +46,7 @@ pub(super) fn print(output: &Output, configured: &[Listed]) -> Result<()> {
     }
     let known: Vec<String> = known_targets::targets().map(|target| target.to_string()).collect();
     let families = known_targets::families(&known);
-    let examples = families.iter().filter_map(|(_, members)| members.first().copied());
+    let examples = families.iter().filter_map(|family| family.targets.first().copied());
     let wanted: Vec<&str> = configured.iter().map(|target| target.name.as_str()).chain(examples).collect();
     let examined = examine(Path::new("."), &wanted)?.targets;
     let (of_configured, of_families) = examined.split_at_checked(configured.len()).unwrap_or_default();
@@ -72,10 +72,11 @@ fn print_configured(output: &Output, configured: &[Listed], examined: &[Buildabl
     output.table(&messages, &table)
 }
 
-fn print_families(output: &Output, families: &[(&str, Vec<&str>)], examined: &[Buildable]) -> Result<()> {
+fn print_families(output: &Output, families: &[Family<'_>], examined: &[Buildable]) -> Result<()> {
     let mut table = Table::new(&["there are", "can be built", "needs"]);
     let mut messages = Vec::new();
-    for ((family, targets), built) in families.iter().zip(examined) {
+    for (family, built) in families.iter().zip(examined) {
+        let Family { name: family, targets } = family;
         table.row(vec![known_targets::short(targets), verdict(&built.lacks), built.needs.join(", ")]);
         messages.push(FamilyMessage { reason: "target-family", family, targets, can: Can::of(built) });
     }

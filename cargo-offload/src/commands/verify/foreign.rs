@@ -40,7 +40,7 @@ pub(super) fn verify(output: &Output, contents: &Contents<'_>, summary: &mut Sum
     }
     for (number, container) in contents.containers.iter().enumerate() {
         if container.found.kind != Some(FileKind::Syclbin) {
-            let sums = verify_container(output, contents, (number, container))?;
+            let sums = verify_container(output, contents, number)?;
             summary.images += sums.images;
             summary.problems += sums.problems;
         }
@@ -48,12 +48,9 @@ pub(super) fn verify(output: &Output, contents: &Contents<'_>, summary: &mut Sum
     Ok(())
 }
 
-fn verify_container(
-    output: &Output,
-    contents: &Contents<'_>,
-    (number, container): (usize, &Container<'_>),
-) -> Result<Sums> {
+fn verify_container(output: &Output, contents: &Contents<'_>, number: usize) -> Result<Sums> {
     let mut sums = Sums::default();
+    let Some(container) = contents.containers.get(number) else { return Ok(sums) };
     let origins: Vec<Origin> =
         (0..container.images.len()).map(|index| Origin::Container(number, index)).collect();
     let mut images = container.images.iter();

@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
+#[cfg(target_os = "linux")]
+use super::unnamed;
+
 /// What names start with where there has to be one.
 const PREFIX: &str = ".offload-";
 
@@ -56,7 +59,9 @@ impl Temporary {
     pub(super) fn persist(self, path: &Path) -> io::Result<()> {
         match self {
             #[cfg(target_os = "linux")]
-            Temporary::Unnamed(file) => unnamed::persist(&file, path),
+            Temporary::Unnamed(file) => {
+                unnamed::persist(&file, parent(path), path, Builder::new().prefix(PREFIX))
+            }
             Temporary::Named(file) => file.persist(path).map(drop).map_err(|error| error.error),
         }
     }
@@ -77,42 +82,6 @@ pub(crate) fn unnamed(directory: &Path) -> io::Result<File> {
         io::ErrorKind::Unsupported,
         format!("no file without a name in {}", directory.display()),
     ))
-}
-
-/// `O_TMPFILE` (<https://man7.org/linux/man-pages/man2/open.2.html>). Not every file system has it.
-#[cfg(target_os = "linux")]
-mod unnamed {
-    use std::os::fd::AsRawFd;
-
-    use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
-
-    use super::{Builder, File, PREFIX, Path, PathBuf, io, parent};
-
-    pub(super) fn create(directory: &Path) -> Option<File> {
-        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-        let file = File::from(open(directory, flags, Mode::from_bits_truncate(0o666)).ok()?);
-        // Without /proc it could not get a name.
-        path(&file).exists().then_some(file)
-    }
-
-    pub(super) fn path(file: &File) -> PathBuf {
-        PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
-    }
-
-    pub(super) fn persist(file: &File, to: &Path) -> io::Result<()> {
-        match link(file, to) {
-            // A link replaces nothing, a new name does.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let named = Builder::new().prefix(PREFIX).make_in(parent(to), |name| link(file, name))?;
-                named.persist(to).map(drop).map_err(|error| error.error)
-            }
-            outcome => outcome,
-        }
-    }
-
-    fn link(file: &File, to: &Path) -> io::Result<()> {
-        Ok(linkat(CWD, path(file), CWD, to, AtFlags::SYMLINK_FOLLOW)?)
-    }
 }
 
 #[cfg(test)]

@@ -4,10 +4,12 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::LOCK_NAME;
 use super::system::{Glibc, Packages, System};
 use crate::error::{Error, Result};
 use crate::files::publish::{publish, replaceable};
+
+/// The usual name of the file.
+pub(crate) const LOCK_NAME: &str = "offload-toolchain.lock";
 
 const HEADER: &str = "\
 # Written by `cargo offload toolchain install`, which installs exactly this wherever it finds the file.
@@ -16,7 +18,7 @@ const HEADER: &str = "\
 
 /// The lock file.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
-pub(super) struct Lock {
+pub(crate) struct Lock {
     version: u32,
     /// The distribution, its release, and the architecture.
     system: String,

@@ -27,7 +27,7 @@ pub(super) fn all(axes: &[Axis]) -> Result<Vec<Combination>> {
         let paths = axis.programs.iter().map(|program| path(program)).collect::<Result<Vec<_>>>()?;
         let named: Vec<(String, PathBuf)> = labels(axis).into_iter().zip(paths).collect();
         let with = |before: &Combination| {
-            let next = named.iter().map(|(label, path)| before.with(axis.tool, (label, path)));
+            let next = named.iter().map(|(label, path)| before.with(axis.tool, label, path));
             next.collect::<Vec<_>>()
         };
         combinations = combinations.iter().flat_map(with).collect();
@@ -36,7 +36,7 @@ pub(super) fn all(axes: &[Axis]) -> Result<Vec<Combination>> {
 }
 
 impl Combination {
-    fn with(&self, tool: Tool, (label, path): (&str, &Path)) -> Combination {
+    fn with(&self, tool: Tool, label: &str, path: &Path) -> Combination {
         let mut new = self.clone();
         let between = if new.label.is_empty() { "" } else { "+" };
         new.label.push_str(&format!("{between}{label}"));

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use offload_format::pack::NoticeKind;
 use serde::Serialize;
 
-use super::super::markdown;
 use crate::cli::ReportFormat;
+use crate::commands::report::markdown;
 use crate::error::Result;
 use crate::print::output::{Output, Table};
 use crate::read::input::Contents;
 
-/// Something that a build has no image of.
+/// An image that a build lacks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub(super) struct Gap {
+pub(super) struct MissingImage {
     /// Empty for all modules.
     module: String,
     /// Empty for all targets.
@@ -21,27 +21,27 @@ pub(super) struct Gap {
     problem: String,
 }
 
-/// Missing, with the builds that have them.
+/// What builds lack, with their labels.
 #[derive(Debug, Default)]
-pub(super) struct Missing(BTreeMap<Gap, Vec<String>>);
+pub(super) struct Missing(BTreeMap<MissingImage, Vec<String>>);
 
 #[derive(Debug, Serialize)]
 struct Message<'a> {
     reason: &'static str,
     builds: &'a [String],
     #[serde(flatten)]
-    gap: &'a Gap,
+    image: &'a MissingImage,
 }
 
-impl Gap {
-    pub(super) fn of_everything(problem: String) -> Gap {
-        Gap { module: String::new(), target: String::new(), problem }
+impl MissingImage {
+    pub(super) fn of_everything(problem: String) -> MissingImage {
+        MissingImage { module: String::new(), target: String::new(), problem }
     }
 }
 
 impl Missing {
-    pub(super) fn add(&mut self, build: &str, gap: Gap) {
-        self.0.entry(gap).or_default().push(build.to_string());
+    pub(super) fn add(&mut self, build: &str, image: MissingImage) {
+        self.0.entry(image).or_default().push(build.to_string());
     }
 
     /// A row for each; people see the first line of the reason.
@@ -50,8 +50,8 @@ impl Missing {
             return Ok(());
         }
         output.space()?;
-        let rows: Vec<Vec<String>> = self.0.iter().map(|(gap, builds)| gap.cells(builds, of)).collect();
-        let messages = self.0.iter().map(|(gap, builds)| Message { reason: "gap", builds, gap });
+        let rows: Vec<Vec<String>> = self.0.iter().map(|(image, builds)| image.cells(builds, of)).collect();
+        let messages = self.0.iter().map(|(image, builds)| Message { reason: "gap", builds, image });
         let messages: Vec<Message<'_>> = messages.collect();
         match format {
             ReportFormat::Table => {
@@ -68,8 +68,8 @@ impl Missing {
 
     /// The same in words.
     pub(super) fn sentences(&self) -> Vec<String> {
-        let sentence = |(gap, builds): (&Gap, &Vec<String>)| {
-            let [module, target, why] = gap.words();
+        let sentence = |(image, builds): (&MissingImage, &Vec<String>)| {
+            let [module, target, why] = image.words();
             format!("not built by {}: module {module}, target {target}: {why}", builds.join(", "))
         };
         self.0.iter().map(sentence).collect()
@@ -78,7 +78,7 @@ impl Missing {
 
 const HEADINGS: [&str; 4] = ["not built by", "module", "target", "why"];
 
-impl Gap {
+impl MissingImage {
     /// What stands under the last three of [`HEADINGS`].
     fn words(&self) -> [String; 3] {
         let or_all = |text: &str| if text.is_empty() { "all".to_string() } else { text.to_string() };
@@ -98,7 +98,7 @@ impl Gap {
 }
 
 /// What packs say of targets that were left out.
-pub(super) fn told(contents: &Contents<'_>) -> Result<Vec<Gap>> {
+pub(super) fn told(contents: &Contents<'_>) -> Result<Vec<MissingImage>> {
     let mut missing = Vec::new();
     for pack in contents.packs.all().map(|reached| reached.source.pack) {
         for notice in pack.notices() {
@@ -106,7 +106,7 @@ pub(super) fn told(contents: &Contents<'_>) -> Result<Vec<Gap>> {
             if notice.kind == NoticeKind::SkippedTarget {
                 let [module, target, problem] =
                     [notice.module, notice.target, notice.reason].map(str::to_string);
-                missing.push(Gap { module, target, problem });
+                missing.push(MissingImage { module, target, problem });
             }
         }
     }
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_heading_is_no_reason() {
-        let why = |problem: &str| Gap::of_everything(problem.to_string()).why();
+        let why = |problem: &str| MissingImage::of_everything(problem.to_string()).why();
         assert_eq!(why("clang was not found\nlooked for: clang"), "clang was not found");
         assert_eq!(
             why("cannot compile kernel module `a` for `host`\na.cl:1:1: error: b\nc"),
