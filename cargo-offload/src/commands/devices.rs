@@ -136,8 +136,12 @@ fn print_verdicts(output: &Output, found: &Found, registry: &Registry) -> Result
             Ok(selection) => selection.verdicts().to_vec(),
             Err(error) => {
                 let problem = error.problem();
-                let message =
-                    NoFitMessage { reason: "no-fit", device: found.number, module: &module, problem: &problem };
+                let message = NoFitMessage {
+                    reason: "no-fit",
+                    device: found.number,
+                    module: &module,
+                    problem: &problem,
+                };
                 output.message(&message, &format!("  {}", problem.replace('\n', "\n  ")))?;
                 continue;
             }
