@@ -6,7 +6,7 @@ use crate::{damage, fresh, fuzz, gpu, interop, linkers, packages, prune, sycl};
 use offload_tests::error::Result;
 use offload_tests::workspace::{Run, Workspace};
 
-pub(crate) const HELP: &str = "nightly         linkers, packages, prune, sycl, interop, damage, fuzz, gpu on the CPU, builtins, bench pack, bench start, fresh and fresh --toolchain, one by one; fails if one does";
+pub(crate) const HELP: &str = "nightly         linkers, prune, sycl, interop, damage, fuzz, gpu on the CPU, builtins, bench pack, bench start, fresh and fresh --toolchain, one by one; fails if one does";
 
 pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
     let on_cpu = ["--run-here", "--device", "host"];

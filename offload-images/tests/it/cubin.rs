@@ -1,20 +1,13 @@
 //! Reading cubins of ptxas 12.9 and 13.5; the figures are those that `ptxas -v` and `cuobjdump -elf` print.
 #![cfg(feature = "cubin")]
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test stops at the first surprise"
-)]
 
 use offload_format::ErrorKind;
 use offload_images::cubin::{self, Cubin, KernelInfo};
 
-const OLD: &[u8] = include_bytes!("../../tests/data/device-12.9-sm_80.cubin");
-const OLD_ACCELERATED: &[u8] = include_bytes!("../../tests/data/device-12.9-sm_90a.cubin");
-const NEW_ACCELERATED: &[u8] = include_bytes!("../../tests/data/device-13.5-sm_90a.cubin");
-const CALLS: &[u8] = include_bytes!("../../tests/data/calls-12.9-sm_100a.cubin");
+const OLD: &[u8] = include_bytes!("../../../tests/data/device-12.9-sm_80.cubin");
+const OLD_ACCELERATED: &[u8] = include_bytes!("../../../tests/data/device-12.9-sm_90a.cubin");
+const NEW_ACCELERATED: &[u8] = include_bytes!("../../../tests/data/device-13.5-sm_90a.cubin");
+const CALLS: &[u8] = include_bytes!("../../../tests/data/calls-12.9-sm_100a.cubin");
 const SAMPLES: [&[u8]; 2] = [NEW_ACCELERATED, CALLS];
 
 fn read(image: &[u8]) -> Cubin {

@@ -1,20 +1,13 @@
 //! kpack files as `msgpack` and `zstandard` of Python write them, and references.
 #![cfg(feature = "kpack")]
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test stops at the first surprise"
-)]
 
 use offload_containers::kpack::{self, Compression};
 use offload_format::{ErrorKind, Limits};
 
-const STORED: &[u8] = include_bytes!("../../tests/data/stored.kpack");
-const ZSTD: &[u8] = include_bytes!("../../tests/data/zstd.kpack");
-const GFX90A: &[u8] = include_bytes!("../../tests/data/saxpy-reduce-gfx90a.co");
-const GFX1100: &[u8] = include_bytes!("../../tests/data/device-gfx1100.co");
+const STORED: &[u8] = include_bytes!("../../../tests/data/stored.kpack");
+const ZSTD: &[u8] = include_bytes!("../../../tests/data/zstd.kpack");
+const GFX90A: &[u8] = include_bytes!("../../../tests/data/saxpy-reduce-gfx90a.co");
+const GFX1100: &[u8] = include_bytes!("../../../tests/data/device-gfx1100.co");
 
 #[test]
 fn every_code_object_is_listed_and_extracted() {

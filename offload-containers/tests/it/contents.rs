@@ -1,6 +1,5 @@
 //! The images of containers that lie in one another.
 #![cfg(feature = "contents")]
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use offload_containers::carrier::{self, FileKind};
 use offload_containers::contents::{Compression, images, images_of};

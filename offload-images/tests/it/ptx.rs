@@ -1,20 +1,13 @@
 //! Reading PTX of clang, nvcc and Triton, and text that is none.
 #![cfg(feature = "ptx")]
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test stops at the first surprise"
-)]
 
 use offload_format::ErrorKind;
 use offload_images::ptx::{Entry, Ptx, StateSpace};
 
-const CLANG: &[u8] = include_bytes!("../../tests/data/device-clang.ptx");
-const NVCC: &[u8] = include_bytes!("../../tests/data/device-nvcc.ptx");
-const TRITON: &[u8] = include_bytes!("../../tests/data/triton-add.ptx");
-const CALLS: &[u8] = include_bytes!("../../tests/data/calls.ptx");
+const CLANG: &[u8] = include_bytes!("../../../tests/data/device-clang.ptx");
+const NVCC: &[u8] = include_bytes!("../../../tests/data/device-nvcc.ptx");
+const TRITON: &[u8] = include_bytes!("../../../tests/data/triton-add.ptx");
+const CALLS: &[u8] = include_bytes!("../../../tests/data/calls.ptx");
 const SAMPLES: [&[u8]; 2] = [NVCC, CALLS];
 
 const HEADER: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";

@@ -1,12 +1,5 @@
 //! OffloadBinary: what LLVM's packager wrote, and what is written here.
 #![cfg(all(feature = "offload-binary", feature = "zlib"))]
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test stops at the first surprise"
-)]
 
 use std::io::Write;
 
@@ -16,7 +9,7 @@ use offload_containers::offload_binary::{
 use offload_format::{ErrorKind, ImageKind, Limits, OffloadKind};
 
 /// By llvm-offload-binary 22.1.8: `foo` for SPIR-V, `hello world` for an AMD GPU.
-const TWO: &[u8] = include_bytes!("../../tests/data/two.offload");
+const TWO: &[u8] = include_bytes!("../../../tests/data/two.offload");
 
 fn all(file: &[u8]) -> Vec<Binary<'_>> {
     parse(file, &Limits::default()).unwrap()

@@ -1,11 +1,5 @@
 //! The packer from outside: what it decides is carried out, read back, small, and the same for any number of threads.
 #![cfg(feature = "packer")]
-#![allow(
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test stops at the first surprise"
-)]
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

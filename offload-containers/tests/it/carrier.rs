@@ -1,28 +1,21 @@
 //! Where device images lie in programs, libraries, objects and archives of real linkers.
 #![cfg(feature = "carrier")]
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test stops at the first surprise"
-)]
 
 use offload_containers::carrier::{FileKind, Found, Place, find};
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{NewImage, PackBuilder};
 use offload_format::{ErrorKind, Limits};
 
-const PIE: &[u8] = include_bytes!("../../tests/data/carrier/pie.elf");
-const STATIC: &[u8] = include_bytes!("../../tests/data/carrier/static.elf");
-const NO_SECTIONS: &[u8] = include_bytes!("../../tests/data/carrier/nosections.elf");
-const A64: &[u8] = include_bytes!("../../tests/data/carrier/a64.so");
-const OBJECT: &[u8] = include_bytes!("../../tests/data/carrier/elf.o");
-const COFF: &[u8] = include_bytes!("../../tests/data/carrier/coff.obj");
-const PE: &[u8] = include_bytes!("../../tests/data/carrier/win.exe");
-const UNIVERSAL: &[u8] = include_bytes!("../../tests/data/carrier/universal.o");
-const ARCHIVE: &[u8] = include_bytes!("../../tests/data/carrier/lib.a");
-const TWO: &[u8] = include_bytes!("../../tests/data/two.offload");
+const PIE: &[u8] = include_bytes!("../../../tests/data/carrier/pie.elf");
+const STATIC: &[u8] = include_bytes!("../../../tests/data/carrier/static.elf");
+const NO_SECTIONS: &[u8] = include_bytes!("../../../tests/data/carrier/nosections.elf");
+const A64: &[u8] = include_bytes!("../../../tests/data/carrier/a64.so");
+const OBJECT: &[u8] = include_bytes!("../../../tests/data/carrier/elf.o");
+const COFF: &[u8] = include_bytes!("../../../tests/data/carrier/coff.obj");
+const PE: &[u8] = include_bytes!("../../../tests/data/carrier/win.exe");
+const UNIVERSAL: &[u8] = include_bytes!("../../../tests/data/carrier/universal.o");
+const ARCHIVE: &[u8] = include_bytes!("../../../tests/data/carrier/lib.a");
+const TWO: &[u8] = include_bytes!("../../../tests/data/two.offload");
 
 const FATBIN: &[u8] = b"\x50\xed\x55\xba\x01\0\x10\0\x08\0\0\0\0\0\0\0_cubin_";
 
@@ -191,14 +184,14 @@ fn every_kind_is_known_by_its_first_bytes() {
     };
     let archive = |name: &[u8]| [b"!<arch>\n", name, &[b' '; 60]].concat();
     for (bytes, kind) in [
-        (include_bytes!("../../tests/data/sample-v1.pack").to_vec(), FileKind::Pack),
-        (include_bytes!("../../tests/data/saxpy-reduce.spv").to_vec(), FileKind::SpirV),
-        (include_bytes!("../../tests/data/saxpy-reduce.zebin").to_vec(), FileKind::Zebin),
-        (include_bytes!("../../tests/data/saxpy-reduce-gfx90a.co").to_vec(), FileKind::AmdCodeObject),
-        (include_bytes!("../../tests/data/device-12.9-sm_80.cubin").to_vec(), FileKind::Cubin),
-        (include_bytes!("../../tests/data/device-clang.ptx").to_vec(), FileKind::Ptx),
-        (include_bytes!("../../tests/data/device-nvcc.ptx").to_vec(), FileKind::Ptx),
-        (include_bytes!("../../tests/data/triton-add.ptx").to_vec(), FileKind::Ptx),
+        (include_bytes!("../../../tests/data/sample-v1.pack").to_vec(), FileKind::Pack),
+        (include_bytes!("../../../tests/data/saxpy-reduce.spv").to_vec(), FileKind::SpirV),
+        (include_bytes!("../../../tests/data/saxpy-reduce.zebin").to_vec(), FileKind::Zebin),
+        (include_bytes!("../../../tests/data/saxpy-reduce-gfx90a.co").to_vec(), FileKind::AmdCodeObject),
+        (include_bytes!("../../../tests/data/device-12.9-sm_80.cubin").to_vec(), FileKind::Cubin),
+        (include_bytes!("../../../tests/data/device-clang.ptx").to_vec(), FileKind::Ptx),
+        (include_bytes!("../../../tests/data/device-nvcc.ptx").to_vec(), FileKind::Ptx),
+        (include_bytes!("../../../tests/data/triton-add.ptx").to_vec(), FileKind::Ptx),
         (OBJECT.to_vec(), FileKind::Elf),
         (COFF.to_vec(), FileKind::Coff),
         (PE.to_vec(), FileKind::Pe),

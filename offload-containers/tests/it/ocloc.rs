@@ -1,13 +1,12 @@
 //! Archives and ELF files of Intel's compiler, read and written again.
 #![cfg(feature = "ocloc")]
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use offload_containers::ocloc::{self, Device, MemberKind, OpenClElfKind, SectionKind};
 use offload_format::{ErrorKind, Limits};
 
-const TWO: &[u8] = include_bytes!("../../tests/data/two.ocloc");
-const DG1: &[u8] = include_bytes!("../../tests/data/saxpy-reduce-dg1.clelf");
-const SPIRV: &[u8] = include_bytes!("../../tests/data/saxpy-reduce.spv");
+const TWO: &[u8] = include_bytes!("../../../tests/data/two.ocloc");
+const DG1: &[u8] = include_bytes!("../../../tests/data/saxpy-reduce-dg1.clelf");
+const SPIRV: &[u8] = include_bytes!("../../../tests/data/saxpy-reduce.spv");
 
 #[test]
 fn an_archive_of_ocloc_is_read() {

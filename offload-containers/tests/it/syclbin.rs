@@ -1,12 +1,5 @@
 //! SYCLBIN: every form is read, what is written is what runtimes take, and hazards are named.
 #![cfg(feature = "syclbin")]
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test stops at the first surprise"
-)]
 
 use offload_containers::offload_binary::{self, NewEntry, Version};
 use offload_containers::syclbin::{
@@ -16,8 +9,8 @@ use offload_containers::syclbin::{
 use offload_format::{ErrorKind, ImageKind, Limits, OffloadKind};
 use offload_images::spirv;
 
-const SPIRV: &[u8] = include_bytes!("../../tests/data/saxpy-reduce.spv");
-const IMPORT: &[u8] = include_bytes!("../../tests/data/import.spv");
+const SPIRV: &[u8] = include_bytes!("../../../tests/data/saxpy-reduce.spv");
+const IMPORT: &[u8] = include_bytes!("../../../tests/data/import.spv");
 
 fn read(file: &[u8]) -> File<'_> {
     parse(file, &Limits::default()).unwrap()

@@ -1,18 +1,12 @@
 //! Compressed offload bundles: every version and method, sequences, and damage.
 #![cfg(feature = "ccob")]
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a test stops at the first surprise"
-)]
 
-#[path = "damage/clang.rs"]
+#[path = "../damage/clang.rs"]
 mod clang;
 
 use std::time::{Duration, Instant};
 
-use clang::{as_clang, with_header};
+use self::clang::{as_clang, with_header};
 use offload_containers::bundle::{self, Image};
 use offload_containers::ccob::{self, Container, Method, Version};
 use offload_format::{ErrorKind, Limits};

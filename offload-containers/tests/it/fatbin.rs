@@ -1,21 +1,15 @@
 //! Fatbins as NVIDIA's own tool writes them, read and written again.
 #![cfg(feature = "fatbin")]
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a test stops at the first surprise"
-)]
 
 use std::borrow::Cow;
 
 use offload_containers::fatbin::{self, Compression, EntryKind, Fatbin, Flags, Image, Packing, Record};
 use offload_format::{ErrorKind, Limits, Target};
 
-const STORED: &[u8] = include_bytes!("../../tests/data/stored.fatbin");
-const ZSTD: &[u8] = include_bytes!("../../tests/data/zstd.fatbin");
-const LZ4: &[u8] = include_bytes!("../../tests/data/lz4.fatbin");
-const GROUP: &[u8] = include_bytes!("../../tests/data/group.fatbin");
+const STORED: &[u8] = include_bytes!("../../../tests/data/stored.fatbin");
+const ZSTD: &[u8] = include_bytes!("../../../tests/data/zstd.fatbin");
+const LZ4: &[u8] = include_bytes!("../../../tests/data/lz4.fatbin");
+const GROUP: &[u8] = include_bytes!("../../../tests/data/group.fatbin");
 
 fn read(file: &[u8]) -> Fatbin<'_> {
     let read = fatbin::parse(file, &Limits::default()).expect("the file is well-formed");

@@ -1,5 +1,4 @@
 //! The pack from outside: what is written is read, later releases can be read past, damage is always noticed.
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use std::path::Path;
 

@@ -1,5 +1,4 @@
 //! Packs of many images: their index is in pages, of which a look-up decodes few, and every damage is noticed.
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use std::path::Path;
 

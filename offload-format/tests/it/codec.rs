@@ -1,6 +1,5 @@
 //! Every codec and filter through a pack: what is stored comes back, and damage is an error, never a panic or a flood
 //! of memory.
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use offload_format::codec::{self, Codec, Filter, Frame, InBlock, Parent, Recipe};
 use offload_format::pack::{NewImage, Pack, PackBuilder, Pages, layout};

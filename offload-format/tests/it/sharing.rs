@@ -1,5 +1,4 @@
 //! Packs of several crates over one payload: each is whole by itself, and images build on those of other packs.
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use std::path::Path;
 

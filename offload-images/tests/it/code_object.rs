@@ -1,21 +1,14 @@
 //! Reading code objects of clang 22; the figures are those that `llvm-readelf --notes` prints.
 #![cfg(feature = "code-object")]
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test stops at the first surprise"
-)]
 
 use offload_format::ErrorKind;
 use offload_images::code_object::{self, AddressSpace, CodeObject, ValueKind};
 
-const GFX90A: &[u8] = include_bytes!("../../tests/data/saxpy-reduce-gfx90a.co");
-const GFX906: &[u8] = include_bytes!("../../tests/data/device-gfx906.co");
-const GFX1100: &[u8] = include_bytes!("../../tests/data/device-gfx1100.co");
-const GENERIC: &[u8] = include_bytes!("../../tests/data/device-gfx11-generic.co");
-const IMPORT: &[u8] = include_bytes!("../../tests/data/import-gfx90a.co");
+const GFX90A: &[u8] = include_bytes!("../../../tests/data/saxpy-reduce-gfx90a.co");
+const GFX906: &[u8] = include_bytes!("../../../tests/data/device-gfx906.co");
+const GFX1100: &[u8] = include_bytes!("../../../tests/data/device-gfx1100.co");
+const GENERIC: &[u8] = include_bytes!("../../../tests/data/device-gfx11-generic.co");
+const IMPORT: &[u8] = include_bytes!("../../../tests/data/import-gfx90a.co");
 const SAMPLES: [&[u8]; 2] = [GFX90A, IMPORT];
 
 fn read(image: &[u8]) -> CodeObject {
