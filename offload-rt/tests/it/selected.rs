@@ -1,14 +1,11 @@
 //! The images of a split module as one program, each opened when it is first used.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
 #![cfg(all(feature = "host", target_os = "linux"))]
-
-mod common;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Barrier;
 
-use common::TestPack;
+use crate::common::TestPack;
 use offload_format::pack::{ArgInfo, ArgKind, KernelInfo, NewImage};
 use offload_rt::{Arg, Device, Error, NdRange, Program, Registry};
 

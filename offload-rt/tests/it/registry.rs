@@ -1,11 +1,8 @@
 //! Reading packs and loading their images.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
-
-mod common;
 
 use std::sync::Barrier;
 
-use common::TestPack;
+use crate::common::TestPack;
 use offload_format::Hash128;
 use offload_rt::{Codec, Device, DeviceDescription, ImageKind, LoadedImage, OpenClDescription, Registry};
 

@@ -1,9 +1,6 @@
 //! The rules of selection for CUDA devices, each with a device for which it decides.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
 
-mod common;
-
-use common::TestPack;
+use crate::common::TestPack;
 use offload_format::pack::NewImage;
 use offload_rt::{CudaDescription, DeviceDescription, Registry};
 

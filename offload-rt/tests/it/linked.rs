@@ -1,5 +1,4 @@
 //! Packs that are linked into this program, and into a plugin.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use std::path::{Path, PathBuf};
@@ -11,7 +10,7 @@ use offload_format::codec::{self, Codec};
 use offload_format::pack::{NewImage, PackBuilder};
 use offload_rt::{Device, DeviceDescription, Entry, OpenClDescription, Registry};
 
-std::arch::global_asm!(include_str!("sample-pack.S"), include_str!("sample.S"), options(att_syntax));
+std::arch::global_asm!(include_str!("../sample-pack.S"), include_str!("../sample.S"), options(att_syntax));
 
 mod sample {
     offload_rt::kernel_module!("sample", __offload_anchor_sample);
@@ -87,7 +86,7 @@ fn the_generated_module_finds_its_own_pack() {
 fn images_of_a_plugin_outlive_it() {
     let _alone = PLUGINS.lock().unwrap_or_else(PoisonError::into_inner);
     let directory = tempfile::tempdir().unwrap();
-    let path = plugin(directory.path(), include_str!("sample.S"));
+    let path = plugin(directory.path(), include_str!("../sample.S"));
     // SAFETY: the plugin holds no code.
     let library = unsafe { Library::new(path) }.unwrap();
     let registry = Registry::process();
@@ -101,7 +100,7 @@ fn images_of_a_plugin_outlive_it() {
 #[test]
 fn descriptors_that_lead_astray_are_skipped() {
     let _alone = PLUGINS.lock().unwrap_or_else(PoisonError::into_inner);
-    let sample = include_str!("sample.S");
+    let sample = include_str!("../sample.S");
     let cases = [
         (".quad __offload_anchor_sample - .", ".quad 0x7fffffffffffffff", "leads to no descriptor"),
         (".quad .Loffload_pack - .", ".quad -0x8000000000000000", "outside its module's memory"),
@@ -131,7 +130,7 @@ fn a_note_that_was_moved_is_resolved_from_the_header() {
     let _alone = PLUGINS.lock().unwrap_or_else(PoisonError::into_inner);
     let directory = tempfile::tempdir().unwrap();
     // Both differences are off by the same amount, as when a tool moves the note.
-    let moved = include_str!("sample.S")
+    let moved = include_str!("../sample.S")
         .replace(".quad __offload_anchor_sample - .", ".quad __offload_anchor_sample - . + 0x123450")
         .replace(".quad __ehdr_start - .", ".quad __ehdr_start - . + 0x123450");
     // SAFETY: the plugin holds no code.

@@ -1,5 +1,4 @@
 //! Images that are stored by way of others, and packs of many modules.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
 
 use std::sync::Barrier;
 

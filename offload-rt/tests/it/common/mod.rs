@@ -1,5 +1,4 @@
 //! Packs for tests.
-#![allow(dead_code, reason = "each test program uses a part of it")]
 
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{NewImage, PackBuilder};

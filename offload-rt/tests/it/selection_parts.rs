@@ -1,9 +1,6 @@
 //! Selection in modules that are split, have variants, or need aspects of the device.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
 
-mod common;
-
-use common::TestPack;
+use crate::common::TestPack;
 use offload_format::pack::{KernelInfo, NewImage};
 use offload_rt::{Aspects, DeviceDescription, OpenClDescription, Registry, Selection, SpirvVersion, Variant};
 

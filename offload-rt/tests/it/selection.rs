@@ -1,9 +1,6 @@
 //! The rules of selection, each with a device for which it decides.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
 
-mod common;
-
-use common::TestPack;
+use crate::common::TestPack;
 use offload_format::pack::NoticeKind;
 use offload_rt::{DeviceDescription, HostLevel, OpenClDescription, Outcome, Registry, SpirvVersion};
 

@@ -4,26 +4,17 @@
 //! With `OFFLOAD_TEST_CUDA` set in the environment, finding no device is a failure. The test program needs nothing but
 //! the driver, so it can be copied to a machine with a GPU.
 #![cfg(feature = "cuda")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test stops at the first surprise"
-)]
-
-mod common;
 
 use std::process::Command;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-use common::TestPack;
+use crate::common::TestPack;
 use offload_format::pack::NewImage;
 use offload_rt::cuda::CudaProgram;
 use offload_rt::{Arg, ArgInfo, ArgKind, Device, Error, KernelInfo, NdRange, Program, Registry};
 
-const KERNELS: &str = include_str!("cuda/kernels.ptx");
+const KERNELS: &str = include_str!("../cuda/kernels.ptx");
 const CRASH_CHILD: &str = "OFFLOAD_TEST_CUDA_CRASH";
 
 /// The first device. Without one, this looks at the error, and the caller has nothing left to do.
@@ -374,7 +365,7 @@ fn a_crash_is_named() {
         return;
     }
     let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", "a_crash_is_named", "--nocapture"]).env(CRASH_CHILD, "1");
+    child.args(["--exact", "cuda::a_crash_is_named", "--nocapture"]).env(CRASH_CHILD, "1");
     let output = child.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
@@ -414,7 +405,7 @@ fn the_stand_in_passes_too_and_gets_everything_back() {
         return;
     }
     for define in ["NEW", "OLD"] {
-        let text = with_stand_in(define, &[]);
+        let text = with_stand_in(define, &["cuda::"]);
         assert!(text.contains("test result: ok.") && text.contains("CUDA device stand-in (sm_90"), "{text}");
         assert!(!text.contains("left behind"), "{define}: {text}");
     }
