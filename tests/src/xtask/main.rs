@@ -27,7 +27,7 @@ struct Task {
     run: Run,
 }
 
-const TASKS: [Task; 15] = [
+const TASKS: [Task; 16] = [
     Task { name: "demo", help: demo::HELP, run: demo::run },
     Task { name: "test", help: test::HELP, run: test::run },
     Task { name: "setup", help: setup::HELP, run: setup::run },
@@ -37,6 +37,7 @@ const TASKS: [Task; 15] = [
     Task { name: "sycl", help: sycl::HELP, run: sycl::run },
     Task { name: "builtins", help: packages::BUILTINS, run: packages::builtins },
     Task { name: "targets", help: targets::HELP, run: targets::run },
+    Task { name: "tidy", help: packages::TIDY, run: packages::tidy },
     Task { name: "bench", help: packages::BENCH, run: packages::bench },
     Task { name: "gpu", help: gpu::HELP, run: gpu::run },
     Task { name: "interop", help: interop::HELP, run: interop::run },
