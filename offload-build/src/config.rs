@@ -8,9 +8,6 @@ use std::path::Path;
 
 use offload_format::packer::Settings;
 use offload_format::{Target, TargetSet};
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use toml::Value;
 
 use self::compression::Compression;
 pub(crate) use self::places::{Embedding, UseVendored};
@@ -18,6 +15,7 @@ use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::options::Options;
+use crate::settings::{self, Table, Value};
 
 /// What the application decides.
 #[derive(Debug, PartialEq)]
@@ -33,8 +31,7 @@ pub(crate) struct Config {
 }
 
 /// An entry of the list of targets.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Value")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NamedTarget {
     pub(crate) name: TargetName,
     pub(crate) presence: Presence,
@@ -65,15 +62,13 @@ pub(crate) enum Presence {
 pub const DEFAULT_TARGETS: [&str; 2] = ["host", "spirv64"];
 
 /// The settings of one place; `None` leaves the decision to an earlier one.
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default)]
 struct Layer {
     targets: Option<Vec<NamedTarget>>,
     compression: Option<Compression>,
     strip: Option<bool>,
     embed: Option<Embedding>,
     vendored: Option<UseVendored>,
-    #[serde(default)]
     modules: BTreeMap<String, Options>,
 }
 
@@ -112,30 +107,32 @@ impl Config {
     }
 }
 
-/// Only this part of a manifest is looked at.
-#[derive(Default, Deserialize)]
-struct Manifest {
-    #[serde(default)]
-    package: Package,
-}
+impl Layer {
+    const KEYS: [&str; 6] = ["targets", "compression", "strip", "embed", "vendored", "modules"];
 
-#[derive(Default, Deserialize)]
-struct Package {
-    #[serde(default)]
-    metadata: Metadata,
-}
-
-#[derive(Default, Deserialize)]
-struct Metadata {
-    #[serde(default)]
-    offload: Layer,
+    fn read(table: Table<'_>) -> Result<Layer> {
+        table.only(&Layer::KEYS)?;
+        let modules = table.optional("modules", |value| value.table()?.collect(Options::read))?;
+        Ok(Layer {
+            targets: table.optional("targets", |value| value.each(NamedTarget::read))?,
+            compression: table.optional("compression", |value| value.read(Compression::read))?,
+            strip: table.optional("strip", Value::bool)?,
+            embed: table.optional("embed", Value::parse)?,
+            vendored: table.optional("vendored", Value::parse)?,
+            modules: modules.unwrap_or_default(),
+        })
+    }
 }
 
 fn manifest_layer(env: &CargoEnv) -> Result<Layer> {
     let path = env.manifest_dir.join("Cargo.toml");
     env.depends_on(&path);
-    let manifest: Manifest = parse(&fs::read_text(&path)?, &path)?;
-    Ok(manifest.package.metadata.offload)
+    // Only this part of a manifest is looked at.
+    let layer = |manifest: Table<'_>| {
+        let metadata = manifest.get("package").and_then(|package| package.get("metadata")?.get("offload"));
+        metadata.map_or(Ok(Layer::default()), |value| Layer::read(value.table()?))
+    };
+    parse(&fs::read_text(&path)?, &path, layer)
 }
 
 /// A settings file that nothing names is a mistake that would stay unseen.
@@ -161,7 +158,7 @@ fn file_layer(env: &CargoEnv) -> Result<Layer> {
             .with_hint("`cargo offload init` writes one"));
     }
     env.depends_on(&path);
-    parse(&fs::read_text(&path)?, &path)
+    parse(&fs::read_text(&path)?, &path, Layer::read)
 }
 
 fn environment_layer(env: &CargoEnv) -> Result<Layer> {
@@ -188,26 +185,23 @@ fn environment_layer(env: &CargoEnv) -> Result<Layer> {
     })
 }
 
-fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T> {
-    toml::from_str(text).map_err(|error| Error::new(format!("`{}`: {error}", path.display())))
+fn parse(text: &str, path: &Path, read: impl FnOnce(Table<'_>) -> Result<Layer>) -> Result<Layer> {
+    settings::read(text, read).map_err(|error| error.context(format!("`{}`", path.display())))
 }
 
-/// `"intel:pvc"` or `{ name = "intel:pvc", optional = true }`. By hand, because serde's untagged enums say only that
-/// no variant matched.
-impl TryFrom<Value> for NamedTarget {
-    type Error = Error;
-
-    fn try_from(value: Value) -> Result<NamedTarget> {
+impl NamedTarget {
+    /// `"intel:pvc"` or `{ name = "intel:pvc", optional = true }`.
+    fn read(value: Value<'_>) -> Result<NamedTarget> {
         if let Some(text) = value.as_str() {
-            return required_target(text);
+            return value.read(|_| required_target(text));
         }
         let name = value.get("name").and_then(Value::as_str).ok_or_else(|| {
-            Error::new(format!("`{value}` is no target"))
-                .with_hint("write \"intel:pvc\" or { name = \"intel:pvc\", optional = true }")
+            let error = Error::new(format!("`{value}` is no target"));
+            value.refuse(error.with_hint("write \"intel:pvc\" or { name = \"intel:pvc\", optional = true }"))
         })?;
         let optional = value.get("optional").and_then(Value::as_bool).unwrap_or(false);
         let presence = if optional { Presence::Optional } else { Presence::Required };
-        Ok(NamedTarget { presence, ..required_target(name)? })
+        Ok(NamedTarget { presence, ..value.read(|_| required_target(name))? })
     }
 }
 
@@ -227,7 +221,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Layer> {
-        super::parse(text, Path::new("offload.toml"))
+        super::parse(text, Path::new("offload.toml"), Layer::read)
     }
 
     #[test]

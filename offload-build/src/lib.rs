@@ -103,6 +103,7 @@ mod options;
 mod packing;
 pub mod progress;
 mod report;
+mod settings;
 mod source;
 mod syclbin;
 pub mod targets;

@@ -5,14 +5,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use offload_format::Variant;
-use serde::Deserialize;
-use toml::Value;
 
 use crate::error::{Error, Result};
+use crate::settings::Value;
 
 /// Which compiler makes code from C++.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Compiler {
     /// LLVM's clang.
@@ -29,8 +27,7 @@ pub enum Compiler {
 /// Into which images a module is cut for a target. Helper functions are in every image that uses them.
 ///
 /// A driver loads only the images whose kernels a program asks for. Targets `host` and `opencl-c` are never cut.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Split {
     /// One image with all kernels.
@@ -46,24 +43,20 @@ pub enum Split {
 }
 
 /// A version of OpenCL C.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OpenClStd {
     /// OpenCL C 1.2, which every device takes.
     #[default]
-    #[serde(rename = "1.2")]
     C12,
     /// OpenCL C 2.0.
-    #[serde(rename = "2.0")]
     C20,
     /// OpenCL C 3.0.
-    #[serde(rename = "3.0")]
     C30,
 }
 
 /// The registers of a hardware thread on Intel GPUs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Value")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Grf {
     /// The default number; a kernel that spills is compiled for the larger one too, and the better result is kept.
@@ -76,8 +69,7 @@ pub enum Grf {
 }
 
 /// How many bytes a kernel may spill.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Value")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SpillBudget {
     /// Every spill is a warning.
@@ -92,8 +84,7 @@ pub enum SpillBudget {
 }
 
 /// What is said of one kernel module.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Options {
     pub(crate) compiler: Option<Compiler>,
     pub(crate) split: Option<Split>,
@@ -104,11 +95,8 @@ pub(crate) struct Options {
     pub(crate) std: Option<OpenClStd>,
     /// Relative to the manifest's directory.
     pub(crate) includes: Vec<PathBuf>,
-    #[serde(deserialize_with = "defines")]
     pub(crate) defines: Vec<Definition>,
-    #[serde(deserialize_with = "flags")]
     pub(crate) flags: Vec<OsString>,
-    #[serde(deserialize_with = "variants")]
     pub(crate) variants: BTreeMap<String, Vec<String>>,
     pub(crate) max_registers: Option<u32>,
     pub(crate) grf: Option<Grf>,
@@ -124,13 +112,51 @@ pub(crate) struct Definition {
 }
 
 /// What is said of one kernel.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KernelOptions {
     pub(crate) max_registers: Option<u32>,
 }
 
 impl Options {
+    const KEYS: [&str; 13] = [
+        "compiler",
+        "split",
+        "cuda-sdk",
+        "strip",
+        "std",
+        "includes",
+        "defines",
+        "flags",
+        "variants",
+        "max-registers",
+        "grf",
+        "max-spills",
+        "kernels",
+    ];
+
+    /// What a table says.
+    pub(crate) fn read(value: Value<'_>) -> Result<Options> {
+        let table = value.table()?;
+        table.only(&Options::KEYS)?;
+        let texts = |key| table.optional(key, |value| value.each(Value::str));
+        let kernels = |value: Value<'_>| value.table()?.collect(KernelOptions::read);
+        Ok(Options {
+            compiler: table.optional("compiler", |value| value.choice(&Compiler::NAMES))?,
+            split: table.optional("split", |value| value.choice(&Split::NAMES))?,
+            cuda_sdk: table.optional("cuda-sdk", Value::bool)?,
+            strip: table.optional("strip", Value::bool)?,
+            std: table.optional("std", |value| value.choice(&OpenClStd::NAMES))?,
+            includes: texts("includes")?.unwrap_or_default().into_iter().map(PathBuf::from).collect(),
+            defines: table.optional("defines", defines)?.unwrap_or_default(),
+            flags: texts("flags")?.unwrap_or_default().into_iter().map(OsString::from).collect(),
+            variants: table.optional("variants", variants)?.unwrap_or_default(),
+            max_registers: table.optional("max-registers", Value::number)?,
+            grf: table.optional("grf", Grf::read)?,
+            max_spills: table.optional("max-spills", SpillBudget::read)?,
+            kernels: table.optional("kernels", kernels)?.unwrap_or_default(),
+        })
+    }
+
     /// These options with those of `later` on top: single values are replaced, lists grow.
     pub(crate) fn with(mut self, later: &Options) -> Options {
         self.compiler = later.compiler.or(self.compiler);
@@ -198,6 +224,9 @@ impl Options {
 }
 
 impl OpenClStd {
+    const NAMES: [(&str, OpenClStd); 3] =
+        [("1.2", OpenClStd::C12), ("2.0", OpenClStd::C20), ("3.0", OpenClStd::C30)];
+
     /// As clang's `-cl-std=` takes it.
     pub(crate) fn flag(self) -> &'static str {
         match self {
@@ -208,65 +237,90 @@ impl OpenClStd {
     }
 }
 
-/// `"auto"`, `"default"`, `"large"`.
-impl TryFrom<Value> for Grf {
-    type Error = Error;
+impl Compiler {
+    const NAMES: [(&str, Compiler); 4] = [
+        ("clang", Compiler::Clang),
+        ("nvcc", Compiler::Nvcc),
+        ("hipcc", Compiler::Hipcc),
+        ("icpx", Compiler::Icpx),
+    ];
+}
 
-    fn try_from(value: Value) -> Result<Grf> {
+impl Split {
+    const NAMES: [(&str, Split); 4] = [
+        ("none", Split::None),
+        ("kernel", Split::Kernel),
+        ("source", Split::Source),
+        ("aspect", Split::Aspect),
+    ];
+}
+
+impl Grf {
+    /// `"auto"`, `"default"`, `"large"`.
+    fn read(value: Value<'_>) -> Result<Grf> {
         match value.as_str() {
             Some("auto") => Ok(Grf::Auto),
             Some("default") => Ok(Grf::Default),
             Some("large") => Ok(Grf::Large),
-            _ => Err(Error::new(format!("`grf = {value}` is not understood"))
-                .with_hint("write \"auto\", \"default\" or \"large\"")),
+            _ => {
+                let error = Error::new(format!("`grf = {value}` is not understood"));
+                Err(value.refuse(error.with_hint("write \"auto\", \"default\" or \"large\"")))
+            }
         }
     }
 }
 
-/// `0`, `"any"`, `{ warn = 1024 }`.
-impl TryFrom<Value> for SpillBudget {
-    type Error = Error;
-
-    fn try_from(value: Value) -> Result<SpillBudget> {
-        let bytes = |value: &Value| value.as_integer().and_then(|bytes| u64::try_from(bytes).ok());
-        let warn = value.get("warn").and_then(bytes);
-        match (bytes(&value), warn, value.as_str()) {
+impl SpillBudget {
+    /// `0`, `"any"`, `{ warn = 1024 }`.
+    fn read(value: Value<'_>) -> Result<SpillBudget> {
+        let bytes = |value: Value<'_>| value.as_integer().and_then(|bytes| u64::try_from(bytes).ok());
+        match (bytes(value), value.get("warn").and_then(bytes), value.as_str()) {
             (Some(bytes), ..) => Ok(SpillBudget::AtMost(bytes)),
             (_, Some(bytes), _) => Ok(SpillBudget::WarnAbove(bytes)),
             (.., Some("any")) => Ok(SpillBudget::Any),
-            _ => Err(Error::new(format!("`max-spills = {value}` is not understood"))
-                .with_hint("write a number of bytes (more is an error), { warn = BYTES }, or \"any\"")),
+            _ => {
+                let hint = "write a number of bytes (more is an error), { warn = BYTES }, or \"any\"";
+                let error = Error::new(format!("`max-spills = {value}` is not understood"));
+                Err(value.refuse(error.with_hint(hint)))
+            }
         }
     }
 }
 
-fn flags<'de, D: serde::Deserializer<'de>>(input: D) -> std::result::Result<Vec<OsString>, D::Error> {
-    Ok(Vec::<String>::deserialize(input)?.into_iter().map(OsString::from).collect())
+impl KernelOptions {
+    fn read(value: Value<'_>) -> Result<KernelOptions> {
+        let table = value.table()?;
+        table.only(&["max-registers"])?;
+        Ok(KernelOptions { max_registers: table.optional("max-registers", Value::number)? })
+    }
 }
 
-fn defines<'de, D: serde::Deserializer<'de>>(input: D) -> std::result::Result<Vec<Definition>, D::Error> {
-    let table = BTreeMap::<String, Value>::deserialize(input)?;
-    Ok(table.into_iter().map(|(name, value)| Definition { name, value: text(&value) }).collect())
+fn defines(value: Value<'_>) -> Result<Vec<Definition>> {
+    let definition =
+        |(name, value): (&str, Value<'_>)| Definition { name: name.to_string(), value: text(value) };
+    Ok(value.table()?.entries().map(definition).collect())
+}
+
+fn variants(value: Value<'_>) -> Result<BTreeMap<String, Vec<String>>> {
+    value.table()?.collect(|values| values.each(|value| Ok(text(value))))
 }
 
 /// Values may be numbers, booleans or texts.
-fn text(value: &Value) -> String {
+fn text(value: Value<'_>) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
-}
-
-fn variants<'de, D: serde::Deserializer<'de>>(
-    input: D,
-) -> std::result::Result<BTreeMap<String, Vec<String>>, D::Error> {
-    let table = BTreeMap::<String, Vec<Value>>::deserialize(input)?;
-    Ok(table.into_iter().map(|(name, values)| (name, values.iter().map(text).collect())).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn read(text: &str) -> Result<Options> {
+        let whole = format!("[module]\n{text}").replace("[kernels", "[module.kernels");
+        crate::settings::read(&whole, |table| Options::read(table.required("module")?))
+    }
+
     fn parse(text: &str) -> Options {
-        toml::from_str(text).unwrap()
+        read(text).unwrap()
     }
 
     #[test]
@@ -295,9 +349,7 @@ mod tests {
 
     #[test]
     fn budgets_have_three_forms() {
-        let budget = |text: &str| {
-            toml::from_str::<Options>(text).map(|options| options.max_spills.unwrap_or_default())
-        };
+        let budget = |text: &str| read(text).map(|options| options.max_spills.unwrap_or_default());
         assert_eq!(budget("").unwrap(), SpillBudget::Warn);
         assert_eq!(budget("max-spills = 0").unwrap(), SpillBudget::AtMost(0));
         assert_eq!(budget("max-spills = { warn = 64 }").unwrap(), SpillBudget::WarnAbove(64));

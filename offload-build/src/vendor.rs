@@ -5,6 +5,7 @@
 
 mod ingredients;
 mod recipe;
+mod record;
 mod write;
 
 use std::collections::BTreeMap;
@@ -221,7 +222,7 @@ fn machine(env: &CargoEnv) -> String {
 }
 
 fn parse(text: &str) -> Result<Provenance> {
-    let provenance: Provenance = toml::from_str(text).map_err(|error| Error::new(error.to_string()))?;
+    let provenance = record::read(text)?;
     if provenance.version > VERSION {
         return Err(Error::new(format!("the record has version {}, of a later release", provenance.version))
             .with_hint("update offload-build, or set `vendored = \"never\"`"));

@@ -1,7 +1,9 @@
 //! What vendored images were made of: the record that lies beside a pack of images that a package brings along.
 //!
-//! The record is written as TOML; `FORMAT.md` describes it. Reading and writing the text is left to the caller.
+//! The record is written as TOML; `FORMAT.md` describes it. Reading and writing the text is left to the caller, with the
+//! feature `serde` or, as a build script does, without.
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 /// The version of the record that this release writes.
@@ -11,8 +13,8 @@ pub const VERSION: u32 = 1;
 pub const DIRECTORY: &str = "offload-vendor";
 
 /// Where the images of a kernel module come from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
 pub struct Provenance {
     /// [`VERSION`]; readers refuse a later one.
     pub version: u32,
@@ -26,43 +28,43 @@ pub struct Provenance {
     /// The program that made the images, with its version.
     pub made_by: String,
     /// Files of the package that compilers read.
-    #[serde(rename = "source", default)]
+    #[cfg_attr(feature = "serde", serde(rename = "source", default))]
     pub sources: Vec<Ingredient>,
     /// Compilers, function libraries and headers from elsewhere.
-    #[serde(rename = "input", default)]
+    #[cfg_attr(feature = "serde", serde(rename = "input", default))]
     pub inputs: Vec<Ingredient>,
     /// The images of the pack.
-    #[serde(rename = "image", default)]
+    #[cfg_attr(feature = "serde", serde(rename = "image", default))]
     pub images: Vec<Made>,
 }
 
 /// A file that had a part in the images.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
 pub struct Ingredient {
     /// A source's path from the package's root, with `/`; of anything else the file's name.
     pub name: String,
     /// The first line of what a tool says of its version.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub version: Option<String>,
     /// An SPDX expression, if it is known: <https://spdx.dev/learn/handling-license-info/>.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub license: Option<String>,
     /// BLAKE3 of its content, 64 hexadecimal digits.
     pub blake3: String,
 }
 
 /// An image.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
 pub struct Made {
     /// What it is for.
     pub target: String,
     /// The values of the module's variant, or empty.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "String::is_empty"))]
     pub variant: String,
     /// The part of a module that is cut, or empty.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "String::is_empty"))]
     pub part: String,
     /// Hash of the options that it was compiled with.
     pub recipe: String,

@@ -3,14 +3,12 @@
 use std::str::FromStr;
 
 use offload_format::packer::{Effort, MAX_LEVEL, Settings};
-use serde::Deserialize;
-use toml::Value;
 
 use crate::error::{Error, Result};
+use crate::settings::Value;
 
 /// What one place says; the rest is left to others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Value")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Compression {
     mode: Option<Effort>,
     level: Option<i32>,
@@ -27,21 +25,17 @@ impl Compression {
         }
         Ok(Settings { effort, level: level.unwrap_or(effort.usual_level()) })
     }
-}
 
-/// `"balanced"`, `{ level = 19 }`, or `{ mode = "max", level = 20 }`.
-impl TryFrom<Value> for Compression {
-    type Error = Error;
-
-    fn try_from(value: Value) -> Result<Compression> {
+    /// `"balanced"`, `{ level = 19 }`, or `{ mode = "max", level = 20 }`.
+    pub(super) fn read(value: Value<'_>) -> Result<Compression> {
         let unknown = || unknown(&value.to_string());
         if let Some(text) = value.as_str() {
             return Ok(Compression { mode: Some(text.parse().map_err(|_| unknown())?), level: None });
         }
         let table = value.as_table().ok_or_else(unknown)?;
         let mut compression = Compression::default();
-        for (key, value) in table {
-            match (key.as_str(), value.as_str(), value.as_integer()) {
+        for (key, value) in table.entries() {
+            match (key, value.as_str(), value.as_integer()) {
                 ("mode", Some(mode), _) => compression.mode = Some(mode.parse().map_err(|_| unknown())?),
                 ("level", _, Some(level)) => compression.level = Some(checked(level).ok_or_else(unknown)?),
                 _ => return Err(unknown()),
@@ -80,8 +74,7 @@ mod tests {
     use super::*;
 
     fn parsed(text: &str) -> Result<Compression> {
-        let table: toml::Table = text.parse().unwrap();
-        Compression::try_from(table["compression"].clone())
+        crate::settings::read(text, |table| Compression::read(table.required("compression")?))
     }
 
     fn settings(text: &str, release: bool) -> Result<Settings> {

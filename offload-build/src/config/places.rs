@@ -2,13 +2,10 @@
 
 use std::str::FromStr;
 
-use serde::Deserialize;
-
 use crate::error::{Error, Result};
 
 /// Which packs the program carries.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Embedding {
     /// In development builds small ones, in others all.
     #[default]
@@ -33,17 +30,8 @@ impl FromStr for Embedding {
     }
 }
 
-impl TryFrom<String> for Embedding {
-    type Error = Error;
-
-    fn try_from(text: String) -> Result<Embedding> {
-        text.parse()
-    }
-}
-
 /// When vendored images are used that were made of the very sources and options at hand.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum UseVendored {
     /// Where the tools that would compile are not installed.
     #[default]
@@ -64,13 +52,5 @@ impl FromStr for UseVendored {
             _ => Err(Error::new(format!("`vendored = \"{}\"` is not understood", text.escape_default()))
                 .with_hint("write \"fallback\", \"prefer\" or \"never\"")),
         }
-    }
-}
-
-impl TryFrom<String> for UseVendored {
-    type Error = Error;
-
-    fn try_from(text: String) -> Result<UseVendored> {
-        text.parse()
     }
 }

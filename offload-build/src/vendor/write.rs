@@ -8,10 +8,10 @@ use offload_format::packer::{Effort, Settings};
 use offload_format::provenance::{Made, Provenance, VERSION};
 
 use super::ingredients::{self, Ingredients};
-use super::{machine, recipe};
+use super::{machine, recipe, record};
 use crate::context::Context;
 use crate::env::CargoEnv;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::fs;
 use crate::image::DeviceImage;
 use crate::module::Sources;
@@ -66,7 +66,7 @@ impl Writer {
         let Some(first) = variants.first() else { return Ok(()) };
         let env = &context.env;
         let provenance = self.provenance(env, &first.module, made(variants, images)?);
-        let text = toml::to_string(&provenance).map_err(|error| Error::new(error.to_string()))?;
+        let text = record::write(&provenance);
         let builder = PackBuilder::new(&env.package, &env.version);
         let pack = packing::pack(context, SETTINGS, builder, images.to_vec())?;
         fs::create_dir_all(&self.dir)?;
