@@ -51,17 +51,19 @@ pub(crate) fn embed(env: &CargoEnv, owner: Owner<'_>, pack: &Pack) -> Result<Str
     Ok(names.anchor)
 }
 
-/// Writes `{module}.offload.rs` into `OUT_DIR`, the Rust that `offload_rt::include_kernels!` includes. It mentions
-/// `anchor`, the symbol on the module's descriptor.
+/// Writes the Rust that `offload_rt::include_kernels!` includes into `OUT_DIR`: `{module}.offload.rs` is a Rust module,
+/// `{module}.kernels.rs` its content, for one of another name. It mentions `anchor`, the symbol on the module's
+/// descriptor.
 pub(crate) fn write_bindings(env: &CargoEnv, module: &str, anchor: &str) -> Result<()> {
-    let text = format!(
+    let content = format!("::offload_rt::kernel_module!(\"{module}\", {anchor});\n");
+    let whole = format!(
         "/// The kernels of the module `{module}`.\n\
-         pub mod {identifier} {{\n    \
-             ::offload_rt::kernel_module!(\"{module}\", {anchor});\n\
-         }}\n",
+         pub mod {identifier} {{\n    {content}}}\n",
         identifier = identifier(module),
     );
-    fs::publish_if_changed(&env.out_dir.join(format!("{module}.offload.rs")), text.as_bytes())
+    let publish = |name: String, text: &str| fs::publish_if_changed(&env.out_dir.join(name), text.as_bytes());
+    publish(format!("{module}.kernels.rs"), &content)?;
+    publish(format!("{module}.offload.rs"), &whole)
 }
 
 /// `module` as a Rust identifier.

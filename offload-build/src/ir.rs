@@ -20,7 +20,7 @@ pub(crate) use rewrite::{in_global_memory, thread_local_state, with_conventions,
 pub(crate) struct Kernel {
     pub(crate) name: String,
     pub(crate) args: Vec<KernelArg>,
-    pub(crate) required_work_group: [u32; 3],
+    pub(crate) required_work_group: Option<[u32; 3]>,
 }
 
 /// One of its arguments, in OpenCL C's words.
@@ -39,17 +39,14 @@ pub(crate) struct KernelArg {
 impl Kernel {
     /// The kernel's record; sizes and resources are filled in where an image tells them.
     pub(crate) fn record(&self) -> KernelInfo {
-        let arg = |arg: &KernelArg| ArgInfo {
-            name: arg.name.clone(),
-            type_name: arg.type_name.clone(),
-            kind: arg.kind,
-            size: arg.size,
+        let arg = |arg: &KernelArg| {
+            ArgInfo::new(arg.kind).named(arg.name.clone(), arg.type_name.clone()).with_size(arg.size)
         };
-        KernelInfo {
-            name: self.name.clone(),
-            args: self.args.iter().map(arg).collect(),
-            required_work_group: self.required_work_group,
-            ..KernelInfo::default()
+        {
+            let mut info = KernelInfo::new(self.name.clone());
+            info.args = Some(self.args.iter().map(arg).collect());
+            info.required_work_group = self.required_work_group;
+            info
         }
     }
 }

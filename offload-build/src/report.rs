@@ -138,7 +138,7 @@ mod tests {
             ptxas info    : Function properties for small\n    \
             0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n\
             ptxas info    : Used 8 registers, used 0 barriers\n";
-        let kernel = |name: &str| KernelInfo { name: name.into(), ..KernelInfo::default() };
+        let kernel = |name: &str| KernelInfo::new(name);
         let mut kernels = [kernel("small"), kernel("spill")];
         add_ptxas(&mut kernels, said);
         let [small, spill] = kernels;

@@ -23,8 +23,12 @@ impl RegisterFile {
     /// use offload_format::RegisterFile;
     /// use offload_format::pack::KernelInfo;
     ///
-    /// let spilling = KernelInfo { registers: Some(128), spilled: Some(640), ..KernelInfo::default() };
-    /// let large = KernelInfo { registers: Some(256), spilled: Some(0), ..KernelInfo::default() };
+    /// let build = |registers, spilled| {
+    ///     let mut kernel = KernelInfo::new("k");
+    ///     (kernel.registers, kernel.spilled) = (Some(registers), Some(spilled));
+    ///     kernel
+    /// };
+    /// let (spilling, large) = (build(128, 640), build(256, 0));
     /// assert_eq!(RegisterFile::better(&spilling, &large).0, RegisterFile::Large);
     /// ```
     pub fn better(default: &KernelInfo, large: &KernelInfo) -> (RegisterFile, String) {

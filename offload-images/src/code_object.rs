@@ -36,7 +36,7 @@ pub struct CodeObject {
     /// The version of the code object: 3 to 6.
     pub version: u8,
     /// The kernels, in the order of the notes.
-    pub kernels: Vec<KernelInfo>,
+    pub kernels: Vec<CodeObjectKernel>,
     /// Symbols that are used and not defined: a code object made for execution has none.
     pub undefined: Vec<String>,
 }
@@ -46,7 +46,7 @@ pub struct CodeObject {
 /// say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct KernelInfo {
+pub struct CodeObjectKernel {
     /// The kernel.
     pub name: String,
     /// Whether its descriptor (`NAME.kd`) is defined; without one it cannot be launched.

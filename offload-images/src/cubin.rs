@@ -43,7 +43,7 @@ pub struct Cubin {
     /// Whether it was made for linking (`ptxas -c`) and cannot be loaded as it is.
     pub relocatable: bool,
     /// The kernels, in the order of their code.
-    pub kernels: Vec<KernelInfo>,
+    pub kernels: Vec<CubinKernel>,
     /// Symbols that are used and not defined, without the weak ones; see [`Cubin::unresolved`].
     pub undefined: Vec<String>,
 }
@@ -51,13 +51,13 @@ pub struct Cubin {
 /// What a cubin says about a kernel. `None`: this version of the toolkit does not say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct KernelInfo {
+pub struct CubinKernel {
     /// The kernel.
     pub name: String,
     /// Registers of a thread.
     pub registers: Option<u32>,
     /// Shared memory in bytes that the kernel declares, as `ptxas -v` prints it; see
-    /// [`KernelInfo::reserved_shared_memory`].
+    /// [`CubinKernel::reserved_shared_memory`].
     pub shared_memory: u64,
     /// Shared memory in bytes that the system keeps for itself in each block (`sm_90` and later), 0 before linking;
     /// `cuobjdump` adds it to the kernel's own.

@@ -8,7 +8,7 @@
 //!
 //! let ptx = b".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry copy(.param .u64 from) { ret; }\n";
 //! let described = describe::ptx(ptx)?;
-//! assert_eq!((described.kernels[0].name.as_str(), described.format_version), ("copy", 0x00070000));
+//! assert_eq!((described.kernels[0].name.as_str(), described.format_version), ("copy", Some(0x00070000)));
 //! # Ok::<(), offload_format::Error>(())
 //! ```
 
@@ -24,7 +24,7 @@ use offload_format::{Aspects, Error, Limits};
 #[non_exhaustive]
 pub struct Description {
     /// Version word of the image's own format, as in [`Image`](offload_format::pack::Image::format_version).
-    pub format_version: u32,
+    pub format_version: Option<u32>,
     /// What the device must support.
     pub aspects: Aspects,
     /// The entry points.
@@ -55,13 +55,9 @@ pub fn any(bytes: &[u8]) -> Result<Option<Description>, Error> {
 /// Those of [`spirv::Module::parse`].
 pub fn spirv(bytes: &[u8]) -> Result<Description, Error> {
     let module = spirv::Module::parse(bytes, &Limits::default())?;
-    let named = |entry: &spirv::EntryPoint| KernelInfo {
-        name: entry.name.clone(),
-        args_unknown: true,
-        ..KernelInfo::default()
-    };
+    let named = |entry: &spirv::EntryPoint| KernelInfo::new(entry.name.clone());
     Ok(Description {
-        format_version: module.version(),
+        format_version: Some(module.version()),
         aspects: module.aspects(),
         kernels: module.kernels().iter().map(named).collect(),
         undefined: module.imports().to_vec(),
@@ -74,15 +70,15 @@ pub fn spirv(bytes: &[u8]) -> Result<Description, Error> {
 /// Those of [`Ptx::parse`].
 pub fn ptx(bytes: &[u8]) -> Result<Description, Error> {
     let module = Ptx::parse(bytes)?;
-    let kernels = module.entries().iter().map(|entry| KernelInfo {
-        name: entry.name.to_string(),
-        args: entry.parameters.iter().map(ptx_argument).collect(),
-        required_work_group: entry.required_work_group.unwrap_or_default(),
-        max_work_group: entry.max_threads.and_then(product),
-        ..KernelInfo::default()
+    let kernels = module.entries().iter().map(|entry| {
+        let mut info = KernelInfo::new(entry.name.to_string());
+        info.args = Some(entry.parameters.iter().map(ptx_argument).collect());
+        info.required_work_group = entry.required_work_group;
+        info.max_work_group = entry.max_threads.and_then(product);
+        info
     });
     Ok(Description {
-        format_version: module.version_word(),
+        format_version: Some(module.version_word()),
         aspects: Aspects::default(),
         kernels: kernels.collect(),
         undefined: module.unresolved().map(str::to_string).collect(),
@@ -98,7 +94,7 @@ fn ptx_argument(parameter: &Parameter<'_>) -> ArgInfo {
         None => sized_kind(parameter.size),
     };
     let size = parameter.size.filter(|_| kind == ArgKind::Value);
-    ArgInfo { name: String::new(), type_name: String::new(), kind, size: size.and_then(small) }
+    ArgInfo::new(kind).with_size(size.and_then(small))
 }
 
 /// A cubin.
@@ -107,19 +103,21 @@ fn ptx_argument(parameter: &Parameter<'_>) -> ArgInfo {
 /// Those of [`cubin::info`].
 pub fn cubin(bytes: &[u8]) -> Result<Description, Error> {
     let cubin = cubin::info(bytes)?;
-    let kernels = cubin.kernels.iter().map(|kernel| KernelInfo {
-        name: kernel.name.clone(),
-        args: kernel.parameters.iter().flatten().map(|parameter| value(Some(parameter.size))).collect(),
-        args_unknown: kernel.parameters.is_none(),
-        required_work_group: kernel.required_work_group.unwrap_or_default(),
-        max_work_group: kernel.max_threads.and_then(product),
-        registers: kernel.registers,
-        local_memory: Some(kernel.shared_memory),
-        private_memory: kernel.stack_frame,
-        ..KernelInfo::default()
+    let kernels = cubin.kernels.iter().map(|kernel| {
+        let mut info = KernelInfo::new(kernel.name.clone());
+        let args = |parameters: &Vec<cubin::Parameter>| {
+            parameters.iter().map(|parameter| value(Some(parameter.size))).collect()
+        };
+        info.args = kernel.parameters.as_ref().map(args);
+        info.required_work_group = kernel.required_work_group;
+        info.max_work_group = kernel.max_threads.and_then(product);
+        info.registers = kernel.registers;
+        info.local_memory = Some(kernel.shared_memory);
+        info.private_memory = kernel.stack_frame;
+        info
     });
     Ok(Description {
-        format_version: cubin.abi_version.into(),
+        format_version: Some(cubin.abi_version.into()),
         aspects: Aspects::default(),
         kernels: kernels.collect(),
         undefined: cubin.unresolved().map(str::to_string).collect(),
@@ -130,7 +128,7 @@ pub fn cubin(bytes: &[u8]) -> Result<Description, Error> {
 fn value(size: Option<u64>) -> ArgInfo {
     let kind = sized_kind(size);
     let size = size.filter(|_| kind == ArgKind::Value).and_then(small);
-    ArgInfo { name: String::new(), type_name: String::new(), kind, size }
+    ArgInfo::new(kind).with_size(size)
 }
 
 /// An argument of a kind that no release knows is not compared with what a launch gives.
@@ -144,20 +142,20 @@ fn sized_kind(size: Option<u64>) -> ArgKind {
 /// Those of [`code_object::info`].
 pub fn code_object(bytes: &[u8]) -> Result<Description, Error> {
     let object = code_object::info(bytes)?;
-    let kernels = object.kernels.iter().map(|kernel| KernelInfo {
-        name: kernel.name.clone(),
-        args: kernel.args.iter().filter_map(amd_argument).collect(),
-        required_work_group: kernel.reqd_workgroup_size.unwrap_or_default(),
-        sub_group_size: kernel.wavefront_size,
-        registers: kernel.vgpr_count,
-        scalar_registers: kernel.sgpr_count,
-        accumulator_registers: kernel.agpr_count,
-        local_memory: kernel.group_segment_fixed_size,
-        private_memory: kernel.private_segment_fixed_size,
+    let kernels = object.kernels.iter().map(|kernel| {
+        let mut info = KernelInfo::new(kernel.name.clone());
+        info.args = Some(kernel.args.iter().filter_map(amd_argument).collect());
+        info.required_work_group = kernel.reqd_workgroup_size;
+        info.sub_group_size = kernel.wavefront_size;
+        info.registers = kernel.vgpr_count;
+        info.scalar_registers = kernel.sgpr_count;
+        info.accumulator_registers = kernel.agpr_count;
+        info.local_memory = kernel.group_segment_fixed_size;
+        info.private_memory = kernel.private_segment_fixed_size;
         // Four bytes a register. Scalar registers go to vector registers first, and those count when they spill.
-        spilled: kernel.vgpr_spill_count.map(|count| u64::from(count).saturating_mul(4)),
-        max_work_group: kernel.max_flat_workgroup_size,
-        ..KernelInfo::default()
+        info.spilled = kernel.vgpr_spill_count.map(|count| u64::from(count).saturating_mul(4));
+        info.max_work_group = kernel.max_flat_workgroup_size;
+        info
     });
     Ok(Description {
         kernels: kernels.collect(),
@@ -180,7 +178,7 @@ fn amd_argument(argument: &code_object::Argument) -> Option<ArgInfo> {
     };
     let size = (kind == ArgKind::Value).then_some(argument.size).and_then(small);
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    Some(ArgInfo { name: text(&argument.name), type_name: text(&argument.type_name), kind, size })
+    Some(ArgInfo::new(kind).named(text(&argument.name), text(&argument.type_name)).with_size(size))
 }
 
 /// A native image of Intel's ocloc.
@@ -188,16 +186,15 @@ fn amd_argument(argument: &code_object::Argument) -> Option<ArgInfo> {
 /// # Errors
 /// Those of [`zebin::info`].
 pub fn zebin(bytes: &[u8]) -> Result<Description, Error> {
-    let kernels = zebin::info(bytes)?.into_iter().map(|kernel| KernelInfo {
-        name: kernel.name,
-        args_unknown: true,
-        required_work_group: kernel.required_work_group.unwrap_or_default(),
-        sub_group_size: kernel.simd_size,
-        registers: kernel.grf_count,
-        local_memory: kernel.slm_size,
-        private_memory: kernel.private_size,
-        spilled: kernel.spill_size,
-        ..KernelInfo::default()
+    let kernels = zebin::info(bytes)?.into_iter().map(|kernel| {
+        let mut info = KernelInfo::new(kernel.name);
+        info.required_work_group = kernel.required_work_group;
+        info.sub_group_size = kernel.simd_size;
+        info.registers = kernel.grf_count;
+        info.local_memory = kernel.slm_size;
+        info.private_memory = kernel.private_size;
+        info.spilled = kernel.spill_size;
+        info
     });
     Ok(Description { kernels: kernels.collect(), ..Description::default() })
 }

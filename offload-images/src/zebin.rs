@@ -23,7 +23,7 @@ use offload_format::{Error, ErrorKind};
 /// What the compiler says about a kernel. `None`: this version of the compiler does not say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct KernelInfo {
+pub struct ZebinKernel {
     /// The kernel.
     pub name: String,
     /// Registers of a hardware thread: 128, or 256 in large mode.
@@ -58,9 +58,9 @@ pub fn kernels(image: &[u8]) -> Result<Vec<String>, Error> {
 ///
 /// # Errors
 /// Those of [`kernels`]; [`ErrorKind::Text`] if the description is not text.
-pub fn info(image: &[u8]) -> Result<Vec<KernelInfo>, Error> {
+pub fn info(image: &[u8]) -> Result<Vec<ZebinKernel>, Error> {
     let sections = elf::read(image)?;
-    let mut described: BTreeMap<String, KernelInfo> =
+    let mut described: BTreeMap<String, ZebinKernel> =
         ze_info::scan(sections.ze_info).into_iter().map(|kernel| (kernel.name.clone(), kernel)).collect();
     // Other code sections are functions that kernels share.
     let kernels = sections.code.iter().filter_map(|name| described.remove(*name)).collect();

@@ -74,7 +74,7 @@ struct Record {
     target: String,
     aspects: Aspects,
     image_kind: ImageKind,
-    format_version: u32,
+    format_version: Option<u32>,
     codec: Codec,
     stored_size: u64,
     raw_size: u64,
@@ -122,9 +122,9 @@ impl Entry {
         self.shared.record.image_kind
     }
 
-    /// Version of the image's own format, or 0: the word of a SPIR-V header, `0x00070800` for PTX 7.8, the ABI version
+    /// Version of the image's own format, if the pack has one: the word of a SPIR-V header, `0x00070800` for PTX 7.8, the ABI version
     /// of a cubin's ELF header.
-    pub fn format_version(&self) -> u32 {
+    pub fn format_version(&self) -> Option<u32> {
         self.shared.record.format_version
     }
 

@@ -2,18 +2,28 @@
 
 /// Includes the module that `offload_build::Build::compile("name")` has generated.
 ///
-/// The module `name` holds `NAME` and `module()`, which returns the [`Module`](crate::Module) of this crate's own
-/// kernels.
+/// The module holds `NAME` and `module()`, which returns the [`Module`](crate::Module) of this crate's own kernels. It is
+/// public and has the name of the kernel module, unless the macro says otherwise:
 ///
 /// ```text
 /// // needs a build.rs that calls `offload_build::Build::new().file("saxpy.cl").compile("blas")`
 /// offload_rt::include_kernels!("blas");
 /// let program = blas::module().open(&offload_rt::Device::host())?;
+///
+/// offload_rt::include_kernels!(pub(crate) mod kernels = "blas");
+/// let program = kernels::module().open(&offload_rt::Device::host())?;
 /// ```
 #[macro_export]
 macro_rules! include_kernels {
     ($name:literal) => {
         include!(concat!(env!("OUT_DIR"), "/", $name, ".offload.rs"));
+    };
+    ($(#[$attribute:meta])* $visibility:vis mod $module:ident = $name:literal) => {
+        #[doc = concat!("The kernels of the module `", $name, "`.")]
+        $(#[$attribute])*
+        $visibility mod $module {
+            include!(concat!(env!("OUT_DIR"), "/", $name, ".kernels.rs"));
+        }
     };
 }
 
@@ -42,15 +52,16 @@ macro_rules! kernel_module {
         /// The name of this kernel module.
         pub const NAME: &str = $name;
 
-        /// The images of this kernel module, as this crate's own build made them.
-        ///
-        /// They remember what they have loaded, so keep the value.
-        pub fn module() -> $crate::Module {
+        /// The images of this kernel module, as this crate's own build made them; found at the first call.
+        pub fn module() -> &'static $crate::Module {
+            static MODULE: ::std::sync::OnceLock<$crate::Module> = ::std::sync::OnceLock::new();
             unsafe extern "C" {
                 static $anchor: u8;
             }
             // SAFETY: offload-build puts the symbol on a descriptor in the same linked module.
-            unsafe { $crate::__private::module(NAME, $crate::__anchor_address!($anchor)) }
+            MODULE.get_or_init(|| unsafe {
+                $crate::__private::module(NAME, $crate::__anchor_address!($anchor))
+            })
         }
     };
 }

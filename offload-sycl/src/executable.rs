@@ -34,8 +34,7 @@ pub struct OfDevice {
 impl OfDevice {
     /// A kernel that several images list is taken from the first.
     pub(super) fn new(on: &OnDevice, images: Vec<Image>) -> OfDevice {
-        let info =
-            |name: &String| KernelInfo { name: name.clone(), args_unknown: true, ..KernelInfo::default() };
+        let info = |name: &String| KernelInfo::new(name.clone());
         let kernels = images.iter().flat_map(|image| &image.kernels).map(info).collect();
         OfDevice {
             images,

@@ -12,7 +12,7 @@ use serde_json::Value;
 const SPIRV: &[u8] = include_bytes!("../../../tests/data/saxpy-reduce.spv");
 
 fn sample_pack() -> Vec<u8> {
-    let kernel = |name: &str| KernelInfo { name: name.into(), ..KernelInfo::default() };
+    let kernel = |name: &str| KernelInfo::new(name);
     let spirv = codec::encode(SPIRV, Codec::Zstd, 19).unwrap();
     let source = codec::encode(b"__kernel void saxpy() {}", Codec::Raw, 0).unwrap();
     let mut builder = PackBuilder::new("sample", "1.0.0");
@@ -201,13 +201,13 @@ fn inspect_prints_a_table_and_json() {
 fn inspect_shows_parts_aspects_and_what_kernels_use() {
     let dir = tempfile::tempdir().unwrap();
     let frame = codec::encode(b"code", Codec::Raw, 0).unwrap();
-    let kernel = KernelInfo {
-        name: "precise".into(),
-        registers: Some(256),
-        spilled: Some(64),
-        max_work_group: Some(512),
-        remark: "256 registers: spills 64 bytes, with 128 registers 640".into(),
-        ..KernelInfo::default()
+    let kernel = {
+        let mut info = KernelInfo::new("precise");
+        info.registers = Some(256);
+        info.spilled = Some(64);
+        info.max_work_group = Some(512);
+        info.remark = "256 registers: spills 64 bytes, with 128 registers 640".into();
+        info
     };
     let part = NewImage {
         variant: "N=2,T=double".into(),
@@ -320,7 +320,7 @@ fn natives(name: &str) -> tempfile::TempDir {
     let targets = ["intel:pvc", "intel:bmg-g21", "cubin:sm_90", "amdgcn:gfx90a", "nvptx:sm_90"];
     let bytes = targets.map(|target| (target, target.as_bytes())).into_iter().chain([("spirv64", SPIRV)]);
     let image = |(target, bytes): (&str, &[u8])| {
-        let kernels = vec![KernelInfo { name: name.into(), ..KernelInfo::default() }];
+        let kernels = vec![KernelInfo::new(name)];
         (NewImage { kernels, ..NewImage::new("blas", target.parse().unwrap()) }, bytes.to_vec())
     };
     let dir = tempfile::tempdir().unwrap();

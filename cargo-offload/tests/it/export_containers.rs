@@ -29,7 +29,7 @@ fn images() -> Vec<(&'static str, Vec<u8>)> {
 /// A directory with a pack of `images`.
 fn packed(images: &[(&'static str, Vec<u8>)]) -> tempfile::TempDir {
     let new = |(target, bytes): &(&'static str, Vec<u8>)| {
-        let kernels = vec![KernelInfo { name: "k".into(), ..KernelInfo::default() }];
+        let kernels = vec![KernelInfo::new("k")];
         (NewImage { kernels, ..NewImage::new("blas", target.parse().unwrap()) }, bytes.clone())
     };
     let dir = tempfile::tempdir().unwrap();

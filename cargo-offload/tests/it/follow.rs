@@ -25,7 +25,11 @@ const FORMS: [Form; 3] = [Form::Sidecar, Form::Split, Form::Cache];
 
 /// The images of the program.
 fn images() -> Vec<(NewImage, Vec<u8>)> {
-    let kernel = |name: &str| KernelInfo { name: name.into(), spilled: Some(8), ..KernelInfo::default() };
+    let kernel = |name: &str| {
+        let mut info = KernelInfo::new(name);
+        info.spilled = Some(8);
+        info
+    };
     let image = |target: &str, names: &[&str]| NewImage {
         kernels: names.iter().map(|name| kernel(name)).collect(),
         ..NewImage::new("blas", target.parse().unwrap())

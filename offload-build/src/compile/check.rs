@@ -159,13 +159,12 @@ fn of_cubin(bytes: &[u8]) -> Result<Description> {
 
 /// `kernel`, as the source describes it, with what an image tells of registers and memory.
 pub(super) fn with_resources(kernel: &KernelInfo, resources: KernelInfo) -> KernelInfo {
-    KernelInfo {
-        name: kernel.name.clone(),
-        args: kernel.args.clone(),
-        required_work_group: kernel.required_work_group,
-        has_barrier: kernel.has_barrier,
-        ..resources
-    }
+    let mut info = resources;
+    info.name = kernel.name.clone();
+    info.args = kernel.args.clone();
+    info.required_work_group = kernel.required_work_group;
+    info.has_barrier = kernel.has_barrier;
+    info
 }
 
 /// A shared object with an entry for each kernel that needs nothing but the C library.

@@ -28,7 +28,7 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: CubinArch<'_
     let step = Step { name: "ptxas", tool: &ptxas, args: args(session, sm), inputs, files: vec![] };
     let (bytes, said) = session.step_said(&step, |bytes| check::cubin(bytes, &kernels))?;
     let mut record = unit.image_record(session, Target::Cubin(sm.clone()));
-    record.format_version = cubin::info(&bytes.read()?)?.abi_version.into();
+    record.format_version = Some(cubin::info(&bytes.read()?)?.abi_version.into());
     report::add_ptxas(&mut record.kernels, &said);
     Ok(DeviceImage { record, bytes })
 }

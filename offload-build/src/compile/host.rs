@@ -7,7 +7,6 @@ mod wrapper;
 
 use std::path::PathBuf;
 
-use offload_format::pack::KernelInfo;
 use offload_format::{HostLevel, Target};
 
 use super::action::{Arg, FrontEnd, Step, texts};
@@ -47,8 +46,9 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) 
         let sizes = sizes.get(&kernel.name).cloned().unwrap_or_default();
         // Asked of the entry: PoCL's headers rename a kernel that is called like a function of OpenCL C.
         let has_barrier = waiting.contains(&format!("{RUN_PREFIX}{}", kernel.name));
-        let mut record = KernelInfo { has_barrier, ..kernel.record() };
-        for (arg, size) in record.args.iter_mut().zip(sizes) {
+        let mut record = kernel.record();
+        record.has_barrier = has_barrier;
+        for (arg, size) in record.args.iter_mut().flatten().zip(sizes) {
             arg.size = Some(size);
         }
         image.kernels.push(record);

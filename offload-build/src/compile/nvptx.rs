@@ -33,7 +33,7 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, sm: &SmArch) -> Re
     let bytes = ptx(session, unit, sm)?;
     let mut record = unit.image_record(session, Target::Nvptx(sm.clone()));
     let PtxVersion { major, minor } = version(sm)?;
-    record.format_version = u32::from(major) << 16 | u32::from(minor) << 8;
+    record.format_version = Some(u32::from(major) << 16 | u32::from(minor) << 8);
     Ok(DeviceImage { record, bytes })
 }
 
@@ -72,8 +72,7 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
 /// What clang does not carry over from OpenCL C, and the limits that were asked for
 /// (<https://llvm.org/docs/NVPTXUsage.html#function-attributes>).
 fn attributes(session: &Session<'_>, kernel: &Kernel) -> String {
-    let [x, y, z] = kernel.required_work_group;
-    let size = (kernel.required_work_group != [0; 3]).then(|| format!("\"nvvm.reqntid\"=\"{x},{y},{z}\""));
+    let size = kernel.required_work_group.map(|[x, y, z]| format!("\"nvvm.reqntid\"=\"{x},{y},{z}\""));
     let registers = session.sources.options.registers_of(&kernel.name);
     let registers = registers.map(|count| format!("\"nvvm.maxnreg\"=\"{count}\""));
     size.into_iter().chain(registers).collect::<Vec<_>>().join(" ")

@@ -17,7 +17,7 @@ const SHIM_SOURCE: &str = concat!(include_str!("spirv_shim.cl"), include_str!("s
 pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, version: SpirvVersion) -> Result<DeviceImage> {
     let bytes = module(session, unit, version)?;
     let mut record = unit.image_record(session, Target::Spirv64(version));
-    record.format_version = version.word();
+    record.format_version = Some(version.word());
     record.aspects = check::spirv_aspects(&bytes.read()?)?;
     Ok(DeviceImage { record, bytes })
 }

@@ -44,7 +44,7 @@ fn kernel(line: &str, nodes: &Nodes<'_>) -> Option<Kernel> {
     let args: Vec<Arg> =
         if spaces.is_empty() { params.iter().map(plain_arg).collect() } else { described.collect() };
     let size = attached("reqd_work_group_size").map(integers).unwrap_or_default();
-    let required_work_group = <[u32; 3]>::try_from(size).unwrap_or_default();
+    let required_work_group = <[u32; 3]>::try_from(size).ok().filter(|size| *size != [0; 3]);
     Some(Kernel { name: name.to_string(), args, required_work_group })
 }
 
@@ -219,7 +219,7 @@ define spir_kernel void @none() #0 {
     fn kernels_and_arguments() {
         let kernels = kernels(MODULE);
         assert_eq!(kernels.len(), 2);
-        assert_eq!((kernels[0].name.as_str(), kernels[0].required_work_group), ("saxpy", [64, 2, 1]));
+        assert_eq!((kernels[0].name.as_str(), kernels[0].required_work_group), ("saxpy", Some([64, 2, 1])));
         let [a, x] = kernels[0].args.as_slice() else { panic!("{:?}", kernels[0].args) };
         assert_eq!(
             (a.type_name.as_str(), a.base_type.as_str(), a.kind),

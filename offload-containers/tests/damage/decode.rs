@@ -237,6 +237,7 @@ pub fn contents(file: &[u8]) -> Option<u64> {
 pub fn describe(file: &[u8]) -> Option<u64> {
     let described = describe::any(file).ok()??;
     // A record of this project for each of the format's own.
-    let kernel = |kernel: &KernelInfo| size_of::<KernelInfo>() + kernel.args.len() * size_of::<ArgInfo>();
+    let args = |kernel: &KernelInfo| kernel.args.as_ref().map_or(0, Vec::len) * size_of::<ArgInfo>();
+    let kernel = |kernel: &KernelInfo| size_of::<KernelInfo>() + args(kernel);
     Some(12 * file.len() as u64 + 4 * described.kernels.iter().map(kernel).sum::<usize>() as u64)
 }

@@ -151,9 +151,11 @@ impl<'a> Pack<'a> {
         let range = (image.first_kernel, image.kernel_count);
         let kernels = page.into_iter().flat_map(move |Page { tables, .. }| {
             tables.some(tables.kernels, range).map(move |record| {
-                let (mut kernel, range) = record::kernel(&tables, record?)?;
-                let args = tables.some(tables.args, range).map(|record| record::arg(&tables, record?));
-                kernel.args = args.collect::<Result<_, _>>()?;
+                let record::KernelRecord { mut kernel, args } = record::kernel(&tables, record?)?;
+                let args = args.map(|range| {
+                    tables.some(tables.args, range).map(|record| record::arg(&tables, record?)).collect()
+                });
+                kernel.args = args.transpose()?;
                 Ok(kernel)
             })
         });

@@ -38,9 +38,9 @@ pub struct Image<'a> {
     pub raw_size: u64,
     /// Hash of the image.
     pub hash: Hash128,
-    /// Version word of the image's own format, or 0: for SPIR-V that of its header, for PTX the same form
-    /// (`0x00070800` is PTX 7.8), for a cubin the ABI version of its ELF header.
-    pub format_version: u32,
+    /// Version word of the image's own format: for SPIR-V that of its header, for PTX the same form (`0x00070800` is PTX
+    /// 7.8), for a cubin the ABI version of its ELF header.
+    pub format_version: Option<u32>,
     /// What the device must support.
     pub aspects: Aspects,
     /// Which part of a split module this is, empty if the image holds all kernels.
@@ -92,17 +92,16 @@ pub struct Place {
     pub size: u64,
 }
 
-/// One kernel of an image; `None` and zero mean "not known".
+/// One kernel of an image; `None` means "not known".
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct KernelInfo {
     /// The entry point.
     pub name: String,
     /// Its arguments, in order.
-    pub args: Vec<ArgInfo>,
-    /// Whether nothing is known of its arguments.
-    pub args_unknown: bool,
-    /// `reqd_work_group_size`, zeros if not given.
-    pub required_work_group: [u32; 3],
+    pub args: Option<Vec<ArgInfo>>,
+    /// `reqd_work_group_size`, if the source gives one.
+    pub required_work_group: Option<[u32; 3]>,
     /// Required or compiled sub-group size.
     pub sub_group_size: Option<u32>,
     /// Registers a work-item uses, in the architecture's own unit: the GRF count of a hardware thread (Intel),
@@ -126,6 +125,32 @@ pub struct KernelInfo {
     pub remark: String,
 }
 
+impl KernelInfo {
+    /// The kernel `name`, of which nothing else is known.
+    pub fn new(name: impl Into<String>) -> KernelInfo {
+        KernelInfo { name: name.into(), ..KernelInfo::default() }
+    }
+}
+
+impl ArgInfo {
+    /// An argument of which nothing but its kind is known.
+    pub fn new(kind: ArgKind) -> ArgInfo {
+        ArgInfo { name: String::new(), type_name: String::new(), kind, size: None }
+    }
+
+    /// The same with its name and its type in the source.
+    #[must_use]
+    pub fn named(self, name: impl Into<String>, type_name: impl Into<String>) -> ArgInfo {
+        ArgInfo { name: name.into(), type_name: type_name.into(), ..self }
+    }
+
+    /// The same with its size in bytes, if that is known.
+    #[must_use]
+    pub fn with_size(self, size: impl Into<Option<u32>>) -> ArgInfo {
+        ArgInfo { size: size.into(), ..self }
+    }
+}
+
 open_enum! {
     /// What a kernel argument is.
     ArgKind {
@@ -146,10 +171,11 @@ open_enum! {
 
 /// An argument of a [`KernelInfo`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ArgInfo {
-    /// Its name in the source.
+    /// Its name in the source, empty if that is not known.
     pub name: String,
-    /// Its type in the source.
+    /// Its type in the source, empty if that is not known.
     pub type_name: String,
     /// What it is.
     pub kind: ArgKind,
@@ -212,7 +238,7 @@ pub(super) fn image<'a>(page: &Page<'a>, index: u32, record: &[u8]) -> Result<Im
         hash: Hash128(bytes::array(record, 64, WHAT)?),
         first_kernel: bytes::u32_at(record, 80, WHAT)?,
         kernel_count: bytes::u32_at(record, 84, WHAT)?,
-        format_version: bytes::u32_at(record, 88, WHAT)?,
+        format_version: Some(bytes::u32_at(record, 88, WHAT)?).filter(|version| *version != 0),
         aspects: Aspects::from_bits(bytes::u32_at(record, 92, WHAT)?),
         part: tables.text(record, 96)?,
     })
@@ -232,19 +258,24 @@ pub(super) fn block(record: &[u8]) -> Result<Block, Error> {
     })
 }
 
-/// The kernel in `record`, without its arguments, and which those are.
-pub(super) fn kernel(tables: &Tables<'_>, record: &[u8]) -> Result<(KernelInfo, (u32, u32)), Error> {
+/// A kernel without its arguments, and which those are, if they are known.
+pub(super) struct KernelRecord {
+    pub(super) kernel: KernelInfo,
+    pub(super) args: Option<(u32, u32)>,
+}
+
+/// The kernel in `record`.
+pub(super) fn kernel(tables: &Tables<'_>, record: &[u8]) -> Result<KernelRecord, Error> {
     const WHAT: &str = "kernel record";
     let u32_at = |offset| bytes::u32_at(record, offset, WHAT);
     let quantity = |offset| bytes::u64_at(record, offset, WHAT).map(|v| (v != UNKNOWN).then_some(v));
     let kernel = KernelInfo {
         name: tables.text(record, 0)?.to_string(),
-        args: Vec::new(),
-        required_work_group: [u32_at(16)?, u32_at(20)?, u32_at(24)?],
+        args: None,
+        required_work_group: Some([u32_at(16)?, u32_at(20)?, u32_at(24)?]).filter(|size| *size != [0; 3]),
         sub_group_size: Some(u32_at(28)?).filter(|v| *v != 0),
         registers: Some(u32_at(32)?).filter(|v| *v != 0),
         has_barrier: u32_at(36)? & KERNEL_HAS_BARRIER != 0,
-        args_unknown: u32_at(36)? & KERNEL_ARGS_UNKNOWN != 0,
         local_memory: quantity(40)?,
         private_memory: quantity(48)?,
         spilled: quantity(56)?,
@@ -253,7 +284,8 @@ pub(super) fn kernel(tables: &Tables<'_>, record: &[u8]) -> Result<(KernelInfo, 
         max_work_group: Some(u32_at(72)?).filter(|v| *v != 0),
         remark: tables.text(record, 76)?.to_string(),
     };
-    Ok((kernel, (u32_at(8)?, u32_at(12)?)))
+    let known = u32_at(36)? & KERNEL_ARGS_UNKNOWN == 0;
+    Ok(KernelRecord { kernel, args: known.then_some((u32_at(8)?, u32_at(12)?)) })
 }
 
 pub(super) fn arg(tables: &Tables<'_>, record: &[u8]) -> Result<ArgInfo, Error> {

@@ -29,8 +29,8 @@ pub struct NewImage {
     pub target: Target,
     /// Which programming model launches it.
     pub offload_kind: OffloadKind,
-    /// Version word of the image's own format, or 0; see [`Image::format_version`](super::Image::format_version).
-    pub format_version: u32,
+    /// Version word of the image's own format; see [`Image::format_version`](super::Image::format_version).
+    pub format_version: Option<u32>,
     /// What the device must support.
     pub aspects: Aspects,
     /// Which part of a split module this is, or empty. Parts of a module for one target have different kernels.
@@ -47,7 +47,7 @@ impl NewImage {
             variant: String::new(),
             target,
             offload_kind: OffloadKind::OpenCl,
-            format_version: 0,
+            format_version: None,
             aspects: Aspects::default(),
             part: String::new(),
             kernels: Vec::new(),

@@ -9,22 +9,22 @@ use offload_format::pack::{
 use offload_format::{ErrorKind, Target};
 
 fn kernel(name: &str) -> KernelInfo {
-    let arg = |name: &str, kind, size| ArgInfo { name: name.into(), type_name: "float*".into(), kind, size };
-    KernelInfo {
-        name: name.into(),
-        args_unknown: false,
-        args: vec![arg("a", ArgKind::Value, Some(4)), arg("x", ArgKind::Global, None)],
-        required_work_group: [64, 1, 1],
-        sub_group_size: Some(16),
-        registers: Some(128),
-        local_memory: Some(1024),
-        private_memory: None,
-        spilled: Some(0),
-        has_barrier: true,
-        scalar_registers: Some(104),
-        accumulator_registers: Some(8),
-        max_work_group: Some(1024),
-        remark: "rebuilt".into(),
+    let arg = |name: &str, kind, size| ArgInfo::new(kind).named(name, "float*").with_size(size);
+    {
+        let mut info = KernelInfo::new(name);
+        info.args = Some(vec![arg("a", ArgKind::Value, Some(4)), arg("x", ArgKind::Global, None)]);
+        info.required_work_group = Some([64, 1, 1]);
+        info.sub_group_size = Some(16);
+        info.registers = Some(128);
+        info.local_memory = Some(1024);
+        info.private_memory = None;
+        info.spilled = Some(0);
+        info.has_barrier = true;
+        info.scalar_registers = Some(104);
+        info.accumulator_registers = Some(8);
+        info.max_work_group = Some(1024);
+        info.remark = "rebuilt".into();
+        info
     }
 }
 
@@ -94,13 +94,13 @@ fn what_is_written_is_read() {
     let kernels: Vec<_> = pack.kernels(&images[2]).map(Result::unwrap).collect();
     assert_eq!(
         (kernels.len(), kernels[1].name.as_str(), kernels[1].required_work_group),
-        (2, "matmul", [64, 1, 1])
+        (2, "matmul", Some([64, 1, 1]))
     );
     assert_eq!(
         (kernels[1].local_memory, kernels[1].private_memory, kernels[1].has_barrier),
         (Some(1024), None, true)
     );
-    let args = &kernels[1].args;
+    let args = kernels[1].args.as_ref().unwrap();
     assert_eq!(
         (args[0].name.as_str(), args[0].size, args[1].kind, args[1].size),
         ("a", Some(4), ArgKind::Global, None)

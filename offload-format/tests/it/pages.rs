@@ -26,7 +26,7 @@ fn sample(modules: usize) -> Vec<u8> {
     let mut frames = vec![block];
     for at in 0..modules {
         let frame = codec::encode(&raw(at), Codec::Raw, 0).unwrap();
-        let kernels = vec![KernelInfo { name: format!("kernel{at}"), ..KernelInfo::default() }];
+        let kernels = vec![KernelInfo::new(format!("kernel{at}"))];
         let image = NewImage { kernels, ..NewImage::new(&name(at), "host".parse().unwrap()) };
         builder.image(image, frame.info()).unwrap();
         frames.push(frame);

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
 use super::shape::Shape;
-use super::{Argument, KernelInfo};
+use super::{Argument, CodeObjectKernel};
 use crate::elf::Elf;
 use crate::msgpack::Map;
 use offload_format::limits::Budget;
@@ -97,8 +97,8 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Records<T> {
 }
 
 impl Kernel {
-    pub fn into_info(self, has_descriptor: bool) -> KernelInfo {
-        KernelInfo {
+    pub fn into_info(self, has_descriptor: bool) -> CodeObjectKernel {
+        CodeObjectKernel {
             name: self.name,
             has_descriptor,
             vgpr_count: self.vgpr_count,
@@ -138,7 +138,7 @@ fn decode<'a, T: Deserialize<'a>>(part: &'a [u8], offset: u64) -> Result<T, Erro
 
 /// A kernel is held as it was read and as it is told.
 fn weigh(shape: &Shape, budget: &mut Budget) -> Result<(), Error> {
-    let kernel = (size_of::<Kernel>() + size_of::<KernelInfo>()) as u64;
+    let kernel = (size_of::<Kernel>() + size_of::<CodeObjectKernel>()) as u64;
     let kernels = shape.kernels().saturating_mul(kernel);
     budget.spend(kernels.saturating_add(shape.arguments().saturating_mul(size_of::<Argument>() as u64)))
 }

@@ -6,7 +6,7 @@ use object::LittleEndian as LE;
 use object::read::elf::{SectionHeader, Sym};
 
 use super::attribute::{self, Attribute, Data};
-use super::{KernelInfo, Parameter};
+use super::{CubinKernel, Parameter};
 use crate::elf::{Elf, Symbols};
 use offload_format::Error;
 
@@ -37,7 +37,7 @@ const RESERVED: u64 = 1024;
 const RESERVES: &str = ".nv.reservedSmem.offset0";
 
 /// The kernels, in the order of their code, and the toolkit's version times ten.
-pub(super) fn read(file: &Elf<'_>, symbols: &Symbols<'_>) -> Result<(Vec<KernelInfo>, Option<u32>), Error> {
+pub(super) fn read(file: &Elf<'_>, symbols: &Symbols<'_>) -> Result<(Vec<CubinKernel>, Option<u32>), Error> {
     let functions = functions(file, symbols)?;
     let reserves = symbols.named().any(|symbol| symbol.name == RESERVES) && !super::is_relocatable(file);
     let reserved = if reserves { RESERVED } else { 0 };
@@ -45,13 +45,13 @@ pub(super) fn read(file: &Elf<'_>, symbols: &Symbols<'_>) -> Result<(Vec<KernelI
     let mut kernels = Vec::new();
     for name in entries(file, symbols) {
         let used = functions.get(name).copied().unwrap_or_default();
-        let mut kernel = KernelInfo {
+        let mut kernel = CubinKernel {
             name: name.to_string(),
             registers: used.registers,
             stack_frame: used.frame,
             stack_size: used.stack,
             constant_bank: size(file, ".nv.constant0.", name),
-            ..KernelInfo::default()
+            ..CubinKernel::default()
         };
         let shared = size(file, ".nv.shared.", name).unwrap_or(0);
         // The section of a kernel counts what is reserved; one that has none needs no shared memory at all.
@@ -100,7 +100,7 @@ fn functions<'a>(file: &Elf<'a>, symbols: &Symbols<'a>) -> Result<BTreeMap<&'a s
 }
 
 /// Reads `.nv.info.<kernel>`; the result is the toolkit's version times ten.
-fn attributes(file: &Elf<'_>, kernel: &mut KernelInfo) -> Result<Option<u32>, Error> {
+fn attributes(file: &Elf<'_>, kernel: &mut CubinKernel) -> Result<Option<u32>, Error> {
     let Some(section) = file.section(&format!(".nv.info.{}", kernel.name)) else { return Ok(None) };
     let mut toolkit = None;
     let mut bytes = 0;

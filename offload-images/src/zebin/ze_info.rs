@@ -1,11 +1,11 @@
 //! The description of a zebin: YAML in block style with fixed indents, so that lines are enough to read it.
 
-use super::KernelInfo;
+use super::ZebinKernel;
 
 /// The kernels that `text` describes, in its order.
 ///
 /// Keys that are unknown are skipped; what a version of the compiler does not write stays `None`.
-pub(super) fn scan(text: &str) -> Vec<KernelInfo> {
+pub(super) fn scan(text: &str) -> Vec<ZebinKernel> {
     let mut scan = Scan::default();
     for line in text.lines() {
         scan.line(line);
@@ -15,7 +15,7 @@ pub(super) fn scan(text: &str) -> Vec<KernelInfo> {
 
 #[derive(Default)]
 struct Scan<'a> {
-    kernels: Vec<KernelInfo>,
+    kernels: Vec<ZebinKernel>,
     /// The key at the outermost level: only `kernels` holds kernels.
     part: &'a str,
     /// The key inside a kernel, as `execution_env`.
@@ -45,7 +45,7 @@ impl<'a> Scan<'a> {
 
     fn kernel(&mut self, name: &str) {
         self.group = "";
-        self.kernels.push(KernelInfo { name: name.to_string(), ..KernelInfo::default() });
+        self.kernels.push(ZebinKernel { name: name.to_string(), ..ZebinKernel::default() });
     }
 
     fn entry(&mut self, item: bool, key: &'a str, value: &'a str) {
@@ -68,7 +68,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-fn execution_env(kernel: &mut KernelInfo, key: &str, value: &str) {
+fn execution_env(kernel: &mut ZebinKernel, key: &str, value: &str) {
     match key {
         "grf_count" => kernel.grf_count = value.parse().ok(),
         "simd_size" => kernel.simd_size = value.parse().ok(),
@@ -82,7 +82,7 @@ fn execution_env(kernel: &mut KernelInfo, key: &str, value: &str) {
     }
 }
 
-fn memory_buffer(kernel: &mut KernelInfo, buffer: &mut (&str, Option<u64>)) {
+fn memory_buffer(kernel: &mut ZebinKernel, buffer: &mut (&str, Option<u64>)) {
     let (usage, Some(size)) = *buffer else { return };
     match usage {
         // Before version 1.39 one buffer served both, and nothing says which part is which.

@@ -2,7 +2,7 @@
 #![cfg(feature = "cubin")]
 
 use offload_format::ErrorKind;
-use offload_images::cubin::{self, Cubin, KernelInfo};
+use offload_images::cubin::{self, Cubin, CubinKernel};
 
 const OLD: &[u8] = include_bytes!("../../../tests/data/device-12.9-sm_80.cubin");
 const OLD_ACCELERATED: &[u8] = include_bytes!("../../../tests/data/device-12.9-sm_90a.cubin");
@@ -14,12 +14,12 @@ fn read(image: &[u8]) -> Cubin {
     cubin::info(image).unwrap()
 }
 
-fn kernel<'a>(cubin: &'a Cubin, name: &str) -> &'a KernelInfo {
+fn kernel<'a>(cubin: &'a Cubin, name: &str) -> &'a CubinKernel {
     cubin.kernels.iter().find(|kernel| kernel.name == name).unwrap()
 }
 
 /// Offsets and sizes.
-fn parameters(kernel: &KernelInfo) -> Vec<(u64, u64)> {
+fn parameters(kernel: &CubinKernel) -> Vec<(u64, u64)> {
     let parameters = kernel.parameters.as_ref().unwrap();
     parameters.iter().map(|parameter| (parameter.offset, parameter.size)).collect()
 }

@@ -62,8 +62,9 @@ impl Function {
         info.sub_group_size.get_or_insert(warp);
         info.local_memory.get_or_insert(self.needs.static_shared.into());
         info.max_work_group.get_or_insert(self.needs.max_threads);
-        if info.args.is_empty() {
-            info.args = self.sizes.iter().flatten().map(|size| unknown_arg(*size)).collect();
+        if info.args.as_ref().is_none_or(Vec::is_empty) {
+            let told = |sizes: &Vec<usize>| sizes.iter().map(|size| unknown_arg(*size)).collect();
+            info.args = self.sizes.as_ref().map(told).or(info.args);
         }
         info
     }
@@ -84,5 +85,5 @@ impl Function {
 
 fn unknown_arg(size: usize) -> ArgInfo {
     let size = u32::try_from(size).ok();
-    ArgInfo { name: String::new(), type_name: String::new(), kind: ArgKind::from_u16(UNKNOWN_KIND), size }
+    ArgInfo::new(ArgKind::from_u16(UNKNOWN_KIND)).with_size(size)
 }

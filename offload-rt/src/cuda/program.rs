@@ -101,7 +101,7 @@ fn resolve(module: &Module, known: &[KernelInfo]) -> Result<Resolved, String> {
 }
 
 fn named(name: String) -> KernelInfo {
-    KernelInfo { name, ..KernelInfo::default() }
+    KernelInfo::new(name)
 }
 
 impl Driver for Found {
@@ -163,7 +163,7 @@ impl Kernel<'_> {
         match self.info {
             // A pack has no arguments of a kernel without any, and of one that it knows only by name; an old driver
             // does not tell which it is.
-            Some(info) if info.args.is_empty() && self.function.sizes.is_none() => {
+            Some(info) if info.args.as_ref().is_none_or(Vec::is_empty) && self.function.sizes.is_none() => {
                 launch::check_range(info, range)?;
             }
             Some(info) => launch::check(info, range, args)?,

@@ -65,7 +65,7 @@ unsafe impl Sync for Bound {}
 
 impl Bound {
     pub(super) fn new(info: &KernelInfo, args: &mut [Arg<'_>]) -> Bound {
-        let types = info.args.iter().map(|arg| arg.type_name.as_str()).chain(std::iter::repeat(""));
+        let types = info.args.iter().flatten().map(|arg| arg.type_name.as_str()).chain(std::iter::repeat(""));
         Bound { slots: args.iter_mut().zip(types).map(|(arg, type_name)| slot(arg, type_name)).collect() }
     }
 

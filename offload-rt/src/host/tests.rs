@@ -79,17 +79,22 @@ fn object(source: &str) -> Vec<u8> {
 }
 
 fn kernel(name: &str, args: &[(&str, ArgKind)]) -> KernelInfo {
-    let arg = |(type_name, kind): &(&str, ArgKind)| ArgInfo {
-        name: "a".into(),
-        type_name: type_name.to_string(),
-        kind: *kind,
-        size: (*kind == ArgKind::Value).then_some(4),
+    let arg = |(type_name, kind): &(&str, ArgKind)| {
+        ArgInfo::new(*kind)
+            .named("a", type_name.to_string())
+            .with_size((*kind == ArgKind::Value).then_some(4))
     };
-    KernelInfo { name: name.into(), args: args.iter().map(arg).collect(), ..KernelInfo::default() }
+    {
+        let mut info = KernelInfo::new(name);
+        info.args = Some(args.iter().map(arg).collect());
+        info
+    }
 }
 
 fn waiting(name: &str, args: &[(&str, ArgKind)]) -> KernelInfo {
-    KernelInfo { has_barrier: true, ..kernel(name, args) }
+    let mut info = kernel(name, args);
+    info.has_barrier = true;
+    info
 }
 
 fn load(source: &str, kernels: Vec<KernelInfo>) -> Result<Box<dyn Program>, Error> {

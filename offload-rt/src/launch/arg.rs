@@ -15,6 +15,7 @@ use bytemuck::Pod;
 /// # assert!(matches!(&args, [Arg::Value(a), Arg::In(x), _] if a.len() == 4 && x.len() == 256));
 /// ```
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Arg<'a> {
     /// The bytes of a value.
     Value(&'a [u8]),

@@ -24,14 +24,12 @@ pub(crate) fn find<'k>(kernels: &'k [KernelInfo], name: &str) -> Result<&'k Kern
 #[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
 pub(crate) fn check(kernel: &KernelInfo, range: &NdRange, args: &[Arg<'_>]) -> Result<(), Error> {
     check_range(kernel, range)?;
-    if kernel.args_unknown {
-        return Ok(());
-    }
-    if kernel.args.len() != args.len() {
-        let (takes, given) = (kernel.args.len(), args.len());
+    let Some(known) = &kernel.args else { return Ok(()) };
+    if known.len() != args.len() {
+        let (takes, given) = (known.len(), args.len());
         return Err(Error::launch(&kernel.name, format!("it takes {takes} arguments, {given} are given")));
     }
-    for (index, (known, given)) in kernel.args.iter().zip(args).enumerate() {
+    for (index, (known, given)) in known.iter().zip(args).enumerate() {
         check_arg(known, given).map_err(|problem| {
             let (name, type_name) = (escape(&known.name), escape(&known.type_name));
             Error::launch(&kernel.name, format!("argument {index} (`{type_name} {name}`) {problem}"))
@@ -43,12 +41,14 @@ pub(crate) fn check(kernel: &KernelInfo, range: &NdRange, args: &[Arg<'_>]) -> R
 /// Refuses a work-group that the kernel was not compiled for.
 #[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
 pub(crate) fn check_range(kernel: &KernelInfo, range: &NdRange) -> Result<(), Error> {
-    let (required, given) = (kernel.required_work_group.map(u64::from), range.local());
-    if required != [0; 3] && required != given {
-        let problem = format!("it requires the local size {required:?}, not {given:?}");
-        return Err(Error::launch(&kernel.name, problem));
+    let (required, given) = (kernel.required_work_group.map(|size| size.map(u64::from)), range.local());
+    match required {
+        Some(required) if required != given => {
+            let problem = format!("it requires the local size {required:?}, not {given:?}");
+            Err(Error::launch(&kernel.name, problem))
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Refuses what only CUDA has.
@@ -98,13 +98,13 @@ mod tests {
     use super::*;
 
     fn kernel(kinds: &[(ArgKind, Option<u32>)]) -> KernelInfo {
-        let arg = |(kind, size): &(ArgKind, Option<u32>)| ArgInfo {
-            name: "a".into(),
-            type_name: "t".into(),
-            kind: *kind,
-            size: *size,
-        };
-        KernelInfo { name: "k".into(), args: kinds.iter().map(arg).collect(), ..KernelInfo::default() }
+        let arg =
+            |(kind, size): &(ArgKind, Option<u32>)| ArgInfo::new(*kind).named("a", "t").with_size(*size);
+        {
+            let mut info = KernelInfo::new("k");
+            info.args = Some(kinds.iter().map(arg).collect());
+            info
+        }
     }
 
     #[test]
@@ -138,11 +138,11 @@ mod tests {
         let mut kernel = kernel(&[]);
         let error = check(&kernel, &range, &[Arg::value(&1u32)]).unwrap_err().to_string();
         assert!(error.contains("takes 0 arguments, 1 are given"), "{error}");
-        kernel.required_work_group = [2, 1, 1];
+        kernel.required_work_group = Some([2, 1, 1]);
         assert!(check(&kernel, &range, &[]).is_ok());
-        kernel.required_work_group = [4, 1, 1];
+        kernel.required_work_group = Some([4, 1, 1]);
         assert!(check(&kernel, &range, &[]).unwrap_err().to_string().contains("[4, 1, 1]"));
-        kernel = KernelInfo { args_unknown: true, ..KernelInfo::default() };
+        kernel = KernelInfo::default();
         assert!(check(&kernel, &range, &[Arg::value(&1u32)]).is_ok());
     }
 
@@ -157,9 +157,7 @@ mod tests {
 
     #[test]
     fn an_unknown_kernel_names_the_known_ones() {
-        let error = find(&[KernelInfo { name: "k".into(), ..KernelInfo::default() }], "saxpi")
-            .unwrap_err()
-            .to_string();
+        let error = find(&[KernelInfo::new("k")], "saxpi").unwrap_err().to_string();
         assert!(error.contains("`saxpi`") && error.contains("hint: it has k"), "{error}");
     }
 }

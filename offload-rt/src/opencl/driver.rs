@@ -91,13 +91,15 @@ impl Build for ImageCompiler<'_> {
         let Ok(kernel) = Kernel::create(program, kernel) else { return unknown };
         let number = |parameter| number(&kernel.get_work_group_data(self.device.id(), parameter).ok()?);
         let size = |size: usize| u32::try_from(size).ok().filter(|size| *size > 0);
-        KernelInfo {
-            registers: number(CL_KERNEL_REGISTER_COUNT_INTEL).and_then(|count| u32::try_from(count).ok()),
-            spilled: number(CL_KERNEL_SPILL_MEM_SIZE_INTEL),
+        {
+            let mut info = unknown;
+            info.registers =
+                number(CL_KERNEL_REGISTER_COUNT_INTEL).and_then(|count| u32::try_from(count).ok());
+            info.spilled = number(CL_KERNEL_SPILL_MEM_SIZE_INTEL);
             // Twice as many on devices that run hardware threads in pairs, but so for both builds.
-            sub_group_size: kernel.get_work_group_size_multiple(self.device.id()).ok().and_then(size),
-            max_work_group: kernel.get_work_group_size(self.device.id()).ok().and_then(size),
-            ..unknown
+            info.sub_group_size = kernel.get_work_group_size_multiple(self.device.id()).ok().and_then(size);
+            info.max_work_group = kernel.get_work_group_size(self.device.id()).ok().and_then(size);
+            info
         }
     }
 }

@@ -53,7 +53,11 @@ pub(super) fn without_spills<D: Build>(
     let names = driver.kernel_names(&built.default);
     let first: Vec<KernelInfo> = names
         .into_iter()
-        .map(|name| KernelInfo { name: name.clone(), ..driver.usage(&built.default, &name) })
+        .map(|name| {
+            let mut info = driver.usage(&built.default, &name);
+            info.name = name.clone();
+            info
+        })
         .collect();
     first.iter().for_each(|usage| built.tell(usage, ""));
     let spilling: Vec<KernelInfo> =
@@ -86,7 +90,11 @@ impl<P> Built<P> {
     /// Takes those of the `spilling` kernels from `large` that are better there.
     fn add<D: Build<Program = P>>(&mut self, driver: &D, large: P, spilling: &[KernelInfo]) {
         for first in spilling {
-            let second = KernelInfo { name: first.name.clone(), ..driver.usage(&large, &first.name) };
+            let second = {
+                let mut info = driver.usage(&large, &first.name);
+                info.name = first.name.clone();
+                info
+            };
             let required = self.required(&first.name);
             let (file, why) = choose(first, &second, required);
             match file {
@@ -105,7 +113,8 @@ impl<P> Built<P> {
     /// The work-items of the work-group that the source requires, 0 if it requires none.
     fn required(&self, kernel: &str) -> u64 {
         let known = self.kernels.iter().find(|known| known.name == kernel);
-        known.map_or(0, |known| known.required_work_group.map(u64::from).iter().product())
+        let size = known.and_then(|known| known.required_work_group);
+        size.map_or(0, |size| size.map(u64::from).iter().product())
     }
 
     /// Puts `usage` into the record of its kernel, and why it is so.

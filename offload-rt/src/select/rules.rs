@@ -144,7 +144,7 @@ fn on_cuda(target: &Target, entry: &Entry, device: &CudaDescription) -> Result<F
     }
 }
 
-fn on_cubin(sm: &SmArch, abi: u32, device: &CudaDescription) -> Result<Fit, String> {
+fn on_cubin(sm: &SmArch, abi: Option<u32>, device: &CudaDescription) -> Result<Fit, String> {
     let (number, has) = (u32::from(sm.number()), device.sm());
     check_abi(abi, device)?;
     if number == has {
@@ -164,17 +164,17 @@ fn on_cubin(sm: &SmArch, abi: u32, device: &CudaDescription) -> Result<Fit, Stri
     Err(format!("it is native code for {sm}, {reason}"))
 }
 
-fn check_abi(abi: u32, device: &CudaDescription) -> Result<(), String> {
+fn check_abi(abi: Option<u32>, device: &CudaDescription) -> Result<(), String> {
     let (since, first) = ABI_OF_CUDA_13;
-    match device.driver {
-        Some(driver) if abi >= since && driver < first => Err(format!(
+    match (device.driver, abi) {
+        (Some(driver), Some(abi)) if abi >= since && driver < first => Err(format!(
             "it is a cubin of ABI {abi}, which needs CUDA driver {first}, the driver is {driver}"
         )),
         _ => Ok(()),
     }
 }
 
-fn on_ptx(sm: &SmArch, word: u32, device: &CudaDescription) -> Result<Fit, String> {
+fn on_ptx(sm: &SmArch, word: Option<u32>, device: &CudaDescription) -> Result<Fit, String> {
     let (number, has) = (u32::from(sm.number()), device.sm());
     let family = (number / 10, is_tegra(number)) == (has / 10, is_tegra(has));
     if number > has {
@@ -192,12 +192,14 @@ fn on_ptx(sm: &SmArch, word: u32, device: &CudaDescription) -> Result<Fit, Strin
         _ => check_language(word, device)?,
     }
     // An older language is what more drivers take; an unknown one comes last.
-    let age = if word == 0 { 0 } else { 0xffff_u32.saturating_sub(word >> 8) };
+    let age = word.map_or(0, |word| 0xffff_u32.saturating_sub(word >> 8));
     Ok(Fit { class: Class::Intermediate, rank: rank(sm, age) })
 }
 
-fn check_language(word: u32, device: &CudaDescription) -> Result<(), String> {
-    let (Some(version), Some(driver)) = (PtxVersion::from_word(word), device.driver) else { return Ok(()) };
+fn check_language(word: Option<u32>, device: &CudaDescription) -> Result<(), String> {
+    let (Some(version), Some(driver)) = (word.and_then(PtxVersion::from_word), device.driver) else {
+        return Ok(());
+    };
     match PtxVersion::newest_taken_by(driver) {
         Some(newest) if version <= newest => Ok(()),
         Some(newest) => Err(format!("it is PTX {version}, the driver (CUDA {driver}) takes up to {newest}")),

@@ -42,13 +42,14 @@ fn open(device: &Device, ptx: &str, kernels: Vec<KernelInfo>) -> Result<Box<dyn 
 }
 
 fn kernel(name: &str, args: &[(ArgKind, &str, Option<u32>)]) -> KernelInfo {
-    let arg = |(kind, type_name, size): &(ArgKind, &str, Option<u32>)| ArgInfo {
-        name: "x".into(),
-        type_name: type_name.to_string(),
-        kind: *kind,
-        size: *size,
+    let arg = |(kind, type_name, size): &(ArgKind, &str, Option<u32>)| {
+        ArgInfo::new(*kind).named("x", type_name.to_string()).with_size(*size)
     };
-    KernelInfo { name: name.into(), args: args.iter().map(arg).collect(), ..KernelInfo::default() }
+    {
+        let mut info = KernelInfo::new(name);
+        info.args = Some(args.iter().map(arg).collect());
+        info
+    }
 }
 
 fn saxpy_record() -> KernelInfo {
@@ -217,11 +218,15 @@ fn variables_are_written_by_name() {
 #[test]
 fn the_driver_completes_the_records() {
     let Some(device) = gpu() else { return };
-    let record = KernelInfo { registers: Some(250), ..kernel("count", &[(ArgKind::Global, "uint*", None)]) };
+    let record = {
+        let mut info = kernel("count", &[(ArgKind::Global, "uint*", None)]);
+        info.registers = Some(250);
+        info
+    };
     let program = open(&device, KERNELS, vec![record]).unwrap();
     let [count] = program.kernels() else { panic!("one kernel") };
     // What the pack knows stays.
-    assert_eq!((count.registers, count.args[0].type_name.as_str()), (Some(250), "uint*"));
+    assert_eq!((count.registers, count.args.as_ref().unwrap()[0].type_name.as_str()), (Some(250), "uint*"));
     assert!(count.local_memory.unwrap() >= 64 && count.private_memory == Some(0), "{count:?}");
     assert_eq!(count.sub_group_size, Some(32));
     assert!(count.max_work_group.is_some_and(|size| size >= 8), "{count:?}");
@@ -233,7 +238,7 @@ fn the_driver_completes_the_records() {
         let saxpy = &program.kernels()[4];
         assert!(saxpy.registers.is_some_and(|registers| registers > 0), "{saxpy:?}");
         assert!(saxpy.max_work_group.is_some_and(|size| size >= 256), "{saxpy:?}");
-        let sizes: Vec<_> = saxpy.args.iter().map(|arg| arg.size).collect();
+        let sizes: Vec<_> = saxpy.args.iter().flatten().map(|arg| arg.size).collect();
         assert_eq!(sizes, [Some(4), Some(8), Some(8), Some(4)]);
     }
 }
@@ -279,7 +284,11 @@ fn launches_that_do_not_fit_the_kernel_are_refused() {
     args[0] = Arg::Value(&[0; 8]);
     let error = refusal(&*program, "saxpy", &range, &mut args);
     assert!(error.contains("argument 0 (`float x`) is 4 bytes, 8 are given"), "{error}");
-    let required = KernelInfo { required_work_group: [2, 2, 2], ..kernel("count", &[]) };
+    let required = {
+        let mut info = kernel("count", &[]);
+        info.required_work_group = Some([2, 2, 2]);
+        info
+    };
     let program = open(&device, KERNELS, vec![required]).unwrap();
     let error = refusal(&*program, "count", &range, &mut [Arg::In(&[0; 4])]);
     assert!(error.contains("it requires the local size [2, 2, 2], not [32, 1, 1]"), "{error}");
@@ -312,7 +321,8 @@ fn bad_ptx_is_an_error_with_the_compiler_s_messages() {
     assert!(error.contains("CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222)"), "{error}");
     assert!(error.contains("\nhint: update the NVIDIA driver"), "{error}");
     // Where the pack has the version, it does not come to that.
-    let image = NewImage { format_version: 99 << 16, ..NewImage::new("m", "nvptx:sm_50".parse().unwrap()) };
+    let image =
+        NewImage { format_version: Some(99 << 16), ..NewImage::new("m", "nvptx:sm_50".parse().unwrap()) };
     let registry = Registry::from_pack(TestPack::new("p").image(image, b"x").bytes());
     let error = registry.select("m", &device).unwrap_err().to_string();
     assert!(

@@ -76,6 +76,7 @@ fn the_generated_module_finds_its_own_pack() {
     let module = sample::module();
     assert_eq!((module.name(), sample::NAME), ("sample", "sample"));
     assert_eq!(module.entries().count(), 1);
+    assert!(std::ptr::eq(module, sample::module()), "it is made once");
     let device = DeviceDescription::from(OpenClDescription::new("d", "v").opencl_c());
     assert_eq!(module.load(&device).unwrap().bytes(), b"kernel void f() {}");
     let error = module.load(&Device::host()).unwrap_err().to_string();

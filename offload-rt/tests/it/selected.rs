@@ -44,8 +44,12 @@ fn loads(directory: &Path, kernel: &str) -> usize {
 }
 
 fn part(target: &str, kernel: &str) -> NewImage {
-    let arg = ArgInfo { name: "x".into(), type_name: "uint*".into(), kind: ArgKind::Global, size: None };
-    let kernels = vec![KernelInfo { name: kernel.into(), args: vec![arg], ..KernelInfo::default() }];
+    let arg = ArgInfo::new(ArgKind::Global).named("x", "uint*");
+    let kernels = vec![{
+        let mut info = KernelInfo::new(kernel);
+        info.args = Some(vec![arg]);
+        info
+    }];
     NewImage { part: kernel.into(), kernels, ..NewImage::new("m", target.parse().unwrap()) }
 }
 

@@ -13,8 +13,10 @@ const PTX_8_8: u32 = 0x0008_0800;
 
 fn registry(images: &[Image]) -> Registry {
     let pack = images.iter().fold(TestPack::new("p"), |pack, (target, format_version)| {
-        let image =
-            NewImage { format_version: *format_version, ..NewImage::new("m", target.parse().unwrap()) };
+        let image = NewImage {
+            format_version: Some(*format_version).filter(|word| *word != 0),
+            ..NewImage::new("m", target.parse().unwrap())
+        };
         pack.image(image, format!("{target} {format_version}").as_bytes())
     });
     Registry::from_pack(pack.bytes())
@@ -27,7 +29,10 @@ fn gpu(major: u32, minor: u32) -> CudaDescription {
 fn picked(images: &[Image], device: &CudaDescription) -> Image {
     let selection = registry(images).select("m", DeviceDescription::from(device.clone())).unwrap();
     let target = selection.entry().target_text();
-    *images.iter().find(|image| image.0 == target && image.1 == selection.entry().format_version()).unwrap()
+    *images
+        .iter()
+        .find(|image| image.0 == target && image.1 == selection.entry().format_version().unwrap_or(0))
+        .unwrap()
 }
 
 fn refusal(image: Image, device: CudaDescription) -> String {

@@ -8,7 +8,9 @@ use offload_rt::{Aspects, DeviceDescription, OpenClDescription, Registry, Select
 type Part = (&'static str, &'static str, &'static [&'static str]);
 
 fn kernel(name: &&str) -> KernelInfo {
-    KernelInfo { name: (*name).to_string(), remark: "known".into(), ..KernelInfo::default() }
+    let mut info = KernelInfo::new((*name).to_string());
+    info.remark = "known".into();
+    info
 }
 
 fn image((target, part, kernels): &Part) -> NewImage {

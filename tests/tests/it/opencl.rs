@@ -27,8 +27,12 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 fn kernel(name: &str, kinds: &[ArgKind]) -> KernelInfo {
-    let arg = |kind: &ArgKind| ArgInfo { name: "a".into(), type_name: "t".into(), kind: *kind, size: None };
-    KernelInfo { name: name.into(), args: kinds.iter().map(arg).collect(), ..KernelInfo::default() }
+    let arg = |kind: &ArgKind| ArgInfo::new(*kind).named("a", "t");
+    {
+        let mut info = KernelInfo::new(name);
+        info.args = Some(kinds.iter().map(arg).collect());
+        info
+    }
 }
 
 fn registry(target: &str, bytes: &[u8]) -> Registry {

@@ -69,11 +69,11 @@ fn pack(bytes_a_register: u32) -> Vec<u8> {
             (state >> 24) as u8
         };
         let bytes: Vec<u8> = (0..size).map(next).collect();
-        let kernel = |name: &str, registers| KernelInfo {
-            name: name.into(),
-            registers: Some(registers),
-            spilled: Some(0),
-            ..KernelInfo::default()
+        let kernel = |name: &str, registers| {
+            let mut info = KernelInfo::new(name);
+            info.registers = Some(registers);
+            info.spilled = Some(0);
+            info
         };
         let kernels = vec![kernel("saxpy", size / bytes_a_register), kernel("</script><b>dot", 8)];
         let image = NewImage { kernels, ..NewImage::new(module, target.parse().unwrap()) };

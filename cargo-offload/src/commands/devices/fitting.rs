@@ -34,11 +34,11 @@ const MODULE: &str = "probe";
 /// An image as a build would make it: in the oldest version of its format that the target has.
 fn image(target: Target) -> NewImage {
     let format_version = match &target {
-        Target::Spirv64(version) => version.word(),
+        Target::Spirv64(version) => Some(version.word()),
         Target::Nvptx(sm) => {
-            sm.min_ptx().map_or(0, |(major, minor)| u32::from(major) << 16 | u32::from(minor) << 8)
+            sm.min_ptx().map(|(major, minor)| u32::from(major) << 16 | u32::from(minor) << 8)
         }
-        _ => 0,
+        _ => None,
     };
     NewImage { format_version, ..NewImage::new(MODULE, target) }
 }

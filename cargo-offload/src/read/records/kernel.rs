@@ -35,7 +35,7 @@ impl From<KernelInfo> for KernelRecord {
     fn from(kernel: KernelInfo) -> KernelRecord {
         KernelRecord {
             name: kernel.name,
-            required_work_group: kernel.required_work_group,
+            required_work_group: kernel.required_work_group.unwrap_or_default(),
             sub_group_size: kernel.sub_group_size,
             registers: kernel.registers,
             scalar_registers: kernel.scalar_registers,
@@ -47,7 +47,7 @@ impl From<KernelInfo> for KernelRecord {
             code_size: None,
             has_barrier: kernel.has_barrier,
             remark: kernel.remark,
-            args: kernel.args.into_iter().map(ArgRecord::from).collect(),
+            args: kernel.args.into_iter().flatten().map(ArgRecord::from).collect(),
         }
     }
 }

@@ -107,15 +107,13 @@ pub fn pack(images: Vec<(NewImage, Vec<u8>)>, codec: Codec) -> Vec<u8> {
 
 /// A kernel with numbers that a compiler might report.
 pub fn kernel(name: &str, [registers, spilled, private]: [u32; 3]) -> KernelInfo {
-    KernelInfo {
-        name: name.into(),
-        registers: Some(registers),
-        spilled: Some(spilled.into()),
-        private_memory: Some(private.into()),
-        local_memory: Some(0),
-        max_work_group: Some(1024),
-        ..KernelInfo::default()
-    }
+    let mut info = KernelInfo::new(name);
+    info.registers = Some(registers);
+    info.spilled = Some(spilled.into());
+    info.private_memory = Some(private.into());
+    info.local_memory = Some(0);
+    info.max_work_group = Some(1024);
+    info
 }
 
 /// A directory with `images.pack`: two modules for three targets, of which two images are the same bytes.

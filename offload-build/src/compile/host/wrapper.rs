@@ -108,7 +108,7 @@ mod tests {
     fn kernel(base_type: &str, kind: ArgKind) -> Kernel {
         let arg =
             Arg { name: "x".into(), type_name: "t".into(), base_type: base_type.into(), kind, size: None };
-        Kernel { name: "k".into(), args: vec![arg], required_work_group: [0; 3] }
+        Kernel { name: "k".into(), args: vec![arg], required_work_group: None }
     }
 
     #[test]

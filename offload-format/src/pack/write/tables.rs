@@ -108,7 +108,7 @@ impl Tables {
             .stored(stored)
             .u32(first_kernel)
             .u32(small(image.kernels.len())?)
-            .u32(image.format_version)
+            .u32(image.format_version.unwrap_or(0))
             .u32(image.aspects.bits())
             .text(self.text(&image.part)?);
         self.images.extend(record.done(IMAGE_RECORD));
@@ -117,7 +117,8 @@ impl Tables {
 
     fn kernel(&mut self, kernel: &KernelInfo) -> Result<(), Error> {
         let first_arg = small(self.args.len())? / ARG_RECORD as u32;
-        for arg in &kernel.args {
+        let args = kernel.args.as_deref().unwrap_or_default();
+        for arg in args {
             let record = Record::default()
                 .text(self.text(&arg.name)?)
                 .text(self.text(&arg.type_name)?)
@@ -125,11 +126,11 @@ impl Tables {
                 .u32(arg.size.unwrap_or(0));
             self.args.extend(record.done(ARG_RECORD));
         }
-        let [x, y, z] = kernel.required_work_group;
+        let [x, y, z] = kernel.required_work_group.unwrap_or_default();
         let record = Record::default()
             .text(self.text(&kernel.name)?)
             .u32(first_arg)
-            .u32(small(kernel.args.len())?)
+            .u32(small(args.len())?)
             .u32(x)
             .u32(y)
             .u32(z)
@@ -186,6 +187,6 @@ impl Tables {
 
 fn flags(kernel: &KernelInfo) -> u32 {
     let barrier = if kernel.has_barrier { KERNEL_HAS_BARRIER } else { 0 };
-    let arguments = if kernel.args_unknown { KERNEL_ARGS_UNKNOWN } else { 0 };
+    let arguments = if kernel.args.is_none() { KERNEL_ARGS_UNKNOWN } else { 0 };
     barrier | arguments
 }

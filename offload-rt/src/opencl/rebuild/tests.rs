@@ -35,12 +35,13 @@ impl Build for Fake {
     fn usage(&self, program: &String, kernel: &str) -> KernelInfo {
         let (_, default, large) = self.code.iter().find(|(name, ..)| *name == kernel).unwrap();
         let (registers, spilled, most) = if program.is_empty() { *default } else { *large };
-        KernelInfo {
-            registers: Some(registers),
-            spilled: Some(spilled),
-            max_work_group: Some(most),
-            sub_group_size: Some(32),
-            ..KernelInfo::default()
+        {
+            let mut info = KernelInfo::default();
+            info.registers = Some(registers);
+            info.spilled = Some(spilled);
+            info.max_work_group = Some(most);
+            info.sub_group_size = Some(32);
+            info
         }
     }
 }
@@ -51,7 +52,7 @@ fn fake(code: &[Code], refused: &[&'static str]) -> Fake {
 
 /// The records that a pack has of `fake`'s kernels.
 fn records(fake: &Fake) -> Vec<KernelInfo> {
-    let record = |(name, ..): &Code| KernelInfo { name: name.to_string(), ..KernelInfo::default() };
+    let record = |(name, ..): &Code| KernelInfo::new(name.to_string());
     fake.code.iter().map(record).collect()
 }
 
@@ -104,7 +105,11 @@ fn larger_work_groups_are_launched_from_the_default_build() {
 #[test]
 fn a_required_work_group_that_is_too_large_keeps_the_default() {
     let fake = fake(&[BETTER], &[]);
-    let records = vec![KernelInfo { required_work_group: [32, 32, 1], ..records(&fake).remove(0) }];
+    let records = vec![{
+        let mut info = records(&fake).remove(0);
+        info.required_work_group = Some([32, 32, 1]);
+        info
+    }];
     let built = without_spills(&fake, &records).unwrap();
     assert_eq!(built.program_for("better", 1), "");
     assert!(built.large.is_none());
