@@ -1,5 +1,1 @@
-//! Compiles the kernels for the targets of `offload.toml` and embeds the images.
-
-fn main() {
-    offload_build::Build::new().file("kernels/blas.cl").file("kernels/stats.cl").compile("demo");
-}
+../../example-app/build.rs

@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     }
     // Every device is tried, also after one has failed.
-    let all_right = devices.iter().filter(|device| !run_on(device, &kernels)).count() == 0;
+    let all_right = devices.iter().filter(|device| !run_on(device, kernels)).count() == 0;
     println!(
         "\n{}",
         if all_right { "all results are right" } else { "not every device gives right results" }

@@ -40,7 +40,7 @@ impl Module {
     ///
     /// # Errors
     /// The module has variants, or no image fits; the message says for each why.
-    pub fn select(&self, device: impl AsRef<DeviceDescription>) -> Result<Selection, Error> {
+    pub fn select(&self, device: &impl AsRef<DeviceDescription>) -> Result<Selection, Error> {
         self.registry.select(self.name, device)
     }
 
@@ -56,7 +56,7 @@ impl Module {
     pub fn select_variant(
         &self,
         values: &[(&str, &str)],
-        device: impl AsRef<DeviceDescription>,
+        device: &impl AsRef<DeviceDescription>,
     ) -> Result<Selection, Error> {
         self.registry.select_variant(self.name, values, device)
     }
@@ -73,7 +73,7 @@ impl Module {
     ///
     /// # Errors
     /// No image fits, or the best one is damaged.
-    pub fn load(&self, device: impl AsRef<DeviceDescription>) -> Result<LoadedImage, Error> {
+    pub fn load(&self, device: &impl AsRef<DeviceDescription>) -> Result<LoadedImage, Error> {
         self.select(device)?.entry().load()
     }
 

@@ -77,7 +77,7 @@ impl Registry {
     /// # Errors
     /// There is no such module, packages share its name, it has variants, or no image fits; the message lists what
     /// there is.
-    pub fn select(&self, module: &str, device: impl AsRef<DeviceDescription>) -> Result<Selection, Error> {
+    pub fn select(&self, module: &str, device: &impl AsRef<DeviceDescription>) -> Result<Selection, Error> {
         self.select_variant(module, &[], device)
     }
 
@@ -113,7 +113,7 @@ impl Registry {
         &self,
         module: &str,
         values: &[(&str, &str)],
-        device: impl AsRef<DeviceDescription>,
+        device: &impl AsRef<DeviceDescription>,
     ) -> Result<Selection, Error> {
         select::select(&self.index, Wanted { module, values }, device.as_ref())
     }

@@ -71,7 +71,7 @@ pub(super) fn is_intel_gpu(id: cl_device_id) -> bool {
 /// The devices of one platform.
 pub(super) fn of_platform(platform: &Platform) -> Result<Vec<Device>, ClError> {
     match platform.get_devices(CL_DEVICE_TYPE_ALL) {
-        Ok(ids) => Ok(ids.into_iter().map(|id| found(id)).collect()),
+        Ok(ids) => Ok(ids.into_iter().map(found).collect()),
         Err(ClError(CL_DEVICE_NOT_FOUND)) => Ok(Vec::new()),
         Err(error) => Err(error),
     }

@@ -17,7 +17,7 @@ fn spirv(minors: &[u8]) -> Vec<SpirvVersion> {
 }
 
 fn picked(targets: &[&str], device: impl Into<DeviceDescription>) -> Option<String> {
-    let selection = registry(targets).select("m", device.into()).ok()?;
+    let selection = registry(targets).select("m", &device.into()).ok()?;
     Some(selection.entry().target_text().to_string())
 }
 

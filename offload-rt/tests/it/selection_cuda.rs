@@ -27,7 +27,7 @@ fn gpu(major: u32, minor: u32) -> CudaDescription {
 }
 
 fn picked(images: &[Image], device: &CudaDescription) -> Image {
-    let selection = registry(images).select("m", DeviceDescription::from(device.clone())).unwrap();
+    let selection = registry(images).select("m", &DeviceDescription::from(device.clone())).unwrap();
     let target = selection.entry().target_text();
     *images
         .iter()
@@ -36,7 +36,7 @@ fn picked(images: &[Image], device: &CudaDescription) -> Image {
 }
 
 fn refusal(image: Image, device: CudaDescription) -> String {
-    let error = registry(&[image]).select("m", DeviceDescription::from(device)).unwrap_err().to_string();
+    let error = registry(&[image]).select("m", &DeviceDescription::from(device)).unwrap_err().to_string();
     assert!(error.contains("no image of kernel module `m` fits CUDA device gpu (sm_"), "{error}");
     error
 }

@@ -75,7 +75,7 @@ fn each_kernel_gets_the_best_image_that_has_it() {
         (&[("intel:12.60.7", "", &["a"]), ("intel:pvc", "", &["a"])], &["a=intel:12.60.7[]"], 1),
     ];
     for (images, expected, count) in cases {
-        let selection = parts(images).select("m", DeviceDescription::from(gpu())).unwrap();
+        let selection = parts(images).select("m", &DeviceDescription::from(gpu())).unwrap();
         assert_eq!(chosen(&selection), (expected.iter().map(ToString::to_string).collect(), count));
         let (first, entries) = (selection.entry(), selection.entries());
         assert_eq!(first.to_string(), entries[0].to_string());
@@ -110,7 +110,7 @@ fn every_part_gets_a_verdict() {
     let device =
         OpenClDescription::new("gpu", "v").spirv(&[SpirvVersion::V1_2, SpirvVersion::new(4).unwrap()]);
     let selection =
-        registry.select("m", DeviceDescription::from(device.opencl_c().intel_ip([12, 60, 7]))).unwrap();
+        registry.select("m", &DeviceDescription::from(device.opencl_c().intel_ip([12, 60, 7]))).unwrap();
     assert_eq!(
         verdicts(&selection),
         [
@@ -122,13 +122,13 @@ fn every_part_gets_a_verdict() {
         ]
     );
     let equal = parts(&[("intel:12.60.7", "", &["a"]), ("intel:pvc", "", &["a", "b"])]);
-    let equal = verdicts(&equal.select("m", DeviceDescription::from(gpu())).unwrap());
+    let equal = verdicts(&equal.select("m", &DeviceDescription::from(gpu())).unwrap());
     assert!(
         equal[0].ends_with("less preferred: it fits equally well, and its target has fewer kernels"),
         "{equal:?}"
     );
     let equal = parts(&[("intel:12.60.7", "", &["a"]), ("intel:pvc", "", &["a"])]);
-    let equal = verdicts(&equal.select("m", DeviceDescription::from(gpu())).unwrap());
+    let equal = verdicts(&equal.select("m", &DeviceDescription::from(gpu())).unwrap());
     assert!(equal[1].ends_with("less preferred: it fits equally well and comes later"), "{equal:?}");
 }
 
@@ -140,10 +140,10 @@ fn one_kernel_with_fp64_does_not_take_the_others_along() {
         fp64(&("spirv64", "fp64", &["precise"])),
         fp64(&("opencl-c", "", &["plain", "precise"])),
     ]);
-    let full = split.select("m", DeviceDescription::from(gpu().aspects(Aspects::FP64))).unwrap();
+    let full = split.select("m", &DeviceDescription::from(gpu().aspects(Aspects::FP64))).unwrap();
     assert_eq!(chosen(&full).0, ["plain=spirv64[basic]", "precise=spirv64[fp64]"]);
 
-    let small = split.select("m", DeviceDescription::from(gpu())).unwrap();
+    let small = split.select("m", &DeviceDescription::from(gpu())).unwrap();
     assert_eq!(chosen(&small), (vec!["plain=spirv64[basic]".to_string()], 1));
     let error = small.entry_for("precise").unwrap_err().to_string();
     let lines: Vec<&str> = error.lines().collect();
@@ -164,7 +164,7 @@ fn one_kernel_with_fp64_does_not_take_the_others_along() {
 
     // No kernel fits: the module does not.
     let none = registry([fp64(&("spirv64", "fp64", &["precise"]))])
-        .select("m", DeviceDescription::from(gpu()))
+        .select("m", &DeviceDescription::from(gpu()))
         .unwrap_err();
     assert!(none.to_string().contains("no image of kernel module `m` fits"), "{none}");
 }
@@ -219,7 +219,7 @@ fn variants() -> Registry {
 fn a_variant_is_chosen_by_its_values() {
     let registry = variants();
     let selection = registry
-        .select_variant("m", &[("T", "float"), ("HEAD_DIM", "128")], DeviceDescription::from(gpu()))
+        .select_variant("m", &[("T", "float"), ("HEAD_DIM", "128")], &DeviceDescription::from(gpu()))
         .unwrap();
     assert_eq!(selection.entry().to_string(), "m/HEAD_DIM=128,T=float for opencl-c");
     assert_eq!(selection.verdicts().len(), 2, "images of the other variants are not candidates");
