@@ -1,30 +1,30 @@
 //! zstd frames of foreign containers: exactly the declared bytes, or an error.
 
+#[cfg(any(feature = "ccob", feature = "fatbin"))]
+mod deflate;
+#[cfg(feature = "ccob")]
+mod start;
 #[cfg(feature = "ccob")]
 mod steps;
 
 use std::io::Read as _;
 
-use zstd::zstd_safe::{
-    CCtx, CParameter, DCtx, find_frame_compressed_size, get_error_name, get_frame_content_size,
-};
+use zstd::zstd_safe::{DCtx, find_frame_compressed_size, get_error_name, get_frame_content_size};
 
+#[cfg(any(feature = "ccob", feature = "fatbin"))]
+pub(crate) use self::deflate::deflate;
+#[cfg(feature = "ccob")]
+pub(crate) use self::start::start;
 #[cfg(feature = "ccob")]
 pub(crate) use self::steps::Steps;
 use offload_format::{Error, ErrorKind};
 
 /// First bytes of a frame (RFC 8878, section 3.1.1).
-const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+pub(crate) const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// A bit of the frame's descriptor that encoders leave 0 and decoders ignore (RFC 8878, section 3.1.1.1.1.4).
 const UNUSED_BIT: u8 = 0x10;
-const MIN_WINDOW_LOG: u32 = 10;
 /// The largest window that a decoder of zstd takes without being told.
 const MAX_WINDOW_LOG: u32 = 27;
-
-/// Whether `input` begins as a frame does.
-pub(crate) fn is_zstd(input: &[u8]) -> bool {
-    input.starts_with(&MAGIC)
-}
 
 /// The size of the frame at the start of `input`.
 pub(crate) fn size(input: &[u8]) -> Result<u64, Error> {
@@ -52,23 +52,10 @@ fn recorded(frame: &[u8], declared: u64) -> Result<bool, Error> {
     }
 }
 
-/// The first `size` bytes of the content of the frame at the start of `input`, or all if it is smaller.
-pub(crate) fn start(input: &[u8], size: u64) -> Result<Vec<u8>, Error> {
-    let mut out = Vec::new();
-    decoder(input)?.take(size).read_to_end(&mut out).map_err(|error| failed(&error.to_string()))?;
-    Ok(out)
-}
-
 fn decoder(frame: &[u8]) -> Result<zstd::Decoder<'_, &[u8]>, Error> {
     let mut decoder = zstd::Decoder::with_buffer(frame).map_err(|error| failed(&error.to_string()))?;
     decoder.window_log_max(MAX_WINDOW_LOG).map_err(|error| failed(&error.to_string()))?;
     Ok(decoder.single_frame())
-}
-
-/// The size of the content that the frame at the start of `input` records.
-#[cfg(feature = "contents")]
-pub(crate) fn content_size(input: &[u8]) -> Option<u64> {
-    get_frame_content_size(input).ok()?
 }
 
 fn check_start(input: &[u8]) -> Result<(), Error> {
@@ -105,26 +92,6 @@ pub(crate) fn read_exactly(
     Ok(if exact { Ok(out) } else { Err(mismatch()) })
 }
 
-/// One frame with content size and checksum, in one segment up to 128 MiB: its header then has no field whose damage
-/// goes unseen.
-pub(crate) fn deflate(content: &[u8], level: i32) -> Result<Vec<u8>, Error> {
-    let mut context = CCtx::try_create().ok_or_else(|| failed("out of memory"))?;
-    for parameter in [
-        CParameter::CompressionLevel(level),
-        CParameter::ContentSizeFlag(true),
-        CParameter::ChecksumFlag(true),
-        CParameter::WindowLog(window_log(content.len())),
-        // Images of a family repeat each other at a distance that only long matches reach.
-        CParameter::EnableLongDistanceMatching(true),
-    ] {
-        context.set_parameter(parameter).map_err(code)?;
-    }
-    let mut out = Vec::with_capacity(zstd::zstd_safe::compress_bound(content.len()));
-    context.compress2(&mut out, content).map_err(code)?;
-    out.shrink_to_fit();
-    Ok(out)
-}
-
 /// The error for a code of the library.
 fn code(code: usize) -> Error {
     failed(get_error_name(code))
@@ -135,11 +102,6 @@ fn failed(message: &str) -> Error {
     ErrorKind::Zstd { message: message.into() }.into()
 }
 
-fn window_log(size: usize) -> u32 {
-    let log = size.checked_next_power_of_two().map_or(MAX_WINDOW_LOG, usize::ilog2);
-    log.clamp(MIN_WINDOW_LOG, MAX_WINDOW_LOG)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,7 +109,7 @@ mod tests {
     #[test]
     fn one_frame_of_the_declared_size_and_nothing_else() {
         let content = vec![7; 100_000];
-        let frame = deflate(&content, 3).unwrap();
+        let frame = zstd::bulk::compress(&content, 3).unwrap();
         assert_eq!(inflate(&frame, 100_000).unwrap(), content);
         assert!(inflate(&frame, 99_999).is_err() && inflate(&frame, 100_001).is_err());
         let twice = [frame.clone(), frame.clone()].concat();
@@ -163,14 +125,5 @@ mod tests {
         assert_eq!(get_frame_content_size(&frame).unwrap(), None);
         assert_eq!(inflate(&frame, 5_000_000).unwrap(), content);
         assert!(inflate(&frame, 4_999_999).is_err() && inflate(&frame, 5_000_001).is_err());
-    }
-
-    #[test]
-    fn frames_are_single_segments() {
-        for size in [0, 1, 1000, 1024, 3_000_000] {
-            let frame = deflate(&vec![3; size], 19).unwrap();
-            assert!(frame[4] & 0x20 != 0, "{size} bytes: descriptor {:#x}", frame[4]);
-            assert!(frame[4] & 0x04 != 0, "no checksum");
-        }
     }
 }

@@ -52,13 +52,8 @@ pub mod offload_binary;
 pub mod syclbin;
 
 #[cfg(any(feature = "ccob", feature = "fatbin", feature = "kpack", feature = "offload-binary"))]
-#[cfg_attr(
-    not(all(feature = "ccob", feature = "fatbin")),
-    allow(dead_code, reason = "each format needs another part of it")
-)]
 mod frame;
 #[cfg(all(feature = "zlib", any(feature = "ccob", feature = "offload-binary")))]
-#[cfg_attr(not(feature = "ccob"), allow(dead_code, reason = "compressed bundles need more of it"))]
 mod zlib;
 
 pub use offload_format::{Error, ErrorKind, ImageKind, Limits, OffloadKind, Target};

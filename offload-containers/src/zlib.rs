@@ -1,7 +1,5 @@
 //! zlib streams of foreign containers (RFC 1950): exactly the declared bytes, or an error.
 
-use std::io::Read as _;
-
 use flate2::bufread::ZlibDecoder;
 
 use crate::frame;
@@ -14,15 +12,6 @@ pub(crate) fn inflate(stream: &[u8], declared: u64) -> Result<Vec<u8>, Error> {
         true => Ok(content),
         false => Err(Error::invalid("the size of the zlib stream", stream.len() as u64)),
     }
-}
-
-/// The first `size` bytes of the content of the stream at the start of `input`, or all if it is smaller.
-#[cfg_attr(not(feature = "ccob"), allow(dead_code, reason = "compressed bundles use it"))]
-pub(crate) fn start(input: &[u8], size: u64) -> Result<Vec<u8>, Error> {
-    let mut out = Vec::new();
-    let failed = |error: std::io::Error| Error::from(ErrorKind::Zlib { message: error.to_string() });
-    ZlibDecoder::new(input).take(size).read_to_end(&mut out).map_err(failed)?;
-    Ok(out)
 }
 
 /// The content of the stream at the start of `input`, which has to be of `declared` bytes, and the stream's size.

@@ -1,5 +1,8 @@
 //! From a compressed bundle to the bundle, verified.
 
+use std::io::Read as _;
+
+use flate2::bufread::ZlibDecoder;
 use md5::{Digest, Md5};
 
 use super::{Ccob, Method};
@@ -26,9 +29,7 @@ impl Ccob<'_> {
         }
         Ok(bundle)
     }
-}
 
-impl Ccob<'_> {
     /// The first `size` bytes of the bundle, or all if it is smaller: enough for [`bundle::table`](crate::bundle::table).
     /// Neither size nor MD5 are compared.
     ///
@@ -37,7 +38,7 @@ impl Ccob<'_> {
     pub fn start(&self, size: u64) -> Result<Vec<u8>, Error> {
         match self.method {
             Method::Zstd => frame::start(self.payload, size),
-            _ => zlib::start(self.payload, size),
+            _ => zlib_start(self.payload, size),
         }
     }
 }
@@ -56,4 +57,12 @@ pub(super) fn first_bytes(md5: Md5) -> u64 {
 pub(super) fn zlib_size(rest: &[u8], declared: u64, limits: &Limits) -> Result<u64, Error> {
     let declared = limits.inflated(BUNDLE, declared, rest.len() as u64)?;
     Ok(zlib::prefix(rest, declared)?.1)
+}
+
+/// The first `size` bytes of the content of the stream at the start of `input`, or all if it is smaller.
+fn zlib_start(input: &[u8], size: u64) -> Result<Vec<u8>, Error> {
+    let mut out = Vec::new();
+    let failed = |error: std::io::Error| Error::from(ErrorKind::Zlib { message: error.to_string() });
+    ZlibDecoder::new(input).take(size).read_to_end(&mut out).map_err(failed)?;
+    Ok(out)
 }

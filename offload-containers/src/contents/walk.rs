@@ -1,5 +1,7 @@
 //! Going through containers that lie in one another.
 
+use zstd::zstd_safe::get_frame_content_size;
+
 use super::label::Label;
 use super::room::Room;
 use super::source::{Last, Source};
@@ -238,7 +240,7 @@ impl<'a, 'l> Walker<'a, 'l> {
 
     /// A frame around one image, or around a container.
     fn zstd(&mut self, input: &'a [u8], about: &About) -> Result<(), Error> {
-        let size = frame::content_size(input).ok_or(ErrorKind::Unsupported {
+        let size = get_frame_content_size(input).ok().flatten().ok_or(ErrorKind::Unsupported {
             what: "a zstd frame that does not record the size of its content, of bytes",
             value: input.len() as u64,
         })?;

@@ -16,7 +16,7 @@ pub(super) fn inflate(binary: &[u8], header: &RawHeader, limits: &Limits) -> Res
     let compressed = (binary.len() as u64).saturating_sub(header.header_size());
     let compressed = bytes::range(binary, header.header_size(), compressed, "body of the OffloadBinary")?;
     let body = limits.inflated(WHAT, body, compressed.len() as u64)?;
-    let body = match frame::is_zstd(compressed) {
+    let body = match compressed.starts_with(&frame::MAGIC) {
         true => frame::inflate(compressed, body)?,
         false => zlib(compressed, body)?,
     };
