@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use offload_format::codec::{Codec, Filter, FrameInfo};
 use offload_format::pack::{NewBlock, PackBuilder, PackLayout};
 use offload_format::packer::{
-    self, BlockPlan, Candidate, FrameMaker, HUGE, Made, PIECE, Pieces, Plan, Settings, Source, Step,
+    self, BlockPlan, FrameMaker, HUGE, ImageSource, Made, PIECE, Pieces, Plan, RawImage, Settings, Step,
 };
 use offload_format::{Error as FormatError, Hash128, bytes};
 
@@ -33,7 +33,7 @@ pub(crate) struct Pack {
 struct Images {
     by_hash: BTreeMap<Hash128, Blob>,
     /// In the order of the pack.
-    candidates: Vec<Candidate>,
+    candidates: Vec<RawImage>,
     settings: Settings,
 }
 
@@ -62,9 +62,9 @@ pub(crate) fn pack(
 fn plan(context: &Context, images: &Images) -> Result<Plan> {
     let settings = images.settings;
     let mut key = KeyBuilder::new("plan 5")
-        .part(settings.effort.to_string().as_bytes())
+        .part(settings.mode.to_string().as_bytes())
         .part(&settings.level.to_le_bytes());
-    for Candidate { hash, kind, .. } in &images.candidates {
+    for RawImage { hash, kind, .. } in &images.candidates {
         key = key.part(&hash.0).part(&kind.to_u16().to_le_bytes());
     }
     let key = key.finish();
@@ -99,7 +99,7 @@ impl Images {
             let record = &image.record;
             (&record.module, &record.variant, &record.target, &record.part)
         });
-        let candidate = |image: &&DeviceImage| Candidate {
+        let candidate = |image: &&DeviceImage| RawImage {
             hash: image.bytes.hash,
             size: image.bytes.size,
             kind: image.record.target.image_kind(),
@@ -118,12 +118,12 @@ impl Images {
     }
 }
 
-impl Source for Images {
+impl ImageSource for Images {
     type Error = Error;
 
     fn read(&self, hash: Hash128) -> Result<Vec<u8>> {
         let blob = self.blob(hash)?;
-        blob.read_into(packer::room(self.settings.level, usize::try_from(blob.size).unwrap_or(0)))
+        blob.read_into(packer::image_buffer(self.settings.level, usize::try_from(blob.size).unwrap_or(0)))
     }
 
     fn open(&self, hash: Hash128) -> Result<Box<dyn Pieces<Error> + '_>> {

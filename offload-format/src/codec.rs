@@ -10,9 +10,9 @@ mod filter;
 mod frame;
 #[cfg(feature = "archive")]
 mod lzma;
+pub(crate) mod memory;
 mod patch;
 mod read;
-pub(crate) mod room;
 mod spirv_ids;
 pub(crate) mod zstd;
 

@@ -36,7 +36,7 @@ pub use self::encode::{block_need, encode_block, encode_image, image_need, in_bl
 pub use self::frames::{FrameMaker, Frames, Made, make_frames};
 pub use self::pieces::{PIECE, Pieces, read_piece};
 pub use self::plan::{BlockPlan, Plan, Step};
-pub use crate::codec::room::room;
+pub use crate::codec::memory::image_buffer;
 
 use self::sketch::Part;
 use crate::codec::{Codec, DEV_LEVEL, Filter, MAX_ANCESTORS, RELEASE_LEVEL};
@@ -44,7 +44,7 @@ use crate::{Error, Hash128, ImageKind};
 
 /// An image to be packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Candidate {
+pub struct RawImage {
     /// Hash of its bytes.
     pub hash: Hash128,
     /// Their number.
@@ -54,7 +54,7 @@ pub struct Candidate {
 }
 
 /// Where the bytes of images are.
-pub trait Source: Sync {
+pub trait ImageSource: Sync {
     /// What goes wrong while they are fetched.
     type Error: From<Error> + Send;
 
@@ -64,7 +64,7 @@ pub trait Source: Sync {
     /// They cannot be had.
     fn read(&self, hash: Hash128) -> Result<Vec<u8>, Self::Error>;
 
-    /// The same piece by piece. Who has images in files need not hold one for that, and says so in [`Source::held`].
+    /// The same piece by piece. Who has images in files need not hold one for that, and says so in [`ImageSource::held`].
     ///
     /// # Errors
     /// They cannot be had.
@@ -83,7 +83,7 @@ pub const MAX_LEVEL: i32 = 22;
 
 /// How hard to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Effort {
+pub enum Mode {
     /// Nothing is compressed or stored relative to something else.
     None,
     /// Relations are taken from sketches alone.
@@ -100,18 +100,18 @@ pub enum Effort {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// How hard to try.
-    pub effort: Effort,
+    pub mode: Mode,
     /// The level of zstd, 1 to 22; LZMA has none.
     pub level: i32,
 }
 
-impl Effort {
+impl Mode {
     /// The level of zstd for those who say nothing of it.
     pub fn usual_level(self) -> i32 {
         match self {
-            Effort::None | Effort::Fast => DEV_LEVEL,
-            Effort::Balanced | Effort::Archive => RELEASE_LEVEL,
-            Effort::Max => MAX_LEVEL,
+            Mode::None | Mode::Fast => DEV_LEVEL,
+            Mode::Balanced | Mode::Archive => RELEASE_LEVEL,
+            Mode::Max => MAX_LEVEL,
         }
     }
 }
@@ -133,12 +133,12 @@ const FAR: u64 = 4 << 20;
 ///
 /// ```
 /// use offload_format::codec::{Codec, DEV_LEVEL};
-/// use offload_format::packer::{Candidate, Effort, InTurn, Settings, Source, Step, plan};
+/// use offload_format::packer::{RawImage, Mode, InTurn, Settings, ImageSource, Step, plan};
 /// use offload_format::{Error, Hash128, ImageKind};
 ///
 /// struct Images(Vec<Vec<u8>>);
 ///
-/// impl Source for Images {
+/// impl ImageSource for Images {
 ///     type Error = Error;
 ///
 ///     fn read(&self, hash: Hash128) -> Result<Vec<u8>, Error> {
@@ -150,10 +150,10 @@ const FAR: u64 = 4 << 20;
 /// let mut twin = image.clone();
 /// twin[48] ^= 1;
 /// let images = Images(vec![image, twin]);
-/// let candidates: Vec<Candidate> = images.0.iter()
-///     .map(|image| Candidate { hash: Hash128::of(image), size: image.len() as u64, kind: ImageKind::Object })
+/// let candidates: Vec<RawImage> = images.0.iter()
+///     .map(|image| RawImage { hash: Hash128::of(image), size: image.len() as u64, kind: ImageKind::Object })
 ///     .collect();
-/// let plan = plan(&candidates, &images, Settings { effort: Effort::Fast, level: DEV_LEVEL }, &InTurn)?;
+/// let plan = plan(&candidates, &images, Settings { mode: Mode::Fast, level: DEV_LEVEL }, &InTurn)?;
 /// let Some(Step::Frame { codec: Codec::Patch, parent: Some(parent), .. }) = plan.step(candidates[1].hash) else {
 ///     panic!("the second image is a patch of the first");
 /// };
@@ -163,8 +163,8 @@ const FAR: u64 = 4 << 20;
 ///
 /// # Errors
 /// Those of `source`; those of zstd.
-pub fn plan<S: Source>(
-    images: &[Candidate],
+pub fn plan<S: ImageSource>(
+    images: &[RawImage],
     source: &S,
     settings: Settings,
     workers: &dyn Workers,
@@ -172,30 +172,30 @@ pub fn plan<S: Source>(
     let pool = Pool::new(workers);
     let mut plan = Plan::new(settings);
     let images = distinct(images);
-    if settings.effort == Effort::None {
+    if settings.mode == Mode::None {
         images.iter().for_each(|image| plan.alone(image.hash, (Codec::Raw, Filter::None)));
         return Ok(plan);
     }
-    let limit = block_limit(&images, settings.effort);
+    let limit = block_limit(&images, settings.mode);
     let (small, rest): (Vec<_>, Vec<_>) = images.into_iter().partition(|image| image.size < limit);
     blocks::plan(&mut plan, &small, (source, &pool))?;
 
     let size = sketch::size(rest.len());
-    let sketch = |image: &Candidate| {
-        let part = if is_far(image, settings.effort) { Part::Sample } else { Part::Whole };
+    let sketch = |image: &RawImage| {
+        let part = if is_far(image, settings.mode) { Part::Sample } else { Part::Whole };
         sketch::of_pieces(&mut *source.open(image.hash)?, (size, part))
     };
     let sketches = pool.map(&rest, |image| source.held(image.size), sketch)?;
-    let twins = twins::find(&rest, &sketches, (source, &pool), settings.effort)?;
+    let twins = twins::find(&rest, &sketches, (source, &pool), settings.mode)?;
     let alone = (0..rest.len()).filter(|at| !twins.contains_key(at));
     let (far, leaders): (Vec<usize>, Vec<usize>) =
-        alone.partition(|at| rest.get(*at).is_some_and(|image| is_far(image, settings.effort)));
+        alone.partition(|at| rest.get(*at).is_some_and(|image| is_far(image, settings.mode)));
     let far = far.into_iter().filter_map(|at| rest.get(at));
     far.for_each(|image| plan.alone(image.hash, (Codec::Zstd, Filter::None)));
-    let relations = sketch::relations(&leaders, &sketches, settings.effort);
-    let measured = match settings.effort {
-        Effort::Fast => measure::guess(&rest, (&leaders, size), &relations),
-        effort => measure::measure(&rest, (&leaders, &relations), (source, &pool), effort)?,
+    let relations = sketch::relations(&leaders, &sketches, settings.mode);
+    let measured = match settings.mode {
+        Mode::Fast => measure::guess(&rest, (&leaders, size), &relations),
+        mode => measure::measure(&rest, (&leaders, &relations), (source, &pool), mode)?,
     };
     let parents = tree::choose(&measured.alone, &measured.related, MAX_ANCESTORS as u8);
     plan.tree((&rest, &leaders), &measured.filters, &parents);
@@ -204,18 +204,18 @@ pub fn plan<S: Source>(
 }
 
 /// The size from which on images have frames of their own.
-fn block_limit(images: &[Candidate], effort: Effort) -> u64 {
+fn block_limit(images: &[RawImage], mode: Mode) -> u64 {
     let middling = images.iter().filter(|image| image.size < MIDDLING).count();
-    if effort > Effort::Fast && middling >= MANY { MIDDLING } else { SMALL }
+    if mode > Mode::Fast && middling >= MANY { MIDDLING } else { SMALL }
 }
 
 /// Whether a compressor would not see the parent of such an image: it is a patch, or stands for itself.
-fn is_far(image: &Candidate, effort: Effort) -> bool {
-    image.size > if effort == Effort::Fast { FAR } else { HUGE }
+fn is_far(image: &RawImage, mode: Mode) -> bool {
+    image.size > if mode == Mode::Fast { FAR } else { HUGE }
 }
 
 /// Each image once, where it came first.
-fn distinct(images: &[Candidate]) -> Vec<Candidate> {
+fn distinct(images: &[RawImage]) -> Vec<RawImage> {
     let mut seen = std::collections::BTreeSet::new();
     images.iter().filter(|image| seen.insert(image.hash)).copied().collect()
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use offload_format::packer::{
-    self, Candidate, Effort, HUGE, PIECE, Pieces, Plan, Settings, Source, Step, Workers,
+    self, HUGE, ImageSource, Mode, PIECE, Pieces, Plan, RawImage, Settings, Step, Workers,
 };
 use offload_format::{Error, Hash128, ImageKind};
 
@@ -21,10 +21,10 @@ use offload_format::{Error, Hash128, ImageKind};
 struct Made {
     leaders: Vec<Vec<u8>>,
     shapes: BTreeMap<Hash128, (usize, usize)>,
-    order: Vec<Candidate>,
+    order: Vec<RawImage>,
 }
 
-impl Source for Made {
+impl ImageSource for Made {
     type Error = Error;
 
     fn read(&self, hash: Hash128) -> Result<Vec<u8>, Error> {
@@ -36,10 +36,10 @@ impl Source for Made {
 struct Huge {
     /// The number of the family, of whose members only the first byte differs, and that byte.
     members: BTreeMap<Hash128, (usize, u8)>,
-    order: Vec<Candidate>,
+    order: Vec<RawImage>,
 }
 
-impl Source for Huge {
+impl ImageSource for Huge {
     type Error = Error;
 
     fn read(&self, _: Hash128) -> Result<Vec<u8>, Error> {
@@ -94,7 +94,7 @@ impl Made {
         for shape in (0..count).map(|at| (at, size(at))) {
             let (hash, kind) = (Hash128::of(&made.image(shape)), ImageKind::Object);
             made.shapes.insert(hash, shape);
-            made.order.push(Candidate { hash, size: shape.1 as u64, kind });
+            made.order.push(RawImage { hash, size: shape.1 as u64, kind });
         }
         made
     }
@@ -109,14 +109,14 @@ impl Made {
 }
 
 /// Packs everything as a build does, dropping what is written; returns how much that is.
-fn pack<S: Source<Error = Error>>(source: &S, order: &[Candidate], settings: Settings) -> u64 {
+fn pack<S: ImageSource<Error = Error>>(source: &S, order: &[RawImage], settings: Settings) -> u64 {
     let sizes: BTreeMap<Hash128, u64> = order.iter().map(|image| (image.hash, image.size)).collect();
     let size = |hash| sizes[&hash];
     let plan = packer::plan(order, source, settings, &Two).unwrap();
     let pool = packer::Pool::new(&Two);
-    let alone = |image: &&Candidate| matches!(plan.step(image.hash), Some(Step::Frame { .. }));
-    let images: Vec<&Candidate> = order.iter().filter(alone).collect();
-    let need = |image: &&Candidate| packer::image_need(&plan, image.hash, size);
+    let alone = |image: &&RawImage| matches!(plan.step(image.hash), Some(Step::Frame { .. }));
+    let images: Vec<&RawImage> = order.iter().filter(alone).collect();
+    let need = |image: &&RawImage| packer::image_need(&plan, image.hash, size);
     let frames = pool.map_needing(&images, need, |image| frame(&plan, source, image));
     let numbers: Vec<usize> = (0..plan.blocks().len()).collect();
     let block =
@@ -125,7 +125,7 @@ fn pack<S: Source<Error = Error>>(source: &S, order: &[Candidate], settings: Set
     frames.unwrap().into_iter().chain(blocks.unwrap()).sum()
 }
 
-fn frame<S: Source<Error = Error>>(plan: &Plan, source: &S, image: &Candidate) -> Result<u64, Error> {
+fn frame<S: ImageSource<Error = Error>>(plan: &Plan, source: &S, image: &RawImage) -> Result<u64, Error> {
     let alone = matches!(plan.step(image.hash), Some(Step::Frame { parent: None, .. }));
     if image.size <= HUGE || !alone {
         return Ok(packer::encode_image(plan, source, image.hash)?.info().stored_size);
@@ -155,7 +155,7 @@ impl Huge {
             let hash = Hash128::of(&[member.0 as u8, member.1]);
             let size = HUGE + (4 * member.0 * PIECE) as u64;
             huge.members.insert(hash, member);
-            huge.order.push(Candidate { hash, size, kind: ImageKind::Object });
+            huge.order.push(RawImage { hash, size, kind: ImageKind::Object });
         }
         huge
     }
@@ -183,10 +183,10 @@ fn status(name: &str) -> u64 {
 }
 
 /// The most memory, in MiB, that was resident while `images` were packed, and what the pack takes of them.
-fn peak<S: Source<Error = Error>>(source: &S, images: &[Candidate]) -> (u64, u64) {
+fn peak<S: ImageSource<Error = Error>>(source: &S, images: &[RawImage]) -> (u64, u64) {
     // proc_pid_clear_refs(5): the peak is what is resident now.
     std::fs::write("/proc/self/clear_refs", "5").unwrap();
-    let stored = pack(source, images, Settings { effort: Effort::Fast, level: 1 });
+    let stored = pack(source, images, Settings { mode: Mode::Fast, level: 1 });
     (status("VmHWM:") >> 20, stored)
 }
 

@@ -1,13 +1,13 @@
 //! How hard to compress, in the words of a command line.
 
-use offload_format::packer::{Effort, Settings};
+use offload_format::packer::{Mode, Settings};
 
 use crate::error::{Error, Result};
 
 /// One word of the user's: a mode, or a level of zstd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
-    Mode(Effort),
+    Mode(Mode),
     Level(i32),
 }
 
@@ -24,8 +24,8 @@ pub(crate) fn parse(text: &str) -> Result<Word> {
 /// What a packer does for it.
 pub(crate) fn settings(text: &str) -> Result<Settings> {
     Ok(match parse(text)? {
-        Word::Mode(effort) => Settings { effort, level: effort.usual_level() },
-        Word::Level(level) => Settings { effort: Effort::Balanced, level },
+        Word::Mode(mode) => Settings { mode, level: mode.usual_level() },
+        Word::Level(level) => Settings { mode: Mode::Balanced, level },
     })
 }
 
@@ -52,8 +52,8 @@ mod tests {
 
     #[test]
     fn words_are_modes_or_levels() {
-        assert_eq!(settings("max").unwrap(), Settings { effort: Effort::Max, level: 22 });
-        assert_eq!(settings("7").unwrap(), Settings { effort: Effort::Balanced, level: 7 });
+        assert_eq!(settings("max").unwrap(), Settings { mode: Mode::Max, level: 22 });
+        assert_eq!(settings("7").unwrap(), Settings { mode: Mode::Balanced, level: 7 });
         for text in ["0", "23", "lots", "", "-3"] {
             assert!(settings(text).unwrap_err().to_string().contains("from 1 to 22"), "{text}");
         }

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use offload_format::packer::{Effort, MAX_LEVEL, Settings};
+use offload_format::packer::{MAX_LEVEL, Mode, Settings};
 
 use crate::error::{Error, Result};
 use crate::settings::Value;
@@ -10,7 +10,7 @@ use crate::settings::Value;
 /// What one place says; the rest is left to others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Compression {
-    mode: Option<Effort>,
+    mode: Option<Mode>,
     level: Option<i32>,
 }
 
@@ -18,12 +18,12 @@ impl Compression {
     /// What the last place says that says something, completed by what is usual for the profile.
     pub(super) fn merged(places: impl Iterator<Item = Compression>, release: bool) -> Result<Settings> {
         let Compression { mode, level } = places.last().unwrap_or_default();
-        let effort = mode.unwrap_or(if release { Effort::Balanced } else { Effort::Fast });
-        if level.is_some() && matches!(effort, Effort::None | Effort::Archive) {
-            return Err(Error::new(format!("the compression \"{effort}\" has no level"))
+        let mode = mode.unwrap_or(if release { Mode::Balanced } else { Mode::Fast });
+        if level.is_some() && matches!(mode, Mode::None | Mode::Archive) {
+            return Err(Error::new(format!("the compression \"{mode}\" has no level"))
                 .with_hint("leave `level` out, or choose \"fast\", \"balanced\" or \"max\""));
         }
-        Ok(Settings { effort, level: level.unwrap_or(effort.usual_level()) })
+        Ok(Settings { mode, level: level.unwrap_or(mode.usual_level()) })
     }
 
     /// `"balanced"`, `{ level = 19 }`, or `{ mode = "max", level = 20 }`.
@@ -83,22 +83,22 @@ mod tests {
 
     #[test]
     fn every_form_has_its_meaning() {
-        for (text, release, effort, level) in [
-            ("\"none\"", true, Effort::None, 1),
-            ("\"fast\"", true, Effort::Fast, 1),
-            ("\"balanced\"", false, Effort::Balanced, 19),
-            ("\"max\"", false, Effort::Max, 22),
-            ("\"archive\"", false, Effort::Archive, 19),
-            ("{ level = 7 }", false, Effort::Fast, 7),
-            ("{ level = 7 }", true, Effort::Balanced, 7),
-            ("{ mode = \"max\", level = 20 }", true, Effort::Max, 20),
+        for (text, release, mode, level) in [
+            ("\"none\"", true, Mode::None, 1),
+            ("\"fast\"", true, Mode::Fast, 1),
+            ("\"balanced\"", false, Mode::Balanced, 19),
+            ("\"max\"", false, Mode::Max, 22),
+            ("\"archive\"", false, Mode::Archive, 19),
+            ("{ level = 7 }", false, Mode::Fast, 7),
+            ("{ level = 7 }", true, Mode::Balanced, 7),
+            ("{ mode = \"max\", level = 20 }", true, Mode::Max, 20),
         ] {
             let found = settings(&format!("compression = {text}"), release).unwrap();
-            assert_eq!(found, Settings { effort, level }, "{text}");
+            assert_eq!(found, Settings { mode, level }, "{text}");
         }
         let usual = |release| Compression::merged(std::iter::empty(), release).unwrap();
-        assert_eq!(usual(true), Settings { effort: Effort::Balanced, level: 19 });
-        assert_eq!(usual(false), Settings { effort: Effort::Fast, level: 1 });
+        assert_eq!(usual(true), Settings { mode: Mode::Balanced, level: 19 });
+        assert_eq!(usual(false), Settings { mode: Mode::Fast, level: 1 });
     }
 
     #[test]
@@ -107,7 +107,7 @@ mod tests {
             [parsed("compression = { mode = \"max\", level = 20 }"), "7".parse()].map(Result::unwrap);
         assert_eq!(
             Compression::merged(places.into_iter(), true).unwrap(),
-            Settings { effort: Effort::Balanced, level: 7 }
+            Settings { mode: Mode::Balanced, level: 7 }
         );
     }
 

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{NewImage, Pack as Reader, Pages};
-use offload_format::packer::Effort;
+use offload_format::packer::Mode;
 
 use super::*;
 use crate::cache::tests::{key, unlimited};
@@ -65,23 +65,23 @@ fn assert_reads_back(bytes: &[u8], images: &[Vec<u8>]) {
     }
 }
 
-const FAST: Settings = Settings { effort: Effort::Fast, level: 3 };
+const FAST: Settings = Settings { mode: Mode::Fast, level: 3 };
 
 #[test]
 fn every_effort_reads_back() {
-    for effort in [Effort::None, Effort::Fast, Effort::Balanced, Effort::Max, Effort::Archive] {
+    for mode in [Mode::None, Mode::Fast, Mode::Balanced, Mode::Max, Mode::Archive] {
         let (_dir, context) = context();
         let images = family();
-        let bytes = packed(&context, Settings { effort, level: 3 }, compiled(&context, &images));
+        let bytes = packed(&context, Settings { mode, level: 3 }, compiled(&context, &images));
         assert_reads_back(&bytes, &images);
         let pages = Pages::default();
         let pack = Reader::parse(&bytes, &pages).unwrap();
         let codecs: Vec<Codec> = pack.images().map(|image| image.unwrap().codec).collect();
         let patched = codecs.iter().filter(|codec| **codec == Codec::Patch).count();
         // Where time matters, what differs in a 32nd is a patch too.
-        let expected = match effort {
-            Effort::None => 0,
-            Effort::Fast => 2,
+        let expected = match mode {
+            Mode::None => 0,
+            Mode::Fast => 2,
             _ => 1,
         };
         assert_eq!(patched, expected, "{codecs:?}");
@@ -167,8 +167,8 @@ fn twins_above_all_windows_are_patches() {
     // A fiftieth in runs, one of them across two pieces.
     relative.chunks_mut(10_000).for_each(|part| part[..200].copy_from_slice(&noise(2, 200)));
     let images = [image, twin, relative];
-    for effort in [Effort::Fast, Effort::Balanced] {
-        let bytes = packed(&context, Settings { effort, level: 1 }, compiled(&context, &images));
+    for mode in [Mode::Fast, Mode::Balanced] {
+        let bytes = packed(&context, Settings { mode, level: 1 }, compiled(&context, &images));
         assert_reads_back(&bytes, &images);
         let pages = Pages::default();
         let pack = Reader::parse(&bytes, &pages).unwrap();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use offload_format::pack::PackBuilder;
-use offload_format::packer::{Effort, Settings};
+use offload_format::packer::{Mode, Settings};
 use offload_format::provenance::{Made, Provenance, VERSION};
 
 use super::ingredients::{self, Ingredients};
@@ -33,7 +33,7 @@ pub(crate) struct Writer {
 }
 
 /// Small files are worth the time: they are made once and kept in a repository.
-const SETTINGS: Settings = Settings { effort: Effort::Max, level: 22 };
+const SETTINGS: Settings = Settings { mode: Mode::Max, level: 22 };
 
 impl VendorBuild {
     /// Whether `cargo offload vendor` runs this build. To be asked before the first image is compiled.

@@ -23,7 +23,7 @@ const STEPPING: [(usize, usize); 2] = [(0, 4), (8, 8)];
 /// The image with its symbol tables by columns; `None` if it has none, or is not such a file.
 pub(super) fn forward(image: &[u8]) -> Option<Vec<u8>> {
     let tables = tables(image).ok().filter(|tables| !tables.is_empty())?;
-    let mut out = super::room::copied(image);
+    let mut out = super::memory::copied(image);
     for table in tables {
         let mut records = image.get(table.clone())?.to_vec();
         to_steps(&mut records);

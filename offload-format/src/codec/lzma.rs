@@ -73,7 +73,7 @@ fn options(dict_size: u32, (lc, lp, pb): Context) -> LzmaOptions {
 fn compress_with(content: &[u8], prefix: Option<&[u8]>, context: Context) -> Result<Vec<u8>, Error> {
     let dict_size = dictionary(content.len() as u64, prefix.map_or(0, |prefix| prefix.len() as u64));
     let mut options = options(dict_size, context);
-    options.preset_dict = prefix.map(super::room::copied);
+    options.preset_dict = prefix.map(super::memory::copied);
     let mut out = vec![options.get_props()];
     out.extend(dict_size.to_le_bytes());
     let mut writer = LzmaWriter::new_no_header(out, &options, false).map_err(failed)?;

@@ -16,7 +16,7 @@ const HEADER: usize = 20;
 
 /// The module with its ids as differences; `None` if it is no little-endian SPIR-V module.
 pub(super) fn forward(image: &[u8]) -> Option<Vec<u8>> {
-    let mut out = super::room::copied(image);
+    let mut out = super::memory::copied(image);
     walk(&mut out, Walk { way: Way::Forward, result: 0, target: 0 }).ok()?;
     Some(out)
 }

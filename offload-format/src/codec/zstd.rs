@@ -52,7 +52,7 @@ pub(super) fn compress(content: &[u8], prefix: Option<&[u8]>, level: i32) -> Res
     }
     bound(&mut context, (reach, level))?;
     set(&mut context, CParameter::EnableLongDistanceMatching(reach >= LONG && is_long(level)))?;
-    let mut out = super::room::room(level, compress_bound(content.len()));
+    let mut out = super::memory::image_buffer(level, compress_bound(content.len()));
     context.compress2(&mut out, content).map_err(zstd_code)?;
     out.shrink_to_fit();
     Ok(out)

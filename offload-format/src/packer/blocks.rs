@@ -8,17 +8,17 @@ use super::forest::Forest;
 use super::measure::TRIAL_LEVEL;
 use super::plan::{BlockPlan, Plan};
 use super::sketch::{self, Sketch};
-use super::{Candidate, Effort, Source, chain, families};
+use super::{ImageSource, Mode, RawImage, chain, families};
 use crate::Hash128;
 use crate::codec::{self, Filter};
 
 /// How large blocks are, in bytes. A reader decodes one, and up to two others, to get at an image: a few hundred
 /// microseconds for a block of `balanced`, some milliseconds where a download shall be small.
-fn block_size(effort: Effort) -> u64 {
-    match effort {
-        Effort::None | Effort::Fast => 256 << 10,
-        Effort::Balanced | Effort::Max => 1 << 20,
-        Effort::Archive => 4 << 20,
+fn block_size(mode: Mode) -> u64 {
+    match mode {
+        Mode::None | Mode::Fast => 256 << 10,
+        Mode::Balanced | Mode::Max => 1 << 20,
+        Mode::Archive => 4 << 20,
     }
 }
 
@@ -28,24 +28,24 @@ const STRETCH: u64 = 64 << 20;
 const SKETCH: usize = 64;
 
 /// Puts `images` into blocks of their kind.
-pub(super) fn plan<S: Source>(
+pub(super) fn plan<S: ImageSource>(
     plan: &mut Plan,
-    images: &[Candidate],
+    images: &[RawImage],
     (source, pool): (&S, &Pool<'_>),
 ) -> Result<(), S::Error> {
-    let mut kinds: BTreeMap<u16, Vec<Candidate>> = BTreeMap::new();
+    let mut kinds: BTreeMap<u16, Vec<RawImage>> = BTreeMap::new();
     for image in images {
         kinds.entry(image.kind.to_u16()).or_default().push(*image);
     }
     let settings = plan.settings;
     for images in kinds.into_values() {
-        let (order, parents) = match settings.effort {
-            Effort::None | Effort::Fast => {
-                let order = unfiltered(cut(&images, block_size(settings.effort)));
+        let (order, parents) = match settings.mode {
+            Mode::None | Mode::Fast => {
+                let order = unfiltered(cut(&images, block_size(settings.mode)));
                 let parents = vec![None; order.len()];
                 (order, parents)
             }
-            effort => best(&images, (source, pool), effort)?,
+            mode => best(&images, (source, pool), mode)?,
         };
         add(plan, order, &parents);
     }
@@ -64,7 +64,7 @@ fn add(plan: &mut Plan, order: Order, parents: &[Option<usize>]) {
     let settings = plan.settings;
     for (place, (Members { filter, images }, parent)) in order.into_iter().zip(parents).enumerate() {
         if !numbers.contains_key(&place) {
-            let codec = |image: &Candidate| settings.codec(image.size, None);
+            let codec = |image: &RawImage| settings.codec(image.size, None);
             images.iter().for_each(|image| plan.alone(image.hash, (codec(image), filter)));
             continue;
         }
@@ -81,7 +81,7 @@ fn add(plan: &mut Plan, order: Order, parents: &[Option<usize>]) {
 pub(super) struct Members {
     /// All of the images go through it.
     pub(super) filter: Filter,
-    pub(super) images: Vec<Candidate>,
+    pub(super) images: Vec<RawImage>,
 }
 
 impl Members {
@@ -93,44 +93,44 @@ impl Members {
 type Order = Vec<Members>;
 
 /// The best order, by trial compression, and the block that each of its blocks builds on.
-fn best<S: Source>(
-    images: &[Candidate],
+fn best<S: ImageSource>(
+    images: &[RawImage],
     (source, pool): (&S, &Pool<'_>),
-    effort: Effort,
+    mode: Mode,
 ) -> Result<(Order, Vec<Option<usize>>), S::Error> {
     let (mut order, mut parents) = (Order::new(), Vec::new());
     let stretches = cut(images, STRETCH);
     for images in &stretches {
         let look = look(images, (source, pool))?;
-        let stretch = Stretch { images, look: &look, source, pool, effort };
+        let stretch = Stretch { images, look: &look, source, pool, mode };
         let full = stretch.full()?;
         let (blocks, forest) = stretch.with_families(full)?;
         order.extend(blocks);
         parents = forest.parents;
     }
     if stretches.len() > 1 {
-        parents = Forest::measure(&order, (source, pool), effort)?.parents;
+        parents = Forest::measure(&order, (source, pool), mode)?.parents;
     }
     Ok((order, parents))
 }
 
 /// Images of which the order is sought.
 struct Stretch<'a, S> {
-    images: &'a [Candidate],
+    images: &'a [RawImage],
     look: &'a Look,
     source: &'a S,
     pool: &'a Pool<'a>,
-    effort: Effort,
+    mode: Mode,
 }
 
-impl<S: Source> Stretch<'_, S> {
+impl<S: ImageSource> Stretch<'_, S> {
     /// Full blocks of neighbours, with or without filters. Neighbours of one size are often relatives; neighbours in the
     /// pack are often of one source; sketches tell who resembles whom. What is best differs from library to library.
     fn full(&self) -> Result<Order, S::Error> {
         let mut by_size = self.images.to_vec();
         by_size.sort_by_key(|image| image.size);
         let mut best: Option<(u64, Order)> = None;
-        let cut = |images: &[Candidate]| cut(images, block_size(self.effort));
+        let cut = |images: &[RawImage]| cut(images, block_size(self.mode));
         for images in [self.images, &by_size, &self.look.chained] {
             let plain = unfiltered(cut(images));
             let filtered = self.look.by_filter(images, cut);
@@ -147,14 +147,14 @@ impl<S: Source> Stretch<'_, S> {
 
     /// `full`, or blocks for families if these take less, each next to the block that it builds on.
     fn with_families(&self, full: Order) -> Result<(Order, Forest), S::Error> {
-        let size = block_size(self.effort);
-        let families = |images: &[Candidate]| families::blocks(images, &self.look.sketches, size);
+        let size = block_size(self.mode);
+        let families = |images: &[RawImage]| families::blocks(images, &self.look.sketches, size);
         let families = match has_filter(&full) {
             true => self.look.by_filter(&self.look.chained, families),
             false => unfiltered(families(&self.look.chained)),
         };
         let measured = |order: Order| {
-            let forest = Forest::measure(&order, (self.source, self.pool), self.effort)?;
+            let forest = Forest::measure(&order, (self.source, self.pool), self.mode)?;
             Ok::<_, S::Error>((order, forest))
         };
         let (families, full) = (measured(families)?, measured(full)?);
@@ -173,14 +173,14 @@ struct Look {
     /// The sketches of what comes out of these.
     sketches: BTreeMap<Hash128, Sketch>,
     /// The images in an order in which relatives are neighbours.
-    chained: Vec<Candidate>,
+    chained: Vec<RawImage>,
 }
 
 impl Look {
     /// Blocks of images that take the same filter, as `split` makes them.
-    fn by_filter(&self, images: &[Candidate], split: impl Fn(&[Candidate]) -> Vec<Vec<Candidate>>) -> Order {
-        let filter = |image: &Candidate| self.filters.get(&image.hash).copied().unwrap_or(Filter::None);
-        let mut groups: BTreeMap<u16, Vec<Candidate>> = BTreeMap::new();
+    fn by_filter(&self, images: &[RawImage], split: impl Fn(&[RawImage]) -> Vec<Vec<RawImage>>) -> Order {
+        let filter = |image: &RawImage| self.filters.get(&image.hash).copied().unwrap_or(Filter::None);
+        let mut groups: BTreeMap<u16, Vec<RawImage>> = BTreeMap::new();
         for image in images {
             groups.entry(filter(image).to_u16()).or_default().push(*image);
         }
@@ -192,8 +192,8 @@ impl Look {
     }
 }
 
-fn look<S: Source>(images: &[Candidate], (source, pool): (&S, &Pool<'_>)) -> Result<Look, S::Error> {
-    let look = |image: &Candidate| {
+fn look<S: ImageSource>(images: &[RawImage], (source, pool): (&S, &Pool<'_>)) -> Result<Look, S::Error> {
+    let look = |image: &RawImage| {
         let bytes = source.read(image.hash)?;
         let filter = Filter::for_image(&bytes);
         Ok::<_, S::Error>(match filter.forward(&bytes) {
@@ -212,17 +212,17 @@ fn look<S: Source>(images: &[Candidate], (source, pool): (&S, &Pool<'_>)) -> Res
     })
 }
 
-fn unfiltered(blocks: Vec<Vec<Candidate>>) -> Order {
+fn unfiltered(blocks: Vec<Vec<RawImage>>) -> Order {
     blocks.into_iter().map(|images| Members { filter: Filter::None, images }).collect()
 }
 
-fn size<S: Source>(block: &Members, source: &S) -> Result<u64, S::Error> {
+fn size<S: ImageSource>(block: &Members, source: &S) -> Result<u64, S::Error> {
     let content = joined(source, (block.images.iter().map(|image| &image.hash), block.filter))?;
     Ok(codec::trial(&content, None, TRIAL_LEVEL)?)
 }
 
-pub(super) fn cut(images: &[Candidate], limit: u64) -> Vec<Vec<Candidate>> {
-    let mut blocks: Vec<Vec<Candidate>> = Vec::new();
+pub(super) fn cut(images: &[RawImage], limit: u64) -> Vec<Vec<RawImage>> {
+    let mut blocks: Vec<Vec<RawImage>> = Vec::new();
     for image in images {
         match blocks.last_mut() {
             Some(block) if total(block).saturating_add(image.size) <= limit => block.push(*image),
@@ -232,7 +232,7 @@ pub(super) fn cut(images: &[Candidate], limit: u64) -> Vec<Vec<Candidate>> {
     blocks
 }
 
-fn total(block: &[Candidate]) -> u64 {
+fn total(block: &[RawImage]) -> u64 {
     block.iter().map(|image| image.size).sum()
 }
 
@@ -244,8 +244,8 @@ mod tests {
     #[test]
     fn blocks_are_full_and_in_order() {
         let image =
-            |size: u64| Candidate { hash: Hash128::of(&size.to_le_bytes()), size, kind: ImageKind::SpirV };
-        let images: Vec<Candidate> = [60, 30, 20, 90, 5, 5].into_iter().map(image).collect();
+            |size: u64| RawImage { hash: Hash128::of(&size.to_le_bytes()), size, kind: ImageKind::SpirV };
+        let images: Vec<RawImage> = [60, 30, 20, 90, 5, 5].into_iter().map(image).collect();
         let sizes: Vec<Vec<u64>> =
             cut(&images, 100).iter().map(|block| block.iter().map(|image| image.size).collect()).collect();
         assert_eq!(sizes, [vec![60, 30], vec![20], vec![90, 5, 5]]);

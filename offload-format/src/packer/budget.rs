@@ -160,7 +160,7 @@ mod tests {
 
     use super::*;
     #[cfg(feature = "archive")]
-    use crate::packer::{Effort, HUGE, Settings};
+    use crate::packer::{HUGE, Mode, Settings};
 
     struct Threads;
 
@@ -209,15 +209,15 @@ mod tests {
     #[cfg(feature = "archive")]
     fn nothing_that_is_compressed_alone_takes_too_much() {
         let sizes = [1 << 20, 4 << 20, 8 << 20, 15 << 20, 16 << 20, (16 << 20) + 1, HUGE];
-        let efforts = [Effort::Fast, Effort::Balanced, Effort::Max, Effort::Archive];
-        for (effort, image) in efforts.into_iter().flat_map(|effort| sizes.map(|size| (effort, size))) {
+        let efforts = [Mode::Fast, Mode::Balanced, Mode::Max, Mode::Archive];
+        for (mode, image) in efforts.into_iter().flat_map(|mode| sizes.map(|size| (mode, size))) {
             for parent in [None].into_iter().chain(sizes.map(Some)) {
-                let level = effort.usual_level();
-                let codec = Settings { effort, level }.codec(image, parent);
+                let level = mode.usual_level();
+                let codec = Settings { mode, level }.codec(image, parent);
                 let need = Need::encoding((codec, level), (image, parent.unwrap_or(0)));
                 // A filter makes a copy of the image.
                 let all = need.images + image + need.tables;
-                assert!(all <= 232 << 20, "{effort} {image} {parent:?}: {all}");
+                assert!(all <= 232 << 20, "{mode} {image} {parent:?}: {all}");
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::pieces::side_by_side;
 use super::plan::{BlockPlan, Plan, Step};
-use super::{HUGE, Need, PIECE, Source};
+use super::{HUGE, ImageSource, Need, PIECE};
 use crate::codec::{
     self, Codec, Diff, Filter, Frame, FrameInfo, InBlock, Parent, Recipe, STREAM_WINDOW, ZstdStream,
 };
@@ -13,7 +13,7 @@ use crate::{Error, Hash128};
 /// # Errors
 /// Those of `source` and of the codec; [`crate::ErrorKind::Invalid`] for an image that lies in a block, or that the plan
 /// does not know.
-pub fn encode_image<S: Source>(plan: &Plan, source: &S, image: Hash128) -> Result<Frame, S::Error> {
+pub fn encode_image<S: ImageSource>(plan: &Plan, source: &S, image: Hash128) -> Result<Frame, S::Error> {
     let Some(Step::Frame { codec, filter, parent }) = plan.step(image) else {
         return Err(Error::invalid("image of a plan", 0).into());
     };
@@ -34,7 +34,7 @@ pub fn encode_image<S: Source>(plan: &Plan, source: &S, image: Hash128) -> Resul
 }
 
 /// The patch that makes `image` of `parent`; neither is in memory as a whole.
-fn patch<S: Source>(source: &S, (parent, image): (Hash128, Hash128)) -> Result<Frame, S::Error> {
+fn patch<S: ImageSource>(source: &S, (parent, image): (Hash128, Hash128)) -> Result<Frame, S::Error> {
     let (mut diff, mut size) = (Diff::new(usize::MAX), 0u64);
     let whole = side_by_side(source, (parent, &[image]), &mut |_, parent, image| {
         size = size.saturating_add(image.len() as u64);
@@ -58,7 +58,7 @@ fn content(image: Vec<u8>, filter: Filter) -> Result<Vec<u8>, Error> {
 ///
 /// # Errors
 /// Those of `source` and of the codec; [`crate::ErrorKind::Invalid`] for a block that does not exist.
-pub fn encode_block<S: Source>(plan: &Plan, source: &S, block: usize) -> Result<Frame, S::Error> {
+pub fn encode_block<S: ImageSource>(plan: &Plan, source: &S, block: usize) -> Result<Frame, S::Error> {
     let found = planned(plan, block)?;
     let lender = match found.parent {
         Some(parent) => {
@@ -78,7 +78,7 @@ fn planned(plan: &Plan, block: usize) -> Result<&BlockPlan, Error> {
 }
 
 /// The content of a block: what `filter` makes of each image.
-pub(super) fn joined<'i, S: Source>(
+pub(super) fn joined<'i, S: ImageSource>(
     source: &S,
     (images, filter): (impl IntoIterator<Item = &'i Hash128>, Filter),
 ) -> Result<Vec<u8>, S::Error> {

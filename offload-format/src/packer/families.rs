@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::sketch::{self, Sketch};
-use super::{Candidate, chain};
+use super::{RawImage, chain};
 use crate::Hash128;
 
 /// Members of a family share so many tenths of their windows.
@@ -16,20 +16,20 @@ const TENTHS: usize = 8;
 /// What lies in each block, of `images` in an order in which relatives are neighbours; in a block are at most `limit`
 /// bytes.
 pub(super) fn blocks(
-    images: &[Candidate],
+    images: &[RawImage],
     sketches: &BTreeMap<Hash128, Sketch>,
     limit: u64,
-) -> Vec<Vec<Candidate>> {
+) -> Vec<Vec<RawImage>> {
     let families = families(images, sketches);
     // Members differ in size: second ones have to fit where first ones do.
     let groups = grouped(&families, limit - limit / 8);
     groups.into_iter().flat_map(ranks).flat_map(|rank| super::blocks::cut(&rank, limit)).collect()
 }
 
-type Family = Vec<Candidate>;
+type Family = Vec<RawImage>;
 
 /// Neighbours that resemble the first of them, in an order in which related families are neighbours.
-fn families(images: &[Candidate], sketches: &BTreeMap<Hash128, Sketch>) -> Vec<Family> {
+fn families(images: &[RawImage], sketches: &BTreeMap<Hash128, Sketch>) -> Vec<Family> {
     let mut families: Vec<(&[u64], Family)> = Vec::new();
     for image in images {
         let sketch = sketches.get(&image.hash).map(Vec::as_slice).unwrap_or_default();
@@ -65,7 +65,7 @@ fn grouped(families: &[Family], limit: u64) -> Vec<&[Family]> {
 }
 
 /// The first members, the second ones, and so on.
-fn ranks(group: &[Family]) -> Vec<Vec<Candidate>> {
+fn ranks(group: &[Family]) -> Vec<Vec<RawImage>> {
     let most = group.iter().map(Vec::len).max().unwrap_or(0);
     (0..most).map(|rank| group.iter().filter_map(|family| family.get(rank)).copied().collect()).collect()
 }
@@ -78,19 +78,19 @@ mod tests {
     /// Files of two families each: the second file has the templates of the first one, its second family more images.
     #[test]
     fn members_of_a_rank_lie_together() {
-        let image = |name: u64| Candidate {
+        let image = |name: u64| RawImage {
             hash: Hash128::of(&name.to_le_bytes()),
             size: 100,
             kind: ImageKind::Object,
         };
         let names = [10, 11, 20, 21, 22, 30, 40];
-        let images: Vec<Candidate> = names.into_iter().map(image).collect();
+        let images: Vec<RawImage> = names.into_iter().map(image).collect();
         let sketch = |name: u64| (name / 10 * 100..name / 10 * 100 + 10).collect::<Sketch>();
         let sketches = names.into_iter().map(|name| (image(name).hash, sketch(name))).collect();
         let of = |limit: u64| -> Vec<Vec<u64>> {
             let blocks = blocks(&images, &sketches, limit);
             let name =
-                |found: &Candidate| names.into_iter().find(|name| image(*name).hash == found.hash).unwrap();
+                |found: &RawImage| names.into_iter().find(|name| image(*name).hash == found.hash).unwrap();
             blocks.iter().map(|block| block.iter().map(name).collect()).collect()
         };
         assert_eq!(of(1000), [vec![10, 20, 30, 40], vec![11, 21], vec![22]]);

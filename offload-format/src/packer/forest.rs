@@ -5,7 +5,7 @@ use super::blocks::Members;
 use super::budget::Pool;
 use super::encode::joined;
 use super::measure::TRIAL_LEVEL;
-use super::{Effort, Source, sketch, tree};
+use super::{ImageSource, Mode, sketch, tree};
 use crate::codec::{self, MAX_ANCESTORS};
 
 /// How many numbers the sketch of a block has.
@@ -21,10 +21,10 @@ pub(super) struct Forest {
 
 impl Forest {
     /// The best one for `blocks`.
-    pub(super) fn measure<S: Source>(
+    pub(super) fn measure<S: ImageSource>(
         blocks: &[Members],
         (source, pool): (&S, &Pool<'_>),
-        effort: Effort,
+        mode: Mode,
     ) -> Result<Forest, S::Error> {
         let look = |block: &Members| {
             let content = content(block, source)?;
@@ -34,7 +34,7 @@ impl Forest {
         let (sketches, alone): (Vec<_>, Vec<_>) =
             pool.map(blocks, |block| block.size().saturating_mul(3), look)?.into_iter().unzip();
         let places: Vec<usize> = (0..blocks.len()).collect();
-        let relations = sketch::relations(&places, &sketches, effort);
+        let relations = sketch::relations(&places, &sketches, mode);
         let largest = blocks.iter().map(Members::size).max().unwrap_or(0);
         let next_to = |place: &usize| {
             let alike = relations.get(*place).map(Vec::as_slice).unwrap_or_default();
@@ -47,7 +47,7 @@ impl Forest {
 }
 
 /// The sizes of the block at `place` next to each of `others`.
-fn next_to<S: Source>(
+fn next_to<S: ImageSource>(
     (blocks, source): (&[Members], &S),
     place: usize,
     others: &[(usize, usize)],
@@ -62,6 +62,6 @@ fn next_to<S: Source>(
     Ok(sizes)
 }
 
-fn content<S: Source>(block: &Members, source: &S) -> Result<Vec<u8>, S::Error> {
+fn content<S: ImageSource>(block: &Members, source: &S) -> Result<Vec<u8>, S::Error> {
     joined(source, (block.images.iter().map(|image| &image.hash), block.filter))
 }

@@ -2,7 +2,7 @@
 
 use super::budget::Pool;
 use super::sketch::Alike;
-use super::{Candidate, Effort, Source};
+use super::{ImageSource, Mode, RawImage};
 use crate::Error;
 use crate::codec::{self, Filter};
 
@@ -24,7 +24,7 @@ const WORTHWHILE: u64 = 200;
 /// What sketches of `most` numbers tell, without compressing anything: the share of windows that a pair does not have
 /// in common.
 pub(super) fn guess(
-    images: &[Candidate],
+    images: &[RawImage],
     (leaders, most): (&[usize], usize),
     relations: &[Alike],
 ) -> Measured {
@@ -47,14 +47,14 @@ pub(super) fn guess(
 }
 
 /// What trial compression tells.
-pub(super) fn measure<S: Source>(
-    images: &[Candidate],
+pub(super) fn measure<S: ImageSource>(
+    images: &[RawImage],
     (leaders, relations): (&[usize], &[Alike]),
     (source, pool): (&S, &Pool<'_>),
-    effort: Effort,
+    mode: Mode,
 ) -> Result<Measured, S::Error> {
-    let level = if effort == Effort::Max { CLOSER_LEVEL } else { TRIAL_LEVEL };
-    let candidates: Vec<Candidate> = leaders.iter().filter_map(|image| images.get(*image)).copied().collect();
+    let level = if mode == Mode::Max { CLOSER_LEVEL } else { TRIAL_LEVEL };
+    let candidates: Vec<RawImage> = leaders.iter().filter_map(|image| images.get(*image)).copied().collect();
     let alone = pool.map(
         &candidates,
         |image| image.size.saturating_mul(3),
@@ -84,13 +84,13 @@ fn filter(image: &[u8], level: i32) -> Result<(Filter, u64), Error> {
 }
 
 struct Trial<'a, S> {
-    candidates: &'a [Candidate],
+    candidates: &'a [RawImage],
     filters: &'a [Filter],
     source: &'a S,
     level: i32,
 }
 
-impl<S: Source> Trial<'_, S> {
+impl<S: ImageSource> Trial<'_, S> {
     /// The sizes of the image at `place` next to each of `others`.
     fn next_to(&self, place: usize, others: &[(usize, usize)]) -> Result<Vec<(usize, u64)>, S::Error> {
         let Some(content) = self.content(place)? else { return Ok(Vec::new()) };

@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, Read};
 
-use super::Source;
+use super::ImageSource;
 use crate::Hash128;
 use crate::codec::Diff;
 
@@ -92,7 +92,7 @@ pub(super) type Compare<'c> = dyn FnMut(usize, &[u8], &[u8]) -> bool + 'c;
 
 /// Hands the pieces of an image and those of each of `others` to `compare`. For each of these whether it was wanted to
 /// its end.
-pub(super) fn side_by_side<S: Source>(
+pub(super) fn side_by_side<S: ImageSource>(
     source: &S,
     (one, others): (Hash128, &[Hash128]),
     compare: &mut Compare<'_>,

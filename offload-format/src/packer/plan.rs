@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::twins::Twin;
-use super::{Candidate, Effort, Settings};
+use super::{Mode, RawImage, Settings};
 use crate::codec::{Codec, Filter, LZMA_REACH};
 use crate::{Error, ErrorKind, Hash128};
 
@@ -109,7 +109,7 @@ impl Plan {
     /// How `leaders` of `images` are stored, by their `filters` and `parents`.
     pub(super) fn tree(
         &mut self,
-        (images, leaders): (&[Candidate], &[usize]),
+        (images, leaders): (&[RawImage], &[usize]),
         filters: &[Filter],
         parents: &[Option<usize>],
     ) {
@@ -123,7 +123,7 @@ impl Plan {
     }
 
     /// The twins among `images`, by place.
-    pub(super) fn twins(&mut self, images: &[Candidate], twins: BTreeMap<usize, Twin>) {
+    pub(super) fn twins(&mut self, images: &[RawImage], twins: BTreeMap<usize, Twin>) {
         for (twin, Twin { leader, patch }) in twins {
             let Some((twin, leader)) = images.get(twin).zip(images.get(leader)) else { continue };
             let (filter, parent) = (self.filter(leader.hash), Some(leader.hash));
@@ -146,43 +146,43 @@ impl Settings {
     /// common with its parent lies about as far behind as the parent is large: LZMA has to reach that far.
     pub fn codec(self, image: u64, parent: Option<u64>) -> Codec {
         let near = |parent| image <= LZMA_REACH && parent <= LZMA_REACH - LZMA_REACH / 16;
-        match (self.effort, parent) {
-            (Effort::Archive, None) => Codec::Lzma,
+        match (self.mode, parent) {
+            (Mode::Archive, None) => Codec::Lzma,
             (_, None) => Codec::Zstd,
-            (Effort::Archive, Some(parent)) if near(parent) => Codec::LzmaPrefix,
+            (Mode::Archive, Some(parent)) if near(parent) => Codec::LzmaPrefix,
             (_, Some(_)) => Codec::ZstdPrefix,
         }
     }
 }
 
-const EFFORTS: [(Effort, &str); 5] = [
-    (Effort::None, "none"),
-    (Effort::Fast, "fast"),
-    (Effort::Balanced, "balanced"),
-    (Effort::Max, "max"),
-    (Effort::Archive, "archive"),
+const MODES: [(Mode, &str); 5] = [
+    (Mode::None, "none"),
+    (Mode::Fast, "fast"),
+    (Mode::Balanced, "balanced"),
+    (Mode::Max, "max"),
+    (Mode::Archive, "archive"),
 ];
 
-impl fmt::Display for Effort {
+impl fmt::Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = EFFORTS.iter().find(|(effort, _)| effort == self).map_or("", |(_, name)| name);
+        let name = MODES.iter().find(|(mode, _)| mode == self).map_or("", |(_, name)| name);
         f.pad(name)
     }
 }
 
-impl FromStr for Effort {
+impl FromStr for Mode {
     type Err = Error;
 
-    fn from_str(text: &str) -> Result<Effort, Error> {
-        let found = EFFORTS.iter().find(|(_, name)| *name == text);
-        found.map(|(effort, _)| *effort).ok_or_else(malformed)
+    fn from_str(text: &str) -> Result<Mode, Error> {
+        let found = MODES.iter().find(|(_, name)| *name == text);
+        found.map(|(mode, _)| *mode).ok_or_else(malformed)
     }
 }
 
 impl fmt::Display for Plan {
     /// A line for each block and each image: numbers of codecs and filters, hashes in hexadecimal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "plan {} {}", self.settings.effort, self.settings.level)?;
+        writeln!(f, "plan {} {}", self.settings.mode, self.settings.level)?;
         for block in &self.blocks {
             write!(f, "block {} {} ", block.codec.to_u16(), block.filter.to_u16())?;
             match block.parent {
@@ -209,9 +209,9 @@ impl FromStr for Plan {
     fn from_str(text: &str) -> Result<Plan, Error> {
         let mut lines = text.lines().map(|line| line.split(' ').collect::<Vec<_>>());
         let head = lines.next().unwrap_or_default();
-        let ["plan", effort, level] = head.as_slice() else { return Err(malformed()) };
+        let ["plan", mode, level] = head.as_slice() else { return Err(malformed()) };
         let level = level.parse().map_err(|_| malformed())?;
-        let mut plan = Plan::new(Settings { effort: effort.parse()?, level });
+        let mut plan = Plan::new(Settings { mode: mode.parse()?, level });
         for line in lines {
             match line.as_slice() {
                 ["block", codec, filter, parent, members @ ..] => plan.block(BlockPlan {

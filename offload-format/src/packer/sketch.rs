@@ -5,7 +5,7 @@
 
 use std::cmp::Reverse;
 
-use super::{Effort, Pieces};
+use super::{Mode, Pieces};
 
 /// The sorted least hashes of an image's windows.
 pub(super) type Sketch = Vec<u64>;
@@ -184,15 +184,15 @@ pub(super) fn shared(a: &[u64], b: &[u64]) -> usize {
 }
 
 /// For each of `leaders`, which others may resemble it, as places in `leaders`: the most similar first.
-pub(super) fn relations(leaders: &[usize], sketches: &[Sketch], effort: Effort) -> Vec<Alike> {
-    let most = match effort {
-        Effort::None | Effort::Fast => 2,
-        Effort::Balanced | Effort::Archive => 8,
-        Effort::Max => 24,
+pub(super) fn relations(leaders: &[usize], sketches: &[Sketch], mode: Mode) -> Vec<Alike> {
+    let most = match mode {
+        Mode::None | Mode::Fast => 2,
+        Mode::Balanced | Mode::Archive => 8,
+        Mode::Max => 24,
     };
     let of = |place: usize| leaders.get(place).and_then(|image| sketches.get(*image));
     // Few images are all compared.
-    let all = effort > Effort::Fast && leaders.len() <= 2 * most;
+    let all = mode > Mode::Fast && leaders.len() <= 2 * most;
     let mut index: Vec<(u64, usize)> = Vec::new();
     for place in 0..leaders.len() {
         index.extend(of(place).into_iter().flatten().map(|hash| (*hash, place)));
@@ -272,7 +272,7 @@ mod tests {
             .collect();
         let sketches: Vec<Sketch> = images.iter().map(|image| of(image, SIZE)).collect();
         let leaders: Vec<usize> = (0..60).collect();
-        for (at, alike) in relations(&leaders, &sketches, Effort::Balanced).iter().enumerate() {
+        for (at, alike) in relations(&leaders, &sketches, Mode::Balanced).iter().enumerate() {
             assert_eq!(alike[0].0, at ^ 1, "{alike:?}");
             assert_eq!(alike.len(), 8);
         }

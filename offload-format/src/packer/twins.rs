@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::budget::Pool;
 use super::pieces::side_by_side;
 use super::sketch::{self, Sketch};
-use super::{Candidate, Effort, Source, is_far};
+use super::{ImageSource, Mode, RawImage, is_far};
 use crate::Hash128;
 use crate::codec::{Diff, MAX_RELATED};
 
@@ -31,18 +31,18 @@ pub(super) struct Twin {
 }
 
 /// The twins among `images`, by place. No leader is a twin.
-pub(super) fn find<S: Source>(
-    images: &[Candidate],
+pub(super) fn find<S: ImageSource>(
+    images: &[RawImage],
     sketches: &[Sketch],
     (source, pool): (&S, &Pool<'_>),
-    effort: Effort,
+    mode: Mode,
 ) -> Result<BTreeMap<usize, Twin>, S::Error> {
     let mut sizes: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for (place, image) in images.iter().enumerate().filter(|(_, image)| image.size <= MAX_RELATED) {
         sizes.entry(image.size).or_default().push(place);
     }
     let mut groups: Vec<Vec<usize>> = sizes.into_values().collect();
-    let search = Search { images, sketches, source, effort, room: AtomicUsize::new(KEPT) };
+    let search = Search { images, sketches, source, mode, room: AtomicUsize::new(KEPT) };
     let mut twins = BTreeMap::new();
     for _ in 0..ROUNDS {
         let few: Vec<Few> = groups.iter().flat_map(|group| search.pairs(group)).collect();
@@ -70,24 +70,24 @@ struct Few {
 const FEW: usize = 4;
 
 /// How large the patch of `image` may be, in bytes.
-fn largest_patch(image: &Candidate, effort: Effort) -> u64 {
-    match effort {
-        _ if is_far(image, effort) => image.size / LARGEST_FAR_PART,
-        Effort::Fast => LARGEST_PATCH.max(image.size / LARGEST_FAST_PART),
+fn largest_patch(image: &RawImage, mode: Mode) -> u64 {
+    match mode {
+        _ if is_far(image, mode) => image.size / LARGEST_FAR_PART,
+        Mode::Fast => LARGEST_PATCH.max(image.size / LARGEST_FAST_PART),
         _ => LARGEST_PATCH,
     }
 }
 
 struct Search<'a, S> {
-    images: &'a [Candidate],
+    images: &'a [RawImage],
     sketches: &'a [Sketch],
     source: &'a S,
-    effort: Effort,
+    mode: Mode,
     /// What is left of [`KEPT`].
     room: AtomicUsize,
 }
 
-impl<'a, S: Source> Search<'a, S> {
+impl<'a, S: ImageSource> Search<'a, S> {
     /// Who may be whose twin among images of one size, by their sketches alone: an image that resembles none before it
     /// leads.
     fn pairs(&self, group: &[usize]) -> Vec<Few> {
@@ -106,9 +106,9 @@ impl<'a, S: Source> Search<'a, S> {
     fn nearest(&self, place: usize, leaders: &[usize]) -> Option<usize> {
         let image = self.image(place)?;
         // A few bytes change a few windows; strangers have up to a third in common.
-        let tenths = match self.effort {
-            effort if is_far(image, effort) => 5,
-            Effort::Fast => 3,
+        let tenths = match self.mode {
+            mode if is_far(image, mode) => 5,
+            Mode::Fast => 3,
             _ => 9,
         };
         let sketch = self.sketch(place);
@@ -121,14 +121,14 @@ impl<'a, S: Source> Search<'a, S> {
     fn held(&self, few: &Few) -> u64 {
         let Some(leader) = self.image(few.leader) else { return 0 };
         let (piece, twins) = (self.source.held(leader.size), few.twins.len() as u64);
-        let each = piece.saturating_add(largest_patch(leader, self.effort));
+        let each = piece.saturating_add(largest_patch(leader, self.mode));
         piece.saturating_add(each.saturating_mul(twins))
     }
 
     /// Each with what it is to its leader, if it is a twin.
     fn compare(&self, few: &Few) -> Result<Vec<(usize, Option<Twin>)>, S::Error> {
         let Some(leader) = self.image(few.leader) else { return Ok(Vec::new()) };
-        let limit = usize::try_from(largest_patch(leader, self.effort)).unwrap_or(usize::MAX);
+        let limit = usize::try_from(largest_patch(leader, self.mode)).unwrap_or(usize::MAX);
         let hashes: Vec<Hash128> =
             few.twins.iter().filter_map(|place| self.image(*place)).map(|image| image.hash).collect();
         let mut diffs: Vec<Diff> = hashes.iter().map(|_| Diff::new(limit)).collect();
@@ -153,7 +153,7 @@ impl<'a, S: Source> Search<'a, S> {
         self.sketches.get(place).map(Vec::as_slice).unwrap_or_default()
     }
 
-    fn image(&self, place: usize) -> Option<&'a Candidate> {
+    fn image(&self, place: usize) -> Option<&'a RawImage> {
         self.images.get(place)
     }
 }

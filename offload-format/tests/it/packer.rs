@@ -6,17 +6,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use offload_format::codec::{self, Codec, Filter};
 use offload_format::pack::{NewImage, Pack, PackBuilder, Pages};
-use offload_format::packer::{self, Candidate, Effort, InTurn, Plan, Settings, Source, Step, Workers};
+use offload_format::packer::{self, ImageSource, InTurn, Mode, Plan, RawImage, Settings, Step, Workers};
 use offload_format::{Error, Hash128, ImageKind};
 
 /// Images in memory, with a count of the reads.
 struct Images {
     by_hash: BTreeMap<Hash128, Vec<u8>>,
-    order: Vec<Candidate>,
+    order: Vec<RawImage>,
     reads: AtomicUsize,
 }
 
-impl Source for Images {
+impl ImageSource for Images {
     type Error = Error;
 
     fn read(&self, hash: Hash128) -> Result<Vec<u8>, Error> {
@@ -27,7 +27,7 @@ impl Source for Images {
 
 impl Images {
     fn new(images: Vec<Vec<u8>>) -> Images {
-        let candidate = |image: &Vec<u8>| Candidate {
+        let candidate = |image: &Vec<u8>| RawImage {
             hash: Hash128::of(image),
             size: image.len() as u64,
             kind: if image.starts_with(&[3, 2, 0x23, 7]) { ImageKind::SpirV } else { ImageKind::Object },
@@ -37,8 +37,8 @@ impl Images {
         Images { by_hash, order, reads: AtomicUsize::new(0) }
     }
 
-    fn plan(&self, effort: Effort, workers: &dyn Workers) -> Plan {
-        packer::plan(&self.order, self, Settings { effort, level: 3 }, workers).unwrap()
+    fn plan(&self, mode: Mode, workers: &dyn Workers) -> Plan {
+        packer::plan(&self.order, self, Settings { mode, level: 3 }, workers).unwrap()
     }
 
     /// The whole pack, and the bytes in its payload.
@@ -161,8 +161,8 @@ fn every_effort_packs_everything() {
     let images = mixed();
     let raw: u64 = images.by_hash.values().map(|image| image.len() as u64).sum();
     let mut sizes = Vec::new();
-    for effort in [Effort::None, Effort::Fast, Effort::Balanced, Effort::Max] {
-        let plan = images.plan(effort, &InTurn);
+    for mode in [Mode::None, Mode::Fast, Mode::Balanced, Mode::Max] {
+        let plan = images.plan(mode, &InTurn);
         for image in &images.order {
             let ancestors = ancestors(&plan, image.hash);
             let frames = ancestors.iter().filter(|(_, codec)| *codec != Codec::Patch).count();
@@ -186,7 +186,7 @@ fn every_effort_packs_everything() {
 fn archives_read_back() {
     let leader = noise(1, 70_000);
     let images = Images::new(vec![changed(&leader, 3, 5_000), leader, spirv(100, 200), spirv(300, 200)]);
-    let plan = images.plan(Effort::Archive, &InTurn);
+    let plan = images.plan(Mode::Archive, &InTurn);
     let codecs: Vec<_> = images.order.iter().filter_map(|image| plan.step(image.hash)).collect();
     assert!(matches!(codecs[2], Step::InBlock { filter: Filter::SpirvIds, .. }), "{codecs:?}");
     assert!(codecs.iter().any(|step| matches!(step, Step::Frame { codec: Codec::LzmaPrefix, .. })));
@@ -197,10 +197,10 @@ fn archives_read_back() {
 #[test]
 fn the_number_of_threads_changes_nothing() {
     let images = mixed();
-    for effort in [Effort::Fast, Effort::Balanced] {
-        let one = images.plan(effort, &InTurn);
-        assert_eq!(one, images.plan(effort, &Threads(7)));
-        assert_eq!(images.pack(&one), images.pack(&images.plan(effort, &Threads(3))));
+    for mode in [Mode::Fast, Mode::Balanced] {
+        let one = images.plan(mode, &InTurn);
+        assert_eq!(one, images.plan(mode, &Threads(7)));
+        assert_eq!(images.pack(&one), images.pack(&images.plan(mode, &Threads(3))));
     }
 }
 
@@ -214,8 +214,8 @@ fn images_beyond_the_reach_of_a_fast_compressor_are_patches() {
     // Of another size, so that only a prefix could relate it.
     let longer = [leader.as_slice(), &[1, 2, 3]].concat();
     let images = Images::new(vec![leader, twin, relative, longer]);
-    let plan = images.plan(Effort::Fast, &InTurn);
-    let codec = |image: &Candidate| match plan.step(image.hash) {
+    let plan = images.plan(Mode::Fast, &InTurn);
+    let codec = |image: &RawImage| match plan.step(image.hash) {
         Some(Step::Frame { codec, .. }) => *codec,
         other => panic!("{other:?}"),
     };
@@ -224,14 +224,14 @@ fn images_beyond_the_reach_of_a_fast_compressor_are_patches() {
     let (pack, _) = images.pack(&plan);
     images.assert_reads_back(&pack);
     // Neither the threads nor the patches that a plan keeps change a byte.
-    assert_eq!(images.pack(&images.plan(Effort::Fast, &Threads(7))).0, pack);
+    assert_eq!(images.pack(&images.plan(Mode::Fast, &Threads(7))).0, pack);
     assert_eq!(images.pack(&plan.to_string().parse().unwrap()).0, pack);
 }
 
 #[test]
 fn a_filter_is_taken_where_it_pays() {
     let images = mixed();
-    let plan = images.plan(Effort::Balanced, &InTurn);
+    let plan = images.plan(Mode::Balanced, &InTurn);
     let filters: Vec<Filter> = plan.blocks().iter().map(|block| block.filter).collect();
     assert!(filters.contains(&Filter::SpirvIds), "{filters:?}");
     let step = plan.step(Hash128::of(&noise(7, 80_000)));
@@ -240,7 +240,7 @@ fn a_filter_is_taken_where_it_pays() {
 
 #[test]
 fn damaged_plans_are_refused() {
-    let text = mixed().plan(Effort::Balanced, &InTurn).to_string();
+    let text = mixed().plan(Mode::Balanced, &InTurn).to_string();
     for bad in ["", "plan", "plan lots 3", "plan fast x", "plan fast 3\nimage 1", "plan fast 3\nimage 1 0 12"]
     {
         assert!(bad.parse::<Plan>().is_err(), "{bad}");
@@ -249,8 +249,8 @@ fn damaged_plans_are_refused() {
 }
 
 /// The plan and the payload's size of images that are too many for one block.
-fn in_blocks(images: &Images, effort: Effort) -> (Plan, u64) {
-    let plan = images.plan(effort, &InTurn);
+fn in_blocks(images: &Images, mode: Mode) -> (Plan, u64) {
+    let plan = images.plan(mode, &InTurn);
     assert_eq!(plan.to_string().parse::<Plan>().unwrap(), plan);
     let (pack, stored) = images.pack(&plan);
     images.assert_reads_back(&pack);
@@ -273,7 +273,7 @@ fn families_are_spread_over_blocks_that_build_on_each_other() {
         if processor == 0 { image } else { changed(&image, at, 2_000 >> processor) }
     };
     let images = Images::new((0..64).map(image).collect());
-    let (plan, stored) = in_blocks(&images, Effort::Balanced);
+    let (plan, stored) = in_blocks(&images, Mode::Balanced);
     let deepest = (0..plan.blocks().len()).map(|block| depth(&plan, block)).max();
     assert_eq!(deepest, Some(codec::MAX_ANCESTORS), "{plan}");
     // What is new in each family, generation and processor; blocks of neighbours take one per cent more.
@@ -285,12 +285,12 @@ fn blocks_build_on_one_that_stands_for_itself() {
     let common = noise(1, 6000);
     let image = |at: u64| [common.as_slice(), &noise(at, 14_000)].concat();
     let images = Images::new((100..260).map(image).collect());
-    let (plan, stored) = in_blocks(&images, Effort::Balanced);
+    let (plan, stored) = in_blocks(&images, Mode::Balanced);
     let parents: Vec<usize> = plan.blocks().iter().filter_map(|block| block.parent).collect();
     assert!(!parents.is_empty() && parents.len() < plan.blocks().len(), "{parents:?}");
     assert!((0..plan.blocks().len()).all(|block| depth(&plan, block) <= codec::MAX_ANCESTORS), "{parents:?}");
     // What is common to all is in the payload once, but in the leaders of a mode that measures nothing.
-    let (fast, larger) = in_blocks(&images, Effort::Fast);
+    let (fast, larger) = in_blocks(&images, Mode::Fast);
     assert!(fast.blocks().iter().all(|block| block.parent.is_none()));
     assert!(stored + 4000 < larger, "{stored} {larger}");
 }
@@ -299,8 +299,8 @@ fn blocks_build_on_one_that_stands_for_itself() {
 fn many_middling_images_share_blocks_where_size_matters() {
     let image = |at: u64| changed(&noise(at % 8, 70_000), at, 5000);
     let few = Images::new((0..20).map(image).collect());
-    assert!(in_blocks(&few, Effort::Balanced).0.blocks().is_empty());
+    assert!(in_blocks(&few, Mode::Balanced).0.blocks().is_empty());
     let many = Images::new((0..packer::MANY as u64).map(image).collect());
-    assert!(!in_blocks(&many, Effort::Balanced).0.blocks().is_empty());
-    assert!(in_blocks(&many, Effort::Fast).0.blocks().is_empty());
+    assert!(!in_blocks(&many, Mode::Balanced).0.blocks().is_empty());
+    assert!(in_blocks(&many, Mode::Fast).0.blocks().is_empty());
 }

@@ -6,7 +6,7 @@ use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use offload_format::packer::{Candidate, PIECE, Pieces, Pool, Source, read_piece, room};
+use offload_format::packer::{ImageSource, PIECE, Pieces, Pool, RawImage, image_buffer, read_piece};
 use offload_format::{Error, Hash128, Target};
 
 use crate::threads::Threads;
@@ -57,13 +57,13 @@ pub struct Files {
 
 impl Files {
     /// Hashes all images.
-    pub fn read(images: &[Image], level: i32) -> (Files, Vec<Candidate>) {
+    pub fn read(images: &[Image], level: i32) -> (Files, Vec<RawImage>) {
         let found = Mutex::new(BTreeMap::new());
         let hash = |image: &Image| {
             let hash = hash(&image.path);
             found.lock().unwrap().entry(hash).or_insert_with(|| image.path.clone());
             let kind = image.target.image_kind();
-            Ok::<_, Error>(Candidate { hash, size: image.size, kind })
+            Ok::<_, Error>(RawImage { hash, size: image.size, kind })
         };
         let candidates = Pool::new(&Threads).map(images, |_| 0, hash).unwrap();
         (Files { paths: found.into_inner().unwrap(), level }, candidates)
@@ -107,12 +107,12 @@ impl Pieces<Error> for FilePieces {
     }
 }
 
-impl Source for Files {
+impl ImageSource for Files {
     type Error = Error;
 
     fn read(&self, hash: Hash128) -> Result<Vec<u8>, Error> {
         let mut file = File::open(&self.paths[&hash]).unwrap();
-        let mut image = room(self.level, usize::try_from(file.metadata().unwrap().len()).unwrap());
+        let mut image = image_buffer(self.level, usize::try_from(file.metadata().unwrap().len()).unwrap());
         file.read_to_end(&mut image).unwrap();
         Ok(image)
     }

@@ -9,14 +9,16 @@ use std::sync::Mutex;
 
 use offload_format::codec::{Codec, FrameInfo};
 use offload_format::pack::{NewBlock, NewImage, PackBuilder, Placement};
-use offload_format::packer::{self, Candidate, Effort, HUGE, PIECE, Plan, Pool, Settings, Source as _, Step};
+use offload_format::packer::{
+    self, HUGE, ImageSource as _, Mode, PIECE, Plan, Pool, RawImage, Settings, Step,
+};
 use offload_format::{Error, Hash128};
 
 use crate::folder::{self, Files};
 use crate::threads::Threads;
 
-pub fn run(folder: &Path, file: &Path, effort: Effort) {
-    let settings = Settings { effort, level: effort.usual_level() };
+pub fn run(folder: &Path, file: &Path, mode: Mode) {
+    let settings = Settings { mode, level: mode.usual_level() };
     let images = folder::list(folder);
     let (files, candidates) = Files::read(&images, settings.level);
     let plan = packer::plan(&candidates, &files, settings, &Threads).unwrap();
@@ -63,18 +65,17 @@ impl Spool {
     fn images(
         &mut self,
         plan: &Plan,
-        (files, images): (&Files, &[Candidate]),
+        (files, images): (&Files, &[RawImage]),
     ) -> BTreeMap<Hash128, FrameInfo> {
-        let distinct: BTreeMap<Hash128, &Candidate> =
-            images.iter().map(|image| (image.hash, image)).collect();
-        let framed = |image: &&Candidate| matches!(plan.step(image.hash), Some(Step::Frame { .. }));
-        let own: Vec<&Candidate> = distinct.values().copied().filter(framed).collect();
-        let need = |image: &&Candidate| packer::image_need(plan, image.hash, |hash| distinct[&hash].size);
-        let frame = |image: &&Candidate| self.image(plan, (files, image)).map(|info| (image.hash, info));
+        let distinct: BTreeMap<Hash128, &RawImage> = images.iter().map(|image| (image.hash, image)).collect();
+        let framed = |image: &&RawImage| matches!(plan.step(image.hash), Some(Step::Frame { .. }));
+        let own: Vec<&RawImage> = distinct.values().copied().filter(framed).collect();
+        let need = |image: &&RawImage| packer::image_need(plan, image.hash, |hash| distinct[&hash].size);
+        let frame = |image: &&RawImage| self.image(plan, (files, image)).map(|info| (image.hash, info));
         Pool::new(&Threads).map_needing(&own, need, frame).unwrap().into_iter().collect()
     }
 
-    fn image(&self, plan: &Plan, (files, image): (&Files, &Candidate)) -> Result<FrameInfo, Error> {
+    fn image(&self, plan: &Plan, (files, image): (&Files, &RawImage)) -> Result<FrameInfo, Error> {
         let raw = (image.size, image.hash);
         if matches!(plan.step(image.hash), Some(Step::Frame { codec: Codec::Raw, .. })) {
             return Ok(FrameInfo::new(Codec::Raw, image.size, raw));
@@ -89,7 +90,7 @@ impl Spool {
     }
 
     /// Compresses a file that is not held in memory, into a file of its own.
-    fn stream(&self, plan: &Plan, (files, image): (&Files, &Candidate)) -> u64 {
+    fn stream(&self, plan: &Plan, (files, image): (&Files, &RawImage)) -> u64 {
         let mut stream = packer::stream(plan, image.size).unwrap();
         let (mut frame, mut size) = (tempfile::tempfile_in(&self.dir).unwrap(), 0);
         let mut sink = |bytes: &[u8]| {

@@ -7,7 +7,7 @@ use offload_format::Hash128;
 use offload_format::codec::{Codec, FrameInfo, RELEASE_LEVEL};
 use offload_format::pack::NewBlock;
 use offload_format::packer::{
-    self, Effort, FrameMaker, HUGE, Made, Need, Plan, Settings, Source as _, Step, make_frames,
+    self, FrameMaker, HUGE, ImageSource as _, Made, Mode, Need, Plan, Settings, Step, make_frames,
 };
 
 use super::images::{Images, SourceImage};
@@ -91,8 +91,8 @@ fn settings_of(images: &Images<'_>) -> Settings {
         let codec = source.source.pack.stored(&source.image).map(|(codec, _)| codec);
         matches!(codec, Ok(Codec::Lzma | Codec::LzmaPrefix))
     };
-    let effort = if images.all().any(for_download) { Effort::Archive } else { Effort::Balanced };
-    Settings { effort, level: RELEASE_LEVEL }
+    let mode = if images.all().any(for_download) { Mode::Archive } else { Mode::Balanced };
+    Settings { mode, level: RELEASE_LEVEL }
 }
 
 struct Maker<'p, 'a> {

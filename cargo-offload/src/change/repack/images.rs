@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use offload_format::Hash128;
 use offload_format::pack::Image;
-use offload_format::packer::{self, Candidate};
+use offload_format::packer::{self, RawImage};
 
 use super::pack::PackContent;
 use crate::error::{Error, Result};
@@ -61,8 +61,8 @@ impl<'a> Images<'a> {
     }
 
     /// Those that are `chosen`, for a planner.
-    pub(super) fn candidates(&self, chosen: &BTreeSet<Hash128>) -> Vec<Candidate> {
-        let candidate = |source: &SourceImage<'_>| Candidate {
+    pub(super) fn candidates(&self, chosen: &BTreeSet<Hash128>) -> Vec<RawImage> {
+        let candidate = |source: &SourceImage<'_>| RawImage {
             hash: source.image.hash,
             size: source.image.raw_size,
             kind: source.image.image_kind,
@@ -91,7 +91,7 @@ impl<'a> Images<'a> {
     }
 }
 
-impl packer::Source for Images<'_> {
+impl packer::ImageSource for Images<'_> {
     type Error = Error;
 
     fn read(&self, hash: Hash128) -> Result<Vec<u8>> {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use offload_format::codec::{self, Filter, Frame, Parent, Recipe};
 use offload_format::pack::{NewImage, Pack, PackBuilder, Pages};
-use offload_format::packer::{Effort, Need, Pool, Settings};
+use offload_format::packer::{Mode, Need, Pool, Settings};
 use offload_format::{Hash128, Target};
 
 use super::sample::{Piece, Stratum, strata};
@@ -18,9 +18,9 @@ use crate::read::program::CrateImages;
 use crate::threads::Threads;
 
 /// As all are packed.
-const LOW: Settings = Settings { effort: Effort::Balanced, level: 3 };
+const LOW: Settings = Settings { mode: Mode::Balanced, level: 3 };
 /// At which level `max` looks for relations, where `balanced` does at the low one.
-const CLOSER: Settings = Settings { effort: Effort::Max, level: 12 };
+const CLOSER: Settings = Settings { mode: Mode::Max, level: 12 };
 
 /// What is known of some images.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Known {
     pub(super) fn estimate(&self, settings: Settings) -> Result<Made> {
         let mut stored_size = self.low.stored_size;
         let mut seconds = self.low.pack_seconds;
-        if settings.effort == Effort::Max {
+        if settings.mode == Mode::Max {
             seconds *= self.closer()?;
         }
         for (stratum, low) in &self.strata {
@@ -169,11 +169,11 @@ mod tests {
         let crates = program.crates().unwrap();
         let known = Known::of(&crates).unwrap();
         assert_eq!(known.strata.len(), 2, "those alone, and those relative to them");
-        let sizes = [Effort::Balanced, Effort::Archive].map(|effort| {
-            let settings = Settings { effort, level: effort.usual_level() };
+        let sizes = [Mode::Balanced, Mode::Archive].map(|mode| {
+            let settings = Settings { mode, level: mode.usual_level() };
             let (about, exact) = (known.estimate(settings).unwrap(), packed(&crates, settings).unwrap().0);
             let (about, exact) = (about.stored_size, exact.stored_size);
-            assert!(about.abs_diff(exact) < exact / 10, "{effort}: about {about}, and it is {exact}");
+            assert!(about.abs_diff(exact) < exact / 10, "{mode}: about {about}, and it is {exact}");
             about
         });
         assert!(sizes[0] < known.low.stored_size, "{sizes:?}");

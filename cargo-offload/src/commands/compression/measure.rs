@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use offload_format::packer::{Effort, Settings};
+use offload_format::packer::{Mode, Settings};
 use serde::Serialize;
 
 use super::estimate::Known;
@@ -17,7 +17,7 @@ use crate::print::steps::Steps;
 use crate::read::program::{CrateImages, Program};
 use crate::read::records::or_dash;
 
-const MODES: [Effort; 5] = [Effort::None, Effort::Fast, Effort::Balanced, Effort::Max, Effort::Archive];
+const MODES: [Mode; 5] = [Mode::None, Mode::Fast, Mode::Balanced, Mode::Max, Mode::Archive];
 /// So many bytes of images are packed in every mode.
 const PACKED: u64 = 8 << 20;
 
@@ -73,7 +73,7 @@ pub(super) fn print(output: &Output, path: &Path, question: Question) -> Result<
     let steps = Steps::new(output, modes.len());
     for settings in modes {
         let how = if trials.samples(settings) { "packing a sample of" } else { "packing" };
-        steps.next(output, &format!("{how} {what}: {}", settings.effort));
+        steps.next(output, &format!("{how} {what}: {}", settings.mode));
         let row = Row { configured: Some(settings) == setting, ..trials.row(settings)? };
         output.objects(std::slice::from_ref(&row))?;
         rows.push(row);
@@ -107,7 +107,7 @@ struct Trials<'a> {
 
 impl Trials<'_> {
     fn samples(&self, settings: Settings) -> bool {
-        self.extent == Extent::Sample && settings.effort >= Effort::Balanced && self.raw_size > PACKED
+        self.extent == Extent::Sample && settings.mode >= Mode::Balanced && self.raw_size > PACKED
     }
 
     fn row(&mut self, settings: Settings) -> Result<Row> {
@@ -119,8 +119,8 @@ impl Trials<'_> {
         };
         Ok(Row {
             reason: "compression-mode",
-            mode: settings.effort.to_string(),
-            level: (!matches!(settings.effort, Effort::None | Effort::Archive)).then_some(settings.level),
+            mode: settings.mode.to_string(),
+            level: (!matches!(settings.mode, Mode::None | Mode::Archive)).then_some(settings.level),
             configured: false,
             about,
             stored_size: made.stored_size,
@@ -133,7 +133,7 @@ impl Trials<'_> {
 
 /// Every mode at its usual level, and the setting if that is none of them.
 fn tried(setting: Option<Settings>) -> Vec<Settings> {
-    let modes = MODES.map(|effort| Settings { effort, level: effort.usual_level() });
+    let modes = MODES.map(|mode| Settings { mode, level: mode.usual_level() });
     let other = setting.filter(|setting| !modes.contains(setting));
     modes.into_iter().chain(other).collect()
 }

@@ -11,11 +11,11 @@ const LARGE: usize = 1 << 20;
 /// the heap.
 ///
 /// ```
-/// let mut image = offload_format::packer::room(19, 5);
+/// let mut image = offload_format::packer::image_buffer(19, 5);
 /// image.extend_from_slice(b"bytes");
 /// assert_eq!(image.capacity(), 5);
 /// ```
-pub fn room(level: i32, size: usize) -> Vec<u8> {
+pub fn image_buffer(level: i32, size: usize) -> Vec<u8> {
     if level <= super::zstd::ONE_TABLE_LEVEL { Vec::with_capacity(size) } else { mapped(size) }
 }
 
@@ -37,9 +37,13 @@ mod tests {
     #[test]
     fn large_images_that_take_long_are_mapped() {
         assert!(
-            room(3, LARGE).capacity() >= ALWAYS_MAPPED && copied(&vec![0; LARGE]).capacity() >= ALWAYS_MAPPED
+            image_buffer(3, LARGE).capacity() >= ALWAYS_MAPPED
+                && copied(&vec![0; LARGE]).capacity() >= ALWAYS_MAPPED
         );
-        assert!(room(3, 2 * ALWAYS_MAPPED).capacity() >= 2 * ALWAYS_MAPPED);
-        assert!(room(1, LARGE).capacity() < ALWAYS_MAPPED && room(19, LARGE - 1).capacity() < ALWAYS_MAPPED);
+        assert!(image_buffer(3, 2 * ALWAYS_MAPPED).capacity() >= 2 * ALWAYS_MAPPED);
+        assert!(
+            image_buffer(1, LARGE).capacity() < ALWAYS_MAPPED
+                && image_buffer(19, LARGE - 1).capacity() < ALWAYS_MAPPED
+        );
     }
 }
