@@ -12,12 +12,12 @@
 //! LLVM takes a damaged table for a file without images; here it is an error.
 //!
 //! ```
-//! use offload_containers::bundle::{self, Image};
+//! use offload_containers::bundle::{self, BundleImage};
 //! use offload_format::Limits;
 //!
 //! let images = [
-//!     Image { id: "host-x86_64-unknown-linux-gnu-", bytes: b"" },
-//!     Image { id: "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+", bytes: b"code object" },
+//!     BundleImage { id: "host-x86_64-unknown-linux-gnu-", bytes: b"" },
+//!     BundleImage { id: "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+", bytes: b"code object" },
 //! ];
 //! let file = bundle::write(&images, bundle::HIP_ALIGN)?;
 //! let read = bundle::parse(&file, &Limits::default())?;
@@ -54,7 +54,7 @@ const IMAGE: &str = "an image of the offload bundle";
 #[non_exhaustive]
 pub struct Bundle<'a> {
     /// The entries in the order of the table.
-    pub entries: Vec<Entry<'a>>,
+    pub entries: Vec<BundleEntry<'a>>,
     /// Where the last of table and images ends, in bytes: another bundle may follow.
     pub size: u64,
 }
@@ -62,7 +62,7 @@ pub struct Bundle<'a> {
 /// An image with its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Entry<'a> {
+pub struct BundleEntry<'a> {
     /// For what the image is, as the file says it.
     pub id: &'a str,
     /// Where the image starts, in bytes from the start of the bundle; 0 in the text form.
@@ -71,7 +71,7 @@ pub struct Entry<'a> {
     pub image: &'a [u8],
 }
 
-impl<'a> Entry<'a> {
+impl<'a> BundleEntry<'a> {
     /// The parts of the id, if it has them.
     pub fn target(&self) -> Option<BundleId<'a>> {
         BundleId::parse(self.id)
@@ -80,7 +80,7 @@ impl<'a> Entry<'a> {
 
 /// An image to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Image<'a> {
+pub struct BundleImage<'a> {
     /// For what it is: a [`BundleId`] as text.
     pub id: &'a str,
     /// The image.
@@ -90,7 +90,7 @@ pub struct Image<'a> {
 /// What the table says of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Record<'a> {
+pub struct BundleRecord<'a> {
     /// For what the image is, as the file says it.
     pub id: &'a str,
     /// Where the image starts, in bytes from the start of the bundle.
@@ -105,7 +105,7 @@ pub struct Record<'a> {
 /// # Errors
 /// [`ErrorKind::Magic`]; [`ErrorKind::Truncated`] for a table that is not inside `start`; [`ErrorKind::Text`];
 /// [`ErrorKind::TooMany`].
-pub fn table<'a>(start: &'a [u8], limits: &Limits) -> Result<(Vec<Record<'a>>, u64), Error> {
+pub fn table<'a>(start: &'a [u8], limits: &Limits) -> Result<(Vec<BundleRecord<'a>>, u64), Error> {
     if !start.starts_with(&MAGIC) {
         return Err(ErrorKind::Magic { what: "an offload bundle" }.into());
     }
@@ -120,7 +120,7 @@ pub fn table<'a>(start: &'a [u8], limits: &Limits) -> Result<(Vec<Record<'a>>, u
         let id_size = bytes::u64_at(record, 16, TABLE)?;
         let id =
             bytes::text_at(start, at.saturating_add(RECORD_SIZE), id_size, "an id of the offload bundle")?;
-        records.push(Record { id, offset, size });
+        records.push(BundleRecord { id, offset, size });
         at = at.saturating_add(RECORD_SIZE).saturating_add(id_size);
     }
     Ok((records, at))
@@ -136,18 +136,18 @@ pub fn table<'a>(start: &'a [u8], limits: &Limits) -> Result<(Vec<Record<'a>>, u
 /// not UTF-8; [`ErrorKind::TooMany`] over [`Limits::entries`].
 pub fn parse<'a>(input: &'a [u8], limits: &Limits) -> Result<Bundle<'a>, Error> {
     let (records, table_size) = table(input, limits)?;
-    let entry = |record: Record<'a>| {
+    let entry = |record: BundleRecord<'a>| {
         let image = bytes::range(input, record.offset, record.size, IMAGE)?;
-        Ok(Entry { id: record.id, offset: record.offset, image })
+        Ok(BundleEntry { id: record.id, offset: record.offset, image })
     };
-    let entries: Vec<Entry<'a>> = records.into_iter().map(entry).collect::<Result<_, Error>>()?;
+    let entries: Vec<BundleEntry<'a>> = records.into_iter().map(entry).collect::<Result<_, Error>>()?;
     check_overlaps(&entries, table_size)?;
     let ends = entries.iter().map(|entry| entry.offset.saturating_add(entry.image.len() as u64));
     let size = ends.fold(table_size, u64::max);
     Ok(Bundle { entries, size })
 }
 
-fn check_overlaps(entries: &[Entry<'_>], table_size: u64) -> Result<(), Error> {
+fn check_overlaps(entries: &[BundleEntry<'_>], table_size: u64) -> Result<(), Error> {
     const WHAT: &str = "the offset of an image of the offload bundle";
     let filled = entries.iter().filter(|entry| !entry.image.is_empty());
     let mut ranges: Vec<(u64, u64)> =
@@ -171,7 +171,7 @@ fn check_overlaps(entries: &[Entry<'_>], table_size: u64) -> Result<(), Error> {
 /// # Errors
 /// [`ErrorKind::Invalid`] for `align`; [`ErrorKind::Text`] for an id that has not the form of one or comes twice;
 /// [`ErrorKind::TooLarge`] for a table over [`MAX_TABLE`].
-pub fn write(images: &[Image<'_>], align: u64) -> Result<Vec<u8>, Error> {
+pub fn write(images: &[BundleImage<'_>], align: u64) -> Result<Vec<u8>, Error> {
     if !align.is_power_of_two() {
         return Err(Error::invalid("the alignment of the offload bundle", align));
     }
@@ -195,7 +195,11 @@ pub fn write(images: &[Image<'_>], align: u64) -> Result<Vec<u8>, Error> {
 
 /// Appends the images at their offsets; the file reaches to `end` even if the last image is empty, because LLVM takes
 /// an offset behind the end for damage.
-fn fill(mut out: Vec<u8>, images: &[Image<'_>], (offsets, end): (&[u64], u64)) -> Result<Vec<u8>, Error> {
+fn fill(
+    mut out: Vec<u8>,
+    images: &[BundleImage<'_>],
+    (offsets, end): (&[u64], u64),
+) -> Result<Vec<u8>, Error> {
     let place =
         |at: u64| usize::try_from(at).map_err(|_| Error::invalid("the size of the offload bundle", at));
     out.reserve_exact(place(end)?.saturating_sub(out.len()));
@@ -206,7 +210,7 @@ fn fill(mut out: Vec<u8>, images: &[Image<'_>], (offsets, end): (&[u64], u64)) -
     Ok(out)
 }
 
-fn table_size(images: &[Image<'_>]) -> Result<u64, Error> {
+fn table_size(images: &[BundleImage<'_>]) -> Result<u64, Error> {
     let sizes = images.iter().map(|image| RECORD_SIZE.saturating_add(image.id.len() as u64));
     let size = sizes.fold(HEADER_SIZE, u64::saturating_add);
     if size > MAX_TABLE {
@@ -215,7 +219,7 @@ fn table_size(images: &[Image<'_>]) -> Result<u64, Error> {
     Ok(size)
 }
 
-fn check_ids(images: &[Image<'_>]) -> Result<(), Error> {
+fn check_ids(images: &[BundleImage<'_>]) -> Result<(), Error> {
     let mut seen = BTreeSet::new();
     for (offset, image) in (0..).zip(images) {
         let plain = !image.id.chars().any(char::is_control);
@@ -232,9 +236,9 @@ mod tests {
 
     fn sample() -> Vec<u8> {
         let images = [
-            Image { id: "host-x86_64-unknown-linux-gnu-", bytes: b"" },
-            Image { id: "hipv4-amdgcn-amd-amdhsa--gfx90a", bytes: b"ninety" },
-            Image { id: "hipv4-amdgcn-amd-amdhsa--gfx1100", bytes: b"eleven" },
+            BundleImage { id: "host-x86_64-unknown-linux-gnu-", bytes: b"" },
+            BundleImage { id: "hipv4-amdgcn-amd-amdhsa--gfx90a", bytes: b"ninety" },
+            BundleImage { id: "hipv4-amdgcn-amd-amdhsa--gfx1100", bytes: b"eleven" },
         ];
         write(&images, 64).unwrap()
     }
@@ -297,7 +301,7 @@ mod tests {
 
     #[test]
     fn what_readers_refuse_is_not_written() {
-        let image = |id| Image { id, bytes: b"" };
+        let image = |id| BundleImage { id, bytes: b"" };
         let twice = [image("host-x86_64-unknown-linux-gnu-"); 2];
         assert!(matches!(write(&twice, 1).unwrap_err().kind(), ErrorKind::Text { offset: 1, .. }));
         assert!(write(&[image("hip-amdgcn-amd-amdhsa--gfx90a\n")], 1).is_err());
@@ -310,8 +314,8 @@ mod tests {
     #[test]
     fn the_file_reaches_to_an_empty_last_image() {
         let images = [
-            Image { id: "host-x86_64-unknown-linux-gnu-", bytes: b"x" },
-            Image { id: "hip-spirv64----", bytes: b"" },
+            BundleImage { id: "host-x86_64-unknown-linux-gnu-", bytes: b"x" },
+            BundleImage { id: "hip-spirv64----", bytes: b"" },
         ];
         let file = write(&images, 4096).unwrap();
         assert_eq!(file.len(), 8192);

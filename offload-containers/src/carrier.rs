@@ -29,65 +29,32 @@
 mod archive;
 mod dynamic;
 mod envelopes;
+mod found;
 mod kind;
 mod measure;
 mod relocatable;
+mod roles;
 mod scan;
+mod search;
 mod sections;
 mod sycl;
 mod view;
 mod wrapper;
 
+pub use self::found::{Found, Place, SyclImage};
 pub use self::kind::FileKind;
-pub use self::sycl::SyclImage;
-use offload_format::limits::{Budget, push};
-use offload_format::{Error, ErrorKind, Limits};
-
-/// A range that holds device images.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Found<'a> {
-    /// What the first bytes tell; `None` if they are of nothing known.
-    pub kind: Option<FileKind>,
-    /// Where the range starts in the file.
-    pub offset: u64,
-    /// Its bytes.
-    pub bytes: &'a [u8],
-    /// How it was found.
-    pub place: Place<'a>,
-    /// The innermost member of an archive that it lies in. The name is as it is in the file.
-    pub member: Option<&'a [u8]>,
-}
-
-/// How a range was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Place<'a> {
-    /// The whole file, or member of an archive, is a container.
-    Whole,
-    /// A section of this name. The name is as it is in the file.
-    Section(&'a [u8]),
-    /// A wrapper that a program registers points there.
-    Wrapper,
-    /// A kpack wrapper points to this reference; the images of the wrapper with this index are in other files.
-    KpackReference {
-        /// Which of the file's wrappers it is.
-        index: u32,
-    },
-    /// A record of a SYCL registration points there.
-    Sycl(SyclImage<'a>),
-    /// The first bytes stood there; the file has no section headers.
-    Bytes,
-}
+use self::search::{At, Search};
+use offload_format::limits::Budget;
+use offload_format::{Error, Limits};
 
 /// Everything in `file` that holds device images, in the order of the file.
 ///
 /// A file of another kind holds nothing, which is no error.
 ///
 /// # Errors
-/// [`ErrorKind::Truncated`] or [`ErrorKind::Invalid`] for a malformed program or archive; [`ErrorKind::TooMany`] if
-/// more is found than `limits` allow, [`ErrorKind::TooLarge`] if many parts
-/// of the file claim the same bytes, [`ErrorKind::Nested`] if archives lie too deep in one another.
+/// [`Truncated`](offload_format::ErrorKind::Truncated) or [`Invalid`](offload_format::ErrorKind::Invalid) for a malformed program or archive; [`TooMany`](offload_format::ErrorKind::TooMany) if
+/// more is found than `limits` allow, [`TooLarge`](offload_format::ErrorKind::TooLarge) if many parts
+/// of the file claim the same bytes, [`Nested`](offload_format::ErrorKind::Nested) if archives lie too deep in one another.
 pub fn find<'a>(file: &'a [u8], limits: &Limits) -> Result<Vec<Found<'a>>, Error> {
     let budget = Budget::for_file("what is looked at in the file", file.len() as u64);
     let mut search = Search { limits: *limits, found: Vec::new(), budget };
@@ -95,24 +62,6 @@ pub fn find<'a>(file: &'a [u8], limits: &Limits) -> Result<Vec<Found<'a>>, Error
     search.found.sort_by_key(|found| found.offset);
     search.found.dedup();
     Ok(search.found)
-}
-
-/// However deep the caller allows: each level takes room on the stack.
-const DEEPEST: u32 = 64;
-
-/// Where the bytes being searched lie in the file.
-#[derive(Clone, Copy)]
-struct At<'a> {
-    offset: u64,
-    member: Option<&'a [u8]>,
-    depth: u32,
-}
-
-struct Search<'a> {
-    limits: Limits,
-    found: Vec<Found<'a>>,
-    /// Archives and sections may claim the same bytes again and again.
-    budget: Budget,
 }
 
 impl<'a> Search<'a> {
@@ -129,31 +78,5 @@ impl<'a> Search<'a> {
             }
             Some(_) => self.add(bytes, (0, bytes.len() as u64), Place::Whole, at),
         }
-    }
-
-    /// One level further in.
-    fn inner(&self, at: At<'a>, offset: u64, member: Option<&'a [u8]>) -> Result<At<'a>, Error> {
-        let depth = at.depth.saturating_add(1);
-        let limit = self.limits.depth.min(DEEPEST);
-        if depth > limit {
-            return Err(ErrorKind::Nested { what: "archives", limit }.into());
-        }
-        Ok(At { offset: at.offset.saturating_add(offset), member: member.or(at.member), depth })
-    }
-
-    /// Adds `size` bytes at `offset` of `file`.
-    fn add(
-        &mut self,
-        file: &'a [u8],
-        (offset, size): (u64, u64),
-        place: Place<'a>,
-        at: At<'a>,
-    ) -> Result<(), Error> {
-        let bytes = offload_format::bytes::range(file, offset, size, "device images")?;
-        let kind = FileKind::detect(bytes);
-        let offset = at.offset.saturating_add(offset);
-        self.limits.records("the list of device images", self.found.len() as u64 + 1)?;
-        push(&mut self.found, Found { kind, offset, bytes, place, member: at.member });
-        Ok(())
     }
 }

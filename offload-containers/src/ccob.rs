@@ -19,7 +19,7 @@
 //! use offload_containers::{bundle, ccob};
 //! use offload_format::Limits;
 //!
-//! let image = bundle::Image { id: "hipv4-amdgcn-amd-amdhsa--gfx90a", bytes: b"code object" };
+//! let image = bundle::BundleImage { id: "hipv4-amdgcn-amd-amdhsa--gfx90a", bytes: b"code object" };
 //! let file = ccob::write(&bundle::write(&[image], bundle::HIP_ALIGN)?, ccob::Version::V2, 19)?;
 //! assert_eq!(ccob::size(&file)?, Some(file.len() as u64));
 //!
@@ -37,12 +37,13 @@ mod write;
 pub use self::sequence::{Container, Containers, containers};
 pub use self::steps::{Hasher, Steps, Unverified};
 pub use self::write::write;
-use crate::frame;
+use crate::{frame, zlib};
 use offload_format::open_enum;
 use offload_format::{Error, ErrorKind, Limits, bytes};
 
 /// First bytes of a compressed bundle.
 pub const MAGIC: [u8; 4] = *b"CCOB";
+const BUNDLE: &str = "the inflated offload bundle";
 const HEADER: &str = "the header of the compressed offload bundle";
 const SIZE: &str = "the size of the compressed offload bundle";
 
@@ -196,7 +197,10 @@ impl Head {
         let rest = input.get(at..).unwrap_or_default();
         match self.method {
             Method::Zstd => frame::size(rest),
-            _ => inflate::zlib_size(rest, self.raw_size, limits),
+            _ => {
+                let declared = limits.inflated(BUNDLE, self.raw_size, rest.len() as u64)?;
+                Ok(zlib::prefix(rest, declared)?.1)
+            }
         }
     }
 }

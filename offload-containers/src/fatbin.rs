@@ -21,11 +21,11 @@
 //! | 56 | u64 | size of the image, 0 if stored as it is |
 //!
 //! ```
-//! use offload_containers::fatbin::{self, Image, Packing};
+//! use offload_containers::fatbin::{self, FatbinImage, Packing};
 //! use offload_format::{Limits, Target};
 //!
 //! let target: Target = "nvptx:sm_80".parse().unwrap();
-//! let image = Image { target: &target, bytes: b".version 7.0\n.target sm_80\n", name: "", options: "-O3" };
+//! let image = FatbinImage { target: &target, bytes: b".version 7.0\n.target sm_80\n", name: "", options: "-O3" };
 //! let file = fatbin::write(&[image], Packing::Zstd { level: 19 })?;
 //!
 //! let limits = Limits::default();
@@ -43,11 +43,11 @@ mod wrapper;
 mod write;
 
 pub use self::decode::Images;
-pub use self::entry::{Compression, Entry, EntryKind, Flags, Record};
+pub use self::entry::{Compression, EntryHeader, EntryKind, FatbinEntry, Flags};
 pub use self::group::Member;
 pub use self::sequence::{Fatbins, fatbins};
 pub use self::wrapper::{Wrapper, wrapper};
-pub use self::write::{Image, Packing, write};
+pub use self::write::{FatbinImage, Packing, write};
 use offload_format::{Error, ErrorKind, Limits, bytes};
 
 /// First bytes of a container.
@@ -62,7 +62,7 @@ const ENTRIES: &str = "the entries of the fatbin";
 #[non_exhaustive]
 pub struct Fatbin<'a> {
     /// The entries in the order of the file.
-    pub entries: Vec<Entry<'a>>,
+    pub entries: Vec<FatbinEntry<'a>>,
     /// The size of the container in bytes: another one may follow.
     pub size: u64,
 }
@@ -90,11 +90,11 @@ pub fn parse<'a>(input: &'a [u8], limits: &Limits) -> Result<Fatbin<'a>, Error> 
     Ok(Fatbin { entries: entries(body, limits)?, size })
 }
 
-fn entries<'a>(body: &'a [u8], limits: &Limits) -> Result<Vec<Entry<'a>>, Error> {
+fn entries<'a>(body: &'a [u8], limits: &Limits) -> Result<Vec<FatbinEntry<'a>>, Error> {
     let mut entries = Vec::new();
     let mut rest = body;
     while !rest.is_empty() {
-        let (entry, size) = Entry::read(rest)?;
+        let (entry, size) = FatbinEntry::read(rest)?;
         limits.records(ENTRIES, (entries.len() as u64).saturating_add(1))?;
         entries.push(entry);
         let size = usize::try_from(size).unwrap_or(usize::MAX);

@@ -28,16 +28,15 @@
 //! # Ok::<(), offload_format::Error>(())
 //! ```
 
+mod code_object;
 mod contents;
 mod frames;
 mod reference;
 
-use std::borrow::Cow;
-
+pub use self::code_object::{CodeObject, Compression};
 use self::contents::{Blob, Contents};
 use self::frames::Frames;
 pub use self::reference::{Reference, reference};
-use crate::frame;
 use offload_format::{Error, ErrorKind, Limits, bytes};
 
 /// First bytes of a file.
@@ -46,8 +45,6 @@ const VERSION: u32 = 1;
 /// Size of the header's fields in bytes.
 const HEADER_SIZE: u64 = 16;
 const HEADER: &str = "the header of the kpack";
-const CONTENTS: &str = "the table of contents of the kpack";
-const OBJECT: &str = "a code object of the kpack";
 
 /// A file over borrowed bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,70 +55,21 @@ pub struct Kpack<'a> {
     /// The family of processors that it is for: `gfx110X`.
     pub arch_family: &'a str,
     /// The code objects in the order of the table.
-    pub entries: Vec<Entry<'a>>,
-}
-
-/// A code object of a [`Kpack`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Entry<'a> {
-    /// Which program or library it was taken from.
-    pub binary: &'a str,
-    /// Which of that file's wrappers it belongs to; files of older releases do not say.
-    pub index: Option<u32>,
-    /// The target ID (<https://llvm.org/docs/AMDGPUUsage.html#target-id>).
-    pub target_id: &'a str,
-    /// What the bytes are: `hsaco` for a code object.
-    pub kind: &'a str,
-    /// Its number in the file; entries may share one.
-    pub ordinal: u32,
-    /// Its size in bytes.
-    pub raw_size: u64,
-    /// Its bytes as they are stored.
-    pub stored: &'a [u8],
-    /// How they are stored.
-    pub compression: Compression,
-}
-
-/// How code objects are stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Compression {
-    /// As they are.
-    None,
-    /// Each as a zstd frame (RFC 8878).
-    Zstd,
-}
-
-impl<'a> Entry<'a> {
-    /// The code object.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Zstd`] for a malformed frame, [`ErrorKind::Invalid`] for one of another size than the recorded one,
-    /// [`ErrorKind::TooLarge`] over the limits.
-    pub fn image(&self, limits: &Limits) -> Result<Cow<'a, [u8]>, Error> {
-        match self.compression {
-            Compression::None => Ok(Cow::Borrowed(self.stored)),
-            Compression::Zstd => {
-                let size = limits.inflated(OBJECT, self.raw_size, self.stored.len() as u64)?;
-                frame::inflate(self.stored, size).map(Cow::Owned)
-            }
-        }
-    }
+    pub code_objects: Vec<CodeObject<'a>>,
 }
 
 /// Reads a file; nothing is inflated.
 ///
 /// # Errors
 /// [`ErrorKind::Magic`]; [`ErrorKind::Version`]; [`ErrorKind::Truncated`] for what is not inside `input`;
-/// [`ErrorKind::Text`] for a malformed table of contents; [`ErrorKind::Invalid`] for an entry without bytes, or with
+/// [`ErrorKind::Text`] for a malformed table of contents; [`ErrorKind::Invalid`] for a code object without bytes, or with
 /// bytes of another size; [`ErrorKind::TooMany`] over [`Limits::entries`].
 pub fn parse<'a>(input: &'a [u8], limits: &Limits) -> Result<Kpack<'a>, Error> {
     let contents = contents::read(table(input)?, limits)?;
     let stored = Stored::read(input, &contents, limits)?;
-    let mut entries = contents.toc.0;
-    entries.iter_mut().try_for_each(|entry| stored.fill(entry, input))?;
-    Ok(Kpack { group_name: contents.group_name, arch_family: contents.gfx_arch_family, entries })
+    let mut code_objects = contents.toc.0;
+    code_objects.iter_mut().try_for_each(|object| stored.fill(object, input))?;
+    Ok(Kpack { group_name: contents.group_name, arch_family: contents.gfx_arch_family, code_objects })
 }
 
 /// The bytes of the table of contents.
@@ -135,8 +83,8 @@ fn table(input: &[u8]) -> Result<&[u8], Error> {
     }
     let offset = bytes::u64_at(input, 8, HEADER)?;
     let size = (input.len() as u64).checked_sub(offset).filter(|_| offset >= HEADER_SIZE);
-    let size = size.ok_or_else(|| Error::truncated(CONTENTS, offset, 1))?;
-    bytes::range(input, offset, size, CONTENTS)
+    let size = size.ok_or_else(|| Error::truncated(contents::WHAT, offset, 1))?;
+    bytes::range(input, offset, size, contents::WHAT)
 }
 
 /// Where the bytes of each ordinal are.
@@ -157,22 +105,22 @@ impl<'a> Stored<'a> {
         }
     }
 
-    /// Gives an entry the bytes of its ordinal.
-    fn fill(&self, entry: &mut Entry<'a>, input: &'a [u8]) -> Result<(), Error> {
-        let ordinal = entry.ordinal;
+    /// Gives a code object the bytes of its ordinal.
+    fn fill(&self, object: &mut CodeObject<'a>, input: &'a [u8]) -> Result<(), Error> {
+        let ordinal = object.ordinal;
         let missing = || Error::invalid("the ordinal of a code object of the kpack", ordinal.into());
         let index = usize::try_from(ordinal).map_err(|_| missing())?;
         match self {
             Stored::Plain(blobs) => {
                 let blob = blobs.get(index).ok_or_else(missing)?;
-                if blob.size != entry.raw_size {
+                if blob.size != object.raw_size {
                     return Err(Error::invalid("the size of a code object of the kpack", blob.size));
                 }
-                entry.stored = bytes::range(input, blob.offset, blob.size, OBJECT)?;
+                object.stored = bytes::range(input, blob.offset, blob.size, code_object::WHAT)?;
             }
             Stored::Frames(frames) => {
-                entry.stored = frames.get(index).ok_or_else(missing)?;
-                entry.compression = Compression::Zstd;
+                object.stored = frames.get(index).ok_or_else(missing)?;
+                object.compression = Compression::Zstd;
             }
         }
         Ok(())

@@ -36,7 +36,7 @@ mod write;
 
 pub use self::kind::OffloadKindNumber;
 pub use self::raw::{RawEntry, RawHeader};
-pub use self::read::{Binaries, Binary, Entry, binaries, parse};
+pub use self::read::{Binaries, Binary, OffloadEntry, binaries, parse};
 #[cfg(feature = "syclbin")]
 pub(crate) use self::read::{borrowed, first};
 pub use self::write::{NewEntry, Version, write};

@@ -20,6 +20,7 @@
 
 mod base64;
 mod draft;
+mod file;
 mod forms;
 mod hazard;
 mod names;
@@ -29,11 +30,12 @@ mod state;
 mod tables;
 mod write;
 
+pub use self::file::{AbstractModule, Envelope, File, Payload};
 pub use self::forms::Forms;
 pub use self::hazard::{Consequence, Hazard, Problem, hazards};
 pub use self::names::{NativeTarget, native_target};
 pub use self::property::{Property, PropertySets, PropertyValue};
-pub use self::read::{AbstractModule, Envelope, File, Payload, parse};
+pub use self::read::parse;
 pub use self::state::{ImageKindNumber, State};
 pub use self::tables::{RawHeader, RawModule, RawPayload};
 pub use self::write::{Module, Native, Requirements, write};

@@ -11,6 +11,7 @@
 //! ```
 
 mod argument;
+mod kernel;
 mod metadata;
 mod shape;
 mod target_id;
@@ -22,6 +23,7 @@ use object::elf::{EM_AMDGPU, SHT_DYNSYM, SHT_SYMTAB};
 use object::read::elf::{FileHeader, Sym};
 
 pub use self::argument::{AddressSpace, Argument, ValueKind};
+pub use self::kernel::CodeObjectKernel;
 use crate::elf::{Elf, Format};
 use offload_format::Error;
 
@@ -39,42 +41,6 @@ pub struct CodeObject {
     pub kernels: Vec<CodeObjectKernel>,
     /// Symbols that are used and not defined: a code object made for execution has none.
     pub undefined: Vec<String>,
-}
-
-/// What the notes say about a kernel
-/// (<https://llvm.org/docs/AMDGPUUsage.html#code-object-v3-metadata>). `None`: this version of the compiler does not
-/// say.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CodeObjectKernel {
-    /// The kernel.
-    pub name: String,
-    /// Whether its descriptor (`NAME.kd`) is defined; without one it cannot be launched.
-    pub has_descriptor: bool,
-    /// Vector registers of a work-item, those for accumulation included where they are one file (gfx90a and later).
-    pub vgpr_count: Option<u32>,
-    /// Registers for accumulation of a work-item, on processors that have them.
-    pub agpr_count: Option<u32>,
-    /// Scalar registers of a wavefront.
-    pub sgpr_count: Option<u32>,
-    /// Vector registers spilled to memory.
-    pub vgpr_spill_count: Option<u32>,
-    /// Scalar registers spilled, to vector registers or to memory.
-    pub sgpr_spill_count: Option<u32>,
-    /// Private memory in bytes of a work-item: spills, arrays and stack together.
-    pub private_segment_fixed_size: Option<u64>,
-    /// Local memory in bytes of a work-group that the kernel declares.
-    pub group_segment_fixed_size: Option<u64>,
-    /// Size of the arguments in bytes.
-    pub kernarg_segment_size: Option<u64>,
-    /// Work-items of a wavefront.
-    pub wavefront_size: Option<u32>,
-    /// The most work-items that a work-group may have.
-    pub max_flat_workgroup_size: Option<u32>,
-    /// `reqd_work_group_size`.
-    pub reqd_workgroup_size: Option<[u32; 3]>,
-    /// The arguments, in order, hidden ones included.
-    pub args: Vec<Argument>,
 }
 
 /// The kernels of `image` with what they use.

@@ -19,9 +19,10 @@ mod attribute;
 mod kernel;
 
 use object::LittleEndian as LE;
-use object::elf::{EM_CUDA, ET_REL, SHT_SYMTAB, SectionType};
+use object::elf::{EM_CUDA, SHT_SYMTAB, SectionType};
 use object::read::elf::FileHeader;
 
+pub use self::kernel::{CubinKernel, Parameter};
 use crate::cuda;
 use crate::elf::{Elf, Format, Symbols};
 use offload_format::Error;
@@ -46,44 +47,6 @@ pub struct Cubin {
     pub kernels: Vec<CubinKernel>,
     /// Symbols that are used and not defined, without the weak ones; see [`Cubin::unresolved`].
     pub undefined: Vec<String>,
-}
-
-/// What a cubin says about a kernel. `None`: this version of the toolkit does not say.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CubinKernel {
-    /// The kernel.
-    pub name: String,
-    /// Registers of a thread.
-    pub registers: Option<u32>,
-    /// Shared memory in bytes that the kernel declares, as `ptxas -v` prints it; see
-    /// [`CubinKernel::reserved_shared_memory`].
-    pub shared_memory: u64,
-    /// Shared memory in bytes that the system keeps for itself in each block (`sm_90` and later), 0 before linking;
-    /// `cuobjdump` adds it to the kernel's own.
-    pub reserved_shared_memory: u64,
-    /// Stack frame in bytes of a thread, without what called functions add: arrays and spills.
-    pub stack_frame: Option<u64>,
-    /// Stack in bytes of a thread with that of called functions; none if the kernel recurses.
-    pub stack_size: Option<u64>,
-    /// Size of constant bank 0 in bytes: driver's data and parameters.
-    pub constant_bank: Option<u64>,
-    /// The parameters, in order.
-    pub parameters: Option<Vec<Parameter>>,
-    /// `.maxntid`: the most threads that a block may have in each dimension.
-    pub max_threads: Option<[u32; 3]>,
-    /// `.reqntid`: the required size of a block.
-    pub required_work_group: Option<[u32; 3]>,
-}
-
-/// A parameter of a kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Parameter {
-    /// Where it lies, in bytes from the first; `0xffff` for textures, surfaces and samplers.
-    pub offset: u64,
-    /// Its size in bytes, 0 for textures, surfaces and samplers.
-    pub size: u64,
 }
 
 impl Cubin {
@@ -120,14 +83,10 @@ pub fn info(image: &[u8]) -> Result<Cubin, Error> {
         accelerated: arch.accelerated,
         abi_version: arch.abi_version,
         toolkit,
-        relocatable: is_relocatable(&file),
+        relocatable: kernel::is_relocatable(&file),
         kernels,
         undefined: undefined(&symbols),
     })
-}
-
-fn is_relocatable(file: &Elf<'_>) -> bool {
-    file.header.e_type(LE) == ET_REL
 }
 
 /// `CUDA_GLOBAL`, `CUDA_LOCAL`, `CUDA_SHARED` and `CUDA_RESERVED_SHARED` by their names in `cuobjdump -elf`: a file for

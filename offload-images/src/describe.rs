@@ -70,11 +70,11 @@ pub fn spirv(bytes: &[u8]) -> Result<Description, Error> {
 /// Those of [`Ptx::parse`].
 pub fn ptx(bytes: &[u8]) -> Result<Description, Error> {
     let module = Ptx::parse(bytes)?;
-    let kernels = module.entries().iter().map(|entry| {
-        let mut info = KernelInfo::new(entry.name.to_string());
-        info.args = Some(entry.parameters.iter().map(ptx_argument).collect());
-        info.required_work_group = entry.required_work_group;
-        info.max_work_group = entry.max_threads.and_then(product);
+    let kernels = module.kernels().iter().map(|kernel| {
+        let mut info = KernelInfo::new(kernel.name.to_string());
+        info.args = Some(kernel.parameters.iter().map(ptx_argument).collect());
+        info.required_work_group = kernel.required_work_group;
+        info.max_work_group = kernel.max_threads.and_then(product);
         info
     });
     Ok(Description {

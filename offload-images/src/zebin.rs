@@ -18,33 +18,8 @@ mod ze_info;
 use std::collections::BTreeMap;
 
 pub use self::notes::{Compatibility, compatibility};
+pub use self::ze_info::ZebinKernel;
 use offload_format::{Error, ErrorKind};
-
-/// What the compiler says about a kernel. `None`: this version of the compiler does not say.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ZebinKernel {
-    /// The kernel.
-    pub name: String,
-    /// Registers of a hardware thread: 128, or 256 in large mode.
-    pub grf_count: Option<u32>,
-    /// Work-items of a hardware thread.
-    pub simd_size: Option<u32>,
-    /// Barriers in use.
-    pub barrier_count: Option<u32>,
-    /// Local memory in bytes.
-    pub slm_size: Option<u64>,
-    /// Spilled bytes of a hardware thread.
-    pub spill_size: Option<u64>,
-    /// Private memory in bytes of a hardware thread.
-    pub private_size: Option<u64>,
-    /// Memory in bytes of a hardware thread for spills and private variables together.
-    pub scratch_size: Option<u64>,
-    /// `reqd_work_group_size`.
-    pub required_work_group: Option<[u32; 3]>,
-    /// The required sub-group size.
-    pub required_sub_group_size: Option<u32>,
-}
 
 /// The names of the kernels of `image`, in the order of their code.
 ///

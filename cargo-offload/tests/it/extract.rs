@@ -30,7 +30,7 @@ fn images(count: usize, size: usize) -> Images {
 }
 
 fn bundled(images: &Images, align: u64) -> Vec<u8> {
-    let images: Vec<_> = images.iter().map(|(id, bytes)| bundle::Image { id, bytes }).collect();
+    let images: Vec<_> = images.iter().map(|(id, bytes)| bundle::BundleImage { id, bytes }).collect();
     bundle::write(&images, align).unwrap()
 }
 

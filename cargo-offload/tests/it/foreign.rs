@@ -29,9 +29,9 @@ fn compressed(gfx: [&str; 2]) -> Vec<u8> {
     let ids = gfx.map(|gfx| format!("hipv4-amdgcn-amd-amdhsa--{gfx}"));
     let (first, second) = (data("device-gfx1100.co"), data("device-gfx906.co"));
     let images = [
-        bundle::Image { id: "host-x86_64-unknown-linux-gnu-", bytes: b"" },
-        bundle::Image { id: &ids[0], bytes: &first },
-        bundle::Image { id: &ids[1], bytes: &second },
+        bundle::BundleImage { id: "host-x86_64-unknown-linux-gnu-", bytes: b"" },
+        bundle::BundleImage { id: &ids[0], bytes: &first },
+        bundle::BundleImage { id: &ids[1], bytes: &second },
     ];
     ccob::write(&bundle::write(&images, bundle::HIP_ALIGN).unwrap(), ccob::Version::V2, 19).unwrap()
 }
@@ -71,7 +71,7 @@ fn plain_images_are_copied_wherever_they_start() {
     let images: Vec<(String, Vec<u8>)> = (0..12)
         .map(|number| (format!("hipv4-amdgcn-amd-amdhsa--gfx{}", 900 + number), image(number)))
         .collect();
-    let entries: Vec<_> = images.iter().map(|(id, bytes)| bundle::Image { id, bytes }).collect();
+    let entries: Vec<_> = images.iter().map(|(id, bytes)| bundle::BundleImage { id, bytes }).collect();
     for align in [8, bundle::HIP_ALIGN] {
         let dir = dir_with("k.hipfb", &bundle::write(&entries, align).unwrap());
         let extracted = objects(&ok(dir.path(), &["extract", "k.hipfb", "-o", "out", "--json"]), "extracted");

@@ -89,7 +89,7 @@ pub(super) fn intel(bytes: &[u8], kernels: &[&str]) -> Result<()> {
 /// PTX with these kernels that calls nothing but what the driver has.
 pub(super) fn ptx(bytes: &[u8], kernels: &[&str]) -> Result<()> {
     let module = Ptx::parse(bytes)?;
-    expect_kernels(module.entries().iter().map(|entry| entry.name), kernels)?;
+    expect_kernels(module.kernels().iter().map(|kernel| kernel.name), kernels)?;
     match module.unresolved().next() {
         None => Ok(()),
         Some(name) if name.starts_with("__nv_") => Err(unresolved(name, "NVIDIA's libdevice").with_hint(

@@ -6,7 +6,7 @@
 //! ; __CLANG_OFFLOAD_BUNDLE____END__ hip-amdgcn-amd-amdhsa--gfx906
 //! ```
 
-use super::{Entry, Image, check_ids};
+use super::{BundleEntry, BundleImage, check_ids};
 use offload_format::{Error, ErrorKind, Limits};
 
 const START: &str = " __CLANG_OFFLOAD_BUNDLE____START__ ";
@@ -41,7 +41,7 @@ impl Comment {
 /// # Errors
 /// [`ErrorKind::Magic`] if `input` does not begin with a marker; [`ErrorKind::Text`] for a marker that is missing or
 /// names another entry, and for text between entries; [`ErrorKind::TooMany`] over [`Limits::entries`].
-pub fn parse_text<'a>(input: &'a [u8], limits: &Limits) -> Result<(Comment, Vec<Entry<'a>>), Error> {
+pub fn parse_text<'a>(input: &'a [u8], limits: &Limits) -> Result<(Comment, Vec<BundleEntry<'a>>), Error> {
     let first = input.trim_ascii_start();
     let starts = |comment: &&Comment| {
         first.strip_prefix(comment.text().as_bytes()).is_some_and(|rest| rest.starts_with(START.as_bytes()))
@@ -63,12 +63,12 @@ pub fn parse_text<'a>(input: &'a [u8], limits: &Limits) -> Result<(Comment, Vec<
 }
 
 /// The first entry and what is behind it. Each marker is a line of its own.
-fn entry(text: &str, comment: Comment) -> Option<(Entry<'_>, &str)> {
+fn entry(text: &str, comment: Comment) -> Option<(BundleEntry<'_>, &str)> {
     let text = text.trim_start().strip_prefix(comment.text())?.strip_prefix(START)?;
     let (id, text) = text.split_once('\n')?;
     let (image, behind) = text.split_once(&format!("\n{}{END}", comment.text()))?;
     let (named, behind) = behind.split_once('\n').unwrap_or((behind, ""));
-    (named == id).then_some((Entry { id, offset: 0, image: image.as_bytes() }, behind))
+    (named == id).then_some((BundleEntry { id, offset: 0, image: image.as_bytes() }, behind))
 }
 
 fn malformed(what: &'static str, offset: u64) -> Error {
@@ -79,7 +79,7 @@ fn malformed(what: &'static str, offset: u64) -> Error {
 ///
 /// # Errors
 /// [`ErrorKind::Text`] for an id as [`write`](super::write) refuses it, and for an image that holds a marker.
-pub fn write_text(images: &[Image<'_>], comment: Comment) -> Result<Vec<u8>, Error> {
+pub fn write_text(images: &[BundleImage<'_>], comment: Comment) -> Result<Vec<u8>, Error> {
     check_ids(images)?;
     let mut out = Vec::new();
     let word = comment.text();
@@ -103,20 +103,22 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let images =
-            [Image { id: HOST, bytes: b"" }, Image { id: HIP, bytes: b"; a comment\n\ndefine void @f()\n" }];
+        let images = [
+            BundleImage { id: HOST, bytes: b"" },
+            BundleImage { id: HIP, bytes: b"; a comment\n\ndefine void @f()\n" },
+        ];
         for comment in Comment::ALL {
             let file = write_text(&images, comment).unwrap();
             let (found, entries) = parse_text(&file, &Limits::default()).unwrap();
             let read: Vec<_> =
-                entries.iter().map(|entry| Image { id: entry.id, bytes: entry.image }).collect();
+                entries.iter().map(|entry| BundleImage { id: entry.id, bytes: entry.image }).collect();
             assert_eq!((found, read.as_slice()), (comment, &images[..]));
         }
     }
 
     #[test]
     fn a_missing_or_foreign_end_is_an_error() {
-        let file = write_text(&[Image { id: HIP, bytes: b"text" }], Comment::Hash).unwrap();
+        let file = write_text(&[BundleImage { id: HIP, bytes: b"text" }], Comment::Hash).unwrap();
         let text = String::from_utf8(file).unwrap();
         for bad in [
             text.replace("END__ hip-", "END__ hop-"),
@@ -133,6 +135,6 @@ mod tests {
     #[test]
     fn an_image_with_a_marker_is_not_written() {
         let bytes = b"\n# __CLANG_OFFLOAD_BUNDLE____END__ x";
-        assert!(write_text(&[Image { id: HIP, bytes }], Comment::Hash).is_err());
+        assert!(write_text(&[BundleImage { id: HIP, bytes }], Comment::Hash).is_err());
     }
 }

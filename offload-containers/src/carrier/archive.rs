@@ -3,7 +3,7 @@
 use object::read::archive::ArchiveFile;
 use object::read::macho::{FatArch, MachOFatFile32, MachOFatFile64};
 
-use super::{At, Search};
+use super::search::{At, Search};
 use offload_format::{Error, bytes};
 
 impl<'a> Search<'a> {

@@ -1,6 +1,9 @@
 //! OffloadBinaries one after another, of which some are SYCLBINs.
 
-use super::{At, FileKind, Place, Search, measure};
+use super::found::Place;
+use super::kind::FileKind;
+use super::measure;
+use super::search::{At, Search};
 use crate::offload_binary::ALIGN;
 use offload_format::{Error, bytes};
 

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use super::measure;
 use offload_format::bytes;
 use offload_images::ImageFormat;
 
@@ -153,12 +152,19 @@ fn archive(bytes: &[u8]) -> FileKind {
         if name.starts_with(b"64.") || name.starts_with(b"32.") || name.starts_with(b"generic_ir") {
             return FileKind::OclocArchive;
         }
-        let Some(next) = name.starts_with(b"pad_").then(|| measure::member(bytes, at)).flatten() else {
+        let Some(next) = name.starts_with(b"pad_").then(|| next_member(bytes, at)).flatten() else {
             break;
         };
         at = next;
     }
     FileKind::Archive
+}
+
+/// Where the member behind the one at `at` starts in an archive.
+fn next_member(archive: &[u8], at: u64) -> Option<u64> {
+    let size = bytes::text_at(archive, at.checked_add(48)?, 10, "size of a member").ok()?;
+    let size: u64 = size.trim_end().parse().ok()?;
+    at.checked_add(60)?.checked_add(size)?.checked_next_multiple_of(2)
 }
 
 /// Java's classes start as universal files do; those have few architectures.

@@ -1,6 +1,6 @@
 //! How large containers say that they are.
 
-use super::FileKind;
+use super::kind::FileKind;
 use offload_format::bytes;
 use offload_format::pack::Pack;
 
@@ -25,13 +25,6 @@ pub(super) fn size(kind: FileKind, rest: &[u8]) -> Option<u64> {
         _ => return None,
     };
     (size > 0 && size <= rest.len() as u64).then_some(size)
-}
-
-/// Where the member behind the one at `at` starts in an archive.
-pub(super) fn member(archive: &[u8], at: u64) -> Option<u64> {
-    let size = bytes::text_at(archive, at.checked_add(48)?, 10, "size of a member").ok()?;
-    let size: u64 = size.trim_end().parse().ok()?;
-    at.checked_add(60)?.checked_add(size)?.checked_next_multiple_of(2)
 }
 
 fn offload_binary(rest: &[u8]) -> Option<u64> {

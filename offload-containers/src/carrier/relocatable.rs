@@ -3,7 +3,7 @@
 use object::read::{Object, ObjectSection, ObjectSymbol, Relocation, RelocationTarget, SectionIndex};
 use object::{AddressSize, File, ObjectKind, RelocationKind, Section, SectionKind};
 
-use super::sections;
+use super::roles;
 use super::view::{Map, Records, View};
 use offload_format::limits::Budget;
 use offload_format::{Error, bytes};
@@ -63,7 +63,7 @@ pub(super) fn is_object(object: &File<'_>) -> bool {
 
 fn records(section: &Section<'_, '_>) -> Records {
     match section.kind() {
-        _ if section.name_bytes().is_ok_and(sections::is_container) => Records::None,
+        _ if section.name_bytes().is_ok_and(roles::is_container) => Records::None,
         SectionKind::Text | SectionKind::Debug | SectionKind::Metadata => Records::None,
         _ => Records::Possible,
     }

@@ -1,6 +1,9 @@
 //! Searching a file without section headers for containers.
 
-use super::{At, FileKind, Place, Search, measure};
+use super::found::Place;
+use super::kind::FileKind;
+use super::measure;
+use super::search::{At, Search};
 use offload_format::Error;
 
 /// Compilers align containers to 8 at least.

@@ -1,67 +1,15 @@
-//! Sections by name.
+//! The sections of a program, library or object.
 
 use object::read::{Object, ObjectSection};
 use object::{BinaryFormat, File};
 
+use super::found::Place;
+use super::kind::FileKind;
+use super::roles::{Role, role};
+use super::search::{At, Search};
 use super::view::View;
-use super::{At, FileKind, Place, Search, dynamic, envelopes, measure, relocatable};
-use offload_format::{Error, bytes, section};
-
-/// What a section's name says of its content.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
-    /// Packs of this project, one after another.
-    Packs,
-    /// A container, and others behind it.
-    Container,
-    /// The same; wrappers may lead into it, and then it is told once.
-    Wrapped,
-    /// Wrappers.
-    Wrappers,
-    /// The images of one target in an object of clang's bundler; in a linked SYCL program records lead to them.
-    Bundled,
-}
-
-/// clang-offload-bundler names the sections of an object after the id of a target
-/// (<https://clang.llvm.org/docs/ClangOffloadBundler.html>). That of the host is empty but for a zero.
-const BUNDLED: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
-
-/// A PE file without a table of long names has the first eight bytes.
-const NAMES: [(&[u8], Role); 17] = [
-    (section::PACK_SECTION_X86_64.as_bytes(), Role::Packs),
-    (section::PACK_SECTION.as_bytes(), Role::Packs),
-    (b"offload_", Role::Packs),
-    (b".lrodata", Role::Packs),
-    (b".llvm.of", Role::Container),
-    (b".hip_fatbin", Role::Wrapped),
-    (b".hip_fat", Role::Wrapped),
-    (b"__hip_fatbin", Role::Wrapped),
-    (b".hipFatBinSegment", Role::Wrappers),
-    (b".hipFatB", Role::Wrappers),
-    (b".nv_fatbin", Role::Wrapped),
-    (b".nv_fatb", Role::Wrapped),
-    (b"__nv_fatbin", Role::Wrapped),
-    (b"__nv_relfatbin", Role::Wrapped),
-    (b"__nv_rel", Role::Wrapped),
-    (b".nvFatBinSegment", Role::Wrappers),
-    (b".nvFatBi", Role::Wrappers),
-];
-
-fn role(name: &[u8]) -> Option<Role> {
-    // Also `.llvm.offloading.relocatable`, and what a COFF linker appends to a name.
-    if name.starts_with(b".llvm.offloading") {
-        return Some(Role::Container);
-    }
-    if let Some(id) = name.strip_prefix(BUNDLED) {
-        return Some(Role::Bundled).filter(|_| !id.starts_with(b"host-"));
-    }
-    NAMES.iter().find(|(other, _)| *other == name).map(|(_, role)| *role)
-}
-
-/// Whether a section of this name is full of images.
-pub(super) fn is_container(name: &[u8]) -> bool {
-    role(name).is_some_and(|role| role != Role::Wrappers)
-}
+use super::{dynamic, envelopes, measure, relocatable};
+use offload_format::{Error, bytes};
 
 impl<'a> Search<'a> {
     /// A program, library or object.

@@ -4,21 +4,10 @@
 //! No section and no symbol tells where they lie: they are searched for in everything that has addresses. A record
 //! counts if all of its pointers lead where they should.
 
+use super::found::{Place, SyclImage};
+use super::search::{At, Search};
 use super::view::{Records, View};
-use super::{At, Place, Search};
 use offload_format::{Error, bytes};
-
-/// What a record says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SyclImage<'a> {
-    /// The record's version: 1 and 2 are of libsycl.so.8 and older, 3 of libsycl.so.9.
-    pub version: u16,
-    /// The device target: `spir64`, `spir64_gen`, `nvptx64`.
-    pub target: &'a str,
-    /// 0 not said, 1 native code, 2 SPIR-V, 3 LLVM bitcode, 4 compressed with zstd.
-    pub format: u8,
-}
 
 /// The longest device target that is believed.
 const LONGEST_TARGET: usize = 64;

@@ -1,7 +1,10 @@
 //! The wrappers that HIP and CUDA programs register: magic, version, a pointer to the container, one more field.
 
+use super::found::Place;
+use super::kind::FileKind;
+use super::measure;
+use super::search::{At, Search};
 use super::view::View;
-use super::{At, FileKind, Place, Search, measure};
 use offload_format::{Error, bytes};
 
 /// Size of a wrapper in bytes.

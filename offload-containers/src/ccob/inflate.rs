@@ -5,11 +5,9 @@ use std::io::Read as _;
 use flate2::bufread::ZlibDecoder;
 use md5::{Digest, Md5};
 
-use super::{Ccob, Method};
+use super::{BUNDLE, Ccob, Method};
 use crate::{frame, zlib};
 use offload_format::{Error, ErrorKind, Limits};
-
-pub(super) const BUNDLE: &str = "the inflated offload bundle";
 
 impl Ccob<'_> {
     /// The bundle, for [`bundle::parse`](crate::bundle::parse): its size and its MD5 are those that are recorded.
@@ -51,12 +49,6 @@ pub(super) fn hash(bundle: &[u8]) -> u64 {
 pub(super) fn first_bytes(md5: Md5) -> u64 {
     let digest: [u8; 16] = md5.finalize().into();
     u128::from_le_bytes(digest) as u64
-}
-
-/// The size of the stream at the start of `rest`, which has to inflate to `declared` bytes.
-pub(super) fn zlib_size(rest: &[u8], declared: u64, limits: &Limits) -> Result<u64, Error> {
-    let declared = limits.inflated(BUNDLE, declared, rest.len() as u64)?;
-    Ok(zlib::prefix(rest, declared)?.1)
 }
 
 /// The first `size` bytes of the content of the stream at the start of `input`, or all if it is smaller.

@@ -2,8 +2,8 @@
 
 use md5::{Digest, Md5};
 
-use super::inflate::{BUNDLE, first_bytes};
-use super::{Ccob, Method};
+use super::inflate::first_bytes;
+use super::{BUNDLE, Ccob, Method};
 use crate::frame;
 use offload_format::{Error, ErrorKind, Limits};
 
@@ -18,7 +18,7 @@ impl<'a> Ccob<'a> {
     /// use offload_containers::{bundle, ccob};
     /// use offload_format::Limits;
     ///
-    /// let image = bundle::Image { id: "hipv4-amdgcn-amd-amdhsa--gfx90a", bytes: b"code object" };
+    /// let image = bundle::BundleImage { id: "hipv4-amdgcn-amd-amdhsa--gfx90a", bytes: b"code object" };
     /// let raw = bundle::write(&[image], bundle::HIP_ALIGN)?;
     /// let file = ccob::write(&raw, ccob::Version::V3, 19)?;
     ///

@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
+use super::image::{Compression, Image};
 use super::label::Label;
 use super::source::{Bundled, Source};
 use super::walk::{About, Walker};
-use super::{Compression, Image};
 use crate::carrier::FileKind;
 use crate::ccob::{self, Ccob, Container};
 use crate::{bundle, kpack};
@@ -32,29 +32,29 @@ impl<'a> Walker<'a, '_> {
     }
 
     pub(super) fn kpack(&mut self, input: &'a [u8]) -> Result<(), Error> {
-        for entry in kpack::parse(input, self.limits)?.entries {
-            let index = entry.index.map(|index| format!("#{index}")).unwrap_or_default();
-            let name = format!("{}{index}", entry.binary);
-            let about = About { kind: OffloadKind::Hip, label: Label::of_target_id(entry.target_id), name };
-            if entry.compression == kpack::Compression::None {
-                self.any(entry.stored, &about)?;
+        for object in kpack::parse(input, self.limits)?.code_objects {
+            let index = object.index.map(|index| format!("#{index}")).unwrap_or_default();
+            let name = format!("{}{index}", object.binary);
+            let about = About { kind: OffloadKind::Hip, label: Label::of_target_id(object.target_id), name };
+            if object.compression == kpack::Compression::None {
+                self.any(object.stored, &about)?;
                 continue;
             }
-            let source = Source::Frame { frame: entry.stored, size: entry.raw_size };
+            let source = Source::Frame { frame: object.stored, size: object.raw_size };
             let image = self.image(&about, (Some(FileKind::AmdCodeObject), source));
-            let (compression, stored_size) = (Compression::Zstd, entry.stored.len() as u64);
-            self.push(Image { compression, stored_size, raw_size: entry.raw_size, ..image })?;
+            let (compression, stored_size) = (Compression::Zstd, object.stored.len() as u64);
+            self.push(Image { compression, stored_size, raw_size: object.raw_size, ..image })?;
         }
         Ok(())
     }
 
     fn compressed_bundle(&mut self, ccob: Ccob<'a>) -> Result<(), Error> {
-        self.room.inflate(ccob.raw_size.min(bundle::MAX_TABLE))?;
+        self.budget.inflate(ccob.raw_size.min(bundle::MAX_TABLE))?;
         let table = |size| ccob.start(size).and_then(|start| owned_table(&start, self.limits));
         // HIP's own runtime wants the table in the first bytes; other bundles may have a longer one.
         let records = match table(bundle::MAX_TABLE) {
             Err(_) => {
-                self.room.inflate(ccob.raw_size)?;
+                self.budget.inflate(ccob.raw_size)?;
                 owned_table(&ccob.inflate(self.limits)?, self.limits)?
             }
             records => records?,

@@ -19,7 +19,7 @@ pub(super) enum Source<'a> {
     /// One zstd frame with so many bytes of content.
     Frame { frame: &'a [u8], size: u64 },
     /// An entry of a fatbin, or a member of one that is a group.
-    Fatbin { entry: fatbin::Entry<'a>, member: Option<usize> },
+    Fatbin { entry: fatbin::FatbinEntry<'a>, member: Option<usize> },
     /// A part of a bundle that is compressed as a whole.
     Bundled { bundle: Rc<Bundled<'a>>, offset: u64, size: u64 },
 }

@@ -2,10 +2,10 @@
 
 use zstd::zstd_safe::get_frame_content_size;
 
+use super::budget::WalkBudget;
+use super::image::{Compression, Image};
 use super::label::Label;
-use super::room::Room;
 use super::source::{Last, Source};
-use super::{Compression, Image};
 use crate::carrier::FileKind;
 use crate::fatbin::{self, EntryKind};
 use crate::ocloc::{self, MemberKind};
@@ -19,7 +19,7 @@ pub(super) fn walk<'a>(
     (kind, label): (OffloadKind, Label),
     limits: &Limits,
 ) -> Result<Vec<Image<'a>>, Error> {
-    let mut walker = Walker::new(limits, Vec::new(), Room::new(input.len() as u64, limits));
+    let mut walker = Walker::new(limits, Vec::new(), WalkBudget::new(input.len() as u64, limits));
     walker.any(input, &About { kind, label, name: String::new() })?;
     Ok(walker.images)
 }
@@ -36,15 +36,15 @@ pub(super) struct Walker<'a, 'l> {
     pub limits: &'l Limits,
     containers: Vec<FileKind>,
     images: Vec<Image<'a>>,
-    pub room: Room,
+    pub budget: WalkBudget,
     pub last: Last,
     /// How many compressed bundles there were.
     pub bundles: usize,
 }
 
 impl<'a, 'l> Walker<'a, 'l> {
-    fn new(limits: &'l Limits, containers: Vec<FileKind>, room: Room) -> Walker<'a, 'l> {
-        Walker { limits, containers, images: Vec::new(), room, last: Last::default(), bundles: 0 }
+    fn new(limits: &'l Limits, containers: Vec<FileKind>, budget: WalkBudget) -> Walker<'a, 'l> {
+        Walker { limits, containers, images: Vec::new(), budget, last: Last::default(), bundles: 0 }
     }
 
     pub(super) fn any(&mut self, input: &'a [u8], about: &About) -> Result<(), Error> {
@@ -54,7 +54,7 @@ impl<'a, 'l> Walker<'a, 'l> {
             return Err(ErrorKind::Nested { what: "containers of device images", limit }.into());
         }
         if is_container(format) {
-            self.room.walked.spend(input.len() as u64)?;
+            self.budget.walked.spend(input.len() as u64)?;
         }
         match format {
             Some(FileKind::CompressedBundle | FileKind::ClangBundle) => {
@@ -85,7 +85,7 @@ impl<'a, 'l> Walker<'a, 'l> {
 
     pub(super) fn push(&mut self, image: Image<'a>) -> Result<(), Error> {
         self.limits.records("the list of device images", (self.images.len() as u64).saturating_add(1))?;
-        self.room.list(&image)?;
+        self.budget.list(&image)?;
         push(&mut self.images, image);
         Ok(())
     }
@@ -126,7 +126,7 @@ impl<'a, 'l> Walker<'a, 'l> {
         Ok(())
     }
 
-    fn fatbin_entry(&mut self, entry: fatbin::Entry<'a>, about: &About) -> Result<(), Error> {
+    fn fatbin_entry(&mut self, entry: fatbin::FatbinEntry<'a>, about: &About) -> Result<(), Error> {
         let (compression, stored_size) = (compression_of(entry.compression), entry.stored.len() as u64);
         let members = entry.members(self.limits)?;
         if members.is_empty() {
@@ -144,7 +144,7 @@ impl<'a, 'l> Walker<'a, 'l> {
         Ok(())
     }
 
-    fn fatbin_image(&self, outer: &About, record: &fatbin::Record<'a>, source: Source<'a>) -> Image<'a> {
+    fn fatbin_image(&self, outer: &About, record: &fatbin::EntryHeader<'a>, source: Source<'a>) -> Image<'a> {
         let kind = if outer.kind == OffloadKind::None { OffloadKind::Cuda } else { outer.kind };
         let label = Label { words: record.arch(), target: record.target() };
         let format = match record.kind {
@@ -183,12 +183,12 @@ impl<'a, 'l> Walker<'a, 'l> {
 
     /// The images of bytes that were inflated, of which `stored` are in the file.
     fn owned(&mut self, inflated: &[u8], about: &About, stored: u64) -> Result<(), Error> {
-        let room = self.room.inner(inflated.len() as u64, self.limits);
-        let mut inner = Walker::new(self.limits, self.containers.clone(), room);
+        let budget = self.budget.inner(inflated.len() as u64, self.limits);
+        let mut inner = Walker::new(self.limits, self.containers.clone(), budget);
         inner.any(inflated, about)?;
-        self.room.after(&inner.room);
+        self.budget.after(&inner.budget);
         for image in inner.images {
-            self.room.inflate(image.raw_size)?;
+            self.budget.inflate(image.raw_size)?;
             let share = u128::from(stored) * u128::from(image.stored_size) / (inflated.len() as u128).max(1);
             let owned = Image {
                 source: Source::Owned(image.decode(self.limits)?.into_owned()),
@@ -245,11 +245,11 @@ impl<'a, 'l> Walker<'a, 'l> {
             value: input.len() as u64,
         })?;
         let size = self.limits.inflated("the inflated device image", size, input.len() as u64)?;
-        self.room.inflate(size.min(FIRST_BYTES))?;
+        self.budget.inflate(size.min(FIRST_BYTES))?;
         let start = frame::start(input, FIRST_BYTES)?;
         let format = FileKind::detect(&start);
         if is_container(format) {
-            self.room.inflate(size)?;
+            self.budget.inflate(size)?;
             return self.owned(&frame::inflate(input, size)?, about, input.len() as u64);
         }
         let about = About { label: about.label.clone().completed(format, &start), ..about.clone() };
@@ -280,7 +280,7 @@ fn is_container(format: Option<FileKind>) -> bool {
     )
 }
 
-fn about_entry(entry: &offload_binary::Entry<'_>) -> About {
+fn about_entry(entry: &offload_binary::OffloadEntry<'_>) -> About {
     let words: Vec<&str> = ["triple", "arch"].iter().filter_map(|key| entry.text(key)).collect();
     About {
         kind: entry.offload_kind.for_triple(entry.text("triple")),

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::entry::{Compression, Record};
-use super::{Entry, EntryKind};
+use super::entry::{Compression, EntryHeader};
+use super::{EntryKind, FatbinEntry};
 use crate::frame;
 use offload_format::{Error, ErrorKind, Limits, bytes};
 
@@ -12,11 +12,11 @@ const IMAGE: &str = "the inflated image of the fatbin";
 const LZ4_RATIO: u64 = 255;
 
 /// Images with what their headers say about them.
-pub type Images<'a> = Vec<(Record<'a>, Cow<'a, [u8]>)>;
+pub type Images<'a> = Vec<(EntryHeader<'a>, Cow<'a, [u8]>)>;
 
-impl<'a> Entry<'a> {
+impl<'a> FatbinEntry<'a> {
     /// The image, without what pads it: PTX ends before the zero behind it, a cubin with its tables. The members of a
-    /// group come as they lie in the stream; see [`Entry::images`].
+    /// group come as they lie in the stream; see [`FatbinEntry::images`].
     ///
     /// # Errors
     /// [`ErrorKind::TooLarge`] for a recorded size over [`Limits::raw_bytes`] or over [`Limits::ratio`];
@@ -35,7 +35,7 @@ impl<'a> Entry<'a> {
     /// The image with its record, or those of a group.
     ///
     /// # Errors
-    /// As [`Entry::image`] and [`Entry::members`].
+    /// As [`FatbinEntry::image`] and [`FatbinEntry::members`].
     pub fn images(&self, limits: &Limits) -> Result<Images<'a>, Error> {
         if self.record.kind != EntryKind::Group {
             return Ok(vec![(self.record, self.image(limits)?)]);

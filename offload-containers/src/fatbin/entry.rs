@@ -80,7 +80,7 @@ pub enum Compression {
 /// What the header says about an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Record<'a> {
+pub struct EntryHeader<'a> {
     /// What it is.
     pub kind: EntryKind,
     /// The version of PTX, major and minor, or (1, ABI version) for a cubin.
@@ -95,16 +95,16 @@ pub struct Record<'a> {
     pub options: Option<&'a str>,
 }
 
-impl<'a> Record<'a> {
+impl<'a> EntryHeader<'a> {
     /// Reads the part of a header that entries and members of groups share; `input` is the header with its appendix.
-    pub(super) fn read(input: &'a [u8]) -> Result<Record<'a>, Error> {
+    pub(super) fn read(input: &'a [u8]) -> Result<EntryHeader<'a>, Error> {
         let kind = EntryKind::from_u16(bytes::u16_at(input, 0, HEADER)?);
         let flags = Flags(bytes::u64_at(input, 40, HEADER)?);
         let (minor, major) = (bytes::u16_at(input, 24, HEADER)?, bytes::u16_at(input, 26, HEADER)?);
         // A group has its table in this place. With a table of compatibility the text is empty, and its size that of the
         // table.
         let text = kind != EntryKind::Group && !flags.has(Flags::COMPAT);
-        Ok(Record {
+        Ok(EntryHeader {
             kind,
             version: (major, minor),
             sm: bytes::u32_at(input, 28, HEADER)?,
@@ -135,9 +135,9 @@ impl<'a> Record<'a> {
 /// An entry over borrowed bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Entry<'a> {
+pub struct FatbinEntry<'a> {
     /// What the header says about the image.
-    pub record: Record<'a>,
+    pub record: EntryHeader<'a>,
     /// The stored bytes, without what pads compressed ones.
     pub stored: &'a [u8],
     /// The size of the image in bytes, as recorded for a compressed one; a stored one may be padded.
@@ -148,16 +148,16 @@ pub struct Entry<'a> {
     pub(super) header: &'a [u8],
 }
 
-impl<'a> Entry<'a> {
+impl<'a> FatbinEntry<'a> {
     /// Reads the entry at the start of `input`; returns its size as well.
-    pub(super) fn read(input: &'a [u8]) -> Result<(Entry<'a>, u64), Error> {
+    pub(super) fn read(input: &'a [u8]) -> Result<(FatbinEntry<'a>, u64), Error> {
         let (header_size, size) = (bytes::u32_at(input, 4, HEADER)?.into(), bytes::u64_at(input, 8, HEADER)?);
         if header_size < HEADER_SIZE {
             return Err(Error::invalid("the size of the header of the fatbin's entry", header_size));
         }
         let header = bytes::range(input, 0, header_size, HEADER)?;
         let payload = bytes::range(input, header_size, size, "an image of the fatbin")?;
-        let record = Record::read(header)?;
+        let record = EntryHeader::read(header)?;
         let compressed: u64 = bytes::u32_at(header, 16, HEADER)?.into();
         let compression = compression(record.flags, compressed);
         let (stored, raw_size) = match compression {
@@ -167,7 +167,7 @@ impl<'a> Entry<'a> {
                 bytes::u64_at(header, 56, HEADER)?,
             ),
         };
-        let entry = Entry { record, stored, raw_size, compression, header };
+        let entry = FatbinEntry { record, stored, raw_size, compression, header };
         Ok((entry, header_size.saturating_add(size)))
     }
 }

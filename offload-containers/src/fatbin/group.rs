@@ -3,8 +3,8 @@
 //! The table is {u32 number, u32 size with these 8 bytes}, then a header for each member as for an entry, with the
 //! offset in the stream in place of the header's size.
 
-use super::entry::{HEADER_SIZE, Record};
-use super::{Entry, EntryKind};
+use super::entry::{EntryHeader, HEADER_SIZE};
+use super::{EntryKind, FatbinEntry};
 use offload_format::{Error, Limits, bytes};
 
 const TABLE: &str = "the table of the fatbin's group";
@@ -14,14 +14,14 @@ const TABLE: &str = "the table of the fatbin's group";
 #[non_exhaustive]
 pub struct Member<'a> {
     /// What the table says about the image.
-    pub record: Record<'a>,
+    pub record: EntryHeader<'a>,
     /// Where it lies in the inflated stream, in bytes.
     pub offset: u64,
     /// Its size with what pads it, in bytes.
     pub size: u64,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> FatbinEntry<'a> {
     /// The images of a group; none for another entry.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl<'a> Entry<'a> {
 }
 
 fn member(input: &[u8], stream: u64) -> Result<(Member<'_>, &[u8]), Error> {
-    let record = Record::read(input)?;
+    let record = EntryHeader::read(input)?;
     let (offset, size) = (bytes::u32_at(input, 4, TABLE)?.into(), bytes::u64_at(input, 8, TABLE)?);
     let inside = |end: &u64| *end <= stream;
     u64::checked_add(offset, size)

@@ -17,7 +17,7 @@ const IMAGE: &str = "the image of the fatbin, target";
 
 /// An image to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Image<'a> {
+pub struct FatbinImage<'a> {
     /// For what it is: [`Target::Nvptx`] or [`Target::Cubin`].
     pub target: &'a Target,
     /// PTX or a cubin.
@@ -47,10 +47,10 @@ pub enum Packing {
 /// [`ErrorKind::Unsupported`] for an image of another target; [`ErrorKind::Text`] for PTX without a version, and for
 /// names and options with a zero; [`ErrorKind::Magic`] and [`ErrorKind::Truncated`] for a cubin that is none;
 /// [`ErrorKind::TooLarge`] over 4 GiB; [`ErrorKind::Zstd`].
-pub fn write(images: &[Image<'_>], packing: Packing) -> Result<Vec<u8>, Error> {
+pub fn write(images: &[FatbinImage<'_>], packing: Packing) -> Result<Vec<u8>, Error> {
     let mut body = Vec::new();
     for image in images {
-        Entry::new(image)?.append(&mut body, (image, packing))?;
+        EntryFields::new(image)?.append(&mut body, (image, packing))?;
     }
     let [version, header_size] = [VERSION, CONTAINER_SIZE].map(u16::to_le_bytes);
     let header = [&MAGIC[..], &version, &header_size, &(body.len() as u64).to_le_bytes()].concat();
@@ -58,7 +58,7 @@ pub fn write(images: &[Image<'_>], packing: Packing) -> Result<Vec<u8>, Error> {
 }
 
 /// What the header says beside sizes and offsets.
-struct Entry {
+struct EntryFields {
     kind: EntryKind,
     version: (u16, u16),
     sm: u16,
@@ -67,25 +67,35 @@ struct Entry {
     compat: Vec<u8>,
 }
 
-impl Entry {
-    fn new(image: &Image<'_>) -> Result<Entry, Error> {
+impl EntryFields {
+    fn new(image: &FatbinImage<'_>) -> Result<EntryFields, Error> {
         let Some(Arch::Sm(sm)) = image.target.arch() else {
             return Err(ErrorKind::Unsupported { what: IMAGE, value: 0 }.into());
         };
         let flags = Flags::BITS_64 | Flags::LINUX | suffix(sm.suffix());
         if matches!(image.target, Target::Nvptx(_)) {
             let version = ptx_version(image.bytes)?;
-            return Ok(Entry { kind: EntryKind::Ptx, version, sm: sm.number(), flags, compat: Vec::new() });
+            return Ok(EntryFields {
+                kind: EntryKind::Ptx,
+                version,
+                sm: sm.number(),
+                flags,
+                compat: Vec::new(),
+            });
         }
         let file = Elf::parse(image.bytes, &ELF)?;
         let abi = file.header.e_ident().abi_version.into();
         let compat = file.section(".nv.compat").filter(|_| sm.number() >= FIRST_WITH_COMPAT);
         let flags = if compat.is_some() { flags | Flags::COMPAT } else { flags };
         let compat = compat.map_or_else(Vec::new, |section| section.data.to_vec());
-        Ok(Entry { kind: EntryKind::Elf, version: (1, abi), sm: sm.number(), flags, compat })
+        Ok(EntryFields { kind: EntryKind::Elf, version: (1, abi), sm: sm.number(), flags, compat })
     }
 
-    fn append(mut self, out: &mut Vec<u8>, (image, packing): (&Image<'_>, Packing)) -> Result<(), Error> {
+    fn append(
+        mut self,
+        out: &mut Vec<u8>,
+        (image, packing): (&FatbinImage<'_>, Packing),
+    ) -> Result<(), Error> {
         let mut raw = image.bytes.to_vec();
         if self.kind == EntryKind::Ptx {
             // Readers take PTX for a C string.
@@ -141,7 +151,7 @@ struct Appendix {
 }
 
 impl Appendix {
-    fn new(entry: &Entry, image: &Image<'_>) -> Result<Appendix, Error> {
+    fn new(entry: &EntryFields, image: &FatbinImage<'_>) -> Result<Appendix, Error> {
         let header = HEADER_SIZE as u32;
         let mut appendix = Appendix { bytes: Vec::new(), name: 0, name_size: 0, options: 0 };
         check_text(image.name, "the name of the fatbin's entry")?;

@@ -7,11 +7,12 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
-use super::{CONTENTS, Compression, Entry};
+use super::code_object::{CodeObject, Compression};
 use offload_format::limits::push;
 use offload_format::{Error, ErrorKind, Limits};
 use offload_images::msgpack::Map;
 
+pub(super) const WHAT: &str = "the table of contents of the kpack";
 /// Deeper nesting than any table has; the reader recurses.
 const MAX_DEPTH: usize = 16;
 
@@ -43,8 +44,8 @@ pub(super) struct Blob {
 #[derive(Default)]
 pub(super) struct Blobs(pub Vec<Blob>);
 
-/// The entries, still without their bytes.
-pub(super) struct Toc<'a>(pub Vec<Entry<'a>>);
+/// The code objects, still without their bytes.
+pub(super) struct Toc<'a>(pub Vec<CodeObject<'a>>);
 
 /// What `toc` says of one code object.
 #[derive(Deserialize)]
@@ -56,19 +57,19 @@ struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    fn entry(self, binary: &'a str, index: Option<u32>, target_id: &'a str) -> Entry<'a> {
+    fn code_object(self, binary: &'a str, index: Option<u32>, target_id: &'a str) -> CodeObject<'a> {
         let Record { kind, ordinal, original_size: raw_size } = self;
         let compression = Compression::None;
-        Entry { binary, index, target_id, kind, ordinal, raw_size, stored: &[], compression }
+        CodeObject { binary, index, target_id, kind, ordinal, raw_size, stored: &[], compression }
     }
 }
 
 pub(super) fn read<'a>(table: &'a [u8], limits: &Limits) -> Result<Contents<'a>, Error> {
     let mut reader = rmp_serde::Deserializer::from_read_ref(table);
     reader.set_max_depth(MAX_DEPTH);
-    let malformed = |_| Error::from(ErrorKind::Text { what: CONTENTS, offset: 0 });
+    let malformed = |_| Error::from(ErrorKind::Text { what: WHAT, offset: 0 });
     let contents = Contents::deserialize(&mut reader).map_err(malformed)?;
-    limits.records(CONTENTS, contents.toc.0.len() as u64)?;
+    limits.records(WHAT, contents.toc.0.len() as u64)?;
     Ok(contents)
 }
 
@@ -108,7 +109,7 @@ impl<'de: 'a, 'a> Visitor<'de> for Toc<'a> {
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Toc<'a>, A::Error> {
         while let Some(key) = map.next_key::<&'a str>()? {
-            map.next_value_seed(Program { key, entries: &mut self.0 })?;
+            map.next_value_seed(Program { key, code_objects: &mut self.0 })?;
         }
         Ok(self)
     }
@@ -117,7 +118,7 @@ impl<'de: 'a, 'a> Visitor<'de> for Toc<'a> {
 /// Adds the code objects of one program.
 struct Program<'t, 'a> {
     key: &'a str,
-    entries: &'t mut Vec<Entry<'a>>,
+    code_objects: &'t mut Vec<CodeObject<'a>>,
 }
 
 impl<'de: 'a, 'a> DeserializeSeed<'de> for Program<'_, 'a> {
@@ -142,7 +143,7 @@ impl<'de: 'a, 'a> Visitor<'de> for Program<'_, 'a> {
         };
         while let Some(target_id) = map.next_key::<&'a str>()? {
             let record: Record<'a> = map.next_value_seed(Map(PhantomData))?;
-            push(self.entries, record.entry(binary, index, target_id));
+            push(self.code_objects, record.code_object(binary, index, target_id));
         }
         Ok(())
     }

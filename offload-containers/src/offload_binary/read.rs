@@ -19,7 +19,7 @@ pub struct Binary<'a> {
 
 /// An image with the strings that describe it.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry<'a> {
+pub struct OffloadEntry<'a> {
     /// LLVM's number for what the image is; releases disagree on that of SYCLBIN.
     pub image_kind: u16,
     /// The number of the programming model.
@@ -82,17 +82,17 @@ impl<'a> Binary<'a> {
     }
 
     /// The images with their strings, in the order of the file.
-    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+    pub fn entries(&self) -> impl Iterator<Item = OffloadEntry<'_>> {
         // `parse` has read them all.
-        self.entries.iter().filter_map(|raw| Entry::of(&self.bytes, &self.header, raw).ok())
+        self.entries.iter().filter_map(|raw| OffloadEntry::of(&self.bytes, &self.header, raw).ok())
     }
 }
 
-impl<'a> Entry<'a> {
-    fn of(binary: &'a [u8], header: &RawHeader, raw: &RawEntry) -> Result<Entry<'a>, Error> {
+impl<'a> OffloadEntry<'a> {
+    fn of(binary: &'a [u8], header: &RawHeader, raw: &RawEntry) -> Result<OffloadEntry<'a>, Error> {
         // Where there is no image, LLVM's packager leaves any offset.
         let at = if raw.image_size == 0 { 0 } else { raw.image_offset };
-        Ok(Entry {
+        Ok(OffloadEntry {
             image_kind: raw.image_kind,
             offload_kind: OffloadKindNumber(raw.offload_kind),
             flags: raw.flags,
@@ -126,7 +126,7 @@ fn read_entries(binary: &[u8], header: &RawHeader, limits: &Limits) -> Result<Ve
     let mut entries = Vec::new();
     for record in table.chunks_exact(ENTRY_SIZE as usize) {
         let raw = RawEntry::parse(record)?;
-        Entry::of(binary, header, &raw)?.strings.check(&mut budget)?;
+        OffloadEntry::of(binary, header, &raw)?.strings.check(&mut budget)?;
         entries.push(raw);
     }
     Ok(entries)
@@ -134,7 +134,7 @@ fn read_entries(binary: &[u8], header: &RawHeader, limits: &Limits) -> Result<Ve
 
 /// The first entry of an uncompressed binary: all that a SYCL runtime reads. Its strings are not looked at.
 #[cfg(feature = "syclbin")]
-pub(crate) fn first(input: &[u8]) -> Result<(RawHeader, Entry<'_>), Error> {
+pub(crate) fn first(input: &[u8]) -> Result<(RawHeader, OffloadEntry<'_>), Error> {
     let header = RawHeader::parse(input)?;
     if header.count()? == 0 {
         return Err(Error::invalid("number of entries of the OffloadBinary", 0));
@@ -148,16 +148,16 @@ pub(crate) fn first(input: &[u8]) -> Result<(RawHeader, Entry<'_>), Error> {
     let binary = bytes::range(input, 0, header.size.max(header.header_size()), "OffloadBinary")?;
     let record = bytes::range(binary, header.entries_offset, ENTRY_SIZE, "OffloadBinary entry")?;
     let raw = RawEntry::parse(record)?;
-    Ok((header, Entry::of(binary, &header, &raw)?))
+    Ok((header, OffloadEntry::of(binary, &header, &raw)?))
 }
 
 /// The entries of an uncompressed binary.
 #[cfg(feature = "syclbin")]
-pub(crate) fn borrowed<'a>(input: &'a [u8], limits: &Limits) -> Result<Vec<Entry<'a>>, Error> {
+pub(crate) fn borrowed<'a>(input: &'a [u8], limits: &Limits) -> Result<Vec<OffloadEntry<'a>>, Error> {
     let (header, _) = first(input)?;
     let binary = bytes::range(input, 0, header.size.max(header.header_size()), "OffloadBinary")?;
     let raw = read_entries(binary, &header, limits)?;
-    raw.iter().map(|raw| Entry::of(binary, &header, raw)).collect()
+    raw.iter().map(|raw| OffloadEntry::of(binary, &header, raw)).collect()
 }
 
 impl<'a> Binaries<'a> {

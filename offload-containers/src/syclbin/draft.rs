@@ -1,8 +1,8 @@
 //! The draft of version 2: no tables, but an entry of the OffloadBinary for each piece, told by its string `role`.
 
-use super::read::{AbstractModule, Envelope, File, Payload};
+use super::file::{AbstractModule, Envelope, File, Payload};
 use super::{ImageKindNumber, PropertySets};
-use crate::offload_binary::{self, Entry};
+use crate::offload_binary::{self, OffloadEntry};
 use offload_format::limits::Budget;
 use offload_format::{Error, ErrorKind, Limits, bytes};
 
@@ -30,7 +30,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Makes every module, so that pieces may come in any order.
-    fn modules(&mut self, entries: &[Entry<'a>]) -> Result<(), Error> {
+    fn modules(&mut self, entries: &[OffloadEntry<'a>]) -> Result<(), Error> {
         let count = entries.iter().filter(|entry| entry.text("role") == Some("am_metadata")).count();
         self.modules.resize_with(count, AbstractModule::default);
         let mut found = vec![false; count];
@@ -45,7 +45,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn piece(&mut self, entry: &Entry<'a>) -> Result<(), Error> {
+    fn piece(&mut self, entry: &OffloadEntry<'a>) -> Result<(), Error> {
         if entry.image_kind != ImageKindNumber::ONEAPI_2026.0 {
             return Err(Error::invalid("image kind of a piece of the SYCLBIN", entry.image_kind.into()));
         }
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn global(&mut self, entry: &Entry<'a>) -> Result<(), Error> {
+    fn global(&mut self, entry: &OffloadEntry<'a>) -> Result<(), Error> {
         let version = entry.text("sycl_format_version").and_then(|text| text.parse().ok()).unwrap_or(0);
         if version != 2 {
             return Err(ErrorKind::Version { what: "the SYCLBIN", found: version }.into());
@@ -79,7 +79,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A u64 with the size of the metadata, the metadata, the bytes.
-    fn payload(&mut self, entry: &Entry<'a>) -> Result<Payload<'a>, Error> {
+    fn payload(&mut self, entry: &OffloadEntry<'a>) -> Result<Payload<'a>, Error> {
         let size = bytes::u64_at(entry.image, 0, WHAT)?;
         let metadata = self.text(entry.image, 8, size)?;
         let at = size.saturating_add(8);
@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Digits alone: a sign would be read as well otherwise.
-fn index(entry: &Entry<'_>) -> Result<usize, Error> {
+fn index(entry: &OffloadEntry<'_>) -> Result<usize, Error> {
     let text = entry.text("am_index").filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
     let malformed = ErrorKind::Text { what: "am_index of a piece of the SYCLBIN", offset: 0 };
     text.and_then(|text| text.parse().ok()).ok_or_else(|| malformed.into())

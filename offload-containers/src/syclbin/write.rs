@@ -1,7 +1,7 @@
 //! Writing version 1 in an OffloadBinary of version 1.
 
+use super::file::AbstractModule;
 use super::property::{PropertySets, PropertyValue};
-use super::read::AbstractModule;
 use super::tables::{RawHeader, RawModule, RawPayload, VERSION};
 use super::{ImageKindNumber, State, sets};
 use crate::offload_binary::{self, NewEntry, Version};

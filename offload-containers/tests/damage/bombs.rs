@@ -130,7 +130,8 @@ fn a_kpack() {
         [b"KPAK\x01\0\0\0", &end.to_le_bytes()[..], &frames, &frame, &table(size)].concat()
     };
     let limits = Limits::default();
-    let image = |file: &[u8]| kpack::parse(file, &limits)?.entries[0].image(&limits).map(|image| image.len());
+    let image =
+        |file: &[u8]| kpack::parse(file, &limits)?.code_objects[0].image(&limits).map(|image| image.len());
     assert!(matches!(refused_quickly(|| image(&file(1 << 30))), ErrorKind::TooLarge { .. }));
     assert!(matches!(refused_quickly(|| image(&file(1 << 20))), ErrorKind::Invalid { .. }));
 }

@@ -1,6 +1,6 @@
 //! clang's offload bundles: binary, text, and compressed.
 
-use offload_containers::bundle::{self, Comment, Image};
+use offload_containers::bundle::{self, BundleImage, Comment};
 use offload_containers::ccob::{self, Version};
 
 use crate::clang::as_clang;
@@ -12,8 +12,8 @@ const IDS: [&str; 2] = ["hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+", "hipv4-amdgcn-
 /// A host entry and two code objects.
 fn bundle() -> Vec<u8> {
     let code = [&include_bytes!("../../../tests/data/saxpy-reduce-gfx90a.co")[..900], &[7; 3000][..]];
-    let host = Image { id: "host-x86_64-unknown-linux-gnu-", bytes: b"" };
-    let images = IDS.iter().zip(code).map(|(id, bytes)| Image { id, bytes });
+    let host = BundleImage { id: "host-x86_64-unknown-linux-gnu-", bytes: b"" };
+    let images = IDS.iter().zip(code).map(|(id, bytes)| BundleImage { id, bytes });
     bundle::write(&std::iter::once(host).chain(images).collect::<Vec<_>>(), 64).unwrap()
 }
 
@@ -46,7 +46,7 @@ fn ccob_sample(bytes: Vec<u8>) -> Sample {
 
 #[test]
 fn bundles() {
-    let (one, tight) = (bundle(), bundle::write(&[Image { id: IDS[0], bytes: b"code" }], 1).unwrap());
+    let (one, tight) = (bundle(), bundle::write(&[BundleImage { id: IDS[0], bytes: b"code" }], 1).unwrap());
     let two = [tight.clone(), one[..].to_vec()].concat();
     let fields = |bytes: &[u8]| bundle_fields(bytes, 0);
     let second = [fields(&tight), bundle_fields(&one, tight.len())].concat();
@@ -60,7 +60,7 @@ fn bundles() {
 
 #[test]
 fn bundles_in_text_form() {
-    let images = [Image { id: IDS[0], bytes: b"one\n" }, Image { id: IDS[1], bytes: b"" }];
+    let images = [BundleImage { id: IDS[0], bytes: b"one\n" }, BundleImage { id: IDS[1], bytes: b"" }];
     let samples = [Comment::Hash, Comment::Slashes, Comment::Semicolon].map(|comment| {
         let bytes = bundle::write_text(&images, comment).unwrap();
         Sample { header: bytes.len(), fields: Vec::new(), bytes }

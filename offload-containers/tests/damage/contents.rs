@@ -1,6 +1,6 @@
 //! Containers in containers, as they are listed and decoded, and what their images say.
 
-use offload_containers::bundle::{self, Image};
+use offload_containers::bundle::{self, BundleImage};
 use offload_containers::ccob::{self, Version};
 use offload_containers::offload_binary::{self, NewEntry};
 use offload_containers::syclbin::{ImageKindNumber, Module, Native, State};
@@ -15,7 +15,7 @@ const ID: &str = "hipv4-amdgcn-amd-amdhsa--gfx1100";
 const FATBIN: &[u8] = include_bytes!("../../../tests/data/zstd.fatbin");
 
 fn compressed_bundle(image: &[u8]) -> Vec<u8> {
-    ccob::write(&bundle::write(&[Image { id: ID, bytes: image }], 16).unwrap(), Version::V2, 3).unwrap()
+    ccob::write(&bundle::write(&[BundleImage { id: ID, bytes: image }], 16).unwrap(), Version::V2, 3).unwrap()
 }
 
 /// An OffloadBinary of containers.

@@ -114,13 +114,13 @@ pub fn code_object(file: &[u8]) -> Option<u64> {
 
 pub fn ptx(file: &[u8]) -> Option<u64> {
     let ptx = Ptx::parse(file).ok()?;
-    black_box((ptx.version(), ptx.entries().len(), ptx.unresolved().count()));
+    black_box((ptx.version(), ptx.kernels().len(), ptx.unresolved().count()));
     Some(0)
 }
 
 pub fn kpack(file: &[u8]) -> Option<u64> {
     let limits = limits();
-    for entry in kpack::parse(file, &limits).ok()?.entries {
+    for entry in kpack::parse(file, &limits).ok()?.code_objects {
         touch(&entry.image(&limits).ok()?);
     }
     Some(0)

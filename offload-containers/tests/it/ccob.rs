@@ -7,7 +7,7 @@ mod clang;
 use std::time::{Duration, Instant};
 
 use self::clang::{as_clang, with_header};
-use offload_containers::bundle::{self, Image};
+use offload_containers::bundle::{self, BundleImage};
 use offload_containers::ccob::{self, Container, Method, Version};
 use offload_format::{ErrorKind, Limits};
 
@@ -24,9 +24,9 @@ fn image(seed: u32, size: usize) -> Vec<u8> {
 fn sample() -> Vec<u8> {
     let (first, second) = (image(1, 5000), image(2, 3000));
     let images = [
-        Image { id: "host-x86_64-unknown-linux-gnu-", bytes: b"" },
-        Image { id: "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+", bytes: &first },
-        Image { id: "hipv4-amdgcn-amd-amdhsa--gfx1100", bytes: &second },
+        BundleImage { id: "host-x86_64-unknown-linux-gnu-", bytes: b"" },
+        BundleImage { id: "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+", bytes: &first },
+        BundleImage { id: "hipv4-amdgcn-amd-amdhsa--gfx1100", bytes: &second },
     ];
     bundle::write(&images, bundle::HIP_ALIGN).unwrap()
 }
@@ -71,7 +71,7 @@ fn what_is_written_is_read_and_the_same_each_time() {
 fn every_single_byte_of_what_is_written_is_guarded() {
     let images = [image(1, 240), image(2, 120)];
     let ids = ["hipv4-amdgcn-amd-amdhsa--gfx90a", "hipv4-amdgcn-amd-amdhsa--gfx1100"];
-    let images: Vec<_> = ids.iter().zip(&images).map(|(id, bytes)| Image { id, bytes }).collect();
+    let images: Vec<_> = ids.iter().zip(&images).map(|(id, bytes)| BundleImage { id, bytes }).collect();
     let raw = bundle::write(&images, 1).unwrap();
     for version in [Version::V2, Version::V3] {
         let file = ccob::write(&raw, version, 19).unwrap();
@@ -119,7 +119,8 @@ fn another_bundle_under_the_recorded_md5_is_refused() {
 #[test]
 fn damage_in_a_large_bundle_is_found() {
     let image = image(3, 3 << 20);
-    let raw = bundle::write(&[Image { id: "hipv4-amdgcn-amd-amdhsa--gfx90a", bytes: &image }], 4096).unwrap();
+    let raw =
+        bundle::write(&[BundleImage { id: "hipv4-amdgcn-amd-amdhsa--gfx90a", bytes: &image }], 4096).unwrap();
     for method in [0, 1] {
         let file = as_clang(2, method, &raw);
         assert!(inflate(&file).unwrap() == raw);
@@ -154,7 +155,7 @@ fn sizes_that_are_off_by_one_are_refused() {
 fn a_sequence_is_stepped_by_recorded_sizes() {
     // The magic inside of an image is not the start of another bundle.
     let inner = bundle::write(
-        &[Image { id: "hip-amdgcn-amd-amdhsa--gfx90a", bytes: b"CCOB__CLANG_OFFLOAD_BUNDLE__" }],
+        &[BundleImage { id: "hip-amdgcn-amd-amdhsa--gfx90a", bytes: b"CCOB__CLANG_OFFLOAD_BUNDLE__" }],
         1,
     )
     .unwrap();
@@ -219,8 +220,10 @@ fn in_steps(file: &[u8]) -> Result<(Vec<u8>, ccob::Hasher, ccob::Unverified), of
 
 #[test]
 fn a_bundle_is_inflated_in_steps() {
-    let large =
-        bundle::write(&[Image { id: "hip-amdgcn-amd-amdhsa--gfx90a", bytes: &image(3, 3 << 20) }], 4096);
+    let large = bundle::write(
+        &[BundleImage { id: "hip-amdgcn-amd-amdhsa--gfx90a", bytes: &image(3, 3 << 20) }],
+        4096,
+    );
     for raw in [sample(), large.unwrap()] {
         let file = ccob::write(&raw, Version::V3, 3).unwrap();
         let (bundle, hasher, unverified) = in_steps(&file).unwrap();
@@ -247,9 +250,11 @@ fn a_bundle_is_inflated_in_steps() {
 
 #[test]
 fn steps_need_the_same_memory_and_an_end() {
-    let raw =
-        bundle::write(&[Image { id: "hip-amdgcn-amd-amdhsa--gfx90a", bytes: &image(3, 3 << 20) }], 4096)
-            .unwrap();
+    let raw = bundle::write(
+        &[BundleImage { id: "hip-amdgcn-amd-amdhsa--gfx90a", bytes: &image(3, 3 << 20) }],
+        4096,
+    )
+    .unwrap();
     let limits = Limits::default();
     let file = ccob::write(&raw, Version::V3, 3).unwrap();
     let steps = || ccob::parse(&file, &limits).unwrap().steps(&limits).unwrap().unwrap();

@@ -47,7 +47,7 @@ fn every_way_of_storing_gives_the_same_images() {
 #[test]
 fn containers_in_containers_are_named_from_outside_in() {
     let object = data("device-gfx1100.co");
-    let image = bundle::Image { id: ID, bytes: &object };
+    let image = bundle::BundleImage { id: ID, bytes: &object };
     let ccob =
         ccob::write(&bundle::write(&[image], bundle::HIP_ALIGN).unwrap(), ccob::Version::V3, 3).unwrap();
     let fatbin = data("zstd.fatbin");
@@ -138,7 +138,7 @@ fn code_objects_of_a_kpack_are_named_after_their_program() {
 
 #[test]
 fn bundles_in_text_form_are_listed() {
-    let image = |id, bytes| bundle::Image { id, bytes };
+    let image = |id, bytes| bundle::BundleImage { id, bytes };
     let all = [image("host-x86_64-unknown-linux-gnu-", &b"define\n"[..]), image(ID, b".version 8.0\n")];
     let file = bundle::write_text(&all, bundle::Comment::Semicolon).unwrap();
     let found = listed(&file);
@@ -148,7 +148,7 @@ fn bundles_in_text_form_are_listed() {
 #[test]
 fn of_many_compressed_bundles_one_is_held_at_a_time() {
     let bundle_of = |image: &[u8]| {
-        let raw = bundle::write(&[bundle::Image { id: ID, bytes: image }], 1).unwrap();
+        let raw = bundle::write(&[bundle::BundleImage { id: ID, bytes: image }], 1).unwrap();
         ccob::write(&raw, ccob::Version::V3, 3).unwrap()
     };
     let file = [bundle_of(b"first"), bundle_of(b"second")].concat();
@@ -169,7 +169,7 @@ fn object_with(image: &[u8]) -> Vec<u8> {
     let mut object = archive[header + 60..header + 60 + size.unwrap()].to_vec();
     let (name, old) = (find(&object, b".llvm.offloading\0"), data("two.offload"));
     object[name..name + 17].copy_from_slice(b".hip_fatbin\0\0\0\0\0\0");
-    let raw = bundle::write(&[bundle::Image { id: ID, bytes: image }], 1).unwrap();
+    let raw = bundle::write(&[bundle::BundleImage { id: ID, bytes: image }], 1).unwrap();
     let mut section = ccob::write(&raw, ccob::Version::V2, 3).unwrap();
     assert!(section.len() <= old.len());
     section.resize(old.len(), 0);

@@ -3,7 +3,9 @@
 
 use std::borrow::Cow;
 
-use offload_containers::fatbin::{self, Compression, EntryKind, Fatbin, Flags, Image, Packing, Record};
+use offload_containers::fatbin::{
+    self, Compression, EntryHeader, EntryKind, Fatbin, FatbinImage, Flags, Packing,
+};
 use offload_format::{ErrorKind, Limits, Target};
 
 const STORED: &[u8] = include_bytes!("../../../tests/data/stored.fatbin");
@@ -17,14 +19,14 @@ fn read(file: &[u8]) -> Fatbin<'_> {
     read
 }
 
-fn images(file: &[u8]) -> Vec<(Record<'_>, Cow<'_, [u8]>)> {
+fn images(file: &[u8]) -> Vec<(EntryHeader<'_>, Cow<'_, [u8]>)> {
     let entries = read(file).entries;
     entries.iter().flat_map(|entry| entry.images(&Limits::default()).unwrap()).collect()
 }
 
 /// Target, version and image, in one order.
 fn sorted(file: &[u8]) -> Vec<(String, (u16, u16), Vec<u8>)> {
-    let describe = |(record, image): &(Record<'_>, Cow<'_, [u8]>)| {
+    let describe = |(record, image): &(EntryHeader<'_>, Cow<'_, [u8]>)| {
         (record.target().unwrap().to_string(), record.version, image.to_vec())
     };
     let mut found: Vec<_> = images(file).iter().map(describe).collect();
@@ -79,8 +81,8 @@ fn a_group_lists_its_members() {
 fn write(file: &[u8], name: &str, packing: Packing) -> Vec<u8> {
     let images = images(file);
     let targets: Vec<Target> = images.iter().map(|(record, _)| record.target().unwrap()).collect();
-    let images: Vec<Image<'_>> = (images.iter().zip(&targets))
-        .map(|((record, bytes), target)| Image {
+    let images: Vec<FatbinImage<'_>> = (images.iter().zip(&targets))
+        .map(|((record, bytes), target)| FatbinImage {
             target,
             bytes,
             name,
@@ -163,7 +165,7 @@ fn what_cannot_be_written_is_refused() {
     let target = |text: &str| text.parse::<Target>().unwrap();
     let (ptx, cubin, amd) = (target("nvptx:sm_80"), target("cubin:sm_80"), target("amdgcn:gfx90a"));
     let write = |target, bytes, options| {
-        fatbin::write(&[Image { target, bytes, name: "", options }], Packing::Stored)
+        fatbin::write(&[FatbinImage { target, bytes, name: "", options }], Packing::Stored)
     };
     let text: &[u8] = b"//\n.version 8.1\n.target sm_80\n";
     assert!(write(&ptx, text, "-O3").is_ok());

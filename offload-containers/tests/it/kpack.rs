@@ -15,7 +15,7 @@ fn every_code_object_is_listed_and_extracted() {
     for (file, compression) in [(STORED, Compression::None), (ZSTD, Compression::Zstd)] {
         let kpack = kpack::parse(file, &limits).unwrap();
         assert_eq!((kpack.group_name, kpack.arch_family), ("test", "gfx"));
-        let found: Vec<_> = kpack.entries.iter().map(|it| (it.binary, it.index, it.target_id)).collect();
+        let found: Vec<_> = kpack.code_objects.iter().map(|it| (it.binary, it.index, it.target_id)).collect();
         assert_eq!(
             found,
             [
@@ -24,7 +24,7 @@ fn every_code_object_is_listed_and_extracted() {
                 ("bin/app", Some(0), "gfx1100"),
             ]
         );
-        for (entry, object) in kpack.entries.iter().zip([GFX90A, GFX1100, GFX1100]) {
+        for (entry, object) in kpack.code_objects.iter().zip([GFX90A, GFX1100, GFX1100]) {
             assert_eq!((entry.kind, entry.compression), ("hsaco", compression));
             assert_eq!(entry.raw_size, object.len() as u64);
             assert_eq!(entry.image(&limits).unwrap(), object);
@@ -39,7 +39,7 @@ fn limits_hold() {
         assert!(matches!(kpack::parse(file, &few).unwrap_err().kind(), ErrorKind::TooMany { .. }));
     }
     let little = Limits::default().with_raw_bytes(5000);
-    let entry = kpack::parse(ZSTD, &little).unwrap().entries[0];
+    let entry = kpack::parse(ZSTD, &little).unwrap().code_objects[0];
     assert!(matches!(entry.image(&little).unwrap_err().kind(), ErrorKind::TooLarge { .. }));
 }
 
@@ -66,7 +66,7 @@ fn other_sizes_and_ordinals_are_refused() {
     let error = kpack::parse(&other, &limits).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Invalid { value: 7032, .. }), "{error}");
     let other = changed(ZSTD, b"\xa7ordinal", 1);
-    assert!(kpack::parse(&other, &limits).unwrap().entries[0].image(&limits).is_err());
+    assert!(kpack::parse(&other, &limits).unwrap().code_objects[0].image(&limits).is_err());
 }
 
 #[test]

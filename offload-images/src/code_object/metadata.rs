@@ -9,8 +9,9 @@ use object::read::elf::{NoteIterator, ProgramHeader, SectionHeader};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
+use super::argument::Argument;
+use super::kernel::CodeObjectKernel;
 use super::shape::Shape;
-use super::{Argument, CodeObjectKernel};
 use crate::elf::Elf;
 use crate::msgpack::Map;
 use offload_format::limits::Budget;

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use object::LittleEndian as LE;
-use object::read::elf::{SectionHeader, Sym};
+use object::elf::ET_REL;
+use object::read::elf::{FileHeader, SectionHeader, Sym};
 
 use super::attribute::{self, Attribute, Data};
-use super::{CubinKernel, Parameter};
 use crate::elf::{Elf, Symbols};
 use offload_format::Error;
 
@@ -36,10 +36,48 @@ const RESERVED: u64 = 1024;
 /// The symbol of a cubin for an architecture that reserves; the section `.nv.shared.reserved.0` is lost by linking.
 const RESERVES: &str = ".nv.reservedSmem.offset0";
 
+/// What a cubin says about a kernel. `None`: this version of the toolkit does not say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CubinKernel {
+    /// The kernel.
+    pub name: String,
+    /// Registers of a thread.
+    pub registers: Option<u32>,
+    /// Shared memory in bytes that the kernel declares, as `ptxas -v` prints it; see
+    /// [`CubinKernel::reserved_shared_memory`].
+    pub shared_memory: u64,
+    /// Shared memory in bytes that the system keeps for itself in each block (`sm_90` and later), 0 before linking;
+    /// `cuobjdump` adds it to the kernel's own.
+    pub reserved_shared_memory: u64,
+    /// Stack frame in bytes of a thread, without what called functions add: arrays and spills.
+    pub stack_frame: Option<u64>,
+    /// Stack in bytes of a thread with that of called functions; none if the kernel recurses.
+    pub stack_size: Option<u64>,
+    /// Size of constant bank 0 in bytes: driver's data and parameters.
+    pub constant_bank: Option<u64>,
+    /// The parameters, in order.
+    pub parameters: Option<Vec<Parameter>>,
+    /// `.maxntid`: the most threads that a block may have in each dimension.
+    pub max_threads: Option<[u32; 3]>,
+    /// `.reqntid`: the required size of a block.
+    pub required_work_group: Option<[u32; 3]>,
+}
+
+/// A parameter of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Parameter {
+    /// Where it lies, in bytes from the first; `0xffff` for textures, surfaces and samplers.
+    pub offset: u64,
+    /// Its size in bytes, 0 for textures, surfaces and samplers.
+    pub size: u64,
+}
+
 /// The kernels, in the order of their code, and the toolkit's version times ten.
 pub(super) fn read(file: &Elf<'_>, symbols: &Symbols<'_>) -> Result<(Vec<CubinKernel>, Option<u32>), Error> {
     let functions = functions(file, symbols)?;
-    let reserves = symbols.named().any(|symbol| symbol.name == RESERVES) && !super::is_relocatable(file);
+    let reserves = symbols.named().any(|symbol| symbol.name == RESERVES) && !is_relocatable(file);
     let reserved = if reserves { RESERVED } else { 0 };
     let mut toolkit = None;
     let mut kernels = Vec::new();
@@ -136,4 +174,9 @@ fn parameter(attribute: &Attribute<'_>) -> Result<(u16, Parameter), Error> {
 /// The size in bytes of the section `prefix` + `kernel`.
 fn size(file: &Elf<'_>, prefix: &str, kernel: &str) -> Option<u64> {
     Some(file.section(&format!("{prefix}{kernel}"))?.header.sh_size(LE))
+}
+
+/// Whether the cubin was made for linking.
+pub(super) fn is_relocatable(file: &Elf<'_>) -> bool {
+    file.header.e_type(LE) == ET_REL
 }

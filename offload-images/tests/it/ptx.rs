@@ -2,7 +2,7 @@
 #![cfg(feature = "ptx")]
 
 use offload_format::ErrorKind;
-use offload_images::ptx::{Entry, Ptx, StateSpace};
+use offload_images::ptx::{Ptx, PtxKernel, StateSpace};
 
 const CLANG: &[u8] = include_bytes!("../../../tests/data/device-clang.ptx");
 const NVCC: &[u8] = include_bytes!("../../../tests/data/device-nvcc.ptx");
@@ -13,10 +13,10 @@ const SAMPLES: [&[u8]; 2] = [NVCC, CALLS];
 const HEADER: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
 
 fn names<'a>(module: &'a Ptx<'a>) -> Vec<&'a str> {
-    module.entries().iter().map(|entry| entry.name).collect()
+    module.kernels().iter().map(|entry| entry.name).collect()
 }
 
-fn sizes(entry: &Entry<'_>) -> Vec<Option<u64>> {
+fn sizes(entry: &PtxKernel<'_>) -> Vec<Option<u64>> {
     entry.parameters.iter().map(|parameter| parameter.size).collect()
 }
 
@@ -26,7 +26,7 @@ fn a_module_of_clang_is_read() {
     assert_eq!((module.version(), module.version_word()), ((7, 0), 0x0007_0000));
     assert_eq!((module.target(), module.address_size()), ("sm_80", 64));
     assert_eq!(names(&module), ["saxpy", "clip", "stacked"]);
-    let [saxpy, clip, stacked] = module.entries() else { panic!("three kernels") };
+    let [saxpy, clip, stacked] = module.kernels() else { panic!("three kernels") };
     assert_eq!(sizes(saxpy), [Some(4), Some(8), Some(8), Some(4)]);
     assert_eq!(sizes(clip), [Some(12), Some(8), Some(2)]);
     assert_eq!(saxpy.parameters[1].pointer, Some(StateSpace::Generic));
@@ -41,8 +41,8 @@ fn a_module_of_nvcc_is_read() {
     let module = Ptx::parse(NVCC).unwrap();
     assert_eq!((module.version_word(), module.target()), (0x0009_0500, "sm_90a"));
     assert_eq!(names(&module), ["saxpy", "clip", "stacked"]);
-    assert_eq!(sizes(&module.entries()[1]), [Some(12), Some(8), Some(2)]);
-    assert_eq!(module.entries()[1].max_threads, Some([256, 1, 1]));
+    assert_eq!(sizes(&module.kernels()[1]), [Some(12), Some(8), Some(2)]);
+    assert_eq!(module.kernels()[1].max_threads, Some([256, 1, 1]));
     assert!(module.externs().is_empty() && module.uses_dynamic_shared_memory());
 }
 
@@ -50,7 +50,7 @@ fn a_module_of_nvcc_is_read() {
 fn a_module_of_triton_is_read() {
     let module = Ptx::parse(TRITON).unwrap();
     assert_eq!((module.version_word(), module.target()), (0x0009_0400, "sm_90a"));
-    let [add] = module.entries() else { panic!("one kernel") };
+    let [add] = module.kernels() else { panic!("one kernel") };
     assert_eq!((add.name, add.required_work_group), ("add_kernel", Some([128, 1, 1])));
     assert_eq!(sizes(add), [Some(8), Some(8), Some(8), Some(4), Some(8), Some(8)]);
     assert_eq!(add.parameters[0].pointer, Some(StateSpace::Global));
@@ -63,7 +63,7 @@ fn undefined_functions_are_named_and_the_driver_s_are_told_apart() {
     let module = Ptx::parse(CALLS).unwrap();
     assert_eq!(module.externs(), ["outside", "vprintf"]);
     assert_eq!(module.unresolved().collect::<Vec<_>>(), ["outside"]);
-    let calls = &module.entries()[0];
+    let calls = &module.kernels()[0];
     assert_eq!((sizes(calls), calls.required_work_group), (vec![Some(8), Some(1)], Some([64, 2, 1])));
 }
 
@@ -79,7 +79,7 @@ fn only_what_nobody_defines_is_extern() {
     let module = Ptx::parse(text.as_bytes()).unwrap();
     assert_eq!(module.externs(), ["b", "c", "never", "again"]);
     assert_eq!(names(&module), ["k"]);
-    assert!(module.entries()[0].parameters.is_empty() && !module.uses_dynamic_shared_memory());
+    assert!(module.kernels()[0].parameters.is_empty() && !module.uses_dynamic_shared_memory());
 }
 
 #[test]
@@ -89,8 +89,8 @@ fn braces_in_comments_and_strings_do_not_count() {
          .pragma \"}}\";\n.maxnreg 0x20 {{ // }}\n.loc 1 2 3\nret;\n}}\n.section .debug_str {{ .b8 1 }}\n"
     );
     let module = Ptx::parse(text.as_bytes()).unwrap();
-    assert_eq!((names(&module), module.entries()[0].max_registers), (vec!["k"], Some(32)));
-    assert_eq!(module.entries()[0].parameters[0].name, "x");
+    assert_eq!((names(&module), module.kernels()[0].max_registers), (vec!["k"], Some(32)));
+    assert_eq!(module.kernels()[0].parameters[0].name, "x");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn parameters_of_every_form_are_measured() {
     for (form, size) in forms {
         let text = format!("{HEADER}.visible .entry k({form}, .param .s16 y) {{ ret; }}\n");
         let module = Ptx::parse(text.as_bytes()).unwrap();
-        assert_eq!(sizes(&module.entries()[0]), [size, Some(2)], "{form}");
+        assert_eq!(sizes(&module.kernels()[0]), [size, Some(2)], "{form}");
     }
     let huge = format!("{HEADER}.visible .entry k(.param .b64 x[0xffffffff][0xffffffff]) {{ }}\n");
     assert!(matches!(Ptx::parse(huge.as_bytes()).unwrap_err().kind(), ErrorKind::Text { .. }));
@@ -133,7 +133,7 @@ fn a_cut_is_an_error_or_loses_whole_declarations() {
             match Ptx::parse(&sample[..size]) {
                 Err(_) => refused += 1,
                 Ok(part) => {
-                    assert!(whole.entries().starts_with(part.entries()), "{size} of {} bytes", sample.len());
+                    assert!(whole.kernels().starts_with(part.kernels()), "{size} of {} bytes", sample.len());
                 }
             }
         }

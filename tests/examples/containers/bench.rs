@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use offload_containers::bundle::{self, Image};
+use offload_containers::bundle::{self, BundleImage};
 use offload_containers::carrier::{self, FileKind};
 use offload_containers::ccob::{self, Version};
 use offload_containers::offload_binary::{self, NewEntry};
@@ -19,7 +19,8 @@ pub fn prepare(library: &Path, folder: &Path) {
     let compressed = bundles.max_by_key(|it| it.bytes.len()).unwrap().bytes;
     let raw = ccob::parse(compressed, &limits).unwrap().inflate(&limits).unwrap();
     let entries = bundle::parse(&raw, &limits).unwrap().entries;
-    let images: Vec<_> = entries.iter().map(|entry| Image { id: entry.id, bytes: entry.image }).collect();
+    let images: Vec<_> =
+        entries.iter().map(|entry| BundleImage { id: entry.id, bytes: entry.image }).collect();
     let plain = bundle::write(&images, bundle::HIP_ALIGN).unwrap();
     fs::write(folder.join("images.bundle"), &plain).unwrap();
     fs::write(folder.join("images.ccob"), ccob::write(&plain, Version::V3, 3).unwrap()).unwrap();
@@ -33,7 +34,7 @@ pub fn prepare(library: &Path, folder: &Path) {
     println!("bytes {}", plain.len());
 }
 
-fn binary_of<'a>(entry: &bundle::Entry<'a>) -> NewEntry<'a> {
+fn binary_of<'a>(entry: &bundle::BundleEntry<'a>) -> NewEntry<'a> {
     NewEntry::new(ImageKind::Object, OffloadKind::Hip, entry.image)
         .with_string("triple", "amdgcn-amd-amdhsa")
         .with_string("arch", entry.target().unwrap().target_id.unwrap())

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use offload_containers::fatbin::{self, Image, Packing};
+use offload_containers::fatbin::{self, FatbinImage, Packing};
 use offload_format::{Limits, Target};
 
 use crate::tools::{ours, run, shape, theirs};
@@ -48,8 +48,8 @@ fn samples() -> Vec<(Target, Vec<u8>)> {
 }
 
 fn written_by_us(images: &[&(Target, Vec<u8>)], (seed, cuobjdump): (u64, &Path)) {
-    let images: Vec<Image<'_>> =
-        images.iter().map(|(target, bytes)| Image { target, bytes, name: "", options: "" }).collect();
+    let images: Vec<FatbinImage<'_>> =
+        images.iter().map(|(target, bytes)| FatbinImage { target, bytes, name: "", options: "" }).collect();
     let packing =
         [Packing::Stored, Packing::Zstd { level: 3 }, Packing::Zstd { level: 19 }][(seed % 3) as usize];
     let dir = tempfile::tempdir().unwrap();

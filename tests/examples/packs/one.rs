@@ -72,7 +72,7 @@ pub fn of_ccob(file: &Path, target: &str) {
     let inflated = zstd::bulk::decompress(ccob.payload, usize::try_from(ccob.raw_size).unwrap()).unwrap();
     let bundle = bundle::parse(&inflated, &limits).unwrap();
     let is_wanted =
-        |entry: &&bundle::Entry<'_>| entry.target().and_then(|target| target.target_id) == Some(target);
+        |entry: &&bundle::BundleEntry<'_>| entry.target().and_then(|target| target.target_id) == Some(target);
     let image = bundle.entries.iter().find(is_wanted).unwrap().image;
     told(start, image);
 }

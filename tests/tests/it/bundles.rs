@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support;
-use offload_containers::bundle::{self, BundleId, Image};
+use offload_containers::bundle::{self, BundleId, BundleImage};
 use offload_containers::ccob::{self, Container, Version};
 use offload_containers::{carrier, ocloc};
 use offload_format::{AmdArch, Limits};
@@ -52,7 +52,7 @@ impl Random {
 }
 
 fn bundle_of(set: &Set, random: &mut Random) -> Vec<u8> {
-    let images: Vec<Image<'_>> = set.iter().map(|(id, bytes)| Image { id, bytes }).collect();
+    let images: Vec<BundleImage<'_>> = set.iter().map(|(id, bytes)| BundleImage { id, bytes }).collect();
     bundle::write(&images, [1, 8, 64, bundle::HIP_ALIGN][random.below(4) as usize]).unwrap()
 }
 

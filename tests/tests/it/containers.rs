@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use offload_containers::offload_binary::{Binary, Entry, NewEntry, Version, parse, write};
+use offload_containers::offload_binary::{Binary, NewEntry, OffloadEntry, Version, parse, write};
 use offload_format::{ImageKind, Limits, OffloadKind};
 use offload_tests::judging_llvm;
 
@@ -178,7 +178,7 @@ fn sets() -> u64 {
     std::env::var("OFFLOAD_INTEROP_SETS").map_or(SETS, |sets| sets.parse().unwrap())
 }
 
-fn same(read: &Entry<'_>, image: &Image) {
+fn same(read: &OffloadEntry<'_>, image: &Image) {
     assert_eq!(ImageKind::from_u16(read.image_kind), image.kind.0);
     assert!(read.image == image.bytes, "the bytes differ");
     for (key, value) in &image.strings {
@@ -211,7 +211,7 @@ fn llvm_reads_ours_and_we_read_llvm_s() {
 
         let theirs = llvm.pack(&images);
         let binaries = parse(&theirs, &Limits::default()).unwrap();
-        let read: Vec<Entry<'_>> = binaries.iter().flat_map(Binary::entries).collect();
+        let read: Vec<OffloadEntry<'_>> = binaries.iter().flat_map(Binary::entries).collect();
         assert_eq!(read.len(), count, "set {seed}");
         for (read, image) in read.iter().zip(&images) {
             same(read, image);

@@ -142,8 +142,8 @@ fn module<'a>(all: &[PackedImage<'a>], request: &Request<'_>) -> Result<&'a str>
 fn bundle(images: &[Chosen], _: BundleVersion) -> Result<Vec<u8>> {
     let ids: Vec<String> = images.iter().filter_map(|image| bundle_id(&image.target)).collect();
     let host = bundle::BundleId::HOST.to_string();
-    let mut entries = vec![bundle::Image { id: &host, bytes: b"" }];
-    entries.extend(ids.iter().zip(images).map(|(id, image)| bundle::Image { id, bytes: &image.bytes }));
+    let mut entries = vec![bundle::BundleImage { id: &host, bytes: b"" }];
+    entries.extend(ids.iter().zip(images).map(|(id, image)| bundle::BundleImage { id, bytes: &image.bytes }));
     bundle::write(&entries, bundle::HIP_ALIGN).map_err(failed)
 }
 
@@ -162,7 +162,12 @@ fn ccob(images: &[Chosen], version: BundleVersion) -> Result<Vec<u8>> {
 
 fn fatbin(images: &[Chosen], _: BundleVersion) -> Result<Vec<u8>> {
     let images: Vec<_> = (images.iter())
-        .map(|image| fatbin::Image { target: &image.target, bytes: &image.bytes, name: "", options: "" })
+        .map(|image| fatbin::FatbinImage {
+            target: &image.target,
+            bytes: &image.bytes,
+            name: "",
+            options: "",
+        })
         .collect();
     // Drivers before CUDA 12.4 do not know zstd, and a fatbin is made for drivers that nobody knows.
     fatbin::write(&images, fatbin::Packing::Stored).map_err(failed)

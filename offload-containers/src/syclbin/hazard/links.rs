@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Hazard, Problem};
+use super::problem::{Hazard, Problem};
 use crate::syclbin::{AbstractModule, File, State};
 use offload_format::Limits;
 use offload_images::spirv;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Problem;
+use super::problem::Problem;
 use crate::syclbin::names::{KNOWN_ARCHES, is_compile_target};
 use crate::syclbin::{AbstractModule, KERNEL_PREFIX, Payload, PropertyValue, State, sets};
 use offload_format::Limits;

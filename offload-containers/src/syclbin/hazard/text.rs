@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Hazard, Problem};
+use super::problem::{Hazard, Problem};
 
 impl fmt::Display for Hazard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

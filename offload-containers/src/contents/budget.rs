@@ -1,24 +1,24 @@
 //! How much going through containers may take.
 
-use super::Image;
+use super::image::Image;
 use offload_format::limits::Budget;
 use offload_format::{Error, ErrorKind, Limits};
 
 /// What the list of images, and what has to be inflated for it, may still take: records may refer to the same bytes
 /// again and again.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct WalkBudget {
     list: Budget,
     pub walked: Budget,
     inflated: u64,
     limit: u64,
 }
 
-impl Room {
-    pub fn new(size: u64, limits: &Limits) -> Room {
+impl WalkBudget {
+    pub fn new(size: u64, limits: &Limits) -> WalkBudget {
         let list = Budget::for_file("the list of device images", size);
         let walked = Budget::for_file("containers in containers", size);
-        Room { list, walked, inflated: limits.raw_bytes, limit: limits.raw_bytes }
+        WalkBudget { list, walked, inflated: limits.raw_bytes, limit: limits.raw_bytes }
     }
 
     /// Takes what `image` takes in the list: this is copied while it grows, and the container's own list lies beside it.
@@ -35,12 +35,12 @@ impl Room {
     }
 
     /// For what was inflated to `size` bytes: a list of its own, but no more to be inflated.
-    pub fn inner(&self, size: u64, limits: &Limits) -> Room {
-        Room { inflated: self.inflated, limit: self.limit, ..Room::new(size, limits) }
+    pub fn inner(&self, size: u64, limits: &Limits) -> WalkBudget {
+        WalkBudget { inflated: self.inflated, limit: self.limit, ..WalkBudget::new(size, limits) }
     }
 
     /// Takes what `inner` has inflated.
-    pub fn after(&mut self, inner: &Room) {
+    pub fn after(&mut self, inner: &WalkBudget) {
         self.inflated = inner.inflated;
     }
 }

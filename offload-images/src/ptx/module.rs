@@ -1,0 +1,60 @@
+//! What a module declares.
+
+use super::kernel::PtxKernel;
+use crate::cuda;
+
+/// What a module declares, over borrowed text.
+#[derive(Clone, Debug, Default)]
+pub struct Ptx<'a> {
+    pub(super) version: (u16, u8),
+    pub(super) target: &'a str,
+    pub(super) address_size: u32,
+    pub(super) kernels: Vec<PtxKernel<'a>>,
+    pub(super) externs: Vec<&'a str>,
+    pub(super) dynamic_shared: bool,
+}
+
+impl<'a> Ptx<'a> {
+    /// The version of the language: `(7, 8)`.
+    pub fn version(&self) -> (u16, u8) {
+        self.version
+    }
+
+    /// The version of the language in the form that SPIR-V uses: `0x00070800` for 7.8.
+    pub fn version_word(&self) -> u32 {
+        let (major, minor) = self.version;
+        u32::from(major) << 16 | u32::from(minor) << 8
+    }
+
+    /// The architecture that `.target` names: `sm_90a`.
+    pub fn target(&self) -> &'a str {
+        self.target
+    }
+
+    /// Bits of an address: 32 or 64.
+    pub fn address_size(&self) -> u32 {
+        self.address_size
+    }
+
+    /// The kernels, in the order of the module.
+    pub fn kernels(&self) -> &[PtxKernel<'a>] {
+        &self.kernels
+    }
+
+    /// Functions without a body, and `.extern` variables in global and constant memory, in the order of the module;
+    /// see [`Ptx::unresolved`].
+    pub fn externs(&self) -> &[&'a str] {
+        &self.externs
+    }
+
+    /// Those of [`Ptx::externs`] that the driver does not define either (it has `vprintf`, `malloc`, `free` and
+    /// `__assertfail`). A module made for execution has none.
+    pub fn unresolved(&self) -> impl Iterator<Item = &'a str> + '_ {
+        self.externs.iter().copied().filter(|name| !cuda::is_system_call(name))
+    }
+
+    /// Whether the module uses shared memory whose size the launch gives (`.extern .shared`).
+    pub fn uses_dynamic_shared_memory(&self) -> bool {
+        self.dynamic_shared
+    }
+}
