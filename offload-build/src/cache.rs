@@ -14,7 +14,6 @@
 
 mod blob;
 mod compile_cache;
-mod limits;
 mod lock;
 mod packs;
 mod sweep;
@@ -29,9 +28,9 @@ use offload_format::pack::CACHE_VAR;
 
 pub(crate) use self::blob::Blob;
 pub use self::compile_cache::CompileCache;
-use self::limits::Limits;
 use self::lock::{KeyLock, KeyLocks};
 pub use self::sweep::Entry;
+use self::sweep::Limits;
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;

@@ -25,12 +25,11 @@ use offload_format::Target;
 pub(crate) use self::session::{Session, Shared};
 use crate::config::{Presence, WantedTarget};
 use crate::error::{Error, Result};
-use crate::image::{DeviceImage, MissingTarget, ModuleImages};
+use crate::image::{DeviceImage, MissingTarget, ModuleImages, TargetImages};
 use crate::module::Sources;
 use crate::options::Compiler;
 use crate::report;
 use crate::source::{self, Family, Language, SourceFile};
-use crate::vendor::TargetImages;
 
 /// The images of a module for every one of `targets` that its languages can be compiled for: compiled, or brought along
 /// by the package.

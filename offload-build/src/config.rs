@@ -84,7 +84,7 @@ impl Config {
     pub(crate) fn load(env: &CargoEnv) -> Result<Config> {
         let layers = [manifest_layer(env)?, file_layer(env)?, environment_layer(env)?];
         let wanted = layers.iter().filter_map(|layer| layer.compression);
-        let compression = Compression::merged(wanted, env.profile.release)?;
+        let compression = Compression::merged(wanted, &env.profile)?;
         let strip = layers.iter().filter_map(|layer| layer.strip).next_back();
         let embedding = layers.iter().filter_map(|layer| layer.embed).next_back().unwrap_or_default();
         let vendored = layers.iter().filter_map(|layer| layer.vendored).next_back().unwrap_or_default();

@@ -4,12 +4,21 @@ use offload_format::Target;
 use offload_format::pack::NewImage;
 
 use crate::cache::Blob;
+use crate::config::WantedTarget;
+use crate::error::Result;
 
 /// What the pack will say of an image, and where its bytes are.
 #[derive(Clone, Debug)]
 pub(crate) struct DeviceImage {
     pub(crate) record: NewImage,
     pub(crate) bytes: Blob,
+}
+
+/// What becomes of a module for one target.
+#[derive(Debug)]
+pub(crate) struct TargetImages {
+    pub(crate) target: WantedTarget,
+    pub(crate) images: Result<Vec<DeviceImage>>,
 }
 
 /// The images of a kernel module for all targets.

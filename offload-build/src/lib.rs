@@ -82,6 +82,9 @@
 //! the end of a build, once a day.
 //!
 //! Nothing is compiled in documentation builds on docs.rs and under clippy.
+//!
+//! Programs that are no build script, as `cargo offload`, look for compilers with [`toolchain`], into the compile cache
+//! with [`cache`], and follow builds with [`progress`].
 #![deny(unsafe_code)]
 
 mod build;

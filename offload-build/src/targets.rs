@@ -32,7 +32,7 @@ pub(crate) fn expand(tools: &Tools<'_>, named: &[NamedTarget]) -> Result<Vec<Wan
 ///
 /// # Errors
 /// If this release does not know the set.
-pub fn members(set: TargetSet) -> Result<Vec<Target>> {
+pub fn members(set: TargetSet) -> std::result::Result<Vec<Target>, Error> {
     Ok(match set {
         TargetSet::Portable => return ["host", "spirv64", "opencl-c"].into_iter().map(target).collect(),
         TargetSet::AllIntel => IntelArch::devices().map(Target::Intel).collect(),

@@ -23,15 +23,8 @@ use crate::context::Context;
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
-use crate::image::DeviceImage;
+use crate::image::{DeviceImage, TargetImages};
 use crate::module::Sources;
-
-/// What becomes of a module for one target.
-#[derive(Debug)]
-pub(crate) struct TargetImages {
-    pub(crate) target: WantedTarget,
-    pub(crate) images: Result<Vec<DeviceImage>>,
-}
 
 /// What a package brings along, by module. Each module is looked at once, whatever the number of its variants.
 #[derive(Debug)]
@@ -108,8 +101,9 @@ impl VendoredPackage {
         sources: &Sources,
         results: Vec<TargetImages>,
     ) -> Result<Vec<TargetImages>> {
-        let lacks = |result: &TargetImages| result.images.as_ref().is_err_and(Error::is_missing_tool);
-        if self.used == UseVendored::Never || !results.iter().any(lacks) {
+        let concerned = |error: &Error| self.used == UseVendored::Prefer || error.is_missing_tool();
+        let is_concerned = |result: &TargetImages| result.images.as_ref().is_err_and(concerned);
+        if self.used == UseVendored::Never || !results.iter().any(is_concerned) {
             return Ok(results);
         }
         let vendored = self.variant(context, sources)?;
@@ -117,7 +111,7 @@ impl VendoredPackage {
         let mut filled = Vec::new();
         for TargetImages { target, images } in results {
             let images = match images {
-                Err(error) if error.is_missing_tool() => {
+                Err(error) if concerned(&error) => {
                     let images = vendored.images(&context.env, &target.target);
                     if images.is_empty() {
                         Err(vendored.explain(error))

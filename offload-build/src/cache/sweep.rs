@@ -1,16 +1,17 @@
-//! Eviction: what was unused for long goes, then the oldest until the rest is small enough.
+//! Eviction: what was unused for long goes, then the oldest until the rest is within the limits.
 //!
 //! Nothing is locked: whoever needs an entry that goes meanwhile misses it and makes it anew. Files that no release
 //! of this crate wrote are left alone.
 
+use std::ffi::OsString;
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::blob::is_entry;
-use super::limits::Limits;
 use super::{DAY, VERSION};
-use crate::error::Result;
+use crate::env::CargoEnv;
+use crate::error::{Error, Result};
 use crate::fs::{SCRATCH_PREFIX, publish};
 
 /// When the cache was last swept: the time of this file.
@@ -128,6 +129,62 @@ fn is_shard(path: &Path) -> bool {
 
 fn has_prefix(path: &Path, prefix: &str) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(prefix))
+}
+
+/// What eviction keeps; `None` is no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Limits {
+    /// Bytes of all entries together.
+    pub(super) size: Option<u64>,
+    /// Time since the last use.
+    pub(super) age: Option<Duration>,
+}
+
+const DEFAULT_SIZE: u64 = 5 << 30;
+const DEFAULT_DAYS: u32 = 90;
+
+impl Limits {
+    /// `OFFLOAD_CACHE_SIZE` and `OFFLOAD_CACHE_AGE`. They change no output, so a change of them reruns nothing.
+    pub(super) fn read(env: &CargoEnv) -> Result<Limits> {
+        Limits::parse(env.setting("OFFLOAD_CACHE_SIZE"), env.setting("OFFLOAD_CACHE_AGE"))
+    }
+
+    fn parse(size: Option<OsString>, age: Option<OsString>) -> Result<Limits> {
+        let size = number(size, "OFFLOAD_CACHE_SIZE", bytes, "5G")?.unwrap_or(DEFAULT_SIZE);
+        let days = number(age, "OFFLOAD_CACHE_AGE", days, "90")?.unwrap_or(DEFAULT_DAYS);
+        Ok(Limits { size: (size > 0).then_some(size), age: (days > 0).then(|| DAY * days) })
+    }
+}
+
+fn number<T>(
+    value: Option<OsString>,
+    name: &str,
+    parse: fn(&str) -> Option<T>,
+    example: &str,
+) -> Result<Option<T>> {
+    let Some(value) = value else { return Ok(None) };
+    let text = value.to_string_lossy();
+    parse(text.trim()).map(Some).ok_or_else(|| {
+        Error::new(format!("the value `{}` of `{name}` is not understood", text.escape_default()))
+            .with_hint(format!("write {name}={example}, or 0 for no limit"))
+    })
+}
+
+/// A number of bytes, or with a suffix of KiB, MiB, GiB.
+fn bytes(text: &str) -> Option<u64> {
+    let shift = match text.bytes().last()? {
+        b'K' | b'k' => 10,
+        b'M' | b'm' => 20,
+        b'G' | b'g' => 30,
+        _ => return text.parse().ok(),
+    };
+    let digits = text.get(..text.len().checked_sub(1)?)?;
+    digits.trim_end().parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+/// More days than any clock counts are no limit either, but none that overflows.
+fn days(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|days| *days <= 1_000_000)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use offload_format::packer::{MAX_LEVEL, Mode, Settings};
 
+use crate::env::Profile;
 use crate::error::{Error, Result};
 use crate::settings::Value;
 
@@ -16,9 +17,9 @@ pub(super) struct Compression {
 
 impl Compression {
     /// What the last place says that says something, completed by what is usual for the profile.
-    pub(super) fn merged(places: impl Iterator<Item = Compression>, release: bool) -> Result<Settings> {
+    pub(super) fn merged(places: impl Iterator<Item = Compression>, profile: &Profile) -> Result<Settings> {
         let Compression { mode, level } = places.last().unwrap_or_default();
-        let mode = mode.unwrap_or(if release { Mode::Balanced } else { Mode::Fast });
+        let mode = mode.unwrap_or(if profile.release { Mode::Balanced } else { Mode::Fast });
         if level.is_some() && matches!(mode, Mode::None | Mode::Archive) {
             return Err(Error::new(format!("the compression \"{mode}\" has no level"))
                 .with_hint("leave `level` out, or choose \"fast\", \"balanced\" or \"max\""));
@@ -77,8 +78,12 @@ mod tests {
         crate::settings::read(text, |table| Compression::read(table.required("compression")?))
     }
 
+    fn profile(release: bool) -> Profile {
+        Profile { release, optimized: release, debug_info: !release }
+    }
+
     fn settings(text: &str, release: bool) -> Result<Settings> {
-        Compression::merged(std::iter::once(parsed(text)?), release)
+        Compression::merged(std::iter::once(parsed(text)?), &profile(release))
     }
 
     #[test]
@@ -96,7 +101,7 @@ mod tests {
             let found = settings(&format!("compression = {text}"), release).unwrap();
             assert_eq!(found, Settings { mode, level }, "{text}");
         }
-        let usual = |release| Compression::merged(std::iter::empty(), release).unwrap();
+        let usual = |release| Compression::merged(std::iter::empty(), &profile(release)).unwrap();
         assert_eq!(usual(true), Settings { mode: Mode::Balanced, level: 19 });
         assert_eq!(usual(false), Settings { mode: Mode::Fast, level: 1 });
     }
@@ -106,7 +111,7 @@ mod tests {
         let places =
             [parsed("compression = { mode = \"max\", level = 20 }"), "7".parse()].map(Result::unwrap);
         assert_eq!(
-            Compression::merged(places.into_iter(), true).unwrap(),
+            Compression::merged(places.into_iter(), &profile(true)).unwrap(),
             Settings { mode: Mode::Balanced, level: 7 }
         );
     }

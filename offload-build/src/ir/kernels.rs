@@ -185,9 +185,9 @@ fn type_size(text: &str) -> Option<u32> {
     if let Some(vector) = text.strip_prefix('<').and_then(|text| text.strip_suffix('>')) {
         let (count, element) = vector.split_once(" x ")?;
         let count: u32 = count.trim().parse().ok()?;
-        // A vector of three takes the room of four.
-        let room = if count == 3 { 4 } else { count };
-        return type_size(element.trim())?.checked_mul(room);
+        // A vector of three is as large as one of four.
+        let elements = if count == 3 { 4 } else { count };
+        return type_size(element.trim())?.checked_mul(elements);
     }
     Some(match text {
         "i8" => 1,

@@ -9,7 +9,7 @@ use super::search::Candidates;
 use super::{LIBCLC_AMD, LIBCLC_NVIDIA, Tools, remedy};
 use crate::context::Context;
 use crate::env::CargoEnv;
-use crate::error::Result;
+use crate::error::Error;
 use crate::fs;
 use crate::tool::{Invocation, Tool};
 
@@ -94,7 +94,7 @@ impl Toolchain {
     ///
     /// # Errors
     /// If there is no place for temporary files, or a variable about the cache is not understood.
-    pub fn of(directory: &Path) -> Result<Toolchain> {
+    pub fn of(directory: &Path) -> Result<Toolchain, Error> {
         let scratch = fs::scratch_anywhere()?;
         Ok(Toolchain { context: Context::of_machine(directory, scratch.path())?, _scratch: scratch })
     }
@@ -108,9 +108,9 @@ impl Toolchain {
     /// Where `component` is.
     ///
     /// # Errors
-    /// It is not installed, or too old: [`Error::message`](crate::Error::message) says where it was looked for, and [`Error::hint`](crate::Error::hint) how to
+    /// It is not installed, or too old: [`Error::message`] says where it was looked for, and [`Error::hint`] how to
     /// install it on this system.
-    pub fn find(&self, component: Component) -> Result<Found> {
+    pub fn find(&self, component: Component) -> Result<Found, Error> {
         find(&Tools::new(&self.context), component)
     }
 
@@ -118,14 +118,14 @@ impl Toolchain {
     ///
     /// # Errors
     /// If it cannot be started or does not exit with 0; the message has all that it printed.
-    pub fn run(&self, program: &Path, args: &[OsString], directory: &Path) -> Result<Output> {
+    pub fn run(&self, program: &Path, args: &[OsString], directory: &Path) -> Result<Output, Error> {
         let invocation = Invocation { program, args: args.to_vec(), directory, input: None };
         let printed = self.context.run(&invocation)?;
         Ok(Output { stdout: printed.stdout, stderr: printed.stderr })
     }
 }
 
-fn find(tools: &Tools<'_>, component: Component) -> Result<Found> {
+fn find(tools: &Tools<'_>, component: Component) -> Result<Found, Error> {
     let file = |path: PathBuf| Found { path, version: None };
     let shower = |name, candidates: Candidates, remedy: fn() -> String| {
         let found = candidates.first().map(PathBuf::from);

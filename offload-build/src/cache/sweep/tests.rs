@@ -178,3 +178,28 @@ fn read_all(cache: &Cache, made: &std::sync::atomic::AtomicU32) {
         assert_eq!(read.unwrap(), wanted);
     }
 }
+
+fn parse(size: &str, age: &str) -> Result<Limits> {
+    let given = |text: &str| (!text.is_empty()).then(|| OsString::from(text));
+    Limits::parse(given(size), given(age))
+}
+
+#[test]
+fn sizes_and_ages() {
+    assert_eq!(parse("", "").unwrap(), Limits { size: Some(5 << 30), age: Some(DAY * 90) });
+    assert_eq!(parse("0", "0").unwrap(), Limits { size: None, age: None });
+    for (text, size) in [("1000", 1000), ("3K", 3072), ("2m", 2 << 20), ("7 G", 7 << 30)] {
+        assert_eq!(parse(text, "1").unwrap(), Limits { size: Some(size), age: Some(DAY) }, "{text}");
+    }
+}
+
+#[test]
+fn mistakes_are_named() {
+    for text in ["lots", "5T", "-1", "G", "5GB", "99999999999G"] {
+        let error = parse(text, "").unwrap_err().to_string();
+        assert!(error.contains(text) && error.contains("hint: write OFFLOAD_CACHE_SIZE=5G"), "{error}");
+    }
+    for text in ["never", "1.5", "4294967295"] {
+        assert!(parse("", text).unwrap_err().to_string().contains("OFFLOAD_CACHE_AGE=90"), "{text}");
+    }
+}
