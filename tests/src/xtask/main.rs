@@ -2,14 +2,17 @@
 
 mod damage;
 mod demo;
+mod features;
 mod fresh;
 mod fuzz;
 mod gpu;
 mod interop;
 mod linkers;
+mod msrv;
 mod nightly;
 mod packages;
 mod prune;
+mod semver;
 mod sycl;
 mod targets;
 mod test;
@@ -27,7 +30,7 @@ struct Task {
     run: Run,
 }
 
-const TASKS: [Task; 16] = [
+const TASKS: [Task; 19] = [
     Task { name: "demo", help: demo::HELP, run: demo::run },
     Task { name: "test", help: test::HELP, run: test::run },
     Task { name: "setup", help: setup::HELP, run: setup::run },
@@ -37,6 +40,9 @@ const TASKS: [Task; 16] = [
     Task { name: "sycl", help: sycl::HELP, run: sycl::run },
     Task { name: "builtins", help: packages::BUILTINS, run: packages::builtins },
     Task { name: "targets", help: targets::HELP, run: targets::run },
+    Task { name: "features", help: features::HELP, run: features::run },
+    Task { name: "msrv", help: msrv::HELP, run: msrv::run },
+    Task { name: "semver", help: semver::HELP, run: semver::run },
     Task { name: "tidy", help: packages::TIDY, run: packages::tidy },
     Task { name: "bench", help: packages::BENCH, run: packages::bench },
     Task { name: "gpu", help: gpu::HELP, run: gpu::run },

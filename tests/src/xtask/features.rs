@@ -1,0 +1,121 @@
+//! `features`: each published crate builds alone, with every single feature, with none, and with all.
+
+use std::collections::BTreeMap;
+use std::process::{Command, ExitCode};
+
+use offload_tests::error::{Error, Result};
+use offload_tests::workspace::{Workspace, seconds};
+use serde_json::Value;
+
+pub(crate) const HELP: &str =
+    "features [CRATE]  check each published crate with no feature, every single one, the default and all
+
+A crate is checked alone, so that no other one turns on what it needs. A warning fails.";
+
+pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
+    let metadata = metadata(workspace)?;
+    let packages = published(&metadata)?;
+    let wanted = |name: &String| args.is_empty() || args.contains(name);
+    if let Some(unknown) = args.iter().find(|name| !packages.contains_key(*name)) {
+        let error = Error::new(format!("no published crate is named `{unknown}`"));
+        return Err(error.hint(packages.into_keys().collect::<Vec<_>>().join(", ")));
+    }
+    let mut failures = Vec::new();
+    for (name, features) in packages.iter().filter(|(name, _)| wanted(name)) {
+        let start = std::time::Instant::now();
+        let sets = sets(features);
+        for set in &sets {
+            failures.extend(check(workspace, name, set)?);
+        }
+        println!("{name}: {} sets of features in {}", sets.len(), seconds(start.elapsed()));
+    }
+    match failures.is_empty() {
+        true => Ok(ExitCode::SUCCESS),
+        false => Err(Error::new(failures.join("\n"))),
+    }
+}
+
+/// What cargo says of this workspace.
+pub(crate) fn metadata(workspace: &Workspace) -> Result<String> {
+    Ok(workspace.cargo().args(["metadata", "--no-deps", "--format-version=1"]).quiet().read()?)
+}
+
+/// The oldest Rust that the packages promise; they have one.
+pub(crate) fn rust_version(metadata: &str) -> Result<String> {
+    let metadata: Option<Value> = serde_json::from_str(metadata).ok();
+    let version = metadata.as_ref().and_then(|value| value.pointer("/packages/0/rust_version")?.as_str());
+    Ok(version.ok_or_else(|| Error::new("the packages have no `rust-version`"))?.to_string())
+}
+
+/// The features of each package that is published.
+pub(crate) fn published(metadata: &str) -> Result<BTreeMap<String, Vec<String>>> {
+    let metadata: Option<Value> = serde_json::from_str(metadata).ok();
+    let packages = metadata.as_ref().and_then(|value| value.get("packages")?.as_array());
+    let packages = packages.ok_or_else(|| Error::new("`cargo metadata` lists no packages"))?;
+    let own = packages.iter().filter(|package| package.get("publish").is_none_or(Value::is_null));
+    let features = |package: &Value| {
+        let features = package.get("features")?.as_object()?;
+        Some((package.get("name")?.as_str()?.to_string(), features.keys().cloned().collect()))
+    };
+    Ok(own.filter_map(features).filter(|(name, _)| name != "example-app").collect())
+}
+
+/// The options for each check.
+fn sets(features: &[String]) -> Vec<Vec<String>> {
+    let none = "--no-default-features".to_string();
+    let single = features.iter().map(|feature| vec![none.clone(), format!("--features={feature}")]);
+    let mut sets = vec![vec![none.clone()]];
+    sets.extend(single);
+    sets.push(vec!["--all-features".to_string()]);
+    sets
+}
+
+/// What is wrong with one set, if something is; all that is said about it is shown.
+fn check(workspace: &Workspace, name: &str, set: &[String]) -> Result<Option<String>> {
+    let cargo = workspace.cargo().args(["check", "--package", name]).args(set);
+    let output = Command::from(cargo).env("CARGO_TERM_COLOR", "never").output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() && !warns(&said) {
+        return Ok(None);
+    }
+    eprint!("{said}");
+    Ok(Some(format!("{name} {}: see above", set.join(" "))))
+}
+
+/// Whether a line starts as those of warnings do; cargo repeats them where nothing is compiled again.
+fn warns(said: &str) -> bool {
+    said.lines().any(|line| line.starts_with("warning: ") || line.starts_with("warning["))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn published_packages_have_their_features() {
+        let text = r#"{"packages":[
+            {"name":"a","publish":null,"features":{"x":[],"default":["x"]}},
+            {"name":"b","publish":[],"features":{}}]}"#;
+        let packages = published(text).unwrap();
+        assert_eq!(
+            packages.into_iter().collect::<Vec<_>>(),
+            [("a".into(), vec!["default".into(), "x".into()])]
+        );
+        assert!(published("{}").is_err());
+    }
+
+    #[test]
+    fn none_each_and_all_are_checked() {
+        let sets = sets(&["x".to_string(), "y".to_string()]);
+        let lines: Vec<String> = sets.iter().map(|set| set.join(" ")).collect();
+        let none = "--no-default-features";
+        let each = ["x", "y"].map(|feature| format!("{none} --features={feature}"));
+        assert_eq!(lines, [none.to_string(), each[0].clone(), each[1].clone(), "--all-features".to_string()]);
+    }
+
+    #[test]
+    fn warnings_are_seen() {
+        assert!(warns("   Compiling a\nwarning: unused import\n"));
+        assert!(!warns("    Checking warnings v1.0.0\n"));
+    }
+}
