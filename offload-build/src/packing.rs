@@ -199,9 +199,8 @@ impl Maker<'_> {
             return Err(unplanned());
         };
         let relation = Relation { codec: *codec, filter: *filter, parent: *parent };
-        let raw = (image.size, image.hash);
         if *codec == Codec::Raw {
-            return Ok((FrameInfo::new(Codec::Raw, image.size, raw), image.clone()));
+            return Ok((FrameInfo::new(Codec::Raw, image.size, image.size, image.hash), image.clone()));
         }
         let key = self.key(image.hash, &relation);
         // Others of that size are patches.
@@ -215,7 +214,7 @@ impl Maker<'_> {
         // What does not shrink is stored as it is, whatever was planned.
         let shrunk = *codec == Codec::Patch || frame.size < image.size || streamed;
         let (codec, parent) = if shrunk { (*codec, *parent) } else { (Codec::Raw, None) };
-        Ok((FrameInfo::new(codec, frame.size, raw).related(*filter, parent), frame))
+        Ok((FrameInfo::new(codec, frame.size, image.size, image.hash).related(*filter, parent), frame))
     }
 
     fn key(&self, image: Hash128, relation: &Relation) -> Key {

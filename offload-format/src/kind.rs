@@ -81,3 +81,10 @@ open_enum! {
         OpenCl = 0x100 => "opencl",
     }
 }
+
+impl ImageKind {
+    /// Whether a driver compiles images of this kind further (text and intermediate code).
+    pub fn is_portable(self) -> bool {
+        matches!(self, ImageKind::SpirV | ImageKind::OpenClC | ImageKind::Bitcode | ImageKind::Ptx)
+    }
+}

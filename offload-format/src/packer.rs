@@ -24,110 +24,29 @@ mod families;
 mod forest;
 mod frames;
 mod measure;
+mod need;
 mod pieces;
 mod plan;
 mod queue;
+mod settings;
 mod sketch;
+mod source;
 mod tree;
 mod twins;
 
-pub use self::budget::{InTurn, MEMORY, Need, Pool, TABLES, Workers};
+pub use self::budget::{InTurn, Pool, Workers};
 pub use self::encode::{block_need, encode_block, encode_image, image_need, in_block, stream};
 pub use self::frames::{FrameMaker, Frames, Made, make_frames};
+pub use self::need::{MEMORY, Need, TABLES};
 pub use self::pieces::{PIECE, Pieces, read_piece};
 pub use self::plan::{BlockPlan, Plan, Step};
+pub use self::settings::{HUGE, MANY, MAX_LEVEL, MIDDLING, Mode, SMALL, Settings};
+pub use self::source::{ImageSource, RawImage};
 pub use crate::codec::memory::image_buffer;
 
+use self::settings::is_far;
 use self::sketch::Part;
-use crate::codec::{Codec, DEV_LEVEL, Filter, MAX_ANCESTORS, RELEASE_LEVEL};
-use crate::{Error, Hash128, ImageKind};
-
-/// An image to be packed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RawImage {
-    /// Hash of its bytes.
-    pub hash: Hash128,
-    /// Their number.
-    pub size: u64,
-    /// What they are; small images share blocks with their kind.
-    pub kind: ImageKind,
-}
-
-/// Where the bytes of images are.
-pub trait ImageSource: Sync {
-    /// What goes wrong while they are fetched.
-    type Error: From<Error> + Send;
-
-    /// The bytes of the image with this hash.
-    ///
-    /// # Errors
-    /// They cannot be had.
-    fn read(&self, hash: Hash128) -> Result<Vec<u8>, Self::Error>;
-
-    /// The same piece by piece. Who has images in files need not hold one for that, and says so in [`ImageSource::held`].
-    ///
-    /// # Errors
-    /// They cannot be had.
-    fn open(&self, hash: Hash128) -> Result<Box<dyn Pieces<Self::Error> + '_>, Self::Error> {
-        Ok(Box::new(pieces::Whole::new(self.read(hash)?)))
-    }
-
-    /// How many bytes of memory it takes to have an image of `size` bytes open.
-    fn held(&self, size: u64) -> u64 {
-        size
-    }
-}
-
-/// zstd's last level.
-pub const MAX_LEVEL: i32 = 22;
-
-/// How hard to try.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Mode {
-    /// Nothing is compressed or stored relative to something else.
-    None,
-    /// Relations are taken from sketches alone.
-    Fast,
-    /// Relations, filters and orders are measured.
-    Balanced,
-    /// As balanced, with all relations measured and a closer measure.
-    Max,
-    /// As balanced, with LZMA instead of zstd.
-    Archive,
-}
-
-/// What to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// How hard to try.
-    pub mode: Mode,
-    /// The level of zstd, 1 to 22; LZMA has none.
-    pub level: i32,
-}
-
-impl Mode {
-    /// The level of zstd for those who say nothing of it.
-    pub fn usual_level(self) -> i32 {
-        match self {
-            Mode::None | Mode::Fast => DEV_LEVEL,
-            Mode::Balanced | Mode::Archive => RELEASE_LEVEL,
-            Mode::Max => MAX_LEVEL,
-        }
-    }
-}
-
-/// Images below this size share blocks.
-pub const SMALL: u64 = 64 << 10;
-/// So do those below this size where there are [`MANY`] of them and size matters: files that instantiate the same
-/// templates have much in common with each other as well as from target to target, and a tree follows only one of both.
-pub const MIDDLING: u64 = 256 << 10;
-/// How many images are many.
-pub const MANY: usize = 64;
-/// Images above this size are never in memory as a whole: they are patches, or compressed as a stream, alone.
-pub const HUGE: u64 = 32 << 20;
-/// Where time matters, images above this size have no parent but as patches: the compressor's one table of hashes has
-/// lost most of a parent that is larger, and the time to fill it is not made up for.
-const FAR: u64 = 4 << 20;
+use crate::codec::{Codec, Filter, MAX_ANCESTORS};
 
 /// Decides how `images` are stored; `source` has their bytes.
 ///
@@ -150,14 +69,14 @@ const FAR: u64 = 4 << 20;
 /// let mut twin = image.clone();
 /// twin[48] ^= 1;
 /// let images = Images(vec![image, twin]);
-/// let candidates: Vec<RawImage> = images.0.iter()
+/// let packed: Vec<RawImage> = images.0.iter()
 ///     .map(|image| RawImage { hash: Hash128::of(image), size: image.len() as u64, kind: ImageKind::Object })
 ///     .collect();
-/// let plan = plan(&candidates, &images, Settings { mode: Mode::Fast, level: DEV_LEVEL }, &InTurn)?;
-/// let Some(Step::Frame { codec: Codec::Patch, parent: Some(parent), .. }) = plan.step(candidates[1].hash) else {
+/// let plan = plan(&packed, &images, Settings { mode: Mode::Fast, level: DEV_LEVEL }, &InTurn)?;
+/// let Some(Step::Frame { codec: Codec::Patch, parent: Some(parent), .. }) = plan.step(packed[1].hash) else {
 ///     panic!("the second image is a patch of the first");
 /// };
-/// assert_eq!(*parent, candidates[0].hash);
+/// assert_eq!(*parent, packed[0].hash);
 /// # Ok::<(), Error>(())
 /// ```
 ///
@@ -173,7 +92,7 @@ pub fn plan<S: ImageSource>(
     let mut plan = Plan::new(settings);
     let images = distinct(images);
     if settings.mode == Mode::None {
-        images.iter().for_each(|image| plan.alone(image.hash, (Codec::Raw, Filter::None)));
+        images.iter().for_each(|image| plan.alone(image.hash, Codec::Raw, Filter::None));
         return Ok(plan);
     }
     let limit = block_limit(&images, settings.mode);
@@ -191,7 +110,7 @@ pub fn plan<S: ImageSource>(
     let (far, leaders): (Vec<usize>, Vec<usize>) =
         alone.partition(|at| rest.get(*at).is_some_and(|image| is_far(image, settings.mode)));
     let far = far.into_iter().filter_map(|at| rest.get(at));
-    far.for_each(|image| plan.alone(image.hash, (Codec::Zstd, Filter::None)));
+    far.for_each(|image| plan.alone(image.hash, Codec::Zstd, Filter::None));
     let relations = sketch::relations(&leaders, &sketches, settings.mode);
     let measured = match settings.mode {
         Mode::Fast => measure::guess(&rest, (&leaders, size), &relations),
@@ -207,11 +126,6 @@ pub fn plan<S: ImageSource>(
 fn block_limit(images: &[RawImage], mode: Mode) -> u64 {
     let middling = images.iter().filter(|image| image.size < MIDDLING).count();
     if mode > Mode::Fast && middling >= MANY { MIDDLING } else { SMALL }
-}
-
-/// Whether a compressor would not see the parent of such an image: it is a patch, or stands for itself.
-fn is_far(image: &RawImage, mode: Mode) -> bool {
-    image.size > if mode == Mode::Fast { FAR } else { HUGE }
 }
 
 /// Each image once, where it came first.

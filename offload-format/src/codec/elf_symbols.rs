@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::columns::transpose;
+use super::columns::{Shape, transpose};
 use crate::{Error, ErrorKind, bytes};
 
 const WHAT: &str = "ELF file";
@@ -28,7 +28,7 @@ pub(super) fn forward(image: &[u8]) -> Option<Vec<u8>> {
         let mut records = image.get(table.clone())?.to_vec();
         to_steps(&mut records);
         let planes = out.get_mut(table)?;
-        transpose(&records, planes, (RECORD, planes.len() / RECORD));
+        transpose(&records, planes, Shape { row: RECORD, rows: planes.len() / RECORD });
     }
     Some(out)
 }
@@ -38,7 +38,7 @@ pub(super) fn inverse(mut content: Vec<u8>) -> Result<Vec<u8>, Error> {
     for table in tables(&content)? {
         let records = content.get_mut(table).ok_or_else(damaged)?;
         let planes = records.to_vec();
-        transpose(&planes, records, (planes.len() / RECORD, RECORD));
+        transpose(&planes, records, Shape { row: planes.len() / RECORD, rows: RECORD });
         from_steps(records);
     }
     Ok(content)

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::{Codec, Filter, MAX_RELATED, patch as patches};
+use super::filter::Filter;
+use super::method::{Codec, MAX_RELATED};
+use super::patch as patches;
 use crate::{Error, ErrorKind, Hash128};
 
 /// What a pack records about a frame, or about an image within a block.
@@ -58,8 +60,7 @@ pub struct Parent<'p> {
 
 impl FrameInfo {
     /// A frame without filter and parent, for a writer that kept it from an earlier [`encode`].
-    pub fn new(codec: Codec, stored_size: u64, image: (u64, Hash128)) -> FrameInfo {
-        let (raw_size, hash) = image;
+    pub fn new(codec: Codec, stored_size: u64, raw_size: u64, hash: Hash128) -> FrameInfo {
         FrameInfo { codec, filter: Filter::None, parent: None, block: None, stored_size, raw_size, hash }
     }
 
@@ -128,11 +129,11 @@ pub fn encode(image: &[u8], codec: Codec, level: i32) -> Result<Frame, Error> {
 /// As [`encode`]; [`ErrorKind::Invalid`] if the filter cannot do anything with the image, or codec and parent do not go
 /// together; [`ErrorKind::TooLarge`] above [`MAX_RELATED`] with a parent.
 pub fn encode_with(image: &[u8], recipe: &Recipe<'_>) -> Result<Frame, Error> {
-    encode_known((image, Hash128::of(image)), recipe)
+    encode_known(image, Hash128::of(image), recipe)
 }
 
 /// As [`encode_with`], for who knows the image's hash.
-pub(crate) fn encode_known((image, hash): (&[u8], Hash128), recipe: &Recipe<'_>) -> Result<Frame, Error> {
+pub(crate) fn encode_known(image: &[u8], hash: Hash128, recipe: &Recipe<'_>) -> Result<Frame, Error> {
     let &Recipe { codec, filter, parent, level } = recipe;
     if codec.needs_parent() != parent.is_some() {
         return Err(Error::invalid("parent of a frame, with the codec", codec.to_u16().into()));
@@ -154,14 +155,15 @@ pub(crate) fn encode_known((image, hash): (&[u8], Hash128), recipe: &Recipe<'_>)
     let raw = codec != Codec::Patch && bytes.len() >= content.len();
     let (codec, bytes) = if raw { (Codec::Raw, content.into_owned()) } else { (codec, bytes) };
     let parent = parent.map(|parent| parent.hash).filter(|_| !raw);
-    let info = FrameInfo::new(codec, bytes.len() as u64, (image.len() as u64, hash));
+    let info = FrameInfo::new(codec, bytes.len() as u64, image.len() as u64, hash);
     Ok(Frame { info: info.related(filter, parent), bytes })
 }
 
-/// The frame of an image of `image.0` bytes that is `patch` on `parent`, without filters.
+/// The frame of an image of `size` bytes that is `patch` on `parent`, without filters.
 #[cfg(feature = "packer")]
-pub(crate) fn patched(patch: Vec<u8>, image: (u64, Hash128), parent: Hash128) -> Frame {
-    let info = FrameInfo::new(Codec::Patch, patch.len() as u64, image).related(Filter::None, Some(parent));
+pub(crate) fn patched(patch: Vec<u8>, size: u64, hash: Hash128, parent: Hash128) -> Frame {
+    let info =
+        FrameInfo::new(Codec::Patch, patch.len() as u64, size, hash).related(Filter::None, Some(parent));
     Frame { info, bytes: patch }
 }
 

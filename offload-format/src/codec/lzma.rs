@@ -8,16 +8,23 @@ use std::io::{Read, Write};
 
 use lzma_rust2::{EncodeMode, LzmaOptions, LzmaReader, LzmaWriter, MfType};
 
-use super::LZMA_REACH;
+use super::memory::{Output, copied};
+use super::method::LZMA_REACH;
 use crate::{Error, ErrorKind, bytes};
 
 const HEADER: u64 = 5;
 /// Bits of literal context, literal position and position.
-type Context = (u32, u32, u32);
+#[derive(Clone, Copy)]
+struct Context {
+    lc: u32,
+    lp: u32,
+    pb: u32,
+}
 
 /// Contexts that fit bytes, words of four and of sixteen: text, AMD's and Intel's
 /// instructions, NVIDIA's instructions.
-const CONTEXTS: [Context; 3] = [(3, 0, 2), (0, 2, 2), (1, 3, 4)];
+const CONTEXTS: [Context; 3] =
+    [Context { lc: 3, lp: 0, pb: 2 }, Context { lc: 0, lp: 2, pb: 2 }, Context { lc: 1, lp: 3, pb: 4 }];
 /// The most bits of literal context and literal position together, as in xz's files: the decoder's tables for them
 /// double with each bit, whatever the size of the content.
 const MOST_LITERAL_BITS: u8 = 4;
@@ -63,7 +70,7 @@ fn dictionary(image: u64, parent: u64) -> u32 {
     u32::try_from(reach).unwrap_or(u32::MAX)
 }
 
-fn options(dict_size: u32, (lc, lp, pb): Context) -> LzmaOptions {
+fn options(dict_size: u32, Context { lc, lp, pb }: Context) -> LzmaOptions {
     let (mf, depth_limit) =
         if dict_size > TREES { (MfType::Hc4, CHAIN_DEPTH) } else { (MfType::Bt4, TREE_DEPTH) };
     let (mode, nice_len) = (EncodeMode::Normal, LzmaOptions::NICE_LEN_MAX);
@@ -73,7 +80,7 @@ fn options(dict_size: u32, (lc, lp, pb): Context) -> LzmaOptions {
 fn compress_with(content: &[u8], prefix: Option<&[u8]>, context: Context) -> Result<Vec<u8>, Error> {
     let dict_size = dictionary(content.len() as u64, prefix.map_or(0, |prefix| prefix.len() as u64));
     let mut options = options(dict_size, context);
-    options.preset_dict = prefix.map(super::memory::copied);
+    options.preset_dict = prefix.map(copied);
     let mut out = vec![options.get_props()];
     out.extend(dict_size.to_le_bytes());
     let mut writer = LzmaWriter::new_no_header(out, &options, false).map_err(failed)?;
@@ -83,12 +90,9 @@ fn compress_with(content: &[u8], prefix: Option<&[u8]>, context: Context) -> Res
     writer.finish().map_err(failed)
 }
 
-/// The content of `frame`, which has to be `size` bytes, in `room`.
-pub(super) fn decompress(
-    frame: &[u8],
-    prefix: Option<&[u8]>,
-    (size, room): (u64, &mut Vec<u8>),
-) -> Result<Vec<u8>, Error> {
+/// The content of `frame`, which has to be of the size that `output` has.
+pub(super) fn decompress(frame: &[u8], prefix: Option<&[u8]>, output: Output<'_>) -> Result<Vec<u8>, Error> {
+    let size = output.size;
     let [props] = bytes::array(frame, 0, "lzma frame")?;
     let (lc, lp) = (props % 9, props / 9 % 5);
     if lc.saturating_add(lp) > MOST_LITERAL_BITS {
@@ -101,7 +105,7 @@ pub(super) fn decompress(
     if u64::from(dict_size) > reach {
         return Err(Error::invalid("dictionary of an lzma frame", dict_size.into()));
     }
-    let mut out = super::descent::buffer(size, room)?;
+    let mut out = output.buffer()?;
     let reader = LzmaReader::new_with_props(stream, size, props, dict_size, prefix).map_err(failed)?;
     reader.take(size).read_to_end(&mut out).map_err(failed)?;
     Ok(out)
@@ -123,11 +127,12 @@ mod tests {
             let mut frame = frame.clone();
             frame[0] = props;
             let large = (props % 9) + (props / 9 % 5) > 4;
-            let refused =
-                decompress(&frame, None, (1000, &mut Vec::new())).err().map(|error| error.kind().clone());
+            let refused = decompress(&frame, None, Output { size: 1000, spare: &mut Vec::new() })
+                .err()
+                .map(|error| error.kind().clone());
             let refused = matches!(refused, Some(ErrorKind::Invalid { .. }));
             assert_eq!(refused, large, "{props}");
         }
-        assert_eq!(decompress(&frame, None, (1000, &mut Vec::new())).unwrap(), content);
+        assert_eq!(decompress(&frame, None, Output { size: 1000, spare: &mut Vec::new() }).unwrap(), content);
     }
 }

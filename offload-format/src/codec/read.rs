@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::descent::Descent;
-use super::{Codec, Filter, MAX_ANCESTORS, MAX_BLOCK, MAX_IMAGE, MAX_RELATED};
+use super::decoder::{Expected, FrameDecoder};
+use super::filter::Filter;
+use super::method::{Codec, MAX_ANCESTORS, MAX_BLOCK, MAX_IMAGE, MAX_RELATED};
 use crate::pack::{Block, Image, Pack};
 use crate::{Error, ErrorKind, Hash128};
 
@@ -30,17 +31,21 @@ pub fn decode_with<'f, E: From<Error>>(
     mut fetch: impl FnMut(u64, u64) -> Result<Cow<'f, [u8]>, E>,
 ) -> Result<Vec<u8>, E> {
     let chain = chain(pack, image)?;
-    let mut descent = Descent::default();
+    let mut decoder = FrameDecoder::default();
     for link in chain.iter().rev() {
         match link.block {
-            Some(block) => descent = Descent::from(from_block(pack, (block, link), &mut fetch)?),
+            Some(_) => decoder = FrameDecoder::from(from_block(pack, link, &mut fetch)?),
             None => {
                 let frame = fetch(link.offset, link.stored_size)?;
-                descent.step(link.codec, &frame, (link.raw_size, "the frame of the image"))?;
+                decoder.step(
+                    link.codec,
+                    &frame,
+                    Expected { size: link.raw_size, what: "the frame of the image" },
+                )?;
             }
         }
     }
-    let raw = image.filter.inverse(descent.into_content())?;
+    let raw = image.filter.inverse(decoder.into_content())?;
     if raw.len() as u64 != image.raw_size || Hash128::of(&raw) != image.hash {
         return Err(damaged("the image").into());
     }
@@ -125,15 +130,16 @@ fn check_block(block: &Block) -> Result<(), Error> {
 
 fn from_block<'f, E: From<Error>>(
     pack: &Pack<'_>,
-    (index, image): (u32, &Image<'_>),
+    image: &Image<'_>,
     fetch: &mut impl FnMut(u64, u64) -> Result<Cow<'f, [u8]>, E>,
 ) -> Result<Vec<u8>, E> {
-    let mut descent = Descent::default();
-    for block in block_chain(pack, index)?.iter().rev() {
+    let blocks = image.block.map(|block| block_chain(pack, block)).transpose()?.unwrap_or_default();
+    let mut decoder = FrameDecoder::default();
+    for block in blocks.iter().rev() {
         let frame = fetch(block.offset, block.stored_size)?;
-        descent.step(block.codec, &frame, (block.raw_size, "a block of images"))?;
+        decoder.step(block.codec, &frame, Expected { size: block.raw_size, what: "a block of images" })?;
     }
-    let mut content = descent.into_content();
+    let mut content = decoder.into_content();
     let range = || {
         let start = usize::try_from(image.offset).ok()?;
         let end = start.checked_add(usize::try_from(image.raw_size).ok()?)?;

@@ -6,14 +6,14 @@ use ::zstd::zstd_safe::{
     get_frame_content_size,
 };
 
+use super::memory::{Output, image_buffer};
+use super::method::{ONE_TABLE_LEVEL, STREAM_WINDOW_LOG};
 use crate::{Error, ErrorKind};
 
 /// The largest window that a decoder of zstd takes without being told.
 pub(crate) const MAX_WINDOW_LOG: u32 = 27;
 /// From here on the match finders of the lower levels see only a part, and long-distance matching finds the rest.
 const LONG: usize = 1 << 20;
-/// Up to this level matches are looked for in one table of hashes, which is usually as large as half a megabyte wants.
-pub(super) const ONE_TABLE_LEVEL: i32 = 2;
 /// How large that table may be, as a power of two: it has to stay in a core's cache.
 const TABLE_LOG: std::ops::RangeInclusive<u32> = 14..=19;
 /// What a window has for each entry of the table, as a power of two: code repeats in long pieces.
@@ -41,18 +41,27 @@ pub(crate) fn tables(level: i32, image: u64, parent: u64) -> u64 {
     }
 }
 
+/// How matches are looked for.
+#[derive(Clone, Copy)]
+struct Search {
+    /// The image and its prefix, in bytes.
+    reach: usize,
+    /// Of zstd.
+    level: i32,
+}
+
 /// Compresses `content`; `level` is zstd's (1 to 22).
 pub(super) fn compress(content: &[u8], prefix: Option<&[u8]>, level: i32) -> Result<Vec<u8>, Error> {
     let mut context = compressor(level)?;
     let reach = content.len().saturating_add(prefix.map_or(0, <[u8]>::len));
     match prefix {
-        Some(prefix) => lend(&mut context, prefix, (reach, level))?,
-        None if level <= ONE_TABLE_LEVEL && reach >= LONG => near(&mut context, reach)?,
+        Some(prefix) => set_prefix(&mut context, prefix, Search { reach, level })?,
+        None if level <= ONE_TABLE_LEVEL && reach >= LONG => set_near_window(&mut context, reach)?,
         None => {}
     }
-    bound(&mut context, (reach, level))?;
+    limit_tables(&mut context, Search { reach, level })?;
     set(&mut context, CParameter::EnableLongDistanceMatching(reach >= LONG && is_long(level)))?;
-    let mut out = super::memory::image_buffer(level, compress_bound(content.len()));
+    let mut out = image_buffer(level, compress_bound(content.len()));
     context.compress2(&mut out, content).map_err(zstd_code)?;
     out.shrink_to_fit();
     Ok(out)
@@ -70,7 +79,7 @@ fn set_table(context: &mut CCtx<'_>, window: u32) -> Result<(), Error> {
 }
 
 /// Keeps the tables for `reach` bytes below what they may take.
-fn bound(context: &mut CCtx<'_>, (reach, level): (usize, i32)) -> Result<(), Error> {
+fn limit_tables(context: &mut CCtx<'_>, Search { reach, level }: Search) -> Result<(), Error> {
     if level > BOUNDED_LEVEL && reach > 1 << CHAIN_LOG {
         set(context, CParameter::ChainLog(CHAIN_LOG))?;
         set(context, CParameter::HashLog(HASH_LOG))?;
@@ -79,14 +88,15 @@ fn bound(context: &mut CCtx<'_>, (reach, level): (usize, i32)) -> Result<(), Err
 }
 
 /// Sets window and table for an image of `size` bytes alone.
-fn near(context: &mut CCtx<'_>, size: usize) -> Result<(), Error> {
+fn set_near_window(context: &mut CCtx<'_>, size: usize) -> Result<(), Error> {
     let window = window_log(size).unwrap_or(NEAR_WINDOW_LOG).min(NEAR_WINDOW_LOG);
     set(context, CParameter::WindowLog(window))?;
     set_table(context, window)
 }
 
-/// Sets the window for `reach` bytes, of which `prefix` is the start.
-fn lend<'p>(context: &mut CCtx<'p>, prefix: &'p [u8], (reach, level): (usize, i32)) -> Result<(), Error> {
+/// Sets the window for prefix and image, and the prefix.
+fn set_prefix<'p>(context: &mut CCtx<'p>, prefix: &'p [u8], search: Search) -> Result<(), Error> {
+    let Search { reach, level } = search;
     let window =
         window_log(reach).ok_or_else(|| zstd_error("the image and its prefix are larger than any window"))?;
     set(context, CParameter::WindowLog(window))?;
@@ -96,17 +106,13 @@ fn lend<'p>(context: &mut CCtx<'p>, prefix: &'p [u8], (reach, level): (usize, i3
     context.ref_prefix(prefix).map(drop).map_err(zstd_code)
 }
 
-/// The content of `frame`, which has to be `size` bytes, in `room`.
-pub(super) fn decompress(
-    frame: &[u8],
-    prefix: Option<&[u8]>,
-    (size, room): (u64, &mut Vec<u8>),
-) -> Result<Vec<u8>, Error> {
+/// The content of `frame`, which has to be of the size that `output` has.
+pub(super) fn decompress(frame: &[u8], prefix: Option<&[u8]>, output: Output<'_>) -> Result<Vec<u8>, Error> {
     // The record is a claim; the frame has to agree before memory is taken for it.
-    if get_frame_content_size(frame).ok().flatten() != Some(size) {
+    if get_frame_content_size(frame).ok().flatten() != Some(output.size) {
         return Err(ErrorKind::Damaged { what: "the frame of the image" }.into());
     }
-    let mut out = super::descent::buffer(size, room)?;
+    let mut out = output.buffer()?;
     let mut context = DCtx::try_create().ok_or_else(|| zstd_error("out of memory"))?;
     context.set_parameter(DParameter::WindowLogMax(MAX_WINDOW_LOG)).map_err(zstd_code)?;
     // What is made of the frame has a hash that is compared.
@@ -160,9 +166,7 @@ impl std::fmt::Debug for Context {
     }
 }
 
-/// The window of a streamed image. Larger ones find a little more and take their size of every packer's memory.
-pub(super) const STREAM_WINDOW_LOG: u32 = 24;
-/// The same where time matters, also for images that are in memory: what is behind a core's cache costs more than it
+/// The window of a streamed image where time matters, also for images that are in memory: what is behind a core's cache costs more than it
 /// saves.
 const NEAR_WINDOW_LOG: u32 = 22;
 const STREAM_PIECE: usize = 128 << 10;
@@ -176,10 +180,10 @@ impl ZstdStream {
         let mut context = compressor(level)?;
         set(&mut context, CParameter::EnableLongDistanceMatching(is_long(level)))?;
         if level <= ONE_TABLE_LEVEL {
-            near(&mut context, usize::try_from(size).unwrap_or(usize::MAX))?;
+            set_near_window(&mut context, usize::try_from(size).unwrap_or(usize::MAX))?;
         } else {
             set(&mut context, CParameter::WindowLog(STREAM_WINDOW_LOG))?;
-            bound(&mut context, (usize::MAX, level))?;
+            limit_tables(&mut context, Search { reach: usize::MAX, level })?;
         }
         context.set_pledged_src_size(Some(size)).map_err(zstd_code)?;
         Ok(ZstdStream { context: Context(context), out: Vec::with_capacity(STREAM_PIECE) })

@@ -2,10 +2,11 @@
 
 use std::sync::OnceLock;
 
-use super::record::{self, Image};
+use super::layout::NONE;
+use super::record::Image;
 use super::tables::Tables;
-use crate::codec::columns::transpose;
-use crate::codec::{Codec, MAX_BLOCK, inflate};
+use crate::codec::columns::{Shape, transpose};
+use crate::codec::{Codec, Expected, MAX_BLOCK, inflate};
 use crate::{Error, ErrorKind, Hash128, bytes};
 
 /// Keeps the parts of one pack's index that were asked for, decoded: the index of many images is compressed in pages.
@@ -59,7 +60,7 @@ impl<'a> Page<'a> {
 
     /// Image number `index` of the page.
     pub(super) fn image(&self, index: u32) -> Result<Image<'a>, Error> {
-        record::image(self, index, self.tables.record(self.tables.images, index.into())?)
+        image(self, index, self.tables.record(self.tables.images, index.into())?)
     }
 
     /// The number of the first image for whose module `before` does not hold.
@@ -69,6 +70,38 @@ impl<'a> Page<'a> {
         u32::try_from(within.saturating_add(self.first.into()))
             .map_err(|_| Error::invalid("number of images", within))
     }
+}
+
+/// Image number `index` of `page`.
+fn image<'a>(page: &Page<'a>, index: u32, record: &[u8]) -> Result<Image<'a>, Error> {
+    const WHAT: &str = "image record";
+    let tables = &page.tables;
+    let reference = |offset| bytes::u32_at(record, offset, WHAT).map(|v| (v != NONE).then_some(v));
+    let (block, offset) = (reference(36)?, bytes::u64_at(record, 40, WHAT)?);
+    // In a block it counts from the block's content.
+    let offset = if block.is_some() { Some(offset) } else { offset.checked_add(page.base) };
+    Ok(Image {
+        number: page.first.saturating_add(index),
+        page: page.number,
+        module: tables.text(record, 0)?,
+        variant: tables.text(record, 8)?,
+        target_text: tables.text(record, 16)?,
+        image_kind: ImageKind::from_u16(bytes::u16_at(record, 24, WHAT)?),
+        offload_kind: OffloadKind::from_u16(bytes::u16_at(record, 26, WHAT)?),
+        codec: Codec::from_u16(bytes::u16_at(record, 28, WHAT)?),
+        filter: Filter::from_u16(bytes::u16_at(record, 30, WHAT)?),
+        parent: reference(32)?,
+        block,
+        offset: offset.ok_or_else(|| Error::invalid("offset of an image", page.base))?,
+        stored_size: bytes::u64_at(record, 48, WHAT)?,
+        raw_size: bytes::u64_at(record, 56, WHAT)?,
+        hash: Hash128(bytes::array(record, 64, WHAT)?),
+        first_kernel: bytes::u32_at(record, 80, WHAT)?,
+        kernel_count: bytes::u32_at(record, 84, WHAT)?,
+        format_version: Some(bytes::u32_at(record, 88, WHAT)?).filter(|version| *version != 0),
+        aspects: Aspects::from_bits(bytes::u32_at(record, 92, WHAT)?),
+        part: tables.text(record, 96)?,
+    })
 }
 
 /// How many of `count` sorted things come `before`.
@@ -120,7 +153,7 @@ impl PageRecord {
         if self.raw_size > MAX_BLOCK {
             return Err(ErrorKind::TooLarge { what: WHAT, size: self.raw_size, limit: MAX_BLOCK }.into());
         }
-        let content = inflate(frame, self.codec, (self.raw_size, WHAT))?;
+        let content = inflate(frame, self.codec, Expected { size: self.raw_size, what: WHAT })?;
         if Hash128::of(&content) != self.hash {
             return Err(ErrorKind::Damaged { what: WHAT }.into());
         }
@@ -140,14 +173,14 @@ impl PageRecord {
 
 /// The content of a page, whose tables are by columns, from one whose tables are by records.
 pub(super) fn by_columns(content: &[u8]) -> Result<Vec<u8>, Error> {
-    turned(content, |(record, count)| (record, count))
+    turned(content, |table| table)
 }
 
 fn by_rows(content: &[u8]) -> Result<Vec<u8>, Error> {
-    turned(content, |(record, count)| (count, record))
+    turned(content, Shape::turned)
 }
 
-fn turned(content: &[u8], shape: fn((usize, usize)) -> (usize, usize)) -> Result<Vec<u8>, Error> {
+fn turned(content: &[u8], shape: fn(Shape) -> Shape) -> Result<Vec<u8>, Error> {
     let mut out = content.to_vec();
     for (place, table) in Tables::read(content, 0)?.places() {
         if let (Some(from), Some(to)) = (content.get(place.clone()), out.get_mut(place)) {

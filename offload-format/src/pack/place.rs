@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::layout::NONE;
-use super::write::{NewBlock, NewImage, Placement, aligned, small, too_large};
+use super::new::{NewBlock, NewImage, Placement};
+use super::size::{aligned, small, too_large};
 use crate::codec::{FrameInfo, InBlock, MAX_ANCESTORS};
 use crate::{Error, Hash128};
 

@@ -1,7 +1,6 @@
 //! The records of a pack as a reader sees them.
 
 use super::layout::{KERNEL_ARGS_UNKNOWN, KERNEL_HAS_BARRIER, UNKNOWN};
-use super::page::Page;
 use super::tables::Tables;
 use crate::codec::{Codec, Filter};
 use crate::open_enum;
@@ -209,39 +208,6 @@ pub struct Notice<'a> {
     pub target: &'a str,
     /// The reason, for people.
     pub reason: &'a str,
-}
-
-/// Image number `index` of `page`.
-pub(super) fn image<'a>(page: &Page<'a>, index: u32, record: &[u8]) -> Result<Image<'a>, Error> {
-    const WHAT: &str = "image record";
-    let tables = &page.tables;
-    let reference =
-        |offset| bytes::u32_at(record, offset, WHAT).map(|v| (v != super::layout::NONE).then_some(v));
-    let (block, offset) = (reference(36)?, bytes::u64_at(record, 40, WHAT)?);
-    // In a block it counts from the block's content.
-    let offset = if block.is_some() { Some(offset) } else { offset.checked_add(page.base) };
-    Ok(Image {
-        number: page.first.saturating_add(index),
-        page: page.number,
-        module: tables.text(record, 0)?,
-        variant: tables.text(record, 8)?,
-        target_text: tables.text(record, 16)?,
-        image_kind: ImageKind::from_u16(bytes::u16_at(record, 24, WHAT)?),
-        offload_kind: OffloadKind::from_u16(bytes::u16_at(record, 26, WHAT)?),
-        codec: Codec::from_u16(bytes::u16_at(record, 28, WHAT)?),
-        filter: Filter::from_u16(bytes::u16_at(record, 30, WHAT)?),
-        parent: reference(32)?,
-        block,
-        offset: offset.ok_or_else(|| Error::invalid("offset of an image", page.base))?,
-        stored_size: bytes::u64_at(record, 48, WHAT)?,
-        raw_size: bytes::u64_at(record, 56, WHAT)?,
-        hash: Hash128(bytes::array(record, 64, WHAT)?),
-        first_kernel: bytes::u32_at(record, 80, WHAT)?,
-        kernel_count: bytes::u32_at(record, 84, WHAT)?,
-        format_version: Some(bytes::u32_at(record, 88, WHAT)?).filter(|version| *version != 0),
-        aspects: Aspects::from_bits(bytes::u32_at(record, 92, WHAT)?),
-        part: tables.text(record, 96)?,
-    })
 }
 
 pub(super) fn block(record: &[u8]) -> Result<Block, Error> {

@@ -7,6 +7,7 @@ use super::layout::{
     PAGE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES, TABLE_KERNELS, TABLE_LENDERS, TABLE_META,
     TABLE_NOTICES, TABLE_PAGES, TABLE_STRINGS,
 };
+use crate::codec::columns::Shape;
 use crate::{Error, bytes};
 
 /// The tables that a directory leads to.
@@ -88,15 +89,14 @@ impl<'a> Tables<'a> {
         Ok(())
     }
 
-    /// Where the tables of records lie, with the size of a record and how many there are.
-    pub(super) fn places(&self) -> impl Iterator<Item = (Range<usize>, (usize, usize))> + use<> {
+    /// Where the tables of records lie, with their shapes.
+    pub(super) fn places(&self) -> impl Iterator<Item = (Range<usize>, Shape)> + use<> {
         let records = [self.meta, self.images, self.kernels, self.args];
         let others = [self.blocks, self.notices, self.pages, self.lenders];
         records.into_iter().chain(others).filter_map(|table| {
-            let (record, count) =
-                (usize::try_from(table.record_size).ok()?, usize::try_from(table.count).ok()?);
+            let (row, rows) = (usize::try_from(table.record_size).ok()?, usize::try_from(table.count).ok()?);
             let start = usize::try_from(table.offset).ok()?;
-            Some((start..start.checked_add(record.checked_mul(count)?)?, (record, count)))
+            Some((start..start.checked_add(row.checked_mul(rows)?)?, Shape { row, rows }))
         })
     }
 

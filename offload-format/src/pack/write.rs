@@ -1,107 +1,21 @@
 //! Writing a pack's index; the frames are streamed behind it by the caller.
 
+mod builder;
 mod draft;
 mod pages;
 mod record;
 mod tables;
 mod whole;
 
-use std::collections::BTreeMap;
-
+pub use self::builder::PackBuilder;
 use self::draft::Draft;
 use self::record::Record;
 use self::tables::Tables;
-use super::layout::{ALIGN, DIRECTORY_ENTRY, HASH_OFFSET, HEADER_SIZE, MAGIC, MAJOR, MINOR, NONE};
+use super::layout::{DIRECTORY_ENTRY, HASH_OFFSET, HEADER_SIZE, MAGIC, MAJOR, MINOR};
+use super::new::Placement;
 use super::place::Placed;
-use super::read::Pack;
-use super::record::{Image, KernelInfo, NoticeKind};
-use crate::codec::{Codec, FrameInfo};
-use crate::{Aspects, Error, Hash128, ImageKind, OffloadKind, Target, bytes};
-
-/// An image to be put into a pack.
-#[derive(Clone, Debug)]
-pub struct NewImage {
-    /// The kernel module.
-    pub module: String,
-    /// The values of its variant, or empty.
-    pub variant: String,
-    /// What it is compiled for.
-    pub target: Target,
-    /// Which programming model launches it.
-    pub offload_kind: OffloadKind,
-    /// Version word of the image's own format; see [`Image::format_version`](super::Image::format_version).
-    pub format_version: Option<u32>,
-    /// What the device must support.
-    pub aspects: Aspects,
-    /// Which part of a split module this is, or empty. Parts of a module for one target have different kernels.
-    pub part: String,
-    /// Its kernels.
-    pub kernels: Vec<KernelInfo>,
-}
-
-impl NewImage {
-    /// An OpenCL image without variant and without kernel records.
-    pub fn new(module: &str, target: Target) -> NewImage {
-        NewImage {
-            module: module.to_string(),
-            variant: String::new(),
-            target,
-            offload_kind: OffloadKind::OpenCl,
-            format_version: None,
-            aspects: Aspects::default(),
-            part: String::new(),
-            kernels: Vec::new(),
-        }
-    }
-
-    /// The same as `image` of `pack`, whose target is `target`, for another pack.
-    ///
-    /// # Errors
-    /// If the records of its kernels are damaged.
-    pub fn of(pack: &Pack<'_>, image: &Image<'_>, target: Target) -> Result<NewImage, Error> {
-        Ok(NewImage {
-            variant: image.variant.to_string(),
-            offload_kind: image.offload_kind,
-            format_version: image.format_version,
-            aspects: image.aspects,
-            part: image.part.to_string(),
-            kernels: pack.kernels(image).collect::<Result<_, _>>()?,
-            ..NewImage::new(image.module, target)
-        })
-    }
-}
-
-/// A frame that holds several images, to be put into a pack.
-#[derive(Clone, Copy, Debug)]
-pub struct NewBlock {
-    /// How the frame holds the images.
-    pub codec: Codec,
-    /// The block whose content the frame needs, by the hash of that; it has no parent itself.
-    pub parent: Option<Hash128>,
-    /// Size of the frame.
-    pub stored_size: u64,
-    /// Size of the images together, each after its filter.
-    pub raw_size: u64,
-    /// Hash of those.
-    pub hash: Hash128,
-}
-
-impl From<FrameInfo> for NewBlock {
-    /// The block whose content the frame holds.
-    fn from(frame: FrameInfo) -> NewBlock {
-        let FrameInfo { codec, parent, stored_size, raw_size, hash, .. } = frame;
-        NewBlock { codec, parent, stored_size, raw_size, hash }
-    }
-}
-
-/// Collects images and lays them out. Equal images are stored once.
-#[derive(Debug)]
-pub struct PackBuilder {
-    meta: Vec<(String, String)>,
-    blocks: BTreeMap<Hash128, NewBlock>,
-    images: Vec<(NewImage, FrameInfo)>,
-    notices: Vec<(NoticeKind, [String; 3])>,
-}
+use super::size::too_large;
+use crate::{Error, Hash128};
 
 /// The result of [`PackBuilder::finish`].
 #[derive(Debug)]
@@ -129,55 +43,7 @@ pub struct SharedLayout {
     pub payload: u64,
 }
 
-/// Where a frame goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Placement {
-    /// Hash of the raw image that the frame holds, or of a block's content.
-    pub hash: Hash128,
-    /// Offset from the end of [`PackLayout::index`].
-    pub offset: u64,
-    /// Size of the frame.
-    pub size: u64,
-}
-
 impl PackBuilder {
-    /// A pack of the crate `package` `version`.
-    pub fn new(package: &str, version: &str) -> PackBuilder {
-        let meta = [("package", package), ("version", version)];
-        let meta = meta.map(|(key, value)| (key.to_string(), value.to_string()));
-        PackBuilder { meta: meta.into(), blocks: BTreeMap::new(), images: Vec::new(), notices: Vec::new() }
-    }
-
-    /// Adds a block, for images that [`FrameInfo::in_block`] places in it.
-    pub fn block(&mut self, block: NewBlock) -> &mut PackBuilder {
-        self.blocks.insert(block.hash, block);
-        self
-    }
-
-    /// Adds a value to the metadata, behind those that are there.
-    pub fn meta(&mut self, key: &str, value: &str) -> &mut PackBuilder {
-        self.meta.push((key.to_string(), value.to_string()));
-        self
-    }
-
-    /// Adds an image whose frame the caller will place as [`PackLayout::frames`] says.
-    ///
-    /// # Errors
-    /// [`crate::ErrorKind::Invalid`] if there are more than 2³² − 1 images.
-    pub fn image(&mut self, image: NewImage, frame: FrameInfo) -> Result<&mut PackBuilder, Error> {
-        if self.images.len() as u64 >= u64::from(NONE) {
-            return Err(Error::invalid("number of images", self.images.len() as u64));
-        }
-        self.images.push((image, frame));
-        Ok(self)
-    }
-
-    /// Records that `target` (empty: every target) of `module` is not in the pack.
-    pub fn notice(&mut self, kind: NoticeKind, [module, target, reason]: [&str; 3]) -> &mut PackBuilder {
-        self.notices.push((kind, [module, target, reason].map(str::to_string)));
-        self
-    }
-
     /// Lays everything out, sorted; the same input gives the same bytes in whatever order it came.
     ///
     /// # Errors
@@ -219,13 +85,6 @@ impl PackBuilder {
         shared.frames = placed.frames;
         Ok(shared)
     }
-
-    fn sort(&mut self) {
-        self.images.sort_by(|(a, _), (b, _)| {
-            (&a.module, &a.variant, &a.target, &a.part).cmp(&(&b.module, &b.variant, &b.target, &b.part))
-        });
-        self.notices.sort();
-    }
 }
 
 /// Header and tables, and their hash together with `behind`: the indexes between them and the payload of `payload` bytes.
@@ -247,27 +106,4 @@ fn index(tables: &Tables, payload: u64, behind: &[u8]) -> Result<(Vec<u8>, Hash1
         .done(HASH_OFFSET);
     let id = Hash128::of_parts(&[&head, &tables, behind]);
     Ok(([head.as_slice(), &id.0, &tables].concat(), id))
-}
-
-pub(super) fn small(value: usize) -> Result<u32, Error> {
-    u32::try_from(value).map_err(|_| too_large(value as u64))
-}
-
-fn usize_of(value: u64) -> Result<usize, Error> {
-    usize::try_from(value).map_err(|_| too_large(value))
-}
-
-pub(super) fn aligned(offset: u64) -> Result<u64, Error> {
-    bytes::align_up(offset, ALIGN).ok_or_else(|| too_large(offset))
-}
-
-pub(super) fn too_large(value: u64) -> Error {
-    Error::invalid("size of the pack", value)
-}
-
-impl ImageKind {
-    /// Whether a driver compiles images of this kind further (text and intermediate code).
-    pub fn is_portable(self) -> bool {
-        matches!(self, ImageKind::SpirV | ImageKind::OpenClC | ImageKind::Bitcode | ImageKind::Ptx)
-    }
 }

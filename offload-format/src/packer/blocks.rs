@@ -6,9 +6,12 @@ use super::budget::Pool;
 use super::encode::joined;
 use super::forest::Forest;
 use super::measure::TRIAL_LEVEL;
+use super::members::{Members, cut};
 use super::plan::{BlockPlan, Plan};
+use super::settings::Mode;
 use super::sketch::{self, Sketch};
-use super::{ImageSource, Mode, RawImage, chain, families};
+use super::source::{ImageSource, RawImage};
+use super::{chain, families};
 use crate::Hash128;
 use crate::codec::{self, Filter};
 
@@ -65,7 +68,7 @@ fn add(plan: &mut Plan, order: Order, parents: &[Option<usize>]) {
     for (place, (Members { filter, images }, parent)) in order.into_iter().zip(parents).enumerate() {
         if !numbers.contains_key(&place) {
             let codec = |image: &RawImage| settings.codec(image.size, None);
-            images.iter().for_each(|image| plan.alone(image.hash, (codec(image), filter)));
+            images.iter().for_each(|image| plan.alone(image.hash, codec(image), filter));
             continue;
         }
         let size = |place: usize| sizes.get(place).copied();
@@ -73,20 +76,6 @@ fn add(plan: &mut Plan, order: Order, parents: &[Option<usize>]) {
         let members = images.iter().map(|image| image.hash).collect();
         let parent = parent.and_then(|place| numbers.get(&place).copied());
         plan.block(BlockPlan { codec, filter, members, parent });
-    }
-}
-
-/// What a block will hold.
-#[derive(Clone, Debug)]
-pub(super) struct Members {
-    /// All of the images go through it.
-    pub(super) filter: Filter,
-    pub(super) images: Vec<RawImage>,
-}
-
-impl Members {
-    pub(super) fn size(&self) -> u64 {
-        total(&self.images)
     }
 }
 
@@ -217,37 +206,6 @@ fn unfiltered(blocks: Vec<Vec<RawImage>>) -> Order {
 }
 
 fn size<S: ImageSource>(block: &Members, source: &S) -> Result<u64, S::Error> {
-    let content = joined(source, (block.images.iter().map(|image| &image.hash), block.filter))?;
+    let content = joined(source, block.images.iter().map(|image| &image.hash), block.filter)?;
     Ok(codec::trial(&content, None, TRIAL_LEVEL)?)
-}
-
-pub(super) fn cut(images: &[RawImage], limit: u64) -> Vec<Vec<RawImage>> {
-    let mut blocks: Vec<Vec<RawImage>> = Vec::new();
-    for image in images {
-        match blocks.last_mut() {
-            Some(block) if total(block).saturating_add(image.size) <= limit => block.push(*image),
-            _ => blocks.push(vec![*image]),
-        }
-    }
-    blocks
-}
-
-fn total(block: &[RawImage]) -> u64 {
-    block.iter().map(|image| image.size).sum()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ImageKind;
-
-    #[test]
-    fn blocks_are_full_and_in_order() {
-        let image =
-            |size: u64| RawImage { hash: Hash128::of(&size.to_le_bytes()), size, kind: ImageKind::SpirV };
-        let images: Vec<RawImage> = [60, 30, 20, 90, 5, 5].into_iter().map(image).collect();
-        let sizes: Vec<Vec<u64>> =
-            cut(&images, 100).iter().map(|block| block.iter().map(|image| image.size).collect()).collect();
-        assert_eq!(sizes, [vec![60, 30], vec![20], vec![90, 5, 5]]);
-    }
 }

@@ -1,54 +1,9 @@
 //! Work on several threads with a limit on what is in memory.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 
-use super::queue::Queue;
-use crate::codec::Codec;
-
-/// How many bytes of images are in memory at a time, in all threads together: two of 16 MiB with their parents. One image
-/// with its parent may exceed it, alone.
-pub const MEMORY: u64 = 64 << 20;
-/// How many bytes the tables of compressors take, in all threads together: two large ones at zstd's level 19. One may
-/// exceed it, alone.
-pub const TABLES: u64 = 112 << 20;
-
-/// What a thread keeps beside its piece of work, in bytes: a heap of its own, in which most of what was freed stays.
-const THREAD: u64 = 8 << 20;
-
-/// The memory that a piece of work takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Need {
-    /// For images, in bytes.
-    pub images: u64,
-    /// For the tables of the compressor, in bytes.
-    pub tables: u64,
-}
-
-impl Need {
-    /// What it takes to compress `image` bytes next to `parent` ones with `codec`, at the zstd level `level`.
-    pub fn encoding((codec, level): (Codec, i32), (image, parent): (u64, u64)) -> Need {
-        Need { images: image.saturating_add(parent), tables: codec.tables(level, (image, parent)) }
-    }
-
-    fn and(self, other: Need) -> Need {
-        let images = self.images.saturating_add(other.images);
-        Need { images, tables: self.tables.saturating_add(other.tables) }
-    }
-
-    fn fits(self) -> bool {
-        self.images <= MEMORY && self.tables <= TABLES
-    }
-
-    pub(super) fn all(self) -> u64 {
-        self.images.saturating_add(self.tables)
-    }
-
-    /// How many threads may take up pieces of work of this size.
-    pub(super) fn threads(self) -> usize {
-        let fitting = (MEMORY + TABLES).checked_div(self.all().saturating_add(THREAD)).unwrap_or(0);
-        usize::try_from(fitting).unwrap_or(usize::MAX).max(1)
-    }
-}
+use super::need::Need;
+use super::queue::{Queue, lock};
 
 /// Something that calls a function for many numbers, maybe on several threads.
 pub trait Workers: Sync {
@@ -150,14 +105,11 @@ impl Drop for Share<'_> {
     }
 }
 
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+    use super::super::need::MEMORY;
     use super::*;
     #[cfg(feature = "archive")]
     use crate::packer::{HUGE, Mode, Settings};
@@ -214,7 +166,7 @@ mod tests {
             for parent in [None].into_iter().chain(sizes.map(Some)) {
                 let level = mode.usual_level();
                 let codec = Settings { mode, level }.codec(image, parent);
-                let need = Need::encoding((codec, level), (image, parent.unwrap_or(0)));
+                let need = Need::encoding(codec, level, image, parent.unwrap_or(0));
                 // A filter makes a copy of the image.
                 let all = need.images + image + need.tables;
                 assert!(all <= 232 << 20, "{mode} {image} {parent:?}: {all}");

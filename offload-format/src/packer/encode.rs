@@ -1,8 +1,11 @@
 //! Carrying a plan out.
 
-use super::pieces::side_by_side;
+use super::need::Need;
+use super::pieces::PIECE;
 use super::plan::{BlockPlan, Plan, Step};
-use super::{HUGE, ImageSource, Need, PIECE};
+use super::settings::HUGE;
+use super::source::ImageSource;
+use super::source::side_by_side;
 use crate::codec::{
     self, Codec, Diff, Filter, Frame, FrameInfo, InBlock, Parent, Recipe, STREAM_WINDOW, ZstdStream,
 };
@@ -19,8 +22,8 @@ pub fn encode_image<S: ImageSource>(plan: &Plan, source: &S, image: Hash128) -> 
     };
     if let (Codec::Patch, Filter::None, Some(parent)) = (codec, filter, parent) {
         return match plan.patch(image) {
-            Some((size, patch)) => Ok(codec::patched(patch.clone(), (*size, image), *parent)),
-            None => patch(source, (*parent, image)),
+            Some((size, patch)) => Ok(codec::patched(patch.clone(), *size, image, *parent)),
+            None => patch(source, *parent, image),
         };
     }
     let lender = match parent {
@@ -30,20 +33,20 @@ pub fn encode_image<S: ImageSource>(plan: &Plan, source: &S, image: Hash128) -> 
     let parent = lender.as_ref().map(|(hash, content)| Parent { hash: *hash, content });
     let recipe = Recipe { codec: *codec, filter: *filter, parent, level: plan.level() };
     // Who has the bytes by their hash need not hash them again.
-    Ok(codec::encode_known((&source.read(image)?, image), &recipe)?)
+    Ok(codec::encode_known(&source.read(image)?, image, &recipe)?)
 }
 
 /// The patch that makes `image` of `parent`; neither is in memory as a whole.
-fn patch<S: ImageSource>(source: &S, (parent, image): (Hash128, Hash128)) -> Result<Frame, S::Error> {
+fn patch<S: ImageSource>(source: &S, parent: Hash128, image: Hash128) -> Result<Frame, S::Error> {
     let (mut diff, mut size) = (Diff::new(usize::MAX), 0u64);
-    let whole = side_by_side(source, (parent, &[image]), &mut |_, parent, image| {
+    let whole = side_by_side(source, parent, &[image], &mut |_, parent, image| {
         size = size.saturating_add(image.len() as u64);
         diff.feed(parent, image)
     })?;
     if whole != [true] {
         return Err(Error::invalid("size of the parent of a patch", size).into());
     }
-    Ok(codec::patched(diff.finish(), (size, image), parent))
+    Ok(codec::patched(diff.finish(), size, image, parent))
 }
 
 /// What `filter` makes of an image; without one the image itself, of which there is no need to have two.
@@ -63,12 +66,12 @@ pub fn encode_block<S: ImageSource>(plan: &Plan, source: &S, block: usize) -> Re
     let lender = match found.parent {
         Some(parent) => {
             let parent = planned(plan, parent)?;
-            Some(joined(source, (&parent.members, parent.filter))?)
+            Some(joined(source, &parent.members, parent.filter)?)
         }
         None => None,
     };
     let parent = lender.as_ref().map(|content| Parent { hash: Hash128::of(content), content });
-    let content = joined(source, (&found.members, found.filter))?;
+    let content = joined(source, &found.members, found.filter)?;
     let recipe = Recipe { codec: found.codec, filter: Filter::None, parent, level: plan.level() };
     Ok(codec::encode_with(&content, &recipe)?)
 }
@@ -80,7 +83,8 @@ fn planned(plan: &Plan, block: usize) -> Result<&BlockPlan, Error> {
 /// The content of a block: what `filter` makes of each image.
 pub(super) fn joined<'i, S: ImageSource>(
     source: &S,
-    (images, filter): (impl IntoIterator<Item = &'i Hash128>, Filter),
+    images: impl IntoIterator<Item = &'i Hash128>,
+    filter: Filter,
 ) -> Result<Vec<u8>, S::Error> {
     let mut content = Vec::new();
     for image in images {
@@ -92,13 +96,13 @@ pub(super) fn joined<'i, S: ImageSource>(
 /// How much memory it takes to compress an image that has a frame of its own; `size` gives an image's size.
 pub fn image_need(plan: &Plan, image: Hash128, size: impl Fn(Hash128) -> u64) -> Need {
     let Some(Step::Frame { codec, filter, parent }) = plan.step(image) else { return Need::default() };
-    let sizes = match (codec, filter, parent) {
+    let (image, parent) = match (codec, filter, parent) {
         (Codec::Raw, _, _) => return Need::default(),
         (Codec::Patch, Filter::None, _) => return patch_need(size(image)),
         _ if size(image) > HUGE => (STREAM_WINDOW, 0),
         (_, _, parent) => (size(image), parent.map_or(0, &size)),
     };
-    Need::encoding((*codec, plan.level()), sizes)
+    Need::encoding(*codec, plan.level(), image, parent)
 }
 
 /// Two pieces and the patch, which doubles while it grows.
@@ -112,14 +116,15 @@ pub fn block_need(plan: &Plan, block: usize, size: impl Fn(Hash128) -> u64) -> N
         |block: &BlockPlan| block.members.iter().fold(0u64, |all, image| all.saturating_add(size(*image)));
     let Some(block) = plan.blocks().get(block) else { return Need::default() };
     let parent = block.parent.and_then(|parent| plan.blocks().get(parent));
-    Need::encoding((block.codec, plan.level()), (content(block), parent.map_or(0, content)))
+    Need::encoding(block.codec, plan.level(), content(block), parent.map_or(0, content))
 }
 
 /// What is recorded of the images in block number `block`, whose content has the hash `content`; `size` gives an image's
 /// size.
 pub fn in_block(
     plan: &Plan,
-    (block, content): (usize, Hash128),
+    block: usize,
+    content: Hash128,
     size: impl Fn(Hash128) -> u64,
 ) -> Vec<FrameInfo> {
     let Some(found) = plan.blocks().get(block) else { return Vec::new() };
@@ -128,7 +133,7 @@ pub fn in_block(
         let size = size(*image);
         let at = InBlock { hash: content, offset };
         offset = offset.saturating_add(size);
-        FrameInfo::new(found.codec, size, (size, *image)).related(found.filter, None).in_block(at)
+        FrameInfo::new(found.codec, size, size, *image).related(found.filter, None).in_block(at)
     };
     found.members.iter().map(&mut place).collect()
 }

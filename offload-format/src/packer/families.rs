@@ -6,8 +6,10 @@
 
 use std::collections::BTreeMap;
 
+use super::chain;
+use super::members::cut;
 use super::sketch::{self, Sketch};
-use super::{RawImage, chain};
+use super::source::RawImage;
 use crate::Hash128;
 
 /// Members of a family share so many tenths of their windows.
@@ -23,7 +25,7 @@ pub(super) fn blocks(
     let families = families(images, sketches);
     // Members differ in size: second ones have to fit where first ones do.
     let groups = grouped(&families, limit - limit / 8);
-    groups.into_iter().flat_map(ranks).flat_map(|rank| super::blocks::cut(&rank, limit)).collect()
+    groups.into_iter().flat_map(ranks).flat_map(|rank| cut(&rank, limit)).collect()
 }
 
 type Family = Vec<RawImage>;

@@ -1,11 +1,13 @@
 //! Which blocks are stored relative to another one: as with images, sketches tell who may resemble whom, and trial
 //! compression how much. A reader decodes those that a block builds on, so none has more than two ancestors.
 
-use super::blocks::Members;
 use super::budget::Pool;
 use super::encode::joined;
 use super::measure::TRIAL_LEVEL;
-use super::{ImageSource, Mode, sketch, tree};
+use super::members::Members;
+use super::settings::Mode;
+use super::source::ImageSource;
+use super::{sketch, tree};
 use crate::codec::{self, MAX_ANCESTORS};
 
 /// How many numbers the sketch of a block has.
@@ -63,5 +65,5 @@ fn next_to<S: ImageSource>(
 }
 
 fn content<S: ImageSource>(block: &Members, source: &S) -> Result<Vec<u8>, S::Error> {
-    joined(source, (block.images.iter().map(|image| &image.hash), block.filter))
+    joined(source, block.images.iter().map(|image| &image.hash), block.filter)
 }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::budget::{Pool, Workers};
 use super::encode::{block_need, image_need, in_block};
+use super::need::Need;
 use super::plan::{Plan, Step};
-use super::{Need, Pool, Workers};
 use crate::codec::FrameInfo;
 use crate::pack::NewBlock;
 use crate::{Error, Hash128};
@@ -88,7 +89,7 @@ pub fn make_frames<M: FrameMaker>(
     let need = |number: &usize| block_need(plan, *number, size);
     let blocks = pool.map_needing(&numbers, need, |number| maker.block(plan, *number))?;
     for (number, Made { record: block, stored }) in numbers.into_iter().zip(blocks) {
-        let members = in_block(plan, (number, block.hash), size);
+        let members = in_block(plan, number, block.hash, size);
         frames.infos.extend(members.into_iter().map(|info| (info.hash, info)));
         frames.stored.insert(block.hash, stored);
         frames.blocks.push(block);

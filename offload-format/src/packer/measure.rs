@@ -1,8 +1,9 @@
 //! How much an image takes alone, and how much next to another one.
 
 use super::budget::Pool;
+use super::settings::Mode;
 use super::sketch::Alike;
-use super::{ImageSource, Mode, RawImage};
+use super::source::{ImageSource, RawImage};
 use crate::Error;
 use crate::codec::{self, Filter};
 

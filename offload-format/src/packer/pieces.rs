@@ -2,8 +2,6 @@
 
 use std::io::{self, ErrorKind, Read};
 
-use super::ImageSource;
-use crate::Hash128;
 use crate::codec::Diff;
 
 /// How many bytes a piece has: two of them stay in a core's cache.
@@ -83,35 +81,5 @@ impl<E> Pieces<E> for Whole {
         let piece = rest.get(..PIECE).unwrap_or(rest);
         self.at = self.at.saturating_add(piece.len());
         Ok(piece)
-    }
-}
-
-/// Takes the place of an image among others, and a piece of the one that all are compared with and the piece of this
-/// one at the same place; false if no more of this one is wanted.
-pub(super) type Compare<'c> = dyn FnMut(usize, &[u8], &[u8]) -> bool + 'c;
-
-/// Hands the pieces of an image and those of each of `others` to `compare`. For each of these whether it was wanted to
-/// its end.
-pub(super) fn side_by_side<S: ImageSource>(
-    source: &S,
-    (one, others): (Hash128, &[Hash128]),
-    compare: &mut Compare<'_>,
-) -> Result<Vec<bool>, S::Error> {
-    let mut one = source.open(one)?;
-    let mut open = others.iter().map(|other| source.open(*other).map(Some)).collect::<Result<Vec<_>, _>>()?;
-    loop {
-        let piece = one.next()?;
-        let mut ended = piece.is_empty();
-        for (place, slot) in open.iter_mut().enumerate() {
-            let Some(other) = slot else { continue };
-            let other = other.next()?;
-            ended &= other.is_empty();
-            if !compare(place, piece, other) {
-                *slot = None;
-            }
-        }
-        if ended || open.iter().all(Option::is_none) {
-            return Ok(open.iter().map(Option::is_some).collect());
-        }
     }
 }

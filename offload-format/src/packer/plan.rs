@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use super::settings::Settings;
+use super::source::RawImage;
 use super::twins::Twin;
-use super::{Mode, RawImage, Settings};
-use crate::codec::{Codec, Filter, LZMA_REACH};
+use crate::codec::{Codec, Filter};
 use crate::{Error, ErrorKind, Hash128};
 
 /// How each image is stored.
@@ -95,7 +96,7 @@ impl Plan {
         }
     }
 
-    pub(super) fn alone(&mut self, image: Hash128, (codec, filter): (Codec, Filter)) {
+    pub(super) fn alone(&mut self, image: Hash128, codec: Codec, filter: Filter) {
         self.steps.insert(image, Step::Frame { codec, filter, parent: None });
     }
 
@@ -138,44 +139,6 @@ impl Plan {
     /// The size of an image and its patch, if that was kept.
     pub(super) fn patch(&self, image: Hash128) -> Option<&(u64, Vec<u8>)> {
         self.patches.0.get(&image)
-    }
-}
-
-impl Settings {
-    /// The codec for `image` bytes that stand for themselves, or that lie next to `parent` ones. What an image has in
-    /// common with its parent lies about as far behind as the parent is large: LZMA has to reach that far.
-    pub fn codec(self, image: u64, parent: Option<u64>) -> Codec {
-        let near = |parent| image <= LZMA_REACH && parent <= LZMA_REACH - LZMA_REACH / 16;
-        match (self.mode, parent) {
-            (Mode::Archive, None) => Codec::Lzma,
-            (_, None) => Codec::Zstd,
-            (Mode::Archive, Some(parent)) if near(parent) => Codec::LzmaPrefix,
-            (_, Some(_)) => Codec::ZstdPrefix,
-        }
-    }
-}
-
-const MODES: [(Mode, &str); 5] = [
-    (Mode::None, "none"),
-    (Mode::Fast, "fast"),
-    (Mode::Balanced, "balanced"),
-    (Mode::Max, "max"),
-    (Mode::Archive, "archive"),
-];
-
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = MODES.iter().find(|(mode, _)| mode == self).map_or("", |(_, name)| name);
-        f.pad(name)
-    }
-}
-
-impl FromStr for Mode {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Mode, Error> {
-        let found = MODES.iter().find(|(_, name)| *name == text);
-        found.map(|(mode, _)| *mode).ok_or_else(malformed)
     }
 }
 

@@ -1,10 +1,9 @@
 //! Pieces of work in the order of their size, and how many threads take them.
 
 use std::cmp::Reverse;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::Need;
-use super::budget::lock;
+use super::need::Need;
 
 /// Pieces of work, the largest first: the largest last would have all others wait for it.
 pub(super) struct Queue<T> {
@@ -71,6 +70,10 @@ impl<T> Drop for Taker<'_, T> {
         lock(&self.queue.state).left = true;
         self.queue.moved.notify_all();
     }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

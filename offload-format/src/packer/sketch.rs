@@ -5,7 +5,8 @@
 
 use std::cmp::Reverse;
 
-use super::{Mode, Pieces};
+use super::pieces::Pieces;
+use super::settings::Mode;
 
 /// The sorted least hashes of an image's windows.
 pub(super) type Sketch = Vec<u64>;

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::budget::Pool;
-use super::pieces::side_by_side;
+use super::settings::{Mode, is_far};
 use super::sketch::{self, Sketch};
-use super::{ImageSource, Mode, RawImage, is_far};
+use super::source::side_by_side;
+use super::source::{ImageSource, RawImage};
 use crate::Hash128;
 use crate::codec::{Diff, MAX_RELATED};
 
@@ -26,7 +27,7 @@ const ROUNDS: usize = 3;
 pub(super) struct Twin {
     /// The place of the other one.
     pub(super) leader: usize,
-    /// The patch, where there is room for it.
+    /// The patch, where it was kept.
     pub(super) patch: Option<Vec<u8>>,
 }
 
@@ -42,7 +43,7 @@ pub(super) fn find<S: ImageSource>(
         sizes.entry(image.size).or_default().push(place);
     }
     let mut groups: Vec<Vec<usize>> = sizes.into_values().collect();
-    let search = Search { images, sketches, source, mode, room: AtomicUsize::new(KEPT) };
+    let search = Search { images, sketches, source, mode, unused: AtomicUsize::new(KEPT) };
     let mut twins = BTreeMap::new();
     for _ in 0..ROUNDS {
         let few: Vec<Few> = groups.iter().flat_map(|group| search.pairs(group)).collect();
@@ -84,7 +85,7 @@ struct Search<'a, S> {
     source: &'a S,
     mode: Mode,
     /// What is left of [`KEPT`].
-    room: AtomicUsize,
+    unused: AtomicUsize,
 }
 
 impl<'a, S: ImageSource> Search<'a, S> {
@@ -135,7 +136,7 @@ impl<'a, S: ImageSource> Search<'a, S> {
         let mut feed = |place: usize, leader: &[u8], twin: &[u8]| {
             diffs.get_mut(place).is_some_and(|diff: &mut Diff| diff.feed(leader, twin))
         };
-        let near = side_by_side(self.source, (leader.hash, &hashes), &mut feed)?;
+        let near = side_by_side(self.source, leader.hash, &hashes, &mut feed)?;
         let twin = |diff: Diff| Twin { leader: few.leader, patch: self.keep(diff.finish()) };
         let found = near.into_iter().zip(diffs).map(|(near, diff)| near.then(|| twin(diff)));
         Ok(few.twins.iter().copied().zip(found).collect())
@@ -143,8 +144,8 @@ impl<'a, S: ImageSource> Search<'a, S> {
 
     /// Whose patches are kept depends on who is first; what they are does not.
     fn keep(&self, mut patch: Vec<u8>) -> Option<Vec<u8>> {
-        let take = |room: usize| room.checked_sub(patch.len());
-        self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
+        let take = |unused: usize| unused.checked_sub(patch.len());
+        self.unused.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
         patch.shrink_to_fit();
         Some(patch)
     }

@@ -354,7 +354,7 @@ fn a_stream_makes_what_a_reader_takes() {
     image.chunks(100_001).try_for_each(|chunk| stream.feed(chunk, &mut sink)).unwrap();
     stream.finish(&mut sink).unwrap();
     let info =
-        codec::FrameInfo::new(Codec::Zstd, frame.len() as u64, (image.len() as u64, Hash128::of(&image)));
+        codec::FrameInfo::new(Codec::Zstd, frame.len() as u64, image.len() as u64, Hash128::of(&image));
     let mut builder = PackBuilder::new("p", "1.0.0");
     builder.image(NewImage::new("m", "host".parse().unwrap()), info).unwrap();
     let mut bytes = builder.finish().unwrap().index;

@@ -50,7 +50,7 @@ impl Images {
             let frame = packer::encode_block(plan, self, block).unwrap();
             let info = frame.info();
             builder.block(info.into());
-            infos.extend(packer::in_block(plan, (block, info.hash), size).into_iter().map(|i| (i.hash, i)));
+            infos.extend(packer::in_block(plan, block, info.hash, size).into_iter().map(|i| (i.hash, i)));
             frames.push(frame);
         }
         for hash in self.by_hash.keys().filter(|hash| matches!(plan.step(**hash), Some(Step::Frame { .. }))) {

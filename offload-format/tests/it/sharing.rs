@@ -46,7 +46,7 @@ fn three() -> (Vec<u8>, Vec<usize>, Vec<Vec<u8>>) {
     let new_block = NewBlock::from(block.info());
     let in_block = |at: usize, offset: u64| {
         let size = small[at].len() as u64;
-        let info = codec::FrameInfo::new(Codec::Raw, size, (size, Hash128::of(&small[at])));
+        let info = codec::FrameInfo::new(Codec::Raw, size, size, Hash128::of(&small[at]));
         info.in_block(InBlock { hash: new_block.hash, offset })
     };
     let mut a = PackBuilder::new("a", "1.0.0");

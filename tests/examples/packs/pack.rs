@@ -28,7 +28,7 @@ pub fn run(folder: &Path, file: &Path, mode: Mode) {
     let sizes: BTreeMap<Hash128, u64> = candidates.iter().map(|image| (image.hash, image.size)).collect();
     for (number, block) in spool.blocks(&plan, (&files, &sizes)).into_iter().enumerate() {
         builder.block(block);
-        let members = packer::in_block(&plan, (number, block.hash), |hash| sizes[&hash]);
+        let members = packer::in_block(&plan, number, block.hash, |hash| sizes[&hash]);
         infos.extend(members.into_iter().map(|info| (info.hash, info)));
     }
     for (image, candidate) in images.iter().zip(&candidates) {
@@ -76,13 +76,17 @@ impl Spool {
     }
 
     fn image(&self, plan: &Plan, (files, image): (&Files, &RawImage)) -> Result<FrameInfo, Error> {
-        let raw = (image.size, image.hash);
         if matches!(plan.step(image.hash), Some(Step::Frame { codec: Codec::Raw, .. })) {
-            return Ok(FrameInfo::new(Codec::Raw, image.size, raw));
+            return Ok(FrameInfo::new(Codec::Raw, image.size, image.size, image.hash));
         }
         let alone = matches!(plan.step(image.hash), Some(Step::Frame { parent: None, .. }));
         if image.size > HUGE && alone {
-            return Ok(FrameInfo::new(Codec::Zstd, self.stream(plan, (files, image)), raw));
+            return Ok(FrameInfo::new(
+                Codec::Zstd,
+                self.stream(plan, (files, image)),
+                image.size,
+                image.hash,
+            ));
         }
         let frame = packer::encode_image(plan, files, image.hash)?;
         self.add(image.hash, frame.bytes());

@@ -149,7 +149,7 @@ impl Maker<'_, '_> {
             image.chunks(1 << 20).try_for_each(|piece| stream.feed(piece, &mut *out))?;
             stream.finish(out)
         })?;
-        let raw = (source.image.raw_size, source.image.hash);
-        Ok(Made { record: FrameInfo::new(Codec::Zstd, stored.size(), raw), stored })
+        let (raw_size, hash) = (source.image.raw_size, source.image.hash);
+        Ok(Made { record: FrameInfo::new(Codec::Zstd, stored.size(), raw_size, hash), stored })
     }
 }

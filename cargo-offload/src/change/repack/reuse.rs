@@ -121,7 +121,7 @@ impl Taken {
     /// How the frame of an image is taken over.
     pub(super) fn of(source: &SourceImage<'_>) -> Result<Taken> {
         let (pack, image) = (&source.source.pack, &source.image);
-        let info = FrameInfo::new(image.codec, image.stored_size, (image.raw_size, image.hash));
+        let info = FrameInfo::new(image.codec, image.stored_size, image.raw_size, image.hash);
         let Some(index) = image.block else {
             let info = info.related(image.filter, parent(source)?.map(|parent| parent.hash));
             let piece = piece(source, image.offset, image.stored_size)?;

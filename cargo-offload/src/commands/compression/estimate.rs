@@ -88,7 +88,7 @@ impl Tried {
         let started = Instant::now();
         let need = |piece: &Piece| {
             let (size, prefix) = sizes(piece);
-            Need::encoding((settings.codec(size, prefix), settings.level), (size, prefix.unwrap_or(0)))
+            Need::encoding(settings.codec(size, prefix), settings.level, size, prefix.unwrap_or(0))
         };
         let frames = Pool::new(&Threads).map_needing(&stratum.pieces, need, |piece| {
             Ok::<u64, crate::error::Error>(encode(piece, settings)?.info().stored_size)

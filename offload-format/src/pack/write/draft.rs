@@ -1,8 +1,11 @@
 //! A pack of which everything is known but where frames start: that depends on the pages of all packs.
 
+use super::super::new::NewImage;
 use super::super::place::{Numbers, Placed, Stored};
-use super::tables::Tables;
-use super::{NewImage, PackBuilder, pages, too_large};
+use super::super::size::too_large;
+use super::builder::PackBuilder;
+use super::pages;
+use super::tables::{PlacedPage, Tables};
 use crate::Error;
 
 /// What a pack's index will say.
@@ -11,7 +14,7 @@ pub(super) struct Draft<'a> {
     numbers: Numbers,
     images: Vec<(&'a NewImage, Stored)>,
     /// None if the images lie in the index itself.
-    pages: Vec<pages::Placed<'a>>,
+    pages: Vec<PlacedPage<'a>>,
 }
 
 impl<'a> Draft<'a> {

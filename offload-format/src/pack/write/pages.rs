@@ -1,13 +1,14 @@
 //! Cutting the records of many images into pages that are compressed.
 
 use super::super::layout::{DIRECTORY_ENTRY, PAGE_HEAD};
+use super::super::new::NewImage;
 use super::super::page::by_columns;
 use super::super::place::Stored;
+use super::super::size::{aligned, small, too_large, usize_of};
 use super::record::Record;
-use super::tables::Tables;
-use super::{NewImage, aligned, small, too_large, usize_of};
+use super::tables::{PlacedPage, Tables};
 use crate::Error;
-use crate::codec::{self, Codec, Frame};
+use crate::codec::{self, Codec};
 
 /// An index below this size stays as it is: a look-up would gain nothing.
 const PAGED: usize = 64 << 10;
@@ -16,22 +17,12 @@ const PAGE: usize = 64 << 10;
 /// Most of what remains are hashes, of which higher levels make nothing.
 const LEVEL: i32 = 6;
 
-/// A page and its place.
-pub(super) struct Placed<'a> {
-    pub(super) frame: Frame,
-    pub(super) offset: u64,
-    pub(super) first: u32,
-    pub(super) count: u32,
-    /// The modules of the first and the last image.
-    pub(super) modules: [&'a str; 2],
-}
-
 /// The pages for `images`, none if there are so few that they need none. Their frames go behind `bytes`, each at a multiple
 /// of 16.
 pub(super) fn of<'a>(
     images: &[(&'a NewImage, Stored)],
     bytes: &mut Vec<u8>,
-) -> Result<Vec<Placed<'a>>, Error> {
+) -> Result<Vec<PlacedPage<'a>>, Error> {
     let cut = cut(images)?;
     if cut.iter().map(|page| page.tables.of_images()).sum::<usize>() < PAGED {
         return Ok(Vec::new());
@@ -43,7 +34,7 @@ pub(super) fn of<'a>(
         let offset = bytes.len() as u64;
         bytes.extend_from_slice(frame.bytes());
         bytes.resize(usize_of(aligned(bytes.len() as u64)?)?, 0);
-        pages.push(Placed { frame, offset, first, count, modules });
+        pages.push(PlacedPage { frame, offset, first, count, modules });
         first = first.checked_add(count).ok_or_else(|| too_large(offset))?;
     }
     Ok(pages)

@@ -7,13 +7,24 @@ use super::super::layout::{
     KERNEL_RECORD, META_RECORD, NOTICE_RECORD, PAGE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES,
     TABLE_KERNELS, TABLE_LENDERS, TABLE_META, TABLE_NOTICES, TABLE_PAGES, TABLE_STRINGS, UNKNOWN,
 };
+use super::super::new::{NewBlock, NewImage};
 use super::super::place::Stored;
 use super::super::record::{KernelInfo, NoticeKind};
-use super::pages::Placed;
+use super::super::size::{aligned, small, too_large, usize_of};
 use super::record::Record;
-use super::{NewBlock, NewImage, aligned, small, too_large, usize_of};
+
 use crate::Error;
-use crate::codec::Filter;
+use crate::codec::{Filter, Frame};
+
+/// A page and its place.
+pub(super) struct PlacedPage<'a> {
+    pub(super) frame: Frame,
+    pub(super) offset: u64,
+    pub(super) first: u32,
+    pub(super) count: u32,
+    /// The modules of the first and the last image.
+    pub(super) modules: [&'a str; 2],
+}
 
 /// The tables so far.
 #[derive(Default)]
@@ -57,7 +68,7 @@ impl Tables {
     }
 
     /// A page of images whose frames have offsets that count from `base`.
-    pub(super) fn page(&mut self, page: &Placed<'_>, base: u64) -> Result<(), Error> {
+    pub(super) fn page(&mut self, page: &PlacedPage<'_>, base: u64) -> Result<(), Error> {
         let [first, last] = page.modules;
         let (first, last) = (self.text(first)?, self.text(last)?);
         let record = Record::default()

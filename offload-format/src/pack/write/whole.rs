@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{PackLayout, Placement, SharedLayout, usize_of};
+use super::super::new::Placement;
+use super::super::size::usize_of;
+use super::{PackLayout, SharedLayout};
 use crate::codec::Frame;
 use crate::{Error, Hash128};
 

@@ -1,0 +1,55 @@
+//! From the content of an image to the bytes of a frame, and back.
+
+#[cfg(feature = "archive")]
+use super::lzma;
+use super::memory::Output;
+use super::method::Codec;
+use super::zstd;
+use crate::Error;
+
+impl Codec {
+    /// Compresses `content`; `prefix` is the content of the parent.
+    pub(super) fn compress(
+        self,
+        content: &[u8],
+        prefix: Option<&[u8]>,
+        level: i32,
+    ) -> Result<Vec<u8>, Error> {
+        match self {
+            Codec::Raw => Ok(content.to_vec()),
+            Codec::Zstd | Codec::ZstdPrefix => zstd::compress(content, prefix, level),
+            #[cfg(feature = "archive")]
+            Codec::Lzma | Codec::LzmaPrefix => lzma::compress(content, prefix),
+            other => Err(other.unsupported()),
+        }
+    }
+
+    /// How many bytes of tables it takes to compress an image of `image` bytes next to `parent` ones, at most.
+    #[cfg(feature = "packer")]
+    pub(crate) fn tables(self, level: i32, image: u64, parent: u64) -> u64 {
+        match self {
+            #[cfg(feature = "archive")]
+            Codec::Lzma | Codec::LzmaPrefix => lzma::tables(image, parent),
+            _ => zstd::tables(level, image, parent),
+        }
+    }
+
+    /// The content of `frame`, next to that of the parent.
+    pub(super) fn decompress(
+        self,
+        frame: &[u8],
+        parent: Option<&[u8]>,
+        output: Output<'_>,
+    ) -> Result<Vec<u8>, Error> {
+        match (self, parent) {
+            (Codec::Raw, _) => Ok(frame.to_vec()),
+            (Codec::Zstd, _) => zstd::decompress(frame, None, output),
+            (Codec::ZstdPrefix, Some(prefix)) => zstd::decompress(frame, Some(prefix), output),
+            #[cfg(feature = "archive")]
+            (Codec::Lzma, _) => lzma::decompress(frame, None, output),
+            #[cfg(feature = "archive")]
+            (Codec::LzmaPrefix, Some(prefix)) => lzma::decompress(frame, Some(prefix), output),
+            (other, _) => Err(other.unsupported()),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Frames that build on each other, decoded one after the other in two buffers.
+
+use super::memory::Output;
+use super::method::Codec;
+use super::patch;
+use crate::{Error, ErrorKind};
+
+/// What a frame has to hold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expected {
+    /// Its size in bytes.
+    pub(crate) size: u64,
+    /// What it is, for errors.
+    pub(crate) what: &'static str,
+}
+
+/// An image and its ancestors, as far as they are decoded.
+#[derive(Default)]
+pub(super) struct FrameDecoder {
+    /// The content of the last frame.
+    content: Option<Vec<u8>>,
+    /// Where the content before it was. Memory that is new costs about as much as what zstd writes into it.
+    spare: Vec<u8>,
+}
+
+impl From<Vec<u8>> for FrameDecoder {
+    fn from(content: Vec<u8>) -> FrameDecoder {
+        FrameDecoder { content: Some(content), spare: Vec::new() }
+    }
+}
+
+impl FrameDecoder {
+    /// Decodes the next frame.
+    pub(super) fn step(&mut self, codec: Codec, frame: &[u8], content: Expected) -> Result<(), Error> {
+        let Expected { size, what } = content;
+        let content = match (codec, self.content.take()) {
+            (Codec::Patch, Some(mut parent)) => patch::apply(&mut parent, frame).map(|()| parent)?,
+            (codec, parent) => {
+                let output = Output { size, spare: &mut self.spare };
+                let content = codec.decompress(frame, parent.as_deref(), output)?;
+                self.spare = parent.unwrap_or_default();
+                content
+            }
+        };
+        if content.len() as u64 != size {
+            return Err(ErrorKind::Damaged { what }.into());
+        }
+        self.content = Some(content);
+        Ok(())
+    }
+
+    /// The content of the last frame, in a buffer of its size.
+    pub(super) fn into_content(self) -> Vec<u8> {
+        let mut content = self.content.unwrap_or_default();
+        content.shrink_to_fit();
+        content
+    }
+}
+
+/// The content of a frame that stands for itself.
+pub(crate) fn inflate(frame: &[u8], codec: Codec, content: Expected) -> Result<Vec<u8>, Error> {
+    let mut decoder = FrameDecoder::default();
+    decoder.step(codec, frame, content)?;
+    Ok(decoder.into_content())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::zstd;
+    use super::*;
+
+    #[test]
+    fn a_grandchild_lies_where_its_grandparent_lay() {
+        let images = [vec![1; 5000], vec![2; 9000], vec![3; 4000]];
+        let mut decoder = FrameDecoder::default();
+        let mut places = Vec::new();
+        for (at, image) in images.iter().enumerate() {
+            let prefix = at.checked_sub(1).map(|parent| images[parent].as_slice());
+            let codec = if prefix.is_some() { Codec::ZstdPrefix } else { Codec::Zstd };
+            let frame = zstd::compress(image, prefix, 3).unwrap();
+            let content = Expected { size: image.len() as u64, what: "an image" };
+            decoder.step(codec, &frame, content).unwrap();
+            places.push(decoder.content.as_ref().unwrap().as_ptr());
+        }
+        assert_eq!(places[0], places[2]);
+        let content = decoder.into_content();
+        assert_eq!((content.capacity(), &content), (4000, &images[2]));
+    }
+}
