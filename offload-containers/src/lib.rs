@@ -11,9 +11,22 @@
 //! | [`carrier`] | where programs, libraries, objects and archives have any of these |
 //! | [`contents`] | the images of any of these, in one form |
 //!
-//! Each module stands behind a feature of its own name. A reader takes [`Limits`]: what it may inflate, how many records
-//! it may read, how deep containers may lie in one another. The crate does no I/O and holds no unsafe code, and no
-//! input makes it panic.
+//! Each module stands behind a feature of its own name. The crate does no I/O and holds no unsafe code, and no input
+//! makes it panic.
+//!
+//! A reader takes [`Limits`], and refuses with an [`ErrorKind`] what passes them:
+//!
+//! | limit | who looks at it | error |
+//! |---|---|---|
+//! | [`Limits::raw_bytes`] | whatever inflates ([`ccob`], [`fatbin`], [`kpack`], compressed OffloadBinaries): one image or bundle; [`contents`]: all that has to be inflated for a list | [`ErrorKind::TooLarge`] |
+//! | [`Limits::ratio`] | the same, for each compressed part above [`Limits::ANY_RATIO`] | [`ErrorKind::TooLarge`] |
+//! | [`Limits::entries`] | every table of every format, and the lists of [`carrier`] and [`contents`] | [`ErrorKind::TooMany`] |
+//! | [`Limits::depth`] | [`carrier`] for archives, [`contents`] for containers in one another | [`ErrorKind::Nested`] |
+//!
+//! All readers tell what is cut ([`ErrorKind::Truncated`]), of another format ([`ErrorKind::Magic`]), of a later version
+//! ([`ErrorKind::Version`]), not known ([`ErrorKind::Unsupported`]), impossible ([`ErrorKind::Invalid`]), no text
+//! ([`ErrorKind::Text`]), or damaged in its compressed bytes ([`ErrorKind::Zstd`], [`ErrorKind::Zlib`],
+//! [`ErrorKind::Lz4`], [`ErrorKind::Damaged`]); each names the structure, and the offset or the value.
 //!
 //! Every device image of any file:
 //!
@@ -57,3 +70,8 @@ mod frame;
 mod zlib;
 
 pub use offload_format::{Error, ErrorKind, ImageKind, Limits, OffloadKind, Target};
+
+/// Compiles what the README shows.
+#[cfg(all(doctest, feature = "contents"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

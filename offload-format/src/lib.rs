@@ -53,3 +53,8 @@ pub use crate::target::{
     AmdArch, Arch, HostLevel, IntelArch, SmArch, SpirvVersion, Target, TargetSet, UnknownTarget,
 };
 pub use crate::variant::{InvalidVariant, Variant};
+
+/// Compiles what the README shows.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -45,3 +45,8 @@ mod format;
 pub use offload_format::{Aspects, Error, ErrorKind, Limits};
 
 pub use crate::format::ImageFormat;
+
+/// Compiles what the README shows.
+#[cfg(all(doctest, feature = "describe"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
