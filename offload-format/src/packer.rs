@@ -24,6 +24,7 @@ mod families;
 mod forest;
 mod frames;
 mod measure;
+mod members;
 mod need;
 mod pieces;
 mod plan;

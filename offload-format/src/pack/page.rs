@@ -6,8 +6,8 @@ use super::layout::NONE;
 use super::record::Image;
 use super::tables::Tables;
 use crate::codec::columns::{Shape, transpose};
-use crate::codec::{Codec, Expected, MAX_BLOCK, inflate};
-use crate::{Error, ErrorKind, Hash128, bytes};
+use crate::codec::{Codec, Expected, Filter, MAX_BLOCK, inflate};
+use crate::{Aspects, Error, ErrorKind, Hash128, ImageKind, OffloadKind, bytes};
 
 /// Keeps the parts of one pack's index that were asked for, decoded: the index of many images is compressed in pages.
 ///
@@ -73,7 +73,7 @@ impl<'a> Page<'a> {
 }
 
 /// Image number `index` of `page`.
-fn image<'a>(page: &Page<'a>, index: u32, record: &[u8]) -> Result<Image<'a>, Error> {
+pub(super) fn image<'a>(page: &Page<'a>, index: u32, record: &[u8]) -> Result<Image<'a>, Error> {
     const WHAT: &str = "image record";
     let tables = &page.tables;
     let reference = |offset| bytes::u32_at(record, offset, WHAT).map(|v| (v != NONE).then_some(v));

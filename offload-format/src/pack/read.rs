@@ -1,7 +1,7 @@
 //! Reading a pack in place: address arithmetic, nothing is copied or decompressed.
 
 use super::layout::{ALIGN, DIRECTORY, HASH_OFFSET, HEADER_SIZE, MAGIC, MAJOR};
-use super::page::{PAGE_FIRST, PAGE_LAST, Page, PageRecord, Pages, partition};
+use super::page::{self, PAGE_FIRST, PAGE_LAST, Page, PageRecord, Pages, partition};
 use super::record::{self, Block, Image, KernelInfo, Notice, Place};
 use super::tables::Tables;
 use crate::codec::Codec;
@@ -177,7 +177,7 @@ impl<'a> Pack<'a> {
     pub fn image(&self, index: u32) -> Result<Image<'a>, Error> {
         if let Some(lender) = u64::from(index).checked_sub(self.image_count()) {
             let record = self.tables.record(self.tables.lenders, lender)?;
-            return record::image(&self.whole(), index, record);
+            return page::image(&self.whole(), index, record);
         }
         let behind = partition(self.pages().into(), &|number| Ok(self.page_record(number)?.first <= index))?;
         let page = self.page(before(behind).filter(|_| self.pages() > 0))?;
