@@ -19,7 +19,7 @@ pub(crate) struct New {
     #[arg(long, value_enum, value_name = "VCS")]
     pub(crate) vcs: Option<Vcs>,
     #[command(flatten)]
-    pub(crate) source: Source,
+    pub(crate) source: Checkout,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -45,12 +45,12 @@ pub(crate) struct Init {
     #[arg(long)]
     pub(crate) force: bool,
     #[command(flatten)]
-    pub(crate) source: Source,
+    pub(crate) source: Checkout,
 }
 
 /// Where the crates come from that a package depends on.
 #[derive(Debug, Args)]
-pub(crate) struct Source {
+pub(crate) struct Checkout {
     /// Depend on the crates in this checkout of cargo-offload, instead of the published ones.
     #[arg(long, value_name = "DIR")]
     pub(crate) checkout: Option<PathBuf>,
