@@ -13,7 +13,7 @@ use crate::cargo::graph::{self, Depth};
 use crate::cargo::template::{self, TemplateFile};
 use crate::cli;
 use crate::error::{Error, Result};
-use crate::files::publish::{Existing, publish};
+use crate::files::publish::{Existing, create_dir, publish};
 use crate::print::output::Output;
 
 /// Where additions go.
@@ -122,8 +122,7 @@ fn say(output: &Output, file: &str, outcome: Outcome) -> Result<()> {
 }
 
 fn create_parent(path: &Path) -> Result<()> {
-    let parent = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(parent).map_err(|error| Error::io("create directory", parent, &error))
+    create_dir(path.parent().unwrap_or(Path::new(".")))
 }
 
 /// `[env] OFFLOAD_CONFIG`, unless it is set; everything else in the file stays.

@@ -8,7 +8,7 @@ use clap_mangen::Man;
 use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::{Error, Result};
-use crate::files::publish::publish;
+use crate::files::publish::{create_dir, publish};
 use crate::print::output::Output;
 
 pub(super) fn run(output: &Output, args: &cli::Man) -> Result<ExitStatus> {
@@ -26,7 +26,7 @@ fn write(output: &Output, args: &cli::Man, pages: &[Page]) -> Result<()> {
     let Some(directory) = &args.directory else { return Ok(()) };
     let existing = args.force.existing();
     pages.iter().try_for_each(|page| existing.check(&directory.join(&page.name), &page.text))?;
-    std::fs::create_dir_all(directory).map_err(|error| Error::io("create directory", directory, &error))?;
+    create_dir(directory)?;
     pages.iter().try_for_each(|Page { name, text }| {
         publish(&directory.join(name), text)?;
         output.message(&serde_json::json!({ "reason": "man", "file": name }), &format!("wrote {name}"))

@@ -16,7 +16,7 @@ use self::record::Record;
 use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::{Error, Result};
-use crate::files::publish::{Staged, publish, staged};
+use crate::files::publish::{Staged, create_dir, publish, staged};
 use crate::print::output::{Output, counted};
 
 #[derive(Debug, Serialize)]
@@ -67,7 +67,7 @@ fn sbom(package: &Package, args: &cli::Vendor, made: &[Record]) -> Result<Option
 
 /// Puts what was made in the place of what was there.
 fn store(output: &Output, vendored: &Path, made: &[Record]) -> Result<ExitStatus> {
-    std::fs::create_dir_all(vendored).map_err(|error| Error::io("create directory", vendored, &error))?;
+    create_dir(vendored)?;
     for record in made {
         let module = &record.provenance.module;
         let pack = format!("{DIRECTORY}/{module}.pack");

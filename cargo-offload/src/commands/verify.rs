@@ -2,13 +2,13 @@
 //! tool chains are whole; a SYCLBIN is what runtimes take.
 
 mod foreign;
+mod message;
 mod syclbin;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use serde::Serialize;
-
+use self::message::{Problem, Summary, Verified};
 use crate::cargo::artifact;
 use crate::cargo::graph::{self, RootPackage};
 use crate::cli;
@@ -19,31 +19,6 @@ use crate::read::input::Input;
 use crate::read::missing::MissingMessage;
 use crate::read::pack_file::LocatedPack;
 use crate::read::packs::Packs;
-
-#[derive(Debug, Serialize)]
-struct Verified<'a> {
-    reason: &'static str,
-    package: &'a str,
-    module: &'a str,
-    target: &'a str,
-    /// What the bytes were compared with; none where the container has only sizes.
-    checksum: Option<&'static str>,
-    problem: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct Problem<'a> {
-    reason: &'static str,
-    package: &'a str,
-    problem: &'a str,
-}
-
-#[derive(Debug, Serialize)]
-struct Summary {
-    reason: &'static str,
-    images: u64,
-    problems: u64,
-}
 
 pub(super) fn run(output: &Output, args: &cli::Verify) -> Result<ExitStatus> {
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;

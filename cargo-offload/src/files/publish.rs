@@ -127,6 +127,11 @@ pub(crate) fn replaceable(path: &Path, start: &[u8], what: &str) -> Result<()> {
     Err(Error::usage(format!("`{}` exists and is no {what}", path.display())).hint("move it away"))
 }
 
+/// Makes a directory and those above it.
+pub(crate) fn create_dir(dir: &Path) -> Result<()> {
+    std::fs::create_dir_all(dir).map_err(|error| Error::io("create directory", dir, &error))
+}
+
 /// Writes a file, to become `path`.
 pub(crate) fn stage(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<Staged> {
     let failed = |error: io::Error| Error::io("write", path, &error);

@@ -22,6 +22,7 @@ use self::lock::{LOCK_NAME, Lock, LockedPackage, PackageKind};
 pub(crate) use self::run::which;
 use self::system::{Packages, System};
 use crate::error::{Error, Result};
+use crate::files::publish::create_dir;
 use crate::print::output::Output;
 
 /// What to install, and where.
@@ -181,10 +182,6 @@ fn downloads(work: &Path) -> Result<PathBuf> {
     let dir = work.join("downloads");
     create_dir(&dir)?;
     Ok(dir)
-}
-
-fn create_dir(dir: &Path) -> Result<()> {
-    fs::create_dir_all(dir).map_err(|error| Error::io("create directory", dir, &error))
 }
 
 /// The SHA-256 of a file, as text.

@@ -206,9 +206,6 @@ impl From<offload_format::Error> for Unreadable {
     }
 }
 
-/// The largest index that is read: a million images.
-const MAX_INDEX: u64 = 256 << 20;
-
 fn read_index(file: &File, offset: u64) -> std::result::Result<PackIndex, String> {
     let text = |error: offload_format::Error| error.to_string();
     let header = read_at(file, offset, HEADER_SIZE).map_err(|error| error.to_string())?;
@@ -225,7 +222,7 @@ fn read_index(file: &File, offset: u64) -> std::result::Result<PackIndex, String
 }
 
 fn read_head(file: &File, offset: u64, size: u64) -> std::result::Result<Vec<u8>, String> {
-    if size > MAX_INDEX {
+    if size > scan::MAX_INDEX {
         return Err(format!("its index of {size} bytes is too large"));
     }
     read_at(file, offset, size).map_err(|error| error.to_string())

@@ -88,7 +88,7 @@ pub const CEILINGS: [Ceiling; 7] = [
         long: 0,
         many: 0,
         tuples: 0,
-        circular: 8,
+        circular: 0,
         across: 0,
         undocumented: 0,
         dependencies: Some(90),

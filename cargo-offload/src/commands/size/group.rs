@@ -29,14 +29,14 @@ pub(super) struct Groups {
 
 /// What an image takes of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::commands) struct Share {
-    pub(in crate::commands) stored: u64,
+pub(crate) struct Share {
+    pub(crate) stored: u64,
     pub(super) first: First,
 }
 
 /// Whether it is the first of the images with its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::commands) enum First {
+pub(crate) enum First {
     Yes,
     No,
 }
@@ -82,7 +82,7 @@ fn code(image: &ImageRecord) -> Vec<(String, u64)> {
 }
 
 /// What each image takes: equal images of a pack lie in one place, and share it in equal parts.
-pub(in crate::commands) fn shares(images: &[ImageRecord]) -> Vec<Share> {
+pub(crate) fn shares(images: &[ImageRecord]) -> Vec<Share> {
     let place = |image: &ImageRecord| match (image.origin, &image.hash) {
         (Origin::Pack(pack, _), Some(hash)) => Some((pack, hash.clone())),
         _ => None,

@@ -8,7 +8,7 @@ use offload_images::ptx::Ptx;
 use offload_images::{code_object, cubin, describe};
 use serde::Serialize;
 
-use super::{Problem, Summary, Verified};
+use super::message::{Problem, Summary, Verified};
 use crate::error::Result;
 use crate::print::output::{Output, counted};
 use crate::read::input::{Container, Contents};

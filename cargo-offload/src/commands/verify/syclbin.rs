@@ -3,7 +3,7 @@
 use offload_containers::syclbin::{Consequence, Hazard, hazards};
 use serde::Serialize;
 
-use super::Summary;
+use super::message::Summary;
 use crate::error::Result;
 use crate::print::output::Output;
 use crate::read::syclbin::Syclbin;

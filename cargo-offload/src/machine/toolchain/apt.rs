@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::lock::{LockedPackage, PackageKind};
-use super::{create_dir, run};
+use super::run;
 use crate::error::{Error, Result};
+use crate::files::publish::create_dir;
 use crate::print::output::Output;
 
 /// Programs and libraries of bitcode, each under the names that releases have for it. What they depend on is for

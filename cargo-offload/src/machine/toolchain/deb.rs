@@ -7,9 +7,9 @@ use lzma_rust2::XzReader;
 use object::read::archive::ArchiveFile;
 use tar::Archive;
 
-use super::create_dir;
 use crate::error::{Error, Result};
 use crate::files::mapping::Mapped;
+use crate::files::publish::create_dir;
 
 /// The member with the files, before what its compression adds.
 const DATA: &str = "data.tar";

@@ -7,8 +7,10 @@ use std::io::{self, Read, Seek, SeekFrom};
 use offload_format::pack::layout::{HEADER_SIZE, MAGIC};
 use offload_format::pack::{Pack, Pages};
 
-use super::MAX_INDEX;
 use crate::files::read_at::read_at;
+
+/// The largest index that is read: a million images.
+pub(super) const MAX_INDEX: u64 = 256 << 20;
 
 /// Linkers keep this alignment, in memory and in the file.
 const STEP: usize = 8;
