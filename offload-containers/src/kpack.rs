@@ -31,6 +31,7 @@
 mod code_object;
 mod contents;
 mod frames;
+mod map;
 mod reference;
 
 pub use self::code_object::{CodeObject, Compression};

@@ -13,6 +13,7 @@
 mod argument;
 mod kernel;
 mod metadata;
+mod reader;
 mod shape;
 mod target_id;
 
@@ -58,9 +59,9 @@ pub fn info(image: &[u8]) -> Result<CodeObject, Error> {
     let metadata = metadata::read(&file)?;
     let target = target_id::read(&file, metadata.target.as_deref())?;
     let symbols = Symbols::read(&file)?;
-    let kernels = metadata.kernels.0.into_iter().map(|kernel| {
+    let kernels = metadata.kernels.into_iter().map(|kernel| {
         let has_descriptor = symbols.defined.contains(kernel.symbol.as_str());
-        kernel.into_info(has_descriptor)
+        CodeObjectKernel { has_descriptor, ..kernel.info }
     });
     Ok(CodeObject {
         target_id: target.text,

@@ -29,8 +29,6 @@ pub mod cubin;
 pub mod describe;
 #[cfg(any(feature = "zebin", feature = "cubin", feature = "code-object"))]
 pub mod elf;
-#[cfg(feature = "msgpack")]
-pub mod msgpack;
 #[cfg(feature = "ptx")]
 pub mod ptx;
 #[cfg(feature = "spirv")]

@@ -57,7 +57,7 @@ impl Workspace {
         say(output, ".cargo/config.toml", add_setting(&self.root.join(".cargo/config.toml"))?)
     }
 
-    /// Dependencies in the package's manifest, and optimised build scripts in that of the workspace.
+    /// Dependencies in the package's manifest, and in that of the workspace the optimisation of what packs images.
     pub(crate) fn depend(&self, output: &Output, dependencies: &Dependencies) -> Result<()> {
         let root = self.root.join("Cargo.toml");
         if !root.exists() {
@@ -65,7 +65,7 @@ impl Workspace {
         }
         let own = self.package.as_ref().map(|package| package.join("Cargo.toml"));
         let added = own.map_or(Ok(Outcome::Kept), |manifest| dependencies.add_to(&manifest, &root))?;
-        let optimized = manifest::optimize_build_scripts(&root)?;
+        let optimized = manifest::optimize_packing(&root)?;
         say(output, "Cargo.toml", added.max(optimized))
     }
 

@@ -56,7 +56,7 @@ fn a_new_package_is_the_demo() {
     let manifest = read(&package.join("Cargo.toml"));
     let dependencies = "[dependencies]\noffload-rt = { version = \"0.1\", features = [\"opencl\"] }\n\n[build-dependencies]\noffload-build = \"0.1\"\n";
     assert!(manifest.contains("name = \"hello\"") && manifest.contains(dependencies), "{manifest}");
-    assert!(manifest.contains("[profile.dev.build-override]\nopt-level = 3"), "{manifest}");
+    assert!(manifest.contains("[profile.dev.package.zstd-sys]\nopt-level = 1"), "{manifest}");
     assert_eq!(ok(&package, &["targets", "--quiet"]), "host\nspirv64\nopencl-c\n");
     // Everything is there: nothing is left to add.
     let again = ok(&package, &["init"]);
@@ -71,7 +71,7 @@ fn a_new_package_of_a_workspace_joins_it() {
     ok(root, &["new", "crates/hello", "--name", "hi", "--checkout", checkout().to_str().unwrap()]);
     let manifest = read(&root.join("Cargo.toml"));
     assert!(manifest.starts_with("# all\n") && manifest.contains("\"crates/hello\""), "{manifest}");
-    assert!(manifest.contains("[profile.release.build-override]\nopt-level = 3"), "{manifest}");
+    assert!(manifest.contains("[profile.release.package.zstd-sys]\nopt-level = 3"), "{manifest}");
     assert!(root.join("offload.toml").is_file() && !root.join("crates/hello/offload.toml").exists());
     let member = read(&root.join("crates/hello/Cargo.toml"));
     let path = checkout().join("offload-build");

@@ -8,9 +8,9 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use super::code_object::{CodeObject, Compression};
+use super::map::Map;
 use offload_format::limits::push;
 use offload_format::{Error, ErrorKind, Limits};
-use offload_images::msgpack::Map;
 
 pub(super) const WHAT: &str = "the table of contents of the kpack";
 /// Deeper nesting than any table has; the reader recurses.

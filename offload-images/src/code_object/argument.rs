@@ -1,34 +1,52 @@
 //! The arguments of a kernel, as the notes describe them.
 
-use serde::Deserialize;
+use super::reader::{Reader, set};
 
 /// An argument of a kernel.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Argument {
     /// Its name in the source, if the compiler wrote it.
-    #[serde(rename = ".name")]
     pub name: Option<String>,
     /// Its type in the source, if the compiler wrote it.
-    #[serde(rename = ".type_name")]
     pub type_name: Option<String>,
     /// Where it lies among the arguments, in bytes.
-    #[serde(rename = ".offset")]
     pub offset: u64,
     /// Its size in bytes.
-    #[serde(rename = ".size")]
     pub size: u64,
     /// What it is.
-    #[serde(rename = ".value_kind")]
     pub value_kind: ValueKind,
     /// Where a pointer points to.
-    #[serde(rename = ".address_space")]
     pub address_space: Option<AddressSpace>,
 }
 
+impl Argument {
+    pub(super) fn read(argument: &mut Reader<'_>) -> Option<Argument> {
+        let (mut name, mut type_name, mut address_space) = (None, None, None);
+        let (mut offset, mut size, mut value_kind) = (None, None, None);
+        argument.map(|key, value| match key {
+            ".name" => set(&mut name, value.optional(Reader::string)?),
+            ".type_name" => set(&mut type_name, value.optional(Reader::string)?),
+            ".offset" => set(&mut offset, Some(value.number()?)),
+            ".size" => set(&mut size, Some(value.number()?)),
+            ".value_kind" => set(&mut value_kind, Some(value.string()?.into())),
+            ".address_space" => set(&mut address_space, value.optional(Reader::string)?),
+            _ => value.skip(),
+        })?;
+        let address_space = address_space.map(AddressSpace::from);
+        Some(Argument {
+            name,
+            type_name,
+            offset: offset?,
+            size: size?,
+            value_kind: value_kind?,
+            address_space,
+        })
+    }
+}
+
 /// What an argument is.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(from = "String")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ValueKind {
     /// A value.
@@ -68,8 +86,7 @@ impl From<String> for ValueKind {
 }
 
 /// An address space of OpenCL.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(from = "String")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AddressSpace {
     /// Private memory.

@@ -1,19 +1,14 @@
 //! The notes of a code object: `MessagePack` maps, which may come in any order and with numbers of any width.
 
-use std::fmt;
-use std::marker::PhantomData;
-
 use object::LittleEndian as LE;
 use object::elf::{PT_NOTE, SHT_NOTE};
 use object::read::elf::{NoteIterator, ProgramHeader, SectionHeader};
-use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
 use super::argument::Argument;
 use super::kernel::CodeObjectKernel;
+use super::reader::{Reader, set};
 use super::shape::Shape;
 use crate::elf::Elf;
-use crate::msgpack::Map;
 use offload_format::limits::Budget;
 use offload_format::{Error, ErrorKind};
 
@@ -21,101 +16,96 @@ use offload_format::{Error, ErrorKind};
 const NT_AMDGPU_METADATA: u32 = 32;
 /// The owner of the note.
 const OWNER: &[u8] = b"AMDGPU";
-/// Deeper nesting than any description has; the reader recurses.
-const MAX_DEPTH: usize = 32;
 const WHAT: &str = "the metadata of the code object";
 
 /// All notes together.
-#[derive(Default, Deserialize)]
+#[derive(Default)]
 pub(super) struct Metadata {
-    #[serde(rename = "amdhsa.target")]
-    pub target: Option<String>,
-    #[serde(rename = "amdhsa.kernels", default)]
-    pub kernels: Records<Kernel>,
+    pub(super) target: Option<String>,
+    pub(super) kernels: Vec<Kernel>,
 }
 
-/// A list whose number of elements has been counted, so that room for them is taken at once.
-pub(super) struct Records<T>(pub Vec<T>);
-
-#[derive(Deserialize)]
+/// A kernel, and the symbol of its descriptor.
 pub(super) struct Kernel {
-    #[serde(rename = ".name")]
-    name: String,
-    #[serde(rename = ".symbol")]
-    pub symbol: String,
-    #[serde(rename = ".vgpr_count")]
-    vgpr_count: Option<u32>,
-    #[serde(rename = ".agpr_count")]
-    agpr_count: Option<u32>,
-    #[serde(rename = ".sgpr_count")]
-    sgpr_count: Option<u32>,
-    #[serde(rename = ".vgpr_spill_count")]
-    vgpr_spill_count: Option<u32>,
-    #[serde(rename = ".sgpr_spill_count")]
-    sgpr_spill_count: Option<u32>,
-    #[serde(rename = ".private_segment_fixed_size")]
-    private_segment_fixed_size: Option<u64>,
-    #[serde(rename = ".group_segment_fixed_size")]
-    group_segment_fixed_size: Option<u64>,
-    #[serde(rename = ".kernarg_segment_size")]
-    kernarg_segment_size: Option<u64>,
-    #[serde(rename = ".wavefront_size")]
-    wavefront_size: Option<u32>,
-    #[serde(rename = ".max_flat_workgroup_size")]
-    max_flat_workgroup_size: Option<u32>,
-    #[serde(rename = ".reqd_workgroup_size")]
-    reqd_workgroup_size: Option<[u32; 3]>,
-    #[serde(rename = ".args", default)]
-    args: Records<Argument>,
+    pub(super) symbol: String,
+    pub(super) info: CodeObjectKernel,
 }
 
-impl<T> Default for Records<T> {
-    fn default() -> Records<T> {
-        Records(Vec::new())
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Records<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Records<T>, D::Error> {
-        deserializer.deserialize_seq(Records::default())
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for Records<T> {
-    type Value = Records<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<Records<T>, A::Error> {
-        self.0.reserve_exact(list.size_hint().unwrap_or_default());
-        while let Some(element) = list.next_element_seed(Map(PhantomData))? {
-            self.0.push(element);
-        }
-        Ok(self)
+impl Metadata {
+    fn read(mut description: Reader<'_>) -> Option<Metadata> {
+        let mut metadata = Metadata::default();
+        let mut kernels = None;
+        description.map(|key, value| match key {
+            "amdhsa.target" => set(&mut metadata.target, value.optional(Reader::string)?),
+            "amdhsa.kernels" => set(&mut kernels, Some(counted(value, Kernel::read)?)),
+            _ => value.skip(),
+        })?;
+        metadata.kernels = kernels.unwrap_or_default();
+        Some(metadata)
     }
 }
 
 impl Kernel {
-    pub fn into_info(self, has_descriptor: bool) -> CodeObjectKernel {
-        CodeObjectKernel {
-            name: self.name,
-            has_descriptor,
-            vgpr_count: self.vgpr_count,
-            agpr_count: self.agpr_count,
-            sgpr_count: self.sgpr_count,
-            vgpr_spill_count: self.vgpr_spill_count,
-            sgpr_spill_count: self.sgpr_spill_count,
-            private_segment_fixed_size: self.private_segment_fixed_size,
-            group_segment_fixed_size: self.group_segment_fixed_size,
-            kernarg_segment_size: self.kernarg_segment_size,
-            wavefront_size: self.wavefront_size,
-            max_flat_workgroup_size: self.max_flat_workgroup_size,
-            reqd_workgroup_size: self.reqd_workgroup_size,
-            args: self.args.0,
-        }
+    fn read(kernel: &mut Reader<'_>) -> Option<Kernel> {
+        let (mut name, mut symbol, mut args) = (None, None, None);
+        let mut info = CodeObjectKernel::default();
+        kernel.map(|key, value| match key {
+            ".name" => set(&mut name, Some(value.string()?)),
+            ".symbol" => set(&mut symbol, Some(value.string()?)),
+            ".args" => set(&mut args, Some(counted(value, Argument::read)?)),
+            ".reqd_workgroup_size" => set(&mut info.reqd_workgroup_size, value.optional(work_group)?),
+            _ => number(&mut info, key, value),
+        })?;
+        info.name = name?;
+        info.args = args.unwrap_or_default();
+        Some(Kernel { symbol: symbol?, info })
     }
+}
+
+/// A number that the notes have of a kernel, if `key` names one.
+fn number(info: &mut CodeObjectKernel, key: &str, value: &mut Reader<'_>) -> Option<()> {
+    let count = match key {
+        ".vgpr_count" => &mut info.vgpr_count,
+        ".agpr_count" => &mut info.agpr_count,
+        ".sgpr_count" => &mut info.sgpr_count,
+        ".vgpr_spill_count" => &mut info.vgpr_spill_count,
+        ".sgpr_spill_count" => &mut info.sgpr_spill_count,
+        ".wavefront_size" => &mut info.wavefront_size,
+        ".max_flat_workgroup_size" => &mut info.max_flat_workgroup_size,
+        _ => return size(info, key, value),
+    };
+    set(count, value.optional(Reader::number)?)
+}
+
+/// A number of bytes, if `key` names one.
+fn size(info: &mut CodeObjectKernel, key: &str, value: &mut Reader<'_>) -> Option<()> {
+    let size = match key {
+        ".private_segment_fixed_size" => &mut info.private_segment_fixed_size,
+        ".group_segment_fixed_size" => &mut info.group_segment_fixed_size,
+        ".kernarg_segment_size" => &mut info.kernarg_segment_size,
+        _ => return value.skip(),
+    };
+    set(size, value.optional(Reader::number)?)
+}
+
+fn work_group(value: &mut Reader<'_>) -> Option<[u32; 3]> {
+    let mut sizes = [0; 3];
+    let mut places = sizes.iter_mut();
+    value.list(|size| {
+        *places.next()? = size.number()?;
+        Some(())
+    })?;
+    (places.len() == 0).then_some(sizes)
+}
+
+/// The elements of a list, which have been counted: room for them is taken at once.
+fn counted<'a, T>(value: &mut Reader<'a>, read: impl Fn(&mut Reader<'a>) -> Option<T>) -> Option<Vec<T>> {
+    let mut elements = Vec::with_capacity(value.length()?);
+    value.list(|element| {
+        elements.push(read(element)?);
+        Some(())
+    })?;
+    Some(elements)
 }
 
 /// Reads every note; a link of several objects keeps the note of each.
@@ -123,25 +113,20 @@ pub(super) fn read(file: &Elf<'_>) -> Result<Metadata, Error> {
     let mut all = Metadata::default();
     let mut budget = Budget::for_file(WHAT, file.size());
     for (offset, part) in parts(file)? {
-        weigh(&decode(part, offset)?, &mut budget)?;
-        let note: Metadata = decode(part, offset)?;
+        let malformed = || Error::from(ErrorKind::Text { what: WHAT, offset });
+        weigh(&Shape::read(Reader::new(part)).ok_or_else(malformed)?, &mut budget)?;
+        let note = Metadata::read(Reader::new(part)).ok_or_else(malformed)?;
         all.target = all.target.or(note.target);
-        all.kernels.0.extend(note.kernels.0);
+        all.kernels.extend(note.kernels);
     }
     Ok(all)
-}
-
-fn decode<'a, T: Deserialize<'a>>(part: &'a [u8], offset: u64) -> Result<T, Error> {
-    let mut reader = rmp_serde::Deserializer::from_read_ref(part);
-    reader.set_max_depth(MAX_DEPTH);
-    Map(PhantomData).deserialize(&mut reader).map_err(|_| ErrorKind::Text { what: WHAT, offset }.into())
 }
 
 /// A kernel is held as it was read and as it is told.
 fn weigh(shape: &Shape, budget: &mut Budget) -> Result<(), Error> {
     let kernel = (size_of::<Kernel>() + size_of::<CodeObjectKernel>()) as u64;
-    let kernels = shape.kernels().saturating_mul(kernel);
-    budget.spend(kernels.saturating_add(shape.arguments().saturating_mul(size_of::<Argument>() as u64)))
+    let kernels = shape.kernels.saturating_mul(kernel);
+    budget.spend(kernels.saturating_add(shape.arguments.saturating_mul(size_of::<Argument>() as u64)))
 }
 
 /// The descriptions, each with the offset of the notes that it is in.

@@ -1,86 +1,33 @@
 //! How many kernels and arguments a description has, before anything is made of them: a record may be a few bytes long,
 //! and what is made of it is not.
 
-use std::fmt;
-use std::marker::PhantomData;
-
-use serde::Deserialize;
-use serde::de::{Deserializer, SeqAccess, Visitor};
-
-use crate::msgpack::Map;
+use super::reader::Reader;
 
 /// The numbers of a description.
-#[derive(Deserialize)]
+#[derive(Debug, Default)]
 pub(super) struct Shape {
-    #[serde(rename = "amdhsa.kernels", default)]
-    kernels: Count<KernelShape>,
-}
-
-#[derive(Deserialize)]
-struct KernelShape {
-    #[serde(rename = ".args", default)]
-    args: Count<Ignored>,
-}
-
-#[derive(Deserialize)]
-struct Ignored {}
-
-/// How many elements a list has, and what they weigh beside.
-struct Count<T> {
-    elements: u64,
-    inner: u64,
-    of: PhantomData<T>,
-}
-
-impl<T> Default for Count<T> {
-    fn default() -> Count<T> {
-        Count { elements: 0, inner: 0, of: PhantomData }
-    }
+    pub(super) kernels: u64,
+    pub(super) arguments: u64,
 }
 
 impl Shape {
-    pub fn kernels(&self) -> u64 {
-        self.kernels.elements
+    pub(super) fn read(mut description: Reader<'_>) -> Option<Shape> {
+        let mut shape = Shape::default();
+        description.map(|key, value| match key {
+            "amdhsa.kernels" => value.list(|kernel| shape.count_kernel(kernel)),
+            _ => value.skip(),
+        })?;
+        Some(shape)
     }
 
-    pub fn arguments(&self) -> u64 {
-        self.kernels.inner
-    }
-}
-
-/// What else is counted of an element.
-trait Element {
-    fn beside(&self) -> u64 {
-        0
-    }
-}
-
-impl Element for KernelShape {
-    fn beside(&self) -> u64 {
-        self.args.elements
-    }
-}
-
-impl Element for Ignored {}
-
-impl<'de, T: Deserialize<'de> + Element> Deserialize<'de> for Count<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Count<T>, D::Error> {
-        deserializer.deserialize_seq(Count::default())
-    }
-}
-
-impl<'de, T: Deserialize<'de> + Element> Visitor<'de> for Count<T> {
-    type Value = Count<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<Count<T>, A::Error> {
-        while let Some(element) = list.next_element_seed(Map(PhantomData::<T>))? {
-            self.elements = self.elements.saturating_add(1);
-            self.inner = self.inner.saturating_add(element.beside());
-        }
-        Ok(self)
+    fn count_kernel(&mut self, kernel: &mut Reader<'_>) -> Option<()> {
+        self.kernels = self.kernels.saturating_add(1);
+        kernel.map(|key, value| match key {
+            ".args" => value.list(|argument| {
+                self.arguments = self.arguments.saturating_add(1);
+                argument.map(|_, value| value.skip())
+            }),
+            _ => value.skip(),
+        })
     }
 }

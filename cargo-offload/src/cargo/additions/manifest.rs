@@ -1,4 +1,4 @@
-//! Editing Cargo.toml: dependencies, and the optimisation of build scripts.
+//! Editing Cargo.toml: dependencies, and the optimisation of what packs images.
 
 use std::path::{Path, PathBuf};
 
@@ -87,20 +87,41 @@ impl Dependencies {
 /// The workspace says where a dependency comes from.
 struct Inherited;
 
-/// Has build scripts optimised, unless the manifest says something about them: hashing and compressing images
-/// otherwise takes many times longer than it needs to.
-pub(super) fn optimize_build_scripts(path: &Path) -> Result<Outcome> {
+/// What hashes and compresses images, by profile, and how far it is optimised: unoptimised it takes many times longer.
+/// All else that build scripts are made of takes less time as it is than a compiler takes to optimise it. A level for a
+/// package wins over one for `build-override`, and holds for the program too, so that each is compiled once.
+///
+/// Development builds pack in the mode `fast` and are to be there soon: the compiler's first level is enough for them.
+const OPTIMIZED: [(&str, &[(&str, i64)]); 2] = [
+    ("dev", &[("blake3", 1), ("zstd-sys", 1)]),
+    (
+        "release",
+        &[("blake3", 3), ("lzma-rust2", 3), ("offload-format", 3), ("zstd-safe", 3), ("zstd-sys", 3)],
+    ),
+];
+
+/// Has what packs images optimised, unless the manifest optimises build scripts, as it did before, or says something of
+/// such a package.
+pub(super) fn optimize_packing(path: &Path) -> Result<Outcome> {
     let mut document = open(path)?;
-    for profile in ["dev", "release"] {
+    let before = document.to_string();
+    for (profile, levels) in OPTIMIZED {
         let profiles = implicit(document.entry("profile"), "profile", path)?;
         let settings = implicit(profiles.entry(profile), profile, path)?;
         if settings.contains_key("build-override") {
             return Ok(Outcome::Kept);
         }
-        let table = Table::from_iter([("opt-level", Item::Value(3.into()))]);
-        settings.insert("build-override", Item::Table(table));
+        let packages = implicit(settings.entry("package"), "package", path)?;
+        for (name, level) in levels {
+            let wanted = Table::from_iter([("opt-level", Item::Value((*level).into()))]);
+            packages.entry(name).or_insert(Item::Table(wanted));
+        }
     }
-    publish(path, document.to_string().as_bytes())?;
+    let after = document.to_string();
+    if after == before {
+        return Ok(Outcome::Kept);
+    }
+    publish(path, after.as_bytes())?;
     Ok(Outcome::Written)
 }
 
@@ -144,7 +165,7 @@ mod tests {
         let path = dir.path().join("Cargo.toml");
         std::fs::write(&path, text).unwrap();
         Dependencies::new(None).unwrap().add_to(&path, &path).unwrap();
-        optimize_build_scripts(&path).unwrap();
+        optimize_packing(&path).unwrap();
         std::fs::read_to_string(&path).unwrap()
     }
 
@@ -160,10 +181,11 @@ mod tests {
         assert!(after.contains("[build-dependencies]\noffload-build = \"0.1\"\n"), "{after}");
         for profile in ["dev", "release"] {
             assert!(
-                after.contains(&format!("[profile.{profile}.build-override]\nopt-level = 3\n")),
+                after.contains(&format!("[profile.{profile}.package.zstd-sys]\nopt-level = ")),
                 "{after}"
             );
         }
+        assert!(!after.contains("build-override"), "{after}");
         assert!(!after.contains("[profile]") && !after.contains("[profile.dev]\n"), "{after}");
         assert_eq!(edited(&after), after);
     }
@@ -189,12 +211,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_said_of_a_package_stays() {
+        let text = "[package]\nname = \"a\"\n[profile.dev.package.zstd-sys]\nopt-level = 2 # mine\n";
+        let after = edited(text);
+        assert!(after.contains("[profile.dev.package.zstd-sys]\nopt-level = 2 # mine\n"), "{after}");
+        assert!(after.contains("[profile.dev.package.blake3]\nopt-level = 1\n"), "{after}");
+        assert_eq!(edited(&after), after);
+    }
+
+    #[test]
     fn what_is_said_of_build_scripts_stays() {
         let text = "[profile.dev.build-override]\nopt-level = 1\n";
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("Cargo.toml");
         std::fs::write(&path, text).unwrap();
-        assert_eq!(optimize_build_scripts(&path).unwrap(), Outcome::Kept);
+        assert_eq!(optimize_packing(&path).unwrap(), Outcome::Kept);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     }
 }

@@ -1,4 +1,4 @@
-//! What readers of `MessagePack` share.
+//! Records of `MessagePack`.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -10,7 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 /// A record by the names of its fields. The reader would take a list of values as well, and a list takes fewer bytes
 /// than what is made of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Map<T>(pub PhantomData<T>);
+pub(super) struct Map<T>(pub(super) PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> DeserializeSeed<'de> for Map<T> {
     type Value = T;

@@ -1,0 +1,230 @@
+//! Reads `MessagePack` (<https://github.com/msgpack/msgpack/blob/master/spec.md>), value by value.
+//!
+//! By hand, because this is part of every build script: serde's derive macro would take longer to compile than all else
+//! that reads device images.
+
+/// Deeper nesting than any description has; the reader recurses.
+const MAX_DEPTH: usize = 32;
+
+/// What is left to read. Every method gives `None` for what is not there, or is of another type.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reader<'a>(&'a [u8]);
+
+/// The first byte of a value and the lengths behind it.
+enum Head<'a> {
+    Nil,
+    Number(u64),
+    Text(&'a [u8]),
+    List(u64),
+    Map(u64),
+    /// Truth values, negative numbers, fractions, bytes, and what applications define.
+    Other,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Reader<'a> {
+        Reader(bytes)
+    }
+
+    /// A number of any width that is not negative.
+    pub(super) fn number<T: TryFrom<u64>>(&mut self) -> Option<T> {
+        match self.head()? {
+            Head::Number(number) => T::try_from(number).ok(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn text(&mut self) -> Option<&'a str> {
+        match self.head()? {
+            Head::Text(text) => std::str::from_utf8(text).ok(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn string(&mut self) -> Option<String> {
+        self.text().map(str::to_string)
+    }
+
+    /// What `read` reads, or nothing where the value is nil.
+    pub(super) fn optional<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
+        let mut ahead = *self;
+        if let Head::Nil = ahead.head()? {
+            *self = ahead;
+            return Some(None);
+        }
+        read(self).map(Some)
+    }
+
+    /// How many elements a list claims to have; nothing is read.
+    pub(super) fn length(mut self) -> Option<usize> {
+        match self.head()? {
+            Head::List(length) => usize::try_from(length).ok(),
+            _ => None,
+        }
+    }
+
+    /// Has `read` read each element of a list.
+    pub(super) fn list(&mut self, mut read: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        let Head::List(length) = self.head()? else { return None };
+        (0..length).try_for_each(|_| read(self))
+    }
+
+    /// Has `read` read the value of each key of a map; it has to [`skip`](Reader::skip) those that it does not know.
+    pub(super) fn map(&mut self, mut read: impl FnMut(&'a str, &mut Self) -> Option<()>) -> Option<()> {
+        let Head::Map(length) = self.head()? else { return None };
+        (0..length).try_for_each(|_| {
+            let key = self.text()?;
+            read(key, self)
+        })
+    }
+
+    /// Passes over a value with all that is in it.
+    pub(super) fn skip(&mut self) -> Option<()> {
+        self.skip_within(MAX_DEPTH)
+    }
+
+    fn skip_within(&mut self, depth: usize) -> Option<()> {
+        let inner = match self.head()? {
+            Head::List(length) => length,
+            Head::Map(length) => length.saturating_mul(2),
+            _ => return Some(()),
+        };
+        let depth = depth.checked_sub(1)?;
+        (0..inner).try_for_each(|_| self.skip_within(depth))
+    }
+
+    fn head(&mut self) -> Option<Head<'a>> {
+        let first = *self.take(1)?.first()?;
+        Some(match first {
+            0x00..=0x7f => Head::Number(first.into()),
+            0x80..=0x8f => Head::Map(u64::from(first & 0x0f)),
+            0x90..=0x9f => Head::List(u64::from(first & 0x0f)),
+            0xa0..=0xbf => Head::Text(self.take(u64::from(first & 0x1f))?),
+            0xc0 => Head::Nil,
+            0xc2 | 0xc3 | 0xe0..=0xff => Head::Other,
+            // Bytes.
+            0xc4..=0xc6 => self.counted(1 << (first - 0xc4), 0)?,
+            // What applications define: a length, a type, the bytes.
+            0xc7..=0xc9 => self.counted(1 << (first - 0xc7), 1)?,
+            0xd4..=0xd8 => self.other(1 + (1 << (first - 0xd4)))?,
+            0xca => self.other(4)?,
+            0xcb => self.other(8)?,
+            0xcc..=0xcf => Head::Number(self.big_endian(1 << (first - 0xcc))?),
+            0xd0..=0xd3 => self.signed(1 << (first - 0xd0))?,
+            0xd9..=0xdb => {
+                let length = self.big_endian(1 << (first - 0xd9))?;
+                Head::Text(self.take(length)?)
+            }
+            0xdc | 0xdd => Head::List(self.big_endian(2 << (first - 0xdc))?),
+            0xde | 0xdf => Head::Map(self.big_endian(2 << (first - 0xde))?),
+            0xc1 => return None,
+        })
+    }
+
+    /// Bytes behind their length, which has `width` bytes, and `more` bytes beside.
+    fn counted(&mut self, width: u64, more: u64) -> Option<Head<'a>> {
+        let length = self.big_endian(width)?;
+        self.other(length.checked_add(more)?)
+    }
+
+    fn other(&mut self, length: u64) -> Option<Head<'a>> {
+        self.take(length).map(|_| Head::Other)
+    }
+
+    /// A number with a sign, of `width` bytes.
+    fn signed(&mut self, width: u64) -> Option<Head<'a>> {
+        let bits = self.big_endian(width)?;
+        let is_negative = bits >> (width * 8 - 1) != 0;
+        Some(if is_negative { Head::Other } else { Head::Number(bits) })
+    }
+
+    fn big_endian(&mut self, width: u64) -> Option<u64> {
+        Some(self.take(width)?.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    }
+
+    fn take(&mut self, length: u64) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(usize::try_from(length).ok()?)?;
+        self.0 = rest;
+        Some(taken)
+    }
+}
+
+/// Puts a value into its place; a key that comes twice is refused.
+pub(super) fn set<T>(place: &mut Option<T>, value: Option<T>) -> Option<()> {
+    if place.is_some() {
+        return None;
+    }
+    *place = value;
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_any_width_are_read() {
+        for bytes in [
+            &[7][..],
+            &[0xcc, 7],
+            &[0xcd, 0, 7],
+            &[0xce, 0, 0, 0, 7],
+            &[0xcf, 0, 0, 0, 0, 0, 0, 0, 7],
+            &[0xd0, 7],
+            &[0xd1, 0, 7],
+            &[0xd2, 0, 0, 0, 7],
+            &[0xd3, 0, 0, 0, 0, 0, 0, 0, 7],
+        ] {
+            assert_eq!(Reader::new(bytes).number::<u32>(), Some(7), "{bytes:x?}");
+            let cut = bytes.get(..bytes.len() - 1).unwrap();
+            assert_eq!(Reader::new(cut).number::<u32>(), None, "{cut:x?}");
+        }
+        for bytes in [&[0xff][..], &[0xd0, 0x80], &[0xa1, b'a'], &[0xcf, 1, 0, 0, 0, 0, 0, 0, 0]] {
+            assert_eq!(Reader::new(bytes).number::<u32>(), None, "{bytes:x?}");
+        }
+        assert_eq!(Reader::new(&[0xff; 9]).number::<u64>(), None);
+        assert_eq!(
+            Reader::new(&[0xcf, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]).number(),
+            Some(u64::MAX)
+        );
+    }
+
+    #[test]
+    fn texts_have_four_forms_and_are_utf8() {
+        for bytes in [&[0xa1, b'a'][..], &[0xd9, 1, b'a'], &[0xda, 0, 1, b'a'], &[0xdb, 0, 0, 0, 1, b'a']] {
+            assert_eq!(Reader::new(bytes).text(), Some("a"));
+        }
+        assert_eq!(Reader::new(&[0xa1, 0xff]).text(), None);
+    }
+
+    #[test]
+    fn every_kind_of_value_is_passed_over() {
+        let values: [&[u8]; 16] = [
+            &[0xc0],
+            &[0xc2],
+            &[0xc3],
+            &[0xe0],
+            &[0xc4, 1, 9],
+            &[0xc5, 0, 1, 9],
+            &[0xc6, 0, 0, 0, 1, 9],
+            &[0xc7, 1, 5, 9],
+            &[0xd4, 5, 9],
+            &[0xd5, 5, 9, 9],
+            &[0xca, 0, 0, 0, 0],
+            &[0xcb, 0, 0, 0, 0, 0, 0, 0, 0],
+            &[0x92, 1, 2],
+            &[0xdc, 0, 1, 0x91, 0x90],
+            &[0x81, 0xa1, b'a', 0x81, 0xa1, b'b', 1],
+            &[0xde, 0, 1, 1, 2],
+        ];
+        for value in values {
+            let mut reader = Reader::new(value);
+            assert_eq!(reader.skip(), Some(()), "{value:x?}");
+            assert!(reader.0.is_empty(), "{value:x?}");
+            assert_eq!(Reader::new(value.get(..value.len() - 1).unwrap()).skip(), None, "{value:x?}");
+        }
+        assert_eq!(Reader::new(&[0xc1]).skip(), None);
+        // A million lists in one another.
+        assert_eq!(Reader::new(&vec![0x91; 1 << 20]).skip(), None);
+    }
+}
