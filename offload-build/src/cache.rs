@@ -14,6 +14,7 @@
 
 mod blob;
 mod compile_cache;
+mod entry;
 mod lock;
 mod packs;
 mod sweep;
@@ -21,24 +22,19 @@ mod sweep;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime};
 
-use offload_format::Hash128;
 use offload_format::pack::CACHE_VAR;
 
 pub(crate) use self::blob::Blob;
 pub use self::compile_cache::CompileCache;
+pub(crate) use self::entry::{Key, KeyBuilder};
+use self::entry::{VERSION, touch};
 use self::lock::{KeyLock, KeyLocks};
 pub use self::sweep::Entry;
 use self::sweep::Limits;
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
-
-/// Entries have passed the checks of the release that made them; another release has other checks.
-const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
-/// How exactly uses are remembered, and how often the cache is swept.
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The cache's directory.
 #[derive(Debug)]
@@ -167,54 +163,6 @@ impl Cache {
 
     pub(crate) fn dir(&self) -> &Path {
         &self.dir
-    }
-}
-
-/// The identity of an action or a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Key(Hash128);
-
-/// Collects what a result depends on. Every part is length-prefixed, so that no two lists are alike.
-#[derive(Debug)]
-pub(crate) struct KeyBuilder(blake3::Hasher);
-
-impl KeyBuilder {
-    pub(crate) fn new(action: &str) -> KeyBuilder {
-        KeyBuilder(blake3::Hasher::new()).part(action.as_bytes())
-    }
-
-    pub(crate) fn part(mut self, bytes: &[u8]) -> KeyBuilder {
-        self.0.update(&(bytes.len() as u64).to_le_bytes());
-        self.0.update(bytes);
-        self
-    }
-
-    pub(crate) fn finish(self) -> Key {
-        let mut out = [0; 16];
-        self.0.finalize_xof().fill(&mut out);
-        Key(Hash128(out))
-    }
-}
-
-impl Key {
-    pub(crate) fn bytes(self) -> [u8; 16] {
-        self.0.0
-    }
-
-    /// The name of its files: 32 hexadecimal digits.
-    fn name(self) -> String {
-        self.0.to_string()
-    }
-}
-
-/// Notes that `file` is in use: once a day, so that most look-ups write nothing.
-fn touch(file: &File) {
-    let now = SystemTime::now();
-    let unused =
-        file.metadata().and_then(|data| data.modified()).ok().and_then(|time| now.duration_since(time).ok());
-    if unused.is_some_and(|unused| unused > DAY) {
-        // A cache that may only be read loses nothing but the order of eviction.
-        let _ = file.set_modified(now);
     }
 }
 

@@ -7,6 +7,7 @@ mod elf;
 
 use std::io::{self, Write};
 
+use self::asm::Names;
 pub(crate) use self::cached::place;
 use crate::env::{BinaryFormat, CargoEnv};
 use crate::error::{Error, Result};
@@ -20,13 +21,6 @@ pub(crate) enum Owner<'a> {
     Module(&'a str),
     /// The package: all its modules are in the pack.
     Package,
-}
-
-/// The names that an object of this module goes by; no two crates may share them.
-#[derive(Debug)]
-struct Names {
-    archive: String,
-    anchor: String,
 }
 
 /// Above this the link may need help.
@@ -177,8 +171,4 @@ fn header(name: &str, size: u64) -> io::Result<Vec<u8>> {
     } else {
         Err(io::Error::other("the images are too large for an archive"))
     }
-}
-
-fn pad(out: &mut dyn Write, count: u64) -> io::Result<()> {
-    io::copy(&mut io::Read::take(io::repeat(0), count), out).map(drop)
 }

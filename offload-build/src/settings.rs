@@ -19,19 +19,31 @@ pub(crate) struct Value<'a> {
     value: &'a Spanned<DeValue<'a>>,
 }
 
+/// Where something stands, in bytes.
+#[derive(Clone, Copy)]
+struct Span {
+    start: usize,
+    end: usize,
+}
+
+impl Span {
+    fn of(Range { start, end }: Range<usize>) -> Span {
+        Span { start, end }
+    }
+}
+
 /// A table, and where it stands.
 #[derive(Clone, Copy)]
 pub(crate) struct Table<'a> {
     text: &'a str,
     table: &'a DeTable<'a>,
-    span: (usize, usize),
+    span: Span,
 }
 
 /// Has `fill` read the document `text`.
 pub(crate) fn read<T>(text: &str, fill: impl FnOnce(Table<'_>) -> Result<T>) -> Result<T> {
     let document = DeTable::parse(text).map_err(|error| Error::new(error.to_string().trim_end()))?;
-    let span = document.span();
-    fill(Table { text, table: document.get_ref(), span: (span.start, span.end) })
+    fill(Table { text, table: document.get_ref(), span: Span::of(document.span()) })
 }
 
 impl<'a> Value<'a> {
@@ -49,9 +61,8 @@ impl<'a> Value<'a> {
     }
 
     pub(crate) fn as_table(self) -> Option<Table<'a>> {
-        let Range { start, end } = self.value.span();
         let table = self.value.get_ref().as_table()?;
-        Some(Table { text: self.text, table, span: (start, end) })
+        Some(Table { text: self.text, table, span: Span::of(self.value.span()) })
     }
 
     /// The value `key` of a table.
@@ -110,8 +121,7 @@ impl<'a> Value<'a> {
 
     /// `error` below the line that has the value.
     pub(crate) fn refuse(self, error: Error) -> Error {
-        let Range { start, end } = self.value.span();
-        at(self.text, (start, end), error)
+        at(self.text, Span::of(self.value.span()), error)
     }
 
     fn other_than(self, expected: &str) -> Error {
@@ -175,7 +185,7 @@ impl<'a> Table<'a> {
         unknown.map_or(Ok(()), |key| {
             let names = names(known.iter().copied());
             let error = Error::new(format!("unknown field `{}`, expected {names}", key.get_ref()));
-            Err(at(self.text, (key.span().start, key.span().end), error))
+            Err(at(self.text, Span::of(key.span()), error))
         })
     }
 }
@@ -190,7 +200,7 @@ fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// `error` below the line with `span`, in the form of the messages of the parser.
-fn at(text: &str, (start, end): (usize, usize), error: Error) -> Error {
+fn at(text: &str, Span { start, end }: Span, error: Error) -> Error {
     let before = text.get(..start).unwrap_or_default();
     let line = before.matches('\n').count();
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count();

@@ -1,6 +1,7 @@
 //! Finding the compilers: where, in which order, and what to say when there is none.
 
 mod installed;
+mod llvm;
 mod pocl;
 mod remedy;
 mod search;
@@ -14,6 +15,8 @@ use crate::error::{Error, Result};
 use crate::memo::Memo;
 use crate::tool::{Invocation, Tool, file_stamp};
 pub use installed::{Component, Found, Output, Toolchain};
+pub(crate) use llvm::Llvm;
+use llvm::{MIN_LLVM, OLDEST_LLVM};
 pub(crate) use pocl::{Pocl, instruction_set};
 use search::Candidates;
 
@@ -23,13 +26,6 @@ pub const RUN_PREFIX: &str = "__offload_run_";
 pub(crate) const LIBCLC_NVIDIA: [&str; 2] = ["nvptx64--nvidiacl.bc", "nvptx64-nvidia-cuda"];
 /// The same for AMD.
 pub(crate) const LIBCLC_AMD: [&str; 2] = ["amdgcn-amd-amdhsa.bc", "amdgcn-amd-amdhsa-llvm"];
-/// The first LLVM whose clang makes SPIR-V itself.
-const MIN_LLVM: u32 = 22;
-/// The oldest LLVM that is taken where a variable names its clang: all but SPIR-V is compared with it.
-const OLDEST_LLVM: u32 = 19;
-/// The newest LLVM that is looked for by name.
-const MAX_LLVM: u32 = 30;
-
 /// Looks for tools and asks them for their version; the answers are kept in the cache.
 #[derive(Debug)]
 pub(crate) struct Tools<'a> {
@@ -39,33 +35,6 @@ pub(crate) struct Tools<'a> {
     /// By variable. Every target asks for the same tools, and looking through `PATH` takes its time.
     tools: Memo<&'static str, Tool>,
     libclc: Memo<&'static str, PathBuf>,
-}
-
-/// The tools of one LLVM release.
-#[derive(Clone, Debug)]
-pub(crate) struct Llvm {
-    pub(crate) clang: Tool,
-    /// Where clang's own headers lie.
-    pub(crate) resource_dir: PathBuf,
-    /// Where the clang behind all links lies, and its siblings with it.
-    bin_dir: PathBuf,
-    major: u32,
-}
-
-impl Llvm {
-    /// Whether it is a release that is only taken where it is named.
-    pub(crate) fn is_old(&self) -> bool {
-        self.major < MIN_LLVM
-    }
-
-    /// Refuses a release whose clang makes no SPIR-V itself.
-    pub(crate) fn makes_spirv(&self) -> Result<()> {
-        if !self.is_old() {
-            return Ok(());
-        }
-        let text = format!("LLVM {} makes no valid SPIR-V; LLVM {MIN_LLVM} and later do", self.major);
-        Err(Error::missing_tool(text).with_hint(remedy::llvm()))
-    }
 }
 
 impl<'a> Tools<'a> {

@@ -2,12 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use offload_format::packer::{Pieces, read_piece};
 use offload_format::{Hash128, bytes};
 
-use super::touch;
+use super::entry::touch;
 use crate::error::{Error, LostEntry, Result};
 use crate::fs;
 
@@ -199,16 +199,4 @@ impl<W: Write> Write for Counted<W> {
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
-}
-
-/// Whether a file of the cache has a blob's name, or that of recorded dependencies or of a pack.
-pub(super) fn is_entry(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let key = name
-        .strip_suffix(".blob")
-        .or_else(|| name.strip_suffix(".deps"))
-        .or_else(|| name.strip_suffix(".pack"));
-    key.is_some_and(|key| {
-        key.len() == 32 && key.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-    })
 }

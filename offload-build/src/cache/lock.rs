@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-use super::Key;
+use super::entry::Key;
 
 /// The keys whose results are being made now.
 #[derive(Debug, Default)]
@@ -64,7 +64,7 @@ impl Drop for KeyLock<'_> {
 mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    use super::super::KeyBuilder;
+    use super::super::entry::KeyBuilder;
     use super::*;
 
     #[test]

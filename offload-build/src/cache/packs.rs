@@ -11,7 +11,8 @@ use std::time::{Duration, SystemTime};
 use offload_format::Hash128;
 use offload_format::pack::cached_file;
 
-use super::{Cache, DAY, VERSION};
+use super::Cache;
+use super::entry::{DAY, VERSION};
 use crate::error::{Error, Result};
 use crate::fs;
 

@@ -8,8 +8,7 @@ use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::blob::is_entry;
-use super::{DAY, VERSION};
+use super::entry::{DAY, VERSION, is_entry};
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs::{SCRATCH_PREFIX, publish};

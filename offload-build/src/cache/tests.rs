@@ -1,5 +1,8 @@
 //! Entries that are made once, damaged, removed and used.
 
+use std::time::{Duration, SystemTime};
+
+use super::entry::DAY;
 use super::*;
 
 pub(super) const UNLIMITED: Limits = Limits { size: None, age: None };

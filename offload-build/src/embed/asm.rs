@@ -7,11 +7,17 @@ use offload_format::section::{
     PACK_SECTION_X86_64, TABLE_SECTION, note,
 };
 
-use super::Names;
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::packing::Pack;
+
+/// The names that an object of this module goes by; no two crates may share them.
+#[derive(Debug)]
+pub(super) struct Names {
+    pub(super) archive: String,
+    pub(super) anchor: String,
+}
 
 /// Assembles note, descriptor and pack into `lib{archive}.a`.
 pub(super) fn assemble(env: &CargoEnv, names: &Names, pack: &Pack) -> Result<()> {

@@ -18,7 +18,6 @@ use offload_format::section::{
     PACK_SECTION_X86_64, SHF_X86_64_LARGE, TABLE_SECTION, note,
 };
 
-use super::pad;
 use crate::error::{Error, Result};
 use crate::packing::Pack;
 
@@ -287,6 +286,10 @@ fn relocation(machine: Machine, field: Field) -> Vec<u8> {
         r_addend: I64::new(LE, 0),
     };
     bytes_of(&rela).to_vec()
+}
+
+fn pad(out: &mut dyn Write, count: u64) -> io::Result<()> {
+    io::copy(&mut io::Read::take(io::repeat(0), count), out).map(drop)
 }
 
 fn align(bytes: &mut Vec<u8>, align: u64) {

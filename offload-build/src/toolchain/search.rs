@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Llvm, MAX_LLVM, MIN_LLVM};
+use super::llvm::{Llvm, MAX_LLVM, MIN_LLVM};
 use crate::env::CargoEnv;
 use crate::error::Error;
 
