@@ -43,7 +43,7 @@ mod wrapper;
 
 pub use self::found::{Found, Place, SyclImage};
 pub use self::kind::FileKind;
-use self::search::{At, Search};
+use self::search::{At, Part, Search};
 use offload_format::limits::Budget;
 use offload_format::{Error, Limits};
 
@@ -73,10 +73,8 @@ impl<'a> Search<'a> {
             Some(FileKind::Archive) => self.archive(bytes, at),
             Some(FileKind::MachOUniversal) => self.universal(bytes, at),
             Some(FileKind::Elf | FileKind::Coff | FileKind::Pe | FileKind::MachO) => self.object(bytes, at),
-            Some(_) if envelopes::is_envelope(bytes) => {
-                self.envelopes(bytes, (0, bytes.len() as u64), Place::Whole, at)
-            }
-            Some(_) => self.add(bytes, (0, bytes.len() as u64), Place::Whole, at),
+            Some(_) if envelopes::is_envelope(bytes) => self.envelopes(Part::whole(bytes), Place::Whole, at),
+            Some(_) => self.add(Part::whole(bytes), Place::Whole, at),
         }
     }
 }

@@ -3,37 +3,31 @@
 use super::found::Place;
 use super::kind::FileKind;
 use super::measure;
-use super::search::{At, Search};
+use super::search::{At, Part, Search};
 use crate::offload_binary::ALIGN;
 use offload_format::{Error, bytes};
 
 impl<'a> Search<'a> {
-    /// What starts `range` of `file`: a runtime reads each SYCLBIN as a file of its own, so each is told alone; the
+    /// What starts `part`: a runtime reads each SYCLBIN as a file of its own, so each is told alone; the
     /// binaries between two of them are told as one.
-    pub(super) fn envelopes(
-        &mut self,
-        file: &'a [u8],
-        (offset, size): (u64, u64),
-        place: Place<'a>,
-        at: At<'a>,
-    ) -> Result<(), Error> {
-        let all = bytes::range(file, offset, size, "OffloadBinaries")?;
+    pub(super) fn envelopes(&mut self, part: Part<'a>, place: Place<'a>, at: At<'a>) -> Result<(), Error> {
+        let all = part.bytes()?;
         let (mut told, mut next) = (0u64, 0u64);
         while let Some((kind, length)) = starts(rest(all, next)) {
             self.budget.spend(64)?;
             let end = next.saturating_add(length);
             if kind == FileKind::Syclbin {
                 if told < next {
-                    self.add(file, (offset.saturating_add(told), next.saturating_sub(told)), place, at)?;
+                    self.add(part.inner(told, next.saturating_sub(told)), place, at)?;
                 }
-                self.add(file, (offset.saturating_add(next), length), place, at)?;
+                self.add(part.inner(next, length), place, at)?;
                 told = end.checked_next_multiple_of(ALIGN).unwrap_or(u64::MAX);
             }
             next = end.checked_next_multiple_of(ALIGN).unwrap_or(u64::MAX);
         }
         // A runtime ignores what follows a SYCLBIN and is none, but the reader of a cut one says what is missing.
         if told == 0 || is_envelope(rest(all, told)) {
-            self.add(file, (offset.saturating_add(told), size.saturating_sub(told)), place, at)?;
+            self.add(part.inner(told, part.size.saturating_sub(told)), place, at)?;
         }
         Ok(())
     }

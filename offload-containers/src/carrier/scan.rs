@@ -3,7 +3,7 @@
 use super::found::Place;
 use super::kind::FileKind;
 use super::measure;
-use super::search::{At, Search};
+use super::search::{At, Part, Search};
 use offload_format::Error;
 
 /// Compilers align containers to 8 at least.
@@ -21,7 +21,7 @@ impl<'a> Search<'a> {
                 .and_then(|it| measure::size(it, rest));
             let step = match size {
                 Some(size) => {
-                    self.add(file, (offset as u64, size), Place::Bytes, at)?;
+                    self.add(Part { file, offset: offset as u64, size }, Place::Bytes, at)?;
                     usize::try_from(size).unwrap_or(usize::MAX)
                 }
                 None => STEP,

@@ -8,6 +8,34 @@ use offload_format::{Error, ErrorKind, Limits};
 /// However deep the caller allows: each level takes room on the stack.
 const DEEPEST: u32 = 64;
 
+/// A part of the bytes being searched.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Part<'a> {
+    /// What is searched: the file, a member of an archive, or an architecture's part.
+    pub(super) file: &'a [u8],
+    /// Where it starts in `file`.
+    pub(super) offset: u64,
+    /// Its size in bytes.
+    pub(super) size: u64,
+}
+
+impl<'a> Part<'a> {
+    /// All of `file`.
+    pub(super) fn whole(file: &'a [u8]) -> Part<'a> {
+        Part { file, offset: 0, size: file.len() as u64 }
+    }
+
+    /// `size` bytes from `offset` bytes behind its start on.
+    pub(super) fn inner(self, offset: u64, size: u64) -> Part<'a> {
+        Part { offset: self.offset.saturating_add(offset), size, ..self }
+    }
+
+    /// Its bytes.
+    pub(super) fn bytes(self) -> Result<&'a [u8], Error> {
+        offload_format::bytes::range(self.file, self.offset, self.size, "device images")
+    }
+}
+
 /// Where the bytes being searched lie in the file.
 #[derive(Clone, Copy)]
 pub(super) struct At<'a> {
@@ -34,17 +62,11 @@ impl<'a> Search<'a> {
         Ok(At { offset: at.offset.saturating_add(offset), member: member.or(at.member), depth })
     }
 
-    /// Adds `size` bytes at `offset` of `file`.
-    pub(super) fn add(
-        &mut self,
-        file: &'a [u8],
-        (offset, size): (u64, u64),
-        place: Place<'a>,
-        at: At<'a>,
-    ) -> Result<(), Error> {
-        let bytes = offload_format::bytes::range(file, offset, size, "device images")?;
+    /// Adds a part.
+    pub(super) fn add(&mut self, part: Part<'a>, place: Place<'a>, at: At<'a>) -> Result<(), Error> {
+        let bytes = part.bytes()?;
         let kind = FileKind::detect(bytes);
-        let offset = at.offset.saturating_add(offset);
+        let offset = at.offset.saturating_add(part.offset);
         self.limits.records("the list of device images", self.found.len() as u64 + 1)?;
         push(&mut self.found, Found { kind, offset, bytes, place, member: at.member });
         Ok(())

@@ -1,12 +1,12 @@
 //! The sections of a program, library or object.
 
 use object::read::{Object, ObjectSection};
-use object::{BinaryFormat, File};
+use object::{BinaryFormat, File, Section};
 
 use super::found::Place;
 use super::kind::FileKind;
 use super::roles::{Role, role};
-use super::search::{At, Search};
+use super::search::{At, Part, Search};
 use super::view::View;
 use super::{dynamic, envelopes, measure, relocatable};
 use offload_format::{Error, bytes};
@@ -22,39 +22,33 @@ impl<'a> Search<'a> {
         let before = self.found.len();
         self.wrapped_sections(&object, &view, at)?;
         for section in object.sections() {
-            let (Ok(name), Some(range)) = (section.name_bytes(), section.file_range()) else { continue };
+            let Some((name, part)) = named_part(file, &section) else { continue };
             match role(name) {
-                Some(Role::Packs) => self.packs(file, (range, name), at)?,
-                Some(Role::Container) => self.container(file, (range, name), at)?,
-                Some(Role::Wrapped) if !self.led_into(range, before, at) => {
-                    self.container(file, (range, name), at)?;
+                Some(Role::Packs) => self.packs(part, name, at)?,
+                Some(Role::Container) => self.container(part, name, at)?,
+                Some(Role::Wrapped) if !self.led_into(part, before, at) => {
+                    self.container(part, name, at)?;
                 }
                 _ => {}
             }
         }
         self.sycl(&view, at)?;
-        self.unled(file, (&object, before), at)
+        self.unled(file, &object, before, at)
     }
 
     /// Images of clang's bundler, and OffloadBinaries in sections of any name, to which nothing found since index
     /// `before` leads.
-    fn unled(
-        &mut self,
-        file: &'a [u8],
-        (object, before): (&File<'a>, usize),
-        at: At<'a>,
-    ) -> Result<(), Error> {
+    fn unled(&mut self, file: &'a [u8], object: &File<'a>, before: usize, at: At<'a>) -> Result<(), Error> {
         for section in object.sections() {
-            let (Ok(name), Some(range)) = (section.name_bytes(), section.file_range()) else { continue };
+            let Some((name, part)) = named_part(file, &section) else { continue };
             // The range is the section's claim; of a section that starts otherwise only the first bytes are read.
-            let binaries =
-                || bytes::range(file, range.0, range.1, "section").is_ok_and(envelopes::is_measured);
+            let binaries = || part.bytes().is_ok_and(envelopes::is_measured);
             let wanted = match role(name) {
                 Some(role) => role == Role::Bundled,
                 None => binaries(),
             };
-            if wanted && !self.led_into(range, before, at) {
-                self.container(file, (range, name), at)?;
+            if wanted && !self.led_into(part, before, at) {
+                self.container(part, name, at)?;
             }
         }
         Ok(())
@@ -75,9 +69,9 @@ impl<'a> Search<'a> {
     }
 
     /// Whether a wrapper led into a section; what was found in this file starts at index `before`.
-    fn led_into(&self, (offset, size): (u64, u64), before: usize, at: At<'a>) -> bool {
-        let start = at.offset.saturating_add(offset);
-        let inside = start..start.saturating_add(size);
+    fn led_into(&self, part: Part<'a>, before: usize, at: At<'a>) -> bool {
+        let start = at.offset.saturating_add(part.offset);
+        let inside = start..start.saturating_add(part.size);
         self.found.iter().skip(before).any(|found| inside.contains(&found.offset))
     }
 
@@ -93,30 +87,19 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    fn container(
-        &mut self,
-        file: &'a [u8],
-        (range, name): ((u64, u64), &'a [u8]),
-        at: At<'a>,
-    ) -> Result<(), Error> {
-        if range.1 == 0 {
+    fn container(&mut self, part: Part<'a>, name: &'a [u8], at: At<'a>) -> Result<(), Error> {
+        if part.size == 0 {
             return Ok(());
         }
-        let section = bytes::range(file, range.0, range.1, "device images")?;
-        match envelopes::is_envelope(section) {
-            true => self.envelopes(file, range, Place::Section(name), at),
-            false => self.add(file, range, Place::Section(name), at),
+        match envelopes::is_envelope(part.bytes()?) {
+            true => self.envelopes(part, Place::Section(name), at),
+            false => self.add(part, Place::Section(name), at),
         }
     }
 
     /// Packs are aligned; one that cannot be read hides no other.
-    fn packs(
-        &mut self,
-        file: &'a [u8],
-        ((offset, size), name): ((u64, u64), &'a [u8]),
-        at: At<'a>,
-    ) -> Result<(), Error> {
-        let section = bytes::range(file, offset, size, "section of packs")?;
+    fn packs(&mut self, part: Part<'a>, name: &'a [u8], at: At<'a>) -> Result<(), Error> {
+        let (section, size) = (part.bytes()?, part.size);
         self.budget.spend(size)?;
         let mut within = 0u64;
         while within < size {
@@ -124,11 +107,16 @@ impl<'a> Search<'a> {
             let pack = FileKind::detect(rest) == Some(FileKind::Pack);
             let found = pack.then(|| measure::size(FileKind::Pack, rest)).flatten();
             if let Some(pack) = found {
-                let place = offset.saturating_add(within);
-                self.add(file, (place, pack), Place::Section(name), at)?;
+                self.add(part.inner(within, pack), Place::Section(name), at)?;
             }
             within = within.saturating_add(found.unwrap_or(8)).checked_next_multiple_of(8).unwrap_or(size);
         }
         Ok(())
     }
+}
+
+/// The name of a section, and where its bytes lie in `file`.
+fn named_part<'a>(file: &'a [u8], section: &Section<'a, '_>) -> Option<(&'a [u8], Part<'a>)> {
+    let (offset, size) = section.file_range()?;
+    Some((section.name_bytes().ok()?, Part { file, offset, size }))
 }

@@ -5,7 +5,7 @@
 //! counts if all of its pointers lead where they should.
 
 use super::found::{Place, SyclImage};
-use super::search::{At, Search};
+use super::search::{At, Part, Search};
 use super::view::{Records, View};
 use offload_format::{Error, bytes};
 
@@ -32,7 +32,7 @@ impl<'a> Search<'a> {
                     continue;
                 }
                 if let Some((record, offset, size)) = record(view, head, address) {
-                    self.add(view.file, (offset, size), Place::Sycl(record), at)?;
+                    self.add(Part { file: view.file, offset, size }, Place::Sycl(record), at)?;
                     next = index.saturating_add(SMALLEST / 8);
                 }
             }

@@ -3,7 +3,7 @@
 use super::found::Place;
 use super::kind::FileKind;
 use super::measure;
-use super::search::{At, Search};
+use super::search::{At, Part, Search};
 use super::view::View;
 use offload_format::{Error, bytes};
 
@@ -24,38 +24,42 @@ impl<'a> Search<'a> {
         let size = view.at(address).map_or(0, |(_, rest)| size.min(rest.len() as u64));
         for index in 0..size / SIZE {
             let wrapper = address.saturating_add(index.saturating_mul(SIZE));
-            if let Some((magic, target, last)) = wrapper_at(view, wrapper) {
-                self.wrapped(view, (magic, target, last), at)?;
+            if let Some(wrapper) = wrapper_at(view, wrapper) {
+                self.wrapped(view, wrapper, at)?;
             }
         }
         Ok(())
     }
 
-    fn wrapped(
-        &mut self,
-        view: &View<'a>,
-        (magic, target, last): (u32, u64, u32),
-        at: At<'a>,
-    ) -> Result<(), Error> {
-        let Some((offset, rest)) = view.at(target) else { return Ok(()) };
-        let (size, place) = match magic {
-            HIP_KPACK => (rest.len() as u64, Place::KpackReference { index: last }),
+    fn wrapped(&mut self, view: &View<'a>, wrapper: Wrapper, at: At<'a>) -> Result<(), Error> {
+        let Some((offset, rest)) = view.at(wrapper.target) else { return Ok(()) };
+        let (size, place) = match wrapper.magic {
+            HIP_KPACK => (rest.len() as u64, Place::KpackReference { index: wrapper.last }),
             _ => {
                 let size = FileKind::detect(rest).and_then(|kind| measure::size(kind, rest));
                 // A bundle without a size ends where its section does, at the latest.
                 (size.unwrap_or(rest.len() as u64), Place::Wrapper)
             }
         };
-        self.add(view.file, (offset, size), place, at)
+        self.add(Part { file: view.file, offset, size }, place, at)
     }
 }
 
-/// Magic, the pointer, and the last field's lower half.
-fn wrapper_at(view: &View<'_>, address: u64) -> Option<(u32, u64, u32)> {
+/// The fields of a wrapper.
+#[derive(Clone, Copy)]
+struct Wrapper {
+    magic: u32,
+    /// Where the pointer leads.
+    target: u64,
+    /// The lower half of the last field.
+    last: u32,
+}
+
+fn wrapper_at(view: &View<'_>, address: u64) -> Option<Wrapper> {
     let (_, rest) = view.at(address)?;
     let magic = bytes::u32_at(rest, 0, "wrapper").ok()?;
     let last = bytes::u32_at(rest, 16, "wrapper").ok()?;
     let known = matches!(magic, HIP | HIP_KPACK | CUDA);
     let target = known.then(|| view.pointer(address.checked_add(8)?)).flatten()?;
-    Some((magic, target, last))
+    Some(Wrapper { magic, target, last })
 }

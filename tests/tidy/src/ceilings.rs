@@ -46,8 +46,8 @@ pub const CEILINGS: [Ceiling; 7] = [
     Ceiling {
         name: "offload-containers",
         long: 0,
-        many: 5,
-        tuples: 17,
+        many: 0,
+        tuples: 10,
         circular: 0,
         across: 0,
         undocumented: 31,
