@@ -113,6 +113,26 @@ pub const DRIVERS: &[Need] = &[
     },
 ];
 
+/// Generates code in build scripts, to compare.
+pub const COLD: &[Need] = &[
+    Need {
+        what: "protoc",
+        purpose: "reads what prost-build generates code from, to compare",
+        probe: Probe::Program("protoc"),
+        packages: packages(["protobuf-compiler", "protobuf-compiler", "protobuf", "protobuf"]),
+    },
+    Need {
+        what: "libclang",
+        purpose: "reads what bindgen generates code from, to compare",
+        probe: Probe::Glob {
+            dirs: &["/usr/lib/llvm-22/lib", "/usr/lib64", "/usr/lib", "/opt/homebrew/opt/llvm/lib"],
+            prefix: "libclang",
+            suffix: ".so.1",
+        },
+        packages: packages(["libclang-22-dev", "clang-devel", "clang", "llvm"]),
+    },
+];
+
 /// What kernels are built with beside, to compare.
 pub const BENCH: &[Need] = &[
     Need {

@@ -36,10 +36,10 @@ pub(super) enum Scenario {
 
 /// Seconds of one build.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Sample {
-    pub(super) wall: f64,
+pub(crate) struct Sample {
+    pub(crate) wall: f64,
     /// Of all its processes, where the system counts them.
-    pub(super) cpu: Option<f64>,
+    pub(crate) cpu: Option<f64>,
 }
 
 /// All samples, by scenario and name of the side.
@@ -93,9 +93,13 @@ impl Samples {
 
 /// Runs the build of a scenario.
 pub(super) fn sample(side: &dyn Side, scenario: Scenario) -> Result<Sample> {
-    let mut command = side.build(scenario.profile());
+    timed(&mut side.build(scenario.profile()))
+}
+
+/// Runs a command.
+pub(crate) fn timed(command: &mut Command) -> Result<Sample> {
     let (before, start) = (children_cpu(), Instant::now());
-    run(&mut command)?;
+    run(command)?;
     let wall = start.elapsed().as_secs_f64();
     let cpu = children_cpu().zip(before).map(|(after, before)| after - before);
     Ok(Sample { wall, cpu })
