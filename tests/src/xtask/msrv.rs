@@ -18,10 +18,12 @@ pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
     if workspace.program("rustup").is_none() {
         return Err(Error::new("rustup is not installed").hint("https://rustup.rs"));
     }
-    let install = workspace.shell.cmd("rustup").args(["toolchain", "install", &version]);
-    let installed = workspace::run_through(install.args(["--profile", "minimal", "--no-self-update"]))?;
-    if !installed.success() {
-        return Ok(workspace::exit_code(installed));
+    if !is_installed(&version) {
+        let install = workspace.shell.cmd("rustup").args(["toolchain", "install", &version]);
+        let installed = workspace::run_through(install.args(["--profile", "minimal", "--no-self-update"]))?;
+        if !installed.success() {
+            return Ok(workspace::exit_code(installed));
+        }
     }
     // Not the cargo that runs this: rustup chooses by the first argument.
     let mut cargo = Command::new("rustup");
@@ -34,4 +36,10 @@ pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
         cargo.args(["--package", name]);
     }
     Ok(workspace::exit_code(cargo.status()?))
+}
+
+/// rustup would ask its server for an update of what is installed.
+fn is_installed(version: &str) -> bool {
+    let rustc = Command::new("rustup").args(["run", version, "rustc", "--version"]).output();
+    rustc.is_ok_and(|output| output.status.success())
 }
