@@ -40,7 +40,7 @@ pub const CEILINGS: [Ceiling; 7] = [
         tuples: 2,
         circular: 0,
         across: 0,
-        undocumented: 16,
+        undocumented: 10,
         dependencies: None,
     },
     Ceiling {
