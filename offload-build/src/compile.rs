@@ -62,8 +62,8 @@ fn results(session: &Session<'_>, targets: &[WantedTarget]) -> Result<Vec<Target
     let has_images = |target: &&WantedTarget| results.iter().any(|result| result.target == **target);
     let left: Vec<WantedTarget> = targets.iter().filter(|target| !has_images(target)).cloned().collect();
     let compiled = match compiled(session, &left, targets) {
-        // What all targets need is missed by each.
-        Err(error) if error.is_missing_tool() => failed(&left, &error),
+        // What all targets need is missed by each, and the package may have images for some.
+        Err(error) if error.is_missing_tool() && vendored.is_used() => failed(&left, &error),
         compiled => compiled?,
     };
     results.extend(vendored.in_place_of_missing_tools(context, sources, compiled)?);

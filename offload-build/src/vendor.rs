@@ -67,6 +67,11 @@ impl VendoredPackage {
         VendoredPackage { used, modules: Mutex::default() }
     }
 
+    /// Whether images that the package brings along may be used at all.
+    pub(crate) fn is_used(&self) -> bool {
+        self.used != UseVendored::Never
+    }
+
     /// The images that are used whatever tools are installed: those of all of `targets` for which there are any, if
     /// `vendored = "prefer"`.
     ///

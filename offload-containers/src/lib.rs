@@ -31,7 +31,7 @@
 //! Every device image of any file:
 //!
 //! ```
-//! # fn list(file: &[u8]) -> Result<(), crate::Error> {
+//! # fn list(file: &[u8]) -> Result<(), offload_containers::Error> {
 //! use offload_containers::{Limits, contents};
 //!
 //! let limits = Limits::default();

@@ -16,7 +16,7 @@
 //! let ptx = b".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry copy(.param .u64 from) { ret; }\n";
 //! let description = offload_images::describe::any(ptx)?.expect("PTX is known by its first bytes");
 //! assert_eq!(description.kernels[0].name, "copy");
-//! # Ok::<(), crate::Error>(())
+//! # Ok::<(), offload_images::Error>(())
 //! ```
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

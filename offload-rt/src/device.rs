@@ -1,5 +1,6 @@
 //! A device of this machine: what it accepts, and the driver that opens images on it.
 
+#[cfg(any(feature = "opencl", feature = "cuda"))]
 use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, OnceLock};

@@ -1,6 +1,7 @@
 //! Launching kernels, whatever runs them.
 
 mod arg;
+#[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
 mod check;
 mod range;
 
@@ -15,13 +16,22 @@ pub use self::arg::{Arg, Plain};
 pub(crate) use self::check::check;
 #[cfg(feature = "cuda")]
 pub(crate) use self::check::check_range;
-pub(crate) use self::check::find;
 #[cfg(any(feature = "host", feature = "opencl"))]
 pub(crate) use self::check::refuse_shared_memory;
 pub use self::range::NdRange;
 use crate::entry::LoadedImage;
 use crate::error::Error;
 use crate::text::escape;
+
+/// The record of the kernel `name`.
+pub(crate) fn find<'k>(kernels: &'k [KernelInfo], name: &str) -> Result<&'k KernelInfo, Error> {
+    let found = kernels.iter().find(|kernel| kernel.name == name);
+    found.ok_or_else(|| {
+        let names: Vec<String> = kernels.iter().map(|kernel| escape(&kernel.name)).collect();
+        let names = if names.is_empty() { "no kernels".to_string() } else { names.join(", ") };
+        Error::launch(name, "the image has no such kernel").with_hint(format!("it has {names}"))
+    })
+}
 
 /// What opens images on a device. The adapters `host`, `opencl` and `cuda` have one each.
 pub(crate) trait Driver: Any + fmt::Debug + Send + Sync {

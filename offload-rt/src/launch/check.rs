@@ -1,4 +1,4 @@
-//! Looking a kernel up, and comparing a launch with what the pack knows about it.
+//! Comparing a launch with what the pack knows about the kernel.
 
 use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
 
@@ -10,18 +10,7 @@ use crate::text::escape;
 /// More local memory than any device has, in bytes.
 const MOST_LOCAL: usize = 1 << 30;
 
-/// The record of the kernel `name`.
-pub(crate) fn find<'k>(kernels: &'k [KernelInfo], name: &str) -> Result<&'k KernelInfo, Error> {
-    let found = kernels.iter().find(|kernel| kernel.name == name);
-    found.ok_or_else(|| {
-        let names: Vec<String> = kernels.iter().map(|kernel| escape(&kernel.name)).collect();
-        let names = if names.is_empty() { "no kernels".to_string() } else { names.join(", ") };
-        Error::launch(name, "the image has no such kernel").with_hint(format!("it has {names}"))
-    })
-}
-
 /// Refuses what the kernel cannot take.
-#[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
 pub(crate) fn check(kernel: &KernelInfo, range: &NdRange, args: &[Arg<'_>]) -> Result<(), Error> {
     check_range(kernel, range)?;
     let Some(known) = &kernel.args else { return Ok(()) };
@@ -39,7 +28,6 @@ pub(crate) fn check(kernel: &KernelInfo, range: &NdRange, args: &[Arg<'_>]) -> R
 }
 
 /// Refuses a work-group that the kernel was not compiled for.
-#[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
 pub(crate) fn check_range(kernel: &KernelInfo, range: &NdRange) -> Result<(), Error> {
     let (required, given) = (kernel.required_work_group.map(|size| size.map(u64::from)), range.local());
     match required {
@@ -157,7 +145,7 @@ mod tests {
 
     #[test]
     fn an_unknown_kernel_names_the_known_ones() {
-        let error = find(&[KernelInfo::new("k")], "saxpi").unwrap_err().to_string();
+        let error = crate::launch::find(&[KernelInfo::new("k")], "saxpi").unwrap_err().to_string();
         assert!(error.contains("`saxpi`") && error.contains("hint: it has k"), "{error}");
     }
 }

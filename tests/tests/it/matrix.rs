@@ -62,7 +62,8 @@ fn check_page(page: &str) {
     let data: Value = serde_json::from_str(data).unwrap();
     assert_eq!((&data["build"], data["images"].as_array().unwrap().len()), (&"tools".into(), 3));
     assert_eq!(data["beside"][0]["builds"].as_array().unwrap().len(), 4);
-    let gaps: Vec<&str> = data["gaps"].as_array().unwrap().iter().map(|gap| gap.as_str().unwrap()).collect();
+    let gaps: Vec<&str> =
+        data["missing"].as_array().unwrap().iter().map(|gap| gap.as_str().unwrap()).collect();
     let broken = "not built by broken: module all, target all: ";
     assert!(gaps.iter().any(|gap| gap.starts_with(broken)), "{gaps:?}");
 }
