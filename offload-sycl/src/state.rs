@@ -253,7 +253,7 @@ fn content(sources: &[Arc<Source>], state: State) -> Result<Vec<u8>, Error> {
 }
 
 /// Links the modules of all `objects` for each device, duplicates once: which become one program is up to the
-/// context's [`Rules`].
+/// context's [`Rules`](crate::Rules).
 ///
 /// # Errors
 /// There is nothing to link; bundles are of different contexts; a symbol has no definition or several; a kernel is in

@@ -25,11 +25,11 @@ open_enum! {
 pub const RELEASE_LEVEL: i32 = 19;
 /// The level for development builds.
 pub const DEV_LEVEL: i32 = 1;
-/// The window of a [`ZstdStream`], in bytes: that much of an image it holds.
+/// The window of a [`ZstdStream`](super::ZstdStream), in bytes: that much of an image it holds.
 pub const STREAM_WINDOW: u64 = 1 << STREAM_WINDOW_LOG;
 /// The same as a power of two. Larger ones find a little more and take their size of every packer's memory.
 pub(super) const STREAM_WINDOW_LOG: u32 = 24;
-/// The largest image that [`decode`] makes, in bytes.
+/// The largest image that [`decode`](super::decode) makes, in bytes.
 pub const MAX_IMAGE: u64 = 4 << 30;
 /// The largest block of images that is decoded, in bytes.
 pub const MAX_BLOCK: u64 = 64 << 20;

@@ -86,7 +86,7 @@ impl From<FrameInfo> for NewBlock {
 pub struct Placement {
     /// Hash of the raw image that the frame holds, or of a block's content.
     pub hash: Hash128,
-    /// Offset from the end of [`PackLayout::index`].
+    /// Offset from the end of [`PackLayout::index`](super::PackLayout::index).
     pub offset: u64,
     /// Size of the frame.
     pub size: u64,

@@ -21,7 +21,7 @@ impl Workers for InTurn {
     }
 }
 
-/// Workers who share [`MEMORY`] and [`TABLES`].
+/// Workers who share [`MEMORY`](super::MEMORY) and [`TABLES`](super::TABLES).
 pub struct Pool<'w> {
     workers: &'w dyn Workers,
     used: Mutex<Need>,
