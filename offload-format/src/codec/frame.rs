@@ -102,7 +102,7 @@ impl Frame {
 
 /// Compresses `image` with `codec`, alone; `level` is zstd's (1 to 22). An image that does not shrink is stored raw.
 ///
-/// The same input gives the same bytes: libzstd is built from the sources that the `zstd` crate pins.
+/// The same input gives the same bytes: libzstd is built from the sources that the crate `zstd-sys` pins.
 ///
 /// # Errors
 /// [`ErrorKind::Zstd`]; [`ErrorKind::Invalid`] for a codec that needs a parent; [`ErrorKind::Unsupported`] and

@@ -14,9 +14,11 @@ const LARGE: usize = 1 << 20;
 /// the heap.
 ///
 /// ```
+/// # #[cfg(feature = "packer")] {
 /// let mut image = offload_format::packer::image_buffer(19, 5);
 /// image.extend_from_slice(b"bytes");
 /// assert_eq!(image.capacity(), 5);
+/// # }
 /// ```
 pub fn image_buffer(level: i32, size: usize) -> Vec<u8> {
     if level <= ONE_TABLE_LEVEL { Vec::with_capacity(size) } else { mapped(size) }

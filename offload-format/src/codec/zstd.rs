@@ -1,7 +1,7 @@
 //! zstd frames (RFC 8878, <https://www.rfc-editor.org/rfc/rfc8878>), alone or with another image as prefix.
 
-use ::zstd::zstd_safe::zstd_sys::ZSTD_EndDirective;
-use ::zstd::zstd_safe::{
+use zstd_safe::zstd_sys::ZSTD_EndDirective;
+use zstd_safe::{
     CCtx, CParameter, DCtx, DParameter, InBuffer, OutBuffer, compress_bound, get_error_name,
     get_frame_content_size,
 };

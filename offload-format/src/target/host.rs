@@ -20,8 +20,6 @@ pub enum HostLevel {
 }
 
 impl HostLevel {
-    pub(super) const NAMES: [&'static str; 3] = ["x86-64-v2", "x86-64-v3", "x86-64-v4"];
-
     pub(super) fn parse(text: &str) -> Option<HostLevel> {
         match text {
             "x86-64-v2" => Some(HostLevel::X86V2),

@@ -1,4 +1,4 @@
-//! Parsing a target's text, with the nearest names when it is unknown.
+//! Parsing a target's text; with the feature `suggestions` an unknown one leads to the nearest names.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ pub struct UnknownTarget {
 }
 
 impl UnknownTarget {
-    /// Known targets that read most like the given text, best first.
+    /// Known targets that read most like the given text, best first; none without the feature `suggestions`.
     pub fn nearest(&self) -> &[String] {
         &self.nearest
     }
@@ -69,6 +69,12 @@ fn parse(text: &str) -> Option<Target> {
     })
 }
 
+#[cfg(not(any(feature = "suggestions", test)))]
+fn nearest(_text: &str) -> Vec<String> {
+    Vec::new()
+}
+
+#[cfg(any(feature = "suggestions", test))]
 fn nearest(text: &str) -> Vec<String> {
     let mut scored: Vec<(f64, String)> = known()
         .map(|name| {
@@ -83,9 +89,11 @@ fn nearest(text: &str) -> Vec<String> {
     scored.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
+#[cfg(any(feature = "suggestions", test))]
 fn known() -> impl Iterator<Item = String> {
     let plain = ["host", "spirv64", "opencl-c"].into_iter().map(str::to_string);
-    let host = HostLevel::NAMES.iter().map(|name| format!("host:{name}"));
+    let levels = [HostLevel::X86V2, HostLevel::X86V3, HostLevel::X86V4];
+    let host = levels.into_iter().map(|level| format!("host:{level}"));
     let intel = IntelArch::known().map(|name| format!("intel:{name}"));
     let nv = SmArch::KNOWN.iter().flat_map(|sm| [format!("nvptx:sm_{sm}"), format!("cubin:sm_{sm}")]);
     let amd = AmdArch::KNOWN.iter().map(|name| format!("amdgcn:{name}"));
