@@ -1,6 +1,5 @@
 //! Work on all cores.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use offload_format::packer::Workers;
@@ -19,19 +18,5 @@ impl Workers for Threads {
 pub(crate) fn each_beside(busy: usize, count: usize, work: &(dyn Fn(usize) + Sync)) {
     let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
     let others = cores.saturating_sub(busy).min(count).saturating_sub(1);
-    let next = AtomicUsize::new(0);
-    let run = || {
-        while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < count) {
-            work(at);
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 0..others {
-            // Where there can be no thread more, those that are there do it all.
-            if thread::Builder::new().spawn_scoped(scope, run).is_err() {
-                break;
-            }
-        }
-        run();
-    });
+    offload_build::shared::each_beside(others, count, work);
 }

@@ -71,7 +71,7 @@ impl Cache {
         private(&dir)?;
         // A directory that exists but cannot be written (another user's, read-only) is found out here. That also sets
         // its time, which says when this release was last used.
-        tempfile::NamedTempFile::new_in(&dir).map_err(|error| Error::io("write to", &dir, error))?;
+        fs::Unfinished::new(&dir).map_err(|error| Error::io("write to", &dir, error))?;
         sweep::tag(&dir)?;
         Ok(Cache { dir, limits, distrusted: AtomicBool::new(false), locks: KeyLocks::default() })
     }

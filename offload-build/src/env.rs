@@ -300,6 +300,11 @@ pub(crate) fn exit_with(error: &Error) -> ! {
     std::process::exit(1)
 }
 
+/// Where any program may put files that it removes again.
+pub(crate) fn temporary_directory() -> PathBuf {
+    env::temp_dir()
+}
+
 fn optional(name: &str) -> Option<String> {
     env::var(name).ok()
 }

@@ -1,6 +1,8 @@
 //! File access whose errors name the file, and files that appear whole.
 
-use std::fs;
+use std::collections::hash_map::RandomState;
+use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -37,34 +39,24 @@ pub(crate) fn list(dir: &Path) -> Result<Vec<PathBuf>> {
 pub(crate) const SCRATCH_PREFIX: &str = ".offload-";
 
 /// A private directory that disappears with the value.
-pub(crate) fn scratch(parent: &Path) -> Result<tempfile::TempDir> {
-    tempfile::Builder::new()
-        .prefix(SCRATCH_PREFIX)
-        .tempdir_in(parent)
+pub(crate) fn scratch(parent: &Path) -> Result<TemporaryName> {
+    TemporaryName::make(parent, &mut private_directory)
         .map_err(|error| Error::io("create a directory in", parent, error))
-}
-
-/// As [`scratch`], in the directory for temporary files.
-pub(crate) fn scratch_anywhere() -> Result<tempfile::TempDir> {
-    let failed = |error| Error::new(format!("cannot create a temporary directory: {error}"));
-    tempfile::Builder::new().prefix(SCRATCH_PREFIX).tempdir().map_err(failed)
 }
 
 /// Writes a file through `fill` and moves it into place; the file is never seen half-written.
 pub(crate) fn publish(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    let failed = |error| Error::io("write", path, error);
     let mut file = unfinished(path)?;
-    let mut out = io::BufWriter::new(file.as_file_mut());
-    fill(&mut out).and_then(|()| out.flush()).map_err(failed)?;
+    let mut out = io::BufWriter::new(file.file());
+    let written = fill(&mut out).and_then(|()| out.flush());
     drop(out);
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
+    written.and_then(|()| file.persist(path)).map_err(|error| Error::io("write", path, error))
 }
 
 /// A file that becomes `path` when it is persisted.
-pub(crate) fn unfinished(path: &Path) -> Result<tempfile::NamedTempFile> {
+pub(crate) fn unfinished(path: &Path) -> Result<Unfinished> {
     let parent = path.parent().unwrap_or(Path::new("."));
-    public().tempfile_in(parent).map_err(|error| Error::io("write", path, error))
+    Unfinished::new(parent).map_err(|error| Error::io("write", path, error))
 }
 
 /// As [`publish`], but leaves a file that has these bytes already as it is, with its time.
@@ -75,14 +67,142 @@ pub(crate) fn publish_if_changed(path: &Path, bytes: &[u8]) -> Result<()> {
     publish(path, |out| out.write_all(bytes))
 }
 
-/// A temporary file is private; what it becomes has the usual permissions, less the user's mask.
-fn public() -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(SCRATCH_PREFIX);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
+/// A file that has a name of its own until it is whole; unless it is persisted it disappears with the value.
+#[derive(Debug)]
+pub struct Unfinished {
+    name: TemporaryName,
+    file: File,
+}
+
+impl Unfinished {
+    /// An empty file in `directory`, with the usual permissions less the user's mask.
+    pub fn new(directory: &Path) -> io::Result<Unfinished> {
+        let mut file = None;
+        let name = TemporaryName::make(directory, &mut |path| {
+            file = Some(File::options().read(true).write(true).create_new(true).open(path)?);
+            Ok(())
+        })?;
+        let file = file.ok_or_else(|| io::Error::other("no file was made"))?;
+        Ok(Unfinished { name, file })
     }
-    builder
+
+    /// To write it.
+    pub fn file(&mut self) -> &mut File {
+        &mut self.file
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.name.path()
+    }
+
+    /// Gives it the name `path`, on the same file system; what has that name loses it.
+    pub fn persist(self, path: &Path) -> io::Result<()> {
+        self.name.persist(path)
+    }
+}
+
+/// A name that nothing else has. The file or directory that has it disappears with the value.
+#[derive(Debug)]
+pub struct TemporaryName(PathBuf);
+
+impl TemporaryName {
+    /// A name in `directory` under which `make` makes something; it fails where there is something already.
+    pub fn make(
+        directory: &Path,
+        make: &mut dyn FnMut(&Path) -> io::Result<()>,
+    ) -> io::Result<TemporaryName> {
+        loop {
+            // The standard library seeds it with random bits of the system's.
+            let number = RandomState::new().build_hasher().finish();
+            let path = directory.join(format!("{SCRATCH_PREFIX}{number:016x}"));
+            match make(&path) {
+                Ok(()) => return Ok(TemporaryName(path)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The name.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Renames what has it to `path`, on the same file system.
+    pub fn persist(mut self, path: &Path) -> io::Result<()> {
+        fs::rename(&self.0, path)?;
+        self.0 = PathBuf::new();
+        Ok(())
+    }
+}
+
+impl Drop for TemporaryName {
+    fn drop(&mut self) {
+        // What cannot be removed is removed a day later, with what killed builds left.
+        let _ = if self.0.is_dir() { fs::remove_dir_all(&self.0) } else { fs::remove_file(&self.0) };
+    }
+}
+
+fn private_directory(path: &Path) -> io::Result<()> {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(directory: &Path) -> usize {
+        list(directory).unwrap().len()
+    }
+
+    #[test]
+    fn a_file_appears_whole_or_not_at_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        publish(&path, |out| out.write_all(b"first")).unwrap();
+        let failed = publish(&path, |out| {
+            out.write_all(b"sec")?;
+            Err(io::Error::other("the disk is full"))
+        });
+        assert!(failed.unwrap_err().to_string().contains("the disk is full"));
+        assert_eq!((fs::read(&path).unwrap().as_slice(), names(dir.path())), (&b"first"[..], 1));
+        publish(&path, |out| out.write_all(b"second")).unwrap();
+        assert_eq!((fs::read(&path).unwrap().as_slice(), names(dir.path())), (&b"second"[..], 1));
+    }
+
+    #[test]
+    fn a_private_directory_disappears_with_all_that_is_in_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let scratch = scratch(dir.path()).unwrap();
+        fs::write(scratch.path().join("file"), "content").unwrap();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(scratch.path().metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        }
+        drop(scratch);
+        assert_eq!(names(dir.path()), 0);
+    }
+
+    #[test]
+    fn a_name_that_is_taken_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut tried = Vec::new();
+        let name = TemporaryName::make(dir.path(), &mut |path| {
+            tried.push(path.to_path_buf());
+            match tried.len() {
+                1 => Err(io::ErrorKind::AlreadyExists.into()),
+                _ => fs::write(path, "mine"),
+            }
+        });
+        let name = name.unwrap();
+        assert!(tried.len() == 2 && tried[0] != tried[1] && name.path() == tried[1]);
+        let denied = TemporaryName::make(dir.path(), &mut |_| Err(io::ErrorKind::PermissionDenied.into()));
+        assert_eq!(denied.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+    }
 }

@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "the jobserver is inherited as a file descriptor")]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use jobserver::{Acquired, Client, HelperThread};
@@ -85,28 +85,20 @@ impl Jobs {
 
     /// Calls `work` for every item, in parallel; results are in the order of the items. `work` may call it again.
     pub(crate) fn map<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-        let next = AtomicUsize::new(0);
-        let run = || {
-            let mut done = Vec::new();
-            while let Some((index, item)) =
-                Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|index| Some((index, items.get(index)?)))
-            {
-                done.push((index, work(item)));
+        let results: Vec<Mutex<Option<R>>> = items.iter().map(|_| Mutex::default()).collect();
+        self.each_item(items.len(), &|index| {
+            if let (Some(item), Some(result)) = (items.get(index), results.get(index)) {
+                let done = work(item);
+                *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(done);
             }
-            done
-        };
-        let threads = self.threads(items.len().saturating_sub(1));
-        let mut done: Vec<(usize, R)> = thread::scope(|scope| {
-            let others: Vec<_> = (0..threads.count).map(|_| scope.spawn(run)).collect();
-            // This thread works as well: where no other may be started, all goes on in turn.
-            let mut done = run();
-            for other in others {
-                done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            }
-            done
         });
-        done.sort_by_key(|(index, _)| *index);
-        done.into_iter().map(|(_, result)| result).collect()
+        let result = |result: Mutex<Option<R>>| result.into_inner().unwrap_or_else(PoisonError::into_inner);
+        results.into_iter().filter_map(result).collect()
+    }
+
+    fn each_item(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
+        let threads = self.threads(count.saturating_sub(1));
+        each_beside(threads.count, count, work);
     }
 
     /// The right to start up to `wanted` threads.
@@ -139,7 +131,7 @@ impl Workers for Jobs {
     fn each(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
         let threads = thread::available_parallelism().map_or(1, usize::from).min(count);
         let next = AtomicUsize::new(0);
-        self.map(&vec![(); threads], |()| {
+        self.each_item(threads, &|_| {
             let _token = self.token();
             while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|index| *index < count)
             {
@@ -147,6 +139,25 @@ impl Workers for Jobs {
             }
         });
     }
+}
+
+/// Calls `work` with every number below `count`, each once, in this thread and up to `others` more.
+pub fn each_beside(others: usize, count: usize, work: &(dyn Fn(usize) + Sync)) {
+    let next = AtomicUsize::new(0);
+    let run = || {
+        while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < count) {
+            work(at);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..others {
+            // Where there can be no thread more, those that are there do it all.
+            if thread::Builder::new().spawn_scoped(scope, run).is_err() {
+                break;
+            }
+        }
+        run();
+    });
 }
 
 impl Pool {

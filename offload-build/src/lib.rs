@@ -114,6 +114,13 @@ mod tool;
 pub mod toolchain;
 mod vendor;
 
+/// What build scripts and the subcommand share; no part of the interface.
+#[doc(hidden)]
+pub mod shared {
+    pub use crate::fs::{TemporaryName, Unfinished};
+    pub use crate::jobs::each_beside;
+}
+
 pub use offload_containers::syclbin::State as SyclState;
 
 pub use crate::build::{Build, compile_all, try_compile_all};

@@ -20,8 +20,6 @@ use llvm::{MIN_LLVM, OLDEST_LLVM};
 pub(crate) use pocl::{Pocl, instruction_set};
 use search::Candidates;
 
-/// What the name of a kernel's entry starts with in code for the target `host`.
-pub const RUN_PREFIX: &str = "__offload_run_";
 /// libclc's file for NVIDIA until release 22, and its directory since.
 pub(crate) const LIBCLC_NVIDIA: [&str; 2] = ["nvptx64--nvidiacl.bc", "nvptx64-nvidia-cuda"];
 /// The same for AMD.

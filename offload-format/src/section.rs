@@ -47,6 +47,9 @@ pub const NOTE_EHDR: u64 = 36;
 /// Offset in the note of 16 bytes that identify the crate's pack.
 pub const NOTE_ID: u64 = 44;
 
+/// What the name of a kernel's entry starts with in code for the target `host`.
+pub const RUN_PREFIX: &str = "__offload_run_";
+
 /// First bytes of a descriptor.
 pub const DESCRIPTOR_MAGIC: [u8; 8] = *b"OFLDDESC";
 /// Version of the descriptor that this release writes.

@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 use object::Endianness;
 use object::read::elf::ElfFile64;
 use object::read::{Object, ObjectSymbol};
-use offload_build::toolchain::{Component, Output, RUN_PREFIX, Toolchain};
+use offload_build::toolchain::{Component, Output, Toolchain};
+use offload_format::section::RUN_PREFIX;
 
 use crate::error::{Error, Result};
 

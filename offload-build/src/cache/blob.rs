@@ -54,12 +54,12 @@ impl Blob {
     pub(super) fn stream(path: PathBuf, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Blob> {
         let failed = |error| Error::io("write", &path, error);
         let mut file = fs::unfinished(&path)?;
-        file.write_all(&[0; HEADER]).map_err(failed)?;
-        let (hash, size) = counted(file.as_file_mut(), fill, failed)?;
+        file.file().write_all(&[0; HEADER]).map_err(failed)?;
+        let (hash, size) = counted(file.file(), fill, failed)?;
         let header = [&MAGIC[..], &size.to_le_bytes(), &hash.0].concat();
-        file.rewind().map_err(failed)?;
-        file.write_all(&header).map_err(failed)?;
-        file.persist(&path).map_err(|error| failed(error.error))?;
+        file.file().rewind().map_err(failed)?;
+        file.file().write_all(&header).map_err(failed)?;
+        file.persist(&path).map_err(failed)?;
         Ok(Blob { path, hash, size })
     }
 

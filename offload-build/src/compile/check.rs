@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use object::read::archive::ArchiveFile;
 use object::read::{Object, ObjectSection, ObjectSymbol};
 use offload_format::pack::KernelInfo;
+use offload_format::section::RUN_PREFIX;
 use offload_format::{AmdArch, Aspects, Limits, Target};
 use offload_images::describe::{self, Description};
 use offload_images::ptx::Ptx;
@@ -17,7 +18,6 @@ use super::Session;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::tool::Invocation;
-use crate::toolchain::RUN_PREFIX;
 
 /// LLVM bitcode.
 pub(super) fn bitcode(bytes: &[u8]) -> Result<()> {

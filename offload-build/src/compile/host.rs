@@ -7,6 +7,7 @@ mod wrapper;
 
 use std::path::PathBuf;
 
+use offload_format::section::RUN_PREFIX;
 use offload_format::{HostLevel, Target};
 
 use super::action::{Arg, FrontEnd, Step, texts};
@@ -18,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::image::DeviceImage;
 use crate::ir;
 use crate::source::Language;
-use crate::toolchain::{Pocl, RUN_PREFIX, instruction_set};
+use crate::toolchain::{Pocl, instruction_set};
 
 const SHIM: &str = include_str!("host_shim.c");
 const PRINTF: &str = include_str!("host_printf.c");

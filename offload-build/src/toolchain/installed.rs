@@ -8,9 +8,9 @@ use offload_format::HostLevel;
 use super::search::Candidates;
 use super::{LIBCLC_AMD, LIBCLC_NVIDIA, Tools, remedy};
 use crate::context::Context;
-use crate::env::CargoEnv;
+use crate::env::{CargoEnv, temporary_directory};
 use crate::error::Error;
-use crate::fs;
+use crate::fs::{self, TemporaryName};
 use crate::tool::{Invocation, Tool};
 
 /// The tools that a build script of a package in some directory would find.
@@ -28,7 +28,7 @@ use crate::tool::{Invocation, Tool};
 pub struct Toolchain {
     context: Context,
     /// Stands for a build script's `OUT_DIR`.
-    _scratch: tempfile::TempDir,
+    _scratch: TemporaryName,
 }
 
 /// A tool or a library that compiles, checks or shows kernels.
@@ -95,7 +95,7 @@ impl Toolchain {
     /// # Errors
     /// If there is no place for temporary files, or a variable about the cache is not understood.
     pub fn of(directory: &Path) -> Result<Toolchain, Error> {
-        let scratch = fs::scratch_anywhere()?;
+        let scratch = fs::scratch(&temporary_directory())?;
         Ok(Toolchain { context: Context::of_machine(directory, scratch.path())?, _scratch: scratch })
     }
 

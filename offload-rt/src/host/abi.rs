@@ -6,8 +6,6 @@ use std::ffi::{c_char, c_void};
 pub(super) const VERSION: u32 = 1;
 /// The symbol that holds an image's version.
 pub(super) const VERSION_SYMBOL: &str = "__offload_host_abi";
-/// What stands before a kernel's name in the symbol that runs it.
-pub(super) const RUN_PREFIX: &str = "__offload_run_";
 
 /// Runs a box of work-items of one group.
 pub(super) type Run =

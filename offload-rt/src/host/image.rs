@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
 use offload_format::Hash128;
+use offload_format::section::RUN_PREFIX;
 
-use super::abi::{RUN_PREFIX, Run, VERSION, VERSION_SYMBOL};
+use super::abi::{Run, VERSION, VERSION_SYMBOL};
 
 /// A loaded `host` image. Fields are dropped in this order: code before the file that holds it.
 pub(super) struct HostImage {

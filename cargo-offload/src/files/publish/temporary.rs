@@ -5,20 +5,17 @@ use std::fs::{File, Permissions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tempfile::{Builder, NamedTempFile};
+use offload_build::shared::Unfinished;
 
 #[cfg(target_os = "linux")]
 use super::unnamed;
-
-/// What names start with where there has to be one.
-const PREFIX: &str = ".offload-";
 
 /// A file in the directory where it will be.
 #[derive(Debug)]
 pub(super) enum Temporary {
     #[cfg(target_os = "linux")]
     Unnamed(File),
-    Named(NamedTempFile),
+    Named(Unfinished),
 }
 
 impl Temporary {
@@ -28,17 +25,14 @@ impl Temporary {
         if let Some(file) = unnamed::create(directory) {
             return Ok(Temporary::Unnamed(file));
         }
-        let mut builder = Builder::new();
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        builder.prefix(PREFIX).tempfile_in(directory).map(Temporary::Named)
+        Unfinished::new(directory).map(Temporary::Named)
     }
 
     pub(super) fn file(&mut self) -> &mut File {
         match self {
             #[cfg(target_os = "linux")]
             Temporary::Unnamed(file) => file,
-            Temporary::Named(file) => file.as_file_mut(),
+            Temporary::Named(file) => file.file(),
         }
     }
 
@@ -59,10 +53,8 @@ impl Temporary {
     pub(super) fn persist(self, path: &Path) -> io::Result<()> {
         match self {
             #[cfg(target_os = "linux")]
-            Temporary::Unnamed(file) => {
-                unnamed::persist(&file, parent(path), path, Builder::new().prefix(PREFIX))
-            }
-            Temporary::Named(file) => file.persist(path).map(drop).map_err(|error| error.error),
+            Temporary::Unnamed(file) => unnamed::persist(&file, parent(path), path),
+            Temporary::Named(file) => file.persist(path),
         }
     }
 }

@@ -5,8 +5,8 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
+use offload_build::shared::TemporaryName;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
-use tempfile::Builder;
 
 pub(super) fn create(directory: &Path) -> Option<File> {
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
@@ -19,13 +19,12 @@ pub(super) fn path(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
-/// Gives `file` the name `to` in `directory`; where that is taken, by way of a name that `names` makes there.
-pub(super) fn persist(file: &File, directory: &Path, to: &Path, names: &Builder<'_, '_>) -> io::Result<()> {
+/// Gives `file` the name `to` in `directory`; where that is taken, by way of another one there.
+pub(super) fn persist(file: &File, directory: &Path, to: &Path) -> io::Result<()> {
     match link(file, to) {
         // A link replaces nothing, a new name does.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            let named = names.make_in(directory, |name| link(file, name))?;
-            named.persist(to).map(drop).map_err(|error| error.error)
+            TemporaryName::make(directory, &mut |name| link(file, name))?.persist(to)
         }
         outcome => outcome,
     }

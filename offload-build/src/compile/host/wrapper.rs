@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use offload_format::pack::ArgKind;
+use offload_format::section::RUN_PREFIX;
 
 use super::super::language::include_line;
 use super::super::unit::Scanned;
@@ -62,7 +63,7 @@ fn around(file: &Path, kernels: &[Kernel]) -> Result<String> {
         let _ = write!(
             text,
             "__OFFLOAD_EXPORT __constant uint __offload_args_{name}[] = {{ {count}{comma}{sizes} }};\n\
-             __OFFLOAD_EXPORT void __offload_run_{name}(const void *group, void *const *args, const ulong *first, \
+             __OFFLOAD_EXPORT void {RUN_PREFIX}{name}(const void *group, void *const *args, const ulong *first, \
              const ulong *last) {{\n{loads}  __OFFLOAD_RUN({name}({names}))\n}}\n",
             count = sizes.len(),
             comma = if sizes.is_empty() { "" } else { ", " },
