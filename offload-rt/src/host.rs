@@ -28,7 +28,6 @@
 //! The code comes from the program itself and is verified against its hash, so that it is trusted as much as the
 //! program is.
 
-mod abi;
 mod bind;
 mod coroutine;
 mod executor;

@@ -1,9 +1,8 @@
 //! Launching kernels, whatever runs them.
 
-mod arg;
+mod args;
 #[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
 mod check;
-mod range;
 
 use std::any::Any;
 use std::fmt;
@@ -11,14 +10,13 @@ use std::time::Duration;
 
 use offload_format::pack::KernelInfo;
 
-pub use self::arg::{Arg, Plain};
+pub use self::args::{Arg, NdRange, Plain};
 #[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
 pub(crate) use self::check::check;
 #[cfg(feature = "cuda")]
 pub(crate) use self::check::check_range;
 #[cfg(any(feature = "host", feature = "opencl"))]
 pub(crate) use self::check::refuse_shared_memory;
-pub use self::range::NdRange;
 use crate::entry::LoadedImage;
 use crate::error::Error;
 use crate::text::escape;

@@ -48,8 +48,8 @@
 //! lock of the standard library. What was read before is there on both sides; GPU drivers survive no fork at all.
 //!
 //! # Unsafe code
-//! It is in the modules `sections` (reading linked and loaded memory), `launch` and `device` (launching), `macros`, and in the adapters `host`, `opencl` and `cuda`; everywhere else
-//! it is denied.
+//! It is in the modules `sections` (reading linked and loaded memory), `launch` and `device` (launching), `macros`, and
+//! in the adapters `host`, `opencl` and `cuda`; everywhere else it is denied.
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -60,7 +60,6 @@ pub mod cuda;
 #[allow(unsafe_code, reason = "loads and calls native code")]
 pub mod host;
 #[cfg(feature = "opencl")]
-#[allow(unsafe_code, reason = "calls the OpenCL driver")]
 pub mod opencl;
 
 mod description;
@@ -72,7 +71,6 @@ mod index;
 mod launch;
 #[allow(unsafe_code, reason = "takes the address of a linked symbol")]
 mod macros;
-mod module;
 mod registry;
 #[allow(unsafe_code, reason = "reads memory that the linker and the loader describe")]
 mod sections;
@@ -91,21 +89,11 @@ pub use crate::entry::{Entry, LoadedImage};
 pub use crate::error::{Error, ErrorKind};
 pub use crate::index::{Missing, Unreadable};
 pub use crate::launch::{Arg, NdRange, Plain, Program};
-pub use crate::module::Module;
-pub use crate::registry::Registry;
+pub use crate::registry::{Module, Registry};
 pub use crate::select::{Outcome, Selection, Verdict};
 
 /// What the macros of this crate expand to; not for direct use.
 #[doc(hidden)]
 pub mod __private {
-    use crate::Module;
-
-    /// The module `name` of the pack whose descriptor lies at `descriptor`.
-    ///
-    /// # Safety
-    /// `descriptor` lies in the executable or shared library that the caller is linked into.
-    #[allow(unsafe_code, reason = "the contract is the macro's to keep")]
-    pub unsafe fn module(name: &'static str, descriptor: *const u8) -> Module {
-        crate::module::at(name, descriptor)
-    }
+    pub use crate::macros::module;
 }

@@ -1,4 +1,6 @@
-//! The macros that tie a crate's generated module to its pack.
+//! The macros that tie a crate's generated module to its pack, and what they call.
+
+use crate::registry::Module;
 
 /// Includes the module that `offload_build::Build::compile("name")` has generated.
 ///
@@ -111,4 +113,12 @@ macro_rules! __anchor_address {
     ($anchor:ident) => {
         &raw const $anchor
     };
+}
+
+/// The module `name` of the pack whose descriptor lies at `descriptor`.
+///
+/// # Safety
+/// `descriptor` lies in the executable or shared library that the caller is linked into.
+pub unsafe fn module(name: &'static str, descriptor: *const u8) -> Module {
+    Module::at(name, descriptor)
 }

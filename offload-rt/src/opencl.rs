@@ -5,19 +5,23 @@
 //!
 //! Images of packs are opened by [`Device::open`]; a [`Compiler`] takes SPIR-V and native code from elsewhere.
 
+#[allow(unsafe_code, reason = "calls the driver")]
+mod api;
+#[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
 mod compiler;
 mod device;
-mod driver;
+#[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
 mod program;
 mod properties;
+#[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
 mod queue;
 mod rebuild;
 
-use opencl3::error_codes::{CL_PLATFORM_NOT_FOUND_KHR, ClError, DLOPEN_RUNTIME_LOAD_FAILED};
-use opencl3::platform::get_platforms;
+use opencl_sys::CL_PLATFORM_NOT_FOUND_KHR;
 
+use self::api::{ClError, platforms};
 pub use self::compiler::{Compiler, Executable, Object};
-use self::device::{LOADER, describe};
+use self::device::LOADER;
 pub use self::program::ClProgram;
 pub use self::properties::{DeviceType, Properties};
 use crate::device::Device;
@@ -37,13 +41,13 @@ const DRIVER_HINT: &str =
 /// The library cannot be opened, there is no platform, or no platform has a device; the message says what was looked
 /// for.
 pub fn devices() -> Result<Vec<Device>, Error> {
-    let platforms = get_platforms().map_err(no_platform)?;
+    let platforms = platforms().map_err(no_platform)?;
     let mut devices = Vec::new();
     let mut failures = Vec::new();
     for platform in &platforms {
-        match device::of_platform(platform) {
-            Ok(found) => devices.extend(found),
-            Err(error) => failures.push(describe(error)),
+        match platform.devices() {
+            Ok(found) => devices.extend(found.into_iter().map(device::found)),
+            Err(error) => failures.push(error.to_string()),
         }
     }
     if devices.is_empty() {
@@ -57,16 +61,16 @@ pub fn devices() -> Result<Vec<Device>, Error> {
 }
 
 fn no_platform(error: ClError) -> Error {
-    match error.0 {
-        DLOPEN_RUNTIME_LOAD_FAILED => {
+    match error {
+        ClError::NoLibrary => {
             let looked_for = "cannot open the library libOpenCL.so.1 (or those of OPENCL_DYLIB_PATH)";
             Error::device(LOADER, looked_for).with_hint(LIBRARY_HINT)
         }
-        CL_PLATFORM_NOT_FOUND_KHR => {
+        ClError::Code(CL_PLATFORM_NOT_FOUND_KHR) => {
             let looked_for = "the loader knows no driver: it looks for files NAME.icd in /etc/OpenCL/vendors, or in OCL_ICD_VENDORS";
             Error::device(LOADER, looked_for).with_hint(DRIVER_HINT)
         }
-        _ => Error::device(LOADER, format!("cannot list platforms: {}", describe(error))),
+        _ => Error::device(LOADER, format!("cannot list platforms: {error}")),
     }
 }
 

@@ -1,6 +1,5 @@
 //! The choice of an image for each kernel of a module: a function of data alone.
 
-mod picks;
 mod rules;
 mod selection;
 
@@ -9,8 +8,7 @@ use std::sync::Arc;
 
 use offload_format::Variant;
 
-use self::picks::{Judged, Picks};
-use self::selection::Asked;
+use self::selection::{Asked, Judged};
 pub use self::selection::{Outcome, Selection, Verdict};
 use crate::description::DeviceDescription;
 use crate::entry::Entry;
@@ -35,14 +33,13 @@ pub(crate) fn select(
     let images = images(index, wanted)?;
     let judge = |entry| Judged { entry, fit: rules::judge(entry, device) };
     let judged: Vec<Judged<'_>> = images.iter().map(judge).collect();
-    let picks = Picks::of(&judged);
     let asked = Asked {
         name: wanted.module.to_string(),
         module: name(wanted.module, &judged),
         device: device.to_string(),
         index: index.clone(),
     };
-    Selection::new(asked, &judged, &picks).map_err(|asked| no_fit(asked, &judged))
+    Selection::new(asked, &judged).map_err(|asked| no_fit(asked, &judged))
 }
 
 fn name(module: &str, judged: &[Judged<'_>]) -> String {

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use offload_format::pack::KernelInfo;
 
-use super::abi::{self, Group, Printer, Run};
 use super::bind::Bound;
 use super::coroutine::{self, GroupError, Stacks};
+use super::image::{self, Group, Printer, Run};
 use crate::error::Problem;
 use crate::launch::NdRange;
 
@@ -101,9 +101,9 @@ fn group(job: &Job<'_>, stacks: Option<&Stacks>) -> Group {
         num_groups: job.range.groups(),
         group_id: [0; 3],
         work_dim: job.range.dimensions().into(),
-        barrier: if stacks.is_some() { coroutine::barrier } else { abi::no_barrier },
+        barrier: if stacks.is_some() { coroutine::barrier } else { image::no_barrier },
         barrier_data: stacks.map_or(std::ptr::null_mut(), Stacks::barrier_data),
-        print: abi::print,
+        print: image::print,
         print_data: (&raw const job.print).cast_mut().cast(),
     }
 }

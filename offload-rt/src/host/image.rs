@@ -1,6 +1,7 @@
-//! A shared object in memory, mapped by the dynamic loader.
+//! A `host` image: its interface, and the shared object in memory that the dynamic loader maps.
 
 use std::collections::BTreeMap;
+use std::ffi::{c_char, c_void};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
@@ -11,7 +12,46 @@ use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
 use offload_format::Hash128;
 use offload_format::section::RUN_PREFIX;
 
-use super::abi::{Run, VERSION, VERSION_SYMBOL};
+/// The version that this release calls.
+const VERSION: u32 = 1;
+/// The symbol that holds an image's version.
+const VERSION_SYMBOL: &str = "__offload_host_abi";
+
+/// Runs a box of work-items of one group.
+pub(super) type Run =
+    unsafe extern "C" fn(group: *const Group, args: *const *mut c_void, first: *const u64, last: *const u64);
+
+/// `struct offload_group`.
+#[repr(C)]
+pub(super) struct Group {
+    pub(super) global_offset: [u64; 3],
+    pub(super) global_size: [u64; 3],
+    pub(super) local_size: [u64; 3],
+    pub(super) num_groups: [u64; 3],
+    pub(super) group_id: [u64; 3],
+    pub(super) work_dim: u64,
+    pub(super) barrier: unsafe extern "C" fn(*mut c_void),
+    pub(super) barrier_data: *mut c_void,
+    pub(super) print: unsafe extern "C" fn(*mut c_void, *const c_char, u64),
+    pub(super) print_data: *mut c_void,
+}
+
+/// What receives a kernel's printed text.
+pub(super) type Printer<'a> = &'a (dyn Fn(&[u8]) + Sync);
+
+/// `print` of a group whose `print_data` points to a [`Printer`].
+pub(super) unsafe extern "C" fn print(data: *mut c_void, text: *const c_char, size: u64) {
+    // SAFETY: `print_data` points to a `Printer` that outlives the launch.
+    let printer = unsafe { &*data.cast::<Printer<'_>>() };
+    let size = usize::try_from(size).unwrap_or(0);
+    if !text.is_null() && size != 0 {
+        // SAFETY: the image passes `size` bytes of its own.
+        printer(unsafe { std::slice::from_raw_parts(text.cast(), size) });
+    }
+}
+
+/// `barrier` of a group whose kernel is recorded to have none.
+pub(super) unsafe extern "C" fn no_barrier(_data: *mut c_void) {}
 
 /// A loaded `host` image. Fields are dropped in this order: code before the file that holds it.
 pub(super) struct HostImage {

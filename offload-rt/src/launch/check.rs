@@ -2,8 +2,7 @@
 
 use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
 
-use super::arg::Arg;
-use super::range::NdRange;
+use super::args::{Arg, NdRange};
 use crate::error::Error;
 use crate::text::escape;
 

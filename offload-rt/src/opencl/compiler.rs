@@ -1,18 +1,12 @@
 //! Having a driver compile, link and build code that comes from no pack.
 
-use std::ffi::CString;
 use std::sync::Arc;
 use std::time::Duration;
 
-use opencl3::error_codes::ClError;
-use opencl3::kernel::{Kernel, create_kernel};
-use opencl3::program::{CL_PROGRAM_BINARIES, Program, get_program_info, link_program, release_program};
-use opencl3::types::cl_program;
-
-use super::device::{ClDevice, describe};
-use super::driver::from_il;
+use super::api::{ClError, Program};
+use super::device::ClDevice;
 use super::properties::Properties;
-use super::queue::{Launch, Queue, refused};
+use super::queue::{Launch, Queue};
 use crate::device::Device;
 use crate::error::Error;
 use crate::launch::{Arg, NdRange};
@@ -52,26 +46,8 @@ pub struct Object {
 #[derive(Debug)]
 pub struct Executable {
     // Released in this order.
-    built: Built,
+    program: Program,
     queue: Arc<Queue>,
-}
-
-#[derive(Debug)]
-enum Built {
-    Whole(Program),
-    Linked(Linked),
-}
-
-/// The crate `opencl3` makes no [`Program`] of what it links.
-#[derive(Debug)]
-struct Linked(isize);
-
-impl Drop for Linked {
-    fn drop(&mut self) {
-        // SAFETY: the program is this value's, which is gone afterwards.
-        // There is nobody to tell if the driver fails to release it.
-        let _ = unsafe { release_program(self.0 as cl_program) };
-    }
 }
 
 impl Compiler {
@@ -104,8 +80,8 @@ impl Compiler {
     /// # Errors
     /// The driver refuses it; the message holds its build log, here and below.
     pub fn compile(&self, what: &str, spirv: &[u8]) -> Result<Object, Error> {
-        let mut program = self.create_from_il(what, spirv)?;
-        match program.compile(&[self.device.id()], "", &[], &[]) {
+        let program = self.create_from_il(what, spirv)?;
+        match program.compile(self.device.id()) {
             Ok(()) => Ok(Object { program }),
             Err(error) => Err(self.with_log(&format!("cannot compile {what}"), error, &program)),
         }
@@ -116,18 +92,12 @@ impl Compiler {
     /// # Errors
     /// There is nothing to link, or the driver refuses.
     pub fn link(&self, what: &str, objects: &[&Object]) -> Result<Executable, Error> {
-        let failed = self.failed(format!("cannot link {what}"));
-        let programs: Vec<cl_program> = objects.iter().map(|object| object.program.get()).collect();
+        let programs: Vec<&Program> = objects.iter().map(|object| &object.program).collect();
         if programs.is_empty() {
             return Err(Error::device(&self.name(), format!("{what}: there is nothing to link")));
         }
-        let (context, id) = (self.queue.context().get(), self.device.id());
-        // SAFETY: context, device and programs belong together; the call returns when the program is linked.
-        let linked = unsafe {
-            link_program(context, &[id], &CString::default(), &programs, None, std::ptr::null_mut())
-        };
-        let linked = linked.map_err(|code| failed(ClError(code)))?;
-        Ok(self.executable(Built::Linked(Linked(linked as isize))))
+        let linked = Program::linked(self.queue.context(), self.device.id(), &programs);
+        Ok(self.executable(linked.map_err(self.failed(format!("cannot link {what}")))?))
     }
 
     /// Compiles and links SPIR-V.
@@ -143,9 +113,7 @@ impl Compiler {
     /// # Errors
     /// The driver refuses it.
     pub fn load(&self, what: &str, native: &[u8]) -> Result<Executable, Error> {
-        let (context, id) = (self.queue.context(), self.device.id());
-        // SAFETY: the device is the one that the context was made for.
-        let created = unsafe { Program::create_from_binary(context, &[id], &[native]) };
+        let created = Program::from_binary(self.queue.context(), self.device.id(), native);
         self.finish(what, created.map_err(self.failed(format!("cannot take {what}")))?)
     }
 
@@ -154,36 +122,37 @@ impl Compiler {
     /// # Errors
     /// The driver does not tell it.
     pub fn binary(&self, what: &str, program: &Executable) -> Result<Vec<u8>, Error> {
-        let failed = self.failed(format!("cannot tell the code of {what}"));
-        let binaries = get_program_info(program.raw(), CL_PROGRAM_BINARIES);
-        let binaries: Vec<Vec<u8>> = binaries.map_err(|code| failed(ClError(code)))?.into();
-        let only = binaries.into_iter().next().filter(|binary| !binary.is_empty());
-        only.ok_or_else(|| Error::device(&self.name(), format!("the driver tells no code of {what}")))
+        let binary = program.program.binary();
+        let binary = binary.map_err(self.failed(format!("cannot tell the code of {what}")))?;
+        match binary.is_empty() {
+            true => Err(Error::device(&self.name(), format!("the driver tells no code of {what}"))),
+            false => Ok(binary),
+        }
     }
 
     fn create_from_il(&self, what: &str, spirv: &[u8]) -> Result<Program, Error> {
-        from_il(self.queue.context(), spirv).map_err(self.failed(format!("cannot take {what}")))
+        Program::from_il(self.queue.context(), spirv).map_err(self.failed(format!("cannot take {what}")))
     }
 
-    fn finish(&self, what: &str, mut program: Program) -> Result<Executable, Error> {
-        match program.build(&[self.device.id()], "") {
-            Ok(()) => Ok(self.executable(Built::Whole(program))),
+    fn finish(&self, what: &str, program: Program) -> Result<Executable, Error> {
+        match program.build(self.device.id(), "") {
+            Ok(()) => Ok(self.executable(program)),
             Err(error) => Err(self.with_log(&format!("cannot build {what}"), error, &program)),
         }
     }
 
-    fn executable(&self, built: Built) -> Executable {
-        Executable { built, queue: self.queue.clone() }
+    fn executable(&self, program: Program) -> Executable {
+        Executable { program, queue: self.queue.clone() }
     }
 
     fn failed(&self, problem: String) -> impl Fn(ClError) -> Error + use<> {
         let name = self.name();
-        move |error| Error::device(&name, format!("{problem}: {}", describe(error)))
+        move |error| Error::device(&name, format!("{problem}: {error}"))
     }
 
     fn with_log(&self, problem: &str, error: ClError, program: &Program) -> Error {
-        let log = program.get_build_log(self.device.id()).unwrap_or_default();
-        let text = format!("{problem}: {}\n{}", describe(error), escape_lines(&log));
+        let log = program.build_log(self.device.id());
+        let text = format!("{problem}: {error}\n{}", escape_lines(&log));
         Error::device(&self.name(), text.trim_end())
     }
 }
@@ -203,19 +172,7 @@ impl Executable {
         range: &NdRange,
         args: &mut [Arg<'_>],
     ) -> Result<Duration, Error> {
-        let create = || {
-            let text = CString::new(kernel).map_err(|_| Error::launch(kernel, "the name has a NUL"))?;
-            let created = create_kernel(self.raw(), &text);
-            created.map(Kernel::new).map_err(|code| refused(kernel, "cannot be created")(ClError(code)))
-        };
         // SAFETY: the contract is the same, and the caller's to keep.
-        unsafe { self.queue.launch(Launch { kernel, range, args }, create) }
-    }
-
-    fn raw(&self) -> cl_program {
-        match &self.built {
-            Built::Whole(program) => program.get(),
-            Built::Linked(Linked(program)) => *program as cl_program,
-        }
+        unsafe { self.queue.launch(&self.program, Launch { kernel, range, args }) }
     }
 }

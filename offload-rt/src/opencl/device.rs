@@ -1,16 +1,12 @@
 //! Asking a driver what its devices accept.
 
-use opencl3::device::{
-    CL_DEVICE_COMPILER_AVAILABLE, CL_DEVICE_DOUBLE_FP_CONFIG, CL_DEVICE_EXTENSIONS, CL_DEVICE_IL_VERSION,
-    CL_DEVICE_NAME, CL_DEVICE_TYPE, CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_GPU, CL_DEVICE_VENDOR,
-    CL_DEVICE_VENDOR_ID, get_device_data,
-};
-use opencl3::error_codes::{CL_DEVICE_NOT_FOUND, ClError, DLOPEN_FUNCTION_NOT_AVAILABLE};
-use opencl3::platform::Platform;
-use opencl3::types::cl_device_id;
-
 use offload_format::{Aspects, SpirvVersion};
+use opencl_sys::{
+    CL_DEVICE_COMPILER_AVAILABLE, CL_DEVICE_DOUBLE_FP_CONFIG, CL_DEVICE_EXTENSIONS, CL_DEVICE_IL_VERSION,
+    CL_DEVICE_NAME, CL_DEVICE_TYPE, CL_DEVICE_TYPE_GPU, CL_DEVICE_VENDOR, CL_DEVICE_VENDOR_ID,
+};
 
+use super::api::DeviceId;
 use crate::description::OpenClDescription;
 use crate::device::Device;
 use crate::error::Error;
@@ -29,7 +25,7 @@ pub(super) const LOADER: &str = "OpenCL";
 /// The driver's device.
 #[derive(Clone, Debug)]
 pub(crate) struct ClDevice {
-    handle: isize,
+    id: DeviceId,
     pub(super) description: OpenClDescription,
 }
 
@@ -43,8 +39,8 @@ impl ClDevice {
         })
     }
 
-    pub(super) fn id(&self) -> cl_device_id {
-        self.handle as cl_device_id
+    pub(super) fn id(&self) -> DeviceId {
+        self.id
     }
 
     /// The device's name, safe to show.
@@ -53,31 +49,15 @@ impl ClDevice {
     }
 }
 
-/// The name of an error and its number.
-pub(super) fn describe(error: ClError) -> String {
-    match error.0 {
-        DLOPEN_FUNCTION_NOT_AVAILABLE => "the OpenCL library lacks the function".to_string(),
-        code => format!("{error} ({code})"),
-    }
-}
-
 /// Whether it is a GPU whose driver tells what kernels spill.
-pub(super) fn is_intel_gpu(id: cl_device_id) -> bool {
+pub(super) fn is_intel_gpu(id: DeviceId) -> bool {
     word(id, CL_DEVICE_VENDOR_ID) == Some(INTEL)
         && long(id, CL_DEVICE_TYPE).is_some_and(|kind| kind & CL_DEVICE_TYPE_GPU != 0)
         && has(&text(id, CL_DEVICE_EXTENSIONS), "cl_intel_required_subgroup_size")
 }
 
-/// The devices of one platform.
-pub(super) fn of_platform(platform: &Platform) -> Result<Vec<Device>, ClError> {
-    match platform.get_devices(CL_DEVICE_TYPE_ALL) {
-        Ok(ids) => Ok(ids.into_iter().map(found).collect()),
-        Err(ClError(CL_DEVICE_NOT_FOUND)) => Ok(Vec::new()),
-        Err(error) => Err(error),
-    }
-}
-
-fn found(id: cl_device_id) -> Device {
+/// The device, with what its driver says that it accepts.
+pub(super) fn found(id: DeviceId) -> Device {
     let mut device = OpenClDescription::new(&text(id, CL_DEVICE_NAME), &text(id, CL_DEVICE_VENDOR))
         .spirv(&spirv_versions(&text(id, CL_DEVICE_IL_VERSION)));
     device.opencl_c = word(id, CL_DEVICE_COMPILER_AVAILABLE).is_some_and(|available| available != 0);
@@ -86,23 +66,23 @@ fn found(id: cl_device_id) -> Device {
     if has(&extensions, "cl_intel_device_attribute_query") {
         device.intel_ip = word(id, CL_DEVICE_IP_VERSION_INTEL).map(ip_version).filter(|[gpu, ..]| *gpu != 0);
     }
-    Device::found(device.clone(), ClDevice { handle: id as isize, description: device })
+    Device::found(device.clone(), ClDevice { id, description: device })
 }
 
 /// A text that the driver has of the device; empty if it does not answer, as PoCL 3.1 to the question for
 /// intermediate languages.
-pub(super) fn text(id: cl_device_id, parameter: u32) -> String {
-    let bytes = get_device_data(id, parameter).unwrap_or_default();
+pub(super) fn text(id: DeviceId, parameter: u32) -> String {
+    let bytes = id.info(parameter).unwrap_or_default();
     String::from_utf8_lossy(&bytes).trim_matches(['\0', ' ']).to_string()
 }
 
-pub(super) fn word(id: cl_device_id, parameter: u32) -> Option<u32> {
-    let bytes = get_device_data(id, parameter).ok()?;
+pub(super) fn word(id: DeviceId, parameter: u32) -> Option<u32> {
+    let bytes = id.info(parameter).ok()?;
     Some(u32::from_ne_bytes(bytes.try_into().ok()?))
 }
 
-pub(super) fn long(id: cl_device_id, parameter: u32) -> Option<u64> {
-    let bytes = get_device_data(id, parameter).ok()?;
+pub(super) fn long(id: DeviceId, parameter: u32) -> Option<u64> {
+    let bytes = id.info(parameter).ok()?;
     Some(u64::from_ne_bytes(bytes.try_into().ok()?))
 }
 

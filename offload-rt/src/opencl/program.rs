@@ -1,19 +1,27 @@
-//! An image as a program of an OpenCL driver, and its launches.
+//! An image as a program of an OpenCL driver: building it, what the driver says of the result, and its launches.
 
 use std::time::Duration;
 
+use offload_format::ImageKind;
 use offload_format::pack::KernelInfo;
-use opencl3::kernel::Kernel;
-use opencl3::program::Program as DriverProgram;
+use opencl_sys::{CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_WORK_GROUP_SIZE};
 
-use super::device::ClDevice;
-use super::driver::ImageCompiler;
-use super::queue::{Launch, Queue, refused};
-use super::rebuild::Built;
+use super::api::{Context, Program as DriverProgram};
+use super::device::{self, ClDevice, LOADER};
+use super::queue::{Launch, Queue};
+use super::rebuild::{self, Build, Built};
 use crate::device::Device;
 use crate::entry::LoadedImage;
 use crate::error::Error;
 use crate::launch::{self, Arg, Driver, NdRange, Program};
+use crate::text::escape_lines;
+
+/// `CL_KERNEL_SPILL_MEM_SIZE_INTEL`
+/// (<https://registry.khronos.org/OpenCL/extensions/intel/cl_intel_required_subgroup_size.html>).
+const CL_KERNEL_SPILL_MEM_SIZE_INTEL: u32 = 0x4109;
+/// `CL_KERNEL_REGISTER_COUNT_INTEL`
+/// (<https://github.com/intel/compute-runtime/blob/master/opencl/extensions/public/cl_ext_private.h>).
+const CL_KERNEL_REGISTER_COUNT_INTEL: u32 = 0x425b;
 
 /// An image that an OpenCL driver has built.
 ///
@@ -62,8 +70,103 @@ impl Program for ClProgram {
             launch::check(launch::find(self.kernels(), name)?, range, args)?;
         }
         let program = self.built.program_for(name, range.group_size());
-        let create = || Kernel::create(program, name).map_err(refused(name, "cannot be created"));
         // SAFETY: the contract is the same, and the caller's to keep.
-        unsafe { self.queue.launch(Launch { kernel: name, range, args }, create) }
+        unsafe { self.queue.launch(program, Launch { kernel: name, range, args }) }
+    }
+}
+
+/// The driver of one device, with an image for it.
+struct ImageCompiler<'a> {
+    context: &'a Context,
+    device: &'a ClDevice,
+    image: &'a LoadedImage,
+}
+
+impl ImageCompiler<'_> {
+    /// Builds the image; twice if the driver compiles it, and says that kernels spill.
+    fn run(&self) -> Result<Built<DriverProgram>, Error> {
+        let entry = self.image.entry();
+        match entry.image_kind() == ImageKind::SpirV && device::is_intel_gpu(self.device.id()) {
+            true => rebuild::without_spills(self, entry.kernels()),
+            false => rebuild::once(self, entry.kernels()),
+        }
+    }
+
+    fn create(&self) -> Result<DriverProgram, Error> {
+        let (entry, bytes) = (self.image.entry(), self.image.bytes());
+        let created = match entry.image_kind() {
+            ImageKind::OpenClC => {
+                let source = std::str::from_utf8(bytes)
+                    .map_err(|error| Error::device(LOADER, format!("{entry} is not UTF-8: {error}")))?;
+                DriverProgram::from_source(self.context, source)
+            }
+            ImageKind::SpirV => DriverProgram::from_il(self.context, bytes),
+            ImageKind::Object => DriverProgram::from_binary(self.context, self.device.id(), bytes),
+            kind => {
+                let problem = format!("{entry} is of kind {kind}, which no driver takes");
+                return Err(Error::device(LOADER, problem));
+            }
+        };
+        created.map_err(|error| self.failed(&format!("cannot take {entry}: {error}")))
+    }
+
+    fn failed(&self, problem: &str) -> Error {
+        Error::device(&self.device.name(), problem.trim_end())
+    }
+}
+
+impl Build for ImageCompiler<'_> {
+    type Program = DriverProgram;
+
+    fn build(&self, options: &str) -> Result<DriverProgram, Error> {
+        let program = self.create()?;
+        match program.build(self.device.id(), options) {
+            Ok(()) => Ok(program),
+            Err(error) => {
+                let (entry, log) = (self.image.entry(), program.build_log(self.device.id()));
+                Err(self.failed(&format!("cannot build {entry}: {error}\n{}", escape_lines(&log))))
+            }
+        }
+    }
+
+    fn kernel_names(&self, program: &DriverProgram) -> Vec<String> {
+        let names = program.kernel_names().unwrap_or_default();
+        let names = names.split(';').map(|name| name.trim_end_matches('\0'));
+        names.filter(|name| !name.is_empty()).map(str::to_string).collect()
+    }
+
+    fn usage(&self, program: &DriverProgram, kernel: &str) -> KernelInfo {
+        let mut info = KernelInfo::default();
+        let Ok(kernel) = program.kernel(kernel) else { return info };
+        let told = |parameter| number(&kernel.work_group_info(self.device.id(), parameter).ok()?);
+        let count = |parameter| u32::try_from(told(parameter)?).ok();
+        let size = |parameter| count(parameter).filter(|size| *size > 0);
+        info.registers = count(CL_KERNEL_REGISTER_COUNT_INTEL);
+        info.spilled = told(CL_KERNEL_SPILL_MEM_SIZE_INTEL);
+        // Twice as many on devices that run hardware threads in pairs, but so for both builds.
+        info.sub_group_size = size(CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);
+        info.max_work_group = size(CL_KERNEL_WORK_GROUP_SIZE);
+        info
+    }
+}
+
+/// A number of 4 or 8 bytes: releases of Intel's driver differ.
+fn number(bytes: &[u8]) -> Option<u64> {
+    match bytes.len() {
+        4 => Some(u32::from_ne_bytes(bytes.try_into().ok()?).into()),
+        8 => Some(u64::from_ne_bytes(bytes.try_into().ok()?)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_two_sizes() {
+        assert_eq!(number(&640u32.to_ne_bytes()), Some(640));
+        assert_eq!(number(&(1u64 << 40).to_ne_bytes()), Some(1 << 40));
+        assert_eq!((number(&[]), number(&[1, 2])), (None, None));
     }
 }

@@ -1,12 +1,12 @@
 //! What a driver says of a device beyond what selection needs.
 
-use opencl3::device::{
+use opencl_sys::{
     CL_DEVICE_EXTENSIONS, CL_DEVICE_IMAGE_SUPPORT, CL_DEVICE_LINKER_AVAILABLE, CL_DEVICE_MAX_WORK_GROUP_SIZE,
     CL_DEVICE_MAX_WORK_ITEM_SIZES, CL_DEVICE_TYPE, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU,
-    CL_DEVICE_TYPE_GPU, get_device_data,
+    CL_DEVICE_TYPE_GPU,
 };
-use opencl3::types::cl_device_id;
 
+use super::api::DeviceId;
 use super::device::{has, long, text, word};
 
 /// `CL_DEVICE_SUB_GROUP_SIZES_INTEL`
@@ -59,7 +59,7 @@ impl Properties {
         }
     }
 
-    pub(super) fn of(id: cl_device_id) -> Properties {
+    pub(super) fn of(id: DeviceId) -> Properties {
         let extents = sizes(id, CL_DEVICE_MAX_WORK_ITEM_SIZES);
         let extent = |dimension: usize| extents.get(dimension).copied().unwrap_or(1);
         let sub_groups = match has(&text(id, CL_DEVICE_EXTENSIONS), "cl_intel_required_subgroup_size") {
@@ -89,8 +89,8 @@ fn device_type(bits: u64) -> DeviceType {
 }
 
 /// Numbers as large as addresses.
-fn sizes(id: cl_device_id, parameter: u32) -> Vec<u64> {
-    let bytes = get_device_data(id, parameter).unwrap_or_default();
+fn sizes(id: DeviceId, parameter: u32) -> Vec<u64> {
+    let bytes = id.info(parameter).unwrap_or_default();
     let size = |bytes: &[u8]| Some(usize::from_ne_bytes(bytes.try_into().ok()?) as u64);
     bytes.chunks(size_of::<usize>()).filter_map(size).collect()
 }

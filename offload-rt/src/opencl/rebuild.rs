@@ -1,7 +1,7 @@
 //! Kernels that spill registers are built once more for the large register file, and each is taken from its better
 //! build.
 //!
-//! That is for Intel GPUs and for code that the driver compiles. How the driver is asked stands in `driver`.
+//! That is for Intel GPUs and for code that the driver compiles. How the driver is asked stands in `program`.
 
 use std::collections::BTreeMap;
 

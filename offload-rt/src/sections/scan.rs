@@ -1,4 +1,5 @@
-//! From notes and tables to packs, each step checked against the module's own memory.
+//! From the modules of this process to their packs, through notes and tables; each step is checked against the module's
+//! own memory.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,16 +9,51 @@ use offload_format::section::{
     note_header, parse_note,
 };
 
-use super::modules::Module;
+use super::bounds;
+use super::modules::{self, Module};
 use super::pack::{Found, FoundPack, PackBytes};
 
 /// How far `patchelf` may have moved the header of a program that is not position-independent.
 const MOVED_PAGES: u64 = 8;
 const PAGE: u64 = 4096;
 
+/// The packs of the executable or shared library that this code is linked into.
+pub(crate) fn own() -> Found {
+    let range = bounds::table();
+    let mut found = Found::default();
+    modules::for_each(&mut |module| {
+        if module.contains(range.start) {
+            found = table(module, range.clone());
+        }
+    });
+    found
+}
+
+/// The packs of all modules that are loaded now.
+pub(crate) fn process() -> Found {
+    let mut found = Found::default();
+    modules::for_each(&mut |module| {
+        // The main program is never unloaded.
+        let keep = if module.is_main() { Keep::Borrow } else { Keep::Copy };
+        notes(module, keep, &mut found);
+    });
+    found
+}
+
+/// The pack of the descriptor at `address`, which lies in the module that asks.
+pub(crate) fn at(address: *const u8) -> Found {
+    let mut found = Found::default();
+    modules::for_each(&mut |module| {
+        if module.contains(address as u64) {
+            descriptor(module, address as u64, Keep::Borrow).add_to(&mut found);
+        }
+    });
+    found
+}
+
 /// What to do with a pack.
 #[derive(Clone, Copy)]
-pub(super) enum Keep {
+enum Keep {
     /// The module stays: borrow.
     Borrow,
     /// The module may be unloaded: copy.
@@ -25,13 +61,13 @@ pub(super) enum Keep {
 }
 
 /// What a descriptor led to.
-pub(super) enum Step {
+enum Step {
     Pack(FoundPack),
     Unreadable(String),
 }
 
 impl Step {
-    pub(super) fn add_to(self, found: &mut Found) {
+    fn add_to(self, found: &mut Found) {
         match self {
             Step::Pack(pack) => found.packs.push(pack),
             Step::Unreadable(reason) => found.unreadable.push(reason),
@@ -40,14 +76,14 @@ impl Step {
 }
 
 /// The packs of the table at `range`.
-pub(super) fn table(module: &Module<'_>, range: Range<u64>, keep: Keep) -> Found {
+fn table(module: &Module<'_>, range: Range<u64>) -> Found {
     let mut found = Found::default();
     let mut address = range.start;
     while address < range.end {
         let rest = module.bytes(address, range.end - address).unwrap_or_default();
         // Linkers may pad between the descriptors of two crates; their alignment is 8.
         let step = if rest.starts_with(&DESCRIPTOR_MAGIC) {
-            descriptor(module, address, keep).add_to(&mut found);
+            descriptor(module, address, Keep::Borrow).add_to(&mut found);
             Descriptor::parse(rest).map_or(8, |(_, size)| size)
         } else {
             8
@@ -61,7 +97,7 @@ pub(super) fn table(module: &Module<'_>, range: Range<u64>, keep: Keep) -> Found
 ///
 /// The segment is searched for our note's first bytes instead of walked: mold 1.10 puts notes of alignment 4 and 8
 /// into one segment, where a walker loses its way.
-pub(super) fn notes(module: &Module<'_>, keep: Keep, found: &mut Found) {
+fn notes(module: &Module<'_>, keep: Keep, found: &mut Found) {
     let header = note_header();
     for (start, segment) in module.notes() {
         for (index, note) in segment.windows(NOTE_SIZE as usize).enumerate().step_by(4) {
@@ -104,7 +140,7 @@ fn targets(module: &Module<'_>, note: &Note<'_>) -> Vec<u64> {
 }
 
 /// The pack of the descriptor at `address`.
-pub(super) fn descriptor(module: &Module<'_>, address: u64, keep: Keep) -> Step {
+fn descriptor(module: &Module<'_>, address: u64, keep: Keep) -> Step {
     // A later release may have made it longer, but nothing past this size is used.
     let Some(size) = module.bytes(address, DESCRIPTOR_SIZE).and_then(recorded_size) else {
         return Step::Unreadable("a descriptor lies outside its module's memory".to_string());

@@ -2,6 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use object::elf::DT_NEEDED;
+use object::read::elf::{Dyn, ElfFile64};
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{ArgInfo, ArgKind, KernelInfo, NewImage, PackBuilder};
 use offload_rt::{Arg, Device, Error, LoadedImage, NdRange, Program, Registry};
@@ -95,4 +97,19 @@ fn the_build_log_is_in_the_error() {
         let text = error.to_string();
         assert!(text.contains("cannot build k for opencl-c") && text.contains("unheard_of"), "{text}");
     }
+}
+
+/// Programs start where OpenCL is not installed: the library is opened when devices are asked for.
+#[test]
+fn the_library_is_not_linked() {
+    let program = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+    let file = ElfFile64::<object::Endianness>::parse(&*program).unwrap();
+    let (endian, sections) = (file.endian(), file.elf_section_table());
+    let (entries, strings) = sections.dynamic(endian, &*program).unwrap().unwrap();
+    let strings = sections.strings(endian, &*program, strings).unwrap();
+    let needed = entries.iter().filter(|entry| entry.tag(endian) == DT_NEEDED);
+    let needed: Vec<&str> =
+        needed.map(|entry| std::str::from_utf8(entry.string(endian, strings).unwrap()).unwrap()).collect();
+    assert!(needed.iter().any(|library| library.starts_with("libc.so")), "{needed:?}");
+    assert!(!needed.iter().any(|library| library.contains("OpenCL")), "{needed:?}");
 }

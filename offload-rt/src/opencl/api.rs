@@ -1,0 +1,20 @@
+//! OpenCL as its specification has it: the functions of a library that is opened at run time, and objects that release
+//! themselves.
+//!
+//! Nothing here knows of packs and images. Each object carries the table of functions that it was made with.
+
+mod device;
+mod error;
+mod info;
+mod library;
+mod object;
+mod program;
+mod queue;
+#[cfg(test)]
+mod tests;
+
+pub(super) use self::device::{DeviceId, platforms};
+pub(super) use self::error::ClError;
+pub(super) use self::object::{Buffer, CommandQueue, Context, Kernel, Program};
+pub(super) use self::program::KernelArg;
+pub(super) use self::queue::Access;

@@ -1,0 +1,91 @@
+//! Platforms and their devices.
+
+use std::fmt;
+use std::ptr;
+
+use opencl_sys::{
+    CL_DEVICE_NOT_FOUND, CL_DEVICE_TYPE_ALL, cl_device_id, cl_device_info, cl_platform_id, cl_uint,
+};
+
+use super::error::{ClError, ClResult};
+use super::info::{self, Answer, check};
+use super::library::{Functions, call, functions};
+
+/// A driver for some devices. It is the library's as long as the program runs.
+#[derive(Clone, Copy)]
+pub(in crate::opencl) struct Platform {
+    functions: &'static Functions,
+    raw: cl_platform_id,
+}
+
+/// A device of a platform, which nobody has to release.
+#[derive(Clone, Copy)]
+pub(in crate::opencl) struct DeviceId {
+    pub(super) functions: &'static Functions,
+    pub(super) raw: cl_device_id,
+}
+
+// SAFETY: a device is a name for what all threads may use, as OpenCL's functions are for all threads
+// (https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_API.html, "Multiple Host Threads").
+unsafe impl Send for DeviceId {}
+// SAFETY: as above.
+unsafe impl Sync for DeviceId {}
+
+impl fmt::Debug for DeviceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DeviceId({:p})", self.raw)
+    }
+}
+
+impl PartialEq for DeviceId {
+    fn eq(&self, other: &DeviceId) -> bool {
+        self.raw == other.raw
+    }
+}
+
+/// All platforms that the library knows.
+pub(in crate::opencl) fn platforms() -> ClResult<Vec<Platform>> {
+    let functions = functions()?;
+    let mut count = 0;
+    // SAFETY: without room for platforms the driver tells their number alone.
+    check(unsafe { call!(functions, clGetPlatformIDs(0, ptr::null_mut(), &raw mut count))? })?;
+    let mut found = vec![ptr::null_mut(); count as usize];
+    if count > 0 {
+        // SAFETY: there is room for `count` platforms.
+        check(unsafe { call!(functions, clGetPlatformIDs(count, found.as_mut_ptr(), ptr::null_mut()))? })?;
+    }
+    Ok(found.into_iter().map(|raw| Platform { functions, raw }).collect())
+}
+
+impl Platform {
+    /// Its devices of every type; there may be none.
+    pub(in crate::opencl) fn devices(self) -> ClResult<Vec<DeviceId>> {
+        let mut count = 0;
+        match self.device_ids(0, ptr::null_mut(), &raw mut count) {
+            Err(ClError::Code(CL_DEVICE_NOT_FOUND)) => return Ok(Vec::new()),
+            other => other?,
+        }
+        let mut found = vec![ptr::null_mut(); count as usize];
+        if count > 0 {
+            self.device_ids(count, found.as_mut_ptr(), ptr::null_mut())?;
+        }
+        let functions = self.functions;
+        Ok(found.into_iter().map(|raw| DeviceId { functions, raw }).collect())
+    }
+
+    fn device_ids(self, room: cl_uint, devices: *mut cl_device_id, count: *mut cl_uint) -> ClResult<()> {
+        let all = CL_DEVICE_TYPE_ALL;
+        // SAFETY: the platform is the library's; there is room for so many devices, and for their number.
+        check(unsafe { call!(self.functions, clGetDeviceIDs(self.raw, all, room, devices, count))? })
+    }
+}
+
+impl DeviceId {
+    /// What the driver says of the device.
+    pub(in crate::opencl) fn info(self, parameter: cl_device_info) -> ClResult<Vec<u8>> {
+        info::bytes(&|Answer { room, value, size }| {
+            // SAFETY: the device is a platform's, and the answer has room for what it says.
+            unsafe { call!(self.functions, clGetDeviceInfo(self.raw, parameter, room, value, size)) }
+        })
+    }
+}

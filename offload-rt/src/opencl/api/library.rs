@@ -1,0 +1,122 @@
+//! OpenCL's library: opened when the first function is needed, and never closed.
+
+use std::sync::OnceLock;
+
+use libloading::Library;
+use opencl_sys::cl_function_types::*;
+use opencl_sys::clCreateProgramWithILKHR_t;
+
+use super::error::{ClError, ClResult};
+
+const DEFAULT: &str = if cfg!(windows) {
+    "OpenCL.dll"
+} else if cfg!(target_os = "macos") {
+    "/System/Library/Frameworks/OpenCL.framework/OpenCL"
+} else {
+    "libOpenCL.so.1"
+};
+
+/// Names of other libraries, separated by `;`. Those that cannot be opened are passed over.
+const NAMES: &str = "OPENCL_DYLIB_PATH";
+
+macro_rules! table {
+    ($($name:ident: $function:ty,)*) => {
+        /// OpenCL's functions; those that the library lacks are `None`.
+        #[derive(Default)]
+        #[allow(non_snake_case, reason = "OpenCL's own names")]
+        pub(super) struct Functions {
+            $(pub(super) $name: $function,)*
+        }
+
+        impl Functions {
+            /// # Safety
+            /// `library` implements OpenCL, and stays open as long as the functions are called.
+            unsafe fn of(library: &Library) -> Functions {
+                // SAFETY: by the contract, a function of this name has the type of the specification.
+                unsafe {
+                    Functions {
+                        $($name: library.get::<$function>(stringify!($name)).ok().and_then(|symbol| *symbol),)*
+                    }
+                }
+            }
+        }
+    };
+}
+
+// Of OpenCL 1.2 and earlier, but for the last two.
+table! {
+    clBuildProgram: clBuildProgram_t,
+    clCompileProgram: clCompileProgram_t,
+    clCreateBuffer: clCreateBuffer_t,
+    clCreateCommandQueue: clCreateCommandQueue_t,
+    clCreateContext: clCreateContext_t,
+    clCreateKernel: clCreateKernel_t,
+    clCreateProgramWithBinary: clCreateProgramWithBinary_t,
+    clCreateProgramWithSource: clCreateProgramWithSource_t,
+    clEnqueueNDRangeKernel: clEnqueueNDRangeKernel_t,
+    clEnqueueReadBuffer: clEnqueueReadBuffer_t,
+    clGetDeviceIDs: clGetDeviceIDs_t,
+    clGetDeviceInfo: clGetDeviceInfo_t,
+    clGetEventProfilingInfo: clGetEventProfilingInfo_t,
+    clGetKernelInfo: clGetKernelInfo_t,
+    clGetKernelWorkGroupInfo: clGetKernelWorkGroupInfo_t,
+    clGetPlatformIDs: clGetPlatformIDs_t,
+    clGetProgramBuildInfo: clGetProgramBuildInfo_t,
+    clGetProgramInfo: clGetProgramInfo_t,
+    clLinkProgram: clLinkProgram_t,
+    clReleaseCommandQueue: clReleaseCommandQueue_t,
+    clReleaseContext: clReleaseContext_t,
+    clReleaseEvent: clReleaseEvent_t,
+    clReleaseKernel: clReleaseKernel_t,
+    clReleaseMemObject: clReleaseMemObject_t,
+    clReleaseProgram: clReleaseProgram_t,
+    clSetKernelArg: clSetKernelArg_t,
+    clWaitForEvents: clWaitForEvents_t,
+    clCreateProgramWithIL: clCreateProgramWithIL_t,
+    clCreateProgramWithILKHR: clCreateProgramWithILKHR_t,
+}
+
+/// Calls a function of a table; an error if the library lacks it. What the function returns is not looked at.
+macro_rules! call {
+    ($functions:expr, $name:ident($($argument:expr),* $(,)?)) => {
+        match $functions.$name {
+            Some(function) => Ok(function($($argument),*)),
+            None => Err($crate::opencl::api::error::ClError::Lacks(stringify!($name))),
+        }
+    };
+}
+
+pub(super) use call;
+
+/// The functions of this machine's library.
+pub(super) fn functions() -> ClResult<&'static Functions> {
+    static OPENED: OnceLock<Option<Functions>> = OnceLock::new();
+    let opened = OPENED.get_or_init(|| open(&std::env::var(NAMES).unwrap_or_default()));
+    opened.as_ref().ok_or(ClError::NoLibrary)
+}
+
+/// The first library that can be opened: one of `named`, or that of the system.
+fn open(named: &str) -> Option<Functions> {
+    let mut names = named.split(';').filter(|name| !name.is_empty()).chain([DEFAULT]);
+    names.find_map(|name| {
+        // SAFETY: a library of this name, or one that the user names, is OpenCL's; it is not closed.
+        unsafe {
+            let library = Library::new(name).ok()?;
+            let functions = Functions::of(&library);
+            std::mem::forget(library);
+            Some(functions)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_first_library_that_opens_is_taken() {
+        let functions = open("no-such-library.so;;libc.so.6").unwrap();
+        assert!(functions.clGetPlatformIDs.is_none());
+    }
+}

@@ -1,0 +1,95 @@
+//! Objects of a library that has few functions, which count their calls.
+
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::ptr;
+
+use opencl_sys::{cl_context, cl_context_properties, cl_device_id, cl_int, cl_program, cl_uint};
+
+use super::device::DeviceId;
+use super::error::ClError;
+use super::library::Functions;
+use super::object::{Context, Program};
+
+thread_local! {
+    static RELEASED: Cell<usize> = const { Cell::new(0) };
+    static STATUS: Cell<cl_int> = const { Cell::new(0) };
+}
+
+type Notify = unsafe extern "C" fn(*const std::ffi::c_char, *const c_void, usize, *mut c_void);
+
+unsafe extern "C" fn create_context(
+    _: *const cl_context_properties,
+    devices: cl_uint,
+    _: *const cl_device_id,
+    _: Option<Notify>,
+    _: *mut c_void,
+    status: *mut cl_int,
+) -> cl_context {
+    assert_eq!(devices, 1);
+    // SAFETY: the caller gives a place for the code.
+    unsafe { *status = STATUS.get() };
+    ptr::without_provenance_mut(1)
+}
+
+unsafe extern "C" fn create_from_il(
+    _: cl_context,
+    _: *const c_void,
+    length: usize,
+    status: *mut cl_int,
+) -> cl_program {
+    assert_eq!(length, 4);
+    // SAFETY: the caller gives a place for the code.
+    unsafe { *status = 0 };
+    ptr::without_provenance_mut(2)
+}
+
+unsafe extern "C" fn release(_: *mut c_void) -> cl_int {
+    RELEASED.set(RELEASED.get() + 1);
+    0
+}
+
+fn device(functions: Functions) -> DeviceId {
+    DeviceId { functions: Box::leak(Box::new(functions)), raw: ptr::null_mut() }
+}
+
+fn contexts() -> Functions {
+    Functions {
+        clCreateContext: Some(create_context),
+        clReleaseContext: Some(release),
+        clReleaseProgram: Some(release),
+        ..Functions::default()
+    }
+}
+
+#[test]
+fn a_function_that_the_library_lacks_is_named() {
+    let device = device(contexts());
+    let context = Context::new(device).unwrap();
+    assert_eq!(device.info(0).unwrap_err(), ClError::Lacks("clGetDeviceInfo"));
+    assert_eq!(Program::from_il(&context, &[0; 4]).unwrap_err(), ClError::Lacks("clCreateProgramWithIL"));
+    let error = Program::from_source(&context, "").unwrap_err().to_string();
+    assert_eq!(error, "the OpenCL library lacks the function clCreateProgramWithSource");
+}
+
+#[test]
+fn the_function_of_the_extension_serves_for_intermediate_code() {
+    let functions = Functions { clCreateProgramWithILKHR: Some(create_from_il), ..contexts() };
+    let context = Context::new(device(functions)).unwrap();
+    assert_eq!(format!("{:?}", Program::from_il(&context, &[0; 4]).unwrap()), "Program(0x2)");
+}
+
+#[test]
+fn each_object_is_released_once_and_what_failed_is_none() {
+    let device = device(Functions { clCreateProgramWithIL: Some(create_from_il), ..contexts() });
+    let context = Context::new(device).unwrap();
+    let program = Program::from_il(&context, &[0; 4]).unwrap();
+    assert_eq!(RELEASED.get(), 0);
+    drop(program);
+    assert_eq!(RELEASED.get(), 1);
+    drop(context);
+    assert_eq!(RELEASED.get(), 2);
+    STATUS.set(-6);
+    assert_eq!(Context::new(device).unwrap_err(), ClError::Code(-6));
+    assert_eq!(RELEASED.get(), 2);
+}
