@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use offload_format::pack::{NoticeKind, PackBuilder};
+use offload_format::pack::{Missing, MissingKind, PackBuilder};
 
 use crate::compile::{self, Session, Shared};
 use crate::config::{Config, WantedTarget};
@@ -102,7 +102,7 @@ impl<'a> PackageBuild<'a> {
             if let Some(options) = &module.syclbin {
                 syclbin::write_empty(&self.context.env, module.name, options)?;
             }
-            builder.notice(NoticeKind::SkippedBuild, [module.name, "", reason]);
+            builder.missing(Missing::new(MissingKind::Build, module.name).with_reason(reason));
         }
         Ok(Pack { layout: builder.finish()?, frames: Vec::new(), flags: 0 })
     }
@@ -117,7 +117,8 @@ impl<'a> PackageBuild<'a> {
             }
             for missing in &compiled.missing {
                 let target = missing.target.to_string();
-                builder.notice(NoticeKind::SkippedTarget, [module.name, &target, &missing.reason]);
+                let record = Missing::new(MissingKind::Target, module.name).with_target(&target);
+                builder.missing(record.with_reason(&missing.reason));
             }
             all.extend(compiled.images);
         }

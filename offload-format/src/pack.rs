@@ -21,21 +21,22 @@
 //! ```
 
 mod cached;
-mod elsewhere;
+
 pub mod layout;
 mod new;
 mod page;
 mod place;
 mod read;
 mod record;
+mod sidecar;
 mod size;
 mod tables;
 mod write;
 
 pub use self::cached::{CACHE, CACHE_VAR, cache_dir, cached_file, cached_name};
-pub use self::elsewhere::{ELSEWHERE, Elsewhere};
 pub use self::new::{NewBlock, NewImage, Placement};
 pub use self::page::Pages;
 pub use self::read::Pack;
-pub use self::record::{ArgInfo, ArgKind, Block, Image, KernelInfo, Notice, NoticeKind, Place};
+pub use self::record::{ArgInfo, ArgKind, Block, Image, KernelInfo, Missing, MissingKind, Place};
+pub use self::sidecar::{SIDECAR, Sidecar};
 pub use self::write::{PackBuilder, PackLayout, SharedLayout};

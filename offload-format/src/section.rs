@@ -61,9 +61,9 @@ pub const DESCRIPTOR_FLAGS: u64 = 14;
 /// Offset in the descriptor of the i64 difference to the pack, counted from that field.
 pub const DESCRIPTOR_PACK: u64 = 16;
 
-/// Flag of a descriptor whose pack has no images and says in which files they are; see
-/// [`Elsewhere`](crate::pack::Elsewhere).
-pub const DESCRIPTOR_ELSEWHERE: u16 = 1;
+/// Flag of a descriptor whose pack has no images and names the sidecars that have them; see
+/// [`Sidecar`](crate::pack::Sidecar).
+pub const DESCRIPTOR_SIDECARS: u16 = 1;
 
 /// A crate's entry in the table.
 ///
@@ -72,7 +72,7 @@ pub const DESCRIPTOR_ELSEWHERE: u16 = 1;
 /// | 0 | `[u8; 8]` | [`DESCRIPTOR_MAGIC`] |
 /// | 8 | u32 | size of this descriptor; a reader steps by it |
 /// | 12 | u16 | version; a reader skips those it does not know |
-/// | 14 | u16 | flags: [`DESCRIPTOR_ELSEWHERE`] |
+/// | 14 | u16 | flags: [`DESCRIPTOR_SIDECARS`] |
 /// | 16 | i64 | where the pack starts, counted from this field |
 /// | 24 | u64 | size of the pack |
 /// | 32 | `[u8; 16]` | identity of the pack: the hash of its index |
@@ -85,7 +85,7 @@ pub struct Descriptor {
     pub pack_size: u64,
     /// Hash of the pack's index.
     pub id: [u8; 16],
-    /// Zero, or [`DESCRIPTOR_ELSEWHERE`].
+    /// Zero, or [`DESCRIPTOR_SIDECARS`].
     pub flags: u16,
 }
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use offload_format::Hash128;
-use offload_format::pack::{CACHE, Image, Notice, NoticeKind, Pack, Pages};
+use offload_format::pack::{self, CACHE, Image, MissingKind, Pack, Pages};
 
 use crate::entry::{Entry, PackInfo};
 use crate::sections::{self, Found, FoundPack};
@@ -20,7 +20,7 @@ use crate::text::escape;
 #[non_exhaustive]
 pub struct Missing {
     /// The case.
-    pub kind: NoticeKind,
+    pub kind: MissingKind,
     /// The package whose build it was.
     pub package: String,
     /// The kernel module concerned, empty for all.
@@ -38,7 +38,7 @@ pub struct Unreadable {
 }
 
 impl Missing {
-    fn new(package: &str, missing: &Notice<'_>) -> Missing {
+    fn new(package: &str, missing: &pack::Missing<'_>) -> Missing {
         Missing {
             kind: missing.kind,
             package: package.to_string(),
@@ -53,7 +53,7 @@ impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let target = if self.target.is_empty() { "every target" } else { &self.target };
         match self.kind {
-            NoticeKind::Elsewhere => {
+            MissingKind::Sidecar => {
                 write!(f, "{}: its images are in `{}`", escape(target), escape(&self.reason))
             }
             _ => write!(f, "{}: {}", escape(target), escape(&self.reason)),
@@ -141,19 +141,19 @@ impl Index {
         seen: &mut BTreeSet<Hash128>,
     ) -> Result<BTreeSet<String>, offload_format::Error> {
         let mut opened = BTreeSet::new();
-        for there in pack.elsewhere() {
-            let there = there?;
+        for sidecar in pack.sidecars() {
+            let sidecar = sidecar?;
             let bytes = match pack.meta(CACHE) {
-                Some(release) => sections::open_cached(&there, release),
-                None => sections::open_sidecar(&there, home.as_deref()),
+                Some(release) => sections::open_cached(&sidecar, release),
+                None => sections::open_sidecar(&sidecar, home.as_deref()),
             };
             let found = bytes.and_then(|bytes| {
                 // A pack of a file that refers to further files would not be one that this project writes.
                 let found = FoundPack { bytes, home: None };
-                self.add(found, seen).map_err(|error| format!("pack file `{}`: {error}", there.file()))
+                self.add(found, seen).map_err(|error| format!("pack file `{}`: {error}", sidecar.file()))
             });
             match found {
-                Ok(()) => drop(opened.insert(there.file().to_string())),
+                Ok(()) => drop(opened.insert(sidecar.file().to_string())),
                 Err(reason) => self.unreadable.push(unreadable(escape(&reason))),
             }
         }
@@ -214,12 +214,12 @@ impl Index {
                 Err(error) => lists.unreadable.push(unreadable_part(info, "an image", &error.to_string())),
             }
         }
-        // The index is verified: a notice that cannot be read is of a later release and says nothing to this one.
-        let notices = pack.notices().flatten();
+        // The index is verified: a record that cannot be read is of a later release and says nothing to this one.
+        let missing = pack.missing().flatten();
         // What lies in a sidecar and was found there is not missing.
-        let missing =
-            notices.filter(|notice| notice.kind != NoticeKind::Elsewhere || !opened.contains(notice.reason));
-        lists.missing.extend(missing.map(|notice| Missing::new(info.package(), &notice)));
+        let missing = missing
+            .filter(|missing| missing.kind != MissingKind::Sidecar || !opened.contains(missing.reason));
+        lists.missing.extend(missing.map(|missing| Missing::new(info.package(), &missing)));
     }
 
     fn list_image(&self, info: &Arc<PackInfo>, image: &Image<'_>, lists: &mut Lists) {

@@ -78,7 +78,7 @@ mod select;
 mod text;
 
 pub use offload_format::codec::Codec;
-pub use offload_format::pack::{ArgInfo, ArgKind, KernelInfo, NoticeKind};
+pub use offload_format::pack::{ArgInfo, ArgKind, KernelInfo, MissingKind};
 pub use offload_format::{
     Aspects, Hash128, HostLevel, ImageKind, SpirvVersion, Target, UnknownTarget, Variant,
 };

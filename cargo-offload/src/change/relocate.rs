@@ -7,8 +7,8 @@ pub(crate) mod publish;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use offload_format::pack::{Elsewhere, Image, NoticeKind};
-use offload_format::section::DESCRIPTOR_ELSEWHERE;
+use offload_format::pack::{Image, MissingKind, Sidecar};
+use offload_format::section::DESCRIPTOR_SIDECARS;
 
 use self::location::{FileNames, Location, Placement};
 use self::publish::{NewFiles, PacksFile};
@@ -91,7 +91,7 @@ fn sidecar(moves: &mut [CrateMove<'_>], name: &str, layout: Layout) -> Result<Ve
     }
     let packs = stored(contents, layout)?;
     for OfCrate { number, it: pack } in &packs {
-        let sidecar = Elsewhere::new(name, pack.id);
+        let sidecar = Sidecar::new(name, pack.id);
         moves.get_mut(*number).into_iter().for_each(|one| one.metadata.sidecars.extend(sidecar.clone()));
     }
     Ok(packs.into_iter().map(|pack| pack.it).collect())
@@ -168,7 +168,7 @@ impl<'a> CrateMove<'a> {
         let told: BTreeSet<[String; 3]> =
             images.map(|image| [image.module, image.target_text, name].map(str::to_string)).collect();
         let missing = |[module, target, reason]: [String; 3]| MissingImage {
-            kind: NoticeKind::Elsewhere,
+            kind: MissingKind::Sidecar,
             module,
             target,
             reason,
@@ -189,8 +189,8 @@ impl<'a> CrateMove<'a> {
     /// `pack` in place of the crate's pack in the program.
     fn replacement(&self, pack: NewPack) -> Option<Replacement> {
         let link = self.from.link.clone()?;
-        let flag = if self.metadata.sidecars.is_empty() { 0 } else { DESCRIPTOR_ELSEWHERE };
-        let flags = link.descriptor.flags & !DESCRIPTOR_ELSEWHERE | flag;
+        let flag = if self.metadata.sidecars.is_empty() { 0 } else { DESCRIPTOR_SIDECARS };
+        let flags = link.descriptor.flags & !DESCRIPTOR_SIDECARS | flag;
         Some(Replacement { flags, link, pack })
     }
 }

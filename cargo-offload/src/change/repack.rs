@@ -11,7 +11,7 @@ mod spool;
 mod unchanged;
 
 use offload_format::Target;
-use offload_format::pack::{ELSEWHERE, Image, NewImage, PackBuilder, SharedLayout};
+use offload_format::pack::{Image, Missing, NewImage, PackBuilder, SIDECAR, SharedLayout};
 
 use self::frames::Frames;
 use self::pack::{NewPack, PackContent, PackEnd, Storage};
@@ -34,10 +34,11 @@ fn builder(content: &PackContent<'_>, frames: &Frames) -> Result<PackBuilder> {
     let metadata = &content.metadata;
     let mut builder = PackBuilder::new(&metadata.package, &metadata.version);
     for sidecar in &metadata.sidecars {
-        builder.meta(ELSEWHERE, &sidecar.to_string());
+        builder.meta(SIDECAR, &sidecar.to_string());
     }
     for missing in &metadata.missing {
-        builder.notice(missing.kind, [&missing.module, &missing.target, &missing.reason]);
+        let record = Missing::new(missing.kind, &missing.module).with_target(&missing.target);
+        builder.missing(record.with_reason(&missing.reason));
     }
     for block in frames.blocks() {
         builder.block(*block);

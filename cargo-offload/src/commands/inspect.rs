@@ -2,7 +2,7 @@
 
 mod syclbin;
 
-use offload_format::pack::NoticeKind;
+use offload_format::pack::MissingKind;
 use serde::Serialize;
 
 use crate::cargo::artifact;
@@ -15,7 +15,7 @@ use crate::read::missing;
 use crate::read::records::{ImageRecord, KernelRecord, Kernels, Selection, or_dash};
 
 #[derive(Debug, Serialize)]
-struct NoticeMessage<'a> {
+struct MissingMessage<'a> {
     reason: &'static str,
     kind: String,
     module: &'a str,
@@ -37,27 +37,27 @@ pub(super) fn run(output: &Output, args: &cli::Inspect) -> Result<ExitStatus> {
         output.space()?;
         output.table::<ImageRecord>(&[], &kernel_table(&images))?;
     }
-    print_notices(output, &contents)?;
+    print_missing(output, &contents)?;
     Ok(contents.status())
 }
 
-fn print_notices(output: &Output, contents: &Contents<'_>) -> Result<()> {
+fn print_missing(output: &Output, contents: &Contents<'_>) -> Result<()> {
     // What a pack in another file is without, the one that names it says as well.
     for source in contents.packs.here().packs() {
-        for notice in source.pack.notices() {
-            let notice = notice?;
-            let message = NoticeMessage {
+        for missing in source.pack.missing() {
+            let missing = missing?;
+            let message = MissingMessage {
                 reason: "notice",
-                kind: notice.kind.to_string(),
-                module: notice.module,
-                target: notice.target,
-                cause: notice.reason,
+                kind: missing.kind.to_string(),
+                module: missing.module,
+                target: missing.target,
+                cause: missing.reason,
             };
             let text =
-                format!("{}: module {} {}: {}", notice.kind, notice.module, notice.target, notice.reason);
+                format!("{}: module {} {}: {}", missing.kind, missing.module, missing.target, missing.reason);
             // People see the images, or the file that is missing.
-            match notice.kind {
-                NoticeKind::Elsewhere => output.objects(&[message])?,
+            match missing.kind {
+                MissingKind::Sidecar => output.objects(&[message])?,
                 _ => output.message(&message, &text)?,
             }
         }

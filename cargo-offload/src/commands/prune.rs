@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use offload_format::pack::{Image, NoticeKind};
+use offload_format::pack::{Image, MissingKind};
 use serde::Serialize;
 
 use crate::cargo::artifact;
@@ -151,7 +151,7 @@ fn drop_images(crates: &mut [CrateImages<'_>], choice: &Choice) -> Result<Vec<Dr
             }
         }
         let missing = |[module, target, reason]: [String; 3]| MissingImage {
-            kind: NoticeKind::Pruned,
+            kind: MissingKind::Pruned,
             module,
             target,
             reason,

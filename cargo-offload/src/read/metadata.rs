@@ -1,13 +1,13 @@
 //! What a pack says beside its images.
 
-use offload_format::pack::{Elsewhere, NoticeKind, Pack};
+use offload_format::pack::{MissingKind, Pack, Sidecar};
 
 use crate::error::Result;
 
 /// An image that a pack says is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MissingImage {
-    pub(crate) kind: NoticeKind,
+    pub(crate) kind: MissingKind,
     pub(crate) module: String,
     pub(crate) target: String,
     pub(crate) reason: String,
@@ -18,7 +18,7 @@ pub(crate) struct MissingImage {
 pub(crate) struct PackMetadata {
     pub(crate) package: String,
     pub(crate) version: String,
-    pub(crate) sidecars: Vec<Elsewhere>,
+    pub(crate) sidecars: Vec<Sidecar>,
     pub(crate) missing: Vec<MissingImage>,
 }
 
@@ -26,12 +26,13 @@ impl PackMetadata {
     /// What `pack` says, but for its sidecars and what lies there.
     pub(crate) fn of(pack: &Pack<'_>) -> Result<PackMetadata> {
         let mut metadata = PackMetadata::of_package(pack);
-        for notice in pack.notices() {
-            let notice = notice?;
-            let [module, target, reason] = [notice.module, notice.target, notice.reason].map(str::to_string);
-            metadata.missing.push(MissingImage { kind: notice.kind, module, target, reason });
+        for missing in pack.missing() {
+            let missing = missing?;
+            let [module, target, reason] =
+                [missing.module, missing.target, missing.reason].map(str::to_string);
+            metadata.missing.push(MissingImage { kind: missing.kind, module, target, reason });
         }
-        metadata.missing.retain(|missing| missing.kind != NoticeKind::Elsewhere);
+        metadata.missing.retain(|missing| missing.kind != MissingKind::Sidecar);
         Ok(metadata)
     }
 

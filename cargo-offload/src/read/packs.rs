@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use offload_format::pack::{CACHE, CACHE_VAR, Elsewhere, NoticeKind, Pack};
+use offload_format::pack::{CACHE, CACHE_VAR, MissingKind, Pack, Sidecar};
 
 use crate::error::{Error, Result};
 use crate::print::output::{escaped, listed};
@@ -50,7 +50,7 @@ impl Packs {
     pub(crate) fn of(here: PackFile) -> Packs {
         let mut sidecars = BTreeMap::new();
         for LocatedPack { pack, .. } in here.packs() {
-            for sidecar in pack.elsewhere().flatten() {
+            for sidecar in pack.sidecars().flatten() {
                 let open = || PackFile::open(&sidecar_path(here.path(), &pack, &sidecar));
                 sidecars.entry(sidecar.file().to_string()).or_insert_with(open);
             }
@@ -98,14 +98,14 @@ impl Packs {
         &'a self,
         pack: Pack<'a>,
     ) -> impl Iterator<Item = std::result::Result<Reached<'a>, Box<Missing<'a>>>> {
-        pack.elsewhere().map(move |sidecar| {
+        pack.sidecars().map(move |sidecar| {
             let missing = |file: &str, error| Box::new(Missing { by: pack, file: file.to_string(), error });
             let sidecar = sidecar.map_err(|error| missing("", error.into()))?;
             self.find(&pack, &sidecar).map_err(|error| missing(sidecar.file(), error))
         })
     }
 
-    fn find(&self, by: &Pack<'_>, sidecar: &Elsewhere) -> Result<Reached<'_>> {
+    fn find(&self, by: &Pack<'_>, sidecar: &Sidecar) -> Result<Reached<'_>> {
         let other = || {
             let text = format!("`{}` is of another build of the program", escaped(sidecar.file()));
             Error::check(text).hint("put the file beside the program that was written with it")
@@ -140,8 +140,8 @@ impl Missing<'_> {
 
     /// The modules and targets whose images the file would have.
     pub(crate) fn images(&self) -> BTreeSet<(&str, &str)> {
-        let notices = self.by.notices().flatten();
-        let of_file = notices.filter(|it| it.kind == NoticeKind::Elsewhere && it.reason == self.file);
-        of_file.map(|notice| (notice.module, notice.target)).collect()
+        let missing = self.by.missing().flatten();
+        let of_file = missing.filter(|it| it.kind == MissingKind::Sidecar && it.reason == self.file);
+        of_file.map(|missing| (missing.module, missing.target)).collect()
     }
 }

@@ -68,7 +68,7 @@ impl Program {
     pub(crate) fn own_sidecars(&self) -> Vec<PathBuf> {
         let program = self.file();
         let named = |pack: &Pack<'_>| {
-            let mut all = program.packs().flat_map(|source| source.pack.elsewhere().flatten());
+            let mut all = program.packs().flat_map(|source| source.pack.sidecars().flatten());
             pack.id().is_ok_and(|id| all.any(|sidecar| sidecar.id() == id))
         };
         let is_beside = |file: &&PackFile| file.path().parent() == program.path().parent();

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::support::{self, data, fails, objects, offload, ok, said};
 use offload_format::codec::Codec;
 use offload_format::pack::{
-    CACHE, ELSEWHERE, Elsewhere, KernelInfo, NewImage, NoticeKind, Pack, PackBuilder, Pages, cached_file,
-    cached_name,
+    CACHE, KernelInfo, Missing, MissingKind, NewImage, Pack, PackBuilder, Pages, SIDECAR, Sidecar,
+    cached_file, cached_name,
 };
 
 /// Where the images of each family are.
@@ -63,16 +63,18 @@ fn program(form: Form) -> (tempfile::TempDir, Vec<PathBuf>) {
         };
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, bytes).unwrap();
-        builder.meta(ELSEWHERE, &Elsewhere::new(&name, id).unwrap().to_string());
+        builder.meta(SIDECAR, &Sidecar::new(&name, id).unwrap().to_string());
         for target in &told {
-            builder.notice(NoticeKind::Elsewhere, ["blas", target, &name]);
+            let missing = Missing::new(MissingKind::Sidecar, "blas").with_target(target);
+            builder.missing(missing.with_reason(&name));
         }
         files.push(path);
     }
     if matches!(form, Form::Cache) {
         builder.meta(CACHE, "v1");
     }
-    builder.notice(NoticeKind::SkippedTarget, ["blas", "intel:pvc", "no ocloc"]);
+    let missing = Missing::new(MissingKind::Target, "blas").with_target("intel:pvc");
+    builder.missing(missing.with_reason("no ocloc"));
     fs::write(dir.path().join("app"), builder.finish().unwrap().index).unwrap();
     (dir, files)
 }

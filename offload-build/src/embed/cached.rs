@@ -1,9 +1,9 @@
 //! In development builds the program names its pack in the compile cache, so that no link copies large payloads.
 
 use offload_format::pack::{
-    CACHE, ELSEWHERE, Elsewhere, NoticeKind, Pack as Index, PackBuilder, Pages, cached_name,
+    CACHE, Missing, MissingKind, Pack as Index, PackBuilder, Pages, SIDECAR, Sidecar, cached_name,
 };
-use offload_format::section::DESCRIPTOR_ELSEWHERE;
+use offload_format::section::DESCRIPTOR_SIDECARS;
 
 use crate::config::Embedding;
 use crate::context::Context;
@@ -42,8 +42,8 @@ fn name(context: &Context, release: &str, pack: &Pack) -> Result<Pack> {
     let file = cached_name(id);
     let mut builder = PackBuilder::new(&env.package, &env.version);
     builder.meta(CACHE, release);
-    if let Some(sidecar) = Elsewhere::new(&file, id) {
-        builder.meta(ELSEWHERE, &sidecar.to_string());
+    if let Some(sidecar) = Sidecar::new(&file, id) {
+        builder.meta(SIDECAR, &sidecar.to_string());
     }
     let pages = Pages::default();
     let index = Index::parse_index(&pack.layout.index, &pages)?;
@@ -53,11 +53,10 @@ fn name(context: &Context, release: &str, pack: &Pack) -> Result<Pack> {
         told.insert((image.module, image.target_text));
     }
     for (module, target) in told {
-        builder.notice(NoticeKind::Elsewhere, [module, target, &file]);
+        builder.missing(Missing::new(MissingKind::Sidecar, module).with_target(target).with_reason(&file));
     }
-    for notice in index.notices() {
-        let notice = notice?;
-        builder.notice(notice.kind, [notice.module, notice.target, notice.reason]);
+    for missing in index.missing() {
+        builder.missing(missing?);
     }
-    Ok(Pack { layout: builder.finish()?, frames: Vec::new(), flags: DESCRIPTOR_ELSEWHERE })
+    Ok(Pack { layout: builder.finish()?, frames: Vec::new(), flags: DESCRIPTOR_SIDECARS })
 }

@@ -135,7 +135,7 @@ pub fn kpack_reference(file: &[u8]) -> Option<u64> {
 pub fn pack(file: &[u8]) -> Option<u64> {
     let pages = Pages::default();
     let pack = Pack::parse(file, &pages).ok()?;
-    black_box((pack.verify_index().is_ok(), pack.meta("package"), pack.notices().count()));
+    black_box((pack.verify_index().is_ok(), pack.meta("package"), pack.missing().count()));
     for image in pack.images() {
         let image = image.ok()?;
         pack.kernels(&image).take(1000).for_each(|kernel| drop(black_box(kernel)));

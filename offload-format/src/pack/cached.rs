@@ -1,7 +1,7 @@
 //! Packs in the compile cache, which programs of development builds name instead of carrying them.
 //!
 //! Such a program is no larger for its images and is linked as fast as one without. What it carries is a pack without
-//! images that names the file as [`Elsewhere`](super::Elsewhere), and under [`CACHE`] the release of the cache.
+//! images that names the file as [`Sidecar`](super::Sidecar), and under [`CACHE`] the release of the cache.
 
 use crate::Hash128;
 

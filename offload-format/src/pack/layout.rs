@@ -53,12 +53,12 @@ pub const TABLE_ARGS: u32 = 5;
 /// Table of blocks: frames that hold several small images.
 pub const TABLE_BLOCKS: u32 = 6;
 /// Table of what is missing from the pack and why.
-pub const TABLE_NOTICES: u32 = 7;
+pub const TABLE_MISSING: u32 = 7;
 /// Table of pages: compressed parts of the index, in place of the tables of images, kernels and arguments.
 pub const TABLE_PAGES: u32 = 8;
-/// Table of images of other packs with the same payload, which images of this one build on. Its records are those of
-/// images without module and target; their numbers follow those of the pack's own images.
-pub const TABLE_LENDERS: u32 = 9;
+/// Table of parents in other packs with the same payload. Its records are those of images without module and target;
+/// their numbers follow those of the pack's own images.
+pub const TABLE_PARENTS: u32 = 9;
 
 /// Size of a metadata record: key text, value text.
 pub const META_RECORD: u64 = 16;
@@ -73,8 +73,8 @@ pub const ARG_RECORD: u64 = 32;
 /// Size of a block record: u64 offset, u64 stored size, u64 raw size, u16 codec, u16 filter, u32 parent block,
 /// `[u8; 16]` hash of the raw bytes.
 pub const BLOCK_RECORD: u64 = 48;
-/// Size of a notice record: u32 kind, u32 zero, module text, target text, reason text.
-pub const NOTICE_RECORD: u64 = 32;
+/// Size of a record of what is missing: u32 kind, u32 zero, module text, target text, reason text.
+pub const MISSING_RECORD: u64 = 32;
 /// Size of a page record: u64 offset of its frame from the payload, u64 what is added to the offsets of frames in it,
 /// u32 stored size, u32 raw size, u32 number of its first image, u32 number of images, text: module of the first image,
 /// text: module of the last image, u16 codec, u16 zero, u32 zero, `[u8; 16]` hash of the content.

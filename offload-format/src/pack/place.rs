@@ -29,8 +29,8 @@ pub(super) struct Numbers {
     block_numbers: BTreeMap<Hash128, u32>,
     /// The blocks in the order of their numbers, and where their frames lie.
     pub(super) blocks: Vec<(NewBlock, u64)>,
-    /// Images of other packs that images of this one build on; their numbers follow those of its own.
-    pub(super) lenders: Vec<FrameInfo>,
+    /// Parents in other packs; their numbers follow those of the pack's own images.
+    pub(super) parents: Vec<FrameInfo>,
 }
 
 /// What an image's record says of its bytes.
@@ -101,9 +101,9 @@ impl Placed {
                 }
                 next = match frame.parent {
                     Some(parent) if !numbers.images.contains_key(&parent) => {
-                        let lender = self.found(parent)?.0;
-                        numbers.lender(images.len(), lender)?;
-                        Some(lender)
+                        let parent = self.found(parent)?.0;
+                        numbers.foreign_parent(images.len(), parent)?;
+                        Some(parent)
                     }
                     _ => None,
                 };
@@ -168,9 +168,10 @@ impl Numbers {
         }
     }
 
-    fn lender(&mut self, own: usize, lender: FrameInfo) -> Result<(), Error> {
-        self.images.insert(lender.hash, small(own.saturating_add(self.lenders.len()))?);
-        self.lenders.push(lender);
+    /// Numbers a parent in another pack, behind the `own` images of this one.
+    fn foreign_parent(&mut self, own: usize, parent: FrameInfo) -> Result<(), Error> {
+        self.images.insert(parent.hash, small(own.saturating_add(self.parents.len()))?);
+        self.parents.push(parent);
         Ok(())
     }
 }

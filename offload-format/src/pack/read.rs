@@ -2,7 +2,7 @@
 
 use super::layout::{ALIGN, DIRECTORY, HASH_OFFSET, HEADER_SIZE, MAGIC, MAJOR};
 use super::page::{self, PAGE_FIRST, PAGE_LAST, Page, PageRecord, Pages, partition};
-use super::record::{self, Block, Image, KernelInfo, Notice, Place};
+use super::record::{self, Block, Image, KernelInfo, Missing, Place};
 use super::tables::Tables;
 use crate::codec::Codec;
 use crate::{Error, ErrorKind, Hash128, bytes};
@@ -163,20 +163,20 @@ impl<'a> Pack<'a> {
     }
 
     /// What is missing from the pack, and why.
-    pub fn notices(&self) -> impl Iterator<Item = Result<Notice<'a>, Error>> + use<'a> {
+    pub fn missing(&self) -> impl Iterator<Item = Result<Missing<'a>, Error>> + use<'a> {
         let tables = self.tables;
-        tables.records(tables.notices).map(move |record| record::notice(&tables, record))
+        tables.records(tables.missing).map(move |record| record::missing(&tables, record))
     }
 
-    /// Image number `index`, in the order of [`Pack::images`]; behind these are the images of other packs that images of
-    /// this one build on, without module and target.
+    /// Image number `index`, in the order of [`Pack::images`]; behind these are the parents in other packs, without
+    /// module and target.
     ///
     /// # Errors
     /// [`ErrorKind::Invalid`] if there are not so many; as for every record, [`ErrorKind::Truncated`] or
     /// [`ErrorKind::Text`]; [`ErrorKind::Damaged`] for a page that is damaged.
     pub fn image(&self, index: u32) -> Result<Image<'a>, Error> {
-        if let Some(lender) = u64::from(index).checked_sub(self.image_count()) {
-            let record = self.tables.record(self.tables.lenders, lender)?;
+        if let Some(parent) = u64::from(index).checked_sub(self.image_count()) {
+            let record = self.tables.record(self.tables.parents, parent)?;
             return page::image(&self.whole(), index, record);
         }
         let behind = partition(self.pages().into(), &|number| Ok(self.page_record(number)?.first <= index))?;

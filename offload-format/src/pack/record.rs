@@ -183,31 +183,50 @@ pub struct ArgInfo {
 }
 
 open_enum! {
-    /// Why something is missing from a pack.
-    NoticeKind {
-        /// An optional target could not be built.
-        SkippedTarget = 1 => "skipped target",
-        /// No kernel was compiled at all (documentation builds, lints, `OFFLOAD_SKIP`).
-        SkippedBuild = 2 => "skipped build",
+    /// What is missing from a pack.
+    MissingKind {
+        /// The images of an optional target, which could not be built.
+        Target = 1 => "skipped target",
+        /// All images: no kernel was compiled (documentation builds, lints, `OFFLOAD_SKIP`).
+        Build = 2 => "skipped build",
         /// The images of a target were removed from the linked program.
         Pruned = 3 => "pruned",
-        /// The images of a target lie in another file, which the reason names.
-        Elsewhere = 4 => "elsewhere",
+        /// The images of a target, which lie in a sidecar: the reason is the name of the file.
+        Sidecar = 4 => "elsewhere",
     }
 }
 
-/// Something that is missing from the pack, and why.
-#[derive(Clone, Debug)]
+/// What is missing from a pack, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub struct Notice<'a> {
+pub struct Missing<'a> {
     /// The case.
-    pub kind: NoticeKind,
+    pub kind: MissingKind,
     /// The kernel module concerned.
     pub module: &'a str,
     /// The target concerned, empty for all.
     pub target: &'a str,
     /// The reason, for people.
     pub reason: &'a str,
+}
+
+impl<'a> Missing<'a> {
+    /// Something of all targets of `module`, without a reason.
+    pub fn new(kind: MissingKind, module: &'a str) -> Missing<'a> {
+        Missing { kind, module, target: "", reason: "" }
+    }
+
+    /// The same for one target.
+    #[must_use]
+    pub fn with_target(self, target: &'a str) -> Missing<'a> {
+        Missing { target, ..self }
+    }
+
+    /// The same with a reason.
+    #[must_use]
+    pub fn with_reason(self, reason: &'a str) -> Missing<'a> {
+        Missing { reason, ..self }
+    }
 }
 
 pub(super) fn block(record: &[u8]) -> Result<Block, Error> {
@@ -264,9 +283,9 @@ pub(super) fn arg(tables: &Tables<'_>, record: &[u8]) -> Result<ArgInfo, Error> 
     })
 }
 
-pub(super) fn notice<'a>(tables: &Tables<'a>, record: &[u8]) -> Result<Notice<'a>, Error> {
-    Ok(Notice {
-        kind: NoticeKind::from_u16(bytes::u16_at(record, 0, "notice record")?),
+pub(super) fn missing<'a>(tables: &Tables<'a>, record: &[u8]) -> Result<Missing<'a>, Error> {
+    Ok(Missing {
+        kind: MissingKind::from_u16(bytes::u16_at(record, 0, "record of what is missing")?),
         module: tables.text(record, 8)?,
         target: tables.text(record, 16)?,
         reason: tables.text(record, 24)?,

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::layout::{
-    ARG_RECORD, BLOCK_RECORD, DIRECTORY_ENTRY, IMAGE_RECORD, KERNEL_RECORD, META_RECORD, NOTICE_RECORD,
-    PAGE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES, TABLE_KERNELS, TABLE_LENDERS, TABLE_META,
-    TABLE_NOTICES, TABLE_PAGES, TABLE_STRINGS,
+    ARG_RECORD, BLOCK_RECORD, DIRECTORY_ENTRY, IMAGE_RECORD, KERNEL_RECORD, META_RECORD, MISSING_RECORD,
+    PAGE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES, TABLE_KERNELS, TABLE_META, TABLE_MISSING,
+    TABLE_PAGES, TABLE_PARENTS, TABLE_STRINGS,
 };
 use crate::codec::columns::Shape;
 use crate::{Error, bytes};
@@ -20,9 +20,9 @@ pub(super) struct Tables<'a> {
     pub(super) kernels: Table,
     pub(super) args: Table,
     pub(super) blocks: Table,
-    pub(super) notices: Table,
+    pub(super) missing: Table,
     pub(super) pages: Table,
-    pub(super) lenders: Table,
+    pub(super) parents: Table,
     /// Where the last of the tables and the directory ends.
     pub(super) end: u64,
 }
@@ -58,9 +58,9 @@ impl<'a> Tables<'a> {
     fn none(bytes: &'a [u8]) -> Tables<'a> {
         let none = Table::default();
         let (strings, meta, images, kernels) = (none, none, none, none);
-        let (args, blocks, notices, pages, lenders) = (none, none, none, none, none);
+        let (args, blocks, missing, pages, parents) = (none, none, none, none, none);
         let end = 0;
-        Tables { bytes, strings, meta, images, kernels, args, blocks, notices, pages, lenders, end }
+        Tables { bytes, strings, meta, images, kernels, args, blocks, missing, pages, parents, end }
     }
 
     /// Takes the table of a directory entry, unless it is of a later release.
@@ -79,9 +79,9 @@ impl<'a> Tables<'a> {
             TABLE_KERNELS => (&mut self.kernels, KERNEL_RECORD),
             TABLE_ARGS => (&mut self.args, ARG_RECORD),
             TABLE_BLOCKS => (&mut self.blocks, BLOCK_RECORD),
-            TABLE_NOTICES => (&mut self.notices, NOTICE_RECORD),
+            TABLE_MISSING => (&mut self.missing, MISSING_RECORD),
             TABLE_PAGES => (&mut self.pages, PAGE_RECORD),
-            TABLE_LENDERS => (&mut self.lenders, IMAGE_RECORD),
+            TABLE_PARENTS => (&mut self.parents, IMAGE_RECORD),
             _ => return Ok(()),
         };
         table.check(self.bytes, least)?;
@@ -92,7 +92,7 @@ impl<'a> Tables<'a> {
     /// Where the tables of records lie, with their shapes.
     pub(super) fn places(&self) -> impl Iterator<Item = (Range<usize>, Shape)> + use<> {
         let records = [self.meta, self.images, self.kernels, self.args];
-        let others = [self.blocks, self.notices, self.pages, self.lenders];
+        let others = [self.blocks, self.missing, self.pages, self.parents];
         records.into_iter().chain(others).filter_map(|table| {
             let (row, rows) = (usize::try_from(table.record_size).ok()?, usize::try_from(table.count).ok()?);
             let start = usize::try_from(table.offset).ok()?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use offload_format::codec::{self, Codec, Frame};
 use offload_format::pack::{
-    ArgInfo, ArgKind, KernelInfo, NewImage, NoticeKind, Pack, PackBuilder, Pages, layout,
+    ArgInfo, ArgKind, KernelInfo, Missing, MissingKind, NewImage, Pack, PackBuilder, Pages, layout,
 };
 use offload_format::{ErrorKind, Target};
 
@@ -44,7 +44,8 @@ fn sample() -> Vec<u8> {
     builder.image(image("stats", "spirv64"), packed.info()).unwrap();
     builder.image(image("blas", "intel:pvc"), raw.info()).unwrap();
     builder.image(image("blas", "opencl-c"), packed.info()).unwrap();
-    builder.notice(NoticeKind::SkippedTarget, ["blas", "cubin:sm_90", "ptxas was not found"]);
+    let missing = Missing::new(MissingKind::Target, "blas").with_target("cubin:sm_90");
+    builder.missing(missing.with_reason("ptxas was not found"));
     assemble(builder, &[packed, raw])
 }
 
@@ -68,7 +69,7 @@ fn read_all(bytes: &[u8]) -> Result<Vec<Vec<u8>>, offload_format::Error> {
         }
         images.push(codec::decode(&pack, &image)?);
     }
-    pack.notices().try_for_each(|notice| notice.map(drop))?;
+    pack.missing().try_for_each(|missing| missing.map(drop))?;
     Ok(images)
 }
 
@@ -105,10 +106,10 @@ fn what_is_written_is_read() {
         (args[0].name.as_str(), args[0].size, args[1].kind, args[1].size),
         ("a", Some(4), ArgKind::Global, None)
     );
-    let notice = pack.notices().next().unwrap().unwrap();
+    let missing = pack.missing().next().unwrap().unwrap();
     assert_eq!(
-        (notice.kind, notice.target, notice.reason),
-        (NoticeKind::SkippedTarget, "cubin:sm_90", "ptxas was not found")
+        (missing.kind, missing.target, missing.reason),
+        (MissingKind::Target, "cubin:sm_90", "ptxas was not found")
     );
 }
 
@@ -175,15 +176,15 @@ fn boundary_values_do_not_panic() {
 fn a_later_release_is_read_past() {
     let good = sample();
     let mut pack = good.clone();
-    // A table of an unknown kind in place of the notices.
+    // A table of an unknown kind in place of what is missing.
     let directory = layout::HEADER_SIZE as usize + 5 * layout::DIRECTORY_ENTRY as usize;
-    assert_eq!(pack[directory], layout::TABLE_NOTICES as u8);
+    assert_eq!(pack[directory], layout::TABLE_MISSING as u8);
     pack[directory] = 99;
     // A later minor version.
     pack[10] = 7;
     let pages = Pages::default();
     let read = Pack::parse(&pack, &pages).unwrap();
-    assert_eq!((read.images().count(), read.notices().count()), (3, 0));
+    assert_eq!((read.images().count(), read.missing().count()), (3, 0));
     // An unknown codec on the first image only.
     let table = u64::from_le_bytes(good[120..128].try_into().unwrap()) as usize;
     assert_eq!(u16::from_le_bytes(good[table + 28..table + 30].try_into().unwrap()), 0);

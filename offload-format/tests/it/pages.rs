@@ -118,7 +118,7 @@ fn what_stands_beside_the_images_is_read_without_a_page() {
     let (bytes, pages) = (sample(2000), Pages::default());
     let pack = Pack::parse(&bytes, &pages).unwrap();
     assert_eq!((pack.image_count(), pack.meta("version")), (4000, Some("1.2.3")));
-    assert_eq!((pages.decoded(), pack.notices().count()), (0, 0));
+    assert_eq!((pages.decoded(), pack.missing().count()), (0, 0));
     assert!(pack.image(7).is_ok() && pages.decoded() == 1);
 }
 

@@ -104,7 +104,7 @@ fn each_pack_is_whole_and_lists_its_own_images_alone() {
     assert!(read(&all, &starts, [1, 3, 2]) == images);
 }
 
-/// The bytes that the first release with lenders wrote. They must stay readable for ever.
+/// The bytes that the first release with parents in other packs wrote. They must stay readable for ever.
 #[test]
 fn the_frozen_sample_is_readable() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/sample-v1.3-shared.pack");

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use offload_format::section::{
-    DESCRIPTOR_ELSEWHERE, DESCRIPTOR_MAGIC, DESCRIPTOR_PACK, DESCRIPTOR_SIZE, Descriptor, NOTE_SIZE,
+    DESCRIPTOR_MAGIC, DESCRIPTOR_PACK, DESCRIPTOR_SIDECARS, DESCRIPTOR_SIZE, Descriptor, NOTE_SIZE,
     note_header, parse_note,
 };
 
@@ -180,7 +180,7 @@ fn pack(at: &At<'_, '_>, descriptor: &Descriptor) -> Step {
     };
     match bytes {
         Some(bytes) => {
-            let sidecar = descriptor.flags & DESCRIPTOR_ELSEWHERE != 0;
+            let sidecar = descriptor.flags & DESCRIPTOR_SIDECARS != 0;
             Step::Pack(FoundPack { bytes, home: sidecar.then(|| module.directory()).flatten() })
         }
         None => Step::Unreadable("a pack lies outside its module's memory".to_string()),

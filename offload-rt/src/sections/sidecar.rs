@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offload_format::pack::{CACHE_VAR, Elsewhere, Pack, Pages, cache_dir, cached_file};
+use offload_format::pack::{CACHE_VAR, Pack, Pages, Sidecar, cache_dir, cached_file};
 use offload_format::{Hash128, bytes};
 
 use memmap2::Mmap;
@@ -15,16 +15,16 @@ use super::pack::{MappedPack, PackBytes};
 /// Names a directory that is looked at before the program's own.
 const DIRECTORY_VAR: &str = "OFFLOAD_PACK_DIR";
 
-/// Opens the pack that `there` names, for a program or library in the directory `home`.
+/// Opens the pack that `sidecar` names, for a program or library in the directory `home`.
 ///
 /// # Errors
 /// For people: where it was looked for, and what was there.
-pub(crate) fn open(there: &Elsewhere, home: Option<&Path>) -> Result<PackBytes, String> {
+pub(crate) fn open(sidecar: &Sidecar, home: Option<&Path>) -> Result<PackBytes, String> {
     let given = std::env::var_os(DIRECTORY_VAR).filter(|dir| !dir.is_empty()).map(PathBuf::from);
     let directories = given.iter().map(PathBuf::as_path).chain(home);
     let mut problems = Vec::new();
     for directory in directories {
-        match open_in(directory, there) {
+        match open_in(directory, sidecar) {
             Ok(pack) => return Ok(pack),
             Err(problem) => problems.push(format!("`{}` {problem}", directory.display())),
         }
@@ -32,14 +32,14 @@ pub(crate) fn open(there: &Elsewhere, home: Option<&Path>) -> Result<PackBytes, 
     if given.is_none() {
         problems.push(format!("{DIRECTORY_VAR} is not set"));
     }
-    Err(format!("pack file `{}`: {}", there.file(), problems.join(", ")))
+    Err(format!("pack file `{}`: {}", sidecar.file(), problems.join(", ")))
 }
 
-/// Opens the pack that `there` names in the compile cache of `release`, for a program of a development build.
+/// Opens the pack that `sidecar` names in the compile cache of `release`, for a program of a development build.
 ///
 /// # Errors
 /// For people: where it should be, and how it gets there.
-pub(crate) fn open_cached(there: &Elsewhere, release: &str) -> Result<PackBytes, String> {
+pub(crate) fn open_cached(sidecar: &Sidecar, release: &str) -> Result<PackBytes, String> {
     let var = |name: &str| {
         let path = std::env::var_os(name).filter(|dir| !dir.is_empty()).map(PathBuf::from);
         path.filter(|dir| name == CACHE_VAR || dir.is_absolute())
@@ -47,25 +47,25 @@ pub(crate) fn open_cached(there: &Elsewhere, release: &str) -> Result<PackBytes,
     let cache = cache_dir(var, |dir: PathBuf, below| dir.join(below))
         .ok_or_else(|| format!("{CACHE_VAR} and HOME are not set"))?;
     // A name from a file leads nowhere else.
-    let plain = Elsewhere::new(release, there.id()).is_some();
-    let path = if plain { cache.join(release).join(cached_file(there.id())) } else { PathBuf::new() };
+    let plain = Sidecar::new(release, sidecar.id()).is_some();
+    let path = if plain { cache.join(release).join(cached_file(sidecar.id())) } else { PathBuf::new() };
     let directory = path.parent().unwrap_or(&cache);
-    open_in(directory, there).map_err(|problem| {
+    open_in(directory, sidecar).map_err(|problem| {
         format!(
             "this is a development build, whose pack `{}` is in the compile cache; `{}` {problem} (what was unused for long \
              leaves it); `cargo build` makes it anew, and {CACHE_VAR} has to be the same for the build and the program",
-            there.file(),
+            sidecar.file(),
             directory.display()
         )
     })
 }
 
-fn open_in(directory: &Path, there: &Elsewhere) -> Result<PackBytes, String> {
-    let file = map(&directory.join(there.file())).map_err(|error| match error.kind() {
+fn open_in(directory: &Path, sidecar: &Sidecar) -> Result<PackBytes, String> {
+    let file = map(&directory.join(sidecar.file())).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => "does not have it".to_string(),
         _ => format!("has one that cannot be read: {error}"),
     })?;
-    let (offset, size) = find(&file, there.id()).ok_or("has one of another build")?;
+    let (offset, size) = find(&file, sidecar.id()).ok_or("has one of another build")?;
     Ok(PackBytes::Mapped(MappedPack { file: Arc::new(file), offset, size }))
 }
 
@@ -94,14 +94,14 @@ fn find(file: &[u8], id: Hash128) -> Option<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use offload_format::pack::{NoticeKind, PackBuilder};
+    use offload_format::pack::{Missing, MissingKind, PackBuilder};
 
     use super::*;
 
     /// A pack that says `text`, and its identity.
     fn pack(text: &str) -> (Vec<u8>, Hash128) {
         let mut builder = PackBuilder::new("p", "1.0.0");
-        builder.notice(NoticeKind::SkippedBuild, ["", "", text]);
+        builder.missing(Missing::new(MissingKind::Build, "").with_reason(text));
         let layout = builder.finish().unwrap();
         (layout.index, layout.id)
     }
@@ -120,13 +120,14 @@ mod tests {
     fn what_is_missing_is_told_with_where_it_was_looked_for() {
         let dir = tempfile::tempdir().unwrap();
         let (bytes, id) = pack("text");
-        let there = Elsewhere::new("app.offload", id).unwrap();
-        let error =
-            |problem: &str| open(&there, Some(dir.path())).err().is_some_and(|error| error.contains(problem));
+        let sidecar = Sidecar::new("app.offload", id).unwrap();
+        let error = |problem: &str| {
+            open(&sidecar, Some(dir.path())).err().is_some_and(|error| error.contains(problem))
+        };
         assert!(error("does not have it") && error("`app.offload`") && error("OFFLOAD_PACK_DIR"));
         std::fs::write(dir.path().join("app.offload"), pack("other").0).unwrap();
         assert!(error("another build"));
         std::fs::write(dir.path().join("app.offload"), &bytes).unwrap();
-        assert!(*open(&there, Some(dir.path())).unwrap() == bytes);
+        assert!(*open(&sidecar, Some(dir.path())).unwrap() == bytes);
     }
 }

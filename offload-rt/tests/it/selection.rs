@@ -1,7 +1,7 @@
 //! The rules of selection, each with a device for which it decides.
 
 use crate::common::TestPack;
-use offload_format::pack::NoticeKind;
+use offload_format::pack::{Missing, MissingKind};
 use offload_rt::{DeviceDescription, HostLevel, OpenClDescription, Outcome, Registry, SpirvVersion};
 
 fn registry(targets: &[&str]) -> Registry {
@@ -140,8 +140,10 @@ fn an_unknown_module_lists_those_there_are() {
 #[test]
 fn what_the_build_left_out_is_told() {
     let mut pack = TestPack::new("p").targets("m", &["opencl-c"]);
-    pack.builder().notice(NoticeKind::SkippedTarget, ["m", "intel:pvc", "ocloc is not installed"]);
-    pack.builder().notice(NoticeKind::SkippedBuild, ["other", "", "OFFLOAD_SKIP is set"]);
+    let missing = Missing::new(MissingKind::Target, "m").with_target("intel:pvc");
+    pack.builder().missing(missing.with_reason("ocloc is not installed"));
+    let missing = Missing::new(MissingKind::Build, "other");
+    pack.builder().missing(missing.with_reason("OFFLOAD_SKIP is set"));
     let registry = Registry::from_pack(pack.bytes());
     assert_eq!(registry.missing().len(), 2);
     let error = registry.select("m", &DeviceDescription::host()).unwrap_err().to_string();

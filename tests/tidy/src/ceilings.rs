@@ -27,7 +27,7 @@ pub const CEILINGS: [Ceiling; 7] = [
         name: "offload-format",
         long: 0,
         many: 2,
-        tuples: 20,
+        tuples: 19,
         circular: 0,
         across: 0,
         undocumented: 0,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use offload_format::Hash128;
-use offload_format::pack::{Elsewhere, Image, cached_name};
+use offload_format::pack::{Image, Sidecar, cached_name};
 
 use crate::change::rewrite::destination::Destination;
 use crate::error::{Error, Result};
@@ -92,7 +92,7 @@ impl<'a> FileNames<'a> {
 
     fn stem<'p>(&self, path: &'p Path) -> Result<&'p str> {
         let stem = path.file_name().and_then(|name| name.to_str());
-        let fits = |stem: &&str| Elsewhere::new(stem, Hash128([0; 16])).is_some();
+        let fits = |stem: &&str| Sidecar::new(stem, Hash128([0; 16])).is_some();
         stem.filter(fits).ok_or_else(|| {
             let text =
                 format!("a file cannot be named after `{}`", path.display().to_string().escape_debug());

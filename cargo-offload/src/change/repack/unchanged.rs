@@ -1,6 +1,6 @@
 //! Packs that stay what they are, in another place.
 
-use offload_format::pack::Elsewhere;
+use offload_format::pack::Sidecar;
 
 use super::pack::{NewPack, PackContent, PackEnd, Storage};
 use crate::error::Result;
@@ -38,8 +38,8 @@ fn sharers(source: &LocatedPack<'_>) -> usize {
     source.file.packs().filter(|other| other.shares_with(source)).count()
 }
 
-fn sidecars(source: &LocatedPack<'_>) -> Result<Vec<Elsewhere>> {
-    Ok(source.pack.elsewhere().collect::<std::result::Result<_, _>>()?)
+fn sidecars(source: &LocatedPack<'_>) -> Result<Vec<Sidecar>> {
+    Ok(source.pack.sidecars().collect::<std::result::Result<_, _>>()?)
 }
 
 fn bytes(source: &LocatedPack<'_>, next: Option<&LocatedPack<'_>>) -> Result<NewPack> {

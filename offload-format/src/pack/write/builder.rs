@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::layout::NONE;
 use super::super::new::{NewBlock, NewImage};
-use super::super::record::NoticeKind;
+use super::super::record::{Missing, MissingKind};
 use crate::codec::FrameInfo;
 use crate::{Error, Hash128};
 
@@ -14,7 +14,22 @@ pub struct PackBuilder {
     pub(super) meta: Vec<(String, String)>,
     pub(super) blocks: BTreeMap<Hash128, NewBlock>,
     pub(super) images: Vec<(NewImage, FrameInfo)>,
-    pub(super) notices: Vec<(NoticeKind, [String; 3])>,
+    pub(super) missing: Vec<OwnedMissing>,
+}
+
+/// A [`Missing`] with texts of its own.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct OwnedMissing {
+    kind: MissingKind,
+    module: String,
+    target: String,
+    reason: String,
+}
+
+impl OwnedMissing {
+    pub(super) fn borrowed(&self) -> Missing<'_> {
+        Missing { kind: self.kind, module: &self.module, target: &self.target, reason: &self.reason }
+    }
 }
 
 impl PackBuilder {
@@ -22,7 +37,7 @@ impl PackBuilder {
     pub fn new(package: &str, version: &str) -> PackBuilder {
         let meta = [("package", package), ("version", version)];
         let meta = meta.map(|(key, value)| (key.to_string(), value.to_string()));
-        PackBuilder { meta: meta.into(), blocks: BTreeMap::new(), images: Vec::new(), notices: Vec::new() }
+        PackBuilder { meta: meta.into(), blocks: BTreeMap::new(), images: Vec::new(), missing: Vec::new() }
     }
 
     /// Adds a block, for images that [`FrameInfo::in_block`] places in it.
@@ -49,9 +64,11 @@ impl PackBuilder {
         Ok(self)
     }
 
-    /// Records that `target` (empty: every target) of `module` is not in the pack.
-    pub fn notice(&mut self, kind: NoticeKind, [module, target, reason]: [&str; 3]) -> &mut PackBuilder {
-        self.notices.push((kind, [module, target, reason].map(str::to_string)));
+    /// Records what the pack is without.
+    pub fn missing(&mut self, missing: Missing<'_>) -> &mut PackBuilder {
+        let Missing { kind, module, target, reason } = missing;
+        let [module, target, reason] = [module, target, reason].map(str::to_string);
+        self.missing.push(OwnedMissing { kind, module, target, reason });
         self
     }
 
@@ -59,6 +76,6 @@ impl PackBuilder {
         self.images.sort_by(|(a, _), (b, _)| {
             (&a.module, &a.variant, &a.target, &a.part).cmp(&(&b.module, &b.variant, &b.target, &b.part))
         });
-        self.notices.sort();
+        self.missing.sort();
     }
 }

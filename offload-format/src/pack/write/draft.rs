@@ -45,10 +45,10 @@ impl<'a> Draft<'a> {
             let offset = offset.checked_add(base).ok_or_else(|| too_large(base))?;
             tables.block(block, (offset, self.numbers.parent(block)?));
         }
-        for lender in &self.numbers.lenders {
-            tables.lender(&placed.stored(&self.numbers, lender)?.behind(base)?);
+        for parent in &self.numbers.parents {
+            tables.parent(&placed.stored(&self.numbers, parent)?.behind(base)?);
         }
-        self.pack.notices.iter().try_for_each(|notice| tables.notice(notice))?;
+        self.pack.missing.iter().try_for_each(|missing| tables.missing(&missing.borrowed()))?;
         Ok(tables)
     }
 }

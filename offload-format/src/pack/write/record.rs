@@ -42,8 +42,8 @@ impl Record {
             .bytes(&frame.hash.0)
     }
 
-    /// An image of which nothing else is said.
-    pub(super) fn lender(stored: &Stored) -> Record {
+    /// An image of another pack, of which nothing else is said.
+    pub(super) fn parent(stored: &Stored) -> Record {
         Record::default().bytes(&[0; IMAGE_STORED as usize]).stored(stored)
     }
 

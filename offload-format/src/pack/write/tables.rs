@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::super::layout::{
     ARG_RECORD, BLOCK_RECORD, DIRECTORY_ENTRY, IMAGE_RECORD, KERNEL_ARGS_UNKNOWN, KERNEL_HAS_BARRIER,
-    KERNEL_RECORD, META_RECORD, NOTICE_RECORD, PAGE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES,
-    TABLE_KERNELS, TABLE_LENDERS, TABLE_META, TABLE_NOTICES, TABLE_PAGES, TABLE_STRINGS, UNKNOWN,
+    KERNEL_RECORD, META_RECORD, MISSING_RECORD, PAGE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES,
+    TABLE_KERNELS, TABLE_META, TABLE_MISSING, TABLE_PAGES, TABLE_PARENTS, TABLE_STRINGS, UNKNOWN,
 };
 use super::super::new::{NewBlock, NewImage};
 use super::super::place::Stored;
-use super::super::record::{KernelInfo, NoticeKind};
+use super::super::record::{KernelInfo, Missing};
 use super::super::size::{aligned, small, too_large, usize_of};
 use super::record::Record;
 
@@ -36,9 +36,9 @@ pub(super) struct Tables {
     kernels: Vec<u8>,
     args: Vec<u8>,
     blocks: Vec<u8>,
-    notices: Vec<u8>,
+    missing: Vec<u8>,
     pages: Vec<u8>,
-    lenders: Vec<u8>,
+    parents: Vec<u8>,
 }
 
 impl Tables {
@@ -58,12 +58,12 @@ impl Tables {
         Ok(())
     }
 
-    pub(super) fn notice(&mut self, (kind, texts): &(NoticeKind, [String; 3])) -> Result<(), Error> {
-        let mut record = Record::default().u32(kind.to_u16().into()).u32(0);
-        for text in texts {
+    pub(super) fn missing(&mut self, missing: &Missing<'_>) -> Result<(), Error> {
+        let mut record = Record::default().u32(missing.kind.to_u16().into()).u32(0);
+        for text in [missing.module, missing.target, missing.reason] {
             record = record.text(self.text(text)?);
         }
-        self.notices.extend(record.done(NOTICE_RECORD));
+        self.missing.extend(record.done(MISSING_RECORD));
         Ok(())
     }
 
@@ -101,8 +101,9 @@ impl Tables {
         self.blocks.extend(record.done(BLOCK_RECORD));
     }
 
-    pub(super) fn lender(&mut self, stored: &Stored) {
-        self.lenders.extend(Record::lender(stored).done(IMAGE_RECORD));
+    /// A parent in another pack.
+    pub(super) fn parent(&mut self, stored: &Stored) {
+        self.parents.extend(Record::parent(stored).done(IMAGE_RECORD));
     }
 
     pub(super) fn image(&mut self, image: &NewImage, stored: &Stored) -> Result<(), Error> {
@@ -173,13 +174,13 @@ impl Tables {
             (TABLE_IMAGES, IMAGE_RECORD, &self.images),
             (TABLE_KERNELS, KERNEL_RECORD, &self.kernels),
             (TABLE_ARGS, ARG_RECORD, &self.args),
-            (TABLE_NOTICES, NOTICE_RECORD, &self.notices),
+            (TABLE_MISSING, MISSING_RECORD, &self.missing),
             (TABLE_BLOCKS, BLOCK_RECORD, &self.blocks),
             (TABLE_PAGES, PAGE_RECORD, &self.pages),
-            (TABLE_LENDERS, IMAGE_RECORD, &self.lenders),
+            (TABLE_PARENTS, IMAGE_RECORD, &self.parents),
         ];
         // What most packs do not have costs them nothing.
-        let rare = |kind| matches!(kind, TABLE_PAGES | TABLE_LENDERS);
+        let rare = |kind| matches!(kind, TABLE_PAGES | TABLE_PARENTS);
         let tables = tables.iter().filter(|(kind, _, table)| !rare(*kind) || !table.is_empty());
         let count = tables.clone().count();
         let start = aligned(at.saturating_add(DIRECTORY_ENTRY.saturating_mul(count as u64)))?;

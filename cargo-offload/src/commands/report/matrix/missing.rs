@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use offload_format::pack::NoticeKind;
+use offload_format::pack::MissingKind;
 use serde::Serialize;
 
 use crate::cli::ReportFormat;
@@ -101,11 +101,11 @@ impl MissingImage {
 pub(super) fn told(contents: &Contents<'_>) -> Result<Vec<MissingImage>> {
     let mut missing = Vec::new();
     for pack in contents.packs.all().map(|reached| reached.source.pack) {
-        for notice in pack.notices() {
-            let notice = notice?;
-            if notice.kind == NoticeKind::SkippedTarget {
+        for missing_target in pack.missing() {
+            let missing_target = missing_target?;
+            if missing_target.kind == MissingKind::Target {
                 let [module, target, problem] =
-                    [notice.module, notice.target, notice.reason].map(str::to_string);
+                    [missing_target.module, missing_target.target, missing_target.reason].map(str::to_string);
                 missing.push(MissingImage { module, target, problem });
             }
         }

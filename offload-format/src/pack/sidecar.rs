@@ -1,18 +1,19 @@
-//! Packs whose images lie in other files, beside the program.
+//! Sidecars: files beside a program that hold its images.
 //!
-//! Such a pack has no images of its own. A value of its metadata under [`ELSEWHERE`] names each file and the pack in
-//! it; a notice of the kind [`NoticeKind::Elsewhere`](super::NoticeKind::Elsewhere) says for each module and target in
-//! which file its images are.
+//! A pack with sidecars has no images of its own. A value of its metadata under [`SIDECAR`] names each file and the pack in
+//! it; for each module and target a [`Missing`](super::Missing) of the kind
+//! [`MissingKind::Sidecar`](super::MissingKind::Sidecar) names the file that has its images.
 
 use std::fmt;
+use std::str::FromStr;
 
 use super::Pack;
 use crate::{Error, ErrorKind, Hash128};
 
-/// Key of the metadata whose values are [`Elsewhere`].
-pub const ELSEWHERE: &str = "elsewhere";
+/// Key of the metadata whose values are [`Sidecar`].
+pub const SIDECAR: &str = "elsewhere";
 
-/// A pack in another file: one value of the key [`ELSEWHERE`].
+/// A pack in a sidecar: one value of the key [`SIDECAR`].
 ///
 /// Its text is the identity of the pack as 32 hexadecimal digits, a space, and the name of the file. The file holds one
 /// pack or several, each at a multiple of [`ALIGN`](super::layout::ALIGN); it lies in the directory of the program or
@@ -20,42 +21,29 @@ pub const ELSEWHERE: &str = "elsewhere";
 ///
 /// ```
 /// use offload_format::Hash128;
-/// use offload_format::pack::Elsewhere;
+/// use offload_format::pack::Sidecar;
 ///
-/// let there = Elsewhere::new("app.offload", Hash128::of(b"")).unwrap();
-/// assert_eq!(there.to_string(), "af1349b9f5f9a1a6a0404dea36dcc949 app.offload");
-/// assert_eq!(Elsewhere::parse(&there.to_string())?, there);
+/// let sidecar = Sidecar::new("app.offload", Hash128::of(b"")).unwrap();
+/// assert_eq!(sidecar.to_string(), "af1349b9f5f9a1a6a0404dea36dcc949 app.offload");
+/// assert_eq!(sidecar.to_string().parse(), Ok(sidecar));
 /// // The file lies beside the program and nowhere else.
-/// assert!(Elsewhere::new("../app.offload", Hash128::of(b"")).is_none());
+/// assert!(Sidecar::new("../app.offload", Hash128::of(b"")).is_none());
 /// # Ok::<(), offload_format::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Elsewhere {
+pub struct Sidecar {
     file: String,
     id: Hash128,
 }
 
-impl Elsewhere {
+impl Sidecar {
     /// The pack `id` in the file `file`; `None` if that is no plain name of a file.
-    pub fn new(file: &str, id: Hash128) -> Option<Elsewhere> {
+    pub fn new(file: &str, id: Hash128) -> Option<Sidecar> {
         let plain = !file.is_empty()
             && !matches!(file, "." | "..")
             && !file.contains(['/', '\\', ':'])
             && !file.contains(char::is_control);
-        plain.then(|| Elsewhere { file: file.to_string(), id })
-    }
-
-    /// Reads the text that [`Display`](fmt::Display) writes.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Text`].
-    pub fn parse(text: &str) -> Result<Elsewhere, Error> {
-        let malformed = || ErrorKind::Text { what: "the place of a pack", offset: 0 }.into();
-        let parse = || {
-            let (digits, file) = text.split_once(' ')?;
-            Elsewhere::new(file, parse_hash(digits)?)
-        };
-        parse().ok_or_else(malformed)
+        plain.then(|| Sidecar { file: file.to_string(), id })
     }
 
     /// The name of the file, without a directory.
@@ -69,16 +57,30 @@ impl Elsewhere {
     }
 }
 
-impl fmt::Display for Elsewhere {
+impl FromStr for Sidecar {
+    type Err = Error;
+
+    /// Reads the text that [`Display`](fmt::Display) writes.
+    fn from_str(text: &str) -> Result<Sidecar, Error> {
+        let malformed = || ErrorKind::Text { what: "the sidecar of a pack", offset: 0 }.into();
+        let parse = || {
+            let (digits, file) = text.split_once(' ')?;
+            Sidecar::new(file, parse_hash(digits)?)
+        };
+        parse().ok_or_else(malformed)
+    }
+}
+
+impl fmt::Display for Sidecar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.id, self.file)
     }
 }
 
 impl<'a> Pack<'a> {
-    /// Where the images of this pack lie if they are in other files; nothing for a pack that has them.
-    pub fn elsewhere(&self) -> impl Iterator<Item = Result<Elsewhere, Error>> + use<'a> {
-        self.meta_values(ELSEWHERE).map(Elsewhere::parse)
+    /// The sidecars that have the images of this pack; none for a pack that has them itself.
+    pub fn sidecars(&self) -> impl Iterator<Item = Result<Sidecar, Error>> + use<'a> {
+        self.meta_values(SIDECAR).map(str::parse)
     }
 }
 
@@ -95,9 +97,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn malformed_places_are_refused() {
+    fn malformed_texts_are_refused() {
         let hash = "af1349b9f5f9a1a6a0404dea36dcc949";
-        assert_eq!(Elsewhere::parse(&format!("{hash} a b")).unwrap().file(), "a b");
+        assert_eq!(format!("{hash} a b").parse::<Sidecar>().unwrap().file(), "a b");
         for text in [
             "",
             "app",
@@ -109,7 +111,7 @@ mod tests {
             &format!("{} app", hash.to_uppercase()),
             &format!("+{} app", &hash[1..]),
         ] {
-            assert!(Elsewhere::parse(text).is_err(), "{text:?}");
+            assert!(text.parse::<Sidecar>().is_err(), "{text:?}");
         }
     }
 }
