@@ -12,7 +12,6 @@ use crate::error::Error;
 use crate::flow;
 use crate::module::KernelModule;
 use crate::options::{Compiler, Definition, Grf, OpenClStd, Options, SpillBudget, Split};
-use crate::syclbin::SyclbinOptions;
 
 /// Compiles kernel sources and embeds the images; a builder in the manner of `cc::Build`.
 ///
@@ -31,8 +30,6 @@ use crate::syclbin::SyclbinOptions;
 pub struct Build {
     files: Vec<PathBuf>,
     options: Options,
-    syclbin: Option<SyclState>,
-    syclbin_libraries: Vec<PathBuf>,
 }
 
 impl Build {
@@ -180,14 +177,14 @@ impl Build {
     /// // In the program: include_bytes!(concat!(env!("OUT_DIR"), "/blas.syclbin"))
     /// ```
     pub fn syclbin(&mut self, state: SyclState) -> &mut Build {
-        self.syclbin = Some(state);
+        self.options.syclbin = Some(state);
         self
     }
 
     /// Adds a SPIR-V file to the SYCLBIN as a module of its own, and to nothing else: it may import symbols, or export
     /// them to modules that it is linked with when they are loaded.
     pub fn syclbin_library(&mut self, path: impl AsRef<Path>) -> &mut Build {
-        self.syclbin_libraries.push(path.as_ref().to_path_buf());
+        self.options.syclbin_libraries.push(path.as_ref().to_path_buf());
         self
     }
 
@@ -211,9 +208,7 @@ impl Build {
     }
 
     fn module<'a>(&'a self, name: &'a str) -> KernelModule<'a> {
-        let libraries = &self.syclbin_libraries;
-        let syclbin = self.syclbin.map(|state| SyclbinOptions { state, libraries });
-        KernelModule { name, files: &self.files, options: &self.options, syclbin }
+        KernelModule { name, files: &self.files, options: &self.options }
     }
 }
 

@@ -84,7 +84,7 @@ impl Config {
     pub(crate) fn load(env: &CargoEnv) -> Result<Config> {
         let layers = [manifest_layer(env)?, file_layer(env)?, environment_layer(env)?];
         let wanted = layers.iter().filter_map(|layer| layer.compression);
-        let compression = Compression::merged(wanted, &env.profile)?;
+        let compression = Compression::supported(Compression::merged(wanted, &env.profile)?)?;
         let strip = layers.iter().filter_map(|layer| layer.strip).next_back();
         let embedding = layers.iter().filter_map(|layer| layer.embed).next_back().unwrap_or_default();
         let vendored = layers.iter().filter_map(|layer| layer.vendored).next_back().unwrap_or_default();
@@ -278,6 +278,7 @@ mod tests {
         assert_eq!(options.combinations().unwrap().len(), 4);
         assert_eq!((layer.strip, options.strip), (Some(false), Some(true)));
         assert_eq!((options.registers_of("forward"), options.registers_of("other")), (Some(255), Some(128)));
+        assert_eq!((options.syclbin.is_some(), options.syclbin_libraries.len()), (true, 1));
         assert_eq!(layer.targets.unwrap().len(), 4);
     }
 }

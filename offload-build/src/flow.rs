@@ -11,8 +11,9 @@ use crate::embed::{self, Owner};
 use crate::error::{Error, Result};
 use crate::image::ModuleImages;
 use crate::module::{KernelModule, Sources};
+use crate::options::Options;
 use crate::packing::{self, Pack};
-use crate::syclbin;
+use crate::syclbin::{self, SyclbinOptions};
 use crate::targets;
 use crate::toolchain::Tools;
 use crate::vendor::VendorBuild;
@@ -56,7 +57,9 @@ struct PackageBuild<'a> {
 
 #[derive(Debug)]
 struct ModuleBuild<'a> {
-    module: KernelModule<'a>,
+    name: &'a str,
+    /// Those of build script and configuration.
+    options: Options,
     variants: Vec<Sources>,
 }
 
@@ -70,7 +73,8 @@ impl<'a> PackageBuild<'a> {
         modules: &[KernelModule<'a>],
     ) -> Result<PackageBuild<'a>> {
         let build = |module: &KernelModule<'a>| {
-            Ok(ModuleBuild { module: *module, variants: module.variants(config)? })
+            let options = config.options(module.name, module.options);
+            Ok(ModuleBuild { name: module.name, variants: module.variants(&options)?, options })
         };
         let modules = modules.iter().map(build).collect::<Result<_>>()?;
         Ok(PackageBuild { context, config, modules })
@@ -98,9 +102,9 @@ impl<'a> PackageBuild<'a> {
 
     fn pack_without_images(&self, reason: &str) -> Result<Pack> {
         let mut builder = self.builder();
-        for ModuleBuild { module, .. } in &self.modules {
-            if let Some(options) = &module.syclbin {
-                syclbin::write_empty(&self.context.env, module.name, options)?;
+        for module in &self.modules {
+            if let Some(options) = SyclbinOptions::of(&module.options) {
+                syclbin::write_empty(&self.context.env, module.name, &options)?;
             }
             builder.missing(Missing::new(MissingKind::Build, module.name).with_reason(reason));
         }
@@ -111,9 +115,9 @@ impl<'a> PackageBuild<'a> {
     fn pack_of(&self, compiled: Vec<ModuleImages>) -> Result<Pack> {
         let mut builder = self.builder();
         let mut all = Vec::new();
-        for (ModuleBuild { module, .. }, compiled) in self.modules.iter().zip(compiled) {
-            if let Some(options) = &module.syclbin {
-                syclbin::write_files(&self.context.env, module.name, options, &compiled.images)?;
+        for (module, compiled) in self.modules.iter().zip(compiled) {
+            if let Some(options) = SyclbinOptions::of(&module.options) {
+                syclbin::write_files(&self.context.env, module.name, &options, &compiled.images)?;
             }
             for missing in &compiled.missing {
                 let target = missing.target.to_string();

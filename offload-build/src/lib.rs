@@ -40,6 +40,8 @@
 //! max-spills = 0              # bytes; { warn = BYTES }; "any"
 //! strip = true                # AMD, see above
 //! kernels.forward.max-registers = 255
+//! syclbin = "executable"      # also a SYCLBIN in OUT_DIR: "input", "object", "executable"
+//! syclbin-libraries = ["lib.spv"] # SPIR-V files that become modules of it
 //! ```
 //!
 //! | compression | what it does | usual level of zstd |
@@ -48,7 +50,7 @@
 //! | `fast` | images are stored relative to others, by their looks; the default of development builds | 1 |
 //! | `balanced` | what resembles what, and what a filter saves, is measured; the default of release builds | 19 |
 //! | `max` | more is measured, and closer | 22 |
-//! | `archive` | LZMA, for downloads: an image takes ten times as long to read, and the program needs the feature `archive` of `offload-rt` | |
+//! | `archive` | LZMA, for downloads: an image takes ten times as long to read; build script and program need the feature `archive` of this crate and of `offload-rt` | |
 //!
 //! | embed | which packs the program carries |
 //! |---|---|

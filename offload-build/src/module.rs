@@ -5,11 +5,9 @@ use std::path::PathBuf;
 
 use offload_format::Variant;
 
-use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::source::SourceFile;
-use crate::syclbin::SyclbinOptions;
 
 /// What a build script asks for.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +16,6 @@ pub(crate) struct KernelModule<'a> {
     /// Relative to the manifest's directory.
     pub(crate) files: &'a [PathBuf],
     pub(crate) options: &'a Options,
-    pub(crate) syclbin: Option<SyclbinOptions<'a>>,
 }
 
 /// The sources of one kernel module, in one variant, and how to read them.
@@ -34,8 +31,8 @@ pub(crate) struct Sources {
 }
 
 impl KernelModule<'_> {
-    /// The sources once for each variant.
-    pub(crate) fn variants(&self, config: &Config) -> Result<Vec<Sources>> {
+    /// The sources once for each variant, with `options` of build script and configuration.
+    pub(crate) fn variants(&self, options: &Options) -> Result<Vec<Sources>> {
         let name = self.name;
         let legal = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         if name.is_empty() || !name.chars().all(legal) || name.starts_with(|c: char| c.is_ascii_digit()) {
@@ -46,7 +43,6 @@ impl KernelModule<'_> {
             return Err(Error::new(format!("the kernel module `{name}` has no files"))
                 .with_hint("add `.file(\"kernel.cl\")`"));
         }
-        let options = config.options(name, self.options);
         options.check()?;
         let files = self.files.iter().map(|path| SourceFile::new(path)).collect::<Result<Vec<_>>>()?;
         let sources = |variant: Variant| Sources {

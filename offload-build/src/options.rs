@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use offload_containers::syclbin::State as SyclState;
 use offload_format::Variant;
 
 use crate::error::{Error, Result};
-use crate::settings::Value;
+use crate::settings::{Table, Value};
 
 /// Which compiler makes code from C++.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,6 +103,10 @@ pub(crate) struct Options {
     pub(crate) grf: Option<Grf>,
     pub(crate) max_spills: Option<SpillBudget>,
     pub(crate) kernels: BTreeMap<String, KernelOptions>,
+    /// Whether the module is written as a SYCLBIN too.
+    pub(crate) syclbin: Option<SyclState>,
+    /// SPIR-V files that become modules of it, relative to the manifest's directory.
+    pub(crate) syclbin_libraries: Vec<PathBuf>,
 }
 
 /// A macro.
@@ -118,7 +123,7 @@ pub(crate) struct KernelOptions {
 }
 
 impl Options {
-    const KEYS: [&str; 13] = [
+    const KEYS: [&str; 15] = [
         "compiler",
         "split",
         "cuda-sdk",
@@ -132,13 +137,14 @@ impl Options {
         "grf",
         "max-spills",
         "kernels",
+        "syclbin",
+        "syclbin-libraries",
     ];
 
     /// What a table says.
     pub(crate) fn read(value: Value<'_>) -> Result<Options> {
         let table = value.table()?;
         table.only(&Options::KEYS)?;
-        let texts = |key| table.optional(key, |value| value.each(Value::str));
         let kernels = |value: Value<'_>| value.table()?.collect(KernelOptions::read);
         Ok(Options {
             compiler: table.optional("compiler", |value| value.choice(&Compiler::NAMES))?,
@@ -146,14 +152,16 @@ impl Options {
             cuda_sdk: table.optional("cuda-sdk", Value::bool)?,
             strip: table.optional("strip", Value::bool)?,
             std: table.optional("std", |value| value.choice(&OpenClStd::NAMES))?,
-            includes: texts("includes")?.unwrap_or_default().into_iter().map(PathBuf::from).collect(),
+            includes: texts(table, "includes")?.into_iter().map(PathBuf::from).collect(),
             defines: table.optional("defines", defines)?.unwrap_or_default(),
-            flags: texts("flags")?.unwrap_or_default().into_iter().map(OsString::from).collect(),
+            flags: texts(table, "flags")?.into_iter().map(OsString::from).collect(),
             variants: table.optional("variants", variants)?.unwrap_or_default(),
             max_registers: table.optional("max-registers", Value::number)?,
             grf: table.optional("grf", Grf::read)?,
             max_spills: table.optional("max-spills", SpillBudget::read)?,
             kernels: table.optional("kernels", kernels)?.unwrap_or_default(),
+            syclbin: table.optional("syclbin", |value| value.choice(&SYCL_STATES))?,
+            syclbin_libraries: texts(table, "syclbin-libraries")?.into_iter().map(PathBuf::from).collect(),
         })
     }
 
@@ -167,6 +175,8 @@ impl Options {
         self.std = later.std.or(self.std);
         self.grf = later.grf.or(self.grf);
         self.max_spills = later.max_spills.or(self.max_spills);
+        self.syclbin = later.syclbin.or(self.syclbin);
+        self.syclbin_libraries.extend(later.syclbin_libraries.iter().cloned());
         self.includes.extend(later.includes.iter().cloned());
         self.defines.extend(later.defines.iter().cloned());
         self.flags.extend(later.flags.iter().cloned());
@@ -237,6 +247,9 @@ impl OpenClStd {
     }
 }
 
+const SYCL_STATES: [(&str, SyclState); 3] =
+    [("input", SyclState::Input), ("object", SyclState::Object), ("executable", SyclState::Executable)];
+
 impl Compiler {
     const NAMES: [(&str, Compiler); 4] = [
         ("clang", Compiler::Clang),
@@ -295,6 +308,10 @@ impl KernelOptions {
     }
 }
 
+fn texts<'a>(table: Table<'a>, key: &str) -> Result<Vec<&'a str>> {
+    Ok(table.optional(key, |value| value.each(Value::str))?.unwrap_or_default())
+}
+
 fn defines(value: Value<'_>) -> Result<Vec<Definition>> {
     let definition =
         |(name, value): (&str, Value<'_>)| Definition { name: name.to_string(), value: text(value) };
@@ -311,67 +328,4 @@ fn text(value: Value<'_>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(text: &str) -> Result<Options> {
-        let whole = format!("[module]\n{text}").replace("[kernels", "[module.kernels");
-        crate::settings::read(&whole, |table| Options::read(table.required("module")?))
-    }
-
-    fn parse(text: &str) -> Options {
-        read(text).unwrap()
-    }
-
-    #[test]
-    fn variants_are_combined_in_order() {
-        let options = parse("variants = { T = [\"half\", \"float\"], HEAD_DIM = [64, 128] }");
-        let texts: Vec<String> = options.combinations().unwrap().iter().map(ToString::to_string).collect();
-        assert_eq!(
-            texts,
-            ["HEAD_DIM=64,T=half", "HEAD_DIM=64,T=float", "HEAD_DIM=128,T=half", "HEAD_DIM=128,T=float"]
-        );
-        assert_eq!(Options::default().combinations().unwrap(), [Variant::default()]);
-    }
-
-    #[test]
-    fn variants_that_cannot_be_told_apart_are_refused() {
-        for text in [
-            "variants = { T = [] }",
-            "variants = { T = [1, 1] }",
-            "variants = { T = [\"a,b\"] }",
-            "variants = { \"A=B\" = [1] }",
-        ] {
-            assert!(parse(text).check().is_err(), "{text}");
-        }
-        assert!(parse("variants = { T = [\"half\", 1, true] }").check().is_ok());
-    }
-
-    #[test]
-    fn budgets_have_three_forms() {
-        let budget = |text: &str| read(text).map(|options| options.max_spills.unwrap_or_default());
-        assert_eq!(budget("").unwrap(), SpillBudget::Warn);
-        assert_eq!(budget("max-spills = 0").unwrap(), SpillBudget::AtMost(0));
-        assert_eq!(budget("max-spills = { warn = 64 }").unwrap(), SpillBudget::WarnAbove(64));
-        assert_eq!(budget("max-spills = \"any\"").unwrap(), SpillBudget::Any);
-        assert!(budget("max-spills = -1").unwrap_err().to_string().contains("hint:"));
-    }
-
-    #[test]
-    fn what_the_builder_says_the_file_can_say() {
-        let options = parse(
-            "std = \"3.0\"\nincludes = [\"inc\"]\ndefines = { TILE = 16, T = \"half\" }\nflags = [\"-O1\"]\ngrf = \"large\"",
-        );
-        assert_eq!((options.std, options.grf), (Some(OpenClStd::C30), Some(Grf::Large)));
-        let flags = options.compiler_flags(&Variant::default());
-        assert_eq!(flags, ["-Iinc", "-DT=half", "-DTILE=16", "-O1"].map(OsString::from));
-    }
-
-    #[test]
-    fn later_options_win_kernel_by_kernel() {
-        let early = parse("max-registers = 64\nsplit = \"kernel\"\n[kernels.k]\nmax-registers = 32");
-        let options = early.with(&parse("max-registers = 128\ncompiler = \"nvcc\""));
-        assert_eq!((options.registers_of("k"), options.registers_of("other")), (Some(32), Some(128)));
-        assert_eq!((options.split, options.compiler), (Some(Split::Kernel), Some(Compiler::Nvcc)));
-    }
-}
+mod tests;

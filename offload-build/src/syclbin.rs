@@ -14,6 +14,7 @@ use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::image::DeviceImage;
+use crate::options::Options;
 
 /// What is to be written of a module.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +71,13 @@ struct Files {
     others: BTreeMap<String, Vec<Forms>>,
     /// Targets whose kernels SYCL cannot find.
     unreachable: Vec<String>,
+}
+
+impl<'a> SyclbinOptions<'a> {
+    /// What is to be written of a module with these options, if anything is.
+    pub(crate) fn of(options: &'a Options) -> Option<SyclbinOptions<'a>> {
+        options.syclbin.map(|state| SyclbinOptions { state, libraries: &options.syclbin_libraries })
+    }
 }
 
 impl Files {

@@ -249,6 +249,16 @@ fn recipe_of(provenance: &Provenance, variant: &str, recipe: &str) -> Recipe {
     if provenance.images.iter().any(other) { Recipe::Other } else { Recipe::Same }
 }
 
+/// `error`, with what to do about a pack that somebody has compressed anew.
+fn unreadable(error: offload_format::Error) -> Error {
+    let lacks_feature = matches!(error.kind(), offload_format::ErrorKind::Feature { .. });
+    let error = Error::from(error);
+    match lacks_feature {
+        true => error.with_hint("enable the feature `archive` of offload-build below [build-dependencies]"),
+        false => error,
+    }
+}
+
 /// The images in the pack `bytes`, each checked against the record and put into the cache.
 fn images(cache: &Cache, bytes: &[u8], provenance: &Provenance) -> Result<Vec<DeviceImage>> {
     let pages = Pages::default();
@@ -265,7 +275,7 @@ fn images(cache: &Cache, bytes: &[u8], provenance: &Provenance) -> Result<Vec<De
         let (Some(made), Ok(target)) = (provenance.images.iter().find(recorded), image.target()) else {
             continue;
         };
-        let raw = codec::decode(&pack, &image)?;
+        let raw = codec::decode(&pack, &image).map_err(unreadable)?;
         if blake3::hash(&raw).to_hex().as_str() != made.blake3 {
             return Err(Error::new(format!("the image for `{target}` is not the recorded one"))
                 .with_hint("`cargo offload vendor` makes both files anew"));

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
+use object::LittleEndian;
 use object::read::archive::ArchiveFile;
+use object::read::elf::ElfFile64;
 use object::read::{Object, ObjectSection, ObjectSymbol};
 use offload_format::pack::KernelInfo;
 use offload_format::section::RUN_PREFIX;
@@ -255,8 +257,9 @@ pub(super) fn host_argument_sizes(bytes: &[u8]) -> Result<BTreeMap<String, Vec<u
     Ok(sizes)
 }
 
-fn parse_elf(bytes: &[u8]) -> Result<object::File<'_>> {
-    object::File::parse(bytes).map_err(|error| Error::new(format!("it is not an ELF library: {error}")))
+/// Code for AMD GPUs and for every CPU that `host` is made for has 64 bits and is little-endian.
+fn parse_elf(bytes: &[u8]) -> Result<ElfFile64<'_, LittleEndian>> {
+    ElfFile64::parse(bytes).map_err(|error| Error::new(format!("it is not an ELF library: {error}")))
 }
 
 fn expect_kernels<'a>(found: impl Iterator<Item = &'a str>, wanted: &[&str]) -> Result<()> {

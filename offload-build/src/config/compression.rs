@@ -27,6 +27,19 @@ impl Compression {
         Ok(Settings { mode, level: level.unwrap_or(mode.usual_level()) })
     }
 
+    /// Refuses what this build of this crate cannot do.
+    pub(super) fn supported(settings: Settings) -> Result<Settings> {
+        if cfg!(feature = "archive") || settings.mode != Mode::Archive {
+            return Ok(settings);
+        }
+        let version = env!("CARGO_PKG_VERSION");
+        Err(Error::new("the compression \"archive\" needs the feature `archive` of offload-build").with_hint(
+            format!(
+                "write offload-build = {{ version = \"{version}\", features = [\"archive\"] }} below [build-dependencies] of any package of the build, or choose \"max\""
+            ),
+        ))
+    }
+
     /// `"balanced"`, `{ level = 19 }`, or `{ mode = "max", level = 20 }`.
     pub(super) fn read(value: Value<'_>) -> Result<Compression> {
         let unknown = || unknown(&value.to_string());
@@ -104,6 +117,21 @@ mod tests {
         let usual = |release| Compression::merged(std::iter::empty(), &profile(release)).unwrap();
         assert_eq!(usual(true), Settings { mode: Mode::Balanced, level: 19 });
         assert_eq!(usual(false), Settings { mode: Mode::Fast, level: 1 });
+    }
+
+    #[test]
+    fn lzma_is_a_feature() {
+        for mode in [Mode::None, Mode::Fast, Mode::Balanced, Mode::Max] {
+            let settings = Settings { mode, level: 1 };
+            assert_eq!(Compression::supported(settings).unwrap(), settings);
+        }
+        match Compression::supported(Settings { mode: Mode::Archive, level: 19 }) {
+            Ok(settings) => assert!(cfg!(feature = "archive") && settings.mode == Mode::Archive),
+            Err(error) => {
+                assert!(!cfg!(feature = "archive"));
+                assert!(error.hint().unwrap().contains("features = [\"archive\"]"), "{error}");
+            }
+        }
     }
 
     #[test]
