@@ -12,29 +12,32 @@
 //! concurrent builds need no lock. Every read checks the hash; a damaged or missing entry is made anew. The time of
 //! a file says when it was last used, to the day.
 
-mod blob;
 mod compile_cache;
 mod entry;
-mod lock;
-mod packs;
 mod sweep;
 
+use std::collections::BTreeMap;
 use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
 
-use offload_format::pack::CACHE_VAR;
+use offload_format::Hash128;
+use offload_format::pack::{CACHE_VAR, cached_file};
 
-pub(crate) use self::blob::Blob;
 pub use self::compile_cache::CompileCache;
-pub(crate) use self::entry::{Key, KeyBuilder};
-use self::entry::{VERSION, touch};
-use self::lock::{KeyLock, KeyLocks};
+pub(crate) use self::entry::{Blob, Key, KeyBuilder};
+use self::entry::{DAY, VERSION, touch};
 pub use self::sweep::Entry;
 use self::sweep::Limits;
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
+
+/// Longer than any build takes, and short beside the time after which entries go.
+const BEFORE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The cache's directory.
 #[derive(Debug)]
@@ -95,7 +98,7 @@ impl Cache {
     pub(crate) fn get(&self, key: Key) -> Option<Blob> {
         let blob = Blob::open(self.path(key, "blob"))?;
         let trusted = !self.distrusted.load(Ordering::Relaxed);
-        (trusted || blob.copy_to(&mut std::io::sink()).is_ok()).then_some(blob)
+        (trusted || blob.copy_to(&mut io::sink()).is_ok()).then_some(blob)
     }
 
     /// Waits while another thread makes the result of `key`. What it made is in the cache then: look before running.
@@ -120,7 +123,7 @@ impl Cache {
     pub(crate) fn stream_or(
         &self,
         key: Key,
-        fill: impl FnOnce(&mut dyn std::io::Write) -> Result<()>,
+        fill: impl FnOnce(&mut dyn Write) -> Result<()>,
     ) -> Result<Blob> {
         match self.get(key) {
             Some(blob) => Ok(blob),
@@ -144,6 +147,38 @@ impl Cache {
         fs::publish(&self.path_for_writing(key, "deps")?, |out| out.write_all(text.as_bytes()))
     }
 
+    /// The name of this release's directory, if programs can find the cache: one in `OUT_DIR` is out of their sight.
+    pub(crate) fn release(&self) -> Option<&'static str> {
+        self.dir.ends_with(VERSION).then_some(VERSION)
+    }
+
+    /// Puts the pack `id` of `size` bytes into the cache, unless it is there: bytes without a header of ours, as programs
+    /// of development builds read them.
+    ///
+    /// Cargo runs the build script again when such a file is gone. It compares times too: the file has to seem older
+    /// than the run of the build script that wrote it, or cargo would run that twice.
+    pub(crate) fn put_pack(
+        &self,
+        id: Hash128,
+        size: u64,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<PathBuf> {
+        let path = self.dir.join(cached_file(id));
+        let failed = |error| Error::io("write", &path, error);
+        let kept = File::open(&path).and_then(|file| file.metadata()).ok();
+        let used = kept.filter(|data| data.len() == size).and_then(|data| data.modified().ok());
+        let now = SystemTime::now();
+        if used.is_none() {
+            fs::create_dir_all(path.parent().unwrap_or(&self.dir))?;
+            fs::publish(&path, write)?;
+        }
+        if used.and_then(|used| now.duration_since(used).ok()).is_none_or(|ago| ago > BEFORE + DAY) {
+            let file = File::options().append(true).open(&path).map_err(failed)?;
+            file.set_modified(now.checked_sub(BEFORE).unwrap_or(now)).map_err(failed)?;
+        }
+        Ok(path)
+    }
+
     /// Evicts what is old or too much. At most once a day, and never a reason for a build to fail.
     pub(crate) fn sweep(&self) {
         sweep::if_due(&self.dir, &self.limits);
@@ -163,6 +198,91 @@ impl Cache {
 
     pub(crate) fn dir(&self) -> &Path {
         &self.dir
+    }
+}
+
+/// The keys whose results are being made now.
+#[derive(Debug, Default)]
+struct KeyLocks {
+    locked: Mutex<BTreeMap<Key, Waiters>>,
+}
+
+/// Those who want a key. They are woken one by one: thousands of modules may want one result.
+#[derive(Debug, Default)]
+struct Waiters {
+    busy: bool,
+    waiting: usize,
+    released: Arc<Condvar>,
+}
+
+/// The right to make the result of a key; others that want the same one wait until it is dropped.
+#[derive(Debug)]
+pub(crate) struct KeyLock<'a> {
+    locks: &'a KeyLocks,
+    key: Key,
+}
+
+impl KeyLocks {
+    /// Waits while another thread has the lock of `key`.
+    fn lock(&self, key: Key) -> KeyLock<'_> {
+        let mut locked = self.locked();
+        let mut waiters = locked.entry(key).or_default();
+        waiters.waiting = waiters.waiting.saturating_add(1);
+        while waiters.busy {
+            let released = waiters.released.clone();
+            locked = released.wait(locked).unwrap_or_else(PoisonError::into_inner);
+            waiters = locked.entry(key).or_default();
+        }
+        waiters.waiting = waiters.waiting.saturating_sub(1);
+        waiters.busy = true;
+        KeyLock { locks: self, key }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, BTreeMap<Key, Waiters>> {
+        self.locked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for KeyLock<'_> {
+    fn drop(&mut self) {
+        let mut locked = self.locks.locked();
+        match locked.get_mut(&self.key) {
+            Some(waiters) if waiters.waiting > 0 => {
+                waiters.busy = false;
+                waiters.released.notify_one();
+            }
+            _ => drop(locked.remove(&self.key)),
+        }
+    }
+}
+
+/// Results by key. Errors are not kept: whoever asks again looks again.
+#[derive(Debug)]
+pub(crate) struct Memo<K, V>(Mutex<BTreeMap<K, V>>);
+
+impl<K, V> Default for Memo<K, V> {
+    fn default() -> Memo<K, V> {
+        Memo(Mutex::default())
+    }
+}
+
+impl<K: Ord, V: Clone> Memo<K, V> {
+    pub(crate) fn get(&self, key: &K) -> Option<V> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
+    pub(crate) fn put(&self, key: K, value: &V) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, value.clone());
+    }
+
+    /// What is kept under `key`, or what `find` finds. Nothing is locked meanwhile; two may find the same.
+    pub(crate) fn get_or(&self, key: K, find: impl FnOnce() -> Result<V>) -> Result<V> {
+        if let Some(kept) = self.get(&key) {
+            return Ok(kept);
+        }
+        let found = find()?;
+        self.put(key, &found);
+        Ok(found)
     }
 }
 

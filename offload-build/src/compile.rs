@@ -6,10 +6,10 @@ mod check;
 mod cubin;
 mod files;
 mod foreign;
+mod front_end;
 mod gpu;
 mod host;
 mod intel;
-mod language;
 mod llvm;
 mod llvm_ir;
 mod nvptx;
@@ -18,18 +18,18 @@ mod processor;
 mod ready;
 mod session;
 mod spirv;
-mod unit;
 
 use offload_format::Target;
+use offload_format::pack::{KernelInfo, NewImage};
 
 pub(crate) use self::session::{Session, Shared};
-use crate::config::{Presence, WantedTarget};
+use crate::env::CargoEnv;
 use crate::error::{Error, Result};
-use crate::image::{DeviceImage, MissingTarget, ModuleImages, TargetImages};
-use crate::module::Sources;
-use crate::options::Compiler;
-use crate::report;
-use crate::source::{self, Family, Language, SourceFile};
+use crate::module::{
+    self, DeviceImage, Family, Language, MissingTarget, ModuleImages, SourceFile, Sources, TargetImages,
+};
+use crate::options::{Compiler, SpillBudget};
+use crate::targets::{Presence, WantedTarget};
 
 /// The images of a module for every one of `targets` that its languages can be compiled for: compiled, or brought along
 /// by the package.
@@ -40,7 +40,7 @@ pub(crate) fn images(session: &Session<'_>, targets: &[WantedTarget]) -> Result<
     let mut module = collect(session, results)?;
     module.missing.extend(missing);
     let budget = session.sources.options.max_spills.unwrap_or_default();
-    module.images.iter().try_for_each(|image| report::check_budget(session.env(), budget, &image.record))?;
+    module.images.iter().try_for_each(|image| check_budget(session.env(), budget, &image.record))?;
     Ok(module)
 }
 
@@ -86,7 +86,7 @@ fn compiled(
     Ok(match route(session.sources)? {
         Route::Llvm => {
             let files = llvm::scan(session, &first.target)?;
-            let units = unit::split(&files, session.sources.options.split.unwrap_or_default())?;
+            let units = session::Unit::split(&files, session.sources.options.split.unwrap_or_default())?;
             let module = llvm::ScannedModule { files: &files, units: &units, targets: all };
             each_target(session, targets, |target| module.compile(session, target))
         }
@@ -129,7 +129,7 @@ enum Route {
 }
 
 fn route(sources: &Sources) -> Result<Route> {
-    let family = source::family(&sources.files)?;
+    let family = module::family(&sources.files)?;
     match (family, sources.options.compiler.unwrap_or_default()) {
         (Family::ReadyMade, _) if sources.files.iter().all(|file| file.language == Language::LlvmIr) => {
             Ok(Route::LlvmIr)
@@ -156,7 +156,7 @@ struct Served {
 
 /// The targets that the languages of a module can be compiled for; the others are left out with the reason.
 fn served(sources: &Sources, targets: &[WantedTarget]) -> Result<Served> {
-    let family = source::family(&sources.files)?;
+    let family = module::family(&sources.files)?;
     let mut served = Served { targets: Vec::new(), missing: Vec::new() };
     for wanted in targets {
         match unserved(sources, &wanted.target) {
@@ -180,7 +180,7 @@ fn unserved<'a>(sources: &'a Sources, target: &Target) -> Option<&'a SourceFile>
         true => matches!(target, Target::Spirv64(_) | Target::Intel(_)),
         false => file.language.serves(target),
     };
-    match source::family(files) {
+    match module::family(files) {
         Ok(Family::ReadyMade) if files.iter().any(serves) => None,
         _ => files.iter().find(|file| !serves(file)),
     }
@@ -223,6 +223,40 @@ fn collect(session: &Session<'_>, results: Vec<TargetImages>) -> Result<ModuleIm
         }
     }
     Ok(module)
+}
+
+/// Warns of every kernel of `image` that spills more than `budget` allows, or refuses it.
+fn check_budget(env: &CargoEnv, budget: SpillBudget, image: &NewImage) -> Result<()> {
+    let over = |limit: u64| {
+        image.kernels.iter().filter(move |kernel| kernel.spilled.is_some_and(|bytes| bytes > limit))
+    };
+    match budget {
+        SpillBudget::Any => {}
+        SpillBudget::Warn => over(0).for_each(|kernel| env.warn(&spills(kernel, image))),
+        SpillBudget::WarnAbove(limit) => over(limit).for_each(|kernel| env.warn(&spills(kernel, image))),
+        SpillBudget::AtMost(limit) => {
+            if let Some(kernel) = over(limit).next() {
+                let error = Error::new(format!("{}; `max-spills` allows {limit}", spills(kernel, image)));
+                return Err(error.with_hint(
+                    "give the kernel fewer live values or more registers, or raise `max-spills`",
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn spills(kernel: &KernelInfo, image: &NewImage) -> String {
+    let bytes = kernel.spilled.unwrap_or(0);
+    let of = match image.variant.as_str() {
+        "" => image.module.clone(),
+        variant => format!("{}[{variant}]", image.module),
+    };
+    let mut text = format!("kernel `{}` of `{of}` spills {bytes} bytes on {}", kernel.name, image.target);
+    if let Some(registers) = kernel.registers {
+        text.push_str(&format!(" with {registers} registers"));
+    }
+    text
 }
 
 /// `error` below a line with the module, and the targets that it was to be compiled for.

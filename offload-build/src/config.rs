@@ -1,21 +1,19 @@
 //! For which targets, how compressed: the merged configuration.
 
-mod compression;
-mod places;
-
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::str::FromStr;
 
-use offload_format::packer::Settings;
-use offload_format::{Target, TargetSet};
+use offload_format::packer::{MAX_LEVEL, Mode, Settings};
 
-use self::compression::Compression;
-pub(crate) use self::places::{Embedding, UseVendored};
-use crate::env::CargoEnv;
+use crate::embed::Embedding;
+use crate::env::{CargoEnv, Profile};
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::options::Options;
 use crate::settings::{self, Table, Value};
+use crate::targets::{NamedTarget, Presence, required_target};
+use crate::vendor::UseVendored;
 
 /// What the application decides.
 #[derive(Debug, PartialEq)]
@@ -28,34 +26,6 @@ pub(crate) struct Config {
     pub(crate) vendored: UseVendored,
     /// By kernel module.
     modules: BTreeMap<String, Options>,
-}
-
-/// An entry of the list of targets.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NamedTarget {
-    pub(crate) name: TargetName,
-    pub(crate) presence: Presence,
-}
-
-/// What an entry names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum TargetName {
-    Target(Target),
-    Set(TargetSet),
-}
-
-/// A target, after sets have been resolved.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct WantedTarget {
-    pub(crate) target: Target,
-    pub(crate) presence: Presence,
-}
-
-/// Whether a build without the target is a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Presence {
-    Required,
-    Optional,
 }
 
 /// What is compiled for when nobody says anything: it runs everywhere, and on every OpenCL device that takes SPIR-V.
@@ -189,96 +159,80 @@ fn parse(text: &str, path: &Path, read: impl FnOnce(Table<'_>) -> Result<Layer>)
     settings::read(text, read).map_err(|error| error.context(format!("`{}`", path.display())))
 }
 
-impl NamedTarget {
-    /// `"intel:pvc"` or `{ name = "intel:pvc", optional = true }`.
-    fn read(value: Value<'_>) -> Result<NamedTarget> {
-        if let Some(text) = value.as_str() {
-            return value.read(|_| required_target(text));
+/// What one place says; the rest is left to others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Compression {
+    mode: Option<Mode>,
+    level: Option<i32>,
+}
+
+impl Compression {
+    /// What the last place says that says something, completed by what is usual for the profile.
+    fn merged(places: impl Iterator<Item = Compression>, profile: &Profile) -> Result<Settings> {
+        let Compression { mode, level } = places.last().unwrap_or_default();
+        let mode = mode.unwrap_or(if profile.release { Mode::Balanced } else { Mode::Fast });
+        if level.is_some() && matches!(mode, Mode::None | Mode::Archive) {
+            return Err(Error::new(format!("the compression \"{mode}\" has no level"))
+                .with_hint("leave `level` out, or choose \"fast\", \"balanced\" or \"max\""));
         }
-        let name = value.get("name").and_then(Value::as_str).ok_or_else(|| {
-            let error = Error::new(format!("`{value}` is no target"));
-            value.refuse(error.with_hint("write \"intel:pvc\" or { name = \"intel:pvc\", optional = true }"))
-        })?;
-        let optional = value.get("optional").and_then(Value::as_bool).unwrap_or(false);
-        let presence = if optional { Presence::Optional } else { Presence::Required };
-        Ok(NamedTarget { presence, ..value.read(|_| required_target(name))? })
+        Ok(Settings { mode, level: level.unwrap_or(mode.usual_level()) })
+    }
+
+    /// Refuses what this build of this crate cannot do.
+    fn supported(settings: Settings) -> Result<Settings> {
+        if cfg!(feature = "archive") || settings.mode != Mode::Archive {
+            return Ok(settings);
+        }
+        let version = env!("CARGO_PKG_VERSION");
+        Err(Error::new("the compression \"archive\" needs the feature `archive` of offload-build").with_hint(
+            format!(
+                "write offload-build = {{ version = \"{version}\", features = [\"archive\"] }} below [build-dependencies] of any package of the build, or choose \"max\""
+            ),
+        ))
+    }
+
+    /// `"balanced"`, `{ level = 19 }`, or `{ mode = "max", level = 20 }`.
+    fn read(value: Value<'_>) -> Result<Compression> {
+        let unknown = || unknown(&value.to_string());
+        if let Some(text) = value.as_str() {
+            return Ok(Compression { mode: Some(text.parse().map_err(|_| unknown())?), level: None });
+        }
+        let table = value.as_table().ok_or_else(unknown)?;
+        let mut compression = Compression::default();
+        for (key, value) in table.entries() {
+            match (key, value.as_str(), value.as_integer()) {
+                ("mode", Some(mode), _) => compression.mode = Some(mode.parse().map_err(|_| unknown())?),
+                ("level", _, Some(level)) => compression.level = Some(checked(level).ok_or_else(unknown)?),
+                _ => return Err(unknown()),
+            }
+        }
+        Ok(compression)
     }
 }
 
-fn required_target(text: &str) -> Result<NamedTarget> {
-    // Sets are few: an error looks for what was meant among all names, which takes its time.
-    let name = match TargetSet::ALL.into_iter().find(|set| set.name() == text) {
-        Some(set) => TargetName::Set(set),
-        None => TargetName::Target(
-            text.parse().map_err(|error: offload_format::UnknownTarget| Error::new(error.to_string()))?,
-        ),
-    };
-    Ok(NamedTarget { name, presence: Presence::Required })
+/// A mode or a level.
+impl FromStr for Compression {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Compression> {
+        let level = text.parse().ok().and_then(checked);
+        match (text.parse(), level) {
+            (Ok(mode), _) => Ok(Compression { mode: Some(mode), level: None }),
+            (_, Some(level)) => Ok(Compression { mode: None, level: Some(level) }),
+            _ => Err(unknown(text)),
+        }
+    }
+}
+
+fn checked(level: i64) -> Option<i32> {
+    i32::try_from(level).ok().filter(|level| (1..=MAX_LEVEL).contains(level))
+}
+
+fn unknown(text: &str) -> Error {
+    Error::new(format!("`{text}` is no compression")).with_hint(
+        "write \"none\", \"fast\", \"balanced\", \"max\" or \"archive\", or { level = 19 } with a level from 1 to 22",
+    )
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(text: &str) -> Result<Layer> {
-        super::parse(text, Path::new("offload.toml"), Layer::read)
-    }
-
-    #[test]
-    fn targets_may_be_optional() {
-        let layer = parse(r#"targets = ["host", { name = "intel:pvc", optional = true }]"#).unwrap();
-        let targets = layer.targets.unwrap();
-        assert_eq!(targets[0].presence, Presence::Required);
-        assert_eq!(targets[1].presence, Presence::Optional);
-        assert_eq!(targets[1].name, TargetName::Target("intel:pvc".parse().unwrap()));
-    }
-
-    #[test]
-    fn sets_have_names() {
-        let targets = parse(r#"targets = ["portable", { name = "all-amd", optional = true }]"#)
-            .unwrap()
-            .targets
-            .unwrap();
-        assert_eq!(targets[0].name, TargetName::Set(TargetSet::Portable));
-        assert_eq!(
-            (&targets[1].name, targets[1].presence),
-            (&TargetName::Set(TargetSet::AllAmd), Presence::Optional)
-        );
-    }
-
-    #[test]
-    fn mistakes_are_named() {
-        for (text, part) in [
-            ("targets = 3", "expected a sequence"),
-            ("targets = [3]", "`3` is no target"),
-            ("targets = [\"intel:pcv\"]", "intel:pvc"),
-            (
-                "target = []",
-                "unknown field `target`, expected one of `targets`, `compression`, `strip`, `embed`, `vendored`, `modules`",
-            ),
-            ("compression = { level = 99 }", "from 1 to 22"),
-            ("compression = \"lots\"", "\"balanced\""),
-        ] {
-            let error = parse(text).err().unwrap().to_string();
-            assert!(
-                error.contains(part) && error.contains("offload.toml") && error.contains("line 1"),
-                "{error}"
-            );
-        }
-    }
-
-    #[test]
-    fn the_documented_file_is_understood() {
-        let doc = include_str!("lib.rs").lines().map(|line| line.strip_prefix("//! ").unwrap_or_default());
-        let text: Vec<&str> =
-            doc.skip_while(|line| *line != "```toml").skip(1).take_while(|line| *line != "```").collect();
-        let layer = parse(&text.join("\n")).unwrap();
-        let options = &layer.modules["attention"];
-        options.check().unwrap();
-        assert_eq!(options.combinations().unwrap().len(), 4);
-        assert_eq!((layer.strip, options.strip), (Some(false), Some(true)));
-        assert_eq!((options.registers_of("forward"), options.registers_of("other")), (Some(255), Some(128)));
-        assert_eq!((options.syclbin.is_some(), options.syclbin_libraries.len()), (true, 1));
-        assert_eq!(layer.targets.unwrap().len(), 4);
-    }
-}
+mod tests;

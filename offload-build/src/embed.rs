@@ -1,18 +1,25 @@
-//! Putting a pack into the program: an object in an archive that cargo hands to the final link, and the Rust that
-//! mentions it.
+//! Putting a pack into the program, or into the cache: an object in an archive that cargo hands to the final link, and
+//! the Rust that mentions it.
 
 mod asm;
-mod cached;
 mod elf;
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::str::FromStr;
 
-use self::asm::Names;
-pub(crate) use self::cached::place;
+use offload_format::Hash128;
+use offload_format::pack::{
+    CACHE, Missing, MissingKind, Pack as Index, PackBuilder, Pages, SIDECAR, Sidecar, cached_name,
+};
+use offload_format::section::DESCRIPTOR_SIDECARS;
+
+use self::elf::Names;
 use crate::env::{BinaryFormat, CargoEnv};
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::packing::Pack;
+use crate::tool::Context;
 
 /// What a pack is named after.
 #[derive(Clone, Copy, Debug)]
@@ -23,10 +30,87 @@ pub(crate) enum Owner<'a> {
     Package,
 }
 
+/// Which packs the program carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Embedding {
+    /// In development builds small ones, in others all.
+    #[default]
+    Auto,
+    /// All.
+    Always,
+    /// In development builds none, in others all.
+    Release,
+}
+
+impl FromStr for Embedding {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Embedding> {
+        match text {
+            "auto" => Ok(Embedding::Auto),
+            "always" => Ok(Embedding::Always),
+            "release" => Ok(Embedding::Release),
+            _ => Err(Error::new(format!("`{}` does not say when to embed", text.escape_default()))
+                .with_hint("write \"auto\", \"always\" or \"release\"")),
+        }
+    }
+}
+
+/// Packs below this size cost a link less than a program costs that depends on the cache.
+const SMALL: u64 = 4 << 20;
+
 /// Above this the link may need help.
 const LARGE: u64 = 1 << 30;
 /// What 32-bit relative references span.
 const NEAR: u64 = 2 << 30;
+
+/// What the program gets: `pack`, or one that names it.
+pub(crate) fn place(context: &Context, wanted: Embedding, pack: Pack) -> Result<Pack> {
+    match context.cache.release().filter(|_| is_named(&context.env, wanted, &pack)) {
+        Some(release) => named(context, release, &pack),
+        None => Ok(pack),
+    }
+}
+
+/// Release builds never depend on a cache, and neither does a program for another machine.
+fn is_named(env: &CargoEnv, wanted: Embedding, pack: &Pack) -> bool {
+    let development = !env.profile.release && !env.profile.optimized && env.host == env.target;
+    let large = match wanted {
+        Embedding::Auto => pack.layout.size >= SMALL,
+        Embedding::Always => false,
+        Embedding::Release => true,
+    };
+    development && large && !pack.frames.is_empty()
+}
+
+/// Puts `pack` into the cache, where development builds read it so that no link copies large payloads, and makes one
+/// that leads to it.
+fn named(context: &Context, release: &str, pack: &Pack) -> Result<Pack> {
+    let env = &context.env;
+    let id = pack.layout.id;
+    let path = context.cache.put_pack(id, pack.layout.size, |out| pack.write_to(out))?;
+    env.depends_on(&path);
+    let file = cached_name(id);
+    let mut builder = PackBuilder::new(&env.package, &env.version);
+    builder.meta(CACHE, release);
+    if let Some(sidecar) = Sidecar::new(&file, id) {
+        builder.meta(SIDECAR, &sidecar.to_string());
+    }
+    let pages = Pages::default();
+    let index = Index::parse_index(&pack.layout.index, &pages)?;
+    let mut told = BTreeSet::new();
+    for image in index.images() {
+        let image = image?;
+        told.insert((image.module, image.target_text));
+    }
+    for (module, target) in told {
+        builder.missing(Missing::new(MissingKind::Sidecar, module).with_target(target).with_reason(&file));
+    }
+    for missing in index.missing() {
+        builder.missing(missing?);
+    }
+    Ok(Pack { layout: builder.finish()?, frames: Vec::new(), flags: DESCRIPTOR_SIDECARS })
+}
 
 /// Writes the archive, tells cargo to link it, and returns the name of the symbol on the pack's descriptor.
 pub(crate) fn embed(env: &CargoEnv, owner: Owner<'_>, pack: &Pack) -> Result<String> {
@@ -101,7 +185,7 @@ fn names(env: &CargoEnv, owner: Owner<'_>, pack: &Pack) -> Names {
         // No module has this name.
         Owner::Package => "",
     };
-    let id = offload_format::Hash128::of_parts(&[
+    let id = Hash128::of_parts(&[
         env.package.as_bytes(),
         b"\0",
         env.version.as_bytes(),

@@ -5,16 +5,15 @@ use std::collections::BTreeSet;
 use offload_format::pack::{Missing, MissingKind, PackBuilder};
 
 use crate::compile::{self, Session, Shared};
-use crate::config::{Config, WantedTarget};
-use crate::context::Context;
+use crate::config::Config;
 use crate::embed::{self, Owner};
 use crate::error::{Error, Result};
-use crate::image::ModuleImages;
-use crate::module::{KernelModule, Sources};
+use crate::module::{KernelModule, ModuleImages, Sources};
 use crate::options::Options;
 use crate::packing::{self, Pack};
 use crate::syclbin::{self, SyclbinOptions};
-use crate::targets;
+use crate::targets::{self, WantedTarget};
+use crate::tool::Context;
 use crate::toolchain::Tools;
 use crate::vendor::VendorBuild;
 

@@ -1,13 +1,16 @@
-//! A kernel module: what build script and configuration ask for, and its sources in one variant.
+//! A kernel module: what build script and configuration ask for, its sources in one variant, the images that it becomes.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
-use offload_format::Variant;
+use offload_format::pack::NewImage;
+use offload_format::{Target, Variant};
 
+use crate::cache::Blob;
 use crate::error::{Error, Result};
 use crate::options::Options;
-use crate::source::SourceFile;
+use crate::targets::WantedTarget;
 
 /// What a build script asks for.
 #[derive(Clone, Copy, Debug)]
@@ -61,5 +64,224 @@ impl Sources {
     pub(crate) fn name(&self) -> String {
         let values = self.variant.iter().map(|(name, value)| format!(" {name}={value}"));
         std::iter::once(self.module.clone()).chain(values).collect()
+    }
+}
+
+/// A file of a kernel module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SourceFile {
+    /// Relative to the manifest's directory.
+    pub(crate) path: PathBuf,
+    pub(crate) language: Language,
+}
+
+/// What a file is written in, by its extension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Language {
+    OpenClC,
+    OpenClCpp,
+    C,
+    Cpp,
+    Cuda,
+    Hip,
+    /// LLVM IR, as bitcode or text.
+    LlvmIr,
+    Spirv,
+    Ptx,
+    Cubin,
+    AmdCodeObject,
+    /// What ocloc writes: an image, or an archive of images for several devices.
+    Ocloc,
+    /// A SYCLBIN with one module of SPIR-V.
+    Syclbin,
+}
+
+/// Languages whose files can be in one module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    /// Compiles for every GPU.
+    Portable,
+    /// NVIDIA's own language.
+    Cuda,
+    /// AMD's own language.
+    Hip,
+    /// Compiled already, by others.
+    ReadyMade,
+}
+
+const EXTENSIONS: [(&str, Language); 20] = [
+    ("cl", Language::OpenClC),
+    ("clcpp", Language::OpenClCpp),
+    ("c", Language::C),
+    ("cc", Language::Cpp),
+    ("cpp", Language::Cpp),
+    ("cxx", Language::Cpp),
+    ("cu", Language::Cuda),
+    ("hip", Language::Hip),
+    ("bc", Language::LlvmIr),
+    ("ll", Language::LlvmIr),
+    ("spv", Language::Spirv),
+    ("spirv", Language::Spirv),
+    ("ptx", Language::Ptx),
+    ("cubin", Language::Cubin),
+    ("hsaco", Language::AmdCodeObject),
+    ("co", Language::AmdCodeObject),
+    ("ar", Language::Ocloc),
+    ("bin", Language::Ocloc),
+    ("zebin", Language::Ocloc),
+    ("syclbin", Language::Syclbin),
+];
+
+impl SourceFile {
+    /// The file with the language of its extension.
+    pub(crate) fn new(path: &Path) -> Result<SourceFile> {
+        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        let found = EXTENSIONS.iter().find(|(name, _)| *name == extension);
+        let language = found.map(|(_, language)| *language).ok_or_else(|| {
+            let known: Vec<String> = EXTENSIONS.iter().map(|(name, _)| format!(".{name}")).collect();
+            Error::new(format!("the language of `{}` is not known", path.display()))
+                .with_hint(format!("it is told by the file's extension: {}", known.join(", ")))
+        })?;
+        Ok(SourceFile { path: path.to_path_buf(), language })
+    }
+}
+
+impl Language {
+    pub(crate) fn family(self) -> Family {
+        match self {
+            Language::OpenClC | Language::OpenClCpp | Language::C | Language::Cpp => Family::Portable,
+            Language::Cuda => Family::Cuda,
+            Language::Hip => Family::Hip,
+            _ => Family::ReadyMade,
+        }
+    }
+
+    /// Whether code for `target` can be made from it.
+    pub(crate) fn serves(self, target: &Target) -> bool {
+        match (self, target) {
+            (Language::OpenClC, _) => true,
+            (_, Target::Host(_) | Target::OpenClC) => false,
+            (Language::Cuda | Language::Ptx, Target::Nvptx(_) | Target::Cubin(_)) => true,
+            (Language::Hip | Language::AmdCodeObject, Target::Amdgcn(_)) => true,
+            (Language::Cubin, Target::Cubin(_)) | (Language::Ocloc, Target::Intel(_)) => true,
+            (Language::Spirv | Language::Syclbin, Target::Spirv64(_) | Target::Intel(_)) => true,
+            (Language::OpenClCpp | Language::C | Language::Cpp | Language::LlvmIr, _) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether the functions of OpenCL C belong to the language.
+    pub(crate) fn has_opencl_functions(self) -> bool {
+        matches!(self, Language::OpenClC | Language::OpenClCpp)
+    }
+}
+
+/// The family of all `files`.
+pub(crate) fn family(files: &[SourceFile]) -> Result<Family> {
+    let Some(first) = files.first() else { return Ok(Family::Portable) };
+    let family = first.language.family();
+    match files.iter().find(|file| file.language.family() != family) {
+        None => Ok(family),
+        Some(other) => Err(Error::new(format!(
+            "`{}` and `{}` cannot be in one kernel module: {} and {family}",
+            first.path.display(),
+            other.path.display(),
+            other.language.family(),
+        ))
+        .with_hint("compile them as two modules, each with a name of its own")),
+    }
+}
+
+impl fmt::Display for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Language::OpenClC => "OpenCL C",
+            Language::OpenClCpp => "C++ for OpenCL",
+            Language::C => "C",
+            Language::Cpp => "C++",
+            Language::Cuda => "CUDA C++",
+            Language::Hip => "HIP C++",
+            Language::LlvmIr => "LLVM IR",
+            Language::Spirv => "SPIR-V",
+            Language::Ptx => "PTX",
+            Language::Cubin => "a cubin",
+            Language::AmdCodeObject => "an AMD code object",
+            Language::Ocloc => "an image of ocloc",
+            Language::Syclbin => "a SYCLBIN",
+        })
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Family::Portable => "portable source",
+            Family::Cuda => "CUDA C++",
+            Family::Hip => "HIP C++",
+            Family::ReadyMade => "ready-made code",
+        })
+    }
+}
+
+/// What the pack will say of an image, and where its bytes are.
+#[derive(Clone, Debug)]
+pub(crate) struct DeviceImage {
+    pub(crate) record: NewImage,
+    pub(crate) bytes: Blob,
+}
+
+/// What becomes of a module for one target.
+#[derive(Debug)]
+pub(crate) struct TargetImages {
+    pub(crate) target: WantedTarget,
+    pub(crate) images: Result<Vec<DeviceImage>>,
+}
+
+/// The images of a kernel module for all targets.
+#[derive(Debug, Default)]
+pub(crate) struct ModuleImages {
+    pub(crate) images: Vec<DeviceImage>,
+    pub(crate) missing: Vec<MissingTarget>,
+}
+
+/// A target for which a module has no image.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct MissingTarget {
+    pub(crate) target: Target,
+    pub(crate) reason: String,
+}
+
+impl ModuleImages {
+    /// Those of another variant of the module as well.
+    pub(crate) fn extend(&mut self, other: ModuleImages) {
+        self.images.extend(other.images);
+        self.missing.extend(other.missing);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extensions_tell_the_language() {
+        let language = |path: &str| SourceFile::new(Path::new(path)).map(|file| file.language);
+        assert_eq!(language("a/k.clcpp").unwrap(), Language::OpenClCpp);
+        assert_eq!(language("k.cu").unwrap(), Language::Cuda);
+        let error = language("k.metal").unwrap_err().to_string();
+        assert!(error.contains("`k.metal`") && error.contains(".cl, .clcpp"), "{error}");
+    }
+
+    #[test]
+    fn families_do_not_mix() {
+        let files = |paths: &[&str]| {
+            paths.iter().map(|path| SourceFile::new(Path::new(path)).unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(family(&files(&["a.cl", "b.c"])).unwrap(), Family::Portable);
+        let error = family(&files(&["a.cl", "b.cu"])).unwrap_err().to_string();
+        assert!(
+            error.contains("`a.cl`") && error.contains("`b.cu`") && error.contains("two modules"),
+            "{error}"
+        );
     }
 }

@@ -14,9 +14,9 @@ use offload_format::packer::{
 use offload_format::{Error as FormatError, Hash128, bytes};
 
 use crate::cache::{Blob, Cache, Key, KeyBuilder};
-use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::image::DeviceImage;
+use crate::module::DeviceImage;
+use crate::tool::Context;
 
 /// A pack whose frames are still in the cache.
 #[derive(Debug)]

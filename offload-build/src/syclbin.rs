@@ -13,7 +13,7 @@ use offload_format::{ImageKind, Limits};
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
-use crate::image::DeviceImage;
+use crate::module::DeviceImage;
 use crate::options::Options;
 
 /// What is to be written of a module.

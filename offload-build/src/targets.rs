@@ -1,14 +1,42 @@
-//! From the names in the configuration to targets: sets and device IDs are resolved by the tools of this machine.
+//! What a list of targets names, and which targets that is: sets and device IDs are resolved by the tools of this machine.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use offload_format::{AmdArch, IntelArch, SmArch, Target, TargetSet};
 
-use crate::config::{NamedTarget, TargetName, WantedTarget};
 use crate::error::{Error, Result};
 use crate::fs;
+use crate::settings::Value;
 use crate::toolchain::Tools;
+
+/// An entry of the list of targets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NamedTarget {
+    pub(crate) name: TargetName,
+    pub(crate) presence: Presence,
+}
+
+/// What an entry names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TargetName {
+    Target(Target),
+    Set(TargetSet),
+}
+
+/// A target, after sets have been resolved.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct WantedTarget {
+    pub(crate) target: Target,
+    pub(crate) presence: Presence,
+}
+
+/// Whether a build without the target is a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Presence {
+    Required,
+    Optional,
+}
 
 /// The targets of `named`, sorted, each once. What is required anywhere is required.
 pub(crate) fn expand(tools: &Tools<'_>, named: &[NamedTarget]) -> Result<Vec<WantedTarget>> {
@@ -26,6 +54,33 @@ pub(crate) fn expand(tools: &Tools<'_>, named: &[NamedTarget]) -> Result<Vec<Wan
     all.sort();
     all.dedup_by(|b, a| a.target == b.target);
     Ok(all)
+}
+
+impl NamedTarget {
+    /// `"intel:pvc"` or `{ name = "intel:pvc", optional = true }`.
+    pub(crate) fn read(value: Value<'_>) -> Result<NamedTarget> {
+        if let Some(text) = value.as_str() {
+            return value.read(|_| required_target(text));
+        }
+        let name = value.get("name").and_then(Value::as_str).ok_or_else(|| {
+            let error = Error::new(format!("`{value}` is no target"));
+            value.refuse(error.with_hint("write \"intel:pvc\" or { name = \"intel:pvc\", optional = true }"))
+        })?;
+        let optional = value.get("optional").and_then(Value::as_bool).unwrap_or(false);
+        let presence = if optional { Presence::Optional } else { Presence::Required };
+        Ok(NamedTarget { presence, ..value.read(|_| required_target(name))? })
+    }
+}
+
+pub(crate) fn required_target(text: &str) -> Result<NamedTarget> {
+    // Sets are few: an error looks for what was meant among all names, which takes its time.
+    let name = match TargetSet::ALL.into_iter().find(|set| set.name() == text) {
+        Some(set) => TargetName::Set(set),
+        None => TargetName::Target(
+            text.parse().map_err(|error: offload_format::UnknownTarget| Error::new(error.to_string()))?,
+        ),
+    };
+    Ok(NamedTarget { name, presence: Presence::Required })
 }
 
 /// The targets of `set` where every tool and every device is there.

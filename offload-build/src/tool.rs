@@ -1,4 +1,4 @@
-//! Running tools: the only module that starts processes.
+//! What every step of a build uses, and running tools: the only module that starts processes.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -8,8 +8,35 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::UNIX_EPOCH;
 
-use crate::context::Context;
+use crate::cache::Cache;
+use crate::env::CargoEnv;
 use crate::error::{Error, ErrorKind, Result};
+use crate::jobs::Jobs;
+
+/// What every step of a build uses; made once for a build script.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) env: CargoEnv,
+    pub(crate) cache: Cache,
+    pub(crate) jobs: Jobs,
+}
+
+impl Context {
+    /// That of this build script.
+    pub(crate) fn of_build_script() -> Result<Context> {
+        let jobs = Jobs::from_env();
+        let env = CargoEnv::read()?;
+        let cache = Cache::open(&env)?;
+        Ok(Context { env, cache, jobs })
+    }
+
+    /// That of a program that is no build script, see [`CargoEnv::of_machine`].
+    pub(crate) fn of_machine(directory: &Path, scratch: &Path) -> Result<Context> {
+        let env = CargoEnv::of_machine(directory, scratch);
+        let cache = Cache::open(&env)?;
+        Ok(Context { env, cache, jobs: Jobs::alone() })
+    }
+}
 
 /// A program, resolved once to an absolute path.
 #[derive(Clone, Debug)]

@@ -1,7 +1,6 @@
 //! Finding the compilers: where, in which order, and what to say when there is none.
 
 mod installed;
-mod llvm;
 mod pocl;
 mod remedy;
 mod search;
@@ -9,16 +8,13 @@ mod search;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::cache::KeyBuilder;
-use crate::context::Context;
+use crate::cache::{KeyBuilder, Memo};
 use crate::error::{Error, Result};
-use crate::memo::Memo;
-use crate::tool::{Invocation, Tool, file_stamp};
+use crate::tool::{Context, Invocation, Tool, file_stamp};
 pub use installed::{Component, Found, Output, Toolchain};
-pub(crate) use llvm::Llvm;
-use llvm::{MIN_LLVM, OLDEST_LLVM};
 pub(crate) use pocl::{Pocl, instruction_set};
-use search::Candidates;
+pub(crate) use search::Llvm;
+use search::{Candidates, MIN_LLVM, OLDEST_LLVM};
 
 /// libclc's file for NVIDIA until release 22, and its directory since.
 pub(crate) const LIBCLC_NVIDIA: [&str; 2] = ["nvptx64--nvidiacl.bc", "nvptx64-nvidia-cuda"];

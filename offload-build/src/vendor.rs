@@ -8,23 +8,49 @@ mod recipe;
 mod record;
 mod write;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use offload_format::pack::{NewImage, Pack, Pages};
 use offload_format::provenance::{DIRECTORY, Made, Provenance, VERSION};
 use offload_format::{Target, codec};
 
-pub(crate) use self::write::VendorBuild;
+use self::ingredients::machine;
+use self::write::Writer;
 use crate::cache::{Cache, KeyBuilder};
-use crate::config::{UseVendored, WantedTarget};
-use crate::context::Context;
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
-use crate::image::{DeviceImage, TargetImages};
-use crate::module::Sources;
+use crate::module::{DeviceImage, Sources, TargetImages};
+use crate::targets::WantedTarget;
+use crate::tool::Context;
+
+/// When vendored images are used that were made of the very sources and options at hand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum UseVendored {
+    /// Where the tools that would compile are not installed.
+    #[default]
+    Fallback,
+    /// Always; what is missing is compiled.
+    Prefer,
+    Never,
+}
+
+impl FromStr for UseVendored {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<UseVendored> {
+        match text {
+            "fallback" => Ok(UseVendored::Fallback),
+            "prefer" => Ok(UseVendored::Prefer),
+            "never" => Ok(UseVendored::Never),
+            _ => Err(Error::new(format!("`vendored = \"{}\"` is not understood", text.escape_default()))
+                .with_hint("write \"fallback\", \"prefer\" or \"never\"")),
+        }
+    }
+}
 
 /// What a package brings along, by module. Each module is looked at once, whatever the number of its variants.
 #[derive(Debug)]
@@ -210,14 +236,34 @@ impl VendoredVariant {
     }
 }
 
+/// A build for `cargo offload vendor`, and what was known before the first image was compiled.
+#[derive(Debug)]
+pub(crate) struct VendorBuild {
+    dir: PathBuf,
+    /// Files that decide what is compiled, and are no part of it.
+    before: BTreeSet<PathBuf>,
+}
+
+impl VendorBuild {
+    /// Whether `cargo offload vendor` runs this build. To be asked before the first image is compiled.
+    pub(crate) fn asked_for(env: &CargoEnv) -> Option<VendorBuild> {
+        let dir = PathBuf::from(env.var("OFFLOAD_VENDOR_DIR")?).join(&env.package);
+        Some(VendorBuild { dir, before: env.ingredients() })
+    }
+
+    /// Looks at what the images were made of. To be called when all are compiled.
+    ///
+    /// # Errors
+    /// If a source lies outside of the package, or a file cannot be read.
+    pub(crate) fn finish(self, env: &CargoEnv) -> Result<Writer> {
+        let files = env.ingredients().difference(&self.before).cloned().collect();
+        Writer::new(env, self.dir, &files)
+    }
+}
+
 /// The record and the pack of a module.
 fn paths(env: &CargoEnv, module: &str) -> [PathBuf; 2] {
     ["toml", "pack"].map(|kind| env.manifest_dir.join(DIRECTORY).join(format!("{module}.{kind}")))
-}
-
-/// What programs of this build run on.
-fn machine(env: &CargoEnv) -> String {
-    format!("{}-{}", env.cfg.arch, env.cfg.os)
 }
 
 fn parse(text: &str) -> Result<Provenance> {

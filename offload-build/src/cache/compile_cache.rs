@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::Cache;
-use super::blob::Blob;
+use super::entry::Blob;
 use super::sweep::{self, Entry};
 use crate::env::CargoEnv;
 use crate::error::Error;

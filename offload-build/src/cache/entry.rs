@@ -1,10 +1,16 @@
-//! Entries of the cache: their keys, the names of their files, and when they were last used.
+//! Entries of the cache: their keys, the names of their files, and the blobs, whose bytes are checked when, and only
+//! when, somebody reads them.
 
 use std::fs::File;
-use std::path::Path;
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use offload_format::Hash128;
+use offload_format::packer::{Pieces, read_piece};
+use offload_format::{Hash128, bytes};
+
+use crate::error::{Error, LostEntry, Result};
+use crate::fs;
 
 /// Entries have passed the checks of the release that made them; another release has other checks.
 pub(super) const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
@@ -68,5 +74,195 @@ pub(super) fn touch(file: &File) {
     if unused.is_some_and(|unused| unused > DAY) {
         // A cache that may only be read loses nothing but the order of eviction.
         let _ = file.set_modified(now);
+    }
+}
+
+const MAGIC: [u8; 8] = *b"OFLDBLOB";
+const HEADER: usize = 32;
+
+/// A result that was there when it was looked up. Its hash and size are known without reading it, and mostly they
+/// are all that is needed: of the inputs of a step that need not run, for example.
+#[derive(Clone, Debug)]
+pub(crate) struct Blob {
+    pub(super) path: PathBuf,
+    pub(crate) hash: Hash128,
+    pub(crate) size: u64,
+}
+
+impl Blob {
+    /// Looks at the header of `path`. A file that was cut is found out here, changed bytes by reading them.
+    pub(super) fn open(path: PathBuf) -> Option<Blob> {
+        let mut head = [0; HEADER];
+        let mut file = File::open(&path).ok()?;
+        file.read_exact(&mut head).ok()?;
+        let size = bytes::u64_at(&head, 8, "blob").ok()?;
+        let hash = Hash128(bytes::array(&head, 16, "blob").ok()?);
+        let whole = file.metadata().ok()?.len() == size.checked_add(HEADER as u64)?;
+        if !head.starts_with(&MAGIC) || !whole {
+            return None;
+        }
+        touch(&file);
+        Some(Blob { path, hash, size })
+    }
+
+    pub(super) fn write(path: PathBuf, content: &[u8]) -> Result<Blob> {
+        let hash = Hash128::of(content);
+        let size = content.len() as u64;
+        fs::publish(&path, |out| {
+            [&MAGIC, &size.to_le_bytes(), &hash.0[..], content]
+                .iter()
+                .try_for_each(|part| out.write_all(part))
+        })?;
+        Ok(Blob { path, hash, size })
+    }
+
+    /// Writes what `fill` hands out, which is not known in advance and need not fit memory.
+    pub(super) fn stream(path: PathBuf, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Blob> {
+        let failed = |error| Error::io("write", &path, error);
+        let mut file = fs::unfinished(&path)?;
+        file.file().write_all(&[0; HEADER]).map_err(failed)?;
+        let (hash, size) = counted(file.file(), fill, failed)?;
+        let header = [&MAGIC[..], &size.to_le_bytes(), &hash.0].concat();
+        file.file().rewind().map_err(failed)?;
+        file.file().write_all(&header).map_err(failed)?;
+        file.persist(&path).map_err(failed)?;
+        Ok(Blob { path, hash, size })
+    }
+
+    /// The bytes, checked.
+    ///
+    /// # Errors
+    /// One that [`super::Cache::retry_lost_entries`] knows, if the blob is gone or damaged.
+    pub(crate) fn read(&self) -> Result<Vec<u8>> {
+        self.read_into(Vec::new())
+    }
+
+    /// The same; they are written behind what `content` has.
+    pub(crate) fn read_into(&self, mut content: Vec<u8>) -> Result<Vec<u8>> {
+        self.copy_to(&mut content).map_err(|error| self.unreadable(error))?;
+        Ok(content)
+    }
+
+    pub(crate) fn read_text(&self) -> Result<String> {
+        String::from_utf8(self.read()?)
+            .map_err(|_| Error::new(format!("`{}` is not UTF-8", self.path.display())))
+    }
+
+    /// The bytes piece by piece, checked when the last one has been read.
+    pub(crate) fn pieces(&self) -> Result<BlobPieces<'_>> {
+        self.open_pieces().map_err(|error| self.unreadable(error))
+    }
+
+    fn open_pieces(&self) -> io::Result<BlobPieces<'_>> {
+        let mut file = File::open(&self.path).map_err(|error| self.missing(error))?;
+        file.read_exact(&mut [0; HEADER]).map_err(|error| self.missing(error))?;
+        Ok(BlobPieces { blob: self, file, hasher: blake3::Hasher::new(), read: 0, piece: Vec::new() })
+    }
+
+    /// Hands the bytes to `visit`, piece by piece, and checks them on the way.
+    pub(crate) fn for_each_piece(&self, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let mut pieces = self.pieces()?;
+        loop {
+            match pieces.next()? {
+                [] => return Ok(()),
+                piece => visit(piece)?,
+            }
+        }
+    }
+
+    /// Copies the bytes to `out`, without holding them in memory, and checks them on the way.
+    pub(crate) fn copy_to(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut pieces = self.open_pieces()?;
+        loop {
+            match pieces.advance()? {
+                [] => return Ok(()),
+                piece => out.write_all(piece)?,
+            }
+        }
+    }
+
+    fn unreadable(&self, error: io::Error) -> Error {
+        Error::io("read", &self.path, error)
+    }
+
+    /// Not every failure says something about the file: there may be too many open ones.
+    fn missing(&self, error: io::Error) -> io::Error {
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof => self.lost(),
+            _ => error,
+        }
+    }
+
+    /// Removes what is left of the file, so that the next look-up misses it.
+    fn lost(&self) -> io::Error {
+        let _ = std::fs::remove_file(&self.path);
+        io::Error::other(LostEntry(self.path.clone()))
+    }
+}
+
+/// The bytes of a blob on their way.
+#[derive(Debug)]
+pub(crate) struct BlobPieces<'b> {
+    blob: &'b Blob,
+    file: File,
+    hasher: blake3::Hasher,
+    read: u64,
+    piece: Vec<u8>,
+}
+
+impl BlobPieces<'_> {
+    fn advance(&mut self) -> io::Result<&[u8]> {
+        read_piece(&mut self.file, &mut self.piece)?;
+        self.hasher.update(&self.piece);
+        self.read = self.read.saturating_add(self.piece.len() as u64);
+        if self.piece.is_empty() {
+            let mut hash = Hash128([0; 16]);
+            self.hasher.finalize_xof().fill(&mut hash.0);
+            if hash != self.blob.hash || self.read != self.blob.size {
+                return Err(self.blob.lost());
+            }
+        }
+        Ok(&self.piece)
+    }
+}
+
+impl Pieces<Error> for BlobPieces<'_> {
+    fn next(&mut self) -> Result<&[u8]> {
+        let blob = self.blob;
+        self.advance().map_err(|error| blob.unreadable(error))
+    }
+}
+
+/// Hash and size of what `fill` writes to `file`.
+fn counted(
+    file: &mut File,
+    fill: impl FnOnce(&mut dyn Write) -> Result<()>,
+    failed: impl Fn(io::Error) -> Error,
+) -> Result<(Hash128, u64)> {
+    let mut out = Counted { out: io::BufWriter::new(file), hasher: blake3::Hasher::new(), size: 0 };
+    fill(&mut out)?;
+    out.flush().map_err(failed)?;
+    let mut hash = Hash128([0; 16]);
+    out.hasher.finalize_xof().fill(&mut hash.0);
+    Ok((hash, out.size))
+}
+
+/// Hashes and counts what goes through.
+struct Counted<W> {
+    out: W,
+    hasher: blake3::Hasher,
+    size: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write_all(bytes)?;
+        self.hasher.update(bytes);
+        self.size = self.size.saturating_add(bytes.len() as u64);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }

@@ -1,14 +1,12 @@
 //! Running one tool once for each state of its inputs.
 //!
-//! Two kinds of actions: a front end reads headers that are known only afterwards, from its dependency file; a step
-//! turns inputs that are known into an output. Both run where their result cannot contain a path of this machine.
+//! Two kinds of actions: a front end ([`super::front_end`]) reads headers that are known only afterwards, from its
+//! dependency file; a step turns inputs that are known into an output. Both run where their result cannot contain a path of this machine.
 
-mod front_end;
-
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-pub(super) use self::front_end::FrontEnd;
 use super::Session;
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::error::{Error, Result};
@@ -31,6 +29,11 @@ pub(super) enum Arg {
 /// Text arguments.
 pub(super) fn texts<T: Into<OsString>>(args: impl IntoIterator<Item = T>) -> impl Iterator<Item = Arg> {
     args.into_iter().map(|arg| Arg::Text(arg.into()))
+}
+
+/// What llvm-link is given: its output is text, which is rewritten afterwards.
+pub(super) fn link_args(inputs: usize) -> Vec<Arg> {
+    texts(["-S", "-o"]).chain([Arg::Output]).chain((0..inputs).map(Arg::Input)).collect()
 }
 
 /// A run whose inputs are all known.
@@ -128,7 +131,7 @@ fn produced(scratch: &Path) -> Result<PathBuf> {
 }
 
 /// A tool's exit code 0 proves nothing: the output has to be there.
-fn output_of(tool: &Tool, path: &Path) -> Result<Vec<u8>> {
+pub(super) fn output_of(tool: &Tool, path: &Path) -> Result<Vec<u8>> {
     match std::fs::read(path) {
         Ok(content) if !content.is_empty() => Ok(content),
         Ok(_) => {
@@ -140,7 +143,7 @@ fn output_of(tool: &Tool, path: &Path) -> Result<Vec<u8>> {
     }
 }
 
-fn args_key(mut key: KeyBuilder, args: &[Arg]) -> KeyBuilder {
+pub(super) fn args_key(mut key: KeyBuilder, args: &[Arg]) -> KeyBuilder {
     for arg in args {
         key = match arg {
             Arg::Text(text) => key.part(b"text").part(text.as_encoded_bytes()),
@@ -154,6 +157,58 @@ fn args_key(mut key: KeyBuilder, args: &[Arg]) -> KeyBuilder {
 }
 
 /// Where the words of the action with the result `key` are kept.
-fn said_key(key: Key) -> Key {
+pub(super) fn said_key(key: Key) -> Key {
     KeyBuilder::new("what the tool printed").part(&key.bytes()).finish()
+}
+
+/// Refuses an image without one of the `wanted` kernels.
+pub(super) fn expect_kernels<'a>(found: impl Iterator<Item = &'a str>, wanted: &[&str]) -> Result<()> {
+    let found: BTreeSet<&str> = found.collect();
+    match wanted.iter().find(|kernel| !found.contains(*kernel)) {
+        None => Ok(()),
+        Some(kernel) => {
+            let found: Vec<_> = found.into_iter().collect();
+            Err(Error::new(format!(
+                "kernel `{kernel}` is missing from the image, which has [{}]",
+                found.join(", ")
+            )))
+        }
+    }
+}
+
+/// Of an image that calls `name`, which `library` would have.
+pub(super) fn unresolved(name: &str, library: &str) -> Error {
+    Error::new(format!("the function `{}` has no definition", demangled(name)))
+        .with_hint(format!("it is declared but neither the module nor {library} defines it"))
+}
+
+/// `_Z12read_imageff` to `read_imageff (_Z...)`: enough of the Itanium scheme for a function's name.
+fn demangled(name: &str) -> String {
+    let length = name
+        .strip_prefix("_Z")
+        .map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default());
+    let plain = length.and_then(|digits| {
+        let start = 2usize.checked_add(digits.len())?;
+        name.get(start..start.checked_add(digits.parse().ok()?)?)
+    });
+    plain.map_or(name.to_string(), |plain| plain.strip_prefix("_cl_").unwrap_or(plain).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_kernels_are_named() {
+        let error = expect_kernels(["a"].into_iter(), &["a", "b"]).unwrap_err().to_string();
+        assert!(error.contains("`b`") && error.contains("[a]"), "{error}");
+    }
+
+    #[test]
+    fn built_ins_have_readable_names() {
+        assert_eq!(demangled("_Z11read_imagef14ocl_image2d_roDv2_f"), "read_imagef");
+        assert_eq!(demangled("_Z10_cl_lengthDv8_f"), "length");
+        assert_eq!(demangled("printf"), "printf");
+        assert_eq!(demangled("_Z999x"), "_Z999x");
+    }
 }

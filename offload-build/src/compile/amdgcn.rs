@@ -5,12 +5,12 @@ use offload_images::{code_object as format, describe};
 
 use super::action::{Arg, Step, texts};
 use super::gpu::{Backend, Codegen, Shim, Vendor};
-use super::unit::Unit;
+use super::session::Unit;
 use super::{Session, check, processor};
 use crate::cache::Blob;
 use crate::error::{Error, Result};
-use crate::image::DeviceImage;
 use crate::ir::{Kernel, LocalArguments};
+use crate::module::DeviceImage;
 use crate::toolchain::LIBCLC_AMD;
 
 /// The functions that libclc lacks or gets wrong.

@@ -1,7 +1,6 @@
 //! Reading every image back: the expected kernels are there and nothing is unresolved; and what it tells of itself.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
 
 use object::LittleEndian;
 use object::read::archive::ArchiveFile;
@@ -9,17 +8,13 @@ use object::read::elf::ElfFile64;
 use object::read::{Object, ObjectSection, ObjectSymbol};
 use offload_format::pack::KernelInfo;
 use offload_format::section::RUN_PREFIX;
-use offload_format::{AmdArch, Aspects, Limits, Target};
+use offload_format::{AmdArch, Target};
 use offload_images::describe::{self, Description};
 use offload_images::ptx::Ptx;
-use offload_images::{
-    code_object as code_object_format, cubin as cubin_format, spirv as spirv_format, zebin,
-};
+use offload_images::{code_object as code_object_format, cubin as cubin_format, zebin};
 
-use super::Session;
+use super::action::{expect_kernels, unresolved};
 use crate::error::{Error, Result};
-use crate::fs;
-use crate::tool::Invocation;
 
 /// LLVM bitcode.
 pub(super) fn bitcode(bytes: &[u8]) -> Result<()> {
@@ -37,37 +32,6 @@ pub(super) fn elf(bytes: &[u8]) -> Result<()> {
 
 fn starts_with(bytes: &[u8], magic: &[u8], what: &str) -> Result<()> {
     if bytes.starts_with(magic) { Ok(()) } else { Err(Error::new(format!("it is not {what}"))) }
-}
-
-/// A SPIR-V module with exactly these kernels and no import.
-pub(super) fn spirv(bytes: &[u8], kernels: &[&str]) -> Result<()> {
-    let module = spirv_format::Module::parse(bytes, &Limits::default())?;
-    expect_kernels(module.kernels().iter().map(|entry| entry.name.as_str()), kernels)?;
-    match module.imports().first() {
-        None => Ok(()),
-        Some(name) => Err(unresolved(name, "SPIR-V")),
-    }
-}
-
-/// What the module needs of a device, by its capabilities
-/// (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Capability>).
-pub(super) fn spirv_aspects(bytes: &[u8]) -> Result<Aspects> {
-    Ok(spirv_format::Module::parse(bytes, &Limits::default())?.aspects())
-}
-
-/// The validator of the SPIR-V tools, where it is installed: the back end does not check its own output.
-pub(super) fn spirv_val(session: &Session<'_>, bytes: &[u8]) -> Result<()> {
-    let Some(tool) = session.tools().spirv_val() else { return Ok(()) };
-    let scratch = fs::scratch(session.cache().dir())?;
-    let file = scratch.path().join("module.spv");
-    fs::publish(&file, |out| out.write_all(bytes))?;
-    let args = vec![OsString::from("module.spv")];
-    let invocation = Invocation { program: &tool.path, args, directory: scratch.path(), input: None };
-    session
-        .context()
-        .run(&invocation)
-        .map(drop)
-        .map_err(|error| error.context("the module is not valid SPIR-V"))
 }
 
 /// An Intel native image, or an archive of them, with these kernels.
@@ -260,54 +224,4 @@ pub(super) fn host_argument_sizes(bytes: &[u8]) -> Result<BTreeMap<String, Vec<u
 /// Code for AMD GPUs and for every CPU that `host` is made for has 64 bits and is little-endian.
 fn parse_elf(bytes: &[u8]) -> Result<ElfFile64<'_, LittleEndian>> {
     ElfFile64::parse(bytes).map_err(|error| Error::new(format!("it is not an ELF library: {error}")))
-}
-
-fn expect_kernels<'a>(found: impl Iterator<Item = &'a str>, wanted: &[&str]) -> Result<()> {
-    let found: BTreeSet<&str> = found.collect();
-    match wanted.iter().find(|kernel| !found.contains(*kernel)) {
-        None => Ok(()),
-        Some(kernel) => {
-            let found: Vec<_> = found.into_iter().collect();
-            Err(Error::new(format!(
-                "kernel `{kernel}` is missing from the image, which has [{}]",
-                found.join(", ")
-            )))
-        }
-    }
-}
-
-fn unresolved(name: &str, library: &str) -> Error {
-    Error::new(format!("the function `{}` has no definition", demangled(name)))
-        .with_hint(format!("it is declared but neither the module nor {library} defines it"))
-}
-
-/// `_Z12read_imageff` to `read_imageff (_Z...)`: enough of the Itanium scheme for a function's name.
-fn demangled(name: &str) -> String {
-    let length = name
-        .strip_prefix("_Z")
-        .map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default());
-    let plain = length.and_then(|digits| {
-        let start = 2usize.checked_add(digits.len())?;
-        name.get(start..start.checked_add(digits.parse().ok()?)?)
-    });
-    plain.map_or(name.to_string(), |plain| plain.strip_prefix("_cl_").unwrap_or(plain).to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn missing_kernels_are_named() {
-        let error = expect_kernels(["a"].into_iter(), &["a", "b"]).unwrap_err().to_string();
-        assert!(error.contains("`b`") && error.contains("[a]"), "{error}");
-    }
-
-    #[test]
-    fn built_ins_have_readable_names() {
-        assert_eq!(demangled("_Z11read_imagef14ocl_image2d_roDv2_f"), "read_imagef");
-        assert_eq!(demangled("_Z10_cl_lengthDv8_f"), "length");
-        assert_eq!(demangled("printf"), "printf");
-        assert_eq!(demangled("_Z999x"), "_Z999x");
-    }
 }

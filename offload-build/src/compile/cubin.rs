@@ -1,15 +1,15 @@
 //! `cubin:sm_NN`: native code by NVIDIA's ptxas, from the same PTX for every architecture.
 
+use offload_format::pack::KernelInfo;
 use offload_format::{SmArch, Target};
 use offload_images::cubin;
 
 use super::action::{Arg, Step, texts};
-use super::unit::Unit;
+use super::session::Unit;
 use super::{Session, check, nvptx};
-use crate::config::WantedTarget;
 use crate::error::Result;
-use crate::image::DeviceImage;
-use crate::report;
+use crate::module::DeviceImage;
+use crate::targets::WantedTarget;
 
 /// A cubin and the PTX that it is made from.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: CubinArch<'_
     let (bytes, said) = session.step_said(&step, |bytes| check::cubin(bytes, &kernels))?;
     let mut record = unit.image_record(session, Target::Cubin(sm.clone()));
     record.format_version = Some(cubin::info(&bytes.read()?)?.abi_version.into());
-    report::add_ptxas(&mut record.kernels, &said);
+    add_ptxas(&mut record.kernels, &said);
     Ok(DeviceImage { record, bytes })
 }
 
@@ -56,10 +56,41 @@ fn flags(sm: &SmArch, lines: Option<&str>) -> impl Iterator<Item = Arg> {
     texts(fixed).chain(texts(lines))
 }
 
+/// Adds what `ptxas -v` printed.
+///
+/// ```text
+/// ptxas info    : Compiling entry function 'k' for 'sm_90'
+/// ptxas info    : Function properties for k
+///     704 bytes stack frame, 1236 bytes spill stores, 1328 bytes spill loads
+/// ptxas info    : Used 64 registers, used 1 barriers, 704 bytes cumulative stack size, 4096 bytes smem, 380 bytes cmem[0]
+/// ```
+pub(super) fn add_ptxas(kernels: &mut [KernelInfo], said: &str) {
+    let mut current = None;
+    for line in said.lines() {
+        if let Some(rest) = line.split_once("Compiling entry function '").map(|(_, rest)| rest) {
+            let name = rest.split('\'').next().unwrap_or_default();
+            current = kernels.iter().position(|kernel| kernel.name == name);
+        }
+        let Some(kernel) = current.and_then(|index| kernels.get_mut(index)) else { continue };
+        if line.contains("bytes stack frame") {
+            kernel.private_memory = number_before(line, " bytes stack frame");
+            kernel.spilled = number_before(line, " bytes spill stores");
+        } else if line.contains("Used ") {
+            kernel.registers = number_before(line, " registers").and_then(|count| count.try_into().ok());
+            kernel.local_memory = Some(number_before(line, " bytes smem").unwrap_or(0));
+        }
+    }
+}
+
+fn number_before(line: &str, unit: &str) -> Option<u64> {
+    let before = line.split_once(unit)?.0;
+    before.rsplit([' ', ',']).next()?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Presence;
+    use crate::targets::Presence;
 
     fn sm(text: &str) -> SmArch {
         let Target::Cubin(sm) = format!("cubin:sm_{text}").parse().unwrap() else { panic!() };
@@ -80,5 +111,25 @@ mod tests {
     fn ptxas_reports() {
         let flags: Vec<Arg> = flags(&sm("90a"), Some("-lineinfo")).collect();
         assert_eq!(flags, ["-v", "-O3", "-arch=sm_90a", "-lineinfo"].map(|text| Arg::Text(text.into())));
+    }
+
+    #[test]
+    fn ptxas_tells_registers_and_spills() {
+        let said = "ptxas info    : 0 bytes gmem\n\
+            ptxas info    : Compiling entry function 'spill' for 'sm_90'\n\
+            ptxas info    : Function properties for spill\n    \
+            704 bytes stack frame, 1236 bytes spill stores, 1328 bytes spill loads\n\
+            ptxas info    : Used 64 registers, used 1 barriers, 704 bytes cumulative stack size, 4096 bytes smem\n\
+            ptxas info    : Compiling entry function 'small' for 'sm_90'\n\
+            ptxas info    : Function properties for small\n    \
+            0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n\
+            ptxas info    : Used 8 registers, used 0 barriers\n";
+        let kernel = |name: &str| KernelInfo::new(name);
+        let mut kernels = [kernel("small"), kernel("spill")];
+        add_ptxas(&mut kernels, said);
+        let [small, spill] = kernels;
+        assert_eq!((small.registers, small.spilled, small.local_memory), (Some(8), Some(0), Some(0)));
+        assert_eq!((spill.registers, spill.spilled), (Some(64), Some(1236)));
+        assert_eq!((spill.private_memory, spill.local_memory), (Some(704), Some(4096)));
     }
 }

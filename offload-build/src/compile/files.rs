@@ -11,9 +11,9 @@ use offload_images::ptx::Ptx;
 use offload_images::{code_object, cubin, spirv};
 
 use crate::cache::{Blob, KeyBuilder};
-use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::source::Language;
+use crate::module::Language;
+use crate::tool::Context;
 
 /// What is known of the files so far.
 #[derive(Debug, Default)]

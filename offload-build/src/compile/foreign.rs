@@ -3,13 +3,13 @@
 use offload_format::pack::NewImage;
 use offload_format::{AmdArch, SmArch, Target};
 
-use super::action::{self, Arg, FrontEnd, texts};
-use super::unit::Unit;
-use super::{Session, check, language, ready};
+use super::action::{self, Arg, texts};
+use super::front_end::{self, FrontEnd};
+use super::session::Unit;
+use super::{Session, check, cubin, ready};
 use crate::cache::Blob;
 use crate::error::{Error, Result};
-use crate::image::DeviceImage;
-use crate::report;
+use crate::module::DeviceImage;
 
 /// CUDA C++ by NVIDIA's own compiler.
 pub(super) fn nvcc(session: &Session<'_>, target: &Target) -> Result<DeviceImage> {
@@ -104,7 +104,7 @@ fn icpx_args(session: &Session<'_>) -> Vec<Arg> {
 /// All files as one translation unit: device code of several files is linked only at a cost in speed.
 fn translation_unit(session: &Session<'_>) -> Result<String> {
     let files = session.sources.files.iter();
-    files.map(|file| language::include_line(&file.path)).collect()
+    files.map(|file| front_end::include_line(&file.path)).collect()
 }
 
 /// Runs `action`, and describes its output as the image of `target`.
@@ -121,6 +121,6 @@ fn compile(session: &Session<'_>, target: &Target, action: &FrontEnd<'_>) -> Res
         kernels: described.kernels,
         ..Unit::whole(&[]).image_record(session, target.clone())
     };
-    report::add_ptxas(&mut record.kernels, &said);
+    cubin::add_ptxas(&mut record.kernels, &said);
     Ok(DeviceImage { record, bytes })
 }

@@ -6,13 +6,14 @@ use std::path::PathBuf;
 
 use offload_format::pack::ArgKind;
 
-use super::action::{Arg, FrontEnd, Step, texts};
-use super::unit::Unit;
-use super::{Session, check, language, llvm_ir, processor};
+use super::action::{Arg, Step, link_args, texts};
+use super::front_end::{self, FrontEnd};
+use super::session::Unit;
+use super::{Session, check, llvm_ir, processor};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::Result;
 use crate::ir::{self, LocalArguments, Prepared};
-use crate::source::{Language, SourceFile};
+use crate::module::{Language, SourceFile};
 
 /// How LLVM makes code for a processor.
 #[derive(Debug)]
@@ -132,7 +133,7 @@ impl Backend {
         let with_header =
             matches!(file.language, Language::Cuda | Language::Hip) && !self.vendor.header.is_empty();
         let input = match with_header {
-            true => Some(format!("{}{}", self.vendor.header, language::include_line(&file.path)?)),
+            true => Some(format!("{}{}", self.vendor.header, front_end::include_line(&file.path)?)),
             false => None,
         };
         let last = if with_header { Arg::Text("-".into()) } else { Arg::Text(file.path.clone().into()) };
@@ -151,11 +152,11 @@ impl Backend {
         language: Language,
     ) -> impl Iterator<Item = Arg> {
         let output: Vec<Arg> = match language {
-            Language::Hip => language::front_end_output_of_hip().collect(),
-            _ => language::front_end_output().collect(),
+            Language::Hip => front_end::front_end_output_of_hip().collect(),
+            _ => front_end::front_end_output().collect(),
         };
         texts(machine.to_vec())
-            .chain(language::flags(session.sources, language))
+            .chain(front_end::flags(session.sources, language))
             .chain(self.debug_args(session))
             .chain(output)
     }
@@ -210,7 +211,7 @@ fn link(session: &Session<'_>, mut files: Vec<Blob>) -> Result<Blob> {
     }
     let tool = session.tools().llvm_link()?;
     let inputs: Vec<_> = files.iter().map(|file| (file, ".ll")).collect();
-    let args = language::link_args(inputs.len());
+    let args = link_args(inputs.len());
     session.step(&Step { name: "link", tool: &tool, args, inputs, files: vec![] }, check::ir_text)
 }
 

@@ -10,15 +10,15 @@ use std::path::PathBuf;
 use offload_format::section::RUN_PREFIX;
 use offload_format::{HostLevel, Target};
 
-use super::action::{Arg, FrontEnd, Step, texts};
-use super::unit::Unit;
-use super::{Session, check, language};
+use super::action::{Arg, Step, link_args, texts};
+use super::front_end::{self, FrontEnd};
+use super::session::Unit;
+use super::{Session, check};
 use crate::cache::{Blob, KeyBuilder};
 use crate::env::BinaryFormat;
 use crate::error::{Error, Result};
-use crate::image::DeviceImage;
 use crate::ir;
-use crate::source::Language;
+use crate::module::{DeviceImage, Language};
 use crate::toolchain::{Pocl, instruction_set};
 
 const SHIM: &str = include_str!("host_shim.c");
@@ -96,7 +96,7 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<Blob> {
     })?);
     let tool = session.tools().llvm_link()?;
     let inputs: Vec<_> = modules.iter().map(|module| (module, ".ll")).collect();
-    let args = language::link_args(inputs.len());
+    let args = link_args(inputs.len());
     session.step(&Step { name: "link host", tool: &tool, args, inputs, files: vec![] }, check::ir_text)
 }
 
@@ -141,8 +141,8 @@ fn kernel_args(session: &Session<'_>, cpu: &Cpu) -> Result<Vec<Arg>> {
         .chain(include(headers.join("opencl-c-base.h")))
         .chain(include(headers.join("opencl-c.h")))
         .chain(debug_args(session))
-        .chain(language::flags(session.sources, Language::OpenClC))
-        .chain(language::front_end_output())
+        .chain(front_end::flags(session.sources, Language::OpenClC))
+        .chain(front_end::front_end_output())
         .chain(texts(["-"]))
         .collect())
 }
@@ -158,7 +158,7 @@ fn shim_args(cpu: &Cpu) -> Vec<Arg> {
         "c",
         "-std=c11",
     ];
-    texts(fixed).chain(language::front_end_output()).chain(texts(["-"])).collect()
+    texts(fixed).chain(front_end::front_end_output()).chain(texts(["-"])).collect()
 }
 
 fn codegen_args(session: &Session<'_>, cpu: &Cpu) -> Vec<Arg> {

@@ -6,13 +6,12 @@ use std::path::Path;
 use offload_format::{SpirvVersion, Target};
 
 use super::gpu::Backend;
-use super::unit::{self, Scanned, Unit};
+use super::session::{Scanned, Unit};
 use super::{Session, amdgcn, cubin, host, intel, llvm_ir, nvptx, opencl_c, ready, spirv};
-use crate::config::WantedTarget;
 use crate::error::{Error, ErrorKind, Result};
-use crate::image::DeviceImage;
 use crate::ir;
-use crate::source::{Family, SourceFile};
+use crate::module::{DeviceImage, Family, SourceFile};
+use crate::targets::WantedTarget;
 
 /// A module whose files the front end has read.
 #[derive(Clone, Copy, Debug)]
@@ -139,7 +138,7 @@ pub(super) fn compile_ir(
 ) -> Result<Vec<DeviceImage>> {
     let files = fitting(session, target)?;
     let mut parts = Vec::new();
-    for unit in unit::split(&files, session.sources.options.split.unwrap_or_default())? {
+    for unit in Unit::split(&files, session.sources.options.split.unwrap_or_default())? {
         parts.extend(compile_unit(session, &unit, target, targets)?);
     }
     Ok(parts)

@@ -1,10 +1,10 @@
 //! LLVM bitcode or IR text that another compiler made.
 
-use super::action::Step;
-use super::{Session, check, language};
+use super::action::{Step, link_args};
+use super::{Session, check};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::Result;
-use crate::source::SourceFile;
+use crate::module::SourceFile;
 
 /// The file as IR text of the installed release; optimised or not, as it was. clang would take the module for one of its
 /// default target, the linker keeps the module's own.
@@ -13,7 +13,7 @@ pub(super) fn text(session: &Session<'_>, file: &SourceFile) -> Result<Blob> {
     let ending = if raw.read()?.starts_with(b"BC") { ".bc" } else { ".ll" };
     let tool = session.tools().llvm_link()?;
     let inputs = vec![(&raw, ending)];
-    let step = Step { name: "read IR", tool: &tool, args: language::link_args(1), inputs, files: vec![] };
+    let step = Step { name: "read IR", tool: &tool, args: link_args(1), inputs, files: vec![] };
     let text = session
         .step(&step, check::ir_text)
         .map_err(|error| error.context(format!("`{}`", file.path.display())))?;

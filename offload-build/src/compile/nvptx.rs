@@ -3,13 +3,13 @@
 use offload_format::{SmArch, Target};
 
 use super::gpu::{Backend, Codegen, Shim, Vendor};
-use super::unit::Unit;
+use super::session::Unit;
 use super::{Session, check};
 use crate::cache::Blob;
 use crate::error::{Error, Result};
 use crate::fs;
-use crate::image::DeviceImage;
 use crate::ir::{Kernel, LocalArguments};
+use crate::module::DeviceImage;
 use crate::toolchain::LIBCLC_NVIDIA;
 
 /// The functions of OpenCL C that libclc lacks or gets wrong.

@@ -4,14 +4,14 @@ use std::ffi::OsString;
 
 use offload_format::Target;
 
-use super::action::{Arg, FrontEnd, texts};
-use super::unit::{self, Unit};
-use super::{Session, language};
+use super::Session;
+use super::action::{Arg, texts};
+use super::front_end::{self, FrontEnd};
+use super::session::{Unit, aspects};
 use crate::cache::Blob;
 use crate::error::{Error, Result};
-use crate::image::DeviceImage;
 use crate::ir;
-use crate::module::Sources;
+use crate::module::{DeviceImage, Sources};
 
 pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>) -> Result<DeviceImage> {
     let bytes = merged(session)?;
@@ -21,7 +21,7 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>) -> Result<DeviceIm
             .with_hint("names must be distinct across the files of a module; or compile them as two modules")
     })?;
     let mut record = unit.image_record(session, Target::OpenClC);
-    record.aspects = unit::aspects(unit.files)?.into_values().collect();
+    record.aspects = aspects(unit.files)?.into_values().collect();
     Ok(DeviceImage { record, bytes })
 }
 
@@ -42,7 +42,7 @@ fn including(sources: &Sources) -> Result<String> {
         let (name, value) = definition.split_once('=').unwrap_or((definition, "1"));
         format!("#define {name} {value}\n")
     });
-    let includes = sources.files.iter().map(|file| language::include_line(&file.path));
+    let includes = sources.files.iter().map(|file| front_end::include_line(&file.path));
     let includes = includes.collect::<Result<Vec<_>>>()?;
     Ok(defines.chain(includes).collect())
 }
@@ -64,7 +64,7 @@ fn merge_args(sources: &Sources) -> Vec<Arg> {
     let flags = sources.flags.iter().filter(|flag| !is_definition(flag)).cloned();
     texts(fixed)
         .chain([Arg::Depfile, Arg::Text("-o".into()), Arg::Output])
-        .chain(texts(["-x".to_string(), "cl".into(), language::cl_std(sources)]))
+        .chain(texts(["-x".to_string(), "cl".into(), front_end::cl_std(sources)]))
         .chain(texts(flags))
         .chain(texts(["-"]))
         .collect()
@@ -73,11 +73,11 @@ fn merge_args(sources: &Sources) -> Vec<Arg> {
 /// Compiles the merged source as a device would and looks for every kernel.
 fn check(session: &Session<'_>, unit: &Unit<'_>, raw: &Blob) -> Result<()> {
     let target = "--target=spirv64-unknown-unknown".to_string();
-    let args = texts([target, "-x".into(), "cl".into(), language::cl_std(session.sources)]);
+    let args = texts([target, "-x".into(), "cl".into(), front_end::cl_std(session.sources)]);
     let action = FrontEnd {
         name: "check merged source",
         tool: &session.tools().llvm()?.clang,
-        args: args.chain(texts(["-w"])).chain(language::front_end_output()).chain(texts(["-"])).collect(),
+        args: args.chain(texts(["-w"])).chain(front_end::front_end_output()).chain(texts(["-"])).collect(),
         input: Some(raw.read_text()?),
     };
     let found = ir::kernels(&session.front_end(&action)?.read_text()?);

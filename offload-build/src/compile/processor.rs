@@ -9,8 +9,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::action::{Arg, FrontEnd, texts};
-use super::language;
+use super::action::{Arg, texts};
+use super::front_end::{self, FrontEnd};
 use super::session::{FrontEndResult, Session};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::Result;
@@ -72,7 +72,7 @@ pub(super) fn without(session: &Session<'_>, done: &FrontEndResult) -> Result<Op
 
 /// What the front end makes of the probe; nothing if the user's flags are too much for it.
 fn probe(session: &Session<'_>, machine: &[String]) -> Result<Option<Blob>> {
-    let std = language::cl_std(session.sources);
+    let std = front_end::cl_std(session.sources);
     let flags = session.sources.flags.iter();
     let flags = flags.filter(|flag| !begins_with(flag, &SOURCE_FLAGS)).cloned();
     // Debug information holds all macros, also those that the compiler defines.
@@ -83,7 +83,7 @@ fn probe(session: &Session<'_>, machine: &[String]) -> Result<Option<Blob>> {
         args: texts(machine.to_vec())
             .chain(texts(fixed))
             .chain(texts(flags))
-            .chain(language::front_end_output())
+            .chain(front_end::front_end_output())
             .chain([Arg::Text("-".into())])
             .collect(),
         input: Some(PROBE.to_string()),

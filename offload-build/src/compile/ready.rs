@@ -12,13 +12,11 @@ use offload_images::describe::Description;
 use offload_images::spirv;
 
 use super::action::Step;
-use super::unit::Unit;
+use super::session::Unit;
 use super::{Session, check, cubin as ptxas_cubin, intel};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::{Error, Result};
-use crate::image::DeviceImage;
-use crate::report;
-use crate::source::Language;
+use crate::module::{DeviceImage, Language};
 
 /// An image's bytes.
 struct Made {
@@ -62,8 +60,8 @@ fn described(target: &Target, content: &[u8], said: &str) -> Result<Description>
         false => check::described(target, content)?,
     };
     match target {
-        Target::Intel(arch) => report::add_ocloc(&mut described.kernels, content, said, arch),
-        _ => report::add_ptxas(&mut described.kernels, said),
+        Target::Intel(arch) => intel::add_ocloc(&mut described.kernels, content, said, arch),
+        _ => ptxas_cubin::add_ptxas(&mut described.kernels, said),
     }
     Ok(described)
 }

@@ -1,17 +1,22 @@
-//! What compiling needs: what all modules of a build script share, and the module at hand.
+//! What compiling needs: what all modules of a build script share, the module at hand, and what of it becomes an image.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use offload_format::pack::{KernelInfo, NewImage};
+use offload_format::{Aspects, Target};
+
 use super::files::ReadyFiles;
-use crate::cache::{Blob, Cache, Key};
-use crate::config::UseVendored;
-use crate::context::Context;
+use crate::cache::{Blob, Cache, Key, Memo};
 use crate::env::CargoEnv;
-use crate::memo::Memo;
-use crate::module::Sources;
+use crate::error::Result;
+use crate::ir::{self, Kernel};
+use crate::module::{SourceFile, Sources};
+use crate::options::Split;
 use crate::progress::Progress;
+use crate::tool::Context;
 use crate::toolchain::Tools;
-use crate::vendor::VendoredPackage;
+use crate::vendor::{UseVendored, VendoredPackage};
 
 /// Everything that modules share.
 #[derive(Debug)]
@@ -70,4 +75,96 @@ impl<'a> Session<'a> {
     pub(super) fn cache(&self) -> &'a Cache {
         &self.context().cache
     }
+}
+
+/// A file that the front end has read: its IR for the machine that was scanned for, and its kernels.
+#[derive(Debug)]
+pub(crate) struct Scanned {
+    pub(super) file: SourceFile,
+    pub(super) ir: Blob,
+    pub(super) kernels: Vec<Kernel>,
+}
+
+/// Some kernels of a module, with all its files.
+#[derive(Debug)]
+pub(crate) struct Unit<'a> {
+    pub(super) files: &'a [Scanned],
+    /// Empty for the whole module.
+    pub(super) part: String,
+    pub(super) kernels: Vec<&'a Kernel>,
+}
+
+impl<'a> Unit<'a> {
+    /// The units of a module.
+    pub(super) fn split(files: &'a [Scanned], how: Split) -> Result<Vec<Unit<'a>>> {
+        let whole = Unit::whole(files);
+        let mut parts: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        match how {
+            Split::None => return Ok(vec![whole]),
+            Split::Kernel => {
+                parts.extend(whole.names().into_iter().map(|name| (name.to_string(), vec![name])))
+            }
+            Split::Source => {
+                for file in files {
+                    let names = file.kernels.iter().map(|kernel| kernel.name.as_str());
+                    parts.entry(file.file.path.display().to_string()).or_default().extend(names);
+                }
+            }
+            Split::Aspect => {
+                let aspects = aspects(files)?;
+                for name in whole.names() {
+                    let aspects = aspects.get(name).copied().unwrap_or_default();
+                    let part = if aspects.is_empty() {
+                        "basic".to_string()
+                    } else {
+                        aspects.to_string().replace(", ", "+")
+                    };
+                    parts.entry(part).or_default().push(name);
+                }
+            }
+        }
+        // One part is the whole.
+        if parts.len() < 2 {
+            return Ok(vec![whole]);
+        }
+        let units = parts.iter().map(|(part, names)| whole.only(part, |name| names.contains(&name)));
+        Ok(units.filter(|unit| !unit.kernels.is_empty()).collect())
+    }
+
+    /// All kernels.
+    pub(super) fn whole(files: &'a [Scanned]) -> Unit<'a> {
+        Unit { files, part: String::new(), kernels: files.iter().flat_map(|file| &file.kernels).collect() }
+    }
+
+    /// The same with only the kernels that `keep`.
+    pub(super) fn only(&self, part: &str, keep: impl Fn(&str) -> bool) -> Unit<'a> {
+        let kernels = self.kernels.iter().copied().filter(|kernel| keep(&kernel.name)).collect();
+        let part =
+            [self.part.as_str(), part].iter().filter(|text| !text.is_empty()).copied().collect::<Vec<_>>();
+        Unit { files: self.files, part: part.join("."), kernels }
+    }
+
+    pub(super) fn names(&self) -> Vec<&'a str> {
+        self.kernels.iter().map(|kernel| kernel.name.as_str()).collect()
+    }
+
+    pub(super) fn records(&self) -> Vec<KernelInfo> {
+        self.kernels.iter().map(|kernel| kernel.record()).collect()
+    }
+
+    /// The record of an image of these kernels.
+    pub(super) fn image_record(&self, session: &Session<'_>, target: Target) -> NewImage {
+        NewImage {
+            variant: session.sources.variant.to_string(),
+            part: self.part.clone(),
+            kernels: self.records(),
+            ..NewImage::new(&session.sources.module, target)
+        }
+    }
+}
+
+/// What each kernel, with everything it calls, needs of the device.
+pub(super) fn aspects(files: &[Scanned]) -> Result<BTreeMap<String, Aspects>> {
+    let texts = files.iter().map(|file| file.ir.read_text()).collect::<Result<Vec<_>>>()?;
+    Ok(ir::aspects(&texts.concat()))
 }

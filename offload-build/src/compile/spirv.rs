@@ -1,15 +1,20 @@
-//! `spirv64`: LLVM's own SPIR-V back end.
+//! `spirv64`: LLVM's own SPIR-V back end, whose output is read back and validated.
 
-use offload_format::{SpirvVersion, Target};
+use std::ffi::OsString;
+
+use offload_format::{Aspects, Limits, SpirvVersion, Target};
 use offload_images::spirv;
 
+use super::Session;
+use super::action::{expect_kernels, unresolved};
 use super::gpu::{Backend, Codegen, Shim, Vendor};
-use super::unit::Unit;
-use super::{Session, check};
+use super::session::Unit;
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::Result;
-use crate::image::DeviceImage;
+use crate::fs;
 use crate::ir::LocalArguments;
+use crate::module::DeviceImage;
+use crate::tool::Invocation;
 
 /// Functions of OpenCL C that the back end knows nothing of or gets wrong.
 const SHIM_SOURCE: &str = concat!(include_str!("spirv_shim.cl"), include_str!("spirv_library.cl"));
@@ -18,7 +23,7 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, version: SpirvVers
     let bytes = module(session, unit, version)?;
     let mut record = unit.image_record(session, Target::Spirv64(version));
     record.format_version = Some(version.word());
-    record.aspects = check::spirv_aspects(&bytes.read()?)?;
+    record.aspects = aspects(&bytes.read()?)?;
     Ok(DeviceImage { record, bytes })
 }
 
@@ -30,9 +35,9 @@ pub(super) fn module(session: &Session<'_>, unit: &Unit<'_>, version: SpirvVersi
     let kernels = unit.names();
     let object = Codegen { module: &module, output: &["-O2", "-c"] };
     let generated = backend.codegen(session, object, |bytes| {
-        check::spirv(bytes, &kernels)?;
+        check(bytes, &kernels)?;
         let corrected = spirv::with_character_formats(bytes)?;
-        check::spirv_val(session, corrected.as_deref().unwrap_or(bytes))
+        validate(session, corrected.as_deref().unwrap_or(bytes))
     })?;
     match spirv::with_character_formats(&generated.read()?)? {
         None => Ok(generated),
@@ -57,6 +62,37 @@ pub(super) fn backend(version: SpirvVersion) -> Backend {
         local_arguments: LocalArguments::Kept,
         attributes: Default::default(),
     }
+}
+
+/// A SPIR-V module with exactly these kernels and no import.
+fn check(bytes: &[u8], kernels: &[&str]) -> Result<()> {
+    let module = spirv::Module::parse(bytes, &Limits::default())?;
+    expect_kernels(module.kernels().iter().map(|entry| entry.name.as_str()), kernels)?;
+    match module.imports().first() {
+        None => Ok(()),
+        Some(name) => Err(unresolved(name, "SPIR-V")),
+    }
+}
+
+/// What the module needs of a device, by its capabilities
+/// (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Capability>).
+pub(super) fn aspects(bytes: &[u8]) -> Result<Aspects> {
+    Ok(spirv::Module::parse(bytes, &Limits::default())?.aspects())
+}
+
+/// The validator of the SPIR-V tools, where it is installed: the back end does not check its own output.
+fn validate(session: &Session<'_>, bytes: &[u8]) -> Result<()> {
+    let Some(tool) = session.tools().spirv_val() else { return Ok(()) };
+    let scratch = fs::scratch(session.cache().dir())?;
+    let file = scratch.path().join("module.spv");
+    fs::publish(&file, |out| out.write_all(bytes))?;
+    let args = vec![OsString::from("module.spv")];
+    let invocation = Invocation { program: &tool.path, args, directory: scratch.path(), input: None };
+    session
+        .context()
+        .run(&invocation)
+        .map(drop)
+        .map_err(|error| error.context("the module is not valid SPIR-V"))
 }
 
 #[cfg(test)]

@@ -7,17 +7,11 @@ use offload_format::section::{
     PACK_SECTION_X86_64, TABLE_SECTION, note,
 };
 
+use super::elf::{Names, pack_align};
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::packing::Pack;
-
-/// The names that an object of this module goes by; no two crates may share them.
-#[derive(Debug)]
-pub(super) struct Names {
-    pub(super) archive: String,
-    pub(super) anchor: String,
-}
 
 /// Assembles note, descriptor and pack into `lib{archive}.a`.
 pub(super) fn assemble(env: &CargoEnv, names: &Names, pack: &Pack) -> Result<()> {
@@ -74,7 +68,7 @@ fn source_text(env: &CargoEnv, names: &Names, pack: &Pack, pack_path: &str) -> S
     line(format!(".size {anchor}, {}", descriptor.len()));
     line(format!(
         ".section {pack_section},\"{pack_flags}\",%progbits\n.balign {}",
-        super::elf::pack_align(pack.layout.size)
+        pack_align(pack.layout.size)
     ));
     line(format!(".Lpack: .incbin \"{pack_path}\""));
     line(".section .note.GNU-stack,\"\",%progbits".to_string());

@@ -21,6 +21,13 @@ use offload_format::section::{
 use crate::error::{Error, Result};
 use crate::packing::Pack;
 
+/// The names that an object of this module goes by; no two crates may share them.
+#[derive(Debug)]
+pub(super) struct Names {
+    pub(super) archive: String,
+    pub(super) anchor: String,
+}
+
 /// A machine whose relocations are known here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Machine {

@@ -6,8 +6,7 @@ use std::fmt::Write;
 
 use offload_format::pack::ArgKind;
 
-use super::kernels::{Param, params};
-use super::{global_name, is_kernel};
+use super::{Param, global_name, is_kernel, params};
 
 /// What the module has to be for a code generator.
 #[derive(Debug, Default)]

@@ -7,11 +7,10 @@ use offload_format::HostLevel;
 
 use super::search::Candidates;
 use super::{LIBCLC_AMD, LIBCLC_NVIDIA, Tools, remedy};
-use crate::context::Context;
 use crate::env::{CargoEnv, temporary_directory};
 use crate::error::Error;
 use crate::fs::{self, TemporaryName};
-use crate::tool::{Invocation, Tool};
+use crate::tool::{Context, Invocation, Tool};
 
 /// The tools that a build script of a package in some directory would find.
 ///

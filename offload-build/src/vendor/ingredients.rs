@@ -52,6 +52,11 @@ pub(super) fn hash(path: &Path) -> Result<String> {
     Ok(hasher.finalize().to_hex().to_string())
 }
 
+/// What programs of this build run on.
+pub(super) fn machine(env: &CargoEnv) -> String {
+    format!("{}-{}", env.cfg.arch, env.cfg.os)
+}
+
 /// `relative` without `..`, with `/`; nothing if it leads out.
 fn within(relative: &Path) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();

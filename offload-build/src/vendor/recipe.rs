@@ -53,8 +53,8 @@ mod tests {
     use offload_format::Variant;
 
     use super::*;
+    use crate::module::SourceFile;
     use crate::options::{Compiler, OpenClStd, Options};
-    use crate::source::SourceFile;
 
     fn sources() -> Sources {
         Sources {

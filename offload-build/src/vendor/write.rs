@@ -7,23 +7,14 @@ use offload_format::pack::PackBuilder;
 use offload_format::packer::{Mode, Settings};
 use offload_format::provenance::{Made, Provenance, VERSION};
 
-use super::ingredients::{self, Ingredients};
-use super::{machine, recipe, record};
-use crate::context::Context;
+use super::ingredients::{self, Ingredients, machine};
+use super::{recipe, record};
 use crate::env::CargoEnv;
 use crate::error::Result;
 use crate::fs;
-use crate::image::DeviceImage;
-use crate::module::Sources;
+use crate::module::{DeviceImage, Sources};
 use crate::packing;
-
-/// A build for `cargo offload vendor`, and what was known before the first image was compiled.
-#[derive(Debug)]
-pub(crate) struct VendorBuild {
-    dir: PathBuf,
-    /// Files that decide what is compiled, and are no part of it.
-    before: BTreeSet<PathBuf>,
-}
+use crate::tool::Context;
 
 /// What writes the packs and records of a package's modules, which are all made of the same files.
 #[derive(Debug)]
@@ -35,24 +26,15 @@ pub(crate) struct Writer {
 /// Small files are worth the time: they are made once and kept in a repository.
 const SETTINGS: Settings = Settings { mode: Mode::Max, level: 22 };
 
-impl VendorBuild {
-    /// Whether `cargo offload vendor` runs this build. To be asked before the first image is compiled.
-    pub(crate) fn asked_for(env: &CargoEnv) -> Option<VendorBuild> {
-        let dir = PathBuf::from(env.var("OFFLOAD_VENDOR_DIR")?).join(&env.package);
-        Some(VendorBuild { dir, before: env.ingredients() })
-    }
-
-    /// Looks at what the images were made of. To be called when all are compiled.
+impl Writer {
+    /// Writes to `dir`, of images that were made of `files`.
     ///
     /// # Errors
     /// If a source lies outside of the package, or a file cannot be read.
-    pub(crate) fn finish(self, env: &CargoEnv) -> Result<Writer> {
-        let files = env.ingredients().difference(&self.before).cloned().collect();
-        Ok(Writer { dir: self.dir, ingredients: ingredients::sort(env, &files)? })
+    pub(super) fn new(env: &CargoEnv, dir: PathBuf, files: &BTreeSet<PathBuf>) -> Result<Writer> {
+        Ok(Writer { dir, ingredients: ingredients::sort(env, files)? })
     }
-}
 
-impl Writer {
     /// Writes pack and record of a module.
     ///
     /// # Errors

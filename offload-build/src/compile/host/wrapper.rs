@@ -6,8 +6,8 @@ use std::path::Path;
 use offload_format::pack::ArgKind;
 use offload_format::section::RUN_PREFIX;
 
-use super::super::language::include_line;
-use super::super::unit::Scanned;
+use super::super::front_end::include_line;
+use super::super::session::Scanned;
 use crate::error::{Error, Result};
 use crate::ir::{Kernel, KernelArg as Arg};
 

@@ -1,24 +1,25 @@
-//! Running a front end once for each state of the files that it reads, which only its dependency file tells.
+//! Front ends: what they are given for each language; running one once for each state of the files that it reads, which only its dependency file tells.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use offload_format::Hash128;
 
-use super::{Arg, args_key, output_of, said_key};
+use super::action::{Arg, args_key, output_of, said_key, texts};
+use super::session::{FrontEndResult, Session};
 use crate::cache::{Blob, Key, KeyBuilder};
-use crate::compile::session::{FrontEndResult, Session};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fs;
+use crate::module::{Language, Sources};
 use crate::tool::{Invocation, Tool};
 
 /// A compiler run that reads the file in its arguments, or `input`, and what they include.
 #[derive(Debug)]
-pub(in crate::compile) struct FrontEnd<'a> {
-    pub(in crate::compile) name: &'static str,
-    pub(in crate::compile) tool: &'a Tool,
-    pub(in crate::compile) args: Vec<Arg>,
-    pub(in crate::compile) input: Option<String>,
+pub(super) struct FrontEnd<'a> {
+    pub(super) name: &'static str,
+    pub(super) tool: &'a Tool,
+    pub(super) args: Vec<Arg>,
+    pub(super) input: Option<String>,
 }
 
 /// What a run just now has given.
@@ -40,19 +41,19 @@ const SET: &str = "read";
 
 impl Session<'_> {
     /// The output of a front end; the build script depends on every file that it read.
-    pub(in crate::compile) fn front_end(&self, action: &FrontEnd<'_>) -> Result<Blob> {
+    pub(super) fn front_end(&self, action: &FrontEnd<'_>) -> Result<Blob> {
         let done = self.front_end_result(action)?;
         self.env().warn(&done.said);
         Ok(done.output)
     }
 
     /// As [`Session::front_end`], with everything that the compiler printed, also when it ran in an earlier build.
-    pub(in crate::compile) fn front_end_said(&self, action: &FrontEnd<'_>) -> Result<(Blob, String)> {
+    pub(super) fn front_end_said(&self, action: &FrontEnd<'_>) -> Result<(Blob, String)> {
         self.front_end_result(action).map(|done| (done.output, done.said))
     }
 
     /// As [`Session::front_end`], with all that is known of the run.
-    pub(in crate::compile) fn front_end_result(&self, action: &FrontEnd<'_>) -> Result<FrontEndResult> {
+    pub(super) fn front_end_result(&self, action: &FrontEnd<'_>) -> Result<FrontEndResult> {
         let mut key = KeyBuilder::new(action.name).part(action.tool.identity()?.as_bytes());
         key = args_key(key, &action.args).part(action.input.as_deref().unwrap_or_default().as_bytes());
         let key = key.finish();
@@ -218,6 +219,65 @@ fn finish_word(word: &mut String, paths: &mut Vec<PathBuf>) {
     } else if !done.is_empty() {
         paths.push(done.into());
     }
+}
+
+/// The language and the user's flags: the same for every target.
+pub(super) fn flags(sources: &Sources, language: Language) -> impl Iterator<Item = Arg> {
+    let std = cl_std(sources);
+    let fixed: Vec<String> = match language {
+        Language::OpenClC => vec!["-x".into(), "cl".into(), std, "-cl-kernel-arg-info".into()],
+        Language::OpenClCpp => {
+            ["-x", "clcpp", "-cl-std=clc++2021", "-cl-kernel-arg-info"].map(str::to_string).into()
+        }
+        // GNU's: gpuintrin.h has `asm`. Without a C library: there is none on a GPU, and headers of this machine's would be found otherwise.
+        Language::C => ["-x", "c", "-std=gnu17", "-ffreestanding", "-nostdlibinc"].map(str::to_string).into(),
+        Language::Cpp => {
+            let rest = ["-ffreestanding", "-nostdlibinc", "-fno-exceptions", "-fno-rtti"];
+            ["-x", "c++", "-std=gnu++20"].iter().chain(&rest).map(|flag| flag.to_string()).collect()
+        }
+        Language::Cuda => {
+            let rest = ["--cuda-device-only", "-nocudalib", "-std=c++17", "-Wno-unknown-cuda-version"];
+            ["-x", "cuda"].iter().chain(&rest).map(|flag| flag.to_string()).collect()
+        }
+        Language::Hip => {
+            let rest =
+                ["--cuda-device-only", "-nogpuinc", "-nogpulib", "--no-gpu-bundle-output", "-std=c++17"];
+            // The hash that clang puts into names by default depends on the output's path.
+            ["-x", "hip", "-fuse-cuid=none"].iter().chain(&rest).map(|flag| flag.to_string()).collect()
+        }
+        _ => vec!["-x".into(), "ir".into()],
+    };
+    texts(fixed).chain(texts(sources.flags.clone()))
+}
+
+/// The version of OpenCL C, as a flag.
+pub(super) fn cl_std(sources: &Sources) -> String {
+    format!("-cl-std={}", sources.options.std.unwrap_or_default().flag())
+}
+
+/// The line that includes `file`.
+pub(super) fn include_line(file: &Path) -> Result<String> {
+    Ok(format!("#include \"{}\"\n", quotable(file)?))
+}
+
+/// A path as it may stand between the quotes of an `#include`.
+fn quotable(file: &Path) -> Result<&str> {
+    let text = file.to_str().filter(|text| !text.contains(['"', '\n', '\\']));
+    text.ok_or_else(|| Error::new(format!("the path `{}` cannot be written in an #include", file.display())))
+}
+
+/// Unoptimised IR as text, ready for the optimiser, with a dependency file.
+pub(super) fn front_end_output() -> impl Iterator<Item = Arg> {
+    let fixed = ["-O2", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "-MD", "-MT", "out", "-MF"];
+    texts(fixed).chain([Arg::Depfile, Arg::Text("-o".into()), Arg::Output])
+}
+
+/// As [`front_end_output`]: for HIP clang's driver takes no `-MF`, its inner compiler does.
+pub(super) fn front_end_output_of_hip() -> impl Iterator<Item = Arg> {
+    let fixed =
+        ["-O2", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "-Xclang", "-MT", "-Xclang", "out"];
+    let deps = ["-Xclang", "-dependency-file", "-Xclang"];
+    texts(fixed).chain(texts(deps)).chain([Arg::Depfile, Arg::Text("-o".into()), Arg::Output])
 }
 
 #[cfg(test)]
