@@ -170,7 +170,7 @@ impl Compression {
     /// What the last place says that says something, completed by what is usual for the profile.
     fn merged(places: impl Iterator<Item = Compression>, profile: &Profile) -> Result<Settings> {
         let Compression { mode, level } = places.last().unwrap_or_default();
-        let mode = mode.unwrap_or(if profile.release { Mode::Balanced } else { Mode::Fast });
+        let mode = mode.unwrap_or_else(|| usual_mode(profile, level));
         if level.is_some() && matches!(mode, Mode::None | Mode::Archive) {
             return Err(Error::new(format!("the compression \"{mode}\" has no level"))
                 .with_hint("leave `level` out, or choose \"fast\", \"balanced\" or \"max\""));
@@ -207,6 +207,16 @@ impl Compression {
             }
         }
         Ok(compression)
+    }
+}
+
+/// Development builds do not compress: their programs stay on the machine that builds them, and the libraries that
+/// compress need no optimised build there. A level asks for compression all the same.
+fn usual_mode(profile: &Profile, level: Option<i32>) -> Mode {
+    match (profile.release, level) {
+        (true, _) => Mode::Balanced,
+        (false, Some(_)) => Mode::Fast,
+        (false, None) => Mode::None,
     }
 }
 

@@ -46,8 +46,8 @@
 //!
 //! | compression | what it does | usual level of zstd |
 //! |---|---|---|
-//! | `none` | equal images are stored once | |
-//! | `fast` | images are stored relative to others, by their looks; the default of development builds | 1 |
+//! | `none` | equal images are stored once; the default of development builds | |
+//! | `fast` | images are stored relative to others, by their looks | 1 |
 //! | `balanced` | what resembles what, and what a filter saves, is measured; the default of release builds | 19 |
 //! | `max` | more is measured, and closer | 22 |
 //! | `archive` | LZMA, for downloads: an image takes ten times as long to read; build script and program need the feature `archive` of this crate and of `offload-rt` | |

@@ -15,7 +15,7 @@ use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Names the directory in which all fixture projects are built, so that their dependencies are built once.
+/// Names the directory of the target directories in which fixture projects are built.
 pub const TARGET_DIR_VAR: &str = "OFFLOAD_TEST_TARGET_DIR";
 /// Names the prefix (with `lib/`) of Intel's OpenCL runtime for CPUs.
 pub const INTEL_RUNTIME_VAR: &str = "OFFLOAD_TEST_INTEL_RT";
@@ -34,7 +34,7 @@ pub fn workspace_root() -> PathBuf {
     tests.parent().unwrap_or(tests).to_path_buf()
 }
 
-/// The target directory for fixture projects.
+/// The directory of the target directories for fixture projects.
 pub fn fixture_target_dir() -> PathBuf {
     let given = env::var_os(TARGET_DIR_VAR).map(PathBuf::from);
     given.unwrap_or_else(|| workspace_root().join("target").join("fixtures"))

@@ -56,7 +56,7 @@ fn a_new_package_is_the_demo() {
     let manifest = read(&package.join("Cargo.toml"));
     let dependencies = "[dependencies]\noffload-rt = { version = \"0.1\", features = [\"opencl\"] }\n\n[build-dependencies]\noffload-build = \"0.1\"\n";
     assert!(manifest.contains("name = \"hello\"") && manifest.contains(dependencies), "{manifest}");
-    assert!(manifest.contains("[profile.dev.package.zstd-sys]\nopt-level = 1"), "{manifest}");
+    assert!(manifest.contains("[profile.dev.package.blake3]\nopt-level = 1"), "{manifest}");
     assert_eq!(ok(&package, &["targets", "--quiet"]), "host\nspirv64\nopencl-c\n");
     // Everything is there: nothing is left to add.
     let again = ok(&package, &["init"]);

@@ -97,7 +97,7 @@ mod compression {
         }
         let usual = |release| Compression::merged(std::iter::empty(), &profile(release)).unwrap();
         assert_eq!(usual(true), Settings { mode: Mode::Balanced, level: 19 });
-        assert_eq!(usual(false), Settings { mode: Mode::Fast, level: 1 });
+        assert_eq!(usual(false), Settings { mode: Mode::None, level: 1 });
     }
 
     #[test]

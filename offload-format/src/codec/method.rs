@@ -21,9 +21,9 @@ open_enum! {
     }
 }
 
-/// The level for release builds.
+/// The level of the mode `balanced`, for release builds.
 pub const RELEASE_LEVEL: i32 = 19;
-/// The level for development builds.
+/// The level of the mode `fast`.
 pub const DEV_LEVEL: i32 = 1;
 /// The window of a [`ZstdStream`](super::ZstdStream), in bytes: that much of an image it holds.
 pub const STREAM_WINDOW: u64 = 1 << STREAM_WINDOW_LOG;

@@ -22,7 +22,9 @@ pub(crate) struct Linked {
 fn linked_files() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
-        let project = Project::new("carried");
+        let mut project = Project::new("carried");
+        // Development builds compress nothing by themselves, and how images are stored is what these files are for.
+        project.set("OFFLOAD_COMPRESSION", "fast");
         let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("carried");
         LINKERS.iter().for_each(|(linker, args)| link(&project, &dir.join(linker), args));
         dir

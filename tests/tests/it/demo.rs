@@ -16,7 +16,7 @@ fn build() -> PathBuf {
     let output = Command::new(env!("CARGO"))
         .args(["build", "--offline", "--release", "-p", "example-app", "--message-format=json"])
         .current_dir(support::root())
-        .env("CARGO_TARGET_DIR", offload_tests::fixture_target_dir())
+        .env("CARGO_TARGET_DIR", offload_tests::fixture_target_dir().join("demo"))
         .env_remove("CLIPPY_ARGS")
         .output()
         .unwrap();

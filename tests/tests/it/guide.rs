@@ -54,7 +54,7 @@ fn started_by_a_build(project: &Project, strace: &Path) -> Vec<String> {
         .arg(&log)
         .args([env!("CARGO"), "build", "--offline"])
         .current_dir(project.path(""))
-        .env("CARGO_TARGET_DIR", offload_tests::fixture_target_dir())
+        .env("CARGO_TARGET_DIR", project.target_dir())
         .env("OFFLOAD_CACHE_DIR", project.path("cache"))
         .env_remove("OFFLOAD_CONFIG")
         .env_remove("CLIPPY_ARGS")

@@ -26,7 +26,7 @@ fn the_walkthrough_works_as_written() {
     }
     fs::remove_dir_all(project.path(".cargo")).unwrap();
     let root = support::root().display().to_string();
-    let built = offload_tests::fixture_target_dir().join("debug/hello").display().to_string();
+    let built = project.target_dir().join("debug/hello").display().to_string();
     let (mut directory, mut said) = ("", Vec::new());
     for line in walkthrough() {
         let line =

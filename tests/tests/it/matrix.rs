@@ -52,7 +52,7 @@ fn what_one_compiler_cannot_build_the_others_show() {
         assert_eq!(gap["builds"].as_array().unwrap().len(), 1, "{gap}");
     }
     // The files of the user's own builds stay as they are.
-    let own = offload_tests::fixture_target_dir().join("debug").join(project.name());
+    let own = project.target_dir().join("debug").join(project.name());
     assert!(!own.exists(), "{} was built", own.display());
 }
 

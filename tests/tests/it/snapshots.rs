@@ -23,7 +23,7 @@ fn session(project: &Project, steps: &[&[&str]]) -> String {
         format!("$ cargo offload {}\n{lines}{code}\n", args.join(" "))
     };
     let text: String = steps.iter().map(said).collect();
-    let target = offload_tests::fixture_target_dir().display().to_string();
+    let target = project.target_dir().display().to_string();
     let directory = project.path("").display().to_string();
     let text = text.replace(directory.trim_end_matches('/'), "[DIR]").replace(&target, "[TARGET]");
     without_chance(&text.replace(&project.name(), "fixture"))

@@ -88,12 +88,12 @@ impl Dependencies {
 struct Inherited;
 
 /// What hashes and compresses images, by profile, and how far it is optimised: unoptimised it takes many times longer.
-/// All else that build scripts are made of takes less time as it is than a compiler takes to optimise it. A level for a
-/// package wins over one for `build-override`, and holds for the program too, so that each is compiled once.
+/// Compilers take longer to optimise the rest of a build script than it runs. A level for a package wins over one for
+/// `build-override`, and holds for the program too, so that each is compiled once.
 ///
-/// Development builds pack in the mode `fast` and are to be there soon: the compiler's first level is enough for them.
+/// Development builds hash and do not compress.
 const OPTIMIZED: [(&str, &[(&str, i64)]); 2] = [
-    ("dev", &[("blake3", 1), ("zstd-sys", 1)]),
+    ("dev", &[("blake3", 1)]),
     (
         "release",
         &[("blake3", 3), ("lzma-rust2", 3), ("offload-format", 3), ("zstd-safe", 3), ("zstd-sys", 3)],
@@ -179,12 +179,10 @@ mod tests {
             assert!(after.contains(part), "{after}");
         }
         assert!(after.contains("[build-dependencies]\noffload-build = \"0.1\"\n"), "{after}");
-        for profile in ["dev", "release"] {
-            assert!(
-                after.contains(&format!("[profile.{profile}.package.zstd-sys]\nopt-level = ")),
-                "{after}"
-            );
+        for package in ["dev.package.blake3", "release.package.blake3", "release.package.zstd-sys"] {
+            assert!(after.contains(&format!("[profile.{package}]\nopt-level = ")), "{after}");
         }
+        assert!(!after.contains("dev.package.zstd-sys"), "{after}");
         assert!(!after.contains("build-override"), "{after}");
         assert!(!after.contains("[profile]") && !after.contains("[profile.dev]\n"), "{after}");
         assert_eq!(edited(&after), after);
@@ -212,10 +210,10 @@ mod tests {
 
     #[test]
     fn what_is_said_of_a_package_stays() {
-        let text = "[package]\nname = \"a\"\n[profile.dev.package.zstd-sys]\nopt-level = 2 # mine\n";
+        let text = "[package]\nname = \"a\"\n[profile.release.package.zstd-sys]\nopt-level = 2 # mine\n";
         let after = edited(text);
-        assert!(after.contains("[profile.dev.package.zstd-sys]\nopt-level = 2 # mine\n"), "{after}");
-        assert!(after.contains("[profile.dev.package.blake3]\nopt-level = 1\n"), "{after}");
+        assert!(after.contains("[profile.release.package.zstd-sys]\nopt-level = 2 # mine\n"), "{after}");
+        assert!(after.contains("[profile.release.package.blake3]\nopt-level = 3\n"), "{after}");
         assert_eq!(edited(&after), after);
     }
 

@@ -2,6 +2,7 @@
 
 #[path = "../../../../cargo-offload/tests/it/support/program.rs"]
 pub mod program;
+mod target_dir;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use offload_format::pack::{Pack, Pages};
+
+use self::target_dir::target_dir;
 
 const FAKE_TOOL: &str = env!("CARGO_BIN_EXE_fake-tool");
 
@@ -27,6 +30,7 @@ fn unique_name() -> String {
 /// A fixture project with its own cache and fake tools.
 pub struct Project {
     dir: tempfile::TempDir,
+    target_dir: PathBuf,
     env: Vec<(String, String)>,
 }
 
@@ -45,7 +49,7 @@ impl Project {
         copy(&root().join("tests/fixtures").join(name), dir.path());
         fs::copy(root().join("Cargo.lock"), dir.path().join("Cargo.lock")).unwrap();
         let cache = dir.path().join("cache").display().to_string();
-        Project { dir, env: vec![("OFFLOAD_CACHE_DIR".into(), cache)] }
+        Project { dir, target_dir: target_dir(), env: vec![("OFFLOAD_CACHE_DIR".into(), cache)] }
     }
 
     /// As [`Project::new`], with the fake tools in place of all compilers.
@@ -112,8 +116,13 @@ impl Project {
         fs::write(self.path(name), text).unwrap();
     }
 
-    /// Runs cargo in the project. All projects share one target directory, where the crates of the checkout are built
-    /// once.
+    /// Where cargo builds it: the target directory of the thread that made the project.
+    pub fn target_dir(&self) -> &Path {
+        target_dir::ensure_seeded(&self.target_dir);
+        &self.target_dir
+    }
+
+    /// Runs cargo in the project.
     pub fn cargo(&self, args: &[&str]) -> Outcome {
         self.command_in("", Command::new(env!("CARGO")).args(args))
     }
@@ -125,9 +134,13 @@ impl Project {
 
     /// Runs `command` in a directory of the project's.
     pub fn command_in(&self, directory: &str, command: &mut Command) -> Outcome {
+        self.command_with(self.target_dir(), command.current_dir(self.path(directory)))
+    }
+
+    /// Runs `command` with a target directory.
+    fn command_with(&self, target_dir: &Path, command: &mut Command) -> Outcome {
         let output = command
-            .current_dir(self.path(directory))
-            .env("CARGO_TARGET_DIR", offload_tests::fixture_target_dir())
+            .env("CARGO_TARGET_DIR", target_dir)
             .env("CARGO_TERM_COLOR", "never")
             .env_remove("OFFLOAD_CONFIG")
             .env_remove("CLIPPY_ARGS")

@@ -1,0 +1,83 @@
+//! A target directory for each thread of tests, so that fixtures are built side by side: cargo locks the one it builds in.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, OnceLock};
+
+use super::Project;
+
+/// More directories than this take more disk than they save time.
+const MOST: usize = 4;
+
+/// The target directory of the calling thread. It stays the same until the thread ends.
+pub fn target_dir() -> PathBuf {
+    thread_local! {
+        static SLOT: Slot = Slot::lowest_free();
+    }
+    SLOT.with(|slot| numbered(slot.0 % count()))
+}
+
+/// Has the dependencies of fixtures in `dir`, unless it was there before.
+pub fn ensure_seeded(dir: &Path) {
+    static SEEDED: OnceLock<()> = OnceLock::new();
+    if !dir.exists() {
+        SEEDED.get_or_init(seed);
+    }
+}
+
+/// A number that no other thread has.
+struct Slot(usize);
+
+static TAKEN: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
+
+impl Slot {
+    fn lowest_free() -> Slot {
+        let mut taken = TAKEN.lock().unwrap();
+        let free = (0..).find(|number| !taken.contains(number)).unwrap();
+        taken.insert(free);
+        Slot(free)
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        TAKEN.lock().unwrap().remove(&self.0);
+    }
+}
+
+fn count() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(MOST)
+}
+
+fn numbered(number: usize) -> PathBuf {
+    offload_tests::fixture_target_dir().join(number.to_string())
+}
+
+/// Builds the dependencies of a fixture, and copies them to every directory that is not there yet.
+fn seed() {
+    let project = Project::with_fake_tools("two-files");
+    let seed = numbered(0);
+    for profile in ["dev", "release"] {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--offline", "--profile", profile]).current_dir(project.path(""));
+        let outcome = project.command_with(&seed, &mut cargo);
+        assert!(outcome.success, "{}", outcome.text);
+    }
+    for number in 1..count() {
+        let dir = numbered(number);
+        if !dir.exists() {
+            copy(&seed, &dir);
+        }
+    }
+}
+
+/// With the times of all files, by which cargo knows what is fresh.
+fn copy(from: &Path, to: &Path) {
+    let unfinished = to.with_extension("unfinished");
+    let _ = fs::remove_dir_all(&unfinished);
+    let status = Command::new("cp").arg("-a").args([from, &unfinished]).status().unwrap();
+    assert!(status.success(), "cp -a {} {}: {status}", from.display(), unfinished.display());
+    fs::rename(&unfinished, to).unwrap();
+}
