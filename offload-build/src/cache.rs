@@ -1,16 +1,16 @@
 //! The content-addressed cache of compiled things, shared by profiles, features, editors and projects.
 //!
 //! ```text
-//! <cache>/VERSION/ab/<key>.blob       magic, length, hash, then the bytes that some action made
-//! <cache>/VERSION/ab/<key>.deps       for actions that read headers: what they read, and the key of the result
+//! <cache>/VERSION/ab/<key>.blob       magic, key, length, hash, then the bytes that some action made
+//! <cache>/VERSION/ab/<key>.deps       the same for actions that read headers: what they read, and the key of the result
 //! <cache>/VERSION/ab/<id>.pack         a pack that programs of development builds name
 //! <cache>/VERSION/CACHEDIR.TAG        what this directory is, for backups and for the sweep of a later release
 //! <cache>/VERSION/swept               when entries were last evicted
 //! ```
 //!
 //! A key is the hash of everything that the result depends on. Entries appear by rename and disappear by removal, so
-//! concurrent builds need no lock. Every read checks the hash; a damaged or missing entry is made anew. The time of
-//! a file says when it was last used, to the day.
+//! concurrent builds need no lock. Every read checks the key and the hash; an entry that is missing, damaged or
+//! another's is made anew. The time of a file says when it was last used, to the day.
 
 mod compile_cache;
 mod entry;
@@ -29,7 +29,7 @@ use offload_format::pack::{CACHE_VAR, cached_file};
 
 pub use self::compile_cache::CompileCache;
 pub(crate) use self::entry::{Blob, Key, KeyBuilder};
-use self::entry::{DAY, VERSION, touch};
+use self::entry::{DAY, EntryFile, Kind, VERSION};
 pub use self::sweep::Entry;
 use self::sweep::Limits;
 use crate::env::CargoEnv;
@@ -96,7 +96,7 @@ impl Cache {
 
     /// The result under `key`, if it is there.
     pub(crate) fn get(&self, key: Key) -> Option<Blob> {
-        let blob = Blob::open(self.path(key, "blob"))?;
+        let blob = Blob::open(self.entry_file(key, Kind::Blob))?;
         let trusted = !self.distrusted.load(Ordering::Relaxed);
         (trusted || blob.copy_to(&mut io::sink()).is_ok()).then_some(blob)
     }
@@ -108,7 +108,7 @@ impl Cache {
 
     /// Stores `content` under `key`.
     pub(crate) fn put(&self, key: Key, content: &[u8]) -> Result<Blob> {
-        Blob::write(self.path_for_writing(key, "blob")?, content)
+        Blob::write(self.entry_file_for_writing(key, Kind::Blob)?, content)
     }
 
     /// The result under `key`, made by `make` if it is not there.
@@ -127,7 +127,7 @@ impl Cache {
     ) -> Result<Blob> {
         match self.get(key) {
             Some(blob) => Ok(blob),
-            None => Blob::stream(self.path_for_writing(key, "blob")?, fill),
+            None => Blob::stream(self.entry_file_for_writing(key, Kind::Blob)?, fill),
         }
     }
 
@@ -138,13 +138,11 @@ impl Cache {
 
     /// The recorded dependency sets of an action that reads headers.
     pub(crate) fn dependencies(&self, key: Key) -> Option<String> {
-        let path = self.path(key, "deps");
-        touch(&File::open(&path).ok()?);
-        std::fs::read_to_string(path).ok()
+        Blob::open(self.entry_file(key, Kind::Dependencies))?.read_text().ok()
     }
 
     pub(crate) fn put_dependencies(&self, key: Key, text: &str) -> Result<()> {
-        fs::publish(&self.path_for_writing(key, "deps")?, |out| out.write_all(text.as_bytes()))
+        Blob::write(self.entry_file_for_writing(key, Kind::Dependencies)?, text.as_bytes()).map(drop)
     }
 
     /// The name of this release's directory, if programs can find the cache: one in `OUT_DIR` is out of their sight.
@@ -184,10 +182,14 @@ impl Cache {
         sweep::if_due(&self.dir, &self.limits);
     }
 
-    fn path_for_writing(&self, key: Key, extension: &str) -> Result<PathBuf> {
-        let path = self.path(key, extension);
-        fs::create_dir_all(path.parent().unwrap_or(&self.dir))?;
-        Ok(path)
+    fn entry_file_for_writing(&self, key: Key, kind: Kind) -> Result<EntryFile> {
+        let file = self.entry_file(key, kind);
+        fs::create_dir_all(file.path.parent().unwrap_or(&self.dir))?;
+        Ok(file)
+    }
+
+    fn entry_file(&self, key: Key, kind: Kind) -> EntryFile {
+        EntryFile { path: self.path(key, kind.extension()), key, kind }
     }
 
     fn path(&self, key: Key, extension: &str) -> PathBuf {

@@ -2,6 +2,7 @@
 //! tool chains are whole; a SYCLBIN is what runtimes take.
 
 mod foreign;
+mod machine;
 mod message;
 mod syclbin;
 
@@ -9,6 +10,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use self::message::{Problem, Summary, Verified};
+use offload_format::Target;
+use offload_format::pack::Image;
+
 use crate::cargo::artifact;
 use crate::cargo::graph::{self, RootPackage};
 use crate::cli;
@@ -63,7 +67,7 @@ fn verify_pack(output: &Output, source: &LocatedPack<'_>, summary: &mut Summary)
     let pack = &source.pack;
     // Every record was read when the file was opened.
     for image in pack.images().flatten() {
-        let problem = source.decode(&image).err().map(|error| error.to_string());
+        let problem = judge(source, &image).err();
         summary.images += 1;
         summary.problems += u64::from(problem.is_some());
         let text = match &problem {
@@ -77,6 +81,17 @@ fn verify_pack(output: &Output, source: &LocatedPack<'_>, summary: &mut Summary)
         output.message(&message, &text)?;
     }
     Ok(())
+}
+
+/// Decodes an image and compares it with its target; an error says what is wrong with it.
+fn judge(source: &LocatedPack<'_>, image: &Image<'_>) -> std::result::Result<(), String> {
+    let bytes = source.decode(image).map_err(|error| error.to_string())?;
+    match image.target_text.parse::<Target>() {
+        Ok(target) => machine::check(&target, &bytes)
+            .map_err(|problem| format!("{} {}: {problem}", image.module, image.target_text)),
+        // A later release wrote it.
+        Err(_) => Ok(()),
+    }
 }
 
 /// Packages of the program's graph that have kernels, of which nothing is linked.

@@ -105,9 +105,12 @@ mod tests {
     }
 
     fn put(dir: &Path, name: char, content: &[u8]) -> PathBuf {
-        let path = dir.join("v1/ab").join(format!("{}.blob", name.to_string().repeat(32)));
+        let name = name.to_string().repeat(32);
+        let key: Hash128 = name.parse().unwrap();
+        let path = dir.join("v1/ab").join(format!("{name}.blob"));
         let size = (content.len() as u64).to_le_bytes();
-        fs::write(&path, [b"OFLDBLOB", &size[..], &Hash128::of(content).0, content].concat()).unwrap();
+        let blob = [b"OFLDBLOB", &key.0[..], &size, &Hash128::of(content).0, content].concat();
+        fs::write(&path, blob).unwrap();
         path
     }
 

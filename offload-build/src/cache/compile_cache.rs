@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::Cache;
-use super::entry::Blob;
+use super::entry::{Blob, EntryFile, Kind};
 use super::sweep::{self, Entry};
 use crate::env::CargoEnv;
 use crate::error::Error;
@@ -54,15 +54,14 @@ impl CompileCache {
 }
 
 impl Entry {
-    /// Whether its bytes are those that were stored. Of what has no checksum (recorded dependencies, packs) nothing is
-    /// known: `None`.
+    /// Whether its bytes are those that were stored under its name. Packs have no checksum that is compared here:
+    /// `None`.
     ///
     /// A damaged entry may be removed by being read.
     pub fn is_sound(&self) -> Option<bool> {
-        if self.path.extension().is_none_or(|extension| extension != "blob") {
-            return None;
-        }
-        let read = Blob::open(self.path.clone()).map(|blob| blob.copy_to(&mut std::io::sink()));
+        let (kind, key) = Kind::of_name(&self.path)?;
+        let file = EntryFile { path: self.path.clone(), key, kind };
+        let read = Blob::open(file).map(|blob| blob.copy_to(&mut std::io::sink()));
         Some(matches!(read, Some(Ok(()))))
     }
 }
@@ -92,6 +91,29 @@ mod tests {
         *bytes.last_mut().unwrap() ^= 1;
         std::fs::write(&blobs[0].path, bytes).unwrap();
         assert_eq!(sound(), (3, [Some(false), Some(true)]));
-        assert!(cache.entries().iter().filter(|entry| entry.is_sound().is_none()).count() == 1);
+        std::fs::rename(&blobs[1].path, &blobs[0].path).unwrap();
+        assert_eq!(sound(), (2, [Some(false), None]));
+    }
+
+    #[test]
+    fn recorded_dependencies_are_compared_and_packs_are_not() {
+        let (dir, cache) = cache(UNLIMITED);
+        cache.put_dependencies(KeyBuilder::new("a").finish(), "read").unwrap();
+        cache
+            .put_pack(offload_format::Hash128([7; 16]), 4, |out| std::io::Write::write_all(out, b"pack"))
+            .unwrap();
+        let sound = || {
+            let entries = CompileCache::at(dir.path()).entries();
+            let mut sound: Vec<_> = entries.iter().map(Entry::is_sound).collect();
+            sound.sort();
+            sound
+        };
+        assert_eq!(sound(), [None, Some(true)]);
+        for entry in CompileCache::at(dir.path()).entries() {
+            let mut bytes = std::fs::read(&entry.path).unwrap();
+            *bytes.last_mut().unwrap() ^= 1;
+            std::fs::write(&entry.path, bytes).unwrap();
+        }
+        assert_eq!(sound(), [None, Some(false)]);
     }
 }

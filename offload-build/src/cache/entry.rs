@@ -17,6 +17,38 @@ pub(super) const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 /// How exactly uses are remembered, and how often the cache is swept.
 pub(super) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// What an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// What an action made.
+    Blob,
+    /// What an action has read.
+    Dependencies,
+}
+
+impl Kind {
+    pub(super) fn extension(self) -> &'static str {
+        match self {
+            Kind::Blob => "blob",
+            Kind::Dependencies => "deps",
+        }
+    }
+
+    pub(super) fn magic(self) -> [u8; 8] {
+        match self {
+            Kind::Blob => *b"OFLDBLOB",
+            Kind::Dependencies => *b"OFLDDEPS",
+        }
+    }
+
+    /// The kind and the key that the name of a file tells.
+    pub(super) fn of_name(path: &Path) -> Option<(Kind, Key)> {
+        let extension = path.extension()?.to_str()?;
+        let kind = [Kind::Blob, Kind::Dependencies].into_iter().find(|kind| kind.extension() == extension)?;
+        Some((kind, Key(path.file_stem()?.to_str()?.parse().ok()?)))
+    }
+}
+
 /// The identity of an action or a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key(Hash128);
@@ -77,8 +109,15 @@ pub(super) fn touch(file: &File) {
     }
 }
 
-const MAGIC: [u8; 8] = *b"OFLDBLOB";
-const HEADER: usize = 32;
+const HEADER: usize = 48;
+
+/// Where an entry is, and which one it is. A file names its entry itself: one that got another's name is found out.
+#[derive(Debug)]
+pub(super) struct EntryFile {
+    pub(super) path: PathBuf,
+    pub(super) key: Key,
+    pub(super) kind: Kind,
+}
 
 /// A result that was there when it was looked up. Its hash and size are known without reading it, and mostly they
 /// are all that is needed: of the inputs of a step that need not run, for example.
@@ -90,43 +129,43 @@ pub(crate) struct Blob {
 }
 
 impl Blob {
-    /// Looks at the header of `path`. A file that was cut is found out here, changed bytes by reading them.
-    pub(super) fn open(path: PathBuf) -> Option<Blob> {
+    /// Looks at the header of a file. A file that was cut or is another entry's is found out here, changed bytes by
+    /// reading them.
+    pub(super) fn open(entry: EntryFile) -> Option<Blob> {
         let mut head = [0; HEADER];
-        let mut file = File::open(&path).ok()?;
+        let mut file = File::open(&entry.path).ok()?;
         file.read_exact(&mut head).ok()?;
-        let size = bytes::u64_at(&head, 8, "blob").ok()?;
-        let hash = Hash128(bytes::array(&head, 16, "blob").ok()?);
+        let size = bytes::u64_at(&head, 24, "blob").ok()?;
+        let hash = Hash128(bytes::array(&head, 32, "blob").ok()?);
         let whole = file.metadata().ok()?.len() == size.checked_add(HEADER as u64)?;
-        if !head.starts_with(&MAGIC) || !whole {
+        if head != header(&entry, size, hash) || !whole {
             return None;
         }
         touch(&file);
-        Some(Blob { path, hash, size })
+        Some(Blob { path: entry.path, hash, size })
     }
 
-    pub(super) fn write(path: PathBuf, content: &[u8]) -> Result<Blob> {
+    pub(super) fn write(entry: EntryFile, content: &[u8]) -> Result<Blob> {
         let hash = Hash128::of(content);
         let size = content.len() as u64;
-        fs::publish(&path, |out| {
-            [&MAGIC, &size.to_le_bytes(), &hash.0[..], content]
-                .iter()
-                .try_for_each(|part| out.write_all(part))
+        fs::publish(&entry.path, |out| {
+            out.write_all(&header(&entry, size, hash))?;
+            out.write_all(content)
         })?;
-        Ok(Blob { path, hash, size })
+        Ok(Blob { path: entry.path, hash, size })
     }
 
     /// Writes what `fill` hands out, which is not known in advance and need not fit memory.
-    pub(super) fn stream(path: PathBuf, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Blob> {
-        let failed = |error| Error::io("write", &path, error);
-        let mut file = fs::unfinished(&path)?;
+    pub(super) fn stream(entry: EntryFile, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Blob> {
+        let path = &entry.path;
+        let failed = |error| Error::io("write", path, error);
+        let mut file = fs::unfinished(path)?;
         file.file().write_all(&[0; HEADER]).map_err(failed)?;
         let (hash, size) = counted(file.file(), fill, failed)?;
-        let header = [&MAGIC[..], &size.to_le_bytes(), &hash.0].concat();
         file.file().rewind().map_err(failed)?;
-        file.file().write_all(&header).map_err(failed)?;
-        file.persist(&path).map_err(failed)?;
-        Ok(Blob { path, hash, size })
+        file.file().write_all(&header(&entry, size, hash)).map_err(failed)?;
+        file.persist(path).map_err(failed)?;
+        Ok(Blob { path: entry.path, hash, size })
     }
 
     /// The bytes, checked.
@@ -198,6 +237,15 @@ impl Blob {
         let _ = std::fs::remove_file(&self.path);
         io::Error::other(LostEntry(self.path.clone()))
     }
+}
+
+/// What is before the bytes: magic, key, size and hash.
+fn header(entry: &EntryFile, size: u64, hash: Hash128) -> [u8; HEADER] {
+    let mut header = [0; HEADER];
+    let parts =
+        entry.kind.magic().into_iter().chain(entry.key.bytes()).chain(size.to_le_bytes()).chain(hash.0);
+    header.iter_mut().zip(parts).for_each(|(to, byte)| *to = byte);
+    header
 }
 
 /// The bytes of a blob on their way.

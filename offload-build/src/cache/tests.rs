@@ -68,6 +68,35 @@ fn every_damage_is_missing_and_made_anew() {
     }
 }
 
+/// Whole and undamaged, they are the wrong images all the same.
+#[test]
+fn exchanged_entries_are_made_anew() {
+    let (_dir, cache) = cache(UNLIMITED);
+    let names = ["for one target", "for another"];
+    let paths = names.map(|name| cache.put(key(name), name.as_bytes()).unwrap().path);
+    names.iter().for_each(|name| cache.put_dependencies(key(name), name).unwrap());
+    let dependencies = names.map(|name| cache.path(key(name), "deps"));
+    for [one, other] in [&paths, &dependencies] {
+        let kept = std::fs::read(one).unwrap();
+        std::fs::rename(other, one).unwrap();
+        std::fs::write(other, kept).unwrap();
+    }
+    for name in names {
+        assert_eq!(cache.dependencies(key(name)), None);
+        assert_eq!(cache.get_text(key(name)), None);
+        let blob = cache.get_or(key(name), || Ok(name.as_bytes().to_vec())).unwrap();
+        assert_eq!(blob.read().unwrap(), name.as_bytes());
+    }
+}
+
+#[test]
+fn results_and_dependencies_are_no_substitutes() {
+    let (_dir, cache) = cache(UNLIMITED);
+    cache.put_dependencies(key("a"), "read").unwrap();
+    std::fs::rename(cache.path(key("a"), "deps"), cache.path(key("a"), "blob")).unwrap();
+    assert!(cache.get(key("a")).is_none());
+}
+
 #[test]
 fn an_entry_that_vanishes_is_made_anew() {
     let (_dir, cache) = cache(UNLIMITED);

@@ -148,6 +148,24 @@ fn a_damaged_or_emptied_cache_is_made_anew() {
     assert_eq!(without_checks(project.calls()), ALL);
 }
 
+/// Each is whole and undamaged, and still the wrong one: of another file, or for another target.
+#[test]
+fn exchanged_entries_of_the_cache_are_made_anew() {
+    let project = Project::with_fake_tools("two-files");
+    let first = project.run(&[]);
+    let program = std::fs::read(project.program()).unwrap();
+    assert_eq!(without_checks(project.calls()), ALL);
+    let mut blobs = project.blobs();
+    blobs.sort();
+    let mut contents: Vec<Vec<u8>> = blobs.iter().map(|blob| std::fs::read(blob).unwrap()).collect();
+    contents.rotate_left(1);
+    blobs.iter().zip(&contents).for_each(|(blob, content)| std::fs::write(blob, content).unwrap());
+    project.write("flags.txt", "");
+    assert_eq!(project.run(&[]), first);
+    assert_eq!(without_checks(project.calls()), ALL);
+    assert!(std::fs::read(project.program()).unwrap() == program);
+}
+
 #[test]
 fn limits_of_the_cache_rerun_nothing_and_mistakes_are_named() {
     let mut project = Project::with_fake_tools("two-files");

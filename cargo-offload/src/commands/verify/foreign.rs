@@ -3,11 +3,10 @@
 
 use offload_containers::carrier::FileKind;
 use offload_containers::contents::Image;
-use offload_format::Target;
-use offload_images::ptx::Ptx;
-use offload_images::{code_object, cubin, describe};
+use offload_images::describe;
 use serde::Serialize;
 
+use super::machine;
 use super::message::{Problem, Summary, Verified};
 use crate::error::Result;
 use crate::print::output::{Output, counted};
@@ -92,21 +91,9 @@ fn print(output: &Output, container: &Container<'_>, sums: &Sums) -> Result<()> 
 /// How many kernels an image has, if its format tells them; or what is wrong with it.
 fn judge(image: &Image<'_>, bytes: &[u8]) -> std::result::Result<Option<u64>, String> {
     let described = describe::any(bytes).map_err(|error| error.to_string())?;
-    let machine = machine(bytes).map_err(|error| error.to_string())?;
+    let machine = machine::told(bytes).map_err(|error| error.to_string())?;
     match (&image.target, machine) {
         (Some(said), Some(is)) if !said.to_string().starts_with(&is) => Err(format!("the image is for {is}")),
         _ => Ok(described.map(|description| description.kernels.len() as u64)),
     }
-}
-
-/// The target as far as the image itself tells it: a cubin does not tell all suffixes of its architecture.
-fn machine(bytes: &[u8]) -> std::result::Result<Option<String>, offload_format::Error> {
-    let text = match FileKind::detect(bytes) {
-        Some(FileKind::Cubin) => format!("cubin:{}", cubin::info(bytes)?.arch()),
-        Some(FileKind::Ptx) => format!("nvptx:{}", Ptx::parse(bytes)?.target()),
-        Some(FileKind::AmdCodeObject) => format!("amdgcn:{}", code_object::info(bytes)?.target_id),
-        _ => return Ok(None),
-    };
-    // In the order and spelling of this project, if it knows the machine.
-    Ok(text.parse::<Target>().ok().map(|target| target.to_string()))
 }

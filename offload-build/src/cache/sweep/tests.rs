@@ -6,7 +6,7 @@ use super::*;
 
 /// Puts an entry of 100 bytes with its header, last used some days ago.
 fn put(cache: &Cache, name: &str, days: u32) -> PathBuf {
-    let path = cache.put(key(name), &[7; 68]).unwrap().path;
+    let path = cache.put(key(name), &[7; 52]).unwrap().path;
     age(&path, DAY * days + DAY / 2);
     path
 }
