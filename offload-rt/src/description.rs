@@ -134,7 +134,7 @@ impl OpenClDescription {
     #[must_use]
     pub fn spirv(mut self, versions: &[SpirvVersion]) -> OpenClDescription {
         self.spirv = versions.to_vec();
-        self.spirv.sort();
+        self.spirv.sort_unstable();
         self
     }
 

@@ -3,7 +3,7 @@
 //! Finding them costs a look at each header. The first question checks a pack's index; entries are made for one kernel
 //! module at a time, and for all only where all are listed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -82,7 +82,7 @@ pub(crate) struct Index {
 #[derive(Debug)]
 struct Held {
     info: Arc<PackInfo>,
-    opened: BTreeSet<String>,
+    opened: Vec<String>,
 }
 
 /// Everything there is.
@@ -102,7 +102,7 @@ impl Index {
             modules: Mutex::default(),
             lists: OnceLock::new(),
         };
-        let mut seen = BTreeSet::new();
+        let mut seen = Vec::new();
         for pack in found.packs {
             if let Err(error) = index.add(pack, &mut seen) {
                 index.unreadable.push(unreadable(error.to_string()));
@@ -111,17 +111,19 @@ impl Index {
         index
     }
 
-    fn add(&mut self, found: FoundPack, seen: &mut BTreeSet<Hash128>) -> Result<(), offload_format::Error> {
+    fn add(&mut self, found: FoundPack, seen: &mut Vec<Hash128>) -> Result<(), offload_format::Error> {
         let FoundPack { bytes, home } = found;
         let held = bytes.clone();
         let pages = Pages::default();
         let pack = Pack::parse(&held, &pages)?;
         // A crate that is linked into the program and into a plugin brings the same pack twice.
-        if !seen.insert(pack.id()?) {
+        let id = pack.id()?;
+        if seen.contains(&id) {
             return Ok(());
         }
+        seen.push(id);
         let place = self.packs.len();
-        self.packs.push(Held { info: Arc::new(PackInfo::new(bytes)), opened: BTreeSet::new() });
+        self.packs.push(Held { info: Arc::new(PackInfo::new(bytes)), opened: Vec::new() });
         // A pack whose images lie in sidecars has none itself.
         if pack.image_count() == 0 {
             pack.verify_index()?;
@@ -138,9 +140,9 @@ impl Index {
         &mut self,
         pack: &Pack<'_>,
         home: Option<PathBuf>,
-        seen: &mut BTreeSet<Hash128>,
-    ) -> Result<BTreeSet<String>, offload_format::Error> {
-        let mut opened = BTreeSet::new();
+        seen: &mut Vec<Hash128>,
+    ) -> Result<Vec<String>, offload_format::Error> {
+        let mut opened = Vec::new();
         for sidecar in pack.sidecars() {
             let sidecar = sidecar?;
             let bytes = match pack.meta(CACHE) {
@@ -153,7 +155,7 @@ impl Index {
                 self.add(found, seen).map_err(|error| format!("pack file `{}`: {error}", sidecar.file()))
             });
             match found {
-                Ok(()) => drop(opened.insert(sidecar.file().to_string())),
+                Ok(()) => opened.push(sidecar.file().to_string()),
                 Err(reason) => self.unreadable.push(unreadable(escape(&reason))),
             }
         }
@@ -217,8 +219,9 @@ impl Index {
         // The index is verified: a record that cannot be read is of a later release and says nothing to this one.
         let missing = pack.missing().flatten();
         // What lies in a sidecar and was found there is not missing.
-        let missing = missing
-            .filter(|missing| missing.kind != MissingKind::Sidecar || !opened.contains(missing.reason));
+        let missing = missing.filter(|missing| {
+            missing.kind != MissingKind::Sidecar || !opened.iter().any(|file| file == missing.reason)
+        });
         lists.missing.extend(missing.map(|missing| Missing::new(info.package(), &missing)));
     }
 

@@ -73,7 +73,7 @@ fn images(index: &Index, Wanted { module, values }: Wanted<'_>) -> Result<Vec<En
 
 /// The variants of `module`, sorted; none if it has no variants, or is not there.
 pub(crate) fn variants(index: &Index, module: &str) -> Vec<Variant> {
-    distinct(&index.module(module)).into_iter().collect()
+    distinct(&index.module(module))
 }
 
 fn of_module(index: &Index, module: &str) -> Result<Vec<Entry>, Error> {
@@ -97,16 +97,16 @@ fn variant_of(entry: &Entry) -> Option<Variant> {
     entry.variant().parse().ok().filter(|variant: &Variant| !variant.is_empty())
 }
 
-fn distinct(entries: &[Entry]) -> BTreeSet<Variant> {
-    entries.iter().filter_map(variant_of).collect()
+/// The variants of `entries`, each once, sorted.
+fn distinct(entries: &[Entry]) -> Vec<Variant> {
+    let mut variants: Vec<Variant> = entries.iter().filter_map(variant_of).collect();
+    variants.sort_unstable();
+    variants.dedup();
+    variants
 }
 
 /// The variant with `values`, which has to be one of `present`.
-fn wanted_variant(
-    module: &str,
-    values: &[(&str, &str)],
-    present: &BTreeSet<Variant>,
-) -> Result<Variant, Error> {
+fn wanted_variant(module: &str, values: &[(&str, &str)], present: &[Variant]) -> Result<Variant, Error> {
     let wanted = Variant::new(values.iter().copied())
         .map_err(|error| refused(module, &format!("cannot be chosen from: {error}"), present))?;
     if present.contains(&wanted) {
@@ -116,7 +116,7 @@ fn wanted_variant(
 }
 
 /// What is wrong with `wanted`, which is not in `present`.
-fn problem(wanted: &Variant, present: &BTreeSet<Variant>) -> String {
+fn problem(wanted: &Variant, present: &[Variant]) -> String {
     let known = table(present);
     if known.is_empty() {
         return format!("has no variants, `{}` is asked for", escape(&wanted.to_string()));
@@ -137,7 +137,7 @@ fn problem(wanted: &Variant, present: &BTreeSet<Variant>) -> String {
 }
 
 /// The values that there are of each name.
-fn table(present: &BTreeSet<Variant>) -> BTreeMap<&str, BTreeSet<&str>> {
+fn table(present: &[Variant]) -> BTreeMap<&str, BTreeSet<&str>> {
     let mut table: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (name, value) in present.iter().flat_map(Variant::iter) {
         table.entry(name).or_default().insert(value);
@@ -145,7 +145,7 @@ fn table(present: &BTreeSet<Variant>) -> BTreeMap<&str, BTreeSet<&str>> {
     table
 }
 
-fn refused(module: &str, problem: &str, present: &BTreeSet<Variant>) -> Error {
+fn refused(module: &str, problem: &str, present: &[Variant]) -> Error {
     let table = table(present);
     // With every combination there, names and values say all.
     let complete = table.values().try_fold(1usize, |product, values| product.checked_mul(values.len()));
@@ -159,6 +159,6 @@ fn refused(module: &str, problem: &str, present: &BTreeSet<Variant>) -> Error {
 fn either(values: &BTreeSet<&str>) -> String {
     let mut values: Vec<&str> = values.iter().copied().collect();
     // 64 before 128.
-    values.sort_by_key(|value| (value.len(), *value));
+    values.sort_unstable_by_key(|value| (value.len(), *value));
     values.into_iter().map(escape).collect::<Vec<_>>().join(" or ")
 }

@@ -1,6 +1,5 @@
 //! A `host` image: its interface, and the shared object in memory that the dynamic loader maps.
 
-use std::collections::BTreeMap;
 use std::ffi::{c_char, c_void};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -55,11 +54,17 @@ pub(super) unsafe extern "C" fn no_barrier(_data: *mut c_void) {}
 
 /// A loaded `host` image. Fields are dropped in this order: code before the file that holds it.
 pub(super) struct HostImage {
-    runs: BTreeMap<String, Run>,
+    runs: Vec<Entry>,
     _library: Library,
     _libm: Option<Library>,
     /// Kept open because debuggers open the path that the loader reports.
     _file: Option<File>,
+}
+
+/// Where a kernel starts.
+struct Entry {
+    kernel: String,
+    run: Run,
 }
 
 impl HostImage {
@@ -71,20 +76,22 @@ impl HostImage {
         let libm = unsafe { Library::open(Some("libm.so.6"), RTLD_NOW | RTLD_GLOBAL) }.ok();
         let (library, file) = open(bytes)?;
         check_version(&library)?;
-        let runs = kernels.iter().map(|name| Ok((name.to_string(), run(&library, name)?)));
+        let runs =
+            kernels.iter().map(|name| Ok(Entry { kernel: name.to_string(), run: run(&library, name)? }));
         let runs = runs.collect::<Result<_, String>>()?;
         Ok(HostImage { runs, _library: library, _libm: libm, _file: file })
     }
 
     /// The entry of `kernel`.
     pub(super) fn run(&self, kernel: &str) -> Option<Run> {
-        self.runs.get(kernel).copied()
+        self.runs.iter().find(|entry| entry.kernel == kernel).map(|entry| entry.run)
     }
 }
 
 impl std::fmt::Debug for HostImage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("HostImage").field("kernels", &self.runs.keys()).finish_non_exhaustive()
+        let kernels: Vec<&str> = self.runs.iter().map(|entry| entry.kernel.as_str()).collect();
+        f.debug_struct("HostImage").field("kernels", &kernels).finish_non_exhaustive()
     }
 }
 

@@ -3,8 +3,6 @@
 //!
 //! That is for Intel GPUs and for code that the driver compiles. How the driver is asked stands in `program`.
 
-use std::collections::BTreeMap;
-
 use offload_format::RegisterFile;
 use offload_format::pack::KernelInfo;
 
@@ -33,15 +31,23 @@ pub(super) trait Build {
 pub(super) struct Built<P> {
     default: P,
     large: Option<P>,
-    /// The kernels that are taken from `large`, and the largest work-group that each can have there.
-    from_large: BTreeMap<String, u64>,
+    /// The kernels that are taken from `large`.
+    from_large: Vec<FromLarge>,
     kernels: Vec<KernelInfo>,
+}
+
+/// A kernel that is taken from the second build.
+#[derive(Debug)]
+struct FromLarge {
+    kernel: String,
+    /// The work-items of the largest work-group there.
+    max_work_group: u64,
 }
 
 /// Builds the image once.
 pub(super) fn once<D: Build>(driver: &D, kernels: &[KernelInfo]) -> Result<Built<D::Program>, Error> {
     let default = driver.build("")?;
-    Ok(Built { default, large: None, from_large: BTreeMap::new(), kernels: kernels.to_vec() })
+    Ok(Built { default, large: None, from_large: Vec::new(), kernels: kernels.to_vec() })
 }
 
 /// Builds the image, and again if a kernel spills. A second build that fails changes nothing.
@@ -81,8 +87,8 @@ impl<P> Built<P> {
     /// The program that `kernel` is launched from in work-groups of `size` work-items. The large register file allows
     /// only smaller ones, and a launch that is possible without it must not fail because of it.
     pub(super) fn program_for(&self, kernel: &str, size: u64) -> &P {
-        match (&self.large, self.from_large.get(kernel)) {
-            (Some(large), Some(most)) if size <= *most => large,
+        match (&self.large, self.from_large.iter().find(|from| from.kernel == kernel)) {
+            (Some(large), Some(from)) if size <= from.max_work_group => large,
             _ => &self.default,
         }
     }
@@ -101,8 +107,8 @@ impl<P> Built<P> {
                 RegisterFile::Default => self.tell(first, &why),
                 RegisterFile::Large => {
                     self.tell(&second, &why);
-                    let most = second.max_work_group.map_or(u64::MAX, u64::from);
-                    self.from_large.insert(first.name.clone(), most);
+                    let max_work_group = second.max_work_group.map_or(u64::MAX, u64::from);
+                    self.from_large.push(FromLarge { kernel: first.name.clone(), max_work_group });
                 }
             }
         }

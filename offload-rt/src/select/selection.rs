@@ -38,11 +38,18 @@ pub struct Selection {
     first: Entry,
     entries: Vec<Entry>,
     kernels: Vec<KernelInfo>,
-    /// Where the image of each kernel is in `entries`.
-    chosen: BTreeMap<String, usize>,
+    /// Sorted by kernel.
+    chosen: Vec<Chosen>,
     /// The image for kernels that no record names.
     unnamed: Option<usize>,
     verdicts: Vec<Verdict>,
+}
+
+/// Where the image of a kernel is in `entries`.
+#[derive(Clone, Debug)]
+struct Chosen {
+    kernel: String,
+    entry: usize,
 }
 
 impl Selection {
@@ -54,15 +61,17 @@ impl Selection {
         let entries: Vec<Entry> = images.iter().filter_map(entry).collect();
         let Some(first) = entries.first().cloned() else { return Err(asked) };
         let place = |image: usize| images.binary_search(&image).ok();
-        let chosen =
-            picks.kernels.iter().filter_map(|pick| Some((pick.kernel.to_string(), place(pick.image)?)));
+        let choose =
+            |pick: &Pick<'_>| Some(Chosen { kernel: pick.kernel.to_string(), entry: place(pick.image)? });
+        let mut chosen: Vec<Chosen> = picks.kernels.iter().filter_map(choose).collect();
+        chosen.sort_unstable_by(|a, b| a.kernel.cmp(&b.kernel));
         let record = |pick: &Pick<'_>| {
             judged.get(pick.image)?.entry.kernels().iter().find(|kernel| kernel.name == pick.kernel).cloned()
         };
         Ok(Selection {
             asked,
             first,
-            chosen: chosen.collect(),
+            chosen,
             kernels: picks.kernels.iter().filter_map(record).collect(),
             unnamed: picks.unnamed.and_then(place),
             verdicts: verdicts(judged, picks),
@@ -102,7 +111,8 @@ impl Selection {
 
     /// Which of [`Selection::entries`] the kernel comes from.
     pub(crate) fn index_for(&self, kernel: &str) -> Option<usize> {
-        self.chosen.get(kernel).copied().or(self.unnamed)
+        let found = self.chosen.binary_search_by(|chosen| chosen.kernel.as_str().cmp(kernel));
+        found.ok().and_then(|place| Some(self.chosen.get(place)?.entry)).or(self.unnamed)
     }
 
     /// Why `kernel` has no image.
@@ -114,7 +124,7 @@ impl Selection {
                 _ => None,
             })
             .collect();
-        let present = self.chosen.keys().map(|name| escape(name)).collect();
+        let present = self.chosen.iter().map(|chosen| escape(&chosen.kernel)).collect();
         let missing = self.asked.missing();
         let Asked { module, device, .. } = self.asked.clone();
         let kernel = kernel.to_string();

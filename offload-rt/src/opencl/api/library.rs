@@ -1,5 +1,7 @@
 //! OpenCL's library: opened when the first function is needed, and never closed.
 
+use std::ffi::c_void;
+use std::mem;
 use std::sync::OnceLock;
 
 use libloading::Library;
@@ -32,11 +34,10 @@ macro_rules! table {
             /// # Safety
             /// `library` implements OpenCL, and stays open as long as the functions are called.
             unsafe fn of(library: &Library) -> Functions {
-                // SAFETY: by the contract, a function of this name has the type of the specification.
+                // SAFETY: by the contract, a function of this name has the type of the specification. `None` of such a
+                // type is a null pointer.
                 unsafe {
-                    Functions {
-                        $($name: library.get::<$function>(stringify!($name)).ok().and_then(|symbol| *symbol),)*
-                    }
+                    Functions { $($name: mem::transmute::<*const c_void, $function>(address(library, stringify!($name))),)* }
                 }
             }
         }
@@ -95,6 +96,13 @@ pub(super) fn functions() -> ClResult<&'static Functions> {
     opened.as_ref().ok_or(ClError::NoLibrary)
 }
 
+/// Where the function is; null if the library lacks it.
+fn address(library: &Library, name: &str) -> *const c_void {
+    // SAFETY: nothing is read there.
+    let found = unsafe { library.get::<*const c_void>(name) };
+    found.map_or(std::ptr::null(), |symbol| *symbol)
+}
+
 /// The first library that can be opened: one of `named`, or that of the system.
 fn open(named: &str) -> Option<Functions> {
     let mut names = named.split(';').filter(|name| !name.is_empty()).chain([DEFAULT]);
@@ -103,7 +111,7 @@ fn open(named: &str) -> Option<Functions> {
         unsafe {
             let library = Library::new(name).ok()?;
             let functions = Functions::of(&library);
-            std::mem::forget(library);
+            mem::forget(library);
             Some(functions)
         }
     })
