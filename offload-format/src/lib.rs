@@ -4,8 +4,8 @@
 //! - [`pack`]: the container of compressed device images, the same embedded, beside a program or vendored;
 //! - [`section`]: how a linked program points to its packs;
 //! - [`codec`]: compressing an image into a frame and back, verified;
-//! - behind features: [`packer`], which decides how images are stored, and [`provenance`]: what vendored images were
-//!   made of. With `suggestions` an unknown target's error names the nearest ones.
+//! - behind features: writing packs (`write`), [`packer`], which decides how images are stored, and [`provenance`]: what
+//!   vendored images were made of. With `suggestions` an unknown target's error names the nearest ones.
 //!
 //! What images say of themselves is the crate `offload-images`; the containers of others are `offload-containers`.
 //!
@@ -18,7 +18,7 @@
 //! let target: Target = "intel:pvc".parse()?;
 //! assert_eq!(target.to_string(), "intel:pvc");
 //! let error = "intel:pcv".parse::<Target>().unwrap_err();
-//! assert!(error.to_string().starts_with("unknown target `intel:pcv`\nhint: "));
+//! assert!(error.to_string().contains("intel:pvc"));
 //! # Ok::<(), offload_format::UnknownTarget>(())
 //! ```
 #![forbid(unsafe_code)]

@@ -21,22 +21,27 @@
 //! ```
 
 mod cached;
-
 pub mod layout;
+#[cfg(feature = "write")]
 mod new;
 mod page;
+#[cfg(feature = "write")]
 mod place;
 mod read;
 mod record;
 mod sidecar;
+#[cfg(feature = "write")]
 mod size;
 mod tables;
+#[cfg(feature = "write")]
 mod write;
 
 pub use self::cached::{CACHE, CACHE_VAR, cache_dir, cached_file, cached_name};
+#[cfg(feature = "write")]
 pub use self::new::{NewBlock, NewImage, Placement};
 pub use self::page::Pages;
 pub use self::read::Pack;
 pub use self::record::{ArgInfo, ArgKind, Block, Image, KernelInfo, Missing, MissingKind, Place};
 pub use self::sidecar::{SIDECAR, Sidecar};
+#[cfg(feature = "write")]
 pub use self::write::{PackBuilder, PackLayout, SharedLayout};

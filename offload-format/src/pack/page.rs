@@ -172,6 +172,7 @@ impl PageRecord {
 }
 
 /// The content of a page, whose tables are by columns, from one whose tables are by records.
+#[cfg(feature = "write")]
 pub(super) fn by_columns(content: &[u8]) -> Result<Vec<u8>, Error> {
     turned(content, |table| table)
 }

@@ -69,12 +69,12 @@ fn parse(text: &str) -> Option<Target> {
     })
 }
 
-#[cfg(not(any(feature = "suggestions", test)))]
+#[cfg(not(feature = "suggestions"))]
 fn nearest(_text: &str) -> Vec<String> {
     Vec::new()
 }
 
-#[cfg(any(feature = "suggestions", test))]
+#[cfg(feature = "suggestions")]
 fn nearest(text: &str) -> Vec<String> {
     let mut scored: Vec<(f64, String)> = known()
         .map(|name| {
@@ -89,7 +89,7 @@ fn nearest(text: &str) -> Vec<String> {
     scored.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
-#[cfg(any(feature = "suggestions", test))]
+#[cfg(feature = "suggestions")]
 fn known() -> impl Iterator<Item = String> {
     let plain = ["host", "spirv64", "opencl-c"].into_iter().map(str::to_string);
     let levels = [HostLevel::X86V2, HostLevel::X86V3, HostLevel::X86V4];
