@@ -233,7 +233,11 @@ impl CargoEnv {
 
     /// Everything that [`CargoEnv::depends_on`] was told and that has a part in results.
     pub(crate) fn ingredients(&self) -> BTreeSet<PathBuf> {
-        self.record(|lines| lines.files.difference(&lines.validators).cloned().collect())
+        self.record(|lines| {
+            let mut files = lines.files.clone();
+            files.retain(|file| !lines.validators.contains(file));
+            files
+        })
     }
 
     /// Notes what the tool behind `path` says of its version.

@@ -72,13 +72,15 @@ type Nodes<'a> = BTreeMap<&'a str, &'a str>;
 
 /// The kernels that a module defines, in order.
 pub(crate) fn kernels(module: &str) -> Vec<Kernel> {
-    let nodes: Nodes<'_> = module
-        .lines()
-        .filter_map(|line| {
-            let (name, value) = line.strip_prefix('!')?.split_once(" = ")?;
-            Some((name, value.strip_prefix("!{")?.strip_suffix('}')?))
-        })
-        .collect();
+    let mut nodes = Nodes::new();
+    for line in module.lines() {
+        let node = line.strip_prefix('!').and_then(|rest| rest.split_once(" = "));
+        if let Some((name, value)) = node
+            && let Some(operands) = value.strip_prefix("!{").and_then(|value| value.strip_suffix('}'))
+        {
+            nodes.insert(name, operands);
+        }
+    }
     let defined = module.lines().filter(|line| line.starts_with("define ") && is_kernel(line));
     defined.filter_map(|line| kernel(line, &nodes)).collect()
 }

@@ -188,7 +188,8 @@ impl Options {
     /// Refuses values that mean nothing, before anything is compiled.
     pub(crate) fn check(&self) -> Result<()> {
         for (name, values) in &self.variants {
-            let different: BTreeSet<&String> = values.iter().collect();
+            let mut different = BTreeSet::new();
+            different.extend(values);
             if values.is_empty() || different.len() != values.len() {
                 let error = Error::new(format!("the variants `{name} = {values:?}` cannot be told apart"));
                 return Err(error.with_hint("give at least one value, and each once"));

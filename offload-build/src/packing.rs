@@ -105,11 +105,9 @@ impl Images {
             kind: image.record.target.image_kind(),
         };
         let blob = |image: &&DeviceImage| (image.bytes.hash, image.bytes.clone());
-        Images {
-            by_hash: sorted.iter().map(blob).collect(),
-            candidates: sorted.iter().map(candidate).collect(),
-            settings,
-        }
+        let mut by_hash = BTreeMap::new();
+        by_hash.extend(sorted.iter().map(blob));
+        Images { by_hash, candidates: sorted.iter().map(candidate).collect(), settings }
     }
 
     fn blob(&self, hash: Hash128) -> Result<&Blob> {

@@ -3,6 +3,7 @@
 //! By hand, without serde: its derive macro and the code that it generates take longer to compile than all else that a
 //! build script needs to read a file.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -172,11 +173,12 @@ impl<'a> Table<'a> {
     }
 
     /// What `read` makes of each value, by its key.
-    pub(crate) fn collect<T, C>(self, read: impl Fn(Value<'a>) -> Result<T>) -> Result<C>
-    where
-        C: FromIterator<(String, T)>,
-    {
-        self.entries().map(|(key, value)| Ok((key.to_string(), read(value)?))).collect()
+    pub(crate) fn collect<T>(self, read: impl Fn(Value<'a>) -> Result<T>) -> Result<BTreeMap<String, T>> {
+        let mut values = BTreeMap::new();
+        for (key, value) in self.entries() {
+            values.insert(key.to_string(), read(value)?);
+        }
+        Ok(values)
     }
 
     /// Refuses keys that mean nothing: a mistake would otherwise stay unseen.

@@ -185,7 +185,9 @@ fn by_ip_version(tools: &Tools<'_>, arch: &IntelArch) -> Result<IntelArch> {
 /// The words of a tool's help, without punctuation.
 fn words(text: &str) -> BTreeSet<String> {
     let separator = |c: char| c.is_whitespace() || matches!(c, ',' | '\'' | '(' | ')' | ';');
-    text.split(separator).filter(|word| !word.is_empty()).map(str::to_string).collect()
+    let mut words = BTreeSet::new();
+    words.extend(text.split(separator).filter(|word| !word.is_empty()).map(str::to_string));
+    words
 }
 
 /// <https://docs.kernel.org/gpu/drm-uapi.html>: each node's PCI device.
@@ -193,14 +195,18 @@ fn intel_device_ids(class: &Path) -> BTreeSet<String> {
     let nodes = fs::list(class).unwrap_or_default();
     let read = |path: &Path| fs::read_text(path).map(|text| text.trim().to_string()).unwrap_or_default();
     let intel = nodes.iter().filter(|node| read(&node.join("device/vendor")) == "0x8086");
-    intel.map(|node| read(&node.join("device/device"))).filter(|id| !id.is_empty()).collect()
+    let mut ids = BTreeSet::new();
+    ids.extend(intel.map(|node| read(&node.join("device/device"))).filter(|id| !id.is_empty()));
+    ids
 }
 
 /// The nodes of <https://docs.kernel.org/gpu/amdgpu/> with a `gfx_target_version`, as 90010 for gfx90a.
 fn amd_processors(nodes: &Path) -> BTreeSet<String> {
     let nodes = fs::list(nodes).unwrap_or_default();
     let texts = nodes.iter().filter_map(|node| fs::read_text(&node.join("properties")).ok());
-    texts.filter_map(|text| processor(&text)).collect()
+    let mut processors = BTreeSet::new();
+    processors.extend(texts.filter_map(|text| processor(&text)));
+    processors
 }
 
 fn processor(properties: &str) -> Option<String> {

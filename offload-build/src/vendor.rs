@@ -256,7 +256,8 @@ impl VendorBuild {
     /// # Errors
     /// If a source lies outside of the package, or a file cannot be read.
     pub(crate) fn finish(self, env: &CargoEnv) -> Result<Writer> {
-        let files = env.ingredients().difference(&self.before).cloned().collect();
+        let mut files = env.ingredients();
+        files.retain(|file| !self.before.contains(file));
         Writer::new(env, self.dir, &files)
     }
 }

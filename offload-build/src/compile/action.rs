@@ -26,9 +26,13 @@ pub(super) enum Arg {
     InputFile(&'static str),
 }
 
-/// Text arguments.
-pub(super) fn texts<T: Into<OsString>>(args: impl IntoIterator<Item = T>) -> impl Iterator<Item = Arg> {
-    args.into_iter().map(|arg| Arg::Text(arg.into()))
+/// Text arguments. Their type tells nothing of where they are from, so that every chain of them is compiled once.
+pub(super) fn texts<T: Into<OsString>>(args: impl IntoIterator<Item = T>) -> std::vec::IntoIter<Arg> {
+    let mut texts = Vec::new();
+    for arg in args {
+        texts.push(Arg::Text(arg.into()));
+    }
+    texts.into_iter()
 }
 
 /// What llvm-link is given: its output is text, which is rewritten afterwards.
@@ -163,7 +167,9 @@ pub(super) fn said_key(key: Key) -> Key {
 
 /// Refuses an image without one of the `wanted` kernels.
 pub(super) fn expect_kernels<'a>(found: impl Iterator<Item = &'a str>, wanted: &[&str]) -> Result<()> {
-    let found: BTreeSet<&str> = found.collect();
+    let mut names = BTreeSet::new();
+    names.extend(found);
+    let found = names;
     match wanted.iter().find(|kernel| !found.contains(*kernel)) {
         None => Ok(()),
         Some(kernel) => {

@@ -1,5 +1,7 @@
 //! `amdgcn:gfxNNN`: an AMD code object by LLVM's back end and lld; without what only tools read, where that is wanted.
 
+use std::collections::BTreeMap;
+
 use offload_format::{AmdArch, Target};
 use offload_images::{code_object as format, describe};
 
@@ -66,10 +68,12 @@ fn code_object(session: &Session<'_>, unit: &Unit<'_>, arch: &AmdArch) -> Result
 pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch) -> Result<Backend> {
     let opencl = session.sources.files.iter().any(|file| file.language.has_opencl_functions());
     let libclc = opencl.then(|| session.tools().libclc(LIBCLC_AMD)).transpose()?;
-    let limits = kernels.iter().filter_map(|kernel| {
-        let count = session.sources.options.registers_of(&kernel.name)?;
-        Some((kernel.name.clone(), format!("\"amdgpu-num-vgpr\"=\"{count}\"")))
-    });
+    let mut limits = BTreeMap::new();
+    for kernel in kernels {
+        if let Some(count) = session.sources.options.registers_of(&kernel.name) {
+            limits.insert(kernel.name.clone(), format!("\"amdgpu-num-vgpr\"=\"{count}\""));
+        }
+    }
     let hip = [format!("--offload-arch={arch}"), version(arch)].into();
     Ok(Backend {
         name: "amdgcn",
@@ -81,7 +85,7 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch
         shim: Shim { source: SHIM_SOURCE, flags: vec![version(arch)] },
         libraries: libclc.into_iter().collect(),
         local_arguments: LocalArguments::Kept,
-        attributes: limits.collect(),
+        attributes: limits,
     })
 }
 

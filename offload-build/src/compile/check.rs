@@ -136,11 +136,12 @@ pub(super) fn with_resources(kernel: &KernelInfo, resources: KernelInfo) -> Kern
 /// A shared object with an entry for each kernel that needs nothing but the C library.
 pub(super) fn host(bytes: &[u8], kernels: &[&str]) -> Result<()> {
     let file = parse_elf(bytes)?;
-    let symbols: BTreeSet<_> = file
+    let defined = file
         .dynamic_symbols()
         .filter(|symbol| symbol.is_definition())
-        .filter_map(|symbol| symbol.name().ok())
-        .collect();
+        .filter_map(|symbol| symbol.name().ok());
+    let mut symbols = BTreeSet::new();
+    symbols.extend(defined);
     let entries = symbols.iter().filter_map(|name| name.strip_prefix(RUN_PREFIX));
     expect_kernels(entries, kernels)?;
     let undefined = file.dynamic_symbols().filter(|symbol| symbol.is_undefined());

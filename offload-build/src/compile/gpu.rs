@@ -66,11 +66,9 @@ impl Backend {
         let files = unit.files.iter().map(|file| self.front_end(session, &file.file));
         let linked = link(session, files.collect::<Result<Vec<_>>>()?)?;
         let kernels = unit.names();
-        let wanted = Prepared {
-            kernels: &kernels,
-            attributes: self.attributes.iter().map(|(name, text)| (name.as_str(), text.clone())).collect(),
-            local_arguments: self.local_arguments,
-        };
+        let mut attributes = BTreeMap::new();
+        attributes.extend(self.attributes.iter().map(|(name, text)| (name.as_str(), text.clone())));
+        let wanted = Prepared { kernels: &kernels, attributes, local_arguments: self.local_arguments };
         let constants = self.local_arguments == LocalArguments::Offsets && has_constant_argument(unit);
         let name = if constants { "prepared 1, constants in global memory" } else { "prepared 1" };
         let key = KeyBuilder::new(name).part(&linked.hash.0).part(format!("{wanted:?}").as_bytes());

@@ -65,12 +65,13 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: &IntelArch) 
 }
 
 fn choices(default: &[KernelInfo], large: &[KernelInfo]) -> BTreeMap<String, Choice> {
-    let pairs = default.iter().filter_map(|kernel| {
+    let mut choices = BTreeMap::new();
+    choices.extend(default.iter().filter_map(|kernel| {
         let other = large.iter().find(|other| other.name == kernel.name)?;
         let (registers, reason) = RegisterFile::better(kernel, other);
         Some((kernel.name.clone(), Choice { registers, reason }))
-    });
-    pairs.collect()
+    }));
+    choices
 }
 
 fn build(session: &Session<'_>, unit: &Unit<'_>, device: Device<'_>) -> Result<DeviceImage> {

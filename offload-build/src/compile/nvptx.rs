@@ -1,5 +1,7 @@
 //! `nvptx:sm_NN`: PTX by LLVM's back end, in the lowest version that has the architecture.
 
+use std::collections::BTreeMap;
+
 use offload_format::{SmArch, Target};
 
 use super::gpu::{Backend, Codegen, Shim, Vendor};
@@ -52,7 +54,13 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
     let opencl = session.sources.files.iter().any(|file| file.language.has_opencl_functions());
     let libclc = opencl.then(|| session.tools().libclc(LIBCLC_NVIDIA)).transpose()?;
     let libdevice = session.tools().libdevice().ok();
-    let attributes = kernels.iter().map(|kernel| (kernel.name.clone(), attributes(session, kernel)));
+    let mut limits = BTreeMap::new();
+    for kernel in kernels {
+        let text = attributes(session, kernel);
+        if !text.is_empty() {
+            limits.insert(kernel.name.clone(), text);
+        }
+    }
     Ok(Backend {
         name: "nvptx",
         front_end: machine(sm, version),
@@ -65,7 +73,7 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
         },
         libraries: libclc.into_iter().chain(libdevice).collect(),
         local_arguments: LocalArguments::Offsets,
-        attributes: attributes.filter(|(_, text)| !text.is_empty()).collect(),
+        attributes: limits,
     })
 }
 

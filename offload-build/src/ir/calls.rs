@@ -46,14 +46,16 @@ fn callers(module: &str) -> BTreeMap<&str, BTreeSet<&str>> {
 pub(crate) fn declared(module: &str) -> BTreeSet<&str> {
     let declarations = module.lines().filter(|line| line.starts_with("declare "));
     let names = declarations.filter_map(|line| global_name(line).map(|(name, _)| name));
-    names.filter(|name| !name.starts_with("llvm.")).collect()
+    let mut declared = BTreeSet::new();
+    declared.extend(names.filter(|name| !name.starts_with("llvm.")));
+    declared
 }
 
 /// For every kernel of `module` what it and everything that it calls use.
 pub(crate) fn aspects(module: &str) -> BTreeMap<String, Aspects> {
     let kernels = module.lines().filter(|line| line.starts_with("define ") && is_kernel(line));
-    let mut found: BTreeMap<String, Aspects> =
-        kernels.filter_map(|line| Some((global_name(line)?.0.to_string(), Aspects::default()))).collect();
+    let mut found = BTreeMap::new();
+    found.extend(kernels.filter_map(|line| Some((global_name(line)?.0.to_string(), Aspects::default()))));
     for aspect in [Aspects::FP64, Aspects::FP16, Aspects::ATOMIC64] {
         let direct = users(module, aspect);
         for name in reaching(module, |name| direct.contains(name)) {

@@ -6,7 +6,8 @@ use super::global_name;
 
 /// The IR with the calling convention that LLVM 21 and later give kernels, and that LLVM knows for longer.
 pub(crate) fn with_conventions(text: &str) -> String {
-    let kernels: BTreeSet<&str> = text.lines().filter_map(annotated).collect();
+    let mut kernels = BTreeSet::new();
+    kernels.extend(text.lines().filter_map(annotated));
     let mut out = String::with_capacity(text.len());
     for line in text.lines() {
         let name = if line.starts_with("define ") { global_name(line) } else { None };
@@ -34,8 +35,8 @@ fn annotated(line: &str) -> Option<&str> {
 /// argument would not read the buffer. Functions that are declared for constant memory become those for global memory.
 pub(crate) fn in_global_memory(module: &str) -> String {
     let is_declared = |line: &&str| line.starts_with("declare ");
-    let declared: BTreeSet<&str> =
-        module.lines().filter(is_declared).filter_map(|line| Some(global_name(line)?.0)).collect();
+    let mut declared = BTreeSet::new();
+    declared.extend(module.lines().filter(is_declared).filter_map(|line| Some(global_name(line)?.0)));
     let mut kept = BTreeSet::new();
     let mut out = String::with_capacity(module.len());
     for line in module.lines() {

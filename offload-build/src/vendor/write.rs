@@ -79,7 +79,8 @@ const HEADER: &str =
 
 fn made(variants: &[Sources], images: &[DeviceImage]) -> Result<Vec<Made>> {
     let recipe = |sources: &Sources| (sources.variant.to_string(), recipe::hash(sources));
-    let recipes: BTreeMap<String, String> = variants.iter().map(recipe).collect();
+    let mut recipes = BTreeMap::new();
+    recipes.extend(variants.iter().map(recipe));
     let made = |DeviceImage { record, bytes }: &DeviceImage| {
         Ok(Made {
             target: record.target.to_string(),
