@@ -111,9 +111,10 @@ pub(crate) enum Command {
     Extract(Extract),
     /// Decode and check every image, and find crates with kernels that were not linked.
     Verify(Verify),
-    /// Remove the images of some targets from a linked program or library, from the files beside it, or from a file of packs.
+    /// Remove the images of some targets from a linked program or library, from its sidecars, or from a file of packs.
     Prune(Prune),
-    /// Move the images of a linked program or library into files beside it or back, compress them anew, or let crates share.
+    /// Move the images of a linked program or library into sidecars (files beside it) or back, compress them anew, or let
+    /// crates share.
     Repack(Repack),
     /// Write images in the containers of others.
     Export(Export),

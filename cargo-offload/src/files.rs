@@ -1,7 +1,9 @@
 //! Files: read in parts or in memory, written in pieces, and appearing whole.
 
+pub(crate) mod lock;
 #[allow(unsafe_code, reason = "maps files")]
 pub(crate) mod mapping;
+pub(crate) mod object_file;
 pub(crate) mod pieces;
 pub(crate) mod publish;
 pub(crate) mod read_at;

@@ -1,4 +1,7 @@
 //! What commands print: tables and sentences, JSON lines, and how far they are.
 
+pub(crate) mod choice;
 pub(crate) mod output;
 pub(crate) mod steps;
+pub(crate) mod table;
+pub(crate) mod text;

@@ -1,6 +1,7 @@
 //! File access whose errors name the file, and files that appear whole.
 
 use std::collections::hash_map::RandomState;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Write};
@@ -77,8 +78,17 @@ pub struct Unfinished {
 impl Unfinished {
     /// An empty file in `directory`, with the usual permissions less the user's mask.
     pub fn new(directory: &Path) -> io::Result<Unfinished> {
+        Unfinished::named(|make| TemporaryName::make(directory, make))
+    }
+
+    /// An empty file beside `path`, whose name tells that it is to become it: [`TemporaryName::becomes`].
+    pub fn becoming(path: &Path) -> io::Result<Unfinished> {
+        Unfinished::named(|make| TemporaryName::becoming(path, make))
+    }
+
+    fn named(name: impl FnOnce(Make<'_>) -> io::Result<TemporaryName>) -> io::Result<Unfinished> {
         let mut file = None;
-        let name = TemporaryName::make(directory, &mut |path| {
+        let name = name(&mut |path| {
             file = Some(File::options().read(true).write(true).create_new(true).open(path)?);
             Ok(())
         })?;
@@ -102,20 +112,47 @@ impl Unfinished {
     }
 }
 
+/// Makes something of this name; fails where there is something already.
+type Make<'m> = &'m mut dyn FnMut(&Path) -> io::Result<()>;
+
+/// Hexadecimal digits at the end of a temporary name.
+const DIGITS: usize = 16;
+/// Bytes of a longer name are no part of a temporary one: systems take no name above 255.
+const LONGEST: usize = 200;
+
 /// A name that nothing else has. The file or directory that has it disappears with the value.
 #[derive(Debug)]
 pub struct TemporaryName(PathBuf);
 
 impl TemporaryName {
     /// A name in `directory` under which `make` makes something; it fails where there is something already.
-    pub fn make(
-        directory: &Path,
-        make: &mut dyn FnMut(&Path) -> io::Result<()>,
-    ) -> io::Result<TemporaryName> {
+    pub fn make(directory: &Path, make: Make<'_>) -> io::Result<TemporaryName> {
+        TemporaryName::starting(&directory.join(SCRATCH_PREFIX), make)
+    }
+
+    /// The same beside `path`, for what is to become it.
+    pub fn becoming(path: &Path, make: Make<'_>) -> io::Result<TemporaryName> {
+        let name = path.file_name().filter(|name| name.len() <= LONGEST).unwrap_or_default();
+        let mut start = OsString::from(SCRATCH_PREFIX);
+        start.push(name);
+        start.push("-");
+        TemporaryName::starting(&path.with_file_name(start), make)
+    }
+
+    /// What is to become of the file that has the name `temporary`, if that was made for it.
+    pub fn becomes(temporary: &str) -> Option<&str> {
+        let (name, digits) = temporary.strip_prefix(SCRATCH_PREFIX)?.rsplit_once('-')?;
+        let is_number = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        (is_number && !name.is_empty()).then_some(name)
+    }
+
+    fn starting(start: &Path, make: Make<'_>) -> io::Result<TemporaryName> {
         loop {
             // The standard library seeds it with random bits of the system's.
             let number = RandomState::new().build_hasher().finish();
-            let path = directory.join(format!("{SCRATCH_PREFIX}{number:016x}"));
+            let mut path = start.as_os_str().to_owned();
+            path.push(format!("{number:0DIGITS$x}"));
+            let path = PathBuf::from(path);
             match make(&path) {
                 Ok(()) => return Ok(TemporaryName(path)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -187,6 +224,20 @@ mod tests {
         }
         drop(scratch);
         assert_eq!(names(dir.path()), 0);
+    }
+
+    #[test]
+    fn a_temporary_name_tells_what_the_file_is_to_become() {
+        let dir = tempfile::tempdir().unwrap();
+        let made = |name: &str| {
+            let file = Unfinished::becoming(&dir.path().join(name)).unwrap();
+            assert!(file.path().parent() == Some(dir.path()) && file.path().exists());
+            file.path().file_name().unwrap().to_str().unwrap().to_string()
+        };
+        assert_eq!(TemporaryName::becomes(&made("app-1.so")), Some("app-1.so"));
+        assert_eq!(TemporaryName::becomes(&made(&"a".repeat(250))), None);
+        let other = Unfinished::new(dir.path()).unwrap();
+        assert_eq!(TemporaryName::becomes(other.path().file_name().unwrap().to_str().unwrap()), None);
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::io::{BufReader, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use crate::error::{Error, Result};
-use crate::print::output::{Output, Verbosity};
+use crate::print::choice::Verbosity;
+use crate::print::output::Output;
 
 /// A run of cargo in the making.
 #[derive(Debug)]

@@ -12,7 +12,9 @@ use offload_build::progress::{Compile, Event, VARIABLE};
 
 use crate::cargo::process::Cargo;
 use crate::error::{Error, Result};
-use crate::print::output::{Output, Progress, escaped};
+use crate::print::choice::Progress;
+use crate::print::output::Output;
+use crate::print::text::escaped;
 
 /// How often the build scripts' file is looked at.
 const TICK: Duration = Duration::from_millis(100);

@@ -1,21 +1,24 @@
-//! Images of a program in other places: in it, in files beside it, nearer to each other.
+//! Images of a program in other places: in it, in its sidecars, nearer to each other.
 //!
 //! `prune` and `repack` differ in what they leave out and in what they ask for; this carries both out.
 
+mod leftover;
 pub(crate) mod location;
 pub(crate) mod publish;
+mod sidecar_name;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use offload_format::pack::{Image, MissingKind, Sidecar};
+use offload_format::Hash128;
+use offload_format::pack::{self, Image, MissingKind};
 use offload_format::section::DESCRIPTOR_SIDECARS;
 
 use self::location::{FileNames, Location, Placement};
-use self::publish::{NewFiles, PacksFile};
+use self::publish::{NewFiles, NewProgram, NewSidecar};
 use crate::change::repack::pack::{NewPack, PackContent, Storage};
 use crate::change::repack::repack;
 use crate::change::rewrite::Replacement;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::read::metadata::{MissingImage, PackMetadata};
 use crate::read::program::{CrateImages, PackImages};
 
@@ -63,44 +66,48 @@ pub(crate) fn relocate(
     let moves = crates.into_iter().map(|from| CrateMove::new(from, names, layout.placement));
     let mut moves = moves.collect::<Result<Vec<_>>>()?;
     let locations: BTreeSet<Location> = moves.iter().flat_map(|one| one.to.keys().cloned()).collect();
-    let mut files = Vec::new();
+    let mut sidecars = Vec::new();
     for location in locations {
-        if let Location::Sidecar(name) = &location {
-            files.push(PacksFile { path: names.path(name)?, packs: sidecar(&mut moves, name, layout)? });
+        let Location::Sidecar(start) = &location else { continue };
+        let packs = packs_of_sidecar(&moves, &location, layout)?;
+        let ids: Vec<_> = packs.iter().map(|pack| OfCrate { number: pack.number, it: pack.it.id }).collect();
+        let packs: Vec<NewPack> = packs.into_iter().map(|pack| pack.it).collect();
+        let name = names.sidecar(start, &packs)?;
+        for OfCrate { number, it: id } in ids {
+            moves.get_mut(number).map_or(Ok(()), |one| one.tell(&location, &name, id))?;
         }
+        sidecars.push(NewSidecar { path: names.path(&name), packs });
     }
-    let packs = packs_of_program(&mut moves, layout)?;
-    if moves.iter().all(|one| one.from.link.is_none()) {
-        let packs = packs.into_iter().map(|pack| pack.it).collect();
-        files.push(PacksFile { path: names.destination().into(), packs });
-        return Ok(NewFiles { replacements: Vec::new(), files });
-    }
-    let replacement = |pack: OfCrate<NewPack>| moves.get(pack.number)?.replacement(pack.it);
-    Ok(NewFiles { replacements: packs.into_iter().filter_map(replacement).collect(), files })
+    let packs = packs_of_program(&moves, layout)?;
+    let program = if moves.iter().all(|one| one.from.link.is_none()) {
+        NewProgram::Packs(packs.into_iter().map(|pack| pack.it).collect())
+    } else {
+        let replacement = |pack: OfCrate<NewPack>| moves.get(pack.number)?.replacement(pack.it);
+        NewProgram::Linked(packs.into_iter().filter_map(replacement).collect())
+    };
+    Ok(NewFiles { sidecars, program })
 }
 
-/// The packs of the sidecar `name`; those in the program are told of them.
-fn sidecar(moves: &mut [CrateMove<'_>], name: &str, layout: Layout) -> Result<Vec<NewPack>> {
+/// The packs of the sidecar at `location`.
+fn packs_of_sidecar(
+    moves: &[CrateMove<'_>],
+    location: &Location,
+    layout: Layout,
+) -> Result<Vec<OfCrate<NewPack>>> {
     let mut contents = Vec::new();
-    for (number, one) in moves.iter_mut().enumerate() {
-        if let Some(kept) = one.to.remove(&Location::Sidecar(name.to_string())) {
-            one.tell(name, &kept);
-            let metadata = one.metadata_in_sidecar(&kept, layout.placement)?;
-            contents.push(OfCrate { number, it: PackContent { metadata, kept } });
+    for (number, one) in moves.iter().enumerate() {
+        if let Some(kept) = one.to.get(location) {
+            let metadata = one.metadata_in_sidecar(kept, layout.placement)?;
+            contents.push(OfCrate { number, it: PackContent { metadata, kept: kept.clone() } });
         }
     }
-    let packs = stored(contents, layout)?;
-    for OfCrate { number, it: pack } in &packs {
-        let sidecar = Sidecar::new(name, pack.id);
-        moves.get_mut(*number).into_iter().for_each(|one| one.metadata.sidecars.extend(sidecar.clone()));
-    }
-    Ok(packs.into_iter().map(|pack| pack.it).collect())
+    stored(contents, layout)
 }
 
-fn packs_of_program<'a>(moves: &mut [CrateMove<'a>], layout: Layout) -> Result<Vec<OfCrate<NewPack>>> {
+fn packs_of_program(moves: &[CrateMove<'_>], layout: Layout) -> Result<Vec<OfCrate<NewPack>>> {
     let mut contents = Vec::new();
-    for (number, one) in moves.iter_mut().enumerate() {
-        let kept = one.to.remove(&Location::Program);
+    for (number, one) in moves.iter().enumerate() {
+        let kept = one.to.get(&Location::Program).cloned();
         let kept = kept.unwrap_or_else(|| vec![PackImages { source: one.from.source, images: Vec::new() }]);
         contents.push(OfCrate { number, it: PackContent { metadata: one.metadata.clone(), kept } });
     }
@@ -162,9 +169,12 @@ impl<'a> CrateMove<'a> {
         Ok(CrateMove { from, to, metadata })
     }
 
-    /// The pack in the program says of each module and target in which file it is.
-    fn tell(&mut self, name: &str, kept: &[PackImages<'_>]) {
-        let images = kept.iter().flat_map(|kept| &kept.images);
+    /// The pack in the program says of the images at `location` that they are in the pack `id` of the file `name`.
+    fn tell(&mut self, location: &Location, name: &str, id: Hash128) -> Result<()> {
+        let sidecar = pack::Sidecar::new(name, id)
+            .ok_or_else(|| Error::usage(format!("a file cannot be called `{}`", name.escape_debug())))?;
+        self.metadata.sidecars.push(sidecar);
+        let images = self.to.get(location).into_iter().flatten().flat_map(|kept| &kept.images);
         let told: BTreeSet<[String; 3]> =
             images.map(|image| [image.module, image.target_text, name].map(str::to_string)).collect();
         let missing = |[module, target, reason]: [String; 3]| MissingImage {
@@ -174,6 +184,7 @@ impl<'a> CrateMove<'a> {
             reason,
         };
         self.metadata.missing.extend(told.into_iter().map(missing));
+        Ok(())
     }
 
     /// What its pack in a sidecar says.

@@ -52,13 +52,13 @@ pub(crate) struct Repack {
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(crate) struct Form {
-    /// In one file beside the program: PROGRAM.offload.
+    /// In one sidecar, a file beside the program: PROGRAM.HASH.offload.
     #[arg(long)]
     pub(crate) sidecar: bool,
-    /// In one file a family of targets: PROGRAM.intel.offload and so on.
+    /// In one sidecar a family of targets: PROGRAM.intel.HASH.offload and so on.
     #[arg(long)]
     pub(crate) split: bool,
-    /// In the program, from the files beside it, which stay.
+    /// In the program, from its sidecars.
     #[arg(long)]
     pub(crate) embed: bool,
 }

@@ -10,7 +10,8 @@ use crate::cli::{self, CacheAction};
 use crate::error::ExitStatus;
 use crate::error::{Error, Result};
 use crate::machine::cache::{self, Amount};
-use crate::print::output::{Output, counted, human_size};
+use crate::print::output::Output;
+use crate::print::text::{counted, human_size};
 
 #[derive(Debug, Serialize)]
 struct Stats<'a> {

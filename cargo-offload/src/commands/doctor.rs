@@ -8,7 +8,8 @@ use serde::Serialize;
 use crate::cli;
 use crate::error::{ExitStatus, Result};
 use crate::machine::doctor::{Buildable, Examination, Examined, examine};
-use crate::print::output::{Output, Table};
+use crate::print::output::Output;
+use crate::print::table::Table;
 use crate::settings::offload_toml::ConfigFile;
 
 #[derive(Debug, Serialize)]

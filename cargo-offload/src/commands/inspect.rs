@@ -2,14 +2,15 @@
 
 mod syclbin;
 
-use offload_format::pack::MissingKind;
+use offload_format::pack::{Missing, MissingKind};
 use serde::Serialize;
 
 use crate::cargo::artifact;
 use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::Result;
-use crate::print::output::{Output, Table};
+use crate::print::output::Output;
+use crate::print::table::Table;
 use crate::read::input::{Contents, Input};
 use crate::read::missing;
 use crate::read::records::{ImageRecord, KernelRecord, Kernels, Selection, or_dash};
@@ -20,7 +21,7 @@ struct MissingMessage<'a> {
     kind: String,
     module: &'a str,
     target: &'a str,
-    cause: &'a str,
+    problem: &'a str,
 }
 
 pub(super) fn run(output: &Output, args: &cli::Inspect) -> Result<ExitStatus> {
@@ -42,23 +43,18 @@ pub(super) fn run(output: &Output, args: &cli::Inspect) -> Result<ExitStatus> {
 }
 
 fn print_missing(output: &Output, contents: &Contents<'_>) -> Result<()> {
-    // What a pack in another file is without, the one that names it says as well.
+    // What a pack in a sidecar is without, the one that names it says as well.
     for source in contents.packs.here().packs() {
         for missing in source.pack.missing() {
-            let missing = missing?;
-            let message = MissingMessage {
-                reason: "notice",
-                kind: missing.kind.to_string(),
-                module: missing.module,
-                target: missing.target,
-                cause: missing.reason,
-            };
-            let text =
-                format!("{}: module {} {}: {}", missing.kind, missing.module, missing.target, missing.reason);
-            // People see the images, or the file that is missing.
-            match missing.kind {
-                MissingKind::Sidecar => output.objects(&[message])?,
-                _ => output.message(&message, &text)?,
+            let Missing { kind, module, target, reason: problem, .. } = missing?;
+            let message = |kind: String| MissingMessage { reason: "missing", kind, module, target, problem };
+            // People see the images, or that the sidecar is missing.
+            match kind {
+                MissingKind::Sidecar => output.objects(&[message("sidecar".to_string())])?,
+                _ => {
+                    let text = format!("{kind}: module {module} {target}: {problem}");
+                    output.message(&message(kind.to_string()), &text)?;
+                }
             }
         }
     }

@@ -8,13 +8,15 @@ use serde::Serialize;
 
 use crate::cargo::artifact;
 use crate::change::relocate::location::{FileNames, Placement};
+use crate::change::relocate::publish::Removed;
 use crate::change::relocate::{Layout, Sharing, relocate};
 use crate::change::repack::pack::Storage;
 use crate::change::rewrite::destination::Destination;
 use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::{Error, Result};
-use crate::print::output::{Output, counted, escaped};
+use crate::print::output::Output;
+use crate::print::text::{counted, escaped};
 use crate::read::metadata::MissingImage;
 use crate::read::program::{CrateImages, Program};
 use crate::settings::target_filter::TargetFilter;
@@ -37,7 +39,7 @@ struct Dropped {
 #[derive(Debug, Serialize)]
 struct Summary<'a> {
     reason: &'static str,
-    path: &'a Path,
+    file: &'a Path,
     images_kept: u64,
     images_dropped: u64,
     size_before: u64,
@@ -54,26 +56,52 @@ enum Choice {
 pub(super) fn run(output: &Output, args: &cli::Prune) -> Result<ExitStatus> {
     let choice = Choice::new(args)?;
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
-    let destination = Destination::new(&path, &args.destination)?;
+    let destination = Destination::new(output, &path, &args.destination)?;
+    let left = Removed::left_at(&destination)?;
+    left.tell(output)?;
     let program = Program::open(&path)?;
     let mut crates = program.crates()?;
+    if !left.is_empty() && choice.is_done(&crates) {
+        return tell(output, &[], &unchanged(&program, &crates, &destination)?);
+    }
     choice.check(&program, &crates)?;
     let dropped = drop_images(&mut crates, &choice)?;
-    let kept = crates.iter().flat_map(|one| &one.files).map(|file| file.pack.images.len() as u64).sum();
+    let kept = count(&crates);
     let layout = Layout { placement: Placement::Kept, sharing: Sharing::Kept, storage: Storage::Kept };
-    let published =
-        relocate(crates, &FileNames::new(&path, &destination), layout)?.publish(&program, &destination)?;
+    let names = FileNames { old: &path, new: destination.path() };
+    let published = relocate(crates, &names, layout)?.publish(&program, &destination)?;
     let files = published.sidecars.iter().map(|file| file.size).sum::<u64>();
     let summary = Summary {
         reason: "pruned",
-        path: destination.path(),
+        file: destination.path(),
         images_kept: kept,
         images_dropped: dropped.len() as u64,
         size_before: program.size()?,
-        size_after: published.program.saturating_add(files),
+        size_after: published.program.size.saturating_add(files),
     };
     published.tell_removed(output)?;
     tell(output, &dropped, &summary)
+}
+
+/// An interrupted command has done it all.
+fn unchanged<'a>(
+    program: &Program,
+    crates: &[CrateImages<'_>],
+    destination: &'a Destination,
+) -> Result<Summary<'a>> {
+    let (size, file) = (program.size()?, destination.path());
+    Ok(Summary {
+        reason: "pruned",
+        file,
+        images_kept: count(crates),
+        images_dropped: 0,
+        size_before: size,
+        size_after: size,
+    })
+}
+
+fn count(crates: &[CrateImages<'_>]) -> u64 {
+    crates.iter().flat_map(|one| &one.files).map(|file| file.pack.images.len() as u64).sum()
 }
 
 fn tell(output: &Output, dropped: &[Dropped], summary: &Summary<'_>) -> Result<ExitStatus> {
@@ -83,7 +111,7 @@ fn tell(output: &Output, dropped: &[Dropped], summary: &Summary<'_>) -> Result<E
     }
     let text = format!(
         "`{}` has {} of {} and {} of {} bytes",
-        summary.path.display(),
+        summary.file.display(),
         summary.images_kept,
         counted(summary.images_kept.saturating_add(summary.images_dropped), "image"),
         summary.size_after,
@@ -111,6 +139,17 @@ impl Choice {
     fn keeps(&self, target: &str) -> bool {
         let named = self.filters().iter().any(|filter| filter.matches(target));
         named == matches!(self, Choice::Keep(_))
+    }
+
+    /// Whether all that is to go was pruned before.
+    fn is_done(&self, crates: &[CrateImages<'_>]) -> bool {
+        let images = crates.iter().flat_map(|one| &one.files).flat_map(|file| &file.pack.images);
+        let present: BTreeSet<&str> = images.map(|image| image.target_text).collect();
+        let missing = crates.iter().flat_map(|one| &one.metadata.missing);
+        let pruned = missing.filter(|missing| missing.kind == MissingKind::Pruned);
+        let pruned: BTreeSet<&str> = pruned.map(|missing| missing.target.as_str()).collect();
+        let known = |filter: &TargetFilter| present.union(&pruned).any(|target| filter.matches(target));
+        present.iter().all(|target| self.keeps(target)) && self.filters().iter().all(known)
     }
 
     /// # Errors

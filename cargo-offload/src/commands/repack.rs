@@ -1,4 +1,4 @@
-//! `repack`: the images of a linked program beside it or back in it, compressed otherwise, shared by its crates.
+//! `repack`: the images of a linked program in sidecars or back in it, compressed otherwise, shared by its crates.
 
 use std::path::Path;
 
@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::cargo::artifact;
 use crate::change::relocate::location::{FileNames, Placement};
+use crate::change::relocate::publish::Removed;
 use crate::change::relocate::{Layout, Sharing, relocate};
 use crate::change::repack::pack::Storage;
 use crate::change::rewrite::destination::Destination;
@@ -21,14 +22,14 @@ use crate::settings::compression;
 #[derive(Debug, Serialize)]
 struct Written<'a> {
     reason: &'static str,
-    path: &'a Path,
+    file: &'a Path,
     size: u64,
 }
 
 #[derive(Debug, Serialize)]
 struct Summary<'a> {
     reason: &'static str,
-    path: &'a Path,
+    file: &'a Path,
     size_before: u64,
     size_after: u64,
 }
@@ -36,20 +37,35 @@ struct Summary<'a> {
 pub(super) fn run(output: &Output, args: &cli::Repack) -> Result<ExitStatus> {
     let layout = layout(args)?;
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
-    let destination = Destination::new(&path, &args.destination)?;
+    let destination = Destination::new(output, &path, &args.destination)?;
+    let left = Removed::left_at(&destination)?;
+    left.tell(output)?;
     let program = Program::open(&path)?;
     let crates = program.crates()?;
+    let size_before = program.file().size()?;
+    if !left.is_empty() && is_embedded(&crates, layout) {
+        // An interrupted command has done the rest.
+        return tell(output, &destination, [size_before; 2]);
+    }
     refuse_idle(&program, &crates, layout)?;
-    let files = relocate(crates, &FileNames::new(&path, &destination), layout)?;
-    let published = files.publish(&program, &destination)?;
+    let names = FileNames { old: &path, new: destination.path() };
+    let published = relocate(crates, &names, layout)?.publish(&program, &destination)?;
     for Published { path, size } in &published.sidecars {
         let text = format!("`{}` has {size} bytes", path.display());
-        output.message(&Written { reason: "written", path, size: *size }, &text)?;
+        output.message(&Written { reason: "written", file: path, size: *size }, &text)?;
     }
     published.tell_removed(output)?;
-    let (path, size_before, size_after) = (destination.path(), program.file().size()?, published.program);
-    let text = format!("`{}` has {size_after} of {size_before} bytes", path.display());
-    output.message(&Summary { reason: "repacked", path, size_before, size_after }, &text)?;
+    tell(output, &destination, [size_before, published.program.size])
+}
+
+fn tell(
+    output: &Output,
+    destination: &Destination,
+    [size_before, size_after]: [u64; 2],
+) -> Result<ExitStatus> {
+    let file = destination.path();
+    let text = format!("`{}` has {size_after} of {size_before} bytes", file.display());
+    output.message(&Summary { reason: "repacked", file, size_before, size_after }, &text)?;
     Ok(ExitStatus::Success)
 }
 
@@ -74,18 +90,23 @@ fn layout(args: &cli::Repack) -> Result<Layout> {
     Ok(Layout { placement, sharing, storage })
 }
 
+/// Whether the images are to be in the program and nothing else, and are there.
+fn is_embedded(crates: &[CrateImages<'_>], layout: Layout) -> bool {
+    let only_form = layout.sharing == Sharing::Kept && layout.storage == Storage::Kept;
+    let mut files = crates.iter().flat_map(|one| &one.files);
+    only_form && layout.placement == Placement::Embedded && files.all(|file| file.name.is_none())
+}
+
 /// What would change nothing was not meant.
 fn refuse_idle(program: &Program, crates: &[CrateImages<'_>], layout: Layout) -> Result<()> {
     let path = program.file().path().display();
-    let mut files = crates.iter().flat_map(|one| &one.files).peekable();
-    if files.peek().is_none() {
+    if crates.iter().all(|one| one.files.is_empty()) {
         return Err(Error::usage(format!("`{path}` has no images")));
     }
     if program.file().is_packs() && layout.placement != Placement::Kept {
         return Err(Error::usage(format!("`{path}` is a file of packs")).hint("name the program beside it"));
     }
-    let only_form = layout.sharing == Sharing::Kept && layout.storage == Storage::Kept;
-    if only_form && layout.placement == Placement::Embedded && files.all(|file| file.name.is_none()) {
+    if is_embedded(crates, layout) {
         return Err(Error::usage(format!("the images of `{path}` are in it already")));
     }
     if layout.sharing == Sharing::Merged && crates.iter().filter(|one| !one.files.is_empty()).count() < 2 {

@@ -13,7 +13,9 @@ use crate::cargo::artifact;
 use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::Result;
-use crate::print::output::{Output, Table, counted, human_size};
+use crate::print::output::Output;
+use crate::print::table::Table;
+use crate::print::text::{counted, human_size};
 use crate::read::input::{Contents, Input};
 use crate::read::missing;
 use crate::read::records::{ImageRecord, Kernels, Selection};
@@ -24,7 +26,7 @@ struct Summary {
     /// Bytes of the whole file.
     file_size: u64,
     /// Bytes of the other files in which its packs have images.
-    beside_size: u64,
+    sidecar_size: u64,
     images: u64,
     raw_size: u64,
     stored_size: u64,
@@ -102,7 +104,7 @@ fn summary(input: &Input, contents: &Contents<'_>, images: &[ImageRecord]) -> Re
     Ok(Summary {
         reason: "summary",
         file_size: input.size(),
-        beside_size: contents.packs.sidecar_size()?,
+        sidecar_size: contents.packs.sidecar_size()?,
         images: images.len() as u64,
         raw_size,
         stored_size: shares.iter().fold(0u64, |sum, share| sum.saturating_add(share.stored)),
@@ -113,8 +115,8 @@ fn summary(input: &Input, contents: &Contents<'_>, images: &[ImageRecord]) -> Re
 }
 
 fn sentence(summary: &Summary) -> String {
-    let Summary { file_size, beside_size, images, raw_size, stored_size, .. } = *summary;
-    let all_size = file_size.saturating_add(beside_size);
+    let Summary { file_size, sidecar_size, images, raw_size, stored_size, .. } = *summary;
+    let all_size = file_size.saturating_add(sidecar_size);
     let share = stored_size.saturating_mul(100).checked_div(all_size).unwrap_or(0);
     let mut text = format!(
         "{} of {} {} {} of {} {} ({share}%)",
@@ -122,7 +124,7 @@ fn sentence(summary: &Summary) -> String {
         human_size(raw_size),
         if images == 1 { "takes" } else { "take" },
         human_size(stored_size),
-        if beside_size > 0 { "the files'" } else { "the file's" },
+        if sidecar_size > 0 { "the files'" } else { "the file's" },
         human_size(all_size)
     );
     if summary.equal_images > 0 {

@@ -10,7 +10,8 @@ use crate::error::ExitStatus;
 use crate::error::{Error, Result};
 use crate::machine::toolchain::lock::LOCK_NAME;
 use crate::machine::toolchain::{self, Installed, Plan, Versions};
-use crate::print::output::{Output, counted};
+use crate::print::output::Output;
+use crate::print::text::counted;
 use crate::settings::offload_toml::ConfigFile;
 
 #[derive(Debug, Serialize)]

@@ -17,7 +17,8 @@ use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::{Error, Result};
 use crate::files::publish::{Staged, create_dir, publish, staged};
-use crate::print::output::{Output, counted};
+use crate::print::output::Output;
+use crate::print::text::counted;
 
 #[derive(Debug, Serialize)]
 struct Message<'a> {

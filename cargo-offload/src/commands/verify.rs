@@ -18,9 +18,10 @@ use crate::cargo::graph::{self, RootPackage};
 use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::Result;
-use crate::print::output::{Output, counted};
+use crate::print::output::Output;
+use crate::print::text::counted;
 use crate::read::input::Input;
-use crate::read::missing::MissingMessage;
+use crate::read::missing::MissingSidecar;
 use crate::read::pack_file::LocatedPack;
 use crate::read::packs::Packs;
 
@@ -52,13 +53,14 @@ fn finish(output: &Output, summary: &Summary) -> Result<ExitStatus> {
 fn verify_images(output: &Output, packs: &Packs, summary: &mut Summary) -> Result<()> {
     for problem in &packs.here().unreadable {
         summary.problems += 1;
-        output.message(&Problem { reason: "skipped", package: "", problem }, &format!("error: {problem}"))?;
+        output
+            .message(&Problem { reason: "unreadable", package: "", problem }, &format!("error: {problem}"))?;
     }
     packs.all().try_for_each(|reached| verify_pack(output, &reached.source, summary))?;
     for missing in packs.missing() {
         summary.problems += 1;
         let text = format!("error: {}", missing.sentence());
-        output.message(&MissingMessage::of(&missing), &text)?;
+        output.message(&MissingSidecar::of(&missing), &text)?;
     }
     Ok(())
 }

@@ -81,7 +81,7 @@ impl Staged {
             let what = if what.is_dir() { "it is a directory" } else { "it is no file" };
             return Err(Error::io("write", path, &io::Error::other(what)));
         }
-        let file = Temporary::new(directory).map_err(|error| {
+        let file = Temporary::new(path).map_err(|error| {
             if !directory.is_dir() {
                 let text = format!("there is no directory `{}`", directory.display());
                 return Error::io("write", path, &io::Error::new(error.kind(), text)).hint("make it first");
@@ -90,6 +90,11 @@ impl Staged {
             Error::io("write", path, &io::Error::from(error.kind()))
         })?;
         Ok(Staged { path: path.to_path_buf(), file })
+    }
+
+    /// What it will be called.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     pub(crate) fn file(&mut self) -> &mut File {
@@ -103,6 +108,12 @@ impl Staged {
 
     pub(crate) fn set_permissions(&mut self, permissions: Permissions) -> io::Result<()> {
         self.file.set_permissions(permissions)
+    }
+
+    /// Has the system write it to the disk.
+    pub(crate) fn sync(&mut self) -> Result<()> {
+        let outcome = self.file.file().sync_all();
+        outcome.map_err(|error| Error::io("write", &self.path, &error))
     }
 
     /// The file takes its name.
@@ -130,6 +141,20 @@ pub(crate) fn replaceable(path: &Path, start: &[u8], what: &str) -> Result<()> {
 /// Makes a directory and those above it.
 pub(crate) fn create_dir(dir: &Path) -> Result<()> {
     std::fs::create_dir_all(dir).map_err(|error| Error::io("create directory", dir, &error))
+}
+
+/// Has the system write to the disk which names the files beside `path` have.
+#[cfg(unix)]
+pub(crate) fn sync_names(path: &Path) -> Result<()> {
+    let directory = parent(path);
+    let synced = File::open(directory).and_then(|directory| directory.sync_all());
+    synced.map_err(|error| Error::io("write", directory, &error))
+}
+
+/// Names of other systems last without.
+#[cfg(not(unix))]
+pub(crate) fn sync_names(_: &Path) -> Result<()> {
+    Ok(())
 }
 
 /// Writes a file, to become `path`.

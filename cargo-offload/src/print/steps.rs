@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::print::output::{Output, Progress, escaped};
+use crate::print::choice::Progress;
+use crate::print::output::Output;
+use crate::print::text::escaped;
 
 /// How often the time is drawn anew.
 const TICK: Duration = Duration::from_millis(200);

@@ -7,9 +7,9 @@ use crate::print::output::Output;
 use crate::read::input::Contents;
 use crate::read::packs::Missing;
 
-/// A pack that should lie in another file.
+/// A pack that should lie in a sidecar.
 #[derive(Debug, Serialize)]
-pub(crate) struct MissingMessage<'a> {
+pub(crate) struct MissingSidecar<'a> {
     reason: &'static str,
     package: &'a str,
     file: &'a str,
@@ -27,30 +27,30 @@ struct MissingImage<'a> {
 #[derive(Debug, Serialize)]
 struct UnreadableMessage<'a> {
     reason: &'static str,
-    cause: &'a str,
+    problem: &'a str,
 }
 
 /// Says what is missing and what is damaged.
 pub(crate) fn tell(output: &Output, contents: &Contents<'_>) -> Result<()> {
     for missing in contents.packs.missing() {
-        output.message(&MissingMessage::of(&missing), &format!("missing: {}", missing.sentence()))?;
+        output.message(&MissingSidecar::of(&missing), &format!("missing: {}", missing.sentence()))?;
     }
-    for cause in contents.unreadable() {
-        unreadable(output, &cause)?;
+    for problem in contents.unreadable() {
+        unreadable(output, &problem)?;
     }
     Ok(())
 }
 
 /// Says what could not be read or shown.
-pub(crate) fn unreadable(output: &Output, cause: &str) -> Result<()> {
-    output.message(&UnreadableMessage { reason: "skipped", cause }, &format!("skipped {cause}"))
+pub(crate) fn unreadable(output: &Output, problem: &str) -> Result<()> {
+    output.message(&UnreadableMessage { reason: "unreadable", problem }, &format!("unreadable: {problem}"))
 }
 
-impl<'a> MissingMessage<'a> {
-    pub(crate) fn of(missing: &'a Missing<'_>) -> MissingMessage<'a> {
+impl<'a> MissingSidecar<'a> {
+    pub(crate) fn of(missing: &'a Missing<'_>) -> MissingSidecar<'a> {
         let images = missing.images().into_iter();
-        MissingMessage {
-            reason: "missing",
+        MissingSidecar {
+            reason: "missing-sidecar",
             package: missing.by.meta("package").unwrap_or_default(),
             file: &missing.file,
             problem: missing.error.message(),

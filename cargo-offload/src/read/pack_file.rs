@@ -9,6 +9,7 @@ mod scan;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -83,6 +84,22 @@ impl PackIndex {
         self.offset
     }
 
+    /// Reads the index of a pack by what reads the first bytes of it.
+    fn read(
+        offset: u64,
+        mut read: impl FnMut(u64) -> std::result::Result<Vec<u8>, Unreadable>,
+    ) -> std::result::Result<PackIndex, Unreadable> {
+        let (_, size) = Pack::sizes(&read(HEADER_SIZE)?)?;
+        let index = read(size)?;
+        let whole = Pack::parse_index(&index, &Pages::default())?.head_size();
+        let index = if whole > size { read(whole)? } else { index };
+        let found = PackIndex { offset, index, pages: Pages::default() };
+        let pack = found.pack()?;
+        pack.verify_index()?;
+        pack.images().try_for_each(|image| image.map(drop))?;
+        Ok(found)
+    }
+
     fn pack(&self) -> std::result::Result<Pack<'_>, offload_format::Error> {
         Pack::parse_index(&self.index, &self.pages)
     }
@@ -94,12 +111,11 @@ impl PackFile {
     /// # Errors
     /// The file cannot be read, or holds no pack.
     pub(crate) fn open(path: &Path) -> Result<PackFile> {
-        let mut file = File::open(path).map_err(|error| Error::io("open", path, &error))?;
-        let offsets = match elf::pack_offsets(&file) {
-            offsets if !offsets.is_empty() => offsets,
-            _ => scan::pack_offsets(&mut file).map_err(|error| Error::io("read", path, &error))?,
-        };
-        let file = PackFile::read(path, file, offsets);
+        let mut file = PackFile::linked(path)?;
+        if file.is_empty() {
+            let offsets = scan::pack_offsets(&file.file).map_err(|error| Error::io("read", path, &error))?;
+            file.read(offsets).map_err(|error| Error::io("read", path, &error))?;
+        }
         if file.is_empty() { Err(file.nothing()) } else { Ok(file) }
     }
 
@@ -128,19 +144,28 @@ impl PackFile {
     /// The file cannot be read.
     pub(crate) fn linked(path: &Path) -> Result<PackFile> {
         let file = File::open(path).map_err(|error| Error::io("open", path, &error))?;
-        let offsets = elf::pack_offsets(&file);
-        Ok(PackFile::read(path, file, offsets))
+        let offsets = elf::pack_offsets(&file).map_err(|error| Error::io("read", path, &error))?;
+        let mut file = PackFile {
+            path: path.to_path_buf(),
+            file: Arc::new(file),
+            packs: Vec::new(),
+            unreadable: Vec::new(),
+        };
+        file.read(offsets).map_err(|error| Error::io("read", path, &error))?;
+        Ok(file)
     }
 
-    fn read(path: &Path, file: File, offsets: BTreeSet<u64>) -> PackFile {
-        let (mut packs, mut unreadable) = (Vec::new(), Vec::new());
+    /// Reads the indexes of the packs that start at `offsets`.
+    fn read(&mut self, offsets: BTreeSet<u64>) -> io::Result<()> {
         for offset in offsets {
-            match read_index(&file, offset) {
-                Ok(found) => packs.push(found),
-                Err(reason) => unreadable.push(format!("pack at offset {offset:#x}: {reason}")),
+            match read_index(&self.file, offset)? {
+                Ok(found) => self.packs.push(found),
+                Err(Unreadable(reason)) => {
+                    self.unreadable.push(format!("pack at offset {offset:#x}: {reason}"));
+                }
             }
         }
-        PackFile { path: path.to_path_buf(), file: Arc::new(file), packs, unreadable }
+        Ok(())
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -206,24 +231,23 @@ impl From<offload_format::Error> for Unreadable {
     }
 }
 
-fn read_index(file: &File, offset: u64) -> std::result::Result<PackIndex, String> {
-    let text = |error: offload_format::Error| error.to_string();
-    let header = read_at(file, offset, HEADER_SIZE).map_err(|error| error.to_string())?;
-    let (_, size) = Pack::sizes(&header).map_err(text)?;
-    let index = read_head(file, offset, size)?;
-    let whole = Pack::parse_index(&index, &Pages::default()).map_err(text)?.head_size();
-    let index = if whole > size { read_head(file, offset, whole)? } else { index };
-    let found = PackIndex { offset, index, pages: Pages::default() };
-    let check = found.pack().and_then(|pack| {
-        pack.verify_index()?;
-        pack.images().try_for_each(|image| image.map(drop))
-    });
-    check.map_err(text).map(|()| found)
-}
-
-fn read_head(file: &File, offset: u64, size: u64) -> std::result::Result<Vec<u8>, String> {
-    if size > scan::MAX_INDEX {
-        return Err(format!("its index of {size} bytes is too large"));
-    }
-    read_at(file, offset, size).map_err(|error| error.to_string())
+/// The index of the pack at `offset`, or why there is none.
+///
+/// # Errors
+/// The system could not read it.
+fn read_index(file: &File, offset: u64) -> io::Result<std::result::Result<PackIndex, Unreadable>> {
+    let mut failure = None;
+    let read = |size: u64| {
+        if size > scan::MAX_INDEX {
+            return Err(Unreadable(format!("its index of {size} bytes is too large")));
+        }
+        read_at(file, offset, size).map_err(|error| {
+            let reason = Unreadable(error.to_string());
+            // A file that ends too soon is damaged.
+            failure = Some(error).filter(|error| error.kind() != io::ErrorKind::UnexpectedEof);
+            reason
+        })
+    };
+    let found = PackIndex::read(offset, read);
+    failure.map_or(Ok(found), Err)
 }

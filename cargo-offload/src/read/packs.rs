@@ -1,4 +1,4 @@
-//! The packs of a file, and those that these name: in files beside it, or for a development build in the compile cache.
+//! The packs of a file, and those that these name: in its sidecars, or for a development build in the compile cache.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use offload_format::pack::{CACHE, CACHE_VAR, MissingKind, Pack, Sidecar};
 
 use crate::error::{Error, Result};
-use crate::print::output::{escaped, listed};
+use crate::print::text::{escaped, listed};
 use crate::read::pack_file::{LocatedPack, PackFile};
 use crate::read::sidecar::sidecar_path;
 

@@ -1,4 +1,4 @@
-//! The images of a linked program by crate, whether they lie in it or in files beside it; or those of a file of packs.
+//! The images of a linked program by crate, whether they lie in it or in its sidecars; or those of a file of packs.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::read::pack_file::elf::{self, LinkedPack};
 use crate::read::pack_file::{LocatedPack, PackFile};
 use crate::read::packs::{Packs, Reached};
 
-/// A program and the files beside it that its packs name, all of which can be read.
+/// A program and the sidecars that its packs name, all of which can be read.
 #[derive(Debug)]
 pub(crate) struct Program {
     packs: Packs,
@@ -57,14 +57,14 @@ impl Program {
         self.packs.here()
     }
 
-    /// The size of the program and of the files beside it.
+    /// The size of the program and of its sidecars.
     pub(crate) fn size(&self) -> Result<u64> {
         let sidecars = self.packs.sidecars().map(|(_, file)| file);
         let mut files = std::iter::once(self.file()).chain(sidecars);
         files.try_fold(0u64, |sum, file| Ok(sum.saturating_add(file.size()?)))
     }
 
-    /// The files beside the program that have nothing but its images. One in the compile cache is not beside it.
+    /// The sidecars that have nothing but the program's images. A file in the compile cache is none.
     pub(crate) fn own_sidecars(&self) -> Vec<PathBuf> {
         let program = self.file();
         let named = |pack: &Pack<'_>| {
@@ -129,8 +129,9 @@ struct Linked<'a> {
 
 /// The packs that the program's descriptors lead to; packs that none leads to cannot be replaced.
 fn linked_packs(program: &PackFile) -> Result<Vec<Linked<'_>>> {
-    let found = elf::linked_packs(program.file());
     let path = program.path().display();
+    let found =
+        elf::linked_packs(program.file()).map_err(|error| Error::io("read", program.path(), &error))?;
     if found.later {
         return Err(Error::check(format!("`{path}` has a pack of a later release"))
             .hint("install the release of cargo-offload that the program was built with"));

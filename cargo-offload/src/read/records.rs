@@ -14,7 +14,7 @@ use serde::Serialize;
 pub(crate) use self::kernel::{KernelRecord, or_dash};
 use crate::cli;
 use crate::error::{Error, Result};
-use crate::print::output::{escaped, listed};
+use crate::print::text::{escaped, listed};
 use crate::read::input::{Container, Contents};
 use crate::read::pack_file::LocatedPack;
 use crate::read::packs::Reached;

@@ -99,7 +99,7 @@ fn every_image_is_shown_with_its_file() {
         for image in &shown {
             assert!(files.iter().any(|file| image["file"] == name(file)), "{form:?}: {image}");
         }
-        assert_eq!(objects(&json, "notice").len(), 4, "scripts see the notices that people need not");
+        assert_eq!(objects(&json, "missing").len(), 4, "scripts see what people need not");
     }
 }
 
@@ -114,7 +114,7 @@ fn commands_work_on_what_lies_elsewhere() {
         assert!(on(&["asm", "app", "calls"]).contains(".entry"));
         let size = &objects(&on(&["size", "app", "--json"]), "summary")[0];
         let beside: u64 = files.iter().map(|file| fs::metadata(file).unwrap().len()).sum();
-        assert_eq!((&size["images"], &size["beside_size"]), (&3.into(), &beside.into()));
+        assert_eq!((&size["images"], &size["sidecar_size"]), (&3.into(), &beside.into()));
         assert!(on(&["size", "app"]).contains("of the files' "));
         on(&["extract", "app", "--output", "out"]);
         assert_eq!(fs::read(dir.path().join("out/blas.spirv64.spv")).unwrap(), data("saxpy-reduce.spv"));
@@ -156,7 +156,7 @@ fn a_file_that_is_missing_is_named_and_the_rest_is_shown() {
 
     let json = support::stdout(&offload(dir.path(), &["inspect", "app", "--json"]));
     assert_eq!(objects(&json, "image").len(), 2);
-    let missing = &objects(&json, "missing")[0];
+    let missing = &objects(&json, "missing-sidecar")[0];
     assert_eq!((&missing["file"], &missing["package"]), (&"app.nvidia.offload".into(), &"sample".into()));
     assert_eq!(missing["images"], serde_json::json!([{"module": "blas", "target": "nvptx:sm_80"}]));
     for command in [&["size", "app"][..], &["report", "app"], &["extract", "app"], &["asm", "app"]] {

@@ -95,7 +95,7 @@ fn an_image_that_cannot_be_shown_does_not_hide_the_others() {
     assert!(said.contains("// blas nvptx:sm_80\n.visible .entry scale()\n{\n        ret;\n}\n"), "{said}");
     assert!(said.contains("// blas opencl-c\n__kernel void scale(int n) {\n  if (n) {\n  }\n}\n"), "{said}");
     assert!(!said.contains("other"), "{said}");
-    assert!(said.contains("skipped target `cubin:sm_80` of module `blas`: "), "{said}");
+    assert!(said.contains("unreadable: target `cubin:sm_80` of module `blas`: "), "{said}");
     let only = without_tools(dir.path(), &["asm", "images.pack", "scale", "--for", "cubin:sm_80"]);
     let only = { only }.output().unwrap();
     assert!(stderr(&only).starts_with("error: target `cubin:sm_80`") && only.status.code() == Some(1));

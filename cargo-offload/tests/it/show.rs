@@ -227,7 +227,7 @@ fn builds_stand_side_by_side() {
     let last: Vec<&str> =
         text.lines().last().unwrap().split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
     assert_eq!(last[..5], ["stacked", "blas", "cubin:sm_80", "32 / 32", "64 / 8"]);
-    let lines = objects(&ok(dir.path(), &[&args[..], &["--json"]].concat()), "beside");
+    let lines = objects(&ok(dir.path(), &[&args[..], &["--json"]].concat()), "comparison");
     assert_eq!(
         (&lines[0]["builds"][1]["label"], &lines[0]["builds"][1]["spilled"]),
         (&"other".into(), &8.into())

@@ -85,7 +85,7 @@ pub const BROWSER: &[Need] = &[Need {
     packages: packages(["chromium", "chromium", "chromium", "-"]),
 }];
 
-/// Runs kernels through OpenCL, steps through one, and counts processes.
+/// Runs kernels through OpenCL, steps through one, counts processes and ends them.
 pub const DRIVERS: &[Need] = &[
     Need {
         what: "libOpenCL.so.1",
@@ -107,7 +107,7 @@ pub const DRIVERS: &[Need] = &[
     },
     Need {
         what: "strace",
-        purpose: "counts the processes of an unchanged build",
+        purpose: "counts the processes of an unchanged build, and ends commands at every step",
         probe: Probe::Program("strace"),
         packages: packages(["strace", "strace", "strace", "-"]),
     },

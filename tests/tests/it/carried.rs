@@ -61,6 +61,16 @@ impl Linked {
         self.dir.path().join(name)
     }
 
+    /// The name of the sidecar that starts with `start`; its hash comes from what is in it.
+    pub(crate) fn sidecar(&self, start: &str) -> String {
+        sidecar(self.dir.path(), start)
+    }
+
+    /// The names of all that start so.
+    pub(crate) fn sidecars(&self, start: &str) -> Vec<String> {
+        sidecars(self.dir.path(), start)
+    }
+
     pub(crate) fn size(&self, name: &str) -> u64 {
         fs::metadata(self.path(name)).unwrap().len()
     }
@@ -102,6 +112,24 @@ impl Linked {
         let said = [stderr(&output), String::from_utf8_lossy(&output.stdout).into_owned()].concat();
         assert!(!said.contains("arning:") && !said.contains("rror:"), "{} {name}: {said}", self.linker);
     }
+}
+
+/// The name of the one sidecar in `dir` that starts with `start`.
+pub(crate) fn sidecar(dir: &Path, start: &str) -> String {
+    let found = sidecars(dir, start);
+    let [name] = found.as_slice() else { panic!("{start}: {found:?}") };
+    name.clone()
+}
+
+/// The names of the sidecars in `dir` that start with `start`, as `app` of `app.0123456789abcdef.offload`.
+fn sidecars(dir: &Path, start: &str) -> Vec<String> {
+    let is_hash = |text: &str| text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let hash = |name: &String| {
+        let hash = name.strip_prefix(start)?.strip_prefix('.')?.strip_suffix(".offload")?;
+        is_hash(hash).then_some(())
+    };
+    let names = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| hash(name).is_some()).collect()
 }
 
 /// The program or library in cargo's messages.

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::carried::sidecar;
 use crate::support::Project;
 use offload_format::pack::{Pack, Pages};
 
@@ -93,7 +94,7 @@ fn the_subcommand_reads_the_pack_in_the_cache() {
     // A program with fewer images, and one with all of them in it, need the cache no more.
     let (less, whole) = (project.path("less"), project.path("whole"));
     text(&["prune", program, "--drop", "intel:*", "-o", less.to_str().unwrap()]);
-    assert!(project.path("less.offload").exists());
+    sidecar(&project.path(""), "less");
     text(&["repack", program, "--sidecar", "-o", whole.to_str().unwrap()]);
     fs::remove_file(&pack).unwrap();
     assert!(text(&["inspect", less.to_str().unwrap()]).contains("prune` has removed it"));

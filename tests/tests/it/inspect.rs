@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::carried::sidecar;
 use crate::support::{self, Project};
 
 /// Runs `cargo offload` of this checkout.
@@ -60,7 +61,7 @@ fn commands_build_a_package_with_kernels_and_look_at_its_program() {
     ok(&["prune", "--keep", "spirv64", "-o", less.to_str().unwrap()]);
     ok(&["repack", "--sidecar", "--release", "-o", beside.to_str().unwrap()]);
     assert!(!inspect(&less).contains("opencl-c "));
-    assert!(inspect(&beside).contains("beside.offload"));
+    assert!(inspect(&beside).contains(&sidecar(&project.path(""), "beside")));
     let raw = project.path("two.cl");
     ok(&["export", "--format", "raw", "--target", "opencl-c", "-o", raw.to_str().unwrap()]);
     assert!(raw.exists());

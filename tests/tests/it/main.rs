@@ -22,6 +22,7 @@ mod foreign_reader;
 mod guide;
 mod host;
 mod inspect;
+mod interrupted;
 mod languages;
 mod life;
 mod matrix;

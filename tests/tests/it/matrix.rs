@@ -8,10 +8,10 @@ fn messages(outcome: &Outcome, reason: &str) -> Vec<Value> {
     objects.filter(|object| object["reason"] == reason).collect()
 }
 
-/// The gap of one build and target.
-fn gap<'a>(gaps: &'a [Value], build: &str, target: &str) -> &'a Value {
-    let found = gaps.iter().find(|gap| gap["builds"][0] == build && gap["target"] == target);
-    found.unwrap_or_else(|| panic!("no gap of {build} and {target}: {gaps:?}"))
+/// The image for `target` that `build` lacks.
+fn of_build<'a>(missing: &'a [Value], build: &str, target: &str) -> &'a Value {
+    let found = missing.iter().find(|image| image["builds"][0] == build && image["target"] == target);
+    found.unwrap_or_else(|| panic!("{build} lacks nothing for {target}: {missing:?}"))
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn what_one_compiler_cannot_build_the_others_show() {
     assert!(outcome.success, "{}", outcome.text);
     check_page(&std::fs::read_to_string(project.path("page.html")).unwrap());
 
-    let lines = messages(&outcome, "beside");
+    let lines = messages(&outcome, "comparison");
     let of = |target: &str| lines.iter().filter(|line| line["target"] == target).collect::<Vec<_>>();
     for target in ["spirv64", "intel:pvc", "opencl-c"] {
         let labels: Vec<&str> = of(target)[0]["builds"]
@@ -40,16 +40,16 @@ fn what_one_compiler_cannot_build_the_others_show() {
     assert!(of("intel:pvc").iter().all(|line| has_numbers(line, 0) && !has_numbers(line, 1)), "{lines:?}");
     assert!(of("opencl-c").iter().all(|line| has_numbers(line, 1) && !has_numbers(line, 2)), "{lines:?}");
 
-    let gaps = messages(&outcome, "gap");
+    let missing = messages(&outcome, "missing");
     for (build, target, part) in [
         ("older", "spirv64", "LLVM 19 makes no valid SPIR-V"),
         ("older", "intel:pvc", "LLVM 19 makes no valid SPIR-V"),
         ("broken", "", "a.cl:3:5: error: made to fail"),
         ("gone", "", "clang of LLVM 22 or later was not found"),
     ] {
-        let gap = gap(&gaps, build, target);
-        assert!(gap["problem"].as_str().unwrap().contains(part), "{gap}");
-        assert_eq!(gap["builds"].as_array().unwrap().len(), 1, "{gap}");
+        let image = of_build(&missing, build, target);
+        assert!(image["problem"].as_str().unwrap().contains(part), "{image}");
+        assert_eq!(image["builds"].as_array().unwrap().len(), 1, "{image}");
     }
     // The files of the user's own builds stay as they are.
     let own = project.target_dir().join("debug").join(project.name());
@@ -62,10 +62,10 @@ fn check_page(page: &str) {
     let data: Value = serde_json::from_str(data).unwrap();
     assert_eq!((&data["build"], data["images"].as_array().unwrap().len()), (&"tools".into(), 3));
     assert_eq!(data["beside"][0]["builds"].as_array().unwrap().len(), 4);
-    let gaps: Vec<&str> =
-        data["missing"].as_array().unwrap().iter().map(|gap| gap.as_str().unwrap()).collect();
+    let missing: Vec<&str> =
+        data["missing"].as_array().unwrap().iter().map(|image| image.as_str().unwrap()).collect();
     let broken = "not built by broken: module all, target all: ";
-    assert!(gaps.iter().any(|gap| gap.starts_with(broken)), "{gaps:?}");
+    assert!(missing.iter().any(|image| image.starts_with(broken)), "{missing:?}");
 }
 
 #[test]

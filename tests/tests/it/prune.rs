@@ -99,7 +99,7 @@ fn images_move_into_files_beside_the_program_and_back() {
         let before = linked.size("app");
         linked.ok(&["repack", "app", "--sidecar", "--in-place"]);
         linked.ok(&["repack", "plug.so", "--split", "--in-place"]);
-        let moved = linked.size("app.offload");
+        let moved = linked.size(&linked.sidecar("app"));
         assert!((before - linked.size("app")) * 10 >= moved * 9, "{}", linked.linker);
         for name in ["app", "plug.so"] {
             linked.check_elf(name);
@@ -112,25 +112,27 @@ fn images_move_into_files_beside_the_program_and_back() {
         assert_eq!((sum(&verified, "summary", "images"), sum(&verified, "summary", "problems")), (8, 0));
 
         // Where a machine has no use for some files, the error names the one that is missing.
-        fs::rename(linked.path("plug.so.spirv.offload"), linked.path("kept")).unwrap();
+        let spirv = linked.sidecar("plug.so.spirv");
+        fs::rename(linked.path(&spirv), linked.path("kept")).unwrap();
         let text = linked.run("app", "plug.so");
         assert_right(&text);
         assert_eq!(count_spirv(&text), 2);
-        assert!(text.contains("spirv64: its images are in `plug.so.spirv.offload`"), "{text}");
+        assert!(text.contains(&format!("spirv64: its images are in `{spirv}`")), "{text}");
         let verified = linked.offload(&["verify", "plug.so"]);
         assert_eq!(verified.status.code(), Some(1), "{}", stderr(&verified));
-        fs::rename(linked.path("kept"), linked.path("plug.so.spirv.offload")).unwrap();
+        fs::rename(linked.path("kept"), linked.path(&spirv)).unwrap();
 
         // The directory of the variable comes first; a file of another build is not used.
         fs::create_dir(linked.path("packs")).unwrap();
-        fs::rename(linked.path("app.offload"), linked.path("packs/app.offload")).unwrap();
+        let (of_app, of_plug) = (linked.sidecar("app"), linked.sidecar("plug.so.host"));
+        fs::rename(linked.path(&of_app), linked.path("packs").join(&of_app)).unwrap();
         assert!(!linked.run("app", "plug.so").starts_with("kern_a on the CPU: right"));
         let packs = linked.path("packs").display().to_string();
         assert_right(&linked.run_with("app", "plug.so", &packs));
-        fs::copy(linked.path("plug.so.host.offload"), linked.path("app.offload")).unwrap();
+        fs::copy(linked.path(&of_plug), linked.path(&of_app)).unwrap();
         let text = linked.run("app", "plug.so");
         assert!(text.contains("has one of another build"), "{text}");
-        fs::rename(linked.path("packs/app.offload"), linked.path("app.offload")).unwrap();
+        fs::rename(linked.path("packs").join(&of_app), linked.path(&of_app)).unwrap();
 
         for name in ["app", "plug.so"] {
             linked.ok(&["repack", name, "--embed", "--in-place"]);

@@ -54,7 +54,7 @@ fn images_are_compressed_otherwise_in_the_room_that_there_is() {
         }
         linked.ok(&["repack", "max", "--sidecar", "--compression", "none", "-o", "beside"]);
         assert_runs(&linked, "beside", 4);
-        let (same, larger) = listed(&linked, "beside.offload");
+        let (same, larger) = listed(&linked, &linked.sidecar("beside"));
         assert_eq!(same, images);
         assert!(larger > stored, "{larger} {stored}");
         linked.ok(&["repack", "beside", "--embed", "--compression", "19", "--in-place"]);
@@ -79,7 +79,7 @@ fn crates_share_and_stop_sharing() {
         // What shares goes on sharing in other places.
         linked.ok(&["repack", "merged", "--sidecar", "-o", "moved"]);
         assert_runs(&linked, "moved", 4);
-        assert_eq!(listed(&linked, "moved.offload"), (images.clone(), shared));
+        assert_eq!(listed(&linked, &linked.sidecar("moved")), (images.clone(), shared));
         linked.ok(&["repack", "merged", "--split", "-o", "cut"]);
         assert_runs(&linked, "cut", 4);
         let verified = linked.ok(&["verify", "cut"]);
@@ -92,10 +92,11 @@ fn crates_share_and_stop_sharing() {
 
         linked.ok(&["repack", "moved", "--sidecar", "--unmerge", "--in-place"]);
         assert_runs(&linked, "moved", 4);
-        assert_eq!((listed(&linked, "moved.offload").0, borrowers(&linked, "moved.offload")), (images, 0));
+        let moved = linked.sidecar("moved");
+        assert_eq!((listed(&linked, &moved).0, borrowers(&linked, &moved)), (images, 0));
         // Nothing of the others stays behind.
         linked.ok(&["repack", "app", "--sidecar", "-o", "apart"]);
-        let (again, apart) = (linked.size("moved.offload"), linked.size("apart.offload"));
+        let (again, apart) = (linked.size(&moved), linked.size(&linked.sidecar("apart")));
         assert!(again < apart + apart / 10, "{}: {again}, {apart}", linked.linker);
     }
 }
@@ -112,11 +113,12 @@ fn images_in_other_files_are_shown_with_the_program() {
             fs::remove_file(linked.path("moved")).unwrap();
         }
         linked.ok(&["repack", "app", "--split", "-o", "again"]);
-        fs::remove_file(linked.path("again.host.offload")).unwrap();
+        let host = linked.sidecar("again.host");
+        fs::remove_file(linked.path(&host)).unwrap();
         let output = linked.offload(&["inspect", "again"]);
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains("missing: cannot open `again.host.offload`"), "{said}");
+        assert!(said.contains(&format!("missing: cannot open `{host}`")), "{said}");
         assert!(said.contains("it would have kern_a host") && said.contains("spirv64"), "{said}");
     }
 }
@@ -125,10 +127,10 @@ fn images_in_other_files_are_shown_with_the_program() {
 fn programs_are_pruned_with_the_files_beside_them() {
     for linked in Linked::each() {
         linked.ok(&["repack", "app", "--split", "--in-place"]);
-        let before = linked.size("app.spirv.offload");
+        let before = linked.size(&linked.sidecar("app.spirv"));
         let messages = linked.ok(&["prune", "app", "--drop", "spirv64:v1.4", "opencl-c", "--in-place"]);
         assert_eq!(sum(&messages, "pruned", "images_dropped"), 4);
-        assert!(linked.size("app.spirv.offload") < before);
+        assert!(linked.size(&linked.sidecar("app.spirv")) < before);
         assert_runs(&linked, "app", 4);
         linked.check_elf("app");
         let verified = linked.ok(&["verify", "app"]);
@@ -138,21 +140,21 @@ fn programs_are_pruned_with_the_files_beside_them() {
         linked.ok(&["prune", "app", "--keep", "host", "-o", "small"]);
         assert_runs(&linked, "small", 2);
         assert_runs(&linked, "app", 4);
-        let exist = |names: [&str; 3]| names.map(|name| linked.path(name).exists());
-        let names = ["small.host.offload", "app.spirv.offload", "small.spirv.offload"];
-        assert_eq!(exist(names), [true, true, false]);
+        let exist = |starts: [&str; 3]| starts.map(|start| linked.sidecars(start).len());
+        assert_eq!(exist(["small.host", "app.spirv", "small.spirv"]), [1, 1, 0]);
 
         // Files of which the program needs nothing any more go when it is changed in place.
-        let names = ["small.host.offload", "app.source.offload", "app.host.offload"];
-        assert_eq!(exist(names), [true, false, true]);
+        let starts = ["small.host", "app.source", "app.host"];
+        assert_eq!(exist(starts), [1, 0, 1]);
         linked.ok(&["repack", "small", "--embed", "--in-place"]);
         assert_runs(&linked, "small", 2);
-        assert_eq!(exist(names), [false, false, true]);
+        assert_eq!(exist(starts), [0, 0, 1]);
 
-        fs::remove_file(linked.path("app.host.offload")).unwrap();
+        let host = linked.sidecar("app.host");
+        fs::remove_file(linked.path(&host)).unwrap();
         let output = linked.offload(&["prune", "app", "--keep", "host", "--in-place"]);
         assert_eq!(output.status.code(), Some(3));
-        assert!(stderr(&output).contains("app.host.offload") && stderr(&output).contains("hint:"));
+        assert!(stderr(&output).contains(&host) && stderr(&output).contains("hint:"));
     }
 }
 
@@ -160,11 +162,12 @@ fn programs_are_pruned_with_the_files_beside_them() {
 fn files_of_packs_are_pruned_and_compressed() {
     let linked = &Linked::each()[0];
     linked.ok(&["repack", "app", "--sidecar", "--in-place"]);
-    let (images, stored) = listed(linked, "app.offload");
-    linked.ok(&["prune", "app.offload", "--keep", "host", "-o", "host.offload"]);
+    let sidecar = linked.sidecar("app");
+    let (images, stored) = listed(linked, &sidecar);
+    linked.ok(&["prune", &sidecar, "--keep", "host", "-o", "host.offload"]);
     let (fewer, _) = listed(linked, "host.offload");
     assert_eq!((fewer.len(), fewer.is_subset(&images)), (2, true));
-    linked.ok(&["repack", "app.offload", "--merge", "-o", "merged.offload"]);
+    linked.ok(&["repack", &sidecar, "--merge", "-o", "merged.offload"]);
     let (same, shared) = listed(linked, "merged.offload");
     assert!(same == images && shared < stored);
     linked.ok(&["verify", "merged.offload"]);

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use offload_format::Hash128;
 use offload_format::pack::{Image, Sidecar, cached_name};
 
-use crate::change::rewrite::destination::Destination;
+use super::sidecar_name;
+use crate::change::repack::pack::NewPack;
 use crate::error::{Error, Result};
 use crate::read::program::FileImages;
 use crate::settings::known_targets::family_of;
@@ -17,9 +18,9 @@ pub(crate) enum Placement {
     Kept,
     /// In the program.
     Embedded,
-    /// All in `PROGRAM.offload`.
+    /// All in `PROGRAM.HASH.offload`.
     Sidecar,
-    /// Those of a family of targets in `PROGRAM.FAMILY.offload`.
+    /// Those of a family of targets in `PROGRAM.FAMILY.HASH.offload`.
     Split,
 }
 
@@ -27,38 +28,27 @@ pub(crate) enum Placement {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Location {
     Program,
-    /// A file beside it, by name.
+    /// A file beside it, by what its name starts with.
     Sidecar(String),
 }
 
 /// The names of files: of the program that was, and of the one that will be.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FileNames<'a> {
-    old: &'a Path,
-    new: &'a Destination,
+    pub(crate) old: &'a Path,
+    pub(crate) new: &'a Path,
 }
 
 impl<'a> FileNames<'a> {
-    pub(crate) fn new(old: &'a Path, new: &'a Destination) -> FileNames<'a> {
-        FileNames { old, new }
-    }
-
-    pub(super) fn destination(&self) -> &'a Path {
-        self.new.path()
+    /// The name of the sidecar with `packs` that starts with `start`.
+    pub(super) fn sidecar(&self, start: &str, packs: &[NewPack]) -> Result<String> {
+        let ids: Vec<Hash128> = packs.iter().map(|pack| pack.id).collect();
+        Ok(sidecar_name::sidecar_name(start, self.stem(self.new)?, &ids))
     }
 
     /// The path of the file `name` beside the new program.
-    ///
-    /// # Errors
-    /// The old program needs the file that lies there.
-    pub(super) fn path(&self, name: &str) -> Result<PathBuf> {
-        let path = self.destination().with_file_name(name);
-        let (old, new) = (self.old.canonicalize().ok(), self.destination().canonicalize().ok());
-        if old != new && same_file(&path, &self.old.with_file_name(name)) {
-            let text = format!("`{}` belongs to `{}`", path.display(), self.old.display());
-            return Err(Error::usage(text).hint("write into another directory, or use `--in-place`"));
-        }
-        Ok(path)
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.new.with_file_name(name)
     }
 
     pub(super) fn location(
@@ -71,22 +61,21 @@ impl<'a> FileNames<'a> {
             (Placement::Embedded, _) | (Placement::Kept, None) => return Ok(Location::Program),
             (Placement::Kept, Some(name)) if !is_cached(file) => self.renamed(name)?,
             // What a development build has in the compile cache stays there for the old program.
-            (Placement::Kept | Placement::Sidecar, _) => {
-                format!("{}.offload", self.stem(self.destination())?)
-            }
+            (Placement::Kept | Placement::Sidecar, _) => self.stem(self.new)?.to_string(),
             (Placement::Split, _) => {
-                format!("{}.{}.offload", self.stem(self.destination())?, family_of(image.target_text))
+                format!("{}.{}", self.stem(self.new)?, family_of(image.target_text))
             }
         };
         Ok(Location::Sidecar(name))
     }
 
-    /// The name of a file that lay beside the old program.
+    /// What the name of a file starts with that lay beside the old program.
     fn renamed(&self, file: &str) -> Result<String> {
-        let rest = file.strip_prefix(self.stem(self.old)?).filter(|rest| rest.starts_with('.'));
-        Ok(match rest {
-            Some(rest) => format!("{}{rest}", self.stem(self.destination())?),
-            None => file.to_string(),
+        let start = sidecar_name::start(file);
+        let rest = start.strip_prefix(self.stem(self.old)?);
+        Ok(match rest.filter(|rest| rest.is_empty() || rest.starts_with('.')) {
+            Some(rest) => format!("{}{rest}", self.stem(self.new)?),
+            None => start.to_string(),
         })
     }
 
@@ -104,8 +93,4 @@ impl<'a> FileNames<'a> {
 /// Whether the images are in the compile cache.
 fn is_cached(file: &FileImages<'_>) -> bool {
     file.pack.source.pack.id().is_ok_and(|id| file.name == Some(cached_name(id).as_str()))
-}
-
-fn same_file(one: &Path, other: &Path) -> bool {
-    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }

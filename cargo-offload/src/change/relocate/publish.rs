@@ -1,78 +1,144 @@
-//! The new files appear: all of them, or none as far as a full disk or a program that cannot take them decides.
+//! The new files appear, in an order that leaves a program with all its images whenever the process ends.
+//!
+//! 1. Everything is written and on the disk, and nothing has a name.
+//! 2. The sidecars get their names. These come from their content, so that no sidecar of the old program is replaced.
+//! 3. The program gets its name: with this one step the new images take the place of the old ones.
+//! 4. The sidecars that no program needs any more are removed. If that does not happen, the next change does it.
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::leftover;
 use crate::change::repack::pack::{NewPack, stage_packs};
 use crate::change::rewrite::destination::Destination;
 use crate::change::rewrite::{Replacement, rewrite};
-use crate::error::{Error, Result};
-use crate::files::publish::{Published, Staged};
+use crate::error::Result;
+use crate::files::publish::{Published, Staged, sync_names};
 use crate::print::output::Output;
 use crate::read::program::Program;
 
 /// What a program becomes.
 #[derive(Debug)]
 pub(crate) struct NewFiles {
-    pub(super) replacements: Vec<Replacement>,
-    pub(super) files: Vec<PacksFile>,
+    pub(super) sidecars: Vec<NewSidecar>,
+    pub(super) program: NewProgram,
 }
 
-/// A file of packs to be written.
+/// A file of packs beside the program.
 #[derive(Debug)]
-pub(super) struct PacksFile {
+pub(super) struct NewSidecar {
     pub(super) path: PathBuf,
     pub(super) packs: Vec<NewPack>,
 }
 
-/// Sizes of what was written, in bytes.
+/// What takes the place of the program.
 #[derive(Debug)]
-pub(crate) struct Written {
-    /// Of the program, or of the file of packs that took its place.
-    pub(crate) program: u64,
-    pub(crate) sidecars: Vec<Published>,
-    /// Sidecars that had nothing but images of the program, and that it no longer names.
-    removed: Vec<PathBuf>,
+pub(super) enum NewProgram {
+    /// It, with other packs.
+    Linked(Vec<Replacement>),
+    /// It was a file of packs, and is one again.
+    Packs(Vec<NewPack>),
 }
 
-#[derive(Debug, Serialize)]
-struct Removed<'a> {
-    reason: &'static str,
-    path: &'a Path,
+/// What was written.
+#[derive(Debug)]
+pub(crate) struct Written {
+    pub(crate) program: Published,
+    pub(crate) sidecars: Vec<Published>,
+    /// What nothing needs any more.
+    removed: Removed,
 }
 
 impl Written {
     /// Says which files are gone.
     pub(crate) fn tell_removed(&self, output: &Output) -> Result<()> {
-        self.removed.iter().try_for_each(|path| {
-            let text = format!("`{}` is removed: the program has no images there", path.display());
-            output.message(&Removed { reason: "removed", path }, &text)
+        self.removed.tell(output)
+    }
+}
+
+/// Files that are gone.
+#[derive(Debug, Default)]
+pub(crate) struct Removed(Vec<PathBuf>);
+
+#[derive(Debug, Serialize)]
+struct RemovedMessage<'a> {
+    reason: &'static str,
+    file: &'a Path,
+}
+
+impl Removed {
+    /// Removes what changes of the program have left that were interrupted.
+    pub(crate) fn left_at(destination: &Destination) -> Result<Removed> {
+        Removed::after(destination, &[])
+    }
+
+    /// The same, and `former`, the sidecars that the program had. Where it is changed into another one, nothing goes.
+    fn after(destination: &Destination, former: &[PathBuf]) -> Result<Removed> {
+        if !destination.is_in_place() {
+            return Ok(Removed::default());
+        }
+        leftover::remove(destination.path(), former).map(Removed)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn tell(&self, output: &Output) -> Result<()> {
+        self.0.iter().try_for_each(|file| {
+            let text = format!("`{}` is removed: no program needs it", file.display());
+            output.message(&RemovedMessage { reason: "removed", file }, &text)
         })
     }
 }
 
 impl NewFiles {
-    /// Everything is written before the first file appears, and a program does not appear before what it refers to.
-    pub(crate) fn publish(self, program: &Program, destination: &Destination) -> Result<Written> {
-        let rewritten = match self.replacements.is_empty() {
-            true => None,
-            false => Some(rewrite(program.file(), self.replacements)?),
+    pub(crate) fn publish(self, old: &Program, destination: &Destination) -> Result<Written> {
+        let (sidecars, program) = self.stage(old, destination)?;
+        let mut created = Vec::new();
+        let (sidecars, program) = match appear(sidecars, program, &mut created) {
+            Err(error) => {
+                // The old program needs none of them. What cannot be removed goes with the next change.
+                created.iter().for_each(|path| drop(std::fs::remove_file(path)));
+                return Err(error);
+            }
+            Ok(published) => published,
         };
-        let stage = |file: &PacksFile| stage_packs(&file.path, &file.packs);
-        let files = self.files.iter().map(stage).collect::<Result<Vec<_>>>()?;
-        let new_program = rewritten.map(|rewritten| destination.stage(&rewritten)).transpose()?;
-        let published =
-            files.into_iter().chain(new_program).map(Staged::appear).collect::<Result<Vec<_>>>()?;
-        let (programs, sidecars): (Vec<_>, Vec<_>) =
-            published.into_iter().partition(|file| file.path == destination.path());
-        let mut removed = if destination.is_in_place() { program.own_sidecars() } else { Vec::new() };
-        removed.retain(|path| sidecars.iter().all(|written| written.path.file_name() != path.file_name()));
-        removed.iter().try_for_each(|path| remove(path))?;
-        Ok(Written { program: programs.iter().map(|file| file.size).sum(), sidecars, removed })
+        sync_names(destination.path())?;
+        let removed = Removed::after(destination, &old.own_sidecars())?;
+        Ok(Written { program, sidecars, removed })
+    }
+
+    /// Writes everything.
+    fn stage(self, old: &Program, destination: &Destination) -> Result<(Vec<Staged>, Staged)> {
+        let sidecar = |sidecar: &NewSidecar| stage_packs(&sidecar.path, &sidecar.packs);
+        let mut sidecars = self.sidecars.iter().map(sidecar).collect::<Result<Vec<_>>>()?;
+        let mut program = match self.program {
+            NewProgram::Linked(packs) => destination.stage(&rewrite(old.file(), packs)?)?,
+            NewProgram::Packs(packs) => stage_packs(destination.path(), &packs)?,
+        };
+        // The old files may be the only ones that have the images.
+        sidecars.iter_mut().chain([&mut program]).try_for_each(Staged::sync)?;
+        Ok((sidecars, program))
     }
 }
 
-fn remove(path: &Path) -> Result<()> {
-    std::fs::remove_file(path).map_err(|error| Error::io("remove", path, &error))
+/// Gives the files their names, the program last. `created` are those that did not exist and do now.
+fn appear(
+    sidecars: Vec<Staged>,
+    program: Staged,
+    created: &mut Vec<PathBuf>,
+) -> Result<(Vec<Published>, Published)> {
+    let mut published = Vec::new();
+    for sidecar in sidecars {
+        let is_new = sidecar.path().symlink_metadata().is_err();
+        let sidecar = sidecar.appear()?;
+        if is_new {
+            created.push(sidecar.path.clone());
+        }
+        published.push(sidecar);
+    }
+    sync_names(program.path())?;
+    Ok((published, program.appear()?))
 }

@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use super::rewritten::Rewritten;
 use crate::cli;
 use crate::error::{Error, Result};
+use crate::files::lock::DirectoryLock;
 use crate::files::publish::Staged;
+use crate::files::publish::temporary::parent;
+use crate::print::output::Output;
 use crate::read::pack_file::PackFile;
 
 /// The file to write and the one whose rights it gets.
@@ -16,19 +19,28 @@ use crate::read::pack_file::PackFile;
 pub(crate) struct Destination {
     path: PathBuf,
     like: PathBuf,
+    /// Nobody else changes programs of the directory meanwhile.
+    _lock: Option<DirectoryLock>,
 }
 
 impl Destination {
-    /// The destination that the options name for a change of `input`.
-    pub(crate) fn new(input: &Path, options: &cli::Destination) -> Result<Destination> {
+    /// The destination that the options name for a change of `input`. Waits for other commands that change programs there.
+    pub(crate) fn new(output: &Output, input: &Path, options: &cli::Destination) -> Result<Destination> {
         // A link to the program is not replaced by a program.
-        let real = fs::canonicalize(input).map_err(|error| Error::io("open", input, &error))?;
-        let Some(path) = &options.output else { return Ok(Destination { path: real.clone(), like: real }) };
-        if fs::symlink_metadata(path).is_ok() {
+        let like = fs::canonicalize(input).map_err(|error| Error::io("open", input, &error))?;
+        let path = options.output.clone().unwrap_or_else(|| like.clone());
+        let directory = parent(&path);
+        let waits = || {
+            let shown = directory.display();
+            output.status(&format!("waiting for another command that changes programs in `{shown}`"));
+        };
+        let lock =
+            DirectoryLock::take(directory, waits).map_err(|error| Error::io("lock", directory, &error))?;
+        if options.output.is_some() && fs::symlink_metadata(&path).is_ok() {
             return Err(Error::usage(format!("`{}` exists", path.display()))
                 .hint("name another file, or use `--in-place` to change the program itself"));
         }
-        Ok(Destination { path: path.clone(), like: real })
+        Ok(Destination { path, like, _lock: lock })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -42,15 +54,13 @@ impl Destination {
 
     /// Writes the program beside its destination, and finds its packs again.
     pub(crate) fn stage(&self, program: &Rewritten) -> Result<Staged> {
-        let Destination { path, like } = self;
+        let Destination { path, like, .. } = self;
         let failed = |error: io::Error| Error::io("write", path, &error);
         let data = fs::metadata(like).map_err(|error| Error::io("inspect", like, &error))?;
         let mut staged = Staged::new(path)?;
         program.write_to(staged.file()).map_err(failed)?;
         self.read_back(&staged.readable(), &program.ids)?;
         staged.set_permissions(data.permissions()).map_err(failed)?;
-        // The input may be the only copy.
-        staged.file().sync_all().map_err(failed)?;
         Ok(staged)
     }
 

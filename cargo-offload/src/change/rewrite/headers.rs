@@ -5,11 +5,11 @@ use std::path::Path;
 
 use object::LittleEndian as LE;
 use object::elf::{ET_DYN, ET_EXEC, FileHeader64, PT_LOAD, ProgramHeader64, SHT_NOBITS, SectionHeader64};
-use object::read::ReadCache;
 use object::read::elf::FileHeader;
 
 use super::refusal::refused;
 use crate::error::{Error, Result};
+use crate::files::object_file::{ObjectFile, examine};
 
 /// Headers of a 64-bit little-endian program or shared library.
 #[derive(Clone, Debug)]
@@ -24,17 +24,21 @@ pub(super) struct Headers {
 
 impl Headers {
     pub(super) fn read(path: &Path, file: &File) -> Result<Headers> {
-        let size = file.metadata().map_err(|error| Error::io("inspect", path, &error))?.len();
-        let cache = ReadCache::new(file);
+        let failed = |error| Error::io("read", path, &error);
+        let size = file.metadata().map_err(failed)?.len();
+        examine(file, |file| Headers::parse(path, file, size)).map_err(failed)?
+    }
+
+    fn parse(path: &Path, file: &ObjectFile<'_>, size: u64) -> Result<Headers> {
         let unfit = |_| refused(path, "it is no 64-bit ELF program or library");
-        let header = FileHeader64::<LE>::parse(&cache).map_err(unfit)?;
+        let header = FileHeader64::<LE>::parse(file).map_err(unfit)?;
         let endian = header.endian().map_err(unfit)?;
         if !matches!(header.e_type(endian), ET_EXEC | ET_DYN) {
             return Err(refused(path, "it is an object, not a linked program or library"));
         }
         let broken = |_| refused(path, "its headers point outside the file");
-        let segments = header.program_headers(endian, &cache).map_err(broken)?.to_vec();
-        let sections = header.section_headers(endian, &cache).map_err(broken)?.to_vec();
+        let segments = header.program_headers(endian, file).map_err(broken)?.to_vec();
+        let sections = header.section_headers(endian, file).map_err(broken)?.to_vec();
         let headers = Headers { file: *header, segments, sections, size };
         if headers.segments.len() != usize::from(headers.file.e_phnum.get(LE)) {
             return Err(refused(path, "it has more segments than its header can count"));

@@ -12,8 +12,10 @@ use super::estimate::Known;
 use super::trial::packed;
 use crate::cli::MessageFormat;
 use crate::error::{Error, Result};
-use crate::print::output::{Output, Table, counted, human_size};
+use crate::print::output::Output;
 use crate::print::steps::Steps;
+use crate::print::table::Table;
+use crate::print::text::{counted, human_size};
 use crate::read::program::{CrateImages, Program};
 use crate::read::records::or_dash;
 

@@ -4,7 +4,8 @@ use offload_containers::syclbin::{AbstractModule, File, Payload};
 use serde::Serialize;
 
 use crate::error::Result;
-use crate::print::output::{Output, Table};
+use crate::print::output::Output;
+use crate::print::table::Table;
 use crate::read::syclbin::Syclbin;
 
 #[derive(Debug, Serialize)]

@@ -9,7 +9,8 @@ use super::markdown;
 use super::row::{self, Row};
 use crate::cli::{self, ReportFormat};
 use crate::error::{Error, Result};
-use crate::print::output::{Output, Table};
+use crate::print::output::Output;
+use crate::print::table::Table;
 use crate::read::input::Input;
 use crate::read::records::{ImageRecord, Kernels, Selection, or_dash};
 
@@ -107,7 +108,7 @@ pub(super) fn lines(builds: &[Measured]) -> Vec<Line<'_>> {
     let line = |(key, rows): (Key, BTreeMap<usize, &Row>)| {
         let labels = builds.iter().map(|build| build.label.as_str()).enumerate();
         Line {
-            reason: "beside",
+            reason: "comparison",
             key,
             builds: labels.map(|(index, label)| build(rows.get(&index), label)).collect(),
         }

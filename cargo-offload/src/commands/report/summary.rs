@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::baseline::{Finding, Verdict};
 use super::row::Row;
-use crate::print::output::counted;
+use crate::print::text::counted;
 
 /// The kernels of a build, and what of them is other than in the baseline.
 #[derive(Clone, Copy, Debug)]

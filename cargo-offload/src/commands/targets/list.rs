@@ -7,7 +7,9 @@ use serde::Serialize;
 use crate::commands::doctor::verdict;
 use crate::error::Result;
 use crate::machine::doctor::{Buildable, examine};
-use crate::print::output::{Output, Table, Verbosity};
+use crate::print::choice::Verbosity;
+use crate::print::output::Output;
+use crate::print::table::Table;
 use crate::settings::known_targets::{self, Family};
 use crate::settings::offload_toml::{Listed, Presence};
 

@@ -9,7 +9,8 @@ use serde::Serialize;
 use super::machine;
 use super::message::{Problem, Summary, Verified};
 use crate::error::Result;
-use crate::print::output::{Output, counted};
+use crate::print::output::Output;
+use crate::print::text::counted;
 use crate::read::input::{Container, Contents};
 use crate::read::records::{Origin, each_decoded};
 
@@ -35,7 +36,8 @@ struct Sums {
 pub(super) fn verify(output: &Output, contents: &Contents<'_>, summary: &mut Summary) -> Result<()> {
     for problem in &contents.damaged {
         summary.problems += 1;
-        output.message(&Problem { reason: "skipped", package: "", problem }, &format!("error: {problem}"))?;
+        output
+            .message(&Problem { reason: "unreadable", package: "", problem }, &format!("error: {problem}"))?;
     }
     for (number, container) in contents.containers.iter().enumerate() {
         if container.found.kind != Some(FileKind::Syclbin) {

@@ -19,13 +19,14 @@ pub(super) enum Temporary {
 }
 
 impl Temporary {
-    /// A file in `directory` that an ordinary user of it may read, less what the user's mask takes.
-    pub(super) fn new(directory: &Path) -> io::Result<Temporary> {
+    /// A file in the directory of `path` that an ordinary user of it may read, less what the user's mask takes.
+    pub(super) fn new(path: &Path) -> io::Result<Temporary> {
+        let directory = parent(path);
         #[cfg(target_os = "linux")]
         if let Some(file) = unnamed::create(directory) {
             return Ok(Temporary::Unnamed(file));
         }
-        Unfinished::new(directory).map(Temporary::Named)
+        Unfinished::becoming(path).map(Temporary::Named)
     }
 
     pub(super) fn file(&mut self) -> &mut File {
@@ -53,14 +54,14 @@ impl Temporary {
     pub(super) fn persist(self, path: &Path) -> io::Result<()> {
         match self {
             #[cfg(target_os = "linux")]
-            Temporary::Unnamed(file) => unnamed::persist(&file, parent(path), path),
+            Temporary::Unnamed(file) => unnamed::persist(&file, path),
             Temporary::Named(file) => file.persist(path),
         }
     }
 }
 
 /// The directory of a file.
-pub(super) fn parent(path: &Path) -> &Path {
+pub(crate) fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
@@ -88,7 +89,7 @@ mod tests {
         let path = dir.path().join("file");
         let names = || std::fs::read_dir(dir.path()).unwrap().count();
         for (content, before) in [("first", 0), ("second", 1)] {
-            let mut file = Temporary::new(dir.path()).unwrap();
+            let mut file = Temporary::new(&path).unwrap();
             file.file().write_all(content.as_bytes()).unwrap();
             assert_eq!(std::fs::read_to_string(file.path()).unwrap(), content);
             if cfg!(target_os = "linux") {

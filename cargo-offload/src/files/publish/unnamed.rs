@@ -19,12 +19,12 @@ pub(super) fn path(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
-/// Gives `file` the name `to` in `directory`; where that is taken, by way of another one there.
-pub(super) fn persist(file: &File, directory: &Path, to: &Path) -> io::Result<()> {
+/// Gives `file` the name `to`; where that is taken, by way of another one beside it.
+pub(super) fn persist(file: &File, to: &Path) -> io::Result<()> {
     match link(file, to) {
         // A link replaces nothing, a new name does.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            TemporaryName::make(directory, &mut |name| link(file, name))?.persist(to)
+            TemporaryName::becoming(to, &mut |name| link(file, name))?.persist(to)
         }
         outcome => outcome,
     }

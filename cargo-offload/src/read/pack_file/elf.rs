@@ -2,16 +2,19 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::io;
 
 use object::Endianness;
 use object::elf;
 use object::read::elf::{ElfFile64, ProgramHeader};
-use object::read::{Object, ObjectSection, ReadCache, ReadRef};
+use object::read::{Object, ObjectSection, ReadRef};
 use offload_format::section::{
     DESCRIPTOR_PACK, DESCRIPTOR_SIZE, Descriptor, NOTE_ID, NOTE_SIZE, TABLE_SECTION, parse_note,
 };
 
-type Program<'a> = ElfFile64<'a, Endianness, &'a ReadCache<&'a File>>;
+use crate::files::object_file::{ObjectFile, examine};
+
+type Program<'a, 'f> = ElfFile64<'a, Endianness, &'a ObjectFile<'f>>;
 
 /// A crate's pack in a linked program, and what refers to it. Offsets are in the file, addresses in memory.
 #[derive(Clone, Debug)]
@@ -33,22 +36,28 @@ pub(crate) struct LinkedPacks {
 }
 
 /// Where packs start in the file; empty if it is no ELF file, or none of ours.
-pub(super) fn pack_offsets(file: &File) -> BTreeSet<u64> {
-    linked_packs(file).packs.iter().map(|pack| pack.pack_offset).collect()
+pub(super) fn pack_offsets(file: &File) -> io::Result<BTreeSet<u64>> {
+    Ok(linked_packs(file)?.packs.iter().map(|pack| pack.pack_offset).collect())
 }
 
 /// The packs of an ELF file, in the order of their descriptors; none if it is another file.
-pub(crate) fn linked_packs(file: &File) -> LinkedPacks {
-    let cache = ReadCache::new(file);
-    let Ok(program) = Program::parse(&cache) else { return LinkedPacks::default() };
-    let notes = notes(&program, &cache);
+///
+/// # Errors
+/// The file cannot be read.
+pub(crate) fn linked_packs(file: &File) -> io::Result<LinkedPacks> {
+    examine(file, packs_in)
+}
+
+fn packs_in(file: &ObjectFile<'_>) -> LinkedPacks {
+    let Ok(program) = Program::parse(file) else { return LinkedPacks::default() };
+    let notes = notes(&program, file);
     let mut addresses = by_section(&program);
     if addresses.is_empty() {
         addresses = notes.iter().map(|note| note.descriptor).collect();
     }
     let mut found = LinkedPacks::default();
     for address in addresses {
-        match descriptor_at(&program, &cache, address) {
+        match descriptor_at(&program, file, address) {
             Some(Found::Descriptor { offset, descriptor }) => {
                 let ids = notes.iter().filter(|note| note.descriptor == address).map(|note| note.id_offset);
                 let pack = pack_of(&program, descriptor, address);
@@ -76,7 +85,7 @@ struct Pack {
 }
 
 /// The pack that the descriptor at `address` leads to.
-fn pack_of(program: &Program<'_>, descriptor: Descriptor, address: u64) -> Option<Pack> {
+fn pack_of(program: &Program<'_, '_>, descriptor: Descriptor, address: u64) -> Option<Pack> {
     let address = address.checked_add(DESCRIPTOR_PACK)?.checked_add_signed(descriptor.pack)?;
     Some(Pack { address, offset: file_offset(program, address)? })
 }
@@ -92,12 +101,12 @@ enum Found {
 }
 
 /// The descriptor at an address.
-fn descriptor_at(program: &Program<'_>, cache: &ReadCache<&File>, address: u64) -> Option<Found> {
+fn descriptor_at(program: &Program<'_, '_>, file: &ObjectFile<'_>, address: u64) -> Option<Found> {
     let offset = file_offset(program, address)?;
-    let bytes = cache.read_bytes_at(offset, DESCRIPTOR_SIZE).ok()?;
+    let bytes = file.read_bytes_at(offset, DESCRIPTOR_SIZE).ok()?;
     // A later release may have made it longer, but nothing past this size is used.
     let whole = offload_format::bytes::u32_at(bytes, 8, "descriptor").ok()?;
-    let bytes = cache.read_bytes_at(offset, u64::from(whole)).ok()?;
+    let bytes = file.read_bytes_at(offset, u64::from(whole)).ok()?;
     Some(match Descriptor::parse(bytes).ok()?.0 {
         Some(descriptor) => Found::Descriptor { offset, descriptor },
         None => Found::Later,
@@ -105,7 +114,7 @@ fn descriptor_at(program: &Program<'_>, cache: &ReadCache<&File>, address: u64) 
 }
 
 /// The addresses of the descriptors in the table's section.
-fn by_section(program: &Program<'_>) -> BTreeSet<u64> {
+fn by_section(program: &Program<'_, '_>) -> BTreeSet<u64> {
     let Some(section) = program.section_by_name(TABLE_SECTION) else { return BTreeSet::new() };
     let data = section.data().unwrap_or_default();
     let mut addresses = BTreeSet::new();
@@ -132,14 +141,14 @@ struct Note {
 /// The notes in the segments for them: what is left after the section headers were stripped.
 ///
 /// Notes are searched for, not walked: mold 1.10 puts notes of different alignment into one segment.
-fn notes(program: &Program<'_>, cache: &ReadCache<&File>) -> Vec<Note> {
+fn notes(program: &Program<'_, '_>, file: &ObjectFile<'_>) -> Vec<Note> {
     let endian = program.endian();
     let mut notes = Vec::new();
     for header in program.elf_program_headers() {
         if header.p_type(endian) != elf::PT_NOTE {
             continue;
         }
-        let Ok(data) = header.data(endian, cache) else { continue };
+        let Ok(data) = header.data(endian, file) else { continue };
         for at in (0..data.len()).step_by(4) {
             let Some(note) = data.get(at..).and_then(|rest| rest.get(..NOTE_SIZE as usize)) else { break };
             let found = parse_note(note).and_then(|(to_descriptor, _)| {
@@ -155,7 +164,7 @@ fn notes(program: &Program<'_>, cache: &ReadCache<&File>) -> Vec<Note> {
 }
 
 /// Where the byte at a virtual address lies in the file.
-fn file_offset(program: &Program<'_>, address: u64) -> Option<u64> {
+fn file_offset(program: &Program<'_, '_>, address: u64) -> Option<u64> {
     let endian = program.endian();
     program.elf_program_headers().iter().find_map(|header| {
         let within = address.checked_sub(header.p_vaddr(endian))?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 
 use offload_format::pack::layout::{HEADER_SIZE, MAGIC};
 use offload_format::pack::{Pack, Pages};
@@ -18,7 +18,7 @@ const CHUNK: usize = 1 << 20;
 
 /// Where something that looks like a pack starts. The magic alone is not enough: it is also a constant of programs
 /// that read packs.
-pub(super) fn pack_offsets(file: &mut File) -> io::Result<BTreeSet<u64>> {
+pub(super) fn pack_offsets(mut file: &File) -> io::Result<BTreeSet<u64>> {
     if let Some(offsets) = walk(file)? {
         return Ok(offsets);
     }
@@ -48,24 +48,39 @@ pub(super) fn pack_offsets(file: &mut File) -> io::Result<BTreeSet<u64>> {
 }
 
 /// Where the packs of a file start that consists of packs: indexes alone are read, however large the packs are.
-fn walk(file: &mut File) -> io::Result<Option<BTreeSet<u64>>> {
+fn walk(file: &File) -> io::Result<Option<BTreeSet<u64>>> {
     let size = file.metadata()?.len();
     let mut offsets = BTreeSet::new();
     let mut at = 0u64;
     while at < size {
-        let Some(next) = next(file, at).filter(|(end, _)| *end <= size) else { return Ok(None) };
+        let Some(pack) = extent(file, at)?.filter(|pack| pack.end <= size) else { return Ok(None) };
         offsets.insert(at);
-        at = next.1;
+        at = pack.next;
     }
     Ok(Some(offsets).filter(|offsets| !offsets.is_empty()))
 }
 
-/// Where the pack at `at` ends, and where the next one starts.
-fn next(file: &mut File, at: u64) -> Option<(u64, u64)> {
-    let header = read_at(file, at, HEADER_SIZE).ok()?;
-    let (size, payload) = Pack::sizes(&header).ok().filter(|(_, payload)| *payload <= MAX_INDEX)?;
-    let index = read_at(file, at, payload).ok()?;
-    let pages = Pages::default();
-    let pack = Pack::parse_index(&index, &pages).ok()?;
-    Some((at.checked_add(size)?, at.checked_add(pack.next())?))
+/// Where a pack ends, and where the next one starts.
+struct Extent {
+    end: u64,
+    next: u64,
+}
+
+/// The extent of the pack at `at`, if there is one.
+fn extent(file: &File, at: u64) -> io::Result<Option<Extent>> {
+    let Some(header) = if_whole(read_at(file, at, HEADER_SIZE))? else { return Ok(None) };
+    let sizes = Pack::sizes(&header).ok().filter(|(_, payload)| *payload <= MAX_INDEX);
+    let Some((size, payload)) = sizes else { return Ok(None) };
+    let Some(index) = if_whole(read_at(file, at, payload))? else { return Ok(None) };
+    let next = || Some(Pack::parse_index(&index, &Pages::default()).ok()?.next());
+    let extent = || Some(Extent { end: at.checked_add(size)?, next: at.checked_add(next()?)? });
+    Ok(extent())
+}
+
+/// What was read, unless the file ends before.
+fn if_whole(outcome: io::Result<Vec<u8>>) -> io::Result<Option<Vec<u8>>> {
+    match outcome {
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
+        outcome => outcome.map(Some),
+    }
 }

@@ -8,7 +8,8 @@ use serde::Serialize;
 use crate::cli::ReportFormat;
 use crate::commands::report::markdown;
 use crate::error::Result;
-use crate::print::output::{Output, Table};
+use crate::print::output::Output;
+use crate::print::table::Table;
 use crate::read::input::Contents;
 
 /// An image that a build lacks.
@@ -51,7 +52,7 @@ impl Missing {
         }
         output.space()?;
         let rows: Vec<Vec<String>> = self.0.iter().map(|(image, builds)| image.cells(builds, of)).collect();
-        let messages = self.0.iter().map(|(image, builds)| Message { reason: "gap", builds, image });
+        let messages = self.0.iter().map(|(image, builds)| Message { reason: "missing", builds, image });
         let messages: Vec<Message<'_>> = messages.collect();
         match format {
             ReportFormat::Table => {
