@@ -190,16 +190,12 @@ pub fn write(images: &[BundleImage<'_>], align: u64) -> Result<Vec<u8>, Error> {
         table.extend_from_slice(image.id.as_bytes());
         offsets.push(offset);
     }
-    fill(table, images, (&offsets, end))
+    fill(table, images, &offsets, end)
 }
 
 /// Appends the images at their offsets; the file reaches to `end` even if the last image is empty, because LLVM takes
 /// an offset behind the end for damage.
-fn fill(
-    mut out: Vec<u8>,
-    images: &[BundleImage<'_>],
-    (offsets, end): (&[u64], u64),
-) -> Result<Vec<u8>, Error> {
+fn fill(mut out: Vec<u8>, images: &[BundleImage<'_>], offsets: &[u64], end: u64) -> Result<Vec<u8>, Error> {
     let place =
         |at: u64| usize::try_from(at).map_err(|_| Error::invalid("the size of the offload bundle", at));
     out.reserve_exact(place(end)?.saturating_sub(out.len()));

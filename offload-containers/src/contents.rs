@@ -28,7 +28,7 @@ mod walk;
 pub use self::image::{Compression, Image};
 use self::label::Label;
 pub use self::source::Part;
-use self::walk::walk;
+use self::walk::{About, walk};
 use crate::carrier::{FileKind, Found, Place};
 use offload_format::{Error, Limits, OffloadKind};
 
@@ -38,7 +38,7 @@ use offload_format::{Error, Limits, OffloadKind};
 /// # Errors
 /// Those of the container's reader; [`Nested`](offload_format::ErrorKind::Nested) if containers lie too deep in one another.
 pub fn images<'a>(input: &'a [u8], limits: &Limits) -> Result<Vec<Image<'a>>, Error> {
-    walk(input, (OffloadKind::None, Label::default()), limits)
+    walk(input, About::default(), limits)
 }
 
 /// Every image in what [`carrier::find`](crate::carrier::find) found; none for packs of this project, and for images in
@@ -50,7 +50,8 @@ pub fn images_of<'a>(found: &Found<'a>, limits: &Limits) -> Result<Vec<Image<'a>
     match (found.kind, found.place) {
         (Some(FileKind::Pack), _) | (_, Place::KpackReference { .. }) => Ok(Vec::new()),
         (_, Place::Sycl(record)) => {
-            walk(found.bytes, (OffloadKind::Sycl, Label::of_words(record.target)), limits)
+            let label = Label::of_words(record.target);
+            walk(found.bytes, About { kind: OffloadKind::Sycl, label, ..About::default() }, limits)
         }
         _ => images(found.bytes, limits),
     }

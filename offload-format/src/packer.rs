@@ -1,39 +1,40 @@
 //! Deciding how the images of a pack are stored: alone, relative to one another, or together in blocks.
 //!
 //! Peers compress all architectures as one frame, and decode everything to use one; or every image alone, and store
-//! everything many times. Here images that resemble each other are stored relative to a few leaders, and each is
-//! reachable through at most two others:
+//! everything many times. Here images that resemble each other are stored in delta chains, and each is reachable
+//! through at most two others:
 //!
 //! 1. equal images are one;
 //! 2. small ones share blocks, some of which are stored relative to other blocks, and so do middling ones where they
 //!    are many;
-//! 3. *twins* of one size that differ in a few bytes (AMD's gfx1030 to gfx1036 differ in two) become patches;
-//! 4. of the rest, sketches of the bytes tell who may resemble whom, and trial compression tells how much;
-//! 5. a search chooses who leads.
+//! 3. *near-duplicates* of one size that differ in a few bytes (AMD's gfx1030 to gfx1036 differ in two) become patches;
+//! 4. of the rest, sketches of the bytes tell which may resemble each other, and trial compression tells how much;
+//! 5. a search chooses the parent of each.
 //!
 //! Names and targets play no part. The plan is a function of the images, in their order: neither the number of
 //! threads nor the machine changes it. What is in memory at a time is limited, whatever the number of images: see
 //! [`MEMORY`] and [`TABLES`]. [`plan`] decides, [`Plan`] says what was decided, [`make_frames`] carries it out by
 //! [`encode_image`] and [`encode_block`].
 
+mod block_parents;
 mod blocks;
 mod budget;
-mod chain;
+mod clusters;
 mod encode;
-mod families;
-mod forest;
 mod frames;
 mod measure;
 mod members;
+mod near_duplicates;
 mod need;
 mod pieces;
 mod plan;
+mod planner;
 mod queue;
 mod settings;
+mod similarity_order;
 mod sketch;
 mod source;
 mod tree;
-mod twins;
 
 pub use self::budget::{InTurn, Pool, Workers};
 pub use self::encode::{block_need, encode_block, encode_image, image_need, in_block, stream};
@@ -45,7 +46,8 @@ pub use self::settings::{HUGE, MANY, MAX_LEVEL, MIDDLING, Mode, SMALL, Settings}
 pub use self::source::{ImageSource, RawImage};
 pub use crate::codec::memory::image_buffer;
 
-use self::settings::is_far;
+use self::planner::Planner;
+use self::settings::is_out_of_reach;
 use self::sketch::Part;
 use crate::codec::{Codec, Filter, MAX_ANCESTORS};
 
@@ -67,9 +69,9 @@ use crate::codec::{Codec, Filter, MAX_ANCESTORS};
 /// }
 ///
 /// let image: Vec<u8> = (0..100_000u32).flat_map(|word| word.wrapping_mul(0x9e37_79b9).to_le_bytes()).collect();
-/// let mut twin = image.clone();
-/// twin[48] ^= 1;
-/// let images = Images(vec![image, twin]);
+/// let mut near_duplicate = image.clone();
+/// near_duplicate[48] ^= 1;
+/// let images = Images(vec![image, near_duplicate]);
 /// let packed: Vec<RawImage> = images.0.iter()
 ///     .map(|image| RawImage { hash: Hash128::of(image), size: image.len() as u64, kind: ImageKind::Object })
 ///     .collect();
@@ -90,6 +92,7 @@ pub fn plan<S: ImageSource>(
     workers: &dyn Workers,
 ) -> Result<Plan, S::Error> {
     let pool = Pool::new(workers);
+    let planner = Planner { source, pool: &pool, mode: settings.mode };
     let mut plan = Plan::new(settings);
     let images = distinct(images);
     if settings.mode == Mode::None {
@@ -98,28 +101,28 @@ pub fn plan<S: ImageSource>(
     }
     let limit = block_limit(&images, settings.mode);
     let (small, rest): (Vec<_>, Vec<_>) = images.into_iter().partition(|image| image.size < limit);
-    blocks::plan(&mut plan, &small, (source, &pool))?;
+    blocks::plan(&mut plan, &small, &planner)?;
 
     let size = sketch::size(rest.len());
     let sketch = |image: &RawImage| {
-        let part = if is_far(image, settings.mode) { Part::Sample } else { Part::Whole };
-        sketch::of_pieces(&mut *source.open(image.hash)?, (size, part))
+        let part = if is_out_of_reach(image, settings.mode) { Part::Sample } else { Part::Whole };
+        sketch::of_pieces(&mut *source.open(image.hash)?, size, part)
     };
     let sketches = pool.map(&rest, |image| source.held(image.size), sketch)?;
-    let twins = twins::find(&rest, &sketches, (source, &pool), settings.mode)?;
-    let alone = (0..rest.len()).filter(|at| !twins.contains_key(at));
-    let (far, leaders): (Vec<usize>, Vec<usize>) =
-        alone.partition(|at| rest.get(*at).is_some_and(|image| is_far(image, settings.mode)));
+    let near_duplicates = near_duplicates::find(&rest, &sketches, &planner)?;
+    let others = (0..rest.len()).filter(|at| !near_duplicates.contains_key(at));
+    let (far, candidates): (Vec<usize>, Vec<usize>) =
+        others.partition(|at| rest.get(*at).is_some_and(|image| is_out_of_reach(image, settings.mode)));
     let far = far.into_iter().filter_map(|at| rest.get(at));
     far.for_each(|image| plan.alone(image.hash, Codec::Zstd, Filter::None));
-    let relations = sketch::relations(&leaders, &sketches, settings.mode);
+    let relations = sketch::relations(&candidates, &sketches, settings.mode);
     let measured = match settings.mode {
-        Mode::Fast => measure::guess(&rest, (&leaders, size), &relations),
-        mode => measure::measure(&rest, (&leaders, &relations), (source, &pool), mode)?,
+        Mode::Fast => measure::guess(&rest, &candidates, size, &relations),
+        _ => measure::measure(&rest, &candidates, &relations, &planner)?,
     };
     let parents = tree::choose(&measured.alone, &measured.related, MAX_ANCESTORS as u8);
-    plan.tree((&rest, &leaders), &measured.filters, &parents);
-    plan.twins(&rest, twins);
+    plan.tree(&rest, &candidates, &measured.filters, &parents);
+    plan.patches(&rest, near_duplicates);
     Ok(plan)
 }
 

@@ -28,7 +28,7 @@ pub(super) fn object_view<'a>(
         for (offset, relocation) in section.relocations() {
             budget.spend(SMALLEST_RELOCATION)?;
             let place = base.checked_add(offset);
-            let target = place.and_then(|place| target(&view, object, (place, &relocation)));
+            let target = place.and_then(|place| target(&view, object, place, &relocation));
             view.relocations.extend(place.zip(target));
         }
     }
@@ -69,7 +69,8 @@ fn records(section: &Section<'_, '_>) -> Records {
     }
 }
 
-fn target(view: &View<'_>, object: &File<'_>, (place, relocation): (u64, &Relocation)) -> Option<u64> {
+/// The address that `relocation` writes at `place`.
+fn target(view: &View<'_>, object: &File<'_>, place: u64, relocation: &Relocation) -> Option<u64> {
     if relocation.kind() != RelocationKind::Absolute || relocation.size() != 64 {
         return None;
     }

@@ -8,6 +8,7 @@ use super::kind::FileKind;
 use super::roles::{Role, role};
 use super::search::{At, Part, Search};
 use super::view::View;
+use super::wrapper::AddressRange;
 use super::{dynamic, envelopes, measure, relocatable};
 use offload_format::{Error, bytes};
 
@@ -81,7 +82,7 @@ impl<'a> Search<'a> {
             if section.name_bytes().is_ok_and(|name| role(name) == Some(Role::Wrappers)) {
                 let (offset, size) = section.file_range().unwrap_or_default();
                 let address = if relocatable::is_object(object) { offset } else { section.address() };
-                self.wrappers(view, (address, size), at)?;
+                self.wrappers(view, AddressRange { address, size }, at)?;
             }
         }
         Ok(())

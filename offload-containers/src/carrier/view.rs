@@ -6,24 +6,24 @@ use offload_format::bytes;
 /// its place in the file.
 #[derive(Debug, Default)]
 pub(super) struct View<'a> {
-    pub file: &'a [u8],
+    pub(super) file: &'a [u8],
     /// By address.
-    pub maps: Vec<Map>,
+    pub(super) maps: Vec<Map>,
     /// Where relocations write, and the address that they write there; by the former.
-    pub relocations: Vec<(u64, u64)>,
+    pub(super) relocations: Vec<(u64, u64)>,
     /// Whether addresses are those of the memory, and so as aligned as what lies there.
-    pub linked: bool,
+    pub(super) linked: bool,
 }
 
 /// A run of bytes that has addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Map {
-    pub address: u64,
-    pub size: u64,
+    pub(super) address: u64,
+    pub(super) size: u64,
     /// In the file.
-    pub offset: u64,
+    pub(super) offset: u64,
     /// Whether records with pointers may lie there.
-    pub records: Records,
+    pub(super) records: Records,
 }
 
 /// Most of a large program is images, code and text, which hold no record: they are not even read.
@@ -35,7 +35,7 @@ pub(super) enum Records {
 
 impl<'a> View<'a> {
     /// Puts maps and relocations in order.
-    pub fn sorted(mut self) -> View<'a> {
+    pub(super) fn sorted(mut self) -> View<'a> {
         // One without bytes would hide what starts at its address.
         self.maps.retain(|map| map.size > 0);
         self.maps.sort_unstable();
@@ -44,7 +44,7 @@ impl<'a> View<'a> {
     }
 
     /// The bytes from an address to the end of their run, and where they start in the file.
-    pub fn at(&self, address: u64) -> Option<(u64, &'a [u8])> {
+    pub(super) fn at(&self, address: u64) -> Option<(u64, &'a [u8])> {
         let after = self.maps.partition_point(|map| map.address <= address);
         let map = self.maps.get(after.checked_sub(1)?)?;
         let within = address.checked_sub(map.address).filter(|within| *within < map.size)?;
@@ -53,7 +53,7 @@ impl<'a> View<'a> {
     }
 
     /// The pointer at an address.
-    pub fn pointer(&self, address: u64) -> Option<u64> {
+    pub(super) fn pointer(&self, address: u64) -> Option<u64> {
         if let Ok(index) = self.relocations.binary_search_by_key(&address, |(at, _)| *at) {
             return self.relocations.get(index).map(|(_, target)| *target);
         }
@@ -61,7 +61,7 @@ impl<'a> View<'a> {
     }
 
     /// The text that ends with a zero at an address.
-    pub fn text(&self, address: u64, longest: usize) -> Option<&'a str> {
+    pub(super) fn text(&self, address: u64, longest: usize) -> Option<&'a str> {
         let (_, bytes) = self.at(address)?;
         let bytes = bytes.get(..bytes.len().min(longest))?;
         let text = std::ffi::CStr::from_bytes_until_nul(bytes).ok()?;

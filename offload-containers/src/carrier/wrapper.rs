@@ -16,10 +16,22 @@ const HIP_KPACK: u32 = 0x4b50_4948;
 /// `__cudaFatCudaBinary` (CUDA toolkit, `fatbinary_section.h`).
 const CUDA: u32 = 0x4662_43b1;
 
+/// Where a section lies in memory.
+#[derive(Clone, Copy)]
+pub(super) struct AddressRange {
+    pub(super) address: u64,
+    pub(super) size: u64,
+}
+
 impl<'a> Search<'a> {
-    /// Follows the wrappers of a section, given by address and size.
-    pub(super) fn wrappers(&mut self, view: &View<'a>, section: (u64, u64), at: At<'a>) -> Result<(), Error> {
-        let (address, size) = section;
+    /// Follows the wrappers of a section.
+    pub(super) fn wrappers(
+        &mut self,
+        view: &View<'a>,
+        section: AddressRange,
+        at: At<'a>,
+    ) -> Result<(), Error> {
+        let AddressRange { address, size } = section;
         // The section's header may claim more than there is.
         let size = view.at(address).map_or(0, |(_, rest)| size.min(rest.len() as u64));
         for index in 0..size / SIZE {

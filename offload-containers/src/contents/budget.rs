@@ -9,25 +9,25 @@ use offload_format::{Error, ErrorKind, Limits};
 #[derive(Debug)]
 pub(super) struct WalkBudget {
     list: Budget,
-    pub walked: Budget,
+    pub(super) walked: Budget,
     inflated: u64,
     limit: u64,
 }
 
 impl WalkBudget {
-    pub fn new(size: u64, limits: &Limits) -> WalkBudget {
+    pub(super) fn new(size: u64, limits: &Limits) -> WalkBudget {
         let list = Budget::for_file("the list of device images", size);
         let walked = Budget::for_file("containers in containers", size);
         WalkBudget { list, walked, inflated: limits.raw_bytes, limit: limits.raw_bytes }
     }
 
     /// Takes what `image` takes in the list: this is copied while it grows, and the container's own list lies beside it.
-    pub fn list(&mut self, image: &Image<'_>) -> Result<(), Error> {
+    pub(super) fn list(&mut self, image: &Image<'_>) -> Result<(), Error> {
         let texts = image.label.len().saturating_add(image.name.len()).saturating_add(image.containers.len());
         self.list.spend(texts.saturating_add(4 * size_of::<Image<'_>>()) as u64)
     }
 
-    pub fn inflate(&mut self, size: u64) -> Result<(), Error> {
+    pub(super) fn inflate(&mut self, size: u64) -> Result<(), Error> {
         const WHAT: &str = "what is inflated for the list of device images";
         let left = self.inflated.checked_sub(size);
         self.inflated = left.ok_or(ErrorKind::TooLarge { what: WHAT, size, limit: self.limit })?;
@@ -35,12 +35,12 @@ impl WalkBudget {
     }
 
     /// For what was inflated to `size` bytes: a list of its own, but no more to be inflated.
-    pub fn inner(&self, size: u64, limits: &Limits) -> WalkBudget {
+    pub(super) fn inner(&self, size: u64, limits: &Limits) -> WalkBudget {
         WalkBudget { inflated: self.inflated, limit: self.limit, ..WalkBudget::new(size, limits) }
     }
 
     /// Takes what `inner` has inflated.
-    pub fn after(&mut self, inner: &WalkBudget) {
+    pub(super) fn after(&mut self, inner: &WalkBudget) {
         self.inflated = inner.inflated;
     }
 }

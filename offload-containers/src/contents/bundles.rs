@@ -41,7 +41,7 @@ impl<'a> Walker<'a, '_> {
                 continue;
             }
             let source = Source::Frame { frame: object.stored, size: object.raw_size };
-            let image = self.image(&about, (Some(FileKind::AmdCodeObject), source));
+            let image = self.image(&about, Some(FileKind::AmdCodeObject), source);
             let (compression, stored_size) = (Compression::Zstd, object.stored.len() as u64);
             self.push(Image { compression, stored_size, raw_size: object.raw_size, ..image })?;
         }
@@ -67,7 +67,7 @@ impl<'a> Walker<'a, '_> {
         self.bundles = self.bundles.saturating_add(1);
         for (id, offset, size) in records.into_iter().filter(|(_, _, size)| *size > 0) {
             let source = Source::Bundled { bundle: Rc::clone(&bundled), offset, size };
-            let image = self.image(&about_bundled(&id), (None, source));
+            let image = self.image(&about_bundled(&id), None, source);
             let share = u128::from(ccob.size) * u128::from(size) / u128::from(ccob.raw_size.max(1));
             let stored_size = u64::try_from(share).unwrap_or(u64::MAX);
             self.push(Image { compression, stored_size, raw_size: size, ..image })?;

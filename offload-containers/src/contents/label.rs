@@ -11,26 +11,26 @@ use offload_images::{code_object, cubin};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Label {
     /// The file's own words.
-    pub words: String,
-    pub target: Option<Target>,
+    pub(super) words: String,
+    pub(super) target: Option<Target>,
 }
 
 impl Label {
     /// The id of a bundle's entry.
-    pub fn of_bundle(id: &str) -> Label {
+    pub(super) fn of_bundle(id: &str) -> Label {
         let parsed = bundle::BundleId::parse(id);
         let processor = parsed.filter(|id| id.triple.starts_with("amdgcn")).and_then(|id| id.target_id);
         Label { words: id.to_string(), target: processor.and_then(|id| format!("amdgcn:{id}").parse().ok()) }
     }
 
     /// A processor of AMD's with its modes.
-    pub fn of_target_id(id: &str) -> Label {
+    pub(super) fn of_target_id(id: &str) -> Label {
         Label { words: id.to_string(), target: format!("amdgcn:{id}").parse().ok() }
     }
 
     /// Triple and architecture as OffloadBinary, SYCLBIN and SYCL's registration have them. Whether code for NVIDIA is
     /// PTX or a cubin the image tells.
-    pub fn of_words(words: &str) -> Label {
+    pub(super) fn of_words(words: &str) -> Label {
         let mut parts = words.split(' ');
         let (triple, arch) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
         let target = match triple.split('-').next().unwrap_or_default() {
@@ -43,7 +43,7 @@ impl Label {
     }
 
     /// The name of a member of ocloc's archive.
-    pub fn of_member(member: &Member<'_>) -> Label {
+    pub(super) fn of_member(member: &Member<'_>) -> Label {
         let target = match member.kind() {
             MemberKind::Device(device) => by_version(device),
             MemberKind::Product { name, .. } => intel(name),
@@ -54,7 +54,7 @@ impl Label {
     }
 
     /// Adds what the image itself says where its container says nothing; `start` are its first bytes at least.
-    pub fn completed(self, format: Option<FileKind>, start: &[u8]) -> Label {
+    pub(super) fn completed(self, format: Option<FileKind>, start: &[u8]) -> Label {
         if self.target.is_some() {
             return self;
         }

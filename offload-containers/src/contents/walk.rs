@@ -13,33 +13,36 @@ use crate::{frame, offload_binary, syclbin};
 use offload_format::limits::push;
 use offload_format::{Error, ErrorKind, Limits, OffloadKind};
 
-/// Every image in `input`, of which the outside says `kind` and `label`.
-pub(super) fn walk<'a>(
-    input: &'a [u8],
-    (kind, label): (OffloadKind, Label),
-    limits: &Limits,
-) -> Result<Vec<Image<'a>>, Error> {
+/// Every image in `input`, of which the outside says `about`.
+pub(super) fn walk<'a>(input: &'a [u8], about: About, limits: &Limits) -> Result<Vec<Image<'a>>, Error> {
     let mut walker = Walker::new(limits, Vec::new(), WalkBudget::new(input.len() as u64, limits));
-    walker.any(input, &About { kind, label, name: String::new() })?;
+    walker.any(input, &about)?;
     Ok(walker.images)
 }
 
 /// What outer containers say of what lies in them.
 #[derive(Clone, Debug)]
 pub(super) struct About {
-    pub kind: OffloadKind,
-    pub label: Label,
-    pub name: String,
+    pub(super) kind: OffloadKind,
+    pub(super) label: Label,
+    pub(super) name: String,
+}
+
+impl Default for About {
+    /// Nothing is said.
+    fn default() -> About {
+        About { kind: OffloadKind::None, label: Label::default(), name: String::new() }
+    }
 }
 
 pub(super) struct Walker<'a, 'l> {
-    pub limits: &'l Limits,
+    pub(super) limits: &'l Limits,
     containers: Vec<FileKind>,
     images: Vec<Image<'a>>,
-    pub budget: WalkBudget,
-    pub last: Last,
+    pub(super) budget: WalkBudget,
+    pub(super) last: Last,
     /// How many compressed bundles there were.
-    pub bundles: usize,
+    pub(super) bundles: usize,
 }
 
 impl<'a, 'l> Walker<'a, 'l> {
@@ -90,7 +93,7 @@ impl<'a, 'l> Walker<'a, 'l> {
         Ok(())
     }
 
-    pub(super) fn image(&self, about: &About, (format, source): (Option<FileKind>, Source<'a>)) -> Image<'a> {
+    pub(super) fn image(&self, about: &About, format: Option<FileKind>, source: Source<'a>) -> Image<'a> {
         Image {
             containers: self.containers.clone(),
             format,
@@ -113,7 +116,7 @@ impl<'a, 'l> Walker<'a, 'l> {
         let format = FileKind::detect(input);
         let about = About { label: about.label.clone().completed(format, input), ..about.clone() };
         let size = input.len() as u64;
-        let image = self.image(&about, (format, Source::Borrowed(input)));
+        let image = self.image(&about, format, Source::Borrowed(input));
         self.push(Image { stored_size: size, raw_size: size, ..image })
     }
 
@@ -153,7 +156,7 @@ impl<'a, 'l> Walker<'a, 'l> {
             _ => None,
         };
         let name = record.name.unwrap_or_default().to_string();
-        self.image(&About { kind, label, name }, (format, source))
+        self.image(&About { kind, label, name }, format, source)
     }
 
     fn offload_binaries(&mut self, input: &'a [u8]) -> Result<(), Error> {
@@ -253,7 +256,7 @@ impl<'a, 'l> Walker<'a, 'l> {
             return self.owned(&frame::inflate(input, size)?, about, input.len() as u64);
         }
         let about = About { label: about.label.clone().completed(format, &start), ..about.clone() };
-        let image = self.image(&about, (format, Source::Frame { frame: input, size }));
+        let image = self.image(&about, format, Source::Frame { frame: input, size });
         let (compression, stored_size) = (Compression::Zstd, input.len() as u64);
         self.push(Image { compression, stored_size, raw_size: size, ..image })
     }

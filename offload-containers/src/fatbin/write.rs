@@ -50,7 +50,7 @@ pub enum Packing {
 pub fn write(images: &[FatbinImage<'_>], packing: Packing) -> Result<Vec<u8>, Error> {
     let mut body = Vec::new();
     for image in images {
-        EntryFields::new(image)?.append(&mut body, (image, packing))?;
+        EntryFields::new(image)?.append(&mut body, image, packing)?;
     }
     let [version, header_size] = [VERSION, CONTAINER_SIZE].map(u16::to_le_bytes);
     let header = [&MAGIC[..], &version, &header_size, &(body.len() as u64).to_le_bytes()].concat();
@@ -91,11 +91,7 @@ impl EntryFields {
         Ok(EntryFields { kind: EntryKind::Elf, version: (1, abi), sm: sm.number(), flags, compat })
     }
 
-    fn append(
-        mut self,
-        out: &mut Vec<u8>,
-        (image, packing): (&FatbinImage<'_>, Packing),
-    ) -> Result<(), Error> {
+    fn append(mut self, out: &mut Vec<u8>, image: &FatbinImage<'_>, packing: Packing) -> Result<(), Error> {
         let mut raw = image.bytes.to_vec();
         if self.kind == EntryKind::Ptx {
             // Readers take PTX for a C string.

@@ -19,33 +19,33 @@ const MAX_DEPTH: usize = 16;
 #[derive(Deserialize)]
 pub(super) struct Contents<'a> {
     #[serde(borrow, default)]
-    pub group_name: &'a str,
+    pub(super) group_name: &'a str,
     #[serde(borrow, default)]
-    pub gfx_arch_family: &'a str,
+    pub(super) gfx_arch_family: &'a str,
     #[serde(borrow)]
-    pub compression_scheme: &'a str,
+    pub(super) compression_scheme: &'a str,
     #[serde(default)]
-    pub blobs: Blobs,
+    pub(super) blobs: Blobs,
     #[serde(default)]
-    pub zstd_offset: u64,
+    pub(super) zstd_offset: u64,
     #[serde(default)]
-    pub zstd_size: u64,
+    pub(super) zstd_size: u64,
     #[serde(borrow)]
-    pub toc: Toc<'a>,
+    pub(super) toc: Toc<'a>,
 }
 
 /// Where a stored code object lies.
 #[derive(Clone, Copy, Deserialize)]
 pub(super) struct Blob {
-    pub offset: u64,
-    pub size: u64,
+    pub(super) offset: u64,
+    pub(super) size: u64,
 }
 
 #[derive(Default)]
-pub(super) struct Blobs(pub Vec<Blob>);
+pub(super) struct Blobs(pub(super) Vec<Blob>);
 
 /// The code objects, still without their bytes.
-pub(super) struct Toc<'a>(pub Vec<CodeObject<'a>>);
+pub(super) struct Toc<'a>(pub(super) Vec<CodeObject<'a>>);
 
 /// What `toc` says of one code object.
 #[derive(Deserialize)]

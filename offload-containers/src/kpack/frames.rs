@@ -8,7 +8,7 @@ pub(super) const WHAT: &str = "the compressed code objects of the kpack";
 pub(super) struct Frames<'a>(Vec<&'a [u8]>);
 
 impl<'a> Frames<'a> {
-    pub fn read(part: &'a [u8], limits: &Limits) -> Result<Frames<'a>, Error> {
+    pub(super) fn read(part: &'a [u8], limits: &Limits) -> Result<Frames<'a>, Error> {
         let count = limits.records(WHAT, bytes::u32_at(part, 0, WHAT)?.into())?;
         // Each has a size of four bytes at least, so that a count that fits the file is safe to believe.
         bytes::range(part, 4, count.saturating_mul(4), WHAT)?;
@@ -23,7 +23,7 @@ impl<'a> Frames<'a> {
         Ok(Frames(frames))
     }
 
-    pub fn get(&self, ordinal: usize) -> Option<&'a [u8]> {
+    pub(super) fn get(&self, ordinal: usize) -> Option<&'a [u8]> {
         self.0.get(ordinal).copied()
     }
 }

@@ -39,27 +39,36 @@ pub fn write(images: &[(Device, &[u8])], spirv: Option<&[u8]>) -> Result<Vec<u8>
             }
             .into());
         }
-        aligned(&mut out, number, (&device.to_string(), image))?;
+        let name = device.to_string();
+        aligned(&mut out, number, Member { name: &name, data: image })?;
         number = number.saturating_add(1);
     }
     if let Some(spirv) = spirv {
-        aligned(&mut out, number, ("generic_ir", &elf(spirv)?))?;
+        aligned(&mut out, number, Member { name: "generic_ir", data: &elf(spirv)? })?;
     }
     Ok(out)
 }
 
+/// A file of the archive.
+#[derive(Clone, Copy)]
+struct Member<'a> {
+    name: &'a str,
+    data: &'a [u8],
+}
+
 /// A member behind one that aligns it.
-fn aligned(out: &mut Vec<u8>, number: u64, (name, data): (&str, &[u8])) -> Result<(), Error> {
+fn aligned(out: &mut Vec<u8>, number: u64, member: Member<'_>) -> Result<(), Error> {
     let at = (out.len() as u64).saturating_add(2 * HEADER_SIZE);
     // 1 to 8: there is such a member even where none is needed.
     let padding = ALIGN.saturating_sub(at % ALIGN);
     let blanks = [b' '; ALIGN as usize];
-    member(out, (&format!("pad_{number}"), blanks.get(..padding as usize).unwrap_or(&blanks)))?;
-    member(out, (name, data))
+    let data = blanks.get(..padding as usize).unwrap_or(&blanks);
+    append(out, Member { name: &format!("pad_{number}"), data })?;
+    append(out, member)
 }
 
 /// As `ar` of System V: fields of text, padded with blanks.
-fn member(out: &mut Vec<u8>, (name, data): (&str, &[u8])) -> Result<(), Error> {
+fn append(out: &mut Vec<u8>, Member { name, data }: Member<'_>) -> Result<(), Error> {
     let (name, size) = (format!("{name}/"), data.len().to_string());
     if name.len() > NAME_SIZE {
         return Err(Error::invalid("the size of the name of an image of the archive", name.len() as u64));

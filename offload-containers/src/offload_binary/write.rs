@@ -73,7 +73,7 @@ fn binary(out: &mut Vec<u8>, entries: &[NewEntry<'_>], version: Version) -> Resu
     let strings = Strings::of(entries, strings_at, version)?;
     let maps = strings.maps(entries, version);
     let images_at = strings_at + strings.bytes.len() as u64;
-    let (records, size) = records(entries, (maps_at, pair_size), images_at)?;
+    let (records, size) = records(entries, &Layout { maps_at, pair_size, images_at })?;
     let start = out.len();
     out.extend([MAGIC, number.to_le_bytes()].concat());
     out.extend([size, HEADER_SIZE, second].map(u64::to_le_bytes).concat());
@@ -88,14 +88,19 @@ fn binary(out: &mut Vec<u8>, entries: &[NewEntry<'_>], version: Version) -> Resu
     Ok(())
 }
 
-/// The entries' records, and the size of the binary.
-fn records(
-    entries: &[NewEntry<'_>],
-    (maps_at, pair_size): (u64, u64),
+/// Where the parts of a binary start, in bytes from its start.
+struct Layout {
+    /// The string maps.
+    maps_at: u64,
+    /// Size of a name and a value in a string map, in bytes.
+    pair_size: u64,
     images_at: u64,
-) -> Result<(Vec<RawEntry>, u64), Error> {
+}
+
+/// The entries' records, and the size of the binary.
+fn records(entries: &[NewEntry<'_>], layout: &Layout) -> Result<(Vec<RawEntry>, u64), Error> {
     let too_large = |size| ErrorKind::TooLarge { what: "the OffloadBinary", size, limit: u64::MAX };
-    let (mut map, mut end) = (maps_at, images_at);
+    let (mut map, mut end) = (layout.maps_at, layout.images_at);
     let mut records = Vec::new();
     for entry in entries {
         let image_size = entry.image.len() as u64;
@@ -111,7 +116,7 @@ fn records(
             image_offset,
             image_size,
         });
-        map += strings * pair_size;
+        map += strings * layout.pair_size;
     }
     let size = bytes::align_up(end, ALIGN).ok_or_else(|| too_large(end))?;
     Ok((records, size))

@@ -131,14 +131,14 @@ impl RawPayload {
 
 /// The tables of a file that lie where its header says.
 pub(super) struct Tables<'a> {
-    pub header: RawHeader,
+    pub(super) header: RawHeader,
     records: &'a [u8],
-    pub metadata: &'a [u8],
-    pub binary: &'a [u8],
+    pub(super) metadata: &'a [u8],
+    pub(super) binary: &'a [u8],
 }
 
 impl<'a> Tables<'a> {
-    pub fn parse(inner: &'a [u8]) -> Result<Tables<'a>, Error> {
+    pub(super) fn parse(inner: &'a [u8]) -> Result<Tables<'a>, Error> {
         let header = RawHeader::parse(inner)?;
         let count = u64::from(header.modules) + u64::from(header.ir) + u64::from(header.native);
         let records = bytes::range(inner, HEADER_SIZE, count * RECORD_SIZE, "records of the SYCLBIN")?;
@@ -152,16 +152,16 @@ impl<'a> Tables<'a> {
         Ok(Tables { header, records, metadata, binary })
     }
 
-    pub fn modules(&self) -> impl Iterator<Item = Result<RawModule, Error>> {
+    pub(super) fn modules(&self) -> impl Iterator<Item = Result<RawModule, Error>> {
         self.records(0, self.header.modules).map(|record| RawModule::parse(record?))
     }
 
-    pub fn ir(&self, first: u32, count: u32) -> impl Iterator<Item = Result<RawPayload, Error>> {
+    pub(super) fn ir(&self, first: u32, count: u32) -> impl Iterator<Item = Result<RawPayload, Error>> {
         let at = u64::from(self.header.modules) + u64::from(first);
         self.records(at, count).map(|record| RawPayload::parse(record?))
     }
 
-    pub fn native(&self, first: u32, count: u32) -> impl Iterator<Item = Result<RawPayload, Error>> {
+    pub(super) fn native(&self, first: u32, count: u32) -> impl Iterator<Item = Result<RawPayload, Error>> {
         let at = u64::from(self.header.modules) + u64::from(self.header.ir) + u64::from(first);
         self.records(at, count).map(|record| RawPayload::parse(record?))
     }

@@ -184,8 +184,9 @@ fn inner(state: State, modules: &[Module<'_>]) -> Result<Vec<u8>, Error> {
         let record = RawModule { metadata_offset, metadata_size, ir, first_ir, native, first_native };
         out.records.extend(record.encode());
     }
-    modules.iter().flat_map(|module| &module.ir).for_each(|form| out.payload(form));
-    modules.iter().flat_map(|module| &module.native).for_each(|form| out.payload(form));
+    modules.iter().flat_map(|module| &module.ir).for_each(|(sets, image)| out.payload(sets, image));
+    let native_forms = modules.iter().flat_map(|module| &module.native);
+    native_forms.for_each(|(sets, image)| out.payload(sets, image));
     let header = RawHeader {
         version: VERSION,
         modules: count(modules.len())?,
@@ -236,7 +237,7 @@ impl Tables {
     }
 
     /// Drivers read images where they lie, so each is aligned; a reader uses offsets only.
-    fn payload(&mut self, (sets, image): &(PropertySets<'_>, &[u8])) {
+    fn payload(&mut self, sets: &PropertySets<'_>, image: &[u8]) {
         let (metadata_offset, metadata_size) = self.metadata(sets);
         self.binary.resize(self.binary.len().next_multiple_of(16), 0);
         let (offset, size) = (self.binary.len() as u64, image.len() as u64);

@@ -17,8 +17,8 @@ const SECTION_HEADER: u64 = 64;
 const FILE_HEADER: u64 = 64;
 const SHT_SYMTAB: u32 = 2;
 const SHT_DYNSYM: u32 = 11;
-/// The fields that are differences: `st_name`, `st_value`; first byte and size.
-const STEPPING: [(usize, usize); 2] = [(0, 4), (8, 8)];
+/// The fields that are differences: `st_name`, `st_value`.
+const STEPPING: [Field; 2] = [Field { start: 0, size: 4 }, Field { start: 8, size: 8 }];
 
 /// The image with its symbol tables by columns; `None` if it has none, or is not such a file.
 pub(super) fn forward(image: &[u8]) -> Option<Vec<u8>> {
@@ -85,9 +85,9 @@ fn table(file: &[u8], header: &[u8]) -> Result<Option<Range<u64>>, Error> {
 fn to_steps(records: &mut [u8]) {
     let mut before = [0; 2];
     for record in records.chunks_exact_mut(RECORD) {
-        for ((start, size), before) in STEPPING.into_iter().zip(&mut before) {
-            let value = field(record, start, size);
-            put(record, (start, size), value.wrapping_sub(*before));
+        for (field, before) in STEPPING.into_iter().zip(&mut before) {
+            let value = field.get(record);
+            field.put(record, value.wrapping_sub(*before));
             *before = value;
         }
     }
@@ -96,22 +96,31 @@ fn to_steps(records: &mut [u8]) {
 fn from_steps(records: &mut [u8]) {
     let mut before = [0u64; 2];
     for record in records.chunks_exact_mut(RECORD) {
-        for ((start, size), before) in STEPPING.into_iter().zip(&mut before) {
-            *before = before.wrapping_add(field(record, start, size));
-            put(record, (start, size), *before);
+        for (field, before) in STEPPING.into_iter().zip(&mut before) {
+            *before = before.wrapping_add(field.get(record));
+            field.put(record, *before);
         }
     }
 }
 
-/// Differences of 32-bit fields wrap at 32 bits, because only their low bytes are kept.
-fn field(record: &[u8], start: usize, size: usize) -> u64 {
-    let bytes = record.iter().skip(start).take(size).rev();
-    bytes.fold(0, |value, byte| value << 8 | u64::from(*byte))
+/// A field of a record, in bytes.
+#[derive(Clone, Copy)]
+struct Field {
+    start: usize,
+    size: usize,
 }
 
-fn put(record: &mut [u8], (start, size): (usize, usize), value: u64) {
-    let slots = record.iter_mut().skip(start).take(size);
-    slots.zip(value.to_le_bytes()).for_each(|(slot, byte)| *slot = byte);
+impl Field {
+    fn get(self, record: &[u8]) -> u64 {
+        let bytes = record.iter().skip(self.start).take(self.size).rev();
+        bytes.fold(0, |value, byte| value << 8 | u64::from(*byte))
+    }
+
+    /// Differences of 32-bit fields wrap at 32 bits, because only their low bytes are kept.
+    fn put(self, record: &mut [u8], value: u64) {
+        let slots = record.iter_mut().skip(self.start).take(self.size);
+        slots.zip(value.to_le_bytes()).for_each(|(slot, byte)| *slot = byte);
+    }
 }
 
 fn usize_of(value: u64) -> Result<usize, Error> {

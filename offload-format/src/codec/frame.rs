@@ -49,7 +49,7 @@ pub struct Recipe<'p> {
     pub level: i32,
 }
 
-/// An image whose content is lent to another one.
+/// An image that another one is stored relative to.
 #[derive(Clone, Copy, Debug)]
 pub struct Parent<'p> {
     /// Hash of the image.

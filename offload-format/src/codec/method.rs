@@ -33,7 +33,7 @@ pub(super) const STREAM_WINDOW_LOG: u32 = 24;
 pub const MAX_IMAGE: u64 = 4 << 30;
 /// The largest block of images that is decoded, in bytes.
 pub const MAX_BLOCK: u64 = 64 << 20;
-/// The largest image that is stored relative to another one or lends its content, in bytes: two of them fit the
+/// The largest image that is stored relative to another one or is a parent, in bytes: two of them fit the
 /// window that every decoder of zstd takes.
 pub const MAX_RELATED: u64 = 64 << 20;
 /// The largest dictionary of an LZMA stream that we write, in bytes; it takes eight times that to write one.

@@ -16,10 +16,16 @@ const MOST_BLOCKS: usize = MAX_ANCESTORS + 1;
 pub(super) struct Placed {
     /// Of the images with these hashes: what is recorded of all of them, and where the frame lies.
     by_hash: BTreeMap<Hash128, (FrameInfo, u64)>,
-    /// The blocks, and where their frames lie.
-    blocks: BTreeMap<Hash128, (NewBlock, u64)>,
+    blocks: BTreeMap<Hash128, PlacedBlock>,
     pub(super) frames: Vec<Placement>,
     pub(super) size: u64,
+}
+
+/// A block, and where its frame lies.
+#[derive(Clone, Copy)]
+pub(super) struct PlacedBlock {
+    pub(super) block: NewBlock,
+    pub(super) offset: u64,
 }
 
 /// How one of the packs numbers what it refers to.
@@ -27,8 +33,8 @@ pub(super) struct Placed {
 pub(super) struct Numbers {
     images: BTreeMap<Hash128, u32>,
     block_numbers: BTreeMap<Hash128, u32>,
-    /// The blocks in the order of their numbers, and where their frames lie.
-    pub(super) blocks: Vec<(NewBlock, u64)>,
+    /// The blocks in the order of their numbers.
+    pub(super) blocks: Vec<PlacedBlock>,
     /// Parents in other packs; their numbers follow those of the pack's own images.
     pub(super) parents: Vec<FrameInfo>,
 }
@@ -79,7 +85,7 @@ impl Placed {
             let Some(hash) = next.filter(|hash| !self.blocks.contains_key(hash)) else { return Ok(()) };
             let block = blocks.get(&hash).ok_or_else(lost)?;
             let offset = self.frame(hash, block.stored_size)?;
-            self.blocks.insert(hash, (*block, offset));
+            self.blocks.insert(hash, PlacedBlock { block: *block, offset });
             next = block.parent;
         }
         if next.is_none() { Ok(()) } else { Err(lost()) }
@@ -118,7 +124,7 @@ impl Placed {
         while let Some(hash) = next {
             let block = *self.blocks.get(&hash).ok_or_else(lost)?;
             numbers.block(block)?;
-            next = block.0.parent;
+            next = block.block.parent;
         }
         Ok(())
     }
@@ -152,9 +158,9 @@ impl Stored {
 }
 
 impl Numbers {
-    fn block(&mut self, block: (NewBlock, u64)) -> Result<(), Error> {
-        if !self.block_numbers.contains_key(&block.0.hash) {
-            self.block_numbers.insert(block.0.hash, small(self.blocks.len())?);
+    fn block(&mut self, block: PlacedBlock) -> Result<(), Error> {
+        if !self.block_numbers.contains_key(&block.block.hash) {
+            self.block_numbers.insert(block.block.hash, small(self.blocks.len())?);
             self.blocks.push(block);
         }
         Ok(())

@@ -3,7 +3,7 @@
 use super::layout::{ALIGN, DIRECTORY, HASH_OFFSET, HEADER_SIZE, MAGIC, MAJOR};
 use super::page::{self, PAGE_FIRST, PAGE_LAST, Page, PageRecord, Pages, partition};
 use super::record::{self, Block, Image, KernelInfo, Missing, Place};
-use super::tables::Tables;
+use super::tables::{RecordRange, Tables};
 use crate::codec::Codec;
 use crate::{Error, ErrorKind, Hash128, bytes};
 
@@ -148,7 +148,7 @@ impl<'a> Pack<'a> {
     /// The kernels of `image`.
     pub fn kernels(&self, image: &Image<'_>) -> impl Iterator<Item = Result<KernelInfo, Error>> + use<'a> {
         let (page, error) = parted(self.page(image.page));
-        let range = (image.first_kernel, image.kernel_count);
+        let range = RecordRange { first: image.first_kernel, count: image.kernel_count };
         let kernels = page.into_iter().flat_map(move |Page { tables, .. }| {
             tables.some(tables.kernels, range).map(move |record| {
                 let record::KernelRecord { mut kernel, args } = record::kernel(&tables, record?)?;

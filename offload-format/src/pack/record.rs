@@ -1,7 +1,7 @@
 //! The records of a pack as a reader sees them.
 
 use super::layout::{KERNEL_ARGS_UNKNOWN, KERNEL_HAS_BARRIER, UNKNOWN};
-use super::tables::Tables;
+use super::tables::{RecordRange, Tables};
 use crate::codec::{Codec, Filter};
 use crate::open_enum;
 use crate::{Aspects, Error, Hash128, ImageKind, OffloadKind, Target, UnknownTarget, bytes};
@@ -246,7 +246,7 @@ pub(super) fn block(record: &[u8]) -> Result<Block, Error> {
 /// A kernel without its arguments, and which those are, if they are known.
 pub(super) struct KernelRecord {
     pub(super) kernel: KernelInfo,
-    pub(super) args: Option<(u32, u32)>,
+    pub(super) args: Option<RecordRange>,
 }
 
 /// The kernel in `record`.
@@ -270,7 +270,8 @@ pub(super) fn kernel(tables: &Tables<'_>, record: &[u8]) -> Result<KernelRecord,
         remark: tables.text(record, 76)?.to_string(),
     };
     let known = u32_at(36)? & KERNEL_ARGS_UNKNOWN == 0;
-    Ok(KernelRecord { kernel, args: known.then_some((u32_at(8)?, u32_at(12)?)) })
+    let args = RecordRange { first: u32_at(8)?, count: u32_at(12)? };
+    Ok(KernelRecord { kernel, args: known.then_some(args) })
 }
 
 pub(super) fn arg(tables: &Tables<'_>, record: &[u8]) -> Result<ArgInfo, Error> {

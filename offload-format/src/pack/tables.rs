@@ -35,6 +35,13 @@ pub(super) struct Table {
     pub(super) count: u64,
 }
 
+/// Neighbours in a table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RecordRange {
+    pub(super) first: u32,
+    pub(super) count: u32,
+}
+
 impl<'a> Tables<'a> {
     /// Reads the directory of `bytes`; at `at` stand its offset, how many entries it has, and their size.
     pub(super) fn read(bytes: &'a [u8], at: u64) -> Result<Tables<'a>, Error> {
@@ -124,14 +131,15 @@ impl<'a> Tables<'a> {
         (0..table.count).filter_map(move |index| table.record(bytes, index).ok())
     }
 
-    /// `count` records of `table`.
+    /// Some records of `table`.
     pub(super) fn some(
         &self,
         table: Table,
-        (first, count): (u32, u32),
+        range: RecordRange,
     ) -> impl Iterator<Item = Result<&'a [u8], Error>> + use<'a> {
         let bytes = self.bytes;
-        (u64::from(first)..u64::from(first).saturating_add(count.into())).map_while({
+        let first = u64::from(range.first);
+        (first..first.saturating_add(range.count.into())).map_while({
             let mut failed = false;
             move |index| {
                 let record = (!failed).then(|| table.record(bytes, index))?;

@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::budget::Pool;
+use super::block_parents::BlockParents;
 use super::encode::joined;
-use super::forest::Forest;
 use super::measure::TRIAL_LEVEL;
 use super::members::{Members, cut};
 use super::plan::{BlockPlan, Plan};
+use super::planner::Planner;
 use super::settings::Mode;
 use super::sketch::{self, Sketch};
 use super::source::{ImageSource, RawImage};
-use super::{chain, families};
+use super::{clusters, similarity_order};
 use crate::Hash128;
 use crate::codec::{self, Filter};
 
@@ -25,8 +25,8 @@ fn block_size(mode: Mode) -> u64 {
     }
 }
 
-/// For so many bytes of neighbours the best order is chosen, each stretch for itself.
-const STRETCH: u64 = 64 << 20;
+/// For so many bytes of neighbours the best order is chosen, each segment for itself.
+const SEGMENT: u64 = 64 << 20;
 /// How many numbers the sketch of an image has.
 const SKETCH: usize = 64;
 
@@ -34,33 +34,32 @@ const SKETCH: usize = 64;
 pub(super) fn plan<S: ImageSource>(
     plan: &mut Plan,
     images: &[RawImage],
-    (source, pool): (&S, &Pool<'_>),
+    planner: &Planner<'_, S>,
 ) -> Result<(), S::Error> {
     let mut kinds: BTreeMap<u16, Vec<RawImage>> = BTreeMap::new();
     for image in images {
         kinds.entry(image.kind.to_u16()).or_default().push(*image);
     }
-    let settings = plan.settings;
     for images in kinds.into_values() {
-        let (order, parents) = match settings.mode {
+        let (order, parents) = match planner.mode {
             Mode::None | Mode::Fast => {
-                let order = unfiltered(cut(&images, block_size(settings.mode)));
+                let order = unfiltered(cut(&images, block_size(planner.mode)));
                 let parents = vec![None; order.len()];
                 (order, parents)
             }
-            mode => best(&images, (source, pool), mode)?,
+            _ => best(&images, planner)?,
         };
         add(plan, order, &parents);
     }
     Ok(())
 }
 
-/// Adds the blocks of `order`. An image needs none that is alone in its block, which builds on none and lends to none.
+/// Adds the blocks of `order`. An image needs none that is alone in its block, which has no parent and is none.
 fn add(plan: &mut Plan, order: Order, parents: &[Option<usize>]) {
     let sizes: Vec<u64> = order.iter().map(Members::size).collect();
-    let lenders: BTreeSet<usize> = parents.iter().flatten().copied().collect();
+    let used: BTreeSet<usize> = parents.iter().flatten().copied().collect();
     let needed = |(place, (block, parent)): (usize, (&Members, &Option<usize>))| {
-        (block.images.len() > 1 || parent.is_some() || lenders.contains(&place)).then_some(place)
+        (block.images.len() > 1 || parent.is_some() || used.contains(&place)).then_some(place)
     };
     let numbers = order.iter().zip(parents).enumerate().filter_map(needed).zip(plan.blocks().len()..);
     let numbers: BTreeMap<usize, usize> = numbers.collect();
@@ -84,48 +83,45 @@ type Order = Vec<Members>;
 /// The best order, by trial compression, and the block that each of its blocks builds on.
 fn best<S: ImageSource>(
     images: &[RawImage],
-    (source, pool): (&S, &Pool<'_>),
-    mode: Mode,
+    planner: &Planner<'_, S>,
 ) -> Result<(Order, Vec<Option<usize>>), S::Error> {
     let (mut order, mut parents) = (Order::new(), Vec::new());
-    let stretches = cut(images, STRETCH);
-    for images in &stretches {
-        let look = look(images, (source, pool))?;
-        let stretch = Stretch { images, look: &look, source, pool, mode };
-        let full = stretch.full()?;
-        let (blocks, forest) = stretch.with_families(full)?;
+    let segments = cut(images, SEGMENT);
+    for images in &segments {
+        let sketched = sketched(images, planner)?;
+        let segment = Segment { images, sketched: &sketched, planner };
+        let full = segment.full()?;
+        let (blocks, of_blocks) = segment.with_clusters(full)?;
         order.extend(blocks);
-        parents = forest.parents;
+        parents = of_blocks.parents;
     }
-    if stretches.len() > 1 {
-        parents = Forest::measure(&order, (source, pool), mode)?.parents;
+    if segments.len() > 1 {
+        parents = BlockParents::measure(&order, planner)?.parents;
     }
     Ok((order, parents))
 }
 
 /// Images of which the order is sought.
-struct Stretch<'a, S> {
+struct Segment<'a, S> {
     images: &'a [RawImage],
-    look: &'a Look,
-    source: &'a S,
-    pool: &'a Pool<'a>,
-    mode: Mode,
+    sketched: &'a Sketched,
+    planner: &'a Planner<'a, S>,
 }
 
-impl<S: ImageSource> Stretch<'_, S> {
-    /// Full blocks of neighbours, with or without filters. Neighbours of one size are often relatives; neighbours in the
+impl<S: ImageSource> Segment<'_, S> {
+    /// Full blocks of neighbours, with or without filters. Neighbours of one size are often similar; neighbours in the
     /// pack are often of one source; sketches tell who resembles whom. What is best differs from library to library.
     fn full(&self) -> Result<Order, S::Error> {
         let mut by_size = self.images.to_vec();
         by_size.sort_by_key(|image| image.size);
         let mut best: Option<(u64, Order)> = None;
-        let cut = |images: &[RawImage]| cut(images, block_size(self.mode));
-        for images in [self.images, &by_size, &self.look.chained] {
+        let cut = |images: &[RawImage]| cut(images, block_size(self.planner.mode));
+        for images in [self.images, &by_size, &self.sketched.by_similarity] {
             let plain = unfiltered(cut(images));
-            let filtered = self.look.by_filter(images, cut);
+            let filtered = self.sketched.by_filter(images, cut);
             for order in [Some(plain), Some(filtered).filter(has_filter)].into_iter().flatten() {
-                let size = |block: &Members| size(block, self.source);
-                let size = self.pool.map(&order, |block| 2 * block.size(), size)?.into_iter().sum();
+                let size = |block: &Members| size(block, self.planner.source);
+                let size = self.planner.pool.map(&order, |block| 2 * block.size(), size)?.into_iter().sum();
                 if best.as_ref().is_none_or(|(best, _)| size < *best) {
                     best = Some((size, order));
                 }
@@ -134,20 +130,20 @@ impl<S: ImageSource> Stretch<'_, S> {
         Ok(best.map(|(_, order)| order).unwrap_or_default())
     }
 
-    /// `full`, or blocks for families if these take less, each next to the block that it builds on.
-    fn with_families(&self, full: Order) -> Result<(Order, Forest), S::Error> {
-        let size = block_size(self.mode);
-        let families = |images: &[RawImage]| families::blocks(images, &self.look.sketches, size);
-        let families = match has_filter(&full) {
-            true => self.look.by_filter(&self.look.chained, families),
-            false => unfiltered(families(&self.look.chained)),
+    /// `full`, or blocks for clusters if these take less, each next to its parent.
+    fn with_clusters(&self, full: Order) -> Result<(Order, BlockParents), S::Error> {
+        let size = block_size(self.planner.mode);
+        let clusters = |images: &[RawImage]| clusters::blocks(images, &self.sketched.sketches, size);
+        let clusters = match has_filter(&full) {
+            true => self.sketched.by_filter(&self.sketched.by_similarity, clusters),
+            false => unfiltered(clusters(&self.sketched.by_similarity)),
         };
         let measured = |order: Order| {
-            let forest = Forest::measure(&order, (self.source, self.pool), self.mode)?;
-            Ok::<_, S::Error>((order, forest))
+            let parents = BlockParents::measure(&order, self.planner)?;
+            Ok::<_, S::Error>((order, parents))
         };
-        let (families, full) = (measured(families)?, measured(full)?);
-        Ok(if families.1.size < full.1.size { families } else { full })
+        let (clusters, full) = (measured(clusters)?, measured(full)?);
+        Ok(if clusters.1.size < full.1.size { clusters } else { full })
     }
 }
 
@@ -156,16 +152,16 @@ fn has_filter(order: &Order) -> bool {
 }
 
 /// What is known of images.
-struct Look {
+struct Sketched {
     /// The filters that they could take.
     filters: BTreeMap<Hash128, Filter>,
     /// The sketches of what comes out of these.
     sketches: BTreeMap<Hash128, Sketch>,
-    /// The images in an order in which relatives are neighbours.
-    chained: Vec<RawImage>,
+    /// The images in an order in which similar ones are neighbours.
+    by_similarity: Vec<RawImage>,
 }
 
-impl Look {
+impl Sketched {
     /// Blocks of images that take the same filter, as `split` makes them.
     fn by_filter(&self, images: &[RawImage], split: impl Fn(&[RawImage]) -> Vec<Vec<RawImage>>) -> Order {
         let filter = |image: &RawImage| self.filters.get(&image.hash).copied().unwrap_or(Filter::None);
@@ -181,9 +177,9 @@ impl Look {
     }
 }
 
-fn look<S: ImageSource>(images: &[RawImage], (source, pool): (&S, &Pool<'_>)) -> Result<Look, S::Error> {
-    let look = |image: &RawImage| {
-        let bytes = source.read(image.hash)?;
+fn sketched<S: ImageSource>(images: &[RawImage], planner: &Planner<'_, S>) -> Result<Sketched, S::Error> {
+    let sketch = |image: &RawImage| {
+        let bytes = planner.source.read(image.hash)?;
         let filter = Filter::for_image(&bytes);
         Ok::<_, S::Error>(match filter.forward(&bytes) {
             Some(content) => (filter, sketch::of(&content, SKETCH)),
@@ -191,11 +187,11 @@ fn look<S: ImageSource>(images: &[RawImage], (source, pool): (&S, &Pool<'_>)) ->
         })
     };
     let (filters, sketches): (Vec<_>, Vec<_>) =
-        pool.map(images, |image| 2 * image.size, look)?.into_iter().unzip();
-    let chained = chain::order(&sketches);
+        planner.pool.map(images, |image| 2 * image.size, sketch)?.into_iter().unzip();
+    let order = similarity_order::order(&sketches);
     let hashes = || images.iter().map(|image| image.hash);
-    Ok(Look {
-        chained: chained.into_iter().filter_map(|place| images.get(place)).copied().collect(),
+    Ok(Sketched {
+        by_similarity: order.into_iter().filter_map(|place| images.get(place)).copied().collect(),
         filters: hashes().zip(filters).collect(),
         sketches: hashes().zip(sketches).collect(),
     })

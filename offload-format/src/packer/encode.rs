@@ -4,8 +4,7 @@ use super::need::Need;
 use super::pieces::PIECE;
 use super::plan::{BlockPlan, Plan, Step};
 use super::settings::HUGE;
-use super::source::ImageSource;
-use super::source::side_by_side;
+use super::source::{ImageSource, side_by_side};
 use crate::codec::{
     self, Codec, Diff, Filter, Frame, FrameInfo, InBlock, Parent, Recipe, STREAM_WINDOW, ZstdStream,
 };
@@ -26,11 +25,11 @@ pub fn encode_image<S: ImageSource>(plan: &Plan, source: &S, image: Hash128) -> 
             None => patch(source, *parent, image),
         };
     }
-    let lender = match parent {
+    let base = match parent {
         Some(hash) => Some((*hash, content(source.read(*hash)?, plan.filter(*hash))?)),
         None => None,
     };
-    let parent = lender.as_ref().map(|(hash, content)| Parent { hash: *hash, content });
+    let parent = base.as_ref().map(|(hash, content)| Parent { hash: *hash, content });
     let recipe = Recipe { codec: *codec, filter: *filter, parent, level: plan.level() };
     // Who has the bytes by their hash need not hash them again.
     Ok(codec::encode_known(&source.read(image)?, image, &recipe)?)
@@ -63,14 +62,14 @@ fn content(image: Vec<u8>, filter: Filter) -> Result<Vec<u8>, Error> {
 /// Those of `source` and of the codec; [`crate::ErrorKind::Invalid`] for a block that does not exist.
 pub fn encode_block<S: ImageSource>(plan: &Plan, source: &S, block: usize) -> Result<Frame, S::Error> {
     let found = planned(plan, block)?;
-    let lender = match found.parent {
+    let base = match found.parent {
         Some(parent) => {
             let parent = planned(plan, parent)?;
             Some(joined(source, &parent.members, parent.filter)?)
         }
         None => None,
     };
-    let parent = lender.as_ref().map(|content| Parent { hash: Hash128::of(content), content });
+    let parent = base.as_ref().map(|content| Parent { hash: Hash128::of(content), content });
     let content = joined(source, &found.members, found.filter)?;
     let recipe = Recipe { codec: found.codec, filter: Filter::None, parent, level: plan.level() };
     Ok(codec::encode_with(&content, &recipe)?)

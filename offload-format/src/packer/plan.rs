@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use super::near_duplicates::NearDuplicate;
 use super::settings::Settings;
 use super::source::RawImage;
-use super::twins::Twin;
 use crate::codec::{Codec, Filter};
 use crate::{Error, ErrorKind, Hash128};
 
@@ -88,7 +88,7 @@ impl Plan {
         self.settings.level
     }
 
-    /// What an image goes through before it is compressed, or lent to a child.
+    /// What an image goes through before it is compressed, or a child is stored relative to it.
     pub fn filter(&self, image: Hash128) -> Filter {
         match self.step(image) {
             Some(Step::Frame { filter, .. } | Step::InBlock { filter, .. }) => *filter,
@@ -107,31 +107,32 @@ impl Plan {
         self.blocks.push(block);
     }
 
-    /// How `leaders` of `images` are stored, by their `filters` and `parents`.
+    /// How `candidates` of `images` are stored, by their `filters` and `parents`.
     pub(super) fn tree(
         &mut self,
-        (images, leaders): (&[RawImage], &[usize]),
+        images: &[RawImage],
+        candidates: &[usize],
         filters: &[Filter],
         parents: &[Option<usize>],
     ) {
-        let leader = |place: usize| leaders.get(place).and_then(|image| images.get(*image));
+        let candidate = |place: usize| candidates.get(place).and_then(|image| images.get(*image));
         for (place, (filter, parent)) in filters.iter().zip(parents).enumerate() {
-            let (Some(image), parent) = (leader(place), parent.and_then(leader)) else { continue };
+            let (Some(image), parent) = (candidate(place), parent.and_then(candidate)) else { continue };
             let codec = self.settings.codec(image.size, parent.map(|parent| parent.size));
             let parent = parent.map(|parent| parent.hash);
             self.steps.insert(image.hash, Step::Frame { codec, filter: *filter, parent });
         }
     }
 
-    /// The twins among `images`, by place.
-    pub(super) fn twins(&mut self, images: &[RawImage], twins: BTreeMap<usize, Twin>) {
-        for (twin, Twin { leader, patch }) in twins {
-            let Some((twin, leader)) = images.get(twin).zip(images.get(leader)) else { continue };
-            let (filter, parent) = (self.filter(leader.hash), Some(leader.hash));
-            self.steps.insert(twin.hash, Step::Frame { codec: Codec::Patch, filter, parent });
+    /// The near-duplicates among `images`, by place.
+    pub(super) fn patches(&mut self, images: &[RawImage], found: BTreeMap<usize, NearDuplicate>) {
+        for (place, NearDuplicate { base, patch }) in found {
+            let Some((image, base)) = images.get(place).zip(images.get(base)) else { continue };
+            let (filter, parent) = (self.filter(base.hash), Some(base.hash));
+            self.steps.insert(image.hash, Step::Frame { codec: Codec::Patch, filter, parent });
             // The images were compared without filters.
             if let (Filter::None, Some(patch)) = (filter, patch) {
-                self.patches.0.insert(twin.hash, (twin.size, patch));
+                self.patches.0.insert(image.hash, (image.size, patch));
             }
         }
     }

@@ -73,7 +73,7 @@ impl Settings {
 }
 
 /// Whether a compressor would not see the parent of such an image: it is a patch, or stands for itself.
-pub(super) fn is_far(image: &RawImage, mode: Mode) -> bool {
+pub(super) fn is_out_of_reach(image: &RawImage, mode: Mode) -> bool {
     image.size > if mode == Mode::Fast { FAR } else { HUGE }
 }
 

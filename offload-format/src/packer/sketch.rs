@@ -11,8 +11,13 @@ use super::settings::Mode;
 /// The sorted least hashes of an image's windows.
 pub(super) type Sketch = Vec<u64>;
 
-/// Places of images with how many numbers they share, the most similar first.
-pub(super) type Alike = Vec<(usize, usize)>;
+/// An image that shares code with another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Similar {
+    pub(super) place: usize,
+    /// How many numbers the two sketches share.
+    pub(super) shared: usize,
+}
 
 const SIZE: usize = 256;
 /// How many numbers all sketches have together: of very many images each has fewer, down to [`LEAST`].
@@ -20,7 +25,7 @@ const ALL: usize = 1 << 19;
 const LEAST: usize = 32;
 const WINDOW: usize = 16;
 /// Of images that share a window with more others than this, the nearest count.
-const CROWD: usize = 24;
+const MOST_SHARING: usize = 24;
 /// How many are compared for each that is kept.
 const SEEN: usize = 4;
 
@@ -32,7 +37,7 @@ pub(super) fn size(images: usize) -> usize {
 /// The sketch of an image, of `size` numbers at most.
 pub(super) fn of(image: &[u8], size: usize) -> Sketch {
     let mut least = Least::new(size);
-    least.take_all(image, Grain::of(image));
+    least.take_all(image, Alignment::of(image));
     least.finish()
 }
 
@@ -48,14 +53,14 @@ pub(super) enum Part {
 const SAMPLED: usize = 8;
 
 /// The sketch of an image that is read piece by piece. What lies across two pieces does not count.
-pub(super) fn of_pieces<E>(pieces: &mut dyn Pieces<E>, (size, part): (usize, Part)) -> Result<Sketch, E> {
-    let (mut least, mut grain) = (Least::new(size), None);
+pub(super) fn of_pieces<E>(pieces: &mut dyn Pieces<E>, size: usize, part: Part) -> Result<Sketch, E> {
+    let (mut least, mut alignment) = (Least::new(size), None);
     loop {
         let piece = pieces.next()?;
         if piece.is_empty() {
             return Ok(least.finish());
         }
-        least.take_all(piece, *grain.get_or_insert_with(|| Grain::of(piece)));
+        least.take_all(piece, *alignment.get_or_insert_with(|| Alignment::of(piece)));
         if part == Part::Sample {
             (1..SAMPLED).try_for_each(|_| pieces.skip())?;
         }
@@ -64,19 +69,19 @@ pub(super) fn of_pieces<E>(pieces: &mut dyn Pieces<E>, (size, part): (usize, Par
 
 /// Where windows begin.
 #[derive(Clone, Copy, Debug)]
-enum Grain {
+enum Alignment {
     /// Instructions are words.
     Word,
     /// Text has no alignment.
     Byte,
 }
 
-impl Grain {
-    fn of(image: &[u8]) -> Grain {
+impl Alignment {
+    fn of(image: &[u8]) -> Alignment {
         if matches!(image, [0x7f, b'E', b'L', b'F', ..] | [3, 2, 0x23, 7, ..]) {
-            Grain::Word
+            Alignment::Word
         } else {
-            Grain::Byte
+            Alignment::Byte
         }
     }
 }
@@ -111,13 +116,13 @@ impl Least {
     }
 
     /// Takes the windows of `bytes`.
-    fn take_all(&mut self, bytes: &[u8], grain: Grain) {
-        match grain {
-            Grain::Word => {
+    fn take_all(&mut self, bytes: &[u8], alignment: Alignment) {
+        match alignment {
+            Alignment::Word => {
                 let groups = bytes.chunks(4 * GROUP).enumerate();
-                groups.for_each(|(at, words)| self.take_group(bytes, (GROUP * at, sampled(words))));
+                groups.for_each(|(at, words)| self.take_group(bytes, GROUP * at, sampled(words)));
             }
-            Grain::Byte => {
+            Alignment::Byte => {
                 let words = bytes.windows(4).enumerate().filter(|(_, word)| is_sampled(word));
                 words.for_each(|(at, _)| self.take(bytes, at));
             }
@@ -125,7 +130,7 @@ impl Least {
     }
 
     /// Takes the windows at those words from `first` on that have a bit.
-    fn take_group(&mut self, bytes: &[u8], (first, mut bits): (usize, u64)) {
+    fn take_group(&mut self, bytes: &[u8], first: usize, mut bits: u64) {
         while bits != 0 {
             self.take(bytes, 4 * (first + bits.trailing_zeros() as usize));
             bits &= bits - 1;
@@ -184,45 +189,49 @@ pub(super) fn shared(a: &[u64], b: &[u64]) -> usize {
     shared
 }
 
-/// For each of `leaders`, which others may resemble it, as places in `leaders`: the most similar first.
-pub(super) fn relations(leaders: &[usize], sketches: &[Sketch], mode: Mode) -> Vec<Alike> {
+/// For each of `candidates`, which others may resemble it, as places in `candidates`: the most similar first.
+pub(super) fn relations(candidates: &[usize], sketches: &[Sketch], mode: Mode) -> Vec<Vec<Similar>> {
     let most = match mode {
         Mode::None | Mode::Fast => 2,
         Mode::Balanced | Mode::Archive => 8,
         Mode::Max => 24,
     };
-    let of = |place: usize| leaders.get(place).and_then(|image| sketches.get(*image));
+    let of = |place: usize| candidates.get(place).and_then(|image| sketches.get(*image));
     // Few images are all compared.
-    let all = mode > Mode::Fast && leaders.len() <= 2 * most;
+    let all = mode > Mode::Fast && candidates.len() <= 2 * most;
     let mut index: Vec<(u64, usize)> = Vec::new();
-    for place in 0..leaders.len() {
+    for place in 0..candidates.len() {
         index.extend(of(place).into_iter().flatten().map(|hash| (*hash, place)));
     }
     index.sort_unstable();
-    let alike = |place: usize| {
+    let similar = |place: usize| {
         let Some(sketch) = of(place) else { return Vec::new() };
-        let others: Vec<usize> =
-            if all { (0..leaders.len()).collect() } else { crowd(&index, (sketch, place), SEEN * most) };
+        let others: Vec<usize> = if all {
+            (0..candidates.len()).collect()
+        } else {
+            sharing_most(&index, sketch, place, SEEN * most)
+        };
         let others = others.into_iter().filter(|other| *other != place);
-        let mut alike: Alike = others.filter_map(|other| Some((other, shared(sketch, of(other)?)))).collect();
-        alike.sort_by_key(|(other, shared)| (Reverse(*shared), *other));
-        alike.truncate(if all { leaders.len() } else { most });
-        alike
+        let similar = |place: usize| Some(Similar { place, shared: shared(sketch, of(place)?) });
+        let mut found: Vec<Similar> = others.filter_map(similar).collect();
+        found.sort_by_key(|similar| (Reverse(similar.shared), similar.place));
+        found.truncate(if all { candidates.len() } else { most });
+        found
     };
-    (0..leaders.len()).map(alike).collect()
+    (0..candidates.len()).map(similar).collect()
 }
 
-/// Who shares most numbers with the sketch of the image at `place`, `most` images at most.
-fn crowd(index: &[(u64, usize)], (sketch, place): (&[u64], usize), most: usize) -> Vec<usize> {
+/// Which images share most numbers with the sketch of the image at `place`, `most` images at most.
+fn sharing_most(index: &[(u64, usize)], sketch: &[u64], place: usize, most: usize) -> Vec<usize> {
     let mut others = Vec::new();
     for hash in sketch {
         let start = index.partition_point(|entry| *entry < (*hash, 0));
         let end = index.partition_point(|entry| *entry <= (*hash, usize::MAX));
         let run = index.get(start..end).unwrap_or_default();
         let own = run.partition_point(|(_, other)| *other < place);
-        let crowd = CROWD.min(most);
-        let first = own.saturating_sub(crowd / 2).min(run.len().saturating_sub(crowd));
-        others.extend(run.iter().skip(first).take(crowd).map(|(_, other)| *other));
+        let count = MOST_SHARING.min(most);
+        let first = own.saturating_sub(count / 2).min(run.len().saturating_sub(count));
+        others.extend(run.iter().skip(first).take(count).map(|(_, other)| *other));
     }
     others.sort_unstable();
     let mut counted: Vec<(Reverse<usize>, usize)> = others
@@ -249,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn relatives_share_and_strangers_do_not() {
+    fn similar_images_share_and_others_do_not() {
         let image = noise(1, 100_000);
         let mut half = image.clone();
         half[..50_000].copy_from_slice(&noise(2, 50_000));
@@ -261,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_are_found_in_a_crowd() {
+    fn the_nearest_are_found_among_many() {
         let base = noise(1, 20_000);
         let images: Vec<Vec<u8>> = (0..60)
             .map(|at| {
@@ -272,10 +281,10 @@ mod tests {
             })
             .collect();
         let sketches: Vec<Sketch> = images.iter().map(|image| of(image, SIZE)).collect();
-        let leaders: Vec<usize> = (0..60).collect();
-        for (at, alike) in relations(&leaders, &sketches, Mode::Balanced).iter().enumerate() {
-            assert_eq!(alike[0].0, at ^ 1, "{alike:?}");
-            assert_eq!(alike.len(), 8);
+        let candidates: Vec<usize> = (0..60).collect();
+        for (at, similar) in relations(&candidates, &sketches, Mode::Balanced).iter().enumerate() {
+            assert_eq!(similar[0].place, at ^ 1, "{similar:?}");
+            assert_eq!(similar.len(), 8);
         }
     }
 }

@@ -1,8 +1,16 @@
-//! Choosing parents, so that everything together is small and nobody has too many ancestors.
+//! Choosing parents, so that all images together are small and none has too many ancestors: delta chains of limited depth.
 //!
 //! Each image gets a rank: 0 stands alone, 1 may build on rank 0, 2 on both. Given the ranks, everybody takes the best
 //! parent of a lower one. The ranks are searched by changing one at a time, from several starts: whose turn it is
 //! comes from a fixed sequence of numbers.
+
+/// A possible parent of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Candidate {
+    pub(super) place: usize,
+    /// What the image takes next to it, in bytes.
+    pub(super) size: u64,
+}
 
 /// How much is tried, in looks at a possible parent.
 const EFFORT: usize = 4_000_000;
@@ -10,7 +18,7 @@ const MOST_STARTS: usize = 1000;
 
 /// The parent of each image, by place, so that none has more than `most` ancestors; `alone` are their sizes without one,
 /// `related` those with the ones that may be.
-pub(super) fn choose(alone: &[u64], related: &[Vec<(usize, u64)>], most: u8) -> Vec<Option<usize>> {
+pub(super) fn choose(alone: &[u64], related: &[Vec<Candidate>], most: u8) -> Vec<Option<usize>> {
     let search = Search::new(alone, related, most.saturating_add(1));
     let mut best = search.descend(vec![0; alone.len()]);
     let mut size = search.size(&best);
@@ -35,10 +43,10 @@ pub(super) fn choose(alone: &[u64], related: &[Vec<(usize, u64)>], most: u8) -> 
 }
 
 /// What everything takes with these `parents`.
-pub(super) fn size(alone: &[u64], related: &[Vec<(usize, u64)>], parents: &[Option<usize>]) -> u64 {
+pub(super) fn size(alone: &[u64], related: &[Vec<Candidate>], parents: &[Option<usize>]) -> u64 {
     let sizes = alone.iter().zip(related).zip(parents).map(|((alone, related), parent)| {
-        let next_to = related.iter().find(|(other, _)| Some(*other) == *parent);
-        next_to.map_or(*alone, |(_, size)| *size)
+        let next_to = related.iter().find(|candidate| Some(candidate.place) == *parent);
+        next_to.map_or(*alone, |candidate| candidate.size)
     });
     sizes.fold(0, u64::saturating_add)
 }
@@ -48,19 +56,19 @@ struct Search<'a> {
     /// How many ranks there are.
     ranks: u8,
     /// Possible parents, the best first.
-    related: Vec<Vec<(usize, u64)>>,
+    related: Vec<Vec<Candidate>>,
     /// Who could build on whom.
     children: Vec<Vec<usize>>,
 }
 
 impl<'a> Search<'a> {
-    fn new(alone: &'a [u64], related: &[Vec<(usize, u64)>], ranks: u8) -> Search<'a> {
+    fn new(alone: &'a [u64], related: &[Vec<Candidate>], ranks: u8) -> Search<'a> {
         let mut related = related.to_vec();
         let mut children = vec![Vec::new(); alone.len()];
         for (place, parents) in related.iter_mut().enumerate() {
-            parents.sort_by_key(|(parent, size)| (*size, *parent));
-            for (parent, _) in parents {
-                if let Some(children) = children.get_mut(*parent) {
+            parents.sort_by_key(|parent| (parent.size, parent.place));
+            for parent in parents {
+                if let Some(children) = children.get_mut(parent.place) {
                     children.push(place);
                 }
             }
@@ -74,8 +82,8 @@ impl<'a> Search<'a> {
         let rank = |place: usize| ranks.get(place).copied().unwrap_or(0);
         let own = rank(place);
         let parents = self.related.get(place).map(Vec::as_slice).unwrap_or_default();
-        match parents.iter().find(|(parent, _)| rank(*parent) < own) {
-            Some((parent, size)) if *size < alone => (Some(*parent), *size),
+        match parents.iter().find(|parent| rank(parent.place) < own) {
+            Some(parent) if parent.size < alone => (Some(parent.place), parent.size),
             _ => (None, alone),
         }
     }
@@ -137,15 +145,23 @@ mod tests {
 
     const MOST: u8 = 2;
 
+    fn next_to(place: usize, size: u64) -> Candidate {
+        Candidate { place, size }
+    }
+
     fn depth(parents: &[Option<usize>], place: usize) -> usize {
         parents[place].map_or(0, |parent| 1 + depth(parents, parent))
     }
 
     #[test]
-    fn a_star_has_its_leader() {
+    fn a_star_has_one_parent() {
         // Everybody resembles number 3 and nobody else.
-        let related: Vec<Vec<(usize, u64)>> = (0..8)
-            .map(|place| if place == 3 { (0..8).map(|p| (p, 50)).collect() } else { vec![(3, 10)] })
+        let related: Vec<Vec<Candidate>> = (0..8)
+            .map(
+                |place| {
+                    if place == 3 { (0..8).map(|p| next_to(p, 50)).collect() } else { vec![next_to(3, 10)] }
+                },
+            )
             .collect();
         let parents = choose(&[100; 8], &related, MOST);
         assert_eq!(parents[3], None);
@@ -155,22 +171,26 @@ mod tests {
     #[test]
     fn a_line_is_cut_where_it_gets_too_deep() {
         // Each resembles its neighbours.
-        let related: Vec<Vec<(usize, u64)>> = (0..10usize)
+        let related: Vec<Vec<Candidate>> = (0..10usize)
             .map(|place| {
-                [place.wrapping_sub(1), place + 1].into_iter().filter(|p| *p < 10).map(|p| (p, 10)).collect()
+                [place.wrapping_sub(1), place + 1]
+                    .into_iter()
+                    .filter(|p| *p < 10)
+                    .map(|p| next_to(p, 10))
+                    .collect()
             })
             .collect();
-        // A leader in the middle of every five, or of every three.
-        for (most, leaders) in [(MOST, 2), (1, 4)] {
+        // A parent in the middle of every five, or of every three.
+        for (most, bases) in [(MOST, 2), (1, 4)] {
             let parents = choose(&[100; 10], &related, most);
             assert!((0..10).all(|place| depth(&parents, place) <= most.into()), "{parents:?}");
-            assert_eq!(parents.iter().filter(|parent| parent.is_none()).count(), leaders, "{parents:?}");
+            assert_eq!(parents.iter().filter(|parent| parent.is_none()).count(), bases, "{parents:?}");
         }
     }
 
     #[test]
-    fn strangers_stay_alone() {
-        assert_eq!(choose(&[10, 10], &[vec![(1, 10)], vec![(0, 12)]], MOST), [None, None]);
+    fn images_without_candidates_stay_alone() {
+        assert_eq!(choose(&[10, 10], &[vec![next_to(1, 10)], vec![next_to(0, 12)]], MOST), [None, None]);
         assert_eq!(choose(&[], &[], MOST), []);
     }
 }

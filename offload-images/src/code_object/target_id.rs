@@ -74,9 +74,9 @@ const PROCESSORS: [(u8, &str); 55] = [
 ];
 
 pub(super) struct TargetId {
-    pub text: String,
-    pub generic_version: Option<u8>,
-    pub version: u8,
+    pub(super) text: String,
+    pub(super) generic_version: Option<u8>,
+    pub(super) version: u8,
 }
 
 /// `noted` is the target of the notes; its processor stands in for one that the table does not have.

@@ -23,9 +23,9 @@ const FIRST_ACCELERATED: u32 = 90;
 const LAST_WITH_FLAG: u32 = 129;
 
 pub(super) struct Arch {
-    pub sm: u32,
-    pub accelerated: Option<bool>,
-    pub abi_version: u8,
+    pub(super) sm: u32,
+    pub(super) accelerated: Option<bool>,
+    pub(super) abi_version: u8,
 }
 
 pub(super) fn read(file: &Elf<'_>, toolkit: Option<u32>) -> Result<Arch, Error> {

@@ -15,8 +15,8 @@ const FORMAT_SIZED: u8 = 4;
 
 /// One record.
 pub(super) struct Attribute<'a> {
-    pub number: u8,
-    pub data: Data<'a>,
+    pub(super) number: u8,
+    pub(super) data: Data<'a>,
 }
 
 /// The value of a record.
@@ -29,7 +29,7 @@ pub(super) enum Data<'a> {
 
 impl Attribute<'_> {
     /// The word at `index` of a sized value.
-    pub fn word(&self, index: u64) -> Result<u32, Error> {
+    pub(super) fn word(&self, index: u64) -> Result<u32, Error> {
         match self.data {
             Data::Sized(bytes) => bytes::u32_at(bytes, index.saturating_mul(4), WHAT),
             _ => Err(Error::invalid("format of the attribute of the cubin, number", self.number.into())),
@@ -37,7 +37,7 @@ impl Attribute<'_> {
     }
 
     /// Three words, as sizes of blocks are written.
-    pub fn three(&self) -> Result<[u32; 3], Error> {
+    pub(super) fn three(&self) -> Result<[u32; 3], Error> {
         Ok([self.word(0)?, self.word(1)?, self.word(2)?])
     }
 }

@@ -22,17 +22,17 @@ pub(super) struct Lexer<'a> {
 }
 
 impl<'a> Lexer<'a> {
-    pub fn new(text: &'a [u8]) -> Lexer<'a> {
+    pub(super) fn new(text: &'a [u8]) -> Lexer<'a> {
         Lexer { text, at: 0 }
     }
 
     /// How far the text was read, in bytes.
-    pub fn offset(&self) -> u64 {
+    pub(super) fn offset(&self) -> u64 {
         self.at as u64
     }
 
     /// The next piece, or nothing at the end.
-    pub fn token(&mut self) -> Result<Option<Token<'a>>, Error> {
+    pub(super) fn token(&mut self) -> Result<Option<Token<'a>>, Error> {
         self.skip_blanks()?;
         let Some(first) = self.peek(0) else { return Ok(None) };
         let token = match first {
@@ -52,12 +52,12 @@ impl<'a> Lexer<'a> {
     }
 
     /// The error for a text that is not as the language wants it here.
-    pub fn malformed(&self) -> Error {
+    pub(super) fn malformed(&self) -> Error {
         ErrorKind::Text { what: WHAT, offset: self.offset() }.into()
     }
 
     /// The error for a text that ends too early.
-    pub fn cut(&self) -> Error {
+    pub(super) fn cut(&self) -> Error {
         Error::truncated(WHAT, self.text.len() as u64, 1)
     }
 

@@ -128,7 +128,7 @@ impl<'a> Rewriter<'a> {
             self.declare_pointer()?;
         }
         match (self.types.array_format(instruction), self.pointer) {
-            (Some(format), Some(pointer)) => self.cast(instruction, (format, pointer)),
+            (Some(format), Some(pointer)) => self.cast(instruction, format, pointer),
             _ => {
                 self.out.extend_from_slice(instruction.bytes);
                 Ok(())
@@ -146,7 +146,8 @@ impl<'a> Rewriter<'a> {
         Ok(())
     }
 
-    fn cast(&mut self, printf: &Instruction<'_>, (format, pointer): (u32, u32)) -> Result<(), Error> {
+    /// Casts the operand `format` of `printf` to the type `pointer`.
+    fn cast(&mut self, printf: &Instruction<'_>, format: u32, pointer: u32) -> Result<(), Error> {
         let id = self.id()?;
         self.put(OP_BITCAST, &[pointer, id, format]);
         let mut operands = printf.words_from(0);

@@ -33,22 +33,22 @@ const WHAT: &str = "SPIR-V instruction";
 /// One instruction with its operand bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Instruction<'a> {
-    pub opcode: u16,
+    pub(super) opcode: u16,
     /// From the start of the module, in bytes.
-    pub offset: u64,
+    pub(super) offset: u64,
     /// The whole instruction.
-    pub bytes: &'a [u8],
+    pub(super) bytes: &'a [u8],
 }
 
 impl<'a> Instruction<'a> {
     /// The operand word at `index`, counted from 0 after the first word.
-    pub fn word(&self, index: u64) -> Result<u32, Error> {
+    pub(super) fn word(&self, index: u64) -> Result<u32, Error> {
         let offset = index.checked_add(1).and_then(|word| word.checked_mul(4)).unwrap_or(u64::MAX);
         bytes::u32_at(self.bytes, offset, WHAT)
     }
 
     /// The text that starts at operand word `index`, and the index of the word after it.
-    pub fn text(&self, index: u64) -> Result<(&'a str, u64), Error> {
+    pub(super) fn text(&self, index: u64) -> Result<(&'a str, u64), Error> {
         let start = index.saturating_add(1).saturating_mul(4);
         let size = (self.bytes.len() as u64).saturating_sub(start);
         let rest = bytes::range(self.bytes, start, size, "SPIR-V text")?;
@@ -60,7 +60,7 @@ impl<'a> Instruction<'a> {
     }
 
     /// The operand words from `index` to the end.
-    pub fn words_from(&self, index: u64) -> Vec<u32> {
+    pub(super) fn words_from(&self, index: u64) -> Vec<u32> {
         (index..).map_while(|index| self.word(index).ok()).collect()
     }
 }

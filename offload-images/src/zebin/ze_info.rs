@@ -44,8 +44,15 @@ struct Scan<'a> {
     part: &'a str,
     /// The key inside a kernel, as `execution_env`.
     group: &'a str,
-    /// `usage` and `size` of the memory buffer being read.
-    buffer: (&'a str, Option<u64>),
+    /// The memory buffer being read.
+    buffer: MemoryBuffer<'a>,
+}
+
+/// An item of `per_thread_memory_buffers`.
+#[derive(Clone, Copy, Default)]
+struct MemoryBuffer<'a> {
+    usage: &'a str,
+    size: Option<u64>,
 }
 
 impl<'a> Scan<'a> {
@@ -78,11 +85,11 @@ impl<'a> Scan<'a> {
             "execution_env" => execution_env(kernel, key, value),
             "per_thread_memory_buffers" => {
                 if item {
-                    self.buffer = ("", None);
+                    self.buffer = MemoryBuffer::default();
                 }
                 match key {
-                    "usage" => self.buffer.0 = value,
-                    "size" => self.buffer.1 = value.parse().ok(),
+                    "usage" => self.buffer.usage = value,
+                    "size" => self.buffer.size = value.parse().ok(),
                     _ => {}
                 }
                 memory_buffer(kernel, &mut self.buffer);
@@ -106,8 +113,8 @@ fn execution_env(kernel: &mut ZebinKernel, key: &str, value: &str) {
     }
 }
 
-fn memory_buffer(kernel: &mut ZebinKernel, buffer: &mut (&str, Option<u64>)) {
-    let (usage, Some(size)) = *buffer else { return };
+fn memory_buffer(kernel: &mut ZebinKernel, buffer: &mut MemoryBuffer<'_>) {
+    let MemoryBuffer { usage, size: Some(size) } = *buffer else { return };
     match usage {
         // Before version 1.39 one buffer served both, and nothing says which part is which.
         "single_space" => kernel.scratch_size = Some(kernel.scratch_size.unwrap_or(0).saturating_add(size)),
@@ -115,7 +122,7 @@ fn memory_buffer(kernel: &mut ZebinKernel, buffer: &mut (&str, Option<u64>)) {
         "private_space" => kernel.private_size = kernel.private_size.or(Some(size)),
         _ => return,
     }
-    *buffer = ("", None);
+    *buffer = MemoryBuffer::default();
 }
 
 fn three(value: &str) -> Option<[u32; 3]> {

@@ -1,7 +1,7 @@
 //! A pack of which everything is known but where frames start: that depends on the pages of all packs.
 
 use super::super::new::NewImage;
-use super::super::place::{Numbers, Placed, Stored};
+use super::super::place::{Numbers, Placed, PlacedBlock, Stored};
 use super::super::size::too_large;
 use super::builder::PackBuilder;
 use super::pages;
@@ -35,15 +35,15 @@ impl<'a> Draft<'a> {
     /// Its tables, if the frames follow `base` bytes of pages.
     pub(super) fn tables(&self, placed: &Placed, base: u64) -> Result<Tables, Error> {
         let mut tables = Tables::default();
-        self.pack.meta.iter().try_for_each(|meta| tables.meta(meta))?;
+        self.pack.meta.iter().try_for_each(|(key, value)| tables.meta(key, value))?;
         if self.pages.is_empty() {
             let mut images = self.images.iter();
             images.try_for_each(|(image, stored)| tables.image(image, &stored.behind(base)?))?;
         }
         self.pages.iter().try_for_each(|page| tables.page(page, base))?;
-        for (block, offset) in &self.numbers.blocks {
-            let offset = offset.checked_add(base).ok_or_else(|| too_large(base))?;
-            tables.block(block, (offset, self.numbers.parent(block)?));
+        for placed in &self.numbers.blocks {
+            let offset = placed.offset.checked_add(base).ok_or_else(|| too_large(base))?;
+            tables.block(&PlacedBlock { offset, ..*placed }, self.numbers.parent(&placed.block)?);
         }
         for parent in &self.numbers.parents {
             tables.parent(&placed.stored(&self.numbers, parent)?.behind(base)?);

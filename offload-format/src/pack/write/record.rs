@@ -7,6 +7,13 @@ use super::super::place::Stored;
 #[derive(Default)]
 pub(super) struct Record(Vec<u8>);
 
+/// Where a text lies in the table of texts.
+#[derive(Clone, Copy)]
+pub(super) struct TextReference {
+    pub(super) offset: u32,
+    pub(super) size: u32,
+}
+
 impl Record {
     pub(super) fn bytes(mut self, bytes: &[u8]) -> Record {
         self.0.extend_from_slice(bytes);
@@ -25,8 +32,8 @@ impl Record {
         self.bytes(&value.to_le_bytes())
     }
 
-    pub(super) fn text(self, (offset, size): (u32, u32)) -> Record {
-        self.u32(offset).u32(size)
+    pub(super) fn text(self, text: TextReference) -> Record {
+        self.u32(text.offset).u32(text.size)
     }
 
     /// The fields of an image from [`IMAGE_STORED`] on that say how it is stored.

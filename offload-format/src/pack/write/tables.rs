@@ -7,12 +7,11 @@ use super::super::layout::{
     KERNEL_RECORD, META_RECORD, MISSING_RECORD, PAGE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES,
     TABLE_KERNELS, TABLE_META, TABLE_MISSING, TABLE_PAGES, TABLE_PARENTS, TABLE_STRINGS, UNKNOWN,
 };
-use super::super::new::{NewBlock, NewImage};
-use super::super::place::Stored;
+use super::super::new::NewImage;
+use super::super::place::{PlacedBlock, Stored};
 use super::super::record::{KernelInfo, Missing};
 use super::super::size::{aligned, small, too_large, usize_of};
-use super::record::Record;
-
+use super::record::{Record, TextReference};
 use crate::Error;
 use crate::codec::{Filter, Frame};
 
@@ -30,7 +29,7 @@ pub(super) struct PlacedPage<'a> {
 #[derive(Default)]
 pub(super) struct Tables {
     strings: Vec<u8>,
-    interned: BTreeMap<String, (u32, u32)>,
+    interned: BTreeMap<String, TextReference>,
     meta: Vec<u8>,
     images: Vec<u8>,
     kernels: Vec<u8>,
@@ -42,17 +41,17 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    fn text(&mut self, text: &str) -> Result<(u32, u32), Error> {
+    fn text(&mut self, text: &str) -> Result<TextReference, Error> {
         if let Some(found) = self.interned.get(text) {
             return Ok(*found);
         }
-        let reference = (small(self.strings.len())?, small(text.len())?);
+        let reference = TextReference { offset: small(self.strings.len())?, size: small(text.len())? };
         self.strings.extend_from_slice(text.as_bytes());
         self.interned.insert(text.to_string(), reference);
         Ok(reference)
     }
 
-    pub(super) fn meta(&mut self, (key, value): &(String, String)) -> Result<(), Error> {
+    pub(super) fn meta(&mut self, key: &str, value: &str) -> Result<(), Error> {
         let record = Record::default().text(self.text(key)?).text(self.text(value)?);
         self.meta.extend(record.done(META_RECORD));
         Ok(())
@@ -88,10 +87,11 @@ impl Tables {
         Ok(())
     }
 
-    /// A block whose frame lies at `offset` from the payload, and whose parent has the number `parent`.
-    pub(super) fn block(&mut self, block: &NewBlock, (offset, parent): (u64, u32)) {
+    /// A block whose parent has the number `parent`.
+    pub(super) fn block(&mut self, placed: &PlacedBlock, parent: u32) {
+        let PlacedBlock { block, offset } = placed;
         let record = Record::default()
-            .u64(offset)
+            .u64(*offset)
             .u64(block.stored_size)
             .u64(block.raw_size)
             .u16(block.codec.to_u16())

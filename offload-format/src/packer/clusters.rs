@@ -1,61 +1,61 @@
-//! Blocks for families: of each family a member at a time, so that a block with the second members of some families can
+//! Blocks for clusters: of each cluster a member at a time, so that a block with the second members of some clusters can
 //! build on the one with their first members.
 //!
-//! A file that is compiled for twenty targets has a few families of images that hardly differ. A block that held a whole
-//! family would be full of what one frame says in a few bytes, and have no room for other files, which share templates.
+//! A file that is compiled for twenty targets has a few clusters of images that hardly differ. A block that held a whole
+//! cluster would be full of what one frame says in a few bytes, and have no room for other files, which share templates.
 
 use std::collections::BTreeMap;
 
-use super::chain;
 use super::members::cut;
+use super::similarity_order;
 use super::sketch::{self, Sketch};
 use super::source::RawImage;
 use crate::Hash128;
 
-/// Members of a family share so many tenths of their windows.
+/// Members of a cluster share so many tenths of their windows.
 const TENTHS: usize = 8;
 
-/// What lies in each block, of `images` in an order in which relatives are neighbours; in a block are at most `limit`
+/// What lies in each block, of `images` in an order in which similar ones are neighbours; in a block are at most `limit`
 /// bytes.
 pub(super) fn blocks(
     images: &[RawImage],
     sketches: &BTreeMap<Hash128, Sketch>,
     limit: u64,
 ) -> Vec<Vec<RawImage>> {
-    let families = families(images, sketches);
+    let clusters = clusters(images, sketches);
     // Members differ in size: second ones have to fit where first ones do.
-    let groups = grouped(&families, limit - limit / 8);
+    let groups = grouped(&clusters, limit - limit / 8);
     groups.into_iter().flat_map(ranks).flat_map(|rank| cut(&rank, limit)).collect()
 }
 
-type Family = Vec<RawImage>;
+type Cluster = Vec<RawImage>;
 
-/// Neighbours that resemble the first of them, in an order in which related families are neighbours.
-fn families(images: &[RawImage], sketches: &BTreeMap<Hash128, Sketch>) -> Vec<Family> {
-    let mut families: Vec<(&[u64], Family)> = Vec::new();
+/// Neighbours that resemble the first of them, in an order in which related clusters are neighbours.
+fn clusters(images: &[RawImage], sketches: &BTreeMap<Hash128, Sketch>) -> Vec<Cluster> {
+    let mut clusters: Vec<(&[u64], Cluster)> = Vec::new();
     for image in images {
         let sketch = sketches.get(&image.hash).map(Vec::as_slice).unwrap_or_default();
-        match families.last_mut() {
-            Some((first, family)) if sketch::shared(first, sketch) * 10 > first.len() * TENTHS => {
-                family.push(*image);
+        match clusters.last_mut() {
+            Some((first, cluster)) if sketch::shared(first, sketch) * 10 > first.len() * TENTHS => {
+                cluster.push(*image);
             }
-            _ => families.push((sketch, vec![*image])),
+            _ => clusters.push((sketch, vec![*image])),
         }
     }
-    let sketches: Vec<Sketch> = families.iter().map(|(first, _)| first.to_vec()).collect();
-    let order = chain::order(&sketches);
-    order.into_iter().filter_map(|place| families.get(place)).map(|(_, family)| family.clone()).collect()
+    let sketches: Vec<Sketch> = clusters.iter().map(|(first, _)| first.to_vec()).collect();
+    let order = similarity_order::order(&sketches);
+    order.into_iter().filter_map(|place| clusters.get(place)).map(|(_, cluster)| cluster.clone()).collect()
 }
 
-/// Families whose first members fill a block.
-fn grouped(families: &[Family], limit: u64) -> Vec<&[Family]> {
-    let first = |family: &Family| family.first().map_or(0, |image| image.size);
+/// Clusters whose first members fill a block.
+fn grouped(clusters: &[Cluster], limit: u64) -> Vec<&[Cluster]> {
+    let first = |cluster: &Cluster| cluster.first().map_or(0, |image| image.size);
     let mut groups = Vec::new();
-    let mut rest = families;
+    let mut rest = clusters;
     while !rest.is_empty() {
         let mut size = 0u64;
-        let fits = |family: &&Family| {
-            size = size.saturating_add(first(family));
+        let fits = |cluster: &&Cluster| {
+            size = size.saturating_add(first(cluster));
             size <= limit
         };
         let count = rest.iter().take_while(fits).count().max(1);
@@ -67,9 +67,9 @@ fn grouped(families: &[Family], limit: u64) -> Vec<&[Family]> {
 }
 
 /// The first members, the second ones, and so on.
-fn ranks(group: &[Family]) -> Vec<Vec<RawImage>> {
+fn ranks(group: &[Cluster]) -> Vec<Vec<RawImage>> {
     let most = group.iter().map(Vec::len).max().unwrap_or(0);
-    (0..most).map(|rank| group.iter().filter_map(|family| family.get(rank)).copied().collect()).collect()
+    (0..most).map(|rank| group.iter().filter_map(|cluster| cluster.get(rank)).copied().collect()).collect()
 }
 
 #[cfg(test)]
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use crate::ImageKind;
 
-    /// Files of two families each: the second file has the templates of the first one, its second family more images.
+    /// Files of two clusters each: the second file has the templates of the first one, its second cluster more images.
     #[test]
     fn members_of_a_rank_lie_together() {
         let image = |name: u64| RawImage {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::sketch::Sketch;
 
-/// Of those that share a window with an image, so many are looked at on each side: the nearest in the old order.
+/// Of the images that share a window with another one, so many are looked at on each side: the nearest in the old order.
 const NEAREST: usize = 48;
 
 /// The places of the images with these sketches, each once. Where nothing resembles the last image, the first one
@@ -23,13 +23,13 @@ pub(super) fn order(sketches: &[Sketch]) -> Vec<usize> {
         search.left.iter_mut().skip(place).take(1).for_each(|left| *left = false);
         order.push(place);
         let sketch = sketches.get(place).map(Vec::as_slice).unwrap_or_default();
-        next = search.like((sketch, place)).or_else(|| search.first_left());
+        next = search.nearest(sketch, place).or_else(|| search.first_left());
     }
     order
 }
 
 struct Search {
-    /// Who has each window.
+    /// Which image has each window.
     index: Vec<(u64, usize)>,
     left: Vec<bool>,
     first: usize,
@@ -47,8 +47,8 @@ impl Search {
         Some(self.first).filter(|place| self.is_left(*place))
     }
 
-    /// Who of those that are left shares most windows with the image at `place`; of equals the nearest.
-    fn like(&self, (sketch, place): (&[u64], usize)) -> Option<usize> {
+    /// Which of those that are left shares most windows with the image at `place`; of equals the nearest.
+    fn nearest(&self, sketch: &[u64], place: usize) -> Option<usize> {
         let mut shared: BTreeMap<usize, usize> = BTreeMap::new();
         for hash in sketch {
             let own = self.index.partition_point(|entry| *entry < (*hash, place));
@@ -72,15 +72,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn relatives_come_one_after_another() {
-        // Two families, mixed: the members of each share all windows but one.
+    fn similar_images_come_one_after_another() {
+        // Two clusters, mixed: the members of each share all windows but one.
         let sketch = |place: u64| vec![place % 2 * 100, place % 2 * 100 + 1, 1000 + place];
         let sketches: Vec<Sketch> = (0..10).map(sketch).collect();
         assert_eq!(order(&sketches), [0, 2, 4, 6, 8, 1, 3, 5, 7, 9]);
     }
 
     #[test]
-    fn strangers_stay_where_they_are() {
+    fn images_that_share_nothing_stay_where_they_are() {
         assert_eq!(order(&[vec![1], vec![2], vec![], vec![3]]), [0, 1, 2, 3]);
         assert_eq!(order(&[]), Vec::<usize>::new());
     }
