@@ -10,7 +10,7 @@
 //! use offload_format::Limits;
 //! use offload_containers::syclbin::{ImageKindNumber, Module, State, parse, write};
 //!
-//! let module = Module::default().with_kernels(["__sycl_kernel_saxpy"])?.with_spirv(b"....")?;
+//! let module = Module::default().with_kernels(["__sycl_kernel_saxpy"])?.with_spirv(b"....");
 //! let bytes = write(State::Executable, &[module], ImageKindNumber::default())?;
 //! let file = parse(&bytes, &Limits::default())?;
 //! assert_eq!(file.state()?, State::Executable);

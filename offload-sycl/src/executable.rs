@@ -119,6 +119,7 @@ pub(super) struct Code {
 impl Code {
     pub(super) fn module(&self) -> Result<Module<'_>, offload_format::Error> {
         let native = Native { target: self.target, arch: &self.arch, image: &self.binary };
-        Module::default().with_kernels(&self.kernels)?.with_requirements(&self.needs)?.with_native(native)
+        let module = Module::default().with_kernels(&self.kernels)?;
+        Ok(module.with_requirements(&self.needs).with_native(native))
     }
 }

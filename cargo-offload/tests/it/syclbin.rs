@@ -23,7 +23,7 @@ fn text(output: &Output) -> String {
 fn syclbin(kernel: Option<&str>, kind: ImageKindNumber) -> Vec<u8> {
     let spirv = with_prefixed_kernels(SPIRV, KERNEL_PREFIX).unwrap();
     let kernels = ["__sycl_kernel_saxpy", "__sycl_kernel_reduce"].into_iter().chain(kernel);
-    let module = Module::default().with_kernels(kernels).unwrap().with_spirv(&spirv).unwrap();
+    let module = Module::default().with_kernels(kernels).unwrap().with_spirv(&spirv);
     write(State::Executable, &[module], kind).unwrap()
 }
 
@@ -79,7 +79,7 @@ fn a_damaged_file_is_an_error_that_names_it() {
 fn inspect_shows_state_and_forms() {
     let native = Native { target: "spir64_gen-unknown-unknown", arch: "intel_gpu_pvc", image: b"zebin" };
     let module = Module::default().with_kernels(["__sycl_kernel_k"]).unwrap();
-    let module = module.with_exported(["f"]).unwrap().with_spirv(SPIRV).unwrap().with_native(native).unwrap();
+    let module = module.with_exported(["f"]).unwrap().with_spirv(SPIRV).with_native(native);
     let bytes = write(State::Object, &[module], ImageKindNumber::default()).unwrap();
     let dir = directory("a.syclbin", &bytes);
     let output = offload(dir.path(), &["inspect", "a.syclbin"]);

@@ -63,7 +63,7 @@ impl Forms {
                 let parsed = spirv::Module::parse(spirv, &Limits::default())?;
                 needs = requirements(&parsed);
                 module = module.with_kernels(parsed.kernels().iter().map(|kernel| &kernel.name))?;
-                module = symbols(module, &parsed, state)?.with_spirv(spirv)?;
+                module = symbols(module, &parsed, state)?.with_spirv(spirv);
             }
             None => module = module.with_kernels(&self.kernels)?,
         }
@@ -71,9 +71,9 @@ impl Forms {
         if let (None, [(target, _)]) = (&self.spirv, self.natives.as_slice()) {
             needs.compile_target = target.compile_target.clone();
         }
-        module = module.with_requirements(&needs)?;
+        module = module.with_requirements(&needs);
         for (target, image) in &self.natives {
-            module = module.with_native(Native { target: target.triple, arch: &target.arch, image })?;
+            module = module.with_native(Native { target: target.triple, arch: &target.arch, image });
         }
         Ok(module)
     }

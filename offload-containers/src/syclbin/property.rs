@@ -102,6 +102,13 @@ impl<'a> PropertySets<'a> {
         Ok(self)
     }
 
+    /// Adds a property to the set started last; `name` is one of this crate's own, which the format can hold.
+    pub(super) fn known(mut self, name: &'static str, value: &PropertyValue) -> PropertySets<'a> {
+        self.end_line();
+        self.text.to_mut().push_str(&format!("{name}={value}\n"));
+        self
+    }
+
     /// Adds the sets of `other`.
     #[must_use]
     pub fn and(mut self, other: &PropertySets<'_>) -> PropertySets<'a> {

@@ -81,25 +81,23 @@ impl<'a> Module<'a> {
     }
 
     /// Says what a device must have.
-    ///
-    /// # Errors
-    /// None with the names used here.
-    pub fn with_requirements(mut self, needs: &Requirements) -> Result<Module<'a>, Error> {
+    #[must_use]
+    pub fn with_requirements(mut self, needs: &Requirements) -> Module<'a> {
         let mut set = self.metadata.set(sets::REQUIREMENTS);
-        set = set.property("aspects", PropertyValue::numbers(&needs.aspects))?;
+        set = set.known("aspects", &PropertyValue::numbers(&needs.aspects));
         if let Some(target) = &needs.compile_target {
-            set = set.property("compile_target", PropertyValue::text(target))?;
+            set = set.known("compile_target", &PropertyValue::text(target));
         }
         if let Some(size) = &needs.work_group_size {
             let bytes = size.iter().flat_map(|size| size.to_le_bytes()).collect();
-            set = set.property("reqd_work_group_size_uint64_t", PropertyValue::Bytes(bytes))?;
+            set = set.known("reqd_work_group_size_uint64_t", &PropertyValue::Bytes(bytes));
         }
         if let Some(size) = needs.sub_group_size {
             // As bytes, which the design document asks for, a runtime leaves the module out for every device.
-            set = set.property("reqd_sub_group_size", PropertyValue::Number(size))?;
+            set = set.known("reqd_sub_group_size", &PropertyValue::Number(size));
         }
         self.metadata = set;
-        Ok(self)
+        self
     }
 
     /// Adds sets of properties as they are.
@@ -110,29 +108,25 @@ impl<'a> Module<'a> {
     }
 
     /// Adds a form as SPIR-V.
-    ///
-    /// # Errors
-    /// None with the names used here.
-    pub fn with_spirv(mut self, spirv: &'a [u8]) -> Result<Module<'a>, Error> {
+    #[must_use]
+    pub fn with_spirv(mut self, spirv: &'a [u8]) -> Module<'a> {
         let metadata = PropertySets::default()
             .set(sets::IR)
-            .property("type", PropertyValue::Number(0))?
-            .property("target", PropertyValue::text(SPIRV_TRIPLE))?;
+            .known("type", &PropertyValue::Number(0))
+            .known("target", &PropertyValue::text(SPIRV_TRIPLE));
         self.ir.push((metadata, spirv));
-        Ok(self)
+        self
     }
 
     /// Adds a form for certain devices.
-    ///
-    /// # Errors
-    /// None with the names used here.
-    pub fn with_native(mut self, native: Native<'a>) -> Result<Module<'a>, Error> {
+    #[must_use]
+    pub fn with_native(mut self, native: Native<'a>) -> Module<'a> {
         let metadata = PropertySets::default()
             .set(sets::NATIVE)
-            .property("arch", PropertyValue::text(native.arch))?
-            .property("target", PropertyValue::text(native.target))?;
+            .known("arch", &PropertyValue::text(native.arch))
+            .known("target", &PropertyValue::text(native.target));
         self.native.push((metadata, native.image));
-        Ok(self)
+        self
     }
 
     fn with_names<S: AsRef<str>>(
@@ -172,7 +166,7 @@ pub fn write(state: State, modules: &[Module<'_>], kind: ImageKindNumber) -> Res
 fn inner(state: State, modules: &[Module<'_>]) -> Result<Vec<u8>, Error> {
     let mut out = Tables::default();
     let state = PropertyValue::Number(state.to_u32());
-    let global = PropertySets::default().set(sets::GLOBAL).property("state", state)?;
+    let global = PropertySets::default().set(sets::GLOBAL).known("state", &state);
     let (global_offset, global_size) = out.metadata(&global);
     let ir = Counted::of(modules.iter().map(|module| module.ir.len()))?;
     let native = Counted::of(modules.iter().map(|module| module.native.len()))?;

@@ -229,7 +229,7 @@ fn every_kind_is_known_by_its_first_bytes() {
 #[test]
 fn a_syclbin_is_told_from_other_images() {
     use offload_containers::syclbin::{ImageKindNumber, Module, State, write};
-    let module = Module::default().with_spirv(b"...").unwrap();
+    let module = Module::default().with_spirv(b"...");
     let file = write(State::Executable, &[module], ImageKindNumber::ONEAPI_2025_3).unwrap();
     assert_eq!(FileKind::detect(&file), Some(FileKind::Syclbin));
 

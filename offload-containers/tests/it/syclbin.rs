@@ -36,15 +36,12 @@ fn module(spirv: &[u8]) -> Module<'_> {
         .with_kernels(["__sycl_kernel_saxpy", "__sycl_kernel_reduce"])
         .unwrap()
         .with_requirements(&Requirements::default())
-        .unwrap()
         .with_spirv(spirv)
-        .unwrap()
 }
 
 #[test]
 fn the_layout_is_the_runtime_s() {
-    let module =
-        Module::default().with_kernels(["__sycl_kernel_k"]).unwrap().with_spirv(b"\x03\x02\x23\x07").unwrap();
+    let module = Module::default().with_kernels(["__sycl_kernel_k"]).unwrap().with_spirv(b"\x03\x02\x23\x07");
     let file = write(State::Executable, &[module], ImageKindNumber::default()).unwrap();
     assert_eq!(file.len() % 8, 0);
     assert_eq!(u64::from_le_bytes(file[8..16].try_into().unwrap()), file.len() as u64);
@@ -73,10 +70,10 @@ fn several_modules_with_all_they_may_have_are_read_back() {
         "[RUST/offload-build]\nversion=1|1\n[SYCL/kernel param opt]\nk=2|DAAAAAAAAAQD\n".parse().unwrap();
     let pvc = Native { target: "spir64_gen-unknown-unknown", arch: "intel_gpu_pvc", image: b"zebin" };
     let sm = Native { target: "nvptx64-nvidia-cuda", arch: "sm_90", image: b"cubin bytes" };
-    let first = module(&spirv).with_requirements(&needs).unwrap().with_metadata(&own);
-    let first = first.with_native(pvc).unwrap().with_native(sm).unwrap();
-    let library = Module::default().with_exported(["f"]).unwrap().with_spirv(SPIRV).unwrap();
-    let user = Module::default().with_imported(["f"]).unwrap().with_spirv(&spirv).unwrap();
+    let first = module(&spirv).with_requirements(&needs).with_metadata(&own);
+    let first = first.with_native(pvc).with_native(sm);
+    let library = Module::default().with_exported(["f"]).unwrap().with_spirv(SPIRV);
+    let user = Module::default().with_imported(["f"]).unwrap().with_spirv(&spirv);
     for state in [State::Input, State::Object, State::Executable] {
         for kind in [ImageKindNumber::default(), ImageKindNumber::ONEAPI_2025_3] {
             let bytes = write(state, &[first.clone(), library.clone(), user.clone()], kind).unwrap();
@@ -131,7 +128,7 @@ fn every_set_of_the_design_document_passes_through() {
     let sets = PropertySets::parse(text).unwrap();
     let found: Vec<_> = sets.properties().collect();
     assert_eq!(found.iter().map(|it| (it.set, it.name, it.value.clone())).collect::<Vec<_>>(), lines);
-    let module = Module::default().with_metadata(&sets).with_spirv(SPIRV).unwrap();
+    let module = Module::default().with_metadata(&sets).with_spirv(SPIRV);
     let file = write(State::Object, &[module], ImageKindNumber::default()).unwrap();
     assert_eq!(read(&file).modules[0].metadata.to_string(), text);
 }
@@ -265,7 +262,7 @@ fn a_file_without_hazards_has_none() {
     }
     let pvc = Native { target: "spir64_gen-unknown-unknown", arch: "intel_gpu_pvc", image: b"zebin" };
     let needs = Requirements { compile_target: Some("intel_gpu_pvc".into()), ..Requirements::default() };
-    let gated = module(&spirv).with_requirements(&needs).unwrap().with_native(pvc).unwrap();
+    let gated = module(&spirv).with_requirements(&needs).with_native(pvc);
     assert_eq!(problems(State::Executable, &[gated]), []);
 }
 
@@ -275,8 +272,7 @@ fn hazards_of_natives() {
     let native = |target, image| Native { target, arch: "", image };
     let pvc = native("spir64_gen-unknown-unknown", b"1");
     let with = |natives: &[Native<'static>], state| {
-        let module =
-            natives.iter().fold(module(&spirv), |module, native| module.with_native(*native).unwrap());
+        let module = natives.iter().fold(module(&spirv), |module, native| module.with_native(*native));
         problems(state, &[module])
     };
     use Problem::*;
@@ -303,20 +299,20 @@ fn hazards_of_kernels_and_ir() {
     let spirv = renamed();
     let named = |name| Module::default().with_kernels([name]).unwrap();
     assert_eq!(
-        problems(State::Executable, &[named("saxpy").with_spirv(SPIRV).unwrap()]),
+        problems(State::Executable, &[named("saxpy").with_spirv(SPIRV)]),
         [KernelWithoutPrefix("saxpy".into())]
     );
-    let missing = named("__sycl_kernel_other").with_spirv(&spirv).unwrap();
+    let missing = named("__sycl_kernel_other").with_spirv(&spirv);
     assert_eq!(problems(State::Executable, &[missing]), [KernelMissing("__sycl_kernel_other".into())]);
-    let none = Module::default().with_spirv(&spirv).unwrap();
+    let none = Module::default().with_spirv(&spirv);
     assert_eq!(problems(State::Executable, &[none]), [NoKernels]);
-    let twice = named("__sycl_kernel_saxpy").with_spirv(&spirv).unwrap();
+    let twice = named("__sycl_kernel_saxpy").with_spirv(&spirv);
     assert_eq!(
         problems(State::Executable, &[twice.clone(), twice]),
         [KernelTwice("__sycl_kernel_saxpy".into())]
     );
     for bytes in [&b"\x28\xb5\x2f\xfd"[..], b"BC\xc0\xde", b"", &spirv[..100]] {
-        let found = problems(State::Executable, &[named("__sycl_kernel_saxpy").with_spirv(bytes).unwrap()]);
+        let found = problems(State::Executable, &[named("__sycl_kernel_saxpy").with_spirv(bytes)]);
         assert!(matches!(found[..], [IrMalformed(_)]), "{found:?}");
     }
     let mut ptx = module(&spirv);
@@ -330,7 +326,7 @@ fn hazards_of_links() {
     use Problem::*;
     let spirv = renamed();
     let user = || module(IMPORT).with_imported(["elsewhere"]).unwrap();
-    let library = || Module::default().with_exported(["elsewhere"]).unwrap().with_spirv(&spirv).unwrap();
+    let library = || Module::default().with_exported(["elsewhere"]).unwrap().with_spirv(&spirv);
     let only = |state, modules: &[Module<'_>]| {
         let mut found = problems(state, modules);
         found.retain(|problem| !matches!(problem, KernelMissing(_)));
@@ -352,7 +348,7 @@ fn hazards_of_requirements() {
     let with = |text: &str| {
         let sets: PropertySets<'_> = format!("[SYCL/device requirements]\n{text}\n").parse().unwrap();
         let module = Module::default().with_kernels(["__sycl_kernel_saxpy"]).unwrap().with_metadata(&sets);
-        problems(State::Executable, &[module.with_spirv(&spirv).unwrap()])
+        problems(State::Executable, &[module.with_spirv(&spirv)])
     };
     let odd = PropertyValue::Bytes(vec![6, 0, 0]);
     let unknown = PropertyValue::numbers(&[6, 4000]);

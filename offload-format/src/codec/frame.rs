@@ -65,11 +65,13 @@ impl FrameInfo {
     }
 
     /// The same after `filter`, relative to the image with the hash `parent`.
+    #[must_use]
     pub fn related(self, filter: Filter, parent: Option<Hash128>) -> FrameInfo {
         FrameInfo { filter, parent, ..self }
     }
 
     /// The same within a block, as it is after its filter.
+    #[must_use]
     pub fn in_block(self, block: InBlock) -> FrameInfo {
         let stored_size = self.raw_size;
         FrameInfo { codec: Codec::Raw, parent: None, block: Some(block), stored_size, ..self }

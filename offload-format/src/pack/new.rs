@@ -83,6 +83,7 @@ impl From<FrameInfo> for NewBlock {
 
 /// Where a frame goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Placement {
     /// Hash of the raw image that the frame holds, or of a block's content.
     pub hash: Hash128,

@@ -19,6 +19,7 @@ use crate::{Error, Hash128};
 
 /// The result of [`PackBuilder::finish`].
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct PackLayout {
     /// Header, tables and pages, padded to where the frames start.
     pub index: Vec<u8>,
@@ -33,6 +34,7 @@ pub struct PackLayout {
 
 /// The result of [`PackBuilder::finish_sharing`].
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct SharedLayout {
     /// Header and tables of each pack, with its identity; behind those of the last one lie the pages of all. They follow
     /// one another, and the frames follow the last one: each pack reaches from its index to the end of the frames.

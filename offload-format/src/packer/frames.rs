@@ -49,6 +49,7 @@ pub struct Made<I, S> {
 
 /// The frames of a plan, each once.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Frames<S> {
     /// What is recorded of each image, also of those in blocks.
     pub infos: BTreeMap<Hash128, FrameInfo>,

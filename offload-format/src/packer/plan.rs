@@ -36,6 +36,7 @@ impl Eq for Patches {}
 
 /// How one image is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Step {
     /// By a frame of its own.
     Frame {
@@ -57,6 +58,7 @@ pub enum Step {
 
 /// A block: images one after the other, each after its filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BlockPlan {
     /// How the frame holds them.
     pub codec: Codec,

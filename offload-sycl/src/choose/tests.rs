@@ -39,18 +39,18 @@ fn native(target: &'static str, arch: &'static str) -> Native<'static> {
 
 /// SPIR-V, and native images with their targets and architectures.
 fn module(natives: &[(&'static str, &'static str)]) -> Module<'static> {
-    natives.iter().fold(Module::default().with_spirv(SPIRV).unwrap(), |module, (target, arch)| {
-        module.with_native(native(target, arch)).unwrap()
+    natives.iter().fold(Module::default().with_spirv(SPIRV), |module, (target, arch)| {
+        module.with_native(native(target, arch))
     })
 }
 
 fn needing(sets: &str) -> Module<'static> {
     let sets: PropertySets<'_> = sets.parse().unwrap();
-    Module::default().with_metadata(&sets).with_spirv(SPIRV).unwrap()
+    Module::default().with_metadata(&sets).with_spirv(SPIRV)
 }
 
 fn with_needs(needs: Requirements) -> Module<'static> {
-    Module::default().with_requirements(&needs).unwrap().with_spirv(SPIRV).unwrap()
+    Module::default().with_requirements(&needs).with_spirv(SPIRV)
 }
 
 const PVC: (&str, &str) = ("spir64_gen-unknown-unknown", "intel_gpu_pvc");
@@ -111,7 +111,7 @@ fn the_type_and_version_of_ir_count_by_the_extension() {
     let ptx = PropertySets::default().set(sets::IR).property("type", PropertyValue::Number(1)).unwrap();
     let mut module = Module::default();
     module.ir.push((ptx, b".version 7.0"));
-    module = module.with_spirv(SPIRV).unwrap();
+    module = module.with_spirv(SPIRV);
     assert_eq!(both(module, State::Object, &cpu()), [Ok(Form::Ir(1)), Ok(Form::Ir(0))]);
 
     let old = Traits { spirv: vec![SpirvVersion::new(0).unwrap()], ..cpu() };
@@ -122,7 +122,7 @@ fn the_type_and_version_of_ir_count_by_the_extension() {
 
 #[test]
 fn modules_without_a_form_are_skipped() {
-    let lone = Module::default().with_native(native(PVC.0, PVC.1)).unwrap();
+    let lone = Module::default().with_native(native(PVC.0, PVC.1));
     for (module, state, reason) in [
         (lone.clone(), State::Executable, "none of 1 native images is for the device"),
         (lone, State::Object, "native code does not count in state object"),
@@ -176,7 +176,7 @@ fn malformed_requirements_are_told_apart() {
         .set(sets::REQUIREMENTS)
         .property("reqd_sub_group_size", PropertyValue::numbers(&[16]))
         .unwrap();
-    let module = Module::default().with_metadata(&bytes).with_spirv(SPIRV).unwrap();
+    let module = Module::default().with_metadata(&bytes).with_spirv(SPIRV);
     let [spec, runtime] = both(module, State::Executable, &cpu());
     assert_eq!(spec, Ok(Form::Ir(0)));
     assert!(matches!(runtime, Err(Unfit::Missing(reason)) if reason.contains("sub-group")));

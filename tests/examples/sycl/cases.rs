@@ -63,13 +63,13 @@ fn named(spirv: &[u8]) -> Module<'static> {
 
 fn whole(spirv: &[u8]) -> Module<'_> {
     let mut module = named(spirv);
-    module = module.with_requirements(&Requirements::default()).unwrap();
-    module.with_spirv(spirv).unwrap()
+    module = module.with_requirements(&Requirements::default());
+    module.with_spirv(spirv)
 }
 
 fn needing<'a>(spirv: &'a [u8], needs: &Requirements) -> Module<'a> {
     let module = Module::default().with_kernels(["__sycl_kernel_saxpy"]).unwrap();
-    module.with_requirements(needs).unwrap().with_spirv(spirv).unwrap()
+    module.with_requirements(needs).with_spirv(spirv)
 }
 
 pub fn write_all(dir: &Path) {
@@ -100,32 +100,31 @@ fn links(writer: &Writer<'_>) {
     let stranger = object("stranger", &[whole(&saxpy)]);
     case("right", State::Object, "saxpy", &[stranger.clone(), one, other]);
     case("refused", State::Object, "saxpy", &[stranger, object("stranger-again", &[whole(&saxpy)])]);
-    let unsaid =
-        Module::default().with_kernels(["__sycl_kernel_calls"]).unwrap().with_spirv(&importer).unwrap();
+    let unsaid = Module::default().with_kernels(["__sycl_kernel_calls"]).unwrap().with_spirv(&importer);
     case("right", State::Object, "calls", &[object("unsaid", &[unsaid, whole(EXPORTER)])]);
 }
 
 /// Which form is taken, and which kernels are found.
 fn choices(writer: &Writer<'_>) {
     let spirv = prefixed(SAXPY);
-    let gpus = || GPUS.iter().fold(whole(&spirv), |module, native| module.with_native(*native).unwrap());
+    let gpus = || GPUS.iter().fold(whole(&spirv), |module, native| module.with_native(*native));
     for state in [State::Input, State::Object, State::Executable] {
         writer.one("right", &format!("gpus-{state}"), state, gpus());
     }
-    writer.one("refused", "bad-native", State::Executable, whole(&spirv).with_native(CPU).unwrap());
-    writer.one("right", "native-object", State::Object, whole(&spirv).with_native(CPU).unwrap());
+    writer.one("refused", "bad-native", State::Executable, whole(&spirv).with_native(CPU));
+    writer.one("right", "native-object", State::Object, whole(&spirv).with_native(CPU));
     let misnamed = Native { arch: "intel_gpu_pvc", ..CPU };
-    writer.one("refused", "misnamed", State::Executable, whole(&spirv).with_native(misnamed).unwrap());
+    writer.one("refused", "misnamed", State::Executable, whole(&spirv).with_native(misnamed));
     let no_triple = Native { target: "spir64_x86_64", ..CPU };
-    writer.one("right", "no-triple", State::Executable, whole(&spirv).with_native(no_triple).unwrap());
-    let lone = named(&spirv).with_native(GPUS[0]).unwrap();
+    writer.one("right", "no-triple", State::Executable, whole(&spirv).with_native(no_triple));
+    let lone = named(&spirv).with_native(GPUS[0]);
     writer.one("absent", "gpu-alone", State::Executable, lone);
-    let plain = Module::default().with_kernels(["saxpy"]).unwrap().with_spirv(SAXPY).unwrap();
+    let plain = Module::default().with_kernels(["saxpy"]).unwrap().with_spirv(SAXPY);
     writer.one("absent", "plain-name", State::Executable, plain);
-    let unlisted = Module::default().with_requirements(&Requirements::default()).unwrap();
-    writer.one("absent", "unlisted", State::Executable, unlisted.with_spirv(&spirv).unwrap());
+    let unlisted = Module::default().with_requirements(&Requirements::default());
+    writer.one("absent", "unlisted", State::Executable, unlisted.with_spirv(&spirv));
     let listed = Module::default().with_kernels(["__sycl_kernel_saxpy"]).unwrap();
-    writer.one("refused", "listed-only", State::Executable, listed.with_spirv(&prefixed(IMPORTER)).unwrap());
+    writer.one("refused", "listed-only", State::Executable, listed.with_spirv(&prefixed(IMPORTER)));
     let mut typed = named(&spirv);
     let ptx = PropertySets::default().set(sets::IR).property("type", PropertyValue::Number(1)).unwrap();
     typed.ir.push((ptx, &spirv));
@@ -157,7 +156,7 @@ fn requirements(writer: &Writer<'_>) {
     }
     let malformed = |name: &str, value: PropertyValue| {
         let sets = PropertySets::default().set(sets::REQUIREMENTS).property(name, value).unwrap();
-        named(&spirv).with_metadata(&sets).with_spirv(&spirv).unwrap()
+        named(&spirv).with_metadata(&sets).with_spirv(&spirv)
     };
     let bytes = malformed("reqd_sub_group_size", PropertyValue::numbers(&[16]));
     writer.one("absent", "sub-group-bytes", State::Executable, bytes);
@@ -180,9 +179,9 @@ fn refusals(writer: &Writer<'_>) {
     let mut untargeted = whole(&spirv);
     untargeted.native.push((PropertySets::default().set(sets::NATIVE), b"native"));
     writer.one("refused", "no-target", State::Executable, untargeted);
-    writer.one("refused", "cut-ir", State::Executable, named(&spirv).with_spirv(&spirv[..400]).unwrap());
-    writer.one("refused", "no-ir", State::Executable, named(&spirv).with_spirv(b"").unwrap());
-    writer.one("refused", "ptx-ir", State::Executable, named(&spirv).with_spirv(b".version 7.0\n").unwrap());
+    writer.one("refused", "cut-ir", State::Executable, named(&spirv).with_spirv(&spirv[..400]));
+    writer.one("refused", "no-ir", State::Executable, named(&spirv).with_spirv(b""));
+    writer.one("refused", "ptx-ir", State::Executable, named(&spirv).with_spirv(b".version 7.0\n"));
 }
 
 /// Files that are not well formed.

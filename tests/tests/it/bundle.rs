@@ -49,7 +49,7 @@ fn module(spirv: &[u8]) -> Module<'_> {
     let exports = parsed.exports().iter().filter(|name| !name.starts_with("__clang_ocl"));
     let module = Module::default().with_kernels(parsed.kernels().iter().map(|kernel| &kernel.name)).unwrap();
     let module = module.with_imported(parsed.imports()).unwrap().with_exported(exports).unwrap();
-    module.with_spirv(spirv).unwrap()
+    module.with_spirv(spirv)
 }
 
 fn file(state: State, modules: &[Module<'_>]) -> Vec<u8> {
@@ -121,7 +121,7 @@ fn content_is_given_back_in_the_same_state() {
     let spirv = prefixed(SPIRV);
     let gpu = Native { target: "nvptx64-nvidia-cuda", arch: "sm_90", image: b"cubin" };
     for context in contexts(&device) {
-        let modules = [module(&spirv).with_native(gpu).unwrap()];
+        let modules = [module(&spirv).with_native(gpu)];
         let input: Bundle<Input> = context.open(file(State::Input, &modules)).unwrap();
         assert_eq!(input.content().unwrap(), file(State::Input, &modules));
         assert_eq!(input.compile().unwrap().content().unwrap(), file(State::Object, &modules));
@@ -167,7 +167,7 @@ fn what_is_not_for_the_device_is_told() {
     let spirv = prefixed(SPIRV);
     let pvc = Requirements { compile_target: Some("intel_gpu_pvc".into()), ..Requirements::default() };
     let elsewhere = Module::default().with_kernels(["__sycl_kernel_gpu"]).unwrap();
-    let elsewhere = elsewhere.with_requirements(&pvc).unwrap().with_spirv(&spirv).unwrap();
+    let elsewhere = elsewhere.with_requirements(&pvc).with_spirv(&spirv);
     for context in contexts(&device) {
         let bytes = file(State::Executable, &[elsewhere.clone(), module(&spirv)]);
         let bundle: Bundle<Executable> = context.open(bytes).unwrap();
@@ -192,10 +192,10 @@ fn bad_files_and_bad_code_are_refused() {
         refused(context.open::<Input>(b"no file".to_vec()), "SYCLBIN");
         // Native code that fits goes before IR, and there is no falling back.
         let native = Native { target: "spir64_x86_64-unknown-unknown", arch: "x86_64", image: b"bad" };
-        let bytes = file(State::Executable, &[module(&spirv).with_native(native).unwrap()]);
+        let bytes = file(State::Executable, &[module(&spirv).with_native(native)]);
         refused(context.open::<Executable>(bytes), "module 0");
         // Drivers would end this process.
-        let cut = Module::default().with_spirv(&spirv[..spirv.len() / 2]).unwrap();
+        let cut = Module::default().with_spirv(&spirv[..spirv.len() / 2]);
         refused(context.open::<Executable>(file(State::Executable, &[cut])), "module 0: its IR");
         let bundle: Bundle<Executable> = context.open(file(State::Executable, &[module(&spirv)])).unwrap();
         let range = NdRange::new(&[1], &[1]).unwrap();
