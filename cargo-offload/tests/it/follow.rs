@@ -34,9 +34,13 @@ fn images() -> Vec<(NewImage, Vec<u8>)> {
         kernels: names.iter().map(|name| kernel(name)).collect(),
         ..NewImage::new("blas", target.parse().unwrap())
     };
+    let ptx = String::from_utf8(data("calls.ptx"))
+        .unwrap()
+        .replace(".target sm_100a", ".target sm_80")
+        .into_bytes();
     vec![
         (image("spirv64", &["saxpy", "reduce"]), data("saxpy-reduce.spv")),
-        (image("nvptx:sm_80", &["calls"]), data("calls.ptx")),
+        (image("nvptx:sm_80", &["calls"]), ptx),
         (image("amdgcn:gfx1100", &["scale"]), data("device-gfx1100.co")),
     ]
 }
