@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use offload_format::Hash128;
 use offload_format::pack::{
-    CACHE, Missing, MissingKind, Pack as Index, PackBuilder, Pages, SIDECAR, Sidecar, cached_name,
+    CACHE, Missing, MissingKind, Pack as Index, PackBuilder, Pages, SIDECAR, SPARE, Sidecar, cached_name,
 };
 use offload_format::section::DESCRIPTOR_SIDECARS;
 
@@ -83,6 +83,9 @@ fn is_named(env: &CargoEnv, wanted: Embedding, pack: &Pack) -> bool {
     development && large && !pack.frames.is_empty()
 }
 
+/// `prune` and `repack` put names of sidecars there, of at most 255 bytes, and reasons.
+const SPARE_BYTES: usize = 1024;
+
 /// Puts `pack` into the cache, where development builds read it so that no link copies large payloads, and makes one
 /// that leads to it.
 fn named(context: &Context, release: &str, pack: &Pack) -> Result<Pack> {
@@ -93,6 +96,7 @@ fn named(context: &Context, release: &str, pack: &Pack) -> Result<Pack> {
     let file = cached_name(id);
     let mut builder = PackBuilder::new(&env.package, &env.version);
     builder.meta(CACHE, release);
+    builder.meta(SPARE, &" ".repeat(SPARE_BYTES));
     if let Some(sidecar) = Sidecar::new(&file, id) {
         builder.meta(SIDECAR, &sidecar.to_string());
     }

@@ -7,6 +7,8 @@ use crate::Hash128;
 
 /// Key of the metadata whose value is the directory, within the compile cache, of the release that has the files.
 pub const CACHE: &str = "cache";
+/// Key of the metadata whose value is spaces, in whose place a changed program names its sidecars and what was removed.
+pub const SPARE: &str = "spare";
 /// The variable that names the compile cache, for builds and for programs.
 pub const CACHE_VAR: &str = "OFFLOAD_CACHE_DIR";
 
