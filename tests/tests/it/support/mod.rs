@@ -14,6 +14,9 @@ use offload_format::pack::{Pack, Pages};
 
 use self::target_dir::target_dir;
 
+/// Less to compile and to link. Every cargo that builds a fixture has to be told, or it builds all dependencies anew.
+pub const LESS_DEBUG_INFO: (&str, &str) = ("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
+
 const FAKE_TOOL: &str = env!("CARGO_BIN_EXE_fake-tool");
 
 /// The checkout that is tested.
@@ -142,6 +145,7 @@ impl Project {
         let output = command
             .env("CARGO_TARGET_DIR", target_dir)
             .env("CARGO_TERM_COLOR", "never")
+            .envs([LESS_DEBUG_INFO])
             .env_remove("OFFLOAD_CONFIG")
             .env_remove("CLIPPY_ARGS")
             .envs(self.env.iter().map(|(name, value)| (name, value)))
