@@ -31,7 +31,6 @@
 mod code_object;
 mod contents;
 mod frames;
-mod map;
 mod reference;
 
 pub use self::code_object::{CodeObject, Compression};
@@ -68,7 +67,7 @@ pub struct Kpack<'a> {
 pub fn parse<'a>(input: &'a [u8], limits: &Limits) -> Result<Kpack<'a>, Error> {
     let contents = contents::read(table(input)?, limits)?;
     let stored = Stored::read(input, &contents, limits)?;
-    let mut code_objects = contents.toc.0;
+    let mut code_objects = contents.code_objects;
     code_objects.iter_mut().try_for_each(|object| stored.fill(object, input))?;
     Ok(Kpack { group_name: contents.group_name, arch_family: contents.gfx_arch_family, code_objects })
 }
@@ -97,7 +96,7 @@ enum Stored<'a> {
 impl<'a> Stored<'a> {
     fn read(input: &'a [u8], contents: &Contents<'a>, limits: &Limits) -> Result<Stored<'a>, Error> {
         match contents.compression_scheme {
-            "none" => Ok(Stored::Plain(contents.blobs.0.clone())),
+            "none" => Ok(Stored::Plain(contents.blobs.clone())),
             "zstd-per-kernel" => {
                 let part = bytes::range(input, contents.zstd_offset, contents.zstd_size, frames::WHAT)?;
                 Ok(Stored::Frames(Frames::read(part, limits)?))

@@ -1,6 +1,9 @@
 //! zlib streams of foreign containers (RFC 1950): exactly the declared bytes, or an error.
 
-use flate2::bufread::ZlibDecoder;
+use std::io::{self, Read};
+
+use miniz_oxide::inflate::stream::{InflateState, inflate as step};
+use miniz_oxide::{DataFormat, MZError, MZFlush, MZStatus, StreamResult};
 
 use crate::frame;
 use offload_format::{Error, ErrorKind};
@@ -16,8 +19,95 @@ pub(crate) fn inflate(stream: &[u8], declared: u64) -> Result<Vec<u8>, Error> {
 
 /// The content of the stream at the start of `input`, which has to be of `declared` bytes, and the stream's size.
 pub(crate) fn prefix(input: &[u8], declared: u64) -> Result<(Vec<u8>, u64), Error> {
-    let mut decoder = ZlibDecoder::new(input);
-    let failed = |error: std::io::Error| Error::from(ErrorKind::Zlib { message: error.to_string() });
+    let mut decoder = Decoder::new(input);
     let content = frame::read_exactly(&mut decoder, declared).map_err(failed)??;
-    Ok((content, decoder.total_in()))
+    let size = input.len().saturating_sub(decoder.rest.len());
+    Ok((content, size as u64))
+}
+
+/// The first `size` bytes of the content of the stream at the start of `input`, or all if it is smaller.
+#[cfg(feature = "ccob")]
+pub(crate) fn start(input: &[u8], size: u64) -> Result<Vec<u8>, Error> {
+    let mut out = Vec::new();
+    Decoder::new(input).take(size).read_to_end(&mut out).map_err(failed)?;
+    Ok(out)
+}
+
+fn failed(error: io::Error) -> Error {
+    ErrorKind::Zlib { message: error.to_string() }.into()
+}
+
+/// The stream at the start of some bytes.
+struct Decoder<'a> {
+    state: Box<InflateState>,
+    rest: &'a [u8],
+}
+
+impl<'a> Decoder<'a> {
+    fn new(input: &'a [u8]) -> Decoder<'a> {
+        Decoder { state: InflateState::new_boxed(DataFormat::Zlib), rest: input }
+    }
+}
+
+impl Read for Decoder<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let StreamResult { bytes_consumed, bytes_written, status } =
+                step(&mut self.state, self.rest, out, MZFlush::None);
+            self.rest = self.rest.get(bytes_consumed..).unwrap_or_default();
+            match status {
+                // What was taken in need not have given anything yet.
+                Ok(MZStatus::Ok) if bytes_written == 0 && !out.is_empty() => {}
+                Ok(_) => return Ok(bytes_written),
+                Err(MZError::Buf) => {
+                    return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the stream is cut"));
+                }
+                Err(_) => return Err(io::Error::new(io::ErrorKind::InvalidData, "the stream is damaged")),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use miniz_oxide::deflate::compress_to_vec_zlib;
+
+    use super::*;
+
+    #[test]
+    fn one_stream_of_the_declared_size_and_nothing_else() {
+        let content: Vec<u8> = (0..100_000_u32).flat_map(|number| (number / 7).to_le_bytes()).collect();
+        let size = content.len() as u64;
+        let stream = compress_to_vec_zlib(&content, 6);
+        assert_eq!(inflate(&stream, size).unwrap(), content);
+        assert!(inflate(&stream, size - 1).is_err() && inflate(&stream, size + 1).is_err());
+        let followed = [&stream[..], b"x"].concat();
+        assert!(inflate(&followed, size).is_err());
+        assert_eq!(prefix(&followed, size).unwrap(), (content, stream.len() as u64));
+    }
+
+    #[test]
+    fn streams_that_are_cut_or_damaged_are_refused() {
+        let content = [7; 1000];
+        let stream = compress_to_vec_zlib(&content, 6);
+        for cut in 0..stream.len() {
+            let error = inflate(stream.get(..cut).unwrap(), 1000).unwrap_err();
+            assert_eq!(error.to_string(), "zlib: the stream is cut", "{cut}");
+        }
+        for at in 0..stream.len() {
+            let mut damaged = stream.clone();
+            *damaged.get_mut(at).unwrap() ^= 0x10;
+            assert!(inflate(&damaged, 1000).is_err(), "{at}");
+        }
+    }
+
+    #[test]
+    #[cfg(feature = "ccob")]
+    fn the_start_is_read_alone() {
+        let stream = compress_to_vec_zlib(&[7; 1000], 6);
+        assert_eq!(start(&stream, 10).unwrap(), [7; 10]);
+        assert_eq!(start(&stream, 2000).unwrap(), [7; 1000]);
+        let followed = [&stream[..], b"x"].concat();
+        assert_eq!(start(&followed, 2000).unwrap(), [7; 1000]);
+    }
 }

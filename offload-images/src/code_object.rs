@@ -13,7 +13,6 @@
 mod argument;
 mod kernel;
 mod metadata;
-mod reader;
 mod shape;
 mod target_id;
 

@@ -8,6 +8,7 @@
 //! | [`code_object`] | AMD's code objects |
 //! | [`zebin`] | native images of Intel's ocloc |
 //! | [`describe`] | any of these, in one form |
+//! | [`msgpack`] | the encoding of what AMD's formats say of code objects |
 //!
 //! Each module stands behind a feature of its own name. The crate does no I/O and holds no unsafe code, and no input
 //! makes it panic. Sizes and offsets are `u64`, and every sum of them is checked.
@@ -29,6 +30,8 @@ pub mod cubin;
 pub mod describe;
 #[cfg(any(feature = "zebin", feature = "cubin", feature = "code-object"))]
 pub mod elf;
+#[cfg(feature = "msgpack")]
+pub mod msgpack;
 #[cfg(feature = "ptx")]
 pub mod ptx;
 #[cfg(feature = "spirv")]

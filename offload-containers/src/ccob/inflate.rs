@@ -1,8 +1,5 @@
 //! From a compressed bundle to the bundle, verified.
 
-use std::io::Read as _;
-
-use flate2::bufread::ZlibDecoder;
 use md5::{Digest, Md5};
 
 use super::{BUNDLE, Ccob, Method};
@@ -36,7 +33,7 @@ impl Ccob<'_> {
     pub fn start(&self, size: u64) -> Result<Vec<u8>, Error> {
         match self.method {
             Method::Zstd => frame::start(self.payload, size),
-            _ => zlib_start(self.payload, size),
+            _ => zlib::start(self.payload, size),
         }
     }
 }
@@ -49,12 +46,4 @@ pub(super) fn hash(bundle: &[u8]) -> u64 {
 pub(super) fn first_bytes(md5: Md5) -> u64 {
     let digest: [u8; 16] = md5.finalize().into();
     u128::from_le_bytes(digest) as u64
-}
-
-/// The first `size` bytes of the content of the stream at the start of `input`, or all if it is smaller.
-fn zlib_start(input: &[u8], size: u64) -> Result<Vec<u8>, Error> {
-    let mut out = Vec::new();
-    let failed = |error: std::io::Error| Error::from(ErrorKind::Zlib { message: error.to_string() });
-    ZlibDecoder::new(input).take(size).read_to_end(&mut out).map_err(failed)?;
-    Ok(out)
 }

@@ -1,150 +1,135 @@
 //! The table of contents. Nothing is reserved for a number of elements that the file claims, and empty maps leave
 //! nothing behind: memory stays in proportion to the file.
 
-use std::fmt;
-use std::marker::PhantomData;
-
-use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
-
-use super::code_object::{CodeObject, Compression};
-use super::map::Map;
 use offload_format::limits::push;
 use offload_format::{Error, ErrorKind, Limits};
+use offload_images::msgpack::{Reader, set};
+
+use super::code_object::{CodeObject, Compression};
 
 pub(super) const WHAT: &str = "the table of contents of the kpack";
-/// Deeper nesting than any table has; the reader recurses.
-const MAX_DEPTH: usize = 16;
 
-#[derive(Deserialize)]
+#[derive(Debug, Default)]
 pub(super) struct Contents<'a> {
-    #[serde(borrow, default)]
     pub(super) group_name: &'a str,
-    #[serde(borrow, default)]
     pub(super) gfx_arch_family: &'a str,
-    #[serde(borrow)]
     pub(super) compression_scheme: &'a str,
-    #[serde(default)]
-    pub(super) blobs: Blobs,
-    #[serde(default)]
+    pub(super) blobs: Vec<Blob>,
     pub(super) zstd_offset: u64,
-    #[serde(default)]
     pub(super) zstd_size: u64,
-    #[serde(borrow)]
-    pub(super) toc: Toc<'a>,
+    /// Still without their bytes.
+    pub(super) code_objects: Vec<CodeObject<'a>>,
 }
 
 /// Where a stored code object lies.
-#[derive(Clone, Copy, Deserialize)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Blob {
     pub(super) offset: u64,
     pub(super) size: u64,
 }
 
-#[derive(Default)]
-pub(super) struct Blobs(pub(super) Vec<Blob>);
-
-/// The code objects, still without their bytes.
-pub(super) struct Toc<'a>(pub(super) Vec<CodeObject<'a>>);
-
-/// What `toc` says of one code object.
-#[derive(Deserialize)]
-struct Record<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: &'a str,
-    ordinal: u32,
-    original_size: u64,
-}
-
-impl<'a> Record<'a> {
-    fn code_object(self, binary: &'a str, index: Option<u32>, target_id: &'a str) -> CodeObject<'a> {
-        let Record { kind, ordinal, original_size: raw_size } = self;
-        let compression = Compression::None;
-        CodeObject { binary, index, target_id, kind, ordinal, raw_size, stored: &[], compression }
-    }
-}
-
 pub(super) fn read<'a>(table: &'a [u8], limits: &Limits) -> Result<Contents<'a>, Error> {
-    let mut reader = rmp_serde::Deserializer::from_read_ref(table);
-    reader.set_max_depth(MAX_DEPTH);
-    let malformed = |_| Error::from(ErrorKind::Text { what: WHAT, offset: 0 });
-    let contents = Contents::deserialize(&mut reader).map_err(malformed)?;
-    limits.records(WHAT, contents.toc.0.len() as u64)?;
+    let malformed = || Error::from(ErrorKind::Text { what: WHAT, offset: 0 });
+    let contents = Contents::read(table).ok_or_else(malformed)?;
+    limits.records(WHAT, contents.code_objects.len() as u64)?;
     Ok(contents)
 }
 
-impl<'de> Deserialize<'de> for Blobs {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Blobs, D::Error> {
-        deserializer.deserialize_seq(Blobs::default())
+impl<'a> Contents<'a> {
+    fn read(table: &'a [u8]) -> Option<Contents<'a>> {
+        let (mut group_name, mut family, mut scheme) = (None, None, None);
+        let (mut zstd_offset, mut zstd_size) = (None, None);
+        let (mut blobs, mut toc) = (None, None);
+        Reader::new(table).map(|key, value| match key {
+            "group_name" => set(&mut group_name, Some(value.text()?)),
+            "gfx_arch_family" => set(&mut family, Some(value.text()?)),
+            "compression_scheme" => set(&mut scheme, Some(value.text()?)),
+            "blobs" => set(&mut blobs, Some(Blob::list(value)?)),
+            "zstd_offset" => set(&mut zstd_offset, Some(value.number()?)),
+            "zstd_size" => set(&mut zstd_size, Some(value.number()?)),
+            "toc" => set(&mut toc, Some(programs(value)?)),
+            _ => value.skip(),
+        })?;
+        Some(Contents {
+            group_name: group_name.unwrap_or_default(),
+            gfx_arch_family: family.unwrap_or_default(),
+            compression_scheme: scheme?,
+            blobs: blobs.unwrap_or_default(),
+            zstd_offset: zstd_offset.unwrap_or_default(),
+            zstd_size: zstd_size.unwrap_or_default(),
+            code_objects: toc?,
+        })
     }
 }
 
-impl<'de> Visitor<'de> for Blobs {
-    type Value = Blobs;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of blobs")
+impl Blob {
+    fn list(value: &mut Reader<'_>) -> Option<Vec<Blob>> {
+        let mut blobs = Vec::new();
+        value.list(|blob| {
+            push(&mut blobs, Blob::read(blob)?);
+            Some(())
+        })?;
+        Some(blobs)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<Blobs, A::Error> {
-        while let Some(blob) = list.next_element_seed(Map(PhantomData))? {
-            push(&mut self.0, blob);
-        }
-        Ok(self)
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Toc<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Toc<'a>, D::Error> {
-        deserializer.deserialize_map(Toc(Vec::new()))
-    }
-}
-
-impl<'de: 'a, 'a> Visitor<'de> for Toc<'a> {
-    type Value = Toc<'a>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a map of programs")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Toc<'a>, A::Error> {
-        while let Some(key) = map.next_key::<&'a str>()? {
-            map.next_value_seed(Program { key, code_objects: &mut self.0 })?;
-        }
-        Ok(self)
+    fn read(value: &mut Reader<'_>) -> Option<Blob> {
+        let (mut offset, mut size) = (None, None);
+        value.map(|key, value| match key {
+            "offset" => set(&mut offset, Some(value.number()?)),
+            "size" => set(&mut size, Some(value.number()?)),
+            _ => value.skip(),
+        })?;
+        Some(Blob { offset: offset?, size: size? })
     }
 }
 
-/// Adds the code objects of one program.
-struct Program<'t, 'a> {
-    key: &'a str,
-    code_objects: &'t mut Vec<CodeObject<'a>>,
+/// The code objects of all programs and target IDs.
+fn programs<'a>(value: &mut Reader<'a>) -> Option<Vec<CodeObject<'a>>> {
+    let mut code_objects = Vec::new();
+    value.map(|key, targets| {
+        let program = Program::read(key)?;
+        targets.map(|target_id, record| {
+            push(&mut code_objects, program.code_object(target_id, record)?);
+            Some(())
+        })
+    })?;
+    Some(code_objects)
 }
 
-impl<'de: 'a, 'a> DeserializeSeed<'de> for Program<'_, 'a> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
+/// A key of the table.
+#[derive(Clone, Copy, Debug)]
+struct Program<'a> {
+    binary: &'a str,
+    index: Option<u32>,
 }
 
-impl<'de: 'a, 'a> Visitor<'de> for Program<'_, 'a> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a map of target IDs")
+impl<'a> Program<'a> {
+    fn read(key: &'a str) -> Option<Program<'a>> {
+        Some(match key.rsplit_once('#') {
+            Some((binary, index)) => Program { binary, index: Some(index.parse().ok()?) },
+            None => Program { binary: key, index: None },
+        })
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let (binary, index) = match self.key.rsplit_once('#') {
-            Some((binary, index)) => (binary, Some(index.parse().map_err(A::Error::custom)?)),
-            None => (self.key, None),
-        };
-        while let Some(target_id) = map.next_key::<&'a str>()? {
-            let record: Record<'a> = map.next_value_seed(Map(PhantomData))?;
-            push(self.code_objects, record.code_object(binary, index, target_id));
-        }
-        Ok(())
+    /// What the table says of the program's code object for `target_id`.
+    fn code_object(self, target_id: &'a str, record: &mut Reader<'a>) -> Option<CodeObject<'a>> {
+        let Program { binary, index } = self;
+        let (mut kind, mut ordinal, mut raw_size) = (None, None, None);
+        record.map(|key, value| match key {
+            "type" => set(&mut kind, Some(value.text()?)),
+            "ordinal" => set(&mut ordinal, Some(value.number()?)),
+            "original_size" => set(&mut raw_size, Some(value.number()?)),
+            _ => value.skip(),
+        })?;
+        Some(CodeObject {
+            binary,
+            index,
+            target_id,
+            kind: kind?,
+            ordinal: ordinal?,
+            raw_size: raw_size?,
+            stored: &[],
+            compression: Compression::None,
+        })
     }
 }

@@ -1,23 +1,20 @@
 //! What a program says about the kpacks that hold its code objects.
 
-use serde::Deserialize;
-
+use offload_format::limits::push;
 use offload_format::{Error, ErrorKind, Limits};
+use offload_images::msgpack::{Reader, set};
 
 /// AMD's loader reads no more.
 const MAX_SIZE: usize = 64 << 10;
-const MAX_DEPTH: usize = 8;
 const WHAT: &str = "the kpack reference";
 
 /// The content of the section `.rocm_kpack_ref`, to which each wrapper of a program leads.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reference<'a> {
     /// The program's key in the kpacks: the wrapper's number follows behind `#`.
-    #[serde(borrow)]
     pub kernel_name: &'a str,
     /// Where the kpacks are, from the program's directory; `@GFXARCH@` stands for a target ID. Never opened here.
-    #[serde(rename = "kpack_search_paths", borrow)]
     pub search_paths: Vec<&'a str>,
 }
 
@@ -27,10 +24,29 @@ pub struct Reference<'a> {
 /// [`ErrorKind::Text`] if it is malformed, or longer than 64 KiB; [`ErrorKind::TooMany`] for more paths than
 /// [`Limits::entries`].
 pub fn reference<'a>(input: &'a [u8], limits: &Limits) -> Result<Reference<'a>, Error> {
-    let mut reader = rmp_serde::Deserializer::from_read_ref(input.get(..MAX_SIZE).unwrap_or(input));
-    reader.set_max_depth(MAX_DEPTH);
-    let malformed = |_| Error::from(ErrorKind::Text { what: WHAT, offset: 0 });
-    let reference = Reference::deserialize(&mut reader).map_err(malformed)?;
+    let malformed = || Error::from(ErrorKind::Text { what: WHAT, offset: 0 });
+    let reference = Reference::read(input.get(..MAX_SIZE).unwrap_or(input)).ok_or_else(malformed)?;
     limits.records(WHAT, reference.search_paths.len() as u64)?;
     Ok(reference)
+}
+
+impl<'a> Reference<'a> {
+    fn read(input: &'a [u8]) -> Option<Reference<'a>> {
+        let (mut kernel_name, mut search_paths) = (None, None);
+        Reader::new(input).map(|key, value| match key {
+            "kernel_name" => set(&mut kernel_name, Some(value.text()?)),
+            "kpack_search_paths" => set(&mut search_paths, Some(texts(value)?)),
+            _ => value.skip(),
+        })?;
+        Some(Reference { kernel_name: kernel_name?, search_paths: search_paths? })
+    }
+}
+
+fn texts<'a>(value: &mut Reader<'a>) -> Option<Vec<&'a str>> {
+    let mut texts = Vec::new();
+    value.list(|text| {
+        push(&mut texts, text.text()?);
+        Some(())
+    })?;
+    Some(texts)
 }

@@ -1,7 +1,5 @@
 //! Compressed offload bundles as clang writes them.
 
-use std::io::Write;
-
 use md5::{Digest, Md5};
 
 /// A file as clang writes it: with the given header, and without a checksum in the frame.
@@ -28,7 +26,5 @@ pub fn with_header(version: u16, method: u16, raw: &[u8], payload: &[u8]) -> Vec
 }
 
 pub fn zlib(raw: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
-    encoder.write_all(raw).unwrap();
-    encoder.finish().unwrap()
+    miniz_oxide::deflate::compress_to_vec_zlib(raw, 9)
 }

@@ -1,7 +1,5 @@
 //! OffloadBinary of every version.
 
-use std::io::Write;
-
 use offload_containers::offload_binary::{MAGIC, NewEntry, Version, write};
 use offload_format::{ImageKind, OffloadKind};
 
@@ -80,11 +78,7 @@ fn version_3(compress: fn(&[u8]) -> Vec<u8>) -> Sample {
 #[test]
 fn version_3_compressed() {
     let zstd = version_3(|body| zstd::encode_all(body, 3).unwrap());
-    let zlib = version_3(|body| {
-        let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
-        encoder.write_all(body).unwrap();
-        encoder.finish().unwrap()
-    });
+    let zlib = version_3(|body| miniz_oxide::deflate::compress_to_vec_zlib(body, 6));
     let plain = version_3(<[u8]>::to_vec);
     let mut plain = Sample { ..plain };
     plain.bytes[32..40].fill(0);

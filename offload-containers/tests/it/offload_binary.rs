@@ -129,9 +129,7 @@ fn zstd(body: &[u8]) -> Vec<u8> {
 }
 
 fn zlib(body: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
-    encoder.write_all(body).unwrap();
-    encoder.finish().unwrap()
+    miniz_oxide::deflate::compress_to_vec_zlib(body, 6)
 }
 
 #[test]

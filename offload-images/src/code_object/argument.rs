@@ -1,6 +1,6 @@
 //! The arguments of a kernel, as the notes describe them.
 
-use super::reader::{Reader, set};
+use crate::msgpack::{Reader, set};
 
 /// An argument of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]

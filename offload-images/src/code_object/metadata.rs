@@ -6,9 +6,9 @@ use object::read::elf::{NoteIterator, ProgramHeader, SectionHeader};
 
 use super::argument::Argument;
 use super::kernel::CodeObjectKernel;
-use super::reader::{Reader, set};
 use super::shape::Shape;
 use crate::elf::Elf;
+use crate::msgpack::{Reader, set};
 use offload_format::limits::Budget;
 use offload_format::{Error, ErrorKind};
 

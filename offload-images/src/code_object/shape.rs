@@ -1,7 +1,7 @@
 //! How many kernels and arguments a description has, before anything is made of them: a record may be a few bytes long,
 //! and what is made of it is not.
 
-use super::reader::Reader;
+use crate::msgpack::Reader;
 
 /// The numbers of a description.
 #[derive(Debug, Default)]

@@ -1,14 +1,25 @@
-//! Reads `MessagePack` (<https://github.com/msgpack/msgpack/blob/master/spec.md>), value by value.
+//! Reads `MessagePack` (<https://github.com/msgpack/msgpack/blob/master/spec.md>), in which AMD's formats write what
+//! they say of code objects, value by value.
 //!
-//! By hand, because this is part of every build script: serde's derive macro would take longer to compile than all else
-//! that reads device images.
+//! ```
+//! use offload_images::msgpack::{Reader, set};
+//!
+//! let mut name = None;
+//! Reader::new(b"\x82\xa4name\xa5saxpy\xa4size\x10").map(|key, value| match key {
+//!     "name" => set(&mut name, Some(value.text()?)),
+//!     _ => value.skip(),
+//! });
+//! assert_eq!(name, Some("saxpy"));
+//! ```
+// By hand, because this is part of every build script: serde's derive macro would take longer to compile than all else
+// that reads device images.
 
 /// Deeper nesting than any description has; the reader recurses.
 const MAX_DEPTH: usize = 32;
 
 /// What is left to read. Every method gives `None` for what is not there, or is of another type.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reader<'a>(&'a [u8]);
+pub struct Reader<'a>(&'a [u8]);
 
 /// The first byte of a value and the lengths behind it.
 enum Head<'a> {
@@ -22,31 +33,34 @@ enum Head<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Reader<'a> {
+    /// Begins at the start of `bytes`; what lies behind the values that are read is not looked at.
+    pub fn new(bytes: &'a [u8]) -> Reader<'a> {
         Reader(bytes)
     }
 
     /// A number of any width that is not negative.
-    pub(super) fn number<T: TryFrom<u64>>(&mut self) -> Option<T> {
+    pub fn number<T: TryFrom<u64>>(&mut self) -> Option<T> {
         match self.head()? {
             Head::Number(number) => T::try_from(number).ok(),
             _ => None,
         }
     }
 
-    pub(super) fn text(&mut self) -> Option<&'a str> {
+    /// A text, which has to be UTF-8.
+    pub fn text(&mut self) -> Option<&'a str> {
         match self.head()? {
             Head::Text(text) => std::str::from_utf8(text).ok(),
             _ => None,
         }
     }
 
-    pub(super) fn string(&mut self) -> Option<String> {
+    /// The same, owned.
+    pub fn string(&mut self) -> Option<String> {
         self.text().map(str::to_string)
     }
 
     /// What `read` reads, or nothing where the value is nil.
-    pub(super) fn optional<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
+    pub fn optional<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
         let mut ahead = *self;
         if let Head::Nil = ahead.head()? {
             *self = ahead;
@@ -56,7 +70,7 @@ impl<'a> Reader<'a> {
     }
 
     /// How many elements a list claims to have; nothing is read.
-    pub(super) fn length(mut self) -> Option<usize> {
+    pub fn length(mut self) -> Option<usize> {
         match self.head()? {
             Head::List(length) => usize::try_from(length).ok(),
             _ => None,
@@ -64,13 +78,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Has `read` read each element of a list.
-    pub(super) fn list(&mut self, mut read: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+    pub fn list(&mut self, mut read: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         let Head::List(length) = self.head()? else { return None };
         (0..length).try_for_each(|_| read(self))
     }
 
     /// Has `read` read the value of each key of a map; it has to [`skip`](Reader::skip) those that it does not know.
-    pub(super) fn map(&mut self, mut read: impl FnMut(&'a str, &mut Self) -> Option<()>) -> Option<()> {
+    pub fn map(&mut self, mut read: impl FnMut(&'a str, &mut Self) -> Option<()>) -> Option<()> {
         let Head::Map(length) = self.head()? else { return None };
         (0..length).try_for_each(|_| {
             let key = self.text()?;
@@ -79,7 +93,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Passes over a value with all that is in it.
-    pub(super) fn skip(&mut self) -> Option<()> {
+    pub fn skip(&mut self) -> Option<()> {
         self.skip_within(MAX_DEPTH)
     }
 
@@ -150,7 +164,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Puts a value into its place; a key that comes twice is refused.
-pub(super) fn set<T>(place: &mut Option<T>, value: Option<T>) -> Option<()> {
+pub fn set<T>(place: &mut Option<T>, value: Option<T>) -> Option<()> {
     if place.is_some() {
         return None;
     }
