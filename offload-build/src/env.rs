@@ -232,7 +232,7 @@ impl CargoEnv {
     }
 
     /// Everything that [`CargoEnv::depends_on`] was told and that has a part in results.
-    pub(crate) fn ingredients(&self) -> BTreeSet<PathBuf> {
+    pub(crate) fn files_read(&self) -> BTreeSet<PathBuf> {
         self.record(|lines| {
             let mut files = lines.files.clone();
             files.retain(|file| !lines.validators.contains(file));

@@ -9,7 +9,8 @@ use std::io::{self, Write};
 use offload_format::codec::{Codec, Filter, FrameInfo};
 use offload_format::pack::{NewBlock, PackBuilder, PackLayout};
 use offload_format::packer::{
-    self, BlockPlan, FrameMaker, HUGE, ImageSource, Made, PIECE, Pieces, Plan, RawImage, Settings, Step,
+    self, BlockPlan, FrameMaker, ImageSource, MAX_WHOLE, PIECE, Pieces, Plan, RawImage, Settings, Step,
+    StoredFrame,
 };
 use offload_format::{Error as FormatError, Hash128, bytes};
 
@@ -179,14 +180,14 @@ impl FrameMaker for Maker<'_> {
         self.images.by_hash.get(&image).map_or(0, |blob| blob.size)
     }
 
-    fn image(&self, _: &Plan, image: Hash128) -> Result<Made<FrameInfo, Blob>> {
+    fn image(&self, _: &Plan, image: Hash128) -> Result<StoredFrame<FrameInfo, Blob>> {
         let (record, stored) = self.image(self.images.blob(image)?)?;
-        Ok(Made { record, stored })
+        Ok(StoredFrame { record, stored })
     }
 
-    fn block(&self, _: &Plan, number: usize) -> Result<Made<NewBlock, Blob>> {
+    fn block(&self, _: &Plan, number: usize) -> Result<StoredFrame<NewBlock, Blob>> {
         let (record, stored) = self.block(number)?;
-        Ok(Made { record, stored })
+        Ok(StoredFrame { record, stored })
     }
 }
 
@@ -202,7 +203,7 @@ impl Maker<'_> {
         }
         let key = self.key(image.hash, &relation);
         // Others of that size are patches.
-        let streamed = image.size > HUGE && parent.is_none();
+        let streamed = image.size > MAX_WHOLE && parent.is_none();
         let frame = if streamed {
             self.cache.stream_or(key, |out| self.stream(image, out))?
         } else {
@@ -256,8 +257,9 @@ impl Maker<'_> {
         let hash = Hash128(bytes::array(&content, 0, "block")?);
         let raw_size = bytes::u64_at(&content, 16, "block")?;
         let codec = if frame.size < raw_size { block.codec } else { Codec::Raw };
-        let parent = Some(Hash128(bytes::array(&content, 24, "block")?)).filter(|_| codec.needs_parent());
-        Ok((NewBlock { codec, parent, stored_size: frame.size, raw_size, hash }, frame))
+        let mut block = NewBlock::new(codec, frame.size, raw_size, hash);
+        block.parent = Some(Hash128(bytes::array(&content, 24, "block")?)).filter(|_| codec.needs_parent());
+        Ok((block, frame))
     }
 
     fn block_key(&self, what: &str, block: &BlockPlan) -> Result<Key> {

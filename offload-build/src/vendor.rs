@@ -3,7 +3,7 @@
 //!
 //! An image is used only if every source still has its recorded content and the options are the recorded ones.
 
-mod ingredients;
+mod materials;
 mod recipe;
 mod record;
 mod write;
@@ -14,10 +14,10 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use offload_format::pack::{NewImage, Pack, Pages};
-use offload_format::provenance::{DIRECTORY, Made, Provenance, VERSION};
+use offload_format::provenance::{DIRECTORY, Provenance, VERSION, VendoredImage};
 use offload_format::{Target, codec};
 
-use self::ingredients::machine;
+use self::materials::machine;
 use self::write::Writer;
 use crate::cache::{Cache, KeyBuilder};
 use crate::env::CargoEnv;
@@ -248,7 +248,7 @@ impl VendorBuild {
     /// Whether `cargo offload vendor` runs this build. To be asked before the first image is compiled.
     pub(crate) fn asked_for(env: &CargoEnv) -> Option<VendorBuild> {
         let dir = PathBuf::from(env.var("OFFLOAD_VENDOR_DIR")?).join(&env.package);
-        Some(VendorBuild { dir, before: env.ingredients() })
+        Some(VendorBuild { dir, before: env.files_read() })
     }
 
     /// Looks at what the images were made of. To be called when all are compiled.
@@ -256,7 +256,7 @@ impl VendorBuild {
     /// # Errors
     /// If a source lies outside of the package, or a file cannot be read.
     pub(crate) fn finish(self, env: &CargoEnv) -> Result<Writer> {
-        let mut files = env.ingredients();
+        let mut files = env.files_read();
         files.retain(|file| !self.before.contains(file));
         Writer::new(env, self.dir, &files)
     }
@@ -284,7 +284,7 @@ fn outdated(env: &CargoEnv, provenance: &Provenance) -> Result<Option<String>> {
         if !path.exists() {
             return Ok(Some(format!("`{}` is not there", source.name)));
         }
-        if ingredients::hash(&path)? != source.blake3 {
+        if materials::hash(&path)? != source.blake3 {
             return Ok(Some(format!("`{}` has changed since", source.name)));
         }
     }
@@ -292,7 +292,7 @@ fn outdated(env: &CargoEnv, provenance: &Provenance) -> Result<Option<String>> {
 }
 
 fn recipe_of(provenance: &Provenance, variant: &str, recipe: &str) -> Recipe {
-    let other = |made: &Made| made.variant == variant && made.recipe != recipe;
+    let other = |made: &VendoredImage| made.variant == variant && made.recipe != recipe;
     if provenance.images.iter().any(other) { Recipe::Other } else { Recipe::Same }
 }
 
@@ -314,7 +314,7 @@ fn images(cache: &Cache, bytes: &[u8], provenance: &Provenance) -> Result<Vec<De
     let mut images = Vec::new();
     for image in pack.images() {
         let image = image?;
-        let recorded = |made: &&Made| {
+        let recorded = |made: &&VendoredImage| {
             (made.target.as_str(), made.variant.as_str(), made.part.as_str())
                 == (image.target_text, image.variant, image.part)
         };

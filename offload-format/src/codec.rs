@@ -20,7 +20,9 @@ pub(crate) mod zstd;
 
 pub(crate) use self::decoder::{Expected, inflate};
 pub use self::filter::Filter;
-pub use self::frame::{Frame, FrameInfo, InBlock, Parent, Recipe, content_of, encode, encode_with, patch};
+pub use self::frame::{
+    EncodeOptions, Frame, FrameInfo, InBlock, Parent, content_of, encode, encode_with, patch,
+};
 #[cfg(feature = "packer")]
 pub(crate) use self::frame::{encode_known, patched, trial};
 #[cfg(feature = "packer")]

@@ -44,4 +44,4 @@ pub use self::read::Pack;
 pub use self::record::{ArgInfo, ArgKind, Block, Image, KernelInfo, Missing, MissingKind, Place};
 pub use self::sidecar::{SIDECAR, Sidecar};
 #[cfg(feature = "write")]
-pub use self::write::{PackBuilder, PackLayout, SharedLayout};
+pub use self::write::{PackBuilder, PackIndex, PackLayout, SharedLayout};

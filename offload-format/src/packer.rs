@@ -5,7 +5,7 @@
 //! through at most two others:
 //!
 //! 1. equal images are one;
-//! 2. small ones share blocks, some of which are stored relative to other blocks, and so do middling ones where they
+//! 2. small ones share blocks, some of which are stored relative to other blocks, and so do medium ones where they
 //!    are many;
 //! 3. *near-duplicates* of one size that differ in a few bytes (AMD's gfx1030 to gfx1036 differ in two) become patches;
 //! 4. of the rest, sketches of the bytes tell which may resemble each other, and trial compression tells how much;
@@ -36,13 +36,13 @@ mod sketch;
 mod source;
 mod tree;
 
-pub use self::budget::{InTurn, Pool, Workers};
+pub use self::budget::{Pool, Sequential, Workers};
 pub use self::encode::{block_need, encode_block, encode_image, image_need, in_block, stream};
-pub use self::frames::{FrameMaker, Frames, Made, make_frames};
+pub use self::frames::{FrameMaker, Frames, StoredFrame, make_frames};
 pub use self::need::{MEMORY, Need, TABLES};
 pub use self::pieces::{PIECE, Pieces, read_piece};
 pub use self::plan::{BlockPlan, Plan, Step};
-pub use self::settings::{HUGE, MANY, MAX_LEVEL, MIDDLING, Mode, SMALL, Settings};
+pub use self::settings::{MANY, MAX_LEVEL, MAX_WHOLE, MEDIUM, Mode, SMALL, Settings};
 pub use self::source::{ImageSource, RawImage};
 pub use crate::codec::memory::image_buffer;
 
@@ -55,7 +55,7 @@ use crate::codec::{Codec, Filter, MAX_ANCESTORS};
 ///
 /// ```
 /// use offload_format::codec::{Codec, DEV_LEVEL};
-/// use offload_format::packer::{RawImage, Mode, InTurn, Settings, ImageSource, Step, plan};
+/// use offload_format::packer::{RawImage, Mode, Sequential, Settings, ImageSource, Step, plan};
 /// use offload_format::{Error, Hash128, ImageKind};
 ///
 /// struct Images(Vec<Vec<u8>>);
@@ -75,7 +75,7 @@ use crate::codec::{Codec, Filter, MAX_ANCESTORS};
 /// let packed: Vec<RawImage> = images.0.iter()
 ///     .map(|image| RawImage { hash: Hash128::of(image), size: image.len() as u64, kind: ImageKind::Object })
 ///     .collect();
-/// let plan = plan(&packed, &images, Settings { mode: Mode::Fast, level: DEV_LEVEL }, &InTurn)?;
+/// let plan = plan(&packed, &images, Settings { mode: Mode::Fast, level: DEV_LEVEL }, &Sequential)?;
 /// let Some(Step::Frame { codec: Codec::Patch, parent: Some(parent), .. }) = plan.step(packed[1].hash) else {
 ///     panic!("the second image is a patch of the first");
 /// };
@@ -128,8 +128,8 @@ pub fn plan<S: ImageSource>(
 
 /// The size from which on images have frames of their own.
 fn block_limit(images: &[RawImage], mode: Mode) -> u64 {
-    let middling = images.iter().filter(|image| image.size < MIDDLING).count();
-    if mode > Mode::Fast && middling >= MANY { MIDDLING } else { SMALL }
+    let medium = images.iter().filter(|image| image.size < MEDIUM).count();
+    if mode > Mode::Fast && medium >= MANY { MEDIUM } else { SMALL }
 }
 
 /// Each image once, where it came first.

@@ -29,19 +29,19 @@ pub struct Provenance {
     pub made_by: String,
     /// Files of the package that compilers read.
     #[cfg_attr(feature = "serde", serde(rename = "source", default))]
-    pub sources: Vec<Ingredient>,
+    pub sources: Vec<Material>,
     /// Compilers, function libraries and headers from elsewhere.
     #[cfg_attr(feature = "serde", serde(rename = "input", default))]
-    pub inputs: Vec<Ingredient>,
+    pub inputs: Vec<Material>,
     /// The images of the pack.
     #[cfg_attr(feature = "serde", serde(rename = "image", default))]
-    pub images: Vec<Made>,
+    pub images: Vec<VendoredImage>,
 }
 
-/// A file that had a part in the images.
+/// A file that had a part in the images; in-toto and SLSA call it so (<https://in-toto.io/docs/specs/>).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
-pub struct Ingredient {
+pub struct Material {
     /// A source's path from the package's root, with `/`; of anything else the file's name.
     pub name: String,
     /// The first line of what a tool says of its version.
@@ -54,10 +54,10 @@ pub struct Ingredient {
     pub blake3: String,
 }
 
-/// An image.
+/// An image of the pack.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
-pub struct Made {
+pub struct VendoredImage {
     /// What it is for.
     pub target: String,
     /// The values of the module's variant, or empty.

@@ -14,7 +14,9 @@
 //! ```
 //! use offload_format::section::Descriptor;
 //!
-//! let bytes = Descriptor { pack: 4096, pack_size: 100, id: Default::default(), flags: 0 }.encode();
+//! let mut descriptor = Descriptor::new(100, Default::default(), 0);
+//! descriptor.pack = 4096;
+//! let bytes = descriptor.encode();
 //! let (descriptor, size) = Descriptor::parse(&bytes)?;
 //! assert_eq!((descriptor.unwrap().pack, size), (4096, 64));
 //! # Ok::<(), offload_format::Error>(())
@@ -78,6 +80,7 @@ pub const DESCRIPTOR_SIDECARS: u16 = 1;
 /// | 32 | `[u8; 16]` | identity of the pack: the hash of its index |
 /// | 48 | `[u8; 16]` | zero |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Descriptor {
     /// Where the pack starts, in bytes from the descriptor's field [`DESCRIPTOR_PACK`].
     pub pack: i64,
@@ -90,6 +93,11 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
+    /// A descriptor of the pack with the identity `id`; [`Descriptor::pack`] is zero, for a linker to fill in.
+    pub fn new(pack_size: u64, id: [u8; 16], flags: u16) -> Descriptor {
+        Descriptor { pack: 0, pack_size, id, flags }
+    }
+
     /// The bytes of the descriptor; a linker fills in the pack's place where it is not known yet.
     pub fn encode(&self) -> [u8; DESCRIPTOR_SIZE as usize] {
         let mut out = [0; DESCRIPTOR_SIZE as usize];
@@ -154,12 +162,25 @@ pub fn note_header() -> [u8; 20] {
     out
 }
 
-/// Where the descriptor and the ELF header lie, in bytes from the start of a note; `None` if it is not ours.
-pub fn parse_note(note: &[u8]) -> Option<(i64, i64)> {
+/// What a note of ours refers to, in bytes from its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NoteFields {
+    /// Where the descriptor is.
+    pub descriptor: i64,
+    /// Where the ELF header is.
+    pub elf_header: i64,
+}
+
+/// Reads a note; `None` if it is not ours.
+pub fn parse_note(note: &[u8]) -> Option<NoteFields> {
     let ours = bytes::array::<20>(note, 0, "note").ok()? == note_header();
     let field = |offset: u64| {
         let difference = bytes::i64_at(note, offset, "note").ok()?;
         difference.checked_add_unsigned(offset)
     };
-    if ours { Some((field(NOTE_DESCRIPTOR)?, field(NOTE_EHDR)?)) } else { None }
+    if !ours {
+        return None;
+    }
+    Some(NoteFields { descriptor: field(NOTE_DESCRIPTOR)?, elf_header: field(NOTE_EHDR)? })
 }

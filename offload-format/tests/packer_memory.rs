@@ -13,13 +13,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use offload_format::packer::{
-    self, HUGE, ImageSource, Mode, PIECE, Pieces, Plan, RawImage, Settings, Step, Workers,
+    self, ImageSource, MAX_WHOLE, Mode, PIECE, Pieces, Plan, RawImage, Settings, Step, Workers,
 };
 use offload_format::{Error, Hash128, ImageKind};
 
 /// Images that are made whenever somebody reads them.
 struct Made {
-    leaders: Vec<Vec<u8>>,
+    roots: Vec<Vec<u8>>,
     shapes: BTreeMap<Hash128, (usize, usize)>,
     order: Vec<RawImage>,
 }
@@ -32,24 +32,24 @@ impl ImageSource for Made {
     }
 }
 
-/// Images above [`HUGE`], which nobody may have in memory as a whole.
-struct Huge {
-    /// The number of the family, of whose members only the first byte differs, and that byte.
+/// Images above [`MAX_WHOLE`], which nobody may have in memory as a whole.
+struct Streamed {
+    /// The number of the cluster, of whose members only the first byte differs, and that byte.
     members: BTreeMap<Hash128, (usize, u8)>,
     order: Vec<RawImage>,
 }
 
-impl ImageSource for Huge {
+impl ImageSource for Streamed {
     type Error = Error;
 
     fn read(&self, _: Hash128) -> Result<Vec<u8>, Error> {
-        panic!("a huge image was read as a whole");
+        panic!("an image to be streamed was read as a whole");
     }
 
     fn open(&self, hash: Hash128) -> Result<Box<dyn Pieces<Error> + '_>, Error> {
-        let (family, first) = self.members[&hash];
-        let left = HUGE as usize / PIECE + 4 * family;
-        Ok(Box::new(Repeated { piece: noise(family as u64, PIECE), first, left }))
+        let (cluster, first) = self.members[&hash];
+        let left = MAX_WHOLE as usize / PIECE + 4 * cluster;
+        Ok(Box::new(Repeated { piece: noise(cluster as u64, PIECE), first, left }))
     }
 
     fn held(&self, size: u64) -> u64 {
@@ -86,11 +86,11 @@ fn noise(seed: u64, size: usize) -> Vec<u8> {
 }
 
 impl Made {
-    /// So many images, whose numbers tell their sizes; two neighbours are of one family.
+    /// So many images, whose numbers tell their sizes; two neighbours are of one cluster.
     fn new(count: usize, size: impl Fn(usize) -> usize) -> Made {
         let largest = (0..count.min(10)).map(&size).max().unwrap();
-        let leaders = (0..5).map(|family| noise(family, largest)).collect();
-        let mut made = Made { leaders, shapes: BTreeMap::new(), order: Vec::new() };
+        let roots = (0..5).map(|cluster| noise(cluster, largest)).collect();
+        let mut made = Made { roots, shapes: BTreeMap::new(), order: Vec::new() };
         for shape in (0..count).map(|at| (at, size(at))) {
             let (hash, kind) = (Hash128::of(&made.image(shape)), ImageKind::Object);
             made.shapes.insert(hash, shape);
@@ -100,7 +100,7 @@ impl Made {
     }
 
     fn image(&self, (at, size): (usize, usize)) -> Vec<u8> {
-        let mut image = self.leaders[at / 2 % 5][..size].to_vec();
+        let mut image = self.roots[at / 2 % 5][..size].to_vec();
         let own = noise(at as u64 + 10, size / 16);
         let place = at * 7919 % (size - own.len());
         image[place..place + own.len()].copy_from_slice(&own);
@@ -127,7 +127,7 @@ fn pack<S: ImageSource<Error = Error>>(source: &S, order: &[RawImage], settings:
 
 fn frame<S: ImageSource<Error = Error>>(plan: &Plan, source: &S, image: &RawImage) -> Result<u64, Error> {
     let alone = matches!(plan.step(image.hash), Some(Step::Frame { parent: None, .. }));
-    if image.size <= HUGE || !alone {
+    if image.size <= MAX_WHOLE || !alone {
         return Ok(packer::encode_image(plan, source, image.hash)?.info().stored_size);
     }
     let (mut stored, mut stream) = (0, packer::stream(plan, image.size)?);
@@ -146,18 +146,18 @@ fn frame<S: ImageSource<Error = Error>>(plan: &Plan, source: &S, image: &RawImag
     Ok(stored)
 }
 
-impl Huge {
-    /// Members of families, by their numbers and first bytes.
-    fn new(members: &[(usize, u8)]) -> Huge {
-        let mut huge = Huge { members: BTreeMap::new(), order: Vec::new() };
+impl Streamed {
+    /// Members of clusters, by their numbers and first bytes.
+    fn new(members: &[(usize, u8)]) -> Streamed {
+        let mut streamed = Streamed { members: BTreeMap::new(), order: Vec::new() };
         for member in members.iter().copied() {
             // Nobody compares these hashes with bytes.
             let hash = Hash128::of(&[member.0 as u8, member.1]);
-            let size = HUGE + (4 * member.0 * PIECE) as u64;
-            huge.members.insert(hash, member);
-            huge.order.push(RawImage { hash, size, kind: ImageKind::Object });
+            let size = MAX_WHOLE + (4 * member.0 * PIECE) as u64;
+            streamed.members.insert(hash, member);
+            streamed.order.push(RawImage { hash, size, kind: ImageKind::Object });
         }
-        huge
+        streamed
     }
 }
 
@@ -199,20 +199,20 @@ fn neither_number_nor_size_of_images_takes_memory() {
         [(10, &mixed as &dyn Fn(usize) -> usize), (10_000, &mixed), (4, &|_| 1 << 20), (4, &|_| 15 << 20)]
     {
         let images = Made::new(count, size);
-        let own = images.leaders.iter().map(Vec::len).sum::<usize>() as u64 >> 20;
+        let own = images.roots.iter().map(Vec::len).sum::<usize>() as u64 >> 20;
         let raw: u64 = images.order.iter().map(|image| image.size).sum();
         let (peak, stored) = peak(&images, &images.order);
         assert!(stored > 0 && stored < raw, "{stored} of {raw}");
         peaks.push(peak - own);
     }
-    let huge = Huge::new(&[(1, 0), (1, 1), (2, 0)]);
-    let (peak, stored) = peak(&huge, &huge.order);
+    let streamed = Streamed::new(&[(1, 0), (1, 1), (2, 0)]);
+    let (peak, stored) = peak(&streamed, &streamed.order);
     // A window repeats in each; what differs in a byte takes a few.
     assert!(stored < 3 * PIECE as u64, "{stored}");
     peaks.push(peak);
-    let [few, many, small, large, huge] = <[u64; 5]>::try_from(peaks.clone()).unwrap();
+    let [few, many, small, large, streamed] = <[u64; 5]>::try_from(peaks.clone()).unwrap();
     // What is known of an image without looking at it: a line of the plan, and a sketch.
     assert!(many <= few + 24, "{peaks:?} MiB");
     // Images are at most 32 MiB together, and a window is 16 MiB; the system's allocator keeps as much again.
-    assert!(large <= small + 112 && huge <= small + 112, "{peaks:?} MiB");
+    assert!(large <= small + 112 && streamed <= small + 112, "{peaks:?} MiB");
 }

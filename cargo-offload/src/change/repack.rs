@@ -11,7 +11,7 @@ mod spool;
 mod unchanged;
 
 use offload_format::Target;
-use offload_format::pack::{Image, Missing, NewImage, PackBuilder, SIDECAR, SharedLayout};
+use offload_format::pack::{Image, Missing, NewImage, PackBuilder, PackIndex, SIDECAR, SharedLayout};
 
 use self::frames::Frames;
 use self::pack::{NewPack, PackContent, PackEnd, Storage};
@@ -62,7 +62,7 @@ fn new_packs(layout: SharedLayout, frames: &Frames) -> Vec<NewPack> {
     }
     let mut size = layout.payload;
     let mut packs = Vec::new();
-    for (index, id) in layout.indexes.into_iter().rev() {
+    for PackIndex { bytes: index, id, .. } in layout.indexes.into_iter().rev() {
         size = size.saturating_add(index.len() as u64);
         let mut pieces = vec![Piece::Bytes(index)];
         let end = if packs.is_empty() { PackEnd::Own } else { PackEnd::OfNext };

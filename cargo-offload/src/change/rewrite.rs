@@ -139,12 +139,8 @@ struct NewPlace {
 fn reference_patches(plan: &Plan, new: &Replacement, place: NewPlace) -> Vec<Patch> {
     let Replacement { link, pack, flags } = new;
     let field = link.descriptor_address.wrapping_add(DESCRIPTOR_PACK);
-    let descriptor = Descriptor {
-        pack: place.address.wrapping_sub(field).cast_signed(),
-        pack_size: pack.size.saturating_add(place.spare),
-        id: pack.id.0,
-        flags: *flags,
-    };
+    let mut descriptor = Descriptor::new(pack.size.saturating_add(place.spare), pack.id.0, *flags);
+    descriptor.pack = place.address.wrapping_sub(field).cast_signed();
     // A later release may have appended fields to the descriptor.
     let offset = plan.offsets.map(link.descriptor_offset).saturating_add(DESCRIPTOR_FLAGS);
     let fields = descriptor.encode().into_iter().skip(DESCRIPTOR_FLAGS as usize).take(CHANGED_FIELDS);

@@ -197,7 +197,7 @@ impl PackFile {
     /// The frame that `image` is stored in, alone or with others of its block, as it is in the file.
     pub(crate) fn stored(&self, found: &PackIndex, pack: &Pack<'_>, image: &Image<'_>) -> Result<Vec<u8>> {
         let place = pack.place(image).map_err(|error| Error::check(error.to_string()));
-        let Place { offset, size } = place?;
+        let Place { offset, size, .. } = place?;
         let start = found.offset.saturating_add(pack.payload_offset()).saturating_add(offset);
         read_at(&self.file, start, size).map_err(|error| Error::io("read", &self.path, &error))
     }

@@ -9,9 +9,9 @@
 
 mod artifact;
 mod commands;
+mod delta_chains;
 mod export_containers;
 mod extract;
-mod families;
 mod follow;
 mod foreign;
 mod life;

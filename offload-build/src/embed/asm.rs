@@ -47,7 +47,7 @@ fn source_text(env: &CargoEnv, names: &Names, pack: &Pack, pack_path: &str) -> S
         if env.cfg.arch == "x86_64" { (PACK_SECTION_X86_64, "al") } else { (PACK_SECTION, "a") };
     let id = pack.layout.id.0;
     let note = note(id);
-    let descriptor = Descriptor { pack: 0, pack_size: pack.layout.size, id, flags: pack.flags }.encode();
+    let descriptor = Descriptor::new(pack.layout.size, id, pack.flags).encode();
     let anchor = &names.anchor;
     let mut text = String::new();
     let mut line = |line: String| {

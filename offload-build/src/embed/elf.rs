@@ -127,7 +127,7 @@ impl<'a> Object<'a> {
 /// All sections but the first, which is empty, and the last, which holds their names.
 fn sections(machine: Machine, anchor: &str, pack: &Pack) -> Vec<Section> {
     let id = pack.layout.id.0;
-    let descriptor = Descriptor { pack: 0, pack_size: pack.layout.size, id, flags: pack.flags };
+    let descriptor = Descriptor::new(pack.layout.size, id, pack.flags);
     let (symbols, strings) = symbols(anchor);
     let (pack_name, large) = match machine {
         Machine::X86_64 => (PACK_SECTION_X86_64, SHF_X86_64_LARGE),

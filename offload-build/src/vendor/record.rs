@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use offload_format::provenance::{Ingredient, Made, Provenance};
+use offload_format::provenance::{Material, Provenance, VendoredImage};
 
 use crate::error::Result;
 use crate::settings::{self, Table, Value};
@@ -19,20 +19,20 @@ pub(super) fn read(text: &str) -> Result<Provenance> {
             module: table.required("module")?.string()?,
             machine: table.required("machine")?.string()?,
             made_by: table.required("made-by")?.string()?,
-            sources: ingredients(table, "source")?,
-            inputs: ingredients(table, "input")?,
+            sources: materials(table, "source")?,
+            inputs: materials(table, "input")?,
             images: table.optional("image", |value| value.each(made))?.unwrap_or_default(),
         })
     })
 }
 
-fn ingredients(table: Table<'_>, key: &str) -> Result<Vec<Ingredient>> {
-    Ok(table.optional(key, |value| value.each(ingredient))?.unwrap_or_default())
+fn materials(table: Table<'_>, key: &str) -> Result<Vec<Material>> {
+    Ok(table.optional(key, |value| value.each(material))?.unwrap_or_default())
 }
 
-fn ingredient(value: Value<'_>) -> Result<Ingredient> {
+fn material(value: Value<'_>) -> Result<Material> {
     let table = value.table()?;
-    Ok(Ingredient {
+    Ok(Material {
         name: table.required("name")?.string()?,
         version: table.optional("version", Value::string)?,
         license: table.optional("license", Value::string)?,
@@ -40,9 +40,9 @@ fn ingredient(value: Value<'_>) -> Result<Ingredient> {
     })
 }
 
-fn made(value: Value<'_>) -> Result<Made> {
+fn made(value: Value<'_>) -> Result<VendoredImage> {
     let table = value.table()?;
-    Ok(Made {
+    Ok(VendoredImage {
         target: table.required("target")?.string()?,
         variant: table.optional("variant", Value::string)?.unwrap_or_default(),
         part: table.optional("part", Value::string)?.unwrap_or_default(),
@@ -62,20 +62,20 @@ pub(super) fn write(record: &Provenance) -> String {
         ("made-by", &record.made_by),
     ];
     names.into_iter().for_each(|(key, value)| line(&mut text, key, value));
-    for (heading, ingredients) in [("source", &record.sources), ("input", &record.inputs)] {
-        for ingredient in ingredients {
+    for (heading, materials) in [("source", &record.sources), ("input", &record.inputs)] {
+        for material in materials {
             let _ = write!(text, "\n[[{heading}]]\n");
-            line(&mut text, "name", &ingredient.name);
-            ingredient.version.iter().for_each(|version| line(&mut text, "version", version));
-            ingredient.license.iter().for_each(|license| line(&mut text, "license", license));
-            line(&mut text, "blake3", &ingredient.blake3);
+            line(&mut text, "name", &material.name);
+            material.version.iter().for_each(|version| line(&mut text, "version", version));
+            material.license.iter().for_each(|license| line(&mut text, "license", license));
+            line(&mut text, "blake3", &material.blake3);
         }
     }
     record.images.iter().for_each(|image| write_image(&mut text, image));
     text
 }
 
-fn write_image(text: &mut String, image: &Made) {
+fn write_image(text: &mut String, image: &VendoredImage) {
     text.push_str("\n[[image]]\n");
     line(text, "target", &image.target);
     let parts = [("variant", &image.variant), ("part", &image.part)];
@@ -104,13 +104,13 @@ mod tests {
 
     #[test]
     fn a_record_is_read_as_it_was_written() {
-        let ingredient = |name: &str| Ingredient {
+        let material = |name: &str| Material {
             name: name.to_string(),
             version: Some("a \"b\" \\ \t\u{7f}\u{e4}".to_string()),
             license: None,
             blake3: "00".to_string(),
         };
-        let image = Made {
+        let image = VendoredImage {
             target: "spirv64".to_string(),
             variant: "T=half".to_string(),
             part: String::new(),
@@ -124,8 +124,8 @@ mod tests {
             module: "m".to_string(),
             machine: "x86_64-linux".to_string(),
             made_by: "offload-build".to_string(),
-            sources: vec![ingredient("a.cl"), ingredient("b.cl")],
-            inputs: vec![ingredient("clang")],
+            sources: vec![material("a.cl"), material("b.cl")],
+            inputs: vec![material("clang")],
             images: vec![image],
         };
         assert_eq!(read(&write(&record)).unwrap(), record);

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use offload_format::pack::PackBuilder;
 use offload_format::packer::{Mode, Settings};
-use offload_format::provenance::{Made, Provenance, VERSION};
+use offload_format::provenance::{Provenance, VERSION, VendoredImage};
 
-use super::ingredients::{self, Ingredients, machine};
+use super::materials::{self, Materials, machine};
 use super::{recipe, record};
 use crate::env::CargoEnv;
 use crate::error::Result;
@@ -20,7 +20,7 @@ use crate::tool::Context;
 #[derive(Debug)]
 pub(crate) struct Writer {
     dir: PathBuf,
-    ingredients: Ingredients,
+    materials: Materials,
 }
 
 /// Small files are worth the time: they are made once and kept in a repository.
@@ -32,7 +32,7 @@ impl Writer {
     /// # Errors
     /// If a source lies outside of the package, or a file cannot be read.
     pub(super) fn new(env: &CargoEnv, dir: PathBuf, files: &BTreeSet<PathBuf>) -> Result<Writer> {
-        Ok(Writer { dir, ingredients: ingredients::sort(env, files)? })
+        Ok(Writer { dir, materials: materials::sort(env, files)? })
     }
 
     /// Writes pack and record of a module.
@@ -60,15 +60,15 @@ impl Writer {
         })
     }
 
-    fn provenance(&self, env: &CargoEnv, module: &str, images: Vec<Made>) -> Provenance {
+    fn provenance(&self, env: &CargoEnv, module: &str, images: Vec<VendoredImage>) -> Provenance {
         Provenance {
             version: VERSION,
             package: env.package.clone(),
             module: module.to_string(),
             machine: machine(env),
             made_by: concat!("offload-build ", env!("CARGO_PKG_VERSION")).to_string(),
-            sources: self.ingredients.sources.clone(),
-            inputs: self.ingredients.inputs.clone(),
+            sources: self.materials.sources.clone(),
+            inputs: self.materials.inputs.clone(),
             images,
         }
     }
@@ -77,12 +77,12 @@ impl Writer {
 const HEADER: &str =
     "# Of what the images in the pack beside this file were made. Written by `cargo offload vendor`.\n\n";
 
-fn made(variants: &[Sources], images: &[DeviceImage]) -> Result<Vec<Made>> {
+fn made(variants: &[Sources], images: &[DeviceImage]) -> Result<Vec<VendoredImage>> {
     let recipe = |sources: &Sources| (sources.variant.to_string(), recipe::hash(sources));
     let mut recipes = BTreeMap::new();
     recipes.extend(variants.iter().map(recipe));
     let made = |DeviceImage { record, bytes }: &DeviceImage| {
-        Ok(Made {
+        Ok(VendoredImage {
             target: record.target.to_string(),
             variant: record.variant.clone(),
             part: record.part.clone(),

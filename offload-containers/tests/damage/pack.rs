@@ -55,7 +55,9 @@ fn packs() {
 
 #[test]
 fn descriptors() {
-    let one = Descriptor { flags: 0, pack: -4096, pack_size: 1 << 20, id: [7; 16] }.encode().to_vec();
+    let mut descriptor = Descriptor::new(1 << 20, [7; 16], 0);
+    descriptor.pack = -4096;
+    let one = descriptor.encode().to_vec();
     let two = [one.clone(), one.clone()].concat();
     let mut longer = [&one[..], &[0; 8]].concat();
     longer[8] = 72;

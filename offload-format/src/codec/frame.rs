@@ -38,7 +38,7 @@ pub struct InBlock {
 
 /// How to store an image.
 #[derive(Clone, Copy, Debug)]
-pub struct Recipe<'p> {
+pub struct EncodeOptions<'p> {
     /// How the frame holds the content.
     pub codec: Codec,
     /// What the image goes through before.
@@ -110,19 +110,19 @@ impl Frame {
 /// [`ErrorKind::Zstd`]; [`ErrorKind::Invalid`] for a codec that needs a parent; [`ErrorKind::Unsupported`] and
 /// [`ErrorKind::Feature`] for one that this build does not write.
 pub fn encode(image: &[u8], codec: Codec, level: i32) -> Result<Frame, Error> {
-    encode_with(image, &Recipe { codec, filter: Filter::None, parent: None, level })
+    encode_with(image, &EncodeOptions { codec, filter: Filter::None, parent: None, level })
 }
 
-/// Stores `image` as `recipe` says. Content that does not shrink, be it by a parent, is stored raw.
+/// Stores `image` as `options` says. Content that does not shrink, be it by a parent, is stored raw.
 ///
 /// ```
-/// use offload_format::codec::{Codec, Filter, Parent, Recipe, encode_with};
+/// use offload_format::codec::{Codec, Filter, Parent, EncodeOptions, encode_with};
 /// use offload_format::Hash128;
 ///
 /// let (parent, image) = (b"the quick brown fox".repeat(9), b"the quick Brown fox".repeat(9));
 /// let related = Parent { hash: Hash128::of(&parent), content: &parent };
-/// let recipe = Recipe { codec: Codec::ZstdPrefix, filter: Filter::None, parent: Some(related), level: 19 };
-/// let frame = encode_with(&image, &recipe)?;
+/// let options = EncodeOptions { codec: Codec::ZstdPrefix, filter: Filter::None, parent: Some(related), level: 19 };
+/// let frame = encode_with(&image, &options)?;
 /// assert_eq!(frame.info().parent, Some(Hash128::of(&parent)));
 /// # Ok::<(), offload_format::Error>(())
 /// ```
@@ -130,13 +130,13 @@ pub fn encode(image: &[u8], codec: Codec, level: i32) -> Result<Frame, Error> {
 /// # Errors
 /// As [`encode`]; [`ErrorKind::Invalid`] if the filter cannot do anything with the image, or codec and parent do not go
 /// together; [`ErrorKind::TooLarge`] above [`MAX_RELATED`] with a parent.
-pub fn encode_with(image: &[u8], recipe: &Recipe<'_>) -> Result<Frame, Error> {
-    encode_known(image, Hash128::of(image), recipe)
+pub fn encode_with(image: &[u8], options: &EncodeOptions<'_>) -> Result<Frame, Error> {
+    encode_known(image, Hash128::of(image), options)
 }
 
 /// As [`encode_with`], for who knows the image's hash.
-pub(crate) fn encode_known(image: &[u8], hash: Hash128, recipe: &Recipe<'_>) -> Result<Frame, Error> {
-    let &Recipe { codec, filter, parent, level } = recipe;
+pub(crate) fn encode_known(image: &[u8], hash: Hash128, options: &EncodeOptions<'_>) -> Result<Frame, Error> {
+    let &EncodeOptions { codec, filter, parent, level } = options;
     if codec.needs_parent() != parent.is_some() {
         return Err(Error::invalid("parent of a frame, with the codec", codec.to_u16().into()));
     }

@@ -59,7 +59,8 @@ impl NewImage {
 }
 
 /// A frame that holds several images, to be put into a pack.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NewBlock {
     /// How the frame holds the images.
     pub codec: Codec,
@@ -71,6 +72,13 @@ pub struct NewBlock {
     pub raw_size: u64,
     /// Hash of those.
     pub hash: Hash128,
+}
+
+impl NewBlock {
+    /// A block without parent; `raw_size` and `hash` are those of its content.
+    pub fn new(codec: Codec, stored_size: u64, raw_size: u64, hash: Hash128) -> NewBlock {
+        NewBlock { codec, parent: None, stored_size, raw_size, hash }
+    }
 }
 
 impl From<FrameInfo> for NewBlock {

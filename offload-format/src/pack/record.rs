@@ -84,6 +84,7 @@ pub struct Block {
 
 /// Where a frame lies in a pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Place {
     /// Offset from the payload's start in bytes.
     pub offset: u64,

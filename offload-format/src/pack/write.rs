@@ -36,13 +36,22 @@ pub struct PackLayout {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct SharedLayout {
-    /// Header and tables of each pack, with its identity; behind those of the last one lie the pages of all. They follow
-    /// one another, and the frames follow the last one: each pack reaches from its index to the end of the frames.
-    pub indexes: Vec<(Vec<u8>, Hash128)>,
+    /// That of each pack; behind the last one lie the pages of all. They follow one another, and the frames follow the last one: each pack reaches from its index to the end of the frames.
+    pub indexes: Vec<PackIndex>,
     /// Which frames follow; see [`PackLayout::frames`].
     pub frames: Vec<Placement>,
     /// Size of the frames with the zeros between them.
     pub payload: u64,
+}
+
+/// The index of one of several packs that share a payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PackIndex {
+    /// Header and tables.
+    pub bytes: Vec<u8>,
+    /// Identity of the pack.
+    pub id: Hash128,
 }
 
 impl PackBuilder {
@@ -53,7 +62,8 @@ impl PackBuilder {
     /// the pack.
     pub fn finish(self) -> Result<PackLayout, Error> {
         let SharedLayout { indexes, frames, payload } = PackBuilder::finish_sharing(vec![self])?;
-        let (index, id) = indexes.into_iter().next().ok_or_else(|| Error::invalid("number of packs", 0))?;
+        let PackIndex { bytes: index, id } =
+            indexes.into_iter().next().ok_or_else(|| Error::invalid("number of packs", 0))?;
         let size = payload.checked_add(index.len() as u64).ok_or_else(|| too_large(payload))?;
         Ok(PackLayout { index, frames, size, id })
     }
@@ -78,11 +88,11 @@ impl PackBuilder {
         // An identity covers all that lies between the start of the pack and the payload.
         let mut behind = Vec::new();
         for draft in drafts.iter().rev() {
-            let (index, id) = index(&draft.tables(&placed, base)?, payload, &behind)?;
-            behind.splice(0..0, index.iter().copied());
-            shared.indexes.push((index, id));
+            let index = index(&draft.tables(&placed, base)?, payload, &behind)?;
+            behind.splice(0..0, index.bytes.iter().copied());
+            shared.indexes.push(index);
         }
-        shared.indexes.first_mut().into_iter().for_each(|(last, _)| last.append(&mut pages));
+        shared.indexes.first_mut().into_iter().for_each(|last| last.bytes.append(&mut pages));
         shared.indexes.reverse();
         shared.frames = placed.frames;
         Ok(shared)
@@ -90,7 +100,7 @@ impl PackBuilder {
 }
 
 /// Header and tables, and their hash together with `behind`: the indexes between them and the payload of `payload` bytes.
-fn index(tables: &Tables, payload: u64, behind: &[u8]) -> Result<(Vec<u8>, Hash128), Error> {
+fn index(tables: &Tables, payload: u64, behind: &[u8]) -> Result<PackIndex, Error> {
     let (count, tables) = tables.encode(HEADER_SIZE)?;
     let end = HEADER_SIZE.saturating_add(tables.len() as u64);
     let offset = end.checked_add(behind.len() as u64).ok_or_else(|| too_large(end))?;
@@ -107,5 +117,5 @@ fn index(tables: &Tables, payload: u64, behind: &[u8]) -> Result<(Vec<u8>, Hash1
         .u64(offset)
         .done(HASH_OFFSET);
     let id = Hash128::of_parts(&[&head, &tables, behind]);
-    Ok(([head.as_slice(), &id.0, &tables].concat(), id))
+    Ok(PackIndex { bytes: [head.as_slice(), &id.0, &tables].concat(), id })
 }

@@ -11,11 +11,11 @@ pub trait Workers: Sync {
     fn each(&self, count: usize, work: &(dyn Fn(usize) + Sync));
 }
 
-/// One after the other.
+/// One after the other, on the caller's thread.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct InTurn;
+pub struct Sequential;
 
-impl Workers for InTurn {
+impl Workers for Sequential {
     fn each(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
         (0..count).for_each(work);
     }
@@ -112,7 +112,7 @@ mod tests {
     use super::super::need::MEMORY;
     use super::*;
     #[cfg(feature = "archive")]
-    use crate::packer::{HUGE, Mode, Settings};
+    use crate::packer::{MAX_WHOLE, Mode, Settings};
 
     struct Threads;
 
@@ -160,9 +160,9 @@ mod tests {
     #[test]
     #[cfg(feature = "archive")]
     fn nothing_that_is_compressed_alone_takes_too_much() {
-        let sizes = [1 << 20, 4 << 20, 8 << 20, 15 << 20, 16 << 20, (16 << 20) + 1, HUGE];
-        let efforts = [Mode::Fast, Mode::Balanced, Mode::Max, Mode::Archive];
-        for (mode, image) in efforts.into_iter().flat_map(|mode| sizes.map(|size| (mode, size))) {
+        let sizes = [1 << 20, 4 << 20, 8 << 20, 15 << 20, 16 << 20, (16 << 20) + 1, MAX_WHOLE];
+        let modes = [Mode::Fast, Mode::Balanced, Mode::Max, Mode::Archive];
+        for (mode, image) in modes.into_iter().flat_map(|mode| sizes.map(|size| (mode, size))) {
             for parent in [None].into_iter().chain(sizes.map(Some)) {
                 let level = mode.usual_level();
                 let codec = Settings { mode, level }.codec(image, parent);

@@ -3,10 +3,10 @@
 use super::need::Need;
 use super::pieces::PIECE;
 use super::plan::{BlockPlan, Plan, Step};
-use super::settings::HUGE;
+use super::settings::MAX_WHOLE;
 use super::source::{ImageSource, side_by_side};
 use crate::codec::{
-    self, Codec, Diff, Filter, Frame, FrameInfo, InBlock, Parent, Recipe, STREAM_WINDOW, ZstdStream,
+    self, Codec, Diff, EncodeOptions, Filter, Frame, FrameInfo, InBlock, Parent, STREAM_WINDOW, ZstdStream,
 };
 use crate::{Error, Hash128};
 
@@ -30,9 +30,9 @@ pub fn encode_image<S: ImageSource>(plan: &Plan, source: &S, image: Hash128) -> 
         None => None,
     };
     let parent = base.as_ref().map(|(hash, content)| Parent { hash: *hash, content });
-    let recipe = Recipe { codec: *codec, filter: *filter, parent, level: plan.level() };
+    let options = EncodeOptions { codec: *codec, filter: *filter, parent, level: plan.level() };
     // Who has the bytes by their hash need not hash them again.
-    Ok(codec::encode_known(&source.read(image)?, image, &recipe)?)
+    Ok(codec::encode_known(&source.read(image)?, image, &options)?)
 }
 
 /// The patch that makes `image` of `parent`; neither is in memory as a whole.
@@ -71,8 +71,8 @@ pub fn encode_block<S: ImageSource>(plan: &Plan, source: &S, block: usize) -> Re
     };
     let parent = base.as_ref().map(|content| Parent { hash: Hash128::of(content), content });
     let content = joined(source, &found.members, found.filter)?;
-    let recipe = Recipe { codec: found.codec, filter: Filter::None, parent, level: plan.level() };
-    Ok(codec::encode_with(&content, &recipe)?)
+    let options = EncodeOptions { codec: found.codec, filter: Filter::None, parent, level: plan.level() };
+    Ok(codec::encode_with(&content, &options)?)
 }
 
 fn planned(plan: &Plan, block: usize) -> Result<&BlockPlan, Error> {
@@ -98,7 +98,7 @@ pub fn image_need(plan: &Plan, image: Hash128, size: impl Fn(Hash128) -> u64) ->
     let (image, parent) = match (codec, filter, parent) {
         (Codec::Raw, _, _) => return Need::default(),
         (Codec::Patch, Filter::None, _) => return patch_need(size(image)),
-        _ if size(image) > HUGE => (STREAM_WINDOW, 0),
+        _ if size(image) > MAX_WHOLE => (STREAM_WINDOW, 0),
         (_, _, parent) => (size(image), parent.map_or(0, &size)),
     };
     Need::encoding(*codec, plan.level(), image, parent)
@@ -137,7 +137,7 @@ pub fn in_block(
     found.members.iter().map(&mut place).collect()
 }
 
-/// The compressor of an image above [`HUGE`](super::HUGE), of `size` bytes.
+/// The compressor of an image above [`MAX_WHOLE`](super::MAX_WHOLE), of `size` bytes.
 ///
 /// # Errors
 /// [`crate::ErrorKind::Zstd`].

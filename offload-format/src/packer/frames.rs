@@ -29,18 +29,19 @@ pub trait FrameMaker: Sync {
     ///
     /// # Errors
     /// The image cannot be read, or its frame cannot be kept.
-    fn image(&self, plan: &Plan, image: Hash128) -> Result<Made<FrameInfo, Self::Stored>, Self::Error>;
+    fn image(&self, plan: &Plan, image: Hash128)
+    -> Result<StoredFrame<FrameInfo, Self::Stored>, Self::Error>;
 
     /// The frame of block number `block`.
     ///
     /// # Errors
     /// As [`FrameMaker::image`].
-    fn block(&self, plan: &Plan, block: usize) -> Result<Made<NewBlock, Self::Stored>, Self::Error>;
+    fn block(&self, plan: &Plan, block: usize) -> Result<StoredFrame<NewBlock, Self::Stored>, Self::Error>;
 }
 
-/// A frame that was made: what a pack records of it, and where it is kept.
+/// A frame that is kept somewhere: what a pack records of it, and where it is.
 #[derive(Clone, Debug)]
-pub struct Made<I, S> {
+pub struct StoredFrame<I, S> {
     /// For the index.
     pub record: I,
     /// The bytes.
@@ -89,7 +90,7 @@ pub fn make_frames<M: FrameMaker>(
     let size = |image| maker.size(image);
     let need = |number: &usize| block_need(plan, *number, size);
     let blocks = pool.map_needing(&numbers, need, |number| maker.block(plan, *number))?;
-    for (number, Made { record: block, stored }) in numbers.into_iter().zip(blocks) {
+    for (number, StoredFrame { record: block, stored }) in numbers.into_iter().zip(blocks) {
         let members = in_block(plan, number, block.hash, size);
         frames.infos.extend(members.into_iter().map(|info| (info.hash, info)));
         frames.stored.insert(block.hash, stored);

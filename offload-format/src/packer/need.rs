@@ -14,6 +14,7 @@ const THREAD: u64 = 8 << 20;
 
 /// The memory that a piece of work takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Need {
     /// For images, in bytes.
     pub images: u64,

@@ -12,6 +12,7 @@ pub const MAX_LEVEL: i32 = 22;
 
 /// How hard to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Mode {
     /// Nothing is compressed or stored relative to something else.
     None,
@@ -49,14 +50,14 @@ impl Mode {
 pub const SMALL: u64 = 64 << 10;
 /// So do those below this size where there are [`MANY`] of them and size matters: files that instantiate the same
 /// templates have much in common with each other as well as from target to target, and a tree follows only one of both.
-pub const MIDDLING: u64 = 256 << 10;
+pub const MEDIUM: u64 = 256 << 10;
 /// How many images are many.
 pub const MANY: usize = 64;
 /// Images above this size are never in memory as a whole: they are patches, or compressed as a stream, alone.
-pub const HUGE: u64 = 32 << 20;
+pub const MAX_WHOLE: u64 = 32 << 20;
 /// Where time matters, images above this size have no parent but as patches: the compressor's one table of hashes has
 /// lost most of a parent that is larger, and the time to fill it is not made up for.
-const FAR: u64 = 4 << 20;
+const FAST_REACH: u64 = 4 << 20;
 
 impl Settings {
     /// The codec for `image` bytes that stand for themselves, or that lie next to `parent` ones. What an image has in
@@ -74,7 +75,7 @@ impl Settings {
 
 /// Whether a compressor would not see the parent of such an image: it is a patch, or stands for itself.
 pub(super) fn is_out_of_reach(image: &RawImage, mode: Mode) -> bool {
-    image.size > if mode == Mode::Fast { FAR } else { HUGE }
+    image.size > if mode == Mode::Fast { FAST_REACH } else { MAX_WHOLE }
 }
 
 const MODES: [(Mode, &str); 5] = [

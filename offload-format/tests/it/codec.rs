@@ -1,7 +1,7 @@
 //! Every codec and filter through a pack: what is stored comes back, and damage is an error, never a panic or a flood
 //! of memory.
 
-use offload_format::codec::{self, Codec, Filter, Frame, InBlock, Parent, Recipe};
+use offload_format::codec::{self, Codec, EncodeOptions, Filter, Frame, InBlock, Parent};
 use offload_format::pack::{NewImage, Pack, PackBuilder, Pages, layout};
 use offload_format::{Error, ErrorKind, Hash128};
 
@@ -63,9 +63,9 @@ impl Made {
         Made { builder: PackBuilder::new("p", "1.0.0"), frames: Vec::new(), images: Vec::new() }
     }
 
-    fn add(&mut self, module: &str, image: &[u8], recipe: &Recipe<'_>) -> Frame {
-        let frame = codec::encode_with(image, recipe).unwrap();
-        assert_eq!(frame.info().codec, recipe.codec, "{module}");
+    fn add(&mut self, module: &str, image: &[u8], options: &EncodeOptions<'_>) -> Frame {
+        let frame = codec::encode_with(image, options).unwrap();
+        assert_eq!(frame.info().codec, options.codec, "{module}");
         self.builder.image(NewImage::new(module, "opencl-c".parse().unwrap()), frame.info()).unwrap();
         self.frames.push(frame.clone());
         self.images.push((module.to_string(), image.to_vec()));
@@ -86,7 +86,8 @@ impl Made {
         let parent = lender.map(|content| Parent { hash: Hash128::of(content), content });
         let codec = if parent.is_some() { Codec::ZstdPrefix } else { Codec::Zstd };
         let frame =
-            codec::encode_with(&content, &Recipe { codec, filter: Filter::None, parent, level: 19 }).unwrap();
+            codec::encode_with(&content, &EncodeOptions { codec, filter: Filter::None, parent, level: 19 })
+                .unwrap();
         let info = frame.info();
         self.builder.block(info.into());
         self.frames.push(frame);
@@ -112,22 +113,26 @@ impl Made {
 /// One image of every codec and filter, in every place that an image can have.
 fn everything() -> (Vec<u8>, Vec<(String, Vec<u8>)>) {
     let mut made = Made::new();
-    let alone = |codec, filter| Recipe { codec, filter, parent: None, level: 19 };
-    let leader = noise(1, 700);
-    let (mut child, mut grandchild) = (leader.clone(), leader.clone());
+    let alone = |codec, filter| EncodeOptions { codec, filter, parent: None, level: 19 };
+    let root = noise(1, 700);
+    let (mut child, mut grandchild) = (root.clone(), root.clone());
     child.splice(100..200, noise(2, 120));
     grandchild.splice(100..300, noise(2, 150));
-    let mut twin = grandchild.clone();
-    twin[48] ^= 1;
-    twin[600] ^= 7;
+    let mut patched = grandchild.clone();
+    patched[48] ^= 1;
+    patched[600] ^= 7;
     let hash = |image: &[u8]| Hash128::of(image);
-    made.add("a-leader", &leader, &alone(Codec::Zstd, Filter::None));
-    let parent = Some(Parent { hash: hash(&leader), content: &leader });
-    let prefix = |parent| Recipe { codec: Codec::ZstdPrefix, filter: Filter::None, parent, level: 19 };
+    made.add("a-root", &root, &alone(Codec::Zstd, Filter::None));
+    let parent = Some(Parent { hash: hash(&root), content: &root });
+    let prefix = |parent| EncodeOptions { codec: Codec::ZstdPrefix, filter: Filter::None, parent, level: 19 };
     made.add("b-child", &child, &prefix(parent));
     made.add("c-grandchild", &grandchild, &prefix(Some(Parent { hash: hash(&child), content: &child })));
     let parent = Some(Parent { hash: hash(&grandchild), content: &grandchild });
-    made.add("d-twin", &twin, &Recipe { codec: Codec::Patch, filter: Filter::None, parent, level: 19 });
+    made.add(
+        "d-patched",
+        &patched,
+        &EncodeOptions { codec: Codec::Patch, filter: Filter::None, parent, level: 19 },
+    );
     made.add("e-raw", b"raw", &alone(Codec::Raw, Filter::None));
     let (plain, symbols) = (spirv(0), elf(40));
     made.add("f-spirv", &plain, &alone(Codec::Zstd, Filter::SpirvIds));
@@ -136,21 +141,21 @@ fn everything() -> (Vec<u8>, Vec<(String, Vec<u8>)>) {
     made.block(&[("k-one", noise(5, 200)), ("l-two", noise(5, 190))], Filter::None);
     #[cfg(feature = "archive")]
     {
-        let leader = noise(9, 500);
-        let mut child = leader.clone();
+        let root = noise(9, 500);
+        let mut child = root.clone();
         child.splice(100..200, noise(2, 20));
-        made.add("m-lzma", &leader, &alone(Codec::Lzma, Filter::None));
-        let parent = Some(Parent { hash: hash(&leader), content: &leader });
+        made.add("m-lzma", &root, &alone(Codec::Lzma, Filter::None));
+        let parent = Some(Parent { hash: hash(&root), content: &root });
         made.add(
             "n-lzma",
             &child,
-            &Recipe { codec: Codec::LzmaPrefix, filter: Filter::None, parent, level: 0 },
+            &EncodeOptions { codec: Codec::LzmaPrefix, filter: Filter::None, parent, level: 0 },
         );
     }
     // A parent that lends what its filter made of it.
     let content = codec::content_of(&plain, Filter::SpirvIds).unwrap();
     let parent = Some(Parent { hash: hash(&plain), content: &content });
-    let filtered = Recipe { codec: Codec::ZstdPrefix, filter: Filter::SpirvIds, parent, level: 19 };
+    let filtered = EncodeOptions { codec: Codec::ZstdPrefix, filter: Filter::SpirvIds, parent, level: 19 };
     made.add("o-filtered", &spirv(7), &filtered);
     made.finish()
 }
@@ -183,7 +188,7 @@ fn everything_comes_back() {
         let image = pack.images().map(Result::unwrap).find(|image| image.module == module).unwrap();
         (image.codec, image.stored_size, image.raw_size)
     };
-    assert!(stored("b-child").1 < 200 && stored("d-twin").1 <= 7, "{:?}", stored("d-twin"));
+    assert!(stored("b-child").1 < 200 && stored("d-patched").1 <= 7, "{:?}", stored("d-patched"));
     assert_eq!(stored("h-one").1, stored("h-one").2);
 }
 
@@ -237,7 +242,7 @@ fn impossible_ancestors_are_refused() {
         (parent(2, 3), "c-grandchild"),
         (parent(1, layout::NONE), "b-child"),
         (parent(1, 1000), "b-child"),
-        (with_field(&parent(1, 2), (images, 0, 28), &[2, 0]), "d-twin"),
+        (with_field(&parent(1, 2), (images, 0, 28), &[2, 0]), "d-patched"),
     ] {
         let kind = kind_of(&bytes, module);
         assert!(matches!(kind, ErrorKind::Invalid { .. }), "{module}: {kind:?}");
@@ -255,7 +260,7 @@ fn impossible_sizes_take_no_memory() {
     let (good, _) = everything();
     for size in [5u64 << 30, 1 << 40, u64::MAX] {
         for (table, record, field, module) in [
-            (layout::TABLE_IMAGES, 0, 56, "a-leader"),
+            (layout::TABLE_IMAGES, 0, 56, "a-root"),
             (layout::TABLE_IMAGES, 0, 56, "b-child"),
             (layout::TABLE_BLOCKS, 0, 16, "h-one"),
         ] {
@@ -265,7 +270,7 @@ fn impossible_sizes_take_no_memory() {
     }
     // Within the limit, but not what the frame says.
     let bytes = with_field(&good, (layout::TABLE_IMAGES, 0, 56), &(1u64 << 32).to_le_bytes());
-    assert!(matches!(kind_of(&bytes, "a-leader"), ErrorKind::Damaged { .. }));
+    assert!(matches!(kind_of(&bytes, "a-root"), ErrorKind::Damaged { .. }));
 }
 
 #[test]
@@ -286,11 +291,11 @@ fn offsets_outside_their_block_are_refused() {
 
 #[test]
 fn blocks_build_on_two_others_at_most() {
-    let leader = noise(1, 700);
+    let root = noise(1, 700);
     let mut made = Made::new();
     let mut content = None;
     for (module, at) in [("a", 100), ("b", 300), ("c", 500)] {
-        let mut image = leader.clone();
+        let mut image = root.clone();
         image.splice(at..at + 50, noise(at as u64, 60));
         content = Some(made.block_on(content.as_deref(), &[(module, image)], Filter::None));
     }
@@ -367,8 +372,8 @@ fn frames_do_not_depend_on_where_the_prefix_lies() {
     let both = [noise(1, 50_000), noise(1, 50_000)].concat();
     let frame = |parent: &[u8], image: &[u8]| {
         let parent = Some(Parent { hash: Hash128::of(parent), content: parent });
-        let recipe = Recipe { codec: Codec::ZstdPrefix, filter: Filter::None, parent, level: 3 };
-        codec::encode_with(image, &recipe).unwrap().into_bytes()
+        let options = EncodeOptions { codec: Codec::ZstdPrefix, filter: Filter::None, parent, level: 3 };
+        codec::encode_with(image, &options).unwrap().into_bytes()
     };
     let (parent, image) = both.split_at(50_000);
     let (far_parent, far_image) = (parent.to_vec(), image.to_vec());
@@ -379,7 +384,7 @@ fn frames_do_not_depend_on_where_the_prefix_lies() {
 #[cfg(not(feature = "archive"))]
 fn archives_name_the_feature() {
     let (good, _) = everything();
-    let kind = kind_of(&with_field(&good, (layout::TABLE_IMAGES, 0, 28), &[4, 0]), "a-leader");
+    let kind = kind_of(&with_field(&good, (layout::TABLE_IMAGES, 0, 28), &[4, 0]), "a-root");
     assert!(matches!(kind, ErrorKind::Feature { feature: "archive", .. }), "{kind:?}");
     assert!(Error::from(kind).to_string().contains("the feature `archive` of the crate `offload-rt`"));
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use offload_format::codec::{self, Codec, Filter};
 use offload_format::pack::{NewImage, Pack, PackBuilder, Pages};
-use offload_format::packer::{self, ImageSource, InTurn, Mode, Plan, RawImage, Settings, Step, Workers};
+use offload_format::packer::{self, ImageSource, Mode, Plan, RawImage, Sequential, Settings, Step, Workers};
 use offload_format::{Error, Hash128, ImageKind};
 
 /// Images in memory, with a count of the reads.
@@ -108,19 +108,19 @@ fn spirv(first: u32, instructions: u32) -> Vec<u8> {
     words.into_iter().flat_map(u32::to_le_bytes).collect()
 }
 
-/// Two families of large images with twins in them, equal ones, strangers, and many small ones.
+/// Two clusters of large images with near-duplicates in them, equal ones, unrelated ones, and many small ones.
 fn mixed() -> Images {
     let mut images = Vec::new();
-    for family in [1, 2] {
-        let leader = noise(family, 70_000);
+    for cluster in [1, 2] {
+        let root = noise(cluster, 70_000);
         for member in 1..5 {
-            let child = changed(&leader, family * 10 + member, 14_000);
-            let mut twin = child.clone();
-            twin[48] ^= 1;
-            twin[69_000] ^= 3;
-            images.extend([child.clone(), twin, child]);
+            let child = changed(&root, cluster * 10 + member, 14_000);
+            let mut near_duplicate = child.clone();
+            near_duplicate[48] ^= 1;
+            near_duplicate[69_000] ^= 3;
+            images.extend([child.clone(), near_duplicate, child]);
         }
-        images.push(leader);
+        images.push(root);
     }
     images.push(noise(7, 80_000));
     images.extend((0..40).map(|at| spirv(100 + 13 * at, 300 + at % 3)));
@@ -162,7 +162,7 @@ fn every_effort_packs_everything() {
     let raw: u64 = images.by_hash.values().map(|image| image.len() as u64).sum();
     let mut sizes = Vec::new();
     for mode in [Mode::None, Mode::Fast, Mode::Balanced, Mode::Max] {
-        let plan = images.plan(mode, &InTurn);
+        let plan = images.plan(mode, &Sequential);
         for image in &images.order {
             let ancestors = ancestors(&plan, image.hash);
             let frames = ancestors.iter().filter(|(_, codec)| *codec != Codec::Patch).count();
@@ -177,16 +177,16 @@ fn every_effort_packs_everything() {
     let [none, fast, balanced, max] = <[u64; 4]>::try_from(sizes.clone()).unwrap();
     // Padding between frames comes on top.
     assert!(none >= raw && none < raw + 16 * images.order.len() as u64, "{none} of {raw}");
-    // Two leaders, a stranger, and a fifth of each member; noise of 97 values takes 6.6 bits a byte.
+    // Two roots, an unrelated image, and a fifth of each member; noise of 97 values takes 6.6 bits a byte.
     assert!(fast * 2 < raw && balanced < fast && max <= balanced + 64, "{raw}: {sizes:?}");
 }
 
 #[test]
 #[cfg(feature = "archive")]
 fn archives_read_back() {
-    let leader = noise(1, 70_000);
-    let images = Images::new(vec![changed(&leader, 3, 5_000), leader, spirv(100, 200), spirv(300, 200)]);
-    let plan = images.plan(Mode::Archive, &InTurn);
+    let root = noise(1, 70_000);
+    let images = Images::new(vec![changed(&root, 3, 5_000), root, spirv(100, 200), spirv(300, 200)]);
+    let plan = images.plan(Mode::Archive, &Sequential);
     let codecs: Vec<_> = images.order.iter().filter_map(|image| plan.step(image.hash)).collect();
     assert!(matches!(codecs[2], Step::InBlock { filter: Filter::SpirvIds, .. }), "{codecs:?}");
     assert!(codecs.iter().any(|step| matches!(step, Step::Frame { codec: Codec::LzmaPrefix, .. })));
@@ -198,7 +198,7 @@ fn archives_read_back() {
 fn the_number_of_threads_changes_nothing() {
     let images = mixed();
     for mode in [Mode::Fast, Mode::Balanced] {
-        let one = images.plan(mode, &InTurn);
+        let one = images.plan(mode, &Sequential);
         assert_eq!(one, images.plan(mode, &Threads(7)));
         assert_eq!(images.pack(&one), images.pack(&images.plan(mode, &Threads(3))));
     }
@@ -206,15 +206,15 @@ fn the_number_of_threads_changes_nothing() {
 
 #[test]
 fn images_beyond_the_reach_of_a_fast_compressor_are_patches() {
-    let leader = noise(1, 5 << 20);
-    let (mut twin, mut relative) = (leader.clone(), leader.clone());
-    twin[48] ^= 1;
+    let root = noise(1, 5 << 20);
+    let (mut near_duplicate, mut relative) = (root.clone(), root.clone());
+    near_duplicate[48] ^= 1;
     // More than what makes a patch of a smaller image.
     relative.chunks_exact_mut(5000).for_each(|part| part[..200].fill(7));
     // Of another size, so that only a prefix could relate it.
-    let longer = [leader.as_slice(), &[1, 2, 3]].concat();
-    let images = Images::new(vec![leader, twin, relative, longer]);
-    let plan = images.plan(Mode::Fast, &InTurn);
+    let longer = [root.as_slice(), &[1, 2, 3]].concat();
+    let images = Images::new(vec![root, near_duplicate, relative, longer]);
+    let plan = images.plan(Mode::Fast, &Sequential);
     let codec = |image: &RawImage| match plan.step(image.hash) {
         Some(Step::Frame { codec, .. }) => *codec,
         other => panic!("{other:?}"),
@@ -231,7 +231,7 @@ fn images_beyond_the_reach_of_a_fast_compressor_are_patches() {
 #[test]
 fn a_filter_is_taken_where_it_pays() {
     let images = mixed();
-    let plan = images.plan(Mode::Balanced, &InTurn);
+    let plan = images.plan(Mode::Balanced, &Sequential);
     let filters: Vec<Filter> = plan.blocks().iter().map(|block| block.filter).collect();
     assert!(filters.contains(&Filter::SpirvIds), "{filters:?}");
     let step = plan.step(Hash128::of(&noise(7, 80_000)));
@@ -240,7 +240,7 @@ fn a_filter_is_taken_where_it_pays() {
 
 #[test]
 fn damaged_plans_are_refused() {
-    let text = mixed().plan(Mode::Balanced, &InTurn).to_string();
+    let text = mixed().plan(Mode::Balanced, &Sequential).to_string();
     for bad in ["", "plan", "plan lots 3", "plan fast x", "plan fast 3\nimage 1", "plan fast 3\nimage 1 0 12"]
     {
         assert!(bad.parse::<Plan>().is_err(), "{bad}");
@@ -250,7 +250,7 @@ fn damaged_plans_are_refused() {
 
 /// The plan and the payload's size of images that are too many for one block.
 fn in_blocks(images: &Images, mode: Mode) -> (Plan, u64) {
-    let plan = images.plan(mode, &InTurn);
+    let plan = images.plan(mode, &Sequential);
     assert_eq!(plan.to_string().parse::<Plan>().unwrap(), plan);
     let (pack, stored) = images.pack(&plan);
     images.assert_reads_back(&pack);
@@ -276,7 +276,7 @@ fn families_are_spread_over_blocks_that_build_on_each_other() {
     let (plan, stored) = in_blocks(&images, Mode::Balanced);
     let deepest = (0..plan.blocks().len()).map(|block| depth(&plan, block)).max();
     assert_eq!(deepest, Some(codec::MAX_ANCESTORS), "{plan}");
-    // What is new in each family, generation and processor; blocks of neighbours take one per cent more.
+    // What is new in each cluster, generation and processor; blocks of neighbours take one per cent more.
     assert!(stored < 510_000, "{stored}");
 }
 
@@ -289,14 +289,14 @@ fn blocks_build_on_one_that_stands_for_itself() {
     let parents: Vec<usize> = plan.blocks().iter().filter_map(|block| block.parent).collect();
     assert!(!parents.is_empty() && parents.len() < plan.blocks().len(), "{parents:?}");
     assert!((0..plan.blocks().len()).all(|block| depth(&plan, block) <= codec::MAX_ANCESTORS), "{parents:?}");
-    // What is common to all is in the payload once, but in the leaders of a mode that measures nothing.
+    // What is common to all is in the payload once, but in the roots of a mode that measures nothing.
     let (fast, larger) = in_blocks(&images, Mode::Fast);
     assert!(fast.blocks().iter().all(|block| block.parent.is_none()));
     assert!(stored + 4000 < larger, "{stored} {larger}");
 }
 
 #[test]
-fn many_middling_images_share_blocks_where_size_matters() {
+fn many_medium_images_share_blocks_where_size_matters() {
     let image = |at: u64| changed(&noise(at % 8, 70_000), at, 5000);
     let few = Images::new((0..20).map(image).collect());
     assert!(in_blocks(&few, Mode::Balanced).0.blocks().is_empty());

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use offload_format::Hash128;
-use offload_format::codec::{self, Codec, Filter, Frame, InBlock, Parent, Recipe};
+use offload_format::codec::{self, Codec, EncodeOptions, Filter, Frame, InBlock, Parent};
 use offload_format::pack::{NewBlock, NewImage, Pack, PackBuilder, Pages, SharedLayout};
 
 fn image(module: &str, target: &str) -> NewImage {
@@ -18,28 +18,29 @@ fn bytes(seed: u32) -> Vec<u8> {
 
 fn related(image: &[u8], parent: &[u8]) -> Frame {
     let parent = Parent { hash: Hash128::of(parent), content: parent };
-    let recipe = Recipe { codec: Codec::ZstdPrefix, filter: Filter::None, parent: Some(parent), level: 3 };
-    codec::encode_with(image, &recipe).unwrap()
+    let options =
+        EncodeOptions { codec: Codec::ZstdPrefix, filter: Filter::None, parent: Some(parent), level: 3 };
+    codec::encode_with(image, &options).unwrap()
 }
 
 /// All bytes, and where each pack starts.
 fn assemble(layout: &SharedLayout, frames: &[Frame]) -> (Vec<u8>, Vec<usize>) {
     let (mut starts, mut end) = (Vec::new(), 0);
-    for (index, _) in &layout.indexes {
+    for index in &layout.indexes {
         starts.push(end);
-        end += index.len();
+        end += index.bytes.len();
     }
     let all = layout.with_frames(frames).unwrap();
     assert_eq!(all.len() as u64, end as u64 + layout.payload);
     (all, starts)
 }
 
-/// Three packs: `a` has a leader, `b` a child of it, a grandchild and an image in a block, `c` a grandchild alone and the
+/// Three packs: `a` has a root, `b` a child of it, a grandchild and an image in a block, `c` a grandchild alone and the
 /// block's other image.
 fn three() -> (Vec<u8>, Vec<usize>, Vec<Vec<u8>>) {
     let images: Vec<Vec<u8>> = (1..5).map(bytes).collect();
     let small = [b"first small image".repeat(3), b"second small image".repeat(3)];
-    let leader = codec::encode(&images[0], Codec::Zstd, 3).unwrap();
+    let root = codec::encode(&images[0], Codec::Zstd, 3).unwrap();
     let child = related(&images[1], &images[0]);
     let grandchildren = [related(&images[2], &images[1]), related(&images[3], &images[1])];
     let block = codec::encode(&small.concat(), Codec::Zstd, 3).unwrap();
@@ -50,7 +51,7 @@ fn three() -> (Vec<u8>, Vec<usize>, Vec<Vec<u8>>) {
         info.in_block(InBlock { hash: new_block.hash, offset })
     };
     let mut a = PackBuilder::new("a", "1.0.0");
-    a.image(image("m", "spirv64"), leader.info()).unwrap();
+    a.image(image("m", "spirv64"), root.info()).unwrap();
     let mut b = PackBuilder::new("b", "1.0.0");
     b.block(new_block);
     b.image(image("m", "spirv64"), child.info()).unwrap();
@@ -62,7 +63,7 @@ fn three() -> (Vec<u8>, Vec<usize>, Vec<Vec<u8>>) {
     c.image(image("small", "opencl-c"), in_block(1, small[0].len() as u64)).unwrap();
     let layout = PackBuilder::finish_sharing(vec![a, b, c]).unwrap();
     let [one, two] = grandchildren;
-    let (all, starts) = assemble(&layout, &[leader, child, one, two, block]);
+    let (all, starts) = assemble(&layout, &[root, child, one, two, block]);
     (all, starts, images.into_iter().chain(small).collect())
 }
 
@@ -121,15 +122,15 @@ fn the_frozen_sample_is_readable() {
 /// As [`three`], with so many more images in the first and the last pack that their indexes are in pages.
 fn three_with_pages() -> (Vec<u8>, Vec<usize>, Vec<Vec<u8>>) {
     let mut images: Vec<Vec<u8>> = (1..4).map(bytes).collect();
-    let leader = codec::encode(&images[0], Codec::Zstd, 3).unwrap();
-    let family = [leader, related(&images[1], &images[0]), related(&images[2], &images[1])];
+    let root = codec::encode(&images[0], Codec::Zstd, 3).unwrap();
+    let frames = [root, related(&images[1], &images[0]), related(&images[2], &images[1])];
     let mut builders = Vec::new();
-    for (name, frame) in ["a", "b", "c"].into_iter().zip(&family) {
+    for (name, frame) in ["a", "b", "c"].into_iter().zip(&frames) {
         let mut builder = PackBuilder::new(name, "1.0.0");
         builder.image(image("m", "spirv64"), frame.info()).unwrap();
         builders.push(builder);
     }
-    let mut frames = family.to_vec();
+    let mut frames = frames.to_vec();
     for at in 0..2400 {
         let raw = format!("image {at}").into_bytes();
         let frame = codec::encode(&raw, Codec::Raw, 0).unwrap();

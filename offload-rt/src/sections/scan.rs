@@ -127,11 +127,13 @@ fn follow(module: &Module<'_>, note: &Note<'_>, keep: Keep) -> Step {
 
 /// Where the descriptor may lie: counted from the note, or, if a tool has moved the note, from the ELF header.
 fn targets(module: &Module<'_>, note: &Note<'_>) -> Vec<u64> {
-    let Some((to_descriptor, to_header)) = parse_note(note.bytes) else {
+    let Some(fields) = parse_note(note.bytes) else {
         return Vec::new();
     };
-    let mut addresses: Vec<u64> = note.address.checked_add_signed(to_descriptor).into_iter().collect();
-    if let (Some(header), Some(offset)) = (module.elf_header(), to_descriptor.checked_sub(to_header)) {
+    let mut addresses: Vec<u64> = note.address.checked_add_signed(fields.descriptor).into_iter().collect();
+    if let (Some(header), Some(offset)) =
+        (module.elf_header(), fields.descriptor.checked_sub(fields.elf_header))
+    {
         let from_header =
             (0..=MOVED_PAGES).filter_map(|page| header.checked_add(page * PAGE)?.checked_add_signed(offset));
         addresses.extend(from_header);

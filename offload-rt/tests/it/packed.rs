@@ -2,7 +2,7 @@
 
 use std::sync::Barrier;
 
-use offload_format::codec::{self, Codec, Filter, Frame, InBlock, Parent, Recipe};
+use offload_format::codec::{self, Codec, EncodeOptions, Filter, Frame, InBlock, Parent};
 use offload_format::pack::{NewImage, PackBuilder};
 use offload_format::{Hash128, Target};
 use offload_rt::{Device, Registry};
@@ -19,24 +19,24 @@ fn text(seed: u32) -> Vec<u8> {
     (0..900u32).flat_map(|word| (word.wrapping_mul(0x9e37_79b9) ^ seed).to_le_bytes()).collect()
 }
 
-/// A leader, a child of it, a patch of the child, and two images in a block.
+/// A root, a child of it, a patch of the child, and two images in a block.
 fn related() -> (Vec<u8>, Vec<(&'static str, Vec<u8>)>) {
-    let leader = text(0);
-    let mut child = leader.clone();
+    let root = text(0);
+    let mut child = root.clone();
     child.truncate(3000);
-    let mut twin = child.clone();
-    twin[77] ^= 1;
+    let mut patched = child.clone();
+    patched[77] ^= 1;
     let images =
-        vec![("leader", leader), ("child", child), ("twin", twin), ("one", text(1)), ("two", text(2))];
-    let recipe = |codec, parent| Recipe { codec, filter: Filter::None, parent, level: 3 };
+        vec![("root", root), ("child", child), ("patched", patched), ("one", text(1)), ("two", text(2))];
+    let options = |codec, parent| EncodeOptions { codec, filter: Filter::None, parent, level: 3 };
     let lent = |index: usize| {
         let content: &[u8] = &images[index].1;
         Some(Parent { hash: Hash128::of(content), content })
     };
     let mut frames = vec![
-        codec::encode_with(&images[0].1, &recipe(Codec::Raw, None)).unwrap(),
-        codec::encode_with(&images[1].1, &recipe(Codec::ZstdPrefix, lent(0))).unwrap(),
-        codec::encode_with(&images[2].1, &recipe(Codec::Patch, lent(1))).unwrap(),
+        codec::encode_with(&images[0].1, &options(Codec::Raw, None)).unwrap(),
+        codec::encode_with(&images[1].1, &options(Codec::ZstdPrefix, lent(0))).unwrap(),
+        codec::encode_with(&images[2].1, &options(Codec::Patch, lent(1))).unwrap(),
     ];
     let mut builder = PackBuilder::new("p", "1.0.0");
     for (frame, (module, _)) in frames.iter().zip(&images) {
@@ -63,7 +63,7 @@ fn images_come_by_way_of_their_ancestors() {
         assert_eq!(entry.load().unwrap().bytes(), *image, "{module}");
     }
     let stored = |module: &str| registry.select(module, &Device::host()).unwrap().entry().stored_size();
-    assert!(stored("twin") <= 4 && stored("child") < 60, "{} {}", stored("twin"), stored("child"));
+    assert!(stored("patched") <= 4 && stored("child") < 60, "{} {}", stored("patched"), stored("child"));
     // Two images that do not compress share their block evenly.
     assert!(stored("one").abs_diff(stored("two")) <= 1 && stored("one") > 3000);
 }
@@ -75,7 +75,7 @@ fn damage_to_an_ancestor_is_seen_in_its_descendants_alone() {
     bytes[at + 5] ^= 1;
     let registry = Registry::from_pack(bytes);
     let load = |module: &str| registry.select(module, &Device::host()).unwrap().entry().load();
-    for module in ["leader", "child", "twin"] {
+    for module in ["root", "child", "patched"] {
         assert!(load(module).is_err(), "{module}");
     }
     assert_eq!(load("one").unwrap().bytes(), images[3].1);

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use offload_format::codec::{Codec, FrameInfo};
 use offload_format::pack::{NewBlock, NewImage, PackBuilder, Placement};
 use offload_format::packer::{
-    self, HUGE, ImageSource as _, Mode, PIECE, Plan, Pool, RawImage, Settings, Step,
+    self, ImageSource as _, MAX_WHOLE, Mode, PIECE, Plan, Pool, RawImage, Settings, Step,
 };
 use offload_format::{Error, Hash128};
 
@@ -80,7 +80,7 @@ impl Spool {
             return Ok(FrameInfo::new(Codec::Raw, image.size, image.size, image.hash));
         }
         let alone = matches!(plan.step(image.hash), Some(Step::Frame { parent: None, .. }));
-        if image.size > HUGE && alone {
+        if image.size > MAX_WHOLE && alone {
             return Ok(FrameInfo::new(
                 Codec::Zstd,
                 self.stream(plan, (files, image)),

@@ -118,7 +118,7 @@ fn verifying_compiles_again_and_compares() {
 }
 
 #[test]
-fn the_bill_of_materials_names_every_ingredient() {
+fn the_bill_of_materials_names_every_material() {
     let (project, _) = vendored();
     let path = project.path("bom.json");
     let outcome = project.offload(&["vendor", "--sbom", path.to_str().unwrap()]);

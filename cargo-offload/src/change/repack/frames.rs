@@ -7,7 +7,7 @@ use offload_format::Hash128;
 use offload_format::codec::{Codec, FrameInfo, RELEASE_LEVEL};
 use offload_format::pack::NewBlock;
 use offload_format::packer::{
-    self, FrameMaker, HUGE, ImageSource as _, Made, Mode, Need, Plan, Settings, Step, make_frames,
+    self, FrameMaker, ImageSource as _, MAX_WHOLE, Mode, Need, Plan, Settings, Step, StoredFrame, make_frames,
 };
 
 use super::images::{Images, SourceImage};
@@ -37,7 +37,7 @@ impl Frames {
             frames.take(Taken::of(source)?);
         }
         if !loose.is_empty() {
-            frames.add(make(&images, &loose, Recipe { storage, settings })?);
+            frames.add(make(&images, &loose, FrameSettings { storage, settings })?);
         }
         Ok(frames)
     }
@@ -71,17 +71,17 @@ impl Frames {
 
 /// How images are planned and stored.
 #[derive(Clone, Copy, Debug)]
-struct Recipe {
+struct FrameSettings {
     storage: Storage,
     settings: Settings,
 }
 
 /// Plans the images that are `loose`, and makes their frames.
-fn make(images: &Images<'_>, loose: &BTreeSet<Hash128>, recipe: Recipe) -> Result<packer::Frames<Piece>> {
+fn make(images: &Images<'_>, loose: &BTreeSet<Hash128>, how: FrameSettings) -> Result<packer::Frames<Piece>> {
     let candidates = images.candidates(loose);
-    let plan = packer::plan(&candidates, images, recipe.settings, &Threads)?;
+    let plan = packer::plan(&candidates, images, how.settings, &Threads)?;
     let hashes: Vec<Hash128> = candidates.iter().map(|candidate| candidate.hash).collect();
-    let maker = Maker { images, storage: recipe.storage, spool: Spool::new()? };
+    let maker = Maker { images, storage: how.storage, spool: Spool::new()? };
     make_frames(&plan, &hashes, &maker, &Threads)
 }
 
@@ -111,38 +111,39 @@ impl FrameMaker for Maker<'_, '_> {
 
     /// The image is in memory in any case, and its parent with it.
     fn need(&self, plan: &Plan, image: Hash128) -> Need {
-        let need = packer::image_need(plan, image, |image| self.size(image));
+        let mut need = packer::image_need(plan, image, |image| self.size(image));
         let parent = match plan.step(image) {
             Some(Step::Frame { parent: Some(parent), .. }) => self.size(*parent),
             _ => 0,
         };
-        Need { images: need.images.max(self.size(image).saturating_add(parent)), ..need }
+        need.images = need.images.max(self.size(image).saturating_add(parent));
+        need
     }
 
-    fn image(&self, plan: &Plan, image: Hash128) -> Result<Made<FrameInfo, Piece>> {
+    fn image(&self, plan: &Plan, image: Hash128) -> Result<StoredFrame<FrameInfo, Piece>> {
         let source = self.images.get(image)?;
         if !matches!(self.storage, Storage::Anew(_))
             && let Some(taken) = Taken::as_planned(plan, source)?
         {
-            return Ok(Made { record: taken.info, stored: taken.piece });
+            return Ok(StoredFrame { record: taken.info, stored: taken.piece });
         }
-        let huge = source.image.raw_size > HUGE;
-        if huge && matches!(plan.step(image), Some(Step::Frame { codec: Codec::Zstd, .. })) {
-            return self.huge(plan, source);
+        let streamed = source.image.raw_size > MAX_WHOLE;
+        if streamed && matches!(plan.step(image), Some(Step::Frame { codec: Codec::Zstd, .. })) {
+            return self.streamed(plan, source);
         }
         let frame = packer::encode_image(plan, self.images, image)?;
-        Ok(Made { record: frame.info(), stored: self.spool.write(frame.bytes())? })
+        Ok(StoredFrame { record: frame.info(), stored: self.spool.write(frame.bytes())? })
     }
 
-    fn block(&self, plan: &Plan, number: usize) -> Result<Made<NewBlock, Piece>> {
+    fn block(&self, plan: &Plan, number: usize) -> Result<StoredFrame<NewBlock, Piece>> {
         let frame = packer::encode_block(plan, self.images, number)?;
-        Ok(Made { record: frame.info().into(), stored: self.spool.write(frame.bytes())? })
+        Ok(StoredFrame { record: frame.info().into(), stored: self.spool.write(frame.bytes())? })
     }
 }
 
 impl Maker<'_, '_> {
     /// The image is in memory, its frame is not.
-    fn huge(&self, plan: &Plan, source: &SourceImage<'_>) -> Result<Made<FrameInfo, Piece>> {
+    fn streamed(&self, plan: &Plan, source: &SourceImage<'_>) -> Result<StoredFrame<FrameInfo, Piece>> {
         let image = self.images.read(source.image.hash)?;
         let mut stream = packer::stream(plan, source.image.raw_size)?;
         let stored = self.spool.fill(|out| {
@@ -150,6 +151,6 @@ impl Maker<'_, '_> {
             stream.finish(out)
         })?;
         let (raw_size, hash) = (source.image.raw_size, source.image.hash);
-        Ok(Made { record: FrameInfo::new(Codec::Zstd, stored.size(), raw_size, hash), stored })
+        Ok(StoredFrame { record: FrameInfo::new(Codec::Zstd, stored.size(), raw_size, hash), stored })
     }
 }

@@ -24,10 +24,11 @@ pub(super) struct Taken {
     pub(super) hash: Hash128,
 }
 
-/// The images that have to be stored anew: whole families of which somebody's parent is gone, because another parent may
-/// be better for all, and the images of blocks of which more than a tenth goes: what stays in a block stays in the file.
+/// The images that have to be stored anew: whole trees of deltas of which somebody's parent is gone, because another
+/// parent may be better for all, and the images of blocks of which more than a tenth goes: what stays in a block stays in
+/// the file.
 pub(super) fn loose(images: &Images<'_>) -> Result<BTreeSet<Hash128>> {
-    let mut families: BTreeMap<(usize, Hash128), Family> = BTreeMap::new();
+    let mut trees: BTreeMap<(usize, Hash128), DeltaTree> = BTreeMap::new();
     let mut blocks = Blocks::new();
     for item in images.all() {
         let (hash, payload) = (item.image.hash, item.payload);
@@ -41,21 +42,21 @@ pub(super) fn loose(images: &Images<'_>) -> Result<BTreeSet<Hash128>> {
             kept.held = kept.held.saturating_add(item.image.raw_size);
         } else {
             let (root, chain) = chain(images, item)?;
-            let new = || Family { members: Vec::new(), chain: Chain::Whole };
-            let family = families.entry((payload, root)).or_insert_with(new);
-            family.members.push(hash);
-            family.chain = family.chain.min(chain);
+            let new = || DeltaTree { members: Vec::new(), chain: Chain::Whole };
+            let tree = trees.entry((payload, root)).or_insert_with(new);
+            tree.members.push(hash);
+            tree.chain = tree.chain.min(chain);
         }
     }
-    let families = families.into_values().filter(|family| family.chain == Chain::Broken);
-    let families = families.flat_map(|family| family.members);
+    let trees = trees.into_values().filter(|tree| tree.chain == Chain::Broken);
+    let trees = trees.flat_map(|tree| tree.members);
     let going = blocks.iter().filter(|((payload, _), kept)| !stays(&blocks, *payload, kept));
     let going = going.flat_map(|(_, kept)| &kept.members).copied();
-    Ok(families.chain(going).collect())
+    Ok(trees.chain(going).collect())
 }
 
 /// Images of one payload with the same oldest ancestor.
-struct Family {
+struct DeltaTree {
     members: Vec<Hash128>,
     /// That of the worst off.
     chain: Chain,
@@ -101,7 +102,7 @@ enum Chain {
     Whole,
 }
 
-/// The oldest ancestor of an image, which names its family.
+/// The oldest ancestor of an image, the root of its tree.
 fn chain(images: &Images<'_>, item: &SourceImage<'_>) -> Result<(Hash128, Chain)> {
     let (mut oldest, mut chain) = (item.image.hash, Chain::Whole);
     let mut next = item.image.parent;
@@ -165,11 +166,7 @@ fn piece(source: &SourceImage<'_>, offset: u64, size: u64) -> Result<Piece> {
 }
 
 fn new_block(block: &Block, parent: Option<Block>) -> NewBlock {
-    NewBlock {
-        codec: block.codec,
-        parent: parent.map(|parent| parent.hash),
-        stored_size: block.stored_size,
-        raw_size: block.raw_size,
-        hash: block.hash,
-    }
+    let mut new = NewBlock::new(block.codec, block.stored_size, block.raw_size, block.hash);
+    new.parent = parent.map(|parent| parent.hash);
+    new
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use offload_format::Hash128;
-use offload_format::codec::{self, Codec, Filter, Frame, FrameInfo, InBlock, Parent, Recipe};
+use offload_format::codec::{self, Codec, EncodeOptions, Filter, Frame, FrameInfo, InBlock, Parent};
 use offload_format::pack::{Pack, Pages};
 
 use super::pack::stage_packs;
@@ -82,8 +82,8 @@ fn write_blocks(path: &Path) {
         let content = (first..first + 12).map(raw).collect::<String>().into_bytes();
         let parent = lender.as_ref().map(|(hash, content)| Parent { hash: *hash, content });
         let codec = if parent.is_some() { Codec::ZstdPrefix } else { Codec::Zstd };
-        let recipe = Recipe { codec, filter: Filter::None, parent, level: 3 };
-        let block = codec::encode_with(&content, &recipe).unwrap();
+        let options = EncodeOptions { codec, filter: Filter::None, parent, level: 3 };
+        let block = codec::encode_with(&content, &options).unwrap();
         let (hash, mut offset) = (block.info().hash, 0);
         builder.block(block.info().into());
         for at in first..first + 12 {

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use offload_format::codec::{self, Filter, Frame, Parent, Recipe};
+use offload_format::codec::{self, EncodeOptions, Filter, Frame, Parent};
 use offload_format::pack::{NewImage, Pack, PackBuilder, Pages};
 use offload_format::packer::{Mode, Need, Pool, Settings};
 use offload_format::{Hash128, Target};
@@ -108,8 +108,8 @@ fn encode(piece: &Piece, settings: Settings) -> Result<Frame> {
     let codec = settings.codec(size, before);
     let prefix = piece.prefix.as_deref();
     let parent = prefix.map(|content| Parent { hash: Hash128::of(content), content });
-    let recipe = Recipe { codec, filter: Filter::None, parent, level: settings.level };
-    Ok(codec::encode_with(&piece.content, &recipe)?)
+    let options = EncodeOptions { codec, filter: Filter::None, parent, level: settings.level };
+    Ok(codec::encode_with(&piece.content, &options)?)
 }
 
 /// How long it takes to decode a piece that stands for itself.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use offload_format::codec;
 use offload_format::pack::{Pack, Pages};
-use offload_format::provenance::{Ingredient, Made};
+use offload_format::provenance::{Material, VendoredImage};
 
 use super::record::Record;
 use crate::error::{Error, Result};
@@ -13,9 +13,9 @@ use crate::error::{Error, Result};
 pub(super) fn between(old: &Record, new: &Record) -> Result<Vec<String>> {
     let mut lines = damaged(old)?;
     lines.extend(images(&old.provenance.images, &new.provenance.images));
-    lines.extend(ingredients("source", &old.provenance.sources, &new.provenance.sources));
+    lines.extend(materials("source", &old.provenance.sources, &new.provenance.sources));
     if !lines.is_empty() {
-        lines.extend(ingredients("tool or library", &old.provenance.inputs, &new.provenance.inputs));
+        lines.extend(materials("tool or library", &old.provenance.inputs, &new.provenance.inputs));
     }
     Ok(lines)
 }
@@ -28,7 +28,7 @@ fn damaged(old: &Record) -> Result<Vec<String>> {
     let pages = Pages::default();
     let pack = Pack::parse(&old.pack, &pages).map_err(failed)?;
     pack.verify_index().map_err(failed)?;
-    let mut recorded: BTreeMap<[&str; 3], &Made> =
+    let mut recorded: BTreeMap<[&str; 3], &VendoredImage> =
         old.provenance.images.iter().map(|made| (key(made), made)).collect();
     let mut lines = Vec::new();
     for image in pack.images() {
@@ -47,9 +47,9 @@ fn damaged(old: &Record) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-fn images(old: &[Made], new: &[Made]) -> Vec<String> {
-    let new: BTreeMap<[&str; 3], &Made> = new.iter().map(|made| (key(made), made)).collect();
-    let known: BTreeMap<[&str; 3], &Made> = old.iter().map(|made| (key(made), made)).collect();
+fn images(old: &[VendoredImage], new: &[VendoredImage]) -> Vec<String> {
+    let new: BTreeMap<[&str; 3], &VendoredImage> = new.iter().map(|made| (key(made), made)).collect();
+    let known: BTreeMap<[&str; 3], &VendoredImage> = old.iter().map(|made| (key(made), made)).collect();
     let gone = known.keys().filter(|key| !new.contains_key(*key));
     let gone = gone.map(|key| format!("{}: is no longer built", name(*key)));
     let changed = new.iter().filter_map(|(key, made)| match known.get(key) {
@@ -63,18 +63,18 @@ fn images(old: &[Made], new: &[Made]) -> Vec<String> {
     changed.chain(gone).collect()
 }
 
-fn ingredients(what: &str, old: &[Ingredient], new: &[Ingredient]) -> Vec<String> {
-    let said = |ingredient: &Ingredient| match &ingredient.version {
-        Some(version) => format!("`{}` ({version})", ingredient.name),
-        None => format!("`{}`", ingredient.name),
+fn materials(what: &str, old: &[Material], new: &[Material]) -> Vec<String> {
+    let said = |material: &Material| match &material.version {
+        Some(version) => format!("`{}` ({version})", material.name),
+        None => format!("`{}`", material.name),
     };
-    let gone = old.iter().filter(|ingredient| !new.contains(ingredient));
-    let come = new.iter().filter(|ingredient| !old.contains(ingredient));
-    let gone = gone.map(|ingredient| format!("{what} {} was used then", said(ingredient)));
-    gone.chain(come.map(|ingredient| format!("{what} {} is used now", said(ingredient)))).collect()
+    let gone = old.iter().filter(|material| !new.contains(material));
+    let come = new.iter().filter(|material| !old.contains(material));
+    let gone = gone.map(|material| format!("{what} {} was used then", said(material)));
+    gone.chain(come.map(|material| format!("{what} {} is used now", said(material)))).collect()
 }
 
-fn key(made: &Made) -> [&str; 3] {
+fn key(made: &VendoredImage) -> [&str; 3] {
     [&made.target, &made.variant, &made.part]
 }
 
@@ -86,8 +86,8 @@ fn name(key: [&str; 3]) -> String {
 mod tests {
     use super::*;
 
-    fn made(target: &str, blake3: &str) -> Made {
-        Made {
+    fn made(target: &str, blake3: &str) -> VendoredImage {
+        VendoredImage {
             target: target.into(),
             variant: String::new(),
             part: String::new(),

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use offload_format::provenance::{Ingredient, Made};
+use offload_format::provenance::{Material, VendoredImage};
 use serde_json::{Value, json};
 
 use super::build::Package;
@@ -18,7 +18,7 @@ pub(super) fn text(package: &Package, records: &[Record]) -> Result<String> {
     let root = format!("package:{}@{}", package.name, package.version);
     let mut images = Vec::new();
     for record in records {
-        let read = ingredients(record, &mut components);
+        let read = materials(record, &mut components);
         for made in &record.provenance.images {
             let (reference, component) = image(&record.provenance.module, made);
             images.push(reference.clone());
@@ -50,35 +50,35 @@ pub(super) fn text(package: &Package, records: &[Record]) -> Result<String> {
 }
 
 /// Adds everything that a module was made of; returns the references.
-fn ingredients(record: &Record, components: &mut BTreeMap<String, Value>) -> Vec<String> {
+fn materials(record: &Record, components: &mut BTreeMap<String, Value>) -> Vec<String> {
     let provenance = &record.provenance;
     let sources = provenance.sources.iter().map(|source| ("source", source));
     let inputs = provenance.inputs.iter().map(|input| ("input", input));
-    let add = |(kind, ingredient): (&str, &Ingredient)| {
-        let short = ingredient.blake3.get(..16).unwrap_or(&ingredient.blake3);
-        let reference = format!("{kind}:{}@{short}", ingredient.name);
-        components.insert(reference.clone(), component(&reference, ingredient));
+    let add = |(kind, material): (&str, &Material)| {
+        let short = material.blake3.get(..16).unwrap_or(&material.blake3);
+        let reference = format!("{kind}:{}@{short}", material.name);
+        components.insert(reference.clone(), component(&reference, material));
         reference
     };
     sources.chain(inputs).map(add).collect()
 }
 
-fn component(reference: &str, ingredient: &Ingredient) -> Value {
-    let kind = if ingredient.version.is_some() { "application" } else { "file" };
-    let hashes = json!([{ "alg": "BLAKE3", "content": ingredient.blake3 }]);
+fn component(reference: &str, material: &Material) -> Value {
+    let kind = if material.version.is_some() { "application" } else { "file" };
+    let hashes = json!([{ "alg": "BLAKE3", "content": material.blake3 }]);
     let fixed = [
         ("type", json!(kind)),
         ("bom-ref", json!(reference)),
-        ("name", json!(ingredient.name)),
+        ("name", json!(material.name)),
         ("hashes", hashes),
     ];
-    let version = ingredient.version.as_ref().map(|version| ("version", json!(version)));
-    let license = ingredient.license.as_ref().map(|license| ("licenses", json!([{ "expression": license }])));
+    let version = material.version.as_ref().map(|version| ("version", json!(version)));
+    let license = material.license.as_ref().map(|license| ("licenses", json!([{ "expression": license }])));
     let known = fixed.into_iter().chain(version).chain(license);
     known.map(|(name, value)| (name.to_string(), value)).collect::<serde_json::Map<_, _>>().into()
 }
 
-fn image(module: &str, made: &Made) -> (String, Value) {
+fn image(module: &str, made: &VendoredImage) -> (String, Value) {
     let parts = [module, &made.target, &made.variant, &made.part];
     let name = parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("/");
     let reference = format!("image:{name}");

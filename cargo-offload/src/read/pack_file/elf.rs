@@ -151,10 +151,10 @@ fn notes(program: &Program<'_, '_>, file: &ObjectFile<'_>) -> Vec<Note> {
         let Ok(data) = header.data(endian, file) else { continue };
         for at in (0..data.len()).step_by(4) {
             let Some(note) = data.get(at..).and_then(|rest| rest.get(..NOTE_SIZE as usize)) else { break };
-            let found = parse_note(note).and_then(|(to_descriptor, _)| {
+            let found = parse_note(note).and_then(|fields| {
                 let address = header.p_vaddr(endian).checked_add(at as u64)?;
                 let offset = header.p_offset(endian).checked_add(at as u64)?;
-                let descriptor = address.checked_add_signed(to_descriptor)?;
+                let descriptor = address.checked_add_signed(fields.descriptor)?;
                 Some(Note { descriptor, id_offset: offset.checked_add(NOTE_ID)? })
             });
             notes.extend(found);

@@ -25,7 +25,7 @@ impl SharedLayout {
     /// # Errors
     /// As [`PackLayout::with_frames`].
     pub fn with_frames<'f>(&self, frames: impl IntoIterator<Item = &'f Frame>) -> Result<Vec<u8>, Error> {
-        let indexes = self.indexes.iter().flat_map(|(index, _)| index).copied().collect();
+        let indexes = self.indexes.iter().flat_map(|index| &index.bytes).copied().collect();
         fill(indexes, &self.frames, frames)
     }
 }

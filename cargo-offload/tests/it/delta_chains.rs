@@ -1,14 +1,14 @@
-//! What becomes of a family of images when the one goes that the others are stored relative to.
+//! What becomes of images when the one goes that they are stored relative to.
 
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
 use offload_format::Hash128;
-use offload_format::codec::{self, Codec, Filter, Frame, Parent, Recipe};
+use offload_format::codec::{self, Codec, EncodeOptions, Filter, Frame, Parent};
 use offload_format::pack::{NewImage, Pack, PackBuilder, Pages};
 
-/// Processors of one family, the leader first.
+/// Processors whose images are stored relative to that of the first.
 const TARGETS: [&str; 5] =
     ["amdgcn:gfx1030", "amdgcn:gfx1100", "amdgcn:gfx1101", "amdgcn:gfx1102", "amdgcn:gfx1103"];
 
@@ -28,15 +28,16 @@ fn images() -> Vec<Vec<u8>> {
     (1..6).map(image).collect()
 }
 
-/// A pack of the leader and four children.
-fn family() -> Vec<u8> {
+/// A pack of a root and four children.
+fn chain() -> Vec<u8> {
     let images = images();
-    let leader = codec::encode(&images[0], Codec::Zstd, 3).unwrap();
-    let parent = Parent { hash: leader.info().hash, content: &images[0] };
-    let recipe = Recipe { codec: Codec::ZstdPrefix, filter: Filter::None, parent: Some(parent), level: 3 };
-    let children = images[1..].iter().map(|image| codec::encode_with(image, &recipe).unwrap());
-    let frames: Vec<Frame> = std::iter::once(leader.clone()).chain(children).collect();
-    let mut builder = PackBuilder::new("family", "1.0.0");
+    let root = codec::encode(&images[0], Codec::Zstd, 3).unwrap();
+    let parent = Parent { hash: root.info().hash, content: &images[0] };
+    let options =
+        EncodeOptions { codec: Codec::ZstdPrefix, filter: Filter::None, parent: Some(parent), level: 3 };
+    let children = images[1..].iter().map(|image| codec::encode_with(image, &options).unwrap());
+    let frames: Vec<Frame> = std::iter::once(root.clone()).chain(children).collect();
+    let mut builder = PackBuilder::new("chain", "1.0.0");
     for (target, frame) in TARGETS.iter().zip(&frames) {
         builder.image(NewImage::new("k", target.parse().unwrap()), frame.info()).unwrap();
     }
@@ -53,7 +54,7 @@ fn offload(dir: &Path, args: &[&str]) -> bool {
 }
 
 /// Every image of a file decodes to what it was; returns how many stand for themselves.
-fn leaders(bytes: &[u8], targets: &[&str]) -> usize {
+fn roots(bytes: &[u8], targets: &[&str]) -> usize {
     let pages = Pages::default();
     let pack = Pack::parse(bytes, &pages).unwrap();
     let found: Vec<_> = pack.images().map(Result::unwrap).collect();
@@ -67,36 +68,36 @@ fn leaders(bytes: &[u8], targets: &[&str]) -> usize {
 }
 
 #[test]
-fn the_children_of_a_dropped_leader_get_another() {
+fn the_children_of_a_dropped_root_get_another() {
     let dir = tempfile::tempdir().unwrap();
-    let whole = family();
-    assert_eq!(leaders(&whole, &TARGETS), 1);
-    fs::write(dir.path().join("family.pack"), &whole).unwrap();
-    assert!(offload(dir.path(), &["prune", "@family.pack", "--drop", TARGETS[0], "-o", "@less.pack"]));
+    let whole = chain();
+    assert_eq!(roots(&whole, &TARGETS), 1);
+    fs::write(dir.path().join("chain.pack"), &whole).unwrap();
+    assert!(offload(dir.path(), &["prune", "@chain.pack", "--drop", TARGETS[0], "-o", "@less.pack"]));
     let less = fs::read(dir.path().join("less.pack")).unwrap();
-    assert_eq!(leaders(&less, &TARGETS[1..]), 1);
+    assert_eq!(roots(&less, &TARGETS[1..]), 1);
     // One image alone and three that are little more than their own words.
     assert!(less.len() < 190_000, "{} of {}", less.len(), whole.len());
 
-    // Where the leader stays, so do the frames.
-    assert!(offload(dir.path(), &["prune", "@family.pack", "--drop", TARGETS[4], "-o", "@most.pack"]));
+    // Where the root stays, so do the frames.
+    assert!(offload(dir.path(), &["prune", "@chain.pack", "--drop", TARGETS[4], "-o", "@most.pack"]));
     let most = fs::read(dir.path().join("most.pack")).unwrap();
-    assert_eq!(leaders(&most, &TARGETS[..4]), 1);
+    assert_eq!(roots(&most, &TARGETS[..4]), 1);
     let payload = |bytes: &[u8]| Pack::parse(bytes, &Pages::default()).unwrap().payload_offset() as usize;
     let (old, new) = (&whole[payload(&whole)..], &most[payload(&most)..]);
     assert!(old.starts_with(new));
 }
 
 #[test]
-fn a_family_is_compressed_as_wished() {
+fn a_delta_chain_is_compressed_as_wished() {
     let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("family.pack"), family()).unwrap();
+    fs::write(dir.path().join("chain.pack"), chain()).unwrap();
     let mut sizes = Vec::new();
     for (mode, alone) in [("none", 5), ("fast", 1), ("archive", 1)] {
         let to = format!("@{mode}.pack");
-        assert!(offload(dir.path(), &["repack", "@family.pack", "--compression", mode, "-o", &to]));
+        assert!(offload(dir.path(), &["repack", "@chain.pack", "--compression", mode, "-o", &to]));
         let bytes = fs::read(dir.path().join(format!("{mode}.pack"))).unwrap();
-        assert_eq!(leaders(&bytes, &TARGETS), alone, "{mode}");
+        assert_eq!(roots(&bytes, &TARGETS), alone, "{mode}");
         sizes.push(bytes.len());
     }
     assert!(sizes[0] > 800_000 && sizes[1] < 250_000 && sizes[2] < 250_000, "{sizes:?}");

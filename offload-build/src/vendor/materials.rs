@@ -4,44 +4,39 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Component, Path, PathBuf};
 
-use offload_format::provenance::Ingredient;
+use offload_format::provenance::Material;
 
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 
 /// What compilers read, apart from what comes with them.
 #[derive(Debug)]
-pub(super) struct Ingredients {
-    pub(super) sources: Vec<Ingredient>,
-    pub(super) inputs: Vec<Ingredient>,
+pub(super) struct Materials {
+    pub(super) sources: Vec<Material>,
+    pub(super) inputs: Vec<Material>,
 }
 
 /// Sorts `files` by where they are from.
 ///
 /// # Errors
 /// If a source lies outside of the package: a published package would not have it.
-pub(super) fn sort(env: &CargoEnv, files: &BTreeSet<PathBuf>) -> Result<Ingredients> {
+pub(super) fn sort(env: &CargoEnv, files: &BTreeSet<PathBuf>) -> Result<Materials> {
     let (mut sources, mut inputs) = (BTreeSet::new(), BTreeSet::new());
     for file in files {
         let blake3 = hash(file)?;
         match (file.strip_prefix(&env.manifest_dir), env.version_of(file)) {
             (Ok(relative), None) => {
                 let name = within(relative).ok_or_else(|| outside(relative))?;
-                sources.insert(Ingredient { name, version: None, license: None, blake3 });
+                sources.insert(Material { name, version: None, license: None, blake3 });
             }
             (_, version) => {
                 let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
                 let version = version.filter(|version| !version.is_empty());
-                inputs.insert(Ingredient {
-                    name,
-                    version,
-                    license: license(file).map(str::to_string),
-                    blake3,
-                });
+                inputs.insert(Material { name, version, license: license(file).map(str::to_string), blake3 });
             }
         }
     }
-    Ok(Ingredients { sources: sources.into_iter().collect(), inputs: inputs.into_iter().collect() })
+    Ok(Materials { sources: sources.into_iter().collect(), inputs: inputs.into_iter().collect() })
 }
 
 /// BLAKE3 of a file's content, of which little is held: compilers have hundreds of megabytes.
