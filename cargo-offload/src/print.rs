@@ -2,6 +2,7 @@
 
 pub(crate) mod choice;
 pub(crate) mod output;
+pub(crate) mod status_line;
 pub(crate) mod steps;
 pub(crate) mod table;
 pub(crate) mod text;

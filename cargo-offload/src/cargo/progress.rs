@@ -7,17 +7,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use offload_build::progress::{Compile, Event, VARIABLE};
 
 use crate::cargo::process::Cargo;
 use crate::error::{Error, Result};
 use crate::print::choice::Progress;
 use crate::print::output::Output;
+use crate::print::status_line::StatusLine;
 use crate::print::text::escaped;
 
 /// How often the build scripts' file is looked at.
 const TICK: Duration = Duration::from_millis(100);
+
+/// What the lines begin with, as wide as what cargo's begin with.
+const WORD: &str = "     Kernels";
 
 /// Runs cargo, and shows meanwhile how far device compiles are, where there is somebody to see it.
 ///
@@ -31,7 +34,7 @@ pub(crate) fn run(output: &Output, cargo: Cargo) -> Result<()> {
     let mut file = tempfile::NamedTempFile::new().map_err(failed)?;
     let cargo = cargo.env(VARIABLE, file.path()).env("CARGO_TERM_PROGRESS_WHEN", "never");
     let cargo = if progress == Progress::Bar { cargo.on_terminal(output) } else { cargo.spoken_as(output) };
-    let view = View::new(progress);
+    let view = View::new(output);
     cargo.watch(|stderr| view.follow(file.as_file_mut(), stderr))
 }
 
@@ -68,6 +71,20 @@ impl State {
         let mut open = self.planned.difference(&self.done);
         open.next().map(|first| (first, open.count()))
     }
+
+    /// As cargo's own bar looks.
+    fn bar(&self) -> String {
+        const WIDTH: usize = 25;
+        let (done, of) = (self.done.len(), self.planned.len());
+        let filled = done.saturating_mul(WIDTH).checked_div(of).unwrap_or(0).min(WIDTH);
+        let head = if (1..WIDTH).contains(&filled) { ">" } else { "" };
+        let current = match self.current() {
+            Some((compile, 0)) => name(compile),
+            Some((compile, others)) => format!("{} and {others} more", name(compile)),
+            None => String::new(),
+        };
+        format!(" [{:<WIDTH$}] {done}/{of}: {current}", "=".repeat(filled) + head)
+    }
 }
 
 /// The event that a line of the build scripts' file tells; nothing if the line is of a later release.
@@ -86,35 +103,19 @@ fn event(line: &str) -> Option<Event> {
     }
 }
 
-/// How many compiles are done.
-#[derive(Clone, Copy, Debug)]
-struct Done {
-    number: usize,
-    of: usize,
-}
-
 /// What people see.
 #[derive(Debug)]
-struct View {
-    bar: ProgressBar,
-    lines: bool,
+enum View {
+    Bar(StatusLine),
+    Lines,
 }
 
 impl View {
-    fn new(progress: Progress) -> View {
-        let target = match progress {
-            Progress::Bar => ProgressDrawTarget::stderr(),
-            _ => ProgressDrawTarget::hidden(),
-        };
-        let bar = ProgressBar::with_draw_target(Some(0), target);
-        // As cargo's own bar looks. The template is a constant; without it the default would do.
-        if let Ok(style) =
-            ProgressStyle::with_template("{prefix:>12.cyan.bold} [{bar:25}] {pos}/{len}: {wide_msg}")
-        {
-            bar.set_style(style.progress_chars("=> "));
+    fn new(output: &Output) -> View {
+        match output.progress() {
+            Progress::Bar => View::Bar(StatusLine::new(output.stderr_colour())),
+            _ => View::Lines,
         }
-        bar.set_prefix("Kernels");
-        View { bar, lines: progress == Progress::Lines }
     }
 
     /// Shows `stderr` line by line, and below it what build scripts write into `file`, until cargo ends.
@@ -130,34 +131,34 @@ impl View {
                 self.update(file, &mut state);
             });
             for line in BufReader::new(stderr).split(b'\n').map_while(io::Result::ok) {
-                // There is nobody to tell if the terminal is gone.
-                let _ = self.bar.suspend(|| io::stderr().write_all(&[&line[..], b"\n"].concat()));
+                self.pass_on(&[&line[..], b"\n"].concat());
             }
             ended.store(true, Ordering::Relaxed);
         });
-        self.bar.finish_and_clear();
+        if let View::Bar(line) = self {
+            line.clear();
+        }
+    }
+
+    fn pass_on(&self, line: &[u8]) {
+        match self {
+            View::Bar(bar) => bar.write_above(line),
+            // There is nobody to tell if the terminal is gone.
+            View::Lines => drop(io::stderr().write_all(line)),
+        }
     }
 
     fn update(&self, file: &mut std::fs::File, state: &mut State) {
         let mut text = Vec::new();
         // The position is where the last look ended; writers append, and have positions of their own.
         let _ = file.read_to_end(&mut text);
-        for (done, compile) in state.read(&String::from_utf8_lossy(&text)) {
-            self.tell(Done { number: done, of: state.planned.len() }, &compile);
-        }
-        self.bar.set_length(state.planned.len() as u64);
-        self.bar.set_position(state.done.len() as u64);
-        match state.current() {
-            Some((compile, 0)) => self.bar.set_message(name(compile)),
-            Some((compile, others)) => self.bar.set_message(format!("{} and {others} more", name(compile))),
-            None => self.bar.set_message(""),
-        }
-    }
-
-    fn tell(&self, done: Done, compile: &Compile) {
-        let Done { number, of } = done;
-        if self.lines {
-            let _ = writeln!(io::stderr(), "{:>12} {number}/{of}: {}", "Kernels", name(compile));
+        let done = state.read(&String::from_utf8_lossy(&text));
+        match self {
+            View::Bar(bar) => bar.draw(WORD, &state.bar()),
+            View::Lines => done.iter().for_each(|(number, compile)| {
+                let of = state.planned.len();
+                let _ = writeln!(io::stderr(), "{WORD} {number}/{of}: {}", name(compile));
+            }),
         }
     }
 }
@@ -173,15 +174,19 @@ mod tests {
     #[test]
     fn lines_arrive_in_pieces_and_twice() {
         let mut state = State::default();
+        assert_eq!(state.bar(), " [                         ] 0/0: ");
         assert!(state.read("planned\ta\tm\thost\nplanned\ta\tm\tspi").is_empty());
         assert!(state.read("rv64\nnonsense\n").is_empty());
         assert_eq!(state.planned.len(), 2);
         let (first, others) = state.current().unwrap();
         assert_eq!((name(first).as_str(), others), ("a m for host", 1));
+        assert_eq!(state.bar(), " [                         ] 0/2: a m for host and 1 more");
         assert_eq!(state.read("done\ta\tm\thost\ndone\ta\tm\thost\n").len(), 1);
         assert_eq!(state.current().unwrap().0.target, "spirv64");
+        assert_eq!(state.bar(), " [============>            ] 1/2: a m for spirv64");
         state.read("done\ta\tm\tspirv64\n");
         assert!(state.current().is_none());
+        assert_eq!(state.bar(), " [=========================] 2/2: ");
     }
 
     #[test]

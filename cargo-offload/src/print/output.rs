@@ -49,9 +49,14 @@ impl Output {
 
     /// As [`Output::color_argument`], for a program that writes into a pipe which ends at a terminal.
     pub(crate) fn terminal_color_argument(&self) -> &'static str {
-        let auto = AutoStream::choice(&io::stderr());
-        let choice = if self.color == ColorChoice::Auto { auto } else { self.color };
-        if choice == ColorChoice::Never { "never" } else { "always" }
+        match self.stderr_colour() {
+            Colour::Never => "never",
+            Colour::Ansi => "always",
+        }
+    }
+
+    pub(crate) fn stderr_colour(&self) -> Colour {
+        self.colour_of(AutoStream::choice(&io::stderr()))
     }
 
     /// What cargo's `--message-format` takes beside nothing.
@@ -66,11 +71,13 @@ impl Output {
         let _ = writeln!(stderr, "\x1b[1;31merror\x1b[0m: {}", escaped(&error.to_string()));
     }
 
-    fn colour(&self) -> Colour {
-        let choice = match self.color {
-            ColorChoice::Auto => AutoStream::choice(&io::stdout()),
-            choice => choice,
-        };
+    fn stdout_colour(&self) -> Colour {
+        self.colour_of(AutoStream::choice(&io::stdout()))
+    }
+
+    /// `auto` is what the terminal says.
+    fn colour_of(&self, auto: ColorChoice) -> Colour {
+        let choice = if self.color == ColorChoice::Auto { auto } else { self.color };
         if choice == ColorChoice::Never { Colour::Never } else { Colour::Ansi }
     }
 
@@ -129,9 +136,10 @@ impl Output {
     pub(crate) fn table<T: Serialize>(&self, objects: &[T], table: &Table) -> Result<()> {
         match self.format {
             MessageFormat::Json => objects.iter().try_for_each(|object| self.json(object)),
-            MessageFormat::Human => {
-                table.fitted(terminal_width(), self.colour()).iter().try_for_each(|line| write_line(line))
-            }
+            MessageFormat::Human => table
+                .fitted(terminal_width(), self.stdout_colour())
+                .iter()
+                .try_for_each(|line| write_line(line)),
         }
     }
 

@@ -1,11 +1,12 @@
 //! Which of a command's steps goes on, and for how long it has.
 
-use std::time::Duration;
-
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use crate::print::choice::Progress;
 use crate::print::output::Output;
+use crate::print::status_line::StatusLine;
 use crate::print::text::escaped;
 
 /// How often the time is drawn anew.
@@ -14,40 +15,80 @@ const TICK: Duration = Duration::from_millis(200);
 /// A line on a terminal that goes when the steps are done; elsewhere a line for each step.
 #[derive(Debug)]
 pub(crate) struct Steps {
-    bar: Option<ProgressBar>,
+    shown: Option<Shown>,
+}
+
+/// The thread that draws, and how it hears of the next step.
+#[derive(Debug)]
+struct Shown {
+    steps: Sender<String>,
+    thread: JoinHandle<()>,
 }
 
 impl Steps {
     pub(crate) fn new(output: &Output, count: usize) -> Steps {
         if output.progress() != Progress::Bar {
-            return Steps { bar: None };
+            return Steps { shown: None };
         }
-        let bar = ProgressBar::with_draw_target(Some(count as u64), ProgressDrawTarget::stderr());
-        // The template is a constant; without it the default would do.
-        if let Ok(style) = ProgressStyle::with_template("{pos}/{len}: {msg}, {elapsed}") {
-            bar.set_style(style);
-        }
-        bar.enable_steady_tick(TICK);
-        Steps { bar: Some(bar) }
+        let (steps, receiver) = mpsc::channel();
+        let line = StatusLine::new(output.stderr_colour());
+        let thread = thread::spawn(move || show(&line, &receiver, count));
+        Steps { shown: Some(Shown { steps, thread }) }
     }
 
     /// The next step starts.
     pub(crate) fn next(&self, output: &Output, what: &str) {
-        match &self.bar {
+        match &self.shown {
             None => output.status(what),
-            Some(bar) => {
-                bar.inc(1);
-                bar.reset_elapsed();
-                bar.set_message(escaped(what));
-            }
+            // The thread listens for as long as this is there.
+            Some(shown) => drop(shown.steps.send(escaped(what))),
         }
     }
 }
 
 impl Drop for Steps {
     fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+        if let Some(Shown { steps, thread }) = self.shown.take() {
+            drop(steps);
+            // The line is gone before anything else is printed.
+            let _ = thread.join();
         }
+    }
+}
+
+/// Draws the step that goes on until there is nobody to begin another.
+fn show(line: &StatusLine, steps: &Receiver<String>, count: usize) {
+    let (mut number, mut name, mut since) = (0, String::new(), Instant::now());
+    loop {
+        match steps.recv_timeout(TICK) {
+            Ok(next) => {
+                number += 1;
+                (name, since) = (next, Instant::now());
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return line.clear(),
+        }
+        if number > 0 {
+            line.draw("", &format!("{number}/{count}: {name}, {}", elapsed(since.elapsed())));
+        }
+    }
+}
+
+fn elapsed(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds / 60 {
+        0 => format!("{seconds}s"),
+        minutes => format!("{minutes}m {:02}s", seconds % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_short() {
+        let text = |seconds| elapsed(Duration::from_secs(seconds));
+        assert_eq!([text(0), text(59), text(60), text(3725)], ["0s", "59s", "1m 00s", "62m 05s"]);
     }
 }

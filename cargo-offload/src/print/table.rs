@@ -4,9 +4,9 @@ use std::io;
 
 use super::text::escaped;
 
-/// Whether headings stand out.
+/// Whether headings and the like stand out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Colour {
+pub(crate) enum Colour {
     Never,
     Ansi,
 }
