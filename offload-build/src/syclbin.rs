@@ -192,7 +192,7 @@ mod tests {
             .into_iter()
             .for_each(|target| add(&mut files, target));
         let module = files.portable[&ModuleKey::default()].module(State::Executable).unwrap();
-        let native: Vec<&[u8]> = module.native.iter().map(|(_, bytes)| *bytes).collect();
+        let native: Vec<&[u8]> = module.native.iter().map(|payload| payload.bytes).collect();
         assert_eq!(native, [&b"intel:pvc"[..], b"cubin:sm_90", b"amdgcn:gfx90a:xnack+"]);
         let others: Vec<&str> = files.others.keys().map(String::as_str).collect();
         assert_eq!(others, ["gfx90a-xnack-", "intel_gpu_bmg_g21"]);

@@ -32,7 +32,7 @@ mod text;
 use std::collections::BTreeSet;
 
 pub use self::id::{BundleId, BundleKind};
-pub use self::text::{Comment, parse_text, write_text};
+pub use self::text::{Comment, TextBundle, parse_text, write_text};
 use offload_format::{Error, ErrorKind, Limits, bytes};
 
 /// First bytes of a bundle.
@@ -99,13 +99,22 @@ pub struct BundleRecord<'a> {
     pub size: u64,
 }
 
+/// The table of a bundle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BundleTable<'a> {
+    /// A record for each image.
+    pub records: Vec<BundleRecord<'a>>,
+    /// Where the table ends, in bytes from the start of the bundle.
+    pub end: u64,
+}
+
 /// Reads the table alone, from the first bytes of a bundle; what it says of the images is not compared with anything.
-/// Returns where the table ends as well.
 ///
 /// # Errors
 /// [`ErrorKind::Magic`]; [`ErrorKind::Truncated`] for a table that is not inside `start`; [`ErrorKind::Text`];
 /// [`ErrorKind::TooMany`].
-pub fn table<'a>(start: &'a [u8], limits: &Limits) -> Result<(Vec<BundleRecord<'a>>, u64), Error> {
+pub fn table<'a>(start: &'a [u8], limits: &Limits) -> Result<BundleTable<'a>, Error> {
     if !start.starts_with(&MAGIC) {
         return Err(ErrorKind::Magic { what: "an offload bundle" }.into());
     }
@@ -123,7 +132,7 @@ pub fn table<'a>(start: &'a [u8], limits: &Limits) -> Result<(Vec<BundleRecord<'
         records.push(BundleRecord { id, offset, size });
         at = at.saturating_add(RECORD_SIZE).saturating_add(id_size);
     }
-    Ok((records, at))
+    Ok(BundleTable { records, end: at })
 }
 
 /// Reads the bundle at the start of `input`; what lies behind it is not looked at.
@@ -135,7 +144,7 @@ pub fn table<'a>(start: &'a [u8], limits: &Limits) -> Result<(Vec<BundleRecord<'
 /// [`ErrorKind::Invalid`] for images that overlap the table or each other in part; [`ErrorKind::Text`] for an id that is
 /// not UTF-8; [`ErrorKind::TooMany`] over [`Limits::entries`].
 pub fn parse<'a>(input: &'a [u8], limits: &Limits) -> Result<Bundle<'a>, Error> {
-    let (records, table_size) = table(input, limits)?;
+    let BundleTable { records, end: table_size } = table(input, limits)?;
     let entry = |record: BundleRecord<'a>| {
         let image = bytes::range(input, record.offset, record.size, IMAGE)?;
         Ok(BundleEntry { id: record.id, offset: record.offset, image })

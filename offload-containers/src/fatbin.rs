@@ -42,7 +42,7 @@ mod sequence;
 mod wrapper;
 mod write;
 
-pub use self::decode::Images;
+pub use self::decode::InflatedImage;
 pub use self::entry::{Compression, EntryHeader, EntryKind, FatbinEntry, Flags};
 pub use self::group::Member;
 pub use self::sequence::{Fatbins, fatbins};

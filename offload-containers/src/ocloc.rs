@@ -7,10 +7,11 @@
 //!
 //! ```
 //! use offload_format::Limits;
-//! use offload_containers::ocloc::{self, Device, MemberKind};
+//! use offload_containers::ocloc::{self, Device, MemberKind, OclocImage};
 //!
 //! let pvc: Device = "64.12.60.7".parse()?;
-//! let file = ocloc::write(&[(pvc, b"native image")], Some(b"\x03\x02\x23\x07"))?;
+//! let image = OclocImage { device: pvc, bytes: b"native image" };
+//! let file = ocloc::write(&[image], Some(b"\x03\x02\x23\x07"))?;
 //! let archive = ocloc::parse(&file, &Limits::default())?;
 //! assert_eq!(archive.members[0].kind(), MemberKind::Device(pvc));
 //! assert_eq!(archive.spirv()?, Some(&b"\x03\x02\x23\x07"[..]));
@@ -25,7 +26,7 @@ use object::read::archive::{ArchiveFile, ArchiveMember};
 
 pub use self::elf::{OpenClElf, OpenClElfKind, Section, SectionKind, parse_elf};
 pub use self::member::{Device, Member, MemberKind};
-pub use self::write::write;
+pub use self::write::{OclocImage, write};
 use offload_format::{Error, ErrorKind, Limits};
 
 /// First bytes of an archive.

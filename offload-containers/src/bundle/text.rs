@@ -36,12 +36,22 @@ impl Comment {
     }
 }
 
+/// A bundle in text form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TextBundle<'a> {
+    /// How its comments begin.
+    pub comment: Comment,
+    /// Its entries; their offsets are 0.
+    pub entries: Vec<BundleEntry<'a>>,
+}
+
 /// Reads a bundle in text form: the entries, whose images are the text between the markers.
 ///
 /// # Errors
 /// [`ErrorKind::Magic`] if `input` does not begin with a marker; [`ErrorKind::Text`] for a marker that is missing or
 /// names another entry, and for text between entries; [`ErrorKind::TooMany`] over [`Limits::entries`].
-pub fn parse_text<'a>(input: &'a [u8], limits: &Limits) -> Result<(Comment, Vec<BundleEntry<'a>>), Error> {
+pub fn parse_text<'a>(input: &'a [u8], limits: &Limits) -> Result<TextBundle<'a>, Error> {
     let first = input.trim_ascii_start();
     let starts = |comment: &&Comment| {
         first.strip_prefix(comment.text().as_bytes()).is_some_and(|rest| rest.starts_with(START.as_bytes()))
@@ -59,7 +69,7 @@ pub fn parse_text<'a>(input: &'a [u8], limits: &Limits) -> Result<(Comment, Vec<
         entries.push(entry);
         rest = behind;
     }
-    Ok((comment, entries))
+    Ok(TextBundle { comment, entries })
 }
 
 /// The first entry and what is behind it. Each marker is a line of its own.
@@ -109,10 +119,10 @@ mod tests {
         ];
         for comment in Comment::ALL {
             let file = write_text(&images, comment).unwrap();
-            let (found, entries) = parse_text(&file, &Limits::default()).unwrap();
+            let bundle = parse_text(&file, &Limits::default()).unwrap();
             let read: Vec<_> =
-                entries.iter().map(|entry| BundleImage { id: entry.id, bytes: entry.image }).collect();
-            assert_eq!((found, read.as_slice()), (comment, &images[..]));
+                bundle.entries.iter().map(|entry| BundleImage { id: entry.id, bytes: entry.image }).collect();
+            assert_eq!((bundle.comment, read.as_slice()), (comment, &images[..]));
         }
     }
 

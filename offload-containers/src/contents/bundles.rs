@@ -27,8 +27,8 @@ impl<'a> Walker<'a, '_> {
     }
 
     pub(super) fn text_bundle(&mut self, input: &'a [u8]) -> Result<(), Error> {
-        let (_, entries) = bundle::parse_text(input, self.limits)?;
-        entries.iter().try_for_each(|entry| self.any(entry.image, &about_bundled(entry.id)))
+        let bundle = bundle::parse_text(input, self.limits)?;
+        bundle.entries.iter().try_for_each(|entry| self.any(entry.image, &about_bundled(entry.id)))
     }
 
     pub(super) fn kpack(&mut self, input: &'a [u8]) -> Result<(), Error> {
@@ -65,7 +65,7 @@ impl<'a> Walker<'a, '_> {
         };
         let bundled = Rc::new(Bundled { ccob, number: self.bundles, last: Rc::clone(&self.last) });
         self.bundles = self.bundles.saturating_add(1);
-        for (id, offset, size) in records.into_iter().filter(|(_, _, size)| *size > 0) {
+        for OwnedRecord { id, offset, size } in records.into_iter().filter(|record| record.size > 0) {
             let source = Source::Bundled { bundle: Rc::clone(&bundled), offset, size };
             let image = self.image(&about_bundled(&id), None, source);
             let share = u128::from(ccob.size) * u128::from(size) / u128::from(ccob.raw_size.max(1));
@@ -76,11 +76,19 @@ impl<'a> Walker<'a, '_> {
     }
 }
 
-type OwnedTable = Vec<(String, u64, u64)>;
+/// A record that outlives what was inflated for it.
+struct OwnedRecord {
+    id: String,
+    offset: u64,
+    size: u64,
+}
 
-fn owned_table(start: &[u8], limits: &Limits) -> Result<OwnedTable, Error> {
-    let (records, _) = bundle::table(start, limits)?;
-    Ok(records.into_iter().map(|record| (record.id.to_string(), record.offset, record.size)).collect())
+fn owned_table(start: &[u8], limits: &Limits) -> Result<Vec<OwnedRecord>, Error> {
+    let owned = |record: bundle::BundleRecord<'_>| {
+        let bundle::BundleRecord { id, offset, size } = record;
+        OwnedRecord { id: id.to_string(), offset, size }
+    };
+    Ok(bundle::table(start, limits)?.records.into_iter().map(owned).collect())
 }
 
 fn about_bundled(id: &str) -> About {

@@ -60,7 +60,7 @@ impl Source<'_> {
                 let images = entry.images(limits)?;
                 let missing =
                     || Error::invalid("the number of an image of the fatbin's group", *index as u64);
-                images.into_iter().nth(*index).map(|(_, bytes)| bytes).ok_or_else(missing)
+                images.into_iter().nth(*index).map(|image| image.bytes).ok_or_else(missing)
             }
             Source::Bundled { bundle, offset, size } => {
                 let inflated = bundle.inflated(limits)?;

@@ -11,8 +11,15 @@ const IMAGE: &str = "the inflated image of the fatbin";
 /// An LZ4 sequence makes at most 255 bytes of one.
 const LZ4_RATIO: u64 = 255;
 
-/// Images with what their headers say about them.
-pub type Images<'a> = Vec<(EntryHeader<'a>, Cow<'a, [u8]>)>;
+/// An image, no longer compressed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InflatedImage<'a> {
+    /// What the header says about it.
+    pub record: EntryHeader<'a>,
+    /// Its bytes, without what pads them.
+    pub bytes: Cow<'a, [u8]>,
+}
 
 impl<'a> FatbinEntry<'a> {
     /// The image, without what pads it: PTX ends before the zero behind it, a cubin with its tables. The members of a
@@ -36,9 +43,9 @@ impl<'a> FatbinEntry<'a> {
     ///
     /// # Errors
     /// As [`FatbinEntry::image`] and [`FatbinEntry::members`].
-    pub fn images(&self, limits: &Limits) -> Result<Images<'a>, Error> {
+    pub fn images(&self, limits: &Limits) -> Result<Vec<InflatedImage<'a>>, Error> {
         if self.record.kind != EntryKind::Group {
-            return Ok(vec![(self.record, self.image(limits)?)]);
+            return Ok(vec![InflatedImage { record: self.record, bytes: self.image(limits)? }]);
         }
         let members = self.members(limits)?;
         // Members may claim the same bytes; what a caller gets is bounded as what is inflated.
@@ -47,7 +54,8 @@ impl<'a> FatbinEntry<'a> {
         let stream = self.inflate(limits)?;
         let image = |member: &super::Member<'a>| {
             let bytes = bytes::range(&stream, member.offset, member.size, IMAGE)?;
-            Ok((member.record, Cow::Owned(trim(member.record.kind, bytes).to_vec())))
+            let bytes = Cow::Owned(trim(member.record.kind, bytes).to_vec());
+            Ok(InflatedImage { record: member.record, bytes })
         };
         members.iter().map(image).collect()
     }

@@ -20,6 +20,15 @@ const SECTIONS: u16 = 3;
 const NAMES: &[u8] = b"\0.shstrtab\0SPIRV Object\0";
 const IMAGE: &str = "the size of an image of the archive";
 
+/// An image to be put into an archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OclocImage<'a> {
+    /// The device that it is for.
+    pub device: Device,
+    /// Its bytes.
+    pub bytes: &'a [u8],
+}
+
 /// Writes an archive of native images and, for the devices that have none, `spirv`.
 ///
 /// The driver takes the first member that fits its device.
@@ -27,11 +36,11 @@ const IMAGE: &str = "the size of an image of the archive";
 /// # Errors
 /// [`ErrorKind::Text`] for a device that comes twice; [`ErrorKind::Invalid`] for a version of more than 15 characters and
 /// an image that passes the ten digits of its size.
-pub fn write(images: &[(Device, &[u8])], spirv: Option<&[u8]>) -> Result<Vec<u8>, Error> {
+pub fn write(images: &[OclocImage<'_>], spirv: Option<&[u8]>) -> Result<Vec<u8>, Error> {
     let mut out = Vec::from(MAGIC);
     let mut seen = std::collections::BTreeSet::new();
     let mut number = 0_u64;
-    for (device, image) in images {
+    for OclocImage { device, bytes } in images {
         if !seen.insert(device) {
             return Err(ErrorKind::Text {
                 what: "the device of the archive's image, number",
@@ -40,7 +49,7 @@ pub fn write(images: &[(Device, &[u8])], spirv: Option<&[u8]>) -> Result<Vec<u8>
             .into());
         }
         let name = device.to_string();
-        aligned(&mut out, number, Member { name: &name, data: image })?;
+        aligned(&mut out, number, Member { name: &name, data: bytes })?;
         number = number.saturating_add(1);
     }
     if let Some(spirv) = spirv {

@@ -44,7 +44,7 @@ pub struct AbstractModule<'a> {
     pub native: Vec<Payload<'a>>,
 }
 
-/// An IR module or native image.
+/// An IR module or native image, read or to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Payload<'a> {
@@ -52,6 +52,13 @@ pub struct Payload<'a> {
     pub metadata: PropertySets<'a>,
     /// Its bytes.
     pub bytes: &'a [u8],
+}
+
+impl<'a> Payload<'a> {
+    /// `bytes` with what is said about them.
+    pub fn new(metadata: PropertySets<'a>, bytes: &'a [u8]) -> Payload<'a> {
+        Payload { metadata, bytes }
+    }
 }
 
 impl File<'_> {

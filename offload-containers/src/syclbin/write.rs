@@ -1,6 +1,6 @@
 //! Writing version 1 in an OffloadBinary of version 1.
 
-use super::file::AbstractModule;
+use super::file::{AbstractModule, Payload};
 use super::property::{PropertySets, PropertyValue};
 use super::tables::{RawHeader, RawModule, RawPayload, VERSION};
 use super::{ImageKindNumber, State, sets};
@@ -16,10 +16,10 @@ const SPIRV_TRIPLE: &str = "spir64-unknown-unknown";
 pub struct Module<'a> {
     /// What holds for every form.
     pub metadata: PropertySets<'a>,
-    /// Its forms as SPIR-V, with their metadata.
-    pub ir: Vec<(PropertySets<'a>, &'a [u8])>,
-    /// Its forms for certain devices, with their metadata.
-    pub native: Vec<(PropertySets<'a>, &'a [u8])>,
+    /// Its forms as SPIR-V.
+    pub ir: Vec<Payload<'a>>,
+    /// Its forms for certain devices.
+    pub native: Vec<Payload<'a>>,
 }
 
 /// An image for certain devices.
@@ -114,7 +114,7 @@ impl<'a> Module<'a> {
             .set(sets::IR)
             .known("type", &PropertyValue::Number(0))
             .known("target", &PropertyValue::text(SPIRV_TRIPLE));
-        self.ir.push((metadata, spirv));
+        self.ir.push(Payload::new(metadata, spirv));
         self
     }
 
@@ -125,7 +125,7 @@ impl<'a> Module<'a> {
             .set(sets::NATIVE)
             .known("arch", &PropertyValue::text(native.arch))
             .known("target", &PropertyValue::text(native.target));
-        self.native.push((metadata, native.image));
+        self.native.push(Payload::new(metadata, native.image));
         self
     }
 
@@ -145,10 +145,8 @@ impl<'a> Module<'a> {
 /// A module that was read, to be written again.
 impl<'a> From<&AbstractModule<'a>> for Module<'a> {
     fn from(module: &AbstractModule<'a>) -> Module<'a> {
-        let pairs = |payloads: &[super::Payload<'a>]| {
-            payloads.iter().map(|payload| (payload.metadata.clone(), payload.bytes)).collect()
-        };
-        Module { metadata: module.metadata.clone(), ir: pairs(&module.ir), native: pairs(&module.native) }
+        let AbstractModule { metadata, ir, native } = module.clone();
+        Module { metadata, ir, native }
     }
 }
 
@@ -178,9 +176,9 @@ fn inner(state: State, modules: &[Module<'_>]) -> Result<Vec<u8>, Error> {
         let record = RawModule { metadata_offset, metadata_size, ir, first_ir, native, first_native };
         out.records.extend(record.encode());
     }
-    modules.iter().flat_map(|module| &module.ir).for_each(|(sets, image)| out.payload(sets, image));
+    modules.iter().flat_map(|module| &module.ir).for_each(|payload| out.payload(payload));
     let native_forms = modules.iter().flat_map(|module| &module.native);
-    native_forms.for_each(|(sets, image)| out.payload(sets, image));
+    native_forms.for_each(|payload| out.payload(payload));
     let header = RawHeader {
         version: VERSION,
         modules: count(modules.len())?,
@@ -231,11 +229,11 @@ impl Tables {
     }
 
     /// Drivers read images where they lie, so each is aligned; a reader uses offsets only.
-    fn payload(&mut self, sets: &PropertySets<'_>, image: &[u8]) {
-        let (metadata_offset, metadata_size) = self.metadata(sets);
+    fn payload(&mut self, payload: &Payload<'_>) {
+        let (metadata_offset, metadata_size) = self.metadata(&payload.metadata);
         self.binary.resize(self.binary.len().next_multiple_of(16), 0);
-        let (offset, size) = (self.binary.len() as u64, image.len() as u64);
-        self.binary.extend_from_slice(image);
+        let (offset, size) = (self.binary.len() as u64, payload.bytes.len() as u64);
+        self.binary.extend_from_slice(payload.bytes);
         self.records.extend(RawPayload { metadata_offset, metadata_size, offset, size }.encode());
     }
 

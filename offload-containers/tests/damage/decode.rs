@@ -64,8 +64,8 @@ pub fn bundles(file: &[u8]) -> Option<u64> {
 }
 
 pub fn bundle_text(file: &[u8]) -> Option<u64> {
-    let (_, entries) = bundle::parse_text(file, &limits()).ok()?;
-    entries.iter().for_each(|entry| touch(entry.image));
+    let bundle = bundle::parse_text(file, &limits()).ok()?;
+    bundle.entries.iter().for_each(|entry| touch(entry.image));
     Some(0)
 }
 
@@ -75,7 +75,7 @@ pub fn fatbins(file: &[u8]) -> Option<u64> {
     for container in fatbin::fatbins(file, &limits) {
         for entry in &container.ok()?.1.entries {
             black_box((entry.record.arch(), entry.record.target()));
-            entry.images(&limits).ok()?.iter().for_each(|(_, image)| touch(image));
+            entry.images(&limits).ok()?.iter().for_each(|image| touch(&image.bytes));
         }
     }
     Some(0)

@@ -1,5 +1,7 @@
 //! What Intel's ocloc writes: archives, ELF files with a device binary, zebins.
 
+use offload_containers::ocloc::OclocImage;
+
 use crate::carrier::elf;
 use crate::decode;
 use crate::harness::{Field, Sample, Subject, fields, torture};
@@ -22,7 +24,8 @@ fn members(bytes: &[u8]) -> Vec<Field> {
 fn archives() {
     let whole = include_bytes!("../../../tests/data/two.ocloc");
     let elf = include_bytes!("../../../tests/data/saxpy-reduce-dg1.clelf");
-    let one = offload_containers::ocloc::write(&[("64.12.10.0".parse().unwrap(), elf)], None).unwrap();
+    let image = OclocImage { device: "64.12.10.0".parse().unwrap(), bytes: elf };
+    let one = offload_containers::ocloc::write(&[image], None).unwrap();
     let ir = offload_containers::ocloc::write(&[], Some(include_bytes!("../../../tests/data/import.spv")))
         .unwrap();
     let sample = |bytes: &[u8]| Sample { bytes: bytes.to_vec(), fields: members(bytes), header: 160 };

@@ -1,10 +1,8 @@
 //! Fatbins as NVIDIA's own tool writes them, read and written again.
 #![cfg(feature = "fatbin")]
 
-use std::borrow::Cow;
-
 use offload_containers::fatbin::{
-    self, Compression, EntryHeader, EntryKind, Fatbin, FatbinImage, Flags, Packing,
+    self, Compression, EntryKind, Fatbin, FatbinImage, Flags, InflatedImage, Packing,
 };
 use offload_format::{ErrorKind, Limits, Target};
 
@@ -19,15 +17,15 @@ fn read(file: &[u8]) -> Fatbin<'_> {
     read
 }
 
-fn images(file: &[u8]) -> Vec<(EntryHeader<'_>, Cow<'_, [u8]>)> {
+fn images(file: &[u8]) -> Vec<InflatedImage<'_>> {
     let entries = read(file).entries;
     entries.iter().flat_map(|entry| entry.images(&Limits::default()).unwrap()).collect()
 }
 
 /// Target, version and image, in one order.
 fn sorted(file: &[u8]) -> Vec<(String, (u16, u16), Vec<u8>)> {
-    let describe = |(record, image): &(EntryHeader<'_>, Cow<'_, [u8]>)| {
-        (record.target().unwrap().to_string(), record.version, image.to_vec())
+    let describe = |image: &InflatedImage<'_>| {
+        (image.record.target().unwrap().to_string(), image.record.version, image.bytes.to_vec())
     };
     let mut found: Vec<_> = images(file).iter().map(describe).collect();
     found.sort();
@@ -80,13 +78,13 @@ fn a_group_lists_its_members() {
 /// The images of `file` as they are given to the writer.
 fn write(file: &[u8], name: &str, packing: Packing) -> Vec<u8> {
     let images = images(file);
-    let targets: Vec<Target> = images.iter().map(|(record, _)| record.target().unwrap()).collect();
+    let targets: Vec<Target> = images.iter().map(|image| image.record.target().unwrap()).collect();
     let images: Vec<FatbinImage<'_>> = (images.iter().zip(&targets))
-        .map(|((record, bytes), target)| FatbinImage {
+        .map(|(image, target)| FatbinImage {
             target,
-            bytes,
+            bytes: &image.bytes,
             name,
-            options: record.options.unwrap_or_default(),
+            options: image.record.options.unwrap_or_default(),
         })
         .collect();
     fatbin::write(&images, packing).unwrap()

@@ -1,7 +1,7 @@
 //! Archives and ELF files of Intel's compiler, read and written again.
 #![cfg(feature = "ocloc")]
 
-use offload_containers::ocloc::{self, Device, MemberKind, OpenClElfKind, SectionKind};
+use offload_containers::ocloc::{self, Device, MemberKind, OclocImage, OpenClElfKind, SectionKind};
 use offload_format::{ErrorKind, Limits};
 
 const TWO: &[u8] = include_bytes!("../../../tests/data/two.ocloc");
@@ -26,9 +26,9 @@ fn an_archive_of_ocloc_is_read() {
 #[test]
 fn an_archive_is_written_as_ocloc_writes_it() {
     let archive = ocloc::parse(TWO, &Limits::default()).unwrap();
-    let images: Vec<(Device, &[u8])> = (archive.members.iter())
+    let images: Vec<OclocImage<'_>> = (archive.members.iter())
         .filter_map(|member| match member.kind() {
-            MemberKind::Device(device) => Some((device, member.data)),
+            MemberKind::Device(device) => Some(OclocImage { device, bytes: member.data }),
             _ => None,
         })
         .collect();
@@ -40,14 +40,15 @@ fn an_archive_is_written_as_ocloc_writes_it() {
 fn images_of_any_size_stay_aligned() {
     let device = |minor| Device { pointer_bits: 64, major: 12, minor, revision: 0 };
     let bytes = [7; 20];
-    let images: Vec<(Device, &[u8])> = (0..20).map(|size| (device(size), &bytes[..size as usize])).collect();
+    let image = |size| OclocImage { device: device(size), bytes: &bytes[..size as usize] };
+    let images: Vec<OclocImage<'_>> = (0..20).map(image).collect();
     for spirv in [None, Some(SPIRV)] {
         let file = ocloc::write(&images, spirv).unwrap();
         let archive = ocloc::parse(&file, &Limits::default()).unwrap();
-        for (member, (device, image)) in archive.members.iter().zip(&images) {
-            assert_eq!((member.kind(), member.data), (MemberKind::Device(*device), *image));
+        for (member, OclocImage { device, bytes }) in archive.members.iter().zip(&images) {
+            assert_eq!((member.kind(), member.data), (MemberKind::Device(*device), *bytes));
             let at = (member.data.as_ptr() as usize).wrapping_sub(file.as_ptr() as usize);
-            assert!(at.is_multiple_of(8) || image.is_empty(), "{device} at {at}");
+            assert!(at.is_multiple_of(8) || bytes.is_empty(), "{device} at {at}");
         }
         assert_eq!(
             (archive.members.len(), archive.spirv().unwrap()),
@@ -57,7 +58,7 @@ fn images_of_any_size_stay_aligned() {
     let twice = [images[0], images[0]];
     assert!(matches!(ocloc::write(&twice, None).unwrap_err().kind(), ErrorKind::Text { offset: 1, .. }));
     let long = Device { pointer_bits: 64, major: 65000, minor: 65000, revision: 100 };
-    assert!(ocloc::write(&[(long, b"")], None).is_err());
+    assert!(ocloc::write(&[OclocImage { device: long, bytes: b"" }], None).is_err());
 }
 
 #[test]

@@ -3,8 +3,8 @@
 
 use offload_containers::offload_binary::{self, NewEntry, Version};
 use offload_containers::syclbin::{
-    Consequence, File, ImageKindNumber, KERNEL_PREFIX, Module, Native, Problem, PropertySets, PropertyValue,
-    Requirements, State, hazards, parse, sets, write,
+    Consequence, File, ImageKindNumber, KERNEL_PREFIX, Module, Native, Payload, Problem, PropertySets,
+    PropertyValue, Requirements, State, hazards, parse, sets, write,
 };
 use offload_format::{ErrorKind, ImageKind, Limits, OffloadKind};
 use offload_images::spirv;
@@ -288,7 +288,7 @@ fn hazards_of_natives() {
         assert_eq!(with(&[native(target, b"1")], State::Executable), [NativeTarget(target.into())]);
     }
     let mut bare = module(&spirv);
-    bare.native.push((PropertySets::default(), b"1"));
+    bare.native.push(Payload::new(PropertySets::default(), b"1"));
     assert_eq!(problems(State::Executable, &[bare]), [NativeWithoutTarget]);
     assert_eq!(NativeWithoutTarget.consequence(), Consequence::Fails);
 }
@@ -316,7 +316,8 @@ fn hazards_of_kernels_and_ir() {
         assert!(matches!(found[..], [IrMalformed(_)]), "{found:?}");
     }
     let mut ptx = module(&spirv);
-    ptx.ir[0].0 = PropertySets::default().set(sets::IR).property("type", PropertyValue::Number(1)).unwrap();
+    ptx.ir[0].metadata =
+        PropertySets::default().set(sets::IR).property("type", PropertyValue::Number(1)).unwrap();
     assert_eq!(problems(State::Executable, &[ptx]), [IrType(1)]);
     assert_eq!(problems(State::Executable, &[]), [NoModules]);
 }

@@ -1,7 +1,7 @@
 //! Both tables, case by case.
 
 use offload_containers::syclbin::{
-    ImageKindNumber, Module, Native, PropertySets, PropertyValue, Requirements, parse, write,
+    ImageKindNumber, Module, Native, Payload, PropertySets, PropertyValue, Requirements, parse, write,
 };
 use offload_format::{Limits, SpirvVersion};
 
@@ -100,7 +100,7 @@ fn the_runtime_does_not_look_at_the_architecture() {
 #[test]
 fn a_native_image_without_a_target_fails_in_the_runtime() {
     let mut module = module(&[]);
-    module.native.push((PropertySets::default().set(sets::NATIVE), b"native"));
+    module.native.push(Payload::new(PropertySets::default().set(sets::NATIVE), b"native"));
     let [spec, runtime] = both(module, State::Object, &cpu());
     assert_eq!(spec, Ok(Form::Ir(0)));
     assert_eq!(runtime, Err(Unfit::refused("a native image has no target")));
@@ -110,7 +110,7 @@ fn a_native_image_without_a_target_fails_in_the_runtime() {
 fn the_type_and_version_of_ir_count_by_the_extension() {
     let ptx = PropertySets::default().set(sets::IR).property("type", PropertyValue::Number(1)).unwrap();
     let mut module = Module::default();
-    module.ir.push((ptx, b".version 7.0"));
+    module.ir.push(Payload::new(ptx, b".version 7.0"));
     module = module.with_spirv(SPIRV);
     assert_eq!(both(module, State::Object, &cpu()), [Ok(Form::Ir(1)), Ok(Form::Ir(0))]);
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use offload_containers::fatbin::{self, EntryKind};
+use offload_containers::fatbin::{self, EntryKind, InflatedImage};
 use offload_format::{Error, Limits};
 
 pub fn run(command: &mut Command) -> String {
@@ -24,7 +24,7 @@ pub fn ours(section: &[u8]) -> Result<Images, Error> {
     let mut images = Images::new();
     for container in fatbin::fatbins(section, &limits) {
         for entry in container?.1.entries {
-            for (record, bytes) in entry.images(&limits)? {
+            for InflatedImage { record, bytes, .. } in entry.images(&limits)? {
                 // cuobjdump does not tell the family of an architecture.
                 let arch = record.arch().trim_end_matches('f').to_string();
                 let kind = if record.kind == EntryKind::Ptx { "ptx" } else { "cubin" };

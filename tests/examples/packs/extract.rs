@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use offload_containers::bundle::{self, BundleKind};
 use offload_containers::carrier::{self, FileKind, Found, Place};
 use offload_containers::ccob::{self, Container};
-use offload_containers::fatbin;
+use offload_containers::fatbin::{self, InflatedImage};
 use offload_format::Limits;
 
 pub fn run(files: &Path, folder: &Path) {
@@ -82,11 +82,11 @@ impl Library {
         let limits = Limits::default();
         for container in fatbin::fatbins(section, &limits) {
             let number = self.containers("cuda");
-            for (record, image) in
+            for InflatedImage { record, bytes, .. } in
                 container.unwrap().1.entries.iter().flat_map(|e| e.images(&limits).unwrap())
             {
                 let name = record.target().unwrap().to_string();
-                self.write("cuda", (&number, &name), &image);
+                self.write("cuda", (&number, &name), &bytes);
             }
         }
     }

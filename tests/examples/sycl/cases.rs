@@ -6,8 +6,8 @@
 use std::path::Path;
 
 use offload_containers::syclbin::{
-    ImageKindNumber, KERNEL_PREFIX, Module, Native, PropertySets, PropertyValue, Requirements, State, sets,
-    write,
+    ImageKindNumber, KERNEL_PREFIX, Module, Native, Payload, PropertySets, PropertyValue, Requirements,
+    State, sets, write,
 };
 use offload_images::spirv::{Module as Spirv, with_prefixed_kernels};
 
@@ -127,7 +127,7 @@ fn choices(writer: &Writer<'_>) {
     writer.one("refused", "listed-only", State::Executable, listed.with_spirv(&prefixed(IMPORTER)));
     let mut typed = named(&spirv);
     let ptx = PropertySets::default().set(sets::IR).property("type", PropertyValue::Number(1)).unwrap();
-    typed.ir.push((ptx, &spirv));
+    typed.ir.push(Payload::new(ptx, &spirv));
     writer.one("right", "typed-ptx", State::Executable, typed);
 }
 
@@ -177,7 +177,7 @@ fn refusals(writer: &Writer<'_>) {
     let old = write(State::Executable, &[whole(&spirv)], ImageKindNumber::ONEAPI_2025_3).unwrap();
     case("refused", State::Executable, "saxpy", &[writer.bytes("kind-6", &old)]);
     let mut untargeted = whole(&spirv);
-    untargeted.native.push((PropertySets::default().set(sets::NATIVE), b"native"));
+    untargeted.native.push(Payload::new(PropertySets::default().set(sets::NATIVE), b"native"));
     writer.one("refused", "no-target", State::Executable, untargeted);
     writer.one("refused", "cut-ir", State::Executable, named(&spirv).with_spirv(&spirv[..400]));
     writer.one("refused", "no-ir", State::Executable, named(&spirv).with_spirv(b""));

@@ -8,6 +8,7 @@ use std::process::Command;
 use crate::support;
 use offload_containers::bundle::{self, BundleId, BundleImage};
 use offload_containers::ccob::{self, Container, Version};
+use offload_containers::ocloc::OclocImage;
 use offload_containers::{carrier, ocloc};
 use offload_format::{AmdArch, Limits};
 use offload_tests::judging_llvm;
@@ -257,7 +258,7 @@ fn ocloc_joins_what_we_write_with_its_own() {
     assert_eq!(archive.spirv().unwrap(), Some(&spirv[..]));
     let images: Vec<_> = (archive.members.iter())
         .filter_map(|member| match member.kind() {
-            ocloc::MemberKind::Device(device) => Some((device, member.data)),
+            ocloc::MemberKind::Device(device) => Some(OclocImage { device, bytes: member.data }),
             _ => None,
         })
         .collect();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use offload_containers::ocloc::OclocImage;
 use offload_containers::offload_binary::{self, NewEntry, Version};
 use offload_containers::{bundle, ccob, fatbin, ocloc};
 use offload_format::codec::RELEASE_LEVEL;
@@ -177,7 +178,7 @@ fn fatbin(images: &[Chosen], _: BundleVersion) -> Result<Vec<u8>> {
 fn ocloc(images: &[Chosen], _: BundleVersion) -> Result<Vec<u8>> {
     let limits = Limits::default();
     let mut spirv = None;
-    let mut native: Vec<(ocloc::Device, &[u8])> = Vec::new();
+    let mut native: Vec<OclocImage<'_>> = Vec::new();
     for Chosen { target, text, bytes } in images {
         let ip = match target.arch() {
             Some(Arch::Intel(arch)) => arch.ip_version(),
@@ -187,13 +188,15 @@ fn ocloc(images: &[Chosen], _: BundleVersion) -> Result<Vec<u8>> {
             }
         };
         match ip {
-            Some(ip) if !bytes.starts_with(&ocloc::MAGIC) => native.push((device(ip, text)?, bytes)),
+            Some(ip) if !bytes.starts_with(&ocloc::MAGIC) => {
+                native.push(OclocImage { device: device(ip, text)?, bytes })
+            }
             _ => native.extend(devices(&ocloc::parse(bytes, &limits).map_err(failed)?)),
         }
     }
     // A group may have a device that is there by its own name as well.
     let mut seen = BTreeSet::new();
-    native.retain(|(device, _)| seen.insert(*device));
+    native.retain(|image| seen.insert(image.device));
     ocloc::write(&native, spirv).map_err(failed)
 }
 
@@ -204,12 +207,12 @@ fn device(ip: [u32; 3], target: &str) -> Result<ocloc::Device> {
     device().ok_or_else(|| Error::usage(format!("`{target}` is no version of a device")))
 }
 
-fn devices<'a>(archive: &ocloc::Archive<'a>) -> Vec<(ocloc::Device, &'a [u8])> {
-    let device = |member: &ocloc::Member<'a>| match member.kind() {
-        ocloc::MemberKind::Device(device) => Some((device, member.data)),
+fn devices<'a>(archive: &ocloc::Archive<'a>) -> Vec<OclocImage<'a>> {
+    let image = |member: &ocloc::Member<'a>| match member.kind() {
+        ocloc::MemberKind::Device(device) => Some(OclocImage { device, bytes: member.data }),
         _ => None,
     };
-    archive.members.iter().filter_map(device).collect()
+    archive.members.iter().filter_map(image).collect()
 }
 
 /// One binary for each image: what every release of LLVM reads.

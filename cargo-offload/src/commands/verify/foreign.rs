@@ -93,9 +93,6 @@ fn print(output: &Output, container: &Container<'_>, sums: &Sums) -> Result<()> 
 /// How many kernels an image has, if its format tells them; or what is wrong with it.
 fn judge(image: &Image<'_>, bytes: &[u8]) -> std::result::Result<Option<u64>, String> {
     let described = describe::any(bytes).map_err(|error| error.to_string())?;
-    let machine = machine::told(bytes).map_err(|error| error.to_string())?;
-    match (&image.target, machine) {
-        (Some(said), Some(is)) if !said.to_string().starts_with(&is) => Err(format!("the image is for {is}")),
-        _ => Ok(described.map(|description| description.kernels.len() as u64)),
-    }
+    machine::check_foreign(image.target.as_ref(), bytes)?;
+    Ok(described.map(|description| description.kernels.len() as u64))
 }

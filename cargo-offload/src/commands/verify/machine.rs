@@ -8,7 +8,6 @@ use offload_images::{code_object, cubin};
 
 /// Compares an image of one of our packs with its target.
 pub(super) fn check(target: &Target, bytes: &[u8]) -> Result<(), String> {
-    let kind = FileKind::detect(bytes);
     let expected: &[FileKind] = match target {
         Target::Host(_) => &[FileKind::Elf],
         Target::Spirv64(_) => &[FileKind::SpirV],
@@ -21,27 +20,37 @@ pub(super) fn check(target: &Target, bytes: &[u8]) -> Result<(), String> {
         // Source has no magic, and a target of a later release is unknown.
         _ => return Ok(()),
     };
-    match kind {
-        Some(kind) if expected.contains(&kind) => {}
-        Some(kind) => return Err(format!("the image is {kind}")),
-        None => return Err("the image is of no known format".to_string()),
+    let kind = FileKind::detect(bytes).ok_or("the image is of no known format")?;
+    if !expected.contains(&kind) {
+        return Err(format!("the image is {kind}"));
     }
-    if let (Target::Intel(arch), Some(FileKind::Zebin)) = (target, kind) {
+    if let (Target::Intel(arch), FileKind::Zebin) = (target, kind) {
         let devices = zebin::compatibility(bytes).map_err(|error| error.to_string())?;
         return intel(arch, &devices);
     }
-    match told(bytes).map_err(|error| error.to_string())? {
-        Some(is) if !target.to_string().starts_with(&is) => Err(format!("the image is for {is}")),
+    compare(Some(target), kind, bytes)
+}
+
+/// Compares an image of another tool chain's container with its target, if the container names one.
+pub(super) fn check_foreign(target: Option<&Target>, bytes: &[u8]) -> Result<(), String> {
+    FileKind::detect(bytes).map_or(Ok(()), |kind| compare(target, kind, bytes))
+}
+
+fn compare(target: Option<&Target>, kind: FileKind, bytes: &[u8]) -> Result<(), String> {
+    match (target, recorded(kind, bytes).map_err(|error| error.to_string())?) {
+        (Some(target), Some(is)) if !target.to_string().starts_with(&is) => {
+            Err(format!("the image is for {is}"))
+        }
         _ => Ok(()),
     }
 }
 
-/// The target as far as the image itself tells it: a cubin does not tell all suffixes of its architecture.
-pub(super) fn told(bytes: &[u8]) -> Result<Option<String>, Error> {
-    let text = match FileKind::detect(bytes) {
-        Some(FileKind::Cubin) => format!("cubin:{}", cubin::info(bytes)?.arch()),
-        Some(FileKind::Ptx) => format!("nvptx:{}", Ptx::parse(bytes)?.target()),
-        Some(FileKind::AmdCodeObject) => format!("amdgcn:{}", code_object::info(bytes)?.target_id),
+/// The target as far as the image itself records it: a cubin does not record all suffixes of its architecture.
+fn recorded(kind: FileKind, bytes: &[u8]) -> Result<Option<String>, Error> {
+    let text = match kind {
+        FileKind::Cubin => format!("cubin:{}", cubin::info(bytes)?.arch()),
+        FileKind::Ptx => format!("nvptx:{}", Ptx::parse(bytes)?.target()),
+        FileKind::AmdCodeObject => format!("amdgcn:{}", code_object::info(bytes)?.target_id),
         _ => return Ok(None),
     };
     // In the order and spelling of this project, if it knows the machine.
