@@ -14,6 +14,7 @@
 
 mod compile_cache;
 mod entry;
+mod private;
 mod sweep;
 
 use std::collections::BTreeMap;
@@ -33,7 +34,7 @@ use self::entry::{DAY, EntryFile, Kind, VERSION};
 pub use self::sweep::Entry;
 use self::sweep::Limits;
 use crate::env::CargoEnv;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::fs;
 
 /// Longer than any build takes, and short beside the time after which entries go.
@@ -50,13 +51,18 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// The user's cache, or one in `OUT_DIR` where there is none or it cannot be written.
+    /// The user's cache, or one in `OUT_DIR` where there is none, it cannot be written, or others may write to it.
     pub(crate) fn open(env: &CargoEnv) -> Result<Cache> {
         let limits = Limits::read(env)?;
         let shared = Cache::place(env).and_then(|(dir, _)| Cache::at(dir.join(VERSION), limits));
         match shared {
             Err(error) if env.var(CACHE_VAR).is_some() => Err(error),
-            Err(_) => Cache::at(env.out_dir.join("offload-cache"), limits),
+            Err(error) => {
+                if error.kind() == ErrorKind::UntrustedCache {
+                    env.warn(error.summary());
+                }
+                Cache::at(env.out_dir.join("offload-cache"), limits)
+            }
             cache => cache,
         }
     }
@@ -70,11 +76,7 @@ impl Cache {
     }
 
     fn at(dir: PathBuf, limits: Limits) -> Result<Cache> {
-        fs::create_dir_all(&dir)?;
-        private(&dir)?;
-        // A directory that exists but cannot be written (another user's, read-only) is found out here. That also sets
-        // its time, which says when this release was last used.
-        fs::Unfinished::new(&dir).map_err(|error| Error::io("write to", &dir, error))?;
+        private::open(&dir)?;
         sweep::tag(&dir)?;
         Ok(Cache { dir, limits, distrusted: AtomicBool::new(false), locks: KeyLocks::default() })
     }
@@ -286,19 +288,6 @@ impl<K: Ord, V: Clone> Memo<K, V> {
         self.put(key, &found);
         Ok(found)
     }
-}
-
-/// What others could write, others could make this user run.
-#[cfg(unix)]
-fn private(dir: &Path) -> Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700))
-        .map_err(|error| Error::io("restrict access to", dir, error))
-}
-
-#[cfg(not(unix))]
-fn private(_: &Path) -> Result<()> {
-    Ok(())
 }
 
 #[cfg(test)]

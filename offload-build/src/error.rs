@@ -33,6 +33,8 @@ pub enum ErrorKind {
     Io,
     /// An entry of the compile cache was damaged or removed while it was needed, time and again.
     CacheEntry,
+    /// Other users could have written into the directory of the compile cache.
+    UntrustedCache,
 }
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
@@ -67,6 +69,11 @@ impl Error {
     /// Something that compiles is not installed.
     pub(crate) fn missing_tool(message: impl Into<String>) -> Error {
         Error { kind: ErrorKind::MissingTool, ..Error::new(message) }
+    }
+
+    /// Others than this user may choose what is in a cache.
+    pub(crate) fn untrusted(message: impl Into<String>) -> Error {
+        Error { kind: ErrorKind::UntrustedCache, ..Error::new(message) }
     }
 
     /// The same error as another kind.

@@ -72,6 +72,7 @@
 //! | `OFFLOAD_CACHE_DIR` | directory of the compile cache |
 //! | `OFFLOAD_CACHE_SIZE` | how large it may grow: bytes, or with a suffix `K`, `M`, `G`; 5G unless said, `0`: no limit |
 //! | `OFFLOAD_CACHE_AGE` | how many days an unused result stays in it; 90 unless said, `0`: no limit |
+//! | `OFFLOAD_TOOL_TIMEOUT` | after how many seconds a compiler is stopped that has not ended; 3600 unless said, `0`: never |
 //! | `OFFLOAD_OBJECT` | `cc`: assemble the object with the C compiler instead of writing it |
 //! | `OFFLOAD_VENDORED` | when images that a package brings along are used, as `vendored` in the file |
 //! | `OFFLOAD_OPTIONAL` | `1`: every target is optional, as if each had `optional = true` |

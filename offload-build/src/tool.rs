@@ -1,13 +1,16 @@
 //! What every step of a build uses, and running tools: the only module that starts processes.
 
+mod wait;
+
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
+use self::wait::{End, Finished};
 use crate::cache::Cache;
 use crate::env::CargoEnv;
 use crate::error::{Error, ErrorKind, Result};
@@ -19,6 +22,41 @@ pub(crate) struct Context {
     pub(crate) env: CargoEnv,
     pub(crate) cache: Cache,
     pub(crate) jobs: Jobs,
+    pub(crate) tool_limit: ToolLimit,
+}
+
+/// How long a run of a tool may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ToolLimit(Option<Duration>);
+
+impl Default for ToolLimit {
+    /// An hour: longer than any kernel that was seen, shorter than what CI services allow a job.
+    fn default() -> ToolLimit {
+        ToolLimit(Some(Duration::from_secs(60 * 60)))
+    }
+}
+
+impl ToolLimit {
+    const VAR: &str = "OFFLOAD_TOOL_TIMEOUT";
+
+    /// That of the variable. It changes no output, so a change of it reruns nothing.
+    fn read(env: &CargoEnv) -> Result<ToolLimit> {
+        let Some(value) = env.setting(ToolLimit::VAR) else { return Ok(ToolLimit::default()) };
+        let text = value.to_string_lossy();
+        match text.trim().parse() {
+            Ok(0) => Ok(ToolLimit(None)),
+            Ok(seconds) => Ok(ToolLimit(Some(Duration::from_secs(seconds)))),
+            Err(_) => {
+                let error = format!(
+                    "the value `{}` of `{}` is not understood",
+                    text.escape_default(),
+                    ToolLimit::VAR
+                );
+                Err(Error::new(error)
+                    .with_hint(format!("write {}=3600 for an hour, or 0 for no limit", ToolLimit::VAR)))
+            }
+        }
+    }
 }
 
 impl Context {
@@ -27,14 +65,16 @@ impl Context {
         let jobs = Jobs::from_env();
         let env = CargoEnv::read()?;
         let cache = Cache::open(&env)?;
-        Ok(Context { env, cache, jobs })
+        let tool_limit = ToolLimit::read(&env)?;
+        Ok(Context { env, cache, jobs, tool_limit })
     }
 
     /// That of a program that is no build script, see [`CargoEnv::of_machine`].
     pub(crate) fn of_machine(directory: &Path, scratch: &Path) -> Result<Context> {
         let env = CargoEnv::of_machine(directory, scratch);
         let cache = Cache::open(&env)?;
-        Ok(Context { env, cache, jobs: Jobs::alone() })
+        let tool_limit = ToolLimit::read(&env)?;
+        Ok(Context { env, cache, jobs: Jobs::alone(), tool_limit })
     }
 }
 
@@ -82,18 +122,29 @@ impl Context {
     /// Runs a tool to its end.
     ///
     /// # Errors
-    /// If it cannot be started or does not exit with 0; the error holds all that it printed.
+    /// If it cannot be started, does not exit with 0, or takes longer than a tool may; the error holds all that it
+    /// printed.
     pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<Output> {
-        let (status, result) = self.finish(invocation)?;
-        if status.success() {
-            return Ok(result);
-        }
+        let finished = self.finish(invocation)?;
+        let result = Output::of(&finished);
+        let ended = match finished.end {
+            End::Exited(status) if status.success() => return Ok(result),
+            End::Exited(status) => format!("{status} ({invocation})"),
+            End::Stopped => {
+                format!("stopped, because it ran for more than {} ({invocation})", self.tool_limit)
+            }
+        };
         // ocloc reports on standard output, everything else on standard error.
         let said = [result.stderr, result.stdout].join("\n");
         let said = dedup_lines(said.trim());
-        let ended = format!("{status} ({invocation})");
         let error = if said.is_empty() { Error::new(ended) } else { Error::new(said).note(ended) };
-        Err(error.with_kind(ErrorKind::Tool))
+        let error = error.with_kind(ErrorKind::Tool);
+        Err(match finished.end {
+            End::Exited(_) => error,
+            End::Stopped => {
+                error.with_hint(format!("{}=SECONDS allows more, {0}=0 any time", ToolLimit::VAR))
+            }
+        })
     }
 
     /// What a tool prints, however it ends: ocloc shows its help and fails.
@@ -101,18 +152,16 @@ impl Context {
     /// # Errors
     /// If it cannot be started.
     pub(crate) fn said(&self, invocation: &Invocation<'_>) -> Result<String> {
-        let (_, result) = self.finish(invocation)?;
+        let result = Output::of(&self.finish(invocation)?);
         Ok([result.stdout, result.stderr].join("\n"))
     }
 
-    fn finish(&self, invocation: &Invocation<'_>) -> Result<(ExitStatus, Output)> {
-        let token = self.jobs.token();
-        let output = self.spawn(invocation).map_err(|error| {
+    fn finish(&self, invocation: &Invocation<'_>) -> Result<Finished> {
+        let _token = self.jobs.token();
+        let limit = self.tool_limit.0;
+        self.spawn(invocation).and_then(|child| wait::finish(child, limit)).map_err(|error| {
             Error::io("run", invocation.program, error).with_hint("check that the file is executable")
-        })?;
-        drop(token);
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_string();
-        Ok((output.status, Output { stdout: text(&output.stdout), stderr: text(&output.stderr) }))
+        })
     }
 
     /// Programs that were unpacked into a folder have their libraries there, where no loader looks.
@@ -130,7 +179,7 @@ impl Context {
         variables
     }
 
-    fn spawn(&self, invocation: &Invocation<'_>) -> std::io::Result<std::process::Output> {
+    fn spawn(&self, invocation: &Invocation<'_>) -> std::io::Result<Child> {
         let mut child = Command::new(invocation.program)
             .args(&invocation.args)
             .current_dir(invocation.directory)
@@ -140,14 +189,28 @@ impl Context {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()?;
-        let stdin = child.stdin.take();
-        thread::scope(|scope| {
-            if let (Some(mut pipe), Some(text)) = (stdin, invocation.input) {
-                // A tool that stops reading says why itself; the broken pipe is no news.
-                scope.spawn(move || pipe.write_all(text.as_bytes()));
-            }
-            child.wait_with_output()
-        })
+        if let (Some(mut pipe), Some(text)) = (child.stdin.take(), invocation.input) {
+            let text = text.to_string();
+            // A tool that stops reading says why itself; the broken pipe is no news.
+            thread::spawn(move || pipe.write_all(text.as_bytes()));
+        }
+        Ok(child)
+    }
+}
+
+impl Output {
+    fn of(finished: &Finished) -> Output {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_string();
+        Output { stdout: text(&finished.stdout), stderr: text(&finished.stderr) }
+    }
+}
+
+impl fmt::Display for ToolLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(limit) => write!(f, "{} s", limit.as_secs()),
+            None => f.write_str("any time"),
+        }
     }
 }
 

@@ -11,11 +11,12 @@ use super::*;
 use crate::cache::tests::{key, unlimited};
 use crate::env::CargoEnv;
 use crate::jobs::Jobs;
+use crate::tool::ToolLimit;
 
 fn context() -> (tempfile::TempDir, Context) {
     let (dir, cache) = unlimited();
     let env = CargoEnv::of_machine(dir.path(), dir.path());
-    (dir, Context { env, cache, jobs: Jobs::alone() })
+    (dir, Context { env, cache, jobs: Jobs::alone(), tool_limit: ToolLimit::default() })
 }
 
 fn noise(seed: u64, size: usize) -> Vec<u8> {

@@ -1,7 +1,7 @@
 //! A stand-in for clang, llvm-link, ocloc and spirv-val that records every call.
 //!
 //! It is linked under the tool's name into a directory of its own, where it appends one line a call to `calls.log`.
-//! A file `NAME.fault` there makes the tool NAME misbehave: `empty`, `truncated`, `missing`, `fail`, or `old` for a
+//! A file `NAME.fault` there makes the tool NAME misbehave: `empty`, `truncated`, `missing`, `fail`, `hang`, or `old` for a
 //! clang that says it is LLVM 15, `llvm-19` for one of LLVM 19. A file `NAME.out` is what the tool NAME writes; otherwise what it writes has the shape that offload-build reads back: IR that names the
 //! kernels of the source, SPIR-V with their entry points, an Intel image with their sections.
 #![allow(
@@ -41,6 +41,10 @@ fn main() -> ExitCode {
     if fault.trim() == "fail" {
         eprintln!("kernels/a.cl:3:5: error: made to fail");
         return ExitCode::FAILURE;
+    }
+    if fault.trim() == "hang" {
+        eprintln!("made to hang");
+        std::thread::sleep(std::time::Duration::from_secs(600));
     }
     let prepared = fs::read(dir.join(format!("{name}.out"))).ok();
     if prepared.is_some() {

@@ -53,6 +53,31 @@ fn a_missing_ocloc() {
     );
 }
 
+/// A compiler that never ends would hold up a build for ever, and nobody would see what it said.
+#[test]
+fn a_tool_that_hangs() {
+    let mut project = Project::with_fake_tools("two-files");
+    project.set("OFFLOAD_TOOL_TIMEOUT", "1");
+    project.fault("ocloc", "hang");
+    in_order(
+        &project.fail(),
+        &[
+            "error: cannot compile kernel module `two` for `intel:pvc`\n  made to hang\n",
+            "stopped, because it ran for more than 1 s (",
+            "/tools/ocloc ",
+            "hint: OFFLOAD_TOOL_TIMEOUT=SECONDS allows more, OFFLOAD_TOOL_TIMEOUT=0 any time",
+        ],
+    );
+    project.set("OFFLOAD_TOOL_TIMEOUT", "soon");
+    contains(
+        &project.fail(),
+        &[
+            "the value `soon` of `OFFLOAD_TOOL_TIMEOUT` is not understood",
+            "hint: write OFFLOAD_TOOL_TIMEOUT=3600",
+        ],
+    );
+}
+
 /// The module and the target, what the tool says, the command.
 #[test]
 fn a_failing_tool() {

@@ -1,0 +1,109 @@
+//! A directory in which this user alone writes: who writes into the cache chooses the images of programs.
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::fs;
+
+/// Makes the directory `dir`, or takes the one that is there if nobody else could have written into it.
+///
+/// # Errors
+/// If it cannot be written, belongs to another user, or others may write to it.
+pub(super) fn open(dir: &Path) -> Result<()> {
+    if let Some(parent) = dir.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    make(dir)?;
+    // A directory that exists but cannot be written (another user's, read-only) is found out here. That also sets its
+    // time, which says when this release was last used.
+    let probe = fs::Unfinished::new(dir).map_err(|error| Error::io("write to", dir, error))?;
+    check(dir, probe.path())
+}
+
+#[cfg(unix)]
+fn make(dir: &Path) -> Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    match std::fs::DirBuilder::new().mode(0o700).create(dir) {
+        Err(_) if dir.is_dir() => Ok(()),
+        made => made.map_err(|error| Error::io("create directory", dir, error)),
+    }
+}
+
+/// Compares the owner of `dir` with that of `probe`, which this process has just made there: the standard library does
+/// not tell who a process is.
+#[cfg(unix)]
+fn check(dir: &Path, probe: &Path) -> Result<()> {
+    use std::fs::{Permissions, set_permissions, symlink_metadata};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    let inspected = |path: &Path| symlink_metadata(path).map_err(|error| Error::io("inspect", path, error));
+    let (there, user) =
+        (std::fs::metadata(dir).map_err(|error| Error::io("inspect", dir, error))?, inspected(probe)?.uid());
+    if let Some(reason) = reason_to_distrust(Access { owner: there.uid(), user, mode: there.mode() }) {
+        return Err(Error::untrusted(format!("the compile cache `{}` is not used: {reason}", dir.display()))
+            .with_hint("remove it, or set OFFLOAD_CACHE_DIR to a directory of your own"));
+    }
+    set_permissions(dir, Permissions::from_mode(0o700))
+        .map_err(|error| Error::io("restrict access to", dir, error))
+}
+
+/// Who may do what with a directory.
+#[cfg(unix)]
+struct Access {
+    owner: u32,
+    /// Who asks.
+    user: u32,
+    mode: u32,
+}
+
+/// Why files in the directory may be another's. git and ssh have the same rule.
+#[cfg(unix)]
+fn reason_to_distrust(access: Access) -> Option<&'static str> {
+    if access.owner != access.user {
+        return Some("it belongs to another user");
+    }
+    (access.mode & 0o022 != 0).then_some("other users may write to it")
+}
+
+#[cfg(not(unix))]
+fn make(dir: &Path) -> Result<()> {
+    fs::create_dir_all(dir)
+}
+
+/// The directories of a user's profile are that user's own.
+#[cfg(not(unix))]
+fn check(_: &Path, _: &Path) -> Result<()> {
+    Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs::{Permissions, metadata, set_permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn the_owner_alone_may_write() {
+        let trusted = |owner, mode| reason_to_distrust(Access { owner, user: 1000, mode }).is_none();
+        assert!(trusted(1000, 0o40700) && trusted(1000, 0o40755) && trusted(1000, 0o41700));
+        assert!(!trusted(0, 0o40755) && !trusted(1001, 0o40700));
+        assert!(!trusted(1000, 0o40770) && !trusted(1000, 0o40757) && !trusted(1000, 0o41777));
+    }
+
+    #[test]
+    fn a_directory_that_others_may_write_to_is_refused() {
+        let parent = tempfile::tempdir().unwrap();
+        let dir = parent.path().join("a/cache");
+        open(&dir).unwrap();
+        assert_eq!(metadata(&dir).unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0);
+        set_permissions(&dir, Permissions::from_mode(0o755)).unwrap();
+        open(&dir).unwrap();
+        assert_eq!(metadata(&dir).unwrap().permissions().mode() & 0o777, 0o700);
+        set_permissions(&dir, Permissions::from_mode(0o777)).unwrap();
+        let error = open(&dir).unwrap_err();
+        assert_eq!(error.kind(), crate::error::ErrorKind::UntrustedCache);
+        assert!(error.to_string().contains("other users may write to it"), "{error}");
+    }
+}
