@@ -118,7 +118,7 @@ fn foreign_build_script(path: &Path) -> Error {
 fn say(output: &Output, file: &str, outcome: Outcome) -> Result<()> {
     let changed = outcome == Outcome::Written;
     let text = if changed { format!("wrote {file}") } else { format!("{file} has it already") };
-    output.message(&Message { reason: "init", file, changed }, &text)
+    output.done(&Message { reason: "init", file, changed }, &text)
 }
 
 fn create_parent(path: &Path) -> Result<()> {

@@ -64,7 +64,7 @@ fn stats(output: &Output, cache: &CompileCache) -> Result<ExitStatus> {
 fn clean(output: &Output, cache: &CompileCache, unused: Duration) -> Result<ExitStatus> {
     let Amount { entries, bytes } = cache::clean(cache, unused)?;
     let text = format!("removed {}, {}", counted(entries, "entry"), human_size(bytes));
-    output.message(&Removed { reason: "cleaned", entries, bytes }, &text)?;
+    output.done(&Removed { reason: "cleaned", entries, bytes }, &text)?;
     Ok(ExitStatus::Success)
 }
 
@@ -74,6 +74,11 @@ fn verify(output: &Output, cache: &CompileCache) -> Result<ExitStatus> {
     let damaged = verified.damaged.as_slice();
     let lines = damaged.iter().map(|path| format!("removed `{}`, which was damaged\n", path.display()));
     let text = format!("{}{sound} sound entries, {} damaged", lines.collect::<String>(), damaged.len());
-    output.message(&Verified { reason: "verified", sound, bytes, damaged }, &text)?;
-    Ok(if damaged.is_empty() { ExitStatus::Success } else { ExitStatus::CheckFailed })
+    let message = Verified { reason: "verified", sound, bytes, damaged };
+    if damaged.is_empty() {
+        output.done(&message, &text)?;
+        return Ok(ExitStatus::Success);
+    }
+    output.message(&message, &text)?;
+    Ok(ExitStatus::CheckFailed)
 }

@@ -48,13 +48,12 @@ pub(super) fn run(output: &Output, args: &cli::Export) -> Result<ExitStatus> {
     publish(&path, &exported.content)?;
     let size = exported.content.len() as u64;
     let file = path.display().to_string();
-    let mut text = format!("wrote {file} ({size} bytes) from {target} of module {module}");
-    for hazard in &exported.hazards {
-        text.push_str(&format!("\nwarning: {hazard}"));
-    }
+    let text = format!("wrote {file} ({size} bytes) from {target} of module {module}");
     let (module, target) = (module.as_str(), target.as_str());
     let hazards = exported.hazards;
-    output.message(&Message { reason: "exported", module, target, file, size, hazards }, &text)?;
+    let warnings: Vec<String> = hazards.iter().map(|hazard| format!("warning: {hazard}")).collect();
+    output.done(&Message { reason: "exported", module, target, file, size, hazards }, &text)?;
+    warnings.iter().try_for_each(|warning| output.remark(warning))?;
     Ok(ExitStatus::Success)
 }
 

@@ -29,7 +29,7 @@ fn write(output: &Output, args: &cli::Man, pages: &[Page]) -> Result<()> {
     create_dir(directory)?;
     pages.iter().try_for_each(|Page { name, text }| {
         publish(&directory.join(name), text)?;
-        output.message(&serde_json::json!({ "reason": "man", "file": name }), &format!("wrote {name}"))
+        output.done(&serde_json::json!({ "reason": "man", "file": name }), &format!("wrote {name}"))
     })
 }
 

@@ -35,7 +35,7 @@ pub(super) fn run(output: &Output, args: &cli::New) -> Result<ExitStatus> {
     workspace.build_script(output, Existing::Kept)?;
     let next =
         format!("made {name}; `cargo offload doctor` tells what is missing to build it, `cargo run` runs it");
-    output.message(&Message { reason: "new", package: name, path: &args.path }, &next)?;
+    output.done(&Message { reason: "new", package: name, path: &args.path }, &next)?;
     Ok(ExitStatus::Success)
 }
 

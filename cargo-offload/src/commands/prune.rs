@@ -107,7 +107,7 @@ fn count(crates: &[CrateImages<'_>]) -> u64 {
 fn tell(output: &Output, dropped: &[Dropped], summary: &Summary<'_>) -> Result<ExitStatus> {
     for image in dropped {
         let text = format!("dropped {} {}: {} bytes", image.module, image.target, image.stored_size);
-        output.message(image, &text)?;
+        output.done(image, &text)?;
     }
     let text = format!(
         "`{}` has {} of {} and {} of {} bytes",
@@ -117,7 +117,7 @@ fn tell(output: &Output, dropped: &[Dropped], summary: &Summary<'_>) -> Result<E
         summary.size_after,
         summary.size_before
     );
-    output.message(summary, &text)?;
+    output.done(summary, &text)?;
     Ok(ExitStatus::Success)
 }
 

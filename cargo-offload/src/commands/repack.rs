@@ -52,7 +52,7 @@ pub(super) fn run(output: &Output, args: &cli::Repack) -> Result<ExitStatus> {
     let published = relocate(crates, &names, layout)?.publish(&program, &destination)?;
     for Published { path, size } in &published.sidecars {
         let text = format!("`{}` has {size} bytes", path.display());
-        output.message(&Written { reason: "written", file: path, size: *size }, &text)?;
+        output.done(&Written { reason: "written", file: path, size: *size }, &text)?;
     }
     published.tell_removed(output)?;
     tell(output, &destination, [size_before, published.program.size])
@@ -65,7 +65,7 @@ fn tell(
 ) -> Result<ExitStatus> {
     let file = destination.path();
     let text = format!("`{}` has {size_after} of {size_before} bytes", file.display());
-    output.message(&Summary { reason: "repacked", file, size_before, size_after }, &text)?;
+    output.done(&Summary { reason: "repacked", file, size_before, size_after }, &text)?;
     Ok(ExitStatus::Success)
 }
 

@@ -56,5 +56,5 @@ fn install(output: &Output, plan: &Plan) -> Result<()> {
         true => format!("installed {count} in {folder}; `{file}` has the versions and hashes"),
         false => format!("{folder} has the {count} of `{file}` already"),
     };
-    output.message(&Message { reason: "toolchain", path, lock, packages, changed }, &text)
+    output.done(&Message { reason: "toolchain", path, lock, packages, changed }, &text)
 }

@@ -76,7 +76,7 @@ fn store(output: &Output, vendored: &Path, made: &[Record]) -> Result<ExitStatus
         publish(&vendored.join(format!("{module}.toml")), record.text.as_bytes())?;
         let (images, size) = (record.provenance.images.len() as u64, record.pack.len() as u64);
         let text = format!("{pack}: {} in {size} bytes", counted(images, "image"));
-        output.message(&Message { reason: "vendor", module, file: &pack, images, size }, &text)?;
+        output.done(&Message { reason: "vendor", module, file: &pack, images, size }, &text)?;
     }
     remove_others(vendored, made)?;
     Ok(ExitStatus::Success)
@@ -118,8 +118,8 @@ fn verify(output: &Output, vendored: &Path, made: &[Record]) -> Result<ExitStatu
             some => format!("{module}: not what the sources give\n  {}", some.join("\n  ")),
         };
         let equal = differences.is_empty();
-        output
-            .message(&Verdict { reason: "vendor-verify", module, equal, differences: &differences }, &text)?;
+        let verdict = Verdict { reason: "vendor-verify", module, equal, differences: &differences };
+        if equal { output.done(&verdict, &text)? } else { output.message(&verdict, &text)? }
     }
     Ok(status)
 }

@@ -46,7 +46,7 @@ pub(super) fn run(output: &Output, args: &cli::Verify) -> Result<ExitStatus> {
 fn finish(output: &Output, summary: &Summary) -> Result<ExitStatus> {
     let (images, problems) = (counted(summary.images, "image"), counted(summary.problems, "problem"));
     let text = format!("{images} verified, {problems}");
-    output.message(summary, &text)?;
+    output.done(summary, &text)?;
     Ok(if summary.problems == 0 { ExitStatus::Success } else { ExitStatus::CheckFailed })
 }
 
@@ -80,7 +80,11 @@ fn verify_pack(output: &Output, source: &LocatedPack<'_>, summary: &mut Summary)
         let package = pack.meta("package").unwrap_or_default();
         let checksum = Some("blake3");
         let message = Verified { reason: "verified", package, module, target, checksum, problem };
-        output.message(&message, &text)?;
+        if message.problem.is_none() {
+            output.done(&message, &text)?
+        } else {
+            output.message(&message, &text)?
+        }
     }
     Ok(())
 }

@@ -89,6 +89,14 @@ impl Output {
         }
     }
 
+    /// As [`Output::message`], of what went as it was asked for: nothing for people who want quiet.
+    pub(crate) fn done(&self, object: &impl Serialize, text: &str) -> Result<()> {
+        match (self.format, self.verbosity) {
+            (MessageFormat::Human, Verbosity::Quiet) => Ok(()),
+            _ => self.message(object, text),
+        }
+    }
+
     /// Says that a file was written.
     pub(crate) fn wrote(&self, file: &Path) -> Result<()> {
         #[derive(Serialize)]
@@ -98,7 +106,7 @@ impl Output {
         }
         let file = file.display().to_string();
         let text = format!("wrote {file}");
-        self.message(&Written { reason: "written", file }, &text)
+        self.done(&Written { reason: "written", file }, &text)
     }
 
     /// Something for people alone.

@@ -396,3 +396,34 @@ fn usage_errors_have_their_exit_code() {
     assert_eq!(offload(dir.path(), &["no-such-command"]).status.code(), Some(2));
     assert_eq!(offload(dir.path(), &["--help"]).status.code(), Some(0));
 }
+
+/// What went as it was asked for is not said; what did not is.
+#[test]
+fn quiet_commands_say_only_what_is_wrong() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("images.pack");
+    let mut bytes = sample_pack();
+    fs::write(&file, &bytes).unwrap();
+    let extract = ["extract", "images.pack", "-o", "images"];
+    for args in [&["verify", "images.pack"][..], &extract, &["man", "--directory", "man"]] {
+        for (verbosity, silent) in [("--verbose", false), ("--quiet", true)] {
+            assert_eq!(
+                ok(dir.path(), &[args, &[verbosity]].concat()).is_empty(),
+                silent,
+                "{args:?} {verbosity}"
+            );
+            for made in ["images", "man"] {
+                fs::remove_dir_all(dir.path().join(made)).unwrap_or_default();
+            }
+        }
+    }
+    assert_eq!(
+        objects(&ok(dir.path(), &["verify", "images.pack", "--quiet", "--json"]), "verified").len(),
+        2
+    );
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&file, bytes).unwrap();
+    let output = offload(dir.path(), &["verify", "images.pack", "--quiet"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(support::said(&output).contains("error: "), "{}", support::said(&output));
+}

@@ -88,7 +88,7 @@ impl Removed {
     pub(crate) fn tell(&self, output: &Output) -> Result<()> {
         self.0.iter().try_for_each(|file| {
             let text = format!("`{}` is removed: no program needs it", file.display());
-            output.message(&RemovedMessage { reason: "removed", file }, &text)
+            output.done(&RemovedMessage { reason: "removed", file }, &text)
         })
     }
 }

@@ -121,7 +121,7 @@ impl<'a> Job<'a> {
         let Summary { files, size, problems, .. } = self.summary;
         let (written, failed) = (counted(files, "file"), counted(problems, "problem"));
         let text = format!("{written}, {}, {failed}", human_size(size));
-        self.output.message(&self.summary, &text)?;
+        self.output.done(&self.summary, &text)?;
         Ok(if problems == 0 { ExitStatus::Success } else { ExitStatus::CheckFailed })
     }
 
@@ -184,7 +184,7 @@ impl<'a> Job<'a> {
         let (module, target) = (of.image.module.as_str(), of.image.target.as_str());
         let file = self.directory.join(&of.name).display().to_string();
         let text = format!("{file} ({size} bytes)");
-        self.output.message(&Extracted { reason: "extracted", module, target, file, size }, &text)
+        self.output.done(&Extracted { reason: "extracted", module, target, file, size }, &text)
     }
 
     fn tell_failed(&mut self, problem: String) -> Result<()> {
