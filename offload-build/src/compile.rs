@@ -26,7 +26,8 @@ pub(crate) use self::session::{Session, Shared};
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::module::{
-    self, DeviceImage, Family, Language, MissingTarget, ModuleImages, SourceFile, Sources, TargetImages,
+    self, DeviceImage, Language, LanguageFamily, MissingTarget, ModuleImages, SourceFile, Sources,
+    TargetImages,
 };
 use crate::options::{Compiler, SpillBudget};
 use crate::targets::{Presence, WantedTarget};
@@ -131,14 +132,16 @@ enum Route {
 fn route(sources: &Sources) -> Result<Route> {
     let family = module::family(&sources.files)?;
     match (family, sources.options.compiler.unwrap_or_default()) {
-        (Family::ReadyMade, _) if sources.files.iter().all(|file| file.language == Language::LlvmIr) => {
+        (LanguageFamily::ReadyMade, _)
+            if sources.files.iter().all(|file| file.language == Language::LlvmIr) =>
+        {
             Ok(Route::LlvmIr)
         }
-        (Family::ReadyMade, _) => Ok(Route::Whole(ready::compile)),
+        (LanguageFamily::ReadyMade, _) => Ok(Route::Whole(ready::compile)),
         (_, Compiler::Clang) => Ok(Route::Llvm),
-        (Family::Cuda, Compiler::Nvcc) => Ok(Route::Whole(foreign::nvcc)),
-        (Family::Hip, Compiler::Hipcc) => Ok(Route::Whole(foreign::hipcc)),
-        (Family::Portable, Compiler::Icpx) => Ok(Route::Whole(foreign::icpx)),
+        (LanguageFamily::Cuda, Compiler::Nvcc) => Ok(Route::Whole(foreign::nvcc)),
+        (LanguageFamily::Hip, Compiler::Hipcc) => Ok(Route::Whole(foreign::hipcc)),
+        (LanguageFamily::Portable, Compiler::Icpx) => Ok(Route::Whole(foreign::icpx)),
         (_, Compiler::Icpx) => Err(Error::new(format!("icpx does not compile {family}"))
             .with_hint("leave `compiler` out for this module, or give it .cpp files")),
         (_, Compiler::Nvcc) => Err(Error::new(format!("nvcc does not compile {family} for GPUs"))
@@ -181,22 +184,23 @@ fn unserved<'a>(sources: &'a Sources, target: &Target) -> Option<&'a SourceFile>
         false => file.language.serves(target),
     };
     match module::family(files) {
-        Ok(Family::ReadyMade) if files.iter().any(serves) => None,
+        Ok(LanguageFamily::ReadyMade) if files.iter().any(serves) => None,
         _ => files.iter().find(|file| !serves(file)),
     }
 }
 
-fn nothing_fits(sources: &Sources, family: Family, targets: &[WantedTarget]) -> Error {
+fn nothing_fits(sources: &Sources, family: LanguageFamily, targets: &[WantedTarget]) -> Error {
     let language = sources.files.first().map(|file| file.language);
     let example = match (family, language) {
-        (Family::Cuda, _) | (_, Some(Language::Ptx)) => "nvptx:sm_75",
-        (Family::Hip, _) | (_, Some(Language::AmdCodeObject)) => "amdgcn:gfx90a",
+        (LanguageFamily::Cuda, _) | (_, Some(Language::Ptx)) => "nvptx:sm_75",
+        (LanguageFamily::Hip, _) | (_, Some(Language::AmdCodeObject)) => "amdgcn:gfx90a",
         (_, Some(Language::Cubin)) => "cubin:sm_75",
         (_, Some(Language::Ocloc)) => "intel:pvc",
         _ => "spirv64",
     };
-    let what =
-        language.filter(|_| family == Family::ReadyMade).map_or(family.to_string(), |it| it.to_string());
+    let what = language
+        .filter(|_| family == LanguageFamily::ReadyMade)
+        .map_or(family.to_string(), |it| it.to_string());
     let configured: Vec<String> = targets.iter().map(|wanted| format!("`{}`", wanted.target)).collect();
     let configured = configured.join(", ");
     let error = format!(

@@ -98,7 +98,7 @@ pub(crate) enum Language {
 
 /// Languages whose files can be in one module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Family {
+pub(crate) enum LanguageFamily {
     /// Compiles for every GPU.
     Portable,
     /// NVIDIA's own language.
@@ -147,12 +147,12 @@ impl SourceFile {
 }
 
 impl Language {
-    pub(crate) fn family(self) -> Family {
+    pub(crate) fn family(self) -> LanguageFamily {
         match self {
-            Language::OpenClC | Language::OpenClCpp | Language::C | Language::Cpp => Family::Portable,
-            Language::Cuda => Family::Cuda,
-            Language::Hip => Family::Hip,
-            _ => Family::ReadyMade,
+            Language::OpenClC | Language::OpenClCpp | Language::C | Language::Cpp => LanguageFamily::Portable,
+            Language::Cuda => LanguageFamily::Cuda,
+            Language::Hip => LanguageFamily::Hip,
+            _ => LanguageFamily::ReadyMade,
         }
     }
 
@@ -177,8 +177,8 @@ impl Language {
 }
 
 /// The family of all `files`.
-pub(crate) fn family(files: &[SourceFile]) -> Result<Family> {
-    let Some(first) = files.first() else { return Ok(Family::Portable) };
+pub(crate) fn family(files: &[SourceFile]) -> Result<LanguageFamily> {
+    let Some(first) = files.first() else { return Ok(LanguageFamily::Portable) };
     let family = first.language.family();
     match files.iter().find(|file| file.language.family() != family) {
         None => Ok(family),
@@ -212,13 +212,13 @@ impl fmt::Display for Language {
     }
 }
 
-impl fmt::Display for Family {
+impl fmt::Display for LanguageFamily {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Family::Portable => "portable source",
-            Family::Cuda => "CUDA C++",
-            Family::Hip => "HIP C++",
-            Family::ReadyMade => "ready-made code",
+            LanguageFamily::Portable => "portable source",
+            LanguageFamily::Cuda => "CUDA C++",
+            LanguageFamily::Hip => "HIP C++",
+            LanguageFamily::ReadyMade => "ready-made code",
         })
     }
 }
@@ -277,7 +277,7 @@ mod tests {
         let files = |paths: &[&str]| {
             paths.iter().map(|path| SourceFile::new(Path::new(path)).unwrap()).collect::<Vec<_>>()
         };
-        assert_eq!(family(&files(&["a.cl", "b.c"])).unwrap(), Family::Portable);
+        assert_eq!(family(&files(&["a.cl", "b.c"])).unwrap(), LanguageFamily::Portable);
         let error = family(&files(&["a.cl", "b.cu"])).unwrap_err().to_string();
         assert!(
             error.contains("`a.cl`") && error.contains("`b.cu`") && error.contains("two modules"),

@@ -3,8 +3,6 @@
 #[cfg(any(feature = "ccob", feature = "fatbin"))]
 mod deflate;
 #[cfg(feature = "ccob")]
-mod start;
-#[cfg(feature = "ccob")]
 mod steps;
 
 use std::io::Read as _;
@@ -13,8 +11,6 @@ use zstd::zstd_safe::{DCtx, find_frame_compressed_size, get_error_name, get_fram
 
 #[cfg(any(feature = "ccob", feature = "fatbin"))]
 pub(crate) use self::deflate::deflate;
-#[cfg(feature = "ccob")]
-pub(crate) use self::start::start;
 #[cfg(feature = "ccob")]
 pub(crate) use self::steps::Steps;
 use offload_format::{Error, ErrorKind};
@@ -30,6 +26,14 @@ const MAX_WINDOW_LOG: u32 = 27;
 pub(crate) fn size(input: &[u8]) -> Result<u64, Error> {
     check_start(input)?;
     Ok(find_frame_compressed_size(input).map_err(code)? as u64)
+}
+
+/// The first `size` bytes of the content of the frame at the start of `input`, or all if it is smaller.
+#[cfg(feature = "ccob")]
+pub(crate) fn start(input: &[u8], size: u64) -> Result<Vec<u8>, Error> {
+    let mut out = Vec::new();
+    decoder(input)?.take(size).read_to_end(&mut out).map_err(|error| failed(&error.to_string()))?;
+    Ok(out)
 }
 
 /// The content of `frame`, which has to be one frame, with nothing behind it, of `declared` bytes.

@@ -13,7 +13,6 @@
 mod argument;
 mod kernel;
 mod metadata;
-mod shape;
 mod target_id;
 
 use std::collections::BTreeSet;

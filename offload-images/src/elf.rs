@@ -19,6 +19,7 @@ pub struct Format {
 
 /// A parsed file over borrowed bytes.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Elf<'a> {
     image: &'a [u8],
     /// The header of the file.
@@ -34,6 +35,7 @@ pub struct Elf<'a> {
 
 /// A segment with its bytes.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Segment<'a> {
     /// Its program header.
     pub header: &'a ProgramHeader64<LE>,
@@ -43,6 +45,7 @@ pub struct Segment<'a> {
 
 /// A section with its bytes, which are empty for one that takes no room in the file.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Section<'a> {
     /// Its name.
     pub name: &'a str,
@@ -54,6 +57,7 @@ pub struct Section<'a> {
 
 /// A symbol that has a name.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Symbol<'a> {
     /// Its name.
     pub name: &'a str,

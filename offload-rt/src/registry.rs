@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::index::{Index, Missing, Unreadable};
 use crate::launch::Program;
 use crate::sections::{self, Found, FoundPack, PackBytes};
-use crate::select::{self, Selection, Wanted};
+use crate::select::{self, Selection, VariantQuery};
 
 /// The device images of some packs.
 ///
@@ -117,7 +117,7 @@ impl Registry {
         values: &[(&str, &str)],
         device: &impl AsRef<DeviceDescription>,
     ) -> Result<Selection, Error> {
-        select::select(&self.index, Wanted { module, values }, device.as_ref())
+        select::select(&self.index, VariantQuery { module, values }, device.as_ref())
     }
 
     /// The variants of `module`, sorted; none if it has no variants.

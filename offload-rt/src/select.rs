@@ -16,9 +16,9 @@ use crate::error::{Case, Error};
 use crate::index::Index;
 use crate::text::escape;
 
-/// What is chosen from.
+/// A module, and which variant of it.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted<'w> {
+pub(crate) struct VariantQuery<'w> {
     pub(crate) module: &'w str,
     /// Names and values that choose a variant, in any order; none for a module without variants.
     pub(crate) values: &'w [(&'w str, &'w str)],
@@ -27,15 +27,15 @@ pub(crate) struct Wanted<'w> {
 /// The best image for each kernel of a module, with what was decided about each of its images.
 pub(crate) fn select(
     index: &Arc<Index>,
-    wanted: Wanted<'_>,
+    query: VariantQuery<'_>,
     device: &DeviceDescription,
 ) -> Result<Selection, Error> {
-    let images = images(index, wanted)?;
+    let images = images(index, query)?;
     let judge = |entry| Judged { entry, fit: rules::judge(entry, device) };
     let judged: Vec<Judged<'_>> = images.iter().map(judge).collect();
     let asked = Asked {
-        name: wanted.module.to_string(),
-        module: name(wanted.module, &judged),
+        name: query.module.to_string(),
+        module: name(query.module, &judged),
         device: device.to_string(),
         index: index.clone(),
     };
@@ -56,7 +56,7 @@ fn no_fit(asked: Asked, judged: &[Judged<'_>]) -> Error {
 }
 
 /// The images that are chosen from: those of the module, in the variant that is wanted.
-fn images(index: &Index, Wanted { module, values }: Wanted<'_>) -> Result<Vec<Entry>, Error> {
+fn images(index: &Index, VariantQuery { module, values }: VariantQuery<'_>) -> Result<Vec<Entry>, Error> {
     let all = of_module(index, module)?;
     let present = distinct(&all);
     if values.is_empty() {

@@ -82,7 +82,7 @@ impl Scratch {
     /// Makes `file`, which is empty and has no name, one of `size` bytes.
     ///
     /// # Errors
-    /// There is no room on the disk, or the file system cannot keep it: a page that finds none when it is written ends
+    /// There is no space on the disk, or the file system cannot keep it: a page that finds none when it is written ends
     /// the process.
     pub(crate) fn new(file: File, size: u64) -> io::Result<Scratch> {
         reserve(&file, size)?;

@@ -10,7 +10,7 @@ use super::session::{Scanned, Unit};
 use super::{Session, amdgcn, cubin, host, intel, llvm_ir, nvptx, opencl_c, ready, spirv};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir;
-use crate::module::{DeviceImage, Family, SourceFile};
+use crate::module::{DeviceImage, LanguageFamily, SourceFile};
 use crate::targets::WantedTarget;
 
 /// A module whose files the front end has read.
@@ -86,8 +86,10 @@ pub(super) fn scan(session: &Session<'_>, first: &Target) -> Result<Vec<Scanned>
 fn backend(session: &Session<'_>, first: &Target) -> Result<Backend> {
     let family = session.sources.files.first().map(|file| file.language.family());
     match (family, first) {
-        (Some(Family::Cuda), Target::Nvptx(sm) | Target::Cubin(sm)) => nvptx::backend(session, &[], sm),
-        (Some(Family::Hip), Target::Amdgcn(arch)) => amdgcn::backend(session, &[], arch),
+        (Some(LanguageFamily::Cuda), Target::Nvptx(sm) | Target::Cubin(sm)) => {
+            nvptx::backend(session, &[], sm)
+        }
+        (Some(LanguageFamily::Hip), Target::Amdgcn(arch)) => amdgcn::backend(session, &[], arch),
         _ => Ok(spirv::backend(SpirvVersion::default())),
     }
 }

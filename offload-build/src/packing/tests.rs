@@ -48,13 +48,13 @@ fn packed(context: &Context, settings: Settings, images: Vec<DeviceImage>) -> Ve
     bytes
 }
 
-fn family() -> Vec<Vec<u8>> {
-    let leader = noise(1, 80_000);
-    let mut child = leader.clone();
+fn images() -> Vec<Vec<u8>> {
+    let root = noise(1, 80_000);
+    let mut child = root.clone();
     child[1000..3000].copy_from_slice(&noise(2, 2000));
-    let mut twin = child.clone();
-    twin[48] ^= 1;
-    vec![leader.clone(), child, twin, leader, noise(3, 500), noise(4, 700), Vec::new()]
+    let mut near_duplicate = child.clone();
+    near_duplicate[48] ^= 1;
+    vec![root.clone(), child, near_duplicate, root, noise(3, 500), noise(4, 700), Vec::new()]
 }
 
 fn assert_reads_back(bytes: &[u8], images: &[Vec<u8>]) {
@@ -72,7 +72,7 @@ const FAST: Settings = Settings { mode: Mode::Fast, level: 3 };
 fn every_effort_reads_back() {
     for mode in [Mode::None, Mode::Fast, Mode::Balanced, Mode::Max, Mode::Archive] {
         let (_dir, context) = context();
-        let images = family();
+        let images = images();
         let bytes = packed(&context, Settings { mode, level: 3 }, compiled(&context, &images));
         assert_reads_back(&bytes, &images);
         let pages = Pages::default();
@@ -104,7 +104,7 @@ fn entries(dir: &Path) -> BTreeMap<PathBuf, SystemTime> {
 #[test]
 fn an_unchanged_build_compresses_nothing() {
     let (dir, context) = context();
-    let images = family();
+    let images = images();
     let first = packed(&context, FAST, compiled(&context, &images));
     let again = compiled(&context, &images);
     let before = entries(dir.path());
@@ -114,15 +114,15 @@ fn an_unchanged_build_compresses_nothing() {
 }
 
 #[test]
-fn a_changed_image_leaves_the_frames_of_strangers() {
+fn a_changed_image_leaves_the_frames_of_unrelated_ones() {
     let (dir, context) = context();
-    let mut images = family();
+    let mut images = images();
     packed(&context, FAST, compiled(&context, &images));
     images[1] = noise(9, 80_001);
     let changed = compiled(&context, &images);
     let before = entries(dir.path());
     let bytes = packed(&context, FAST, changed);
-    // The plan, the frame of the changed image, that of its twin, which is one no more, maybe that of the twin's leader;
+    // The plan, the frame of the changed image, that of its near-duplicate, which is one no more, maybe that of the root;
     // but not the block of the small ones.
     let made = entries(dir.path()).len() - before.len();
     assert!((2..=4).contains(&made), "{made} made");
@@ -132,7 +132,7 @@ fn a_changed_image_leaves_the_frames_of_strangers() {
 #[test]
 fn a_damaged_frame_is_missed_and_made_again() {
     let (dir, context) = context();
-    let images = family();
+    let images = images();
     let first = packed(&context, FAST, compiled(&context, &images));
     for path in entries(dir.path()).into_keys().filter(|path| path.extension().is_some_and(|e| e == "blob")) {
         let mut bytes = std::fs::read(&path).unwrap();
@@ -160,14 +160,14 @@ fn an_image_above_all_windows_is_streamed() {
 }
 
 #[test]
-fn twins_above_all_windows_are_patches() {
+fn near_duplicates_above_all_windows_are_patches() {
     let (_dir, context) = context();
     let image = noise(1, 1 << 20).repeat(33);
-    let (mut twin, mut relative) = (image.clone(), image.clone());
-    twin[48] ^= 1;
+    let (mut near_duplicate, mut relative) = (image.clone(), image.clone());
+    near_duplicate[48] ^= 1;
     // A fiftieth in runs, one of them across two pieces.
     relative.chunks_mut(10_000).for_each(|part| part[..200].copy_from_slice(&noise(2, 200)));
-    let images = [image, twin, relative];
+    let images = [image, near_duplicate, relative];
     for mode in [Mode::Fast, Mode::Balanced] {
         let bytes = packed(&context, Settings { mode, level: 1 }, compiled(&context, &images));
         assert_reads_back(&bytes, &images);

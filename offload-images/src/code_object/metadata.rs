@@ -6,7 +6,6 @@ use object::read::elf::{NoteIterator, ProgramHeader, SectionHeader};
 
 use super::argument::Argument;
 use super::kernel::CodeObjectKernel;
-use super::shape::Shape;
 use crate::elf::Elf;
 use crate::msgpack::{Reader, set};
 use offload_format::limits::Budget;
@@ -62,6 +61,36 @@ impl Kernel {
     }
 }
 
+/// How many kernels and arguments a description has, counted before anything is made of them: a record may be a few bytes
+/// long, and what is made of it is not.
+#[derive(Debug, Default)]
+struct Counts {
+    kernels: u64,
+    arguments: u64,
+}
+
+impl Counts {
+    fn read(mut description: Reader<'_>) -> Option<Counts> {
+        let mut counts = Counts::default();
+        description.map(|key, value| match key {
+            "amdhsa.kernels" => value.list(|kernel| counts.count_kernel(kernel)),
+            _ => value.skip(),
+        })?;
+        Some(counts)
+    }
+
+    fn count_kernel(&mut self, kernel: &mut Reader<'_>) -> Option<()> {
+        self.kernels = self.kernels.saturating_add(1);
+        kernel.map(|key, value| match key {
+            ".args" => value.list(|argument| {
+                self.arguments = self.arguments.saturating_add(1);
+                argument.map(|_, value| value.skip())
+            }),
+            _ => value.skip(),
+        })
+    }
+}
+
 /// A number that the notes have of a kernel, if `key` names one.
 fn number(info: &mut CodeObjectKernel, key: &str, value: &mut Reader<'_>) -> Option<()> {
     let count = match key {
@@ -114,7 +143,7 @@ pub(super) fn read(file: &Elf<'_>) -> Result<Metadata, Error> {
     let mut budget = Budget::for_file(WHAT, file.size());
     for (offset, part) in parts(file)? {
         let malformed = || Error::from(ErrorKind::Text { what: WHAT, offset });
-        weigh(&Shape::read(Reader::new(part)).ok_or_else(malformed)?, &mut budget)?;
+        weigh(&Counts::read(Reader::new(part)).ok_or_else(malformed)?, &mut budget)?;
         let note = Metadata::read(Reader::new(part)).ok_or_else(malformed)?;
         all.target = all.target.or(note.target);
         all.kernels.extend(note.kernels);
@@ -123,10 +152,10 @@ pub(super) fn read(file: &Elf<'_>) -> Result<Metadata, Error> {
 }
 
 /// A kernel is held as it was read and as it is told.
-fn weigh(shape: &Shape, budget: &mut Budget) -> Result<(), Error> {
+fn weigh(counts: &Counts, budget: &mut Budget) -> Result<(), Error> {
     let kernel = (size_of::<Kernel>() + size_of::<CodeObjectKernel>()) as u64;
-    let kernels = shape.kernels.saturating_mul(kernel);
-    budget.spend(kernels.saturating_add(shape.arguments.saturating_mul(size_of::<Argument>() as u64)))
+    let kernels = counts.kernels.saturating_mul(kernel);
+    budget.spend(kernels.saturating_add(counts.arguments.saturating_mul(size_of::<Argument>() as u64)))
 }
 
 /// The descriptions, each with the offset of the notes that it is in.

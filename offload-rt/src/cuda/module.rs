@@ -19,19 +19,19 @@ const LOG_SIZE: usize = 16 << 10;
 
 /// A loaded module.
 #[derive(Debug)]
-pub(super) struct Module {
+pub(super) struct CudaModule {
     raw: CUmodule,
     context: Arc<Context>,
 }
 
 // SAFETY: the driver's functions may be called from any thread.
-unsafe impl Send for Module {}
+unsafe impl Send for CudaModule {}
 // SAFETY: as above; nothing changes after loading.
-unsafe impl Sync for Module {}
+unsafe impl Sync for CudaModule {}
 
-impl Module {
+impl CudaModule {
     /// Has the driver load `image`. The error holds the messages of its compiler and a hint where there is one.
-    pub(super) fn load(context: &Arc<Context>, image: &LoadedImage) -> Result<Module, Problem> {
+    pub(super) fn load(context: &Arc<Context>, image: &LoadedImage) -> Result<CudaModule, Problem> {
         let entered = context.enter().map_err(|error| Problem::from(describe(error)))?;
         let raw = match image.entry().image_kind() {
             // The driver takes PTX as a C string.
@@ -39,7 +39,7 @@ impl Module {
             ImageKind::Cubin => load(&entered, image.bytes())?,
             kind => return Err(format!("it is of kind {kind}, which CUDA does not take").into()),
         };
-        Ok(Module { raw, context: context.clone() })
+        Ok(CudaModule { raw, context: context.clone() })
     }
 
     pub(super) fn context(&self) -> &Arc<Context> {
@@ -81,7 +81,7 @@ impl Module {
     }
 }
 
-impl Drop for Module {
+impl Drop for CudaModule {
     fn drop(&mut self) {
         if let Ok(_entered) = self.context.enter() {
             // SAFETY: it was loaded once, in this context.

@@ -13,7 +13,7 @@ use super::device::Found;
 use super::driver::{aftermath, describe};
 use super::function::Function;
 use super::limits::Shape;
-use super::module::Module;
+use super::module::CudaModule;
 use super::params::{self, Param, Params};
 use super::stream::Stream;
 use crate::device::Device;
@@ -31,7 +31,7 @@ pub struct CudaProgram {
     kernels: Vec<KernelInfo>,
     /// Of each kernel, in the same order.
     functions: Vec<Function>,
-    module: Module,
+    module: CudaModule,
 }
 
 /// A kernel's record and handle. It has none of the pack if the pack has no records and the driver tells no names.
@@ -63,7 +63,7 @@ impl CudaProgram {
         let context = device.context().map_err(|error| describe(error).into());
         let context = context.map_err(failed("cannot use the device's context"))?;
         let module =
-            Module::load(&context, image).map_err(failed(&format!("cannot load {}", image.entry())))?;
+            CudaModule::load(&context, image).map_err(failed(&format!("cannot load {}", image.entry())))?;
         let resolved = resolve(&module, image.entry().kernels()).map_err(Problem::from);
         let (kernels, functions) = resolved.map_err(failed(&format!("cannot use {}", image.entry())))?;
         Ok(CudaProgram { kernels, functions, module })
@@ -85,7 +85,7 @@ impl CudaProgram {
 type Resolved = (Vec<KernelInfo>, Vec<Function>);
 
 /// The kernels that the pack knows, or those that the driver knows, each with its handle.
-fn resolve(module: &Module, known: &[KernelInfo]) -> Result<Resolved, String> {
+fn resolve(module: &CudaModule, known: &[KernelInfo]) -> Result<Resolved, String> {
     let entered = module.context().enter().map_err(describe)?;
     let kernels = match known {
         [] => module.kernel_names(&entered).unwrap_or_default().into_iter().map(named).collect(),

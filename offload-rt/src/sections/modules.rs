@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// A loaded executable or shared library, valid while the loader's lock is held.
-pub(super) struct Module<'a> {
+pub(super) struct LoadedModule<'a> {
     main: bool,
     readable: Vec<Range<u64>>,
     notes: Vec<Range<u64>>,
@@ -15,7 +15,7 @@ pub(super) struct Module<'a> {
     name: &'a CStr,
 }
 
-impl<'a> Module<'a> {
+impl<'a> LoadedModule<'a> {
     /// Whether it is the program itself.
     pub(super) fn is_main(&self) -> bool {
         self.main
@@ -73,14 +73,14 @@ impl<'a> Module<'a> {
 }
 
 /// Calls `visit` for each loaded module, the main program first.
-pub(super) fn for_each(visit: &mut dyn FnMut(&Module<'_>)) {
+pub(super) fn for_each(visit: &mut dyn FnMut(&LoadedModule<'_>)) {
     let mut state = State { visit, first: true };
     // SAFETY: `visitor` has the callback's type and gets the pointer to `state`, which outlives the call.
     unsafe { libc::dl_iterate_phdr(Some(visitor), (&raw mut state).cast()) };
 }
 
 struct State<'v> {
-    visit: &'v mut dyn FnMut(&Module<'_>),
+    visit: &'v mut dyn FnMut(&LoadedModule<'_>),
     first: bool,
 }
 
@@ -97,10 +97,10 @@ unsafe extern "C" fn visitor(info: *mut libc::dl_phdr_info, _size: usize, state:
 
 /// # Safety
 /// `info` comes from the loader, whose lock is held for `'a`.
-unsafe fn read<'a>(info: &libc::dl_phdr_info, main: bool) -> Module<'a> {
+unsafe fn read<'a>(info: &libc::dl_phdr_info, main: bool) -> LoadedModule<'a> {
     // SAFETY: by the contract, the name is a string of the loader's; `'a` is as long as the lock.
     let name = if info.dlpi_name.is_null() { c"" } else { unsafe { CStr::from_ptr(info.dlpi_name) } };
-    let mut module = Module { main, readable: Vec::new(), notes: Vec::new(), elf_header: None, name };
+    let mut module = LoadedModule { main, readable: Vec::new(), notes: Vec::new(), elf_header: None, name };
     if info.dlpi_phdr.is_null() {
         return module;
     }

@@ -10,7 +10,7 @@ use offload_format::section::{
 };
 
 use super::bounds;
-use super::modules::{self, Module};
+use super::modules::{self, LoadedModule};
 use super::pack::{Found, FoundPack, PackBytes};
 
 /// How far `patchelf` may have moved the header of a program that is not position-independent.
@@ -76,7 +76,7 @@ impl Step {
 }
 
 /// The packs of the table at `range`.
-fn table(module: &Module<'_>, range: Range<u64>) -> Found {
+fn table(module: &LoadedModule<'_>, range: Range<u64>) -> Found {
     let mut found = Found::default();
     let mut address = range.start;
     while address < range.end {
@@ -97,7 +97,7 @@ fn table(module: &Module<'_>, range: Range<u64>) -> Found {
 ///
 /// The segment is searched for our note's first bytes instead of walked: mold 1.10 puts notes of alignment 4 and 8
 /// into one segment, where a walker loses its way.
-fn notes(module: &Module<'_>, keep: Keep, found: &mut Found) {
+fn notes(module: &LoadedModule<'_>, keep: Keep, found: &mut Found) {
     let header = note_header();
     for (start, segment) in module.notes() {
         for (index, note) in segment.windows(NOTE_SIZE as usize).enumerate().step_by(4) {
@@ -115,7 +115,7 @@ struct Note<'a> {
     bytes: &'a [u8],
 }
 
-fn follow(module: &Module<'_>, note: &Note<'_>, keep: Keep) -> Step {
+fn follow(module: &LoadedModule<'_>, note: &Note<'_>, keep: Keep) -> Step {
     let is_descriptor = |address: &u64| {
         module.bytes(*address, DESCRIPTOR_SIZE).is_some_and(|bytes| bytes.starts_with(&DESCRIPTOR_MAGIC))
     };
@@ -126,7 +126,7 @@ fn follow(module: &Module<'_>, note: &Note<'_>, keep: Keep) -> Step {
 }
 
 /// Where the descriptor may lie: counted from the note, or, if a tool has moved the note, from the ELF header.
-fn targets(module: &Module<'_>, note: &Note<'_>) -> Vec<u64> {
+fn targets(module: &LoadedModule<'_>, note: &Note<'_>) -> Vec<u64> {
     let Some(fields) = parse_note(note.bytes) else {
         return Vec::new();
     };
@@ -142,7 +142,7 @@ fn targets(module: &Module<'_>, note: &Note<'_>) -> Vec<u64> {
 }
 
 /// The pack of the descriptor at `address`.
-fn descriptor(module: &Module<'_>, address: u64, keep: Keep) -> Step {
+fn descriptor(module: &LoadedModule<'_>, address: u64, keep: Keep) -> Step {
     // A later release may have made it longer, but nothing past this size is used.
     let Some(size) = module.bytes(address, DESCRIPTOR_SIZE).and_then(recorded_size) else {
         return Step::Unreadable("a descriptor lies outside its module's memory".to_string());
@@ -163,7 +163,7 @@ fn recorded_size(descriptor: &[u8]) -> Option<u64> {
 
 /// Where a descriptor lies.
 struct At<'a, 'm> {
-    module: &'a Module<'m>,
+    module: &'a LoadedModule<'m>,
     address: u64,
     keep: Keep,
 }

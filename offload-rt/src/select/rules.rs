@@ -74,7 +74,7 @@ fn on_host(target: &Target, cpu: HostLevel) -> Result<Fit, String> {
             let class = if *level == cpu { Class::ExactNative } else { Class::CompatibleNative };
             Ok(Fit { class, rank: level_rank(*level) })
         }
-        other => Err(format!("it is for {}, not for the host CPU", family(other))),
+        other => Err(format!("it is for {}, not for the host CPU", machines(other))),
     }
 }
 
@@ -84,7 +84,7 @@ fn on_opencl(target: &Target, device: &OpenClDescription) -> Result<Fit, String>
         Target::Spirv64(version) => on_spirv(*version, &device.spirv),
         Target::OpenClC if device.opencl_c => Ok(Fit { class: Class::Source, rank: 0 }),
         Target::OpenClC => Err("the device has no compiler for OpenCL C".to_string()),
-        other => Err(format!("it is for {}, not for this OpenCL device", family(other))),
+        other => Err(format!("it is for {}, not for this OpenCL device", machines(other))),
     }
 }
 
@@ -125,7 +125,7 @@ fn level_rank(level: HostLevel) -> u32 {
     }
 }
 
-fn family(target: &Target) -> &'static str {
+fn machines(target: &Target) -> &'static str {
     match target {
         Target::Host(_) => "the host CPU",
         Target::Intel(_) => "an Intel GPU",
@@ -140,7 +140,7 @@ fn on_cuda(target: &Target, entry: &Entry, device: &CudaDescription) -> Result<F
     match target {
         Target::Cubin(sm) => on_cubin(sm, entry.format_version(), device),
         Target::Nvptx(sm) => on_ptx(sm, entry.format_version(), device),
-        other => Err(format!("it is for {}, not for this CUDA device", family(other))),
+        other => Err(format!("it is for {}, not for this CUDA device", machines(other))),
     }
 }
 

@@ -10,7 +10,7 @@ use offload_format::packer::{
     self, FrameMaker, ImageSource as _, MAX_WHOLE, Mode, Need, Plan, Settings, Step, StoredFrame, make_frames,
 };
 
-use super::images::{Images, SourceImage};
+use super::images::{Images, LocatedImage};
 use super::pack::{PackContent, Storage};
 use super::reuse::{Taken, loose};
 use super::spool::Spool;
@@ -78,16 +78,16 @@ struct FrameSettings {
 
 /// Plans the images that are `loose`, and makes their frames.
 fn make(images: &Images<'_>, loose: &BTreeSet<Hash128>, how: FrameSettings) -> Result<packer::Frames<Piece>> {
-    let candidates = images.candidates(loose);
-    let plan = packer::plan(&candidates, images, how.settings, &Threads)?;
-    let hashes: Vec<Hash128> = candidates.iter().map(|candidate| candidate.hash).collect();
+    let raw = images.raw(loose);
+    let plan = packer::plan(&raw, images, how.settings, &Threads)?;
+    let hashes: Vec<Hash128> = raw.iter().map(|image| image.hash).collect();
     let maker = Maker { images, storage: how.storage, spool: Spool::new()? };
     make_frames(&plan, &hashes, &maker, &Threads)
 }
 
 /// How packs whose settings nobody has recorded were made, as far as their frames tell.
 fn settings_of(images: &Images<'_>) -> Settings {
-    let for_download = |source: &SourceImage<'_>| {
+    let for_download = |source: &LocatedImage<'_>| {
         let codec = source.source.pack.stored(&source.image).map(|(codec, _)| codec);
         matches!(codec, Ok(Codec::Lzma | Codec::LzmaPrefix))
     };
@@ -143,7 +143,7 @@ impl FrameMaker for Maker<'_, '_> {
 
 impl Maker<'_, '_> {
     /// The image is in memory, its frame is not.
-    fn streamed(&self, plan: &Plan, source: &SourceImage<'_>) -> Result<StoredFrame<FrameInfo, Piece>> {
+    fn streamed(&self, plan: &Plan, source: &LocatedImage<'_>) -> Result<StoredFrame<FrameInfo, Piece>> {
         let image = self.images.read(source.image.hash)?;
         let mut stream = packer::stream(plan, source.image.raw_size)?;
         let stored = self.spool.fill(|out| {

@@ -13,7 +13,7 @@ use crate::read::program::PackImages;
 
 /// Where an image is. Nothing in it is bound to a thread.
 #[derive(Clone, Debug)]
-pub(super) struct SourceImage<'a> {
+pub(super) struct LocatedImage<'a> {
     pub(super) source: LocatedPack<'a>,
     pub(super) image: Image<'a>,
     /// Which of the old payloads has it.
@@ -23,7 +23,7 @@ pub(super) struct SourceImage<'a> {
 /// Every image by its hash, where it comes first.
 #[derive(Debug)]
 pub(super) struct Images<'a> {
-    by_hash: BTreeMap<Hash128, SourceImage<'a>>,
+    by_hash: BTreeMap<Hash128, LocatedImage<'a>>,
     /// In the order of the packs.
     order: Vec<Hash128>,
     /// Those that several payloads have, maybe after different filters.
@@ -54,23 +54,23 @@ impl<'a> Images<'a> {
                 }
                 continue;
             }
-            let source = SourceImage { source: kept.source, image: image.clone(), payload };
+            let source = LocatedImage { source: kept.source, image: image.clone(), payload };
             self.by_hash.insert(image.hash, source);
             self.order.push(image.hash);
         }
     }
 
     /// Those that are `chosen`, for a planner.
-    pub(super) fn candidates(&self, chosen: &BTreeSet<Hash128>) -> Vec<RawImage> {
-        let candidate = |source: &SourceImage<'_>| RawImage {
+    pub(super) fn raw(&self, chosen: &BTreeSet<Hash128>) -> Vec<RawImage> {
+        let raw = |source: &LocatedImage<'_>| RawImage {
             hash: source.image.hash,
             size: source.image.raw_size,
             kind: source.image.image_kind,
         };
-        self.all().filter(|source| chosen.contains(&source.image.hash)).map(candidate).collect()
+        self.all().filter(|source| chosen.contains(&source.image.hash)).map(raw).collect()
     }
 
-    pub(super) fn get(&self, hash: Hash128) -> Result<&SourceImage<'a>> {
+    pub(super) fn get(&self, hash: Hash128) -> Result<&LocatedImage<'a>> {
         self.by_hash.get(&hash).ok_or_else(|| Error::check(format!("the image {hash} is in no pack")))
     }
 
@@ -80,7 +80,7 @@ impl<'a> Images<'a> {
     }
 
     /// All of them, in the order of the packs.
-    pub(super) fn all(&self) -> impl Iterator<Item = &SourceImage<'a>> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &LocatedImage<'a>> {
         self.order.iter().filter_map(|hash| self.by_hash.get(hash))
     }
 

@@ -7,7 +7,7 @@ use offload_format::codec::{Codec, FrameInfo, InBlock};
 use offload_format::pack::{Block, Image, NewBlock};
 use offload_format::packer::{Plan, Step};
 
-use super::images::{Images, SourceImage};
+use super::images::{Images, LocatedImage};
 use crate::error::{Error, Result};
 use crate::files::pieces::Piece;
 
@@ -30,18 +30,18 @@ pub(super) struct Taken {
 pub(super) fn loose(images: &Images<'_>) -> Result<BTreeSet<Hash128>> {
     let mut trees: BTreeMap<(usize, Hash128), DeltaTree> = BTreeMap::new();
     let mut blocks = Blocks::new();
-    for item in images.all() {
-        let (hash, payload) = (item.image.hash, item.payload);
-        if let Some(block) = item.image.block {
-            let block = item.source.pack.block(block)?;
-            let parent = block.parent.map(|parent| item.source.pack.block(parent)).transpose()?;
+    for located in images.all() {
+        let (hash, payload) = (located.image.hash, located.payload);
+        if let Some(block) = located.image.block {
+            let block = located.source.pack.block(block)?;
+            let parent = block.parent.map(|parent| located.source.pack.block(parent)).transpose()?;
             let parent = parent.map(|parent| parent.hash);
             let new = || Kept { members: Vec::new(), held: 0, size: block.raw_size, parent };
             let kept = blocks.entry((payload, block.hash)).or_insert_with(new);
             kept.members.push(hash);
-            kept.held = kept.held.saturating_add(item.image.raw_size);
+            kept.held = kept.held.saturating_add(located.image.raw_size);
         } else {
-            let (root, chain) = chain(images, item)?;
+            let (root, chain) = chain(images, located)?;
             let new = || DeltaTree { members: Vec::new(), chain: Chain::Whole };
             let tree = trees.entry((payload, root)).or_insert_with(new);
             tree.members.push(hash);
@@ -58,7 +58,7 @@ pub(super) fn loose(images: &Images<'_>) -> Result<BTreeSet<Hash128>> {
 /// Images of one payload with the same oldest ancestor.
 struct DeltaTree {
     members: Vec<Hash128>,
-    /// That of the worst off.
+    /// Broken if that of one member is.
     chain: Chain,
 }
 
@@ -103,14 +103,14 @@ enum Chain {
 }
 
 /// The oldest ancestor of an image, the root of its tree.
-fn chain(images: &Images<'_>, item: &SourceImage<'_>) -> Result<(Hash128, Chain)> {
-    let (mut oldest, mut chain) = (item.image.hash, Chain::Whole);
-    let mut next = item.image.parent;
+fn chain(images: &Images<'_>, located: &LocatedImage<'_>) -> Result<(Hash128, Chain)> {
+    let (mut oldest, mut chain) = (located.image.hash, Chain::Whole);
+    let mut next = located.image.parent;
     for _ in 0..MOST_ANCESTORS {
         let Some(index) = next else { return Ok((oldest, chain)) };
-        let parent = item.source.pack.image(index)?;
+        let parent = located.source.pack.image(index)?;
         // What lies in a block is nobody's parent.
-        if parent.block.is_some() || !images.lends(parent.hash, item.payload) {
+        if parent.block.is_some() || !images.lends(parent.hash, located.payload) {
             chain = Chain::Broken;
         }
         (oldest, next) = (parent.hash, parent.parent);
@@ -120,7 +120,7 @@ fn chain(images: &Images<'_>, item: &SourceImage<'_>) -> Result<(Hash128, Chain)
 
 impl Taken {
     /// How the frame of an image is taken over.
-    pub(super) fn of(source: &SourceImage<'_>) -> Result<Taken> {
+    pub(super) fn of(source: &LocatedImage<'_>) -> Result<Taken> {
         let (pack, image) = (&source.source.pack, &source.image);
         let info = FrameInfo::new(image.codec, image.stored_size, image.raw_size, image.hash);
         let Some(index) = image.block else {
@@ -137,7 +137,7 @@ impl Taken {
     }
 
     /// The same, if the image's old frame is the one that `plan` asks for.
-    pub(super) fn as_planned(plan: &Plan, source: &SourceImage<'_>) -> Result<Option<Taken>> {
+    pub(super) fn as_planned(plan: &Plan, source: &LocatedImage<'_>) -> Result<Option<Taken>> {
         let image = &source.image;
         let Some(Step::Frame { codec, filter, parent: planned }) = plan.step(image.hash) else {
             return Ok(None);
@@ -154,12 +154,12 @@ impl Taken {
     }
 }
 
-fn parent<'a>(source: &SourceImage<'a>) -> Result<Option<Image<'a>>> {
+fn parent<'a>(source: &LocatedImage<'a>) -> Result<Option<Image<'a>>> {
     Ok(source.image.parent.map(|parent| source.source.pack.image(parent)).transpose()?)
 }
 
 /// A part of the payload that the image lies in.
-fn piece(source: &SourceImage<'_>, offset: u64, size: u64) -> Result<Piece> {
+fn piece(source: &LocatedImage<'_>, offset: u64, size: u64) -> Result<Piece> {
     let lost = || Error::check("an image lies outside its file");
     let offset = source.source.payload().checked_add(offset).ok_or_else(lost)?;
     Ok(Piece::Copy { from: source.source.file.file().clone(), offset, size })

@@ -72,7 +72,7 @@ fn resize(path: &Path, headers: &Headers, segment: &Segment, range: &PacksRange)
 /// page in which they ended.
 fn shrink(path: &Path, headers: &Headers, segment: &Segment, range: &PacksRange) -> Result<Plan> {
     if range.new_end() > range.old.end {
-        return Err(does_not_fit(path, "they are larger than the room that the linker gave them"));
+        return Err(does_not_fit(path, "they are larger than the space that the linker gave them"));
     }
     let rest = page(range.old.end, segment.align).max(range.old.start);
     let unit = unit_behind(headers, rest).max(segment.align);

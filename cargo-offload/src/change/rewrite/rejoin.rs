@@ -1,4 +1,4 @@
-//! Two parts of a segment that an earlier change has split become one again, because the packs need all their room.
+//! Two parts of a segment that an earlier change has split become one again, because the packs need all their space.
 
 use object::LittleEndian as LE;
 use object::elf::PT_NULL;

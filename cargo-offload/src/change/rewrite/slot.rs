@@ -55,7 +55,7 @@ pub(super) fn find(path: &Path, headers: &Headers, split: Split) -> Result<Optio
         return Ok(Some(Slot::Behind));
     }
     let pair = pairs(headers, split.segment).filter(|pair| pair.cost().is_some()).min_by_key(Pair::cost);
-    let pair = pair.ok_or_else(|| refused(path, "its table of segments has no room for one more"))?;
+    let pair = pair.ok_or_else(|| refused(path, "its table of segments is full"))?;
     let pays = pair.cost().is_some_and(|cost| cost < split.saved);
     Ok(pays.then_some(Slot::Merged(pair)))
 }

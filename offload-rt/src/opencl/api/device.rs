@@ -47,11 +47,11 @@ impl PartialEq for DeviceId {
 pub(in crate::opencl) fn platforms() -> ClResult<Vec<Platform>> {
     let functions = functions()?;
     let mut count = 0;
-    // SAFETY: without room for platforms the driver tells their number alone.
+    // SAFETY: without space for platforms the driver tells their number alone.
     check(unsafe { call!(functions, clGetPlatformIDs(0, ptr::null_mut(), &raw mut count))? })?;
     let mut found = vec![ptr::null_mut(); count as usize];
     if count > 0 {
-        // SAFETY: there is room for `count` platforms.
+        // SAFETY: there is space for `count` platforms.
         check(unsafe { call!(functions, clGetPlatformIDs(count, found.as_mut_ptr(), ptr::null_mut()))? })?;
     }
     Ok(found.into_iter().map(|raw| Platform { functions, raw }).collect())
@@ -73,19 +73,19 @@ impl Platform {
         Ok(found.into_iter().map(|raw| DeviceId { functions, raw }).collect())
     }
 
-    fn device_ids(self, room: cl_uint, devices: *mut cl_device_id, count: *mut cl_uint) -> ClResult<()> {
+    fn device_ids(self, capacity: cl_uint, devices: *mut cl_device_id, count: *mut cl_uint) -> ClResult<()> {
         let all = CL_DEVICE_TYPE_ALL;
-        // SAFETY: the platform is the library's; there is room for so many devices, and for their number.
-        check(unsafe { call!(self.functions, clGetDeviceIDs(self.raw, all, room, devices, count))? })
+        // SAFETY: the platform is the library's; there is space for so many devices, and for their number.
+        check(unsafe { call!(self.functions, clGetDeviceIDs(self.raw, all, capacity, devices, count))? })
     }
 }
 
 impl DeviceId {
     /// What the driver says of the device.
     pub(in crate::opencl) fn info(self, parameter: cl_device_info) -> ClResult<Vec<u8>> {
-        info::bytes(&|Answer { room, value, size }| {
-            // SAFETY: the device is a platform's, and the answer has room for what it says.
-            unsafe { call!(self.functions, clGetDeviceInfo(self.raw, parameter, room, value, size)) }
+        info::bytes(&|Answer { capacity, value, size }| {
+            // SAFETY: the device is a platform's, and the answer has space for what it says.
+            unsafe { call!(self.functions, clGetDeviceInfo(self.raw, parameter, capacity, value, size)) }
         })
     }
 }

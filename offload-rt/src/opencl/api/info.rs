@@ -7,9 +7,9 @@ use opencl_sys::{CL_SUCCESS, cl_int};
 
 use super::error::{ClError, ClResult};
 
-/// Where an answer goes: the room that there is, the value, and the size that the value has.
+/// Where an answer goes: how many bytes there are for it, the value, and the size that the value has.
 pub(super) struct Answer {
-    pub(super) room: usize,
+    pub(super) capacity: usize,
     pub(super) value: *mut c_void,
     pub(super) size: *mut usize,
 }
@@ -17,10 +17,10 @@ pub(super) struct Answer {
 /// What `ask` is told: its size first, then the bytes.
 pub(super) fn bytes(ask: &dyn Fn(Answer) -> ClResult<cl_int>) -> ClResult<Vec<u8>> {
     let mut size = 0;
-    check(ask(Answer { room: 0, value: ptr::null_mut(), size: &raw mut size })?)?;
+    check(ask(Answer { capacity: 0, value: ptr::null_mut(), size: &raw mut size })?)?;
     let mut bytes = vec![0; size];
     if size > 0 {
-        check(ask(Answer { room: size, value: bytes.as_mut_ptr().cast(), size: ptr::null_mut() })?)?;
+        check(ask(Answer { capacity: size, value: bytes.as_mut_ptr().cast(), size: ptr::null_mut() })?)?;
     }
     Ok(bytes)
 }

@@ -131,10 +131,13 @@ impl Program {
     /// What the compiler or linker has written, empty if the driver does not tell.
     pub(in crate::opencl) fn build_log(&self, device: DeviceId) -> String {
         let (program, device, parameter) = (self.raw, device.raw, CL_PROGRAM_BUILD_LOG);
-        let log = info::bytes(&|Answer { room, value, size }| {
-            // SAFETY: the answer has room for what the driver says.
+        let log = info::bytes(&|Answer { capacity, value, size }| {
+            // SAFETY: the answer has space for what the driver says.
             unsafe {
-                call!(self.functions, clGetProgramBuildInfo(program, device, parameter, room, value, size))
+                call!(
+                    self.functions,
+                    clGetProgramBuildInfo(program, device, parameter, capacity, value, size)
+                )
             }
         });
         String::from_utf8_lossy(&log.unwrap_or_default()).into_owned()
@@ -150,12 +153,12 @@ impl Program {
         let sizes = info::sizes(&self.info(CL_PROGRAM_BINARY_SIZES)?);
         let mut binaries: Vec<Vec<u8>> = sizes.into_iter().map(|size| vec![0; size]).collect();
         let mut places: Vec<*mut u8> = binaries.iter_mut().map(Vec::as_mut_ptr).collect();
-        let (room, value) = (size_of_val(places.as_slice()), places.as_mut_ptr().cast());
-        // SAFETY: each place has room for the code of one device, of the size that the driver has told.
+        let (capacity, value) = (size_of_val(places.as_slice()), places.as_mut_ptr().cast());
+        // SAFETY: each place has space for the code of one device, of the size that the driver has told.
         check(unsafe {
             call!(
                 self.functions,
-                clGetProgramInfo(self.raw, CL_PROGRAM_BINARIES, room, value, ptr::null_mut())
+                clGetProgramInfo(self.raw, CL_PROGRAM_BINARIES, capacity, value, ptr::null_mut())
             )?
         })?;
         Ok(binaries.into_iter().next().unwrap_or_default())
@@ -172,9 +175,9 @@ impl Program {
     }
 
     fn info(&self, parameter: cl_program_info) -> ClResult<Vec<u8>> {
-        info::bytes(&|Answer { room, value, size }| {
-            // SAFETY: the answer has room for what the driver says.
-            unsafe { call!(self.functions, clGetProgramInfo(self.raw, parameter, room, value, size)) }
+        info::bytes(&|Answer { capacity, value, size }| {
+            // SAFETY: the answer has space for what the driver says.
+            unsafe { call!(self.functions, clGetProgramInfo(self.raw, parameter, capacity, value, size)) }
         })
     }
 }
@@ -183,12 +186,12 @@ impl Kernel {
     /// The number of its arguments.
     pub(in crate::opencl) fn arg_count(&self) -> ClResult<usize> {
         let mut count: cl_uint = 0;
-        let (room, value) = (size_of_val(&count), (&raw mut count).cast());
-        // SAFETY: there is room for the number.
+        let (capacity, value) = (size_of_val(&count), (&raw mut count).cast());
+        // SAFETY: there is space for the number.
         check(unsafe {
             call!(
                 self.functions,
-                clGetKernelInfo(self.raw, CL_KERNEL_NUM_ARGS, room, value, ptr::null_mut())
+                clGetKernelInfo(self.raw, CL_KERNEL_NUM_ARGS, capacity, value, ptr::null_mut())
             )?
         })?;
         Ok(count as usize)
@@ -201,10 +204,13 @@ impl Kernel {
         parameter: cl_kernel_work_group_info,
     ) -> ClResult<Vec<u8>> {
         let (kernel, device) = (self.raw, device.raw);
-        info::bytes(&|Answer { room, value, size }| {
-            // SAFETY: the answer has room for what the driver says.
+        info::bytes(&|Answer { capacity, value, size }| {
+            // SAFETY: the answer has space for what the driver says.
             unsafe {
-                call!(self.functions, clGetKernelWorkGroupInfo(kernel, device, parameter, room, value, size))
+                call!(
+                    self.functions,
+                    clGetKernelWorkGroupInfo(kernel, device, parameter, capacity, value, size)
+                )
             }
         })
     }

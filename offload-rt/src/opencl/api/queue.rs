@@ -128,10 +128,13 @@ impl Event {
     /// A time of the device's clock, in nanoseconds.
     fn time(&self, parameter: cl_profiling_info) -> ClResult<u64> {
         let mut time = 0u64;
-        let (room, value) = (size_of_val(&time), (&raw mut time).cast());
-        // SAFETY: there is room for the number.
+        let (capacity, value) = (size_of_val(&time), (&raw mut time).cast());
+        // SAFETY: there is space for the number.
         check(unsafe {
-            call!(self.functions, clGetEventProfilingInfo(self.raw, parameter, room, value, ptr::null_mut()))?
+            call!(
+                self.functions,
+                clGetEventProfilingInfo(self.raw, parameter, capacity, value, ptr::null_mut())
+            )?
         })?;
         Ok(time)
     }

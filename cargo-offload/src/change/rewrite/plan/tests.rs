@@ -31,7 +31,7 @@ fn linked() -> (Headers, PacksRange) {
     ];
     let sections = vec![*from_bytes::<SectionHeader64<LE>>(&[0; 64]).unwrap().0];
     let range = PacksRange { old: 0x1000..0x5000, new_size: 0x4000 };
-    // What lies behind the table leaves no room for an entry.
+    // What lies behind the table leaves no space for an entry.
     let mut headers = Headers { file, segments, sections, size: 0x9040 };
     let mut note = headers.sections[0];
     note.sh_type = U32::new(LE, SHT_PROGBITS);
@@ -67,5 +67,5 @@ fn a_table_without_room_is_refused() {
     headers.segments.pop();
     headers.sections[1].sh_offset = U64::new(LE, 64 + 2 * 56);
     let refused = plan(Path::new("program"), &headers, &PacksRange { new_size: 0x800, ..range }).unwrap_err();
-    assert!(refused.to_string().contains("its table of segments has no room for one more"), "{refused}");
+    assert!(refused.to_string().contains("its table of segments is full"), "{refused}");
 }
