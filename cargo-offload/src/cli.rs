@@ -199,11 +199,4 @@ pub(crate) struct Verify {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_definition_is_consistent() {
-        Options::command().debug_assert();
-    }
-}
+mod tests;

@@ -97,12 +97,13 @@ impl Layer {
 fn manifest_layer(env: &CargoEnv) -> Result<Layer> {
     let path = env.manifest_dir.join("Cargo.toml");
     env.depends_on(&path);
-    // Only this part of a manifest is looked at.
-    let layer = |manifest: Table<'_>| {
-        let metadata = manifest.get("package").and_then(|package| package.get("metadata")?.get("offload"));
-        metadata.map_or(Ok(Layer::default()), |value| Layer::read(value.table()?))
-    };
-    parse(&fs::read_text(&path)?, &path, layer)
+    parse(&fs::read_text(&path)?, &path, manifest_settings)
+}
+
+/// Only this part of a manifest is looked at.
+fn manifest_settings(manifest: Table<'_>) -> Result<Layer> {
+    let metadata = manifest.get("package").and_then(|package| package.get("metadata")?.get("offload"));
+    metadata.map_or(Ok(Layer::default()), |value| Layer::read(value.table()?))
 }
 
 /// A settings file that nothing names is a mistake that would stay unseen.

@@ -123,7 +123,7 @@ pub(crate) struct KernelOptions {
 }
 
 impl Options {
-    const KEYS: [&str; 15] = [
+    pub(crate) const KEYS: [&str; 15] = [
         "compiler",
         "split",
         "cuda-sdk",

@@ -1,5 +1,7 @@
 //! What the settings mean, and which mistakes are told.
 
+use std::collections::BTreeSet;
+
 use offload_format::TargetSet;
 
 use super::*;
@@ -63,6 +65,60 @@ fn the_documented_file_is_understood() {
     assert_eq!((options.registers_of("forward"), options.registers_of("other")), (Some(255), Some(128)));
     assert_eq!((options.syclbin.is_some(), options.syclbin_libraries.len()), (true, 1));
     assert_eq!(layer.targets.unwrap().len(), 4);
+}
+
+/// The README, the pages of the book, and the crates' own READMEs.
+fn pages() -> Vec<std::path::PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let book = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let book = book.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    book.chain(["README.md", "offload-build/README.md"].map(|name| root.join(name))).collect()
+}
+
+/// A block of TOML as a build script would read it.
+fn read_block(block: &str) -> Result<Layer> {
+    let of_cargo = ["[dependencies]", "[lib]", "[profile.", "[env]"];
+    if of_cargo.iter().any(|table| block.contains(table)) {
+        return super::parse(block, Path::new("Cargo.toml"), |_| Ok(Layer::default()));
+    }
+    if block.contains("[package.metadata.offload]") {
+        return super::parse(block, Path::new("Cargo.toml"), manifest_settings);
+    }
+    let layer = parse(block)?;
+    layer.modules.values().try_for_each(Options::check)?;
+    Ok(layer)
+}
+
+#[test]
+fn the_pages_are_understood() {
+    let mut count = 0;
+    for page in pages() {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for block in text.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap()) {
+            let read = read_block(block);
+            assert!(read.is_ok(), "{}: {}\n{block}", page.display(), read.err().unwrap());
+            count += 1;
+        }
+    }
+    assert!(count > 10, "{count} blocks of TOML");
+    assert!(read_block("[modules.a]\nsplits = 1\n").is_err() && read_block("[lib]\na =\n").is_err());
+}
+
+#[test]
+fn the_reference_lists_every_key() {
+    let text = include_str!("../../../docs/offload-toml.md");
+    let [_, file, module] = text.split("|---|---|---|\n").collect::<Vec<_>>()[..] else {
+        panic!("two tables")
+    };
+    let keys = |table: &str| {
+        let rows = table.lines().take_while(|line| line.starts_with("| `")).map(str::to_string);
+        rows.map(|row| row.split('`').nth(1).unwrap().to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(keys(file), Layer::KEYS);
+    assert_eq!(
+        keys(module).into_iter().collect::<BTreeSet<_>>(),
+        Options::KEYS.map(str::to_string).into_iter().collect::<BTreeSet<_>>()
+    );
 }
 
 mod compression {

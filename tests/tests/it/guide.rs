@@ -1,4 +1,4 @@
-//! The five-minute guide of the README, done as it says, and what an unchanged build starts after it.
+//! The programs of the README and of the book, made as they say, and what an unchanged build starts after it.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::support::{self, Project, blocks};
 
-/// A project that has only what the guide says, with this checkout in place of the published crates.
+/// A project that has only what the first page says, with this checkout in place of the published crates.
 fn follow_the_guide() -> Project {
     let readme = fs::read_to_string(support::root().join("README.md")).unwrap();
     let project = Project::new("guide");
@@ -17,31 +17,63 @@ fn follow_the_guide() -> Project {
         .replace("version = \"0.1\"", &path("offload-rt"));
     let manifest = fs::read_to_string(project.path("Cargo.toml")).unwrap();
     project.write("Cargo.toml", &format!("{manifest}\n{dependencies}"));
-    project.write("build.rs", &blocks(&readme, "rust")[0]);
-    let (include, body) = blocks(&readme, "rust,ignore")[0]
-        .split_once("\n\n")
-        .map(|(a, b)| (a.to_string(), b.to_string()))
-        .unwrap();
-    let report = "println!(\"{:?}\", program.kernels().iter().map(|k| k.name.as_str()).collect::<Vec<_>>());";
-    let main =
-        format!("{include}\n\nfn main() -> Result<(), offload_rt::Error> {{\n{body}\n{report}\nOk(())\n}}\n");
-    project.write("src/main.rs", &main);
-    for file in ["blas.cl", "common.h"] {
-        let from = support::root().join("example-app/kernels").join(file);
-        fs::copy(from, project.path("kernels").join(file)).unwrap();
-    }
+    project.write("kernels/blas.cl", &blocks(&readme, "c")[0]);
+    let [build, main] = &blocks(&readme, "rust")[..] else { panic!("build.rs and main.rs") };
+    project.write("build.rs", build);
+    project.write("src/main.rs", main);
     project
+}
+
+/// The programs and build scripts of the book's pages, each with the page's name.
+fn programs_of_the_book() -> Vec<(String, String)> {
+    let pages = fs::read_dir(support::root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let mut programs = Vec::new();
+    for page in pages.filter(|path| path.extension().is_some_and(|extension| extension == "md")) {
+        let name = page.file_stem().unwrap().to_str().unwrap().to_string();
+        let text = fs::read_to_string(&page).unwrap();
+        programs.extend(blocks(&text, "rust").into_iter().map(|block| (name.clone(), block)));
+    }
+    programs
+}
+
+#[test]
+fn every_program_of_the_book_compiles() {
+    let mut project = Project::new("guide");
+    project.set("OFFLOAD_SKIP", "1");
+    let manifest = fs::read_to_string(project.path("Cargo.toml")).unwrap();
+    let path = |name: &str| support::root().join(name).display().to_string();
+    let (rt, build) = (path("offload-rt"), path("offload-build"));
+    let dependencies = format!(
+        "[dependencies]\noffload-rt = {{ path = \"{rt}\", features = [\"opencl\", \"cuda\"] }}\n\
+         offload-build = {{ path = \"{build}\" }}\n\n[build-dependencies]\noffload-build = {{ path = \"{build}\" }}\n"
+    );
+    project.write("Cargo.toml", &format!("{manifest}\n{dependencies}"));
+    let module =
+        |name: &str| format!("offload_build::Build::new().file(\"kernels/blas.cl\").compile(\"{name}\");\n");
+    project.write("build.rs", &format!("fn main() {{\n{}{}}}\n", module("blas"), module("attention")));
+    fs::create_dir(project.path("src/bin")).unwrap();
+    let programs = programs_of_the_book();
+    assert!(programs.len() > 7, "{} programs", programs.len());
+    for (number, (page, program)) in programs.iter().enumerate() {
+        // A library's page has no `main`.
+        let main = if program.contains("fn main()") { "" } else { "\nfn main() {}\n" };
+        let file = format!("src/bin/{}-{number}.rs", page.to_lowercase());
+        fs::write(project.path(&file), format!("#![deny(warnings)]\n{program}{main}")).unwrap();
+    }
+    let checked = project.cargo(&["check", "--offline", "--bins"]);
+    assert!(checked.success, "{}", checked.text);
 }
 
 #[test]
 fn the_guide_works_as_written() {
     let project = follow_the_guide();
-    assert_eq!(project.run(&[]).trim(), "[\"saxpy\", \"matmul\"]");
+    assert_eq!(project.run(&[]).trim(), "5");
 
     let Some(strace) = offload_tests::require("strace") else { return };
     assert_eq!(started_by_a_build(&project, &strace), [""; 0]);
     // The count sees compilers where there are some.
-    project.write("kernels/common.h", "#define TILE 8\n");
+    let kernel = fs::read_to_string(project.path("kernels/blas.cl")).unwrap();
+    project.write("kernels/blas.cl", &kernel.replace("+=", "-="));
     let started = started_by_a_build(&project, &strace);
     assert!(started.iter().any(|path| path.contains("clang")), "{started:?}");
 }

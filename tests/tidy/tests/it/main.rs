@@ -1,4 +1,4 @@
-//! The tests of the figures: planted faults are found, and the crates keep to their ceilings.
+//! The tests of the figures and of the pages: planted faults are found, the crates keep to their ceilings, links lead on.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -7,5 +7,6 @@
     reason = "a test stops at the first surprise"
 )]
 
+mod book;
 mod ceilings;
 mod planted;
