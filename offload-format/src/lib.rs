@@ -48,7 +48,7 @@ pub use crate::error::{Error, ErrorKind};
 pub use crate::hash::Hash128;
 pub use crate::kind::{ImageKind, OffloadKind};
 pub use crate::limits::Limits;
-pub use crate::register_file::RegisterFile;
+pub use crate::register_file::{RegisterFile, RegisterFileChoice};
 pub use crate::target::{
     AmdArch, Arch, HostLevel, IntelArch, SmArch, SpirvVersion, Target, TargetSet, UnknownTarget,
 };

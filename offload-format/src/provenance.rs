@@ -15,6 +15,7 @@ pub const DIRECTORY: &str = "offload-vendor";
 /// Where the images of a kernel module come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
 pub struct Provenance {
     /// [`VERSION`]; readers refuse a later one.
     pub version: u32,
@@ -41,6 +42,7 @@ pub struct Provenance {
 /// A file that had a part in the images; in-toto and SLSA call it so (<https://in-toto.io/docs/specs/>).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
 pub struct Material {
     /// A source's path from the package's root, with `/`; of anything else the file's name.
     pub name: String,
@@ -57,6 +59,7 @@ pub struct Material {
 /// An image of the pack.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
 pub struct VendoredImage {
     /// What it is for.
     pub target: String,
@@ -72,4 +75,28 @@ pub struct VendoredImage {
     pub size: u64,
     /// BLAKE3 of its content, 64 hexadecimal digits.
     pub blake3: String,
+}
+
+impl Provenance {
+    /// A record of no images, in [`VERSION`]; what is not given is empty.
+    pub fn new(package: String, module: String) -> Provenance {
+        let (machine, made_by) = (String::new(), String::new());
+        let (sources, inputs, images) = (Vec::new(), Vec::new(), Vec::new());
+        Provenance { version: VERSION, package, module, machine, made_by, sources, inputs, images }
+    }
+}
+
+impl Material {
+    /// A file without a known version and licence.
+    pub fn new(name: String, blake3: String) -> Material {
+        Material { name, version: None, license: None, blake3 }
+    }
+}
+
+impl VendoredImage {
+    /// An image of no bytes for `target`; what is not given is empty.
+    pub fn new(target: String, blake3: String) -> VendoredImage {
+        let (variant, part, recipe) = (String::new(), String::new(), String::new());
+        VendoredImage { target, variant, part, recipe, size: 0, blake3 }
+    }
 }

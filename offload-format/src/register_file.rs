@@ -12,9 +12,24 @@ pub enum RegisterFile {
     Large,
 }
 
+/// The better of two builds of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RegisterFileChoice {
+    /// The register file that it was built for.
+    pub registers: RegisterFile,
+    /// Why, for people; empty if the build for the default one does not spill.
+    pub reason: String,
+}
+
+impl RegisterFileChoice {
+    fn new(registers: RegisterFile, reason: String) -> RegisterFileChoice {
+        RegisterFileChoice { registers, reason }
+    }
+}
+
 impl RegisterFile {
-    /// Which of two builds of a kernel is better, and why, for people; the reason is empty if the default does not
-    /// spill.
+    /// Which of two builds of a kernel is better.
     ///
     /// Fewer spilled bytes a work-item win. With as many the default stays: it has twice the hardware threads. It
     /// stays too if the numbers of registers say that the compiler has ignored the wish for more.
@@ -29,17 +44,17 @@ impl RegisterFile {
     ///     kernel
     /// };
     /// let (spilling, large) = (build(128, 640), build(256, 0));
-    /// assert_eq!(RegisterFile::better(&spilling, &large).0, RegisterFile::Large);
+    /// assert_eq!(RegisterFile::better(&spilling, &large).registers, RegisterFile::Large);
     /// ```
-    pub fn better(default: &KernelInfo, large: &KernelInfo) -> (RegisterFile, String) {
+    pub fn better(default: &KernelInfo, large: &KernelInfo) -> RegisterFileChoice {
         let (spilled, less) = (default.spilled.unwrap_or(0), large.spilled.unwrap_or(u64::MAX));
         if spilled == 0 {
-            return (RegisterFile::Default, String::new());
+            return RegisterFileChoice::new(RegisterFile::Default, String::new());
         }
         let counts = default.registers.zip(large.registers);
         if counts.is_some_and(|(few, many)| many <= few) || large.spilled.is_none() {
             let reason = format!("spills {spilled} bytes; there is no larger register file");
-            return (RegisterFile::Default, reason);
+            return RegisterFileChoice::new(RegisterFile::Default, reason);
         }
         let (few, many) = match counts {
             Some((few, many)) => (format!("{few} registers"), format!("{many} registers")),
@@ -49,9 +64,11 @@ impl RegisterFile {
         let items = |kernel: &KernelInfo| u128::from(kernel.sub_group_size.unwrap_or(1).max(1));
         let (of_large, of_default) = (u128::from(less) * items(default), u128::from(spilled) * items(large));
         if of_large < of_default {
-            return (RegisterFile::Large, format!("{many}: spills {less} bytes, with {few} {spilled}"));
+            let reason = format!("{many}: spills {less} bytes, with {few} {spilled}");
+            return RegisterFileChoice::new(RegisterFile::Large, reason);
         }
-        (RegisterFile::Default, format!("{few}: spills {spilled} bytes, with {many} {less}"))
+        let reason = format!("{few}: spills {spilled} bytes, with {many} {less}");
+        RegisterFileChoice::new(RegisterFile::Default, reason)
     }
 }
 
@@ -88,15 +105,15 @@ mod tests {
             (kernel(128, 16, 320), kernel(256, 32, 480), RegisterFile::Large),
             (kernel(128, 1, u64::MAX), kernel(256, 1, u64::MAX - 1), RegisterFile::Large),
         ] {
-            let (choice, why) = RegisterFile::better(&default, &large);
-            assert_eq!(choice, chosen, "{default:?} {large:?}");
-            assert_eq!(why.is_empty(), default.spilled == Some(0));
+            let choice = RegisterFile::better(&default, &large);
+            assert_eq!(choice.registers, chosen, "{default:?} {large:?}");
+            assert_eq!(choice.reason.is_empty(), default.spilled == Some(0));
         }
     }
 
     #[test]
     fn reasons_name_both_builds() {
-        let why = |default, large| RegisterFile::better(&default, &large).1;
+        let why = |default, large| RegisterFile::better(&default, &large).reason;
         assert_eq!(
             why(kernel(128, 32, 640), kernel(256, 32, 0)),
             "256 registers: spills 0 bytes, with 128 registers 640"

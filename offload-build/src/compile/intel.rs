@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use offload_format::pack::KernelInfo;
-use offload_format::{IntelArch, RegisterFile, SpirvVersion, Target};
+use offload_format::{IntelArch, RegisterFile, RegisterFileChoice, SpirvVersion, Target};
 use offload_images::zebin;
 
 use super::action::{Arg, Step, texts};
@@ -28,12 +28,6 @@ const LARGE_PART: &str = "large-grf";
 pub(super) struct Device<'a> {
     pub(super) arch: &'a IntelArch,
     pub(super) registers: RegisterFile,
-}
-
-/// Which build of a kernel is kept.
-struct Choice {
-    registers: RegisterFile,
-    reason: String,
 }
 
 pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: &IntelArch) -> Result<Vec<DeviceImage>> {
@@ -64,12 +58,11 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: &IntelArch) 
     Ok(kept)
 }
 
-fn choices(default: &[KernelInfo], large: &[KernelInfo]) -> BTreeMap<String, Choice> {
+fn choices(default: &[KernelInfo], large: &[KernelInfo]) -> BTreeMap<String, RegisterFileChoice> {
     let mut choices = BTreeMap::new();
     choices.extend(default.iter().filter_map(|kernel| {
         let other = large.iter().find(|other| other.name == kernel.name)?;
-        let (registers, reason) = RegisterFile::better(kernel, other);
-        Some((kernel.name.clone(), Choice { registers, reason }))
+        Some((kernel.name.clone(), RegisterFile::better(kernel, other)))
     }));
     choices
 }

@@ -27,12 +27,14 @@ pub(super) fn sort(env: &CargoEnv, files: &BTreeSet<PathBuf>) -> Result<Material
         match (file.strip_prefix(&env.manifest_dir), env.version_of(file)) {
             (Ok(relative), None) => {
                 let name = within(relative).ok_or_else(|| outside(relative))?;
-                sources.insert(Material { name, version: None, license: None, blake3 });
+                sources.insert(Material::new(name, blake3));
             }
             (_, version) => {
                 let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
-                let version = version.filter(|version| !version.is_empty());
-                inputs.insert(Material { name, version, license: license(file).map(str::to_string), blake3 });
+                let mut input = Material::new(name, blake3);
+                input.version = version.filter(|version| !version.is_empty());
+                input.license = license(file).map(str::to_string);
+                inputs.insert(input);
             }
         }
     }

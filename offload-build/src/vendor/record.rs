@@ -13,16 +13,16 @@ use crate::settings::{self, Table, Value};
 /// If it is no TOML, or something is missing in it. What a later release adds is passed over.
 pub(super) fn read(text: &str) -> Result<Provenance> {
     settings::read(text, |table| {
-        Ok(Provenance {
-            version: table.required("version")?.number()?,
-            package: table.required("package")?.string()?,
-            module: table.required("module")?.string()?,
-            machine: table.required("machine")?.string()?,
-            made_by: table.required("made-by")?.string()?,
-            sources: materials(table, "source")?,
-            inputs: materials(table, "input")?,
-            images: table.optional("image", |value| value.each(made))?.unwrap_or_default(),
-        })
+        let version = table.required("version")?.number()?;
+        let text = |key| table.required(key)?.string();
+        let mut record = Provenance::new(text("package")?, text("module")?);
+        record.version = version;
+        record.machine = text("machine")?;
+        record.made_by = text("made-by")?;
+        record.sources = materials(table, "source")?;
+        record.inputs = materials(table, "input")?;
+        record.images = table.optional("image", |value| value.each(made))?.unwrap_or_default();
+        Ok(record)
     })
 }
 
@@ -32,24 +32,22 @@ fn materials(table: Table<'_>, key: &str) -> Result<Vec<Material>> {
 
 fn material(value: Value<'_>) -> Result<Material> {
     let table = value.table()?;
-    Ok(Material {
-        name: table.required("name")?.string()?,
-        version: table.optional("version", Value::string)?,
-        license: table.optional("license", Value::string)?,
-        blake3: table.required("blake3")?.string()?,
-    })
+    let mut material = Material::new(table.required("name")?.string()?, table.required("blake3")?.string()?);
+    material.version = table.optional("version", Value::string)?;
+    material.license = table.optional("license", Value::string)?;
+    Ok(material)
 }
 
 fn made(value: Value<'_>) -> Result<VendoredImage> {
     let table = value.table()?;
-    Ok(VendoredImage {
-        target: table.required("target")?.string()?,
-        variant: table.optional("variant", Value::string)?.unwrap_or_default(),
-        part: table.optional("part", Value::string)?.unwrap_or_default(),
-        recipe: table.required("recipe")?.string()?,
-        size: table.required("size")?.number()?,
-        blake3: table.required("blake3")?.string()?,
-    })
+    let text = |key| table.required(key)?.string();
+    let optional = |key| -> Result<String> { Ok(table.optional(key, Value::string)?.unwrap_or_default()) };
+    let mut image = VendoredImage::new(text("target")?, text("blake3")?);
+    image.variant = optional("variant")?;
+    image.part = optional("part")?;
+    image.recipe = text("recipe")?;
+    image.size = table.required("size")?.number()?;
+    Ok(image)
 }
 
 /// The text of `record`.
@@ -104,30 +102,19 @@ mod tests {
 
     #[test]
     fn a_record_is_read_as_it_was_written() {
-        let material = |name: &str| Material {
-            name: name.to_string(),
-            version: Some("a \"b\" \\ \t\u{7f}\u{e4}".to_string()),
-            license: None,
-            blake3: "00".to_string(),
+        let material = |name: &str| {
+            let mut material = Material::new(name.to_string(), "00".to_string());
+            material.version = Some("a \"b\" \\ \t\u{7f}\u{e4}".to_string());
+            material
         };
-        let image = VendoredImage {
-            target: "spirv64".to_string(),
-            variant: "T=half".to_string(),
-            part: String::new(),
-            recipe: "11".to_string(),
-            size: 12,
-            blake3: "22".to_string(),
-        };
-        let record = Provenance {
-            version: 1,
-            package: "p".to_string(),
-            module: "m".to_string(),
-            machine: "x86_64-linux".to_string(),
-            made_by: "offload-build".to_string(),
-            sources: vec![material("a.cl"), material("b.cl")],
-            inputs: vec![material("clang")],
-            images: vec![image],
-        };
+        let mut image = VendoredImage::new("spirv64".to_string(), "22".to_string());
+        (image.variant, image.recipe, image.size) = ("T=half".to_string(), "11".to_string(), 12);
+        let mut record = Provenance::new("p".to_string(), "m".to_string());
+        record.machine = "x86_64-linux".to_string();
+        record.made_by = "offload-build".to_string();
+        record.sources = vec![material("a.cl"), material("b.cl")];
+        record.inputs = vec![material("clang")];
+        record.images = vec![image];
         assert_eq!(read(&write(&record)).unwrap(), record);
     }
 

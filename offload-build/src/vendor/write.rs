@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use offload_format::pack::PackBuilder;
 use offload_format::packer::{Mode, Settings};
-use offload_format::provenance::{Provenance, VERSION, VendoredImage};
+use offload_format::provenance::{Provenance, VendoredImage};
 
 use super::materials::{self, Materials, machine};
 use super::{recipe, record};
@@ -61,16 +61,13 @@ impl Writer {
     }
 
     fn provenance(&self, env: &CargoEnv, module: &str, images: Vec<VendoredImage>) -> Provenance {
-        Provenance {
-            version: VERSION,
-            package: env.package.clone(),
-            module: module.to_string(),
-            machine: machine(env),
-            made_by: concat!("offload-build ", env!("CARGO_PKG_VERSION")).to_string(),
-            sources: self.materials.sources.clone(),
-            inputs: self.materials.inputs.clone(),
-            images,
-        }
+        let mut record = Provenance::new(env.package.clone(), module.to_string());
+        record.machine = machine(env);
+        record.made_by = concat!("offload-build ", env!("CARGO_PKG_VERSION")).to_string();
+        record.sources = self.materials.sources.clone();
+        record.inputs = self.materials.inputs.clone();
+        record.images = images;
+        record
     }
 }
 
@@ -82,14 +79,13 @@ fn made(variants: &[Sources], images: &[DeviceImage]) -> Result<Vec<VendoredImag
     let mut recipes = BTreeMap::new();
     recipes.extend(variants.iter().map(recipe));
     let made = |DeviceImage { record, bytes }: &DeviceImage| {
-        Ok(VendoredImage {
-            target: record.target.to_string(),
-            variant: record.variant.clone(),
-            part: record.part.clone(),
-            recipe: recipes.get(&record.variant).cloned().unwrap_or_default(),
-            size: bytes.size,
-            blake3: blake3::hash(&bytes.read()?).to_hex().to_string(),
-        })
+        let blake3 = blake3::hash(&bytes.read()?).to_hex().to_string();
+        let mut image = VendoredImage::new(record.target.to_string(), blake3);
+        image.variant.clone_from(&record.variant);
+        image.part.clone_from(&record.part);
+        image.recipe = recipes.get(&record.variant).cloned().unwrap_or_default();
+        image.size = bytes.size;
+        Ok(image)
     };
     let mut all = images.iter().map(made).collect::<Result<Vec<_>>>()?;
     all.sort();

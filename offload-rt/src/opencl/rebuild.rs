@@ -3,8 +3,8 @@
 //!
 //! That is for Intel GPUs and for code that the driver compiles. How the driver is asked stands in `program`.
 
-use offload_format::RegisterFile;
 use offload_format::pack::KernelInfo;
+use offload_format::{RegisterFile, RegisterFileChoice};
 
 use crate::error::Error;
 
@@ -102,11 +102,11 @@ impl<P> Built<P> {
                 info
             };
             let required = self.required(&first.name);
-            let (file, why) = choose(first, &second, required);
-            match file {
-                RegisterFile::Default => self.tell(first, &why),
+            let choice = choose(first, &second, required);
+            match choice.registers {
+                RegisterFile::Default => self.tell(first, &choice.reason),
                 RegisterFile::Large => {
-                    self.tell(&second, &why);
+                    self.tell(&second, &choice.reason);
                     let max_work_group = second.max_work_group.map_or(u64::MAX, u64::from);
                     self.from_large.push(FromLarge { kernel: first.name.clone(), max_work_group });
                 }
@@ -138,18 +138,19 @@ impl<P> Built<P> {
 
 /// The better build of one kernel, and why. The large register file is no choice where it does not allow the
 /// work-group that the kernel requires, of this many work-items.
-fn choose(first: &KernelInfo, second: &KernelInfo, required: u64) -> (RegisterFile, String) {
-    let (file, why) = RegisterFile::better(first, second);
+fn choose(first: &KernelInfo, second: &KernelInfo, required: u64) -> RegisterFileChoice {
+    let mut choice = RegisterFile::better(first, second);
     match second.max_work_group {
-        Some(most) if file == RegisterFile::Large && u64::from(most) < required => {
+        Some(most) if choice.registers == RegisterFile::Large && u64::from(most) < required => {
             let spilled = first.spilled.unwrap_or(0);
-            let why = format!(
+            choice.reason = format!(
                 "spills {spilled} bytes; with the large register file a work-group has at most {most} work-items, {required} are required"
             );
-            (RegisterFile::Default, why)
+            choice.registers = RegisterFile::Default;
         }
-        _ => (file, why),
+        _ => {}
     }
+    choice
 }
 
 #[cfg(test)]

@@ -87,14 +87,7 @@ mod tests {
     use super::*;
 
     fn made(target: &str, blake3: &str) -> VendoredImage {
-        VendoredImage {
-            target: target.into(),
-            variant: String::new(),
-            part: String::new(),
-            recipe: "r".into(),
-            size: 1,
-            blake3: blake3.into(),
-        }
+        VendoredImage::new(target.into(), blake3.into())
     }
 
     #[test]
