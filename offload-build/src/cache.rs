@@ -12,27 +12,30 @@
 //! concurrent builds need no lock. Every read checks the key and the hash; an entry that is missing, damaged or
 //! another's is made anew. The time of a file says when it was last used, to the day.
 
+mod blob;
 mod compile_cache;
-mod entry;
+mod name;
 mod private;
 mod sweep;
+mod threads;
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use offload_format::Hash128;
 use offload_format::pack::{CACHE_VAR, cached_file};
 
+pub(crate) use self::blob::Blob;
 pub use self::compile_cache::CompileCache;
-pub(crate) use self::entry::{Blob, Key, KeyBuilder};
-use self::entry::{DAY, EntryFile, Kind, VERSION};
+use self::name::{EntryFile, Kind, VERSION};
+pub(crate) use self::name::{Key, KeyBuilder};
 pub use self::sweep::Entry;
-use self::sweep::Limits;
+use self::sweep::{DAY, Limits};
+use self::threads::KeyLocks;
+pub(crate) use self::threads::{KeyLock, Memo};
 use crate::env::CargoEnv;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fs;
@@ -202,91 +205,6 @@ impl Cache {
 
     pub(crate) fn dir(&self) -> &Path {
         &self.dir
-    }
-}
-
-/// The keys whose results are being made now.
-#[derive(Debug, Default)]
-struct KeyLocks {
-    locked: Mutex<BTreeMap<Key, Waiters>>,
-}
-
-/// Those who want a key. They are woken one by one: thousands of modules may want one result.
-#[derive(Debug, Default)]
-struct Waiters {
-    busy: bool,
-    waiting: usize,
-    released: Arc<Condvar>,
-}
-
-/// The right to make the result of a key; others that want the same one wait until it is dropped.
-#[derive(Debug)]
-pub(crate) struct KeyLock<'a> {
-    locks: &'a KeyLocks,
-    key: Key,
-}
-
-impl KeyLocks {
-    /// Waits while another thread has the lock of `key`.
-    fn lock(&self, key: Key) -> KeyLock<'_> {
-        let mut locked = self.locked();
-        let mut waiters = locked.entry(key).or_default();
-        waiters.waiting = waiters.waiting.saturating_add(1);
-        while waiters.busy {
-            let released = waiters.released.clone();
-            locked = released.wait(locked).unwrap_or_else(PoisonError::into_inner);
-            waiters = locked.entry(key).or_default();
-        }
-        waiters.waiting = waiters.waiting.saturating_sub(1);
-        waiters.busy = true;
-        KeyLock { locks: self, key }
-    }
-
-    fn locked(&self) -> MutexGuard<'_, BTreeMap<Key, Waiters>> {
-        self.locked.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for KeyLock<'_> {
-    fn drop(&mut self) {
-        let mut locked = self.locks.locked();
-        match locked.get_mut(&self.key) {
-            Some(waiters) if waiters.waiting > 0 => {
-                waiters.busy = false;
-                waiters.released.notify_one();
-            }
-            _ => drop(locked.remove(&self.key)),
-        }
-    }
-}
-
-/// Results by key. Errors are not kept: whoever asks again looks again.
-#[derive(Debug)]
-pub(crate) struct Memo<K, V>(Mutex<BTreeMap<K, V>>);
-
-impl<K, V> Default for Memo<K, V> {
-    fn default() -> Memo<K, V> {
-        Memo(Mutex::default())
-    }
-}
-
-impl<K: Ord, V: Clone> Memo<K, V> {
-    pub(crate) fn get(&self, key: &K) -> Option<V> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
-    }
-
-    pub(crate) fn put(&self, key: K, value: &V) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, value.clone());
-    }
-
-    /// What is kept under `key`, or what `find` finds. Nothing is locked meanwhile; two may find the same.
-    pub(crate) fn get_or(&self, key: K, find: impl FnOnce() -> Result<V>) -> Result<V> {
-        if let Some(kept) = self.get(&key) {
-            return Ok(kept);
-        }
-        let found = find()?;
-        self.put(key, &found);
-        Ok(found)
     }
 }
 

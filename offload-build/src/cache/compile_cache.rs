@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::Cache;
-use super::entry::{Blob, EntryFile, Kind};
+use super::blob::Blob;
+use super::name::Named;
 use super::sweep::{self, Entry};
 use crate::env::CargoEnv;
 use crate::error::Error;
@@ -59,8 +60,7 @@ impl Entry {
     ///
     /// A damaged entry may be removed by being read.
     pub fn is_sound(&self) -> Option<bool> {
-        let (kind, key) = Kind::of_name(&self.path)?;
-        let file = EntryFile { path: self.path.clone(), key, kind };
+        let Named::Entry(file) = Named::of(&self.path)? else { return None };
         let read = Blob::open(file).map(|blob| blob.copy_to(&mut std::io::sink()));
         Some(matches!(read, Some(Ok(()))))
     }

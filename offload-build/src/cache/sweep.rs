@@ -8,11 +8,13 @@ use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::entry::{DAY, VERSION, is_entry};
+use super::name::{Named, VERSION};
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs::{SCRATCH_PREFIX, publish};
 
+/// How exactly uses are remembered, and how often the cache is swept.
+pub(super) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// When the cache was last swept: the time of this file.
 const STAMP: &str = "swept";
 /// Tells programs that make backups to leave the directory out (<https://bford.info/cachedir/>).
@@ -74,7 +76,7 @@ pub(super) fn entries(dir: &Path, now: SystemTime) -> Vec<Entry> {
     for shard in list(dir).filter(|(path, data)| data.is_dir() && is_shard(path)).map(|(path, _)| path) {
         for (path, data) in list(&shard).filter(|(_, data)| data.is_file()) {
             let Some(unused) = unused(&data, now) else { continue };
-            if is_entry(&path) {
+            if Named::of(&path).is_some() {
                 entries.push(Entry { unused, path, size: data.len() });
             } else if unused > DAY && has_prefix(&path, SCRATCH_PREFIX) {
                 let _ = fs::remove_file(&path);

@@ -1,9 +1,7 @@
 //! Entries that are made once, damaged, removed and used.
 
-use std::sync::atomic::AtomicU32;
 use std::time::{Duration, SystemTime};
 
-use super::entry::DAY;
 use super::*;
 
 pub(super) const UNLIMITED: Limits = Limits { size: None, age: None };
@@ -193,34 +191,6 @@ fn parts_do_not_run_together() {
     let one = KeyBuilder::new("x").part(b"ab").part(b"c").finish();
     let two = KeyBuilder::new("x").part(b"a").part(b"bc").finish();
     assert_ne!(one, two);
-}
-
-#[test]
-fn one_at_a_time_for_each_key() {
-    let (locks, inside, most) = (KeyLocks::default(), AtomicU32::new(0), AtomicU32::new(0));
-    let key = KeyBuilder::new("x").finish();
-    std::thread::scope(|scope| {
-        for _ in 0..8 {
-            scope.spawn(|| {
-                let _lock = locks.lock(key);
-                most.fetch_max(inside.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-                std::thread::sleep(std::time::Duration::from_millis(2));
-                inside.fetch_sub(1, Ordering::SeqCst);
-            });
-        }
-        drop(locks.lock(KeyBuilder::new("y").finish()));
-    });
-    assert_eq!(most.into_inner(), 1);
-    assert!(locks.locked().is_empty());
-}
-
-#[test]
-fn what_is_found_is_kept_and_errors_are_not() {
-    let memo = Memo::default();
-    assert!(memo.get_or("a", || Err(Error::new("missing"))).is_err());
-    assert_eq!(memo.get_or("a", || Ok(1)).unwrap(), 1);
-    assert_eq!(memo.get_or("a", || Ok(2)).unwrap(), 1);
-    assert_eq!(memo.get_or("b", || Ok(3)).unwrap(), 3);
 }
 
 fn unused_for(path: &std::path::Path) -> Duration {

@@ -1,102 +1,17 @@
-//! Entries of the cache: their keys, the names of their files, and the blobs, whose bytes are checked when, and only
-//! when, somebody reads them.
+//! Blobs: results in the cache, whose bytes are checked when, and only when, somebody reads them.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::path::PathBuf;
+use std::time::SystemTime;
 
 use offload_format::packer::{Pieces, read_piece};
 use offload_format::{Hash128, bytes};
 
+use super::name::EntryFile;
+use super::sweep::DAY;
 use crate::error::{Error, LostEntry, Result};
 use crate::fs;
-
-/// Entries have passed the checks of the release that made them; another release has other checks.
-pub(super) const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
-/// How exactly uses are remembered, and how often the cache is swept.
-pub(super) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// What an entry is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// What an action made.
-    Blob,
-    /// What an action has read.
-    Dependencies,
-}
-
-impl Kind {
-    pub(super) fn extension(self) -> &'static str {
-        match self {
-            Kind::Blob => "blob",
-            Kind::Dependencies => "deps",
-        }
-    }
-
-    pub(super) fn magic(self) -> [u8; 8] {
-        match self {
-            Kind::Blob => *b"OFLDBLOB",
-            Kind::Dependencies => *b"OFLDDEPS",
-        }
-    }
-
-    /// The kind and the key that the name of a file tells.
-    pub(super) fn of_name(path: &Path) -> Option<(Kind, Key)> {
-        let extension = path.extension()?.to_str()?;
-        let kind = [Kind::Blob, Kind::Dependencies].into_iter().find(|kind| kind.extension() == extension)?;
-        Some((kind, Key(path.file_stem()?.to_str()?.parse().ok()?)))
-    }
-}
-
-/// The identity of an action or a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Key(Hash128);
-
-/// Collects what a result depends on. Every part is length-prefixed, so that no two lists are alike.
-#[derive(Debug)]
-pub(crate) struct KeyBuilder(blake3::Hasher);
-
-impl KeyBuilder {
-    pub(crate) fn new(action: &str) -> KeyBuilder {
-        KeyBuilder(blake3::Hasher::new()).part(action.as_bytes())
-    }
-
-    pub(crate) fn part(mut self, bytes: &[u8]) -> KeyBuilder {
-        self.0.update(&(bytes.len() as u64).to_le_bytes());
-        self.0.update(bytes);
-        self
-    }
-
-    pub(crate) fn finish(self) -> Key {
-        let mut out = [0; 16];
-        self.0.finalize_xof().fill(&mut out);
-        Key(Hash128(out))
-    }
-}
-
-impl Key {
-    pub(crate) fn bytes(self) -> [u8; 16] {
-        self.0.0
-    }
-
-    /// The name of its files: 32 hexadecimal digits.
-    pub(super) fn name(self) -> String {
-        self.0.to_string()
-    }
-}
-
-/// Whether a file of the cache has a blob's name, or that of recorded dependencies or of a pack.
-pub(super) fn is_entry(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let key = name
-        .strip_suffix(".blob")
-        .or_else(|| name.strip_suffix(".deps"))
-        .or_else(|| name.strip_suffix(".pack"));
-    key.is_some_and(|key| {
-        key.len() == 32 && key.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-    })
-}
 
 /// Notes that `file` is in use: once a day, so that most look-ups write nothing.
 pub(super) fn touch(file: &File) {
@@ -110,14 +25,6 @@ pub(super) fn touch(file: &File) {
 }
 
 const HEADER: usize = 48;
-
-/// Where an entry is, and which one it is. A file names its entry itself: one that got another's name is found out.
-#[derive(Debug)]
-pub(super) struct EntryFile {
-    pub(super) path: PathBuf,
-    pub(super) key: Key,
-    pub(super) kind: Kind,
-}
 
 /// A result that was there when it was looked up. Its hash and size are known without reading it, and mostly they
 /// are all that is needed: of the inputs of a step that need not run, for example.
