@@ -111,7 +111,8 @@ fn read_to_end(mut pipe: impl Read, collected: &Mutex<Vec<u8>>) {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::process::{Command, Stdio};
 
