@@ -27,23 +27,23 @@ pub(crate) fn of_program() -> clap::Command {
     Options::command().name("cargo-offload").display_name("cargo-offload")
 }
 
-/// Manages, shows, checks and exports the GPU device images that a Rust program carries.
+/// Put GPU kernels into Rust programs, and look into programs that carry some.
 #[derive(Debug, Parser)]
 #[command(name = "cargo offload", bin_name = "cargo offload", version, arg_required_else_help = true)]
 pub(crate) struct Options {
-    /// How to print.
+    /// Choose how to print.
     #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t = MessageFormat::Human)]
     pub(crate) message_format: MessageFormat,
-    /// The same as `--message-format json`.
+    /// Print JSON: the same as `--message-format json`.
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// When to use colours.
+    /// Choose when to use colours.
     #[arg(long, global = true, value_enum, value_name = "WHEN")]
     pub(crate) color: Option<Color>,
-    /// Say less.
+    /// Print less.
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say more.
+    /// Print more.
     #[arg(long, short, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
     #[command(subcommand)]
@@ -61,7 +61,7 @@ impl Options {
 pub(crate) enum MessageFormat {
     /// Tables and sentences.
     Human,
-    /// One object a line, with a field `reason`.
+    /// One object per line, with a field `reason`.
     Json,
 }
 
@@ -77,17 +77,17 @@ pub(crate) enum Color {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Make a package with kernels that builds and runs.
+    /// Make a new package with kernels that builds and runs.
     New(New),
     /// Add what kernels need to a package: dependencies, build.rs, kernels, offload.toml.
     Init(Init),
-    /// Build, as `cargo build`, and show how far the kernels are.
+    /// Build like `cargo build`, with a bar for kernels.
     Build(Build),
-    /// Build and run, as `cargo run`.
+    /// Build and run like `cargo run`, with a bar for kernels.
     Run(Run),
-    /// Check a package as `cargo check`, and the syntax of its kernels.
+    /// Check a package like `cargo check`, and the syntax of its kernels.
     Check(Build),
-    /// Tell which tools are installed, and what each target lacks.
+    /// Show which tools are installed, what each target lacks, and what installs it.
     Doctor(Doctor),
     /// Install compilers without root.
     Toolchain(Toolchain),
@@ -97,32 +97,31 @@ pub(crate) enum Command {
     Targets(Targets),
     /// Show or change the compression in offload.toml.
     Compression(Compression),
-    /// Show the images of a program, a library, a pack or a container of another tool chain, stripped or not.
+    /// Show the images in a program, a library, a pack or a container of another tool chain.
     Inspect(Inspect),
     /// Show the machine code of a kernel.
     Asm(Asm),
-    /// Show the devices of this machine, and which images each would get.
+    /// Show the devices of this machine, and which image each one gets.
     Devices(Devices),
-    /// Show what kernels use of each device, and hold it against a baseline.
+    /// Show registers, spills and memory of each kernel, and compare them with a baseline.
     Report(Report),
-    /// Show where the bytes are, and what sharing saves.
+    /// Show how large the images are, by module, target and kernel.
     Size(Size),
-    /// Write images to files, one each.
+    /// Write each image to a file of its own.
     Extract(Extract),
-    /// Decode and check every image, and find crates with kernels that were not linked.
+    /// Decode and check every image, and name crates whose kernels were not linked.
     Verify(Verify),
-    /// Remove the images of some targets from a linked program or library, from its sidecars, or from a file of packs.
+    /// Remove the images of some targets from a finished program or library.
     Prune(Prune),
-    /// Move the images of a linked program or library into sidecars (files beside it) or back, compress them anew, or let
-    /// crates share.
+    /// Move the images of a finished program to files beside it (sidecars) or back, or compress them again.
     Repack(Repack),
-    /// Write images in the containers of others.
+    /// Write images in a container of SYCL, HIP, CUDA, Intel or LLVM.
     Export(Export),
-    /// Put compiled images into a package, so that it builds without compilers for kernels.
+    /// Add compiled images to a package, so that it builds without compilers for kernels.
     Vendor(Vendor),
-    /// Write what a shell needs to complete command lines.
+    /// Print the completion script of a shell.
     Completions(Completions),
-    /// Write the manual.
+    /// Print the manual.
     Man(Man),
 }
 
@@ -136,21 +135,21 @@ pub(crate) struct Targets {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TargetsAction {
-    /// Print the targets, whether the installed tools can build them, and what else they can build. With `--quiet` the names alone.
+    /// Show the targets, and what else the installed tools can build. `--quiet` prints names only.
     List,
     /// Add targets.
     Add {
         #[command(flatten)]
         targets: Named,
     },
-    /// Make these the targets, in this order; comments stay with the targets that stay.
+    /// Replace the list of targets. Comments stay with targets that stay.
     Set {
         #[command(flatten)]
         targets: Named,
     },
     /// Remove targets.
     Remove {
-        /// As `targets list` prints them.
+        /// Targets, as `targets list` prints them.
         #[arg(required = true)]
         targets: Vec<String>,
     },
@@ -159,10 +158,10 @@ pub(crate) enum TargetsAction {
 /// Targets, and whether a build may do without them.
 #[derive(Debug, Args)]
 pub(crate) struct Named {
-    /// As `spirv64` or `intel:pvc`.
+    /// Targets, such as `spirv64` or `intel:pvc`.
     #[arg(required_unless_present = "optional", value_name = "TARGET", value_delimiter = ',')]
     pub(crate) targets: Vec<String>,
-    /// Targets that a build leaves out where it lacks the tools.
+    /// Targets that a build may leave out if a tool is missing.
     #[arg(long, value_name = "TARGET", num_args = 1.., value_delimiter = ',')]
     pub(crate) optional: Vec<String>,
 }
@@ -171,18 +170,18 @@ pub(crate) struct Named {
 pub(crate) struct Compression {
     #[command(flatten)]
     pub(crate) file: ConfigFile,
-    /// `none`, `fast`, `balanced`, `max`, `archive`, or a level of zstd from 1 to 22. Without it the setting is printed, and what
-    /// each mode makes of the images of the package's build.
+    /// The new setting: `none`, `fast`, `balanced`, `max`, `archive`, or a zstd level from 1 to 22. Without it, show the setting,
+    /// and what each mode makes of the package's images.
     #[arg(conflicts_with_all = ["on", "setting"])]
     pub(crate) value: Option<String>,
-    /// Try the modes on the images of this program, library or file of packs instead.
+    /// Try the modes on the images of this program, library or pack.
     #[arg(long, value_name = "PATH")]
     pub(crate) on: Option<PathBuf>,
-    /// Pack everything in every mode. Otherwise `balanced`, `max` and `archive` are tried on a sample where there are more than
-    /// 8 MiB of images, and what they would make of all is told about. To pack everything takes about two seconds for each MiB.
+    /// Pack everything in every mode, which takes about two seconds per MiB. Without it, slow modes are estimated from a
+    /// sample (`~`) above 8 MiB.
     #[arg(long, conflicts_with = "value")]
     pub(crate) exact: bool,
-    /// Print the setting alone.
+    /// Print only the setting.
     #[arg(long, conflicts_with_all = ["on", "exact"])]
     pub(crate) setting: bool,
     #[command(flatten)]
@@ -191,8 +190,8 @@ pub(crate) struct Compression {
 
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
-    /// A program, a shared library, a pack, a SYCLBIN, or a file or container of another tool chain with device images;
-    /// otherwise the package is built. Options that name a package tell what the program was built from.
+    /// The file: a program, library, pack, SYCLBIN, or a container of another tool chain. Without it, build the package.
+    /// With it, options that name a package say what the program was built from.
     pub(crate) path: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) cargo: Cargo,

@@ -131,7 +131,7 @@ fn add_setting(path: &Path) -> Result<Outcome> {
     let env = document.entry("env").or_insert(Item::Table(Table::new()));
     let env = env
         .as_table_like_mut()
-        .ok_or_else(|| Error::usage(format!("`env` in `{}` is no table", path.display())))?;
+        .ok_or_else(|| Error::usage(format!("`env` in `{}` is not a table", path.display())))?;
     if env.contains_key("OFFLOAD_CONFIG") {
         return Ok(Outcome::Kept);
     }

@@ -60,7 +60,7 @@ pub(crate) fn metadata(project: &cli::Project, depth: Depth) -> Result<Metadata>
                 Some(_) => error,
             }
         }
-        other => Error::usage(format!("cannot read what `cargo metadata` tells: {other}")),
+        other => Error::usage(format!("cannot read what `cargo metadata` prints: {other}")),
     })
 }
 

@@ -7,7 +7,7 @@ use clap::Args;
 
 /// Which package, and how cargo builds it.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Package and build, as for cargo")]
+#[command(next_help_heading = "Package and build, as in cargo")]
 pub(crate) struct Cargo {
     #[command(flatten)]
     pub(crate) package: Package,
@@ -18,22 +18,22 @@ pub(crate) struct Cargo {
 
 /// The same where `--target` means something else: cargo's settings tell the triple.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Package and build, as for cargo")]
+#[command(next_help_heading = "Package and build, as in cargo")]
 pub(crate) struct Package {
     #[command(flatten)]
     pub(crate) project: Project,
     #[command(flatten)]
     pub(crate) cargo_target: CargoTarget,
-    /// Build artifacts with the profile `release`.
+    /// Build with the profile `release`.
     #[arg(long, short, conflicts_with = "profile")]
     pub(crate) release: bool,
-    /// Build artifacts with this profile.
+    /// Build with this profile.
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
-    /// The directory for all generated artifacts.
+    /// The directory for everything that cargo builds.
     #[arg(long, value_name = "DIR")]
     pub(crate) target_dir: Option<PathBuf>,
-    /// How many jobs run at once.
+    /// Run this many jobs at once.
     #[arg(long, short, value_name = "N")]
     pub(crate) jobs: Option<String>,
 }
@@ -41,7 +41,7 @@ pub(crate) struct Package {
 /// What cargo has to know to read a project, without building it.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Project {
-    /// The manifest of the package or workspace.
+    /// The Cargo.toml of the package or workspace.
     #[arg(long, value_name = "FILE")]
     pub(crate) manifest_path: Option<PathBuf>,
     /// The package.
@@ -56,13 +56,13 @@ pub(crate) struct Project {
     /// Do not activate the feature `default`.
     #[arg(long)]
     pub(crate) no_default_features: bool,
-    /// Cargo.lock must not change.
+    /// Fail if Cargo.lock would change.
     #[arg(long)]
     pub(crate) locked: bool,
-    /// Do without the network.
+    /// Use no network.
     #[arg(long)]
     pub(crate) offline: bool,
-    /// Both of `--locked` and `--offline`.
+    /// The same as `--locked` with `--offline`.
     #[arg(long)]
     pub(crate) frozen: bool,
 }

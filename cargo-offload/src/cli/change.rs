@@ -10,12 +10,12 @@ use super::common::Force;
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("which").required(true))]
 pub(crate) struct Prune {
-    /// A program, a shared library or a file of packs; otherwise the package is built.
+    /// The file: a program, library or pack. Without it, build the package.
     pub(crate) path: Option<PathBuf>,
-    /// Targets whose images stay, as `spirv64`, `intel:*` or `all-amd`; all others go.
+    /// Keep images for these targets, such as `spirv64`, `intel:*` or `all-amd`, and remove the others.
     #[arg(long, value_name = "TARGET", num_args = 1.., value_delimiter = ',', group = "which")]
     pub(crate) keep: Vec<String>,
-    /// Targets whose images go; all others stay.
+    /// Remove images for these targets, and keep the others.
     #[arg(long, value_name = "TARGET", num_args = 1.., value_delimiter = ',', group = "which")]
     pub(crate) drop: Vec<String>,
     #[command(flatten)]
@@ -28,18 +28,18 @@ pub(crate) struct Prune {
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true)
     .args(["sidecar", "split", "embed", "compression", "merge", "unmerge"]))]
 pub(crate) struct Repack {
-    /// A program or a shared library, for compression and merging also a file of packs; otherwise the package is built.
+    /// The file: a program or library; with `--compression` or `--merge` also a pack. Without it, build the package.
     pub(crate) path: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) form: Form,
-    /// Compress the images anew: `none`, `fast`, `balanced`, `max`, a level of zstd from 1 to 22, or `archive`, which the program
-    /// reads if it has the feature `archive` of `offload-rt`.
+    /// Compress the images again: `none`, `fast`, `balanced`, `max`, a zstd level from 1 to 22, or `archive`. A program needs
+    /// the feature `archive` of `offload-rt` to read the last one.
     #[arg(long, value_name = "VALUE")]
     pub(crate) compression: Option<String>,
-    /// Store the images of all crates relative to each other.
+    /// Let the images of all crates share bytes.
     #[arg(long, conflicts_with = "unmerge")]
     pub(crate) merge: bool,
-    /// Store the images of each crate by themselves, as its build did.
+    /// Store the images of each crate apart, as its build did.
     #[arg(long)]
     pub(crate) unmerge: bool,
     #[command(flatten)]
@@ -52,13 +52,13 @@ pub(crate) struct Repack {
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(crate) struct Form {
-    /// In one sidecar, a file beside the program: PROGRAM.HASH.offload.
+    /// Move the images to one file beside the program: PROGRAM.HASH.offload.
     #[arg(long)]
     pub(crate) sidecar: bool,
-    /// In one sidecar a family of targets: PROGRAM.intel.HASH.offload and so on.
+    /// Move the images to one file per family of targets: PROGRAM.intel.HASH.offload and so on.
     #[arg(long)]
     pub(crate) split: bool,
-    /// In the program, from its sidecars.
+    /// Move the images back into the program.
     #[arg(long)]
     pub(crate) embed: bool,
 }
@@ -67,38 +67,38 @@ pub(crate) struct Form {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct Destination {
-    /// The file to write; it must not exist.
+    /// Write this file, which must not exist.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace the file.
+    /// Change the file itself.
     #[arg(long)]
     pub(crate) in_place: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
-    /// A program, a shared library or a pack; otherwise the package is built.
+    /// The file: a program, library or pack. Without it, build the package.
     pub(crate) path: Option<PathBuf>,
-    /// The container.
+    /// The container to write.
     #[arg(long, value_enum)]
     pub(crate) format: ExportFormat,
-    /// The kernel module; needed if there are several. A SYCLBIN may have several.
+    /// The kernel module; needed if the file has several. A SYCLBIN can hold several.
     #[arg(long, short, value_name = "NAME")]
     pub(crate) module: Vec<String>,
-    /// The target of the image. A SYCLBIN may have one for each kind of GPU, beside the SPIR-V; the other containers have
-    /// all that they can unless targets are named.
+    /// Export only images for these targets. A SYCLBIN can hold one for each kind of GPU, and the SPIR-V. The other
+    /// containers get all images that fit.
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: Vec<String>,
-    /// What a program may do with a SYCLBIN.
+    /// The state of a SYCLBIN: what a program can do with it.
     #[arg(long, value_enum, default_value_t = SyclState::Executable)]
     pub(crate) state: SyclState,
-    /// The release of the SYCL runtime that will read the file.
+    /// The SYCL runtime that will read the file.
     #[arg(long, value_enum, default_value_t = SyclRuntime::Oneapi2026)]
     pub(crate) runtime: SyclRuntime,
     /// The version of a compressed bundle.
     #[arg(long, value_enum, default_value_t = BundleVersion::V2)]
     pub(crate) bundle_version: BundleVersion,
-    /// The file to write; otherwise MODULE.syclbin, or MODULE and the usual ending.
+    /// Write this file. Without it, MODULE.syclbin, or MODULE with the usual ending.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
@@ -117,7 +117,7 @@ pub(crate) enum ExportFormat {
     Ccob,
     /// A CUDA fatbin of the module's cubins and PTX.
     Fatbin,
-    /// An archive of ocloc: the module's Intel images, and its SPIR-V for other devices.
+    /// An ocloc archive: the module's Intel images, and its SPIR-V for other devices.
     OclocAr,
     /// LLVM's OffloadBinary.
     OffloadBinary,
@@ -137,11 +137,11 @@ pub(crate) enum BundleVersion {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SyclState {
-    /// To be compiled and linked.
+    /// It can be compiled and linked.
     Input,
-    /// To be linked with other modules.
+    /// It can be linked with other modules.
     Object,
-    /// To be launched.
+    /// It can be launched.
     Executable,
 }
 
@@ -159,13 +159,13 @@ pub(crate) enum SyclRuntime {
 pub(crate) struct Vendor {
     #[command(flatten)]
     pub(crate) project: Project,
-    /// For which targets, instead of those in offload.toml.
+    /// Compile for these targets instead of those in offload.toml.
     #[arg(long, value_name = "TARGET", num_args = 1.., value_delimiter = ',')]
     pub(crate) targets: Vec<String>,
-    /// Compile, and compare with what is there instead of writing it.
+    /// Compile, and compare with the images that are there. Write nothing.
     #[arg(long)]
     pub(crate) verify: bool,
-    /// Also write a bill of materials of the device code (CycloneDX 1.6, JSON).
+    /// Also write a bill of materials for the kernels (CycloneDX 1.6, JSON).
     #[arg(long, value_name = "FILE")]
     pub(crate) sbom: Option<PathBuf>,
     #[command(flatten)]

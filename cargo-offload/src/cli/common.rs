@@ -8,7 +8,7 @@ use crate::files::publish::Existing;
 
 #[derive(Debug, Args)]
 pub(crate) struct ConfigFile {
-    /// The file to use; otherwise OFFLOAD_CONFIG, or offload.toml here or in a directory above.
+    /// Use this file. Without it, the one that OFFLOAD_CONFIG names, or offload.toml here or in a directory above.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 }
@@ -16,7 +16,7 @@ pub(crate) struct ConfigFile {
 /// Files that the user names.
 #[derive(Debug, Args)]
 pub(crate) struct Force {
-    /// Replace a named file that exists; otherwise it is kept, which is an error unless it would be the same.
+    /// Replace an existing file. Without it, a different existing file is an error.
     #[arg(long)]
     force: bool,
 }

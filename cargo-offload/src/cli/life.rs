@@ -10,12 +10,12 @@ use super::common::{ConfigFile, Force};
 
 #[derive(Debug, Args)]
 pub(crate) struct New {
-    /// Where the package is made; its last part is the name.
+    /// The directory to make. Its last part is the package's name.
     pub(crate) path: PathBuf,
-    /// The package's name.
+    /// Give the package this name.
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Which version control cargo sets up.
+    /// Set up this version control.
     #[arg(long, value_enum, value_name = "VCS")]
     pub(crate) vcs: Option<Vcs>,
     #[command(flatten)]
@@ -24,13 +24,13 @@ pub(crate) struct New {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Vcs {
-    /// A repository of git.
+    /// A git repository.
     Git,
-    /// A repository of Mercurial.
+    /// A Mercurial repository.
     Hg,
-    /// A repository of Pijul.
+    /// A Pijul repository.
     Pijul,
-    /// A repository of Fossil.
+    /// A Fossil repository.
     Fossil,
     /// None.
     None,
@@ -41,7 +41,7 @@ pub(crate) struct Init {
     /// The directory of the package or workspace.
     #[arg(default_value = ".")]
     pub(crate) directory: PathBuf,
-    /// Overwrite build.rs and the kernels of the template where they exist.
+    /// Replace build.rs and the kernels of the template if they exist.
     #[arg(long)]
     pub(crate) force: bool,
     #[command(flatten)]
@@ -51,7 +51,7 @@ pub(crate) struct Init {
 /// Where the crates come from that a package depends on.
 #[derive(Debug, Args)]
 pub(crate) struct Checkout {
-    /// Depend on the crates in this checkout of cargo-offload, instead of the published ones.
+    /// Use the crates in this checkout of cargo-offload instead of the published ones.
     #[arg(long, value_name = "DIR")]
     pub(crate) checkout: Option<PathBuf>,
 }
@@ -78,7 +78,7 @@ pub(crate) struct Run {
 pub(crate) struct Doctor {
     #[command(flatten)]
     pub(crate) file: ConfigFile,
-    /// Targets to look at; otherwise those in offload.toml, or the defaults.
+    /// Look at these targets. Without them, those in offload.toml, or the defaults.
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
 }
@@ -91,15 +91,15 @@ pub(crate) struct Cache {
 
 #[derive(Clone, Copy, Debug, Subcommand)]
 pub(crate) enum CacheAction {
-    /// Show where the cache is, and how large.
+    /// Show where the cache is, and how large it is.
     Stats,
-    /// Remove entries; a build makes them anew.
+    /// Remove entries. Builds make them again.
     Clean {
-        /// Only those that were unused for so many days.
+        /// Remove only entries that nothing used for so many days.
         #[arg(long, value_name = "DAYS")]
         unused: Option<u32>,
     },
-    /// Read every entry, and remove those that are damaged.
+    /// Read every entry, and remove damaged ones.
     Verify,
 }
 
@@ -112,7 +112,7 @@ pub(crate) struct Completions {
 
 #[derive(Debug, Args)]
 pub(crate) struct Man {
-    /// Write a page for each command into this directory, which is made, instead of the first one to standard output.
+    /// Write one page per command into this directory. Without it, print the first page.
     #[arg(long, value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
     #[command(flatten)]
@@ -127,13 +127,12 @@ pub(crate) struct Toolchain {
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum ToolchainAction {
-    /// Fetch compilers as packages of Debian and Python, and unpack them into a folder of this user's, where builds find
-    /// them.
+    /// Download compilers (packages of Debian and Python) into a folder of yours, where builds find them.
     Install {
-        /// The file with versions and hashes; otherwise offload-toolchain.lock beside offload.toml.
+        /// The file with versions and hashes. Without it, offload-toolchain.lock beside offload.toml.
         #[arg(long, value_name = "FILE")]
         lock: Option<PathBuf>,
-        /// Take the newest versions, and write the file anew. What is no lock file is kept.
+        /// Take the newest versions, and write the file again. A file that is no lock file is kept.
         #[arg(long)]
         update: bool,
     },

@@ -53,7 +53,7 @@ impl FromStr for Axis {
 
     fn from_str(text: &str) -> Result<Axis, String> {
         let (tool, programs) =
-            text.split_once('=').ok_or("write TOOL=PROGRAM,PROGRAM, as clang=clang-19,clang-22")?;
+            text.split_once('=').ok_or("write TOOL=PROGRAM,PROGRAM, such as clang=clang-19,clang-22")?;
         let known = Tool::ALL.into_iter().find(|known| known.name() == tool);
         let tool = known.ok_or_else(|| format!("the tools are {}", Tool::ALL.map(Tool::name).join(", ")))?;
         let mut axis = Axis { tool, programs: Vec::new() };

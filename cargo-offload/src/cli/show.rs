@@ -10,21 +10,19 @@ use super::matrix::Axis;
 /// Which images are meant.
 #[derive(Debug, Args)]
 pub(crate) struct Select {
-    /// Only images for these targets, as `spirv64`, `intel:*` or `all-amd`.
+    /// Only images for these targets, such as `spirv64`, `intel:*` or `all-amd`.
     #[arg(id = "for", long = "for", value_name = "TARGET", num_args = 1.., value_delimiter = ',')]
     pub(crate) target: Vec<String>,
-    /// Only images of these modules; `*` stands for anything. In containers of other tool chains `inspect` tells the
-    /// names.
+    /// Only images of these modules; `*` stands for anything. For other tool chains, `inspect` shows the names.
     #[arg(long, short, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     pub(crate) module: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
-    /// A program, a shared library, a pack, or a file or container of another tool chain with device images; otherwise the
-    /// package is built.
+    /// The file: a program, library, pack, or a container of another tool chain. Without it, build the package.
     pub(crate) path: Option<PathBuf>,
-    /// Show the kernels too. Images of other tool chains are decoded for it.
+    /// Show the kernels too. This decodes images of other tool chains.
     #[arg(long)]
     pub(crate) kernels: bool,
     #[command(flatten)]
@@ -35,16 +33,15 @@ pub(crate) struct Inspect {
 
 #[derive(Debug, Args)]
 pub(crate) struct Extract {
-    /// A program, a shared library, a pack, or a file or container of another tool chain with device images; otherwise the
-    /// package is built.
+    /// The file: a program, library, pack, or a container of another tool chain. Without it, build the package.
     pub(crate) path: Option<PathBuf>,
-    /// The directory to write to, which is made; otherwise FILE.images here.
+    /// Write to this directory. Without it, FILE.images here.
     #[arg(long, short, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// Write frames and foreign containers as they are stored, without decoding them.
+    /// Write frames and containers as they are stored, not decoded.
     #[arg(long)]
     pub(crate) stored: bool,
-    /// Replace files that exist.
+    /// Replace existing files.
     #[arg(long)]
     pub(crate) force: bool,
     #[command(flatten)]
@@ -55,14 +52,13 @@ pub(crate) struct Extract {
 
 #[derive(Debug, Args)]
 pub(crate) struct Size {
-    /// A program, a shared library, a pack, or a file or container of another tool chain with device images; otherwise the
-    /// package is built.
+    /// The file: a program, library, pack, or a container of another tool chain. Without it, build the package.
     pub(crate) path: Option<PathBuf>,
-    /// Show what changed since this file: a number is that of PATH less that of OTHER.
+    /// Show the difference to this file: PATH minus OTHER.
     #[arg(long, value_name = "OTHER", conflicts_with = "alone")]
     pub(crate) compare: Option<PathBuf>,
-    /// Compress every image alone as well, as strongly as a release build does, to tell what sharing saves. This takes
-    /// about a second for each MiB.
+    /// Also compress every image alone, as a release build would, to show what sharing saves. This takes about a second
+    /// per MiB.
     #[arg(long)]
     pub(crate) alone: bool,
     #[command(flatten)]
@@ -73,31 +69,29 @@ pub(crate) struct Size {
 
 #[derive(Debug, Args)]
 pub(crate) struct Report {
-    /// A program, a shared library, a pack, or a file or container of another tool chain with device images; otherwise the
-    /// package is built.
+    /// The file: a program, library, pack, or a container of another tool chain. Without it, build the package.
     pub(crate) path: Option<PathBuf>,
-    /// A file of numbers that the kernels must not exceed; it belongs under version control.
+    /// Fail if a number is worse than in this file. Keep the file under version control.
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
-    /// Write the baseline anew. A file that is none is kept.
+    /// Write the baseline again. A file that is no baseline is kept.
     #[arg(long, requires = "baseline")]
     pub(crate) update_baseline: bool,
-    /// Fail also if a kernel got better than the baseline says, so that the baseline follows.
+    /// Also fail if a number is better, so that somebody updates the baseline.
     #[arg(long, requires = "baseline", conflicts_with = "update_baseline")]
     pub(crate) exact: bool,
-    /// How to print for people.
+    /// Choose the form of the table.
     #[arg(long, value_enum, default_value_t = ReportFormat::Table)]
     pub(crate) format: ReportFormat,
-    /// Show the numbers of other builds of the same kernels side by side, as those of another compiler. A
-    /// baseline is that of PATH alone.
+    /// Show another build of the same kernels side by side. A baseline applies to PATH only.
     #[arg(long, value_name = "LABEL=FILE")]
     pub(crate) beside: Vec<String>,
-    /// Build the package with each of several compilers, and show the numbers side by side, as `clang=clang-19,clang-22`
-    /// or `ptxas=/usr/local/cuda-12/bin/ptxas,/usr/local/cuda-13/bin/ptxas`; several tools make every combination. The builds
-    /// lie in `offload-matrix` in the target directory. `--beside`, `--html` and `--format` go with it, a baseline does not.
+    /// Build with several compilers, and show the numbers side by side: `clang=clang-19,clang-22` or
+    /// `ptxas=/usr/local/cuda-12/bin/ptxas,/usr/local/cuda-13/bin/ptxas`. Several tools give every combination. The builds go
+    /// to `offload-matrix` in the target directory. You can add `--beside`, `--html` and `--format`, but no baseline.
     #[arg(long, value_name = "TOOL=PROGRAM,..")]
     pub(crate) matrix: Vec<Axis>,
-    /// Write a page for a browser: one file that needs no other. A file that is no such page is kept.
+    /// Write a page for a browser, complete in one file. A file that is no such page is kept.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     #[command(flatten)]
@@ -110,16 +104,15 @@ pub(crate) struct Report {
 pub(crate) enum ReportFormat {
     /// Aligned columns.
     Table,
-    /// For a comment on a change: what is worse and better than the baseline, then everything, folded.
+    /// For a comment in a review: first what got worse or better, then everything, folded.
     Markdown,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Devices {
-    /// Tell which image of this file each device would get, and why; any file that `inspect` reads. Otherwise of what the
-    /// package's build makes, if it has kernels.
+    /// The file whose images to choose from: any that `inspect` reads. Without it, build the package, if it has kernels.
     pub(crate) path: Option<PathBuf>,
-    /// List every target whose images fit, not one line for each family.
+    /// List every target whose images fit, not one line per family.
     #[arg(long)]
     pub(crate) all_targets: bool,
     #[command(flatten)]
@@ -128,11 +121,10 @@ pub(crate) struct Devices {
 
 #[derive(Debug, Args)]
 pub(crate) struct Asm {
-    /// A program, a shared library, a pack, or a file or container of another tool chain with device images; otherwise the
-    /// package is built.
+    /// The file: a program, library, pack, or a container of another tool chain. Without it, build the package.
     pub(crate) path: Option<PathBuf>,
-    /// The kernel; without it a file with one image is shown whole, and of others the kernels are listed. It may stand
-    /// alone, if no file is called so.
+    /// The kernel. Without it, show a file with one image whole, and list the kernels of other files. A kernel can stand
+    /// without a file, unless a file has its name.
     pub(crate) kernel: Option<String>,
     #[command(flatten)]
     pub(crate) select: Select,

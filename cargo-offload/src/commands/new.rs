@@ -34,7 +34,7 @@ pub(super) fn run(output: &Output, args: &cli::New) -> Result<ExitStatus> {
     workspace.depend(output, &dependencies)?;
     workspace.build_script(output, Existing::Kept)?;
     let next =
-        format!("made {name}; `cargo offload doctor` tells what is missing to build it, `cargo run` runs it");
+        format!("made {name}; `cargo offload doctor` shows what is missing to build it, `cargo run` runs it");
     output.done(&Message { reason: "new", package: name, path: &args.path }, &next)?;
     Ok(ExitStatus::Success)
 }

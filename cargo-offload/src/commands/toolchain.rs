@@ -24,9 +24,8 @@ struct Message<'a> {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Toolchain) -> Result<ExitStatus> {
-    let folder = Toolchain::folder(Path::new(".")).ok_or_else(|| {
-        Error::usage("this user has no directory for programs' data").hint("set OFFLOAD_TOOLCHAIN")
-    })?;
+    let folder = Toolchain::folder(Path::new("."))
+        .ok_or_else(|| Error::usage("this user has no data directory").hint("set OFFLOAD_TOOLCHAIN"))?;
     match &args.action {
         ToolchainAction::Path => output.message(
             &serde_json::json!({ "reason": "toolchain", "path": folder }),

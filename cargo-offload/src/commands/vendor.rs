@@ -114,7 +114,7 @@ fn verify(output: &Output, vendored: &Path, made: &[Record]) -> Result<ExitStatu
         }
         let images = record.provenance.images.len() as u64;
         let text = match differences.as_slice() {
-            [] => format!("{module}: {}, as the sources give", counted(images, "image")),
+            [] => format!("{module}: {}, equal to what the sources give", counted(images, "image")),
             some => format!("{module}: not what the sources give\n  {}", some.join("\n  ")),
         };
         let equal = differences.is_empty();

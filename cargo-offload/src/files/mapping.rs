@@ -25,7 +25,7 @@ impl Mapped {
         let file = File::open(path).map_err(failed)?;
         let kind = file.metadata().map_err(failed)?.file_type();
         if !kind.is_file() {
-            let what = if kind.is_dir() { "it is a directory" } else { "it is no regular file" };
+            let what = if kind.is_dir() { "it is a directory" } else { "it is not a regular file" };
             return Err(failed(std::io::Error::other(what)));
         }
         // SAFETY: the mapping is private and read only. Another process that changes the file meanwhile gives other

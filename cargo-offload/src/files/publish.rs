@@ -78,7 +78,7 @@ impl Staged {
         let directory = parent(path);
         // A name of a device would become that of a file.
         if let Some(what) = path.metadata().ok().filter(|there| !there.is_file()) {
-            let what = if what.is_dir() { "it is a directory" } else { "it is no file" };
+            let what = if what.is_dir() { "it is a directory" } else { "it is not a file" };
             return Err(Error::io("write", path, &io::Error::other(what)));
         }
         let file = Temporary::new(path).map_err(|error| {

@@ -129,7 +129,7 @@ impl PackFile {
                 "a crate brings its kernels along only if the program mentions it: `use the_crate as _;`",
             ),
             Err(_) if head.is_empty() => Error::check(format!("`{path}` is empty")),
-            Err(_) => error.hint("it is no program and no library, and no container that is known starts it"),
+            Err(_) => error.hint("it is not a program, a library or a known container"),
         }
     }
 

@@ -107,7 +107,7 @@ impl Packs {
 
     fn find(&self, by: &Pack<'_>, sidecar: &Sidecar) -> Result<Reached<'_>> {
         let other = || {
-            let text = format!("`{}` is of another build of the program", escaped(sidecar.file()));
+            let text = format!("`{}` belongs to another build of the program", escaped(sidecar.file()));
             Error::check(text).hint("put the file beside the program that was written with it")
         };
         let (name, file) = self.sidecars.get_key_value(sidecar.file()).ok_or_else(other)?;

@@ -137,7 +137,7 @@ fn linked_packs(program: &PackFile) -> Result<Vec<Linked<'_>>> {
             .hint("install the release of cargo-offload that the program was built with"));
     }
     if found.packs.is_empty() {
-        return Err(Error::check(format!("`{path}` is no ELF program or library with images")));
+        return Err(Error::check(format!("`{path}` is not an ELF program or library with images")));
     }
     let lost = || Error::check(format!("a descriptor of `{path}` leads to no pack"));
     let linked = |link: LinkedPack| {

@@ -16,7 +16,7 @@ pub(crate) fn parse(text: &str) -> Result<Word> {
     match (text.parse(), text.parse()) {
         (Ok(mode), _) => Ok(Word::Mode(mode)),
         (_, Ok(level @ 1..=22)) => Ok(Word::Level(level)),
-        _ => Err(Error::usage(format!("`{}` is no compression", text.escape_default()))
+        _ => Err(Error::usage(format!("`{}` is not a compression", text.escape_default()))
             .hint("write `none`, `fast`, `balanced`, `max` or `archive`, or a level from 1 to 22")),
     }
 }

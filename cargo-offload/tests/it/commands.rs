@@ -384,7 +384,7 @@ fn native_images_that_a_runtime_would_get_wrong_are_refused() {
         &["--target", "intel:pvc", "--target", "intel:bmg-g21"],
         "a second image for spir64_gen",
     );
-    refused(prefixed, &["--target", "nvptx:sm_90"], "is no native image of a SYCLBIN");
+    refused(prefixed, &["--target", "nvptx:sm_90"], "is not a native image of a SYCLBIN");
     refused("saxpy", &["--target", "intel:pvc"], "call it `__sycl_kernel_saxpy` in the source");
     refused(prefixed, &["--target", "intel:dg1"], "no such image for `intel:dg1`");
     refused(prefixed, &["--module", "other"], "it has blas");

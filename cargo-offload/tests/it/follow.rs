@@ -182,7 +182,7 @@ fn a_file_of_another_build_holds_nothing_of_the_program() {
     let (dir, files) = program(Form::Sidecar);
     fs::write(&files[0], support::pack(images()[..1].to_vec(), Codec::Raw)).unwrap();
     let said = said(&offload(dir.path(), &["inspect", "app"]));
-    assert!(said.contains("missing: `app.offload` is of another build of the program"), "{said}");
+    assert!(said.contains("missing: `app.offload` belongs to another build of the program"), "{said}");
     assert!(said.contains("blas nvptx:sm_80, blas spirv64") && !said.contains("zstd"), "{said}");
 }
 

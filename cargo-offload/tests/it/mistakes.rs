@@ -19,7 +19,7 @@ fn a_file_that_carries_nothing_is_told_from_one_that_cannot() {
         assert_eq!(directory, "error: cannot open `some directory`: it is a directory\n");
         assert_eq!(fails(dir, &[command, "empty"], 1), "error: `empty` is empty\n");
         let text = fails(dir, &[command, "text"], 1);
-        assert!(text.contains("`text` carries no device images\nhint: it is no program"), "{text}");
+        assert!(text.contains("`text` carries no device images\nhint: it is not a program"), "{text}");
         let program = fails(dir, &[command, "program"], 1);
         assert!(program.contains("`program` carries no device images\nhint: a crate brings"), "{program}");
     }
@@ -162,5 +162,5 @@ fn a_name_that_is_not_that_of_a_file_is_kept() {
     let _socket = std::os::unix::net::UnixListener::bind(dir.path().join("socket")).unwrap();
     let export = ["export", "images.pack", "--format", "raw", "--target", "intel:pvc", "--force", "-o"];
     let said = fails(dir.path(), &[&export[..], &["socket"]].concat(), 3);
-    assert_eq!(said, "error: cannot write `socket`: it is no file\n");
+    assert_eq!(said, "error: cannot write `socket`: it is not a file\n");
 }

@@ -74,7 +74,7 @@ fn a_broken_baseline_is_refused() {
     for text in ["version = 2\n", "version = 1\n", "[", "version = 1\n[kernels]\n\"a\" = { code = -1 }\n"] {
         fs::write(dir.path().join("kernels.toml"), text).unwrap();
         let said = fails(dir.path(), &BASELINE, 2);
-        assert!(said.contains("is no baseline") && said.contains("hint: "), "{said}");
+        assert!(said.contains("is not a baseline") && said.contains("hint: "), "{said}");
     }
 }
 

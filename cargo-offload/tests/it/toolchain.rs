@@ -109,7 +109,7 @@ fn what_is_no_package_is_told() {
     fs::write(machine.path("bin/clang-22_22_amd64.deb"), "no archive").unwrap();
     let refused = machine.install(&[]);
     assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
-    assert!(said(&refused).contains("clang-22_1%3a22_amd64.deb` is no package: "), "{}", said(&refused));
+    assert!(said(&refused).contains("clang-22_1%3a22_amd64.deb` is not a package: "), "{}", said(&refused));
     assert!(!machine.path("data/toolchain").exists());
 }
 

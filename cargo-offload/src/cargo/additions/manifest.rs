@@ -35,7 +35,7 @@ impl Dependencies {
             let there = path.join("offload-rt/Cargo.toml");
             let found = path.canonicalize().ok().filter(|_| there.is_file());
             found.ok_or_else(|| {
-                Error::usage(format!("`{}` is no checkout of cargo-offload", path.display()))
+                Error::usage(format!("`{}` is not a checkout of cargo-offload", path.display()))
                     .hint("name the directory that holds `offload-rt`")
             })
         };
@@ -153,7 +153,7 @@ pub(super) fn open(path: &Path) -> Result<DocumentMut> {
 }
 
 fn no_table(name: &str, path: &Path) -> Error {
-    Error::usage(format!("`{name}` in `{}` is no table", path.display()))
+    Error::usage(format!("`{name}` in `{}` is not a table", path.display()))
         .hint("write it as a table with a heading of its own")
 }
 

@@ -30,7 +30,7 @@ impl Headers {
     }
 
     fn parse(path: &Path, file: &ObjectFile<'_>, size: u64) -> Result<Headers> {
-        let unfit = |_| refused(path, "it is no 64-bit ELF program or library");
+        let unfit = |_| refused(path, "it is not a 64-bit ELF program or library");
         let header = FileHeader64::<LE>::parse(file).map_err(unfit)?;
         let endian = header.endian().map_err(unfit)?;
         if !matches!(header.e_type(endian), ET_EXEC | ET_DYN) {

@@ -7,7 +7,7 @@ use crate::error::Error;
 /// The layout of a file does not allow what was asked for.
 pub(super) fn refused(path: &Path, why: &str) -> Error {
     Error::check(format!("the images of `{}` cannot be replaced: {why}", path.display()))
-        .hint("build it again with other targets, as `OFFLOAD_TARGETS=host,spirv64 cargo build`, or link it with `-Clink-arg=-fuse-ld=bfd`")
+        .hint("build it again with other targets, such as `OFFLOAD_TARGETS=host,spirv64 cargo build`, or link it with `-Clink-arg=-fuse-ld=bfd`")
 }
 
 /// The new packs are too large for the file.

@@ -204,7 +204,7 @@ fn device(ip: [u32; 3], target: &str) -> Result<ocloc::Device> {
     let [major, minor, revision] = ip.map(|number| u16::try_from(number).ok());
     let device =
         || Some(ocloc::Device { pointer_bits: 64, major: major?, minor: minor?, revision: revision? });
-    device().ok_or_else(|| Error::usage(format!("`{target}` is no version of a device")))
+    device().ok_or_else(|| Error::usage(format!("`{target}` is not a version of a device")))
 }
 
 fn devices<'a>(archive: &ocloc::Archive<'a>) -> Vec<OclocImage<'a>> {

@@ -101,7 +101,7 @@ impl Form {
         let text = packed.image.target_text;
         let target = packed.image.target().ok().and_then(|target| native_target(&target));
         let target = target.ok_or_else(|| {
-            let error = Error::usage(format!("an image for `{text}` is no native image of a SYCLBIN"));
+            let error = Error::usage(format!("an image for `{text}` is not a native image of a SYCLBIN"));
             error.hint("name targets of Intel, NVIDIA (cubin) and AMD GPUs")
         })?;
         if self.forms.has_native(target.triple) {

@@ -67,9 +67,9 @@ impl Baseline {
     pub(super) fn read(path: &Path) -> Result<Baseline> {
         let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, &error))?;
         let wrong = |what: &str| {
-            let error = Error::usage(format!("`{}` is no baseline: {what}", path.display()));
+            let error = Error::usage(format!("`{}` is not a baseline: {what}", path.display()));
             match text.starts_with(HEADER) {
-                true => error.hint("write it anew with --update-baseline"),
+                true => error.hint("write it again with --update-baseline"),
                 false => error.hint("name the file that --update-baseline wrote"),
             }
         };

@@ -46,7 +46,7 @@ impl Judged<'_> {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Summary { kernels, spilling, unknown, worse, better, .. } = *self;
-        write!(f, "{}: {spilling} spill, {unknown} do not tell", counted(kernels, "kernel"))?;
+        write!(f, "{}: {spilling} spill, {unknown} unknown", counted(kernels, "kernel"))?;
         if worse > 0 || better > 0 {
             write!(f, "; {worse} numbers are worse than the baseline, {better} better")?;
             f.write_str("\nhint: `--update-baseline` accepts the numbers as they are")?;

@@ -56,7 +56,7 @@ pub(super) fn print(output: &Output, configured: &[Listed]) -> Result<()> {
     output.space()?;
     print_families(output, &families, of_families)?;
     if examined.iter().any(|target| !target.lacks.is_empty()) {
-        output.remark("hint: `cargo offload doctor TARGET` tells what installs the tools that it lacks")?;
+        output.remark("hint: `cargo offload doctor TARGET` shows what installs the missing tools")?;
     }
     Ok(())
 }

@@ -36,7 +36,7 @@ fn one(path: &Path) -> Result<Record> {
     let named = path.file_stem().is_some_and(|stem| *stem == *provenance.module);
     if !named {
         let text = format!("`{}` is the record of the module `{}`", path.display(), provenance.module);
-        return Err(Error::check(text).hint("`cargo offload vendor` makes it anew once it is removed"));
+        return Err(Error::check(text).hint("`cargo offload vendor` makes it again once it is removed"));
     }
     let pack = path.with_extension("pack");
     let pack = std::fs::read(&pack).map_err(|error| Error::io("read", &pack, &error))?;

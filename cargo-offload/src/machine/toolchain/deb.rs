@@ -18,7 +18,7 @@ const DATA: &str = "data.tar";
 pub(super) fn unpack(file: &Path, new: &Path) -> Result<()> {
     create_dir(new)?;
     let package = Mapped::open(file)?;
-    let wrong = |what: String| Error::check(format!("`{}` is no package: {what}", file.display()));
+    let wrong = |what: String| Error::check(format!("`{}` is not a package: {what}", file.display()));
     let (name, data) = data(&package).map_err(wrong)?;
     let reader: Box<dyn Read + '_> = match name.strip_prefix(DATA) {
         Some("") => Box::new(data),

@@ -27,7 +27,7 @@ pub(super) fn download(output: &Output, entries: &[&LockedPackage], directory: &
         run::output(program, &args, directory).map_err(|error| {
             let text = format!("cannot fetch {}: {error}", entry.name);
             Error::check(text)
-                .hint("mirrors drop old versions: make the lock file anew, on the system it is for")
+                .hint("mirrors drop old versions: make the lock file again, on the system it is for")
         })?;
     }
     Ok(())
@@ -35,5 +35,5 @@ pub(super) fn download(output: &Output, entries: &[&LockedPackage], directory: &
 
 fn no_address(name: &str) -> Error {
     Error::usage(format!("the lock file has no address of {name}"))
-        .hint("write it anew with `cargo offload toolchain install --update`, on the system it is for")
+        .hint("write it again with `cargo offload toolchain install --update`, on the system it is for")
 }

@@ -139,7 +139,7 @@ impl Lock {
                 Err(format!("its programs need glibc {needed}, and here is {here}"))
             }
             (Some(needed), None) => Err(format!("its programs need glibc {needed}, which is not here")),
-            (None, _) => Err("it does not tell which glibc its programs need".to_string()),
+            (None, _) => Err("it does not say which glibc its programs need".to_string()),
         }
     }
 

@@ -49,7 +49,7 @@ impl Combination {
 fn path(program: &str) -> Result<PathBuf> {
     if !program.contains('/') {
         return which(program).ok_or_else(|| {
-            Error::usage(format!("`{program}` is not in PATH")).hint("name its file, as ./clang")
+            Error::usage(format!("`{program}` is not in PATH")).hint("name its file, such as ./clang")
         });
     }
     let path = Path::new(program);
