@@ -12,7 +12,7 @@ fn trying_modes_of_compression_tells_which_goes_on() {
         assert!(said.contains(&line), "no {line:?} in {said}");
     }
     // The line is gone when the table comes.
-    let (_, table) = said.rsplit_once("\u{1b}[2K").unwrap();
+    let (_, table) = said.rsplit_once("\r\u{1b}[K").unwrap();
     assert!(table.starts_with("mode ") && !table.contains("packing"), "{table}");
     let quiet = support::on_terminal(dir.path(), ("xterm", 100), "compression --on images.pack --quiet");
     assert!(!quiet.contains("packing"), "{quiet}");
