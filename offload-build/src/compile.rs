@@ -18,6 +18,7 @@ mod processor;
 mod ready;
 mod session;
 mod spirv;
+mod undefined;
 
 use offload_format::Target;
 use offload_format::pack::{KernelInfo, NewImage};
@@ -212,6 +213,9 @@ fn nothing_fits(sources: &Sources, family: LanguageFamily, targets: &[WantedTarg
 
 /// The images of all results; a required target without images is an error, an optional one is missing.
 fn collect(session: &Session<'_>, results: Vec<TargetImages>) -> Result<ModuleImages> {
+    if let Some(undefined) = undefined::of(session, &results) {
+        return Err(cannot_compile(session.sources, &undefined.targets, undefined.error));
+    }
     let mut module = ModuleImages::default();
     for TargetImages { target: wanted, images } in results {
         match (images, wanted.presence) {

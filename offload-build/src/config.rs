@@ -1,11 +1,15 @@
 //! For which targets, how compressed: the merged configuration.
 
+pub(crate) mod misspelt;
+mod place;
+
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use offload_format::packer::{MAX_LEVEL, Mode, Settings};
 
+use self::place::Clues;
 use crate::embed::Embedding;
 use crate::env::{CargoEnv, Profile};
 use crate::error::{Error, Result};
@@ -26,6 +30,8 @@ pub(crate) struct Config {
     pub(crate) vendored: UseVendored,
     /// By kernel module.
     modules: BTreeMap<String, Options>,
+    /// The `offload.toml` that was read.
+    file: Option<PathBuf>,
 }
 
 /// What is compiled for when nobody says anything: it runs everywhere, and on every OpenCL device that takes SPIR-V.
@@ -40,6 +46,8 @@ struct Layer {
     embed: Option<Embedding>,
     vendored: Option<UseVendored>,
     modules: BTreeMap<String, Options>,
+    /// Where that stands, if not in a manifest or the environment.
+    file: Option<PathBuf>,
 }
 
 impl Config {
@@ -59,7 +67,8 @@ impl Config {
         let embedding = layers.iter().filter_map(|layer| layer.embed).next_back().unwrap_or_default();
         let vendored = layers.iter().filter_map(|layer| layer.vendored).next_back().unwrap_or_default();
         let (targets, modules) = (Vec::new(), BTreeMap::new());
-        let mut config = Config { targets, compression, strip, embedding, vendored, modules };
+        let file = layers.iter().find_map(|layer| layer.file.clone());
+        let mut config = Config { targets, compression, strip, embedding, vendored, modules, file };
         for text in DEFAULT_TARGETS {
             config.targets.push(required_target(text)?);
         }
@@ -90,6 +99,7 @@ impl Layer {
             embed: table.optional("embed", Value::parse)?,
             vendored: table.optional("vendored", Value::parse)?,
             modules: modules.unwrap_or_default(),
+            file: None,
         })
     }
 }
@@ -106,30 +116,74 @@ fn manifest_settings(manifest: Table<'_>) -> Result<Layer> {
     metadata.map_or(Ok(Layer::default()), |value| Layer::read(value.table()?))
 }
 
-/// A settings file that nothing names is a mistake that would stay unseen.
-fn tell_of_unnamed(env: &CargoEnv) {
-    let path = env.manifest_dir.join("offload.toml");
-    if path.exists() {
-        env.warn(&format!(
-            "`{}` is not read: OFFLOAD_CONFIG does not name it (`cargo offload init` says so in .cargo/config.toml)",
-            path.display()
-        ));
+fn file_layer(env: &CargoEnv) -> Result<Layer> {
+    let Some(path) = settings_file(env)? else { return Ok(Layer::default()) };
+    env.depends_on(&path);
+    let layer = parse(&fs::read_text(&path)?, &path, Layer::read)?;
+    Ok(Layer { file: Some(path), ..layer })
+}
+
+/// The `offload.toml` of this build, if there is one.
+fn settings_file(env: &CargoEnv) -> Result<Option<PathBuf>> {
+    let named = env.var("OFFLOAD_CONFIG");
+    // A path from `.cargo/config.toml` ends with a dot.
+    let workspace = env.var("OFFLOAD_WORKSPACE");
+    let workspace = workspace.map(|dir| env.manifest_dir.join(dir).components().collect());
+    let clues = Clues {
+        package: env.package.clone(),
+        manifest_dir: env.manifest_dir.clone(),
+        out_dir: env.out_dir.clone(),
+        workspace,
+        started_in: env.setting("PWD").map(PathBuf::from),
+    };
+    match named {
+        Some(path) => named_file(env, &clues, Path::new(&path)).map(Some),
+        None => found_file(env, &clues),
     }
 }
 
-fn file_layer(env: &CargoEnv) -> Result<Layer> {
-    let Some(path) = env.var("OFFLOAD_CONFIG") else {
-        tell_of_unnamed(env);
-        return Ok(Layer::default());
-    };
-    // Cargo makes the path absolute if the setting says `relative = true`.
+/// What OFFLOAD_CONFIG names. Cargo makes the path absolute if the setting says `relative = true`.
+fn named_file(env: &CargoEnv, clues: &Clues, path: &Path) -> Result<PathBuf> {
     let path = env.manifest_dir.join(path);
     if !path.exists() {
         return Err(Error::new(format!("OFFLOAD_CONFIG names `{}`, which does not exist", path.display()))
             .with_hint("`cargo offload init` writes one"));
     }
-    env.depends_on(&path);
-    parse(&fs::read_text(&path)?, &path, Layer::read)
+    let nearest = clues.places().ok().flatten().and_then(|places| place::first_of(&places.files));
+    let is_below =
+        |file: &PathBuf| path.parent().is_some_and(|dir| file.parent() != Some(dir) && file.starts_with(dir));
+    if let Some(file) = nearest.filter(is_below) {
+        env.warn(&format!(
+            "`{}` is not read: OFFLOAD_CONFIG names `{}`. Without it each package takes the nearest",
+            file.display(),
+            path.display()
+        ));
+    }
+    Ok(path)
+}
+
+/// The nearest file of the application. Those that would come before it are watched for.
+fn found_file(env: &CargoEnv, clues: &Clues) -> Result<Option<PathBuf>> {
+    let Some(places) = clues.places()? else {
+        env.warn(&format!(
+            "cannot tell for which application `{}` is built: no `offload.toml` was looked for",
+            env.package
+        ));
+        return Ok(None);
+    };
+    let found = place::first_of(&places.files);
+    for file in places.files.iter().take_while(|file| Some(*file) != found.as_ref()) {
+        env.appears(file);
+    }
+    if let (Some(unread), Some(root)) = (&places.unread, places.files.first()) {
+        let decides = if found.is_some() { "decides" } else { "would decide" };
+        env.warn(&format!(
+            "`{}` is not read: the application is another, whose `{}` {decides}",
+            unread.display(),
+            root.display()
+        ));
+    }
+    Ok(found)
 }
 
 fn environment_layer(env: &CargoEnv) -> Result<Layer> {

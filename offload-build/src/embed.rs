@@ -6,6 +6,7 @@ mod elf;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use offload_format::Hash128;
@@ -15,7 +16,7 @@ use offload_format::pack::{
 use offload_format::section::DESCRIPTOR_SIDECARS;
 
 use self::elf::Names;
-use crate::env::{BinaryFormat, CargoEnv};
+use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::packing::Pack;
@@ -28,6 +29,15 @@ pub(crate) enum Owner<'a> {
     Module(&'a str),
     /// The package: all its modules are in the pack.
     Package,
+}
+
+/// What leads the generated Rust to a pack.
+#[derive(Debug)]
+pub(crate) enum Anchor {
+    /// The symbol on the descriptor of a linked pack.
+    Symbol(String),
+    /// A file in `OUT_DIR`, which the Rust includes.
+    File(String),
 }
 
 /// Which packs the program carries.
@@ -116,8 +126,19 @@ fn named(context: &Context, release: &str, pack: &Pack) -> Result<Pack> {
     Ok(Pack { layout: builder.finish()?, frames: Vec::new(), flags: DESCRIPTOR_SIDECARS })
 }
 
-/// Writes the archive, tells cargo to link it, and returns the name of the symbol on the pack's descriptor.
-pub(crate) fn embed(env: &CargoEnv, owner: Owner<'_>, pack: &Pack) -> Result<String> {
+/// Why a program for this system carries no images, if so.
+pub(crate) fn obstacle(env: &CargoEnv) -> Option<String> {
+    (env.cfg.os != "linux").then(|| format!("kernels cannot be embedded in programs for {} yet", env.target))
+}
+
+/// Writes the archive, and tells cargo to link it; for a system whose programs carry no images, writes the pack that
+/// says so as a file.
+pub(crate) fn embed(env: &CargoEnv, owner: Owner<'_>, pack: &Pack) -> Result<Anchor> {
+    if obstacle(env).is_some() {
+        let file = format!("offload{}.pack", name(env, owner));
+        fs::publish(&env.out_dir.join(&file), |out| pack.write_to(out))?;
+        return Ok(Anchor::File(file));
+    }
     refuse_unlinkable(env, pack.layout.size)?;
     let names = names(env, owner, pack);
     remove_stale(env, &names, owner)?;
@@ -130,14 +151,19 @@ pub(crate) fn embed(env: &CargoEnv, owner: Owner<'_>, pack: &Pack) -> Result<Str
         }
         None => asm::assemble(env, &names, pack)?,
     }
-    Ok(names.anchor)
+    Ok(Anchor::Symbol(names.anchor))
 }
 
 /// Writes the Rust that `offload_rt::include_kernels!` includes into `OUT_DIR`: `{module}.offload.rs` is a Rust module,
-/// `{module}.kernels.rs` its content, for one of another name. It mentions `anchor`, the symbol on the module's
-/// descriptor.
-pub(crate) fn write_bindings(env: &CargoEnv, module: &str, anchor: &str) -> Result<()> {
-    let content = format!("::offload_rt::kernel_module!(\"{module}\", {anchor});\n");
+/// `{module}.kernels.rs` its content, for one of another name. It mentions `anchor`.
+pub(crate) fn write_bindings(env: &CargoEnv, module: &str, anchor: &Anchor) -> Result<()> {
+    let content = match anchor {
+        Anchor::Symbol(symbol) => format!("::offload_rt::kernel_module!(\"{module}\", {symbol});\n"),
+        Anchor::File(file) => {
+            let bytes = format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{file}\"))");
+            format!("::offload_rt::included_kernel_module!(\"{module}\", {bytes});\n")
+        }
+    };
     let whole = format!(
         "/// The kernels of the module `{module}`.\n\
          pub mod {identifier} {{\n    {content}}}\n",
@@ -146,6 +172,13 @@ pub(crate) fn write_bindings(env: &CargoEnv, module: &str, anchor: &str) -> Resu
     let publish = |name: String, text: &str| fs::publish_if_changed(&env.out_dir.join(name), text.as_bytes());
     publish(format!("{module}.kernels.rs"), &content)?;
     publish(format!("{module}.offload.rs"), &whole)
+}
+
+/// The modules that have bindings: those of this call, of earlier calls of the same script, and of earlier builds.
+pub(crate) fn bound_modules(env: &CargoEnv) -> Result<Vec<String>> {
+    let files = fs::list(&env.out_dir)?;
+    let name = |path: &PathBuf| Some(path.file_name()?.to_str()?.strip_suffix(".offload.rs")?.to_string());
+    Ok(files.iter().filter_map(name).collect())
 }
 
 /// `module` as a Rust identifier.
@@ -166,10 +199,6 @@ fn machine(env: &CargoEnv) -> Option<elf::Machine> {
 }
 
 fn refuse_unlinkable(env: &CargoEnv, size: u64) -> Result<()> {
-    if env.cfg.binary_format != BinaryFormat::Elf {
-        return Err(Error::new(format!("kernels cannot be embedded in programs for {} yet", env.target))
-            .with_hint("leave the crate with kernels out on that system, for example by a `[target.'cfg(...)'.dependencies]`"));
-    }
     if env.cfg.crt_static && size >= NEAR {
         return Err(Error::new(format!("{size} bytes of images cannot be linked into a static program"))
             .with_hint("build without `-C target-feature=+crt-static`, or with fewer targets"));

@@ -30,15 +30,7 @@ pub(crate) struct CargoEnv {
 pub(crate) struct TargetCfg {
     pub(crate) arch: String,
     pub(crate) os: String,
-    pub(crate) binary_format: BinaryFormat,
     pub(crate) crt_static: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BinaryFormat {
-    Elf,
-    Coff,
-    MachO,
 }
 
 /// The parts of the cargo profile that matter to kernels.
@@ -53,6 +45,8 @@ pub(crate) struct Profile {
 struct Lines {
     env: BTreeSet<String>,
     files: BTreeSet<PathBuf>,
+    /// Files that do not exist.
+    absent: BTreeSet<PathBuf>,
     /// What tools say of their versions.
     versions: BTreeMap<PathBuf, String>,
     /// Tools that look at results and change none.
@@ -64,7 +58,6 @@ struct Lines {
 impl CargoEnv {
     pub(crate) fn read() -> Result<CargoEnv> {
         let os = required("CARGO_CFG_TARGET_OS")?;
-        let vendor = optional("CARGO_CFG_TARGET_VENDOR").unwrap_or_default();
         let features = optional("CARGO_CFG_TARGET_FEATURE").unwrap_or_default();
         Ok(CargoEnv {
             manifest_dir: required("CARGO_MANIFEST_DIR")?.into(),
@@ -75,11 +68,6 @@ impl CargoEnv {
             target: required("TARGET")?,
             cfg: TargetCfg {
                 arch: required("CARGO_CFG_TARGET_ARCH")?,
-                binary_format: match (os.as_str(), vendor.as_str()) {
-                    ("windows" | "uefi" | "cygwin", _) => BinaryFormat::Coff,
-                    (_, "apple") => BinaryFormat::MachO,
-                    _ => BinaryFormat::Elf,
-                },
                 os,
                 crt_static: features.split(',').any(|feature| feature == "crt-static"),
             },
@@ -104,7 +92,7 @@ impl CargoEnv {
             version: String::new(),
             host: target.clone(),
             target,
-            cfg: TargetCfg { arch, os, binary_format: BinaryFormat::Elf, crt_static: false },
+            cfg: TargetCfg { arch, os, crt_static: false },
             profile: Profile { release: false, optimized: false, debug_info: true },
             lines: Mutex::default(),
         }
@@ -132,9 +120,14 @@ impl CargoEnv {
         if self.var("OFFLOAD_SKIP").is_some_and(|value| value != "0") {
             return Some("OFFLOAD_SKIP was set when the program was built");
         }
-        self.record(|lines| lines.env.extend(["DOCS_RS", "CLIPPY_ARGS"].map(str::to_string)));
+        const TOLD: [&str; 3] = ["DOCS_RS", "RA_RUSTC_WRAPPER", "CLIPPY_ARGS"];
+        self.record(|lines| lines.env.extend(TOLD.map(str::to_string)));
         if env::var_os("DOCS_RS").is_some() {
             return Some("this is a documentation build");
+        }
+        // It is set where rust-analyzer reads a project, and not where it runs `cargo check`.
+        if env::var_os("RA_RUSTC_WRAPPER").is_some() {
+            return Some("rust-analyzer ran this build");
         }
         env::var_os("CLIPPY_ARGS").map(|_| "this build was checked by clippy")
     }
@@ -231,6 +224,11 @@ impl CargoEnv {
         self.record(|lines| lines.files.insert(path.to_path_buf()));
     }
 
+    /// The build script runs again when there is a file `path`, which does not exist.
+    pub(crate) fn appears(&self, path: &Path) {
+        self.record(|lines| lines.absent.insert(path.to_path_buf()));
+    }
+
     /// Everything that [`CargoEnv::depends_on`] was told and that has a part in results.
     pub(crate) fn files_read(&self) -> BTreeSet<PathBuf> {
         self.record(|lines| {
@@ -278,10 +276,21 @@ impl CargoEnv {
         });
     }
 
+    /// Tells the crate which kernel modules it can include, for the error of `include_kernels!`.
+    pub(crate) fn name_modules(&self, names: &[String]) {
+        let each = names.iter().map(|name| format!("rustc-env=offload_module_{name}=1"));
+        let all = format!("rustc-env=offload_modules={}", names.join(", "));
+        self.record(|lines| lines.link.extend(each.chain([all])));
+    }
+
     /// Sends everything to cargo. Called on success only: a failed build script runs again anyway, and cargo shows
     /// the output of a failed one, where these lines would bury the error.
     pub(crate) fn send(&self) {
         self.record(|lines| {
+            // A path that does not exist would make every build run the script.
+            if let Ok(Some(watched)) = crate::fs::watch_absent(&self.out_dir, &lines.absent) {
+                lines.files.insert(watched);
+            }
             let env = lines.env.iter().map(|name| format!("rerun-if-env-changed={name}"));
             let files = lines.files.iter().map(|path| format!("rerun-if-changed={}", path.display()));
             let warnings = lines.warnings.iter().map(|line| format!("warning={line}"));

@@ -13,6 +13,8 @@ pub struct Error {
     message: String,
     hint: Option<String>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    /// The function that an image leaves undefined.
+    undefined: Option<String>,
 }
 
 /// What sort of failure an [`Error`] is.
@@ -56,7 +58,7 @@ impl Error {
     }
 
     pub(crate) fn new(message: impl Into<String>) -> Error {
-        Error { kind: ErrorKind::Request, message: message.into(), hint: None, source: None }
+        Error { kind: ErrorKind::Request, message: message.into(), hint: None, source: None, undefined: None }
     }
 
     pub(crate) fn io(action: &str, path: &Path, error: io::Error) -> Error {
@@ -64,6 +66,25 @@ impl Error {
         let is_lost = error.get_ref().is_some_and(|inner| inner.is::<LostEntry>());
         let kind = if is_lost { ErrorKind::CacheEntry } else { ErrorKind::Io };
         Error { kind, source: Some(Box::new(error)), ..Error::new(message) }
+    }
+
+    /// An image leaves `function` undefined.
+    pub(crate) fn undefined_function(function: &str, message: impl Into<String>) -> Error {
+        Error { undefined: Some(function.to_string()), ..Error::new(message) }
+    }
+
+    /// The function that an image leaves undefined, if that is what is wrong.
+    pub(crate) fn undefined(&self) -> Option<&str> {
+        self.undefined.as_deref()
+    }
+
+    /// The same of what `tool` wrote. A function without a definition is no fault of the tool's.
+    pub(crate) fn of_output(self, tool: &Path) -> Error {
+        match self.undefined {
+            Some(_) => self,
+            None => self
+                .context(format!("`{}` exited with success, but its output is not usable", tool.display())),
+        }
     }
 
     /// Something that compiles is not installed.
@@ -92,7 +113,8 @@ impl Error {
 
     /// The same error for another who failed for the same reason.
     pub(crate) fn again(&self) -> Error {
-        Error { kind: self.kind, hint: self.hint.clone(), ..Error::new(self.message.clone()) }
+        let (hint, undefined) = (self.hint.clone(), self.undefined.clone());
+        Error { kind: self.kind, hint, undefined, ..Error::new(self.message.clone()) }
     }
 
     /// What failed, in a line.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use offload_format::pack::{Missing, MissingKind, PackBuilder};
 
 use crate::compile::{self, Session, Shared};
-use crate::config::Config;
+use crate::config::{Config, misspelt};
 use crate::embed::{self, Owner};
 use crate::error::{Error, Result};
 use crate::module::{KernelModule, ModuleImages, Sources};
@@ -22,12 +22,14 @@ pub(crate) fn run(modules: &[KernelModule<'_>], owner: Owner<'_>) -> Result<()> 
     refuse_doubles(modules)?;
     let context = Context::of_build_script()?;
     let config = Config::load(&context.env)?;
+    misspelt::tell(&context.env, &config, modules);
     let build = PackageBuild::new(&context, &config, modules)?;
     let anchor = context.cache.retry_lost_entries(|| {
         let pack = embed::place(&context, config.embedding, build.pack()?)?;
         embed::embed(&context.env, owner, &pack)
     })?;
     modules.iter().try_for_each(|module| embed::write_bindings(&context.env, module.name, &anchor))?;
+    context.env.name_modules(&embed::bound_modules(&context.env)?);
     context.env.send();
     context.cache.sweep();
     Ok(())
@@ -84,9 +86,22 @@ impl<'a> PackageBuild<'a> {
         if let Some(reason) = self.context.env.skip_reason() {
             return self.pack_without_images(reason);
         }
+        if let Some(obstacle) = embed::obstacle(&self.context.env) {
+            let names: Vec<String> = self.modules.iter().map(|module| format!("`{}`", module.name)).collect();
+            self.context.env.warn(&format!("{}: no image of {}", obstacle, names.join(", ")));
+            return self.pack_without_images(&obstacle);
+        }
         if self.context.env.only_checks() {
-            self.each_module(compile::syntax)?;
-            return self.pack_without_images("this build only checked the syntax of kernels");
+            return match self.each_module(compile::syntax) {
+                Err(error) if error.is_missing_tool() => {
+                    self.context.env.warn(&format!("kernels were not checked: {error}"));
+                    self.pack_without_images("this build would have checked the syntax of kernels alone")
+                }
+                checked => {
+                    checked?;
+                    self.pack_without_images("this build only checked the syntax of kernels")
+                }
+            };
         }
         let vendor = VendorBuild::asked_for(&self.context.env);
         let compiled = self.each_module(compile::images)?;

@@ -1,5 +1,6 @@
 //! File access whose errors name the file, and files that appear whole.
 
+use std::collections::BTreeSet;
 use std::collections::hash_map::RandomState;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -34,6 +35,31 @@ pub(crate) fn list(dir: &Path) -> Result<Vec<PathBuf>> {
     }
     paths.sort();
     Ok(paths)
+}
+
+/// A directory in `parent` that looks changed to cargo as soon as one of the files `absent` exists; nothing where the
+/// system has no such means.
+///
+/// Cargo looks at what symbolic links refer to, and passes over those that refer to nothing. It takes a file that is
+/// newer than the start of the build script for changed, so that the directory is made old.
+#[cfg(unix)]
+pub(crate) fn watch_absent(parent: &Path, absent: &BTreeSet<PathBuf>) -> io::Result<Option<PathBuf>> {
+    if absent.is_empty() {
+        return Ok(None);
+    }
+    let directory = parent.join("offload-absent");
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory)?;
+    for (number, path) in absent.iter().enumerate() {
+        std::os::unix::fs::symlink(path, directory.join(number.to_string()))?;
+    }
+    File::open(&directory)?.set_modified(std::time::UNIX_EPOCH)?;
+    Ok(Some(directory))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn watch_absent(_: &Path, _: &BTreeSet<PathBuf>) -> io::Result<Option<PathBuf>> {
+    Ok(None)
 }
 
 /// What the names of unfinished files and of private directories begin with; a killed build leaves them behind.

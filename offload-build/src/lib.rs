@@ -12,7 +12,13 @@
 //! `offload.toml`. Later entries of this list win:
 //!
 //! 1. `targets` under `[package.metadata.offload]` of the crate's own manifest,
-//! 2. the file that the environment variable `OFFLOAD_CONFIG` names,
+//! 2. the file that the environment variable `OFFLOAD_CONFIG` names, or else the nearest `offload.toml`: for a package
+//!    of the application's workspace from its own directory up to the workspace's root, for a dependency that of the
+//!    root. Cargo does not tell which workspace is built: it is the one around the target directory, or around the
+//!    package. A dependency whose target directory lies elsewhere is told by `OFFLOAD_WORKSPACE`, which `cargo offload
+//!    init` sets in `.cargo/config.toml`; without it the dependency takes its own defaults, and refuses to build where
+//!    cargo was started below an `offload.toml`. A program of `cargo install` takes the file in its own package or
+//!    repository, its dependencies none,
 //! 3. `OFFLOAD_TARGETS` (separated by commas), `OFFLOAD_COMPRESSION` (a mode or a level) and `OFFLOAD_EMBED`.
 //!
 //! The file and the manifest may also say how a module is compiled, on top of what build.rs says:
@@ -69,6 +75,7 @@
 //! | `OFFLOAD_LIBCLC_DIR`, `OFFLOAD_LIBDEVICE` | directory of libclc; file of NVIDIA's bitcode library |
 //! | `CUDA_PATH`, `CUDA_HOME`, `ROCM_PATH`, `CMPLR_ROOT` | where CUDA, ROCm and oneAPI's compiler are installed |
 //! | `OFFLOAD_TOOLCHAIN` | the folder of `cargo offload toolchain install`, where tools are looked for last |
+//! | `OFFLOAD_CONFIG`, `OFFLOAD_WORKSPACE` | the file to use instead of `offload.toml`; the directory of the workspace that is built, see above |
 //! | `OFFLOAD_CACHE_DIR` | directory of the compile cache |
 //! | `OFFLOAD_CACHE_SIZE` | how large it may grow: bytes, or with a suffix `K`, `M`, `G`; 5G unless said, `0`: no limit |
 //! | `OFFLOAD_CACHE_AGE` | how many days an unused result stays in it; 90 unless said, `0`: no limit |
@@ -77,14 +84,29 @@
 //! | `OFFLOAD_VENDORED` | when images that a package brings along are used, as `vendored` in the file |
 //! | `OFFLOAD_OPTIONAL` | `1`: every target is optional, as if each had `optional = true` |
 //! | `OFFLOAD_SKIP` | `1`: compile no kernel; the program is told so at run time |
-//! | `OFFLOAD_CHECK` | `1`: run the front end alone, for its errors and warnings; the program is told so at run time |
+//! | `OFFLOAD_CHECK` | `1`: run the front end alone, for its errors and warnings; the program is told so at run time. A missing compiler is a warning |
 //! | `OFFLOAD_PROGRESS` | a file to which a line is appended for each compile, see [`progress`] |
 //!
 //! As with the crate `cc`, `VAR_<target>` and `VAR_<target_with_underscores>` go before `VAR`. The limits of the cache
 //! have no such forms: they change no output, so a change of them makes no build script run again. They are applied at
 //! the end of a build, once a day.
 //!
-//! Nothing is compiled in documentation builds on docs.rs and under clippy.
+//! Nothing is compiled in documentation builds on docs.rs, under clippy, and where rust-analyzer reads a project, nor for other systems than Linux: the program
+//! is told so at run time.
+//!
+//! # Editors
+//!
+//! Cargo does not tell a build script whether it runs for `cargo check` or for `cargo build`: both compile kernels, once,
+//! because the compile cache has the images afterwards. `cargo offload check` only looks at their syntax, and needs no
+//! compiler. So does `cargo check` of an editor that sets `OFFLOAD_CHECK`. A target directory of its own keeps it
+//! from making build scripts run again for the next `cargo build`. For rust-analyzer, in `settings.json` of VS Code:
+//!
+//! ```json
+//! {
+//!     "rust-analyzer.cargo.extraEnv": { "OFFLOAD_CHECK": "1" },
+//!     "rust-analyzer.cargo.targetDir": true
+//! }
+//! ```
 //!
 //! Programs that are no build script, as `cargo offload`, look for compilers with [`toolchain`], into the compile cache
 //! with [`cache`], and follow builds with [`progress`].

@@ -83,6 +83,22 @@ impl DeviceDescription {
         }
     }
 
+    /// A target whose images the device takes, as `cargo offload targets add` has it; none if it takes nothing.
+    pub(crate) fn suitable_target(&self) -> Option<String> {
+        match &self.kind {
+            DeviceKind::Host(_) => Some("host".to_string()),
+            DeviceKind::Cuda(device) => {
+                let [major, minor] = device.compute_capability;
+                Some(format!("nvptx:sm_{major}{minor}"))
+            }
+            DeviceKind::OpenCl(device) if device.spirv.contains(&SpirvVersion::V1_2) => {
+                Some("spirv64".to_string())
+            }
+            DeviceKind::OpenCl(device) if device.opencl_c => Some("opencl-c".to_string()),
+            DeviceKind::OpenCl(device) => device.spirv.first().map(|version| format!("spirv64:{version}")),
+        }
+    }
+
     pub(crate) fn kind(&self) -> &DeviceKind {
         &self.kind
     }

@@ -54,7 +54,7 @@ pub(crate) enum Case {
     /// Several packages have a module of that name.
     Ambiguous { module: String, packages: Vec<String> },
     /// The module's images all fail to fit the device.
-    NoFit { module: String, device: String, refused: Vec<String>, missing: Vec<String> },
+    NoFit { module: String, device: String, refused: Vec<String>, missing: Vec<String>, remedy: Remedy },
     /// The module has no such variant, or has variants and none was asked for.
     Variant { module: String, problem: String, present: Vec<String> },
     /// None of the module's images has the kernel.
@@ -80,6 +80,20 @@ pub(crate) struct Problem {
     pub(crate) text: String,
     pub(crate) hint: Option<Cow<'static, str>>,
 }
+
+/// What helps where no image fits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Remedy {
+    /// Files with images are missing.
+    Files,
+    /// The device takes images of this target.
+    Target(String),
+    None,
+}
+
+/// Where packs outside the program come from.
+const MISSING_FILES: &str =
+    "`cargo build` makes packs of the compile cache anew; packs of a finished program belong beside it";
 
 impl Error {
     /// A launch of `kernel` that fails because of `problem`, for implementations of [`Program`](crate::Program).
@@ -140,16 +154,20 @@ impl Error {
                 return problem.hint.clone().map(Cow::into_owned);
             }
             Case::UnknownModule { present, missing, .. } => match present.as_slice() {
-                [] if !missing.is_empty() => "`cargo build` makes packs of the compile cache anew; packs of a finished program belong beside it".to_string(),
+                [] if !missing.is_empty() => MISSING_FILES.to_string(),
                 [] => "a crate with kernels is linked only if the program mentions it, as with `use my_kernels as _;`".to_string(),
                 names => listed("there are", names),
             },
             Case::Ambiguous { .. } => {
                 "use the function `module()` that `include_kernels!` generates in each package".to_string()
             }
-            Case::NoFit { .. } => {
-                "add a target that fits, as with `cargo offload targets add opencl-c`, and rebuild".to_string()
-            }
+            Case::NoFit { remedy, .. } => match remedy {
+                Remedy::Files => MISSING_FILES.to_string(),
+                Remedy::Target(target) => {
+                    format!("add a target that fits, as with `cargo offload targets add {target}`, and rebuild")
+                }
+                Remedy::None => "the device takes none of the targets that there are".to_string(),
+            },
             Case::Variant { present, .. } if present.is_empty() => "use `select`".to_string(),
             Case::Variant { present, .. } => listed("give values to `select_variant`; there are", present),
             Case::UnknownKernel { present, .. } => listed("it has", present),
@@ -199,7 +217,7 @@ impl fmt::Display for Case {
             Case::Image { image, cause } => write!(f, "cannot load {image}: {cause}"),
             Case::UnknownModule { module, present, missing } => {
                 write!(f, "no kernel module `{}`", escape(module))?;
-                list(f, "left out of this build", missing)?;
+                list(f, "not in this program", missing)?;
                 match present.is_empty() && missing.is_empty() {
                     true => f.write_str("; there are no kernel modules at all"),
                     false => Ok(()),
@@ -213,10 +231,10 @@ impl fmt::Display for Case {
                     packages.join(", ")
                 )
             }
-            Case::NoFit { module, device, refused, missing } => {
+            Case::NoFit { module, device, refused, missing, .. } => {
                 write!(f, "no image of kernel module `{}` fits {device}", escape(module))?;
                 list(f, "refused", refused)?;
-                list(f, "left out of this build", missing)
+                list(f, "not in this program", missing)
             }
             Case::Variant { module, problem, .. } => {
                 write!(f, "kernel module `{}` {problem}", escape(module))
@@ -232,7 +250,7 @@ impl fmt::Display for Case {
                     "kernel `{kernel}`: no image of kernel module `{module}` that has it fits {device}"
                 )?;
                 list(f, "refused", refused)?;
-                list(f, "left out of this build", missing)
+                list(f, "not in this program", missing)
             }
             Case::Launch { kernel, problem } => write!(f, "kernel `{}`: {}", escape(kernel), problem.text),
             Case::Device { device, problem } => write!(f, "{device}: {}", problem.text),

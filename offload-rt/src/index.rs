@@ -195,6 +195,13 @@ impl Index {
         missing.map(ToString::to_string).chain(unreadable).collect()
     }
 
+    /// Whether images of `module` lie in files that were not found.
+    pub(crate) fn has_missing_files(&self, module: &str) -> bool {
+        let of_module = |missing: &&Missing| missing.module == module;
+        let mut missing = self.lists().missing.iter().filter(of_module);
+        missing.any(|missing| missing.kind == MissingKind::Sidecar)
+    }
+
     fn entries_of(&self, name: &str) -> Vec<Entry> {
         let of_pack = |Held { info, .. }: &Held| {
             let pack = info.pack().ok()?;

@@ -95,5 +95,5 @@ pub use crate::select::{Outcome, Selection, Verdict};
 /// What the macros of this crate expand to; not for direct use.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::macros::module;
+    pub use crate::macros::{included_module, module};
 }

@@ -18,14 +18,36 @@ use crate::registry::Module;
 #[macro_export]
 macro_rules! include_kernels {
     ($name:literal) => {
+        $crate::__compiled_module!($name);
         include!(concat!(env!("OUT_DIR"), "/", $name, ".offload.rs"));
     };
     ($(#[$attribute:meta])* $visibility:vis mod $module:ident = $name:literal) => {
         #[doc = concat!("The kernels of the module `", $name, "`.")]
         $(#[$attribute])*
         $visibility mod $module {
+            $crate::__compiled_module!($name);
             include!(concat!(env!("OUT_DIR"), "/", $name, ".kernels.rs"));
         }
+    };
+}
+
+/// Fails with the names of the modules that there are, unless build.rs has compiled `$name`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __compiled_module {
+    ($name:literal) => {
+        const _: &str = env!(
+            concat!("offload_module_", $name),
+            concat!(
+                "build.rs compiles no kernel module `",
+                $name,
+                "`; there are: ",
+                env!(
+                    "offload_modules",
+                    "build.rs compiles no kernel module: it calls no `compile` of offload-build"
+                )
+            )
+        );
     };
 }
 
@@ -64,6 +86,34 @@ macro_rules! kernel_module {
             MODULE.get_or_init(|| unsafe {
                 $crate::__private::module(NAME, $crate::__anchor_address!($anchor))
             })
+        }
+    };
+}
+
+/// The same where programs carry no images: the pack, which says why, is part of the Rust.
+///
+/// ```no_run
+/// #![forbid(unsafe_code)]
+///
+/// pub mod blas {
+///     ::offload_rt::included_kernel_module!("blas", b"the bytes of a pack");
+/// }
+///
+/// # fn main() {
+/// assert_eq!(blas::module().name(), blas::NAME);
+/// # }
+/// ```
+#[doc(hidden)]
+#[macro_export]
+macro_rules! included_kernel_module {
+    ($name:literal, $pack:expr) => {
+        /// The name of this kernel module.
+        pub const NAME: &str = $name;
+
+        /// The images of this kernel module, as this crate's own build made them; found at the first call.
+        pub fn module() -> &'static $crate::Module {
+            static MODULE: ::std::sync::OnceLock<$crate::Module> = ::std::sync::OnceLock::new();
+            MODULE.get_or_init(|| $crate::__private::included_module(NAME, $pack))
         }
     };
 }
@@ -121,4 +171,9 @@ macro_rules! __anchor_address {
 /// `descriptor` lies in the executable or shared library that the caller is linked into.
 pub unsafe fn module(name: &'static str, descriptor: *const u8) -> Module {
     Module::at(name, descriptor)
+}
+
+/// The module `name` of `pack`.
+pub fn included_module(name: &'static str, pack: &'static [u8]) -> Module {
+    Module::included(name, pack)
 }

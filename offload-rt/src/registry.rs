@@ -156,6 +156,13 @@ impl Module {
         Module { name, registry, entries: OnceLock::new() }
     }
 
+    /// The module `name` of `pack`.
+    pub(crate) fn included(name: &'static str, pack: &'static [u8]) -> Module {
+        let pack = FoundPack { bytes: PackBytes::Static(pack), home: None };
+        let registry = Registry::from_found(Found { packs: vec![pack], unreadable: Vec::new() });
+        Module { name, registry, entries: OnceLock::new() }
+    }
+
     /// The name of the kernel module.
     pub fn name(&self) -> &'static str {
         self.name

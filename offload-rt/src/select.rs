@@ -12,7 +12,7 @@ use self::selection::{Asked, Judged};
 pub use self::selection::{Outcome, Selection, Verdict};
 use crate::description::DeviceDescription;
 use crate::entry::Entry;
-use crate::error::{Case, Error};
+use crate::error::{Case, Error, Remedy};
 use crate::index::Index;
 use crate::text::escape;
 
@@ -39,7 +39,7 @@ pub(crate) fn select(
         device: device.to_string(),
         index: index.clone(),
     };
-    Selection::new(asked, &judged).map_err(|asked| no_fit(asked, &judged))
+    Selection::new(asked, &judged).map_err(|asked| no_fit(asked, &judged, device))
 }
 
 fn name(module: &str, judged: &[Judged<'_>]) -> String {
@@ -47,12 +47,17 @@ fn name(module: &str, judged: &[Judged<'_>]) -> String {
     if variant.is_empty() { module.to_string() } else { format!("{module}/{variant}") }
 }
 
-fn no_fit(asked: Asked, judged: &[Judged<'_>]) -> Error {
+fn no_fit(asked: Asked, judged: &[Judged<'_>], device: &DeviceDescription) -> Error {
     let refusals = judged.iter().filter_map(|judged| Some((judged.entry, judged.fit.as_ref().err()?)));
     let refused = refusals.map(|(entry, reason)| format!("{}: {reason}", entry.place())).collect();
     let missing = asked.missing();
+    let remedy = match device.suitable_target() {
+        _ if asked.index.has_missing_files(&asked.name) => Remedy::Files,
+        Some(target) => Remedy::Target(target),
+        None => Remedy::None,
+    };
     let Asked { module, device, .. } = asked;
-    Case::NoFit { module, device, refused, missing }.into()
+    Case::NoFit { module, device, refused, missing, remedy }.into()
 }
 
 /// The images that are chosen from: those of the module, in the variant that is wanted.

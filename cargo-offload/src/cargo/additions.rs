@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use toml_edit::{DocumentMut, InlineTable, Item, Table, Value};
 
-pub(crate) use self::manifest::Dependencies;
-use self::manifest::Outcome;
+pub(crate) use self::manifest::{Dependencies, Outcome};
 use crate::cargo::graph::{self, Depth};
-use crate::cargo::template::{self, TemplateFile};
+use crate::cargo::template::{self, Kernels, TemplateFile};
 use crate::cli;
 use crate::error::{Error, Result};
 use crate::files::publish::{Existing, create_dir, publish};
@@ -45,8 +44,8 @@ impl Workspace {
         Ok(Workspace { package, root: metadata.workspace_root.into() })
     }
 
-    /// `offload.toml`, and the setting through which every build script of the graph finds it.
-    pub(crate) fn configure(&self, output: &Output) -> Result<()> {
+    /// `offload.toml`, and the setting through which build scripts find it where the target directory is elsewhere.
+    pub(crate) fn configure(&self, output: &Output) -> Result<Outcome> {
         let config = self.root.join("offload.toml");
         let mut outcome = Outcome::Kept;
         if !config.exists() {
@@ -54,7 +53,8 @@ impl Workspace {
             outcome = Outcome::Written;
         }
         say(output, "offload.toml", outcome)?;
-        say(output, ".cargo/config.toml", add_setting(&self.root.join(".cargo/config.toml"))?)
+        say(output, ".cargo/config.toml", add_setting(&self.root.join(".cargo/config.toml"))?)?;
+        Ok(outcome)
     }
 
     /// Dependencies in the package's manifest, and in that of the workspace the optimisation of what packs images.
@@ -65,25 +65,57 @@ impl Workspace {
         }
         let own = self.package.as_ref().map(|package| package.join("Cargo.toml"));
         let added = own.map_or(Ok(Outcome::Kept), |manifest| dependencies.add_to(&manifest, &root))?;
+        if added == Outcome::Written {
+            dependencies.tell(output);
+        }
         let optimized = manifest::optimize_packing(&root)?;
         say(output, "Cargo.toml", added.max(optimized))
     }
 
     /// The build script, and the kernels that it names. A package with a build script keeps it.
-    pub(crate) fn build_script(&self, output: &Output, existing: Existing) -> Result<()> {
-        let Some(package) = &self.package else { return Ok(()) };
-        let TemplateFile { name: usual, text } = template::BUILD_SCRIPT;
+    pub(crate) fn build_script(
+        &self,
+        output: &Output,
+        kernels: &Kernels,
+        existing: Existing,
+    ) -> Result<Outcome> {
+        let Some(package) = &self.package else { return Ok(Outcome::Kept) };
+        let TemplateFile { name: usual, text } = kernels.build_script;
         let named = manifest::build_script(&package.join("Cargo.toml"))?;
         let name = named.as_deref().unwrap_or(usual);
         let path = package.join(name);
         let old = std::fs::read_to_string(&path).unwrap_or_default();
         if path.exists() && existing == Existing::Kept {
             say(output, name, Outcome::Kept)?;
-            return if old.contains("offload_build") { Ok(()) } else { Err(foreign_build_script(&path)) };
+            let kept = old.contains("offload_build").then_some(Outcome::Kept);
+            return kept.ok_or_else(|| foreign_build_script(&path));
         }
         write(output, package, &NewFile { name, text, existing })?;
         let kernel = |file: &TemplateFile| NewFile { name: file.name, text: file.text, existing };
-        template::KERNELS.iter().try_for_each(|file| write(output, package, &kernel(file)))
+        kernels.files.iter().try_for_each(|file| write(output, package, &kernel(file)))?;
+        Ok(Outcome::Written)
+    }
+
+    /// The program that runs the kernels of [`template::STARTER`], in place of the empty one of `cargo new`.
+    pub(crate) fn starter(&self, output: &Output) -> Result<()> {
+        let Some(package) = &self.package else {
+            output.status("next: `cargo offload init DIRECTORY` adds a kernel to the package there");
+            return Ok(());
+        };
+        let TemplateFile { name, text } = template::STARTER_PROGRAM;
+        let is_empty =
+            std::fs::read_to_string(package.join(name)).is_ok_and(|it| it == template::EMPTY_PROGRAM);
+        if is_empty {
+            write(output, package, &NewFile { name, text, existing: Existing::Replaced })?;
+            output.status(
+                "next: `cargo offload doctor` tells what is missing to build it, `cargo run` runs it",
+            );
+        } else {
+            output.status(
+                "next: add `offload_rt::include_kernels!(\"blas\");` to the crate; `cargo offload doctor` tells what is missing to build it",
+            );
+        }
+        Ok(())
     }
 }
 
@@ -125,20 +157,20 @@ fn create_parent(path: &Path) -> Result<()> {
     create_dir(path.parent().unwrap_or(Path::new(".")))
 }
 
-/// `[env] OFFLOAD_CONFIG`, unless it is set; everything else in the file stays.
+/// `[env] OFFLOAD_WORKSPACE`, unless it or OFFLOAD_CONFIG is set; everything else in the file stays.
 fn add_setting(path: &Path) -> Result<Outcome> {
     let mut document = if path.exists() { manifest::open(path)? } else { DocumentMut::new() };
     let env = document.entry("env").or_insert(Item::Table(Table::new()));
     let env = env
         .as_table_like_mut()
         .ok_or_else(|| Error::usage(format!("`env` in `{}` is not a table", path.display())))?;
-    if env.contains_key("OFFLOAD_CONFIG") {
+    if ["OFFLOAD_WORKSPACE", "OFFLOAD_CONFIG"].iter().any(|name| env.contains_key(name)) {
         return Ok(Outcome::Kept);
     }
     let mut value = InlineTable::new();
-    value.insert("value", "offload.toml".into());
+    value.insert("value", ".".into());
     value.insert("relative", true.into());
-    env.insert("OFFLOAD_CONFIG", Item::Value(Value::InlineTable(value)));
+    env.insert("OFFLOAD_WORKSPACE", Item::Value(Value::InlineTable(value)));
     create_parent(path)?;
     publish(path, document.to_string().as_bytes())?;
     Ok(Outcome::Written)

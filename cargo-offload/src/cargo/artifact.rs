@@ -55,6 +55,7 @@ pub(crate) fn built(
 ) -> Result<PathBuf> {
     let Project { options, metadata } = project;
     let cargo = Cargo::new("build").args(["--message-format", "json-render-diagnostics"]);
+    let cargo = cargo.in_workspace(metadata, options.package.target_dir.as_deref());
     let artifacts = prepare(cargo.args(options.args()).spoken_as(output)).read(|pipe| {
         let messages = Message::parse_stream(BufReader::new(pipe));
         let artifact = |message| match message {

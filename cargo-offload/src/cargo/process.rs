@@ -2,7 +2,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{BufReader, Read};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+
+use cargo_metadata::Metadata;
 
 use crate::error::{Error, Result};
 use crate::print::choice::Verbosity;
@@ -51,6 +54,17 @@ impl Cargo {
     pub(crate) fn env(mut self, name: &str, value: impl Into<OsString>) -> Cargo {
         self.command.env(name, value.into());
         self
+    }
+
+    /// Tells build scripts of dependencies where the workspace is, if the directory that cargo builds in does not.
+    pub(crate) fn in_workspace(self, metadata: &Metadata, target_dir: Option<&Path>) -> Cargo {
+        let build = metadata.build_directory.as_ref().unwrap_or(&metadata.target_directory);
+        let is_told = std::env::var_os("OFFLOAD_WORKSPACE").is_some();
+        if is_told || (target_dir.is_none() && build.starts_with(&metadata.workspace_root)) {
+            return self;
+        }
+        // To the byte what cargo makes of the setting of `init`: another value would run build scripts again.
+        self.env("OFFLOAD_WORKSPACE", metadata.workspace_root.join("."))
     }
 
     /// Writes what cargo says to `file` instead of the terminal.
@@ -108,7 +122,7 @@ impl Cargo {
     }
 
     fn cannot_start(&self, error: &std::io::Error) -> Error {
-        let program = std::path::Path::new(self.command.get_program());
+        let program = Path::new(self.command.get_program());
         Error::io("run", program, error)
     }
 }

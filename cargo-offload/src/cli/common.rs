@@ -8,7 +8,8 @@ use crate::files::publish::Existing;
 
 #[derive(Debug, Args)]
 pub(crate) struct ConfigFile {
-    /// Use this file. Without it, the one that OFFLOAD_CONFIG names, or offload.toml here or in a directory above.
+    /// Use this file. Without it, the one that OFFLOAD_CONFIG names, or the nearest offload.toml, here or further up in
+    /// the workspace.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 }

@@ -19,7 +19,7 @@ pub(crate) struct New {
     #[arg(long, value_enum, value_name = "VCS")]
     pub(crate) vcs: Option<Vcs>,
     #[command(flatten)]
-    pub(crate) source: Checkout,
+    pub(crate) source: Source,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -45,15 +45,19 @@ pub(crate) struct Init {
     #[arg(long)]
     pub(crate) force: bool,
     #[command(flatten)]
-    pub(crate) source: Checkout,
+    pub(crate) source: Source,
 }
 
 /// Where the crates come from that a package depends on.
 #[derive(Debug, Args)]
-pub(crate) struct Checkout {
-    /// Use the crates in this checkout of cargo-offload instead of the published ones.
-    #[arg(long, value_name = "DIR")]
+pub(crate) struct Source {
+    /// Use the crates in this checkout of cargo-offload. Without it, those of the checkout that it was built in, or the
+    /// published ones.
+    #[arg(long, value_name = "DIR", conflicts_with = "published")]
     pub(crate) checkout: Option<PathBuf>,
+    /// Use the published crates.
+    #[arg(long)]
+    pub(crate) published: bool,
 }
 
 #[derive(Debug, Args)]

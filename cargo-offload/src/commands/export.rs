@@ -35,7 +35,7 @@ pub(super) fn run(output: &Output, args: &cli::Export) -> Result<ExitStatus> {
     let request = &Request { path, args };
     let packs = Packs::open(&request.path)?;
     refuse_missing(&packs, request)?;
-    let all = images(&packs)?;
+    let all = images(&packs, request)?;
     let exported = match (request.args.format, Container::of(request.args.format)) {
         (_, Some(container)) => container.export(&all, request)?,
         (ExportFormat::Syclbin, None) => syclbin::export(&all, request)?,

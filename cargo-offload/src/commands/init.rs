@@ -1,6 +1,7 @@
 //! `init`: what kernels need, added to a package or a workspace.
 
-use crate::cargo::additions::{Dependencies, Workspace};
+use crate::cargo::additions::{Dependencies, Outcome, Workspace};
+use crate::cargo::template;
 use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::Result;
@@ -8,10 +9,14 @@ use crate::files::publish::Existing;
 use crate::print::output::Output;
 
 pub(super) fn run(output: &Output, args: &cli::Init) -> Result<ExitStatus> {
-    let dependencies = Dependencies::new(args.source.checkout.as_deref())?;
+    let dependencies = Dependencies::new(&args.source)?;
     let workspace = Workspace::of(&args.directory)?;
-    workspace.configure(output)?;
+    let configured = workspace.configure(output)?;
     workspace.depend(output, &dependencies)?;
-    workspace.build_script(output, if args.force { Existing::Replaced } else { Existing::Kept })?;
+    let existing = if args.force { Existing::Replaced } else { Existing::Kept };
+    let kernels = workspace.build_script(output, &template::STARTER, existing)?;
+    if kernels.max(configured) == Outcome::Written {
+        workspace.starter(output)?;
+    }
     Ok(ExitStatus::Success)
 }

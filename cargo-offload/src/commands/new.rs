@@ -21,7 +21,7 @@ struct Message<'a> {
 }
 
 pub(super) fn run(output: &Output, args: &cli::New) -> Result<ExitStatus> {
-    let dependencies = Dependencies::new(args.source.checkout.as_deref())?;
+    let dependencies = Dependencies::new(&args.source)?;
     let name = name(args)?;
     cargo_new(output, args)?;
     let workspace = Workspace::of(&args.path)?;
@@ -32,7 +32,7 @@ pub(super) fn run(output: &Output, args: &cli::New) -> Result<ExitStatus> {
     }
     workspace.configure(output)?;
     workspace.depend(output, &dependencies)?;
-    workspace.build_script(output, Existing::Kept)?;
+    workspace.build_script(output, &template::DEMO, Existing::Kept)?;
     let next =
         format!("made {name}; `cargo offload doctor` shows what is missing to build it, `cargo run` runs it");
     output.done(&Message { reason: "new", package: name, path: &args.path }, &next)?;

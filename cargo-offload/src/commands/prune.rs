@@ -109,13 +109,20 @@ fn tell(output: &Output, dropped: &[Dropped], summary: &Summary<'_>) -> Result<E
         let text = format!("dropped {} {}: {} bytes", image.module, image.target, image.stored_size);
         output.done(image, &text)?;
     }
+    let bytes = match summary.size_after == summary.size_before {
+        false => format!("{} of {} bytes", summary.size_after, summary.size_before),
+        // Bytes leave a program in whole pages.
+        true if summary.images_dropped > 0 => {
+            let stored = dropped.iter().map(|image| image.stored_size).fold(0, u64::saturating_add);
+            format!("{} bytes as before: {stored} bytes of images leave no page empty", summary.size_after)
+        }
+        true => format!("{} bytes as before", summary.size_after),
+    };
     let text = format!(
-        "`{}` has {} of {} and {} of {} bytes",
+        "`{}` has {} of {} and {bytes}",
         summary.file.display(),
         summary.images_kept,
         counted(summary.images_kept.saturating_add(summary.images_dropped), "image"),
-        summary.size_after,
-        summary.size_before
     );
     output.done(summary, &text)?;
     Ok(ExitStatus::Success)

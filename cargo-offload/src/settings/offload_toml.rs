@@ -34,10 +34,10 @@ pub(crate) enum Presence {
 }
 
 impl ConfigFile {
-    /// Opens `given`, or what OFFLOAD_CONFIG names, or `offload.toml` here or further up.
+    /// Opens `given`, or what OFFLOAD_CONFIG names, or the nearest `offload.toml`, as a build does.
     pub(crate) fn open(given: Option<&Path>) -> Result<ConfigFile> {
         let path = ConfigFile::find(given).ok_or_else(|| {
-            Error::usage("there is no offload.toml here or in a directory above")
+            Error::usage("there is no offload.toml here or further up in the workspace")
                 .hint("`cargo offload init` writes one")
         })?;
         let text = std::fs::read_to_string(&path).map_err(|error| Error::io("read", &path, &error))?;
@@ -182,7 +182,10 @@ fn named() -> Option<PathBuf> {
     std::env::var_os("OFFLOAD_CONFIG").filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
+/// The file here or further up, within the workspace: a build reads none beyond it.
 fn above() -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
-    here.ancestors().map(|dir| dir.join("offload.toml")).find(|path| path.is_file())
+    let root = here.ancestors().find(|dir| dir.join("Cargo.lock").is_file());
+    let dirs = here.ancestors().take_while(|dir| root.is_none_or(|root| dir.starts_with(root)));
+    dirs.map(|dir| dir.join("offload.toml")).find(|path| path.is_file())
 }

@@ -44,7 +44,7 @@ fn init_then_targets_and_compression_keep_what_people_wrote() {
     ok(path, &["init"]);
     let config = fs::read_to_string(path.join(".cargo/config.toml")).unwrap();
     assert!(config.starts_with("# mine\n[alias]\nx = \"build\"\n"), "{config}");
-    assert!(config.contains("OFFLOAD_CONFIG = { value = \"offload.toml\", relative = true }"), "{config}");
+    assert!(config.contains("OFFLOAD_WORKSPACE = { value = \".\", relative = true }"), "{config}");
     assert!(ok(path, &["init"]).contains("has it already"));
 
     let file = path.join("offload.toml");
@@ -65,6 +65,31 @@ fn init_then_targets_and_compression_keep_what_people_wrote() {
     for mode in ["fast", "balanced", "max", "archive", "none"] {
         assert_eq!(ok(path, &["compression", mode]), format!("\"{mode}\"\n"));
     }
+}
+
+#[test]
+fn images_of_several_packages_are_told_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    let frame = codec::encode(SPIRV, Codec::Raw, 0).unwrap();
+    let pack = |package: &str| {
+        let mut builder = PackBuilder::new(package, "1.0.0");
+        builder.image(NewImage::new("vecops", "spirv64".parse().unwrap()), frame.info()).unwrap();
+        builder.finish().unwrap().with_frames([&frame]).unwrap()
+    };
+    let mut bytes = pack("one");
+    bytes.resize(bytes.len().next_multiple_of(4096), 0);
+    bytes.extend(pack("two"));
+    fs::write(dir.path().join("both.pack"), bytes).unwrap();
+    let export =
+        |more: &[&str]| offload(dir.path(), &[&["export", "--format", "raw", "both.pack"], more].concat());
+    let several = stderr(&export(&[]));
+    let hint =
+        "hint: choose with --package, --module and --target among one: vecops spirv64, two: vecops spirv64";
+    assert!(several.contains(hint), "{several}");
+    let chosen = export(&["--package", "two"]);
+    assert!(chosen.status.success(), "{}", stderr(&chosen));
+    let unknown = stderr(&export(&["--package", "three"]));
+    assert!(unknown.contains("no images of a package `three`\nhint: it has those of one, two"), "{unknown}");
 }
 
 #[test]

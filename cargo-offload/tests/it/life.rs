@@ -39,7 +39,7 @@ fn files(dir: &Path) -> Vec<String> {
 #[test]
 fn a_new_package_is_the_demo() {
     let dir = tempfile::tempdir().unwrap();
-    let said = ok(dir.path(), &["new", "hello", "--vcs", "none"]);
+    let said = ok(dir.path(), &["new", "hello", "--vcs", "none", "--published"]);
     assert!(said.contains("wrote build.rs") && said.contains("cargo offload doctor"), "{said}");
     let (package, demo) = (dir.path().join("hello"), checkout().join("example-app"));
 
@@ -118,6 +118,37 @@ fn init_adds_to_a_package_and_takes_nothing_away() {
         assert!(after.contains(part), "{after}");
     }
     assert_eq!(read(&root.join("src/lib.rs")), "//! Mine.\n");
+}
+
+#[test]
+fn init_makes_a_program_of_an_empty_one_and_says_what_is_next() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    fs::create_dir_all(root.join("src")).unwrap();
+    fs::write(root.join("src/main.rs"), "fn main() {\n    println!(\"Hello, world!\");\n}\n").unwrap();
+    fs::write(root.join("Cargo.toml"), "[package]\nname = \"a\"\nedition = \"2024\"\n").unwrap();
+    let output = offload(root, &["init"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).contains("next: `cargo offload doctor`"), "{}", stderr(&output));
+    // The names of the README's steps.
+    assert!(read(&root.join("build.rs")).contains(".file(\"kernels/blas.cl\").compile(\"blas\")"));
+    assert!(read(&root.join("src/main.rs")).contains("include_kernels!(\"blas\")"));
+    // This program was built in a checkout: its crates are there, whether they are published or not.
+    let path = checkout().join("offload-build");
+    let manifest = read(&root.join("Cargo.toml"));
+    assert!(manifest.contains(&format!("offload-build = {{ path = \"{}\" }}", path.display())), "{manifest}");
+    assert!(stderr(&output).contains("--published takes the published ones"), "{}", stderr(&output));
+
+    fs::write(root.join("src/main.rs"), "fn main() {}\n").unwrap();
+    fs::remove_file(root.join("build.rs")).unwrap();
+    let output = offload(root, &["init"]);
+    assert!(
+        stderr(&output).contains("next: add `offload_rt::include_kernels!(\"blas\");`"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(read(&root.join("src/main.rs")), "fn main() {}\n");
+    assert!(!stderr(&offload(root, &["init"])).contains("next:"));
 }
 
 #[test]

@@ -73,10 +73,7 @@ impl Session<'_> {
             return Ok((blob, said));
         }
         let (content, said) = self.run_step(step)?;
-        check(&content).map_err(|error| {
-            let tool = step.tool.path.display();
-            error.context(format!("`{tool}` exited with success, but its output is not usable"))
-        })?;
+        check(&content).map_err(|error| error.of_output(&step.tool.path))?;
         cache.put(said_key(key), said.as_bytes())?;
         Ok((cache.put(key, &content)?, said))
     }
@@ -184,8 +181,19 @@ pub(super) fn expect_kernels<'a>(found: impl Iterator<Item = &'a str>, wanted: &
 
 /// Of an image that calls `name`, which `library` would have.
 pub(super) fn unresolved(name: &str, library: &str) -> Error {
-    Error::new(format!("the function `{}` has no definition", demangled(name)))
+    let function = written(name);
+    Error::undefined_function(&function, format!("the function `{function}` has no definition"))
         .with_hint(format!("it is declared but neither the module nor {library} defines it"))
+}
+
+/// The function as a kernel's source has it.
+pub(super) fn written(name: &str) -> String {
+    let plain = demangled(name);
+    match plain.as_str() {
+        // What code generators and libraries make of it.
+        "__printf_alloc" | "__ockl_printf_begin" | "vprintf" | "puts" | "putchar" => "printf".to_string(),
+        plain => plain.strip_prefix("__clc_").unwrap_or(plain).to_string(),
+    }
 }
 
 /// `_Z12read_imageff` to `read_imageff (_Z...)`: enough of the Itanium scheme for a function's name.
@@ -214,6 +222,8 @@ mod tests {
     fn built_ins_have_readable_names() {
         assert_eq!(demangled("_Z11read_imagef14ocl_image2d_roDv2_f"), "read_imagef");
         assert_eq!(demangled("_Z10_cl_lengthDv8_f"), "length");
+        assert_eq!(written("__printf_alloc"), "printf");
+        assert_eq!(written("_Z19__clc_get_image_dim14ocl_image2d_ro"), "get_image_dim");
         assert_eq!(demangled("printf"), "printf");
         assert_eq!(demangled("_Z999x"), "_Z999x");
     }

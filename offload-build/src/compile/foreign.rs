@@ -111,10 +111,8 @@ fn translation_unit(session: &Session<'_>) -> Result<String> {
 fn compile(session: &Session<'_>, target: &Target, action: &FrontEnd<'_>) -> Result<DeviceImage> {
     let (bytes, said) = session.front_end_said(action)?;
     session.env().warn(&action::warnings(&said));
-    let described = check::described(target, &bytes.read()?).map_err(|error| {
-        let tool = action.tool.path.display();
-        error.context(format!("`{tool}` exited with success, but its output is not usable"))
-    })?;
+    let described = check::described(target, &bytes.read()?);
+    let described = described.map_err(|error| error.of_output(&action.tool.path))?;
     let mut record = NewImage {
         format_version: described.format_version,
         aspects: described.aspects,

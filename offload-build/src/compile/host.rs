@@ -15,7 +15,6 @@ use super::front_end::{self, FrontEnd};
 use super::session::Unit;
 use super::{Session, check};
 use crate::cache::{Blob, KeyBuilder};
-use crate::env::BinaryFormat;
 use crate::error::{Error, Result};
 use crate::ir;
 use crate::module::{DeviceImage, Language};
@@ -64,7 +63,7 @@ fn is_barrier(name: &str) -> bool {
 
 fn cpu(session: &Session<'_>, level: HostLevel) -> Result<Cpu> {
     let cfg = &session.env().cfg;
-    if cfg.binary_format != BinaryFormat::Elf || cfg.os != "linux" {
+    if cfg.os != "linux" {
         return Err(Error::new(format!(
             "the target `host` is not available for {} yet",
             session.env().target

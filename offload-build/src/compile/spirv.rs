@@ -33,7 +33,10 @@ pub(super) fn module(session: &Session<'_>, unit: &Unit<'_>, version: SpirvVersi
     let backend = backend(version);
     let module = backend.module(session, unit)?;
     let kernels = unit.names();
-    let object = Codegen { module: &module, output: &["-O2", "-c"] };
+    // Without the extension the back end refuses a printf before a function with images: it mistakes the memory of the
+    // format. What is made of its output asks for the extension only where it is needed.
+    let output = ["-O2", "-c", "-mllvm", "--spirv-ext=+SPV_EXT_relaxed_printf_string_address_space"];
+    let object = Codegen { module: &module, output: &output };
     let generated = backend.codegen(session, object, |bytes| {
         check(bytes, &kernels)?;
         let corrected = spirv::with_character_formats(bytes)?;
@@ -42,7 +45,7 @@ pub(super) fn module(session: &Session<'_>, unit: &Unit<'_>, version: SpirvVersi
     match spirv::with_character_formats(&generated.read()?)? {
         None => Ok(generated),
         Some(corrected) => {
-            let key = KeyBuilder::new("character formats 1").part(&generated.hash.0).finish();
+            let key = KeyBuilder::new("character formats 2").part(&generated.hash.0).finish();
             session.cache().get_or(key, || Ok(corrected))
         }
     }

@@ -57,7 +57,15 @@ impl Tools<'_> {
             }
         }
         let what = "PoCL's OpenCL function library, which the target `host` needs,";
-        Err(candidates.error(what, &refused).with_hint(remedy::pocl()))
+        let hint = match candidates.found.as_slice() {
+            [] => remedy::pocl(),
+            // What is installed is for this machine, and the program for another.
+            _ if !self.context.env.host.starts_with(arch) => format!(
+                "set OFFLOAD_POCL_DIR to the directory share/pocl of a PoCL for {arch}, or `cargo offload targets remove host`"
+            ),
+            _ => remedy::pocl(),
+        };
+        Err(candidates.error(what, &refused).with_hint(hint))
     }
 }
 

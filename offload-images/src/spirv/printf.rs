@@ -6,6 +6,7 @@ use super::HEADER_SIZE;
 use super::stream::{self, Instruction, OP_FUNCTION};
 use offload_format::{Error, ErrorKind, bytes};
 
+const OP_EXTENSION: u16 = 10;
 const OP_EXT_INST_IMPORT: u16 = 11;
 const OP_EXT_INST: u16 = 12;
 const OP_TYPE_INT: u16 = 21;
@@ -16,15 +17,19 @@ const OP_BITCAST: u16 = 124;
 /// The number of printf
 /// (<https://registry.khronos.org/SPIR-V/specs/unified1/OpenCL.ExtendedInstructionSet.100.html#printf>).
 const PRINTF: u32 = 184;
+/// What a module needs whose formats are elsewhere than in constant memory.
+const RELAXED: &str = "SPV_EXT_relaxed_printf_string_address_space";
 /// `Storage Class` UniformConstant.
 const UNIFORM_CONSTANT: u32 = 0;
 /// Where the header has the number that is above all ids.
 const BOUND: u64 = 12;
 
-/// A copy of `module` in which the format of every printf is a pointer to characters; `None` if they all are.
+/// A copy of `module` in which the format of every printf is a pointer to characters in constant memory; `None` if they
+/// all are.
 ///
 /// LLVM's SPIR-V back end gives a pointer to the array that holds the format, which the specification does not allow
-/// and `spirv-val` refuses.
+/// and `spirv-val` refuses. It also mistakes the memory of some formats, and asks for an extension that few drivers
+/// have; where all formats are in constant memory the copy does without.
 ///
 /// # Errors
 /// `module` is no SPIR-V, or has no id left.
@@ -32,6 +37,9 @@ pub fn with_character_formats(module: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     stream::header(module)?;
     let types = Types::read(module)?;
     let mut rewriter = Rewriter::new(module, &types)?;
+    for instruction in stream::instructions(module) {
+        rewriter.needs_extension |= types.has_other_format(&instruction?);
+    }
     for instruction in stream::instructions(module) {
         rewriter.add(&instruction?)?;
     }
@@ -48,6 +56,8 @@ struct Types {
     pointers: BTreeMap<u32, (u32, u32)>,
     /// Variables that are arrays of characters.
     formats: BTreeSet<u32>,
+    /// Those of them in constant memory.
+    constant: BTreeSet<u32>,
 }
 
 impl Types {
@@ -79,9 +89,12 @@ impl Types {
                 self.pointers.insert(word(0)?, (word(1)?, word(2)?));
             }
             OP_VARIABLE => {
-                let pointee = self.pointers.get(&word(0)?).map(|(_, pointee)| *pointee);
-                if pointee.is_some_and(|pointee| self.arrays.contains(&pointee)) {
+                let pointer = self.pointers.get(&word(0)?);
+                if let Some((class, _)) = pointer.filter(|(_, pointee)| self.arrays.contains(pointee)) {
                     self.formats.insert(word(1)?);
+                    if *class == UNIFORM_CONSTANT {
+                        self.constant.insert(word(1)?);
+                    }
                 }
             }
             _ => {}
@@ -97,13 +110,23 @@ impl Types {
         self.pointers.iter().find(fits).map(|(id, _)| *id)
     }
 
+    /// Whether it is a printf whose format is no array in constant memory.
+    fn has_other_format(&self, instruction: &Instruction<'_>) -> bool {
+        self.format(instruction).is_some_and(|format| !self.constant.contains(&format))
+    }
+
     /// The array that a printf has for its format.
     fn array_format(&self, instruction: &Instruction<'_>) -> Option<u32> {
+        self.format(instruction).filter(|format| self.formats.contains(format))
+    }
+
+    /// The format of a printf.
+    fn format(&self, instruction: &Instruction<'_>) -> Option<u32> {
         let word = |index| instruction.word(index).ok();
         let is_printf = instruction.opcode == OP_EXT_INST
             && word(2).is_some_and(|set| self.sets.contains(&set))
             && word(3) == Some(PRINTF);
-        is_printf.then(|| word(4)).flatten().filter(|format| self.formats.contains(format))
+        is_printf.then(|| word(4)).flatten()
     }
 }
 
@@ -113,6 +136,7 @@ struct Rewriter<'a> {
     /// The next free id.
     bound: u32,
     pointer: Option<u32>,
+    needs_extension: bool,
     changed: u64,
 }
 
@@ -120,12 +144,23 @@ impl<'a> Rewriter<'a> {
     fn new(module: &[u8], types: &'a Types) -> Result<Rewriter<'a>, Error> {
         let bound = bytes::u32_at(module, BOUND, "SPIR-V header")?;
         let out = stream::header_bytes(module)?.to_vec();
-        Ok(Rewriter { types, out, bound, pointer: types.character_pointer(), changed: 0 })
+        Ok(Rewriter {
+            types,
+            out,
+            bound,
+            pointer: types.character_pointer(),
+            needs_extension: false,
+            changed: 0,
+        })
     }
 
     fn add(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
         if instruction.opcode == OP_FUNCTION && self.pointer.is_none() {
             self.declare_pointer()?;
+        }
+        if instruction.opcode == OP_EXTENSION && !self.needs_extension && instruction.text(0)?.0 == RELAXED {
+            self.changed = self.changed.saturating_add(1);
+            return Ok(());
         }
         match (self.types.array_format(instruction), self.pointer) {
             (Some(format), Some(pointer)) => self.cast(instruction, format, pointer),
@@ -247,6 +282,24 @@ mod tests {
         ];
         assert_eq!(new[new.len() - end.len()..], end);
         assert_eq!(with_character_formats(&rewritten).unwrap(), None);
+    }
+
+    #[test]
+    fn the_extension_goes_where_all_formats_are_in_constant_memory() {
+        let name: Vec<u8> = format!("{RELAXED}\0").into_bytes();
+        let padded = name.chunks(4).map(|part| {
+            let mut word = [0; 4];
+            word[..part.len()].copy_from_slice(part);
+            u32::from_le_bytes(word)
+        });
+        let operands: Vec<u32> = padded.collect();
+        let first = (operands.len() as u32 + 1) << 16 | u32::from(OP_EXTENSION);
+        let extension = words(&[&[first], operands.as_slice()].concat());
+        let with_extension = |module: &[u8]| [&module[..20], extension.as_slice(), &module[20..]].concat();
+        let plain = with_character_formats(&module(6)).unwrap();
+        assert_eq!(with_character_formats(&with_extension(&module(6))).unwrap(), plain);
+        // A format that comes from elsewhere.
+        assert_eq!(with_character_formats(&with_extension(&module(7))).unwrap(), None);
     }
 
     #[test]

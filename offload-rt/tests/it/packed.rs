@@ -54,6 +54,17 @@ fn related() -> (Vec<u8>, Vec<(&'static str, Vec<u8>)>) {
     (finish(builder, &frames), images)
 }
 
+/// What offload-build generates where programs carry no images.
+mod included {
+    offload_rt::included_kernel_module!("blas", include_bytes!("../../../tests/data/sample-v1.pack"));
+}
+
+#[test]
+fn a_pack_may_be_part_of_the_rust() {
+    assert_eq!(included::module().name(), "blas");
+    assert!(included::module().entries().count() > 0);
+}
+
 #[test]
 fn images_come_by_way_of_their_ancestors() {
     let (bytes, images) = related();

@@ -2,7 +2,7 @@
 
 use crate::common::TestPack;
 use offload_format::pack::NewImage;
-use offload_rt::{CudaDescription, DeviceDescription, Registry};
+use offload_rt::{CudaDescription, DeviceDescription, OpenClDescription, Registry, SpirvVersion};
 
 /// A target with the version word of its image, 0 for unknown.
 type Image = (&'static str, u32);
@@ -39,6 +39,26 @@ fn refusal(image: Image, device: CudaDescription) -> String {
     let error = registry(&[image]).select("m", &DeviceDescription::from(device)).unwrap_err().to_string();
     assert!(error.contains("no image of kernel module `m` fits CUDA device gpu (sm_"), "{error}");
     error
+}
+
+#[test]
+fn the_hint_names_a_target_for_the_device() {
+    let opencl =
+        |takes: fn(OpenClDescription) -> OpenClDescription| takes(OpenClDescription::new("d", "v")).into();
+    for (device, target) in [
+        (DeviceDescription::from(gpu(7, 5)), "nvptx:sm_75"),
+        (opencl(OpenClDescription::opencl_c), "opencl-c"),
+        (opencl(|it| it.spirv(&[SpirvVersion::V1_2]).opencl_c()), "spirv64"),
+        (DeviceDescription::host(), "host"),
+    ] {
+        let error = registry(&[("amdgcn:gfx90a", 0)]).select("m", &device).unwrap_err().to_string();
+        let hint = format!(
+            "hint: add a target that fits, as with `cargo offload targets add {target}`, and rebuild"
+        );
+        assert!(error.ends_with(&hint), "{error}");
+        let fits = registry(&[(target, 0)]).select("m", &device);
+        assert!(fits.is_ok(), "{target}: {}", fits.unwrap_err());
+    }
 }
 
 #[test]

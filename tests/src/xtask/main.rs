@@ -11,6 +11,7 @@ mod linkers;
 mod msrv;
 mod nightly;
 mod packages;
+mod platforms;
 mod prune;
 mod semver;
 mod sycl;
@@ -30,7 +31,7 @@ struct Task {
     run: Run,
 }
 
-const TASKS: [Task; 19] = [
+const TASKS: [Task; 20] = [
     Task { name: "demo", help: demo::HELP, run: demo::run },
     Task { name: "test", help: test::HELP, run: test::run },
     Task { name: "setup", help: setup::HELP, run: setup::run },
@@ -42,6 +43,7 @@ const TASKS: [Task; 19] = [
     Task { name: "targets", help: targets::HELP, run: targets::run },
     Task { name: "features", help: features::HELP, run: features::run },
     Task { name: "msrv", help: msrv::HELP, run: msrv::run },
+    Task { name: "platforms", help: platforms::HELP, run: platforms::run },
     Task { name: "semver", help: semver::HELP, run: semver::run },
     Task { name: "tidy", help: packages::TIDY, run: packages::tidy },
     Task { name: "bench", help: packages::BENCH, run: packages::bench },

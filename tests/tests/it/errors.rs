@@ -29,6 +29,25 @@ fn a_missing_clang() {
 }
 
 #[test]
+fn a_missing_clang_is_a_warning_where_kernels_are_only_checked() {
+    let mut project = Project::with_fake_tools("two-files");
+    project.set("OFFLOAD_CLANG", "/nonexistent/clang");
+    project.set("OFFLOAD_CHECK", "1");
+    let checked = project.cargo(&["check", "--offline"]);
+    assert!(checked.success, "{}", checked.text);
+    contains(
+        &checked.text,
+        &["kernels were not checked: ", "clang of LLVM 22 or later was not found", "hint: "],
+    );
+    // rust-analyzer, while it reads a project.
+    project.set("OFFLOAD_CHECK", "0");
+    project.fail();
+    project.set("RA_RUSTC_WRAPPER", "1");
+    let read = project.cargo(&["check", "--offline"]);
+    assert!(read.success && !read.text.contains("warning"), "{}", read.text);
+}
+
+#[test]
 fn a_clang_that_is_too_old() {
     let project = Project::with_fake_tools("two-files");
     project.fault("clang", "old");
@@ -216,7 +235,9 @@ fn a_function_without_definition() {
     project.write("kernels/b.cl", declared);
     for target in ["host", "spirv64"] {
         project.write("offload.toml", &format!("targets = [\"{target}\"]\n"));
-        contains(&project.fail(), &["function `missing` has no definition"]);
+        let text =
+            format!("kernels/b.cl:3: `missing` has no definition for `{target}`; kernel `beta` calls it\n");
+        contains(&project.fail(), &[&text]);
     }
 }
 
@@ -258,12 +279,36 @@ fn ready_made_code_that_no_target_fits() {
 }
 
 #[test]
-fn settings_that_nothing_names() {
-    let project = Project::with_fake_tools("two-files");
-    std::fs::remove_file(project.path(".cargo/config.toml")).unwrap();
-    let manifest = std::fs::read_to_string(project.path("Cargo.toml")).unwrap();
-    project
-        .write("Cargo.toml", &format!("{manifest}\n[package.metadata.offload]\ntargets = [\"opencl-c\"]\n"));
-    let text = project.cargo(&["build", "--offline"]).text;
-    contains(&text, &["offload.toml` is not read: OFFLOAD_CONFIG does not name it", "`cargo offload init`"]);
+fn a_built_in_that_targets_lack() {
+    if offload_tests::require("clang-22").is_none() {
+        return;
+    }
+    let mut project = Project::new("two-files");
+    let source = "// printf(0)\n__kernel void quiet(__global int *x) {\n  x[0] = 1;\n}\n__kernel void alpha(__global int *x) {\n  printf(\"%d\\n\", x[0]);\n}\n";
+    project.write("kernels/a.cl", source);
+    project.set("OFFLOAD_TARGETS", "spirv64,nvptx:sm_75,amdgcn:gfx90a");
+    in_order(
+        &project.fail(),
+        &[
+            "cannot compile kernel module `two` for `nvptx:sm_75` and `amdgcn:gfx90a`\n",
+            "kernels/a.cl:6: `printf` has no definition for `nvptx:sm_75`, `amdgcn:gfx90a`; kernel `alpha` calls it\n",
+            "hint: leave it out there with `#ifndef __AMDGCN__` and `#ifndef __NVPTX__`, or `cargo offload targets remove nvptx:sm_75 amdgcn:gfx90a`",
+        ],
+    );
+    // A function of one's own that is nowhere.
+    let source = "int helper(int x);\n__kernel void alpha(__global int *x) {\n  x[0] = helper(1);\n}\n";
+    project.write("kernels/a.cl", source);
+    let text = project.fail();
+    contains(
+        &text,
+        &["`helper` has no definition for `spirv64`, `nvptx:sm_75`, `amdgcn:gfx90a`; kernel `alpha`"],
+    );
+    contains(&text, &["hint: if it is yours, add the file that defines it with `.file(...)`"]);
+    // LLVM's SPIR-V back end mistakes the memory of a format that stands before a function with images.
+    let source = "__kernel void alpha(__global int *x) {\n  printf(\"%d\\n\", x[0]);\n}\n\
+                  __kernel void width(read_only image2d_t image, __global int *x) {\n  x[0] = get_image_width(image);\n}\n";
+    project.write("kernels/a.cl", source);
+    project.set("OFFLOAD_TARGETS", "spirv64");
+    let module = project.run(&[]);
+    assert!(module.starts_with("spirv64 ") && module.trim_end().ends_with(" bytes"), "{module}");
 }

@@ -33,6 +33,7 @@ mod processors;
 mod prune;
 mod rebuild;
 mod repack;
+mod settings;
 mod snapshots;
 mod strip;
 mod support;

@@ -10,32 +10,38 @@ use object::read::{Object, ObjectSection, ObjectSymbol, RelocationTarget};
 use offload_format::pack::{Pack, Pages};
 use offload_format::section::{Descriptor, TABLE_SECTION};
 
-/// Runs the build script for `arch` and returns the object in its archive, and the archive.
-fn build(arch: &str, writer: &str) -> (tempfile::TempDir, PathBuf, Vec<u8>) {
-    let project = Project::new("two-files");
-    let out = tempfile::tempdir().unwrap();
-    let target = format!("{arch}-unknown-linux-gnu");
-    let output = Command::new(project.build_script())
+/// The build script of `project`, as cargo would start it for a program of this target.
+fn build_script(project: &Project, out: &Path, arch: &str, os: &str) -> Command {
+    let mut command = Command::new(project.build_script());
+    command
         .current_dir(project.path(""))
         .env("CARGO_MANIFEST_DIR", project.path(""))
-        .env("OUT_DIR", out.path())
+        .env("OUT_DIR", out)
         .env("OFFLOAD_CACHE_DIR", project.path("cache"))
         .env("OFFLOAD_TARGETS", "opencl-c,spirv64")
         .env("CARGO_ENCODED_RUSTFLAGS", "")
-        .env("OFFLOAD_OBJECT", writer)
-        .env("TARGET", &target)
+        .env("TARGET", format!("{arch}-unknown-{os}-gnu"))
         .env("HOST", "x86_64-unknown-linux-gnu")
         .env("CARGO_PKG_NAME", "two-files")
         .env("CARGO_PKG_VERSION", "0.1.0")
         .env("CARGO_CFG_TARGET_ARCH", arch)
-        .env("CARGO_CFG_TARGET_OS", "linux")
+        .env("CARGO_CFG_TARGET_OS", os)
         .env("PROFILE", "release")
         .env("OPT_LEVEL", "3")
         .env("DEBUG", "false")
+        .env_remove("OFFLOAD_CONFIG")
+        .env_remove("CLIPPY_ARGS");
+    command
+}
+
+/// Runs the build script for `arch` and returns the object in its archive, and the archive.
+fn build(arch: &str, writer: &str) -> (tempfile::TempDir, PathBuf, Vec<u8>) {
+    let project = Project::new("two-files");
+    let out = tempfile::tempdir().unwrap();
+    let output = build_script(&project, out.path(), arch, "linux")
+        .env("OFFLOAD_OBJECT", writer)
         .env("CC_aarch64_unknown_linux_gnu", "clang-22")
         .env("AR_aarch64_unknown_linux_gnu", "llvm-ar-22")
-        .env_remove("OFFLOAD_CONFIG")
-        .env_remove("CLIPPY_ARGS")
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -126,6 +132,33 @@ fn both_writers_mean_the_same_for_each_machine() {
         link_and_read(&own_archive, emulation);
         link_and_read(&cc_archive, emulation);
     }
+}
+
+#[test]
+fn programs_for_other_systems_have_no_images_and_the_reason() {
+    let project = Project::with_fake_tools("two-files");
+    project.program();
+    project.calls();
+    for os in ["windows", "macos", "freebsd"] {
+        let out = tempfile::tempdir().unwrap();
+        let output = build_script(&project, out.path(), "x86_64", os).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+        let reason = format!("kernels cannot be embedded in programs for x86_64-unknown-{os}-gnu yet");
+        assert!(text.contains(&format!("cargo::warning={reason}: no image of `two`\n")), "{text}");
+        assert!(!text.contains("rustc-link"), "{text}");
+        let bytes = std::fs::read(out.path().join("offload_two.pack")).unwrap();
+        let pages = Pages::default();
+        let pack = Pack::parse(&bytes, &pages).unwrap();
+        let missing: Vec<_> = pack.missing().map(Result::unwrap).collect();
+        assert_eq!(
+            missing.iter().map(|one| (one.module, one.reason)).collect::<Vec<_>>(),
+            [("two", &*reason)]
+        );
+        let bindings = std::fs::read_to_string(out.path().join("two.kernels.rs")).unwrap();
+        assert!(bindings.contains("included_kernel_module!(\"two\", include_bytes!("), "{bindings}");
+    }
+    assert_eq!(project.calls(), Vec::<String>::new(), "no compiler runs");
 }
 
 #[test]

@@ -118,6 +118,7 @@ fn images_move_into_files_beside_the_program_and_back() {
         assert_right(&text);
         assert_eq!(count_spirv(&text), 2);
         assert!(text.contains(&format!("spirv64: its images are in `{spirv}`")), "{text}");
+        assert!(!text.contains("left out of this build"), "{text}");
         let verified = linked.offload(&["verify", "plug.so"]);
         assert_eq!(verified.status.code(), Some(1), "{}", stderr(&verified));
         fs::rename(linked.path("kept"), linked.path(&spirv)).unwrap();

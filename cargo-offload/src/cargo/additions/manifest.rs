@@ -4,18 +4,22 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 
+use crate::cli;
 use crate::error::{Error, Result};
 use crate::files::publish::publish;
+use crate::print::output::Output;
 
 /// The crates of this project that a package with kernels depends on, and where they come from.
 #[derive(Debug)]
 pub(crate) struct Dependencies {
     checkout: Option<PathBuf>,
+    /// Whether nobody has named it.
+    is_found: bool,
 }
 
 /// What became of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Outcome {
+pub(crate) enum Outcome {
     /// It has all that was to be added.
     Kept,
     Written,
@@ -29,8 +33,13 @@ const ADDED: [(&str, &str, &[&str]); 2] =
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
 
 impl Dependencies {
-    /// The published crates, or those in `checkout`.
-    pub(crate) fn new(checkout: Option<&Path>) -> Result<Dependencies> {
+    /// The crates that `source` names, or those that belong to this program: of the checkout that it was built in, or
+    /// the published ones.
+    pub(crate) fn new(source: &cli::Source) -> Result<Dependencies> {
+        let own = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+        let own = own.filter(|dir| !source.published && dir.join("offload-rt/Cargo.toml").is_file());
+        let is_found = source.checkout.is_none() && own.is_some();
+        let checkout = source.checkout.as_deref().or(own);
         let absolute = |path: &Path| {
             let there = path.join("offload-rt/Cargo.toml");
             let found = path.canonicalize().ok().filter(|_| there.is_file());
@@ -39,7 +48,17 @@ impl Dependencies {
                     .hint("name the directory that holds `offload-rt`")
             })
         };
-        Ok(Dependencies { checkout: checkout.map(absolute).transpose()? })
+        Ok(Dependencies { checkout: checkout.map(absolute).transpose()?, is_found })
+    }
+
+    /// Says where they come from if nobody has said it.
+    pub(super) fn tell(&self, output: &Output) {
+        if let Some(checkout) = self.checkout.as_ref().filter(|_| self.is_found) {
+            output.status(&format!(
+                "the dependencies are those in `{}`, where this cargo-offload was built; --published takes the published ones",
+                checkout.display()
+            ));
+        }
     }
 
     /// Adds what is missing to the manifest of a package; `root` is that of its workspace.
@@ -165,7 +184,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("Cargo.toml");
         std::fs::write(&path, text).unwrap();
-        Dependencies::new(None).unwrap().add_to(&path, &path).unwrap();
+        Dependencies { checkout: None, is_found: false }.add_to(&path, &path).unwrap();
         optimize_packing(&path).unwrap();
         std::fs::read_to_string(&path).unwrap()
     }

@@ -1,11 +1,13 @@
 //! What was asked for, and which images of a file that is.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use offload_format::pack::Image;
 
 use crate::cli;
 use crate::error::{Error, Result};
+use crate::read::metadata::PackMetadata;
 use crate::read::pack_file::LocatedPack;
 use crate::read::packs::{Packs, Reached};
 
@@ -26,20 +28,33 @@ pub(super) struct Exported {
 
 /// An image and the pack that it lies in.
 pub(super) struct PackedImage<'a> {
+    pub(super) package: String,
     pub(super) source: LocatedPack<'a>,
     pub(super) image: Image<'a>,
 }
 
-/// All images.
-pub(super) fn images(packs: &Packs) -> Result<Vec<PackedImage<'_>>> {
-    let mut all = Vec::new();
+/// All images; of a file that is named, those of the package that is named.
+pub(super) fn images<'a>(packs: &'a Packs, request: &Request<'_>) -> Result<Vec<PackedImage<'a>>> {
+    // Without a file it is the package that cargo builds.
+    let named = request.args.package.project.package.as_ref().filter(|_| request.args.path.is_some());
+    let (mut all, mut packages) = (Vec::new(), BTreeSet::new());
     for Reached { source, .. } in packs.all() {
-        for image in source.pack.images() {
-            let image = image?;
-            all.push(PackedImage { source, image });
+        let PackMetadata { package, .. } = PackMetadata::of_package(&source.pack);
+        if named.is_none_or(|named| *named == package) {
+            for image in source.pack.images() {
+                all.push(PackedImage { package: package.clone(), source, image: image? });
+            }
+        }
+        packages.insert(package);
+    }
+    match named.filter(|named| !packages.contains(*named)) {
+        None => Ok(all),
+        Some(named) => {
+            let packages = packages.into_iter().collect::<Vec<_>>().join(", ");
+            let text = format!("`{}` has no images of a package `{named}`", request.path.display());
+            Err(Error::usage(text).hint(format!("it has those of {packages}")))
         }
     }
-    Ok(all)
 }
 
 /// Whether `name` is among `names`.
@@ -55,8 +70,13 @@ pub(super) fn only<'a, 'b>(
     fits: impl Fn(&PackedImage<'_>) -> bool,
 ) -> Result<&'b PackedImage<'a>> {
     let fitting: Vec<_> = all.iter().filter(|packed| fits(packed)).collect();
+    let several_packages =
+        all.iter().any(|one| Some(&one.package) != all.first().map(|first| &first.package));
     let listed = |packed: &mut dyn Iterator<Item = &PackedImage<'_>>| {
-        let name = |packed: &PackedImage<'_>| format!("{} {}", packed.image.module, packed.image.target_text);
+        let name = |packed: &PackedImage<'_>| {
+            let package = if several_packages { format!("{}: ", packed.package) } else { String::new() };
+            format!("{package}{} {}", packed.image.module, packed.image.target_text)
+        };
         packed.map(name).collect::<Vec<_>>().join(", ")
     };
     match fitting.as_slice() {
@@ -68,7 +88,15 @@ pub(super) fn only<'a, 'b>(
         several => {
             let names = listed(&mut several.iter().copied());
             let error = Error::usage(format!("several {what}s fit"));
-            Err(error.hint(format!("choose with --module and --target among {names}")))
+            let options = match (several_packages, request.args.path.is_some()) {
+                (false, _) => "--module and --target".to_string(),
+                (true, true) => "--package, --module and --target".to_string(),
+                // Cargo's build is of one package, with images of others in it.
+                (true, false) => {
+                    format!("--package, --module and --target, and name `{}`,", request.path.display())
+                }
+            };
+            Err(error.hint(format!("choose with {options} among {names}")))
         }
     }
 }

@@ -52,7 +52,8 @@ pub(super) fn images(output: &Output, package: &Package, args: &cli::Vendor) -> 
         [] => cargo,
         targets => cargo.env("OFFLOAD_TARGETS", targets.join(",")),
     };
-    cargo.spoken_as(output).run()?;
+    let metadata = graph::metadata(&args.project, Depth::Members)?;
+    cargo.in_workspace(&metadata, None).spoken_as(output).run()?;
     let dir = scratch.path().join(&package.name);
     Ok(Built { _scratch: scratch, dir })
 }

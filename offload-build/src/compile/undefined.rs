@@ -1,0 +1,138 @@
+//! Functions that images leave undefined: told once, with who calls them, where, and for which targets.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use offload_format::Target;
+
+use super::{Session, action, llvm};
+use crate::error::{Error, Result};
+use crate::fs;
+use crate::ir;
+use crate::module::TargetImages;
+use crate::targets::{Presence, WantedTarget};
+
+/// A function and the targets that lack it.
+pub(super) struct Undefined {
+    pub(super) error: Error,
+    pub(super) targets: Vec<WantedTarget>,
+}
+
+/// What required targets of `results` lack, if all else of them is right; the first function of several.
+pub(super) fn of(session: &Session<'_>, results: &[TargetImages]) -> Option<Undefined> {
+    let required = results.iter().filter(|result| result.target.presence == Presence::Required);
+    let failed = required.filter_map(|result| Some((result.images.as_ref().err()?, &result.target)));
+    let (mut lacking, mut first) = (BTreeMap::<&str, Vec<WantedTarget>>::new(), None);
+    for (error, target) in failed {
+        // Another failure comes first.
+        let name = error.undefined()?;
+        first = first.or(Some((name, error)));
+        lacking.entry(name).or_default().push(target.clone());
+    }
+    let (name, original) = first?;
+    let targets = lacking.remove(name).unwrap_or_default();
+    let names: Vec<String> = targets.iter().map(|wanted| format!("`{}`", wanted.target)).collect();
+    let (place, caller) = call(session, name, results);
+    let mut text = format!("{place}`{name}` has no definition for {}", names.join(", "));
+    text.push_str(&caller.map(|kernel| format!("; kernel `{kernel}` calls it")).unwrap_or_default());
+    let some_have_it = targets.len() < results.len();
+    let hint = original
+        .hint()
+        .filter(|_| name.starts_with("__nv_"))
+        .map_or_else(|| hint(&targets, some_have_it), str::to_string);
+    Some(Undefined { error: Error::undefined_function(name, text).with_hint(hint), targets })
+}
+
+fn hint(targets: &[WantedTarget], some_have_it: bool) -> String {
+    let mut macros = BTreeSet::new();
+    macros.extend(targets.iter().filter_map(|wanted| macro_of(&wanted.target)));
+    let guards: Vec<String> = macros.iter().map(|name| format!("`#ifndef {name}`")).collect();
+    let names: Vec<String> = targets.iter().map(|wanted| wanted.target.to_string()).collect();
+    let without = format!(
+        "leave it out there with {}, or `cargo offload targets remove {}`",
+        guards.join(" and "),
+        names.join(" ")
+    );
+    match (some_have_it, macros.is_empty()) {
+        (true, false) => without,
+        (true, true) => format!("do without it, or `cargo offload targets remove {}`", names.join(" ")),
+        (false, _) => {
+            "if it is yours, add the file that defines it with `.file(...)`; if it is a built-in, do without it: docs/BUILTINS.md of cargo-offload lists what each kind of target has".to_string()
+        }
+    }
+}
+
+/// What compilers define for a target's kind.
+fn macro_of(target: &Target) -> Option<&'static str> {
+    match target {
+        Target::Spirv64(_) | Target::Intel(_) => Some("__SPIRV__"),
+        Target::Nvptx(_) | Target::Cubin(_) => Some("__NVPTX__"),
+        Target::Amdgcn(_) => Some("__AMDGCN__"),
+        _ => None,
+    }
+}
+
+/// Where the sources call `name`, as the start of a message has it, and a kernel that comes there.
+fn call(session: &Session<'_>, name: &str, results: &[TargetImages]) -> (String, Option<String>) {
+    let caller = results.first().and_then(|first| caller(session, name, &first.target.target).ok()?);
+    let line = |path: &std::path::Path| {
+        let text = fs::read_text(&session.env().manifest_dir.join(path)).ok()?;
+        Some(format!("{}:{}: ", path.display(), line_of(&text, name)?))
+    };
+    let place = session.sources.files.iter().find_map(|file| line(&file.path));
+    (place.unwrap_or_default(), caller)
+}
+
+/// A kernel that calls `name`, through whatever functions. The front end has read all files already.
+fn caller(session: &Session<'_>, name: &str, first: &Target) -> Result<Option<String>> {
+    for scanned in llvm::scan(session, first)? {
+        let calling = ir::reaching(&scanned.ir.read_text()?, |other| action::written(other) == name);
+        if let Some(kernel) = scanned.kernels.iter().find(|kernel| calling.contains(&kernel.name)) {
+            return Ok(Some(kernel.name.clone()));
+        }
+    }
+    Ok(None)
+}
+
+/// The first line that calls `name`, from 1; not in a comment behind two slashes.
+fn line_of(text: &str, name: &str) -> Option<usize> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let calls = |line: &str| {
+        let code = line.split("//").next().unwrap_or_default();
+        code.match_indices(name).any(|(at, _)| {
+            let before = code.get(..at).unwrap_or_default();
+            let after = code.get(at.saturating_add(name.len())..).unwrap_or_default();
+            // A type in front of it makes a declaration.
+            let word = before.trim_end().rsplit(|c: char| !is_word(c)).next().unwrap_or_default();
+            let is_declared = !matches!(word, "" | "return" | "else" | "do");
+            !before.ends_with(is_word) && !is_declared && after.trim_start().starts_with('(')
+        })
+    };
+    text.lines().position(calls).map(|index| index.saturating_add(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_found_in_the_code() {
+        let text = "// printf(x)\nint printf(int x);\nmy_printf(1);\n  if (a) printf (\"x\");\nprintf(1);\n";
+        assert_eq!(line_of(text, "printf"), Some(4));
+        assert_eq!(line_of("int f(void);\n\n  return f();", "f"), Some(3));
+        assert_eq!(line_of(text, "sin"), None);
+    }
+
+    #[test]
+    fn the_hint_is_for_the_targets_that_lack_it() {
+        let wanted =
+            |name: &str| WantedTarget { target: name.parse().unwrap(), presence: Presence::Required };
+        let targets = ["nvptx:sm_75", "cubin:sm_90", "amdgcn:gfx90a"].map(wanted);
+        let text = hint(&targets, true);
+        assert!(text.contains("`#ifndef __AMDGCN__` and `#ifndef __NVPTX__`"), "{text}");
+        assert!(
+            text.contains("`cargo offload targets remove nvptx:sm_75 cubin:sm_90 amdgcn:gfx90a`"),
+            "{text}"
+        );
+        assert!(hint(&targets, false).contains(".file("));
+    }
+}
