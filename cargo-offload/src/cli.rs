@@ -6,10 +6,12 @@ mod common;
 mod life;
 mod matrix;
 mod show;
+mod size;
 
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use offload_format::Limits;
 
 pub(crate) use self::cargo::{Cargo, Project};
 pub(crate) use self::change::{
@@ -47,11 +49,23 @@ pub(crate) struct Options {
     /// Print more.
     #[arg(long, short, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
+    /// Read files that hold up to so much, as `8GiB`, whatever their size. Otherwise the images in a file may be 256 times
+    /// its size, or 16 MiB: one that holds more may be made to take all memory.
+    #[arg(long, global = true, value_name = "SIZE", value_parser = size::parse)]
+    pub(crate) limit: Option<u64>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
 impl Options {
+    /// What files that are not trusted may hold.
+    pub(crate) fn limits(&self) -> Limits {
+        let default = Limits::default();
+        self.limit.map_or(default, |limit| {
+            default.with_raw_bytes(limit.max(default.raw_bytes)).with_any_ratio(limit)
+        })
+    }
+
     /// How to print.
     pub(crate) fn format(&self) -> MessageFormat {
         if self.json { MessageFormat::Json } else { self.message_format }

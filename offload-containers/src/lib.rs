@@ -19,7 +19,7 @@
 //! | limit | who looks at it | error |
 //! |---|---|---|
 //! | [`Limits::raw_bytes`] | whatever inflates ([`ccob`], [`fatbin`], [`kpack`], compressed OffloadBinaries): one image or bundle; [`contents`]: all that has to be inflated for a list | [`ErrorKind::TooLarge`] |
-//! | [`Limits::ratio`] | the same, for each compressed part above [`Limits::ANY_RATIO`] | [`ErrorKind::TooLarge`] |
+//! | [`Limits::ratio`] | the same, for each compressed part above [`Limits::any_ratio`] | [`ErrorKind::TooLarge`] |
 //! | [`Limits::entries`] | every table of every format, and the lists of [`carrier`] and [`contents`] | [`ErrorKind::TooMany`] |
 //! | [`Limits::depth`] | [`carrier`] for archives, [`contents`] for containers in one another | [`ErrorKind::Nested`] |
 //!

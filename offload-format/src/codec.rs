@@ -32,5 +32,5 @@ pub use self::method::{
 };
 #[cfg(feature = "packer")]
 pub(crate) use self::patch::Diff;
-pub use self::read::{check, decode, decode_with};
+pub use self::read::{check, decode, decode_block_with, decode_in_block, decode_with};
 pub use self::zstd::ZstdStream;

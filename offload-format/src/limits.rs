@@ -19,20 +19,24 @@ pub struct Limits {
     pub entries: u64,
     /// How many containers may lie in one another.
     pub depth: u32,
-    /// How many times the size of its compressed form a container may have, once it is above [`Limits::ANY_RATIO`].
+    /// How many times the size of its compressed form something may have, once it is above [`Limits::any_ratio`].
     pub ratio: u64,
+    /// So many bytes may come from a compressed form of any size.
+    pub any_ratio: u64,
 }
 
 impl Default for Limits {
-    /// 4 GiB, 1,048,576 records, 8 containers, 64 times.
+    /// 4 GiB, 1,048,576 records, 8 containers, 256 times, 16 MiB.
     fn default() -> Limits {
-        Limits { raw_bytes: 4 << 30, entries: 1 << 20, depth: 8, ratio: 64 }
+        Limits { raw_bytes: 4 << 30, entries: 1 << 20, depth: 8, ratio: 256, any_ratio: 16 << 20 }
     }
 }
 
 impl Limits {
-    /// A container of up to so many bytes, 512 MiB, may come from a compressed form of any size.
-    pub const ANY_RATIO: u64 = 512 << 20;
+    /// For files that the caller has made itself: only what one call may inflate is limited.
+    pub fn trusting() -> Limits {
+        Limits { ratio: u64::MAX, any_ratio: u64::MAX, ..Limits::default() }
+    }
 
     /// These limits with another sum of inflated bytes.
     #[must_use]
@@ -58,12 +62,30 @@ impl Limits {
         Limits { ratio, ..self }
     }
 
+    /// These limits with another size of what may come from a compressed form of any size.
+    #[must_use]
+    pub fn with_any_ratio(self, any_ratio: u64) -> Limits {
+        Limits { any_ratio, ..self }
+    }
+
+    /// How many bytes may come from `compressed` ones, in one piece or in many.
+    ///
+    /// ```
+    /// use offload_format::Limits;
+    ///
+    /// let limits = Limits::default().with_ratio(100).with_any_ratio(5000);
+    /// assert_eq!((limits.allowance(10), limits.allowance(1000)), (5000, 100_000));
+    /// ```
+    pub fn allowance(&self, compressed: u64) -> u64 {
+        compressed.saturating_mul(self.ratio).max(self.any_ratio)
+    }
+
     /// `declared` if so many bytes may come from `compressed` ones.
     ///
     /// # Errors
     /// [`ErrorKind::TooLarge`] with the name `what`.
     pub fn inflated(&self, what: &'static str, declared: u64, compressed: u64) -> Result<u64, Error> {
-        let limit = compressed.saturating_mul(self.ratio).max(Limits::ANY_RATIO).min(self.raw_bytes);
+        let limit = self.allowance(compressed).min(self.raw_bytes);
         if declared <= limit {
             return Ok(declared);
         }
@@ -95,6 +117,11 @@ impl Budget {
     /// 1 MiB and eight times the size of the file, for `what` lies in it.
     pub fn for_file(what: &'static str, size: u64) -> Budget {
         let limit = size.saturating_mul(8).saturating_add(1 << 20);
+        Budget::new(what, limit)
+    }
+
+    /// `limit` bytes for `what`.
+    pub fn new(what: &'static str, limit: u64) -> Budget {
         Budget { what, limit, left: limit }
     }
 

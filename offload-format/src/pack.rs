@@ -27,6 +27,7 @@ mod new;
 mod page;
 #[cfg(feature = "write")]
 mod place;
+mod proportion;
 mod read;
 mod record;
 mod sidecar;
@@ -40,6 +41,7 @@ pub use self::cached::{CACHE, CACHE_VAR, SPARE, cache_dir, cached_file, cached_n
 #[cfg(feature = "write")]
 pub use self::new::{NewBlock, NewImage, Placement};
 pub use self::page::Pages;
+pub use self::proportion::PackBudget;
 pub use self::read::Pack;
 pub use self::record::{ArgInfo, ArgKind, Block, Image, KernelInfo, Missing, MissingKind, Place};
 pub use self::sidecar::{SIDECAR, Sidecar};

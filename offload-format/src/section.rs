@@ -63,6 +63,9 @@ pub const DESCRIPTOR_FLAGS: u64 = 14;
 /// Offset in the descriptor of the i64 difference to the pack, counted from that field.
 pub const DESCRIPTOR_PACK: u64 = 16;
 
+/// Offset in the descriptor of what is zero up to its end.
+pub const DESCRIPTOR_RESERVED: u64 = 48;
+
 /// Flag of a descriptor whose pack has no images and names the sidecars that have them; see
 /// [`Sidecar`](crate::pack::Sidecar).
 pub const DESCRIPTOR_SIDECARS: u16 = 1;

@@ -36,7 +36,7 @@ struct KernelMessage<'a> {
 pub(super) fn run(output: &Output, args: &cli::Asm) -> Result<ExitStatus> {
     let (given, kernel) = words(args);
     let path = artifact::path(output, given, &args.cargo)?;
-    let input = Input::open(&path)?;
+    let input = Input::open(&path, output.limits())?;
     let contents = input.contents()?;
     let images = Selection::parse(&args.select)?.of(&contents, Kernels::Read)?;
     let shown = chosen(&images, kernel)?;

@@ -65,7 +65,7 @@ struct Found {
 pub(super) fn run(output: &Output, args: &cli::Devices) -> Result<ExitStatus> {
     // A file that cannot be read is told before the devices are.
     let path = artifact::path_if_any(output, args.path.as_deref(), &args.cargo)?;
-    let input = path.as_deref().map(Input::open).transpose()?;
+    let input = path.as_deref().map(|path| Input::open(path, output.limits())).transpose()?;
     let contents = input.as_ref().map(Input::contents).transpose()?;
     let devices = devices(output)?;
     for found in &devices {

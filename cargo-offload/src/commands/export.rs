@@ -33,7 +33,7 @@ struct Message<'a> {
 pub(super) fn run(output: &Output, args: &cli::Export) -> Result<ExitStatus> {
     let path = artifact::path(output, args.path.as_deref(), &(&args.package).into())?;
     let request = &Request { path, args };
-    let packs = Packs::open(&request.path)?;
+    let packs = Packs::open(&request.path, output.limits())?;
     refuse_missing(&packs, request)?;
     let all = images(&packs, request)?;
     let exported = match (request.args.format, Container::of(request.args.format)) {

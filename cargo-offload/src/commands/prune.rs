@@ -59,7 +59,7 @@ pub(super) fn run(output: &Output, args: &cli::Prune) -> Result<ExitStatus> {
     let destination = Destination::new(output, &path, &args.destination)?;
     let left = Removed::left_at(&destination)?;
     left.tell(output)?;
-    let program = Program::open(&path)?;
+    let program = Program::open(&path, output.limits())?;
     let mut crates = program.crates()?;
     if !left.is_empty() && choice.is_done(&crates) {
         return tell(output, &[], &unchanged(&program, &crates, &destination)?);

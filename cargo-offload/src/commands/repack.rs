@@ -40,7 +40,7 @@ pub(super) fn run(output: &Output, args: &cli::Repack) -> Result<ExitStatus> {
     let destination = Destination::new(output, &path, &args.destination)?;
     let left = Removed::left_at(&destination)?;
     left.tell(output)?;
-    let program = Program::open(&path)?;
+    let program = Program::open(&path, output.limits())?;
     let crates = program.crates()?;
     let size_before = program.file().size()?;
     if !left.is_empty() && is_embedded(&crates, layout) {

@@ -35,9 +35,9 @@ pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
         return matrix::run(output, args);
     }
     let wanted = Selection::parse(&args.select)?;
-    let others = comparison::others(args, &wanted, [comparison::THIS])?;
+    let others = comparison::others(args, &wanted, output.limits(), [comparison::THIS])?;
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
-    let input = Input::open(&path)?;
+    let input = Input::open(&path, output.limits())?;
     let contents = input.contents()?;
     let images = wanted.of(&contents, Kernels::Measured)?;
     let this = Measured::new(comparison::THIS, images);

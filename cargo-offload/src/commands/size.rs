@@ -63,7 +63,7 @@ pub(super) fn run(output: &Output, args: &cli::Size) -> Result<ExitStatus> {
 
 fn show(output: &Output, wanted: &Selection, args: &cli::Size) -> Result<ExitStatus> {
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
-    let input = Input::open(&path)?;
+    let input = Input::open(&path, output.limits())?;
     let contents = input.contents()?;
     let images = wanted.of(&contents, Kernels::Measured)?;
     let groups = Groups::of(&images);
@@ -143,7 +143,7 @@ fn sentence(summary: &Summary) -> String {
 
 fn compare(output: &Output, wanted: &Selection, paths: [&Path; 2]) -> Result<ExitStatus> {
     let [new, old] = paths.map(|path| -> Result<_> {
-        let input = Input::open(path)?;
+        let input = Input::open(path, output.limits())?;
         let contents = input.contents()?;
         let images = wanted.of(&contents, Kernels::Measured)?;
         Ok((Groups::of(&images), contents.status()))

@@ -17,18 +17,18 @@ use crate::cargo::artifact;
 use crate::cargo::graph::{self, RootPackage};
 use crate::cli;
 use crate::error::ExitStatus;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::print::output::Output;
 use crate::print::text::counted;
 use crate::read::input::Input;
 use crate::read::missing::MissingSidecar;
-use crate::read::pack_file::LocatedPack;
+use crate::read::pack_file::{LocatedPack, references};
 use crate::read::packs::Packs;
 
 pub(super) fn run(output: &Output, args: &cli::Verify) -> Result<ExitStatus> {
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
     let mut summary = Summary { reason: "summary", images: 0, problems: 0 };
-    let input = Input::open(&path)?;
+    let input = Input::open(&path, output.limits())?;
     let contents = input.contents()?;
     contents.syclbins.iter().try_for_each(|file| syclbin::verify(output, file, &mut summary))?;
     foreign::verify(output, &contents, &mut summary)?;
@@ -51,7 +51,10 @@ fn finish(output: &Output, summary: &Summary) -> Result<ExitStatus> {
 }
 
 fn verify_images(output: &Output, packs: &Packs, summary: &mut Summary) -> Result<()> {
-    for problem in &packs.here().unreadable {
+    let here = packs.here();
+    let references =
+        references::problems(here.file()).map_err(|error| Error::io("read", here.path(), &error))?;
+    for problem in here.unreadable.iter().chain(&references) {
         summary.problems += 1;
         output
             .message(&Problem { reason: "unreadable", package: "", problem }, &format!("error: {problem}"))?;
@@ -67,8 +70,10 @@ fn verify_images(output: &Output, packs: &Packs, summary: &mut Summary) -> Resul
 
 fn verify_pack(output: &Output, source: &LocatedPack<'_>, summary: &mut Summary) -> Result<()> {
     let pack = &source.pack;
-    // Every record was read when the file was opened.
-    for image in pack.images().flatten() {
+    // Every record was read when the file was opened. Those of a block come together: it is decoded once.
+    let mut images: Vec<Image<'_>> = pack.images().flatten().collect();
+    images.sort_by_key(|image| image.block);
+    for image in images {
         let problem = judge(source, &image).err();
         summary.images += 1;
         summary.problems += u64::from(problem.is_some());

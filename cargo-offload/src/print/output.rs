@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
+use offload_format::Limits;
 use serde::Serialize;
 
 use super::choice::{self, Progress, Verbosity};
@@ -18,6 +19,7 @@ pub(crate) struct Output {
     format: MessageFormat,
     color: ColorChoice,
     verbosity: Verbosity,
+    limits: Limits,
 }
 
 impl Output {
@@ -26,7 +28,13 @@ impl Output {
             format: options.format(),
             color: choice::color(options),
             verbosity: choice::verbosity(options),
+            limits: options.limits(),
         }
+    }
+
+    /// What files that are not trusted may hold.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     pub(crate) fn verbosity(&self) -> Verbosity {

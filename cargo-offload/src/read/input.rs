@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offload_containers::carrier::{self, FileKind, Found, Place};
-use offload_containers::contents::{self, Image};
+use offload_containers::contents::{self, Compression, Image};
 use offload_format::Limits;
 
 use crate::error::ExitStatus;
@@ -14,6 +14,7 @@ use crate::files::mapping::Mapped;
 use crate::files::read_at::FilePart;
 use crate::read::pack_file::PackFile;
 use crate::read::packs::Packs;
+use crate::read::records::told;
 use crate::read::syclbin::Syclbin;
 
 /// A file that may carry images of any kind.
@@ -21,6 +22,7 @@ use crate::read::syclbin::Syclbin;
 pub(crate) struct Input {
     path: PathBuf,
     file: Mapped,
+    limits: Limits,
 }
 
 /// A container of another tool chain.
@@ -41,17 +43,26 @@ pub(crate) struct Contents<'a> {
     pub(crate) syclbins: Vec<Syclbin<'a>>,
     /// Containers that cannot be read, and why.
     pub(crate) damaged: Vec<String>,
+    /// What may come of it.
+    pub(crate) limits: Limits,
+    /// The size of the file in bytes.
+    pub(crate) size: u64,
 }
 
 impl Input {
     /// Opens `path`; nothing of it is read yet.
-    pub(crate) fn open(path: &Path) -> Result<Input> {
-        Ok(Input { path: path.to_path_buf(), file: Mapped::open(path)? })
+    pub(crate) fn open(path: &Path, limits: &Limits) -> Result<Input> {
+        Ok(Input { path: path.to_path_buf(), file: Mapped::open(path)?, limits: *limits })
     }
 
     /// Size in bytes.
     pub(crate) fn size(&self) -> u64 {
         self.file.len() as u64
+    }
+
+    /// What may come of it.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// The open file, to be copied from.
@@ -74,26 +85,35 @@ impl Input {
     /// # Errors
     /// It carries nothing, or cannot be read.
     pub(crate) fn contents(&self) -> Result<Contents<'_>> {
-        let limits = Limits::default();
+        let limits = self.limits;
         // A damaged program may have packs all the same: they are searched for in another way.
         let found = carrier::find(&self.file, &limits);
         let foreign: Vec<Found<'_>> = found.iter().flatten().copied().filter(is_foreign).collect();
-        let packs =
-            if foreign.is_empty() { PackFile::open(&self.path) } else { PackFile::linked(&self.path) }?;
+        let packs = if foreign.is_empty() {
+            PackFile::open(&self.path, &limits)
+        } else {
+            PackFile::linked(&self.path, &limits)
+        }?;
         let mut contents = Contents {
             packs: Packs::of(packs),
             containers: Vec::new(),
             syclbins: foreign.iter().filter_map(|found| Syclbin::of(found, &self.path)).collect(),
             damaged: Vec::new(),
+            limits,
+            size: self.size(),
         };
+        // What many containers may have without regard to their size, they may have together.
+        let mut limits = limits;
         for (number, found) in foreign.into_iter().enumerate() {
             match contents::images_of(&found, &limits) {
                 Ok(images) => {
+                    limits.any_ratio = limits.any_ratio.saturating_sub(inflated(&images));
                     let name = self.name(number, &found, &images);
                     contents.containers.push(Container { name, found, images });
                 }
                 Err(error) => {
-                    contents.damaged.push(format!("{} at {:#x}: {error}", what(&found), found.offset))
+                    let (what, error) = (what(&found), told(&error));
+                    contents.damaged.push(format!("{what} at {:#x}: {error}", found.offset));
                 }
             }
         }
@@ -139,6 +159,12 @@ impl Contents<'_> {
 fn is_foreign(found: &Found<'_>) -> bool {
     found.kind.is_some_and(|kind| kind != FileKind::Pack)
         && !matches!(found.place, Place::KpackReference { .. })
+}
+
+/// How much `images` take that are compressed.
+fn inflated(images: &[Image<'_>]) -> u64 {
+    let compressed = images.iter().filter(|image| image.compression != Compression::None);
+    compressed.fold(0, |sum, image| sum.saturating_add(image.raw_size))
 }
 
 fn what(found: &Found<'_>) -> String {

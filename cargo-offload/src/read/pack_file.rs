@@ -4,6 +4,7 @@
 //! tried, the most exact first: the section of descriptors by name, the notes through program headers, the packs' magic.
 
 pub(crate) mod elf;
+pub(crate) mod references;
 mod scan;
 
 use std::borrow::Cow;
@@ -11,11 +12,12 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use offload_format::codec::decode_with;
+use offload_format::codec::{decode_block_with, decode_in_block, decode_with};
 use offload_format::pack::layout::HEADER_SIZE;
-use offload_format::pack::{Image, Pack, Pages, Place};
+use offload_format::pack::{Image, Pack, PackBudget, Pages, Place};
+use offload_format::{ErrorKind, Limits};
 
 use crate::error::{Error, Result};
 use crate::files::read_at::read_at;
@@ -29,6 +31,7 @@ pub(crate) struct PackFile {
     path: PathBuf,
     file: Arc<File>,
     packs: Vec<PackIndex>,
+    limits: Limits,
     /// What could not be read, and why.
     pub(crate) unreadable: Vec<String>,
 }
@@ -39,6 +42,14 @@ pub(crate) struct PackIndex {
     offset: u64,
     index: Vec<u8>,
     pages: Pages,
+    last_block: Mutex<Option<DecodedBlock>>,
+}
+
+/// The block that was decoded last: its images are asked for one after another.
+#[derive(Clone, Debug)]
+struct DecodedBlock {
+    number: u32,
+    content: Arc<Vec<u8>>,
 }
 
 /// A pack and the file that it is in.
@@ -87,31 +98,51 @@ impl PackIndex {
     /// Reads the index of a pack by what reads the first bytes of it.
     fn read(
         offset: u64,
+        budget: &mut PackBudget,
         mut read: impl FnMut(u64) -> std::result::Result<Vec<u8>, Unreadable>,
     ) -> std::result::Result<PackIndex, Unreadable> {
         let (_, size) = Pack::sizes(&read(HEADER_SIZE)?)?;
+        budget.read_index(size)?;
         let index = read(size)?;
         let whole = Pack::parse_index(&index, &Pages::default())?.head_size();
         let index = if whole > size { read(whole)? } else { index };
-        let found = PackIndex { offset, index, pages: Pages::default() };
+        let found = PackIndex { offset, index, pages: Pages::default(), last_block: Mutex::default() };
         let pack = found.pack()?;
         pack.verify_index()?;
-        pack.images().try_for_each(|image| image.map(drop))?;
+        pack.spend(budget)?;
         Ok(found)
     }
 
     fn pack(&self) -> std::result::Result<Pack<'_>, offload_format::Error> {
         Pack::parse_index(&self.index, &self.pages)
     }
+
+    /// The content of block `number`, which `decode` makes if it is not the last one.
+    fn block(
+        &self,
+        number: u32,
+        decode: impl FnOnce() -> std::result::Result<Vec<u8>, Unreadable>,
+    ) -> std::result::Result<Arc<Vec<u8>>, Unreadable> {
+        let last = || self.last_block.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = last().clone().filter(|block| block.number == number);
+        if let Some(block) = known {
+            return Ok(block.content);
+        }
+        // The other one goes before this one takes its memory.
+        *last() = None;
+        let content = Arc::new(decode()?);
+        *last() = Some(DecodedBlock { number, content: content.clone() });
+        Ok(content)
+    }
 }
 
 impl PackFile {
-    /// Looks for packs in `path`.
+    /// Looks for packs in `path`; what they hold has to keep `limits`.
     ///
     /// # Errors
     /// The file cannot be read, or holds no pack.
-    pub(crate) fn open(path: &Path) -> Result<PackFile> {
-        let mut file = PackFile::linked(path)?;
+    pub(crate) fn open(path: &Path, limits: &Limits) -> Result<PackFile> {
+        let mut file = PackFile::linked(path, limits)?;
         if file.is_empty() {
             let offsets = scan::pack_offsets(&file.file).map_err(|error| Error::io("read", path, &error))?;
             file.read(offsets).map_err(|error| Error::io("read", path, &error))?;
@@ -142,13 +173,14 @@ impl PackFile {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub(crate) fn linked(path: &Path) -> Result<PackFile> {
+    pub(crate) fn linked(path: &Path, limits: &Limits) -> Result<PackFile> {
         let file = File::open(path).map_err(|error| Error::io("open", path, &error))?;
         let offsets = elf::pack_offsets(&file).map_err(|error| Error::io("read", path, &error))?;
         let mut file = PackFile {
             path: path.to_path_buf(),
             file: Arc::new(file),
             packs: Vec::new(),
+            limits: *limits,
             unreadable: Vec::new(),
         };
         file.read(offsets).map_err(|error| Error::io("read", path, &error))?;
@@ -157,15 +189,25 @@ impl PackFile {
 
     /// Reads the indexes of the packs that start at `offsets`.
     fn read(&mut self, offsets: BTreeSet<u64>) -> io::Result<()> {
+        let mut budget = PackBudget::for_file(self.file.metadata()?.len(), &self.limits);
         for offset in offsets {
-            match read_index(&self.file, offset)? {
+            match read_index(&self.file, offset, &mut budget)? {
                 Ok(found) => self.packs.push(found),
-                Err(Unreadable(reason)) => {
+                Err(Unreadable { reason, cause }) => {
                     self.unreadable.push(format!("pack at offset {offset:#x}: {reason}"));
+                    // So is every other one: nothing is left to read it with.
+                    if cause == Cause::Size {
+                        break;
+                    }
                 }
             }
         }
         Ok(())
+    }
+
+    /// What the packs of the file may hold.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -210,44 +252,80 @@ impl PackFile {
             let offset = start.saturating_add(offset);
             // A record is a claim: memory is taken only for what the file has.
             if offset.checked_add(length).is_none_or(|end| end > size) {
-                return Err(Unreadable("its record points outside the file".to_string()));
+                return Err(Unreadable::from("its record points outside the file".to_string()));
             }
-            let bytes = read_at(&self.file, offset, length).map_err(|error| Unreadable(error.to_string()))?;
+            let bytes =
+                read_at(&self.file, offset, length).map_err(|error| Unreadable::from(error.to_string()))?;
             Ok(Cow::Owned(bytes))
         };
-        decode_with(pack, image, fetch).map_err(|Unreadable(reason)| {
+        let decoded = match image.block {
+            Some(number) => found
+                .block(number, || decode_block_with(pack, number, fetch))
+                .and_then(|content| Ok(decode_in_block(pack, image, &content)?)),
+            None => decode_with(pack, image, fetch),
+        };
+        decoded.map_err(|Unreadable { reason, .. }| {
             let (target, module, path) = (image.target_text, image.module, self.path.display());
             Error::check(format!("image {target} of module {module} in `{path}`: {reason}"))
         })
     }
 }
 
-/// Why an image cannot be read.
-struct Unreadable(String);
+/// Why an image or an index cannot be read.
+struct Unreadable {
+    reason: String,
+    cause: Cause,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    /// It holds more than the file may.
+    Size,
+    /// It is damaged, or the system cannot read it.
+    Other,
+}
+
+impl From<String> for Unreadable {
+    fn from(reason: String) -> Unreadable {
+        Unreadable { reason, cause: Cause::Other }
+    }
+}
 
 impl From<offload_format::Error> for Unreadable {
     fn from(error: offload_format::Error) -> Unreadable {
-        Unreadable(error.to_string())
+        match error.kind() {
+            ErrorKind::TooLarge { .. } => Unreadable { reason: over_limit(&error), cause: Cause::Size },
+            _ => Unreadable::from(error.to_string()),
+        }
     }
+}
+
+/// What is wrong with something that is too large, and what allows it.
+pub(crate) fn over_limit(error: &offload_format::Error) -> String {
+    format!("{error}; if the file is to be trusted, `--limit SIZE` allows more")
 }
 
 /// The index of the pack at `offset`, or why there is none.
 ///
 /// # Errors
 /// The system could not read it.
-fn read_index(file: &File, offset: u64) -> io::Result<std::result::Result<PackIndex, Unreadable>> {
+fn read_index(
+    file: &File,
+    offset: u64,
+    budget: &mut PackBudget,
+) -> io::Result<std::result::Result<PackIndex, Unreadable>> {
     let mut failure = None;
     let read = |size: u64| {
         if size > scan::MAX_INDEX {
-            return Err(Unreadable(format!("its index of {size} bytes is too large")));
+            return Err(Unreadable::from(format!("its index of {size} bytes is too large")));
         }
         read_at(file, offset, size).map_err(|error| {
-            let reason = Unreadable(error.to_string());
+            let reason = Unreadable::from(error.to_string());
             // A file that ends too soon is damaged.
             failure = Some(error).filter(|error| error.kind() != io::ErrorKind::UnexpectedEof);
             reason
         })
     };
-    let found = PackIndex::read(offset, read);
+    let found = PackIndex::read(offset, budget, read);
     failure.map_or(Ok(found), Err)
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use offload_format::Limits;
 use offload_format::pack::{CACHE, CACHE_VAR, MissingKind, Pack, Sidecar};
 
 use crate::error::{Error, Result};
@@ -42,8 +43,8 @@ impl Packs {
     ///
     /// # Errors
     /// The file itself cannot be read, or holds no pack.
-    pub(crate) fn open(path: &Path) -> Result<Packs> {
-        PackFile::open(path).map(Packs::of)
+    pub(crate) fn open(path: &Path, limits: &Limits) -> Result<Packs> {
+        PackFile::open(path, limits).map(Packs::of)
     }
 
     /// Opens what the packs of `here` name. What cannot be opened is among [`Packs::missing`].
@@ -51,7 +52,7 @@ impl Packs {
         let mut sidecars = BTreeMap::new();
         for LocatedPack { pack, .. } in here.packs() {
             for sidecar in pack.sidecars().flatten() {
-                let open = || PackFile::open(&sidecar_path(here.path(), &pack, &sidecar));
+                let open = || PackFile::open(&sidecar_path(here.path(), &pack, &sidecar), here.limits());
                 sidecars.entry(sidecar.file().to_string()).or_insert_with(open);
             }
         }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use offload_format::Limits;
 use offload_format::pack::{Image, Pack};
 
 use crate::error::{Error, Result};
@@ -45,8 +46,8 @@ pub(crate) struct PackImages<'a> {
 
 impl Program {
     /// Opens `path` and what it names.
-    pub(crate) fn open(path: &Path) -> Result<Program> {
-        let packs = Packs::open(path)?;
+    pub(crate) fn open(path: &Path, limits: &Limits) -> Result<Program> {
+        let packs = Packs::open(path, limits)?;
         check_whole(packs.here())?;
         packs.sidecars().try_for_each(|(_, file)| check_whole(file))?;
         Ok(Program { packs })

@@ -7,8 +7,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use offload_containers::contents::{self, Image as ForeignImage, Part};
-use offload_format::Limits;
+use offload_format::limits::Budget;
 use offload_format::pack::Image;
+use offload_format::{ErrorKind, Limits};
 use serde::Serialize;
 
 pub(crate) use self::kernel::{KernelRecord, or_dash};
@@ -16,7 +17,7 @@ use crate::cli;
 use crate::error::{Error, Result};
 use crate::print::text::{escaped, listed};
 use crate::read::input::{Container, Contents};
-use crate::read::pack_file::LocatedPack;
+use crate::read::pack_file::{LocatedPack, over_limit};
 use crate::read::packs::Reached;
 use crate::settings::target_filter::{TargetFilter, glob};
 
@@ -258,16 +259,21 @@ pub(crate) enum StoredImage<'i> {
     /// Of a pack.
     Packed(&'i LocatedPack<'i>, Image<'i>),
     /// Of a container of another tool chain.
-    Foreign(&'i Container<'i>, &'i ForeignImage<'i>),
+    Foreign {
+        container: &'i Container<'i>,
+        image: &'i ForeignImage<'i>,
+        /// What it may be inflated to, unless the images before it have taken all.
+        limits: std::result::Result<Limits, offload_format::Error>,
+    },
 }
 
 impl StoredImage<'_> {
     pub(crate) fn decode(&self) -> Result<Cow<'_, [u8]>> {
         match self {
             StoredImage::Packed(source, image) => source.decode(image).map(Cow::Owned),
-            StoredImage::Foreign(_, image) => {
-                let failed = |error| Error::check(format!("{}: {error}", self.name()));
-                image.decode(&Limits::default()).map_err(failed)
+            StoredImage::Foreign { image, limits, .. } => {
+                let decoded = limits.as_ref().map_err(Clone::clone).and_then(|limits| image.decode(limits));
+                decoded.map_err(|error| Error::check(format!("{}: {}", self.name(), told(&error))))
             }
         }
     }
@@ -276,7 +282,7 @@ impl StoredImage<'_> {
     pub(crate) fn part(&self) -> Option<Part<'_>> {
         match self {
             StoredImage::Packed(..) => None,
-            StoredImage::Foreign(_, image) => image.part(),
+            StoredImage::Foreign { image, limits, .. } => image.part().filter(|_| limits.is_ok()),
         }
     }
 
@@ -284,11 +290,25 @@ impl StoredImage<'_> {
     pub(crate) fn name(&self) -> String {
         match self {
             StoredImage::Packed(_, image) => format!("image {} of {}", image.target_text, image.module),
-            StoredImage::Foreign(container, image) => {
+            StoredImage::Foreign { container, image, .. } => {
                 format!("image {} of {}", image.target_text(), container.name)
             }
         }
     }
+}
+
+/// `origins` with the images of each block one after another: it is decoded once then.
+fn by_block(packs: &[LocatedPack<'_>], origins: &[Origin]) -> Vec<Origin> {
+    let block = |origin: &Origin| match *origin {
+        Origin::Pack(number, index) => {
+            let image = packs.get(number).and_then(|source| source.pack.image(index).ok());
+            (number, image.and_then(|image| image.block))
+        }
+        Origin::Container(..) => (packs.len(), None),
+    };
+    let mut sorted = origins.to_vec();
+    sorted.sort_by_cached_key(block);
+    sorted
 }
 
 /// As [`each_decoded`], for who may decode in another way.
@@ -298,8 +318,12 @@ pub(crate) fn each_image(
     visit: &mut dyn FnMut(Origin, &StoredImage<'_>) -> Result<()>,
 ) -> Result<()> {
     let packs = contents.packs.sources();
+    let origins = &by_block(&packs, origins);
+    // Every image of a container may be the same bytes again.
+    let allowance = contents.limits.allowance(contents.size);
+    let mut budget = Budget::new("what the images of the file decode to", allowance);
     let mut open: Option<(usize, Vec<ForeignImage<'_>>)> = None;
-    let limits = Limits::default();
+    let limits = contents.limits;
     for origin in origins {
         match *origin {
             Origin::Pack(number, index) => {
@@ -315,9 +339,18 @@ pub(crate) fn each_image(
                 }
                 let image = open.as_ref().and_then(|(_, images)| images.get(index));
                 let Some(image) = image else { continue };
-                visit(*origin, &StoredImage::Foreign(container, image))?;
+                let limits = budget.spend(image.raw_size).map(|()| limits);
+                visit(*origin, &StoredImage::Foreign { container, image, limits })?;
             }
         }
     }
     Ok(())
+}
+
+/// `error`, with what to do about it.
+pub(crate) fn told(error: &offload_format::Error) -> String {
+    match error.kind() {
+        ErrorKind::TooLarge { .. } => over_limit(error),
+        _ => error.to_string(),
+    }
 }

@@ -63,8 +63,8 @@ impl<'a> Walker<'a, '_> {
             ccob::Method::Zlib => Compression::Zlib,
             _ => Compression::Zstd,
         };
-        let bundled = Rc::new(Bundled { ccob, number: self.bundles, last: Rc::clone(&self.last) });
-        self.bundles = self.bundles.saturating_add(1);
+        let bundled = Rc::new(Bundled { ccob, number: self.streams, last: Rc::clone(&self.last) });
+        self.streams = self.streams.saturating_add(1);
         for OwnedRecord { id, offset, size } in records.into_iter().filter(|record| record.size > 0) {
             let source = Source::Bundled { bundle: Rc::clone(&bundled), offset, size };
             let image = self.image(&about_bundled(&id), None, source);

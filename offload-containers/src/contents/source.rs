@@ -18,8 +18,10 @@ pub(super) enum Source<'a> {
     Owned(Vec<u8>),
     /// One zstd frame with so many bytes of content.
     Frame { frame: &'a [u8], size: u64 },
-    /// An entry of a fatbin, or a member of one that is a group.
-    Fatbin { entry: fatbin::FatbinEntry<'a>, member: Option<usize> },
+    /// An entry of a fatbin.
+    Fatbin(fatbin::FatbinEntry<'a>),
+    /// A member of one that is a group.
+    Grouped { group: Rc<Group<'a>>, member: fatbin::Member<'a> },
     /// A part of a bundle that is compressed as a whole.
     Bundled { bundle: Rc<Bundled<'a>>, offset: u64, size: u64 },
 }
@@ -55,12 +57,11 @@ impl Source<'_> {
                 let size = limits.inflated(IMAGE, *size, frame.len() as u64)?;
                 frame::inflate(frame, size).map(Cow::Owned)
             }
-            Source::Fatbin { entry, member: None } => entry.image(limits),
-            Source::Fatbin { entry, member: Some(index) } => {
-                let images = entry.images(limits)?;
-                let missing =
-                    || Error::invalid("the number of an image of the fatbin's group", *index as u64);
-                images.into_iter().nth(*index).map(|image| image.bytes).ok_or_else(missing)
+            Source::Fatbin(entry) => entry.image(limits),
+            Source::Grouped { group, member } => {
+                let Group { entry, number, last } = &**group;
+                let stream = shared(last, *number, || Ok(entry.stream(limits)?.into_owned()))?;
+                Ok(Cow::Owned(member.image(&stream)?.to_vec()))
             }
             Source::Bundled { bundle, offset, size } => {
                 let inflated = bundle.inflated(limits)?;
@@ -70,7 +71,7 @@ impl Source<'_> {
     }
 }
 
-/// The bundle that was inflated last, by its number: a section may hold hundreds, which together fill the memory.
+/// The bundle or group that was inflated last, by its number: a section may hold hundreds, which together fill the memory.
 pub(super) type Last = Rc<RefCell<Option<(usize, Rc<Vec<u8>>)>>>;
 
 /// A compressed bundle, inflated once for images that are asked for one after another.
@@ -82,17 +83,34 @@ pub(super) struct Bundled<'a> {
     pub(super) last: Last,
 }
 
+/// A group of a fatbin, likewise.
+#[derive(Debug)]
+pub(super) struct Group<'a> {
+    pub(super) entry: fatbin::FatbinEntry<'a>,
+    pub(super) number: usize,
+    pub(super) last: Last,
+}
+
 impl Bundled<'_> {
     fn inflated(&self, limits: &Limits) -> Result<Rc<Vec<u8>>, Error> {
-        if let Some((number, inflated)) = &*self.last.borrow()
-            && *number == self.number
-        {
-            return Ok(Rc::clone(inflated));
-        }
-        // The other one goes before this one takes its memory.
-        self.last.replace(None);
-        let inflated = Rc::new(self.ccob.inflate(limits)?);
-        self.last.replace(Some((self.number, Rc::clone(&inflated))));
-        Ok(inflated)
+        shared(&self.last, self.number, || self.ccob.inflate(limits))
     }
+}
+
+/// What `last` has if it is of `number`, or else what `inflate` makes.
+fn shared(
+    last: &Last,
+    number: usize,
+    inflate: impl FnOnce() -> Result<Vec<u8>, Error>,
+) -> Result<Rc<Vec<u8>>, Error> {
+    if let Some((known, inflated)) = &*last.borrow()
+        && *known == number
+    {
+        return Ok(Rc::clone(inflated));
+    }
+    // The other one goes before this one takes its memory.
+    last.replace(None);
+    let inflated = Rc::new(inflate()?);
+    last.replace(Some((number, Rc::clone(&inflated))));
+    Ok(inflated)
 }

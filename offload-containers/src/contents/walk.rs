@@ -1,11 +1,13 @@
 //! Going through containers that lie in one another.
 
+use std::rc::Rc;
+
 use zstd::zstd_safe::get_frame_content_size;
 
 use super::budget::WalkBudget;
 use super::image::{Compression, Image};
 use super::label::Label;
-use super::source::{Last, Source};
+use super::source::{Group, Last, Source};
 use crate::carrier::FileKind;
 use crate::fatbin::{self, EntryKind};
 use crate::ocloc::{self, MemberKind};
@@ -15,6 +17,9 @@ use offload_format::{Error, ErrorKind, Limits, OffloadKind};
 
 /// Every image in `input`, of which the outside says `about`.
 pub(super) fn walk<'a>(input: &'a [u8], about: About, limits: &Limits) -> Result<Vec<Image<'a>>, Error> {
+    // Many parts may have the size that one may have: together they have to be in proportion, too.
+    let allowance = limits.allowance(input.len() as u64);
+    let limits = &limits.with_raw_bytes(limits.raw_bytes.min(allowance));
     let mut walker = Walker::new(limits, Vec::new(), WalkBudget::new(input.len() as u64, limits));
     walker.any(input, &about)?;
     Ok(walker.images)
@@ -41,13 +46,13 @@ pub(super) struct Walker<'a, 'l> {
     images: Vec<Image<'a>>,
     pub(super) budget: WalkBudget,
     pub(super) last: Last,
-    /// How many compressed bundles there were.
-    pub(super) bundles: usize,
+    /// How many compressed bundles and groups of fatbins there were.
+    pub(super) streams: usize,
 }
 
 impl<'a, 'l> Walker<'a, 'l> {
     fn new(limits: &'l Limits, containers: Vec<FileKind>, budget: WalkBudget) -> Walker<'a, 'l> {
-        Walker { limits, containers, images: Vec::new(), budget, last: Last::default(), bundles: 0 }
+        Walker { limits, containers, images: Vec::new(), budget, last: Last::default(), streams: 0 }
     }
 
     pub(super) fn any(&mut self, input: &'a [u8], about: &About) -> Result<(), Error> {
@@ -133,12 +138,14 @@ impl<'a, 'l> Walker<'a, 'l> {
         let (compression, stored_size) = (compression_of(entry.compression), entry.stored.len() as u64);
         let members = entry.members(self.limits)?;
         if members.is_empty() {
-            let image = self.fatbin_image(about, &entry.record, Source::Fatbin { entry, member: None });
+            let image = self.fatbin_image(about, &entry.record, Source::Fatbin(entry));
             return self.push(Image { compression, stored_size, raw_size: entry.raw_size, ..image });
         }
         let stream = u128::from(entry.raw_size.max(1));
-        for (index, member) in members.iter().enumerate() {
-            let source = Source::Fatbin { entry, member: Some(index) };
+        let group = Rc::new(Group { entry, number: self.streams, last: Rc::clone(&self.last) });
+        self.streams = self.streams.saturating_add(1);
+        for member in members {
+            let source = Source::Grouped { group: Rc::clone(&group), member };
             let image = self.fatbin_image(about, &member.record, source);
             let share = u128::from(stored_size) * u128::from(member.size) / stream;
             let share = u64::try_from(share).unwrap_or(u64::MAX);

@@ -53,11 +53,16 @@ impl<'a> FatbinEntry<'a> {
         limits.inflated(IMAGE, sum, self.stored.len() as u64)?;
         let stream = self.inflate(limits)?;
         let image = |member: &super::Member<'a>| {
-            let bytes = bytes::range(&stream, member.offset, member.size, IMAGE)?;
-            let bytes = Cow::Owned(trim(member.record.kind, bytes).to_vec());
+            let bytes = Cow::Owned(member.image(&stream)?.to_vec());
             Ok(InflatedImage { record: member.record, bytes })
         };
         members.iter().map(image).collect()
+    }
+
+    /// The stream of a group.
+    #[cfg(feature = "contents")]
+    pub(crate) fn stream(&self, limits: &Limits) -> Result<Cow<'a, [u8]>, Error> {
+        self.inflate(limits)
     }
 
     fn inflate(&self, limits: &Limits) -> Result<Cow<'a, [u8]>, Error> {
@@ -74,6 +79,14 @@ impl<'a> FatbinEntry<'a> {
 
     fn declared(&self, limits: &Limits) -> Result<u64, Error> {
         limits.inflated(IMAGE, self.raw_size, self.stored.len() as u64)
+    }
+}
+
+impl super::Member<'_> {
+    /// The image, in the inflated stream of its group.
+    pub(crate) fn image<'s>(&self, stream: &'s [u8]) -> Result<&'s [u8], Error> {
+        let bytes = bytes::range(stream, self.offset, self.size, IMAGE)?;
+        Ok(trim(self.record.kind, bytes))
     }
 }
 

@@ -31,25 +31,73 @@ pub fn decode_with<'f, E: From<Error>>(
     mut fetch: impl FnMut(u64, u64) -> Result<Cow<'f, [u8]>, E>,
 ) -> Result<Vec<u8>, E> {
     let chain = chain(pack, image)?;
+    if let Some(number) = image.block {
+        let mut content = decode_block_with(pack, number, fetch)?;
+        let Part { start, end } = Part::of(image, &content)?;
+        content.truncate(end);
+        content.drain(..start);
+        content.shrink_to_fit();
+        return Ok(finished(image, content)?);
+    }
     let mut decoder = FrameDecoder::default();
     for link in chain.iter().rev() {
-        match link.block {
-            Some(_) => decoder = FrameDecoder::from(from_block(pack, link, &mut fetch)?),
-            None => {
-                let frame = fetch(link.offset, link.stored_size)?;
-                decoder.step(
-                    link.codec,
-                    &frame,
-                    Expected { size: link.raw_size, what: "the frame of the image" },
-                )?;
-            }
-        }
+        let frame = fetch(link.offset, link.stored_size)?;
+        decoder.step(link.codec, &frame, Expected { size: link.raw_size, what: "the frame of the image" })?;
     }
-    let raw = image.filter.inverse(decoder.into_content())?;
+    Ok(finished(image, decoder.into_content())?)
+}
+
+/// The content of block number `number`, for [`decode_in_block`]: who wants many of its images decodes it once.
+///
+/// # Errors
+/// As [`decode_with`], but for the block's hash, which is not compared: those of its images are.
+pub fn decode_block_with<'f, E: From<Error>>(
+    pack: &Pack<'_>,
+    number: u32,
+    mut fetch: impl FnMut(u64, u64) -> Result<Cow<'f, [u8]>, E>,
+) -> Result<Vec<u8>, E> {
+    let mut decoder = FrameDecoder::default();
+    for block in block_chain(pack, number)?.iter().rev() {
+        let frame = fetch(block.offset, block.stored_size)?;
+        decoder.step(block.codec, &frame, Expected { size: block.raw_size, what: "a block of images" })?;
+    }
+    Ok(decoder.into_content())
+}
+
+/// As [`decode`], for an image in the block whose content this is.
+///
+/// # Errors
+/// As [`decode`].
+pub fn decode_in_block(pack: &Pack<'_>, image: &Image<'_>, content: &[u8]) -> Result<Vec<u8>, Error> {
+    checked(pack, image)?;
+    let Part { start, end } = Part::of(image, content)?;
+    finished(image, content.get(start..end).unwrap_or_default().to_vec())
+}
+
+/// The image with this content, checked.
+fn finished(image: &Image<'_>, content: Vec<u8>) -> Result<Vec<u8>, Error> {
+    let raw = image.filter.inverse(content)?;
     if raw.len() as u64 != image.raw_size || Hash128::of(&raw) != image.hash {
-        return Err(damaged("the image").into());
+        return Err(damaged("the image"));
     }
     Ok(raw)
+}
+
+/// Where an image lies in the content of its block.
+struct Part {
+    start: usize,
+    end: usize,
+}
+
+impl Part {
+    fn of(image: &Image<'_>, content: &[u8]) -> Result<Part, Error> {
+        let part = || {
+            let start = usize::try_from(image.offset).ok()?;
+            let end = start.checked_add(usize::try_from(image.raw_size).ok()?)?;
+            (end <= content.len()).then_some(Part { start, end })
+        };
+        part().ok_or_else(|| Error::invalid("offset of an image in its block", image.offset))
+    }
 }
 
 /// Whether this build of this release can decode `image`, by the records alone.
@@ -126,31 +174,6 @@ fn check_block(block: &Block) -> Result<(), Error> {
             Err(ErrorKind::Unsupported { what: "filter", value: filter.to_u16().into() }.into())
         }
     }
-}
-
-fn from_block<'f, E: From<Error>>(
-    pack: &Pack<'_>,
-    image: &Image<'_>,
-    fetch: &mut impl FnMut(u64, u64) -> Result<Cow<'f, [u8]>, E>,
-) -> Result<Vec<u8>, E> {
-    let blocks = image.block.map(|block| block_chain(pack, block)).transpose()?.unwrap_or_default();
-    let mut decoder = FrameDecoder::default();
-    for block in blocks.iter().rev() {
-        let frame = fetch(block.offset, block.stored_size)?;
-        decoder.step(block.codec, &frame, Expected { size: block.raw_size, what: "a block of images" })?;
-    }
-    let mut content = decoder.into_content();
-    let range = || {
-        let start = usize::try_from(image.offset).ok()?;
-        let end = start.checked_add(usize::try_from(image.raw_size).ok()?)?;
-        (end <= content.len()).then_some((start, end))
-    };
-    let (start, end) =
-        range().ok_or_else(|| Error::invalid("offset of an image in its block", image.offset))?;
-    content.truncate(end);
-    content.drain(..start);
-    content.shrink_to_fit();
-    Ok(content)
 }
 
 fn within(size: u64, limit: u64) -> Result<(), Error> {

@@ -126,7 +126,7 @@ pub(super) struct PageRecord {
     pub(super) stored_size: u64,
     pub(super) first: u32,
     pub(super) count: u32,
-    raw_size: u64,
+    pub(super) raw_size: u64,
     codec: Codec,
     hash: Hash128,
 }

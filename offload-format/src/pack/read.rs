@@ -220,6 +220,15 @@ impl<'a> Pack<'a> {
         }
     }
 
+    /// How large the content of each page is.
+    pub(super) fn page_sizes(&self) -> impl Iterator<Item = Result<u64, Error>> {
+        (0..self.pages()).map(|number| Ok(self.page_record(number.into())?.raw_size))
+    }
+
+    pub(super) fn tables(&self) -> &Tables<'a> {
+        &self.tables
+    }
+
     fn pages(&self) -> u32 {
         u32::try_from(self.tables.pages.count).unwrap_or(u32::MAX)
     }
@@ -234,7 +243,7 @@ impl<'a> Pack<'a> {
     }
 
     /// A page, or the index itself.
-    fn page(&self, number: Option<u32>) -> Result<Page<'a>, Error> {
+    pub(super) fn page(&self, number: Option<u32>) -> Result<Page<'a>, Error> {
         let Some(number) = number else { return Ok(self.whole()) };
         let record = self.page_record(number.into())?;
         let decode = || record.decode(self.payload(record.offset, record.stored_size)?);

@@ -119,6 +119,13 @@ impl<'a> Tables<'a> {
         bytes::text_at(self.bytes, start, size, "text")
     }
 
+    /// The size of `record` with the texts to which the references at `fields` lead.
+    pub(super) fn text_sizes(&self, record: &[u8], fields: &[u64]) -> Result<u64, Error> {
+        let size = |field: &u64| bytes::u32_at(record, field.saturating_add(4), "text reference");
+        let add = |sum: u64, field| Ok(sum.saturating_add(size(field)?.into()));
+        fields.iter().try_fold(record.len() as u64, add)
+    }
+
     /// Record number `index` of `table`.
     pub(super) fn record(&self, table: Table, index: u64) -> Result<&'a [u8], Error> {
         table.record(self.bytes, index)

@@ -1,5 +1,6 @@
 //! `cargo xtask`: what is done to this workspace as a whole.
 
+mod bombs;
 mod damage;
 mod demo;
 mod features;
@@ -31,7 +32,7 @@ struct Task {
     run: Run,
 }
 
-const TASKS: [Task; 20] = [
+const TASKS: [Task; 21] = [
     Task { name: "demo", help: demo::HELP, run: demo::run },
     Task { name: "test", help: test::HELP, run: test::run },
     Task { name: "setup", help: setup::HELP, run: setup::run },
@@ -49,6 +50,7 @@ const TASKS: [Task; 20] = [
     Task { name: "bench", help: packages::BENCH, run: packages::bench },
     Task { name: "gpu", help: gpu::HELP, run: gpu::run },
     Task { name: "interop", help: interop::HELP, run: interop::run },
+    Task { name: "bombs", help: bombs::HELP, run: bombs::run },
     Task { name: "damage", help: damage::HELP, run: damage::run },
     Task { name: "fuzz", help: fuzz::HELP, run: fuzz::run },
     Task { name: "nightly", help: nightly::HELP, run: nightly::run },

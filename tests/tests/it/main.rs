@@ -7,6 +7,7 @@
     reason = "a test stops at the first surprise"
 )]
 
+mod bombs;
 mod builtins;
 mod bundle;
 mod bundles;
@@ -32,6 +33,7 @@ mod page;
 mod processors;
 mod prune;
 mod rebuild;
+mod references;
 mod repack;
 mod settings;
 mod snapshots;

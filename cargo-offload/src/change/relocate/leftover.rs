@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use object::FileKind;
 use offload_build::shared::TemporaryName;
 use offload_format::Hash128;
+use offload_format::Limits;
 use offload_format::pack::layout::MAGIC;
 
 use super::sidecar_name::{has_form, is_for};
@@ -79,7 +80,7 @@ fn is_left(file: &Path, program: &str) -> Result<bool> {
 
 /// The packs of a file that consists of packs, all of which can be read.
 fn whole(file: &Path) -> Result<Option<Vec<Hash128>>> {
-    let Some(file) = open(PackFile::open(file))? else { return Ok(None) };
+    let Some(file) = open(PackFile::open(file, &Limits::default()))? else { return Ok(None) };
     let ids: Option<Vec<Hash128>> = file.packs().map(|source| source.pack.id().ok()).collect();
     Ok(ids.filter(|_| file.is_packs() && file.unreadable.is_empty()))
 }
@@ -114,12 +115,12 @@ fn head(path: &Path) -> io::Result<Vec<u8>> {
 /// A program, a library or a file of packs.
 fn program(path: &Path, head: &[u8]) -> Result<Option<PackFile>> {
     if head.starts_with(&MAGIC) {
-        return open(PackFile::open(path));
+        return open(PackFile::open(path, &Limits::default()));
     }
     match FileKind::parse(head) {
-        Ok(FileKind::Elf32 | FileKind::Elf64) => PackFile::linked(path).map(Some),
+        Ok(FileKind::Elf32 | FileKind::Elf64) => PackFile::linked(path, &Limits::default()).map(Some),
         Ok(FileKind::Pe32 | FileKind::Pe64 | FileKind::MachO32 | FileKind::MachO64) => {
-            open(PackFile::open(path))
+            open(PackFile::open(path, &Limits::default()))
         }
         _ => Ok(None),
     }

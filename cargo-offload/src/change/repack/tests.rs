@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use offload_format::Hash128;
+use offload_format::Limits;
 use offload_format::codec::{self, Codec, EncodeOptions, Filter, Frame, FrameInfo, InBlock, Parent};
 use offload_format::pack::{Pack, Pages};
 
@@ -37,7 +38,7 @@ type Content = (Vec<(String, Vec<u8>)>, bool);
 
 /// What is in the packs at `path`.
 fn read_packs(path: &Path) -> Vec<Content> {
-    let file = PackFile::open(path).unwrap();
+    let file = PackFile::open(path, &Limits::default()).unwrap();
     assert_eq!(file.unreadable, Vec::<String>::new());
     let read = |source: LocatedPack<'_>| {
         let images: Vec<Image<'_>> = source.pack.images().map(|image| image.unwrap()).collect();
@@ -49,7 +50,7 @@ fn read_packs(path: &Path) -> Vec<Content> {
 
 /// Rebuilds the pack at `old` as packs at `new`; `packs` are the numbers of their images.
 fn rebuild_file(old: &Path, new: &Path, packs: &[&dyn Fn(usize) -> bool]) {
-    let program = PackFile::open(old).unwrap();
+    let program = PackFile::open(old, &Limits::default()).unwrap();
     let source = program.packs().next().unwrap();
     let content = |wanted: &&dyn Fn(usize) -> bool| {
         let images = source.pack.images().map(|image| image.unwrap());

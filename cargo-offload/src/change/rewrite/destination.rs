@@ -5,6 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use offload_format::Limits;
+
 use super::rewritten::Rewritten;
 use crate::cli;
 use crate::error::{Error, Result};
@@ -65,7 +67,7 @@ impl Destination {
     }
 
     fn read_back(&self, written: &Path, ids: &BTreeSet<[u8; 16]>) -> Result<()> {
-        let file = PackFile::open(written)?;
+        let file = PackFile::open(written, &Limits::trusting())?;
         let found: BTreeSet<[u8; 16]> =
             file.packs().filter_map(|source| Some(source.pack.id().ok()?.0)).collect();
         if !file.unreadable.is_empty() || found != *ids {

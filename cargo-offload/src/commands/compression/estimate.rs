@@ -5,6 +5,7 @@
 
 use std::time::{Duration, Instant};
 
+use offload_format::Limits;
 use offload_format::codec::{self, EncodeOptions, Filter, Frame, Parent};
 use offload_format::pack::{NewImage, Pack, PackBuilder, Pages};
 use offload_format::packer::{Mode, Need, Pool, Settings};
@@ -33,7 +34,7 @@ pub(super) struct Known {
 impl Known {
     pub(super) fn of(crates: &[CrateImages<'_>]) -> Result<Known> {
         let (low, file) = packed(crates, LOW)?;
-        let strata = strata(&PackFile::open(file.path())?)?.into_iter();
+        let strata = strata(&PackFile::open(file.path(), &Limits::trusting())?)?.into_iter();
         let strata = strata.map(|stratum| Tried::of(&stratum, LOW).map(|tried| (stratum, tried)));
         Ok(Known { low, strata: strata.collect::<Result<_>>()? })
     }
@@ -165,7 +166,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("images.pack");
         write(&path);
-        let program = Program::open(&path).unwrap();
+        let program = Program::open(&path, &Limits::default()).unwrap();
         let crates = program.crates().unwrap();
         let known = Known::of(&crates).unwrap();
         assert_eq!(known.strata.len(), 2, "those alone, and those relative to them");

@@ -62,7 +62,7 @@ struct Row {
 /// Packs the images of `path` in every mode, and prints what came of it. The rows of a script come one by one.
 pub(super) fn print(output: &Output, path: &Path, question: Question) -> Result<()> {
     let Question { setting, extent } = question;
-    let program = Program::open(path)?;
+    let program = Program::open(path, output.limits())?;
     let crates = program.crates()?;
     let (images, raw_size) = counts(&crates);
     if images == 0 {

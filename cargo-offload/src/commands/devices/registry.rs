@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use offload_containers::contents;
 use offload_format::codec::{self, Codec};
+use offload_format::limits::Budget;
 use offload_format::pack::{NewImage, PackBuilder};
 use offload_format::{Limits, Target, Variant};
 use offload_images::describe;
@@ -23,7 +24,10 @@ pub(super) fn of(contents: &Contents<'_>) -> Result<Vec<Registry>> {
         registries.push(Registry::from_packs(packs));
     }
     if !contents.containers.is_empty() {
-        let images = contents.containers.iter().map(foreign).collect::<Result<Vec<_>>>()?;
+        let limits = &contents.limits;
+        let mut budget = Budget::new("the images of the file", limits.allowance(contents.size));
+        let images = contents.containers.iter().map(|container| foreign(container, limits, &mut budget));
+        let images = images.collect::<Result<Vec<_>>>()?;
         registries.push(registry(images.concat())?);
     }
     Ok(registries)
@@ -55,15 +59,15 @@ pub(super) fn registry(images: Vec<NewImage>) -> Result<Registry> {
 }
 
 /// The images whose target has a name here, each target once.
-fn foreign(container: &Container<'_>) -> Result<Vec<NewImage>> {
-    let limits = Limits::default();
+fn foreign(container: &Container<'_>, limits: &Limits, budget: &mut Budget) -> Result<Vec<NewImage>> {
     let mut seen: BTreeSet<Target> = BTreeSet::new();
     let mut images = Vec::new();
-    for image in contents::images_of(&container.found, &limits)? {
+    for image in contents::images_of(&container.found, limits)? {
         let Some(target) = image.target.clone().filter(|target| seen.insert(target.clone())) else {
             continue;
         };
-        let bytes = image.decode(&limits).ok();
+        // What nothing is known of is judged by its target.
+        let bytes = budget.spend(image.raw_size).and_then(|()| image.decode(limits)).ok();
         let described = bytes.and_then(|bytes| describe::any(&bytes).ok().flatten()).unwrap_or_default();
         images.push(NewImage {
             format_version: described.format_version,

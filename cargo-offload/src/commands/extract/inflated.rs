@@ -9,7 +9,6 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
 use offload_containers::ccob::{Ccob, Hasher, Steps, Unverified};
-use offload_format::Limits;
 
 use crate::files::mapping::Scratch;
 use crate::files::publish::temporary::unnamed;
@@ -59,7 +58,8 @@ impl Inflated {
         if bundle.raw_size < WORTHWHILE {
             return None;
         }
-        let steps = bundle.steps(&Limits::default()).ok()??;
+        // What is a file takes no memory: its size has to be in proportion, and there must be room.
+        let steps = bundle.steps(&input.limits().with_raw_bytes(u64::MAX)).ok()??;
         let mut scratch = Scratch::new(unnamed(directory).ok()?, steps.size()).ok()?;
         let (sender, ends) = mpsc::channel();
         let (file, hashed) = (scratch.file().clone(), scratch.file().clone());

@@ -64,6 +64,7 @@ impl Measured {
 pub(super) fn others<'a>(
     args: &'a cli::Report,
     wanted: &Selection,
+    limits: &offload_format::Limits,
     taken: impl IntoIterator<Item = &'a str>,
 ) -> Result<Vec<Measured>> {
     let mut labels: BTreeSet<&str> = taken.into_iter().collect();
@@ -76,7 +77,7 @@ pub(super) fn others<'a>(
         if !labels.insert(label) {
             return Err(Error::usage(format!("two builds are called `{label}`")).hint("name one otherwise"));
         }
-        let input = Input::open(Path::new(file))?;
+        let input = Input::open(Path::new(file), limits)?;
         let images = wanted.of(&input.contents()?, Kernels::Measured)?;
         builds.push(Measured::new(label, images));
     }

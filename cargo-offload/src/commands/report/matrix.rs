@@ -6,6 +6,8 @@ mod missing;
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 
+use offload_format::Limits;
+
 use cargo_metadata::Metadata;
 
 use self::combination::Combination;
@@ -31,7 +33,7 @@ pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
     let wanted = Selection::parse(&args.select)?;
     let combinations = combination::all(&args.matrix)?;
     let labels = combinations.iter().map(|combination| combination.label.as_str());
-    let others = comparison::others(args, &wanted, labels)?;
+    let others = comparison::others(args, &wanted, output.limits(), labels)?;
     let Built { program, mut builds, missing } = all(output, args, &wanted, &combinations)?;
     let nothing = builds.iter().all(|build| build.rows.is_empty());
     builds.extend(others);
@@ -134,7 +136,7 @@ fn measured(
     label: &str,
     missing: &mut Missing,
 ) -> Result<Vec<ImageRecord>> {
-    let input = Input::open(program)?;
+    let input = Input::open(program, &Limits::trusting())?;
     let contents = input.contents()?;
     missing::told(&contents)?.into_iter().for_each(|one| missing.add(label, one));
     wanted.any_of(&contents, Kernels::Measured)

@@ -14,7 +14,7 @@ use offload_format::section::{
 
 use crate::files::object_file::{ObjectFile, examine};
 
-type Program<'a, 'f> = ElfFile64<'a, Endianness, &'a ObjectFile<'f>>;
+pub(super) type Program<'a, 'f> = ElfFile64<'a, Endianness, &'a ObjectFile<'f>>;
 
 /// A crate's pack in a linked program, and what refers to it. Offsets are in the file, addresses in memory.
 #[derive(Clone, Debug)]
@@ -131,17 +131,17 @@ fn by_section(program: &Program<'_, '_>) -> BTreeSet<u64> {
 }
 
 /// A note of ours.
-struct Note {
+pub(super) struct Note {
     /// Address of the descriptor that it leads to.
     descriptor: u64,
     /// Where it has the pack's identity, in the file.
-    id_offset: u64,
+    pub(super) id_offset: u64,
 }
 
 /// The notes in the segments for them: what is left after the section headers were stripped.
 ///
 /// Notes are searched for, not walked: mold 1.10 puts notes of different alignment into one segment.
-fn notes(program: &Program<'_, '_>, file: &ObjectFile<'_>) -> Vec<Note> {
+pub(super) fn notes(program: &Program<'_, '_>, file: &ObjectFile<'_>) -> Vec<Note> {
     let endian = program.endian();
     let mut notes = Vec::new();
     for header in program.elf_program_headers() {
@@ -164,7 +164,7 @@ fn notes(program: &Program<'_, '_>, file: &ObjectFile<'_>) -> Vec<Note> {
 }
 
 /// Where the byte at a virtual address lies in the file.
-fn file_offset(program: &Program<'_, '_>, address: u64) -> Option<u64> {
+pub(super) fn file_offset(program: &Program<'_, '_>, address: u64) -> Option<u64> {
     let endian = program.endian();
     program.elf_program_headers().iter().find_map(|header| {
         let within = address.checked_sub(header.p_vaddr(endian))?;

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 
+use offload_format::Limits;
 use offload_format::pack::layout::{HEADER_SIZE, MAGIC};
-use offload_format::pack::{Pack, Pages};
+use offload_format::pack::{Pack, PackBudget, Pages};
 
 use crate::files::read_at::read_at;
 
@@ -50,18 +51,23 @@ pub(super) fn pack_offsets(mut file: &File) -> io::Result<BTreeSet<u64>> {
 /// Where the packs of a file start that consists of packs: indexes alone are read, however large the packs are.
 fn walk(file: &File) -> io::Result<Option<BTreeSet<u64>>> {
     let size = file.metadata()?.len();
+    let mut budget = PackBudget::for_file(size, &Limits::default());
     let mut offsets = BTreeSet::new();
     let mut at = 0u64;
     while at < size {
         let Some(pack) = extent(file, at)?.filter(|pack| pack.end <= size) else { return Ok(None) };
+        if budget.read_index(pack.index).is_err() {
+            return Ok(None);
+        }
         offsets.insert(at);
         at = pack.next;
     }
     Ok(Some(offsets).filter(|offsets| !offsets.is_empty()))
 }
 
-/// Where a pack ends, and where the next one starts.
+/// How much of a pack is its index, where it ends, and where the next one starts.
 struct Extent {
+    index: u64,
     end: u64,
     next: u64,
 }
@@ -73,7 +79,8 @@ fn extent(file: &File, at: u64) -> io::Result<Option<Extent>> {
     let Some((size, payload)) = sizes else { return Ok(None) };
     let Some(index) = if_whole(read_at(file, at, payload))? else { return Ok(None) };
     let next = || Some(Pack::parse_index(&index, &Pages::default()).ok()?.next());
-    let extent = || Some(Extent { end: at.checked_add(size)?, next: at.checked_add(next()?)? });
+    let extent =
+        || Some(Extent { index: payload, end: at.checked_add(size)?, next: at.checked_add(next()?)? });
     Ok(extent())
 }
 

@@ -1,0 +1,239 @@
+//! Whether everything in a program that refers to packs is whole: what a runtime finds is what descriptors and notes
+//! say, and a damaged one is passed over.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io;
+
+use object::read::elf::ProgramHeader;
+use object::read::{Object, ObjectSection, ReadRef};
+use object::{Endianness, elf};
+use offload_format::pack::layout::HEADER_SIZE;
+use offload_format::pack::{Pack, Pages};
+use offload_format::section::{
+    DESCRIPTOR_MAGIC, DESCRIPTOR_PACK, DESCRIPTOR_RESERVED, DESCRIPTOR_SIDECARS, DESCRIPTOR_SIZE, Descriptor,
+    TABLE_SECTION,
+};
+
+use super::elf::{Program, file_offset, notes};
+use crate::files::object_file::{ObjectFile, examine};
+
+/// Linkers align descriptors to this, and so walks the runtime.
+const STEP: usize = 8;
+/// Of a table that is all rubbish, so many problems are enough.
+const MOST: usize = 64;
+/// How many of the zeros behind a pack are looked at.
+const MOST_ZEROS: u64 = 1 << 20;
+
+/// What is wrong with the descriptors and notes of a program; nothing if it is no ELF file.
+///
+/// # Errors
+/// The file cannot be read.
+pub(crate) fn problems(file: &File) -> io::Result<Vec<String>> {
+    examine(file, |file| {
+        let Ok(program) = Program::parse(file) else { return Vec::new() };
+        let mut found = References { program, file, problems: Vec::new(), ids: BTreeSet::new() };
+        found.table();
+        found.notes();
+        found.problems
+    })
+}
+
+struct References<'a, 'f> {
+    program: Program<'a, 'f>,
+    file: &'a ObjectFile<'f>,
+    problems: Vec<String>,
+    /// Of the descriptors that lead to a pack.
+    ids: BTreeSet<[u8; 16]>,
+}
+
+impl References<'_, '_> {
+    /// Walks the table as the runtime does; without section headers notes alone lead to descriptors.
+    fn table(&mut self) {
+        let Some(section) = self.program.section_by_name(TABLE_SECTION) else { return };
+        let (address, data) = (section.address(), section.data().unwrap_or_default());
+        let mut at = 0usize;
+        while let Some(rest) = data.get(at..).filter(|rest| !rest.is_empty()) {
+            if self.problems.len() >= MOST {
+                return;
+            }
+            let step = if rest.starts_with(&DESCRIPTOR_MAGIC) {
+                self.descriptor(address.saturating_add(at as u64), rest)
+            } else {
+                if rest.iter().take(STEP).any(|byte| *byte != 0) {
+                    self.problems
+                        .push(format!("`{TABLE_SECTION}` has at offset {at:#x} what is no descriptor"));
+                }
+                STEP
+            };
+            at = at.saturating_add(step.max(STEP));
+        }
+    }
+
+    /// Compares a descriptor with the pack that it leads to; returns its size.
+    fn descriptor(&mut self, address: u64, bytes: &[u8]) -> usize {
+        let (size, problem) = match Descriptor::parse(bytes) {
+            Ok((Some(descriptor), size)) => {
+                let reserved = bytes.get(DESCRIPTOR_RESERVED as usize..DESCRIPTOR_SIZE as usize);
+                let more =
+                    size != DESCRIPTOR_SIZE || reserved.unwrap_or_default().iter().any(|byte| *byte != 0);
+                let more = more.then(|| "has more than this release knows".to_string());
+                (size, self.pack(address, &descriptor).err().or(more))
+            }
+            Ok((None, size)) => (size, Some("has the version of a later release".to_string())),
+            Err(error) => (STEP as u64, Some(format!("is damaged: {error}"))),
+        };
+        self.problems.extend(problem.map(|problem| format!("the descriptor at {address:#x} {problem}")));
+        usize::try_from(size).unwrap_or(usize::MAX)
+    }
+
+    /// What is wrong with the pack of the descriptor at `address`, in words that follow this one.
+    fn pack(&mut self, address: u64, descriptor: &Descriptor) -> Result<(), String> {
+        let lost = || "leads to no pack".to_string();
+        let start =
+            address.checked_add(DESCRIPTOR_PACK).and_then(|at| at.checked_add_signed(descriptor.pack));
+        let start = start.ok_or_else(lost)?;
+        let offset = file_offset(&self.program, start).ok_or_else(lost)?;
+        let head = self.file.read_bytes_at(offset, HEADER_SIZE).map_err(|()| lost())?;
+        let (size, index) = Pack::sizes(head).map_err(|_| lost())?;
+        let more = descriptor.pack_size.checked_sub(size);
+        let room = more.filter(|_| self.is_loaded(start, descriptor.pack_size));
+        if room.is_none_or(|more| !self.is_zero(offset.saturating_add(size), more)) {
+            return Err(format!("says that its pack is {} bytes; it is {size}", descriptor.pack_size));
+        }
+        let index = self.file.read_bytes_at(offset, index).map_err(|()| lost())?;
+        let pages = Pages::default();
+        let pack = Pack::parse_index(index, &pages).map_err(|_| lost())?;
+        if pack.id().map_err(|_| lost())?.0 != descriptor.id {
+            return Err("names another pack than it leads to".to_string());
+        }
+        let flags = if pack.sidecars().next().is_some() { DESCRIPTOR_SIDECARS } else { 0 };
+        if descriptor.flags != flags {
+            return Err(format!("has the flags {:#x}; its pack wants {flags:#x}", descriptor.flags));
+        }
+        if self.ids.insert(descriptor.id) {
+            return Ok(());
+        }
+        Err("leads to the same pack as another one".to_string())
+    }
+
+    /// Whether a segment has so many bytes from an address on.
+    fn is_loaded(&self, start: u64, size: u64) -> bool {
+        let endian = self.program.endian();
+        self.program.elf_program_headers().iter().any(|header: &elf::ProgramHeader64<Endianness>| {
+            let within = start.checked_sub(header.p_vaddr(endian));
+            let end = within.and_then(|within| within.checked_add(size));
+            header.p_type(endian) == elf::PT_LOAD && end.is_some_and(|end| end <= header.p_memsz(endian))
+        })
+    }
+
+    /// Whether a tool may have left these bytes behind a pack that it has made smaller.
+    fn is_zero(&self, offset: u64, size: u64) -> bool {
+        let bytes = self.file.read_bytes_at(offset, size.min(MOST_ZEROS));
+        bytes.is_ok_and(|bytes| bytes.iter().all(|byte| *byte == 0))
+    }
+
+    /// Of each pack there are a descriptor and a note. Where tools have moved notes, their identities have stayed.
+    fn notes(&mut self) {
+        let ids: BTreeSet<[u8; 16]> = notes(&self.program, self.file)
+            .iter()
+            .filter_map(|note| self.file.read_bytes_at(note.id_offset, 16).ok()?.try_into().ok())
+            .collect();
+        // A file without section headers has its descriptors by the notes, and one that lost those has the table.
+        if self.program.section_by_name(TABLE_SECTION).is_none() || ids.is_empty() {
+            return;
+        }
+        if !ids.is_subset(&self.ids) {
+            self.problems.push("a note has no descriptor with a pack".to_string());
+        }
+        if !self.ids.is_subset(&ids) {
+            self.problems.push("a descriptor has no note, by which other modules find its pack".to_string());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use offload_format::pack::PackBuilder;
+    use offload_format::section::note;
+
+    use super::*;
+
+    /// Where the table of descriptors lies in [`program`].
+    const TABLE: usize = 0x400;
+    const NOTES: usize = 0x600;
+    const PACKS: [usize; 2] = [0x800, 0xa00];
+
+    /// A program with two packs, as a linker leaves it: addresses are offsets.
+    fn program() -> Vec<u8> {
+        let mut file = vec![0; 0x1000];
+        let mut put = |at: usize, bytes: &[u8]| file[at..at + bytes.len()].copy_from_slice(bytes);
+        put(0, b"\x7fELF\x02\x01\x01");
+        let long = u64::to_le_bytes;
+        // A shared object for x86-64, with two program headers and three section headers.
+        put(16, &[3, 0, 62, 0, 1, 0, 0, 0]);
+        put(32, &[long(64), long(0x200)].concat());
+        put(52, &[64, 0, 56, 0, 2, 0, 64, 0, 3, 0, 2, 0]);
+        let segment = |kind: u8, at: u64, size: u64| {
+            [[kind, 0, 0, 0, 4, 0, 0, 0], long(at), long(at), long(at), long(size), long(size), long(8)]
+                .concat()
+        };
+        put(64, &segment(1, 0, 0x1000));
+        put(120, &segment(4, NOTES as u64, 128));
+        let section = |name: u8, kind: u8, at: u64, size: u64| {
+            [[name, 0, 0, 0, kind, 0, 0, 0], long(2), long(at), long(at), long(size)].concat()
+        };
+        put(0x240, &section(1, 1, TABLE as u64, 128));
+        put(0x280, &section(13, 3, 0x300, 32));
+        put(0x301, b"offload_tab\0.shstrtab\0");
+        for (number, pack_at) in PACKS.into_iter().enumerate() {
+            let pack = PackBuilder::new(["one", "two"][number], "1.0.0").finish().unwrap().index;
+            let id = Pack::parse(&pack, &Pages::default()).unwrap().id().unwrap().0;
+            let (at, note_at) = (TABLE + number * 64, NOTES + number * 64);
+            let distance = (pack_at - at) as i64 - DESCRIPTOR_PACK as i64;
+            let mut descriptor = Descriptor::new(pack.len() as u64, id, 0);
+            descriptor.pack = distance;
+            put(pack_at, &pack);
+            put(at, &descriptor.encode());
+            put(note_at, &note(id));
+            put(note_at + 28, &((at as i64 - note_at as i64) - 28).to_le_bytes());
+        }
+        file
+    }
+
+    fn found(program: &[u8]) -> Vec<String> {
+        let file = tempfile::tempfile().unwrap();
+        std::io::Write::write_all(&mut &file, program).unwrap();
+        problems(&file).unwrap()
+    }
+
+    #[test]
+    fn every_flipped_bit_of_the_table_is_told() {
+        let program = program();
+        assert_eq!(found(&program), Vec::<String>::new());
+        for bit in 0..128 * 8 {
+            let mut flipped = program.clone();
+            flipped[TABLE + bit / 8] ^= 1 << (bit % 8);
+            // A pack may be said to be larger by zeros behind it, which nobody reads: up to the next one here.
+            let harmless = (192..204).contains(&(bit % 512)) && found(&flipped).is_empty();
+            assert!(harmless || !found(&flipped).is_empty(), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_of_a_notes_identity_is_told() {
+        let program = program();
+        for bit in 0..128 {
+            let mut flipped = program.clone();
+            flipped[NOTES + 44 + bit / 8] ^= 1 << (bit % 8);
+            assert!(!found(&flipped).is_empty(), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn a_table_of_rubbish_ends() {
+        let mut program = program();
+        program[TABLE..TABLE + 128].fill(7);
+        assert!(found(&program).len() > 1);
+    }
+}
