@@ -12,9 +12,8 @@ use crate::error::ExitStatus;
 use crate::error::Result;
 use crate::files::mapping::Mapped;
 use crate::files::read_at::FilePart;
-use crate::read::pack_file::PackFile;
+use crate::read::pack_file::{PackFile, told};
 use crate::read::packs::Packs;
-use crate::read::records::told;
 use crate::read::syclbin::Syclbin;
 
 /// A file that may carry images of any kind.

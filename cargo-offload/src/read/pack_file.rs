@@ -301,7 +301,7 @@ impl From<offload_format::Error> for Unreadable {
 }
 
 /// What is wrong with something that is too large, and what allows it.
-pub(crate) fn over_limit(error: &offload_format::Error) -> String {
+fn over_limit(error: &offload_format::Error) -> String {
     format!("{error}; if the file is to be trusted, `--limit SIZE` allows more")
 }
 
@@ -328,4 +328,12 @@ fn read_index(
     };
     let found = PackIndex::read(offset, budget, read);
     failure.map_or(Ok(found), Err)
+}
+
+/// `error`, with what to do about it.
+pub(crate) fn told(error: &offload_format::Error) -> String {
+    match error.kind() {
+        ErrorKind::TooLarge { .. } => over_limit(error),
+        _ => error.to_string(),
+    }
 }

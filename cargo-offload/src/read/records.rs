@@ -7,9 +7,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use offload_containers::contents::{self, Image as ForeignImage, Part};
+use offload_format::Limits;
 use offload_format::limits::Budget;
 use offload_format::pack::Image;
-use offload_format::{ErrorKind, Limits};
 use serde::Serialize;
 
 pub(crate) use self::kernel::{KernelRecord, or_dash};
@@ -17,7 +17,7 @@ use crate::cli;
 use crate::error::{Error, Result};
 use crate::print::text::{escaped, listed};
 use crate::read::input::{Container, Contents};
-use crate::read::pack_file::{LocatedPack, over_limit};
+use crate::read::pack_file::{LocatedPack, told};
 use crate::read::packs::Reached;
 use crate::settings::target_filter::{TargetFilter, glob};
 
@@ -345,12 +345,4 @@ pub(crate) fn each_image(
         }
     }
     Ok(())
-}
-
-/// `error`, with what to do about it.
-pub(crate) fn told(error: &offload_format::Error) -> String {
-    match error.kind() {
-        ErrorKind::TooLarge { .. } => over_limit(error),
-        _ => error.to_string(),
-    }
 }
