@@ -1,6 +1,11 @@
 //! Small files that claim to be large, and what each command of `cargo-offload` takes for them.
 //!
 //! `bombs CARGO_OFFLOAD [--quick]` prints a table of time and memory, and fails where a figure is above its limit.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "it makes its own files, and stops at the first surprise"
+)]
 
 mod foreign;
 mod measure;
@@ -104,7 +109,7 @@ fn is_debug(program: &Path) -> bool {
 }
 
 fn limit(size: u64, slower: u32) -> Taken {
-    let share = |per_mib: u64| (u128::from(per_mib) * u128::from(size) >> 20) as u64;
+    let share = |per_mib: u64| ((u128::from(per_mib) * u128::from(size)) >> 20) as u64;
     let time = LEAST.time + Duration::from_micros(share(EACH_MIB.time.as_micros() as u64));
     Taken { time: time * slower, memory: LEAST.memory + share(EACH_MIB.memory) }
 }
