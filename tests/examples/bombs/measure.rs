@@ -36,6 +36,8 @@ pub(crate) fn run(program: &Path, args: &[PathBuf], patience: Duration) -> Resul
 pub(crate) fn child(seconds: &str, program: &str, args: &[String]) -> Result<ExitCode, Box<dyn Error>> {
     let (patience, start) = (Duration::from_secs(seconds.parse()?), Instant::now());
     let mut command = Command::new(program);
+    // In a project `verify` asks cargo what is in it.
+    command.current_dir("/");
     // Drivers take memory and time of their own.
     command.env("OCL_ICD_VENDORS", "/nonexistent").env("OCL_ICD_FILENAMES", "");
     let mut child =
