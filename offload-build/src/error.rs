@@ -93,6 +93,7 @@ impl Error {
     }
 
     /// Others than this user may choose what is in a cache.
+    #[cfg(unix)]
     pub(crate) fn untrusted(message: impl Into<String>) -> Error {
         Error { kind: ErrorKind::UntrustedCache, ..Error::new(message) }
     }

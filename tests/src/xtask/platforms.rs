@@ -29,7 +29,7 @@ pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
         for tool in ["CC", "AR"] {
             cargo.env(format!("{tool}_{}", target.replace('-', "_")), "true");
         }
-        let status = cargo.status()?;
+        let status = cargo.env("RUSTFLAGS", "-Dwarnings").status()?;
         if !status.success() {
             return Ok(workspace::exit_code(status));
         }
