@@ -96,7 +96,7 @@ fn verifying_compiles_again_and_compares() {
     let (project, _) = vendored();
     let outcome = project.offload(&["vendor", "--verify"]);
     assert!(
-        outcome.success && outcome.text.contains("two: 3 images, as the sources give"),
+        outcome.success && outcome.text.contains("two: 3 images, equal to what the sources give"),
         "{}",
         outcome.text
     );
