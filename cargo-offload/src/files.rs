@@ -3,6 +3,7 @@
 pub(crate) mod lock;
 #[allow(unsafe_code, reason = "maps files")]
 pub(crate) mod mapping;
+pub(crate) mod name;
 pub(crate) mod object_file;
 pub(crate) mod pieces;
 pub(crate) mod publish;

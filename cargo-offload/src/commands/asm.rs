@@ -11,6 +11,7 @@ use crate::error::ExitStatus;
 use crate::error::{Error, Result};
 use crate::print::output::Output;
 use crate::print::table::Table;
+use crate::print::text::escaped;
 use crate::read::disassemble::{self, Request};
 use crate::read::input::Input;
 use crate::read::missing;
@@ -91,8 +92,10 @@ fn chosen<'a>(images: &'a [ImageRecord], kernel: Option<&str>) -> Result<Vec<&'a
         names.sort_unstable();
         names.dedup();
         names.truncate(SHOWN);
-        let error = Error::usage(format!("no image has a kernel `{kernel}`"));
-        return Err(error.hint(format!("there are {}; without a name all are listed", names.join(", "))));
+        let error = Error::usage(format!("no image has a kernel `{}`", escaped(kernel)));
+        return Err(
+            error.hint(format!("there are {}; without a name all are listed", escaped(&names.join(", "))))
+        );
     }
     Ok(having)
 }
@@ -129,11 +132,15 @@ fn show(output: &Output, shown: Shown<'_>, bytes: &[u8]) -> Result<()> {
     };
     let request = Request { image: bytes, kernel, intel_device: intel };
     let failed = |error: Error| {
-        error.context(&format!("target `{}` of module `{}`", image.target, image.module_name()))
+        error.context(&format!(
+            "target `{}` of module `{}`",
+            escaped(&image.target),
+            escaped(&image.module_name())
+        ))
     };
     let text = disassemble::text(request, Path::new(".")).map_err(failed)?;
     let (module, target) = (image.module_name(), image.target.as_str());
-    output.remark(&format!("// {module} {target}"))?;
+    output.remark(&escaped(&format!("// {module} {target}")))?;
     let message = AsmMessage { reason: "asm", module, target, kernel, text: &text };
     output.message(&message, expanded(&text).trim_end())
 }

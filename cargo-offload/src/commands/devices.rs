@@ -11,6 +11,7 @@ use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::Result;
 use crate::print::output::Output;
+use crate::print::text::escaped;
 use crate::read::input::{Contents, Input};
 use crate::read::missing;
 
@@ -166,7 +167,7 @@ fn print_verdicts(output: &Output, found: &Found, registry: &Registry) -> Result
                 outcome,
                 why,
             };
-            output.message(&message, &format!("  {module} {verdict}"))?;
+            output.message(&message, &format!("  {}", escaped(&format!("{module} {verdict}"))))?;
         }
     }
     Ok(())

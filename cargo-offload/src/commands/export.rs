@@ -15,8 +15,10 @@ use crate::cargo::artifact;
 use crate::cli::{self, ExportFormat};
 use crate::error::ExitStatus;
 use crate::error::Result;
+use crate::files::name::sound;
 use crate::files::publish::publish;
 use crate::print::output::Output;
+use crate::print::text::escaped;
 use crate::read::packs::Packs;
 
 #[derive(Debug, Serialize)]
@@ -48,10 +50,12 @@ pub(super) fn run(output: &Output, args: &cli::Export) -> Result<ExitStatus> {
     publish(&path, &exported.content)?;
     let size = exported.content.len() as u64;
     let file = path.display().to_string();
-    let text = format!("wrote {file} ({size} bytes) from {target} of module {module}");
+    let text =
+        format!("wrote {file} ({size} bytes) from {} of module {}", escaped(&target), escaped(&module));
     let (module, target) = (module.as_str(), target.as_str());
     let hazards = exported.hazards;
-    let warnings: Vec<String> = hazards.iter().map(|hazard| format!("warning: {hazard}")).collect();
+    let warnings: Vec<String> =
+        hazards.iter().map(|hazard| format!("warning: {}", escaped(&hazard.to_string()))).collect();
     output.done(&Message { reason: "exported", module, target, file, size, hazards }, &text)?;
     warnings.iter().try_for_each(|warning| output.remark(warning))?;
     Ok(ExitStatus::Success)
@@ -98,5 +102,6 @@ fn raw_ending(kind: ImageKind) -> &'static str {
 /// The modules' names, without anything that would lead elsewhere: they come from the file.
 fn default_name(modules: &[String], ending: &str) -> PathBuf {
     let safe = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
-    PathBuf::from(format!("{}.{ending}", modules.join("-").chars().take(100).map(safe).collect::<String>()))
+    let stem: String = modules.join("-").chars().take(100).map(safe).collect();
+    PathBuf::from(format!("{}.{ending}", sound(&stem)))
 }

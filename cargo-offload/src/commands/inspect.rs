@@ -11,6 +11,7 @@ use crate::error::ExitStatus;
 use crate::error::Result;
 use crate::print::output::Output;
 use crate::print::table::Table;
+use crate::print::text::escaped;
 use crate::read::input::{Contents, Input};
 use crate::read::missing;
 use crate::read::records::{ImageRecord, KernelRecord, Kernels, Selection, or_dash};
@@ -52,6 +53,7 @@ fn print_missing(output: &Output, contents: &Contents<'_>) -> Result<()> {
             match kind {
                 MissingKind::Sidecar => output.objects(&[message("sidecar".to_string())])?,
                 _ => {
+                    let [module, target, problem] = [module, target, problem].map(escaped);
                     let text = format!("{kind}: module {module} {target}: {problem}");
                     output.message(&message(kind.to_string()), &text)?;
                 }

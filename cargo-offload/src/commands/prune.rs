@@ -106,7 +106,8 @@ fn count(crates: &[CrateImages<'_>]) -> u64 {
 
 fn tell(output: &Output, dropped: &[Dropped], summary: &Summary<'_>) -> Result<ExitStatus> {
     for image in dropped {
-        let text = format!("dropped {} {}: {} bytes", image.module, image.target, image.stored_size);
+        let (module, target) = (escaped(&image.module), escaped(&image.target));
+        let text = format!("dropped {module} {target}: {} bytes", image.stored_size);
         output.done(image, &text)?;
     }
     let bytes = match summary.size_after == summary.size_before {

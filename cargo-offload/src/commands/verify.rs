@@ -19,7 +19,7 @@ use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::{Error, Result};
 use crate::print::output::Output;
-use crate::print::text::counted;
+use crate::print::text::{counted, escaped};
 use crate::read::input::Input;
 use crate::read::missing::MissingSidecar;
 use crate::read::pack_file::{LocatedPack, references};
@@ -79,7 +79,7 @@ fn verify_pack(output: &Output, source: &LocatedPack<'_>, summary: &mut Summary)
         summary.problems += u64::from(problem.is_some());
         let text = match &problem {
             Some(problem) => format!("error: {problem}"),
-            None => format!("ok: {} {} {}", image.module, image.target_text, image.hash),
+            None => format!("ok: {} {} {}", escaped(image.module), escaped(image.target_text), image.hash),
         };
         let (module, target) = (image.module, image.target_text);
         let package = pack.meta("package").unwrap_or_default();
@@ -99,7 +99,7 @@ fn judge(source: &LocatedPack<'_>, image: &Image<'_>) -> std::result::Result<(),
     let bytes = source.decode(image).map_err(|error| error.to_string())?;
     match image.target_text.parse::<Target>() {
         Ok(target) => machine::check(&target, &bytes)
-            .map_err(|problem| format!("{} {}: {problem}", image.module, image.target_text)),
+            .map_err(|problem| format!("{} {target}: {problem}", escaped(image.module))),
         // A later release wrote it.
         Err(_) => Ok(()),
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::choice::{self, Progress, Verbosity};
 use super::table::{Colour, Table, terminal_width};
-use super::text::escaped;
+use super::text::{escaped_lines, plain_json};
 use crate::cli::{MessageFormat, Options};
 use crate::error::{Error, Result};
 
@@ -76,7 +76,7 @@ impl Output {
     pub(crate) fn error(&self, error: &Error) {
         let mut stderr = AutoStream::new(io::stderr(), self.color);
         // There is nobody to tell if the terminal is gone.
-        let _ = writeln!(stderr, "\x1b[1;31merror\x1b[0m: {}", escaped(&error.to_string()));
+        let _ = writeln!(stderr, "\x1b[1;31merror\x1b[0m: {}", escaped_lines(&error.to_string()));
     }
 
     fn stdout_colour(&self) -> Colour {
@@ -93,7 +93,7 @@ impl Output {
     pub(crate) fn message(&self, object: &impl Serialize, text: &str) -> Result<()> {
         match self.format {
             MessageFormat::Json => self.json(object),
-            MessageFormat::Human => write_line(&escaped(text)),
+            MessageFormat::Human => write_line(&escaped_lines(text)),
         }
     }
 
@@ -119,14 +119,14 @@ impl Output {
 
     /// Something for people alone.
     pub(crate) fn remark(&self, text: &str) -> Result<()> {
-        if self.format == MessageFormat::Human { write_line(&escaped(text)) } else { Ok(()) }
+        if self.format == MessageFormat::Human { write_line(&escaped_lines(text)) } else { Ok(()) }
     }
 
     /// What is being done, on standard error, unless somebody wants quiet.
     pub(crate) fn status(&self, text: &str) {
         if self.verbosity != Verbosity::Quiet {
             // There is nobody to tell if the terminal is gone.
-            let _ = writeln!(io::stderr(), "{}", escaped(text));
+            let _ = writeln!(io::stderr(), "{}", escaped_lines(text));
         }
     }
 
@@ -162,7 +162,7 @@ impl Output {
     fn json(&self, object: &impl Serialize) -> Result<()> {
         let text =
             serde_json::to_string(object).map_err(|error| Error::usage(format!("cannot print: {error}")))?;
-        write_line(&text)
+        write_line(&plain_json(&text))
     }
 }
 

@@ -21,23 +21,51 @@ pub(crate) fn counted(number: u64, what: &str) -> String {
 /// How many things of a kind a sentence names.
 const LISTED: usize = 12;
 
-/// Names one after another, and how many more there are; `None` if there are none.
+/// Names one after another, in one line, and how many more there are; `None` if there are none.
 pub(crate) fn listed(names: impl Iterator<Item = String>) -> Option<String> {
-    let mut names: Vec<String> = names.collect();
+    let mut names: Vec<String> = names.map(|name| escaped(&name)).collect();
     let more = names.len().saturating_sub(LISTED);
     names.truncate(LISTED);
     let more = if more > 0 { format!(" and {more} others") } else { String::new() };
     (!names.is_empty()).then(|| format!("{}{more}", names.join(", ")))
 }
 
-/// Names come from files: nothing in them may move a terminal's cursor or reverse its writing.
-pub(crate) fn escaped(text: &str) -> String {
-    let steering = |c: char| {
-        (c.is_control() && c != '\n')
-            || ('\u{202a}'..='\u{202e}').contains(&c)
-            || ('\u{2066}'..='\u{2069}').contains(&c)
+/// A name from a file, in one line: nothing in it moves a terminal's cursor, reverses its writing or starts a line.
+pub(crate) fn escaped(name: &str) -> String {
+    name.chars().map(shown).collect()
+}
+
+/// As [`escaped`], for text of several lines. Names in it have to be escaped before: their lines would stay.
+pub(crate) fn escaped_lines(text: &str) -> String {
+    text.chars().map(|c| if c == '\n' { c.to_string() } else { shown(c) }).collect()
+}
+
+/// `json` with an escape for each character that would steer a terminal; whoever parses it reads the same. JSON itself
+/// allows DEL, the controls of C1 and marks of direction in a text (<https://www.rfc-editor.org/rfc/rfc8259#section-7>).
+pub(crate) fn plain_json(json: &str) -> String {
+    let sign = |c: char| match c {
+        // Only between the values of a document of several lines: within a text it is escaped already.
+        '\n' => c.to_string(),
+        c if steers(c) => format!("\\u{:04x}", u32::from(c)),
+        c => c.to_string(),
     };
-    text.chars().map(|c| if steering(c) { c.escape_unicode().to_string() } else { c.to_string() }).collect()
+    json.chars().map(sign).collect()
+}
+
+fn shown(c: char) -> String {
+    match c {
+        '\n' => "\\n".to_string(),
+        c if steers(c) => c.escape_unicode().to_string(),
+        c => c.to_string(),
+    }
+}
+
+/// Whether a terminal or an editor does something else with it than to show it: controls, ends of lines, and what changes
+/// the direction of writing (<https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters>).
+fn steers(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}')
+        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
@@ -51,6 +79,16 @@ mod tests {
 
     #[test]
     fn terminals_are_not_steered() {
-        assert_eq!(escaped("a\u{1b}[2Jb\u{202e}"), "a\\u{1b}[2Jb\\u{202e}");
+        assert_eq!(escaped("a\u{1b}[2Jb\u{202e}\n"), "a\\u{1b}[2Jb\\u{202e}\\n");
+        assert_eq!(escaped("\u{7f}\u{9b}\u{200f}ü"), "\\u{7f}\\u{9b}\\u{200f}ü");
+        assert_eq!(escaped_lines("a\r\nb"), "a\\u{d}\nb");
+    }
+
+    #[test]
+    fn json_says_the_same_without_steering() {
+        let text = "\"\\\u{7f}\u{80}\u{9f}\u{a0}\u{202e}\u{2067}\u{2028}\n\u{10ffff}";
+        let json = plain_json(&serde_json::to_string(text).unwrap());
+        assert!(!json.chars().any(steers), "{json:?}");
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
     }
 }

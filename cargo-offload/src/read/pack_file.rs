@@ -21,6 +21,7 @@ use offload_format::{ErrorKind, Limits};
 
 use crate::error::{Error, Result};
 use crate::files::read_at::read_at;
+use crate::print::text::escaped;
 
 /// What of a file tells its kind.
 const HEAD: u64 = 4096;
@@ -265,7 +266,8 @@ impl PackFile {
             None => decode_with(pack, image, fetch),
         };
         decoded.map_err(|Unreadable { reason, .. }| {
-            let (target, module, path) = (image.target_text, image.module, self.path.display());
+            let [target, module] = [image.target_text, image.module].map(escaped);
+            let path = self.path.display();
             Error::check(format!("image {target} of module {module} in `{path}`: {reason}"))
         })
     }

@@ -109,7 +109,7 @@ impl Selection {
         let there: BTreeSet<String> =
             all.iter().map(|record| format!("{} {}", record.module, record.target)).collect();
         let there = listed(there.into_iter()).unwrap_or_default();
-        Error::usage(format!("no image fits {wanted}")).hint(format!("there are {}", escaped(&there)))
+        Error::usage(format!("no image fits {wanted}")).hint(format!("there are {there}"))
     }
 
     fn has(&self, record: &ImageRecord) -> bool {
@@ -289,9 +289,11 @@ impl StoredImage<'_> {
     /// What errors call it.
     pub(crate) fn name(&self) -> String {
         match self {
-            StoredImage::Packed(_, image) => format!("image {} of {}", image.target_text, image.module),
+            StoredImage::Packed(_, image) => {
+                format!("image {} of {}", escaped(image.target_text), escaped(image.module))
+            }
             StoredImage::Foreign { container, image, .. } => {
-                format!("image {} of {}", image.target_text(), container.name)
+                format!("image {} of {}", escaped(&image.target_text()), container.name)
             }
         }
     }

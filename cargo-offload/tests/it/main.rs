@@ -16,6 +16,7 @@ mod follow;
 mod foreign;
 mod life;
 mod mistakes;
+mod names;
 mod show;
 mod snapshots;
 mod support;

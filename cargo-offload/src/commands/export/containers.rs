@@ -11,6 +11,7 @@ use offload_format::{Arch, Limits, OffloadKind, Target};
 use super::request::{Exported, PackedImage, Request, named, only};
 use crate::cli::{BundleVersion, ExportFormat};
 use crate::error::{Error, Result};
+use crate::print::text::escaped;
 
 /// A container as the command line names it.
 #[derive(Clone, Copy)]
@@ -97,22 +98,34 @@ impl Container {
                     chosen.push(Chosen { target, text: text.to_string(), bytes });
                 }
                 None if asked => {
-                    return Err(Error::usage(format!("{} takes no image for `{text}`", self.name)));
+                    return Err(Error::usage(format!(
+                        "{} takes no image for `{}`",
+                        self.name,
+                        escaped(text)
+                    )));
                 }
                 None => {}
             }
         }
         if chosen.is_empty() {
-            let error = Error::usage(format!("{} takes none of the images of module `{module}`", self.name));
+            let error = Error::usage(format!(
+                "{} takes none of the images of module `{}`",
+                self.name,
+                escaped(module)
+            ));
             let has = all.iter().filter(|packed| packed.image.module == module);
             let has: Vec<&str> = has.map(|packed| packed.image.target_text).collect();
-            return Err(error.hint(format!("it has {}", has.join(", "))));
+            return Err(error.hint(format!("it has {}", escaped(&has.join(", ")))));
         }
         Ok(chosen)
     }
 
     fn twice(self, module: &str, target: &str) -> Error {
-        let error = Error::usage(format!("module `{module}` has several images for `{target}`"));
+        let error = Error::usage(format!(
+            "module `{}` has several images for `{}`",
+            escaped(module),
+            escaped(target)
+        ));
         error.hint(format!(
             "{} has room for one of them; export variants and parts with --format raw",
             self.name
@@ -128,7 +141,7 @@ fn module<'a>(all: &[PackedImage<'a>], request: &Request<'_>) -> Result<&'a str>
         .copied()
         .filter(|name| request.args.module.is_empty() || named(&request.args.module, name))
         .collect();
-    let list = || there.iter().copied().collect::<Vec<_>>().join(", ");
+    let list = || escaped(&there.iter().copied().collect::<Vec<_>>().join(", "));
     match fitting.as_slice() {
         [only] => Ok(only),
         [] => {

@@ -7,6 +7,7 @@ use offload_format::pack::Image;
 
 use crate::cli;
 use crate::error::{Error, Result};
+use crate::print::text::escaped;
 use crate::read::metadata::PackMetadata;
 use crate::read::pack_file::LocatedPack;
 use crate::read::packs::{Packs, Reached};
@@ -50,7 +51,7 @@ pub(super) fn images<'a>(packs: &'a Packs, request: &Request<'_>) -> Result<Vec<
     match named.filter(|named| !packages.contains(*named)) {
         None => Ok(all),
         Some(named) => {
-            let packages = packages.into_iter().collect::<Vec<_>>().join(", ");
+            let packages = escaped(&packages.into_iter().collect::<Vec<_>>().join(", "));
             let text = format!("`{}` has no images of a package `{named}`", request.path.display());
             Err(Error::usage(text).hint(format!("it has those of {packages}")))
         }
@@ -77,7 +78,7 @@ pub(super) fn only<'a, 'b>(
             let package = if several_packages { format!("{}: ", packed.package) } else { String::new() };
             format!("{package}{} {}", packed.image.module, packed.image.target_text)
         };
-        packed.map(name).collect::<Vec<_>>().join(", ")
+        escaped(&packed.map(name).collect::<Vec<_>>().join(", "))
     };
     match fitting.as_slice() {
         [only] => Ok(only),

@@ -11,6 +11,7 @@ use offload_format::{ImageKind, Limits};
 use super::request::{Exported, PackedImage, Request, named, only};
 use crate::cli::{SyclRuntime, SyclState};
 use crate::error::{Error, Result};
+use crate::print::text::escaped;
 
 /// The images of one module of kernels, decoded.
 struct Form {
@@ -50,7 +51,7 @@ fn modules<'a>(all: &[PackedImage<'a>], request: &Request<'_>) -> Result<Vec<&'a
         true => there.iter().copied().collect(),
         false => there.iter().copied().filter(|module| named(&request.args.module, module)).collect(),
     };
-    let list = |names: &BTreeSet<&str>| names.iter().copied().collect::<Vec<_>>().join(", ");
+    let list = |names: &BTreeSet<&str>| escaped(&names.iter().copied().collect::<Vec<_>>().join(", "));
     if let Some(missing) = request.args.module.iter().find(|module| !there.contains(module.as_str())) {
         let error = Error::usage(format!("there is no module `{missing}` in `{}`", request.path.display()));
         return Err(error.hint(format!("it has {}", list(&there))));

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::files::publish::{Staged, publish, stage};
 use crate::files::read_at::{FilePart, copy_at};
 use crate::print::output::Output;
-use crate::print::text::{counted, human_size};
+use crate::print::text::{counted, escaped, human_size};
 use crate::read::input::{Contents, Input};
 use crate::read::records::{ImageRecord, StoredImage};
 use crate::threads::each_beside;
@@ -195,5 +195,5 @@ impl<'a> Job<'a> {
 }
 
 fn of_image(file: &File<'_>, problem: &str) -> String {
-    format!("image {} of {}: {problem}", file.image.target, file.image.module)
+    format!("image {} of {}: {problem}", escaped(&file.image.target), escaped(&file.image.module))
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::files::name::sound;
 use crate::read::records::{ImageRecord, Origin};
 
 /// Longest part of a name that comes from a file; file systems allow 255 bytes for the whole.
@@ -28,6 +29,7 @@ impl Names {
     }
 
     fn unique(&mut self, stem: &str, ending: &str) -> String {
+        let stem = sound(stem);
         let mut name = format!("{stem}.{ending}");
         let mut number = 2u64;
         while !self.taken.insert(name.to_lowercase()) {
@@ -45,24 +47,10 @@ fn words(image: &ImageRecord) -> String {
     words.join(".")
 }
 
-/// Letters, digits and a few signs stay. A point at the start would hide the file or, twice, be the parent directory.
+/// Letters, digits and a few signs stay.
 fn safe(word: &str) -> String {
     let keep = |c: char| if c.is_ascii_alphanumeric() || "_-+=.".contains(c) { c } else { '-' };
-    let word: String = word.chars().take(LONGEST).map(keep).collect();
-    match word.strip_prefix('.') {
-        Some(rest) => format!("_{rest}"),
-        None if is_device(&word) => format!("_{word}"),
-        None => word,
-    }
-}
-
-/// Names that are devices on Windows, whatever follows their first point
-/// (<https://learn.microsoft.com/windows/win32/fileio/naming-a-file>).
-fn is_device(word: &str) -> bool {
-    let stem = word.split('.').next().unwrap_or_default().to_ascii_lowercase();
-    let numbered = |stem: &str| matches!(stem.as_bytes(), [b'0'..=b'9']);
-    matches!(stem.as_str(), "con" | "prn" | "aux" | "nul")
-        || stem.strip_prefix("com").or_else(|| stem.strip_prefix("lpt")).is_some_and(numbered)
+    word.chars().take(LONGEST).map(keep).collect()
 }
 
 fn ending(image: &ImageRecord) -> &'static str {
@@ -110,15 +98,19 @@ mod tests {
         for (word, expected) in [
             ("../../etc/passwd", "_.-..-etc-passwd"),
             ("..", "_."),
-            ("/abs", "-abs"),
+            ("/abs", "_-abs"),
             ("a\\b:c", "a-b-c"),
-            ("\u{202e}gpj", "-gpj"),
+            ("\u{202e}gpj", "_-gpj"),
             ("gfx90a:xnack+", "gfx90a-xnack+"),
             ("NUL", "_NUL"),
             ("com1.x", "_com1.x"),
+            ("con .x", "con-.x"),
             ("console", "console"),
+            ("-rf", "_-rf"),
+            ("--output=x", "_--output=x"),
+            ("", "image"),
         ] {
-            assert_eq!(safe(word), expected);
+            assert_eq!(sound(&safe(word)), expected);
         }
         assert_eq!(safe(&"x".repeat(1000)).len(), LONGEST);
     }

@@ -12,6 +12,7 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table, Value};
 use super::row::Row;
 use crate::error::{Error, Result};
 use crate::files::publish::replaceable;
+use crate::print::text::escaped;
 
 /// The version of the file's form.
 const VERSION: i64 = 1;
@@ -159,7 +160,8 @@ fn changed<'a>(row: &'a Row, before: &'a BTreeMap<String, u64>) -> impl Iterator
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Finding { kernel, number, .. } = self;
+        let Finding { number, .. } = self;
+        let kernel = escaped(&self.kernel);
         let (before, now) = (self.before.unwrap_or(0), self.now.unwrap_or(0));
         match self.verdict {
             Verdict::Worse => write!(f, "worse: {kernel}: {number} {before} -> {now}"),

@@ -11,6 +11,7 @@ use crate::commands::size::{Share, shares};
 use crate::error::{Error, Result};
 use crate::files::publish::{publish, replaceable};
 use crate::print::output::Output;
+use crate::print::text::plain_json;
 use crate::read::records::ImageRecord;
 use crate::settings::known_targets::family_of;
 
@@ -79,7 +80,7 @@ impl Page<'_> {
         };
         let json = serde_json::to_string(&data)
             .map_err(|error| Error::usage(format!("cannot make the page: {error}")))?;
-        Ok(PAGE.replace(SLOT, &inert(&json)))
+        Ok(PAGE.replace(SLOT, &inert(&plain_json(&json))))
     }
 }
 

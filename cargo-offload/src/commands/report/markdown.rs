@@ -3,6 +3,7 @@
 use super::baseline::{Finding, Verdict};
 use super::row::columns;
 use super::summary::Judged;
+use crate::print::text::escaped;
 
 /// What changed, then everything, folded.
 pub(super) fn comment(judged: &Judged<'_>) -> String {
@@ -43,19 +44,22 @@ fn changes(findings: &[&Finding]) -> String {
     table(&["kernel", "number", "before", "now"], findings.iter().map(row))
 }
 
-/// Names come from files: nothing in them ends a cell, makes a link, names a person or is HTML.
 fn line(cells: impl IntoIterator<Item = String>) -> String {
-    let escaped = |cell: String| {
-        let sign = |c: char| match c {
-            '\n' | '\r' => " ".to_string(),
-            '_' => "\\_".to_string(),
-            '-' | '.' | ',' | '+' | ':' => c.to_string(),
-            c if c.is_ascii_punctuation() => format!("&#{};", c as u32),
-            c => c.to_string(),
-        };
-        cell.chars().map(sign).collect::<String>()
+    format!("| {} |\n", cells.into_iter().map(cell).collect::<Vec<_>>().join(" | "))
+}
+
+/// Names come from files: nothing in them ends a cell, makes a link, names a person or is HTML. The text of a site or of
+/// an address for mail is a link without any sign around it
+/// (<https://github.github.com/gfm/#autolinks-extension->): a point as an entity ends the one, a comment the other.
+fn cell(name: String) -> String {
+    let sign = |c: char| match c {
+        '_' => "\\_".to_string(),
+        '@' => "&#64;<!-- -->".to_string(),
+        '-' | '.' | ',' | '+' | ':' => c.to_string(),
+        c if c.is_ascii_punctuation() => format!("&#{};", c as u32),
+        c => c.to_string(),
     };
-    format!("| {} |\n", cells.into_iter().map(escaped).collect::<Vec<_>>().join(" | "))
+    escaped(&name).chars().map(sign).collect::<String>().replace("www.", "www&#46;")
 }
 
 #[cfg(test)]
@@ -68,11 +72,23 @@ mod tests {
         let line = line(cells);
         assert_eq!(line.matches('|').count(), 6, "{line}");
         assert!(
-            !line.contains('<')
+            !line.contains("<img")
                 && !line.contains('@')
                 && !line.contains("](")
                 && line.ends_with("a\\_b\\_ |\n")
         );
         assert_eq!(line.lines().count(), 1);
+    }
+
+    #[test]
+    fn sites_and_addresses_are_no_links() {
+        for (name, written) in [
+            ("www.example.com", "www&#46;example.com"),
+            ("k_www.www.example.com", "k\\_www&#46;www&#46;example.com"),
+            ("https://example.com", "https:&#47;&#47;example.com"),
+            ("a@example.com", "a&#64;<!-- -->example.com"),
+        ] {
+            assert_eq!(cell(name.to_string()), written);
+        }
     }
 }

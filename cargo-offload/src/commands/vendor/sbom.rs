@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::build::Package;
 use super::record::Record;
 use crate::error::{Error, Result};
+use crate::print::text::plain_json;
 
 /// The document.
 pub(super) fn text(package: &Package, records: &[Record]) -> Result<String> {
@@ -46,7 +47,8 @@ pub(super) fn text(package: &Package, records: &[Record]) -> Result<String> {
         "dependencies": dependencies,
     });
     let text = serde_json::to_string_pretty(&document);
-    Ok(text.map_err(|error| Error::check(format!("cannot write the bill of materials: {error}")))? + "\n")
+    let text = text.map_err(|error| Error::check(format!("cannot write the bill of materials: {error}")))?;
+    Ok(plain_json(&text) + "\n")
 }
 
 /// Adds everything that a module was made of; returns the references.

@@ -10,7 +10,7 @@ use super::machine;
 use super::message::{Problem, Summary, Verified};
 use crate::error::Result;
 use crate::print::output::Output;
-use crate::print::text::counted;
+use crate::print::text::{counted, escaped};
 use crate::read::input::{Container, Contents};
 use crate::read::records::{Origin, each_decoded};
 
@@ -59,6 +59,7 @@ fn verify_container(output: &Output, contents: &Contents<'_>, number: usize) -> 
         let Some(image) = images.next() else { return Ok(()) };
         let judged = bytes.map_err(|error| error.to_string()).and_then(|bytes| judge(image, &bytes));
         let target = image.target_text();
+        let shown = escaped(&target);
         // No other container of the field's has a checksum of its images.
         let checksum = image.containers.contains(&FileKind::CompressedBundle).then_some("md5");
         let compared = if checksum.is_some() { ", MD5 compared" } else { "" };
@@ -66,9 +67,9 @@ fn verify_container(output: &Output, contents: &Contents<'_>, number: usize) -> 
             Ok(kernels) => {
                 sums.kernels += kernels.unwrap_or(0);
                 let kernels = kernels.map_or("kernels unknown".to_string(), |count| counted(count, "kernel"));
-                (None, format!("ok: {} {target} {kernels}{compared}", container.name))
+                (None, format!("ok: {} {shown} {kernels}{compared}", container.name))
             }
-            Err(problem) => (Some(problem.clone()), format!("error: {} {target}: {problem}", container.name)),
+            Err(problem) => (Some(problem.clone()), format!("error: {} {shown}: {problem}", container.name)),
         };
         sums.images += 1;
         sums.problems += u64::from(problem.is_some());

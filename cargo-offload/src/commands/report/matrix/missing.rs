@@ -10,6 +10,7 @@ use crate::commands::report::markdown;
 use crate::error::Result;
 use crate::print::output::Output;
 use crate::print::table::Table;
+use crate::print::text::escaped;
 use crate::read::input::Contents;
 
 /// An image that a build lacks.
@@ -71,7 +72,7 @@ impl Missing {
     pub(super) fn sentences(&self) -> Vec<String> {
         let sentence = |(image, builds): (&MissingImage, &Vec<String>)| {
             let [module, target, why] = image.words();
-            format!("not built by {}: module {module}, target {target}: {why}", builds.join(", "))
+            escaped(&format!("not built by {}: module {module}, target {target}: {why}", builds.join(", ")))
         };
         self.0.iter().map(sentence).collect()
     }
