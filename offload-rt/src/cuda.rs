@@ -12,6 +12,7 @@
 //! [`Arg::Value`]: crate::Arg::Value
 //! [`Arg::Local`]: crate::Arg::Local
 
+mod api;
 mod buffer;
 mod context;
 mod device;
@@ -32,5 +33,5 @@ use crate::error::Error;
 /// # Errors
 /// The driver's library cannot be opened, or it has no device; the message says what was looked for.
 pub fn devices() -> Result<Vec<Device>, Error> {
-    device::all(&driver::Driver::open()?)
+    device::all(driver::Driver::open()?)
 }

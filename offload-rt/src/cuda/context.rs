@@ -1,20 +1,16 @@
 //! A device's primary context, and making it the calling thread's.
 
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::ptr;
 
-use cudarc::driver::result::{DriverError, primary_ctx};
-use cudarc::driver::sys::{self, CUcontext, CUdevice};
-
-use super::driver::Driver;
+use super::api::{CUcontext, CuResult, DeviceId, Functions, call};
 use super::limits::Limits;
 
 /// A reference to the primary context of a device.
 #[derive(Debug)]
 pub(super) struct Context {
     raw: CUcontext,
-    device: CUdevice,
-    driver: Arc<Driver>,
+    device: DeviceId,
     limits: Limits,
 }
 
@@ -32,17 +28,17 @@ pub(super) struct Entered<'c> {
 
 impl Context {
     /// Takes a reference to the context of `device`; the driver makes it if this is the first.
-    pub(super) fn retain(driver: &Arc<Driver>, device: CUdevice) -> Result<Context, DriverError> {
-        let limits = Limits::of(device)?;
-        // SAFETY: the device was found by the driver.
-        let raw = unsafe { primary_ctx::retain(device)? };
-        Ok(Context { raw, device, driver: driver.clone(), limits })
+    pub(super) fn retain(device: DeviceId) -> CuResult<Context> {
+        let (limits, mut raw) = (Limits::of(device)?, ptr::null_mut());
+        // SAFETY: the device was found by the driver; the function writes one handle.
+        unsafe { call!(device.functions, cuDevicePrimaryCtxRetain(&raw mut raw, device.raw)) }?;
+        Ok(Context { raw, device, limits })
     }
 
     /// Makes the context the thread's until the result is dropped.
-    pub(super) fn enter(&self) -> Result<Entered<'_>, DriverError> {
+    pub(super) fn enter(&self) -> CuResult<Entered<'_>> {
         // SAFETY: the context is retained.
-        unsafe { sys::cuCtxPushCurrent_v2(self.raw) }.result()?;
+        unsafe { call!(self.device.functions, cuCtxPushCurrent_v2(self.raw)) }?;
         Ok(Entered { context: self, _thread: PhantomData })
     }
 }
@@ -50,13 +46,13 @@ impl Context {
 impl Drop for Context {
     fn drop(&mut self) {
         // SAFETY: it was retained once. A failure leaves nothing to be done.
-        let _ = unsafe { primary_ctx::release(self.device) };
+        let _ = unsafe { call!(self.device.functions, cuDevicePrimaryCtxRelease_v2(self.device.raw)) };
     }
 }
 
 impl Entered<'_> {
-    pub(super) fn driver(&self) -> &Driver {
-        &self.context.driver
+    pub(super) fn functions(&self) -> &'static Functions {
+        self.context.device.functions
     }
 
     pub(super) fn limits(&self) -> &Limits {
@@ -66,8 +62,8 @@ impl Entered<'_> {
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
-        let mut popped = std::ptr::null_mut();
+        let mut popped = ptr::null_mut();
         // SAFETY: this thread pushed the context, and calls between push and pop leave the stack as they found it.
-        let _ = unsafe { sys::cuCtxPopCurrent_v2(&raw mut popped) };
+        let _ = unsafe { call!(self.functions(), cuCtxPopCurrent_v2(&raw mut popped)) };
     }
 }

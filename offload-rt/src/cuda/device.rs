@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cudarc::driver::result::{DriverError, device};
-use cudarc::driver::sys::{CUdevice, CUdevice_attribute as Attribute};
-
+use super::api::{
+    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, CuResult,
+    DeviceId,
+};
 use super::context::Context;
-use super::driver::{CUDA, Driver, describe, no_device};
+use super::driver::{CUDA, Driver, no_device};
 use crate::description::CudaDescription;
 use crate::device::Device;
 use crate::error::Error;
@@ -16,8 +17,7 @@ use crate::text::escape;
 #[derive(Debug)]
 pub(crate) struct Found {
     name: String,
-    driver: Arc<Driver>,
-    device: CUdevice,
+    device: DeviceId,
     context: Mutex<Option<Arc<Context>>>,
 }
 
@@ -29,38 +29,32 @@ impl Found {
 
     /// The device's primary context: taken at the first call, since it costs some hundred megabytes of its memory,
     /// and kept as long as the device or a program lives.
-    pub(super) fn context(&self) -> Result<Arc<Context>, DriverError> {
+    pub(super) fn context(&self) -> CuResult<Arc<Context>> {
         let mut kept = self.context.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(context) = kept.as_ref() {
             return Ok(context.clone());
         }
-        let context = Arc::new(Context::retain(&self.driver, self.device)?);
+        let context = Arc::new(Context::retain(self.device)?);
         *kept = Some(context.clone());
         Ok(context)
     }
 }
 
 /// The devices of `driver`.
-pub(super) fn all(driver: &Arc<Driver>) -> Result<Vec<Device>, Error> {
-    let failed = |error| Error::device(CUDA, format!("cannot list devices: {}", describe(error)));
-    let count = device::get_count().map_err(failed)?;
+pub(super) fn all(driver: Driver) -> Result<Vec<Device>, Error> {
+    let failed = |error| Error::device(CUDA, format!("cannot list devices: {error}"));
+    let devices = DeviceId::all(driver.functions()).map_err(failed)?;
     let devices: Vec<Device> =
-        (0..count).map(|ordinal| one(driver, ordinal).map_err(failed)).collect::<Result<_, _>>()?;
+        devices.into_iter().map(|device| one(driver, device).map_err(failed)).collect::<Result<_, _>>()?;
     if devices.is_empty() { Err(no_device()) } else { Ok(devices) }
 }
 
-fn one(driver: &Arc<Driver>, ordinal: i32) -> Result<Device, DriverError> {
-    let device = device::get(ordinal)?;
-    let value = |attribute| {
-        // SAFETY: the device is the driver's.
-        unsafe { device::get_attribute(device, attribute) }.map(|value| u32::try_from(value).unwrap_or(0))
-    };
+fn one(driver: Driver, device: DeviceId) -> CuResult<Device> {
     let capability = [
-        value(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
-        value(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        device.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+        device.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
     ];
-    let name = device::get_name(device)?;
+    let name = device.name()?;
     let description = CudaDescription::new(&name, capability).driver_version(driver.version());
-    let found = Found { name, driver: driver.clone(), device, context: Mutex::default() };
-    Ok(Device::found(description, found))
+    Ok(Device::found(description, Found { name, device, context: Mutex::default() }))
 }

@@ -1,14 +1,21 @@
 //! What the driver knows about a kernel of a loaded module.
 
-use cudarc::driver::result::{DriverError, function};
-use cudarc::driver::sys::{CUfunction, CUfunction_attribute as Attribute};
 use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
 
+use super::api::{
+    CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+    CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, CU_FUNC_ATTRIBUTE_NUM_REGS, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+    CUDA_ERROR_INVALID_VALUE, CUfunction, CuResult, Functions, call,
+};
 use super::context::Entered;
 use super::limits::{Needs, Shape};
 
 /// The kind of an argument whose size is all that is known.
 const UNKNOWN_KIND: u16 = u16::MAX;
+
+/// "The number of bytes of kernel parameters is limited to 32764", and each has at least one:
+/// <https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#function-parameters>.
+const MOST_PARAMETERS: usize = 32764;
 
 /// A kernel as the driver has it; it lives as long as its module.
 #[derive(Clone, Debug)]
@@ -34,23 +41,24 @@ struct Resources {
 
 impl Function {
     /// Asks the driver about `raw`, a kernel of a loaded module of the current context.
-    pub(super) fn of(raw: CUfunction, entered: &Entered<'_>) -> Result<Function, DriverError> {
+    pub(super) fn of(raw: CUfunction, entered: &Entered<'_>) -> CuResult<Function> {
         let value = |attribute| {
-            // SAFETY: the kernel's module is loaded.
-            unsafe { function::get_function_attribute(raw, attribute) }
-                .map(|value| u32::try_from(value).unwrap_or(0))
+            let mut value = 0;
+            // SAFETY: the kernel's module is loaded; the function writes one number.
+            unsafe { call!(entered.functions(), cuFuncGetAttribute(&raw mut value, attribute, raw)) }?;
+            Ok(u32::try_from(value).unwrap_or(0))
         };
         let needs = Needs {
-            max_threads: value(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
-            static_shared: value(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+            max_threads: value(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+            static_shared: value(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
         };
         let resources = Resources {
-            registers: value(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
-            private_memory: value(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
+            registers: value(CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+            private_memory: value(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
             warp: entered.limits().warp,
         };
         // SAFETY: as above.
-        let sizes = unsafe { entered.driver().parameter_sizes(raw) };
+        let sizes = unsafe { parameter_sizes(entered.functions(), raw) };
         Ok(Function { raw, needs, sizes, resources })
     }
 
@@ -70,17 +78,38 @@ impl Function {
     }
 
     /// Lets the kernel have as much dynamic shared memory as `shape` says.
-    pub(super) fn opt_in(&self, shape: &Shape) -> Result<(), DriverError> {
+    pub(super) fn opt_in(&self, shape: &Shape, entered: &Entered<'_>) -> CuResult<()> {
         let Some(most) = shape.opt_in else { return Ok(()) };
         let set = |bytes: u32| {
             let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
-            let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            let attribute = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
             // SAFETY: the kernel's module is loaded.
-            unsafe { function::set_function_attribute(self.raw, attribute, bytes) }
+            unsafe { call!(entered.functions(), cuFuncSetAttribute(self.raw, attribute, bytes)) }
         };
         // Always the most: a lower value of another thread would take it from this launch.
         set(most).or_else(|_| set(shape.shared))
     }
+}
+
+/// The sizes of a kernel's parameters; `None` before CUDA 12.4.
+///
+/// # Safety
+/// `function` is of a loaded module of the current context.
+unsafe fn parameter_sizes(functions: &'static Functions, function: CUfunction) -> Option<Vec<usize>> {
+    let mut sizes = Vec::new();
+    while sizes.len() < MOST_PARAMETERS {
+        let (index, mut offset, mut size) = (sizes.len(), 0, 0);
+        // SAFETY: the function writes two sizes; the caller answers for the kernel.
+        let told =
+            unsafe { call!(functions, cuFuncGetParamInfo(function, index, &raw mut offset, &raw mut size)) };
+        match told {
+            Ok(()) => sizes.push(size),
+            // "CUDA_ERROR_INVALID_VALUE if paramIndex is out of range": there are no more.
+            Err(error) if error.code() == Some(CUDA_ERROR_INVALID_VALUE) => return Some(sizes),
+            Err(_) => return None,
+        }
+    }
+    None
 }
 
 fn unknown_arg(size: usize) -> ArgInfo {

@@ -1,8 +1,12 @@
 //! What a device can launch, and comparing a launch with it.
 
-use cudarc::driver::result::{DriverError, device};
-use cudarc::driver::sys::{CUdevice, CUdevice_attribute as Attribute};
-
+use super::api::{
+    CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y,
+    CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,
+    CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z,
+    CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+    CU_DEVICE_ATTRIBUTE_WARP_SIZE, CuResult, DeviceId,
+};
 use crate::error::Problem;
 use crate::launch::NdRange;
 
@@ -42,27 +46,25 @@ pub(super) struct Shape {
 }
 
 impl Limits {
-    pub(super) fn of(device: CUdevice) -> Result<Limits, DriverError> {
-        // SAFETY: the device was found by the driver.
-        let value = |attribute| unsafe { device::get_attribute(device, attribute) };
-        let value = |attribute| value(attribute).map(|value| u32::try_from(value).unwrap_or(0));
-        let shared = value(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?;
+    pub(super) fn of(device: DeviceId) -> CuResult<Limits> {
+        let value = |attribute| device.attribute(attribute);
+        let shared = value(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?;
         // Drivers before CUDA 9 do not know the question.
-        let opt_in = value(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN).unwrap_or(0);
+        let opt_in = value(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN).unwrap_or(0);
         Ok(Limits {
             block: [
-                value(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)?,
-                value(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)?,
-                value(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)?,
+                value(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)?,
+                value(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)?,
+                value(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)?,
             ],
             grid: [
-                value(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
-                value(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
-                value(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
+                value(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
+                value(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
+                value(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
             ],
             shared,
             shared_opt_in: opt_in.max(shared),
-            warp: value(Attribute::CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
+            warp: value(CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
         })
     }
 

@@ -1,14 +1,17 @@
 //! An image that the driver has loaded: finding its kernels and its variables.
 
-use std::ffi::{CString, c_void};
+use std::ffi::{CStr, CString, c_void};
+use std::ptr;
 use std::sync::Arc;
 
-use cudarc::driver::result::{self, DriverError};
-use cudarc::driver::sys::{self, CUfunction, CUjit_option, CUmodule, CUresult};
 use offload_format::ImageKind;
 
+use super::api::{
+    CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CUDA_ERROR_NOT_FOUND,
+    CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUdeviceptr, CUfunction, CUmodule, CuError, CuResult, Functions,
+    call,
+};
 use super::context::{Context, Entered};
-use super::driver::describe;
 use super::stream::Stream;
 use crate::entry::LoadedImage;
 use crate::error::Problem;
@@ -24,6 +27,12 @@ pub(super) struct CudaModule {
     context: Arc<Context>,
 }
 
+/// Where a variable of a module is in the device's memory.
+struct Variable {
+    address: CUdeviceptr,
+    size: usize,
+}
+
 // SAFETY: the driver's functions may be called from any thread.
 unsafe impl Send for CudaModule {}
 // SAFETY: as above; nothing changes after loading.
@@ -32,7 +41,7 @@ unsafe impl Sync for CudaModule {}
 impl CudaModule {
     /// Has the driver load `image`. The error holds the messages of its compiler and a hint where there is one.
     pub(super) fn load(context: &Arc<Context>, image: &LoadedImage) -> Result<CudaModule, Problem> {
-        let entered = context.enter().map_err(|error| Problem::from(describe(error)))?;
+        let entered = context.enter().map_err(|error| Problem::from(error.to_string()))?;
         let raw = match image.entry().image_kind() {
             // The driver takes PTX as a C string.
             ImageKind::Ptx => load(&entered, &[image.bytes(), b"\0"].concat())?,
@@ -47,77 +56,115 @@ impl CudaModule {
     }
 
     /// The kernel `name`.
-    pub(super) fn function(&self, name: &str, _: &Entered<'_>) -> Result<CUfunction, DriverError> {
-        let name = CString::new(name).map_err(|_| DriverError(CUresult::CUDA_ERROR_NOT_FOUND))?;
-        // SAFETY: the module is loaded.
-        unsafe { result::module::get_function(self.raw, name) }
+    pub(super) fn function(&self, name: &str, entered: &Entered<'_>) -> CuResult<CUfunction> {
+        let (functions, mut found) = (entered.functions(), ptr::null_mut());
+        let name = CString::new(name).map_err(|_| CuError::Code(CUDA_ERROR_NOT_FOUND, functions))?;
+        // SAFETY: the module is loaded; the function writes one handle.
+        unsafe { call!(functions, cuModuleGetFunction(&raw mut found, self.raw, name.as_ptr())) }?;
+        Ok(found)
     }
 
     /// The names of all kernels, if the driver tells them.
     pub(super) fn kernel_names(&self, entered: &Entered<'_>) -> Option<Vec<String>> {
         // SAFETY: the module is loaded in the context that is current.
-        unsafe { entered.driver().kernel_names(self.raw) }
+        unsafe { kernel_names(entered.functions(), self.raw) }
     }
 
     /// Writes `bytes` to the variable `name`.
     pub(super) fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
-        let entered = self.context.enter().map_err(describe)?;
-        let c_name = CString::new(name).map_err(|_| "the name has a NUL".to_string())?;
-        // SAFETY: the module is loaded.
-        let found = unsafe { result::module::get_global(self.raw, c_name) };
-        let (address, size) = match found {
-            Err(DriverError(CUresult::CUDA_ERROR_NOT_FOUND)) => {
-                return Err("the image has no such variable".to_string());
-            }
-            found => found.map_err(describe)?,
-        };
+        let failed = |error: CuError| error.to_string();
+        let entered = self.context.enter().map_err(failed)?;
+        let Variable { address, size } = self.variable(name, &entered)?;
         if size != bytes.len() {
             return Err(format!("it is {size} bytes, {} are given", bytes.len()));
         }
-        let stream = Stream::new(&entered).map_err(describe)?;
+        let stream = Stream::new(&entered).map_err(failed)?;
+        let (functions, from) = (entered.functions(), bytes.as_ptr().cast());
         // SAFETY: the variable has this size, and `bytes` lives until the stream has been waited for.
-        unsafe { result::memcpy_htod_async(address, bytes, stream.raw()) }.map_err(describe)?;
-        stream.wait().map_err(describe)
+        unsafe { call!(functions, cuMemcpyHtoDAsync_v2(address, from, size, stream.raw())) }
+            .map_err(failed)?;
+        stream.wait().map_err(failed)
+    }
+
+    fn variable(&self, name: &str, entered: &Entered<'_>) -> Result<Variable, String> {
+        let c_name = CString::new(name).map_err(|_| "the name has a NUL".to_string())?;
+        let (module, name, mut address, mut size) = (self.raw, c_name.as_ptr(), 0, 0);
+        // SAFETY: the module is loaded; the function writes an address and a size.
+        let found = unsafe {
+            call!(entered.functions(), cuModuleGetGlobal_v2(&raw mut address, &raw mut size, module, name))
+        };
+        match found {
+            Ok(()) => Ok(Variable { address, size }),
+            Err(error) if error.code() == Some(CUDA_ERROR_NOT_FOUND) => {
+                Err("the image has no such variable".to_string())
+            }
+            Err(error) => Err(error.to_string()),
+        }
     }
 }
 
 impl Drop for CudaModule {
     fn drop(&mut self) {
-        if let Ok(_entered) = self.context.enter() {
+        if let Ok(entered) = self.context.enter() {
             // SAFETY: it was loaded once, in this context.
-            let _ = unsafe { result::module::unload(self.raw) };
+            let _ = unsafe { call!(entered.functions(), cuModuleUnload(self.raw)) };
         }
     }
 }
 
-fn load(_: &Entered<'_>, image: &[u8]) -> Result<CUmodule, Problem> {
+fn load(entered: &Entered<'_>, image: &[u8]) -> Result<CUmodule, Problem> {
     let mut log = vec![0u8; LOG_SIZE];
-    let mut options =
-        [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+    let mut options = [CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
     // CUDA takes numbers in the place of pointers.
-    let size: *mut c_void = std::ptr::without_provenance_mut(LOG_SIZE.saturating_sub(1));
+    let size: *mut c_void = ptr::without_provenance_mut(LOG_SIZE.saturating_sub(1));
     let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), size];
-    let mut module = std::ptr::null_mut();
+    let mut module = ptr::null_mut();
     // SAFETY: the image is whole, since its hash was checked, and PTX ends in a NUL; there are two options with two
     // values; the log has the size that is said.
     let loaded = unsafe {
-        sys::cuModuleLoadDataEx(
-            &raw mut module,
-            image.as_ptr().cast(),
-            2,
-            options.as_mut_ptr(),
-            values.as_mut_ptr(),
-        )
+        let (image, options, values) = (image.as_ptr().cast(), options.as_mut_ptr(), values.as_mut_ptr());
+        call!(entered.functions(), cuModuleLoadDataEx(&raw mut module, image, 2, options, values))
     };
-    loaded.result().map(|()| module).map_err(|error| refused(error, &log))
+    loaded.map(|()| module).map_err(|error| refused(error, &log))
 }
 
-fn refused(error: DriverError, log: &[u8]) -> Problem {
+/// The names of a module's kernels; `None` before CUDA 12.4.
+///
+/// # Safety
+/// `module` is loaded in the current context.
+unsafe fn kernel_names(functions: &'static Functions, module: CUmodule) -> Option<Vec<String>> {
+    let mut count = 0;
+    // SAFETY: the function writes one number.
+    unsafe { call!(functions, cuModuleGetFunctionCount(&raw mut count, module)) }.ok()?;
+    let mut kernels = vec![ptr::null_mut(); count as usize];
+    // SAFETY: there is space for so many handles.
+    unsafe { call!(functions, cuModuleEnumerateFunctions(kernels.as_mut_ptr(), count, module)) }.ok()?;
+    // SAFETY: the kernels are of the module.
+    let names = kernels.into_iter().map(|kernel| unsafe { kernel_name(functions, kernel) });
+    let mut names: Vec<String> = names.collect::<Option<_>>()?;
+    names.sort();
+    Some(names)
+}
+
+/// # Safety
+/// `kernel` is of a module that is loaded in the current context.
+unsafe fn kernel_name(functions: &'static Functions, kernel: CUfunction) -> Option<String> {
+    let mut name = ptr::null();
+    // SAFETY: the function writes one pointer.
+    unsafe { call!(functions, cuFuncGetName(&raw mut name, kernel)) }.ok()?;
+    if name.is_null() {
+        return None;
+    }
+    // SAFETY: names are C strings that live as long as the module, and are copied.
+    Some(unsafe { CStr::from_ptr(name) }.to_str().ok()?.to_string())
+}
+
+fn refused(error: CuError, log: &[u8]) -> Problem {
     let log = log.split(|byte| *byte == 0).next().unwrap_or_default();
     let log = escape_lines(&String::from_utf8_lossy(log));
-    let text = format!("{}\n{log}", describe(error)).trim_end().to_string();
-    match error.0 {
-        CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION => {
+    let text = format!("{error}\n{log}").trim_end().to_string();
+    match error.code() {
+        Some(CUDA_ERROR_UNSUPPORTED_PTX_VERSION) => {
             Problem::with_hint(text, "update the NVIDIA driver, or build for a lower PTX version or as cubin")
         }
         _ => text.into(),

@@ -2,15 +2,16 @@
 
 use std::borrow::Cow;
 use std::ffi::c_void;
+use std::ptr;
 use std::time::Duration;
 
-use cudarc::driver::result::{self, DriverError};
 use offload_format::pack::KernelInfo;
 
+use super::api::{CuError, CuResult, call};
 use super::buffer::Buffer;
 use super::context::Entered;
 use super::device::Found;
-use super::driver::{aftermath, describe};
+use super::driver::aftermath;
 use super::function::Function;
 use super::limits::Shape;
 use super::module::CudaModule;
@@ -60,7 +61,7 @@ impl CudaProgram {
             let (name, what) = (device.name(), what.to_string());
             move |problem: Problem| Error::of_device(&name, problem.during(&what))
         };
-        let context = device.context().map_err(|error| describe(error).into());
+        let context = device.context().map_err(|error| error.to_string().into());
         let context = context.map_err(failed("cannot use the device's context"))?;
         let module =
             CudaModule::load(&context, image).map_err(failed(&format!("cannot load {}", image.entry())))?;
@@ -86,15 +87,14 @@ type Resolved = (Vec<KernelInfo>, Vec<Function>);
 
 /// The kernels that the pack knows, or those that the driver knows, each with its handle.
 fn resolve(module: &CudaModule, known: &[KernelInfo]) -> Result<Resolved, String> {
-    let entered = module.context().enter().map_err(describe)?;
+    let entered = module.context().enter().map_err(|error| error.to_string())?;
     let kernels = match known {
         [] => module.kernel_names(&entered).unwrap_or_default().into_iter().map(named).collect(),
         known => known.to_vec(),
     };
     let resolved = kernels.into_iter().map(|info| {
         let function = module.function(&info.name, &entered).and_then(|raw| Function::of(raw, &entered));
-        let function =
-            function.map_err(|error| format!("kernel `{}`: {}", escape(&info.name), describe(error)))?;
+        let function = function.map_err(|error| format!("kernel `{}`: {error}", escape(&info.name)))?;
         Ok((function.complete(info), function))
     });
     Ok(resolved.collect::<Result<Vec<_>, String>>()?.into_iter().unzip())
@@ -154,7 +154,7 @@ impl Kernel<'_> {
             .ok_or_else(|| Error::launch(self.name, "it is given more than 2^64 bytes of local memory"))?;
         let shape = entered.limits().shape(self.function.needs, range, local);
         let shape = shape.map_err(|problem| Error::of_launch(self.name, problem))?;
-        self.function.opt_in(&shape).map_err(failed(self.name, "the shared memory is refused"))?;
+        self.function.opt_in(&shape, entered).map_err(failed(self.name, "the shared memory is refused"))?;
         Ok((shape, offsets))
     }
 
@@ -180,7 +180,7 @@ impl Kernel<'_> {
 
 /// # Safety
 /// The arguments live until the stream has been waited for.
-unsafe fn copy_in<'c>(args: &[Arg<'_>], stream: &Stream<'c>) -> Result<Vec<Option<Buffer<'c>>>, DriverError> {
+unsafe fn copy_in<'c>(args: &[Arg<'_>], stream: &Stream<'c>) -> CuResult<Vec<Option<Buffer<'c>>>> {
     let copy = |arg: &Arg<'_>| {
         let bytes = match arg {
             Arg::In(bytes) => *bytes,
@@ -218,8 +218,11 @@ unsafe fn run(
     // SAFETY: the kernel's module is loaded in the current context; the driver copies the parameters during the
     // call. The caller answers for the rest.
     unsafe {
-        let (function, shared, stream) = (kernel.function.raw, shape.shared, stream.raw());
-        result::launch_kernel(function, (gx, gy, gz), (bx, by, bz), shared, stream, &mut params.pointers())
+        let (function, shared, stream, functions) =
+            (kernel.function.raw, shape.shared, stream.raw(), stream.functions());
+        let (mut params, no_extra) = (params.pointers(), ptr::null_mut());
+        let params = params.as_mut_ptr();
+        call!(functions, cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, params, no_extra))
     }
     .map_err(failed)?;
     let end = stream.mark().map_err(failed)?;
@@ -233,7 +236,7 @@ unsafe fn copy_out(
     args: &mut [Arg<'_>],
     buffers: &[Option<Buffer<'_>>],
     stream: &Stream<'_>,
-) -> Result<(), DriverError> {
+) -> CuResult<()> {
     for (arg, buffer) in args.iter_mut().zip(buffers) {
         if let (Arg::InOut(bytes), Some(buffer)) = (arg, buffer) {
             // SAFETY: the buffer was made of these bytes, and the stream is waited for below, or when it is dropped.
@@ -243,10 +246,10 @@ unsafe fn copy_out(
     stream.wait()
 }
 
-fn failed(kernel: &str, what: &str) -> impl Fn(DriverError) -> Error + use<> {
+fn failed(kernel: &str, what: &str) -> impl Fn(CuError) -> Error + use<> {
     let (kernel, what) = (kernel.to_string(), what.to_string());
     move |error| {
-        let failed = Error::launch(&kernel, format!("{what}: {}", describe(error)));
+        let failed = Error::launch(&kernel, format!("{what}: {error}"));
         match aftermath(error) {
             Some(hint) => failed.with_hint(hint),
             None => failed,

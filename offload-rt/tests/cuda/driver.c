@@ -15,7 +15,7 @@ enum { OK, INVALID_VALUE, OUT_OF_MEMORY, INVALID_IMAGE = 200, INVALID_CONTEXT = 
        UNSUPPORTED_PTX = 222, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700 };
 enum { STATIC_LIMIT = 48 << 10, OPT_IN_LIMIT = 227 << 10 };
 
-static atomic_int buffers, modules, streams, events, contexts;
+static atomic_int buffers, pinned, modules, streams, events, contexts;
 static atomic_int lost; /* what every call returns after a crash */
 static _Thread_local int depth;
 
@@ -25,9 +25,9 @@ static _Thread_local int depth;
 
 __attribute__((destructor)) static void report(void)
 {
-    if (!lost && (buffers || modules || streams || events || contexts))
-        printf("left behind: %d buffers, %d modules, %d streams, %d events, %d contexts\n", buffers, modules, streams,
-               events, contexts);
+    if (!lost && (buffers || pinned || modules || streams || events || contexts))
+        printf("left behind: %d buffers, %d pinned, %d modules, %d streams, %d events, %d contexts\n", buffers, pinned,
+               modules, streams, events, contexts);
 }
 
 /* Errors and devices */
@@ -75,11 +75,23 @@ R cuDevicePrimaryCtxRetain(void **context, int device) { (void)device; contexts+
 R cuDevicePrimaryCtxRelease_v2(int device) { (void)device; contexts--; return OK; }
 R cuCtxPushCurrent_v2(void *context) { return context == &contexts ? (depth++, OK) : INVALID_CONTEXT; }
 R cuCtxPopCurrent_v2(void **context) { return depth ? (depth--, *context = &contexts, OK) : INVALID_CONTEXT; }
+R cuCtxGetDevice(int *device) { NEEDS_CONTEXT; return *device = 0, OK; }
 R cuCtxGetCurrent(void **context) { return *context = depth ? &contexts : NULL, OK; }
 
 /* Streams and events: work is done when it is asked for */
 R cuStreamCreate(void **stream, unsigned flags) { NEEDS_CONTEXT; (void)flags; streams++; return *stream = &streams, OK; }
 R cuStreamSynchronize(void *stream) { NEEDS_CONTEXT; return stream == &streams ? OK : INVALID_VALUE; }
+R cuStreamQuery(void *stream) { return cuStreamSynchronize(stream); }
+R cuStreamGetCtx(void *stream, void **context)
+{
+    NEEDS_CONTEXT;
+    return stream == &streams ? *context = &contexts, OK : INVALID_VALUE;
+}
+R cuStreamWaitEvent(void *stream, void *event, unsigned flags)
+{
+    NEEDS_CONTEXT;
+    return stream == &streams && event && flags == 0 ? OK : INVALID_VALUE;
+}
 R cuStreamDestroy_v2(void *stream) { (void)stream; streams--; return OK; }
 R cuEventCreate(void **event, unsigned flags)
 {
@@ -98,6 +110,8 @@ R cuEventElapsedTime(float *ms, struct timespec *a, struct timespec *b)
     *ms = (b->tv_sec - a->tv_sec) * 1e3f + (b->tv_nsec - a->tv_nsec) / 1e6f;
     return OK;
 }
+R cuEventSynchronize(void *event) { NEEDS_CONTEXT; return event ? OK : INVALID_VALUE; }
+R cuEventQuery(void *event) { return cuEventSynchronize(event); }
 R cuEventDestroy_v2(void *event) { free(event); events--; return OK; }
 
 /* Memory */
@@ -123,6 +137,52 @@ R cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, void *stream)
 {
     NEEDS_CONTEXT;
     return stream == &streams ? memcpy(to, (void *)from, size), OK : INVALID_VALUE;
+}
+R cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, void *stream)
+{
+    return cuMemcpyHtoDAsync_v2(to, (void *)from, size, stream);
+}
+R cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t size, void *stream)
+{
+    if (to_context != &contexts || from_context != &contexts) return INVALID_CONTEXT;
+    return cuMemcpyDtoDAsync_v2(to, from, size, stream);
+}
+#define MEMSET(name, type)                                              \
+    R name(uint64_t to, type value, size_t count, void *stream)         \
+    {                                                                   \
+        NEEDS_CONTEXT;                                                  \
+        if (stream != &streams || to % sizeof value) return INVALID_VALUE; \
+        for (size_t i = 0; i < count; i++) ((type *)to)[i] = value;     \
+        return OK;                                                      \
+    }
+MEMSET(cuMemsetD8Async, unsigned char)
+MEMSET(cuMemsetD16Async, unsigned short)
+MEMSET(cuMemsetD32Async, unsigned)
+R cuMemGetInfo_v2(size_t *left, size_t *total) { NEEDS_CONTEXT; return *left = 1 << 29, *total = 1 << 30, OK; }
+R cuMemHostAlloc(void **memory, size_t size, unsigned flags)
+{
+    NEEDS_CONTEXT;
+    if (size == 0 || flags > 7) return INVALID_VALUE;
+    pinned++;
+    return *memory = malloc(size), OK;
+}
+R cuMemFreeHost(void *memory)
+{
+    if (depth == 0) return INVALID_CONTEXT;
+    pinned--;
+    return free(memory), OK;
+}
+R cuPointerGetAttribute(void *value, int attribute, uint64_t address)
+{
+    NEEDS_CONTEXT;
+    if (address == 0) return INVALID_VALUE;
+    switch (attribute) {
+    case 1: *(void **)value = &contexts; break;
+    case 2: *(unsigned *)value = 2; break; /* memory of a device */
+    case 9: *(int *)value = 0; break;      /* which one */
+    default: return INVALID_VALUE;
+    }
+    return OK;
 }
 
 /* Modules */

@@ -9,4 +9,5 @@
 
 mod book;
 mod ceilings;
+mod driver_crates;
 mod planted;

@@ -1,0 +1,51 @@
+//! The driver's devices, and what it says of them.
+
+use std::ffi::CStr;
+
+use super::error::{CuResult, call};
+use super::library::Functions;
+use super::types::{CUdevice, CUdevice_attribute};
+
+/// Bytes for a name with its NUL. CUDA sets no limit; its runtime has this much.
+const NAME_SIZE: usize = 256;
+
+/// A device, which nobody has to release.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::cuda) struct DeviceId {
+    pub(in crate::cuda) functions: &'static Functions,
+    pub(in crate::cuda) raw: CUdevice,
+}
+
+impl DeviceId {
+    /// All devices, in the driver's order. The driver has been started.
+    pub(in crate::cuda) fn all(functions: &'static Functions) -> CuResult<Vec<DeviceId>> {
+        let mut count = 0;
+        // SAFETY: the function writes one number.
+        unsafe { call!(functions, cuDeviceGetCount(&raw mut count)) }?;
+        let device = |ordinal| {
+            let mut raw = 0;
+            // SAFETY: the function writes one number.
+            unsafe { call!(functions, cuDeviceGet(&raw mut raw, ordinal)) }?;
+            Ok(DeviceId { functions, raw })
+        };
+        (0..count).map(device).collect()
+    }
+
+    /// The name, cut to 255 bytes.
+    pub(in crate::cuda) fn name(self) -> CuResult<String> {
+        let mut name = [0u8; NAME_SIZE];
+        let (place, capacity) = (name.as_mut_ptr().cast(), NAME_SIZE as _);
+        // SAFETY: the place has the size that is said.
+        unsafe { call!(self.functions, cuDeviceGetName(place, capacity, self.raw)) }?;
+        let name = CStr::from_bytes_until_nul(&name).map_or(&name[..], CStr::to_bytes);
+        Ok(String::from_utf8_lossy(name).into_owned())
+    }
+
+    /// The value of an attribute that is no negative number.
+    pub(in crate::cuda) fn attribute(self, attribute: CUdevice_attribute) -> CuResult<u32> {
+        let mut value = 0;
+        // SAFETY: the function writes one number.
+        unsafe { call!(self.functions, cuDeviceGetAttribute(&raw mut value, attribute, self.raw)) }?;
+        Ok(u32::try_from(value).unwrap_or(0))
+    }
+}

@@ -1,0 +1,90 @@
+//! Types and numbers of `cuda.h`, by its names; those that are used here.
+//!
+//! <https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__TYPES.html>
+#![allow(non_camel_case_types, reason = "CUDA's own names")]
+
+use std::ffi::{c_int, c_uint};
+
+/// What every function returns. It is a C `enum`; here it is a number, because a newer driver may return a code that this
+/// release does not know.
+pub(in crate::cuda) type CUresult = c_uint;
+/// A device's ordinal, in effect.
+pub(in crate::cuda) type CUdevice = c_int;
+/// An address of device memory: `unsigned long long` where pointers have 64 bits.
+pub(in crate::cuda) type CUdeviceptr = u64;
+
+pub(in crate::cuda) type CUdevice_attribute = c_uint;
+pub(in crate::cuda) type CUfunction_attribute = c_uint;
+pub(in crate::cuda) type CUjit_option = c_uint;
+pub(in crate::cuda) type CUpointer_attribute = c_uint;
+
+macro_rules! handles {
+    ($($handle:ident: $target:ident,)*) => {$(
+        /// What a handle points at, which the driver alone knows.
+        pub(in crate::cuda) enum $target {}
+        pub(in crate::cuda) type $handle = *mut $target;
+    )*};
+}
+
+handles! {
+    CUcontext: CUctx_st,
+    CUevent: CUevent_st,
+    CUfunction: CUfunc_st,
+    CUmodule: CUmod_st,
+    CUstream: CUstream_st,
+}
+
+macro_rules! numbers {
+    ($type:ident: $($name:ident = $value:literal,)*) => {
+        $(pub(in crate::cuda) const $name: $type = $value;)*
+    };
+}
+
+numbers! { CUresult:
+    CUDA_SUCCESS = 0,
+    CUDA_ERROR_INVALID_VALUE = 1,
+    CUDA_ERROR_UNSUPPORTED_PTX_VERSION = 222,
+    CUDA_ERROR_NOT_FOUND = 500,
+    CUDA_ERROR_ILLEGAL_ADDRESS = 700,
+    CUDA_ERROR_LAUNCH_TIMEOUT = 702,
+    CUDA_ERROR_ASSERT = 710,
+    CUDA_ERROR_HARDWARE_STACK_ERROR = 714,
+    CUDA_ERROR_ILLEGAL_INSTRUCTION = 715,
+    CUDA_ERROR_MISALIGNED_ADDRESS = 716,
+    CUDA_ERROR_INVALID_ADDRESS_SPACE = 717,
+    CUDA_ERROR_INVALID_PC = 718,
+    CUDA_ERROR_LAUNCH_FAILED = 719,
+}
+
+numbers! { CUdevice_attribute:
+    CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X = 2,
+    CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y = 3,
+    CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z = 4,
+    CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X = 5,
+    CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y = 6,
+    CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z = 7,
+    CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK = 8,
+    CU_DEVICE_ATTRIBUTE_WARP_SIZE = 10,
+    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
+    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
+    CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
+}
+
+numbers! { CUfunction_attribute:
+    CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0,
+    CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
+    CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
+    CU_FUNC_ATTRIBUTE_NUM_REGS = 4,
+    CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
+}
+
+numbers! { CUjit_option:
+    CU_JIT_ERROR_LOG_BUFFER = 5,
+    CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
+}
+
+// `CUevent_flags` and `CUstream_flags`, which the functions take as `unsigned int`.
+numbers! { c_uint:
+    CU_EVENT_DEFAULT = 0,
+    CU_STREAM_NON_BLOCKING = 1,
+}
