@@ -8,6 +8,7 @@ use std::sync::Mutex;
 
 use offload_format::pack::{CACHE_VAR, cache_dir};
 
+use crate::diagnostics::{Colour, View};
 use crate::error::{Error, Result};
 
 /// What cargo tells a build script, read once.
@@ -52,6 +53,8 @@ struct Lines {
     /// Tools that look at results and change none.
     validators: BTreeSet<PathBuf>,
     warnings: Vec<String>,
+    /// The diagnostics among them.
+    diagnostics: BTreeSet<String>,
     link: Vec<String>,
 }
 
@@ -254,14 +257,16 @@ impl CargoEnv {
         self.record(|lines| lines.validators.insert(path.to_path_buf()));
     }
 
-    /// Shows a warning, one line of cargo's for each line.
+    /// Shows a warning, one line of cargo's for each line. What several front ends or targets say is shown once.
     pub(crate) fn warn(&self, text: &str) {
+        let groups = view(&self.manifest_dir).groups(text);
         self.record(|lines| {
-            for line in text.lines() {
-                // Targets that share a step share its warnings.
-                if !lines.warnings.iter().any(|known| known == line) {
-                    lines.warnings.push(line.to_string());
-                }
+            for group in groups {
+                let is_new = match group.key {
+                    Some(key) => lines.diagnostics.insert(key),
+                    None => group.lines.iter().any(|line| !lines.warnings.contains(line)),
+                };
+                lines.warnings.extend(group.lines.into_iter().filter(|_| is_new));
             }
         });
     }
@@ -309,8 +314,34 @@ impl CargoEnv {
 
 /// Shows `error` and ends the build script, as `cc` does: no panic, no backtrace.
 pub(crate) fn exit_with(error: &Error) -> ! {
-    eprintln!("\nerror: {error}\n");
+    let view = view(Path::new(&env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()));
+    let word = match view.colour {
+        Colour::Ansi => "\x1b[1;31merror\x1b[0m",
+        Colour::Never => "error",
+    };
+    eprintln!("\n{word}: {}\n", view.text(&error.to_string()));
     std::process::exit(1)
+}
+
+/// How this build script shows the diagnostics of the package in `directory`. Cargo takes colours out where they are
+/// not wanted, and where nobody sees them.
+fn view(directory: &Path) -> View {
+    let never = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let colour = if never { Colour::Never } else { Colour::Ansi };
+    View { package: directory.into(), cargo: cargo_directory(), colour }
+}
+
+/// The current directory of the cargo that runs this build script, which has one of its own.
+fn cargo_directory() -> Option<PathBuf> {
+    // The shell's directory, where the system does not tell that of another process.
+    let shell = || env::var_os("PWD").map(PathBuf::from).filter(|dir| dir.is_absolute());
+    #[cfg(target_os = "linux")]
+    {
+        let cargo = format!("/proc/{}/cwd", std::os::unix::process::parent_id());
+        std::fs::read_link(cargo).ok().or_else(shell)
+    }
+    #[cfg(not(target_os = "linux"))]
+    shell()
 }
 
 /// Where any program may put files that it removes again.

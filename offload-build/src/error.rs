@@ -41,6 +41,28 @@ pub enum ErrorKind {
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
+/// All values, or what is wrong with every file that a tool refused; another failure comes first, and alone.
+pub(crate) fn all<T>(results: impl IntoIterator<Item = Result<T>>) -> Result<Vec<T>> {
+    let (mut values, mut refused): (Vec<T>, Option<Error>) = (Vec::new(), None);
+    for result in results {
+        match result {
+            Ok(value) => values.push(value),
+            Err(error) if error.kind != ErrorKind::Tool => return Err(error),
+            Err(error) => {
+                refused = Some(match refused {
+                    None => error,
+                    Some(first) if first.message == error.message => first,
+                    Some(first) => {
+                        let hint = first.hint.clone().or_else(|| error.hint.clone());
+                        Error { hint, ..first.note(&error.message) }
+                    }
+                });
+            }
+        }
+    }
+    refused.map_or(Ok(values), Err)
+}
+
 impl Error {
     /// What sort of failure it is.
     pub fn kind(&self) -> ErrorKind {

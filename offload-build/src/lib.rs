@@ -116,6 +116,7 @@ mod build;
 pub mod cache;
 mod compile;
 mod config;
+mod diagnostics;
 mod embed;
 mod env;
 mod error;

@@ -11,7 +11,7 @@ use super::front_end::{self, FrontEnd};
 use super::session::Unit;
 use super::{Session, check, llvm_ir, processor};
 use crate::cache::{Blob, KeyBuilder};
-use crate::error::Result;
+use crate::error::{self, Result};
 use crate::ir::{self, LocalArguments, Prepared};
 use crate::module::{Language, SourceFile};
 
@@ -64,7 +64,7 @@ impl Backend {
     /// The unit as one module of IR that shows nothing but its kernels.
     pub(super) fn module(&self, session: &Session<'_>, unit: &Unit<'_>) -> Result<Blob> {
         let files = unit.files.iter().map(|file| self.front_end(session, &file.file));
-        let linked = link(session, files.collect::<Result<Vec<_>>>()?)?;
+        let linked = link(session, error::all(files)?)?;
         let kernels = unit.names();
         let mut attributes = BTreeMap::new();
         attributes.extend(self.attributes.iter().map(|(name, text)| (name.as_str(), text.clone())));

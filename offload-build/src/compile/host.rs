@@ -15,7 +15,7 @@ use super::front_end::{self, FrontEnd};
 use super::session::Unit;
 use super::{Session, check};
 use crate::cache::{Blob, KeyBuilder};
-use crate::error::{Error, Result};
+use crate::error::{self, Error, Result};
 use crate::ir;
 use crate::module::{DeviceImage, Language};
 use crate::toolchain::{Pocl, instruction_set};
@@ -77,15 +77,15 @@ fn cpu(session: &Session<'_>, level: HostLevel) -> Result<Cpu> {
 
 /// All files with their entries, and the shim, as one module of text.
 fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<Blob> {
-    let mut modules = Vec::new();
-    for file in unit.files {
-        modules.push(session.front_end(&FrontEnd {
+    let front_end = |file| {
+        session.front_end(&FrontEnd {
             name: "front end for host",
             tool: &session.tools().llvm()?.clang,
             args: kernel_args(session, cpu)?,
             input: Some(wrapper::source(file)?),
-        })?);
-    }
+        })
+    };
+    let mut modules = error::all(unit.files.iter().map(front_end))?;
     let texts = modules.iter().map(Blob::read_text).collect::<Result<Vec<_>>>()?;
     modules.push(session.front_end(&FrontEnd {
         name: "host shim",

@@ -8,7 +8,7 @@ use offload_format::{SpirvVersion, Target};
 use super::gpu::Backend;
 use super::session::{Scanned, Unit};
 use super::{Session, amdgcn, cubin, host, intel, llvm_ir, nvptx, opencl_c, ready, spirv};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{self, Error, ErrorKind, Result};
 use crate::ir;
 use crate::module::{DeviceImage, LanguageFamily, SourceFile};
 use crate::targets::WantedTarget;
@@ -78,7 +78,7 @@ fn compile_unit(
 pub(super) fn scan(session: &Session<'_>, first: &Target) -> Result<Vec<Scanned>> {
     let backend = backend(session, first)?;
     let scanned = session.context().jobs.map(&session.sources.files, |file| file_of(session, &backend, file));
-    let scanned = scanned.into_iter().collect::<Result<Vec<_>>>()?;
+    let scanned = error::all(scanned)?;
     distinct(&scanned)?;
     Ok(scanned)
 }

@@ -227,6 +227,38 @@ fn a_kernel_that_does_not_compile() {
     assert_eq!(text.matches("use of undeclared identifier").count(), 1, "{text}");
 }
 
+/// Each once, whatever the number of targets, with paths that lead to the files from where cargo was started.
+#[test]
+fn all_broken_files_of_a_module_are_told_at_once() {
+    let project = Project::new("two-files");
+    project.write("offload.toml", "targets = [\"spirv64\", \"opencl-c\", \"host\"]\n");
+    project.write("kernels/a.cl", "__kernel void alpha(__global int *x) {\n  x[0] = nonsense;\n}\n");
+    project.write("kernels/b.cl", "__kernel void beta(__global int *x) {\n  x[0] = rubbish;\n}\n");
+    let first = "kernels/a.cl:2:10: error: use of undeclared identifier 'nonsense'";
+    let second = "kernels/b.cl:2:10: error: use of undeclared identifier 'rubbish'";
+    let text = project.fail();
+    in_order(&text, &[&format!("\n  {first}\n"), &format!("\n  {second}\n")]);
+    assert!(!text.contains("generated."), "{text}");
+    std::fs::create_dir(project.path("elsewhere")).unwrap();
+    let cargo = |directory: &str, args: &[&str]| {
+        project.command_in(directory, std::process::Command::new(env!("CARGO")).args(args)).text
+    };
+    let text = cargo("elsewhere", &["build", "--offline", "--manifest-path", "../Cargo.toml"]);
+    let root = project.path("").canonicalize().unwrap();
+    in_order(&text, &[&format!("\n  {}/{first}\n", root.display())]);
+    let coloured = cargo("", &["build", "--offline", "--color", "always"]);
+    contains(&coloured, &["\x1b[1;31merror: \x1b[0m\x1b[1muse of undeclared identifier 'nonsense'"]);
+    // A warning of three front ends.
+    for (file, kernel) in [("a", "alpha"), ("b", "beta")] {
+        let text = format!("__kernel void {kernel}(__global int *x) {{\n  char c = 300;\n  x[0] = c;\n}}\n");
+        project.write(&format!("kernels/{file}.cl"), &text);
+    }
+    let text = project.cargo(&["build", "--offline"]).text;
+    assert_eq!(text.matches(".cl:2:12: warning: ").count(), 2, "{text}");
+    assert!(text.contains(": kernels/b.cl:2:12: warning: ") && text.matches("| ").count() == 4, "{text}");
+    assert!(!text.contains("stdin") && !text.contains("generated."), "{text}");
+}
+
 #[test]
 fn a_function_without_definition() {
     let project = Project::new("two-files");
