@@ -17,7 +17,7 @@ pub(crate) use self::cargo::{Cargo, Project};
 pub(crate) use self::change::{
     BundleVersion, Destination, Export, ExportFormat, Form, Prune, Repack, SyclRuntime, SyclState, Vendor,
 };
-pub(crate) use self::common::ConfigFile;
+pub(crate) use self::common::{ConfigFile, Deep};
 pub(crate) use self::life::{
     Build, Cache, CacheAction, Completions, Doctor, Init, Man, New, Run, Source, Toolchain, ToolchainAction,
     Vcs,
@@ -208,6 +208,8 @@ pub(crate) struct Verify {
     /// The file: a program, library, pack, SYCLBIN, or a container of another tool chain. Without it, build the package.
     /// With it, options that name a package say what the program was built from.
     pub(crate) path: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) deep: Deep,
     #[command(flatten)]
     pub(crate) cargo: Cargo,
 }

@@ -64,6 +64,12 @@ pub fn find<'a>(file: &'a [u8], limits: &Limits) -> Result<Vec<Found<'a>>, Error
     Ok(search.found)
 }
 
+/// The recorded size of the container at the start of `rest`, if it records one that fits.
+#[cfg(feature = "contents")]
+pub(crate) fn recorded_size(kind: FileKind, rest: &[u8]) -> Option<u64> {
+    measure::size(kind, rest)
+}
+
 impl<'a> Search<'a> {
     /// By the first bytes: a container, an archive, or a program.
     fn any(&mut self, bytes: &'a [u8], at: At<'a>) -> Result<(), Error> {

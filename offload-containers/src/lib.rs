@@ -53,6 +53,8 @@ pub mod carrier;
 pub mod ccob;
 #[cfg(feature = "contents")]
 pub mod contents;
+#[cfg(feature = "contents")]
+pub mod deep;
 #[cfg(feature = "fatbin")]
 pub mod fatbin;
 #[cfg(feature = "kpack")]

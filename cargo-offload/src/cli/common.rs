@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::files::publish::Existing;
+use crate::read::input::Search;
 
 #[derive(Debug, Args)]
 pub(crate) struct ConfigFile {
@@ -12,6 +13,20 @@ pub(crate) struct ConfigFile {
     /// the workspace.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+}
+
+/// How far to look for images.
+#[derive(Debug, Args)]
+pub(crate) struct Deep {
+    /// Search all bytes of the file for containers and images, not only the places where tool chains put them.
+    #[arg(long)]
+    deep: bool,
+}
+
+impl Deep {
+    pub(crate) fn search(&self) -> Search {
+        if self.deep { Search::Deep } else { Search::Known }
+    }
 }
 
 /// Files that the user names.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::cargo::Cargo;
+use super::common::Deep;
 use super::matrix::Axis;
 
 /// Which images are meant.
@@ -28,6 +29,8 @@ pub(crate) struct Inspect {
     #[command(flatten)]
     pub(crate) select: Select,
     #[command(flatten)]
+    pub(crate) deep: Deep,
+    #[command(flatten)]
     pub(crate) cargo: Cargo,
 }
 
@@ -47,6 +50,8 @@ pub(crate) struct Extract {
     #[command(flatten)]
     pub(crate) select: Select,
     #[command(flatten)]
+    pub(crate) deep: Deep,
+    #[command(flatten)]
     pub(crate) cargo: Cargo,
 }
 
@@ -63,6 +68,8 @@ pub(crate) struct Size {
     pub(crate) alone: bool,
     #[command(flatten)]
     pub(crate) select: Select,
+    #[command(flatten)]
+    pub(crate) deep: Deep,
     #[command(flatten)]
     pub(crate) cargo: Cargo,
 }

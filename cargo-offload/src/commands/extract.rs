@@ -20,7 +20,7 @@ use crate::read::records::{self, ImageRecord, Kernels, Origin, Selection};
 
 pub(super) fn run(output: &Output, args: &cli::Extract) -> Result<ExitStatus> {
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
-    let input = Input::open(&path, output.limits())?;
+    let input = Input::open(&path, output.limits())?.searched(args.deep.search());
     let contents = input.contents()?;
     let images = Selection::parse(&args.select)?.of(&contents, Kernels::Recorded)?;
     let files = if args.stored { stored_files(&contents, &images)? } else { decoded_files(&images) };

@@ -27,7 +27,7 @@ struct MissingMessage<'a> {
 
 pub(super) fn run(output: &Output, args: &cli::Inspect) -> Result<ExitStatus> {
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
-    let input = Input::open(&path, output.limits())?;
+    let input = Input::open(&path, output.limits())?.searched(args.deep.search());
     let contents = input.contents()?;
     contents.syclbins.iter().try_for_each(|file| syclbin::inspect(output, file))?;
     let kernels = if args.kernels { Kernels::Read } else { Kernels::Recorded };

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::print::output::Output;
 use crate::print::table::Table;
 use crate::print::text::{counted, human_size};
-use crate::read::input::{Contents, Input};
+use crate::read::input::{Contents, Input, Search};
 use crate::read::missing;
 use crate::read::records::{ImageRecord, Kernels, Selection};
 
@@ -55,7 +55,7 @@ pub(super) fn run(output: &Output, args: &cli::Size) -> Result<ExitStatus> {
     match &args.compare {
         Some(other) => {
             let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
-            compare(output, &wanted, [&path, other])
+            compare(output, &wanted, Compared { paths: [&path, other], search: args.deep.search() })
         }
         None => show(output, &wanted, args),
     }
@@ -63,7 +63,7 @@ pub(super) fn run(output: &Output, args: &cli::Size) -> Result<ExitStatus> {
 
 fn show(output: &Output, wanted: &Selection, args: &cli::Size) -> Result<ExitStatus> {
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
-    let input = Input::open(&path, output.limits())?;
+    let input = Input::open(&path, output.limits())?.searched(args.deep.search());
     let contents = input.contents()?;
     let images = wanted.of(&contents, Kernels::Measured)?;
     let groups = Groups::of(&images);
@@ -141,9 +141,15 @@ fn sentence(summary: &Summary) -> String {
     text
 }
 
-fn compare(output: &Output, wanted: &Selection, paths: [&Path; 2]) -> Result<ExitStatus> {
-    let [new, old] = paths.map(|path| -> Result<_> {
-        let input = Input::open(path, output.limits())?;
+/// Two files, the new one first.
+struct Compared<'a> {
+    paths: [&'a Path; 2],
+    search: Search,
+}
+
+fn compare(output: &Output, wanted: &Selection, compared: Compared<'_>) -> Result<ExitStatus> {
+    let [new, old] = compared.paths.map(|path| -> Result<_> {
+        let input = Input::open(path, output.limits())?.searched(compared.search);
         let contents = input.contents()?;
         let images = wanted.of(&contents, Kernels::Measured)?;
         Ok((Groups::of(&images), contents.status()))

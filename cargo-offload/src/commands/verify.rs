@@ -28,7 +28,7 @@ use crate::read::packs::Packs;
 pub(super) fn run(output: &Output, args: &cli::Verify) -> Result<ExitStatus> {
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
     let mut summary = Summary { reason: "summary", images: 0, problems: 0 };
-    let input = Input::open(&path, output.limits())?;
+    let input = Input::open(&path, output.limits())?.searched(args.deep.search());
     let contents = input.contents()?;
     contents.syclbins.iter().try_for_each(|file| syclbin::verify(output, file, &mut summary))?;
     foreign::verify(output, &contents, &mut summary)?;

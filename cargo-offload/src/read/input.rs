@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use offload_containers::carrier::{self, FileKind, Found, Place};
 use offload_containers::contents::{self, Compression, Image};
+use offload_containers::deep;
 use offload_format::Limits;
 
 use crate::error::ExitStatus;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::files::mapping::Mapped;
 use crate::files::read_at::FilePart;
 use crate::read::pack_file::{PackFile, told};
@@ -22,6 +23,17 @@ pub(crate) struct Input {
     path: PathBuf,
     file: Mapped,
     limits: Limits,
+    search: Search,
+}
+
+/// Where images are searched for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Search {
+    /// Where tool chains put them.
+    #[default]
+    Known,
+    /// In all bytes.
+    Deep,
 }
 
 /// A container of another tool chain.
@@ -51,7 +63,17 @@ pub(crate) struct Contents<'a> {
 impl Input {
     /// Opens `path`; nothing of it is read yet.
     pub(crate) fn open(path: &Path, limits: &Limits) -> Result<Input> {
-        Ok(Input { path: path.to_path_buf(), file: Mapped::open(path)?, limits: *limits })
+        Ok(Input {
+            path: path.to_path_buf(),
+            file: Mapped::open(path)?,
+            limits: *limits,
+            search: Search::Known,
+        })
+    }
+
+    /// The same, with images searched for in this way.
+    pub(crate) fn searched(self, search: Search) -> Input {
+        Input { search, ..self }
     }
 
     /// Size in bytes.
@@ -86,10 +108,13 @@ impl Input {
     pub(crate) fn contents(&self) -> Result<Contents<'_>> {
         let limits = self.limits;
         // A damaged program may have packs all the same: they are searched for in another way.
-        let found = carrier::find(&self.file, &limits);
+        let found = match self.search {
+            Search::Known => carrier::find(&self.file, &limits),
+            Search::Deep => deep::find(&self.file, &limits),
+        };
         let foreign: Vec<Found<'_>> = found.iter().flatten().copied().filter(is_foreign).collect();
         let packs = if foreign.is_empty() {
-            PackFile::open(&self.path, &limits)
+            PackFile::open(&self.path, &limits).map_err(|error| self.nothing(error))
         } else {
             PackFile::linked(&self.path, &limits)
         }?;
@@ -117,6 +142,17 @@ impl Input {
             }
         }
         Ok(contents)
+    }
+
+    /// What was searched for in all bytes is in none of them; another error stays.
+    fn nothing(&self, error: Error) -> Error {
+        match (self.search, error.status()) {
+            (Search::Deep, ExitStatus::CheckFailed) => Error::check(format!(
+                "no byte of `{}` starts a known image or container",
+                self.path.display()
+            )),
+            _ => error,
+        }
     }
 
     /// Where the whole file is the container, its name says more than a number.

@@ -158,7 +158,8 @@ impl PackFile {
         let error = Error::check(format!("`{path}` carries no device images"));
         match object::FileKind::parse(head.as_slice()) {
             Ok(_) => error.hint(
-                "a crate brings its kernels along only if the program mentions it: `use the_crate as _;`",
+                "a crate brings its kernels along only if the program mentions it: `use the_crate as _;`; there \
+                 are none in the known sections, and `cargo offload inspect --deep` searches all bytes",
             ),
             Err(_) if head.is_empty() => Error::check(format!("`{path}` is empty")),
             Err(_) => error.hint("it is not a program, a library or a known container"),

@@ -373,3 +373,37 @@ fn verify_decodes_containers_and_says_what_it_compared() {
         "{said}"
     );
 }
+
+/// A library with images among its constants; the sections have names that no tool chain gives to images.
+#[test]
+fn images_outside_of_the_known_sections_are_found_on_demand() {
+    let constants = b"constants, and then images: 32 b";
+    let images = [&constants[..], &data("zstd.fatbin")].concat();
+    let mut library = fs::read(env!("CARGO_BIN_EXE_cargo-offload")).unwrap();
+    library.resize(library.len().next_multiple_of(64), 0);
+    library.extend_from_slice(&images);
+    let dir = dir_with("library", &library);
+    let said = fails(dir.path(), &["inspect", "library"], 1);
+    assert!(said.contains("none in the known sections") && said.contains("inspect --deep"), "{said}");
+    let listed = objects(&ok(dir.path(), &["inspect", "library", "--deep", "--json"]), "image");
+    let whole = dir_with("k.fatbin", &data("zstd.fatbin"));
+    let expected = objects(&ok(whole.path(), &["inspect", "k.fatbin", "--json"]), "image");
+    let targets = |images: &[serde_json::Value]| -> Vec<String> {
+        images.iter().map(|image| image["target"].to_string()).collect()
+    };
+    assert_eq!(targets(&listed), targets(&expected));
+    let verified = ok(dir.path(), &["verify", "library", "--deep"]);
+    assert!(
+        verified.contains(&format!("{} images verified, 0 problems", expected.len()))
+            || verified.contains("1 image verified, 0 problems"),
+        "{verified}"
+    );
+    let sizes = objects(&ok(dir.path(), &["size", "library", "--deep", "--json"]), "summary");
+    assert_eq!(sizes[0]["images"], expected.len());
+    ok(dir.path(), &["extract", "library", "--deep", "-o", "out"]);
+    assert_eq!(names(&dir.path().join("out")).len(), expected.len());
+
+    let nothing = dir_with("library", &fs::read(env!("CARGO_BIN_EXE_cargo-offload")).unwrap());
+    let said = fails(nothing.path(), &["inspect", "library", "--deep"], 1);
+    assert!(said.contains("no byte of `library` starts a known image"), "{said}");
+}

@@ -12,6 +12,7 @@
 mod carrier;
 mod ccob;
 mod contents;
+mod deep;
 mod example;
 mod fatbin;
 mod kpack;
