@@ -52,7 +52,7 @@ fn run_on(device: &Device, kernels: &Module) -> bool {
     let outcome = kernels.select(device).and_then(|selection| {
         report::selection(&selection);
         let program = device.open_selection(&selection)?;
-        workload::run_all(program.as_ref())
+        workload::run_all(&program)
     });
     match outcome {
         Ok(results) => report::results(&results),

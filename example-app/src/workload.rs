@@ -1,8 +1,8 @@
-//! The four kernels with their inputs, and the same in plain Rust.
+//! The four kernels with their inputs, and the same in plain Rust. Data stays on the device between kernels.
 
 use std::time::Duration;
 
-use offload_rt::{Arg, Error, NdRange, Program};
+use offload_rt::{Buffer, Error, KernelArg, NdRange, Program, Stream};
 
 /// As in `kernels/common.h`.
 const TILE: u64 = 16;
@@ -17,69 +17,91 @@ pub struct KernelResult {
 }
 
 /// Runs every kernel once.
-pub fn run_all(program: &dyn Program) -> Result<Vec<KernelResult>, Error> {
-    Ok(vec![saxpy(program)?, matmul(program)?, reduce(program)?, histogram(program)?])
+pub fn run_all(program: &Program) -> Result<Vec<KernelResult>, Error> {
+    let work = Work { program, stream: program.device().stream()? };
+    let x = pattern(1 << 20);
+    let mut y = work.stream.upload(&vec![1.0f32; x.len()])?;
+    Ok(vec![work.saxpy(&x, &mut y)?, work.reduce(&x, &y)?, work.matmul()?, work.histogram()?])
 }
 
-fn saxpy(program: &dyn Program) -> Result<KernelResult, Error> {
-    let n = 1u32 << 20;
-    let x = pattern(n);
-    let mut y = vec![1.0f32; x.len()];
-    let range = NdRange::new(&[n.into()], &[GROUP])?;
-    let args = [Arg::value(&2.5f32), Arg::input(&x), Arg::in_out(&mut y), Arg::value(&n)];
-    let time = launch(program, "saxpy", &range, args)?;
-    let right = x.iter().zip(&y).all(|(x, y)| close(*y, 2.5 * x + 1.0));
-    Ok(KernelResult { kernel: "saxpy", right, time })
+/// A program with the stream that its kernels are put into.
+struct Work<'a> {
+    program: &'a Program,
+    stream: Stream,
 }
 
-fn matmul(program: &dyn Program) -> Result<KernelResult, Error> {
-    let n = 256u32;
-    let (a, b) = (pattern(n * n), pattern(n * n));
-    let mut c = vec![0.0f32; a.len()];
-    let range = NdRange::new(&[n.into(), n.into()], &[TILE, TILE])?;
-    let args = [Arg::input(&a), Arg::input(&b), Arg::in_out(&mut c), Arg::value(&n)];
-    let time = launch(program, "matmul", &range, args)?;
-    let n = n as usize;
-    let expected = |i: usize, j: usize| (0..n).map(|k| a[i * n + k] * b[k * n + j]).sum::<f32>();
-    let right = (0..n).all(|i| (0..n).all(|j| close(c[i * n + j], expected(i, j))));
-    Ok(KernelResult { kernel: "matmul", right, time })
-}
+impl Work<'_> {
+    fn saxpy(&self, x: &[f32], y: &mut Buffer<f32>) -> Result<KernelResult, Error> {
+        let (on_device, n) = (self.stream.upload(x)?, x.len() as u32);
+        let args = [
+            KernelArg::value(&2.5f32),
+            KernelArg::buffer(&on_device),
+            KernelArg::buffer_mut(&mut *y),
+            KernelArg::value(&n),
+        ];
+        let time = self.launch("saxpy", &NdRange::linear(n.into(), GROUP)?, &args)?;
+        let right = x.iter().zip(&self.stream.download(&*y)?).all(|(x, y)| close(*y, 2.5 * x + 1.0));
+        Ok(KernelResult { kernel: "saxpy", right, time })
+    }
 
-fn reduce(program: &dyn Program) -> Result<KernelResult, Error> {
-    // Not a multiple of the group, so that the last group has work-items without an element.
-    let n = (1u32 << 20) - 100;
-    let x = pattern(n);
-    let groups = u64::from(n).div_ceil(GROUP);
-    let mut sums = vec![0.0f32; groups as usize];
-    let range = NdRange::new(&[groups * GROUP], &[GROUP])?;
-    let args = [Arg::input(&x), Arg::in_out(&mut sums), Arg::value(&n)];
-    let time = launch(program, "reduce", &range, args)?;
-    let right = x.chunks(GROUP as usize).zip(&sums).all(|(part, sum)| close(*sum, part.iter().sum()));
-    Ok(KernelResult { kernel: "reduce", right, time })
-}
+    /// Sums what saxpy has left on the device.
+    fn reduce(&self, x: &[f32], y: &Buffer<f32>) -> Result<KernelResult, Error> {
+        // Not a multiple of the group, so that the last group has work-items without an element.
+        let n = x.len() - 100;
+        let mut sums = self.stream.zeroed::<f32>(n.div_ceil(GROUP as usize))?;
+        let count = n as u32;
+        let args = [KernelArg::buffer(y), KernelArg::buffer_mut(&mut sums), KernelArg::value(&count)];
+        let time = self.launch("reduce", &NdRange::linear(n as u64, GROUP)?, &args)?;
+        let expected = x[..n].chunks(GROUP as usize).map(|part| part.iter().map(|x| 2.5 * x + 1.0).sum());
+        let right = self
+            .stream
+            .download(&sums)?
+            .into_iter()
+            .zip(expected)
+            .all(|(sum, expected)| close(sum, expected));
+        Ok(KernelResult { kernel: "reduce", right, time })
+    }
 
-fn histogram(program: &dyn Program) -> Result<KernelResult, Error> {
-    let n = 1u32 << 20;
-    let data: Vec<u32> = (0..n).map(|i| i.wrapping_mul(2_654_435_761) >> 7).collect();
-    let mut bins = [0u32; BINS];
-    let range = NdRange::new(&[n.into()], &[GROUP])?;
-    let args = [Arg::input(&data), Arg::in_out(&mut bins), Arg::value(&n)];
-    let time = launch(program, "histogram", &range, args)?;
-    let mut expected = [0u32; BINS];
-    data.iter().for_each(|value| expected[*value as usize % BINS] += 1);
-    Ok(KernelResult { kernel: "histogram", right: bins == expected, time })
-}
+    fn matmul(&self) -> Result<KernelResult, Error> {
+        let n = 256u32;
+        let (a, b) = (pattern(n * n), pattern(n * n));
+        let (a_on, b_on, mut c) =
+            (self.stream.upload(&a)?, self.stream.upload(&b)?, self.stream.zeroed::<f32>(a.len())?);
+        let range = NdRange::new(&[n.into(), n.into()], &[TILE, TILE])?;
+        let args = [
+            KernelArg::buffer(&a_on),
+            KernelArg::buffer(&b_on),
+            KernelArg::buffer_mut(&mut c),
+            KernelArg::value(&n),
+        ];
+        let time = self.launch("matmul", &range, &args)?;
+        let (n, c) = (n as usize, self.stream.download(&c)?);
+        let expected = |i: usize, j: usize| (0..n).map(|k| a[i * n + k] * b[k * n + j]).sum::<f32>();
+        let right = (0..n).all(|i| (0..n).all(|j| close(c[i * n + j], expected(i, j))));
+        Ok(KernelResult { kernel: "matmul", right, time })
+    }
 
-fn launch<const N: usize>(
-    program: &dyn Program,
-    kernel: &str,
-    range: &NdRange,
-    mut args: [Arg<'_>; N],
-) -> Result<Duration, Error> {
-    // SAFETY: each buffer has an element for each work-item that the kernel lets use it (`kernels/*.cl` compare with
-    // `n`, or the range is of the buffer's size), inputs are declared const there, and work-items write elements of
-    // their own or use atomics.
-    unsafe { program.launch(kernel, range, &mut args) }
+    fn histogram(&self) -> Result<KernelResult, Error> {
+        let n = 1u32 << 20;
+        let data: Vec<u32> = (0..n).map(|i| i.wrapping_mul(2_654_435_761) >> 7).collect();
+        let (on_device, mut bins) = (self.stream.upload(&data)?, self.stream.zeroed::<u32>(BINS)?);
+        let args = [KernelArg::buffer(&on_device), KernelArg::buffer_mut(&mut bins), KernelArg::value(&n)];
+        let time = self.launch("histogram", &NdRange::linear(n.into(), GROUP)?, &args)?;
+        let mut expected = [0u32; BINS];
+        data.iter().for_each(|value| expected[*value as usize % BINS] += 1);
+        Ok(KernelResult { kernel: "histogram", right: self.stream.download(&bins)? == expected, time })
+    }
+
+    /// Puts a kernel into the stream, and times it with the device's own clock.
+    fn launch(&self, kernel: &str, range: &NdRange, args: &[KernelArg<'_>]) -> Result<Duration, Error> {
+        let kernel = self.program.kernel(kernel)?;
+        let start = self.stream.record()?;
+        // SAFETY: each buffer has an element for each work-item that the kernel lets use it (`kernels/*.cl` compare with
+        // `n`, or the range is of the buffer's size), inputs are declared const there, and work-items write elements of
+        // their own or use atomics.
+        unsafe { kernel.launch(&self.stream, range, args)? };
+        self.stream.record()?.since(&start)
+    }
 }
 
 /// Small whole numbers: their sums are exact in any order.

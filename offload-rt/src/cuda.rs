@@ -3,28 +3,27 @@
 //! The library is `libcuda.so.1` (`nvcuda.dll`), which comes with the driver; no part of the CUDA toolkit is needed.
 //! Which devices the driver shows is up to its environment variable `CUDA_VISIBLE_DEVICES`.
 //!
-//! - A kernel takes its parameters in order: [`Arg::Value`] by value, buffers as pointers to device memory, and
-//!   [`Arg::Local`] as a 64-bit offset in bytes into the dynamic shared memory, a multiple of 16.
+//! - A kernel takes its parameters in order: [`KernelArg::value`] by value, buffers as addresses of device memory, and
+//!   [`KernelArg::local`] as a 64-bit offset in bytes into the dynamic shared memory, a multiple of 16.
 //! - A work-group is a thread block. Grids have no global offset: a range with one is refused.
-//! - All programs of a device share its primary context, as the CUDA runtime of other libraries in the process does.
-//!   The context that a thread had is its own again after each call.
+//! - All streams and programs of a device share its primary context, as the CUDA runtime of other libraries in the
+//!   process does. The context that a thread had is its own again after each call.
 //!
-//! [`Arg::Value`]: crate::Arg::Value
-//! [`Arg::Local`]: crate::Arg::Local
+//! [`KernelArg::value`]: crate::KernelArg::value
+//! [`KernelArg::local`]: crate::KernelArg::local
 
 mod api;
-mod buffer;
 mod context;
 mod device;
 mod driver;
 mod function;
+mod kernel;
 mod limits;
 mod module;
 mod params;
 mod program;
 mod stream;
 
-pub use self::program::CudaProgram;
 use crate::device::Device;
 use crate::error::Error;
 

@@ -3,15 +3,17 @@
 #[cfg(any(feature = "opencl", feature = "cuda"))]
 use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
-
-use offload_format::pack::KernelInfo;
+use std::sync::Arc;
 
 use crate::description::DeviceDescription;
-use crate::entry::{Entry, LoadedImage};
+use crate::entry::LoadedImage;
 use crate::error::Error;
-use crate::launch::{Arg, Driver, NdRange, Program, find};
+#[cfg(not(all(feature = "host", unix)))]
+use crate::error::Problem;
+#[cfg(not(all(feature = "host", unix)))]
+use crate::launch::driver::DriverStream;
+use crate::launch::driver::{Driver, DriverModule};
+use crate::launch::{Program, Stream};
 use crate::select::Selection;
 
 /// A device of this machine, that kernels can be launched on.
@@ -68,8 +70,8 @@ impl Device {
     ///
     /// # Errors
     /// As [`Entry::load`] and [`Device::open`], if there is one image.
-    pub fn open_selection(&self, selection: &Selection) -> Result<Box<dyn Program>, Error> {
-        Ok(Box::new(SelectedProgram::new(self, selection)?))
+    pub fn open_selection(&self, selection: &Selection) -> Result<Program, Error> {
+        Program::of_selection(self, selection)
     }
 
     /// Hands `image` to the device's driver.
@@ -77,8 +79,23 @@ impl Device {
     /// # Errors
     /// The driver refuses the image (the message holds its build log), or the crate feature for the device is not
     /// enabled.
-    pub fn open(&self, image: &LoadedImage) -> Result<Box<dyn Program>, Error> {
-        self.driver.open(image)
+    pub fn open(&self, image: &LoadedImage) -> Result<Program, Error> {
+        Ok(Program::of_module(self, self.load(image)?))
+    }
+
+    /// A new stream: an order of work beside that of other streams.
+    ///
+    /// All streams and programs of a device share one context, so that buffers can be used with each of them.
+    ///
+    /// # Errors
+    /// The driver refuses, or the crate feature for the device is not enabled.
+    pub fn stream(&self) -> Result<Stream, Error> {
+        let stream = self.driver.stream().map_err(|problem| Error::of_device(&self.to_string(), problem))?;
+        Ok(Stream::new(stream, self.clone()))
+    }
+
+    pub(crate) fn load(&self, image: &LoadedImage) -> Result<Arc<dyn DriverModule>, Error> {
+        self.driver.load(image)
     }
 }
 
@@ -100,84 +117,17 @@ impl fmt::Display for Device {
 struct LeftOut;
 
 #[cfg(not(all(feature = "host", unix)))]
+const HINT: &str = "enable the feature `host` of the crate offload-rt";
+
+#[cfg(not(all(feature = "host", unix)))]
 impl Driver for LeftOut {
-    fn open(&self, image: &LoadedImage) -> Result<Box<dyn Program>, Error> {
+    fn load(&self, image: &LoadedImage) -> Result<Arc<dyn DriverModule>, Error> {
         let problem = format!("cannot open {}: this build has no support for it", image.entry());
-        Err(Error::device("host CPU", problem).with_hint("enable the feature `host` of the crate offload-rt"))
-    }
-}
-
-/// The images of a selection as one program, each opened when one of its kernels is used.
-#[derive(Debug)]
-struct SelectedProgram {
-    device: Device,
-    selection: Selection,
-    parts: Vec<Part>,
-}
-
-#[derive(Debug)]
-struct Part {
-    entry: Entry,
-    opened: OnceLock<Result<Box<dyn Program>, Error>>,
-}
-
-impl SelectedProgram {
-    /// A program of one image is opened now: there is nothing to save by waiting, and its errors come early.
-    fn new(device: &Device, selection: &Selection) -> Result<SelectedProgram, Error> {
-        let part = |entry: &Entry| Part { entry: entry.clone(), opened: OnceLock::new() };
-        let parts: Vec<Part> = selection.entries().iter().map(part).collect();
-        if let [only] = parts.as_slice() {
-            only.open(device)?;
-        }
-        Ok(SelectedProgram { device: device.clone(), selection: selection.clone(), parts })
+        Err(Error::device("host CPU", problem).with_hint(HINT))
     }
 
-    /// The opened image that has `kernel`.
-    fn program_of(&self, kernel: &str) -> Result<&dyn Program, Error> {
-        let part = self.selection.index_for(kernel).and_then(|index| self.parts.get(index));
-        match part {
-            Some(part) => part.open(&self.device),
-            None => Err(self.selection.without(kernel)),
-        }
-    }
-}
-
-impl Part {
-    fn open(&self, device: &Device) -> Result<&dyn Program, Error> {
-        let opened = self.opened.get_or_init(|| device.open(&self.entry.load()?));
-        opened.as_deref().map_err(Clone::clone)
-    }
-}
-
-impl Program for SelectedProgram {
-    fn kernels(&self) -> &[KernelInfo] {
-        match self.parts.as_slice() {
-            [only] => only.open(&self.device).map_or(self.selection.kernels(), Program::kernels),
-            _ => self.selection.kernels(),
-        }
-    }
-
-    fn kernel(&self, name: &str) -> Result<&KernelInfo, Error> {
-        find(self.program_of(name)?.kernels(), name)
-    }
-
-    #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
-    unsafe fn launch(&self, kernel: &str, range: &NdRange, args: &mut [Arg<'_>]) -> Result<Duration, Error> {
-        // SAFETY: the contract is the same, and the caller's to keep.
-        unsafe { self.program_of(kernel)?.launch(kernel, range, args) }
-    }
-
-    /// Each image has variables of its own: those of all images that have `name` are written.
-    fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
-        let mut outcome = None;
-        for part in &self.parts {
-            let written = part.open(&self.device)?.write_global(name, bytes);
-            outcome = match (outcome, written) {
-                (Some(Ok(())), _) | (_, Ok(())) => Some(Ok(())),
-                (Some(first), _) => Some(first),
-                (None, failed) => Some(failed),
-            };
-        }
-        outcome.unwrap_or(Ok(()))
+    fn stream(&self) -> Result<Box<dyn DriverStream>, Problem> {
+        let text = "cannot make a stream: this build has no support for it".to_string();
+        Err(Problem { text, hint: Some(HINT.into()) })
     }
 }

@@ -96,13 +96,12 @@ const MISSING_FILES: &str =
     "`cargo build` makes packs of the compile cache anew; packs of a finished program belong beside it";
 
 impl Error {
-    /// A launch of `kernel` that fails because of `problem`, for implementations of [`Program`](crate::Program).
+    /// A launch of `kernel` that fails because of `problem`.
     pub fn launch(kernel: &str, problem: impl Into<String>) -> Error {
         Error::of_launch(kernel, problem.into().into())
     }
 
-    /// A failure of `device`, which may be any part of the system, because of `problem`; for implementations of
-    /// [`Program`](crate::Program).
+    /// A failure of `device`, which may be any part of the system, because of `problem`.
     pub fn device(device: &str, problem: impl Into<String>) -> Error {
         Error::of_device(device, problem.into().into())
     }
@@ -191,13 +190,12 @@ impl From<String> for Problem {
 }
 
 impl Problem {
-    #[cfg(any(feature = "cuda", all(feature = "host", unix)))]
+    #[cfg(any(feature = "cuda", feature = "opencl", feature = "host"))]
     pub(crate) fn with_hint(text: String, hint: impl Into<Cow<'static, str>>) -> Problem {
         Problem { text, hint: Some(hint.into()) }
     }
 
     /// The same with what was tried in front of it.
-    #[cfg(feature = "cuda")]
     pub(crate) fn during(self, what: &str) -> Problem {
         Problem { text: format!("{what}: {}", self.text), hint: self.hint }
     }

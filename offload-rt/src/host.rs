@@ -32,43 +32,46 @@ mod bind;
 mod coroutine;
 mod executor;
 mod image;
+mod memory;
+mod stream;
 
 use std::io::Write;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use offload_format::ImageKind;
 use offload_format::pack::KernelInfo;
 
 use self::bind::Bound;
 use self::executor::Job;
-use self::image::HostImage;
+use self::image::{HostImage, Run};
+use self::memory::CONTEXT;
+use self::stream::HostStream;
 use crate::entry::LoadedImage;
-use crate::error::Error;
-use crate::launch::{self, Arg, Driver, NdRange, Program};
+use crate::error::{Error, Problem};
+use crate::launch::driver::{ContextId, Driver, DriverKernel, DriverModule, DriverStream};
+use crate::launch::{self, KernelArg, NdRange};
 
 /// The program's own CPU.
 #[derive(Debug)]
 pub(crate) struct Host;
 
-impl Driver for Host {
-    fn open(&self, image: &LoadedImage) -> Result<Box<dyn Program>, Error> {
-        Ok(Box::new(HostProgram::new(image)?))
-    }
-}
-
 /// A `host` image that is loaded into this process.
 #[derive(Debug)]
-pub struct HostProgram {
+struct HostModule {
     kernels: Vec<KernelInfo>,
     image: HostImage,
 }
 
-impl HostProgram {
-    /// Loads `image`.
-    ///
-    /// # Errors
-    /// It is no `host` image, has another version of the interface, or the system refuses to load it.
-    pub fn new(image: &LoadedImage) -> Result<HostProgram, Error> {
+#[derive(Debug)]
+struct HostKernel {
+    info: KernelInfo,
+    run: Run,
+    /// Keeps the code of `run`.
+    _module: Arc<HostModule>,
+}
+
+impl Driver for Host {
+    fn load(&self, image: &LoadedImage) -> Result<Arc<dyn DriverModule>, Error> {
         let entry = image.entry();
         if entry.image_kind() != ImageKind::HostObject {
             let problem = format!("{entry} is of kind {}, not for the host CPU", entry.image_kind());
@@ -78,28 +81,47 @@ impl HostProgram {
         let names: Vec<&str> = kernels.iter().map(|kernel| kernel.name.as_str()).collect();
         let image = HostImage::load(image.bytes(), &names)
             .map_err(|problem| Error::device("host CPU", format!("cannot load {entry}: {problem}")))?;
-        Ok(HostProgram { kernels, image })
+        Ok(Arc::new(HostModule { kernels, image }))
+    }
+
+    fn stream(&self) -> Result<Box<dyn DriverStream>, Problem> {
+        Ok(Box::new(HostStream))
     }
 }
 
-impl Program for HostProgram {
+impl DriverModule for HostModule {
     fn kernels(&self) -> &[KernelInfo] {
         &self.kernels
     }
 
-    unsafe fn launch(&self, kernel: &str, range: &NdRange, args: &mut [Arg<'_>]) -> Result<Duration, Error> {
-        let info = launch::find(&self.kernels, kernel)?;
-        launch::check(info, range, args)?;
-        launch::refuse_shared_memory(kernel, range)?;
-        let run = self.image.run(kernel).ok_or_else(|| Error::launch(kernel, "the image lost its entry"))?;
-        let mut bound = Bound::new(info, args);
-        let started = Instant::now();
+    fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn DriverKernel>, Error> {
+        let info = launch::find(&self.kernels, name)?.clone();
+        let run = self.image.run(name).ok_or_else(|| Error::launch(name, "the image lost its entry"))?;
+        Ok(Box::new(HostKernel { info, run, _module: self }))
+    }
+}
+
+impl DriverKernel for HostKernel {
+    fn context(&self) -> ContextId {
+        CONTEXT
+    }
+
+    fn info(&self) -> &KernelInfo {
+        &self.info
+    }
+
+    unsafe fn launch(
+        &self,
+        _: &dyn DriverStream,
+        range: &NdRange,
+        args: &[KernelArg<'_>],
+    ) -> Result<(), Problem> {
+        launch::refuse_shared_memory(range)?;
+        let bound = Bound::new(&self.info, args)?;
+        let job = Job { run: self.run, info: &self.info, range, bound: &bound, print: &print };
         // SAFETY: the entry is this kernel's, the arguments are bound as its record says, and the caller answers for
         // what the kernel does with them.
-        let ran = unsafe { executor::run(&Job { run, info, range, bound: &bound, print: &print }) };
-        let took = started.elapsed();
-        bound.write_back(args);
-        ran.map(|()| took).map_err(|problem| Error::of_launch(kernel, problem))
+        unsafe { executor::run(&job) }
     }
 }
 

@@ -5,7 +5,9 @@
 //! - [`Registry::select`] picks the best image of each kernel for a [`Device`], or for the description of one, and says
 //!   why the others were not;
 //!   [`Registry::select_variant`] does so for one variant of a module;
-//! - [`Device::open_selection`] makes a [`Program`] of them, which launches kernels; [`Module::open`] is both steps;
+//! - [`Device::open_selection`] makes a [`Program`] of them, which has kernels; [`Module::open`] is both steps;
+//! - [`Device::stream`] makes a [`Stream`]: it keeps data on the device in [`Buffer`]s, and [`Kernel::launch`] puts work
+//!   into it; [`Event`]s order streams and tell times;
 //! - [`Entry::load`] decompresses one image, once, and checks it against its hash; [`Device::open`] hands it to a
 //!   driver.
 //!
@@ -48,7 +50,7 @@
 //! lock of the standard library. What was read before is there on both sides; GPU drivers survive no fork at all.
 //!
 //! # Unsafe code
-//! It is in the modules `sections` (reading linked and loaded memory), `launch` and `device` (launching), `macros`, and
+//! It is in the modules `sections` (reading linked and loaded memory), `launch`, `macros`, and
 //! in the adapters `host`, `opencl` and `cuda`; everywhere else it is denied.
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -63,7 +65,6 @@ pub mod host;
 pub mod opencl;
 
 mod description;
-#[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
 mod device;
 mod entry;
 mod error;
@@ -88,7 +89,9 @@ pub use crate::device::Device;
 pub use crate::entry::{Entry, LoadedImage};
 pub use crate::error::{Error, ErrorKind};
 pub use crate::index::{Missing, Unreadable};
-pub use crate::launch::{Arg, NdRange, Plain, Program};
+pub use crate::launch::{
+    Arg, Buffer, Event, Kernel, KernelArg, NdRange, Plain, Program, Slice, SliceMut, Stream,
+};
 pub use crate::registry::{Module, Registry};
 pub use crate::select::{Outcome, Selection, Verdict};
 

@@ -9,20 +9,20 @@
 mod api;
 #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
 mod compiler;
+mod context;
 mod device;
 #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
+mod kernel;
 mod program;
 mod properties;
-#[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
-mod queue;
 mod rebuild;
+mod stream;
 
 use opencl_sys::CL_PLATFORM_NOT_FOUND_KHR;
 
 use self::api::{ClError, platforms};
 pub use self::compiler::{Compiler, Executable, Object};
 use self::device::LOADER;
-pub use self::program::ClProgram;
 pub use self::properties::{DeviceType, Properties};
 use crate::device::Device;
 use crate::error::Error;

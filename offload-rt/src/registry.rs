@@ -202,7 +202,7 @@ impl Module {
     ///
     /// # Errors
     /// No image fits, it is damaged, or the driver refuses it.
-    pub fn open(&self, device: &Device) -> Result<Box<dyn Program>, Error> {
+    pub fn open(&self, device: &Device) -> Result<Program, Error> {
         device.open_selection(&self.select(device)?)
     }
 

@@ -10,7 +10,7 @@ use crate::context::OnDevice;
 use crate::rules::Rules;
 use crate::traits::DeviceArch;
 use offload_rt::opencl::{Compiler, Executable as Built};
-use offload_rt::{Arg, Error, NdRange, Program};
+use offload_rt::{Arg, Error, Kernel, NdRange};
 
 /// A built program with what its modules said.
 #[derive(Debug)]
@@ -20,9 +20,9 @@ pub(super) struct Image {
     pub(super) needs: Requirements,
 }
 
-/// The programs of one device.
+/// The kernels of a bundle on one device, made by [`Bundle::program`](crate::Bundle::program).
 #[derive(Debug)]
-pub struct OfDevice {
+pub struct BundleProgram {
     // Released in this order.
     images: Vec<Image>,
     compiler: Arc<Compiler>,
@@ -31,12 +31,12 @@ pub struct OfDevice {
     rules: Rules,
 }
 
-impl OfDevice {
+impl BundleProgram {
     /// A kernel that several images list is taken from the first.
-    pub(super) fn new(on: &OnDevice, images: Vec<Image>) -> OfDevice {
+    pub(super) fn new(on: &OnDevice, images: Vec<Image>) -> BundleProgram {
         let info = |name: &String| KernelInfo::new(name.clone());
         let kernels = images.iter().flat_map(|image| &image.kernels).map(info).collect();
-        OfDevice {
+        BundleProgram {
             images,
             compiler: Arc::clone(&on.compiler),
             arch: on.traits.arch,
@@ -60,6 +60,39 @@ impl OfDevice {
         Error::launch(name, "the bundle has no such kernel").with_hint(format!("it has {names}"))
     }
 
+    /// The kernels that the bundle lists.
+    pub fn kernels(&self) -> &[KernelInfo] {
+        &self.kernels
+    }
+
+    /// Looks up a kernel, to be launched in a stream of the device.
+    ///
+    /// # Errors
+    /// The bundle does not list it, or the driver does not know it.
+    pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
+        let (image, full) = self.find(name).ok_or_else(|| self.unknown(name))?;
+        image.built.kernel(full)
+    }
+
+    /// Copies buffers to the device, runs a kernel over `range`, waits, copies [`Arg::InOut`] buffers back, and returns
+    /// how long the kernel ran.
+    ///
+    /// # Errors
+    /// As [`BundleProgram::kernel`]; or range or arguments do not fit it, or it failed.
+    ///
+    /// # Safety
+    /// As that of [`offload_rt::Program::launch`].
+    #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
+    pub unsafe fn launch(
+        &self,
+        name: &str,
+        range: &NdRange,
+        args: &mut [Arg<'_>],
+    ) -> Result<Duration, Error> {
+        // SAFETY: the contract is the same, and the caller's to keep.
+        unsafe { self.kernel(name)?.launch_with_copies(range, args) }
+    }
+
     pub(super) fn codes(&self) -> Result<Vec<Code>, Error> {
         let Some((target, arch)) = self.arch.native_names() else {
             return Err(Error::device(&self.compiler.name(), "SYCL has no name for its architecture"));
@@ -70,26 +103,6 @@ impl OfDevice {
             Ok(Code { target, arch: arch.clone(), kernels: kernels.clone(), needs, binary })
         };
         self.images.iter().map(code).collect()
-    }
-}
-
-impl Program for OfDevice {
-    fn kernels(&self) -> &[KernelInfo] {
-        &self.kernels
-    }
-
-    fn kernel(&self, name: &str) -> Result<&KernelInfo, Error> {
-        let full = self.find(name).map_or(name, |(_, full)| full);
-        self.kernels.iter().find(|kernel| kernel.name == full).ok_or_else(|| self.unknown(name))
-    }
-
-    #[allow(unsafe_code, reason = "implements the trait")]
-    unsafe fn launch(&self, name: &str, range: &NdRange, args: &mut [Arg<'_>]) -> Result<Duration, Error> {
-        let Some((image, full)) = self.find(name) else {
-            return Err(self.unknown(name));
-        };
-        // SAFETY: the contract is the same, and the caller's to keep.
-        unsafe { image.built.launch(full, range, args) }
     }
 }
 

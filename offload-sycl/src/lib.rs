@@ -43,5 +43,6 @@ mod state;
 mod traits;
 
 pub use self::context::{Context, Missing};
+pub use self::executable::BundleProgram;
 pub use self::rules::Rules;
 pub use self::state::{Bundle, BundleState, Executable, Input, Object, link};

@@ -13,13 +13,13 @@ use offload_images::spirv;
 
 use crate::choose::Form;
 use crate::context::{Context, Missing, OnDevice, Picked};
-use crate::executable::{Code, Image, OfDevice, listed_name};
+use crate::executable::{BundleProgram, Code, Image, listed_name};
 use crate::links::{self, Names};
 use crate::needs;
 use crate::rules;
 use crate::source::Source;
 use offload_rt::opencl::Object as DriverObject;
-use offload_rt::{Device, Error, Program};
+use offload_rt::{Device, Error};
 
 /// Kernels for the devices of a context: `sycl::kernel_bundle`
 /// (<https://registry.khronos.org/SYCL/specs/sycl-2020/html/sycl-2020.html#sec:bundles.overview>).
@@ -87,13 +87,13 @@ impl BundleState for Object {
 
 impl BundleState for Executable {
     const STATE: State = State::Executable;
-    type OfDevice = OfDevice;
+    type OfDevice = BundleProgram;
 
-    fn ready(on: &OnDevice, source: &Source, picked: &[Picked]) -> Result<OfDevice, Error> {
+    fn ready(on: &OnDevice, source: &Source, picked: &[Picked]) -> Result<BundleProgram, Error> {
         let file = source.parse()?;
         let images =
             chosen(&file, picked).map(|chosen| build(on, source, &chosen)).collect::<Result<_, _>>()?;
-        Ok(OfDevice::new(on, images))
+        Ok(BundleProgram::new(on, images))
     }
 }
 
@@ -213,7 +213,7 @@ impl Bundle<Executable> {
     ///
     /// # Errors
     /// The device is not one of the context's.
-    pub fn program(&self, device: &Device) -> Result<&dyn Program, Error> {
+    pub fn program(&self, device: &Device) -> Result<&BundleProgram, Error> {
         let index = self.context.index_of(device);
         match index.and_then(|index| self.devices.get(index)) {
             Some(of_device) => Ok(of_device),
@@ -229,8 +229,13 @@ impl Bundle<Executable> {
     /// tell it.
     pub fn content(&self) -> Result<Vec<u8>, Error> {
         let mut codes: Vec<Code> = Vec::new();
-        for code in
-            self.devices.iter().map(OfDevice::codes).collect::<Result<Vec<_>, _>>()?.into_iter().flatten()
+        for code in self
+            .devices
+            .iter()
+            .map(BundleProgram::codes)
+            .collect::<Result<Vec<_>, _>>()?
+            .into_iter()
+            .flatten()
         {
             // Two devices of one kind have one code.
             if !codes.contains(&code) {
@@ -284,7 +289,7 @@ pub fn link(objects: &[&Bundle<Object>]) -> Result<Bundle<Executable>, Error> {
     Ok(Bundle { context, sources: Vec::new(), devices, kernels, missing })
 }
 
-fn linked(on: &OnDevice, modules: &[&Compiled]) -> Result<OfDevice, Error> {
+fn linked(on: &OnDevice, modules: &[&Compiled]) -> Result<BundleProgram, Error> {
     let names: Vec<Names> = modules.iter().map(|module| module.names.clone()).collect();
     let programs = links::programs(on.rules, &names);
     let programs = programs.map_err(|problem| Error::device("link of bundles", problem))?;
@@ -296,7 +301,7 @@ fn linked(on: &OnDevice, modules: &[&Compiled]) -> Result<OfDevice, Error> {
         let kernels = modules.iter().flat_map(|module| module.names.kernels.iter().cloned()).collect();
         Ok(Image { built: on.compiler.link("the bundles", &programs)?, kernels, needs })
     };
-    Ok(OfDevice::new(on, programs.into_iter().map(image).collect::<Result<_, Error>>()?))
+    Ok(BundleProgram::new(on, programs.into_iter().map(image).collect::<Result<_, Error>>()?))
 }
 
 impl Compiled {

@@ -5,6 +5,7 @@ use std::ptr;
 
 use super::api::{CUcontext, CuResult, DeviceId, Functions, call};
 use super::limits::Limits;
+use crate::launch::driver::ContextId;
 
 /// A reference to the primary context of a device.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ unsafe impl Sync for Context {}
 /// While it lives, its context is the current one of the thread.
 pub(super) struct Entered<'c> {
     context: &'c Context,
+    /// The thread had another context, or none.
+    is_pushed: bool,
     /// A context is current in one thread: this must not go to another.
     _thread: PhantomData<*mut ()>,
 }
@@ -37,9 +40,19 @@ impl Context {
 
     /// Makes the context the thread's until the result is dropped.
     pub(super) fn enter(&self) -> CuResult<Entered<'_>> {
-        // SAFETY: the context is retained.
-        unsafe { call!(self.device.functions, cuCtxPushCurrent_v2(self.raw)) }?;
-        Ok(Entered { context: self, _thread: PhantomData })
+        let (functions, mut current) = (self.device.functions, ptr::null_mut());
+        // SAFETY: the function writes one handle.
+        unsafe { call!(functions, cuCtxGetCurrent(&raw mut current)) }?;
+        let is_pushed = current != self.raw;
+        if is_pushed {
+            // SAFETY: the context is retained.
+            unsafe { call!(functions, cuCtxPushCurrent_v2(self.raw)) }?;
+        }
+        Ok(Entered { context: self, is_pushed, _thread: PhantomData })
+    }
+
+    pub(super) fn id(&self) -> ContextId {
+        ContextId { back_end: "CUDA", handle: self.raw.addr() }
     }
 }
 
@@ -62,6 +75,9 @@ impl Entered<'_> {
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
+        if !self.is_pushed {
+            return;
+        }
         let mut popped = ptr::null_mut();
         // SAFETY: this thread pushed the context, and calls between push and pop leave the stack as they found it.
         let _ = unsafe { call!(self.functions(), cuCtxPopCurrent_v2(&raw mut popped)) };

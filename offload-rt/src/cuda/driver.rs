@@ -1,5 +1,6 @@
 //! The driver as a whole: starting it, and what errors tell people to do.
 
+use std::borrow::Cow;
 use std::ffi::c_int;
 
 use super::api::{
@@ -8,7 +9,7 @@ use super::api::{
     CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_MISALIGNED_ADDRESS, CuError, CuResult,
     Functions, LIBRARY, call, functions,
 };
-use crate::error::Error;
+use crate::error::{Error, Problem};
 
 /// What errors of the driver as a whole start with.
 pub(super) const CUDA: &str = "CUDA";
@@ -58,8 +59,13 @@ pub(super) fn no_device() -> Error {
     Error::device(CUDA, format!("{LIBRARY} shows no device")).with_hint(DEVICE_HINT)
 }
 
+/// What failed, with a hint where something is broken.
+pub(super) fn problem(error: CuError) -> Problem {
+    Problem { text: error.to_string(), hint: aftermath(error).map(Cow::Borrowed) }
+}
+
 /// What a launch that failed with `error` leaves behind, as a hint for people; nothing if nothing is broken.
-pub(super) fn aftermath(error: CuError) -> Option<&'static str> {
+fn aftermath(error: CuError) -> Option<&'static str> {
     match error.code()? {
         CUDA_ERROR_ILLEGAL_ADDRESS
         | CUDA_ERROR_LAUNCH_TIMEOUT

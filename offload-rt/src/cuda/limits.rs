@@ -5,7 +5,7 @@ use super::api::{
     CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,
     CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z,
     CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
-    CU_DEVICE_ATTRIBUTE_WARP_SIZE, CuResult, DeviceId,
+    CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, CU_DEVICE_ATTRIBUTE_WARP_SIZE, CuResult, DeviceId,
 };
 use crate::error::Problem;
 use crate::launch::NdRange;
@@ -23,6 +23,8 @@ pub(super) struct Limits {
     pub(super) shared_opt_in: u32,
     /// Threads of a warp.
     pub(super) warp: u32,
+    /// The device reads the program's ordinary memory by itself.
+    pub(super) reads_pageable_memory: bool,
 }
 
 /// What a kernel needs of a device whatever the launch.
@@ -65,6 +67,8 @@ impl Limits {
             shared,
             shared_opt_in: opt_in.max(shared),
             warp: value(CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
+            // A driver that does not know the question is asked to wait: that is right on every device.
+            reads_pageable_memory: value(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS).unwrap_or(1) != 0,
         })
     }
 
@@ -122,6 +126,7 @@ mod tests {
         shared: 48 << 10,
         shared_opt_in: 227 << 10,
         warp: 32,
+        reads_pageable_memory: false,
     };
     const NEEDS: Needs = Needs { max_threads: 512, static_shared: 1024 };
 

@@ -12,7 +12,7 @@ use super::api::{
     call,
 };
 use super::context::{Context, Entered};
-use super::stream::Stream;
+use super::stream::CudaStream;
 use crate::entry::LoadedImage;
 use crate::error::Problem;
 use crate::text::escape_lines;
@@ -78,12 +78,8 @@ impl CudaModule {
         if size != bytes.len() {
             return Err(format!("it is {size} bytes, {} are given", bytes.len()));
         }
-        let stream = Stream::new(&entered).map_err(failed)?;
-        let (functions, from) = (entered.functions(), bytes.as_ptr().cast());
-        // SAFETY: the variable has this size, and `bytes` lives until the stream has been waited for.
-        unsafe { call!(functions, cuMemcpyHtoDAsync_v2(address, from, size, stream.raw())) }
-            .map_err(failed)?;
-        stream.wait().map_err(failed)
+        let stream = CudaStream::new(self.context.clone()).map_err(failed)?;
+        stream.copy_in(address, bytes).and_then(|()| stream.wait(&entered)).map_err(failed)
     }
 
     fn variable(&self, name: &str, entered: &Entered<'_>) -> Result<Variable, String> {
@@ -106,8 +102,12 @@ impl CudaModule {
 impl Drop for CudaModule {
     fn drop(&mut self) {
         if let Ok(entered) = self.context.enter() {
-            // SAFETY: it was loaded once, in this context.
-            let _ = unsafe { call!(entered.functions(), cuModuleUnload(self.raw)) };
+            // SAFETY: it was loaded once, in this context. Kernels of it may still run: the documentation does not say
+            // that unloading waits for them.
+            unsafe {
+                let _ = call!(entered.functions(), cuCtxSynchronize());
+                let _ = call!(entered.functions(), cuModuleUnload(self.raw));
+            }
         }
     }
 }

@@ -1,96 +1,144 @@
 //! The arguments of a launch as CUDA takes them.
 
 use std::ffi::c_void;
+use std::ptr;
 
-use crate::launch::Arg;
+use super::stream::start;
+use crate::error::Problem;
+use crate::launch::{KernelArg, KernelArgKind};
 
 /// What a launch's local memory is aligned to: the size of the largest vectors of CUDA C++.
 const LOCAL_ALIGN: u64 = 16;
+/// So many parameters need no allocation.
+const ON_STACK: usize = 32;
 
-/// What one parameter is.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Param {
-    /// Where the bytes of an [`Arg::Value`] are.
-    Bytes(*mut c_void),
-    /// An address of device memory, or an offset into the dynamic shared memory.
-    Word(u64),
-}
-
-/// The parameters of one launch. The arguments that it was made from outlive it.
+/// The parameters of one launch: addresses of device memory, offsets into the dynamic shared memory, and pointers to
+/// values. The arguments that it was made from outlive it.
 pub(super) struct Params {
-    params: Vec<Param>,
-    /// Where the words are while the driver reads them.
-    words: Vec<u64>,
+    words: Words,
+    pointers: Pointers,
+    /// Bytes of dynamic shared memory that local arguments need together.
+    pub(super) local: u64,
 }
 
-/// Where each local argument starts in the dynamic shared memory, and how many bytes they need together; `None` if
-/// that is more than 2⁶⁴ − 1.
-pub(super) fn local_layout(args: &[Arg<'_>]) -> Option<(Vec<u64>, u64)> {
-    let mut end = 0u64;
-    let mut offsets = Vec::new();
-    for arg in args {
-        offsets.push(end);
-        if let Arg::Local(size) = arg {
-            end = end.checked_add(*size as u64)?.checked_next_multiple_of(LOCAL_ALIGN)?;
-        }
-    }
-    Some((offsets, end))
+enum Words {
+    Few([u64; ON_STACK]),
+    Many(Vec<u64>),
 }
 
-/// Compares `args` with the sizes that the driver has for a kernel's parameters.
-pub(super) fn check_sizes(sizes: &[usize], args: &[Arg<'_>]) -> Result<(), String> {
-    if sizes.len() != args.len() {
-        return Err(format!("it takes {} arguments, {} are given", sizes.len(), args.len()));
-    }
-    for (index, (takes, arg)) in sizes.iter().zip(args).enumerate() {
-        let given = match arg {
-            Arg::Value(bytes) => bytes.len(),
-            Arg::In(_) | Arg::InOut(_) | Arg::Local(_) => size_of::<u64>(),
-        };
-        if given != *takes {
-            return Err(format!("argument {index} is {takes} bytes in the image, {given} are given"));
-        }
-    }
-    Ok(())
+enum Pointers {
+    Few([*mut c_void; ON_STACK]),
+    Many(Vec<*mut c_void>),
 }
 
 impl Params {
-    pub(super) fn new(params: Vec<Param>) -> Params {
-        let word = |param: &Param| match param {
-            Param::Word(word) => *word,
-            Param::Bytes(_) => 0,
+    pub(super) fn new(args: &[KernelArg<'_>]) -> Result<Params, Problem> {
+        let is_few = args.len() <= ON_STACK;
+        let (words, pointers) = match is_few {
+            true => (Words::Few([0; ON_STACK]), Pointers::Few([ptr::null_mut(); ON_STACK])),
+            false => (Words::Many(vec![0; args.len()]), Pointers::Many(vec![ptr::null_mut(); args.len()])),
         };
-        Params { words: params.iter().map(word).collect(), params }
+        let mut params = Params { words, pointers, local: 0 };
+        for (index, arg) in args.iter().enumerate() {
+            let word = params.word(arg)?;
+            if let Some(place) = params.words.get_mut(index) {
+                *place = word;
+            }
+        }
+        Ok(params)
     }
 
-    /// A pointer to each parameter; they are valid until this is changed or dropped.
-    pub(super) fn pointers(&mut self) -> Vec<*mut c_void> {
-        let pointer = |(param, word): (&Param, &mut u64)| match param {
-            Param::Bytes(bytes) => *bytes,
-            Param::Word(_) => (&raw mut *word).cast(),
-        };
-        self.params.iter().zip(&mut self.words).map(pointer).collect()
+    /// A pointer to the value of each of `args`, of which this was made; they are valid until this is moved or dropped.
+    pub(super) fn pointers(&mut self, args: &[KernelArg<'_>]) -> *mut *mut c_void {
+        let pointers = self.pointers.get_mut();
+        for ((arg, word), pointer) in args.iter().zip(self.words.get()).zip(&mut *pointers) {
+            *pointer = match arg.0 {
+                KernelArgKind::Value(bytes) => bytes.as_ptr().cast_mut().cast(),
+                KernelArgKind::Memory(_) | KernelArgKind::Local(_) => (&raw mut *word).cast(),
+            };
+        }
+        pointers.as_mut_ptr()
     }
+
+    fn word(&mut self, arg: &KernelArg<'_>) -> Result<u64, Problem> {
+        match arg.0 {
+            KernelArgKind::Value(_) => Ok(0),
+            KernelArgKind::Memory(range) => start(range),
+            KernelArgKind::Local(size) => {
+                let start = self.local;
+                let end =
+                    start.checked_add(size as u64).and_then(|end| end.checked_next_multiple_of(LOCAL_ALIGN));
+                self.local = end.ok_or_else(|| {
+                    Problem::from("it is given more than 2^64 bytes of local memory".to_string())
+                })?;
+                Ok(start)
+            }
+        }
+    }
+}
+
+impl Words {
+    fn get(&mut self) -> &mut [u64] {
+        match self {
+            Words::Few(words) => words,
+            Words::Many(words) => words,
+        }
+    }
+
+    fn get_mut(&mut self, index: usize) -> Option<&mut u64> {
+        self.get().get_mut(index)
+    }
+}
+
+impl Pointers {
+    fn get_mut(&mut self) -> &mut [*mut c_void] {
+        match self {
+            Pointers::Few(pointers) => pointers,
+            Pointers::Many(pointers) => pointers,
+        }
+    }
+}
+
+/// Compares `args` with the sizes that the driver has for a kernel's parameters.
+pub(super) fn check_sizes(sizes: &[usize], args: &[KernelArg<'_>]) -> Result<(), Problem> {
+    if sizes.len() != args.len() {
+        return Err(format!("it takes {} arguments, {} are given", sizes.len(), args.len()).into());
+    }
+    for (index, (takes, arg)) in sizes.iter().zip(args).enumerate() {
+        let given = match arg.0 {
+            KernelArgKind::Value(bytes) => bytes.len(),
+            KernelArgKind::Memory(_) | KernelArgKind::Local(_) => size_of::<u64>(),
+        };
+        if given != *takes {
+            return Err(format!("argument {index} is {takes} bytes in the image, {given} are given").into());
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn words(args: &[KernelArg<'_>]) -> Option<(Vec<u64>, u64)> {
+        let mut params = Params::new(args).ok()?;
+        let words = params.words.get().get(..args.len())?.to_vec();
+        Some((words, params.local))
+    }
+
     #[test]
     fn local_memory_is_laid_out_in_steps_of_sixteen() {
-        let args =
-            [Arg::value(&1u8), Arg::local::<u8>(5), Arg::local::<f32>(8), Arg::Local(1), Arg::value(&1u8)];
-        assert_eq!(local_layout(&args), Some((vec![0, 0, 16, 48, 64], 64)));
-        assert_eq!(local_layout(&[]), Some((vec![], 0)));
-        assert_eq!(local_layout(&[Arg::Local(usize::MAX)]), None);
-        assert_eq!(local_layout(&[Arg::Local(usize::MAX - 15), Arg::Local(16)]), None);
+        let (byte, local) = (KernelArg::value(&1u8), |size| KernelArg(KernelArgKind::Local(size)));
+        let args = [byte, local(5), local(32), local(1), byte];
+        assert_eq!(words(&args), Some((vec![0, 0, 16, 48, 0], 64)));
+        assert_eq!(words(&[]), Some((vec![], 0)));
+        assert_eq!(words(&[local(usize::MAX)]), None);
+        assert_eq!(words(&[local(usize::MAX - 15), local(16)]), None);
     }
 
     #[test]
     fn sizes_are_compared_with_the_driver_s() {
-        let mut buffer = [0u8; 3];
-        let args = [Arg::value(&1.0f32), Arg::in_out(&mut buffer), Arg::local::<u8>(1)];
+        let args = [KernelArg::value(&1.0f32), KernelArg::local::<u8>(3), KernelArg::local::<u8>(1)];
         assert_eq!(check_sizes(&[4, 8, 8], &args), Ok(()));
         for (sizes, reason) in [
             (&[4, 8][..], "takes 2 arguments, 3 are given"),
@@ -98,24 +146,31 @@ mod tests {
             (&[4, 4, 8], "argument 1 is 4 bytes in the image, 8 are given"),
             (&[4, 8, 4], "argument 2 is 4 bytes"),
         ] {
-            assert!(check_sizes(sizes, &args).unwrap_err().contains(reason), "{sizes:?}");
+            assert!(check_sizes(sizes, &args).unwrap_err().text.contains(reason), "{sizes:?}");
         }
     }
 
     #[test]
     fn each_parameter_has_a_pointer_to_its_value() {
-        let mut value = 7u32;
-        let mut params =
-            Params::new(vec![Param::Word(5), Param::Bytes((&raw mut value).cast()), Param::Word(9)]);
-        let pointers = params.pointers();
-        // SAFETY: the pointers lead to `params` and `value`.
-        let read = unsafe {
-            (
-                pointers[0].cast::<u64>().read(),
-                pointers[1].cast::<u32>().read(),
-                pointers[2].cast::<u64>().read(),
-            )
-        };
-        assert_eq!(read, (5, 7, 9));
+        for count in [2, ON_STACK, ON_STACK + 1, 100] {
+            let values: Vec<u32> = (0..count as u32).collect();
+            let arg = |value| match value % 2 {
+                0 => KernelArg::value(&values[value]),
+                _ => KernelArg::local::<u128>(1),
+            };
+            let args: Vec<KernelArg<'_>> = (0..count).map(arg).collect();
+            let mut params = Params::new(&args).unwrap();
+            let pointers = params.pointers(&args);
+            for index in 0..count {
+                // SAFETY: there are so many pointers; they lead to `params` and to `values`.
+                unsafe {
+                    let pointer = pointers.add(index).read();
+                    match index % 2 {
+                        0 => assert_eq!(pointer.cast::<u32>().read(), index as u32),
+                        _ => assert_eq!(pointer.cast::<u64>().read(), 16 * (index as u64 / 2)),
+                    }
+                }
+            }
+        }
     }
 }

@@ -1,85 +1,241 @@
-//! A stream of its own for each call, so that threads do not wait for each other, and timing on it.
+//! Streams, device memory and events of CUDA's driver.
 
 use std::ptr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::api::{CU_EVENT_DEFAULT, CU_STREAM_NON_BLOCKING, CUevent, CUstream, CuResult, Functions, call};
-use super::context::Entered;
+use super::api::{
+    CU_EVENT_DEFAULT, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_STREAM_NON_BLOCKING, CUDA_ERROR_INVALID_VALUE,
+    CUDA_ERROR_NOT_READY, CUdeviceptr, CUevent, CUstream, CuError, CuResult, call,
+};
+use super::context::{Context, Entered};
+use super::driver::problem;
+use crate::error::Problem;
+use crate::launch::driver::{
+    ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, own,
+};
 
 /// Work for the device, in order.
-pub(super) struct Stream<'c> {
-    raw: CUstream,
-    entered: &'c Entered<'c>,
+#[derive(Debug)]
+pub(super) struct CudaStream {
+    pub(super) raw: CUstream,
+    context: Arc<Context>,
 }
 
-/// A point in a stream.
-pub(super) struct Event<'s> {
+#[derive(Debug)]
+pub(super) struct CudaMemory {
+    address: CUdeviceptr,
+    context: Arc<Context>,
+}
+
+#[derive(Debug)]
+struct CudaEvent {
     raw: CUevent,
-    stream: &'s Stream<'s>,
+    context: Arc<Context>,
 }
 
-impl<'c> Stream<'c> {
-    /// A stream of the current context.
-    pub(super) fn new(entered: &'c Entered<'c>) -> CuResult<Stream<'c>> {
+// SAFETY: the driver's functions may be called from any thread.
+unsafe impl Send for CudaStream {}
+// SAFETY: as above.
+unsafe impl Sync for CudaStream {}
+// SAFETY: as above.
+unsafe impl Send for CudaEvent {}
+// SAFETY: as above; an event is recorded once, when it is made.
+unsafe impl Sync for CudaEvent {}
+
+impl CudaStream {
+    pub(super) fn new(context: Arc<Context>) -> CuResult<CudaStream> {
         let mut raw = ptr::null_mut();
+        let entered = context.enter()?;
         // Non-blocking: not ordered with the default stream that other code of the process may use.
         // SAFETY: a context is current; the function writes one handle.
         unsafe { call!(entered.functions(), cuStreamCreate(&raw mut raw, CU_STREAM_NON_BLOCKING)) }?;
-        Ok(Stream { raw, entered })
+        drop(entered);
+        Ok(CudaStream { raw, context })
     }
 
-    pub(super) fn functions(&self) -> &'static Functions {
-        self.entered.functions()
+    /// Copies `bytes`, which are the caller's again on return, to `to`, which has room for them.
+    pub(super) fn copy_in(&self, to: CUdeviceptr, bytes: &[u8]) -> CuResult<()> {
+        let entered = self.context.enter()?;
+        let (from, size) = (bytes.as_ptr().cast(), bytes.len());
+        // SAFETY: the memory has room for `bytes`, which lives until the driver has read it: see below.
+        unsafe { call!(entered.functions(), cuMemcpyHtoDAsync_v2(to, from, size, self.raw)) }?;
+        match is_read_later(&entered, bytes) {
+            true => self.wait(&entered),
+            false => Ok(()),
+        }
     }
 
-    pub(super) fn raw(&self) -> CUstream {
-        self.raw
-    }
-
-    /// Waits for all that was put into it.
-    pub(super) fn wait(&self) -> CuResult<()> {
+    pub(super) fn wait(&self, entered: &Entered<'_>) -> CuResult<()> {
         // SAFETY: the stream lives.
-        unsafe { call!(self.functions(), cuStreamSynchronize(self.raw)) }
+        unsafe { call!(entered.functions(), cuStreamSynchronize(self.raw)) }
+    }
+}
+
+/// Whether the driver may read `bytes` after a call to copy them. It stages ordinary memory during the call, but not
+/// memory that it has locked, nor any where the device reads ordinary memory by itself
+/// (<https://docs.nvidia.com/cuda/cuda-driver-api/api-sync-behavior.html>).
+fn is_read_later(entered: &Entered<'_>, bytes: &[u8]) -> bool {
+    if entered.limits().reads_pageable_memory {
+        return true;
+    }
+    let (mut kind, address) = (0u32, bytes.as_ptr().addr() as CUdeviceptr);
+    let (place, attribute) = ((&raw mut kind).cast(), CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
+    // SAFETY: the attribute's value is one number of this size; the driver looks whether it knows the address.
+    let told = unsafe { call!(entered.functions(), cuPointerGetAttribute(place, attribute, address)) };
+    // "CUDA_ERROR_INVALID_VALUE if the pointer was not allocated with, mapped by, or registered with CUDA".
+    told.map_or_else(|error| error.code() != Some(CUDA_ERROR_INVALID_VALUE), |()| true)
+}
+
+fn failed(what: &'static str) -> impl Fn(CuError) -> Problem {
+    move |error| problem(error).during(what)
+}
+
+/// Where `range` starts.
+pub(super) fn start(range: MemoryRange<'_>) -> Result<CUdeviceptr, Problem> {
+    Ok(own::<CudaMemory>(range.memory)?.address.wrapping_add(range.offset as u64))
+}
+
+impl DriverStream for CudaStream {
+    fn context(&self) -> ContextId {
+        self.context.id()
     }
 
-    /// Marks the present end of the stream.
-    pub(super) fn mark(&self) -> CuResult<Event<'_>> {
-        let mut raw = ptr::null_mut();
+    fn allocate(&self, size: usize) -> Result<Box<dyn DriverMemory>, Problem> {
+        let (entered, mut address) = (self.context.enter().map_err(problem)?, 0);
+        // SAFETY: a context is current; the function writes one address.
+        unsafe { call!(entered.functions(), cuMemAlloc_v2(&raw mut address, size)) }.map_err(problem)?;
+        Ok(Box::new(CudaMemory { address, context: self.context.clone() }))
+    }
+
+    fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
+        self.copy_in(start(to)?, bytes).map_err(failed("cannot copy to a buffer"))
+    }
+
+    fn read(&self, from: MemoryRange<'_>, bytes: &mut [u8]) -> Result<(), Problem> {
+        let failed = failed("cannot copy from a buffer");
+        let (entered, from) = (self.context.enter().map_err(&failed)?, start(from)?);
+        let (into, size) = (bytes.as_mut_ptr().cast(), bytes.len());
+        // SAFETY: the range has this size, and `bytes` lives until the stream has been waited for.
+        unsafe { call!(entered.functions(), cuMemcpyDtoHAsync_v2(into, from, size, self.raw)) }
+            .map_err(&failed)?;
+        self.wait(&entered).map_err(failed)
+    }
+
+    fn copy(&self, from: MemoryRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem> {
+        let failed = failed("cannot copy between buffers");
+        let (entered, size) = (self.context.enter().map_err(&failed)?, to.size);
+        let (from, to) = (start(from)?, start(to)?);
+        // SAFETY: both ranges have this size, and do not overlap.
+        unsafe { call!(entered.functions(), cuMemcpyDtoDAsync_v2(to, from, size, self.raw)) }.map_err(failed)
+    }
+
+    fn fill(&self, to: MemoryRange<'_>, pattern: FillPattern) -> Result<(), Problem> {
+        let failed = failed("cannot fill a buffer");
+        let (entered, size) = (self.context.enter().map_err(&failed)?, to.size);
+        let (functions, to, stream) = (entered.functions(), start(to)?, self.raw);
+        // SAFETY: the range has this size, a multiple of the pattern's, and starts at one.
+        let filled = unsafe {
+            match pattern {
+                FillPattern::Bytes1(value) => call!(functions, cuMemsetD8Async(to, value, size, stream)),
+                FillPattern::Bytes2(value) => call!(functions, cuMemsetD16Async(to, value, size / 2, stream)),
+                FillPattern::Bytes4(value) => call!(functions, cuMemsetD32Async(to, value, size / 4, stream)),
+            }
+        };
+        filled.map_err(failed)
+    }
+
+    fn record(&self) -> Result<Box<dyn DriverEvent>, Problem> {
+        let failed = failed("cannot make an event");
+        let (entered, mut raw) = (self.context.enter().map_err(&failed)?, ptr::null_mut());
         // SAFETY: a context is current; the function writes one handle.
-        unsafe { call!(self.functions(), cuEventCreate(&raw mut raw, CU_EVENT_DEFAULT)) }?;
-        let event = Event { raw, stream: self };
+        unsafe { call!(entered.functions(), cuEventCreate(&raw mut raw, CU_EVENT_DEFAULT)) }
+            .map_err(&failed)?;
+        let event = CudaEvent { raw, context: self.context.clone() };
         // SAFETY: both are of the current context.
-        unsafe { call!(self.functions(), cuEventRecord(event.raw, self.raw)) }?;
-        Ok(event)
+        unsafe { call!(entered.functions(), cuEventRecord(event.raw, self.raw)) }.map_err(failed)?;
+        Ok(Box::new(event))
+    }
+
+    fn wait_for(&self, event: &dyn DriverEvent) -> Result<(), Problem> {
+        let failed = failed("cannot wait for an event");
+        let (entered, event) = (self.context.enter().map_err(&failed)?, own::<CudaEvent>(event)?);
+        // SAFETY: both are of the current context; 0 is the only flag of old drivers.
+        unsafe { call!(entered.functions(), cuStreamWaitEvent(self.raw, event.raw, 0)) }.map_err(failed)
+    }
+
+    fn synchronize(&self) -> Result<(), Problem> {
+        let failed = failed("the work of the stream failed");
+        let entered = self.context.enter().map_err(&failed)?;
+        self.wait(&entered).map_err(failed)
     }
 }
 
-impl Event<'_> {
-    /// How long the device took from `earlier` to here; zero if the driver does not tell. The stream has been waited
-    /// for.
-    pub(super) fn since(&self, earlier: &Event<'_>) -> Duration {
-        let (functions, mut milliseconds) = (self.stream.functions(), 0f32);
-        // SAFETY: both were recorded in this stream; the function writes one number.
-        let told =
-            unsafe { call!(functions, cuEventElapsedTime(&raw mut milliseconds, earlier.raw, self.raw)) };
-        let seconds = told.map_or(0.0, |()| f64::from(milliseconds) / 1000.0);
-        Duration::try_from_secs_f64(seconds).unwrap_or_default()
+impl DriverMemory for CudaMemory {
+    fn context(&self) -> ContextId {
+        self.context.id()
     }
 }
 
-impl Drop for Event<'_> {
-    fn drop(&mut self) {
-        // SAFETY: it was created once; the driver waits for what uses it.
-        let _ = unsafe { call!(self.stream.functions(), cuEventDestroy_v2(self.raw)) };
+impl DriverEvent for CudaEvent {
+    fn context(&self) -> ContextId {
+        self.context.id()
     }
-}
 
-impl Drop for Stream<'_> {
-    fn drop(&mut self) {
-        // SAFETY: it was created once. Work that a failed call left in it may still use buffers: wait for that first.
+    fn wait(&self) -> Result<(), Problem> {
+        let failed = failed("the work before an event failed");
+        let entered = self.context.enter().map_err(&failed)?;
+        // SAFETY: the event lives.
+        unsafe { call!(entered.functions(), cuEventSynchronize(self.raw)) }.map_err(failed)
+    }
+
+    fn is_done(&self) -> Result<bool, Problem> {
+        let failed = failed("the work before an event failed");
+        let entered = self.context.enter().map_err(&failed)?;
+        // SAFETY: the event lives.
+        match unsafe { call!(entered.functions(), cuEventQuery(self.raw)) } {
+            Ok(()) => Ok(true),
+            Err(error) if error.code() == Some(CUDA_ERROR_NOT_READY) => Ok(false),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    fn since(&self, earlier: &dyn DriverEvent) -> Result<Duration, Problem> {
+        let failed = failed("the driver does not tell times");
+        let (entered, earlier) = (self.context.enter().map_err(&failed)?, own::<CudaEvent>(earlier)?);
+        let mut milliseconds = 0f32;
+        // SAFETY: both events were recorded, and the work before them is done; the function writes one number.
         unsafe {
-            let _ = call!(self.functions(), cuStreamSynchronize(self.raw));
-            let _ = call!(self.functions(), cuStreamDestroy_v2(self.raw));
+            call!(entered.functions(), cuEventElapsedTime(&raw mut milliseconds, earlier.raw, self.raw))
+        }
+        .map_err(failed)?;
+        Ok(Duration::try_from_secs_f64(f64::from(milliseconds) / 1000.0).unwrap_or_default())
+    }
+}
+
+impl Drop for CudaStream {
+    fn drop(&mut self) {
+        if let Ok(entered) = self.context.enter() {
+            // SAFETY: it was created once; the driver keeps it until its work is done.
+            let _ = unsafe { call!(entered.functions(), cuStreamDestroy_v2(self.raw)) };
+        }
+    }
+}
+
+impl Drop for CudaMemory {
+    fn drop(&mut self) {
+        if let Ok(entered) = self.context.enter() {
+            // SAFETY: it was allocated once; the driver waits for kernels that use memory of `cuMemAlloc`.
+            let _ = unsafe { call!(entered.functions(), cuMemFree_v2(self.address)) };
+        }
+    }
+}
+
+impl Drop for CudaEvent {
+    fn drop(&mut self) {
+        if let Ok(entered) = self.context.enter() {
+            // SAFETY: it was created once; the driver waits for what uses it.
+            let _ = unsafe { call!(entered.functions(), cuEventDestroy_v2(self.raw)) };
         }
     }
 }

@@ -4,101 +4,59 @@ use std::ffi::c_void;
 
 use offload_format::pack::KernelInfo;
 
-use crate::launch::Arg;
-
-/// OpenCL's largest vectors, `double16` and `long16`, have this alignment.
-const ALIGN: usize = 128;
-
-#[derive(Clone, Copy)]
-#[repr(C, align(128))]
-struct Block([u8; ALIGN]);
-
-/// Zeroed memory with the alignment of any OpenCL type.
-pub(super) struct Aligned {
-    blocks: Vec<Block>,
-    size: usize,
-}
-
-impl Aligned {
-    fn zeroed(size: usize) -> Aligned {
-        // At least one block, so that also an empty buffer has an address.
-        let count = size.div_ceil(ALIGN).max(1);
-        Aligned { blocks: vec![Block([0; ALIGN]); count], size }
-    }
-
-    fn copied(bytes: &[u8]) -> Aligned {
-        let mut aligned = Aligned::zeroed(bytes.len());
-        aligned.bytes_mut().copy_from_slice(bytes);
-        aligned
-    }
-
-    fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: `size` is at most the size of the blocks, which are bytes without padding.
-        unsafe { std::slice::from_raw_parts_mut(self.blocks.as_mut_ptr().cast(), self.size) }
-    }
-
-    fn address(&mut self) -> *mut c_void {
-        self.blocks.as_mut_ptr().cast()
-    }
-}
+use super::memory::{ALIGN, HostMemory, start};
+use crate::error::Problem;
+use crate::launch::{KernelArg, KernelArgKind};
 
 /// The arguments of one launch, shared by its threads.
 pub(super) struct Bound {
     slots: Vec<Slot>,
 }
 
-struct Slot {
-    /// A value's bytes, or a buffer whose own memory is not aligned for its type.
-    copy: Option<Aligned>,
-    kind: Kind,
-}
-
-enum Kind {
-    Value(*mut c_void),
+enum Slot {
+    /// A copy of the bytes, aligned for every type.
+    Value(HostMemory),
     Buffer(*mut c_void),
     Local(usize),
 }
 
 // SAFETY: the pointers lead to memory that outlives the launch; which thread of it writes where is the caller's
-// promise to `Program::launch`.
+// promise to `Kernel::launch`.
 unsafe impl Sync for Bound {}
 
 impl Bound {
-    pub(super) fn new(info: &KernelInfo, args: &mut [Arg<'_>]) -> Bound {
+    pub(super) fn new(info: &KernelInfo, args: &[KernelArg<'_>]) -> Result<Bound, Problem> {
         let types = info.args.iter().flatten().map(|arg| arg.type_name.as_str()).chain(std::iter::repeat(""));
-        Bound { slots: args.iter_mut().zip(types).map(|(arg, type_name)| slot(arg, type_name)).collect() }
-    }
-
-    /// Copies buffers that were not used in place back to where they came from.
-    pub(super) fn write_back(&mut self, args: &mut [Arg<'_>]) {
-        for (slot, arg) in self.slots.iter_mut().zip(args) {
-            if let (Some(copy), Arg::InOut(buffer)) = (&mut slot.copy, arg) {
-                buffer.copy_from_slice(copy.bytes_mut());
-            }
+        let mut slots = Vec::with_capacity(args.len());
+        for (index, (arg, type_name)) in args.iter().zip(types).enumerate() {
+            let slot = slot(arg, type_name);
+            slots.push(slot.map_err(|problem| problem.during(&format!("argument {index}")))?);
         }
+        Ok(Bound { slots })
     }
 
     /// The arguments as one thread passes them.
-    pub(super) fn for_thread(&self) -> ThreadArgs {
+    pub(super) fn for_thread(&self) -> Result<ThreadArgs, Problem> {
         let mut locals = Vec::new();
         let mut cells: Vec<*mut c_void> = Vec::new();
         for slot in &self.slots {
-            cells.push(match slot.kind {
-                Kind::Value(address) | Kind::Buffer(address) => address,
-                Kind::Local(size) => {
-                    let mut local = Aligned::zeroed(size);
-                    let address = local.address();
+            cells.push(match slot {
+                Slot::Value(copy) => copy.address().cast(),
+                Slot::Buffer(address) => *address,
+                Slot::Local(size) => {
+                    let local = HostMemory::zeroed(*size)?;
+                    let address = local.address().cast();
                     locals.push(local);
                     address
                 }
             });
         }
-        let by_value = self.slots.iter().map(|slot| matches!(slot.kind, Kind::Value(_)));
+        let by_value = self.slots.iter().map(|slot| matches!(slot, Slot::Value(_)));
         let pointers = by_value.zip(&mut cells).map(|(value, cell)| match value {
             true => *cell,
             false => (&raw mut *cell).cast(),
         });
-        ThreadArgs { pointers: pointers.collect(), _cells: cells, _locals: locals }
+        Ok(ThreadArgs { pointers: pointers.collect(), _cells: cells, _locals: locals })
     }
 }
 
@@ -106,7 +64,7 @@ impl Bound {
 pub(super) struct ThreadArgs {
     pointers: Vec<*mut c_void>,
     _cells: Vec<*mut c_void>,
-    _locals: Vec<Aligned>,
+    _locals: Vec<HostMemory>,
 }
 
 impl ThreadArgs {
@@ -115,21 +73,26 @@ impl ThreadArgs {
     }
 }
 
-fn slot(arg: &mut Arg<'_>, type_name: &str) -> Slot {
-    let needed = alignment(type_name);
-    let (mut copy, in_place): (Option<Aligned>, *mut c_void) = match arg {
-        Arg::Local(size) => return Slot { copy: None, kind: Kind::Local(*size) },
-        Arg::Value(bytes) => {
-            let mut copy = Aligned::copied(bytes);
-            return Slot { kind: Kind::Value(copy.address()), copy: Some(copy) };
+fn slot(arg: &KernelArg<'_>, type_name: &str) -> Result<Slot, Problem> {
+    match arg.0 {
+        KernelArgKind::Local(size) => Ok(Slot::Local(size)),
+        KernelArgKind::Value(bytes) => {
+            let copy = HostMemory::zeroed(bytes.len())?;
+            // SAFETY: the copy has the size of the bytes, and is nobody else's.
+            unsafe { copy.address().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+            Ok(Slot::Value(copy))
         }
-        Arg::In(bytes) if bytes.as_ptr().addr() % needed == 0 => (None, bytes.as_ptr().cast_mut().cast()),
-        Arg::InOut(bytes) if bytes.as_ptr().addr() % needed == 0 => (None, bytes.as_mut_ptr().cast()),
-        Arg::In(bytes) => (Some(Aligned::copied(bytes)), std::ptr::null_mut()),
-        Arg::InOut(bytes) => (Some(Aligned::copied(bytes)), std::ptr::null_mut()),
-    };
-    let address = copy.as_mut().map_or(in_place, Aligned::address);
-    Slot { copy, kind: Kind::Buffer(address) }
+        KernelArgKind::Memory(range) => match range.offset.checked_rem(alignment(type_name)) {
+            Some(0) => Ok(Slot::Buffer(start(range)?.cast())),
+            _ => {
+                let (offset, alignment) = (range.offset, alignment(type_name));
+                let text = format!(
+                    "the part starts at byte {offset} of its buffer, the kernel needs a multiple of {alignment}"
+                );
+                Err(Problem::with_hint(text, "pass the whole buffer, and the index of the first value"))
+            }
+        },
+    }
 }
 
 /// The alignment that a kernel may assume for a pointer of this type: its scalar's size times its vector's lanes,
@@ -175,18 +138,5 @@ mod tests {
         ] {
             assert_eq!(alignment(name), expected, "{name}");
         }
-    }
-
-    #[test]
-    fn misaligned_buffers_are_copied_there_and_back() {
-        let mut memory = Aligned::copied(&[7; 200]);
-        let buffer = memory.bytes_mut().get_mut(4..68).unwrap();
-        let mut args = [Arg::InOut(buffer)];
-        let mut slot = slot(&mut args[0], "float4*");
-        let Kind::Buffer(address) = slot.kind else { panic!("not a buffer") };
-        assert_eq!(address.addr() % 128, 0);
-        slot.copy.as_mut().unwrap().bytes_mut().fill(9);
-        Bound { slots: vec![slot] }.write_back(&mut args);
-        assert_eq!(memory.bytes_mut()[3..69], [&[7][..], &[9; 64], &[7]].concat());
     }
 }

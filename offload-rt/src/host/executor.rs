@@ -43,13 +43,13 @@ pub(super) unsafe fn run(job: &Job<'_>) -> Result<(), Problem> {
         }),
     }
     let failed = queue.failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    failed.map_or(Ok(()), |problem| Err(problem.into()))
+    failed.map_or(Ok(()), Err)
 }
 
 struct Queue {
     next: AtomicU64,
     end: u64,
-    failed: Mutex<Option<String>>,
+    failed: Mutex<Option<Problem>>,
 }
 
 impl Queue {
@@ -58,7 +58,7 @@ impl Queue {
         (next < self.end).then_some(next)
     }
 
-    fn fail(&self, problem: String) {
+    fn fail(&self, problem: Problem) {
         self.failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert(problem);
         self.next.store(self.end, Ordering::Relaxed);
     }
@@ -81,14 +81,17 @@ fn thread_count(job: &Job<'_>) -> Result<u64, Problem> {
 }
 
 fn work(job: &Job<'_>, queue: &Queue) {
-    let args = job.bound.for_thread();
+    let args = match job.bound.for_thread() {
+        Ok(args) => args,
+        Err(problem) => return queue.fail(problem),
+    };
     let mut stacks = job.info.has_barrier.then(|| Stacks::new(job.info.private_memory));
     let mut group = group(job, stacks.as_ref());
     while let Some(index) = queue.take() {
         group.group_id = position(index, job.range.groups());
         let ran = run_group(&Call { job, group: &group, args: args.pointers() }, stacks.as_mut());
         if let Err(error) = ran {
-            return queue.fail(error.to_string());
+            return queue.fail(error.to_string().into());
         }
     }
 }

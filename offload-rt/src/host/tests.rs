@@ -8,7 +8,7 @@ use offload_format::codec::{self, Codec};
 use offload_format::pack::{ArgInfo, ArgKind, KernelInfo, NewImage, PackBuilder};
 
 use super::*;
-use crate::{Device, Registry};
+use crate::{Arg, Device, Program, Registry};
 
 const PRELUDE: &str = "
 #include <stdint.h>
@@ -97,7 +97,7 @@ fn waiting(name: &str, args: &[(&str, ArgKind)]) -> KernelInfo {
     info
 }
 
-fn load(source: &str, kernels: Vec<KernelInfo>) -> Result<Box<dyn Program>, Error> {
+fn load(source: &str, kernels: Vec<KernelInfo>) -> Result<Program, Error> {
     let frame = codec::encode(&object(source), Codec::Zstd, 1).unwrap();
     let mut builder = PackBuilder::new("test", "1.0.0");
     builder.image(NewImage { kernels, ..NewImage::new("k", "host".parse().unwrap()) }, frame.info()).unwrap();
@@ -107,7 +107,7 @@ fn load(source: &str, kernels: Vec<KernelInfo>) -> Result<Box<dyn Program>, Erro
     device.open(&selection.entry().load()?)
 }
 
-fn program() -> Box<dyn Program> {
+fn program() -> Program {
     let (value, global, local) = (ArgKind::Value, ArgKind::Global, ArgKind::Local);
     let kernels = vec![
         kernel("saxpy", &[("float", value), ("float*", global), ("float*", global)]),
@@ -181,7 +181,7 @@ fn printed_text_arrives() {
     let (text, range) = (Mutex::new(Vec::new()), NdRange::new(&[2], &[1]).unwrap());
     let print = |bytes: &[u8]| text.lock().unwrap().extend_from_slice(bytes);
     let run = image.run("hello").unwrap();
-    let bound = Bound::new(&info, &mut []);
+    let bound = Bound::new(&info, &[]).unwrap();
     // SAFETY: the kernel takes no arguments.
     unsafe { executor::run(&Job { run, info: &info, range: &range, bound: &bound, print: &print }) }.unwrap();
     assert_eq!(text.into_inner().unwrap(), b"hellohello");
@@ -213,4 +213,37 @@ fn the_temporary_file_serves_where_memory_does_not_and_goes() {
     assert_eq!(left.filter(|name| name.to_string_lossy().starts_with(&prefix)).count(), 0);
     let error = image::from_temporary(b"not an object").unwrap_err();
     assert!(error.contains("offload-host-") && error.contains("file too short"), "{error}");
+}
+
+#[test]
+fn data_stays_on_the_device() {
+    let (program, stream) = (program(), Device::host().stream().unwrap());
+    let saxpy = program.kernel("saxpy").unwrap();
+    drop(program);
+    let x = stream.upload(&[1.0f32; 256]).unwrap();
+    let mut y = stream.zeroed::<f32>(512).unwrap();
+    let range = NdRange::linear(256, 64).unwrap();
+    for _ in 0..3 {
+        let second = y.slice_mut(256..).unwrap();
+        let args = [KernelArg::value(&2.0f32), KernelArg::buffer(&x), KernelArg::buffer_mut(second)];
+        // SAFETY: each buffer has an element for each work-item.
+        unsafe { saxpy.launch(&stream, &range, &args) }.unwrap();
+    }
+    let y = stream.download(&y).unwrap();
+    assert_eq!((y[255], y[256], y[511]), (0.0, 6.0, 6.0));
+}
+
+#[test]
+fn a_part_that_is_not_aligned_for_the_kernel_is_refused() {
+    let (program, stream) = (program(), Device::host().stream().unwrap());
+    let bytes = stream.zeroed::<u8>(64).unwrap();
+    let mut y = stream.zeroed::<f32>(4).unwrap();
+    let x = KernelArg::buffer(bytes.slice(2..18).unwrap());
+    let args = [KernelArg::value(&2.0f32), x, KernelArg::buffer_mut(&mut y)];
+    let range = NdRange::linear(4, 4).unwrap();
+    // SAFETY: the launch is refused.
+    let error = unsafe { program.kernel("saxpy").unwrap().launch(&stream, &range, &args) };
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("kernel `saxpy`: argument 1: the part starts at byte 2"), "{error}");
+    assert!(error.contains("needs a multiple of 4") && error.contains("hint: "), "{error}");
 }

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use bytemuck::Pod;
 
+use super::check::Given;
 use crate::error::Error;
 
 /// How many work-items run, in which work-groups: an NDRange
@@ -52,6 +53,24 @@ impl NdRange {
         }
         let (global, local) = (padded(global, 1), padded(local, 1));
         Ok(NdRange { dimensions, global, local, offset: [0; 3], shared_memory: 0 })
+    }
+
+    /// At least `items` work-items in one dimension, in groups of `group`: the number is rounded up to whole groups, and
+    /// the kernel compares its id with the number that it needs.
+    ///
+    /// ```
+    /// let range = offload_rt::NdRange::linear(1000, 256)?;
+    /// assert_eq!((range.global()[0], range.group_count()), (1024, 4));
+    /// # Ok::<(), offload_rt::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A size is zero, or there are more than 2⁶³ work-items.
+    pub fn linear(items: u64, group: u64) -> Result<NdRange, Error> {
+        match items.checked_next_multiple_of(group) {
+            Some(global) => NdRange::new(&[global], &[group]),
+            None => Err(refused(format!("{items} work-items cannot run in groups of {group}"))),
+        }
     }
 
     /// The same range with ids that start at `offset`.
@@ -121,7 +140,7 @@ impl NdRange {
     }
 }
 
-/// One argument of a kernel.
+/// One argument of [`Program::launch`](crate::Program::launch), in the program's own memory.
 ///
 /// ```
 /// use offload_rt::Arg;
@@ -163,6 +182,14 @@ impl<'a> Arg<'a> {
     /// Local memory for `count` values of `T`.
     pub fn local<T: Plain>(count: usize) -> Arg<'a> {
         Arg::Local(count.saturating_mul(size_of::<T>()))
+    }
+
+    pub(super) fn given(&self) -> Given {
+        match self {
+            Arg::Value(bytes) => Given::Value(bytes.len()),
+            Arg::In(_) | Arg::InOut(_) => Given::Buffer,
+            Arg::Local(size) => Given::Local(*size),
+        }
     }
 }
 

@@ -2,15 +2,32 @@
 
 use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
 
-use super::args::{Arg, NdRange};
+use super::args::NdRange;
 use crate::error::Error;
+#[cfg(any(feature = "host", feature = "opencl"))]
+use crate::error::Problem;
 use crate::text::escape;
 
 /// More local memory than any device has, in bytes.
 const MOST_LOCAL: usize = 1 << 30;
 
+/// What an argument is, whose memory it is in.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Given {
+    /// A value of this size in bytes.
+    Value(usize),
+    /// Global or constant memory.
+    Buffer,
+    /// Local memory of this size in bytes.
+    Local(usize),
+}
+
 /// Refuses what the kernel cannot take.
-pub(crate) fn check(kernel: &KernelInfo, range: &NdRange, args: &[Arg<'_>]) -> Result<(), Error> {
+pub(super) fn check(
+    kernel: &KernelInfo,
+    range: &NdRange,
+    args: impl ExactSizeIterator<Item = Given>,
+) -> Result<(), Error> {
     check_range(kernel, range)?;
     let Some(known) = &kernel.args else { return Ok(()) };
     if known.len() != args.len() {
@@ -27,7 +44,7 @@ pub(crate) fn check(kernel: &KernelInfo, range: &NdRange, args: &[Arg<'_>]) -> R
 }
 
 /// Refuses a work-group that the kernel was not compiled for.
-pub(crate) fn check_range(kernel: &KernelInfo, range: &NdRange) -> Result<(), Error> {
+fn check_range(kernel: &KernelInfo, range: &NdRange) -> Result<(), Error> {
     let (required, given) = (kernel.required_work_group.map(|size| size.map(u64::from)), range.local());
     match required {
         Some(required) if required != given => {
@@ -40,31 +57,29 @@ pub(crate) fn check_range(kernel: &KernelInfo, range: &NdRange) -> Result<(), Er
 
 /// Refuses what only CUDA has.
 #[cfg(any(feature = "host", feature = "opencl"))]
-pub(crate) fn refuse_shared_memory(kernel: &str, range: &NdRange) -> Result<(), Error> {
+pub(crate) fn refuse_shared_memory(range: &NdRange) -> Result<(), Problem> {
     match range.shared_memory() {
         0 => Ok(()),
         bytes => {
             let problem =
                 format!("{bytes} bytes of shared memory are asked for, which only CUDA devices give");
-            Err(Error::launch(kernel, problem).with_hint("pass local memory as an argument, with Arg::Local"))
+            Err(Problem::with_hint(problem, "pass local memory as an argument, with KernelArg::local"))
         }
     }
 }
 
-fn check_arg(known: &ArgInfo, given: &Arg<'_>) -> Result<(), String> {
+fn check_arg(known: &ArgInfo, given: Given) -> Result<(), String> {
     match (known.kind, given) {
-        (ArgKind::Value, Arg::Value(bytes)) => match known.size {
-            Some(size) if size as usize != bytes.len() => {
-                Err(format!("is {size} bytes, {} are given", bytes.len()))
-            }
+        (ArgKind::Value, Given::Value(bytes)) => match known.size {
+            Some(size) if size as usize != bytes => Err(format!("is {size} bytes, {bytes} are given")),
             _ => Ok(()),
         },
-        (ArgKind::Global | ArgKind::Constant, Arg::In(_) | Arg::InOut(_)) => Ok(()),
-        (ArgKind::Local, Arg::Local(0)) => Err("needs local memory, 0 bytes are given".to_string()),
-        (ArgKind::Local, Arg::Local(size)) if *size > MOST_LOCAL => {
+        (ArgKind::Global | ArgKind::Constant, Given::Buffer) => Ok(()),
+        (ArgKind::Local, Given::Local(0)) => Err("needs local memory, 0 bytes are given".to_string()),
+        (ArgKind::Local, Given::Local(size)) if size > MOST_LOCAL => {
             Err(format!("can have at most {MOST_LOCAL} bytes of local memory, {size} are given"))
         }
-        (ArgKind::Local, Arg::Local(_)) => Ok(()),
+        (ArgKind::Local, Given::Local(_)) => Ok(()),
         (ArgKind::Image | ArgKind::Sampler, _) => Err("is an image or sampler: not supported".to_string()),
         // A kind of a later release: the driver will tell.
         (ArgKind::Unknown(_), _) => Ok(()),
@@ -72,17 +87,18 @@ fn check_arg(known: &ArgInfo, given: &Arg<'_>) -> Result<(), String> {
     }
 }
 
-fn word(arg: &Arg<'_>) -> &'static str {
-    match arg {
-        Arg::Value(_) => "a value",
-        Arg::In(_) | Arg::InOut(_) => "a buffer",
-        Arg::Local(_) => "local memory",
+fn word(given: Given) -> &'static str {
+    match given {
+        Given::Value(_) => "a value",
+        Given::Buffer => "a buffer",
+        Given::Local(_) => "local memory",
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::launch::Arg;
 
     fn kernel(kinds: &[(ArgKind, Option<u32>)]) -> KernelInfo {
         let arg =
@@ -92,6 +108,10 @@ mod tests {
             info.args = Some(kinds.iter().map(arg).collect());
             info
         }
+    }
+
+    fn checked(kernel: &KernelInfo, range: &NdRange, args: &[Arg<'_>]) -> Result<(), Error> {
+        check(kernel, range, args.iter().map(Arg::given))
     }
 
     #[test]
@@ -115,7 +135,7 @@ mod tests {
         ];
         for (kind, size, arg, fits) in cases {
             let shown = format!("{kind} {size:?} {arg:?}");
-            assert_eq!(check(&kernel(&[(kind, size)]), &range, &[arg]).is_ok(), fits, "{shown}");
+            assert_eq!(checked(&kernel(&[(kind, size)]), &range, &[arg]).is_ok(), fits, "{shown}");
         }
     }
 
@@ -123,23 +143,23 @@ mod tests {
     fn counts_and_required_sizes_are_compared() {
         let range = NdRange::new(&[4], &[2]).unwrap();
         let mut kernel = kernel(&[]);
-        let error = check(&kernel, &range, &[Arg::value(&1u32)]).unwrap_err().to_string();
+        let error = checked(&kernel, &range, &[Arg::value(&1u32)]).unwrap_err().to_string();
         assert!(error.contains("takes 0 arguments, 1 are given"), "{error}");
         kernel.required_work_group = Some([2, 1, 1]);
-        assert!(check(&kernel, &range, &[]).is_ok());
+        assert!(checked(&kernel, &range, &[]).is_ok());
         kernel.required_work_group = Some([4, 1, 1]);
-        assert!(check(&kernel, &range, &[]).unwrap_err().to_string().contains("[4, 1, 1]"));
+        assert!(checked(&kernel, &range, &[]).unwrap_err().to_string().contains("[4, 1, 1]"));
         kernel = KernelInfo::default();
-        assert!(check(&kernel, &range, &[Arg::value(&1u32)]).is_ok());
+        assert!(checked(&kernel, &range, &[Arg::value(&1u32)]).is_ok());
     }
 
     #[test]
     #[cfg(any(feature = "host", feature = "opencl"))]
     fn shared_memory_beside_the_arguments_is_refused() {
         let range = NdRange::new(&[4], &[2]).unwrap();
-        assert!(refuse_shared_memory("k", &range).is_ok());
-        let error = refuse_shared_memory("k", &range.with_shared_memory(64)).unwrap_err().to_string();
-        assert!(error.contains("kernel `k`: 64 bytes") && error.contains("hint: "), "{error}");
+        assert!(refuse_shared_memory(&range).is_ok());
+        let error = refuse_shared_memory(&range.with_shared_memory(64)).unwrap_err();
+        assert!(error.text.starts_with("64 bytes") && error.hint.is_some(), "{error:?}");
     }
 
     #[test]

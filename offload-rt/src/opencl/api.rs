@@ -15,6 +15,6 @@ mod tests;
 
 pub(super) use self::device::{DeviceId, platforms};
 pub(super) use self::error::ClError;
-pub(super) use self::object::{Buffer, CommandQueue, Context, Kernel, Program};
+pub(super) use self::object::{Buffer, CommandQueue, Context, Event, Kernel, Program};
 pub(super) use self::program::KernelArg;
-pub(super) use self::queue::Access;
+pub(super) use self::queue::Region;

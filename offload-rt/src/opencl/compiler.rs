@@ -4,13 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::api::{ClError, Program};
+use super::context::ClContext;
 use super::device::ClDevice;
+use super::program::ClModule;
 use super::properties::Properties;
-use super::queue::{Launch, Queue};
+use super::rebuild::Built;
 use crate::device::Device;
 use crate::error::Error;
-use crate::launch::{Arg, NdRange};
-use crate::text::escape_lines;
+use crate::launch::driver::DriverModule;
+use crate::launch::{Arg, Kernel, NdRange};
+use crate::text::{escape, escape_lines};
 
 /// The compiler and linker of an OpenCL device's driver, for SPIR-V and native code that come from no pack.
 ///
@@ -32,8 +35,8 @@ use crate::text::escape_lines;
 /// ```
 #[derive(Debug)]
 pub struct Compiler {
-    queue: Arc<Queue>,
-    device: ClDevice,
+    context: Arc<ClContext>,
+    device: Device,
 }
 
 /// Compiled code, to be linked.
@@ -45,9 +48,8 @@ pub struct Object {
 /// A program that kernels can be launched from.
 #[derive(Debug)]
 pub struct Executable {
-    // Released in this order.
-    program: Program,
-    queue: Arc<Queue>,
+    module: Arc<ClModule>,
+    device: Device,
 }
 
 impl Compiler {
@@ -56,23 +58,24 @@ impl Compiler {
     /// # Errors
     /// It is not an OpenCL device, or the driver refuses a context.
     pub fn new(device: &Device) -> Result<Compiler, Error> {
-        let device = ClDevice::of(device)?;
-        Ok(Compiler { queue: Arc::new(Queue::new(device)?), device: device.clone() })
+        let context = ClContext::of(ClDevice::of(device)?);
+        let context = context.map_err(|problem| Error::of_device(&device.to_string(), problem))?;
+        Ok(Compiler { context, device: device.clone() })
     }
 
     /// What the driver says of the device.
     pub fn properties(&self) -> Properties {
-        Properties::of(self.device.id())
+        Properties::of(self.context.device())
     }
 
     /// Whether it is the compiler of `device`.
     pub fn is_of(&self, device: &Device) -> bool {
-        device.driver::<ClDevice>().is_some_and(|device| device.id() == self.device.id())
+        device.driver::<ClDevice>().is_some_and(|device| device.id() == self.context.device())
     }
 
     /// The device's name, safe to show.
     pub fn name(&self) -> String {
-        self.device.name()
+        escape(self.device.name())
     }
 
     /// Compiles SPIR-V to what can be linked.
@@ -81,7 +84,7 @@ impl Compiler {
     /// The driver refuses it; the message holds its build log, here and below.
     pub fn compile(&self, what: &str, spirv: &[u8]) -> Result<Object, Error> {
         let program = self.create_from_il(what, spirv)?;
-        match program.compile(self.device.id()) {
+        match program.compile(self.context.device()) {
             Ok(()) => Ok(Object { program }),
             Err(error) => Err(self.with_log(&format!("cannot compile {what}"), error, &program)),
         }
@@ -96,7 +99,7 @@ impl Compiler {
         if programs.is_empty() {
             return Err(Error::device(&self.name(), format!("{what}: there is nothing to link")));
         }
-        let linked = Program::linked(self.queue.context(), self.device.id(), &programs);
+        let linked = Program::linked(&self.context.context, self.context.device(), &programs);
         Ok(self.executable(linked.map_err(self.failed(format!("cannot link {what}")))?))
     }
 
@@ -113,7 +116,7 @@ impl Compiler {
     /// # Errors
     /// The driver refuses it.
     pub fn load(&self, what: &str, native: &[u8]) -> Result<Executable, Error> {
-        let created = Program::from_binary(self.queue.context(), self.device.id(), native);
+        let created = Program::from_binary(&self.context.context, self.context.device(), native);
         self.finish(what, created.map_err(self.failed(format!("cannot take {what}")))?)
     }
 
@@ -122,7 +125,7 @@ impl Compiler {
     /// # Errors
     /// The driver does not tell it.
     pub fn binary(&self, what: &str, program: &Executable) -> Result<Vec<u8>, Error> {
-        let binary = program.program.binary();
+        let binary = program.module.built.default_program().binary();
         let binary = binary.map_err(self.failed(format!("cannot tell the code of {what}")))?;
         match binary.is_empty() {
             true => Err(Error::device(&self.name(), format!("the driver tells no code of {what}"))),
@@ -131,18 +134,19 @@ impl Compiler {
     }
 
     fn create_from_il(&self, what: &str, spirv: &[u8]) -> Result<Program, Error> {
-        Program::from_il(self.queue.context(), spirv).map_err(self.failed(format!("cannot take {what}")))
+        Program::from_il(&self.context.context, spirv).map_err(self.failed(format!("cannot take {what}")))
     }
 
     fn finish(&self, what: &str, program: Program) -> Result<Executable, Error> {
-        match program.build(self.device.id(), "") {
+        match program.build(self.context.device(), "") {
             Ok(()) => Ok(self.executable(program)),
             Err(error) => Err(self.with_log(&format!("cannot build {what}"), error, &program)),
         }
     }
 
     fn executable(&self, program: Program) -> Executable {
-        Executable { program, queue: self.queue.clone() }
+        let module = Arc::new(ClModule { built: Built::of(program), context: self.context.clone() });
+        Executable { module, device: self.device.clone() }
     }
 
     fn failed(&self, problem: String) -> impl Fn(ClError) -> Error + use<> {
@@ -151,13 +155,21 @@ impl Compiler {
     }
 
     fn with_log(&self, problem: &str, error: ClError, program: &Program) -> Error {
-        let log = program.build_log(self.device.id());
+        let log = program.build_log(self.context.device());
         let text = format!("{problem}: {error}\n{}", escape_lines(&log));
         Error::device(&self.name(), text.trim_end())
     }
 }
 
 impl Executable {
+    /// Looks up a kernel. Nothing is known of its arguments but their number, which the driver tells.
+    ///
+    /// # Errors
+    /// The kernel does not exist.
+    pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
+        Ok(Kernel::new(self.module.clone().kernel(name)?, self.device.clone()))
+    }
+
     /// Runs `kernel` over `range`, waits for its end, and says how long it ran. Nothing is known of its arguments but
     /// their number, which the driver tells.
     ///
@@ -173,6 +185,6 @@ impl Executable {
         args: &mut [Arg<'_>],
     ) -> Result<Duration, Error> {
         // SAFETY: the contract is the same, and the caller's to keep.
-        unsafe { self.queue.launch(&self.program, Launch { kernel, range, args }) }
+        unsafe { self.kernel(kernel)?.launch_with_copies(range, args) }
     }
 }

@@ -1,19 +1,20 @@
-//! An image as a program of an OpenCL driver: building it, what the driver says of the result, and its launches.
+//! An image as a program of an OpenCL driver: building it, and what the driver says of the result.
 
-use std::time::Duration;
+use std::sync::Arc;
 
 use offload_format::ImageKind;
 use offload_format::pack::KernelInfo;
 use opencl_sys::{CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_WORK_GROUP_SIZE};
 
 use super::api::{Context, Program as DriverProgram};
+use super::context::ClContext;
 use super::device::{self, ClDevice, LOADER};
-use super::queue::{Launch, Queue};
+use super::kernel::ClKernel;
 use super::rebuild::{self, Build, Built};
-use crate::device::Device;
+use super::stream::ClStream;
 use crate::entry::LoadedImage;
-use crate::error::Error;
-use crate::launch::{self, Arg, Driver, NdRange, Program};
+use crate::error::{Error, Problem};
+use crate::launch::driver::{Driver, DriverKernel, DriverModule, DriverStream};
 use crate::text::escape_lines;
 
 /// `CL_KERNEL_SPILL_MEM_SIZE_INTEL`
@@ -29,49 +30,35 @@ const CL_KERNEL_REGISTER_COUNT_INTEL: u32 = 0x425b;
 /// register file too, and each is launched from its better build. [`KernelInfo::remark`] says what was chosen and why,
 /// `registers`, `spilled` and `max_work_group` are those of that build; larger work-groups are launched from the other.
 #[derive(Debug)]
-pub struct ClProgram {
+pub(super) struct ClModule {
     // Released in this order.
-    built: Built<DriverProgram>,
-    queue: Queue,
-}
-
-impl ClProgram {
-    /// Has the driver of `device` build `image`.
-    ///
-    /// # Errors
-    /// The device is not of OpenCL; the image is of a kind that no OpenCL driver takes; or the driver refuses it, and
-    /// then the message holds its build log.
-    pub fn new(device: &Device, image: &LoadedImage) -> Result<ClProgram, Error> {
-        ClProgram::on(ClDevice::of(device)?, image)
-    }
-
-    fn on(device: &ClDevice, image: &LoadedImage) -> Result<ClProgram, Error> {
-        let queue = Queue::new(device)?;
-        let compiler = ImageCompiler { context: queue.context(), device, image };
-        let built = compiler.run()?;
-        Ok(ClProgram { built, queue })
-    }
+    pub(super) built: Built<DriverProgram>,
+    pub(super) context: Arc<ClContext>,
 }
 
 impl Driver for ClDevice {
-    fn open(&self, image: &LoadedImage) -> Result<Box<dyn Program>, Error> {
-        Ok(Box::new(ClProgram::on(self, image)?))
+    /// The error holds the build log.
+    fn load(&self, image: &LoadedImage) -> Result<Arc<dyn DriverModule>, Error> {
+        let context = ClContext::of(self).map_err(|problem| Error::of_device(&self.name(), problem))?;
+        let built = ImageCompiler { context: &context.context, device: self, image }.run()?;
+        Ok(Arc::new(ClModule { built, context }))
+    }
+
+    fn stream(&self) -> Result<Box<dyn DriverStream>, Problem> {
+        Ok(Box::new(ClStream::new(ClContext::of(self)?)?))
     }
 }
 
-impl Program for ClProgram {
+impl DriverModule for ClModule {
     fn kernels(&self) -> &[KernelInfo] {
         self.built.kernels()
     }
 
-    unsafe fn launch(&self, name: &str, range: &NdRange, args: &mut [Arg<'_>]) -> Result<Duration, Error> {
+    fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn DriverKernel>, Error> {
         // An image without records is left to the driver, which knows its kernels.
-        if !self.kernels().is_empty() {
-            launch::check(launch::find(self.kernels(), name)?, range, args)?;
-        }
-        let program = self.built.program_for(name, range.group_size());
-        // SAFETY: the contract is the same, and the caller's to keep.
-        unsafe { self.queue.launch(program, Launch { kernel: name, range, args }) }
+        let known = self.kernels().iter().find(|kernel| kernel.name == name).cloned();
+        let info = known.unwrap_or_else(|| KernelInfo::new(name));
+        Ok(Box::new(ClKernel::new(self, info)?))
     }
 }
 

@@ -79,16 +79,37 @@ pub(super) fn without_spills<D: Build>(
 }
 
 impl<P> Built<P> {
+    /// A program that is built already, and of whose kernels nothing is known.
+    pub(super) fn of(program: P) -> Built<P> {
+        Built { default: program, large: None, from_large: Vec::new(), kernels: Vec::new() }
+    }
+
+    /// The first build.
+    pub(super) fn default_program(&self) -> &P {
+        &self.default
+    }
+
+    /// The build for the large register file, if `kernel` is better there.
+    pub(super) fn large_program(&self, kernel: &str) -> Option<&P> {
+        let from_large = self.from_large.iter().any(|from| from.kernel == kernel);
+        self.large.as_ref().filter(|_| from_large)
+    }
+
+    /// Whether `kernel` is launched from the build for the large register file in work-groups of `size` work-items,
+    /// which allows only smaller ones: a launch that is possible without it must not fail because of it.
+    pub(super) fn is_large_better(&self, kernel: &str, size: u64) -> bool {
+        self.from_large.iter().any(|from| from.kernel == kernel && size <= from.max_work_group)
+    }
+
     /// The records of the pack, with what the driver tells.
     pub(super) fn kernels(&self) -> &[KernelInfo] {
         &self.kernels
     }
 
-    /// The program that `kernel` is launched from in work-groups of `size` work-items. The large register file allows
-    /// only smaller ones, and a launch that is possible without it must not fail because of it.
+    /// The program that `kernel` is launched from in work-groups of `size` work-items.
     pub(super) fn program_for(&self, kernel: &str, size: u64) -> &P {
-        match (&self.large, self.from_large.iter().find(|from| from.kernel == kernel)) {
-            (Some(large), Some(from)) if size <= from.max_work_group => large,
+        match &self.large {
+            Some(large) if self.is_large_better(kernel, size) => large,
             _ => &self.default,
         }
     }

@@ -64,6 +64,7 @@ R cuDeviceGetAttribute(int *value, int attribute, int device)
     case 10: *value = 32; break;
     case 75: *value = 9; break;
     case 76: *value = 0; break;
+    case 88: *value = 0; break; /* ordinary memory is staged */
     case 97: *value = OPT_IN_LIMIT; break;
     default: return INVALID_VALUE;
     }
@@ -119,8 +120,10 @@ R cuMemAlloc_v2(uint64_t *address, size_t size)
 {
     NEEDS_CONTEXT;
     if (size == 0) return INVALID_VALUE;
+    void *memory = malloc(size);
+    if (memory == NULL) return OUT_OF_MEMORY;
     buffers++;
-    return *address = (uintptr_t)malloc(size), OK;
+    return *address = (uintptr_t)memory, OK;
 }
 R cuMemFree_v2(uint64_t address)
 {
@@ -158,6 +161,7 @@ R cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_con
 MEMSET(cuMemsetD8Async, unsigned char)
 MEMSET(cuMemsetD16Async, unsigned short)
 MEMSET(cuMemsetD32Async, unsigned)
+R cuCtxSynchronize(void) { NEEDS_CONTEXT; return OK; }
 R cuMemGetInfo_v2(size_t *left, size_t *total) { NEEDS_CONTEXT; return *left = 1 << 29, *total = 1 << 30, OK; }
 R cuMemHostAlloc(void **memory, size_t size, unsigned flags)
 {
@@ -176,9 +180,9 @@ R cuPointerGetAttribute(void *value, int attribute, uint64_t address)
 {
     NEEDS_CONTEXT;
     if (address == 0) return INVALID_VALUE;
+    if (attribute == 2) return INVALID_VALUE; /* ordinary memory, of which the driver does not know */
     switch (attribute) {
     case 1: *(void **)value = &contexts; break;
-    case 2: *(unsigned *)value = 2; break; /* memory of a device */
     case 9: *(int *)value = 0; break;      /* which one */
     default: return INVALID_VALUE;
     }

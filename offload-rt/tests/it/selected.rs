@@ -63,7 +63,7 @@ fn registry(directory: &Path) -> Registry {
     Registry::from_pack(pack.bytes())
 }
 
-fn launch(program: &dyn Program, kernel: &str) -> Result<u32, Error> {
+fn launch(program: &Program, kernel: &str) -> Result<u32, Error> {
     let mut x = [10u32; 4];
     let range = NdRange::new(&[4], &[4])?;
     // SAFETY: the buffer has an element for each work-item.
@@ -72,7 +72,7 @@ fn launch(program: &dyn Program, kernel: &str) -> Result<u32, Error> {
     Ok(x[0])
 }
 
-fn open(registry: &Registry) -> Box<dyn Program> {
+fn open(registry: &Registry) -> Program {
     let device = Device::host();
     device.open_selection(&registry.select("m", &device).unwrap()).unwrap()
 }
@@ -91,14 +91,14 @@ fn an_image_is_opened_when_its_kernel_is_used_and_only_once() {
         for _ in 0..16 {
             scope.spawn(|| {
                 start.wait();
-                assert_eq!(launch(&*program, "one").unwrap(), 11);
+                assert_eq!(launch(&program, "one").unwrap(), 11);
             });
         }
     });
     assert_eq!((loads(path, "one"), loads(path, "two")), (1, 0));
-    assert_eq!(program.kernel("two").unwrap().name, "two");
+    assert_eq!(program.kernel("two").unwrap().info().name, "two");
     assert_eq!(loads(path, "two"), 1);
-    assert_eq!(launch(&*program, "two").unwrap(), 12);
+    assert_eq!(launch(&program, "two").unwrap(), 12);
     assert_eq!((loads(path, "one"), loads(path, "two")), (1, 1));
 }
 
@@ -106,11 +106,11 @@ fn an_image_is_opened_when_its_kernel_is_used_and_only_once() {
 fn a_part_that_cannot_be_opened_is_an_error_of_its_kernels_alone() {
     let directory = tempfile::tempdir().unwrap();
     let program = open(&registry(directory.path()));
-    let first = launch(&*program, "bad").unwrap_err().to_string();
+    let first = launch(&program, "bad").unwrap_err().to_string();
     assert!(first.contains("cannot load m [bad] for host"), "{first}");
-    assert_eq!(launch(&*program, "bad").unwrap_err().to_string(), first);
+    assert_eq!(launch(&program, "bad").unwrap_err().to_string(), first);
     assert_eq!(program.kernel("bad").unwrap_err().to_string(), first);
-    assert_eq!(launch(&*program, "one").unwrap(), 11);
+    assert_eq!(launch(&program, "one").unwrap(), 11);
 }
 
 #[test]
@@ -118,12 +118,12 @@ fn a_kernel_without_a_fitting_image_says_why() {
     let directory = tempfile::tempdir().unwrap();
     let registry = registry(directory.path());
     let program = open(&registry);
-    let error = launch(&*program, "gpu").unwrap_err().to_string();
+    let error = launch(&program, "gpu").unwrap_err().to_string();
     assert!(error.contains("spirv64 [gpu]: it is for an OpenCL device, not for the host CPU"), "{error}");
     assert!(error.ends_with("use the other kernels: bad, one, two"), "{error}");
     let selection = registry.select("m", &Device::host()).unwrap();
     assert_eq!(selection.entry_for("gpu").unwrap_err().to_string(), error);
-    let error = launch(&*program, "three").unwrap_err().to_string();
+    let error = launch(&program, "three").unwrap_err().to_string();
     assert!(error.contains("has no such kernel\nhint: it has bad, one, two"), "{error}");
 }
 
@@ -134,7 +134,7 @@ fn a_single_image_is_opened_at_once() {
     let pack = TestPack::new("p").image(part("host", "one"), &object(path, ("one", 1)));
     let program = open(&Registry::from_pack(pack.bytes()));
     assert_eq!(loads(path, "one"), 1);
-    assert_eq!(launch(&*program, "one").unwrap(), 11);
+    assert_eq!(launch(&program, "one").unwrap(), 11);
 
     let pack = TestPack::new("p").image(part("host", "bad"), b"no shared object");
     let selection = Registry::from_pack(pack.bytes()).select("m", &Device::host()).unwrap();

@@ -1,6 +1,7 @@
 //! The kernels of the example, and one that calls another module, each with the results of the host program.
 
-use offload_rt::{Arg, Device, Error, NdRange, Program};
+use offload_rt::{Arg, Device, Error, NdRange};
+use offload_sycl::BundleProgram;
 use offload_sycl::{Bundle, Executable};
 
 /// Prints what became of the kernel `name`, and says whether it was right; one that is absent is.
@@ -20,7 +21,7 @@ pub fn run(bundle: &Bundle<Executable>, device: &Device, name: &str) -> Result<b
     Ok(right)
 }
 
-fn saxpy(program: &dyn Program) -> Result<bool, Error> {
+fn saxpy(program: &BundleProgram) -> Result<bool, Error> {
     let n = 1000u32;
     let x: Vec<f32> = (0..n).map(|i| i as f32).collect();
     let mut y = vec![1.0f32; n as usize];
@@ -30,7 +31,7 @@ fn saxpy(program: &dyn Program) -> Result<bool, Error> {
     Ok(y.iter().zip(x).all(|(y, x)| (y - (2.0 * x + 1.0)).abs() <= 1e-3))
 }
 
-fn matmul(program: &dyn Program) -> Result<bool, Error> {
+fn matmul(program: &BundleProgram) -> Result<bool, Error> {
     let n = 64u32;
     let size = n as usize;
     let [a, b]: [Vec<f32>; 2] = [5, 3].map(|modulus| (0..n * n).map(|i| (i % modulus) as f32).collect());
@@ -44,7 +45,7 @@ fn matmul(program: &dyn Program) -> Result<bool, Error> {
     Ok(c.iter().enumerate().all(|(at, c)| *c == expected(at)))
 }
 
-fn reduce(program: &dyn Program) -> Result<bool, Error> {
+fn reduce(program: &BundleProgram) -> Result<bool, Error> {
     let n = 1000u32;
     let x: Vec<f32> = (0..n).map(|i| (i % 7) as f32).collect();
     let mut sums = vec![0.0f32; 4];
@@ -54,7 +55,7 @@ fn reduce(program: &dyn Program) -> Result<bool, Error> {
     Ok(x.chunks(256).zip(sums).all(|(x, sum)| x.iter().sum::<f32>() == sum))
 }
 
-fn calls(program: &dyn Program) -> Result<bool, Error> {
+fn calls(program: &BundleProgram) -> Result<bool, Error> {
     let mut x = vec![20.0f32];
     // SAFETY: one element for one work-item.
     unsafe { program.launch("calls", &NdRange::new(&[1], &[1])?, &mut [Arg::in_out(&mut x)])? };

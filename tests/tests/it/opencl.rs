@@ -1,5 +1,7 @@
 //! Launches on the OpenCL devices of this machine, PoCL at least. SPIR-V is launched by the demo's tests.
 
+mod streams;
+
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use object::elf::DT_NEEDED;
@@ -63,7 +65,7 @@ fn fitting(registry: &Registry) -> Vec<(Device, LoadedImage)> {
         .collect()
 }
 
-fn run_both(program: &dyn Program) {
+fn run_both(program: &Program) {
     let x: Vec<f32> = (0..4096).map(|i| i as f32).collect();
     let mut y = vec![1.0f32; 4096];
     let range = NdRange::new(&[4096], &[64]).unwrap();
@@ -85,7 +87,7 @@ fn source_runs_on_every_device() {
     let _alone = alone();
     for (device, image) in fitting(&registry("opencl-c", SOURCE.as_bytes())) {
         println!("{device}");
-        run_both(&*device.open(&image).unwrap());
+        run_both(&device.open(&image).unwrap());
     }
 }
 

@@ -68,8 +68,10 @@ macro_rules! table {
 // always the one to take: drivers before 12.8 lack `cuEventElapsedTime_v2`.
 table! {
     required {
+        cuCtxGetCurrent(*mut CUcontext),
         cuCtxPopCurrent_v2(*mut CUcontext),
         cuCtxPushCurrent_v2(CUcontext),
+        cuCtxSynchronize(),
         cuDeviceGet(*mut CUdevice, c_int),
         cuDeviceGetAttribute(*mut c_int, CUdevice_attribute, CUdevice),
         cuDeviceGetCount(*mut c_int),
@@ -191,6 +193,6 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn a_library_of_something_else_lacks_the_first_function() {
         let error = open("libc.so.6").unwrap_err();
-        assert_eq!(error, "the library libc.so.6 lacks the function cuCtxPopCurrent_v2");
+        assert_eq!(error, "the library libc.so.6 lacks the function cuCtxGetCurrent");
     }
 }

@@ -22,7 +22,7 @@ pub(in crate::opencl) enum KernelArg<'a> {
     Value(&'a [u8]),
     /// Local memory of this size in bytes.
     Local(usize),
-    /// Memory, which has to live until the kernel has run.
+    /// Memory. The driver keeps it until the kernel has run.
     Buffer(&'a Buffer),
 }
 
@@ -218,7 +218,7 @@ impl Kernel {
     /// Sets the argument number `index`.
     ///
     /// # Safety
-    /// The kernel's argument is of this kind; a buffer lives until the kernel has run.
+    /// The kernel's argument is of this kind; a buffer lives until the kernel was put into a queue.
     pub(in crate::opencl) unsafe fn set_arg(&self, index: cl_uint, arg: KernelArg<'_>) -> ClResult<()> {
         let (size, value) = match arg {
             KernelArg::Value(bytes) => (bytes.len(), bytes.as_ptr().cast()),

@@ -4,24 +4,23 @@ use std::ptr;
 use std::time::Duration;
 
 use opencl_sys::{
-    CL_MEM_COPY_HOST_PTR, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_PROFILING_COMMAND_END,
-    CL_PROFILING_COMMAND_START, CL_QUEUE_PROFILING_ENABLE, CL_TRUE, cl_profiling_info,
+    CL_BUFFER_CREATE_TYPE_REGION, CL_COMPLETE, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_MEM_READ_WRITE,
+    CL_PROFILING_COMMAND_END, CL_QUEUE_PROFILING_ENABLE, CL_TRUE, cl_buffer_region, cl_int, cl_ulong,
 };
 
 use super::device::DeviceId;
-use super::error::ClResult;
+use super::error::{ClError, ClResult};
 use super::info::check;
 use super::library::call;
 use super::object::{Buffer, CommandQueue, Context, Event, Kernel, created};
 use crate::launch::NdRange;
 
-/// What kernels do with memory.
+/// A part of a buffer, in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::opencl) enum Access {
-    /// They read it.
-    Read,
-    /// They read and write it.
-    ReadWrite,
+pub(in crate::opencl) struct Region<'a> {
+    pub(in crate::opencl) buffer: &'a Buffer,
+    pub(in crate::opencl) offset: usize,
+    pub(in crate::opencl) size: usize,
 }
 
 impl Context {
@@ -36,10 +35,15 @@ impl Context {
         })?;
         Ok(Context { functions, raw })
     }
+
+    /// The driver's handle, as a number to compare.
+    pub(in crate::opencl) fn handle(&self) -> usize {
+        self.raw.addr()
+    }
 }
 
 impl CommandQueue {
-    /// A queue for `device` that tells how long commands take.
+    /// A queue for `device`, in order, that tells how long commands take.
     pub(in crate::opencl) fn new(context: &Context, device: DeviceId) -> ClResult<CommandQueue> {
         let (functions, properties) = (context.functions, CL_QUEUE_PROFILING_ENABLE);
         let raw = created(|status| {
@@ -53,60 +57,135 @@ impl CommandQueue {
     /// Puts `kernel` into the queue.
     ///
     /// # Safety
-    /// Every argument is set, and the kernel may run on them over `range`; buffers among them live until it has run.
-    pub(in crate::opencl) unsafe fn run(&self, kernel: &Kernel, range: &NdRange) -> ClResult<Event> {
+    /// Every argument is set, and the kernel may run on them over `range`.
+    pub(in crate::opencl) unsafe fn run(&self, kernel: &Kernel, range: &NdRange) -> ClResult<()> {
         let [offset, global, local] =
             [range.offset(), range.global(), range.local()].map(|sizes| sizes.map(|size| size as usize));
         let (dimensions, offset, global, local) =
             (range.dimensions(), offset.as_ptr(), global.as_ptr(), local.as_ptr());
-        let mut event = ptr::null_mut();
         // SAFETY: each array has at least as many sizes as there are dimensions; the caller answers for the rest.
         check(unsafe {
-            let (queue, kernel, no_events) = (self.raw, kernel.raw, ptr::null());
+            let (queue, kernel, none, no_event) = (self.raw, kernel.raw, ptr::null(), ptr::null_mut());
             call!(
                 self.functions,
-                clEnqueueNDRangeKernel(
-                    queue,
-                    kernel,
-                    dimensions,
-                    offset,
-                    global,
-                    local,
-                    0,
-                    no_events,
-                    &raw mut event
-                )
-            )?
-        })?;
-        Ok(Event { functions: self.functions, raw: event })
-    }
-
-    /// Waits for what is in the queue, and copies the start of `buffer` into all of `bytes`.
-    pub(in crate::opencl) fn read(&self, buffer: &Buffer, bytes: &mut [u8]) -> ClResult<()> {
-        let (size, into, no_events) = (bytes.len(), bytes.as_mut_ptr().cast(), ptr::null());
-        // SAFETY: the driver compares the size with the buffer's, and the copy is finished on return.
-        check(unsafe {
-            let (queue, buffer, no_event) = (self.raw, buffer.raw, ptr::null_mut());
-            call!(
-                self.functions,
-                clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, size, into, 0, no_events, no_event)
+                clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, 0, none, no_event)
             )?
         })
+    }
+
+    /// Waits for what is in the queue, and copies a region to `bytes`, of the same size.
+    pub(in crate::opencl) fn read(&self, from: Region<'_>, bytes: &mut [u8]) -> ClResult<()> {
+        let (size, into, none) = (bytes.len(), bytes.as_mut_ptr().cast(), ptr::null());
+        // SAFETY: the driver compares the region with the buffer, and the copy is finished on return.
+        check(unsafe {
+            let (queue, buffer, offset, no_event) = (self.raw, from.buffer.raw, from.offset, ptr::null_mut());
+            call!(
+                self.functions,
+                clEnqueueReadBuffer(queue, buffer, CL_TRUE, offset, size, into, 0, none, no_event)
+            )?
+        })
+    }
+
+    /// Copies `bytes` to a region of the same size, when what is in the queue has run, and waits for it.
+    pub(in crate::opencl) fn write(&self, to: Region<'_>, bytes: &[u8]) -> ClResult<()> {
+        let (size, from, none) = (bytes.len(), bytes.as_ptr().cast(), ptr::null());
+        // SAFETY: as for `read`.
+        check(unsafe {
+            let (queue, buffer, offset, no_event) = (self.raw, to.buffer.raw, to.offset, ptr::null_mut());
+            call!(
+                self.functions,
+                clEnqueueWriteBuffer(queue, buffer, CL_TRUE, offset, size, from, 0, none, no_event)
+            )?
+        })
+    }
+
+    /// Puts a copy to a region of the same size into the queue.
+    pub(in crate::opencl) fn copy(&self, from: Region<'_>, to: Region<'_>) -> ClResult<()> {
+        let (source, target, none) = (from.buffer.raw, to.buffer.raw, ptr::null());
+        // SAFETY: the driver compares the regions with the buffers.
+        check(unsafe {
+            let (queue, no_event) = (self.raw, ptr::null_mut());
+            call!(
+                self.functions,
+                clEnqueueCopyBuffer(
+                    queue,
+                    source,
+                    target,
+                    from.offset,
+                    to.offset,
+                    to.size,
+                    0,
+                    none,
+                    no_event
+                )
+            )?
+        })
+    }
+
+    /// Puts filling a region into the queue. `pattern` has 1, 2 or 4 bytes, of which the region's offset and size are
+    /// multiples.
+    pub(in crate::opencl) fn fill(&self, to: Region<'_>, pattern: &[u8]) -> ClResult<()> {
+        let (size, value, none) = (pattern.len(), pattern.as_ptr().cast(), ptr::null());
+        // SAFETY: the pattern has this size and is read during the call; the driver compares the region.
+        check(unsafe {
+            let (queue, buffer, no_event) = (self.raw, to.buffer.raw, ptr::null_mut());
+            call!(
+                self.functions,
+                clEnqueueFillBuffer(queue, buffer, value, size, to.offset, to.size, 0, none, no_event)
+            )?
+        })
+    }
+
+    /// What tells when all that is in the queue has run.
+    pub(in crate::opencl) fn mark(&self) -> ClResult<Event> {
+        let mut raw = ptr::null_mut();
+        // SAFETY: there is no list of events, and space for one.
+        check(unsafe {
+            call!(self.functions, clEnqueueMarkerWithWaitList(self.raw, 0, ptr::null(), &raw mut raw))?
+        })?;
+        let event = Event { functions: self.functions, raw };
+        // Other queues wait for ever for a command that was not handed to the device.
+        // SAFETY: the queue lives.
+        check(unsafe { call!(self.functions, clFlush(self.raw))? })?;
+        Ok(event)
+    }
+
+    /// Makes later commands wait for `event`.
+    pub(in crate::opencl) fn wait_for(&self, event: &Event) -> ClResult<()> {
+        // SAFETY: there is one event.
+        check(unsafe {
+            let (events, no_event) = (&raw const event.raw, ptr::null_mut());
+            call!(self.functions, clEnqueueBarrierWithWaitList(self.raw, 1, events, no_event))?
+        })
+    }
+
+    /// Waits for all commands.
+    pub(in crate::opencl) fn finish(&self) -> ClResult<()> {
+        // SAFETY: the queue lives.
+        check(unsafe { call!(self.functions, clFinish(self.raw))? })
     }
 }
 
 impl Buffer {
-    /// Memory with a copy of `bytes`, of which there is at least one: OpenCL has no empty buffers.
-    pub(in crate::opencl) fn copied(context: &Context, access: Access, bytes: &[u8]) -> ClResult<Buffer> {
-        let flags = CL_MEM_COPY_HOST_PTR
-            | match access {
-                Access::Read => CL_MEM_READ_ONLY,
-                Access::ReadWrite => CL_MEM_READ_WRITE,
-            };
-        let (functions, size, from) = (context.functions, bytes.len(), bytes.as_ptr().cast_mut().cast());
+    /// Memory of `size` bytes, of which there is at least one: OpenCL has no empty buffers.
+    pub(in crate::opencl) fn new(context: &Context, size: usize) -> ClResult<Buffer> {
+        let functions = context.functions;
         let raw = created(|status| {
-            // SAFETY: with COPY_HOST_PTR the driver reads this many bytes during the call and keeps no pointer.
-            unsafe { call!(functions, clCreateBuffer(context.raw, flags, size, from, status)) }
+            let (flags, no_pointer) = (CL_MEM_READ_WRITE, ptr::null_mut());
+            // SAFETY: there is no memory of the host.
+            unsafe { call!(functions, clCreateBuffer(context.raw, flags, size, no_pointer, status)) }
+        })?;
+        Ok(Buffer { functions, raw })
+    }
+
+    /// A part as a buffer of its own, which keeps this.
+    pub(in crate::opencl) fn part(&self, offset: usize, size: usize) -> ClResult<Buffer> {
+        let functions = self.functions;
+        let region = cl_buffer_region { origin: offset, size };
+        let raw = created(|status| {
+            let (kind, region) = (CL_BUFFER_CREATE_TYPE_REGION, (&raw const region).cast());
+            // SAFETY: the region is of the type that the kind says, and is read during the call.
+            unsafe { call!(functions, clCreateSubBuffer(self.raw, 0, kind, region, status)) }
         })?;
         Ok(Buffer { functions, raw })
     }
@@ -119,22 +198,32 @@ impl Event {
         check(unsafe { call!(self.functions, clWaitForEvents(1, &raw const self.raw))? })
     }
 
-    /// How long a command ran that has ended.
-    pub(in crate::opencl) fn duration(&self) -> ClResult<Duration> {
-        let (start, end) = (self.time(CL_PROFILING_COMMAND_START)?, self.time(CL_PROFILING_COMMAND_END)?);
-        Ok(Duration::from_nanos(end.saturating_sub(start)))
+    /// Whether the command has run.
+    pub(in crate::opencl) fn is_done(&self) -> ClResult<bool> {
+        let mut status: cl_int = 0;
+        let (capacity, value) = (size_of_val(&status), (&raw mut status).cast());
+        // SAFETY: there is space for the number.
+        check(unsafe {
+            let (parameter, no_size) = (CL_EVENT_COMMAND_EXECUTION_STATUS, ptr::null_mut());
+            call!(self.functions, clGetEventInfo(self.raw, parameter, capacity, value, no_size))?
+        })?;
+        // "A negative integer value" says that the command ended with this error.
+        if status < 0 { Err(ClError::Code(status)) } else { Ok(status == CL_COMPLETE) }
     }
 
-    /// A time of the device's clock, in nanoseconds.
-    fn time(&self, parameter: cl_profiling_info) -> ClResult<u64> {
-        let mut time = 0u64;
+    /// The time from `earlier` to the end of this by the device's clock; both have run.
+    pub(in crate::opencl) fn since(&self, earlier: &Event) -> ClResult<Duration> {
+        Ok(Duration::from_nanos(self.end()?.saturating_sub(earlier.end()?)))
+    }
+
+    /// When the command ended, in nanoseconds of the device's clock.
+    fn end(&self) -> ClResult<u64> {
+        let mut time: cl_ulong = 0;
         let (capacity, value) = (size_of_val(&time), (&raw mut time).cast());
         // SAFETY: there is space for the number.
         check(unsafe {
-            call!(
-                self.functions,
-                clGetEventProfilingInfo(self.raw, parameter, capacity, value, ptr::null_mut())
-            )?
+            let (parameter, no_size) = (CL_PROFILING_COMMAND_END, ptr::null_mut());
+            call!(self.functions, clGetEventProfilingInfo(self.raw, parameter, capacity, value, no_size))?
         })?;
         Ok(time)
     }

@@ -1,0 +1,76 @@
+//! Kernels of a loaded module: comparing a launch with what pack and driver know, and putting it into a stream.
+
+use std::ptr;
+use std::sync::Arc;
+
+use offload_format::pack::KernelInfo;
+
+use super::api::call;
+use super::driver::problem;
+use super::function::Function;
+use super::params::{Params, check_sizes};
+use super::program::CudaImage;
+use super::stream::CudaStream;
+use crate::error::Problem;
+use crate::launch::driver::{ContextId, DriverKernel, DriverStream, own};
+use crate::launch::{KernelArg, NdRange};
+
+#[derive(Debug)]
+pub(super) struct CudaKernel {
+    info: KernelInfo,
+    function: Function,
+    /// Keeps the code of the function.
+    image: Arc<CudaImage>,
+}
+
+impl CudaKernel {
+    pub(super) fn new(image: Arc<CudaImage>, function: Function, mut info: KernelInfo) -> CudaKernel {
+        // A pack has no arguments of a kernel without any, and of one that it knows only by name; a driver before CUDA
+        // 12.4 does not tell which it is.
+        if function.sizes.is_none() && info.args.as_ref().is_some_and(Vec::is_empty) {
+            info.args = None;
+        }
+        CudaKernel { info, function, image }
+    }
+}
+
+impl DriverKernel for CudaKernel {
+    fn context(&self) -> ContextId {
+        self.image.context().id()
+    }
+
+    fn info(&self) -> &KernelInfo {
+        &self.info
+    }
+
+    unsafe fn launch(
+        &self,
+        stream: &dyn DriverStream,
+        range: &NdRange,
+        args: &[KernelArg<'_>],
+    ) -> Result<(), Problem> {
+        if let Some(sizes) = &self.function.sizes {
+            check_sizes(sizes, args)?;
+        }
+        let stream = own::<CudaStream>(stream)?;
+        let entered = self.image.context().enter().map_err(problem)?;
+        let mut params = Params::new(args)?;
+        let shape = entered.limits().shape(self.function.needs, range, params.local)?;
+        self.function
+            .opt_in(&shape, &entered)
+            .map_err(|error| problem(error).during("the shared memory is refused"))?;
+        let ([gx, gy, gz], [bx, by, bz]) = (shape.grid, shape.block);
+        let (function, shared, stream) = (self.function.raw, shape.shared, stream.raw);
+        let (params, no_extra) = (params.pointers(args), ptr::null_mut());
+        // SAFETY: the kernel's module is loaded in the current context; the parameters are as many and as large as the
+        // kernel's, as far as pack and driver know them, and are copied during the call. The caller answers for what the
+        // kernel does with them.
+        let launched = unsafe {
+            call!(
+                entered.functions(),
+                cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, params, no_extra)
+            )
+        };
+        launched.map_err(|error| problem(error).during("the launch failed"))
+    }
+}

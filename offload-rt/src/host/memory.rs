@@ -1,0 +1,59 @@
+//! Memory of the host CPU's device: the program's own, aligned for every OpenCL type.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+
+use crate::error::Problem;
+use crate::launch::driver::{ContextId, DriverMemory, MemoryRange, own};
+
+/// OpenCL's largest vectors, `double16` and `long16`, have this alignment.
+pub(super) const ALIGN: usize = 128;
+
+/// The one context of this process.
+pub(super) const CONTEXT: ContextId = ContextId { back_end: "host", handle: 0 };
+
+/// Zeroed memory.
+#[derive(Debug)]
+pub(super) struct HostMemory {
+    address: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: the memory is this value's own. Who reads and writes it at the same time is decided by borrows of `Buffer`,
+// and for kernels by the caller of a launch.
+unsafe impl Send for HostMemory {}
+// SAFETY: as above.
+unsafe impl Sync for HostMemory {}
+
+impl HostMemory {
+    /// Of `size` bytes, or 1 if that is 0, so that empty memory has an address too.
+    pub(super) fn zeroed(size: usize) -> Result<HostMemory, Problem> {
+        let none = || Problem::from("there is not so much memory".to_string());
+        let layout = Layout::from_size_align(size.max(1), ALIGN).map_err(|_| none())?;
+        // SAFETY: the size is not 0.
+        let address = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(none)?;
+        Ok(HostMemory { address, layout })
+    }
+
+    pub(super) fn address(&self) -> *mut u8 {
+        self.address.as_ptr()
+    }
+}
+
+impl Drop for HostMemory {
+    fn drop(&mut self) {
+        // SAFETY: it was allocated with this layout.
+        unsafe { dealloc(self.address(), self.layout) };
+    }
+}
+
+impl DriverMemory for HostMemory {
+    fn context(&self) -> ContextId {
+        CONTEXT
+    }
+}
+
+/// Where `range` starts. The layer has checked that it lies within its memory.
+pub(super) fn start(range: MemoryRange<'_>) -> Result<*mut u8, Problem> {
+    Ok(own::<HostMemory>(range.memory)?.address().wrapping_add(range.offset))
+}

@@ -1,0 +1,99 @@
+//! Streams of the host CPU: all work is done before a call returns.
+//!
+//! A thread for each stream was considered: kernels already use every CPU, so that it would only add the time of waking
+//! it, which is more than many kernels take.
+
+use std::time::{Duration, Instant};
+
+use super::memory::{CONTEXT, HostMemory, start};
+use crate::error::Problem;
+use crate::launch::driver::{
+    ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, own,
+};
+
+#[derive(Debug)]
+pub(super) struct HostStream;
+
+/// When it was recorded.
+#[derive(Debug)]
+struct HostEvent(Instant);
+
+impl DriverStream for HostStream {
+    fn context(&self) -> ContextId {
+        CONTEXT
+    }
+
+    fn allocate(&self, size: usize) -> Result<Box<dyn DriverMemory>, Problem> {
+        Ok(Box::new(HostMemory::zeroed(size)?))
+    }
+
+    fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
+        let to_start = start(to)?;
+        // SAFETY: the range lies within memory that the caller has borrowed to write, and is as long as `bytes`.
+        unsafe { to_start.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        Ok(())
+    }
+
+    fn read(&self, from: MemoryRange<'_>, bytes: &mut [u8]) -> Result<(), Problem> {
+        let from_start = start(from)?;
+        // SAFETY: the range lies within memory that the caller has borrowed, which was zeroed when it was made, and is
+        // as long as `bytes`.
+        unsafe { from_start.copy_to_nonoverlapping(bytes.as_mut_ptr(), bytes.len()) };
+        Ok(())
+    }
+
+    fn copy(&self, from: MemoryRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem> {
+        let (from_start, to_start) = (start(from)?, start(to)?);
+        // SAFETY: both lie within their memory, are equally long, and do not overlap.
+        unsafe { to_start.copy_from_nonoverlapping(from_start, to.size) };
+        Ok(())
+    }
+
+    fn fill(&self, to: MemoryRange<'_>, pattern: FillPattern) -> Result<(), Problem> {
+        let to_start = start(to)?;
+        // SAFETY: the range lies within memory that the caller has borrowed to write; its start and size are multiples
+        // of the pattern's size.
+        unsafe {
+            match pattern {
+                FillPattern::Bytes1(value) => to_start.write_bytes(value, to.size),
+                FillPattern::Bytes2(value) => {
+                    std::slice::from_raw_parts_mut(to_start.cast::<u16>(), to.size / 2).fill(value);
+                }
+                FillPattern::Bytes4(value) => {
+                    std::slice::from_raw_parts_mut(to_start.cast::<u32>(), to.size / 4).fill(value);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn record(&self) -> Result<Box<dyn DriverEvent>, Problem> {
+        Ok(Box::new(HostEvent(Instant::now())))
+    }
+
+    fn wait_for(&self, _: &dyn DriverEvent) -> Result<(), Problem> {
+        Ok(())
+    }
+
+    fn synchronize(&self) -> Result<(), Problem> {
+        Ok(())
+    }
+}
+
+impl DriverEvent for HostEvent {
+    fn context(&self) -> ContextId {
+        CONTEXT
+    }
+
+    fn wait(&self) -> Result<(), Problem> {
+        Ok(())
+    }
+
+    fn is_done(&self) -> Result<bool, Problem> {
+        Ok(true)
+    }
+
+    fn since(&self, earlier: &dyn DriverEvent) -> Result<Duration, Problem> {
+        Ok(self.0.saturating_duration_since(own::<HostEvent>(earlier)?.0))
+    }
+}

@@ -1,0 +1,177 @@
+//! Typed memory of a device, and parts of it.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Bound, RangeBounds};
+
+use super::args::Plain;
+use super::driver::{DriverMemory, MemoryRange};
+use crate::error::Error;
+
+/// Values of `T` in the memory of a device, made by a [`Stream`](crate::Stream).
+///
+/// Every stream of the same device may use it, and so may the kernels of all modules. Dropping it is right at any time,
+/// also while kernels run that were launched with it: the memory is released after them.
+///
+/// ```
+/// let stream = offload_rt::Device::host().stream()?;
+/// let mut buffer = stream.upload(&[1.0f32, 2.0, 3.0, 4.0])?;
+/// stream.write(buffer.slice_mut(2..)?, &[7.0, 8.0])?;
+/// assert_eq!(stream.download(&buffer)?, [1.0, 2.0, 7.0, 8.0]);
+/// assert!(buffer.slice(3..5).is_err());
+/// # Ok::<(), offload_rt::Error>(())
+/// ```
+pub struct Buffer<T> {
+    memory: Box<dyn DriverMemory>,
+    len: usize,
+    values: PhantomData<fn() -> T>,
+}
+
+/// A part of a [`Buffer`] that is read.
+pub struct Slice<'a, T> {
+    part: Part<'a>,
+    values: PhantomData<&'a T>,
+}
+
+/// A part of a [`Buffer`] that is written.
+pub struct SliceMut<'a, T> {
+    part: Part<'a>,
+    values: PhantomData<&'a mut T>,
+}
+
+/// Which values of which memory.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    memory: &'a dyn DriverMemory,
+    start: usize,
+    len: usize,
+}
+
+impl<T: Plain> Buffer<T> {
+    /// `memory` has room for `len` values.
+    pub(super) fn new(memory: Box<dyn DriverMemory>, len: usize) -> Buffer<T> {
+        Buffer { memory, len, values: PhantomData }
+    }
+
+    /// The number of values.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has no values.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The values of `range`, to be read.
+    ///
+    /// # Errors
+    /// The range ends before it starts, or behind the buffer.
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Slice<'_, T>, Error> {
+        Ok(Slice { part: self.part(range)?, values: PhantomData })
+    }
+
+    /// The values of `range`, to be written.
+    ///
+    /// # Errors
+    /// As [`Buffer::slice`].
+    pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> Result<SliceMut<'_, T>, Error> {
+        Ok(SliceMut { part: self.part(range)?, values: PhantomData })
+    }
+
+    fn part(&self, range: impl RangeBounds<usize>) -> Result<Part<'_>, Error> {
+        let start = match range.start_bound() {
+            Bound::Included(start) => Some(*start),
+            Bound::Excluded(before) => before.checked_add(1),
+            Bound::Unbounded => Some(0),
+        };
+        let end = match range.end_bound() {
+            Bound::Included(last) => last.checked_add(1),
+            Bound::Excluded(end) => Some(*end),
+            Bound::Unbounded => Some(self.len),
+        };
+        let len = match (start, end) {
+            (Some(start), Some(end)) if end <= self.len => end.checked_sub(start),
+            _ => None,
+        };
+        match (start, len) {
+            (Some(start), Some(len)) => Ok(Part { memory: &*self.memory, start, len }),
+            _ => {
+                let (start, end) = (range.start_bound(), range.end_bound());
+                let problem =
+                    format!("it has {} values: there is no part from {start:?} to {end:?}", self.len);
+                Err(Error::device("device buffer", problem))
+            }
+        }
+    }
+}
+
+impl<'a, T: Plain> Slice<'a, T> {
+    /// The number of values.
+    pub fn len(&self) -> usize {
+        self.part.len
+    }
+
+    /// Whether it has no values.
+    pub fn is_empty(&self) -> bool {
+        self.part.len == 0
+    }
+
+    pub(super) fn range(&self) -> MemoryRange<'a> {
+        self.part.range::<T>()
+    }
+}
+
+impl<'a, T: Plain> SliceMut<'a, T> {
+    /// The number of values.
+    pub fn len(&self) -> usize {
+        self.part.len
+    }
+
+    /// Whether it has no values.
+    pub fn is_empty(&self) -> bool {
+        self.part.len == 0
+    }
+
+    pub(super) fn range(&self) -> MemoryRange<'a> {
+        self.part.range::<T>()
+    }
+}
+
+impl<'a> Part<'a> {
+    /// In bytes. The products fit, because the memory was allocated.
+    fn range<T>(self) -> MemoryRange<'a> {
+        let bytes = |values: usize| values.saturating_mul(size_of::<T>());
+        MemoryRange { memory: self.memory, offset: bytes(self.start), size: bytes(self.len) }
+    }
+}
+
+impl<'a, T: Plain> From<&'a Buffer<T>> for Slice<'a, T> {
+    fn from(buffer: &'a Buffer<T>) -> Slice<'a, T> {
+        Slice { part: Part { memory: &*buffer.memory, start: 0, len: buffer.len }, values: PhantomData }
+    }
+}
+
+impl<'a, T: Plain> From<&'a mut Buffer<T>> for SliceMut<'a, T> {
+    fn from(buffer: &'a mut Buffer<T>) -> SliceMut<'a, T> {
+        SliceMut { part: Part { memory: &*buffer.memory, start: 0, len: buffer.len }, values: PhantomData }
+    }
+}
+
+impl<T> fmt::Debug for Buffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Buffer").field("len", &self.len).field("memory", &self.memory).finish()
+    }
+}
+
+impl<T> fmt::Debug for Slice<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Slice({}..+{})", self.part.start, self.part.len)
+    }
+}
+
+impl<T> fmt::Debug for SliceMut<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SliceMut({}..+{})", self.part.start, self.part.len)
+    }
+}

@@ -1,0 +1,140 @@
+//! What a back end implements: the traits between the launch layer and its drivers.
+//!
+//! A [`Driver`] stands for one device. It loads images as modules, whose kernels are looked up once, and makes streams,
+//! which allocate, copy and order. The layer checks before it calls: ranges lie within their memory, and everything in
+//! one call is of one [`ContextId`], so that a driver may take a value of its own type for granted.
+
+use std::any::Any;
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::time::Duration;
+
+use offload_format::pack::KernelInfo;
+
+use super::args::NdRange;
+use super::kernel::KernelArg;
+use crate::entry::LoadedImage;
+use crate::error::{Error, Problem};
+use crate::text::escape;
+
+/// One device of a back end.
+pub(crate) trait Driver: Any + Debug + Send + Sync {
+    /// Hands `image` to the driver.
+    fn load(&self, image: &LoadedImage) -> Result<Arc<dyn DriverModule>, Error>;
+
+    /// A new stream.
+    fn stream(&self) -> Result<Box<dyn DriverStream>, Problem>;
+}
+
+/// What memory, streams and kernels can be used together: those of one context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ContextId {
+    /// The back end, since handles of two may be equal.
+    pub(crate) back_end: &'static str,
+    /// The driver's handle; 0 where there is one context for all.
+    pub(crate) handle: usize,
+}
+
+/// An image that a driver has accepted.
+pub(crate) trait DriverModule: Debug + Send + Sync {
+    /// The kernels, as far as pack or driver know them.
+    fn kernels(&self) -> &[KernelInfo];
+
+    /// Looks up a kernel, which keeps the module.
+    fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn DriverKernel>, Error>;
+
+    /// Writes a variable of the image.
+    fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        let problem = format!("cannot write {} bytes: only CUDA devices support this", bytes.len());
+        Err(Error::device(&format!("variable `{}`", escape(name)), problem))
+    }
+}
+
+/// A kernel of a loaded module.
+pub(crate) trait DriverKernel: Debug + Send + Sync {
+    fn context(&self) -> ContextId;
+
+    /// What pack and driver know; the name alone if they know nothing.
+    fn info(&self) -> &KernelInfo;
+
+    /// Puts the kernel into `stream`. It allocates nothing, and copies what it needs of `args`.
+    ///
+    /// # Safety
+    /// As that of [`Kernel::launch`](crate::Kernel::launch).
+    #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
+    unsafe fn launch(
+        &self,
+        stream: &dyn DriverStream,
+        range: &NdRange,
+        args: &[KernelArg<'_>],
+    ) -> Result<(), Problem>;
+}
+
+/// Memory of a device. Dropping it is right at any time: it is released when no work uses it any more.
+pub(crate) trait DriverMemory: Any + Debug + Send + Sync {
+    fn context(&self) -> ContextId;
+}
+
+/// A part of some memory, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MemoryRange<'a> {
+    pub(crate) memory: &'a dyn DriverMemory,
+    pub(crate) offset: usize,
+    pub(crate) size: usize,
+}
+
+/// What memory is filled with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FillPattern {
+    Bytes1(u8),
+    Bytes2(u16),
+    Bytes4(u32),
+}
+
+/// Work for a device, in order. Sizes are in bytes and at least 1; no range of a call overlaps another.
+pub(crate) trait DriverStream: Any + Debug + Send + Sync {
+    fn context(&self) -> ContextId;
+
+    /// Memory that any stream of the device may use at once. What it holds is unspecified.
+    fn allocate(&self, size: usize) -> Result<Box<dyn DriverMemory>, Problem>;
+
+    /// Copies `bytes`, which are the caller's again on return.
+    fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem>;
+
+    /// Waits for all work before it, and copies to `bytes`.
+    fn read(&self, from: MemoryRange<'_>, bytes: &mut [u8]) -> Result<(), Problem>;
+
+    /// Queues a copy from a range to another of the same size.
+    fn copy(&self, from: MemoryRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem>;
+
+    /// Queues filling a range whose size is a multiple of the pattern's, and whose start is aligned to it.
+    fn fill(&self, to: MemoryRange<'_>, pattern: FillPattern) -> Result<(), Problem>;
+
+    /// Marks the present end.
+    fn record(&self) -> Result<Box<dyn DriverEvent>, Problem>;
+
+    /// Makes later work of this stream wait for `event`, which is of the same context.
+    fn wait_for(&self, event: &dyn DriverEvent) -> Result<(), Problem>;
+
+    /// Waits for all work.
+    fn synchronize(&self) -> Result<(), Problem>;
+}
+
+/// A point in a stream.
+pub(crate) trait DriverEvent: Any + Debug + Send + Sync {
+    fn context(&self) -> ContextId;
+
+    /// Waits until the work before it has run.
+    fn wait(&self) -> Result<(), Problem>;
+
+    /// Whether the work before it has run.
+    fn is_done(&self) -> Result<bool, Problem>;
+
+    /// The device's time from `earlier`, of the same context, to this; both are done.
+    fn since(&self, earlier: &dyn DriverEvent) -> Result<Duration, Problem>;
+}
+
+/// A value as its back end made it. The layer has compared the contexts, so that `None` is a mistake of ours.
+pub(crate) fn own<T: Any>(value: &dyn Any) -> Result<&T, Problem> {
+    value.downcast_ref().ok_or_else(|| Problem::from("it is of another back end".to_string()))
+}

@@ -1,0 +1,58 @@
+//! Points in streams: waiting for them, and the time between two.
+
+use std::time::Duration;
+
+use super::driver::DriverEvent;
+use super::queued::Queued;
+use crate::device::Device;
+use crate::error::Error;
+
+/// A point in a [`Stream`](crate::Stream), made by [`Stream::record`](crate::Stream::record).
+///
+/// ```
+/// let stream = offload_rt::Device::host().stream()?;
+/// let start = stream.record()?;
+/// let zeros = stream.zeroed::<u32>(1 << 20)?;
+/// let end = stream.record()?;
+/// println!("filling {} values took {:?}", zeros.len(), end.since(&start)?);
+/// # Ok::<(), offload_rt::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Event {
+    pub(super) driver: Box<dyn DriverEvent>,
+    pub(super) device: Device,
+    pub(super) queued: Queued,
+}
+
+impl Event {
+    /// Waits until all work before it has run.
+    ///
+    /// # Errors
+    /// Work before it failed: the message names the kernel, or those that come into question.
+    pub fn wait(&self) -> Result<(), Error> {
+        self.driver.wait().map_err(|problem| self.queued.failed(&self.device, problem))
+    }
+
+    /// Whether all work before it has run. It does not wait.
+    ///
+    /// # Errors
+    /// As [`Event::wait`].
+    pub fn is_done(&self) -> Result<bool, Error> {
+        self.driver.is_done().map_err(|problem| self.queued.failed(&self.device, problem))
+    }
+
+    /// Waits for both, and returns the time from `earlier` to this by the device's own clock.
+    ///
+    /// # Errors
+    /// As [`Event::wait`]; or `earlier` is of another device, or the driver does not tell times.
+    pub fn since(&self, earlier: &Event) -> Result<Duration, Error> {
+        if self.driver.context() != earlier.driver.context() {
+            let problem = format!("an event of {} is compared with one of it", earlier.device);
+            return Err(Error::device(&self.device.to_string(), problem));
+        }
+        earlier.wait()?;
+        self.wait()?;
+        let since = self.driver.since(&*earlier.driver);
+        since.map_err(|problem| Error::of_device(&self.device.to_string(), problem))
+    }
+}

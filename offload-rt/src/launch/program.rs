@@ -1,0 +1,228 @@
+//! Programs: the loaded images of a module on a device, and their kernels.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use offload_format::pack::KernelInfo;
+
+use super::args::{Arg, NdRange};
+use super::buffer::Buffer;
+use super::driver::DriverModule;
+use super::find;
+use super::kernel::{Kernel, KernelArg, KernelArgKind};
+use super::stream::Stream;
+use crate::device::Device;
+use crate::entry::Entry;
+use crate::error::Error;
+use crate::select::Selection;
+
+/// Images that a device's driver has accepted, with their kernels; made by [`Module::open`](crate::Module::open),
+/// [`Device::open_selection`] or [`Device::open`].
+///
+/// ```no_run
+/// use offload_rt::{KernelArg, NdRange};
+/// # fn blas() -> &'static offload_rt::Module { unimplemented!() }
+/// let device = offload_rt::Device::host();
+/// let stream = device.stream()?;
+/// let saxpy = blas().open(&device)?.kernel("saxpy")?;
+///
+/// let x = stream.upload(&vec![1.0f32; 1 << 20])?;
+/// let mut y = stream.zeroed::<f32>(x.len())?;
+/// let n = x.len() as u32;
+/// let args = [KernelArg::value(&2.5f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y), KernelArg::value(&n)];
+/// // SAFETY: each work-item reads and writes one element, and compares its number with `n`.
+/// unsafe { saxpy.launch(&stream, &NdRange::linear(n.into(), 256)?, &args)? };
+/// assert_eq!(stream.download(&y)?[0], 2.5);
+/// # Ok::<(), offload_rt::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Program {
+    device: Device,
+    parts: Vec<Part>,
+    /// Which part has a kernel; `None` if there is one part.
+    selection: Option<Selection>,
+}
+
+/// One image, opened when one of its kernels is used.
+#[derive(Debug)]
+struct Part {
+    entry: Option<Entry>,
+    opened: OnceLock<Result<Arc<dyn DriverModule>, Error>>,
+}
+
+impl Program {
+    /// A program of one image is opened now: there is nothing to save by waiting, and its errors come early.
+    pub(crate) fn of_selection(device: &Device, selection: &Selection) -> Result<Program, Error> {
+        let part = |entry: &Entry| Part { entry: Some(entry.clone()), opened: OnceLock::new() };
+        let parts: Vec<Part> = selection.entries().iter().map(part).collect();
+        if let [only] = parts.as_slice() {
+            only.open(device)?;
+        }
+        Ok(Program { device: device.clone(), parts, selection: Some(selection.clone()) })
+    }
+
+    pub(crate) fn of_module(device: &Device, module: Arc<dyn DriverModule>) -> Program {
+        let part = Part { entry: None, opened: OnceLock::from(Ok(module)) };
+        Program { device: device.clone(), parts: vec![part], selection: None }
+    }
+
+    /// The device that it is loaded on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The kernels, as far as the image's pack knows them, or those that the driver lists.
+    pub fn kernels(&self) -> &[KernelInfo] {
+        let known = self.selection.as_ref().map_or(&[][..], Selection::kernels);
+        match self.parts.as_slice() {
+            [only] => only.open(&self.device).map_or(known, |module| module.kernels()),
+            _ => known,
+        }
+    }
+
+    /// Looks up a kernel, and opens its image if that has not happened yet.
+    ///
+    /// # Errors
+    /// The kernel does not exist, or its image cannot be opened.
+    pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
+        let module = self.part_of(name)?.open(&self.device)?;
+        // An image without records is left to the driver, which knows its kernels.
+        if !module.kernels().is_empty() {
+            find(module.kernels(), name)?;
+        }
+        Ok(Kernel::new(Arc::clone(module).kernel(name)?, self.device.clone()))
+    }
+
+    /// Copies buffers to the device, runs `kernel` over `range`, waits, copies [`Arg::InOut`] buffers back, and returns
+    /// how long the kernel ran. After an error their contents are unspecified.
+    ///
+    /// Programs that launch more than once keep their data on the device, with a [`Stream`](crate::Stream) and
+    /// [`Kernel::launch`].
+    ///
+    /// # Errors
+    /// As [`Program::kernel`] and [`Kernel::launch`]; or the kernel failed.
+    ///
+    /// # Safety
+    /// As that of [`Kernel::launch`]; the kernel does not write to [`Arg::In`] buffers.
+    #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
+    pub unsafe fn launch(
+        &self,
+        kernel: &str,
+        range: &NdRange,
+        args: &mut [Arg<'_>],
+    ) -> Result<Duration, Error> {
+        // SAFETY: the contract is the same, and the caller's to keep.
+        unsafe { self.kernel(kernel)?.launch_with_copies(range, args) }
+    }
+
+    /// Writes `bytes` to the variable `name` of each image that has it (CUDA's `__constant__` and `__device__` data),
+    /// of the same size.
+    ///
+    /// It does not wait for kernels that run at the same time: those may see old and new bytes.
+    ///
+    /// # Errors
+    /// There is no such variable, it has another size, or the device has none that a program can write to.
+    pub fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        let mut outcome = None;
+        for part in &self.parts {
+            let written = part.open(&self.device)?.write_global(name, bytes);
+            outcome = match (outcome, written) {
+                (Some(Ok(())), _) | (_, Ok(())) => Some(Ok(())),
+                (Some(first), _) => Some(first),
+                (None, failed) => Some(failed),
+            };
+        }
+        outcome.unwrap_or(Ok(()))
+    }
+
+    /// The image that has `kernel`.
+    fn part_of(&self, kernel: &str) -> Result<&Part, Error> {
+        match (self.parts.as_slice(), &self.selection) {
+            ([only], None) => Ok(only),
+            (parts, Some(selection)) => {
+                let part = selection.index_for(kernel).and_then(|index| parts.get(index));
+                part.ok_or_else(|| selection.without(kernel))
+            }
+            _ => Err(Error::launch(kernel, "the program has no image")),
+        }
+    }
+}
+
+impl Part {
+    fn open(&self, device: &Device) -> Result<&Arc<dyn DriverModule>, Error> {
+        let opened = self.opened.get_or_init(|| match &self.entry {
+            Some(entry) => device.load(&entry.load()?),
+            None => Err(Error::device(&device.to_string(), "the program has no image")),
+        });
+        opened.as_ref().map_err(Clone::clone)
+    }
+}
+
+impl Kernel {
+    /// [`Program::launch`], of a kernel that was looked up.
+    ///
+    /// # Errors
+    /// As [`Kernel::launch`]; or the kernel failed.
+    ///
+    /// # Safety
+    /// As that of [`Program::launch`].
+    #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
+    pub unsafe fn launch_with_copies(
+        &self,
+        range: &NdRange,
+        args: &mut [Arg<'_>],
+    ) -> Result<Duration, Error> {
+        self.check_given(range, args.iter().map(Arg::given))?;
+        let stream = self.device().stream()?;
+        let mut copies = Vec::with_capacity(args.len());
+        for arg in args.iter() {
+            copies.push(Copied::of(arg, &stream)?);
+        }
+        let kernel_args: Vec<KernelArg<'_>> = copies.iter_mut().map(Copied::arg).collect();
+        let start = stream.record()?;
+        // SAFETY: the contract is the same, and the caller's to keep.
+        unsafe { self.launch(&stream, range, &kernel_args)? };
+        let end = stream.record()?;
+        stream.synchronize()?;
+        let buffers: Vec<Option<Buffer<u8>>> = copies.into_iter().map(Copied::into_buffer).collect();
+        for (arg, buffer) in args.iter_mut().zip(&buffers) {
+            if let (Arg::InOut(bytes), Some(buffer)) = (arg, buffer) {
+                stream.read(buffer, bytes)?;
+            }
+        }
+        end.since(&start)
+    }
+}
+
+/// An argument of the program's own memory, as kernels take it.
+enum Copied<'a> {
+    Buffer(Buffer<u8>),
+    Value(&'a [u8]),
+    Local(usize),
+}
+
+impl<'a> Copied<'a> {
+    fn of(arg: &'a Arg<'_>, stream: &Stream) -> Result<Copied<'a>, Error> {
+        Ok(match arg {
+            Arg::In(bytes) => Copied::Buffer(stream.upload(bytes)?),
+            Arg::InOut(bytes) => Copied::Buffer(stream.upload(bytes)?),
+            Arg::Value(bytes) => Copied::Value(bytes),
+            Arg::Local(size) => Copied::Local(*size),
+        })
+    }
+
+    fn into_buffer(self) -> Option<Buffer<u8>> {
+        match self {
+            Copied::Buffer(buffer) => Some(buffer),
+            Copied::Value(_) | Copied::Local(_) => None,
+        }
+    }
+
+    fn arg(&mut self) -> KernelArg<'_> {
+        match self {
+            Copied::Buffer(buffer) => KernelArg::buffer_mut(buffer),
+            Copied::Value(bytes) => KernelArg(KernelArgKind::Value(bytes)),
+            Copied::Local(size) => KernelArg(KernelArgKind::Local(*size)),
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Streams: memory, copies and kernels of a device, in order.
+
+use super::args::Plain;
+use super::buffer::{Buffer, Slice, SliceMut};
+use super::driver::{DriverStream, FillPattern, MemoryRange};
+use super::event::Event;
+use super::queued::Queued;
+use crate::device::Device;
+use crate::error::{Error, Problem};
+
+/// Work for a device, done in the order in which it was given; made by [`Device::stream`].
+///
+/// Kernels, copies within the device and fills are queued. What takes values from the program or brings them back
+/// returns when the program's memory is its own again. Streams run beside each other unless an [`Event`] orders them;
+/// one stream may be used by several threads. Dropping a stream does not stop its work.
+///
+/// On the host CPU all work is done before a call returns.
+///
+/// ```
+/// let stream = offload_rt::Device::host().stream()?;
+/// let x = stream.upload(&[1u32, 2, 3, 4])?;
+/// let mut y = stream.zeroed::<u32>(4)?;
+/// stream.copy(x.slice(..2)?, y.slice_mut(2..)?)?;
+/// assert_eq!(stream.download(&y)?, [0, 0, 1, 2]);
+/// # Ok::<(), offload_rt::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Stream {
+    driver: Box<dyn DriverStream>,
+    device: Device,
+    queued: Queued,
+}
+
+impl Stream {
+    pub(crate) fn new(driver: Box<dyn DriverStream>, device: Device) -> Stream {
+        Stream { driver, device, queued: Queued::default() }
+    }
+
+    /// The device that does the work.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// A buffer with a copy of `values`.
+    ///
+    /// # Errors
+    /// The device has no memory for it, or refuses; this holds for all that make buffers.
+    pub fn upload<T: Plain>(&self, values: &[T]) -> Result<Buffer<T>, Error> {
+        let mut buffer = self.allocate(values.len())?;
+        self.write(&mut buffer, values)?;
+        Ok(buffer)
+    }
+
+    /// A buffer of `len` zeros.
+    ///
+    /// # Errors
+    /// As [`Stream::upload`].
+    pub fn zeroed<T: Plain>(&self, len: usize) -> Result<Buffer<T>, Error> {
+        let mut buffer = self.allocate(len)?;
+        self.fill(&mut buffer, T::zeroed())?;
+        Ok(buffer)
+    }
+
+    /// A buffer of `len` values that are unspecified until they are written.
+    ///
+    /// # Errors
+    /// As [`Stream::upload`].
+    pub fn allocate<T: Plain>(&self, len: usize) -> Result<Buffer<T>, Error> {
+        let size = len.checked_mul(size_of::<T>());
+        let size =
+            size.ok_or_else(|| self.problem(format!("{len} values are more than 2^64 bytes").into()))?;
+        // No driver has empty buffers.
+        let memory = self.driver.allocate(size.max(1));
+        let memory = memory
+            .map_err(|problem| self.problem(problem.during(&format!("cannot allocate {size} bytes"))))?;
+        Ok(Buffer::new(memory, len))
+    }
+
+    /// Copies `values` to the device, after the work that the stream has.
+    ///
+    /// # Errors
+    /// The lengths differ, the buffer is of another device, or the driver reports a failure; this holds for all that
+    /// copy.
+    pub fn write<'b, T: Plain>(&self, to: impl Into<SliceMut<'b, T>>, values: &[T]) -> Result<(), Error> {
+        let to = to.into();
+        self.check(to.range(), size_of_val(values))?;
+        match values {
+            [] => Ok(()),
+            values => self.done(self.driver.write(to.range(), bytemuck::cast_slice(values))),
+        }
+    }
+
+    /// Waits for the stream's work, and copies to `values`.
+    ///
+    /// # Errors
+    /// As [`Stream::write`]; a failure of a kernel before it is reported here, with its name.
+    pub fn read<'b, T: Plain>(&self, from: impl Into<Slice<'b, T>>, values: &mut [T]) -> Result<(), Error> {
+        let from = from.into();
+        self.check(from.range(), size_of_val(values))?;
+        if values.is_empty() {
+            return self.synchronize();
+        }
+        self.done(self.driver.read(from.range(), bytemuck::cast_slice_mut(values)))?;
+        self.queued.clear();
+        Ok(())
+    }
+
+    /// Waits for the stream's work, and returns the values.
+    ///
+    /// # Errors
+    /// As [`Stream::read`].
+    pub fn download<'b, T: Plain>(&self, from: impl Into<Slice<'b, T>>) -> Result<Vec<T>, Error> {
+        let from = from.into();
+        let mut values = vec![T::zeroed(); from.len()];
+        self.read(from, &mut values)?;
+        Ok(values)
+    }
+
+    /// Copies values within the device.
+    ///
+    /// # Errors
+    /// As [`Stream::write`].
+    pub fn copy<'a, 'b, T: Plain>(
+        &self,
+        from: impl Into<Slice<'a, T>>,
+        to: impl Into<SliceMut<'b, T>>,
+    ) -> Result<(), Error> {
+        let (from, to) = (from.into(), to.into());
+        self.check(from.range(), to.range().size)?;
+        self.check(to.range(), from.range().size)?;
+        match from.range().size {
+            0 => Ok(()),
+            _ => self.done(self.driver.copy(from.range(), to.range())),
+        }
+    }
+
+    /// Sets every value to `value`.
+    ///
+    /// # Errors
+    /// As [`Stream::write`].
+    pub fn fill<'b, T: Plain>(&self, to: impl Into<SliceMut<'b, T>>, value: T) -> Result<(), Error> {
+        let range = to.into().range();
+        self.check(range, range.size)?;
+        match (range.size, FillPattern::of(bytemuck::bytes_of(&value))) {
+            (0, _) => Ok(()),
+            (_, Some(pattern)) => self.done(self.driver.fill(range, pattern)),
+            (_, None) => self.done(self.fill_by_copies(range, bytemuck::bytes_of(&value))),
+        }
+    }
+
+    /// Marks the present end of the stream's work.
+    ///
+    /// # Errors
+    /// The driver refuses.
+    pub fn record(&self) -> Result<Event, Error> {
+        let driver = self.driver.record().map_err(|problem| self.queued.failed(&self.device, problem))?;
+        Ok(Event { driver, device: self.device.clone(), queued: self.queued.clone() })
+    }
+
+    /// Makes the work that is given from now on wait for `event`, of any stream of the same device.
+    ///
+    /// # Errors
+    /// The event is of another device, or the driver refuses.
+    pub fn wait_for(&self, event: &Event) -> Result<(), Error> {
+        if event.driver.context() != self.driver.context() {
+            return Err(self.problem(format!("it cannot wait for an event of {}", event.device).into()));
+        }
+        self.done(self.driver.wait_for(&*event.driver))
+    }
+
+    /// Waits for all work.
+    ///
+    /// # Errors
+    /// A kernel or copy failed: the message names the kernel, or those that come into question.
+    pub fn synchronize(&self) -> Result<(), Error> {
+        self.done(self.driver.synchronize())?;
+        self.queued.clear();
+        Ok(())
+    }
+
+    pub(super) fn driver(&self) -> &dyn DriverStream {
+        &*self.driver
+    }
+
+    pub(super) fn queued(&self) -> &Queued {
+        &self.queued
+    }
+
+    /// Writes `value` once, and doubles what is there.
+    fn fill_by_copies(&self, range: MemoryRange<'_>, value: &[u8]) -> Result<(), Problem> {
+        let MemoryRange { memory, offset, size } = range;
+        let mut filled = value.len();
+        self.driver.write(MemoryRange { memory, offset, size: filled }, value)?;
+        while filled < size {
+            let more = filled.min(size.saturating_sub(filled));
+            let from = MemoryRange { memory, offset, size: more };
+            let to = MemoryRange { memory, offset: offset.saturating_add(filled), size: more };
+            self.driver.copy(from, to)?;
+            filled = filled.saturating_add(more);
+        }
+        Ok(())
+    }
+
+    /// Compares a range with the device and with the size of the other side.
+    fn check(&self, range: MemoryRange<'_>, other: usize) -> Result<(), Error> {
+        if range.memory.context() != self.driver.context() {
+            return Err(self.problem("it cannot use a buffer of another device".to_string().into()));
+        }
+        if range.size != other {
+            let size = range.size;
+            return Err(
+                self.problem(format!("{size} bytes of a buffer are copied to or from {other}").into())
+            );
+        }
+        Ok(())
+    }
+
+    fn done(&self, result: Result<(), Problem>) -> Result<(), Error> {
+        result.map_err(|problem| self.queued.failed(&self.device, problem))
+    }
+
+    fn problem(&self, problem: Problem) -> Error {
+        Error::of_device(&self.device.to_string(), problem)
+    }
+}
+
+impl FillPattern {
+    /// The shortest pattern that repeats to `value`, if a driver can fill with it.
+    fn of(value: &[u8]) -> Option<FillPattern> {
+        let repeats = |size: usize| {
+            let unit = value.get(..size)?;
+            let chunks = value.chunks_exact(size);
+            (chunks.remainder().is_empty() && chunks.into_iter().all(|chunk| chunk == unit)).then_some(unit)
+        };
+        match (repeats(1), repeats(2), repeats(4)) {
+            (Some(unit), _, _) => unit.first().copied().map(FillPattern::Bytes1),
+            (_, Some(unit), _) => Some(FillPattern::Bytes2(u16::from_ne_bytes(unit.try_into().ok()?))),
+            (_, _, Some(unit)) => Some(FillPattern::Bytes4(u32::from_ne_bytes(unit.try_into().ok()?))),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_filled_with_their_shortest_pattern() {
+        let of = |bytes: &[u8]| FillPattern::of(bytes);
+        assert_eq!(of(&[0; 12]), Some(FillPattern::Bytes1(0)));
+        assert_eq!(of(&[1, 2, 1, 2]), Some(FillPattern::Bytes2(u16::from_ne_bytes([1, 2]))));
+        assert_eq!(of(&1.0f32.to_ne_bytes()), Some(FillPattern::Bytes4(1.0f32.to_bits())));
+        assert_eq!(of(&[1, 2, 3, 1, 2, 3]), None);
+        assert_eq!(of(&7u64.to_ne_bytes()), None);
+        assert_eq!(of(&[1, 2, 3]), None);
+    }
+}

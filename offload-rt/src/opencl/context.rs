@@ -1,0 +1,43 @@
+//! The context of a device, which all its streams, buffers and programs share.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use super::api::{Context, DeviceId};
+use super::device::ClDevice;
+use crate::error::Problem;
+use crate::launch::driver::ContextId;
+
+/// A context of one device.
+#[derive(Debug)]
+pub(super) struct ClContext {
+    device: DeviceId,
+    pub(super) context: Context,
+}
+
+/// The contexts that are in use. Buffers work with all programs of a device only if they have one context, also when
+/// the program has asked for its devices twice; CUDA and HIP keep a primary context for this, OpenCL leaves it to us.
+static IN_USE: Mutex<Vec<Weak<ClContext>>> = Mutex::new(Vec::new());
+
+impl ClContext {
+    /// The context of `device`, made if it is not in use yet.
+    pub(super) fn of(device: &ClDevice) -> Result<Arc<ClContext>, Problem> {
+        let id = device.id();
+        let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+        in_use.retain(|context| context.strong_count() > 0);
+        if let Some(found) = in_use.iter().filter_map(Weak::upgrade).find(|context| context.device == id) {
+            return Ok(found);
+        }
+        let context = Context::new(id).map_err(|error| format!("cannot make a context: {error}"))?;
+        let context = Arc::new(ClContext { device: id, context });
+        in_use.push(Arc::downgrade(&context));
+        Ok(context)
+    }
+
+    pub(super) fn device(&self) -> DeviceId {
+        self.device
+    }
+
+    pub(super) fn id(&self) -> ContextId {
+        ContextId { back_end: "OpenCL", handle: self.context.handle() }
+    }
+}

@@ -1,0 +1,129 @@
+//! Kernels of a built program: setting their arguments and putting them into a queue.
+
+use std::sync::{Arc, Mutex, TryLockError};
+
+use offload_format::pack::KernelInfo;
+
+use super::api::{ClError, Kernel, KernelArg as Arg, Program};
+use super::program::ClModule;
+use super::stream::{ClMemory, ClStream};
+use crate::error::{Error, Problem};
+use crate::launch::driver::{ContextId, DriverKernel, DriverStream, MemoryRange, own};
+use crate::launch::{KernelArg, KernelArgKind, NdRange, refuse_shared_memory};
+
+/// A kernel, in each of the builds that it may be launched from.
+#[derive(Debug)]
+pub(super) struct ClKernel {
+    info: KernelInfo,
+    arg_count: usize,
+    // Released in this order.
+    default: Mutex<Kernel>,
+    large: Option<Mutex<Kernel>>,
+    module: Arc<ClModule>,
+}
+
+impl ClKernel {
+    pub(super) fn new(module: Arc<ClModule>, info: KernelInfo) -> Result<ClKernel, Error> {
+        let name = info.name.as_str();
+        let failed =
+            |what: &'static str| move |error: ClError| Error::launch(name, format!("{what}: {error}"));
+        if name.contains('\0') {
+            return Err(Error::launch(name, "the name has a NUL"));
+        }
+        let made = |program: &Program| program.kernel(name).map_err(failed("cannot be created"));
+        let default = made(module.built.default_program())?;
+        let large = module.built.large_program(name).map(made).transpose()?;
+        let arg_count = default.arg_count().map_err(failed("does not tell its arguments"))?;
+        let (default, large) = (Mutex::new(default), large.map(Mutex::new));
+        Ok(ClKernel { info, arg_count, default, large, module })
+    }
+
+    /// The driver's object for work-groups of `size` work-items.
+    fn object(&self, size: u64) -> &Mutex<Kernel> {
+        match &self.large {
+            Some(large) if self.module.built.is_large_better(&self.info.name, size) => large,
+            _ => &self.default,
+        }
+    }
+}
+
+impl DriverKernel for ClKernel {
+    fn context(&self) -> ContextId {
+        self.module.context.id()
+    }
+
+    fn info(&self) -> &KernelInfo {
+        &self.info
+    }
+
+    unsafe fn launch(
+        &self,
+        stream: &dyn DriverStream,
+        range: &NdRange,
+        args: &[KernelArg<'_>],
+    ) -> Result<(), Problem> {
+        refuse_shared_memory(range)?;
+        if self.arg_count != args.len() {
+            return Err(format!("it takes {} arguments, {} are given", self.arg_count, args.len()).into());
+        }
+        let stream = own::<ClStream>(stream)?;
+        let enqueue = |kernel: &Kernel| {
+            // SAFETY: the caller answers for what the kernel does with these arguments.
+            unsafe { enqueue(kernel, stream, range, args) }
+        };
+        // An object holds its arguments, so that one thread at a time sets them. Another does not wait: it takes an
+        // object of its own.
+        match self.object(range.group_size()).try_lock() {
+            Ok(kernel) => enqueue(&kernel),
+            Err(TryLockError::Poisoned(poisoned)) => enqueue(&poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                let program = self.module.built.program_for(&self.info.name, range.group_size());
+                let own = program.kernel(&self.info.name);
+                enqueue(&own.map_err(|error| format!("cannot be created: {error}"))?)
+            }
+        }
+    }
+}
+
+/// # Safety
+/// `kernel` is this thread's, and may run on `args` over `range`.
+unsafe fn enqueue(
+    kernel: &Kernel,
+    stream: &ClStream,
+    range: &NdRange,
+    args: &[KernelArg<'_>],
+) -> Result<(), Problem> {
+    for (index, arg) in (0..).zip(args) {
+        // SAFETY: as promised.
+        unsafe { set(kernel, index, *arg)? };
+    }
+    // SAFETY: every argument was set; the caller answers for the rest.
+    unsafe { stream.queue.run(kernel, range) }.map_err(|error| format!("the launch failed: {error}").into())
+}
+
+/// # Safety
+/// The argument number `index` of `kernel` is of the kind of `arg`.
+unsafe fn set(kernel: &Kernel, index: u32, arg: KernelArg<'_>) -> Result<(), Problem> {
+    // SAFETY: as promised; the driver keeps the buffers of kernels that are in a queue.
+    let set = |arg: Arg<'_>| unsafe {
+        kernel.set_arg(index, arg).map_err(|error| format!("argument {index} is refused: {error}").into())
+    };
+    match arg.0 {
+        KernelArgKind::Value(bytes) => set(Arg::Value(bytes)),
+        KernelArgKind::Local(size) => set(Arg::Local(size)),
+        KernelArgKind::Memory(MemoryRange { memory, offset: 0, .. }) => {
+            set(Arg::Buffer(&own::<ClMemory>(memory)?.buffer))
+        }
+        KernelArgKind::Memory(MemoryRange { memory, offset, size }) => {
+            let part = own::<ClMemory>(memory)?.buffer.part(offset, size.max(1));
+            let part = part.map_err(|error| {
+                let text = format!("argument {index} starts at byte {offset} of its buffer: {error}");
+                Problem::with_hint(
+                    text,
+                    "start parts at multiples of 128 bytes, or pass the whole buffer and an index",
+                )
+            })?;
+            set(Arg::Buffer(&part))
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Streams, buffers, events and kernels of a CUDA device.
+
+use offload_rt::{Buffer, Kernel, KernelArg, Stream};
+
+use super::*;
+
+/// A stream and a kernel.
+struct Ready {
+    device: Device,
+    stream: Stream,
+    saxpy: Kernel,
+}
+
+fn ready() -> Option<Ready> {
+    let device = gpu()?;
+    let saxpy = opened(&device).kernel("saxpy").unwrap();
+    Some(Ready { stream: device.stream().unwrap(), device, saxpy })
+}
+
+impl Ready {
+    fn add(&self, stream: &Stream, x: &Buffer<f32>, y: &mut Buffer<f32>) {
+        let n = x.len() as u32;
+        let args =
+            [KernelArg::value(&1.0f32), KernelArg::buffer(x), KernelArg::buffer_mut(y), KernelArg::value(&n)];
+        // SAFETY: the kernel compares its number with `n`; the tests order their streams.
+        unsafe { self.saxpy.launch(stream, &NdRange::linear(n.into(), 256).unwrap(), &args) }.unwrap();
+    }
+}
+
+#[test]
+fn data_stays_on_the_device_between_kernels() {
+    let Some(ready) = ready() else { return };
+    let stream = &ready.stream;
+    for n in [1, 1000, 1 << 20] {
+        let x = stream.upload(&(0..n).map(|i| i as f32).collect::<Vec<_>>()).unwrap();
+        let mut y = stream.zeroed::<f32>(n).unwrap();
+        for _ in 0..10 {
+            ready.add(stream, &x, &mut y);
+        }
+        let y = stream.download(&y).unwrap();
+        assert!(y.iter().enumerate().all(|(i, y)| *y == 10.0 * i as f32), "{n}");
+    }
+}
+
+#[test]
+fn buffers_are_copied_filled_and_cut() {
+    let Some(Ready { stream, saxpy, .. }) = ready() else { return };
+    let mut bytes = stream.allocate::<u8>(100).unwrap();
+    stream.fill(&mut bytes, 7).unwrap();
+    stream.write(bytes.slice_mut(10..13).unwrap(), &[1, 2, 3]).unwrap();
+    assert_eq!(stream.download(bytes.slice(9..14).unwrap()).unwrap(), [7, 1, 2, 3, 7]);
+    let mut halves = stream.zeroed::<u16>(9).unwrap();
+    stream.fill(halves.slice_mut(1..).unwrap(), 0x0102).unwrap();
+    assert_eq!(stream.download(&halves).unwrap()[..3], [0, 0x0102, 0x0102]);
+    let mut words = stream.zeroed::<f64>(100).unwrap();
+    stream.fill(words.slice_mut(1..).unwrap(), 0.1).unwrap();
+    let back = stream.download(&words).unwrap();
+    assert!(back[0] == 0.0 && back[1..].iter().all(|word| *word == 0.1));
+
+    // A part may start at any value.
+    let mut y = stream.zeroed::<f32>(10).unwrap();
+    let x = stream.upload(&[1.0f32; 4]).unwrap();
+    let part = KernelArg::buffer_mut(y.slice_mut(3..7).unwrap());
+    let args = [KernelArg::value(&2.0f32), KernelArg::buffer(&x), part, KernelArg::value(&4u32)];
+    // SAFETY: four values are read and written.
+    unsafe { saxpy.launch(&stream, &NdRange::linear(4, 4).unwrap(), &args) }.unwrap();
+    assert_eq!(stream.download(&y).unwrap(), [0.0, 0.0, 0.0, 2.0, 2.0, 2.0, 2.0, 0.0, 0.0, 0.0]);
+    let empty = stream.upload::<f32>(&[]).unwrap();
+    assert!(stream.download(&empty).unwrap().is_empty());
+}
+
+#[test]
+fn events_order_streams_and_tell_times() {
+    let Some(ready) = ready() else { return };
+    let (first, second) = (&ready.stream, &ready.device.stream().unwrap());
+    let x = first.upload(&vec![1.0f32; 1 << 22]).unwrap();
+    let mut y = first.zeroed::<f32>(x.len()).unwrap();
+    let start = first.record().unwrap();
+    let mut turn = [first, second];
+    for _ in 0..20 {
+        let [now, next] = turn;
+        ready.add(now, &x, &mut y);
+        next.wait_for(&now.record().unwrap()).unwrap();
+        turn = [next, now];
+    }
+    let end = first.record().unwrap();
+    assert!(end.since(&start).unwrap() > Duration::ZERO && end.is_done().unwrap());
+    assert!(first.download(&y).unwrap().iter().all(|y| *y == 20.0));
+}
+
+#[test]
+fn buffers_and_kernels_may_go_while_they_are_in_use() {
+    let Some(ready) = ready() else { return };
+    let mut kept = ready.stream.zeroed::<f32>(16).unwrap();
+    for _ in 0..20 {
+        let x = ready.stream.upload(&vec![1.0f32; 1 << 22]).unwrap();
+        let mut y = ready.stream.zeroed::<f32>(x.len()).unwrap();
+        ready.add(&ready.stream, &x, &mut y);
+        ready.stream.copy(y.slice(..16).unwrap(), &mut kept).unwrap();
+    }
+    let Ready { device, stream, saxpy } = ready;
+    drop((saxpy, device));
+    let event = stream.record().unwrap();
+    assert_eq!(stream.download(&kept).unwrap(), [1.0; 16]);
+    drop(stream);
+    event.wait().unwrap();
+}
+
+#[test]
+fn threads_have_streams_of_their_own() {
+    let Some(ready) = ready() else { return };
+    let ready = &ready;
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            scope.spawn(move || {
+                let stream = ready.device.stream().unwrap();
+                let x = stream.upload(&vec![thread as f32; 10_000]).unwrap();
+                let mut y = stream.zeroed::<f32>(x.len()).unwrap();
+                (0..100).for_each(|_| ready.add(&stream, &x, &mut y));
+                assert!(stream.download(&y).unwrap().iter().all(|y| *y == 100.0 * thread as f32));
+            });
+        }
+    });
+}
+
+#[test]
+fn what_does_not_belong_together_is_refused() {
+    let Some(Ready { stream, saxpy, .. }) = ready() else { return };
+    let host = Device::host().stream().unwrap();
+    let (of_host, mut y) = (host.zeroed::<f32>(64).unwrap(), stream.zeroed::<f32>(64).unwrap());
+    assert!(stream.download(&of_host).is_err() && stream.wait_for(&host.record().unwrap()).is_err());
+    let (x, n) = (KernelArg::buffer(&of_host), KernelArg::value(&64u32));
+    let args = [KernelArg::value(&1.0f32), x, KernelArg::buffer_mut(&mut y), n];
+    // SAFETY: the launch is refused.
+    let error = unsafe { saxpy.launch(&stream, &one_group(64), &args) }.unwrap_err().to_string();
+    assert!(error.contains("kernel `saxpy`: argument 1 is a buffer of another device"), "{error}");
+    assert!(stream.allocate::<u8>(1 << 60).is_err() && stream.allocate::<u64>(usize::MAX).is_err());
+}

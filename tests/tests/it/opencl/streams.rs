@@ -1,0 +1,205 @@
+//! Streams, buffers, events and kernels of the OpenCL devices of this machine.
+
+use offload_rt::{Kernel, KernelArg, Stream};
+
+use super::*;
+
+/// A device with a stream, and the two kernels.
+struct Ready {
+    device: Device,
+    stream: Stream,
+    saxpy: Kernel,
+    reverse: Kernel,
+}
+
+/// Of every device that takes OpenCL C; at least one.
+fn ready() -> Vec<Ready> {
+    let devices = fitting(&registry("opencl-c", SOURCE.as_bytes()));
+    assert!(!devices.is_empty(), "no OpenCL device takes OpenCL C");
+    let ready = |(device, image): (Device, LoadedImage)| {
+        let program = device.open(&image).unwrap();
+        let [saxpy, reverse] = ["saxpy", "reverse"].map(|name| program.kernel(name).unwrap());
+        Ready { stream: device.stream().unwrap(), device, saxpy, reverse }
+    };
+    devices.into_iter().map(ready).collect()
+}
+
+fn range(items: u64) -> NdRange {
+    NdRange::linear(items, 64).unwrap()
+}
+
+#[test]
+fn data_stays_on_the_device_between_kernels() {
+    let _alone = alone();
+    for Ready { stream, saxpy, reverse, .. } in ready() {
+        let x = stream.upload(&(0..4096).map(|i| i as f32).collect::<Vec<_>>()).unwrap();
+        let mut y = stream.zeroed::<f32>(4096).unwrap();
+        for a in [1.0f32, 2.0, 4.0] {
+            let args = [KernelArg::value(&a), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
+            // SAFETY: the buffers have an element for each work-item.
+            unsafe { saxpy.launch(&stream, &range(4096), &args) }.unwrap();
+        }
+        // A float's bits are in the same order as its value.
+        let args = [KernelArg::buffer_mut(&mut y), KernelArg::local::<i32>(64)];
+        // SAFETY: as above, and each group has local memory for its work-items.
+        unsafe { reverse.launch(&stream, &range(4096), &args) }.unwrap();
+        let y = stream.download(&y).unwrap();
+        assert!(y.iter().enumerate().all(|(i, y)| *y == 7.0 * (i / 64 * 64 + 63 - i % 64) as f32));
+    }
+}
+
+/// Devices that were asked for twice are the same, so that their modules share buffers.
+#[test]
+fn modules_of_one_device_share_buffers() {
+    let _alone = alone();
+    let (first, second) = (ready(), ready());
+    for (first, second) in first.into_iter().zip(second) {
+        let mut y = first.stream.upload(&[1.0f32; 64]).unwrap();
+        let x = second.stream.upload(&[3.0f32; 64]).unwrap();
+        first.stream.synchronize().unwrap();
+        let args = [KernelArg::value(&2.0f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
+        // SAFETY: the buffers have an element for each work-item.
+        unsafe { second.saxpy.launch(&second.stream, &range(64), &args) }.unwrap();
+        second.stream.synchronize().unwrap();
+        assert_eq!(first.stream.download(&y).unwrap(), [7.0; 64]);
+    }
+}
+
+#[test]
+fn buffers_are_copied_filled_and_cut() {
+    let _alone = alone();
+    for Ready { stream, saxpy, .. } in ready() {
+        let mut bytes = stream.allocate::<u8>(100).unwrap();
+        stream.fill(&mut bytes, 7).unwrap();
+        stream.write(bytes.slice_mut(10..13).unwrap(), &[1, 2, 3]).unwrap();
+        let back = stream.download(bytes.slice(9..14).unwrap()).unwrap();
+        assert_eq!(back, [7, 1, 2, 3, 7]);
+
+        // Patterns of 4 and 12 bytes: the driver fills with the first, the second is copied.
+        let mut words = stream.zeroed::<u32>(1000).unwrap();
+        stream.fill(words.slice_mut(1..999).unwrap(), 0x0102_0304).unwrap();
+        let back = stream.download(&words).unwrap();
+        assert!((back[0], back[999]) == (0, 0) && back[1..999].iter().all(|word| *word == 0x0102_0304));
+        let mut triples = stream.zeroed::<[u32; 3]>(101).unwrap();
+        stream.fill(triples.slice_mut(1..).unwrap(), [1, 2, 3]).unwrap();
+        let back = stream.download(&triples).unwrap();
+        assert!(back[0] == [0; 3] && back[1..].iter().all(|triple| *triple == [1, 2, 3]));
+
+        // A part as an argument: at a multiple of the device's alignment.
+        let x = stream.upload(&[1.0f32; 64]).unwrap();
+        let mut y = stream.zeroed::<f32>(4096).unwrap();
+        let part = KernelArg::buffer_mut(y.slice_mut(1024..1088).unwrap());
+        // SAFETY: the buffers have an element for each work-item.
+        unsafe {
+            saxpy.launch(&stream, &range(64), &[KernelArg::value(&5.0f32), KernelArg::buffer(&x), part])
+        }
+        .unwrap();
+        let mut copy = stream.zeroed::<f32>(3).unwrap();
+        stream.copy(y.slice(1023..1026).unwrap(), &mut copy).unwrap();
+        assert_eq!(stream.download(&copy).unwrap(), [0.0, 5.0, 5.0]);
+        assert!(stream.copy(&y, &mut copy).is_err());
+        let empty = stream.upload::<f32>(&[]).unwrap();
+        assert!(stream.download(&empty).unwrap().is_empty());
+    }
+}
+
+#[test]
+fn events_order_streams_and_tell_times() {
+    let _alone = alone();
+    for Ready { device, stream, saxpy, .. } in ready() {
+        let second = device.stream().unwrap();
+        let n = 1 << 20;
+        let x = stream.upload(&vec![1.0f32; n]).unwrap();
+        let mut y = stream.zeroed::<f32>(n).unwrap();
+        let start = stream.record().unwrap();
+        let mut turn = [&stream, &second];
+        for _ in 0..10 {
+            let [now, next] = turn;
+            let args = [KernelArg::value(&1.0f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
+            // SAFETY: the buffers have an element for each work-item, and events order the streams.
+            unsafe { saxpy.launch(now, &range(n as u64), &args) }.unwrap();
+            next.wait_for(&now.record().unwrap()).unwrap();
+            turn = [next, now];
+        }
+        stream.synchronize().unwrap();
+        let end = second.record().unwrap();
+        assert!(second.download(&y).unwrap().iter().all(|y| *y == 10.0));
+        assert!(end.is_done().unwrap() && end.since(&start).unwrap().as_nanos() > 0);
+    }
+}
+
+/// What is queued keeps what it needs.
+#[test]
+fn buffers_and_kernels_may_go_while_they_are_in_use() {
+    let _alone = alone();
+    for Ready { device, stream, saxpy, reverse } in ready() {
+        let mut kept = stream.zeroed::<f32>(64).unwrap();
+        for _ in 0..50 {
+            let x = stream.upload(&vec![1.0f32; 1 << 16]).unwrap();
+            let mut y = stream.zeroed::<f32>(1 << 16).unwrap();
+            let args = [KernelArg::value(&1.0f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
+            // SAFETY: the buffers have an element for each work-item.
+            unsafe { saxpy.launch(&stream, &range(1 << 16), &args) }.unwrap();
+            stream.copy(y.slice(..64).unwrap(), &mut kept).unwrap();
+        }
+        drop((saxpy, reverse, device));
+        assert_eq!(stream.download(&kept).unwrap(), [1.0; 64]);
+    }
+}
+
+#[test]
+fn a_kernel_is_launched_from_many_threads() {
+    let _alone = alone();
+    for Ready { device, saxpy, .. } in ready() {
+        let (device, saxpy) = (&device, &saxpy);
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                scope.spawn(move || {
+                    let stream = device.stream().unwrap();
+                    let x = stream.upload(&[thread as f32; 256]).unwrap();
+                    let mut y = stream.zeroed::<f32>(256).unwrap();
+                    for _ in 0..100 {
+                        let args =
+                            [KernelArg::value(&1.0f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
+                        // SAFETY: the buffers have an element for each work-item.
+                        unsafe { saxpy.launch(&stream, &range(256), &args) }.unwrap();
+                    }
+                    assert_eq!(stream.download(&y).unwrap(), [100.0 * thread as f32; 256]);
+                });
+            }
+        });
+    }
+}
+
+#[test]
+fn what_does_not_belong_together_is_refused() {
+    let _alone = alone();
+    let host = Device::host().stream().unwrap();
+    for Ready { stream, saxpy, .. } in ready() {
+        let (mut of_host, mut y) = (host.zeroed::<f32>(64).unwrap(), stream.zeroed::<f32>(64).unwrap());
+        let error = stream.download(&of_host).unwrap_err().to_string();
+        assert!(error.contains("cannot use a buffer of another device"), "{error}");
+        assert!(host.copy(&y, &mut of_host).is_err() && stream.wait_for(&host.record().unwrap()).is_err());
+        let x = KernelArg::buffer(&of_host);
+        let args = [KernelArg::value(&1.0f32), x, KernelArg::buffer_mut(&mut y)];
+        // SAFETY: the launches are refused.
+        let launch = |stream, args: &[KernelArg<'_>]| unsafe { saxpy.launch(stream, &range(64), args) };
+        let error = launch(&stream, &args).unwrap_err().to_string();
+        assert!(error.contains("kernel `saxpy`: argument 1 is a buffer of another device"), "{error}");
+        let error = launch(&host, &args).unwrap_err().to_string();
+        assert!(error.contains("the stream is of host CPU"), "{error}");
+        let error = launch(&stream, &args[..2]).unwrap_err().to_string();
+        assert!(error.contains("takes 3 arguments, 2 are given"), "{error}");
+        let error =
+            launch(&stream, &[args[0], KernelArg::local::<f32>(64), args[2]]).unwrap_err().to_string();
+        assert!(error.contains("is of kind"), "{error}");
+        // No device's alignment is a single value.
+        let own = stream.zeroed::<f32>(65).unwrap();
+        let odd = KernelArg::buffer(own.slice(1..).unwrap());
+        let error = launch(&stream, &[args[0], odd, odd]).unwrap_err().to_string();
+        assert!(
+            error.contains("starts at byte 4") && error.contains("hint: start parts at multiples"),
+            "{error}"
+        );
+    }
+}
