@@ -1,20 +1,16 @@
 //! A device of this machine: what it accepts, and the driver that opens images on it.
 
-#[cfg(any(feature = "opencl", feature = "cuda"))]
+#[cfg(feature = "opencl")]
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
 use crate::description::DeviceDescription;
+use crate::driver::{Driver, DriverModule, DriverStream};
 use crate::entry::LoadedImage;
 use crate::error::Error;
 #[cfg(not(all(feature = "host", unix)))]
 use crate::error::Problem;
-#[cfg(not(all(feature = "host", unix)))]
-use crate::launch::driver::DriverStream;
-use crate::launch::driver::{Driver, DriverModule};
-use crate::launch::{Program, Stream};
-use crate::select::Selection;
 
 /// A device of this machine, that kernels can be launched on.
 ///
@@ -47,7 +43,7 @@ impl Device {
     }
 
     /// The driver, if it is of this type.
-    #[cfg(any(feature = "opencl", feature = "cuda"))]
+    #[cfg(feature = "opencl")]
     pub(crate) fn driver<D: Driver>(&self) -> Option<&D> {
         let driver: &dyn Any = &*self.driver;
         driver.downcast_ref()
@@ -63,39 +59,13 @@ impl Device {
         &self.description
     }
 
-    /// Makes one program of all images of `selection`.
-    ///
-    /// A selection of one image is opened now. Of several, each is loaded and opened when one of its kernels is used for
-    /// the first time, so that parts of a split module that are not used cost nothing.
-    ///
-    /// # Errors
-    /// As [`Entry::load`] and [`Device::open`], if there is one image.
-    pub fn open_selection(&self, selection: &Selection) -> Result<Program, Error> {
-        Program::of_selection(self, selection)
-    }
-
     /// Hands `image` to the device's driver.
-    ///
-    /// # Errors
-    /// The driver refuses the image (the message holds its build log), or the crate feature for the device is not
-    /// enabled.
-    pub fn open(&self, image: &LoadedImage) -> Result<Program, Error> {
-        Ok(Program::of_module(self, self.load(image)?))
-    }
-
-    /// A new stream: an order of work beside that of other streams.
-    ///
-    /// All streams and programs of a device share one context, so that buffers can be used with each of them.
-    ///
-    /// # Errors
-    /// The driver refuses, or the crate feature for the device is not enabled.
-    pub fn stream(&self) -> Result<Stream, Error> {
-        let stream = self.driver.stream().map_err(|problem| Error::of_device(&self.to_string(), problem))?;
-        Ok(Stream::new(stream, self.clone()))
-    }
-
     pub(crate) fn load(&self, image: &LoadedImage) -> Result<Arc<dyn DriverModule>, Error> {
         self.driver.load(image)
+    }
+
+    pub(crate) fn driver_stream(&self) -> Result<Box<dyn DriverStream>, Error> {
+        self.driver.stream().map_err(|problem| Error::of_device(&self.to_string(), problem))
     }
 }
 

@@ -46,10 +46,11 @@ use self::executor::Job;
 use self::image::{HostImage, Run};
 use self::memory::CONTEXT;
 use self::stream::HostStream;
+use crate::driver::{ContextId, Driver, DriverKernel, DriverModule, DriverStream};
+use crate::driver::{KernelArg, find, refuse_shared_memory};
 use crate::entry::LoadedImage;
 use crate::error::{Error, Problem};
-use crate::launch::driver::{ContextId, Driver, DriverKernel, DriverModule, DriverStream};
-use crate::launch::{self, KernelArg, NdRange};
+use crate::range::NdRange;
 
 /// The program's own CPU.
 #[derive(Debug)]
@@ -95,7 +96,7 @@ impl DriverModule for HostModule {
     }
 
     fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn DriverKernel>, Error> {
-        let info = launch::find(&self.kernels, name)?.clone();
+        let info = find(&self.kernels, name)?.clone();
         let run = self.image.run(name).ok_or_else(|| Error::launch(name, "the image lost its entry"))?;
         Ok(Box::new(HostKernel { info, run, _module: self }))
     }
@@ -116,7 +117,7 @@ impl DriverKernel for HostKernel {
         range: &NdRange,
         args: &[KernelArg<'_>],
     ) -> Result<(), Problem> {
-        launch::refuse_shared_memory(range)?;
+        refuse_shared_memory(range)?;
         let bound = Bound::new(&self.info, args)?;
         let job = Job { run: self.run, info: &self.info, range, bound: &bound, print: &print };
         // SAFETY: the entry is this kernel's, the arguments are bound as its record says, and the caller answers for

@@ -66,12 +66,15 @@ pub mod opencl;
 
 mod description;
 mod device;
+#[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
+mod driver;
 mod entry;
 mod error;
 mod index;
 mod launch;
 #[allow(unsafe_code, reason = "takes the address of a linked symbol")]
 mod macros;
+mod range;
 mod registry;
 #[allow(unsafe_code, reason = "reads memory that the linker and the loader describe")]
 mod sections;
@@ -86,12 +89,12 @@ pub use offload_format::{
 
 pub use crate::description::{CudaDescription, DeviceDescription, OpenClDescription};
 pub use crate::device::Device;
+pub use crate::driver::KernelArg;
 pub use crate::entry::{Entry, LoadedImage};
 pub use crate::error::{Error, ErrorKind};
 pub use crate::index::{Missing, Unreadable};
-pub use crate::launch::{
-    Arg, Buffer, Event, Kernel, KernelArg, NdRange, Plain, Program, Slice, SliceMut, Stream,
-};
+pub use crate::launch::{Arg, Buffer, Event, Kernel, Plain, Program, Slice, SliceMut, Stream};
+pub use crate::range::NdRange;
 pub use crate::registry::{Module, Registry};
 pub use crate::select::{Outcome, Selection, Verdict};
 

@@ -12,7 +12,7 @@ mod compiler;
 mod context;
 mod device;
 #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
-mod kernel;
+mod module;
 mod program;
 mod properties;
 mod rebuild;

@@ -5,7 +5,7 @@ use std::ptr;
 
 use super::api::{CUcontext, CuResult, DeviceId, Functions, call};
 use super::limits::Limits;
-use crate::launch::driver::ContextId;
+use crate::driver::ContextId;
 
 /// A reference to the primary context of a device.
 #[derive(Debug)]

@@ -8,35 +8,36 @@ use offload_format::pack::KernelInfo;
 use super::api::call;
 use super::driver::problem;
 use super::function::Function;
+use super::module::CudaModule;
 use super::params::{Params, check_sizes};
-use super::program::CudaImage;
 use super::stream::CudaStream;
+use crate::driver::KernelArg;
+use crate::driver::{ContextId, DriverKernel, DriverStream, own};
 use crate::error::Problem;
-use crate::launch::driver::{ContextId, DriverKernel, DriverStream, own};
-use crate::launch::{KernelArg, NdRange};
+use crate::range::NdRange;
 
 #[derive(Debug)]
 pub(super) struct CudaKernel {
     info: KernelInfo,
     function: Function,
     /// Keeps the code of the function.
-    image: Arc<CudaImage>,
+    module: Arc<CudaModule>,
 }
 
 impl CudaKernel {
-    pub(super) fn new(image: Arc<CudaImage>, function: Function, mut info: KernelInfo) -> CudaKernel {
+    pub(super) fn new(module: Arc<CudaModule>, function: Function, mut info: KernelInfo) -> CudaKernel {
         // A pack has no arguments of a kernel without any, and of one that it knows only by name; a driver before CUDA
         // 12.4 does not tell which it is.
         if function.sizes.is_none() && info.args.as_ref().is_some_and(Vec::is_empty) {
             info.args = None;
         }
-        CudaKernel { info, function, image }
+        CudaKernel { info, function, module }
     }
 }
 
 impl DriverKernel for CudaKernel {
     fn context(&self) -> ContextId {
-        self.image.context().id()
+        self.module.context().id()
     }
 
     fn info(&self) -> &KernelInfo {
@@ -53,7 +54,7 @@ impl DriverKernel for CudaKernel {
             check_sizes(sizes, args)?;
         }
         let stream = own::<CudaStream>(stream)?;
-        let entered = self.image.context().enter().map_err(problem)?;
+        let entered = self.module.context().enter().map_err(problem)?;
         let mut params = Params::new(args)?;
         let shape = entered.limits().shape(self.function.needs, range, params.local)?;
         self.function

@@ -8,7 +8,7 @@ use super::api::{
     CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, CU_DEVICE_ATTRIBUTE_WARP_SIZE, CuResult, DeviceId,
 };
 use crate::error::Problem;
-use crate::launch::NdRange;
+use crate::range::NdRange;
 
 /// The limits of a device.
 #[derive(Clone, Copy, Debug)]

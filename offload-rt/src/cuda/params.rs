@@ -4,8 +4,8 @@ use std::ffi::c_void;
 use std::ptr;
 
 use super::stream::start;
+use crate::driver::{KernelArg, KernelArgKind};
 use crate::error::Problem;
-use crate::launch::{KernelArg, KernelArgKind};
 
 /// What a launch's local memory is aligned to: the size of the largest vectors of CUDA C++.
 const LOCAL_ALIGN: u64 = 16;

@@ -11,10 +11,10 @@ use super::function::Function;
 use super::kernel::CudaKernel;
 use super::module::CudaModule;
 use super::stream::CudaStream;
+use crate::driver::find;
+use crate::driver::{Driver, DriverKernel, DriverModule, DriverStream};
 use crate::entry::LoadedImage;
 use crate::error::{Error, Problem};
-use crate::launch::driver::{Driver, DriverKernel, DriverModule, DriverStream};
-use crate::launch::find;
 use crate::text::escape;
 
 /// An image that CUDA's driver has loaded.
@@ -26,7 +26,7 @@ pub(super) struct CudaImage {
     kernels: Vec<KernelInfo>,
     /// Of each kernel, in the same order.
     functions: Vec<Function>,
-    module: CudaModule,
+    module: Arc<CudaModule>,
 }
 
 impl CudaImage {
@@ -40,18 +40,14 @@ impl CudaImage {
         let resolved = resolve(&module, entry.kernels()).map_err(Problem::from);
         let (kernels, functions) =
             resolved.map_err(|problem| problem.during(&format!("cannot use {entry}")))?;
-        Ok(CudaImage { kernels, functions, module })
-    }
-
-    pub(super) fn context(&self) -> &Arc<Context> {
-        self.module.context()
+        Ok(CudaImage { kernels, functions, module: Arc::new(module) })
     }
 
     /// The handle and the record of a kernel.
     fn resolved(&self, name: &str) -> Result<Resolved, Error> {
         if self.kernels.is_empty() {
             let missing = |error| Error::of_launch(name, problem(error).during("the image does not have it"));
-            let entered = self.context().enter().map_err(missing)?;
+            let entered = self.module.context().enter().map_err(missing)?;
             let function = self.module.function(name, &entered).and_then(|raw| Function::of(raw, &entered));
             let function = function.map_err(missing)?;
             return Ok(Resolved { info: function.complete(KernelInfo::new(name)), function });
@@ -109,7 +105,7 @@ impl DriverModule for CudaImage {
 
     fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn DriverKernel>, Error> {
         let Resolved { info, function } = self.resolved(name)?;
-        Ok(Box::new(CudaKernel::new(self, function, info)))
+        Ok(Box::new(CudaKernel::new(self.module.clone(), function, info)))
     }
 
     fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {

@@ -10,10 +10,8 @@ use super::api::{
 };
 use super::context::{Context, Entered};
 use super::driver::problem;
+use crate::driver::{ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, own};
 use crate::error::Problem;
-use crate::launch::driver::{
-    ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, own,
-};
 
 /// Work for the device, in order.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::ffi::c_void;
 use offload_format::pack::KernelInfo;
 
 use super::memory::{ALIGN, HostMemory, start};
+use crate::driver::{KernelArg, KernelArgKind};
 use crate::error::Problem;
-use crate::launch::{KernelArg, KernelArgKind};
 
 /// The arguments of one launch, shared by its threads.
 pub(super) struct Bound {

@@ -9,7 +9,7 @@ use super::bind::Bound;
 use super::coroutine::{self, GroupError, Stacks};
 use super::image::{self, Group, Printer, Run};
 use crate::error::Problem;
-use crate::launch::NdRange;
+use crate::range::NdRange;
 
 /// Fewer work-items than this are not worth the start of threads.
 const LITTLE_WORK: u64 = 2048;

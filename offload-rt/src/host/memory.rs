@@ -3,8 +3,8 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
+use crate::driver::{ContextId, DriverMemory, MemoryRange, own};
 use crate::error::Problem;
-use crate::launch::driver::{ContextId, DriverMemory, MemoryRange, own};
 
 /// OpenCL's largest vectors, `double16` and `long16`, have this alignment.
 pub(super) const ALIGN: usize = 128;

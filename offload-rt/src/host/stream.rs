@@ -6,10 +6,8 @@
 use std::time::{Duration, Instant};
 
 use super::memory::{CONTEXT, HostMemory, start};
+use crate::driver::{ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, own};
 use crate::error::Problem;
-use crate::launch::driver::{
-    ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, own,
-};
 
 #[derive(Debug)]
 pub(super) struct HostStream;

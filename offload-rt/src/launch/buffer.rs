@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds};
 
 use super::args::Plain;
-use super::driver::{DriverMemory, MemoryRange};
+use crate::driver::{DriverMemory, MemoryRange};
 use crate::error::Error;
 
 /// Values of `T` in the memory of a device, made by a [`Stream`](crate::Stream).

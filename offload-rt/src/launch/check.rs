@@ -2,10 +2,8 @@
 
 use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
 
-use super::args::NdRange;
 use crate::error::Error;
-#[cfg(any(feature = "host", feature = "opencl"))]
-use crate::error::Problem;
+use crate::range::NdRange;
 use crate::text::escape;
 
 /// More local memory than any device has, in bytes.
@@ -52,19 +50,6 @@ fn check_range(kernel: &KernelInfo, range: &NdRange) -> Result<(), Error> {
             Err(Error::launch(&kernel.name, problem))
         }
         _ => Ok(()),
-    }
-}
-
-/// Refuses what only CUDA has.
-#[cfg(any(feature = "host", feature = "opencl"))]
-pub(crate) fn refuse_shared_memory(range: &NdRange) -> Result<(), Problem> {
-    match range.shared_memory() {
-        0 => Ok(()),
-        bytes => {
-            let problem =
-                format!("{bytes} bytes of shared memory are asked for, which only CUDA devices give");
-            Err(Problem::with_hint(problem, "pass local memory as an argument, with KernelArg::local"))
-        }
     }
 }
 
@@ -151,20 +136,5 @@ mod tests {
         assert!(checked(&kernel, &range, &[]).unwrap_err().to_string().contains("[4, 1, 1]"));
         kernel = KernelInfo::default();
         assert!(checked(&kernel, &range, &[Arg::value(&1u32)]).is_ok());
-    }
-
-    #[test]
-    #[cfg(any(feature = "host", feature = "opencl"))]
-    fn shared_memory_beside_the_arguments_is_refused() {
-        let range = NdRange::new(&[4], &[2]).unwrap();
-        assert!(refuse_shared_memory(&range).is_ok());
-        let error = refuse_shared_memory(&range.with_shared_memory(64)).unwrap_err();
-        assert!(error.text.starts_with("64 bytes") && error.hint.is_some(), "{error:?}");
-    }
-
-    #[test]
-    fn an_unknown_kernel_names_the_known_ones() {
-        let error = crate::launch::find(&[KernelInfo::new("k")], "saxpi").unwrap_err().to_string();
-        assert!(error.contains("`saxpi`") && error.contains("hint: it has k"), "{error}");
     }
 }

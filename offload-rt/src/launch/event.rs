@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::driver::DriverEvent;
 use super::queued::Queued;
 use crate::device::Device;
+use crate::driver::DriverEvent;
 use crate::error::Error;
 
 /// A point in a [`Stream`](crate::Stream), made by [`Stream::record`](crate::Stream::record).

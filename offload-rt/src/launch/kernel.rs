@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use offload_format::pack::KernelInfo;
 
-use super::args::{NdRange, Plain};
+use super::args::Plain;
 use super::buffer::{Slice, SliceMut};
 use super::check::{Given, check};
-use super::driver::{DriverKernel, MemoryRange};
 use super::stream::Stream;
 use crate::device::Device;
+use crate::driver::{DriverKernel, KernelArg, KernelArgKind};
 use crate::error::Error;
+use crate::range::NdRange;
 
 /// A kernel of a [`Program`](crate::Program), ready to be launched. It keeps the program's image loaded.
 #[derive(Debug)]
@@ -18,31 +19,6 @@ pub struct Kernel {
     driver: Box<dyn DriverKernel>,
     device: Device,
     name: Arc<str>,
-}
-
-/// One argument of [`Kernel::launch`].
-///
-/// ```
-/// use offload_rt::KernelArg;
-///
-/// let stream = offload_rt::Device::host().stream()?;
-/// let (x, mut y) = (stream.upload(&[1.0f32; 64])?, stream.zeroed::<f32>(64)?);
-/// // kernel void saxpy(float a, global const float *x, global float *y)
-/// let args = [KernelArg::value(&3.0f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
-/// # assert_eq!(args.len(), 3);
-/// # Ok::<(), offload_rt::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct KernelArg<'a>(pub(crate) KernelArgKind<'a>);
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum KernelArgKind<'a> {
-    /// The bytes of a value.
-    Value(&'a [u8]),
-    /// Global or constant memory.
-    Memory(MemoryRange<'a>),
-    /// Local memory of this size in bytes.
-    Local(usize),
 }
 
 impl<'a> KernelArg<'a> {

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use offload_format::pack::KernelInfo;
 
-use super::args::{Arg, NdRange};
+use super::args::Arg;
 use super::buffer::Buffer;
-use super::driver::DriverModule;
-use super::find;
-use super::kernel::{Kernel, KernelArg, KernelArgKind};
+use super::kernel::Kernel;
 use super::stream::Stream;
 use crate::device::Device;
-use crate::entry::Entry;
+use crate::driver::{DriverModule, KernelArg, KernelArgKind, find};
+use crate::entry::{Entry, LoadedImage};
 use crate::error::Error;
+use crate::range::NdRange;
 use crate::select::Selection;
 
 /// Images that a device's driver has accepted, with their kernels; made by [`Module::open`](crate::Module::open),
@@ -48,6 +48,28 @@ pub struct Program {
 struct Part {
     entry: Option<Entry>,
     opened: OnceLock<Result<Arc<dyn DriverModule>, Error>>,
+}
+
+impl Device {
+    /// Makes one program of all images of `selection`.
+    ///
+    /// A selection of one image is opened now. Of several, each is loaded and opened when one of its kernels is used for
+    /// the first time, so that parts of a split module that are not used cost nothing.
+    ///
+    /// # Errors
+    /// As [`Entry::load`] and [`Device::open`], if there is one image.
+    pub fn open_selection(&self, selection: &Selection) -> Result<Program, Error> {
+        Program::of_selection(self, selection)
+    }
+
+    /// Hands `image` to the device's driver.
+    ///
+    /// # Errors
+    /// The driver refuses the image (the message holds its build log), or the crate feature for the device is not
+    /// enabled.
+    pub fn open(&self, image: &LoadedImage) -> Result<Program, Error> {
+        Ok(Program::of_module(self, self.load(image)?))
+    }
 }
 
 impl Program {

@@ -2,10 +2,10 @@
 
 use super::args::Plain;
 use super::buffer::{Buffer, Slice, SliceMut};
-use super::driver::{DriverStream, FillPattern, MemoryRange};
 use super::event::Event;
 use super::queued::Queued;
 use crate::device::Device;
+use crate::driver::{DriverStream, FillPattern, MemoryRange};
 use crate::error::{Error, Problem};
 
 /// Work for a device, done in the order in which it was given; made by [`Device::stream`].
@@ -31,11 +31,19 @@ pub struct Stream {
     queued: Queued,
 }
 
-impl Stream {
-    pub(crate) fn new(driver: Box<dyn DriverStream>, device: Device) -> Stream {
-        Stream { driver, device, queued: Queued::default() }
+impl Device {
+    /// A new stream: an order of work beside that of other streams.
+    ///
+    /// All streams and programs of a device share one context, so that buffers can be used with each of them.
+    ///
+    /// # Errors
+    /// The driver refuses, or the crate feature for the device is not enabled.
+    pub fn stream(&self) -> Result<Stream, Error> {
+        Ok(Stream { driver: self.driver_stream()?, device: self.clone(), queued: Queued::default() })
     }
+}
 
+impl Stream {
     /// The device that does the work.
     pub fn device(&self) -> &Device {
         &self.device

@@ -6,13 +6,14 @@ use std::time::Duration;
 use super::api::{ClError, Program};
 use super::context::ClContext;
 use super::device::ClDevice;
-use super::program::ClModule;
+use super::module::ClModule;
 use super::properties::Properties;
 use super::rebuild::Built;
 use crate::device::Device;
+use crate::driver::DriverModule;
 use crate::error::Error;
-use crate::launch::driver::DriverModule;
-use crate::launch::{Arg, Kernel, NdRange};
+use crate::launch::{Arg, Kernel};
+use crate::range::NdRange;
 use crate::text::{escape, escape_lines};
 
 /// The compiler and linker of an OpenCL device's driver, for SPIR-V and native code that come from no pack.

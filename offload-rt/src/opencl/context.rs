@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::api::{Context, DeviceId};
 use super::device::ClDevice;
+use crate::driver::ContextId;
 use crate::error::Problem;
-use crate::launch::driver::ContextId;
 
 /// A context of one device.
 #[derive(Debug)]

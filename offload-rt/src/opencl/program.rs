@@ -9,12 +9,13 @@ use opencl_sys::{CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_WORK_GR
 use super::api::{Context, Program as DriverProgram};
 use super::context::ClContext;
 use super::device::{self, ClDevice, LOADER};
-use super::kernel::ClKernel;
-use super::rebuild::{self, Build, Built};
+use super::module::ClModule;
+use super::rebuild::Built;
+use super::rebuild::{self, Build};
 use super::stream::ClStream;
+use crate::driver::{Driver, DriverModule, DriverStream};
 use crate::entry::LoadedImage;
 use crate::error::{Error, Problem};
-use crate::launch::driver::{Driver, DriverKernel, DriverModule, DriverStream};
 use crate::text::escape_lines;
 
 /// `CL_KERNEL_SPILL_MEM_SIZE_INTEL`
@@ -23,18 +24,6 @@ const CL_KERNEL_SPILL_MEM_SIZE_INTEL: u32 = 0x4109;
 /// `CL_KERNEL_REGISTER_COUNT_INTEL`
 /// (<https://github.com/intel/compute-runtime/blob/master/opencl/extensions/public/cl_ext_private.h>).
 const CL_KERNEL_REGISTER_COUNT_INTEL: u32 = 0x425b;
-
-/// An image that an OpenCL driver has built.
-///
-/// Kernels that an Intel GPU's driver has compiled from SPIR-V and that spill registers are built for the large
-/// register file too, and each is launched from its better build. [`KernelInfo::remark`] says what was chosen and why,
-/// `registers`, `spilled` and `max_work_group` are those of that build; larger work-groups are launched from the other.
-#[derive(Debug)]
-pub(super) struct ClModule {
-    // Released in this order.
-    pub(super) built: Built<DriverProgram>,
-    pub(super) context: Arc<ClContext>,
-}
 
 impl Driver for ClDevice {
     /// The error holds the build log.
@@ -46,19 +35,6 @@ impl Driver for ClDevice {
 
     fn stream(&self) -> Result<Box<dyn DriverStream>, Problem> {
         Ok(Box::new(ClStream::new(ClContext::of(self)?)?))
-    }
-}
-
-impl DriverModule for ClModule {
-    fn kernels(&self) -> &[KernelInfo] {
-        self.built.kernels()
-    }
-
-    fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn DriverKernel>, Error> {
-        // An image without records is left to the driver, which knows its kernels.
-        let known = self.kernels().iter().find(|kernel| kernel.name == name).cloned();
-        let info = known.unwrap_or_else(|| KernelInfo::new(name));
-        Ok(Box::new(ClKernel::new(self, info)?))
     }
 }
 

@@ -5,10 +5,8 @@ use std::time::Duration;
 
 use super::api::{Buffer, ClError, CommandQueue, Event, Region};
 use super::context::ClContext;
+use crate::driver::{ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, own};
 use crate::error::Problem;
-use crate::launch::driver::{
-    ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, own,
-};
 
 /// A queue. What is in it keeps buffers and kernels until it has run, by OpenCL's own counts.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use super::error::{ClError, ClResult};
 use super::info::check;
 use super::library::call;
 use super::object::{Buffer, CommandQueue, Context, Event, Kernel, created};
-use crate::launch::NdRange;
+use crate::range::NdRange;
 
 /// A part of a buffer, in bytes.
 #[derive(Clone, Copy, Debug)]

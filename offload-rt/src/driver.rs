@@ -11,10 +11,9 @@ use std::time::Duration;
 
 use offload_format::pack::KernelInfo;
 
-use super::args::NdRange;
-use super::kernel::KernelArg;
 use crate::entry::LoadedImage;
 use crate::error::{Error, Problem};
+use crate::range::NdRange;
 use crate::text::escape;
 
 /// One device of a back end.
@@ -134,7 +133,76 @@ pub(crate) trait DriverEvent: Any + Debug + Send + Sync {
     fn since(&self, earlier: &dyn DriverEvent) -> Result<Duration, Problem>;
 }
 
+#[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
 /// A value as its back end made it. The layer has compared the contexts, so that `None` is a mistake of ours.
 pub(crate) fn own<T: Any>(value: &dyn Any) -> Result<&T, Problem> {
     value.downcast_ref().ok_or_else(|| Problem::from("it is of another back end".to_string()))
+}
+
+/// One argument of [`Kernel::launch`](crate::Kernel::launch).
+///
+/// ```
+/// use offload_rt::KernelArg;
+///
+/// let stream = offload_rt::Device::host().stream()?;
+/// let (x, mut y) = (stream.upload(&[1.0f32; 64])?, stream.zeroed::<f32>(64)?);
+/// // kernel void saxpy(float a, global const float *x, global float *y)
+/// let args = [KernelArg::value(&3.0f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
+/// # assert_eq!(args.len(), 3);
+/// # Ok::<(), offload_rt::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct KernelArg<'a>(pub(crate) KernelArgKind<'a>);
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum KernelArgKind<'a> {
+    /// The bytes of a value.
+    Value(&'a [u8]),
+    /// Global or constant memory.
+    Memory(MemoryRange<'a>),
+    /// Local memory of this size in bytes.
+    Local(usize),
+}
+
+/// The record of the kernel `name`.
+pub(crate) fn find<'k>(kernels: &'k [KernelInfo], name: &str) -> Result<&'k KernelInfo, Error> {
+    let found = kernels.iter().find(|kernel| kernel.name == name);
+    found.ok_or_else(|| {
+        let names: Vec<String> = kernels.iter().map(|kernel| escape(&kernel.name)).collect();
+        let names = if names.is_empty() { "no kernels".to_string() } else { names.join(", ") };
+        Error::launch(name, "the image has no such kernel").with_hint(format!("it has {names}"))
+    })
+}
+
+/// Refuses what only CUDA has.
+#[cfg(any(feature = "host", feature = "opencl"))]
+pub(crate) fn refuse_shared_memory(range: &NdRange) -> Result<(), Problem> {
+    match range.shared_memory() {
+        0 => Ok(()),
+        bytes => {
+            let problem =
+                format!("{bytes} bytes of shared memory are asked for, which only CUDA devices give");
+            Err(Problem::with_hint(problem, "pass local memory as an argument, with KernelArg::local"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(any(feature = "host", feature = "opencl"))]
+    fn shared_memory_beside_the_arguments_is_refused() {
+        let range = NdRange::new(&[4], &[2]).unwrap();
+        assert!(refuse_shared_memory(&range).is_ok());
+        let error = refuse_shared_memory(&range.with_shared_memory(64)).unwrap_err();
+        assert!(error.text.starts_with("64 bytes") && error.hint.is_some(), "{error:?}");
+    }
+
+    #[test]
+    fn an_unknown_kernel_names_the_known_ones() {
+        let error = find(&[KernelInfo::new("k")], "saxpi").unwrap_err().to_string();
+        assert!(error.contains("`saxpi`") && error.contains("hint: it has k"), "{error}");
+    }
 }

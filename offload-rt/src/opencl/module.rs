@@ -1,15 +1,42 @@
-//! Kernels of a built program: setting their arguments and putting them into a queue.
+//! An image that a driver has built, and its kernels: setting their arguments and putting them into a queue.
 
 use std::sync::{Arc, Mutex, TryLockError};
 
 use offload_format::pack::KernelInfo;
 
 use super::api::{ClError, Kernel, KernelArg as Arg, Program};
-use super::program::ClModule;
+use super::context::ClContext;
+use super::rebuild::Built;
 use super::stream::{ClMemory, ClStream};
+use crate::driver::{ContextId, DriverKernel, DriverModule, DriverStream, MemoryRange, own};
+use crate::driver::{KernelArg, KernelArgKind, refuse_shared_memory};
 use crate::error::{Error, Problem};
-use crate::launch::driver::{ContextId, DriverKernel, DriverStream, MemoryRange, own};
-use crate::launch::{KernelArg, KernelArgKind, NdRange, refuse_shared_memory};
+use crate::range::NdRange;
+
+/// An image that an OpenCL driver has built.
+///
+/// Kernels that an Intel GPU's driver has compiled from SPIR-V and that spill registers are built for the large
+/// register file too, and each is launched from its better build. [`KernelInfo::remark`] says what was chosen and why,
+/// `registers`, `spilled` and `max_work_group` are those of that build; larger work-groups are launched from the other.
+#[derive(Debug)]
+pub(super) struct ClModule {
+    // Released in this order.
+    pub(super) built: Built<Program>,
+    pub(super) context: Arc<ClContext>,
+}
+
+impl DriverModule for ClModule {
+    fn kernels(&self) -> &[KernelInfo] {
+        self.built.kernels()
+    }
+
+    fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn DriverKernel>, Error> {
+        // An image without records is left to the driver, which knows its kernels.
+        let known = self.kernels().iter().find(|kernel| kernel.name == name).cloned();
+        let info = known.unwrap_or_else(|| KernelInfo::new(name));
+        Ok(Box::new(ClKernel::new(self, info)?))
+    }
+}
 
 /// A kernel, in each of the builds that it may be launched from.
 #[derive(Debug)]

@@ -1,0 +1,177 @@
+//! How many work-items a launch has, in which work-groups.
+
+use crate::error::Error;
+
+/// How many work-items run, in which work-groups: an NDRange
+/// (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_API.html#_execution_model>).
+///
+/// ```
+/// use offload_rt::NdRange;
+///
+/// let range = NdRange::new(&[1024, 64], &[16, 16])?;
+/// assert_eq!((range.groups(), range.group_count()), ([64, 4, 1], 256));
+/// assert!(NdRange::new(&[1000], &[16]).is_err());
+/// # Ok::<(), offload_rt::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NdRange {
+    dimensions: u32,
+    global: [u64; 3],
+    local: [u64; 3],
+    offset: [u64; 3],
+    shared_memory: u32,
+}
+
+impl NdRange {
+    /// `global` work-items in groups of `local`, in one to three dimensions.
+    ///
+    /// # Errors
+    /// The dimensions differ or are none or more than three, a size is zero, `local` does not divide `global`, or
+    /// there are more than 2⁶³ work-items.
+    pub fn new(global: &[u64], local: &[u64]) -> Result<NdRange, Error> {
+        let dimensions = u32::try_from(global.len()).unwrap_or(u32::MAX);
+        if !(1..=3).contains(&dimensions) || global.len() != local.len() {
+            return Err(refused(format!(
+                "global size {global:?} and local size {local:?} are not of the same one to three dimensions"
+            )));
+        }
+        let fits = global
+            .iter()
+            .zip(local)
+            .all(|(global, local)| *global != 0 && global.checked_rem(*local) == Some(0));
+        if !fits {
+            return Err(refused(format!("local size {local:?} does not divide global size {global:?}")));
+        }
+        let items = global.iter().try_fold(1u64, |product, size| product.checked_mul(*size));
+        if items.is_none_or(|items| items > i64::MAX as u64) {
+            return Err(refused(format!("global size {global:?} is more than 2^63 work-items")));
+        }
+        let (global, local) = (padded(global, 1), padded(local, 1));
+        Ok(NdRange { dimensions, global, local, offset: [0; 3], shared_memory: 0 })
+    }
+
+    /// At least `items` work-items in one dimension, in groups of `group`: the number is rounded up to whole groups, and
+    /// the kernel compares its id with the number that it needs.
+    ///
+    /// ```
+    /// let range = offload_rt::NdRange::linear(1000, 256)?;
+    /// assert_eq!((range.global()[0], range.group_count()), (1024, 4));
+    /// # Ok::<(), offload_rt::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A size is zero, or there are more than 2⁶³ work-items.
+    pub fn linear(items: u64, group: u64) -> Result<NdRange, Error> {
+        match items.checked_next_multiple_of(group) {
+            Some(global) => NdRange::new(&[global], &[group]),
+            None => Err(refused(format!("{items} work-items cannot run in groups of {group}"))),
+        }
+    }
+
+    /// The same range with ids that start at `offset`.
+    ///
+    /// # Errors
+    /// `offset` has other dimensions than the range, or an id would pass 2⁶⁴ − 1.
+    pub fn with_offset(mut self, offset: &[u64]) -> Result<NdRange, Error> {
+        let ends = self.global.iter().zip(offset).all(|(size, offset)| offset.checked_add(*size).is_some());
+        if offset.len() as u64 != u64::from(self.dimensions) || !ends {
+            return Err(refused(format!("offset {offset:?} does not fit the global size")));
+        }
+        self.offset = padded(offset, 0);
+        Ok(self)
+    }
+
+    /// The same range with `bytes` of shared memory for the `extern __shared__` array of a CUDA C++ kernel, for each
+    /// work-group.
+    ///
+    /// This is the third parameter of CUDA's launches
+    /// (<https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#execution-configuration>); other devices
+    /// refuse it. [`Arg::Local`](crate::Arg::Local) is for kernels with a local pointer argument.
+    #[must_use]
+    pub fn with_shared_memory(mut self, bytes: u32) -> NdRange {
+        self.shared_memory = bytes;
+        self
+    }
+
+    /// The number of dimensions, 1 to 3.
+    pub fn dimensions(&self) -> u32 {
+        self.dimensions
+    }
+
+    /// Work-items in each dimension.
+    pub fn global(&self) -> [u64; 3] {
+        self.global
+    }
+
+    /// Work-items of a work-group in each dimension.
+    pub fn local(&self) -> [u64; 3] {
+        self.local
+    }
+
+    /// The first global id in each dimension.
+    pub fn offset(&self) -> [u64; 3] {
+        self.offset
+    }
+
+    /// Bytes of shared memory for an `extern __shared__` array.
+    pub fn shared_memory(&self) -> u32 {
+        self.shared_memory
+    }
+
+    /// Work-groups in each dimension.
+    pub fn groups(&self) -> [u64; 3] {
+        let ([gx, gy, gz], [lx, ly, lz]) = (self.global, self.local);
+        [(gx, lx), (gy, ly), (gz, lz)].map(|(global, local)| global.checked_div(local).unwrap_or(0))
+    }
+
+    /// All work-groups.
+    pub fn group_count(&self) -> u64 {
+        self.groups().iter().product()
+    }
+
+    /// The work-items of one work-group.
+    pub fn group_size(&self) -> u64 {
+        self.local.iter().product()
+    }
+}
+
+fn padded(sizes: &[u64], with: u64) -> [u64; 3] {
+    let size = |index: usize| sizes.get(index).copied().unwrap_or(with);
+    [size(0), size(1), size(2)]
+}
+
+fn refused(problem: String) -> Error {
+    Error::device("range of a launch", problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_checked() {
+        let max = u64::MAX;
+        let refused: [(&[u64], &[u64]); 9] = [
+            (&[], &[]),
+            (&[1, 1, 1, 1], &[1, 1, 1, 1]),
+            (&[4, 4], &[4]),
+            (&[0], &[1]),
+            (&[4], &[0]),
+            (&[6], &[4]),
+            (&[max], &[1]),
+            (&[1 << 32, 1 << 32], &[1, 1]),
+            (&[1 << 31, 1 << 31, 4], &[1, 1, 1]),
+        ];
+        for (global, local) in refused {
+            assert!(NdRange::new(global, local).is_err(), "{global:?} {local:?}");
+        }
+    }
+
+    #[test]
+    fn offsets_are_checked() {
+        let range = NdRange::new(&[8, 8], &[4, 2]).unwrap();
+        assert_eq!(range.clone().with_offset(&[1, 2]).unwrap().offset(), [1, 2, 0]);
+        assert!(range.clone().with_offset(&[1]).is_err());
+        assert!(range.with_offset(&[0, u64::MAX - 7]).is_err());
+    }
+}
