@@ -21,11 +21,13 @@ pub(super) struct Params {
     pub(super) local: u64,
 }
 
+#[allow(clippy::large_enum_variant, reason = "a launch with few parameters allocates nothing")]
 enum Words {
     Few([u64; ON_STACK]),
     Many(Vec<u64>),
 }
 
+#[allow(clippy::large_enum_variant, reason = "a launch with few parameters allocates nothing")]
 enum Pointers {
     Few([*mut c_void; ON_STACK]),
     Many(Vec<*mut c_void>),
