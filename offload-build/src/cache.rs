@@ -14,8 +14,8 @@
 
 mod blob;
 mod compile_cache;
+mod directory;
 mod name;
-mod private;
 mod sweep;
 mod threads;
 
@@ -30,6 +30,7 @@ use offload_format::pack::{CACHE_VAR, cached_file};
 
 pub(crate) use self::blob::Blob;
 pub use self::compile_cache::CompileCache;
+use self::directory::STAMP;
 use self::name::{EntryFile, Kind, VERSION};
 pub(crate) use self::name::{Key, KeyBuilder};
 pub use self::sweep::Entry;
@@ -56,7 +57,7 @@ pub(crate) struct Cache {
 impl Cache {
     /// The user's cache, or one in `OUT_DIR` where there is none, it cannot be written, or others may write to it.
     pub(crate) fn open(env: &CargoEnv) -> Result<Cache> {
-        let limits = Limits::read(env)?;
+        let limits = Cache::limits(env)?;
         let shared = Cache::place(env).and_then(|(dir, _)| Cache::at(dir.join(VERSION), limits));
         match shared {
             Err(error) if env.var(CACHE_VAR).is_some() => Err(error),
@@ -75,12 +76,19 @@ impl Cache {
         let dir = env.cache_dir().ok_or_else(|| {
             Error::new("this user has no directory for caches").with_hint("set OFFLOAD_CACHE_DIR")
         })?;
-        Ok((dir, Limits::read(env)?))
+        Ok((dir, Cache::limits(env)?))
+    }
+
+    /// What eviction keeps. Limits change no output, so a change of them reruns nothing.
+    fn limits(env: &CargoEnv) -> Result<Limits> {
+        match sweep::LIMITS.map(|name| env.setting(name)) {
+            [None, None] => Ok(Limits::USUAL),
+            values => Limits::parse(values),
+        }
     }
 
     fn at(dir: PathBuf, limits: Limits) -> Result<Cache> {
-        private::open(&dir)?;
-        sweep::tag(&dir)?;
+        directory::open(&dir)?;
         Ok(Cache { dir, limits, distrusted: AtomicBool::new(false), locks: KeyLocks::default() })
     }
 
@@ -184,7 +192,16 @@ impl Cache {
 
     /// Evicts what is old or too much. At most once a day, and never a reason for a build to fail.
     pub(crate) fn sweep(&self) {
-        sweep::if_due(&self.dir, &self.limits);
+        let (stamp, now) = (self.dir.join(STAMP), SystemTime::now());
+        let swept = stamp.symlink_metadata().and_then(|data| data.modified());
+        // A time in the future, from before a clock was set right, counts as now.
+        if swept.is_ok_and(|swept| now.duration_since(swept).unwrap_or_default() < DAY) {
+            return;
+        }
+        // Before the work, so that builds which end meanwhile do not do it too.
+        if fs::publish(&stamp, |_| Ok(())).is_ok() {
+            sweep::sweep(&self.dir, &self.limits, now);
+        }
     }
 
     fn entry_file_for_writing(&self, key: Key, kind: Kind) -> Result<EntryFile> {

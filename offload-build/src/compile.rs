@@ -32,6 +32,7 @@ use crate::module::{
 };
 use crate::options::{Compiler, SpillBudget};
 use crate::targets::{Presence, WantedTarget};
+use crate::vendor::UseVendored;
 
 /// The images of a module for every one of `targets` that its languages can be compiled for: compiled, or brought along
 /// by the package.
@@ -60,17 +61,28 @@ pub(crate) fn syntax(session: &Session<'_>, targets: &[WantedTarget]) -> Result<
 /// What becomes of each of `targets`.
 fn results(session: &Session<'_>, targets: &[WantedTarget]) -> Result<Vec<TargetImages>> {
     let (context, sources, vendored) = (session.context(), session.sources, &session.shared.vendored);
-    let mut results = vendored.preferred(context, sources, targets)?;
+    let mut results = match vendored.used {
+        UseVendored::Prefer => vendored.preferred(context, sources, targets)?,
+        UseVendored::Fallback | UseVendored::Never => Vec::new(),
+    };
     let has_images = |target: &&WantedTarget| results.iter().any(|result| result.target == **target);
     let left: Vec<WantedTarget> = targets.iter().filter(|target| !has_images(target)).cloned().collect();
-    let compiled = match compiled(session, &left, targets) {
+    let may_fall_back = vendored.used != UseVendored::Never;
+    let mut compiled = match compiled(session, &left, targets) {
         // What all targets need is missed by each, and the package may have images for some.
-        Err(error) if error.is_missing_tool() && vendored.is_used() => failed(&left, &error),
+        Err(error) if error.is_missing_tool() && may_fall_back => failed(&left, &error),
         compiled => compiled?,
     };
-    results.extend(vendored.in_place_of_missing_tools(context, sources, compiled)?);
+    if may_fall_back && compiled.iter().any(has_failed) {
+        compiled = vendored.in_place_of_failed(context, sources, compiled)?;
+    }
+    results.extend(compiled);
     results.sort_by(|a, b| a.target.cmp(&b.target));
     Ok(results)
+}
+
+fn has_failed(result: &TargetImages) -> bool {
+    result.images.is_err()
 }
 
 fn failed(targets: &[WantedTarget], error: &Error) -> Vec<TargetImages> {
@@ -103,11 +115,15 @@ fn each_target(
     targets: &[WantedTarget],
     compile: impl Fn(&Target) -> Result<Vec<DeviceImage>> + Sync,
 ) -> Vec<TargetImages> {
-    let (progress, name) = (&session.shared.progress, session.sources.name());
-    targets.iter().for_each(|wanted| progress.planned(&name, &wanted.target));
+    let (watched, name) = (session.shared.progress.as_ref(), session.sources.name());
+    if let Some(progress) = watched {
+        targets.iter().for_each(|wanted| progress.planned(&name, &wanted.target));
+    }
     session.context().jobs.map(targets, |wanted| {
         let images = compile(&wanted.target).and_then(|images| stripped(session, images));
-        progress.done(&name, &wanted.target);
+        if let Some(progress) = watched {
+            progress.done(&name, &wanted.target);
+        }
         TargetImages { target: wanted.clone(), images }
     })
 }
@@ -213,7 +229,9 @@ fn nothing_fits(sources: &Sources, family: LanguageFamily, targets: &[WantedTarg
 
 /// The images of all results; a required target without images is an error, an optional one is missing.
 fn collect(session: &Session<'_>, results: Vec<TargetImages>) -> Result<ModuleImages> {
-    if let Some(undefined) = undefined::of(session, &results) {
+    if results.iter().any(has_failed)
+        && let Some(undefined) = undefined::of(session, &results)
+    {
         return Err(cannot_compile(session.sources, &undefined.targets, undefined.error));
     }
     let mut module = ModuleImages::default();

@@ -14,6 +14,7 @@ use crate::embed::Embedding;
 use crate::env::{CargoEnv, Profile};
 use crate::error::{Error, Result};
 use crate::fs;
+use crate::module::KernelModule;
 use crate::options::Options;
 use crate::settings::{self, Table, Value};
 use crate::targets::{NamedTarget, Presence, required_target};
@@ -56,6 +57,11 @@ impl Config {
         let mut options = self.modules.get(name).map_or_else(|| build.clone(), |it| build.clone().with(it));
         options.strip = options.strip.or(self.strip);
         options
+    }
+
+    /// Whether settings are for modules that are none of `modules`.
+    pub(crate) fn names_others_than(&self, modules: &[KernelModule<'_>]) -> bool {
+        self.modules.keys().any(|name| modules.iter().all(|module| module.name != name))
     }
 
     /// Merges library defaults, `offload.toml` and the environment; later ones win.

@@ -15,14 +15,16 @@ use crate::syclbin::{self, SyclbinOptions};
 use crate::targets::{self, WantedTarget};
 use crate::tool::Context;
 use crate::toolchain::Tools;
-use crate::vendor::VendorBuild;
+use crate::vendor::{VENDOR_DIR, VendorBuild};
 
 /// Compiles, packs and embeds `modules`, whose pack belongs to `owner`.
 pub(crate) fn run(modules: &[KernelModule<'_>], owner: Owner<'_>) -> Result<()> {
     refuse_doubles(modules)?;
     let context = Context::of_build_script()?;
     let config = Config::load(&context.env)?;
-    misspelt::tell(&context.env, &config, modules);
+    if config.names_others_than(modules) {
+        misspelt::tell(&context.env, &config, modules);
+    }
     let build = PackageBuild::new(&context, &config, modules)?;
     let anchor = context.cache.retry_lost_entries(|| {
         let pack = embed::place(&context, config.embedding, build.pack()?)?;
@@ -103,7 +105,8 @@ impl<'a> PackageBuild<'a> {
                 }
             };
         }
-        let vendor = VendorBuild::asked_for(&self.context.env);
+        let env = &self.context.env;
+        let vendor = env.var(VENDOR_DIR).map(|dir| VendorBuild::new(env, &dir));
         let compiled = self.each_module(compile::images)?;
         if let Some(vendor) = vendor {
             let writer = vendor.finish(&self.context.env)?;
@@ -117,8 +120,8 @@ impl<'a> PackageBuild<'a> {
     fn pack_without_images(&self, reason: &str) -> Result<Pack> {
         let mut builder = self.builder();
         for module in &self.modules {
-            if let Some(options) = SyclbinOptions::of(&module.options) {
-                syclbin::write_empty(&self.context.env, module.name, &options)?;
+            if let Some(state) = module.options.syclbin {
+                syclbin::write_empty(&self.context.env, module.name, state)?;
             }
             builder.missing(Missing::new(MissingKind::Build, module.name).with_reason(reason));
         }
@@ -130,7 +133,8 @@ impl<'a> PackageBuild<'a> {
         let mut builder = self.builder();
         let mut all = Vec::new();
         for (module, compiled) in self.modules.iter().zip(compiled) {
-            if let Some(options) = SyclbinOptions::of(&module.options) {
+            if let Some(state) = module.options.syclbin {
+                let options = SyclbinOptions { state, libraries: &module.options.syclbin_libraries };
                 syclbin::write_files(&self.context.env, module.name, &options, &compiled.images)?;
             }
             for missing in &compiled.missing {

@@ -4,11 +4,10 @@
 //! when it is known and when it is done; cargo hides what a build script prints until it ends. Nothing that is built
 //! depends on the variable, so a change of it makes no build script run again.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
-
-use crate::env::CargoEnv;
 
 /// The variable that names the file.
 pub const VARIABLE: &str = "OFFLOAD_PROGRESS";
@@ -55,14 +54,15 @@ impl fmt::Display for Event {
 /// Where events go.
 #[derive(Debug)]
 pub(crate) struct Progress {
-    file: Option<File>,
+    file: File,
     package: String,
 }
 
 impl Progress {
-    pub(crate) fn of(env: &CargoEnv) -> Progress {
-        let file = env.setting(VARIABLE).and_then(|path| OpenOptions::new().append(true).open(path).ok());
-        Progress { file, package: env.package.clone() }
+    /// Those of `package` into the file that [`VARIABLE`] names; nowhere if it cannot be written: nobody watches then.
+    pub(crate) fn open(file: OsString, package: &str) -> Option<Progress> {
+        let file = OpenOptions::new().append(true).open(file).ok()?;
+        Some(Progress { file, package: package.to_string() })
     }
 
     pub(crate) fn planned(&self, module: &str, target: &dyn fmt::Display) {
@@ -81,9 +81,7 @@ impl Progress {
 
     /// One write a line, so that those of several build scripts do not mix.
     fn tell(&self, event: &Event) {
-        if let Some(mut file) = self.file.as_ref() {
-            // Whoever watched may be gone; that is no reason for a build to fail.
-            let _ = file.write_all(format!("{event}\n").as_bytes());
-        }
+        // Whoever watched may be gone; that is no reason for a build to fail.
+        let _ = (&self.file).write_all(format!("{event}\n").as_bytes());
     }
 }

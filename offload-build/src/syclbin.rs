@@ -14,7 +14,6 @@ use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::module::DeviceImage;
-use crate::options::Options;
 
 /// What is to be written of a module.
 #[derive(Clone, Copy, Debug)]
@@ -58,8 +57,8 @@ pub(crate) fn write_files(
 }
 
 /// Writes a file without modules, so that `include_bytes!` finds one where nothing is compiled.
-pub(crate) fn write_empty(env: &CargoEnv, name: &str, options: &SyclbinOptions<'_>) -> Result<()> {
-    publish(env, name, options.state, &[])
+pub(crate) fn write_empty(env: &CargoEnv, name: &str, state: State) -> Result<()> {
+    publish(env, name, state, &[])
 }
 
 /// The images of a module by the file that they go into.
@@ -71,13 +70,6 @@ struct Files {
     others: BTreeMap<String, Vec<Forms>>,
     /// Targets whose kernels SYCL cannot find.
     unreachable: Vec<String>,
-}
-
-impl<'a> SyclbinOptions<'a> {
-    /// What is to be written of a module with these options, if anything is.
-    pub(crate) fn of(options: &'a Options) -> Option<SyclbinOptions<'a>> {
-        options.syclbin.map(|state| SyclbinOptions { state, libraries: &options.syclbin_libraries })
-    }
 }
 
 impl Files {

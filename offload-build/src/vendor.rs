@@ -9,7 +9,8 @@ mod record;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -53,9 +54,10 @@ impl FromStr for UseVendored {
 }
 
 /// What a package brings along, by module. Each module is looked at once, whatever the number of its variants.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct VendoredPackage {
-    used: UseVendored,
+    /// The answer to whoever asks whether to look here at all.
+    pub(crate) used: UseVendored,
     modules: Mutex<BTreeMap<String, Slot>>,
 }
 
@@ -89,17 +91,7 @@ enum Recipe {
 }
 
 impl VendoredPackage {
-    pub(crate) fn new(used: UseVendored) -> VendoredPackage {
-        VendoredPackage { used, modules: Mutex::default() }
-    }
-
-    /// Whether images that the package brings along may be used at all.
-    pub(crate) fn is_used(&self) -> bool {
-        self.used != UseVendored::Never
-    }
-
-    /// The images that are used whatever tools are installed: those of all of `targets` for which there are any, if
-    /// `vendored = "prefer"`.
+    /// The images that are there for any of `targets`, whatever tools are installed.
     ///
     /// # Errors
     /// If a file cannot be read, or is not what it should be.
@@ -109,9 +101,6 @@ impl VendoredPackage {
         sources: &Sources,
         targets: &[WantedTarget],
     ) -> Result<Vec<TargetImages>> {
-        if self.used != UseVendored::Prefer {
-            return Ok(Vec::new());
-        }
         let vendored = self.variant(context, sources)?;
         let images = |target: &WantedTarget| TargetImages {
             target: target.clone(),
@@ -121,20 +110,19 @@ impl VendoredPackage {
         Ok(targets.iter().map(images).filter(has_any).collect())
     }
 
-    /// `results` with images of the package in place of those that could not be compiled for want of a tool; where
-    /// there are none that fit, the error says why.
+    /// `results` with images of the package in place of those that could not be compiled for want of a tool, or
+    /// whatever failed if `vendored = "prefer"`; where there are none that fit, the error says why.
     ///
     /// # Errors
     /// As [`VendoredPackage::preferred`].
-    pub(crate) fn in_place_of_missing_tools(
+    pub(crate) fn in_place_of_failed(
         &self,
         context: &Context,
         sources: &Sources,
         results: Vec<TargetImages>,
     ) -> Result<Vec<TargetImages>> {
         let concerned = |error: &Error| self.used == UseVendored::Prefer || error.is_missing_tool();
-        let is_concerned = |result: &TargetImages| result.images.as_ref().is_err_and(concerned);
-        if self.used == UseVendored::Never || !results.iter().any(is_concerned) {
+        if !results.iter().any(|result| result.images.as_ref().is_err_and(concerned)) {
             return Ok(results);
         }
         let vendored = self.variant(context, sources)?;
@@ -236,6 +224,9 @@ impl VendoredVariant {
     }
 }
 
+/// The variable with which `cargo offload vendor` asks for packs and records, and says where.
+pub(crate) const VENDOR_DIR: &str = "OFFLOAD_VENDOR_DIR";
+
 /// A build for `cargo offload vendor`, and what was known before the first image was compiled.
 #[derive(Debug)]
 pub(crate) struct VendorBuild {
@@ -245,10 +236,9 @@ pub(crate) struct VendorBuild {
 }
 
 impl VendorBuild {
-    /// Whether `cargo offload vendor` runs this build. To be asked before the first image is compiled.
-    pub(crate) fn asked_for(env: &CargoEnv) -> Option<VendorBuild> {
-        let dir = PathBuf::from(env.var("OFFLOAD_VENDOR_DIR")?).join(&env.package);
-        Some(VendorBuild { dir, before: env.files_read() })
+    /// A build that writes what it compiles below `dir`. To be made before the first image is compiled.
+    pub(crate) fn new(env: &CargoEnv, dir: &OsStr) -> VendorBuild {
+        VendorBuild { dir: Path::new(dir).join(&env.package), before: env.files_read() }
     }
 
     /// Looks at what the images were made of. To be called when all are compiled.

@@ -3,24 +3,18 @@
 //! Nothing is locked: whoever needs an entry that goes meanwhile misses it and makes it anew. Files that no release
 //! of this crate wrote are left alone.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use super::directory::{TAG, TAG_TEXT};
 use super::name::{Named, VERSION};
-use crate::env::CargoEnv;
 use crate::error::{Error, Result};
-use crate::fs::{SCRATCH_PREFIX, publish};
+use crate::fs::SCRATCH_PREFIX;
 
 /// How exactly uses are remembered, and how often the cache is swept.
 pub(super) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// When the cache was last swept: the time of this file.
-const STAMP: &str = "swept";
-/// Tells programs that make backups to leave the directory out (<https://bford.info/cachedir/>).
-const TAG: &str = "CACHEDIR.TAG";
-const TAG_TEXT: &str = "Signature: 8a477f597d28d172789f06886806bc55\n\
-    # This directory holds compiled GPU kernels of the crate offload-build. It can be deleted at any time.\n";
 
 /// A file of the cache: the result of a step, what a front end has read, or a pack.
 #[derive(Clone, Debug)]
@@ -34,26 +28,8 @@ pub struct Entry {
     pub unused: Duration,
 }
 
-/// Marks a directory as ours, so that a later release dares to remove it.
-pub(super) fn tag(dir: &Path) -> Result<()> {
-    let path = dir.join(TAG);
-    if path.exists() { Ok(()) } else { publish(&path, |out| out.write_all(TAG_TEXT.as_bytes())) }
-}
-
-/// Sweeps `dir` unless that was done within a day.
-pub(super) fn if_due(dir: &Path, limits: &Limits) {
-    let (stamp, now) = (dir.join(STAMP), SystemTime::now());
-    let swept = fs::symlink_metadata(&stamp).ok().and_then(|data| unused(&data, now));
-    if swept.is_some_and(|ago| ago < DAY) {
-        return;
-    }
-    // Before the work, so that builds which end meanwhile do not do it too.
-    if publish(&stamp, |_| Ok(())).is_ok() {
-        sweep(dir, limits, now);
-    }
-}
-
-fn sweep(dir: &Path, limits: &Limits, now: SystemTime) {
+/// Sweeps `dir` as of `now`.
+pub(super) fn sweep(dir: &Path, limits: &Limits, now: SystemTime) {
     remove_scratch(dir, now);
     if let Some(age) = limits.age {
         remove_releases(dir, age, now);
@@ -141,34 +117,36 @@ pub(super) struct Limits {
     pub(super) age: Option<Duration>,
 }
 
-const DEFAULT_SIZE: u64 = 5 << 30;
-const DEFAULT_DAYS: u32 = 90;
+/// The variables with which users say others than the usual limits.
+pub(super) const LIMITS: [&str; 2] = ["OFFLOAD_CACHE_SIZE", "OFFLOAD_CACHE_AGE"];
 
 impl Limits {
-    /// `OFFLOAD_CACHE_SIZE` and `OFFLOAD_CACHE_AGE`. They change no output, so a change of them reruns nothing.
-    pub(super) fn read(env: &CargoEnv) -> Result<Limits> {
-        Limits::parse(env.setting("OFFLOAD_CACHE_SIZE"), env.setting("OFFLOAD_CACHE_AGE"))
-    }
+    /// Those that hold unless somebody says others.
+    pub(super) const USUAL: Limits =
+        Limits { size: Some(5 << 30), age: Some(Duration::from_secs(90 * DAY.as_secs())) };
 
-    fn parse(size: Option<OsString>, age: Option<OsString>) -> Result<Limits> {
-        let size = number(size, "OFFLOAD_CACHE_SIZE", bytes, "5G")?.unwrap_or(DEFAULT_SIZE);
-        let days = number(age, "OFFLOAD_CACHE_AGE", days, "90")?.unwrap_or(DEFAULT_DAYS);
-        Ok(Limits { size: (size > 0).then_some(size), age: (days > 0).then(|| DAY * days) })
+    /// What the values of [`LIMITS`] say, and where there is none the usual.
+    pub(super) fn parse([size, age]: [Option<OsString>; 2]) -> Result<Limits> {
+        let [size_name, age_name] = LIMITS;
+        let mut limits = Limits::USUAL;
+        if let Some(text) = size {
+            let size = text.to_str().and_then(|text| bytes(text.trim()));
+            limits.size =
+                Some(size.ok_or_else(|| misspelt(&text, size_name, "5G"))?).filter(|size| *size > 0);
+        }
+        if let Some(text) = age {
+            let days = text.to_str().and_then(|text| days(text.trim()));
+            let days = days.ok_or_else(|| misspelt(&text, age_name, "90"))?;
+            limits.age = (days > 0).then(|| DAY * days);
+        }
+        Ok(limits)
     }
 }
 
-fn number<T>(
-    value: Option<OsString>,
-    name: &str,
-    parse: fn(&str) -> Option<T>,
-    example: &str,
-) -> Result<Option<T>> {
-    let Some(value) = value else { return Ok(None) };
+fn misspelt(value: &OsStr, name: &str, example: &str) -> Error {
     let text = value.to_string_lossy();
-    parse(text.trim()).map(Some).ok_or_else(|| {
-        Error::new(format!("the value `{}` of `{name}` is not understood", text.escape_default()))
-            .with_hint(format!("write {name}={example}, or 0 for no limit"))
-    })
+    Error::new(format!("the value `{}` of `{name}` is not understood", text.escape_default()))
+        .with_hint(format!("write {name}={example}, or 0 for no limit"))
 }
 
 /// A number of bytes, or with a suffix of KiB, MiB, GiB.

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::ir::{self, Kernel};
 use crate::module::{SourceFile, Sources};
 use crate::options::Split;
-use crate::progress::Progress;
+use crate::progress::{self, Progress};
 use crate::tool::Context;
 use crate::toolchain::Tools;
 use crate::vendor::{UseVendored, VendoredPackage};
@@ -22,7 +22,8 @@ use crate::vendor::{UseVendored, VendoredPackage};
 #[derive(Debug)]
 pub(crate) struct Shared<'a> {
     pub(super) tools: &'a Tools<'a>,
-    pub(super) progress: Progress,
+    /// Where somebody watches.
+    pub(super) progress: Option<Progress>,
     pub(super) vendored: VendoredPackage,
     /// The front ends that this build has run or found: targets that share one see the same files, whoever edits them
     /// meanwhile, and look at them once.
@@ -48,11 +49,14 @@ pub(crate) struct Session<'a> {
 }
 
 impl<'a> Shared<'a> {
-    pub(crate) fn new(tools: &'a Tools<'a>, vendored: UseVendored) -> Shared<'a> {
+    pub(crate) fn new(tools: &'a Tools<'a>, used: UseVendored) -> Shared<'a> {
+        let env = &tools.context.env;
+        let mut vendored = VendoredPackage::default();
+        vendored.used = used;
         Shared {
             tools,
-            progress: Progress::of(&tools.context.env),
-            vendored: VendoredPackage::new(vendored),
+            progress: env.setting(progress::VARIABLE).and_then(|file| Progress::open(file, &env.package)),
+            vendored,
             front_ends: Memo::default(),
             files: ReadyFiles::default(),
         }

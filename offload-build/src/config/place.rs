@@ -113,7 +113,7 @@ fn files_up_to(from: &Path, root: &Path) -> Vec<PathBuf> {
 fn workspace_of_build(out_dir: &Path, package: &str) -> Option<PathBuf> {
     let line = format!("name = \"{package}\"");
     let lists = |dir: &&Path| {
-        fs::read_text(&dir.join("Cargo.lock")).is_ok_and(|lock| lock.lines().any(|it| it == line))
+        std::fs::read_to_string(dir.join("Cargo.lock")).is_ok_and(|lock| lock.lines().any(|it| it == line))
     };
     out_dir.ancestors().skip(1).find(lists).map(Path::to_path_buf)
 }

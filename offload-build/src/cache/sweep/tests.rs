@@ -1,6 +1,7 @@
 //! What goes, what stays, and what happens to those who read meanwhile.
 
 use super::super::Cache;
+use super::super::directory::STAMP;
 use super::super::tests::{UNLIMITED, age, cache, key};
 use super::*;
 
@@ -133,6 +134,9 @@ fn a_day_lies_between_sweeps() {
     let (_dir, cache) = cache(limits);
     let first = put(&cache, "a", 1);
     cache.sweep();
+    assert!(first.exists(), "the cache is new");
+    age(&cache.dir().join(STAMP), DAY * 2);
+    cache.sweep();
     assert!(!first.exists());
     let second = put(&cache, "a", 1);
     cache.sweep();
@@ -181,7 +185,7 @@ fn read_all(cache: &Cache, made: &std::sync::atomic::AtomicU32) {
 
 fn parse(size: &str, age: &str) -> Result<Limits> {
     let given = |text: &str| (!text.is_empty()).then(|| OsString::from(text));
-    Limits::parse(given(size), given(age))
+    Limits::parse([given(size), given(age)])
 }
 
 #[test]

@@ -1,9 +1,19 @@
-//! A directory in which this user alone writes: who writes into the cache chooses the images of programs.
+//! The directory of a release's cache: made or found, and marked as ours. This user alone writes there: who writes into
+//! the cache chooses the images of programs.
 
 use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::fs;
+
+/// When the cache was last swept: the time of this file.
+pub(super) const STAMP: &str = "swept";
+/// Tells programs that make backups to leave the directory out (<https://bford.info/cachedir/>), and a later release
+/// that it may remove it.
+pub(super) const TAG: &str = "CACHEDIR.TAG";
+/// What that file has in it.
+pub(super) const TAG_TEXT: &str = "Signature: 8a477f597d28d172789f06886806bc55\n\
+    # This directory holds compiled GPU kernels of the crate offload-build. It can be deleted at any time.\n";
 
 /// Makes the directory `dir`, or takes the one that is there if nobody else could have written into it.
 ///
@@ -13,19 +23,26 @@ pub(super) fn open(dir: &Path) -> Result<()> {
     if let Some(parent) = dir.parent() {
         fs::create_dir_all(parent)?;
     }
-    make(dir)?;
+    let is_new = make(dir)?;
     // A directory that exists but cannot be written (another user's, read-only) is found out here. That also sets its
     // time, which says when this release was last used.
     let probe = fs::Unfinished::new(dir).map_err(|error| Error::io("write to", dir, error))?;
-    check(dir, probe.path())
+    check(dir, probe.path())?;
+    if is_new {
+        // There is nothing to evict yet.
+        fs::publish(&dir.join(STAMP), |_| Ok(()))?;
+    }
+    let tag = dir.join(TAG);
+    if tag.exists() { Ok(()) } else { fs::publish(&tag, |out| out.write_all(TAG_TEXT.as_bytes())) }
 }
 
+/// Whether the directory is new.
 #[cfg(unix)]
-fn make(dir: &Path) -> Result<()> {
+fn make(dir: &Path) -> Result<bool> {
     use std::os::unix::fs::DirBuilderExt;
     match std::fs::DirBuilder::new().mode(0o700).create(dir) {
-        Err(_) if dir.is_dir() => Ok(()),
-        made => made.map_err(|error| Error::io("create directory", dir, error)),
+        Err(_) if dir.is_dir() => Ok(false),
+        made => made.map(|()| true).map_err(|error| Error::io("create directory", dir, error)),
     }
 }
 
@@ -66,8 +83,9 @@ fn reason_to_distrust(access: Access) -> Option<&'static str> {
 }
 
 #[cfg(not(unix))]
-fn make(dir: &Path) -> Result<()> {
-    fs::create_dir_all(dir)
+fn make(dir: &Path) -> Result<bool> {
+    let is_new = !dir.exists();
+    fs::create_dir_all(dir).map(|()| is_new)
 }
 
 /// The directories of a user's profile are that user's own.
@@ -97,7 +115,14 @@ mod tests {
         let dir = parent.path().join("a/cache");
         open(&dir).unwrap();
         assert_eq!(metadata(&dir).unwrap().permissions().mode() & 0o777, 0o700);
-        assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0);
+        let names = || {
+            let names = fs::list(&dir).unwrap();
+            names
+                .into_iter()
+                .filter_map(|path| Some(path.file_name()?.to_str()?.to_string()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(names(), [TAG, STAMP]);
         set_permissions(&dir, Permissions::from_mode(0o755)).unwrap();
         open(&dir).unwrap();
         assert_eq!(metadata(&dir).unwrap().permissions().mode() & 0o777, 0o700);
