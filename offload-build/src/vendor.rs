@@ -4,7 +4,7 @@
 //! An image is used only if every source still has its recorded content and the options are the recorded ones.
 
 mod materials;
-mod recipe;
+mod options;
 mod record;
 mod write;
 
@@ -81,12 +81,12 @@ struct VendoredVariant {
     variant: String,
     module: Arc<VendoredModule>,
     /// Whether build script and configuration ask for what was vendored.
-    recipe: Recipe,
+    request: Request,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Recipe {
-    Same,
+enum Request {
+    AsRecorded,
     Other,
 }
 
@@ -190,16 +190,17 @@ impl VendoredModule {
 impl VendoredVariant {
     fn new(module: Arc<VendoredModule>, sources: &Sources) -> VendoredVariant {
         let variant = sources.variant.to_string();
-        let recipe = match &*module {
-            VendoredModule::Images(provenance, _) => recipe_of(provenance, &variant, &recipe::hash(sources)),
-            _ => Recipe::Same,
+        let request = match &*module {
+            VendoredModule::Images(provenance, _) => request(provenance, sources),
+            _ => Request::AsRecorded,
         };
-        VendoredVariant { name: sources.module.clone(), variant, module, recipe }
+        VendoredVariant { name: sources.module.clone(), variant, module, request }
     }
 
     /// The images for `target`; none if there are none that fit.
     fn images(&self, env: &CargoEnv, target: &Target) -> Vec<DeviceImage> {
-        let (VendoredModule::Images(provenance, images), Recipe::Same) = (&*self.module, self.recipe) else {
+        let (VendoredModule::Images(provenance, images), Request::AsRecorded) = (&*self.module, self.request)
+        else {
             return Vec::new();
         };
         // Code for the program's own CPU is code for the machine that it was made on.
@@ -213,9 +214,9 @@ impl VendoredVariant {
 
     /// `error`, which says that a tool is missing, with the reason why vendored images do not help.
     fn explain(&self, error: Error) -> Error {
-        let reason = match (&*self.module, self.recipe) {
+        let reason = match (&*self.module, self.request) {
             (VendoredModule::Outdated(difference), _) => difference,
-            (VendoredModule::Images(..), Recipe::Other) => {
+            (VendoredModule::Images(..), Request::Other) => {
                 "files, flags or options are others in build.rs or the configuration"
             }
             _ => return error,
@@ -281,9 +282,10 @@ fn outdated(env: &CargoEnv, provenance: &Provenance) -> Result<Option<String>> {
     Ok(None)
 }
 
-fn recipe_of(provenance: &Provenance, variant: &str, recipe: &str) -> Recipe {
-    let other = |made: &VendoredImage| made.variant == variant && made.recipe != recipe;
-    if provenance.images.iter().any(other) { Recipe::Other } else { Recipe::Same }
+fn request(provenance: &Provenance, sources: &Sources) -> Request {
+    let (variant, options) = (sources.variant.to_string(), options::hash(sources));
+    let other = |made: &VendoredImage| made.variant == variant && made.options != options;
+    if provenance.images.iter().any(other) { Request::Other } else { Request::AsRecorded }
 }
 
 /// `error`, with what to do about a pack that somebody has compressed anew.

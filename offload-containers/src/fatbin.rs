@@ -43,7 +43,7 @@ mod wrapper;
 mod write;
 
 pub use self::decode::InflatedImage;
-pub use self::entry::{Compression, EntryHeader, EntryKind, FatbinEntry, Flags};
+pub use self::entry::{Compression, EntryHeader, EntryKind, EntryVersion, FatbinEntry, Flags};
 pub use self::group::Member;
 pub use self::sequence::{Fatbins, fatbins};
 pub use self::wrapper::{Wrapper, wrapper};

@@ -30,12 +30,10 @@
 
 mod code_object;
 mod contents;
-mod frames;
 mod reference;
 
 pub use self::code_object::{CodeObject, Compression};
 use self::contents::{Blob, Contents};
-use self::frames::Frames;
 pub use self::reference::{Reference, reference};
 use offload_format::{Error, ErrorKind, Limits, bytes};
 
@@ -45,6 +43,7 @@ const VERSION: u32 = 1;
 /// Size of the header's fields in bytes.
 const HEADER_SIZE: u64 = 16;
 const HEADER: &str = "the header of the kpack";
+const FRAMES: &str = "the compressed code objects of the kpack";
 
 /// A file over borrowed bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +89,7 @@ fn table(input: &[u8]) -> Result<&[u8], Error> {
 /// Where the bytes of each ordinal are.
 enum Stored<'a> {
     Plain(Vec<Blob>),
-    Frames(Frames<'a>),
+    Frames(Vec<&'a [u8]>),
 }
 
 impl<'a> Stored<'a> {
@@ -98,8 +97,8 @@ impl<'a> Stored<'a> {
         match contents.compression_scheme {
             "none" => Ok(Stored::Plain(contents.blobs.clone())),
             "zstd-per-kernel" => {
-                let part = bytes::range(input, contents.zstd_offset, contents.zstd_size, frames::WHAT)?;
-                Ok(Stored::Frames(Frames::read(part, limits)?))
+                let part = bytes::range(input, contents.zstd_offset, contents.zstd_size, FRAMES)?;
+                Ok(Stored::Frames(frames(part, limits)?))
             }
             _ => Err(ErrorKind::Unsupported { what: "the compression of the kpack", value: 0 }.into()),
         }
@@ -125,4 +124,20 @@ impl<'a> Stored<'a> {
         }
         Ok(())
     }
+}
+
+/// The zstd frames by their ordinals: a number of them, and each behind its size.
+fn frames<'a>(part: &'a [u8], limits: &Limits) -> Result<Vec<&'a [u8]>, Error> {
+    let count = limits.records(FRAMES, bytes::u32_at(part, 0, FRAMES)?.into())?;
+    // Each has a size of four bytes at least, so that a count that fits the file is safe to believe.
+    bytes::range(part, 4, count.saturating_mul(4), FRAMES)?;
+    let mut frames = Vec::with_capacity(usize::try_from(count).unwrap_or_default());
+    let mut at = 4u64;
+    for _ in 0..count {
+        let size = u64::from(bytes::u32_at(part, at, FRAMES)?);
+        let start = at.saturating_add(4);
+        frames.push(bytes::range(part, start, size, FRAMES)?);
+        at = start.saturating_add(size);
+    }
+    Ok(frames)
 }

@@ -39,7 +39,7 @@ pub use self::raw::{RawEntry, RawHeader};
 pub use self::read::{Binaries, Binary, OffloadEntry, binaries, parse};
 #[cfg(feature = "syclbin")]
 pub(crate) use self::read::{borrowed, first};
-pub use self::write::{NewEntry, Version, write};
+pub use self::write::{NewEntry, NewString, Version, write};
 
 /// First bytes of every version.
 pub const MAGIC: [u8; 4] = [0x10, 0xff, 0x10, 0xad];

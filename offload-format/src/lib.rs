@@ -50,7 +50,7 @@ pub use crate::kind::{ImageKind, OffloadKind};
 pub use crate::limits::Limits;
 pub use crate::register_file::{RegisterFile, RegisterFileChoice};
 pub use crate::target::{
-    AmdArch, Arch, HostLevel, IntelArch, SmArch, SpirvVersion, Target, TargetSet, UnknownTarget,
+    AmdArch, Arch, HostLevel, IntelArch, PtxVersion, SmArch, SpirvVersion, Target, TargetSet, UnknownTarget,
 };
 pub use crate::variant::{InvalidVariant, Variant};
 

@@ -42,7 +42,7 @@ pub use self::cached::{CACHE, CACHE_VAR, SPARE, cache_dir, cached_file, cached_n
 pub use self::new::{NewBlock, NewImage, Placement};
 pub use self::page::Pages;
 pub use self::proportion::PackBudget;
-pub use self::read::Pack;
+pub use self::read::{Pack, PackSizes, StoredImage};
 pub use self::record::{ArgInfo, ArgKind, Block, Image, KernelInfo, Missing, MissingKind, Place};
 pub use self::sidecar::{SIDECAR, Sidecar};
 #[cfg(feature = "write")]

@@ -70,7 +70,8 @@ pub struct VendoredImage {
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "String::is_empty"))]
     pub part: String,
     /// Hash of the options that it was compiled with.
-    pub recipe: String,
+    #[cfg_attr(feature = "serde", serde(alias = "recipe"))]
+    pub options: String,
     /// Size in bytes.
     pub size: u64,
     /// BLAKE3 of its content, 64 hexadecimal digits.
@@ -96,7 +97,7 @@ impl Material {
 impl VendoredImage {
     /// An image of no bytes for `target`; what is not given is empty.
     pub fn new(target: String, blake3: String) -> VendoredImage {
-        let (variant, part, recipe) = (String::new(), String::new(), String::new());
-        VendoredImage { target, variant, part, recipe, size: 0, blake3 }
+        let (variant, part, options) = (String::new(), String::new(), String::new());
+        VendoredImage { target, variant, part, options, size: 0, blake3 }
     }
 }

@@ -12,12 +12,12 @@
 //! garbage-collected. Every pointer is a difference that the linker itself computes: the loader has nothing to do.
 //!
 //! ```
-//! use offload_format::section::Descriptor;
+//! use offload_format::section::{Descriptor, ParsedDescriptor};
 //!
 //! let mut descriptor = Descriptor::new(100, Default::default(), 0);
 //! descriptor.pack = 4096;
 //! let bytes = descriptor.encode();
-//! let (descriptor, size) = Descriptor::parse(&bytes)?;
+//! let ParsedDescriptor { descriptor, size, .. } = Descriptor::parse(&bytes)?;
 //! assert_eq!((descriptor.unwrap().pack, size), (4096, 64));
 //! # Ok::<(), offload_format::Error>(())
 //! ```
@@ -95,6 +95,16 @@ pub struct Descriptor {
     pub flags: u16,
 }
 
+/// What [`Descriptor::parse`] reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ParsedDescriptor {
+    /// `None` if its version is of a later release.
+    pub descriptor: Option<Descriptor>,
+    /// Bytes to the next one.
+    pub size: u64,
+}
+
 impl Descriptor {
     /// A descriptor of the pack with the identity `id`; [`Descriptor::pack`] is zero, for a linker to fill in.
     pub fn new(pack_size: u64, id: [u8; 16], flags: u16) -> Descriptor {
@@ -115,13 +125,11 @@ impl Descriptor {
         out
     }
 
-    /// Reads the descriptor at the start of `table`, and how many bytes to the next one.
-    ///
-    /// The descriptor is `None` if its version is of a later release.
+    /// Reads the descriptor at the start of `table`.
     ///
     /// # Errors
     /// [`ErrorKind::Magic`], [`ErrorKind::Truncated`], or [`ErrorKind::Invalid`] for an impossible size.
-    pub fn parse(table: &[u8]) -> Result<(Option<Descriptor>, u64), Error> {
+    pub fn parse(table: &[u8]) -> Result<ParsedDescriptor, Error> {
         const WHAT: &str = "descriptor";
         if bytes::array(table, 0, WHAT)? != DESCRIPTOR_MAGIC {
             return Err(ErrorKind::Magic { what: "a descriptor of a pack" }.into());
@@ -138,7 +146,7 @@ impl Descriptor {
             id: bytes::array(table, 32, WHAT)?,
         };
         let known = bytes::u16_at(table, 12, WHAT)? == DESCRIPTOR_VERSION;
-        Ok((known.then_some(descriptor), size))
+        Ok(ParsedDescriptor { descriptor: known.then_some(descriptor), size })
     }
 }
 

@@ -15,7 +15,7 @@ pub use self::host::HostLevel;
 pub use self::intel::IntelArch;
 pub use self::parse::UnknownTarget;
 pub use self::set::TargetSet;
-pub use self::sm::SmArch;
+pub use self::sm::{PtxVersion, SmArch};
 pub use self::spirv_version::SpirvVersion;
 use crate::ImageKind;
 

@@ -78,7 +78,7 @@ pub fn ptx(bytes: &[u8]) -> Result<Description, Error> {
         info
     });
     Ok(Description {
-        format_version: Some(module.version_word()),
+        format_version: Some(module.version().word()),
         aspects: Aspects::default(),
         kernels: kernels.collect(),
         undefined: module.unresolved().map(str::to_string).collect(),

@@ -9,7 +9,7 @@
 //! let text = b".version 7.8\n.target sm_90a, debug\n.address_size 64\n\
 //!     .visible .entry scale(.param .u64 .ptr .global .align 4 x, .param .align 4 .b8 by[12]) { ret; }\n";
 //! let module = Ptx::parse(text)?;
-//! assert_eq!((module.target(), module.version_word()), ("sm_90a", 0x0007_0800));
+//! assert_eq!((module.target(), module.version().word()), ("sm_90a", 0x0007_0800));
 //! let [kernel] = module.kernels() else { panic!("one kernel") };
 //! assert_eq!((kernel.name, kernel.parameters[1].size), ("scale", Some(12)));
 //! # Ok::<(), offload_format::Error>(())

@@ -16,7 +16,7 @@ mod printf;
 mod rename;
 mod stream;
 
-pub use self::module::{EntryPoint, ExecutionMode, Module};
+pub use self::module::{EntryPoint, ExecutionMode, Generator, Module};
 pub use self::printf::with_character_formats;
 pub use self::rename::{with_added_entry_points, with_prefixed_kernels};
 

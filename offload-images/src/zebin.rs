@@ -17,7 +17,7 @@ mod ze_info;
 
 use std::collections::BTreeMap;
 
-pub use self::notes::{Compatibility, compatibility};
+pub use self::notes::{Compatibility, Steppings, compatibility};
 pub use self::ze_info::ZebinKernel;
 use offload_format::{Error, ErrorKind};
 

@@ -213,7 +213,7 @@ impl Entry {
         image: &Image<'_>,
     ) -> Result<Entry, offload_format::Error> {
         let kernels = pack.kernels(image).collect::<Result<_, _>>()?;
-        let (codec, stored_size) = pack.stored(image)?;
+        let stored = pack.stored(image)?;
         let record = Record {
             module: image.module.to_string(),
             variant: image.variant.to_string(),
@@ -222,8 +222,8 @@ impl Entry {
             target: image.target_text.to_string(),
             image_kind: image.image_kind,
             format_version: image.format_version,
-            codec,
-            stored_size,
+            codec: stored.codec,
+            stored_size: stored.size,
             raw_size: image.raw_size,
             hash: image.hash,
             refusal: codec::check(pack, image).err(),

@@ -19,7 +19,7 @@ use crate::change::repack::pack::{NewPack, PackContent, Storage};
 use crate::change::repack::repack;
 use crate::change::rewrite::Replacement;
 use crate::error::{Error, Result};
-use crate::read::metadata::{MissingImage, PackMetadata};
+use crate::read::metadata::{MissingRecord, PackMetadata};
 use crate::read::program::{CrateImages, PackImages};
 
 /// How the images of a program are to lie.
@@ -177,7 +177,7 @@ impl<'a> CrateMove<'a> {
         let images = self.to.get(location).into_iter().flatten().flat_map(|kept| &kept.images);
         let told: BTreeSet<[String; 3]> =
             images.map(|image| [image.module, image.target_text, name].map(str::to_string)).collect();
-        let missing = |[module, target, reason]: [String; 3]| MissingImage {
+        let missing = |[module, target, reason]: [String; 3]| MissingRecord {
             kind: MissingKind::Sidecar,
             module,
             target,

@@ -17,7 +17,7 @@ use crate::error::ExitStatus;
 use crate::error::{Error, Result};
 use crate::print::output::Output;
 use crate::print::text::{counted, escaped};
-use crate::read::metadata::MissingImage;
+use crate::read::metadata::MissingRecord;
 use crate::read::program::{CrateImages, Program};
 use crate::settings::target_filter::TargetFilter;
 
@@ -192,12 +192,12 @@ fn drop_images(crates: &mut [CrateImages<'_>], choice: &Choice) -> Result<Vec<Dr
         for file in &mut one.files {
             let gone = file.pack.images.extract_if(.., |image| !choice.keeps(image.target_text));
             for image in gone {
-                let (_, stored_size) = file.pack.source.pack.stored(&image)?;
+                let stored_size = file.pack.source.pack.stored(&image)?.size;
                 removed.insert([image.module, image.target_text, REASON].map(str::to_string));
                 dropped.push(Dropped { stored_size, ..Dropped::of(&one.metadata.package, &image) });
             }
         }
-        let missing = |[module, target, reason]: [String; 3]| MissingImage {
+        let missing = |[module, target, reason]: [String; 3]| MissingRecord {
             kind: MissingKind::Pruned,
             module,
             target,

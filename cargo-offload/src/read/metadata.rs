@@ -6,7 +6,7 @@ use crate::error::Result;
 
 /// An image that a pack says is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct MissingImage {
+pub(crate) struct MissingRecord {
     pub(crate) kind: MissingKind,
     pub(crate) module: String,
     pub(crate) target: String,
@@ -19,7 +19,7 @@ pub(crate) struct PackMetadata {
     pub(crate) package: String,
     pub(crate) version: String,
     pub(crate) sidecars: Vec<Sidecar>,
-    pub(crate) missing: Vec<MissingImage>,
+    pub(crate) missing: Vec<MissingRecord>,
 }
 
 impl PackMetadata {
@@ -30,7 +30,7 @@ impl PackMetadata {
             let missing = missing?;
             let [module, target, reason] =
                 [missing.module, missing.target, missing.reason].map(str::to_string);
-            metadata.missing.push(MissingImage { kind: missing.kind, module, target, reason });
+            metadata.missing.push(MissingRecord { kind: missing.kind, module, target, reason });
         }
         metadata.missing.retain(|missing| missing.kind != MissingKind::Sidecar);
         Ok(metadata)

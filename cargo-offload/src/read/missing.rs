@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::error::Result;
 use crate::print::output::Output;
 use crate::read::input::Contents;
-use crate::read::packs::Missing;
+use crate::read::packs::MissingPack;
 
 /// A pack that should lie in a sidecar.
 #[derive(Debug, Serialize)]
@@ -15,11 +15,11 @@ pub(crate) struct MissingSidecar<'a> {
     file: &'a str,
     problem: &'a str,
     /// What the file would have.
-    images: Vec<MissingImage<'a>>,
+    images: Vec<SidecarImage<'a>>,
 }
 
 #[derive(Debug, Serialize)]
-struct MissingImage<'a> {
+struct SidecarImage<'a> {
     module: &'a str,
     target: &'a str,
 }
@@ -47,14 +47,14 @@ pub(crate) fn unreadable(output: &Output, problem: &str) -> Result<()> {
 }
 
 impl<'a> MissingSidecar<'a> {
-    pub(crate) fn of(missing: &'a Missing<'_>) -> MissingSidecar<'a> {
+    pub(crate) fn of(missing: &'a MissingPack<'_>) -> MissingSidecar<'a> {
         let images = missing.images().into_iter();
         MissingSidecar {
             reason: "missing-sidecar",
             package: missing.by.meta("package").unwrap_or_default(),
             file: &missing.file,
             problem: missing.error.message(),
-            images: images.map(|(module, target)| MissingImage { module, target }).collect(),
+            images: images.map(|(module, target)| SidecarImage { module, target }).collect(),
         }
     }
 }

@@ -102,7 +102,7 @@ impl PackIndex {
         budget: &mut PackBudget,
         mut read: impl FnMut(u64) -> std::result::Result<Vec<u8>, Unreadable>,
     ) -> std::result::Result<PackIndex, Unreadable> {
-        let (_, size) = Pack::sizes(&read(HEADER_SIZE)?)?;
+        let size = Pack::sizes(&read(HEADER_SIZE)?)?.index;
         budget.read_index(size)?;
         let index = read(size)?;
         let whole = Pack::parse_index(&index, &Pages::default())?.head_size();

@@ -29,7 +29,7 @@ pub(crate) struct Reached<'a> {
 
 /// A pack that is named and not there.
 #[derive(Debug)]
-pub(crate) struct Missing<'a> {
+pub(crate) struct MissingPack<'a> {
     /// The pack that names it.
     pub(crate) by: Pack<'a>,
     /// The name of the file that should have it.
@@ -90,7 +90,7 @@ impl Packs {
     }
 
     /// The packs that are named and not there.
-    pub(crate) fn missing(&self) -> impl Iterator<Item = Box<Missing<'_>>> {
+    pub(crate) fn missing(&self) -> impl Iterator<Item = Box<MissingPack<'_>>> {
         self.here.packs().flat_map(|source| self.named(source.pack).filter_map(std::result::Result::err))
     }
 
@@ -98,9 +98,10 @@ impl Packs {
     pub(crate) fn named<'a>(
         &'a self,
         pack: Pack<'a>,
-    ) -> impl Iterator<Item = std::result::Result<Reached<'a>, Box<Missing<'a>>>> {
+    ) -> impl Iterator<Item = std::result::Result<Reached<'a>, Box<MissingPack<'a>>>> {
         pack.sidecars().map(move |sidecar| {
-            let missing = |file: &str, error| Box::new(Missing { by: pack, file: file.to_string(), error });
+            let missing =
+                |file: &str, error| Box::new(MissingPack { by: pack, file: file.to_string(), error });
             let sidecar = sidecar.map_err(|error| missing("", error.into()))?;
             self.find(&pack, &sidecar).map_err(|error| missing(sidecar.file(), error))
         })
@@ -130,7 +131,7 @@ impl Packs {
     }
 }
 
-impl Missing<'_> {
+impl MissingPack<'_> {
     /// Why it is not there, what it would have, and what to do.
     pub(crate) fn sentence(&self) -> String {
         let images = self.images().into_iter().map(|(module, target)| format!("{module} {target}"));

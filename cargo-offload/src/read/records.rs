@@ -161,7 +161,7 @@ fn records(contents: &Contents<'_>) -> Result<Vec<ImageRecord>> {
 fn of_pack(reached: Reached<'_>, image: &Image<'_>, origin: Origin) -> Result<ImageRecord> {
     let pack = &reached.source.pack;
     let kernels = pack.kernels(image).map(|kernel| kernel.map(KernelRecord::from).map_err(Error::from));
-    let (codec, stored_size) = pack.stored(image)?;
+    let stored = pack.stored(image)?;
     let parent = image.parent.map(|parent| pack.image(parent)).transpose()?;
     Ok(ImageRecord {
         reason: "image",
@@ -176,11 +176,11 @@ fn of_pack(reached: Reached<'_>, image: &Image<'_>, origin: Origin) -> Result<Im
         target: image.target_text.to_string(),
         image_kind: image.image_kind.to_string(),
         offload_kind: image.offload_kind.to_string(),
-        codec: codec.to_string(),
+        codec: stored.codec.to_string(),
         filter: image.filter.to_string(),
         block: image.block,
         parent: parent.map(|parent| parent.hash.to_string()),
-        stored_size,
+        stored_size: stored.size,
         raw_size: image.raw_size,
         hash: Some(image.hash.to_string()),
         containers: Vec::new(),

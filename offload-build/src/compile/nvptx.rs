@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use offload_format::{SmArch, Target};
+use offload_format::{PtxVersion, SmArch, Target};
 
 use super::gpu::{Backend, Codegen, Shim, Vendor};
 use super::session::Unit;
@@ -24,18 +24,11 @@ const SHIM_WITH_LIBDEVICE: &str = concat!(
     include_str!("nvptx_shim.cl"),
     include_str!("nvptx_libdevice.cl")
 );
-/// A version of PTX.
-#[derive(Clone, Copy, Debug)]
-struct PtxVersion {
-    major: u8,
-    minor: u8,
-}
 
 pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, sm: &SmArch) -> Result<DeviceImage> {
     let bytes = ptx(session, unit, sm)?;
     let mut record = unit.image_record(session, Target::Nvptx(sm.clone()));
-    let PtxVersion { major, minor } = version(sm)?;
-    record.format_version = Some(u32::from(major) << 16 | u32::from(minor) << 8);
+    record.format_version = Some(version(sm)?.word());
     Ok(DeviceImage { record, bytes })
 }
 
@@ -123,7 +116,7 @@ fn machine(sm: &SmArch, PtxVersion { major, minor }: PtxVersion) -> Vec<String> 
 }
 
 fn version(sm: &SmArch) -> Result<PtxVersion> {
-    sm.min_ptx().map(|(major, minor)| PtxVersion { major, minor }).ok_or_else(|| {
+    sm.min_ptx().ok_or_else(|| {
         let known: Vec<String> = SmArch::known().map(|sm| sm.to_string()).collect();
         Error::new(format!("the PTX version of `{sm}` is not known"))
             .with_hint(format!("known are {}", known.join(", ")))

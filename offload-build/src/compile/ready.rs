@@ -19,16 +19,16 @@ use crate::error::{Error, Result};
 use crate::module::{DeviceImage, Language};
 
 /// An image's bytes.
-struct Made {
+struct ReadyImage {
     bytes: Blob,
     /// What the tool that made them said; empty if none did.
     said: String,
 }
 
-impl Made {
+impl ReadyImage {
     /// Code that is taken as it is.
-    fn ready_made(bytes: Blob) -> Made {
-        Made { bytes, said: String::new() }
+    fn ready_made(bytes: Blob) -> ReadyImage {
+        ReadyImage { bytes, said: String::new() }
     }
 }
 
@@ -40,11 +40,15 @@ pub(super) fn compile(session: &Session<'_>, target: &Target) -> Result<DeviceIm
 pub(super) fn from_spirv(session: &Session<'_>, target: &Target, module: Blob) -> Result<DeviceImage> {
     match target {
         Target::Intel(arch) => finish(session, target, native(session, arch, &module)?),
-        _ => finish(session, target, Made::ready_made(module)),
+        _ => finish(session, target, ReadyImage::ready_made(module)),
     }
 }
 
-fn finish(session: &Session<'_>, target: &Target, Made { bytes, said }: Made) -> Result<DeviceImage> {
+fn finish(
+    session: &Session<'_>,
+    target: &Target,
+    ReadyImage { bytes, said }: ReadyImage,
+) -> Result<DeviceImage> {
     let described = |content: &[u8]| described(target, content, &said);
     let Description { format_version, aspects, kernels, .. } =
         session.shared.files.with_content(&bytes, described)?;
@@ -66,20 +70,20 @@ fn described(target: &Target, content: &[u8], said: &str) -> Result<Description>
     Ok(described)
 }
 
-fn made(session: &Session<'_>, target: &Target) -> Result<Made> {
+fn made(session: &Session<'_>, target: &Target) -> Result<ReadyImage> {
     match target {
-        Target::Spirv64(version) => Ok(Made::ready_made(spirv_file(session, Some(*version))?)),
-        Target::Nvptx(sm) => Ok(Made::ready_made(ptx_file(session, sm)?)),
+        Target::Spirv64(version) => Ok(ReadyImage::ready_made(spirv_file(session, Some(*version))?)),
+        Target::Nvptx(sm) => Ok(ReadyImage::ready_made(ptx_file(session, sm)?)),
         Target::Cubin(sm) => match one(session, Language::Cubin, |purpose| cubin_fits(purpose, sm))? {
-            Some(file) => Ok(Made::ready_made(file)),
+            Some(file) => Ok(ReadyImage::ready_made(file)),
             None => assemble(session, sm),
         },
         Target::Amdgcn(arch) => {
             let file = one(session, Language::AmdCodeObject, |processor| processor == arch.to_string())?;
-            Ok(Made::ready_made(file.ok_or_else(|| missing(session))?))
+            Ok(ReadyImage::ready_made(file.ok_or_else(|| missing(session))?))
         }
         Target::Intel(arch) => match one(session, Language::Ocloc, |_| true)? {
-            Some(file) => Ok(Made::ready_made(file)),
+            Some(file) => Ok(ReadyImage::ready_made(file)),
             None => native(session, arch, &spirv_file(session, None)?),
         },
         _ => Err(missing(session)),
@@ -133,7 +137,7 @@ fn ptx_file(session: &Session<'_>, sm: &SmArch) -> Result<Blob> {
 }
 
 /// From the file for the newest architecture that `sm` can run.
-fn assemble(session: &Session<'_>, sm: &SmArch) -> Result<Made> {
+fn assemble(session: &Session<'_>, sm: &SmArch) -> Result<ReadyImage> {
     let files = session.sources.files.iter().filter(|file| file.language == Language::Ptx);
     let mut best: Option<(u16, Blob)> = None;
     for file in files {
@@ -151,7 +155,7 @@ fn assemble(session: &Session<'_>, sm: &SmArch) -> Result<Made> {
     let step = Step { name: "ptxas", tool: &tool, args, inputs, files: vec![] };
     let (bytes, said) =
         session.step_said(&step, |bytes| check::described(&Target::Cubin(sm.clone()), bytes).map(drop))?;
-    Ok(Made { bytes, said })
+    Ok(ReadyImage { bytes, said })
 }
 
 fn cubin_fits(purpose: &str, sm: &SmArch) -> bool {
@@ -163,13 +167,13 @@ fn cubin_fits(purpose: &str, sm: &SmArch) -> bool {
     }
 }
 
-fn native(session: &Session<'_>, arch: &IntelArch, module: &Blob) -> Result<Made> {
+fn native(session: &Session<'_>, arch: &IntelArch, module: &Blob) -> Result<ReadyImage> {
     let device = intel::Device { arch, registers: RegisterFile::Default };
     let content = module.read()?;
     let parsed = spirv::Module::parse(&content, &Limits::default())?;
     let kernels: Vec<&str> = parsed.kernels().iter().map(|entry| entry.name.as_str()).collect();
     let (bytes, said) = intel::native(session, device, module, &kernels)?;
-    Ok(Made { bytes, said })
+    Ok(ReadyImage { bytes, said })
 }
 
 /// The one SPIR-V module of a SYCLBIN.

@@ -45,7 +45,9 @@ fn made(value: Value<'_>) -> Result<VendoredImage> {
     let mut image = VendoredImage::new(text("target")?, text("blake3")?);
     image.variant = optional("variant")?;
     image.part = optional("part")?;
-    image.recipe = text("recipe")?;
+    // What `options` was called first.
+    let options = if table.get("recipe").is_some() { "recipe" } else { "options" };
+    image.options = text(options)?;
     image.size = table.required("size")?.number()?;
     Ok(image)
 }
@@ -78,7 +80,7 @@ fn write_image(text: &mut String, image: &VendoredImage) {
     line(text, "target", &image.target);
     let parts = [("variant", &image.variant), ("part", &image.part)];
     parts.into_iter().filter(|(_, value)| !value.is_empty()).for_each(|(key, value)| line(text, key, value));
-    line(text, "recipe", &image.recipe);
+    line(text, "options", &image.options);
     let _ = writeln!(text, "size = {}", image.size);
     line(text, "blake3", &image.blake3);
 }
@@ -108,7 +110,7 @@ mod tests {
             material
         };
         let mut image = VendoredImage::new("spirv64".to_string(), "22".to_string());
-        (image.variant, image.recipe, image.size) = ("T=half".to_string(), "11".to_string(), 12);
+        (image.variant, image.options, image.size) = ("T=half".to_string(), "11".to_string(), 12);
         let mut record = Provenance::new("p".to_string(), "m".to_string());
         record.machine = "x86_64-linux".to_string();
         record.made_by = "offload-build".to_string();
@@ -123,6 +125,13 @@ mod tests {
         let text = include_str!("../../../example-app/offload-vendor/demo.toml");
         let (_, body) = text.split_once("\n\n").unwrap();
         assert_eq!(write(&read(text).unwrap()), body);
+    }
+
+    #[test]
+    fn an_old_name_of_the_options_is_read() {
+        let text = include_str!("../../../example-app/offload-vendor/demo.toml");
+        let old = text.replace("\noptions = ", "\nrecipe = ");
+        assert!(old != text && read(&old).unwrap() == read(text).unwrap());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use offload_format::packer::{Mode, Settings};
 use offload_format::provenance::{Provenance, VendoredImage};
 
 use super::materials::{self, Materials, machine};
-use super::{recipe, record};
+use super::{options, record};
 use crate::env::CargoEnv;
 use crate::error::Result;
 use crate::fs;
@@ -75,15 +75,15 @@ const HEADER: &str =
     "# Of what the images in the pack beside this file were made. Written by `cargo offload vendor`.\n\n";
 
 fn made(variants: &[Sources], images: &[DeviceImage]) -> Result<Vec<VendoredImage>> {
-    let recipe = |sources: &Sources| (sources.variant.to_string(), recipe::hash(sources));
-    let mut recipes = BTreeMap::new();
-    recipes.extend(variants.iter().map(recipe));
+    let hash = |sources: &Sources| (sources.variant.to_string(), options::hash(sources));
+    let mut hashes = BTreeMap::new();
+    hashes.extend(variants.iter().map(hash));
     let made = |DeviceImage { record, bytes }: &DeviceImage| {
         let blake3 = blake3::hash(&bytes.read()?).to_hex().to_string();
         let mut image = VendoredImage::new(record.target.to_string(), blake3);
         image.variant.clone_from(&record.variant);
         image.part.clone_from(&record.part);
-        image.recipe = recipes.get(&record.variant).cloned().unwrap_or_default();
+        image.options = hashes.get(&record.variant).cloned().unwrap_or_default();
         image.size = bytes.size;
         Ok(image)
     };

@@ -77,14 +77,24 @@ pub enum Compression {
     Unknown,
 }
 
+/// The version of what an entry holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct EntryVersion {
+    /// 7 of PTX 7.8; 1 for a cubin.
+    pub major: u16,
+    /// 8 of PTX 7.8; the version of the ABI for a cubin.
+    pub minor: u16,
+}
+
 /// What the header says about an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EntryHeader<'a> {
     /// What it is.
     pub kind: EntryKind,
-    /// The version of PTX, major and minor, or (1, ABI version) for a cubin.
-    pub version: (u16, u16),
+    /// The version of PTX, or of a cubin's ABI.
+    pub version: EntryVersion,
     /// The architecture, as 90 for `sm_90`.
     pub sm: u32,
     /// Its properties.
@@ -106,7 +116,7 @@ impl<'a> EntryHeader<'a> {
         let text = kind != EntryKind::Group && !flags.has(Flags::COMPAT);
         Ok(EntryHeader {
             kind,
-            version: (major, minor),
+            version: EntryVersion { major, minor },
             sm: bytes::u32_at(input, 28, HEADER)?,
             flags,
             name: name(input)?,

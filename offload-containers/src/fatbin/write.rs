@@ -2,7 +2,7 @@
 
 use object::read::elf::FileHeader;
 
-use super::entry::{EntryKind, Flags, HEADER_SIZE};
+use super::entry::{EntryKind, EntryVersion, Flags, HEADER_SIZE};
 use super::{HEADER_SIZE as CONTAINER_SIZE, MAGIC, VERSION};
 use crate::frame;
 use offload_format::{Arch, Error, ErrorKind, Target};
@@ -60,7 +60,7 @@ pub fn write(images: &[FatbinImage<'_>], packing: Packing) -> Result<Vec<u8>, Er
 /// What the header says beside sizes and offsets.
 struct EntryFields {
     kind: EntryKind,
-    version: (u16, u16),
+    version: EntryVersion,
     sm: u16,
     flags: Flags,
     /// What follows the options' text and its zero.
@@ -88,7 +88,13 @@ impl EntryFields {
         let compat = file.section(".nv.compat").filter(|_| sm.number() >= FIRST_WITH_COMPAT);
         let flags = if compat.is_some() { flags | Flags::COMPAT } else { flags };
         let compat = compat.map_or_else(Vec::new, |section| section.data.to_vec());
-        Ok(EntryFields { kind: EntryKind::Elf, version: (1, abi), sm: sm.number(), flags, compat })
+        Ok(EntryFields {
+            kind: EntryKind::Elf,
+            version: EntryVersion { major: 1, minor: abi },
+            sm: sm.number(),
+            flags,
+            compat,
+        })
     }
 
     fn append(mut self, out: &mut Vec<u8>, image: &FatbinImage<'_>, packing: Packing) -> Result<(), Error> {
@@ -115,7 +121,7 @@ impl EntryFields {
 
     fn header(&self, appendix: &Appendix, [stored, raw, compressed]: [usize; 3]) -> Result<Vec<u8>, Error> {
         let header_size = size32(appendix.bytes.len().saturating_add(HEADER_SIZE as usize))?;
-        let (major, minor) = self.version;
+        let EntryVersion { major, minor } = self.version;
         let fields: [&[u8]; 15] = [
             &self.kind.to_u16().to_le_bytes(),
             &ENTRY_VERSION.to_le_bytes(),
@@ -191,13 +197,14 @@ fn suffix(suffix: Option<char>) -> Flags {
 }
 
 /// `7.8` of the directive `.version 7.8`, which comes before all others.
-fn ptx_version(text: &[u8]) -> Result<(u16, u16), Error> {
+fn ptx_version(text: &[u8]) -> Result<EntryVersion, Error> {
     let malformed = || ErrorKind::Text { what: "the version of the PTX", offset: 0 };
     let text = std::str::from_utf8(text).map_err(|_| malformed())?;
     let line = text.lines().find_map(|line| line.trim_start().strip_prefix(".version"));
     let number = line.and_then(|line| line.split_whitespace().next()).and_then(|word| word.split_once('.'));
     let (major, minor) = number.ok_or_else(malformed)?;
-    Ok((major.parse().map_err(|_| malformed())?, minor.parse().map_err(|_| malformed())?))
+    let number = |text: &str| text.parse().map_err(|_| malformed());
+    Ok(EntryVersion { major: number(major)?, minor: number(minor)? })
 }
 
 /// A frame that is smaller than `raw`.

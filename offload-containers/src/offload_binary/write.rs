@@ -28,9 +28,18 @@ pub struct NewEntry<'a> {
     /// [`FLAG_METADATA`](super::FLAG_METADATA) or 0; for version 1 readers expect 0.
     pub flags: u32,
     /// Names and values, for example of `triple` and `arch`.
-    pub strings: Vec<(&'a str, &'a [u8])>,
+    pub strings: Vec<NewString<'a>>,
     /// The image.
     pub image: &'a [u8],
+}
+
+/// A name and a value of an image to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewString<'a> {
+    /// As `triple`; without a zero byte.
+    pub key: &'a str,
+    /// In version 1 without a zero byte.
+    pub value: &'a [u8],
 }
 
 impl<'a> NewEntry<'a> {
@@ -43,7 +52,7 @@ impl<'a> NewEntry<'a> {
     /// Adds a string.
     #[must_use]
     pub fn with_string(mut self, key: &'a str, value: &'a str) -> NewEntry<'a> {
-        self.strings.push((key, value.as_bytes()));
+        self.strings.push(NewString { key, value: value.as_bytes() });
         self
     }
 }
@@ -139,7 +148,7 @@ impl<'a> Strings<'a> {
     fn of(entries: &[NewEntry<'a>], offset: u64, version: Version) -> Result<Strings<'a>, Error> {
         // The first byte is the end of the empty string, as in LLVM's tables.
         let mut table = Strings { bytes: vec![0], offsets: BTreeMap::from([(&b""[..], offset)]) };
-        for (key, value) in entries.iter().flat_map(|entry| &entry.strings) {
+        for NewString { key, value } in entries.iter().flat_map(|entry| &entry.strings) {
             // The size of a value stands beside it since version 2; the end of a name is searched for in both.
             if key.contains('\0') || (version == Version::V1 && value.contains(&0)) {
                 let what = "a string with a zero byte for an OffloadBinary";
@@ -163,7 +172,7 @@ impl<'a> Strings<'a> {
     fn maps(&self, entries: &[NewEntry<'_>], version: Version) -> Vec<u8> {
         let offset = |text: &[u8]| self.offsets.get(text).copied().unwrap_or_default();
         let mut out = Vec::new();
-        for (key, value) in entries.iter().flat_map(|entry| &entry.strings) {
+        for NewString { key, value } in entries.iter().flat_map(|entry| &entry.strings) {
             out.extend([offset(key.as_bytes()), offset(value)].map(u64::to_le_bytes).concat());
             if version == Version::V2 {
                 out.extend((value.len() as u64).to_le_bytes());

@@ -151,9 +151,9 @@ pub fn descriptors(mut table: &[u8]) -> Option<u64> {
     black_box(parse_note(table));
     let mut last = None;
     while !table.is_empty() {
-        let (descriptor, size) = Descriptor::parse(table).ok()?;
-        last = descriptor;
-        table = table.get(usize::try_from(size).ok()?..)?;
+        let parsed = Descriptor::parse(table).ok()?;
+        last = parsed.descriptor;
+        table = table.get(usize::try_from(parsed.size).ok()?..)?;
     }
     black_box(last);
     Some(0)

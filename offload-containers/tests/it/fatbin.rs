@@ -2,7 +2,7 @@
 #![cfg(feature = "fatbin")]
 
 use offload_containers::fatbin::{
-    self, Compression, EntryKind, Fatbin, FatbinImage, Flags, InflatedImage, Packing,
+    self, Compression, EntryKind, EntryVersion, Fatbin, FatbinImage, Flags, InflatedImage, Packing,
 };
 use offload_format::{ErrorKind, Limits, Target};
 
@@ -23,7 +23,7 @@ fn images(file: &[u8]) -> Vec<InflatedImage<'_>> {
 }
 
 /// Target, version and image, in one order.
-fn sorted(file: &[u8]) -> Vec<(String, (u16, u16), Vec<u8>)> {
+fn sorted(file: &[u8]) -> Vec<(String, EntryVersion, Vec<u8>)> {
     let describe = |image: &InflatedImage<'_>| {
         (image.record.target().unwrap().to_string(), image.record.version, image.bytes.to_vec())
     };
@@ -37,7 +37,8 @@ fn all_forms_hold_the_same_images() {
     let stored = sorted(STORED);
     let targets: Vec<&str> = stored.iter().map(|(target, ..)| target.as_str()).collect();
     assert_eq!(targets, ["cubin:sm_100f", "cubin:sm_80", "cubin:sm_90a", "nvptx:sm_75"]);
-    assert_eq!([stored[0].1, stored[3].1], [(1, 8), (9, 5)]);
+    let version = |at: usize| (stored[at].1.major, stored[at].1.minor);
+    assert_eq!([version(0), version(3)], [(1, 8), (9, 5)]);
     // The sizes are those of the files that were packed, without what pads them.
     let sizes: Vec<usize> = stored.iter().map(|(.., image)| image.len()).collect();
     assert_eq!(sizes, [8938, 4960, 5596, 1655]);

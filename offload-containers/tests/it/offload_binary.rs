@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use offload_containers::offload_binary::{
-    Binary, FLAG_METADATA, MAGIC, NewEntry, OffloadKindNumber, Version, binaries, parse, write,
+    Binary, FLAG_METADATA, MAGIC, NewEntry, NewString, OffloadKindNumber, Version, binaries, parse, write,
 };
 use offload_format::{ErrorKind, ImageKind, Limits, OffloadKind};
 
@@ -78,7 +78,7 @@ fn what_is_written_is_read_in_both_versions() {
             for (read, entry) in read.iter().zip(&entries) {
                 assert_eq!((read.image, read.flags), (entry.image, entry.flags));
                 let strings: Vec<_> =
-                    entry.strings.iter().map(|(key, value)| (key.as_bytes(), *value)).collect();
+                    entry.strings.iter().map(|string| (string.key.as_bytes(), string.value)).collect();
                 assert_eq!(read.strings().collect::<Vec<_>>(), strings);
             }
         }
@@ -88,7 +88,7 @@ fn what_is_written_is_read_in_both_versions() {
 #[test]
 fn a_zero_byte_is_kept_where_the_version_has_room_for_it() {
     let mut entry = NewEntry::new(ImageKind::None, OffloadKind::Sycl, b"");
-    entry.strings.push(("symbols", b"a\0b"));
+    entry.strings.push(NewString { key: "symbols", value: b"a\0b" });
     let file = write(std::slice::from_ref(&entry), Version::V2).unwrap();
     assert_eq!(all(&file)[0].entries().next().unwrap().string("symbols"), Some(&b"a\0b"[..]));
     let error = write(&[entry], Version::V1).unwrap_err();

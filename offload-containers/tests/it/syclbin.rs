@@ -1,7 +1,7 @@
 //! SYCLBIN: every form is read, what is written is what runtimes take, and hazards are named.
 #![cfg(feature = "syclbin")]
 
-use offload_containers::offload_binary::{self, NewEntry, Version};
+use offload_containers::offload_binary::{self, NewEntry, NewString, Version};
 use offload_containers::syclbin::{
     Consequence, File, ImageKindNumber, KERNEL_PREFIX, Module, Native, Payload, Problem, PropertySets,
     PropertyValue, Requirements, State, hazards, parse, sets, write,
@@ -160,7 +160,8 @@ fn draft(pieces: &[Piece]) -> Vec<u8> {
         .iter()
         .map(|(strings, image)| {
             let mut entry = NewEntry::new(ImageKind::from_u16(7), OffloadKind::Sycl, image);
-            entry.strings = strings.iter().map(|(key, value)| (*key, value.as_bytes())).collect();
+            entry.strings =
+                strings.iter().map(|(key, value)| NewString { key, value: value.as_bytes() }).collect();
             entry
         })
         .collect();

@@ -17,6 +17,26 @@ pub struct Pack<'a> {
     decoded: &'a Pages,
 }
 
+/// What a pack's header says of sizes, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PackSizes {
+    /// Of the whole pack.
+    pub pack: u64,
+    /// Of its index, from the start of the pack.
+    pub index: u64,
+}
+
+/// How an image is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoredImage {
+    /// How it is compressed.
+    pub codec: Codec,
+    /// How many bytes of the pack it takes: of a block its share.
+    pub size: u64,
+}
+
 impl<'a> Pack<'a> {
     /// Reads the header and the table directory. Bytes beyond the pack's recorded size are ignored.
     ///
@@ -37,7 +57,7 @@ impl<'a> Pack<'a> {
     /// # Errors
     /// [`ErrorKind::Magic`], [`ErrorKind::Version`], [`ErrorKind::Truncated`] or [`ErrorKind::Invalid`].
     pub fn parse(input: &'a [u8], pages: &'a Pages) -> Result<Pack<'a>, Error> {
-        let (size, _) = Pack::sizes(input)?;
+        let size = Pack::sizes(input)?.pack;
         Pack::parse_index(bytes::range(input, 0, size, "pack")?, pages)
     }
 
@@ -47,16 +67,16 @@ impl<'a> Pack<'a> {
     /// # Errors
     /// As [`Pack::parse`].
     pub fn parse_index(input: &'a [u8], pages: &'a Pages) -> Result<Pack<'a>, Error> {
-        let (size, payload) = Pack::sizes(input)?;
+        let PackSizes { pack: size, index: payload } = Pack::sizes(input)?;
         let tables = Tables::read(bytes::range(input, 0, payload, "index")?, DIRECTORY)?;
         Ok(Pack { bytes: input, size, payload, tables, decoded: pages })
     }
 
-    /// The size of the whole pack and of its index, from a header.
+    /// What a header says of sizes.
     ///
     /// # Errors
     /// As [`Pack::parse`].
-    pub fn sizes(header: &[u8]) -> Result<(u64, u64), Error> {
+    pub fn sizes(header: &[u8]) -> Result<PackSizes, Error> {
         const WHAT: &str = "pack header";
         if bytes::array(header, 0, WHAT)? != MAGIC {
             return Err(ErrorKind::Magic { what: "an offload pack" }.into());
@@ -69,7 +89,7 @@ impl<'a> Pack<'a> {
         if payload < HEADER_SIZE || payload > size {
             return Err(Error::invalid("payload offset of the pack", payload));
         }
-        Ok((size, payload))
+        Ok(PackSizes { pack: size, index: payload })
     }
 
     /// Compares the index with its recorded hash. Pages have hashes of their own, with which they are compared when
@@ -258,16 +278,18 @@ impl<'a> Pack<'a> {
         record::block(self.tables.record(self.tables.blocks, index.into())?)
     }
 
-    /// How `image` is compressed, and how many bytes of the pack it takes: of a block its share.
+    /// How `image` is stored.
     ///
     /// # Errors
     /// As [`Pack::block`].
-    pub fn stored(&self, image: &Image<'_>) -> Result<(Codec, u64), Error> {
-        let Some(block) = image.block else { return Ok((image.codec, image.stored_size)) };
+    pub fn stored(&self, image: &Image<'_>) -> Result<StoredImage, Error> {
+        let Some(block) = image.block else {
+            return Ok(StoredImage { codec: image.codec, size: image.stored_size });
+        };
         let block = self.block(block)?;
         let share = u128::from(block.stored_size) * u128::from(image.raw_size);
         let share = share.checked_div(block.raw_size.into()).unwrap_or(0);
-        Ok((block.codec, u64::try_from(share).unwrap_or(u64::MAX)))
+        Ok(StoredImage { codec: block.codec, size: u64::try_from(share).unwrap_or(u64::MAX) })
     }
 
     /// All blocks.

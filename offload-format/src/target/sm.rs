@@ -9,6 +9,22 @@ pub struct SmArch {
     suffix: Option<char>,
 }
 
+/// A version of PTX: 7.8.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PtxVersion {
+    /// 7 of 7.8.
+    pub major: u16,
+    /// 8 of 7.8.
+    pub minor: u8,
+}
+
+impl PtxVersion {
+    /// The version in the form that SPIR-V uses: `0x00070800` for 7.8.
+    pub fn word(self) -> u32 {
+        u32::from(self.major) << 16 | u32::from(self.minor) << 8
+    }
+}
+
 impl SmArch {
     pub(super) const KNOWN: [&'static str; 25] = [
         "50", "52", "53", "60", "61", "62", "70", "72", "75", "80", "86", "87", "88", "89", "90", "90a",
@@ -20,13 +36,13 @@ impl SmArch {
         SmArch::KNOWN.iter().filter_map(|name| SmArch::parse(&format!("sm_{name}")))
     }
 
-    /// The lowest PTX version, major and minor, in which the architecture exists
+    /// The lowest version of PTX in which the architecture exists
     /// (<https://docs.nvidia.com/cuda/parallel-thread-execution/#release-notes>); `None` for one that this release
     /// does not know.
     ///
     /// The lower the version, the older the drivers that take the text.
-    pub fn min_ptx(&self) -> Option<(u8, u8)> {
-        Some(match (self.number, self.suffix) {
+    pub fn min_ptx(&self) -> Option<PtxVersion> {
+        let (major, minor) = match (self.number, self.suffix) {
             (50 | 52 | 53 | 60..=62, None) => (5, 0),
             (70, None) => (6, 0),
             (72, None) => (6, 1),
@@ -41,7 +57,8 @@ impl SmArch {
             (103 | 121, None | Some('a')) | (100 | 101 | 103 | 120 | 121, Some('f')) => (8, 8),
             (88, None) | (110, _) => (9, 0),
             _ => return None,
-        })
+        };
+        Some(PtxVersion { major, minor })
     }
 
     /// The compute capability, as `90` for 9.0.
@@ -81,8 +98,8 @@ mod tests {
     fn every_known_architecture_has_a_lowest_version() {
         let versions: Vec<_> = SmArch::known().map(|sm| sm.min_ptx().unwrap()).collect();
         assert_eq!(versions.len(), SmArch::KNOWN.len());
-        assert_eq!(SmArch::parse("sm_80").unwrap().min_ptx(), Some((7, 0)));
-        assert_eq!(SmArch::parse("sm_100f").unwrap().min_ptx(), Some((8, 8)));
+        assert_eq!(SmArch::parse("sm_80").unwrap().min_ptx(), Some(PtxVersion { major: 7, minor: 0 }));
+        assert_eq!(SmArch::parse("sm_100f").unwrap().min_ptx(), Some(PtxVersion { major: 8, minor: 8 }));
         assert_eq!(SmArch::parse("sm_42").unwrap().min_ptx(), None);
     }
 }

@@ -1,12 +1,14 @@
 //! What a module declares.
 
+use offload_format::PtxVersion;
+
 use super::kernel::PtxKernel;
 use crate::cuda;
 
 /// What a module declares, over borrowed text.
 #[derive(Clone, Debug, Default)]
 pub struct Ptx<'a> {
-    pub(super) version: (u16, u8),
+    pub(super) version: PtxVersion,
     pub(super) target: &'a str,
     pub(super) address_size: u32,
     pub(super) kernels: Vec<PtxKernel<'a>>,
@@ -15,15 +17,9 @@ pub struct Ptx<'a> {
 }
 
 impl<'a> Ptx<'a> {
-    /// The version of the language: `(7, 8)`.
-    pub fn version(&self) -> (u16, u8) {
+    /// The version of the language.
+    pub fn version(&self) -> PtxVersion {
         self.version
-    }
-
-    /// The version of the language in the form that SPIR-V uses: `0x00070800` for 7.8.
-    pub fn version_word(&self) -> u32 {
-        let (major, minor) = self.version;
-        u32::from(major) << 16 | u32::from(minor) << 8
     }
 
     /// The architecture that `.target` names: `sm_90a`.

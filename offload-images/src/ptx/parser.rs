@@ -6,7 +6,7 @@ use super::kernel;
 use super::lexer::{Lexer, Token};
 use super::module::Ptx;
 use super::tokens::Tokens;
-use offload_format::{Error, ErrorKind};
+use offload_format::{Error, ErrorKind, PtxVersion};
 
 impl<'a> Ptx<'a> {
     /// Reads the declarations of a module; zeros at its end, which a C string has, are skipped.
@@ -86,7 +86,9 @@ impl<'a> Parser<'a> {
             return Err(ErrorKind::Magic { what: "a PTX module" }.into());
         }
         let version = self.tokens.word()?.split_once('.');
-        let version = version.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+        let version = version.and_then(|(major, minor)| {
+            Some(PtxVersion { major: major.parse().ok()?, minor: minor.parse().ok()? })
+        });
         self.module.version = version.ok_or_else(|| self.tokens.malformed())?;
         Ok(())
     }

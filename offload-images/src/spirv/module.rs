@@ -55,6 +55,17 @@ pub struct EntryPoint {
     pub sub_group_size: Option<u32>,
 }
 
+/// The tool that wrote a module
+/// (<https://github.com/KhronosGroup/SPIRV-Headers/blob/main/include/spirv/spir-v.xml>).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Generator {
+    /// Its registered number: 6 is the SPIR-V translator, 43 LLVM's back end.
+    pub tool: u16,
+    /// Its version, as it counts.
+    pub version: u16,
+}
+
 impl<'a> Module<'a> {
     /// Walks the whole module.
     ///
@@ -106,11 +117,10 @@ impl<'a> Module<'a> {
         &self.exports
     }
 
-    /// The tool that wrote the module, with its version: 6 is the SPIR-V translator, 43 LLVM's back end
-    /// (<https://github.com/KhronosGroup/SPIRV-Headers/blob/main/include/spirv/spir-v.xml>).
-    pub fn generator(&self) -> (u16, u16) {
+    /// What wrote the module.
+    pub fn generator(&self) -> Generator {
         let word = bytes::u32_at(self.bytes, 8, "SPIR-V header").unwrap_or_default();
-        ((word >> 16) as u16, word as u16)
+        Generator { tool: (word >> 16) as u16, version: word as u16 }
     }
 
     /// The execution modes of all entry points, in the order of the module.
@@ -305,7 +315,7 @@ mod tests {
         let module = Module::parse(SAMPLE, &Limits::default()).unwrap();
         // The copies of the kernels' bodies that clang emits.
         assert_eq!(module.exports(), ["__clang_ocl_kern_imp_saxpy", "__clang_ocl_kern_imp_reduce"]);
-        assert_eq!(module.generator().0, 43, "LLVM's back end");
+        assert_eq!(module.generator().tool, 43, "LLVM's back end");
         let size = module.execution_modes().find(|mode| mode.mode == MODE_LOCAL_SIZE).unwrap();
         assert_eq!((size.function, &size.operands[..]), (module.kernels()[1].function, &[64, 1, 1][..]));
         assert!(!size.by_id);

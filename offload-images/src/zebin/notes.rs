@@ -27,12 +27,22 @@ pub struct Compatibility {
     pub product_family: Option<u32>,
     /// The number of the graphics core's family.
     pub core_family: Option<u32>,
-    /// The first and the last stepping.
-    pub steppings: Option<(u8, u8)>,
+    /// Revisions of the device.
+    pub steppings: Option<Steppings>,
     /// The version of the file's format: `1.20`.
     pub version: Option<String>,
     /// Architecture, release and revision of the device: `[12, 60, 7]`.
     pub ip_version: Option<[u32; 3]>,
+}
+
+/// Revisions of a device, of which an image is for all in between too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Steppings {
+    /// The oldest.
+    pub first: u8,
+    /// The newest.
+    pub last: u8,
 }
 
 /// The devices that `image` is for.
@@ -69,8 +79,8 @@ impl Compatibility {
 }
 
 /// Bits 8 to 12 and 16 to 20.
-fn steppings(word: u32) -> (u8, u8) {
-    ((word >> 8 & 0x1f) as u8, (word >> 16 & 0x1f) as u8)
+fn steppings(word: u32) -> Steppings {
+    Steppings { first: (word >> 8 & 0x1f) as u8, last: (word >> 16 & 0x1f) as u8 }
 }
 
 /// `GFX_GMD_ID`: ten bits, eight bits, eight bits unused, six bits.
@@ -94,7 +104,10 @@ mod tests {
     fn an_image_for_ponte_vecchio() {
         let found = compatibility(SAMPLE).unwrap();
         assert_eq!((found.product_family, found.core_family), (Some(0x4f7), Some(0)));
-        assert_eq!((found.steppings, found.version.as_deref()), (Some((7, 7)), Some("1.20")));
+        assert_eq!(
+            (found.steppings, found.version.as_deref()),
+            (Some(Steppings { first: 7, last: 7 }), Some("1.20"))
+        );
         assert_eq!(found.ip_version, None);
     }
 

@@ -1,7 +1,7 @@
 //! Reading PTX of clang, nvcc and Triton, and text that is none.
 #![cfg(feature = "ptx")]
 
-use offload_format::ErrorKind;
+use offload_format::{ErrorKind, PtxVersion};
 use offload_images::ptx::{Ptx, PtxKernel, StateSpace};
 
 const CLANG: &[u8] = include_bytes!("../../../tests/data/device-clang.ptx");
@@ -23,7 +23,8 @@ fn sizes(entry: &PtxKernel<'_>) -> Vec<Option<u64>> {
 #[test]
 fn a_module_of_clang_is_read() {
     let module = Ptx::parse(CLANG).unwrap();
-    assert_eq!((module.version(), module.version_word()), ((7, 0), 0x0007_0000));
+    assert_eq!(module.version(), PtxVersion { major: 7, minor: 0 });
+    assert_eq!(module.version().word(), 0x0007_0000);
     assert_eq!((module.target(), module.address_size()), ("sm_80", 64));
     assert_eq!(names(&module), ["saxpy", "clip", "stacked"]);
     let [saxpy, clip, stacked] = module.kernels() else { panic!("three kernels") };
@@ -39,7 +40,7 @@ fn a_module_of_clang_is_read() {
 #[test]
 fn a_module_of_nvcc_is_read() {
     let module = Ptx::parse(NVCC).unwrap();
-    assert_eq!((module.version_word(), module.target()), (0x0009_0500, "sm_90a"));
+    assert_eq!((module.version().word(), module.target()), (0x0009_0500, "sm_90a"));
     assert_eq!(names(&module), ["saxpy", "clip", "stacked"]);
     assert_eq!(sizes(&module.kernels()[1]), [Some(12), Some(8), Some(2)]);
     assert_eq!(module.kernels()[1].max_threads, Some([256, 1, 1]));
@@ -49,7 +50,7 @@ fn a_module_of_nvcc_is_read() {
 #[test]
 fn a_module_of_triton_is_read() {
     let module = Ptx::parse(TRITON).unwrap();
-    assert_eq!((module.version_word(), module.target()), (0x0009_0400, "sm_90a"));
+    assert_eq!((module.version().word(), module.target()), (0x0009_0400, "sm_90a"));
     let [add] = module.kernels() else { panic!("one kernel") };
     assert_eq!((add.name, add.required_work_group), ("add_kernel", Some([128, 1, 1])));
     assert_eq!(sizes(add), [Some(8), Some(8), Some(8), Some(4), Some(8), Some(8)]);

@@ -84,7 +84,7 @@ fn table(module: &LoadedModule<'_>, range: Range<u64>) -> Found {
         // Linkers may pad between the descriptors of two crates; their alignment is 8.
         let step = if rest.starts_with(&DESCRIPTOR_MAGIC) {
             descriptor(module, address, Keep::Borrow).add_to(&mut found);
-            Descriptor::parse(rest).map_or(8, |(_, size)| size)
+            Descriptor::parse(rest).map_or(8, |parsed| parsed.size)
         } else {
             8
         };
@@ -147,13 +147,11 @@ fn descriptor(module: &LoadedModule<'_>, address: u64, keep: Keep) -> Step {
     let Some(size) = module.bytes(address, DESCRIPTOR_SIZE).and_then(recorded_size) else {
         return Step::Unreadable("a descriptor lies outside its module's memory".to_string());
     };
-    match module.bytes(address, size).map(Descriptor::parse) {
+    match module.bytes(address, size).map(|bytes| Descriptor::parse(bytes).map(|parsed| parsed.descriptor)) {
         None => Step::Unreadable("a descriptor ends outside its module's memory".to_string()),
         Some(Err(error)) => Step::Unreadable(error.to_string()),
-        Some(Ok((None, _))) => {
-            Step::Unreadable("a descriptor has the version of a later release".to_string())
-        }
-        Some(Ok((Some(found), _))) => pack(&At { module, address, keep }, &found),
+        Some(Ok(None)) => Step::Unreadable("a descriptor has the version of a later release".to_string()),
+        Some(Ok(Some(found))) => pack(&At { module, address, keep }, &found),
     }
 }
 

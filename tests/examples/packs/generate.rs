@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::random::Random;
 
-/// AMD's processors of two generations: in each a leader, one that differs in a few per cent, and for both a twin that
+/// AMD's processors of two generations: in each two whose images differ in a few per cent, and for both another that
 /// differs in two bytes, as shipped libraries have them.
 const TARGETS: [(&str, u64, u64); 8] = [
     ("amdgcn:gfx1030", 0, 0),
@@ -52,7 +52,7 @@ impl Code {
     fn write(&self, size: u64, path: &Path) {
         let mut out = BufWriter::with_capacity(1 << 20, File::create(path).unwrap());
         let (mut random, mut other) = (Random(self.seed), Random(self.seed ^ 0xffff));
-        // The header that twins differ in.
+        // The header: the two bytes in which images of like processors differ.
         out.write_all(&[0x7f, b'E', b'L', b'F', self.mark as u8, self.mark as u8]).unwrap();
         let mut left = size.saturating_sub(6);
         while left > 0 {

@@ -23,7 +23,7 @@ impl Reader {
         let mut file = File::open(path).unwrap();
         let mut index = vec![0; 64];
         file.read_exact(&mut index).unwrap();
-        let (_, size) = Pack::sizes(&index).unwrap();
+        let size = Pack::sizes(&index).unwrap().index;
         index.resize(usize::try_from(size).unwrap(), 0);
         file.read_exact(&mut index[64..]).unwrap();
         let head =

@@ -107,9 +107,9 @@ fn link_and_read(archive: &Path, emulation: &str) {
     let file = object::File::parse(bytes.as_slice()).unwrap();
     assert_eq!(file.dynamic_relocations().map_or(0, Iterator::count), 0, "the loader has nothing to do");
     let table = file.section_by_name(TABLE_SECTION).unwrap();
-    let (descriptor, size) = Descriptor::parse(table.data().unwrap()).unwrap();
-    assert_eq!(size, table.size());
-    let address = table.address().wrapping_add(16).wrapping_add_signed(descriptor.unwrap().pack);
+    let parsed = Descriptor::parse(table.data().unwrap()).unwrap();
+    assert_eq!(parsed.size, table.size());
+    let address = table.address().wrapping_add(16).wrapping_add_signed(parsed.descriptor.unwrap().pack);
     let section = file.sections().find(|s| (s.address()..s.address() + s.size()).contains(&address)).unwrap();
     let pack = &section.data().unwrap()[(address - section.address()) as usize..];
     let pages = Pages::default();

@@ -88,8 +88,8 @@ fn make(images: &Images<'_>, loose: &BTreeSet<Hash128>, how: FrameSettings) -> R
 /// How packs whose settings nobody has recorded were made, as far as their frames tell.
 fn settings_of(images: &Images<'_>) -> Settings {
     let for_download = |source: &LocatedImage<'_>| {
-        let codec = source.source.pack.stored(&source.image).map(|(codec, _)| codec);
-        matches!(codec, Ok(Codec::Lzma | Codec::LzmaPrefix))
+        let stored = source.source.pack.stored(&source.image);
+        matches!(stored.map(|stored| stored.codec), Ok(Codec::Lzma | Codec::LzmaPrefix))
     };
     let mode = if images.all().any(for_download) { Mode::Archive } else { Mode::Balanced };
     Settings { mode, level: RELEASE_LEVEL }

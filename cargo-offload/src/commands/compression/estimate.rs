@@ -12,7 +12,7 @@ use offload_format::packer::{Mode, Need, Pool, Settings};
 use offload_format::{Hash128, Target};
 
 use super::sample::{Piece, Stratum, strata};
-use super::trial::{Made, packed};
+use super::trial::{TrialResult, packed};
 use crate::error::Result;
 use crate::read::pack_file::PackFile;
 use crate::read::program::CrateImages;
@@ -26,7 +26,7 @@ const CLOSER: Settings = Settings { mode: Mode::Max, level: 12 };
 /// What is known of some images.
 #[derive(Debug)]
 pub(super) struct Known {
-    low: Made,
+    low: TrialResult,
     /// Each with what the low level makes of its pieces.
     strata: Vec<(Stratum, Tried)>,
 }
@@ -40,7 +40,7 @@ impl Known {
     }
 
     /// About what `settings` make of them.
-    pub(super) fn estimate(&self, settings: Settings) -> Result<Made> {
+    pub(super) fn estimate(&self, settings: Settings) -> Result<TrialResult> {
         let mut stored_size = self.low.stored_size;
         let mut seconds = self.low.pack_seconds;
         if settings.mode == Mode::Max {
@@ -55,7 +55,7 @@ impl Known {
             seconds += (this.seconds - low.seconds).max(0.0) * all;
         }
         let decode_seconds = self.low.decode_seconds * self.slower(settings)?;
-        Ok(Made { stored_size, pack_seconds: seconds, decode_seconds })
+        Ok(TrialResult { stored_size, pack_seconds: seconds, decode_seconds })
     }
 
     /// How much longer it takes to look closer for relations.
@@ -151,7 +151,7 @@ mod tests {
         let mut frames = Vec::new();
         for number in 0..6u32 {
             let mut bytes = code(number / 2 + 1, 40_000);
-            // A twin would be a patch, which no compressor touches.
+            // One that differs in a few bytes alone would be a patch, which no compressor touches.
             bytes.splice(0..0, code(100 + number, number % 2 * 4_000));
             let target = format!("amdgcn:gfx{}", 1030 + number).parse().unwrap();
             let frame = codec::encode(&bytes, codec::Codec::Zstd, 1).unwrap();

@@ -16,9 +16,9 @@ use crate::read::program::CrateImages;
 /// How many images are decoded to tell what one takes.
 const DECODED: usize = 32;
 
-/// What came of one mode.
+/// What one mode makes of the images, and how long that takes.
 #[derive(Debug)]
-pub(super) struct Made {
+pub(super) struct TrialResult {
     pub(super) stored_size: u64,
     pub(super) pack_seconds: f64,
     pub(super) decode_seconds: f64,
@@ -38,7 +38,7 @@ impl Packed {
 }
 
 /// Packs the images as a build would, each crate's by themselves, into a file that nobody keeps.
-pub(super) fn packed(crates: &[CrateImages<'_>], settings: Settings) -> Result<(Made, Packed)> {
+pub(super) fn packed(crates: &[CrateImages<'_>], settings: Settings) -> Result<(TrialResult, Packed)> {
     let failed = |error: std::io::Error| Error::io("create", Path::new("a directory"), &error);
     let directory = tempfile::tempdir().map_err(failed)?;
     let started = Instant::now();
@@ -52,7 +52,7 @@ pub(super) fn packed(crates: &[CrateImages<'_>], settings: Settings) -> Result<(
     let file = stage_packs(&directory.path().join("images.pack"), &packs)?.appear()?;
     let Published { path, size: stored_size } = file;
     let decode_seconds = decode_time(&PackFile::open(&path, &Limits::trusting())?)?.as_secs_f64();
-    Ok((Made { stored_size, pack_seconds, decode_seconds }, Packed { path, _directory: directory }))
+    Ok((TrialResult { stored_size, pack_seconds, decode_seconds }, Packed { path, _directory: directory }))
 }
 
 /// How long it takes to get at an image: the median over some.

@@ -1,7 +1,7 @@
 //! Which targets fit a device: those whose images the runtime would take.
 
-use offload_format::Target;
 use offload_format::pack::NewImage;
+use offload_format::{PtxVersion, Target};
 use offload_rt::{DeviceDescription, Outcome};
 
 use super::registry::registry;
@@ -35,9 +35,7 @@ const MODULE: &str = "probe";
 fn image(target: Target) -> NewImage {
     let format_version = match &target {
         Target::Spirv64(version) => Some(version.word()),
-        Target::Nvptx(sm) => {
-            sm.min_ptx().map(|(major, minor)| u32::from(major) << 16 | u32::from(minor) << 8)
-        }
+        Target::Nvptx(sm) => sm.min_ptx().map(PtxVersion::word),
         _ => None,
     };
     NewImage { format_version, ..NewImage::new(MODULE, target) }

@@ -126,10 +126,7 @@ impl Container {
             escaped(module),
             escaped(target)
         ));
-        error.hint(format!(
-            "{} has room for one of them; export variants and parts with --format raw",
-            self.name
-        ))
+        error.hint(format!("{} can hold one of them; export variants and parts with --format raw", self.name))
     }
 }
 

@@ -52,13 +52,13 @@ enum State {
 }
 
 impl Inflated {
-    /// `None` where memory serves as well, or has to: there are no such files, there is no room for one, the bundle is
+    /// `None` where memory serves as well, or has to: there are no such files, the disk is too full for one, the bundle is
     /// not compressed so that it could be, or it is damaged in a way that shows at once.
     pub(super) fn of(bundle: &Ccob<'_>, input: &Input, directory: &Path) -> Option<Inflated> {
         if bundle.raw_size < WORTHWHILE {
             return None;
         }
-        // What is a file takes no memory: its size has to be in proportion, and there must be room.
+        // What is a file takes no memory: its size has to be in proportion, and the disk must hold it.
         let steps = bundle.steps(&input.limits().with_raw_bytes(u64::MAX)).ok()??;
         let mut scratch = Scratch::new(unnamed(directory).ok()?, steps.size()).ok()?;
         let (sender, ends) = mpsc::channel();

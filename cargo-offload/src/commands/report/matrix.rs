@@ -11,7 +11,7 @@ use offload_format::Limits;
 use cargo_metadata::Metadata;
 
 use self::combination::Combination;
-use self::missing::{Missing, MissingImage};
+use self::missing::{MissingByBuild, MissingImage};
 use super::comparison::{self, Measured};
 use super::html::Page;
 use crate::cargo::artifact::{self, Project};
@@ -48,7 +48,7 @@ struct Built {
     /// Where the last one was.
     program: PathBuf,
     builds: Vec<Measured>,
-    missing: Missing,
+    missing: MissingByBuild,
 }
 
 fn all(
@@ -60,7 +60,7 @@ fn all(
     let metadata = graph::metadata(&args.cargo.package.project, Depth::Members)?;
     let mut options = args.cargo.clone();
     options.package.target_dir = Some(target_dir(&args.cargo, &metadata));
-    let mut all = Built { program: PathBuf::new(), builds: Vec::new(), missing: Missing::default() };
+    let mut all = Built { program: PathBuf::new(), builds: Vec::new(), missing: MissingByBuild::default() };
     for combination in combinations {
         output.status(&format!("building with {}", combination.label));
         let project = Project { options: &options, metadata: &metadata };
@@ -134,7 +134,7 @@ fn measured(
     program: &Path,
     wanted: &Selection,
     label: &str,
-    missing: &mut Missing,
+    missing: &mut MissingByBuild,
 ) -> Result<Vec<ImageRecord>> {
     let input = Input::open(program, &Limits::trusting())?;
     let contents = input.contents()?;

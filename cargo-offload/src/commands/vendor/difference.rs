@@ -55,7 +55,7 @@ fn images(old: &[VendoredImage], new: &[VendoredImage]) -> Vec<String> {
     let changed = new.iter().filter_map(|(key, made)| match known.get(key) {
         None => Some(format!("{}: is not vendored", name(*key))),
         Some(old) if old.blake3 != made.blake3 => Some(format!("{}: differs", name(*key))),
-        Some(old) if old.recipe != made.recipe => {
+        Some(old) if old.options != made.options => {
             Some(format!("{}: was built with other options", name(*key)))
         }
         Some(_) => None,

@@ -92,7 +92,7 @@ fn image(module: &str, made: &VendoredImage) -> (String, Value) {
         "hashes": [{ "alg": "BLAKE3", "content": made.blake3 }],
         "properties": [
             property("target", &made.target),
-            property("recipe", &made.recipe),
+            property("options", &made.options),
             property("size", &made.size.to_string()),
         ],
     });

@@ -107,7 +107,7 @@ fn descriptor_at(program: &Program<'_, '_>, file: &ObjectFile<'_>, address: u64)
     // A later release may have made it longer, but nothing past this size is used.
     let whole = offload_format::bytes::u32_at(bytes, 8, "descriptor").ok()?;
     let bytes = file.read_bytes_at(offset, u64::from(whole)).ok()?;
-    Some(match Descriptor::parse(bytes).ok()?.0 {
+    Some(match Descriptor::parse(bytes).ok()?.descriptor {
         Some(descriptor) => Found::Descriptor { offset, descriptor },
         None => Found::Later,
     })
@@ -123,9 +123,9 @@ fn by_section(program: &Program<'_, '_>) -> BTreeSet<u64> {
         usize::try_from(at).ok().and_then(|at| data.get(at..)).filter(|rest| !rest.is_empty())
     {
         // Anything else in the section ends the walk; a later release's descriptor is stepped over.
-        let Ok((_, size)) = Descriptor::parse(rest) else { break };
+        let Ok(parsed) = Descriptor::parse(rest) else { break };
         addresses.extend(section.address().checked_add(at));
-        at = at.saturating_add(size);
+        at = at.saturating_add(parsed.size);
     }
     addresses
 }

@@ -9,10 +9,10 @@ use object::read::elf::ProgramHeader;
 use object::read::{Object, ObjectSection, ReadRef};
 use object::{Endianness, elf};
 use offload_format::pack::layout::HEADER_SIZE;
-use offload_format::pack::{Pack, Pages};
+use offload_format::pack::{Pack, PackSizes, Pages};
 use offload_format::section::{
     DESCRIPTOR_MAGIC, DESCRIPTOR_PACK, DESCRIPTOR_RESERVED, DESCRIPTOR_SIDECARS, DESCRIPTOR_SIZE, Descriptor,
-    TABLE_SECTION,
+    ParsedDescriptor, TABLE_SECTION,
 };
 
 use super::elf::{Program, file_offset, notes};
@@ -73,14 +73,16 @@ impl References<'_, '_> {
     /// Compares a descriptor with the pack that it leads to; returns its size.
     fn descriptor(&mut self, address: u64, bytes: &[u8]) -> usize {
         let (size, problem) = match Descriptor::parse(bytes) {
-            Ok((Some(descriptor), size)) => {
+            Ok(ParsedDescriptor { descriptor: Some(descriptor), size, .. }) => {
                 let reserved = bytes.get(DESCRIPTOR_RESERVED as usize..DESCRIPTOR_SIZE as usize);
                 let more =
                     size != DESCRIPTOR_SIZE || reserved.unwrap_or_default().iter().any(|byte| *byte != 0);
                 let more = more.then(|| "has more than this release knows".to_string());
                 (size, self.pack(address, &descriptor).err().or(more))
             }
-            Ok((None, size)) => (size, Some("has the version of a later release".to_string())),
+            Ok(ParsedDescriptor { size, .. }) => {
+                (size, Some("has the version of a later release".to_string()))
+            }
             Err(error) => (STEP as u64, Some(format!("is damaged: {error}"))),
         };
         self.problems.extend(problem.map(|problem| format!("the descriptor at {address:#x} {problem}")));
@@ -95,10 +97,10 @@ impl References<'_, '_> {
         let start = start.ok_or_else(lost)?;
         let offset = file_offset(&self.program, start).ok_or_else(lost)?;
         let head = self.file.read_bytes_at(offset, HEADER_SIZE).map_err(|()| lost())?;
-        let (size, index) = Pack::sizes(head).map_err(|_| lost())?;
-        let more = descriptor.pack_size.checked_sub(size);
-        let room = more.filter(|_| self.is_loaded(start, descriptor.pack_size));
-        if room.is_none_or(|more| !self.is_zero(offset.saturating_add(size), more)) {
+        let PackSizes { pack: size, index, .. } = Pack::sizes(head).map_err(|_| lost())?;
+        let rest = descriptor.pack_size.checked_sub(size);
+        let rest = rest.filter(|_| self.is_loaded(start, descriptor.pack_size));
+        if rest.is_none_or(|rest| !self.is_zero(offset.saturating_add(size), rest)) {
             return Err(format!("says that its pack is {} bytes; it is {size}", descriptor.pack_size));
         }
         let index = self.file.read_bytes_at(offset, index).map_err(|()| lost())?;

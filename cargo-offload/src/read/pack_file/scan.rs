@@ -75,12 +75,13 @@ struct Extent {
 /// The extent of the pack at `at`, if there is one.
 fn extent(file: &File, at: u64) -> io::Result<Option<Extent>> {
     let Some(header) = if_whole(read_at(file, at, HEADER_SIZE))? else { return Ok(None) };
-    let sizes = Pack::sizes(&header).ok().filter(|(_, payload)| *payload <= MAX_INDEX);
-    let Some((size, payload)) = sizes else { return Ok(None) };
-    let Some(index) = if_whole(read_at(file, at, payload))? else { return Ok(None) };
+    let sizes = Pack::sizes(&header).ok().filter(|sizes| sizes.index <= MAX_INDEX);
+    let Some(sizes) = sizes else { return Ok(None) };
+    let Some(index) = if_whole(read_at(file, at, sizes.index))? else { return Ok(None) };
     let next = || Some(Pack::parse_index(&index, &Pages::default()).ok()?.next());
-    let extent =
-        || Some(Extent { index: payload, end: at.checked_add(size)?, next: at.checked_add(next()?)? });
+    let extent = || {
+        Some(Extent { index: sizes.index, end: at.checked_add(sizes.pack)?, next: at.checked_add(next()?)? })
+    };
     Ok(extent())
 }
 

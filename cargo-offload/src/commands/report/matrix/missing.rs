@@ -25,7 +25,7 @@ pub(super) struct MissingImage {
 
 /// What builds lack, with their labels.
 #[derive(Debug, Default)]
-pub(super) struct Missing(BTreeMap<MissingImage, Vec<String>>);
+pub(super) struct MissingByBuild(BTreeMap<MissingImage, Vec<String>>);
 
 #[derive(Debug, Serialize)]
 struct Message<'a> {
@@ -41,7 +41,7 @@ impl MissingImage {
     }
 }
 
-impl Missing {
+impl MissingByBuild {
     pub(super) fn add(&mut self, build: &str, image: MissingImage) {
         self.0.entry(image).or_default().push(build.to_string());
     }
