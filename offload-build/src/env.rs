@@ -259,6 +259,10 @@ impl CargoEnv {
 
     /// Shows a warning, one line of cargo's for each line. What several front ends or targets say is shown once.
     pub(crate) fn warn(&self, text: &str) {
+        // Most tools have nothing to say.
+        if text.is_empty() {
+            return;
+        }
         let groups = view(&self.manifest_dir).groups(text);
         self.record(|lines| {
             for group in groups {
