@@ -1,7 +1,7 @@
 //! A bar on standard error while cargo builds: how many device compiles are done, and which one is next.
 
 use std::collections::BTreeSet;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -13,7 +13,7 @@ use crate::cargo::process::Cargo;
 use crate::error::{Error, Result};
 use crate::print::choice::Progress;
 use crate::print::output::Output;
-use crate::print::status_line::StatusLine;
+use crate::print::status_line::{self, StatusLine};
 use crate::print::text::escaped;
 
 /// How often the build scripts' file is looked at.
@@ -24,7 +24,8 @@ const WORD: &str = "     Kernels";
 
 /// Runs cargo, and shows meanwhile how far device compiles are, where there is somebody to see it.
 ///
-/// Cargo's own bar and ours would draw over each other, so its is off: its lines go through a pipe, above ours.
+/// Both bars would draw over each other, so what cargo says goes through a pipe: its bar is shown, and ours in its place
+/// while kernels are compiled.
 pub(crate) fn run(output: &Output, cargo: Cargo) -> Result<()> {
     let progress = output.progress();
     if progress == Progress::Hidden {
@@ -32,7 +33,13 @@ pub(crate) fn run(output: &Output, cargo: Cargo) -> Result<()> {
     }
     let failed = |error: io::Error| Error::io("write to", Path::new("the temporary directory"), &error);
     let mut file = tempfile::NamedTempFile::new().map_err(failed)?;
-    let cargo = cargo.env(VARIABLE, file.path()).env("CARGO_TERM_PROGRESS_WHEN", "never");
+    let cargo = cargo.env(VARIABLE, file.path());
+    let cargo = match progress {
+        Progress::Bar => cargo
+            .env("CARGO_TERM_PROGRESS_WHEN", "always")
+            .env("CARGO_TERM_PROGRESS_WIDTH", status_line::width().to_string()),
+        _ => cargo.env("CARGO_TERM_PROGRESS_WHEN", "never"),
+    };
     let cargo = if progress == Progress::Bar { cargo.on_terminal(output) } else { cargo.spoken_as(output) };
     let view = View::new(output);
     cargo.watch(|stderr| view.follow(file.as_file_mut(), stderr))
@@ -130,8 +137,13 @@ impl View {
                 }
                 self.update(file, &mut state);
             });
-            for line in BufReader::new(stderr).split(b'\n').map_while(io::Result::ok) {
-                self.pass_on(&[&line[..], b"\n"].concat());
+            let mut pieces = Pieces::default();
+            for byte in BufReader::new(stderr).bytes().map_while(io::Result::ok) {
+                match pieces.next(byte) {
+                    Some(Piece::Line(line)) => self.pass_on(&line),
+                    Some(Piece::Bar(bar)) => self.cargo_s_bar(&bar),
+                    None => {}
+                }
             }
             ended.store(true, Ordering::Relaxed);
         });
@@ -148,17 +160,61 @@ impl View {
         }
     }
 
+    /// Cargo's bar, which ours covers.
+    fn cargo_s_bar(&self, bar: &[u8]) {
+        if let View::Bar(line) = self {
+            line.draw_below(String::from_utf8_lossy(bar).into_owned());
+        }
+    }
+
     fn update(&self, file: &mut std::fs::File, state: &mut State) {
         let mut text = Vec::new();
         // The position is where the last look ended; writers append, and have positions of their own.
         let _ = file.read_to_end(&mut text);
         let done = state.read(&String::from_utf8_lossy(&text));
         match self {
+            View::Bar(bar) if state.current().is_none() => bar.uncover(),
             View::Bar(bar) => bar.draw(WORD, &state.bar()),
             View::Lines => done.iter().for_each(|(number, compile)| {
                 let of = state.planned.len();
                 let _ = writeln!(io::stderr(), "{WORD} {number}/{of}: {}", name(compile));
             }),
+        }
+    }
+}
+
+/// What cargo writes, cut where a line or a state of its bar ends.
+#[derive(Debug, Default)]
+struct Pieces {
+    bytes: Vec<u8>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Piece {
+    /// With its end.
+    Line(Vec<u8>),
+    Bar(Vec<u8>),
+}
+
+impl Pieces {
+    /// Takes in a byte; what ends with it. Cargo clears its bar's line before it writes another.
+    fn next(&mut self, byte: u8) -> Option<Piece> {
+        const CLEAR: &[u8] = b"\x1b[K";
+        let whole = |bytes: &mut Vec<u8>| {
+            let bytes = std::mem::take(bytes);
+            bytes.strip_prefix(CLEAR).map(<[u8]>::to_vec).unwrap_or(bytes)
+        };
+        match byte {
+            b'\n' => {
+                let mut line = whole(&mut self.bytes);
+                line.push(byte);
+                Some(Piece::Line(line))
+            }
+            b'\r' => Some(Piece::Bar(whole(&mut self.bytes))),
+            _ => {
+                self.bytes.push(byte);
+                None
+            }
         }
     }
 }
@@ -187,6 +243,19 @@ mod tests {
         state.read("done\ta\tm\tspirv64\n");
         assert!(state.current().is_none());
         assert_eq!(state.bar(), " [=========================] 2/2: ");
+    }
+
+    #[test]
+    fn cargo_s_bar_is_told_from_its_lines() {
+        let mut pieces = Pieces::default();
+        let said = b"\x1b[K   Compiling a\n    Building [=> ] 1/2: a\r\x1b[K    Finished\n";
+        let found: Vec<Piece> = said.iter().filter_map(|byte| pieces.next(*byte)).collect();
+        let expected = [
+            Piece::Line(b"   Compiling a\n".to_vec()),
+            Piece::Bar(b"    Building [=> ] 1/2: a".to_vec()),
+            Piece::Line(b"    Finished\n".to_vec()),
+        ];
+        assert_eq!(found, expected);
     }
 
     #[test]

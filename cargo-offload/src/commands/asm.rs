@@ -40,16 +40,21 @@ pub(super) fn run(output: &Output, args: &cli::Asm) -> Result<ExitStatus> {
     let input = Input::open(&path, output.limits())?;
     let contents = input.contents()?;
     let images = Selection::parse(&args.select)?.of(&contents, Kernels::Read)?;
-    let shown = chosen(&images, kernel)?;
+    let mut shown = chosen(&images, kernel)?;
     if shown.is_empty() {
         list(output, &images)?;
     }
+    shown.sort_by_key(|image| rank(image));
+    let left_out = if args.select.target.is_empty() { without_cpu(&mut shown) } else { 0 };
     let mut problems = Vec::new();
     for image in &shown {
         let shown = records::each_decoded(&contents, &[image.origin], &mut |_, bytes| {
             show(output, Shown { image, kernel }, &bytes?)
         });
         problems.extend(shown.err());
+    }
+    if left_out > 0 {
+        output.remark("\n// the CPU's code is not shown: --for host shows it")?;
     }
     missing::tell(output, &contents)?;
     // What could be shown was shown; of one image there is nothing else to tell.
@@ -98,6 +103,27 @@ fn chosen<'a>(images: &'a [ImageRecord], kernel: Option<&str>) -> Result<Vec<&'a
         );
     }
     Ok(having)
+}
+
+/// What tells most of a device first: its own code, then what its driver compiles, the CPU's last.
+fn rank(image: &ImageRecord) -> u8 {
+    match image.target.parse() {
+        Ok(Target::Intel(_) | Target::Cubin(_) | Target::Amdgcn(_)) => 0,
+        Ok(Target::Nvptx(_)) => 1,
+        Ok(Target::Spirv64(_)) => 2,
+        Ok(Target::Host(_)) => 4,
+        _ => 3,
+    }
+}
+
+/// Takes out images for the CPU where there are others; how many. A kernel of ten lines is hundreds of lines there.
+fn without_cpu(images: &mut Vec<&ImageRecord>) -> usize {
+    let is_cpu_s = |image: &&ImageRecord| matches!(image.target.parse(), Ok(Target::Host(_)));
+    let all = images.len();
+    if !images.iter().all(is_cpu_s) {
+        images.retain(|image| !is_cpu_s(image));
+    }
+    all.saturating_sub(images.len())
 }
 
 /// How many kernels an error names.

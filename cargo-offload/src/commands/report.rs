@@ -46,7 +46,7 @@ pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
     let Some(Measured { rows, .. }) = builds.first() else { return Ok(ExitStatus::CheckFailed) };
     let judged = Judged { rows, findings: &findings };
     match builds.len() {
-        1 => print(output, args.format, &judged)?,
+        1 => print(output, args, &judged)?,
         _ => print_comparison(output, args.format, &builds, &findings)?,
     }
     Page { path: &path, builds: &builds, missing: Vec::new() }.write(output, args)?;
@@ -69,14 +69,20 @@ fn findings(output: &Output, args: &cli::Report, rows: &[Row]) -> Result<Vec<Fin
     Ok(Baseline::read(file)?.compare(rows))
 }
 
-fn print(output: &Output, format: ReportFormat, judged: &Judged<'_>) -> Result<()> {
+fn print(output: &Output, args: &cli::Report, judged: &Judged<'_>) -> Result<()> {
     let Judged { rows, findings } = *judged;
     let summary = judged.summary();
-    match format {
+    match args.format {
         ReportFormat::Markdown => {
             output.objects(rows)?;
             output.objects(findings)?;
             output.message(&summary, &markdown::comment(judged))
+        }
+        // The page has the table.
+        ReportFormat::Table if args.html.is_some() => {
+            output.objects(rows)?;
+            findings.iter().try_for_each(|finding| output.message(finding, &finding.to_string()))?;
+            output.objects(&[summary])
         }
         ReportFormat::Table => {
             output.table(rows, &table(rows))?;

@@ -76,7 +76,8 @@ impl Output {
     pub(crate) fn error(&self, error: &Error) {
         let mut stderr = AutoStream::new(io::stderr(), self.color);
         // There is nobody to tell if the terminal is gone.
-        let _ = writeln!(stderr, "\x1b[1;31merror\x1b[0m: {}", escaped_lines(&error.to_string()));
+        let text = escaped_lines(&error.to_string()).replace("\nhint: ", "\n\x1b[1;36mhint\x1b[0m: ");
+        let _ = writeln!(stderr, "\x1b[1;31merror\x1b[0m: {text}");
     }
 
     fn stdout_colour(&self) -> Colour {

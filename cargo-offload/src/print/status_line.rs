@@ -24,9 +24,24 @@ impl StatusLine {
 
     /// Shows `word`, as cargo shows what it does, and `text`, as far as they fit.
     pub(crate) fn draw(&self, word: &str, text: &str) {
-        let width = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| width.0.into());
-        let width = width.filter(|width| *width > 0).unwrap_or(WIDTH);
-        let _ = self.screen().draw(fitted(word, text, width, self.colour));
+        let line = fitted(word, text, width(), self.colour);
+        let mut screen = self.screen();
+        screen.covers = true;
+        let _ = screen.draw(line);
+    }
+
+    /// Another program's line, which fits; it is shown where [`StatusLine::draw`] has nothing.
+    pub(crate) fn draw_below(&self, line: String) {
+        let mut screen = self.screen();
+        screen.below = line;
+        let _ = screen.uncovered();
+    }
+
+    /// Shows the other program's line again.
+    pub(crate) fn uncover(&self) {
+        let mut screen = self.screen();
+        screen.covers = false;
+        let _ = screen.uncovered();
     }
 
     /// Writes whole lines above.
@@ -42,6 +57,12 @@ impl StatusLine {
     fn screen(&self) -> MutexGuard<'_, Screen<Stderr>> {
         self.screen.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Columns of the terminal on standard error.
+pub(crate) fn width() -> usize {
+    let width = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| width.0.into());
+    width.filter(|width| *width > 0).unwrap_or(WIDTH)
 }
 
 /// `word` and `text` in one line that is not broken: one column is left for the cursor.
@@ -60,11 +81,15 @@ fn fitted(word: &str, text: &str, width: usize, colour: Colour) -> String {
 struct Screen<W> {
     out: W,
     shown: String,
+    /// Another program's line.
+    below: String,
+    /// Whether ours is shown in its place.
+    covers: bool,
 }
 
 impl<W: Write> Screen<W> {
     fn new(out: W) -> Screen<W> {
-        Screen { out, shown: String::new() }
+        Screen { out, shown: String::new(), below: String::new(), covers: false }
     }
 
     fn draw(&mut self, line: String) -> io::Result<()> {
@@ -74,6 +99,11 @@ impl<W: Write> Screen<W> {
         self.shown = line;
         self.out.write_all(format!("{CLEAR}{}", self.shown).as_bytes())?;
         self.out.flush()
+    }
+
+    /// The other program's line, if ours does not cover it.
+    fn uncovered(&mut self) -> io::Result<()> {
+        if self.covers { Ok(()) } else { self.draw(self.below.clone()) }
     }
 
     /// In one go, so that a terminal need not show what is between.
@@ -99,6 +129,21 @@ mod tests {
         screen.draw(String::new()).unwrap();
         screen.write_above(b"third\n").unwrap();
         let expected = "first\n\r\x1b[Kone\r\x1b[Ktwo\r\x1b[Ksecond\ntwo\r\x1b[Kthird\n";
+        assert_eq!(String::from_utf8(screen.out).unwrap(), expected);
+    }
+
+    #[test]
+    fn another_program_s_line_comes_back() {
+        let mut screen = Screen::new(Vec::new());
+        screen.below = "theirs".into();
+        screen.uncovered().unwrap();
+        screen.covers = true;
+        screen.draw("ours".into()).unwrap();
+        screen.below = "later".into();
+        screen.uncovered().unwrap();
+        screen.covers = false;
+        screen.uncovered().unwrap();
+        let expected = "\r\x1b[Ktheirs\r\x1b[Kours\r\x1b[Klater";
         assert_eq!(String::from_utf8(screen.out).unwrap(), expected);
     }
 

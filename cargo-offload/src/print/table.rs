@@ -11,6 +11,11 @@ pub(crate) enum Colour {
     Ansi,
 }
 
+/// Columns between two cells.
+const GAP: usize = 2;
+/// No cell is made shorter than this many characters.
+const SHORTEST: usize = 16;
+
 /// Rows of cells under a heading.
 #[derive(Debug)]
 pub(crate) struct Table {
@@ -27,12 +32,70 @@ impl Table {
         self.rows.push(cells.iter().map(|cell| escaped(cell)).collect());
     }
 
-    /// As a table, or, where its lines would be broken, each row as lines of heading and cell.
+    /// As a table. Where its lines would be broken, empty columns go, then the middle of long names; if that is not
+    /// enough, each row becomes lines of heading and cell.
     pub(super) fn fitted(&self, width: Option<usize>, colour: Colour) -> Vec<String> {
-        let widest = self.lines(Colour::Never).iter().map(|line| line.chars().count()).max().unwrap_or(0);
-        if width.is_none_or(|width| widest <= width) {
-            return self.lines(colour);
+        let Some(width) = width.filter(|width| self.width() > *width) else { return self.lines(colour) };
+        let filled = self.without_empty_columns();
+        let narrow = filled.shortened(width);
+        if narrow.width() <= width { narrow.lines(colour) } else { self.blocks(colour) }
+    }
+
+    /// Of the widest line.
+    fn width(&self) -> usize {
+        let gaps = self.heading.len().saturating_sub(1).saturating_mul(GAP);
+        self.widths().iter().sum::<usize>().saturating_add(gaps)
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let width = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+            let heading = self.heading.get(column).map_or(0, |text| text.chars().count());
+            cells.chain([heading]).max().unwrap_or(0)
+        };
+        (0..self.heading.len()).map(width).collect()
+    }
+
+    fn without_empty_columns(&self) -> Table {
+        let says = |cell: &String| !matches!(cell.as_str(), "" | "-");
+        let kept: Vec<bool> = (0..self.heading.len())
+            .map(|column| self.rows.iter().filter_map(|row| row.get(column)).any(says))
+            .collect();
+        let is_kept = |column: usize| kept.get(column).copied().unwrap_or(true);
+        let cells = |row: &Vec<String>| {
+            let kept = row.iter().enumerate().filter(|(column, _)| is_kept(*column));
+            kept.map(|(_, cell)| cell.clone()).collect()
+        };
+        let heading = self.heading.iter().enumerate().filter(|(column, _)| is_kept(*column));
+        Table {
+            heading: heading.map(|(_, text)| *text).collect(),
+            rows: self.rows.iter().map(cells).collect(),
         }
+    }
+
+    /// With `…` in the middle of the longest cells, as far as is needed for `width`.
+    fn shortened(&self, width: usize) -> Table {
+        let mut limits = self.widths();
+        let mut excess = self.width().saturating_sub(width);
+        while excess > 0 {
+            let Some((column, widest)) = limits.iter().copied().enumerate().max_by_key(|(_, width)| *width)
+            else {
+                break;
+            };
+            // Down to the next widest column, so that one long name is shortened before many short ones.
+            let others = limits.iter().enumerate().filter(|(other, _)| *other != column);
+            let next = others.map(|(_, width)| *width).max().unwrap_or(0).max(SHORTEST);
+            let step = excess.min(widest.saturating_sub(next).max(1));
+            let Some(limit) = limits.get_mut(column).filter(|_| widest > SHORTEST) else { break };
+            *limit = limit.saturating_sub(step);
+            excess = excess.saturating_sub(step);
+        }
+        let row =
+            |row: &Vec<String>| row.iter().zip(&limits).map(|(cell, limit)| fitting(cell, *limit)).collect();
+        Table { heading: self.heading.clone(), rows: self.rows.iter().map(row).collect() }
+    }
+
+    fn blocks(&self, colour: Colour) -> Vec<String> {
         let column = self.heading.iter().map(|heading| heading.len()).max().unwrap_or(0);
         let line = |(heading, cell): (&&str, &String)| {
             format!("{}  {cell}", bold(&format!("{heading:<column$}"), colour))
@@ -46,16 +109,24 @@ impl Table {
     }
 
     fn lines(&self, colour: Colour) -> Vec<String> {
-        let width = |column: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
-            let heading = self.heading.get(column).map_or(0, |text| text.chars().count());
-            cells.chain([heading]).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..self.heading.len()).map(width).collect();
+        let widths = self.widths();
         let heading: Vec<String> = self.heading.iter().map(|text| text.to_string()).collect();
         let heading = bold(&aligned(&heading, &widths), colour);
         std::iter::once(heading).chain(self.rows.iter().map(|row| aligned(row, &widths))).collect()
     }
+}
+
+/// `text` in `limit` characters: its start and its end tell more than its middle.
+fn fitting(text: &str, limit: usize) -> String {
+    let count = text.chars().count();
+    if count <= limit {
+        return text.to_string();
+    }
+    let left = limit.saturating_sub(1);
+    let end = left.div_ceil(2);
+    let start = left.saturating_sub(end);
+    let (first, last) = (text.chars().take(start), text.chars().skip(count.saturating_sub(end)));
+    first.chain(['…']).chain(last).collect()
 }
 
 fn bold(text: &str, colour: Colour) -> String {
@@ -88,6 +159,20 @@ mod tests {
         table.row(vec!["a".into(), "1000".into()]);
         table.row(vec!["longer".into(), "7".into()]);
         assert_eq!(table.lines(Colour::Never), ["name    size", "a       1000", "longer     7"]);
+    }
+
+    #[test]
+    fn one_wide_row_is_shortened_in_the_middle() {
+        let mut table = Table::new(&["name", "part", "file"]);
+        table.row(vec!["a".into(), "-".into(), "/usr/lib/x86_64-linux-gnu/of/some/library.so".into()]);
+        table.row(vec!["b".into(), String::new(), "short".into()]);
+        // A column that says nothing goes first.
+        let lines = table.fitted(Some(30), Colour::Never);
+        assert_eq!(lines, ["name  file", "a     /usr/lib/x8…e/library.so", "b     short"]);
+        // Nothing is lost where there is room, or nobody who sees lines break.
+        assert_eq!(table.fitted(None, Colour::Never), table.lines(Colour::Never));
+        assert!(table.fitted(Some(80), Colour::Never)[0].contains("part"));
+        assert_eq!(fitting("äöüß", 3), "ä…ß");
     }
 
     #[test]

@@ -83,6 +83,7 @@ fn an_image_that_cannot_be_shown_does_not_hide_the_others() {
     let ptx = ".version 7.0\n.target sm_80\n.visible .entry scale()\n{\n\tret;\n}\n.entry other()\n{\n}\n";
     let source = "__kernel void other(int n) {\n}\n__kernel void scale(int n) {\n  if (n) {\n  }\n}\n";
     let images = vec![
+        (image("host"), b"not decoded".to_vec()),
         (image("cubin:sm_80"), support::data("device-12.9-sm_80.cubin")),
         (image("nvptx:sm_80"), ptx.as_bytes().to_vec()),
         (image("opencl-c"), source.as_bytes().to_vec()),
@@ -95,6 +96,11 @@ fn an_image_that_cannot_be_shown_does_not_hide_the_others() {
     assert!(said.contains("// blas nvptx:sm_80\n.visible .entry scale()\n{\n        ret;\n}\n"), "{said}");
     assert!(said.contains("// blas opencl-c\n__kernel void scale(int n) {\n  if (n) {\n  }\n}\n"), "{said}");
     assert!(!said.contains("other"), "{said}");
+    // Devices come first, and the CPU's code only where it is asked for.
+    assert!(said.find("blas nvptx") < said.find("blas opencl-c") && !said.contains("`host`"), "{said}");
+    assert!(said.contains("\n// the CPU's code is not shown: --for host shows it\n"), "{said}");
+    let cpu = without_tools(dir.path(), &["asm", "images.pack", "scale", "--for", "host"]).output().unwrap();
+    assert!(!stdout(&cpu).contains("is not shown"), "{}", stdout(&cpu));
     assert!(said.contains("unreadable: target `cubin:sm_80` of module `blas`: "), "{said}");
     let only = without_tools(dir.path(), &["asm", "images.pack", "scale", "--for", "cubin:sm_80"]);
     let only = { only }.output().unwrap();

@@ -81,7 +81,8 @@ fn a_broken_baseline_is_refused() {
 #[test]
 fn the_page_has_the_data_and_nothing_else() {
     let dir = with_pack(64);
-    ok(dir.path(), &["report", "images.pack", "--html", "report.html"]);
+    let said = ok(dir.path(), &["report", "images.pack", "--html", "report.html"]);
+    assert_eq!(said, "wrote report.html\n");
     let page = fs::read_to_string(dir.path().join("report.html")).unwrap();
     let (_, data) = page.split_once("<script type=\"application/json\" id=\"data\">").unwrap();
     let data: Value = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
@@ -164,7 +165,7 @@ fn machine_code_is_shown_by_the_tool_of_its_maker() {
     assert_eq!(output.status.code(), Some(1));
     let said = stderr(&output);
     assert!(said.contains("target `cubin:sm_80` of module `blas`: nvdisasm was not found"), "{said}");
-    assert!(said.contains("hint: pip install"), "{said}");
+    assert!(said.contains("hint: `cargo offload toolchain install nvdisasm`"), "{said}");
 }
 
 #[test]
