@@ -1,6 +1,7 @@
 //! What commands print: tables and sentences, JSON lines, and how far they are.
 
 pub(crate) mod choice;
+pub(crate) mod downloads;
 pub(crate) mod output;
 pub(crate) mod status_line;
 pub(crate) mod steps;

@@ -8,6 +8,7 @@ mod files;
 mod foreign;
 mod front_end;
 mod gpu;
+mod headers;
 mod host;
 mod intel;
 mod llvm;

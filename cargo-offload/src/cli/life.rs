@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::machine::toolchain::part::Part;
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -133,6 +134,9 @@ pub(crate) struct Toolchain {
 pub(crate) enum ToolchainAction {
     /// Download compilers (packages of Debian and Python) into a folder of yours, where builds find them.
     Install {
+        /// Install only these. Without one: llvm and ptxas.
+        #[arg(value_enum)]
+        parts: Vec<Part>,
         /// The file with versions and hashes. Without it, offload-toolchain.lock beside offload.toml.
         #[arg(long, value_name = "FILE")]
         lock: Option<PathBuf>,
@@ -140,6 +144,10 @@ pub(crate) enum ToolchainAction {
         #[arg(long)]
         update: bool,
     },
+    /// List the parts, what each downloads, and which are installed.
+    List,
+    /// Remove the folder. The lock file stays, and `install` makes the same again.
+    Remove,
     /// Show where the folder is: OFFLOAD_TOOLCHAIN, or the usual place for data.
     Path,
 }

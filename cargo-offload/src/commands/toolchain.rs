@@ -9,9 +9,11 @@ use crate::cli::{self, ToolchainAction};
 use crate::error::ExitStatus;
 use crate::error::{Error, Result};
 use crate::machine::toolchain::lock::LOCK_NAME;
+use crate::machine::toolchain::part::Part;
 use crate::machine::toolchain::{self, Installed, Plan, Versions};
 use crate::print::output::Output;
-use crate::print::text::counted;
+use crate::print::table::Table;
+use crate::print::text::{counted, human_size};
 use crate::settings::offload_toml::ConfigFile;
 
 #[derive(Debug, Serialize)]
@@ -31,10 +33,16 @@ pub(super) fn run(output: &Output, args: &cli::Toolchain) -> Result<ExitStatus> 
             &serde_json::json!({ "reason": "toolchain", "path": folder }),
             &folder.display().to_string(),
         )?,
-        ToolchainAction::Install { lock, update } => {
+        ToolchainAction::List => list(output, &folder)?,
+        ToolchainAction::Remove => {
+            toolchain::remove(&folder)?;
+            let object = serde_json::json!({ "reason": "removed", "path": folder });
+            output.done(&object, &format!("removed {}", folder.display()))?;
+        }
+        ToolchainAction::Install { parts, lock, update } => {
             let versions = if *update { Versions::Newest } else { Versions::Locked };
             let plan = Plan { lock: lock.clone().unwrap_or_else(|| usual_lock(&folder)), folder, versions };
-            install(output, &plan)?;
+            install(output, &plan, parts)?;
         }
     }
     Ok(ExitStatus::Success)
@@ -46,8 +54,45 @@ fn usual_lock(folder: &Path) -> PathBuf {
         .map_or_else(|| folder.with_file_name(LOCK_NAME), |file| file.with_file_name(LOCK_NAME))
 }
 
-fn install(output: &Output, plan: &Plan) -> Result<()> {
-    let Installed { packages, changed } = toolchain::install(output, plan)?;
+#[derive(Debug, Serialize)]
+struct PartMessage {
+    reason: &'static str,
+    part: &'static str,
+    /// Bytes to download.
+    download: Option<u64>,
+    installed: bool,
+    purpose: &'static str,
+}
+
+fn list(output: &Output, folder: &Path) -> Result<()> {
+    let there = toolchain::of_folder(folder);
+    let mut table = Table::new(&["part", "download", "installed", "what it has"]);
+    let mut messages = Vec::new();
+    for part in Part::ALL {
+        let installed = toolchain::has(&there, part);
+        let size = part.download().map_or("by system".to_string(), human_size);
+        let state = if installed { "yes" } else { "no" };
+        table.row(vec![part.name().into(), size, state.into(), part.purpose().into()]);
+        messages.push(PartMessage {
+            reason: "part",
+            part: part.name(),
+            download: part.download(),
+            installed,
+            purpose: part.purpose(),
+        });
+    }
+    output.table(&messages, &table)
+}
+
+fn install(output: &Output, plan: &Plan, parts: &[Part]) -> Result<()> {
+    let installed = match parts {
+        [] if plan.versions == Versions::Locked && toolchain::is_partial(&plan.lock)? => {
+            toolchain::add(output, plan, &[Part::Llvm, Part::Ptxas])?
+        }
+        [] => toolchain::install(output, plan)?,
+        parts => toolchain::add(output, plan, parts)?,
+    };
+    let Installed { packages, changed } = installed;
     let (path, lock) = (plan.folder.as_path(), plan.lock.as_path());
     let (folder, file) = (path.display(), lock.display());
     let count = counted(packages as u64, "package");

@@ -43,6 +43,43 @@ fn packages_are_fetched_locked_and_unpacked() {
 }
 
 #[test]
+fn parts_are_installed_one_by_one() {
+    let machine = Machine::new();
+    let listed = || said(&machine.offload(&["toolchain", "list"]));
+    let site = "data/toolchain/lib/python3/site-packages/nvidia";
+    let first = machine.install(&["ptxas"]);
+    assert!(first.status.success(), "{}", said(&first));
+    // Who lacks ptxas alone fetches nothing else.
+    assert!(said(&first).contains("fetching nvidia-cuda-nvcc-cu12 12.9.86 (38.7 MiB)"), "{}", said(&first));
+    assert!(!said(&first).contains("clang") && !said(&first).contains("lists"), "{}", said(&first));
+    assert_eq!(machine.installed(), ["lib", "offload-toolchain.lock"]);
+    assert!(machine.install(&["nvdisasm"]).status.success());
+    for file in ["ptxas", "nvdisasm"] {
+        assert!(machine.path(site).join(file).is_file(), "{file}");
+    }
+    let table = listed();
+    let state = |part: &str| {
+        let line = table.lines().find(|line| line.starts_with(part)).unwrap().to_string();
+        line.contains("  yes  ")
+    };
+    assert_eq!(["llvm", "ptxas", "nvcc", "nvdisasm"].map(state), [false, true, false, true], "{table}");
+    let again = machine.install(&["ptxas", "nvdisasm"]);
+    assert!(said(&again).contains("already") && !said(&again).contains("fetching"), "{}", said(&again));
+    // All the rest comes beside them.
+    assert!(machine.install(&[]).status.success());
+    assert_eq!(machine.installed(), ["clang-22", "lib", "libllvm22", "offload-toolchain.lock"]);
+    assert!(machine.path(site).join("nvdisasm").is_file());
+    // The folder goes, and comes again as the lock file has it.
+    assert!(machine.offload(&["toolchain", "remove"]).status.success());
+    assert!(!machine.path("data/toolchain").exists() && machine.path("data/offload-toolchain.lock").exists());
+    assert!(machine.install(&[]).status.success());
+    assert!(machine.path(site).join("nvdisasm").is_file());
+    fs::remove_file(machine.path("data/toolchain/offload-toolchain.lock")).unwrap();
+    let kept = machine.offload(&["toolchain", "remove"]);
+    assert!(said(&kept).contains("was not made by") && machine.path("data/toolchain").exists());
+}
+
+#[test]
 fn what_is_not_as_locked_is_refused_and_changes_nothing() {
     let machine = Machine::new();
     // The lock file lies beside the configuration, if there is one.

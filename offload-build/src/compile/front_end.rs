@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use offload_format::Hash128;
 
 use super::action::{Arg, args_key, output_of, said_key, texts};
+use super::headers;
 use super::session::{FrontEndResult, Session};
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::error::{Error, Result};
@@ -146,7 +147,7 @@ impl Session<'_> {
             directory: &self.env().manifest_dir,
             input: input.filter(|_| file.is_none()),
         };
-        let printed = self.context().run(&invocation)?;
+        let printed = self.context().run(&invocation).map_err(|error| headers::explained(self, error))?;
         let content = output_of(action.tool, &output)?;
         let ours = |path: &PathBuf| path == Path::new("-") || path.starts_with(scratch.path());
         let read = prerequisites(&fs::read_text(&deps)?).into_iter().filter(|path| !ours(path));

@@ -97,6 +97,11 @@ fn cuda(session: &Session<'_>, sm: &SmArch, version: PtxVersion) -> Result<Vendo
         "-isystem".to_string(),
         empty.display().to_string(),
     ]);
+    // nvcc's profile names it, and clang does not know it: `cuda/std`, CUB and Thrust since CUDA 13.
+    let cccl = sdk.join("include/cccl");
+    if cccl.is_dir() {
+        flags.extend(["-isystem".to_string(), cccl.display().to_string()]);
+    }
     Ok(Vendor { flags, header: "" })
 }
 

@@ -38,9 +38,14 @@ pub(super) fn pocl() -> String {
 }
 
 pub(super) fn ptxas() -> String {
-    let installer = if system() == System::Debian { "`cargo offload toolchain install`, or " } else { "" };
+    let part = part("ptxas", "41 MB");
+    format!("{part}; or embed PTX alone (`nvptx:` targets), which the driver compiles")
+}
+
+/// A part of this project's own installer, for what NVIDIA ships in packages of Python; or a toolkit.
+fn part(name: &str, size: &str) -> String {
     format!(
-        "{installer}pip install --target DIR nvidia-cuda-nvcc-cu12 and set CUDA_PATH to DIR/nvidia/cuda_nvcc, or set CUDA_PATH to an installed CUDA toolkit; or embed PTX alone (`nvptx:` targets), which the driver compiles"
+        "`cargo offload toolchain install {name}` (a download of {size}), or set CUDA_PATH to an installed CUDA toolkit"
     )
 }
 
@@ -54,7 +59,7 @@ pub(super) fn spirv_val() -> String {
 }
 
 pub(super) fn nvcc() -> String {
-    "pip install --target DIR nvidia-cuda-nvcc nvidia-nvvm nvidia-cuda-crt nvidia-cuda-runtime nvidia-cuda-cccl and set CUDA_PATH to DIR/nvidia/cu13, or set CUDA_PATH to an installed CUDA toolkit; or leave `compiler` out: clang compiles CUDA C++ too".to_string()
+    format!("{}; or leave `compiler` out: clang compiles CUDA C++ too", part("nvcc", "129 MB"))
 }
 
 pub(super) fn hipcc() -> String {
@@ -72,8 +77,7 @@ pub(super) fn icpx() -> String {
 }
 
 pub(super) fn cuda_sdk() -> String {
-    "set CUDA_PATH to an installed CUDA toolkit, or leave `cuda-sdk` out: common CUDA C++ needs no headers"
-        .to_string()
+    part("nvcc", "129 MB")
 }
 
 pub(super) fn libclc() -> String {
@@ -86,7 +90,7 @@ pub(super) fn libclc() -> String {
 }
 
 pub(super) fn nvdisasm() -> String {
-    "pip install --target DIR nvidia-cuda-nvdisasm and set CUDA_PATH to DIR/nvidia/cu13, or set CUDA_PATH to an installed CUDA toolkit".to_string()
+    part("nvdisasm", "5 MB")
 }
 
 pub(super) fn spirv_tools() -> String {

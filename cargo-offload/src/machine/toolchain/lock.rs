@@ -25,7 +25,7 @@ pub(crate) struct Lock {
     /// The C library that the packages were made for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     glibc: Option<String>,
-    package: Vec<LockedPackage>,
+    pub(super) package: Vec<LockedPackage>,
 }
 
 /// A package.

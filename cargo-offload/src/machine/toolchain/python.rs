@@ -3,13 +3,12 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use super::lock::{LockedPackage, PackageKind};
+use super::lock::LockedPackage;
+use super::part::{Part, Wheel};
 use super::run;
 use crate::error::{Error, Result};
+use crate::print::downloads::Downloads;
 use crate::print::output::Output;
-
-/// The last release whose ptxas knows every architecture from sm_50 on.
-const PACKAGES: [(&str, &str); 1] = [("nvidia-cuda-nvcc-cu12", "12.9.86")];
 
 /// Where packages lie in the folder: where a search for an environment's packages finds them.
 const SITE: &str = "lib/python3/site-packages";
@@ -21,21 +20,15 @@ pub(super) fn wanted(output: &Output) -> Result<Vec<LockedPackage>> {
         output.status("python3 has no pip here: NVIDIA's ptxas is left out");
         return Ok(Vec::new());
     }
-    let entry = |(name, version): (&str, &str)| LockedPackage {
-        source: PackageKind::Python,
-        name: name.to_string(),
-        version: version.to_string(),
-        file: String::new(),
-        url: None,
-        sha256: String::new(),
-    };
-    Ok(PACKAGES.map(entry).into())
+    Ok(Part::Ptxas.wheels().iter().map(Wheel::package).collect())
 }
 
 /// Downloads wheels; no code of a package runs.
 pub(super) fn download(output: &Output, entries: &[&LockedPackage], directory: &Path) -> Result<()> {
+    let total: u64 = entries.iter().filter_map(|entry| size(entry)).sum();
+    let bar = Downloads::new(output, total);
     for entry in entries {
-        output.status(&format!("fetching {} {}, under its vendor's licence", entry.name, entry.version));
+        bar.next(&format!("{} {}", entry.name, entry.version), size(entry));
         let exact = format!("{}=={}", entry.name, entry.version);
         let args = [
             "-m",
@@ -52,6 +45,12 @@ pub(super) fn download(output: &Output, entries: &[&LockedPackage], directory: &
         run::output("python3", &args, directory)?;
     }
     Ok(())
+}
+
+/// Bytes of a package's file, if it is of a release that is known.
+fn size(entry: &LockedPackage) -> Option<u64> {
+    let mut wheels = Part::ALL.into_iter().flat_map(|part| part.wheels());
+    wheels.find(|wheel| wheel.name == entry.name && wheel.version == entry.version).map(|wheel| wheel.size)
 }
 
 /// `entries` with the names of the files that pip has chosen.

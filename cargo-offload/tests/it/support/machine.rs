@@ -124,6 +124,9 @@ const PYTHON: &str = r#"#!/bin/sh
 case "$*" in
   *"--version") exit 0 ;;
   *"pip download"*"nvidia-cuda-nvcc-cu12=="*) echo wheel > "nvidia_cuda_nvcc_cu12-${*##*==}-py3-none-any.whl" ;;
+  *"pip download"*"nvidia-cuda-nvdisasm=="*) echo wheel > "nvidia_cuda_nvdisasm-${*##*==}-py3-none-any.whl" ;;
+  *"pip install"*nvdisasm*) for arg do case "$before" in --target) site=$arg ;; esac; before=$arg; done
+    /bin/mkdir -p "$site/nvidia" && : > "$site/nvidia/nvdisasm" ;;
   *"pip install"*) for arg do case "$before" in --target) site=$arg ;; esac; before=$arg; done
     /bin/mkdir -p "$site/nvidia" && : > "$site/nvidia/ptxas" ;;
   *) exit 1 ;;

@@ -1,0 +1,130 @@
+//! Parts of the folder, one by one: adding them to what is there, and removing them.
+
+use std::fs;
+use std::path::Path;
+
+use super::lock::{LOCK_NAME, Lock, LockedPackage, PackageKind};
+use super::part::Part;
+use super::system::{Packages, System};
+use super::whole::{
+    Fetched, Installed, Packaged, Plan, Versions, check_directory, downloads, fetch_locked, hashed,
+    put_in_place,
+};
+use super::{apt, deb, python, tree};
+use crate::error::{Error, Result};
+use crate::files::publish::create_dir;
+use crate::print::output::Output;
+
+/// Fetches `parts` and adds them to the folder, and to the lock file.
+pub(crate) fn add(output: &Output, plan: &Plan, parts: &[Part]) -> Result<Installed> {
+    let system = System::this();
+    let parent = plan.folder.parent().unwrap_or(Path::new("."));
+    create_dir(parent)?;
+    check_directory(&plan.lock)?;
+    Lock::check(&plan.lock)?;
+    let lock = Lock::read(&plan.lock)?;
+    let there = of_folder(&plan.folder);
+    let known = match (plan.versions, &lock) {
+        (Versions::Locked, Some(lock)) => lock.checked_for(&system, &plan.lock)?,
+        _ => Vec::new(),
+    };
+    let wanted: Vec<LockedPackage> =
+        known.into_iter().filter(|package| parts.iter().any(|part| part.has(package))).collect();
+    let new: Vec<Part> =
+        parts.iter().copied().filter(|part| !wanted.iter().any(|package| part.has(package))).collect();
+    if new.is_empty() && wanted.iter().all(|package| there.contains(package)) {
+        return Ok(Installed { packages: wanted.len(), changed: false });
+    }
+    let work = tempfile::Builder::new().prefix(".offload-").tempdir_in(parent);
+    let work = work.map_err(|error| Error::io("create a directory in", parent, &error))?;
+    let packages = match &lock {
+        Some(lock) if !lock.is_for(&system) => Packages::Nobody,
+        _ => system.packages,
+    };
+    let mut fetched = Vec::new();
+    if !wanted.is_empty() {
+        fetched = fetch_locked(output, &Packaged { entries: wanted, packages }, work.path())?;
+    }
+    fetched.extend(fetch_new(output, &new, work.path())?);
+    let packages: Vec<LockedPackage> = fetched.iter().map(|one| one.package.clone()).collect();
+    let folder = work.path().join("toolchain");
+    if plan.folder.exists() {
+        tree::link(&plan.folder, &folder)?;
+    }
+    unpack(output, &fetched, &folder)?;
+    Lock::new(&system, joined(there, &packages)).write(&folder.join(LOCK_NAME))?;
+    put_in_place(&folder, &plan.folder, work.path())?;
+    let locked = lock.map(|lock| lock.package).unwrap_or_default();
+    Lock::new(&system, joined(locked, &packages)).write(&plan.lock)?;
+    Ok(Installed { packages: packages.len(), changed: true })
+}
+
+/// The packages that the folder was made of.
+pub(crate) fn of_folder(folder: &Path) -> Vec<LockedPackage> {
+    Lock::read(&folder.join(LOCK_NAME)).ok().flatten().map(|lock| lock.package).unwrap_or_default()
+}
+
+/// Whether these packages are all that a part has.
+pub(crate) fn has(packages: &[LockedPackage], part: Part) -> bool {
+    let wheel = |name: &str| packages.iter().any(|package| package.name == name);
+    match part {
+        Part::Llvm => packages.iter().any(|package| part.has(package)),
+        _ => part.wheels().iter().all(|each| wheel(each.name)),
+    }
+}
+
+/// `old` packages with `new` ones in their place or beside them, by name.
+fn joined(mut old: Vec<LockedPackage>, new: &[LockedPackage]) -> Vec<LockedPackage> {
+    old.retain(|package| !new.iter().any(|other| other.name == package.name));
+    old.extend(new.iter().cloned());
+    old.sort_by(|a, b| (a.source as u8, &a.name).cmp(&(b.source as u8, &b.name)));
+    old
+}
+
+/// The newest packages of the distribution, and our releases of Python's.
+fn fetch_new(output: &Output, parts: &[Part], work: &Path) -> Result<Vec<Fetched>> {
+    let downloads = downloads(work)?;
+    let mut entries = Vec::new();
+    if parts.contains(&Part::Llvm) {
+        let apt = apt::Apt::new(output, work)?;
+        let packages = apt.wanted()?;
+        apt.download(&packages.iter().collect::<Vec<_>>(), &downloads)?;
+        entries.extend(packages);
+    }
+    let wheels = parts.iter().flat_map(|part| part.wheels()).map(|wheel| wheel.package());
+    let wheels: Vec<LockedPackage> = wheels.collect();
+    python::download(output, &wheels.iter().collect::<Vec<_>>(), &downloads)?;
+    entries.extend(python::named(wheels, &downloads)?);
+    hashed(entries, &downloads)
+}
+
+/// Unpacks into `folder`, over what is there.
+fn unpack(output: &Output, fetched: &[Fetched], folder: &Path) -> Result<()> {
+    for Fetched { package, file } in fetched {
+        output.status(&format!("unpacking {}", package.name));
+        match package.source {
+            PackageKind::Distribution => deb::unpack(file, folder)?,
+            PackageKind::Python => {
+                // pip puts nothing into a directory of a package that is there.
+                let alone = folder.with_file_name(&package.name);
+                python::unpack(file, &alone)?;
+                tree::merge(&alone, folder)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Removes the whole folder. The lock file stays, so that the same can be installed again.
+pub(crate) fn remove(folder: &Path) -> Result<()> {
+    if !folder.exists() {
+        let text = format!("there is no folder `{}`", folder.display());
+        return Err(Error::usage(text).hint("`cargo offload toolchain list` shows what is installed"));
+    }
+    // What lies there may be somebody's: only a folder that was made here goes.
+    if !folder.join(LOCK_NAME).is_file() {
+        let text = format!("`{}` was not made by `cargo offload toolchain install`", folder.display());
+        return Err(Error::usage(text).hint("remove it yourself if it is to go"));
+    }
+    fs::remove_dir_all(folder).map_err(|error| Error::io("remove", folder, &error))
+}

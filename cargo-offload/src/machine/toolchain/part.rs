@@ -1,0 +1,105 @@
+//! What the folder may hold: parts that are installed, listed and removed by name.
+
+use clap::ValueEnum;
+
+use super::lock::{LockedPackage, PackageKind};
+
+/// A part of the folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Part {
+    /// Clang of LLVM 22, libclc, PoCL's library, spirv-val and ocloc, from the distribution
+    Llvm,
+    /// NVIDIA's assembler and its library of mathematics
+    Ptxas,
+    /// NVIDIA's compiler of CUDA C++, with a toolkit's headers; it needs a gcc
+    Nvcc,
+    /// NVIDIA's disassembler, for `asm`
+    Nvdisasm,
+}
+
+/// A package of Python's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wheel {
+    pub(super) name: &'static str,
+    pub(super) version: &'static str,
+    /// Bytes to download.
+    pub(super) size: u64,
+}
+
+/// The last release whose ptxas knows every architecture from sm_50 on.
+const PTXAS: [Wheel; 1] = [wheel("nvidia-cuda-nvcc-cu12", "12.9.86", 40_546_229)];
+/// The packages that are a whole nvcc together, all of one release.
+const NVCC: [Wheel; 5] = [
+    wheel("nvidia-cuda-nvcc", "13.5.37", 47_028_279),
+    wheel("nvidia-nvvm", "13.5.37", 75_141_406),
+    wheel("nvidia-cuda-crt", "13.5.37", 166_163),
+    wheel("nvidia-cuda-runtime", "13.5.37", 2_504_024),
+    wheel("nvidia-cuda-cccl", "13.3.5.0.6", 4_113_651),
+];
+const NVDISASM: [Wheel; 1] = [wheel("nvidia-cuda-nvdisasm", "13.5.37", 5_170_654)];
+
+const fn wheel(name: &'static str, version: &'static str, size: u64) -> Wheel {
+    Wheel { name, version, size }
+}
+
+impl Part {
+    pub(crate) const ALL: [Part; 4] = [Part::Llvm, Part::Ptxas, Part::Nvcc, Part::Nvdisasm];
+
+    /// As on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Part::Llvm => "llvm",
+            Part::Ptxas => "ptxas",
+            Part::Nvcc => "nvcc",
+            Part::Nvdisasm => "nvdisasm",
+        }
+    }
+
+    /// What it has.
+    pub(crate) fn purpose(self) -> &'static str {
+        match self {
+            Part::Llvm => "clang, libclc, PoCL's library, spirv-val, ocloc",
+            Part::Ptxas => "ptxas and libdevice: cubins, better mathematics",
+            Part::Nvcc => "nvcc and a CUDA toolkit's headers",
+            Part::Nvdisasm => "nvdisasm: machine code of cubins",
+        }
+    }
+
+    /// Its packages of Python's.
+    pub(super) fn wheels(self) -> &'static [Wheel] {
+        match self {
+            Part::Llvm => &[],
+            Part::Ptxas => &PTXAS,
+            Part::Nvcc => &NVCC,
+            Part::Nvdisasm => &NVDISASM,
+        }
+    }
+
+    /// Bytes to download; nothing is known of what the distribution has.
+    pub(crate) fn download(self) -> Option<u64> {
+        let sizes = self.wheels().iter().map(|wheel| wheel.size);
+        (self != Part::Llvm).then(|| sizes.sum())
+    }
+
+    /// Whether a package is one of its.
+    pub(super) fn has(self, package: &LockedPackage) -> bool {
+        match package.source {
+            PackageKind::Distribution => self == Part::Llvm,
+            PackageKind::Python => self.wheels().iter().any(|wheel| wheel.name == package.name),
+        }
+    }
+}
+
+impl Wheel {
+    /// The package, before it is fetched.
+    pub(super) fn package(&self) -> LockedPackage {
+        LockedPackage {
+            source: PackageKind::Python,
+            name: self.name.to_string(),
+            version: self.version.to_string(),
+            file: String::new(),
+            url: None,
+            sha256: String::new(),
+        }
+    }
+}

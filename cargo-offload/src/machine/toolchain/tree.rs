@@ -1,0 +1,70 @@
+//! Trees of files: the same once more without copying, and one put into another.
+
+use std::fs;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::files::publish::create_dir;
+
+/// What is done with a file that is no directory.
+type EachFile = fn(&Path, &Path) -> std::io::Result<()>;
+
+/// Makes `to` hold the files of `from`, which both have then.
+pub(super) fn link(from: &Path, to: &Path) -> Result<()> {
+    each(from, to, |from, to| {
+        let is_link = fs::symlink_metadata(from)?.is_symlink();
+        // A hard link to a symbolic link is not to be had everywhere.
+        if is_link { symlink(from, to) } else { fs::hard_link(from, to) }
+    })
+}
+
+/// Moves the files of `from` into `to`, in place of those of the same name.
+pub(super) fn merge(from: &Path, to: &Path) -> Result<()> {
+    each(from, to, |from, to| fs::rename(from, to))
+}
+
+fn each(from: &Path, to: &Path, act: EachFile) -> Result<()> {
+    create_dir(to)?;
+    let failed = |error: std::io::Error| Error::io("list", from, &error);
+    for entry in fs::read_dir(from).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let target = to.join(entry.file_name());
+        if entry.file_type().map_err(failed)?.is_dir() {
+            each(&entry.path(), &target, act)?;
+        } else {
+            act(&entry.path(), &target).map_err(|error| Error::io("write", &target, &error))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn symlink(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::os::unix::fs::symlink(fs::read_link(from)?, to)
+}
+
+#[cfg(not(unix))]
+fn symlink(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::copy(from, to).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trees_are_put_together() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        for (tree, file) in [("a", "one"), ("b", "two"), ("b", "one")] {
+            fs::create_dir_all(at(tree).join("sub")).unwrap();
+            fs::write(at(tree).join("sub").join(file), tree).unwrap();
+        }
+        link(&at("a"), &at("c")).unwrap();
+        merge(&at("b"), &at("c")).unwrap();
+        assert_eq!(fs::read_to_string(at("c/sub/one")).unwrap(), "b");
+        assert_eq!(fs::read_to_string(at("c/sub/two")).unwrap(), "b");
+        // The first tree is as it was.
+        assert_eq!(fs::read_to_string(at("a/sub/one")).unwrap(), "a");
+    }
+}

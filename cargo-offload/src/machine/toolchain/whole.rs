@@ -1,0 +1,226 @@
+//! The folder as a whole: what is fetched is checked, and the folder appears when all of it is there.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::lock::{LOCK_NAME, Lock, LockedPackage, PackageKind};
+use super::part::Part;
+use super::system::{Packages, System};
+use super::{apt, deb, fetch, python};
+use crate::error::{Error, Result};
+use crate::files::publish::create_dir;
+use crate::print::output::Output;
+
+/// What to install, and where.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// The folder in which build scripts look.
+    pub(crate) folder: PathBuf,
+    /// What was installed, for the next time.
+    pub(crate) lock: PathBuf,
+    pub(crate) versions: Versions,
+}
+
+/// Which versions are installed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Versions {
+    /// Those in the lock file, if there is one.
+    Locked,
+    /// The newest ones, for a new lock file.
+    Newest,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Installed {
+    pub(crate) packages: usize,
+    /// Whether the folder was written: it is not where it holds what the lock file says.
+    pub(crate) changed: bool,
+}
+
+/// Whether the lock file names parts of Python's alone: those were asked for until now, and the rest is to come.
+pub(crate) fn is_partial(lock: &Path) -> Result<bool> {
+    Ok(Lock::read(lock)?.is_some_and(|lock| !lock.package.iter().any(|package| Part::Llvm.has(package))))
+}
+
+/// Fetches, checks and unpacks; the folder appears whole.
+pub(crate) fn install(output: &Output, plan: &Plan) -> Result<Installed> {
+    let system = System::this();
+    let locked = match plan.versions {
+        Versions::Locked => Lock::read(&plan.lock)?,
+        Versions::Newest => None,
+    };
+    if let Some(lock) = locked.as_ref().filter(|lock| lock.is_that_of(&plan.folder)) {
+        return Ok(Installed { packages: lock.packages(), changed: false });
+    }
+    let parent = plan.folder.parent().unwrap_or(Path::new("."));
+    create_dir(parent)?;
+    check_directory(&plan.lock)?;
+    Lock::check(&plan.lock)?;
+    let work = tempfile::Builder::new().prefix(".offload-").tempdir_in(parent);
+    let work = work.map_err(|error| Error::io("create a directory in", parent, &error))?;
+    let (lock, fetched) = match locked {
+        Some(lock) => {
+            let entries = lock.checked_for(&system, &plan.lock)?;
+            // apt has the packages of its own distribution alone.
+            let packages = if lock.is_for(&system) { system.packages } else { Packages::Nobody };
+            let fetched = fetch_locked(output, &Packaged { entries, packages }, work.path())?;
+            (lock, fetched)
+        }
+        None => {
+            let fetched = fetch_newest(output, &Request { system: &system, lock: &plan.lock }, work.path())?;
+            (Lock::new(&system, fetched.iter().map(|one| one.package.clone()).collect()), fetched)
+        }
+    };
+    let new = work.path().join("toolchain");
+    for Fetched { package, file } in &fetched {
+        output.status(&format!("unpacking {}", package.name));
+        match package.source {
+            PackageKind::Distribution => deb::unpack(file, &new)?,
+            PackageKind::Python => python::unpack(file, &new)?,
+        }
+    }
+    lock.write(&new.join(LOCK_NAME))?;
+    put_in_place(&new, &plan.folder, work.path())?;
+    lock.write(&plan.lock)?;
+    Ok(Installed { packages: lock.packages(), changed: true })
+}
+
+/// The lock file is written last, when everything was fetched: whether that can be is known before.
+pub(super) fn check_directory(lock: &Path) -> Result<()> {
+    let parent = lock.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if parent.is_dir() {
+        return Ok(());
+    }
+    let text = format!("there is no directory `{}` for the lock file", parent.display());
+    Err(Error::usage(text).hint("make it first"))
+}
+
+/// A package, and the file that it was fetched into.
+pub(super) struct Fetched {
+    pub(super) package: LockedPackage,
+    pub(super) file: PathBuf,
+}
+
+/// What a lock file names, and who has the distribution's packages among it.
+pub(super) struct Packaged {
+    pub(super) entries: Vec<LockedPackage>,
+    pub(super) packages: Packages,
+}
+
+/// For which system the newest packages are fetched, and the lock file that will name them.
+struct Request<'a> {
+    system: &'a System,
+    lock: &'a Path,
+}
+
+/// Downloads what the lock file names, and compares hashes.
+pub(super) fn fetch_locked(output: &Output, locked: &Packaged, work: &Path) -> Result<Vec<Fetched>> {
+    let Packaged { entries, packages } = locked;
+    let downloads = downloads(work)?;
+    let of =
+        |source| -> Vec<&LockedPackage> { entries.iter().filter(|entry| entry.source == source).collect() };
+    match packages {
+        Packages::Apt => apt::Apt::new(output, work)?.download(&of(PackageKind::Distribution), &downloads)?,
+        Packages::Nobody => fetch::download(output, &of(PackageKind::Distribution), &downloads)?,
+    }
+    python::download(output, &of(PackageKind::Python), &downloads)?;
+    let mut fetched = Vec::new();
+    for entry in entries {
+        let file = downloads.join(&entry.file);
+        let is = hash(&file)?;
+        if is != entry.sha256 {
+            let text = format!("`{}` has the hash {is}, and the lock file has {}", entry.file, entry.sha256);
+            return Err(Error::check(text).hint("--update takes the newest versions"));
+        }
+        fetched.push(Fetched { package: entry.clone(), file });
+    }
+    Ok(fetched)
+}
+
+fn fetch_newest(output: &Output, request: &Request<'_>, work: &Path) -> Result<Vec<Fetched>> {
+    if request.system.packages == Packages::Nobody {
+        let lock = request.lock.display();
+        let text = format!("this system has no apt-get, and there is no lock file `{lock}`");
+        return Err(Error::usage(text).hint(
+            "a lock file that this command wrote on Debian serves here too; or install the tools as `cargo offload doctor` says",
+        ));
+    }
+    let downloads = downloads(work)?;
+    let apt = apt::Apt::new(output, work)?;
+    let mut entries = apt.wanted()?;
+    apt.download(&entries.iter().collect::<Vec<_>>(), &downloads)?;
+    let wheels = python::wanted(output)?;
+    python::download(output, &wheels.iter().collect::<Vec<_>>(), &downloads)?;
+    entries.extend(python::named(wheels, &downloads)?);
+    hashed(entries, &downloads)
+}
+
+/// The packages with the hashes of their files in `downloads`.
+pub(super) fn hashed(entries: Vec<LockedPackage>, downloads: &Path) -> Result<Vec<Fetched>> {
+    let hashed = |mut entry: LockedPackage| {
+        let file = downloads.join(&entry.file);
+        entry.sha256 = hash(&file)?;
+        Ok(Fetched { package: entry, file })
+    };
+    entries.into_iter().map(hashed).collect()
+}
+
+/// The old folder leaves with the directory for work.
+pub(super) fn put_in_place(new: &Path, folder: &Path, work: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::rename(folder, work.join("old")).map_err(|error| Error::io("replace", folder, &error))?;
+    }
+    fs::rename(new, folder).map_err(|error| Error::io("write", folder, &error))
+}
+
+pub(super) fn downloads(work: &Path) -> Result<PathBuf> {
+    let dir = work.join("downloads");
+    create_dir(&dir)?;
+    Ok(dir)
+}
+
+/// The SHA-256 of a file, as text.
+fn hash(path: &Path) -> Result<String> {
+    let failed = |error: std::io::Error| Error::io("read", path, &error);
+    let mut file = BufReader::with_capacity(64 << 10, fs::File::open(path).map_err(failed)?);
+    let mut hasher = Sha256::new();
+    loop {
+        let piece = file.fill_buf().map_err(failed)?;
+        let size = piece.len();
+        if size == 0 {
+            break;
+        }
+        hasher.update(piece);
+        file.consume(size);
+    }
+    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_are_those_of_sha256sum() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        fs::write(&path, "abc").unwrap();
+        assert_eq!(hash(&path).unwrap(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+
+    #[test]
+    fn the_old_folder_is_replaced_as_a_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let (new, folder) = (dir.path().join("new"), dir.path().join("folder"));
+        for (path, name) in [(&new, "b"), (&folder, "a")] {
+            fs::create_dir(path).unwrap();
+            fs::write(path.join(name), "").unwrap();
+        }
+        put_in_place(&new, &folder, dir.path()).unwrap();
+        assert!(folder.join("b").exists() && !folder.join("a").exists() && !new.exists());
+    }
+}
