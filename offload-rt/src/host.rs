@@ -78,6 +78,8 @@ impl Driver for Host {
             let problem = format!("{entry} is of kind {}, not for the host CPU", entry.image_kind());
             return Err(Error::device("host CPU", problem));
         }
+        let whole = image.check_structure();
+        whole.map_err(|problem| Error::device("host CPU", format!("cannot load {entry}: {problem}")))?;
         let kernels = entry.kernels().to_vec();
         let names: Vec<&str> = kernels.iter().map(|kernel| kernel.name.as_str()).collect();
         let image = HostImage::load(image.bytes(), &names)

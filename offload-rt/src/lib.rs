@@ -79,6 +79,8 @@ mod registry;
 #[allow(unsafe_code, reason = "reads memory that the linker and the loader describe")]
 mod sections;
 mod select;
+#[cfg(any(feature = "cuda", feature = "opencl", all(feature = "host", unix)))]
+mod structure;
 mod text;
 
 pub use offload_format::codec::Codec;

@@ -42,6 +42,7 @@ impl CudaModule {
     /// Has the driver load `image`. The error holds the messages of its compiler and a hint where there is one.
     pub(super) fn load(context: &Arc<Context>, image: &LoadedImage) -> Result<CudaModule, Problem> {
         let entered = context.enter().map_err(|error| Problem::from(error.to_string()))?;
+        image.check_structure()?;
         let raw = match image.entry().image_kind() {
             // The driver takes PTX as a C string.
             ImageKind::Ptx => load(&entered, &[image.bytes(), b"\0"].concat())?,

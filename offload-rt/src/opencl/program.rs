@@ -57,6 +57,8 @@ impl ImageCompiler<'_> {
 
     fn create(&self) -> Result<DriverProgram, Error> {
         let (entry, bytes) = (self.image.entry(), self.image.bytes());
+        let whole = self.image.check_structure();
+        whole.map_err(|problem| Error::device(LOADER, format!("cannot take {entry}: {problem}")))?;
         let created = match entry.image_kind() {
             ImageKind::OpenClC => {
                 let source = std::str::from_utf8(bytes)

@@ -1,5 +1,6 @@
-//! Launches on a real NVIDIA device. Where there is none, the error says what was looked for, and all tests run again
-//! with `cuda/driver.c` in the place of the driver.
+//! Launches on a real NVIDIA device: these tests are ignored unless `-- --include-ignored` asks for them. Where there is
+//! no device, the error says what was looked for, and one test runs all of them with `cuda/driver.c` in the place of the
+//! driver.
 //!
 //! With `OFFLOAD_TEST_CUDA` set in the environment, finding no device is a failure. The test program needs nothing but
 //! the driver, so it can be copied to a machine with a GPU.
@@ -18,8 +19,13 @@ use offload_rt::{Arg, ArgInfo, ArgKind, Device, Error, KernelInfo, NdRange, Prog
 const KERNELS: &str = include_str!("../cuda/kernels.ptx");
 const CRASH_CHILD: &str = "OFFLOAD_TEST_CUDA_CRASH";
 
+/// The device of a test that is run only where there is one.
+fn gpu() -> Device {
+    found().expect("an NVIDIA GPU, or the stand-in in the place of the driver")
+}
+
 /// The first device. Without one, this looks at the error, and the caller has nothing left to do.
-fn gpu() -> Option<Device> {
+fn found() -> Option<Device> {
     match offload_rt::cuda::devices() {
         Ok(devices) => Some(devices[0].clone()),
         Err(error) => {
@@ -92,7 +98,7 @@ fn saxpy(program: &Program, seed: u32, n: usize) -> Duration {
 
 #[test]
 fn devices_are_found_or_what_was_looked_for_is_said() {
-    let Some(device) = gpu() else { return };
+    let Some(device) = found() else { return };
     let description = device.to_string();
     assert!(description.contains("CUDA device ") && description.contains("(sm_"), "{description}");
     assert!(description.contains("takes PTX up to"), "{description}");
@@ -105,7 +111,7 @@ fn devices_are_found_or_what_was_looked_for_is_said() {
 fn the_driver_has_all_functions_that_may_be_called() {
     const SINCE_12_4: [&str; 4] =
         ["cuFuncGetName", "cuFuncGetParamInfo", "cuModuleEnumerateFunctions", "cuModuleGetFunctionCount"];
-    let Some(device) = gpu() else { return };
+    let Some(device) = found() else { return };
     let shown = format!("{device:?}");
     let (_, lacks) = shown.split_once("lacks: [").expect(&shown);
     let (lacks, _) = lacks.split_once(']').expect(&shown);
@@ -124,8 +130,9 @@ fn another_device_cannot_open_for_cuda() {
 }
 
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn results_are_right_and_timed() {
-    let Some(device) = gpu() else { return };
+    let device = gpu();
     for program in [opened(&device), open(&device, KERNELS, vec![saxpy_record()]).unwrap()] {
         for n in [1, 255, 256, 100_003] {
             saxpy(&program, 7, n);
@@ -137,8 +144,9 @@ fn results_are_right_and_timed() {
 }
 
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn threads_launch_at_once() {
-    let Some(device) = gpu() else { return };
+    let device = gpu();
     let (program, start) = (opened(&device), Barrier::new(8));
     std::thread::scope(|scope| {
         for seed in 0..8 {
@@ -154,8 +162,9 @@ fn threads_launch_at_once() {
 }
 
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn modules_are_opened_and_dropped_in_any_order() {
-    let Some(device) = gpu() else { return };
+    let device = gpu();
     let (first, second) = (opened(&device), opened(&device.clone()));
     drop(device);
     saxpy(&first, 1, 1000);
@@ -165,8 +174,9 @@ fn modules_are_opened_and_dropped_in_any_order() {
 }
 
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn local_arguments_do_not_overlap() {
-    let Some(device) = gpu() else { return };
+    let device = gpu();
     let program = opened(&device);
     let mut out = vec![[0u32; 2]; 128];
     let range = NdRange::new(&[128], &[32]).unwrap();
@@ -180,8 +190,9 @@ fn local_arguments_do_not_overlap() {
 }
 
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn shared_memory_goes_up_to_the_device_s_limit() {
-    let Some(device) = gpu() else { return };
+    let device = gpu();
     let program = opened(&device);
     let run = |bytes: u32| {
         let mut out = [0u32; 2];
@@ -205,8 +216,9 @@ fn shared_memory_goes_up_to_the_device_s_limit() {
 }
 
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn variables_are_written_by_name() {
-    let Some(device) = gpu() else { return };
+    let device = gpu();
     let program = opened(&device);
     let weigh = || {
         let mut out = [0f32; 8];
@@ -225,8 +237,9 @@ fn variables_are_written_by_name() {
 }
 
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn the_driver_completes_the_records() {
-    let Some(device) = gpu() else { return };
+    let device = gpu();
     let record = {
         let mut info = kernel("count", &[(ArgKind::Global, "uint*", None)]);
         info.registers = Some(250);
@@ -253,8 +266,9 @@ fn the_driver_completes_the_records() {
 }
 
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn ranges_of_three_dimensions_are_grids() {
-    let Some(device) = gpu() else { return };
+    let device = gpu();
     let program = opened(&device);
     let mut groups = [0u32];
     let range = NdRange::new(&[8, 4, 6], &[2, 2, 2]).unwrap();
@@ -279,8 +293,9 @@ fn saxpy_args() -> [Arg<'static>; 4] {
 }
 
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn launches_that_do_not_fit_the_kernel_are_refused() {
-    let Some(device) = gpu() else { return };
+    let device = gpu();
     let program = open(&device, KERNELS, vec![saxpy_record()]).unwrap();
     let range = one_group(32);
     // Empty buffers are none of the mistakes: no work-item is below n = 0.
@@ -304,8 +319,9 @@ fn launches_that_do_not_fit_the_kernel_are_refused() {
 }
 
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn what_the_pack_says_wrongly_the_driver_notices() {
-    let Some(device) = gpu() else { return };
+    let device = gpu();
     let error = open(&device, KERNELS, vec![kernel("no\x1bne", &[])]).unwrap_err().to_string();
     assert!(error.contains("cannot use m for nvptx:sm_50: kernel `no\\u{1b}ne`: CUDA_ERROR_NOT_FOUND (500)"));
     let program =
@@ -319,8 +335,9 @@ fn what_the_pack_says_wrongly_the_driver_notices() {
 }
 
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn bad_ptx_is_an_error_with_the_compiler_s_messages() {
-    let Some(device) = gpu() else { return };
+    let device = gpu();
     let bad = KERNELS.replace("fma.rn.f32", "frobnicate.f32");
     let error = open(&device, &bad, Vec::new()).unwrap_err().to_string();
     assert!(error.contains("cannot load m for nvptx:sm_50: CUDA_ERROR_INVALID_PTX (218): "), "{error}");
@@ -341,21 +358,29 @@ fn bad_ptx_is_an_error_with_the_compiler_s_messages() {
 }
 
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn damaged_cubins_are_an_error() {
-    let Some(device) = gpu() else { return };
+    let device = gpu();
     let sm = device.to_string().split("(sm_").nth(1).unwrap().split(',').next().unwrap().to_string();
     let image = NewImage::new("m", format!("cubin:sm_{sm}").parse().unwrap());
-    // Padded, because the driver learns no size.
-    let bytes = [b"\x7fELF is how it starts, and not how it goes on".as_slice(), &[0; 4096]].concat();
-    let pack = TestPack::new("p").image(image, &bytes).bytes();
-    let registry = Registry::from_pack(pack);
-    let error = device.open(&registry.entries()[0].load().unwrap()).unwrap_err().to_string();
+    let refused = |bytes: &[u8]| {
+        let pack = TestPack::new("p").image(image.clone(), bytes).bytes();
+        let registry = Registry::from_pack(pack);
+        device.open(&registry.entries()[0].load().unwrap()).unwrap_err().to_string()
+    };
+    // The driver learns no size: what reaches outside of the image it must not see.
+    let error =
+        refused(&[b"\x7fELF is how it starts, and not how it goes on".as_slice(), &[0; 4096]].concat());
+    assert!(error.contains(&format!("cannot load m for cubin:sm_{sm}: the image is not whole: ")), "{error}");
+    // A header that describes nothing reaches nowhere.
+    let error = refused(&[b"\x7fELF\x02\x01".as_slice(), &[0; 4096]].concat());
     assert!(error.contains(&format!("cannot load m for cubin:sm_{sm}: CUDA_ERROR_")), "{error}");
 }
 
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn the_thread_keeps_its_own_context() {
-    let Some(device) = gpu() else { return };
+    let device = gpu();
     // SAFETY: the library is loaded already, and the function writes one pointer.
     let current = || unsafe {
         let library = libloading::Library::new("libcuda.so.1").unwrap();
@@ -375,8 +400,9 @@ fn the_thread_keeps_its_own_context() {
 
 /// A kernel that crashes takes the process's context with it, so it gets a process of its own: this test again.
 #[test]
+#[ignore = "needs an NVIDIA GPU"]
 fn a_crash_is_named() {
-    let Some(device) = gpu() else { return };
+    let device = gpu();
     if std::env::var_os(CRASH_CHILD).is_some() {
         let program = opened(&device);
         println!("first: {}", refusal(&program, "crash", &one_group(1), &mut []));
@@ -384,7 +410,9 @@ fn a_crash_is_named() {
         return;
     }
     let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", "cuda::a_crash_is_named", "--nocapture"]).env(CRASH_CHILD, "1");
+    child
+        .args(["--exact", "cuda::a_crash_is_named", "--include-ignored", "--nocapture"])
+        .env(CRASH_CHILD, "1");
     let output = child.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
@@ -406,7 +434,7 @@ fn with_stand_in(define: &str, arguments: &[&str]) -> String {
     compiler.args(["-shared", "-fPIC", "-O1", "-o"]).args([&library, &source]).arg(format!("-D{define}"));
     assert!(compiler.status().unwrap().success());
     let mut tests = Command::new(std::env::current_exe().unwrap());
-    tests.args(arguments).args(["--nocapture", "--skip", "stand_in"]);
+    tests.args(arguments).args(["--include-ignored", "--nocapture", "--skip", "stand_in"]);
     tests.env("LD_LIBRARY_PATH", directory.path());
     let output = tests.output().unwrap();
     let text = [output.stdout, output.stderr].concat();
@@ -418,12 +446,16 @@ fn with_stand_in(define: &str, arguments: &[&str]) -> String {
 #[test]
 #[cfg(target_os = "linux")]
 fn the_stand_in_passes_too_and_gets_everything_back() {
-    if gpu().is_some() {
+    if found().is_some() {
         return;
     }
     for define in ["NEW", "OLD"] {
         let text = with_stand_in(define, &["cuda::"]);
         assert!(text.contains("test result: ok.") && text.contains("CUDA device stand-in (sm_90"), "{text}");
+        assert!(
+            text.contains("test cuda::results_are_right_and_timed ... ") && text.contains("; 0 ignored;"),
+            "{text}"
+        );
         assert!(!text.contains("left behind"), "{define}: {text}");
     }
 }
@@ -431,7 +463,7 @@ fn the_stand_in_passes_too_and_gets_everything_back() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_stand_in_that_lacks_a_function_is_an_error() {
-    if gpu().is_some() {
+    if found().is_some() {
         return;
     }
     let text = with_stand_in("INCOMPLETE", &["devices_are_found"]);

@@ -1,0 +1,217 @@
+//! Whether an image is whole: drivers take no length of most images, and read on where a header says so.
+//!
+//! What a header describes lies within the image: of ELF files the tables, sections, segments and notes, of SPIR-V the
+//! instructions, of ocloc's archives the members. A hash says that an image is what was packed, not that it is sound.
+
+use offload_format::{Error, ErrorKind, ImageKind, bytes};
+
+const ELF: &[u8] = b"\x7fELF";
+const ARCHIVE: &[u8] = b"!<arch>\n";
+
+/// Checks the bytes of an image of this kind.
+///
+/// # Errors
+/// What reaches outside of it, or is cut.
+pub(crate) fn check(kind: ImageKind, image: &[u8]) -> Result<(), Error> {
+    match kind {
+        ImageKind::Ptx => text(image),
+        ImageKind::SpirV => spirv(image),
+        ImageKind::Cubin | ImageKind::HostObject => elf(image),
+        ImageKind::Object if image.starts_with(ARCHIVE) => archive(image),
+        ImageKind::Object if image.starts_with(ELF) => elf(image),
+        _ => Ok(()),
+    }
+}
+
+/// PTX is handed over with a zero at its end: another one would hide what follows it.
+fn text(image: &[u8]) -> Result<(), Error> {
+    match image.iter().position(|byte| *byte == 0) {
+        None if image.is_empty() => Err(Error::truncated("PTX", 0, 1)),
+        Some(at) if image.iter().skip(at).any(|byte| *byte != 0) => {
+            Err(Error::invalid("place of a zero byte in PTX", at as u64))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Words of either order (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html>, section 2.3).
+fn spirv(image: &[u8]) -> Result<(), Error> {
+    const WHAT: &str = "an instruction of the SPIR-V module";
+    let swapped = match bytes::u32_at(image, 0, "SPIR-V header")? {
+        0x0723_0203 => false,
+        0x0302_2307 => true,
+        _ => return Err(ErrorKind::Magic { what: "a SPIR-V module" }.into()),
+    };
+    let mut at = 20;
+    bytes::range(image, 0, at, "SPIR-V header")?;
+    while at < image.len() as u64 {
+        let first = bytes::u32_at(image, at, WHAT)?;
+        let words = if swapped { first.swap_bytes() } else { first } >> 16;
+        if words == 0 {
+            return Err(Error::invalid("number of words of a SPIR-V instruction", 0));
+        }
+        let size = u64::from(words) * 4;
+        bytes::range(image, at, size, WHAT)?;
+        at = at.saturating_add(size);
+    }
+    Ok(())
+}
+
+/// Members as System V has them: a header of 60 bytes, and a size in decimal.
+fn archive(image: &[u8]) -> Result<(), Error> {
+    const WHAT: &str = "a member of the archive";
+    let mut at = ARCHIVE.len() as u64;
+    while at < image.len() as u64 {
+        let text = bytes::text_at(image, at.saturating_add(48), 10, WHAT)?;
+        let size: u64 =
+            text.trim_end().parse().map_err(|_| Error::invalid("offset of a member's size", at))?;
+        let start = at.saturating_add(60);
+        bytes::range(image, start, size, WHAT)?;
+        at = start.saturating_add(size).saturating_add(size % 2);
+    }
+    Ok(())
+}
+
+const SHT_STRTAB: u32 = 3;
+const SHT_NOTE: u32 = 7;
+const PT_NOTE: u32 = 4;
+/// Sections of which nothing lies in the file: those of every ELF file, and NVIDIA's.
+const NOBITS: [u32; 5] = [8, 0x7000_0007, 0x7000_0009, 0x7000_000a, 0x7000_0015];
+
+/// A 64-bit little-endian file (<https://gabi.xinuos.com/elf/02-eheader.html>).
+fn elf(image: &[u8]) -> Result<(), Error> {
+    const WHAT: &str = "ELF header";
+    if bytes::array::<6>(image, 0, WHAT)? != [0x7f, b'E', b'L', b'F', 2, 1] {
+        return Err(ErrorKind::Magic { what: "a 64-bit little-endian ELF file" }.into());
+    }
+    bytes::range(image, 0, 64, WHAT)?;
+    let headers = |offset: u64, step: u64, what| -> Result<_, Error> {
+        let start = bytes::u64_at(image, offset, WHAT)?;
+        let size = u64::from(bytes::u16_at(image, step, WHAT)?);
+        let count = u64::from(bytes::u16_at(image, step.saturating_add(2), WHAT)?);
+        let table = bytes::range(image, start, size.saturating_mul(count), what)?;
+        Ok(table.chunks_exact(usize::try_from(size.max(1)).unwrap_or(usize::MAX)))
+    };
+    for header in headers(40, 58, "the section table of the ELF file")? {
+        section(image, header)?;
+    }
+    for header in headers(32, 54, "the segment table of the ELF file")? {
+        segment(image, header)?;
+    }
+    Ok(())
+}
+
+fn section(image: &[u8], header: &[u8]) -> Result<(), Error> {
+    const WHAT: &str = "a section of the ELF file";
+    let kind = bytes::u32_at(header, 4, WHAT)?;
+    if NOBITS.contains(&kind) {
+        return Ok(());
+    }
+    let (offset, size) = (bytes::u64_at(header, 24, WHAT)?, bytes::u64_at(header, 32, WHAT)?);
+    let content = bytes::range(image, offset, size, WHAT)?;
+    match kind {
+        // Readers of names stop at a zero.
+        SHT_STRTAB if content.last().is_some_and(|last| *last != 0) => {
+            Err(Error::truncated("the names of the ELF file", offset, size))
+        }
+        SHT_NOTE => notes(content, bytes::u64_at(header, 48, WHAT)?),
+        _ => Ok(()),
+    }
+}
+
+fn segment(image: &[u8], header: &[u8]) -> Result<(), Error> {
+    const WHAT: &str = "a segment of the ELF file";
+    let (offset, size) = (bytes::u64_at(header, 8, WHAT)?, bytes::u64_at(header, 32, WHAT)?);
+    let content = bytes::range(image, offset, size, WHAT)?;
+    match bytes::u32_at(header, 0, WHAT)? {
+        PT_NOTE => notes(content, bytes::u64_at(header, 48, WHAT)?),
+        _ => Ok(()),
+    }
+}
+
+/// Each a header of three words, a name and a description, both padded.
+fn notes(all: &[u8], align: u64) -> Result<(), Error> {
+    const WHAT: &str = "a note of the ELF file";
+    let align = if align == 8 { 8 } else { 4 };
+    let mut at = 0;
+    // What is shorter than a header pads the section.
+    while at + 12 <= all.len() as u64 {
+        let [name, description] = [bytes::u32_at(all, at, WHAT)?, bytes::u32_at(all, at + 4, WHAT)?];
+        let padded = |at: u64| bytes::align_up(at, align).unwrap_or(u64::MAX);
+        let start = padded((at + 12).saturating_add(name.into()));
+        bytes::range(all, start.min(all.len() as u64 + 1), description.into(), WHAT)?;
+        at = padded(start.saturating_add(description.into()));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAMPLES: [(ImageKind, &[u8]); 10] = [
+        (ImageKind::Cubin, include_bytes!("../../tests/data/device-12.9-sm_80.cubin")),
+        (ImageKind::Cubin, include_bytes!("../../tests/data/device-13.5-sm_90a.cubin")),
+        (ImageKind::Cubin, include_bytes!("../../tests/data/calls-12.9-sm_100a.cubin")),
+        (ImageKind::Object, include_bytes!("../../tests/data/device-gfx906.co")),
+        (ImageKind::Object, include_bytes!("../../tests/data/device-gfx1100.co")),
+        (ImageKind::Object, include_bytes!("../../tests/data/saxpy-reduce.zebin")),
+        (ImageKind::Object, include_bytes!("../../tests/data/saxpy-reduce-dg1.clelf")),
+        (ImageKind::Object, include_bytes!("../../tests/data/two.ocloc")),
+        (ImageKind::SpirV, include_bytes!("../../tests/data/saxpy-reduce.spv")),
+        (ImageKind::Ptx, include_bytes!("../../tests/data/device-nvcc.ptx")),
+    ];
+
+    #[test]
+    fn images_of_compilers_are_whole_and_cut_ones_are_not() {
+        for (kind, image) in SAMPLES {
+            assert_eq!(check(kind, image), Ok(()), "{kind}");
+            // Text may end anywhere.
+            if kind == ImageKind::Ptx {
+                continue;
+            }
+            for size in (9..image.len()).step_by(image.len() / 40 + 1) {
+                let cut = &image[..size];
+                // Between two instructions or members a shorter file is a whole one.
+                let ends = kind == ImageKind::SpirV || cut.starts_with(ARCHIVE);
+                assert!(check(kind, cut).is_err() || ends, "{kind}: {size} of {}", image.len());
+            }
+        }
+    }
+
+    #[test]
+    fn what_reaches_outside_is_told() {
+        let (_, cubin) = SAMPLES[0];
+        let mut sections = cubin.to_vec();
+        sections[40..48].copy_from_slice(&(cubin.len() as u64 - 64).to_le_bytes());
+        assert!(check(ImageKind::Cubin, &sections).unwrap_err().to_string().contains("section table"));
+        let mut count = cubin.to_vec();
+        count[60..62].copy_from_slice(&u16::MAX.to_le_bytes());
+        assert!(check(ImageKind::Cubin, &count).is_err());
+        assert!(notes(&[4, 0, 0, 0, 255, 0, 0, 0, 1, 0, 0, 0, b'x', 0, 0, 0], 4).is_err());
+        assert!(notes(&[255; 16], 8).is_err());
+        assert!(notes(&[4, 0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, b'x', 0, 0, 0, 1, 2, 3, 4, 0, 0], 4).is_ok());
+    }
+
+    #[test]
+    fn a_zero_hides_no_text() {
+        assert!(
+            check(ImageKind::Ptx, b".version 7.0\n").is_ok()
+                && check(ImageKind::Ptx, b".version\0\0").is_ok()
+        );
+        assert!(
+            check(ImageKind::Ptx, b".version 7.0\0.entry").is_err() && check(ImageKind::Ptx, b"").is_err()
+        );
+    }
+
+    #[test]
+    fn every_changed_byte_of_a_header_ends_soon() {
+        for (kind, image) in SAMPLES {
+            for at in 0..image.len().min(256) {
+                let mut changed = image.to_vec();
+                changed[at] ^= 0xff;
+                let _ = check(kind, &changed);
+            }
+        }
+    }
+}
