@@ -161,4 +161,44 @@ mod tests {
         assert!(SHAPES.iter().all(|(first, last, _)| first <= last));
         assert!(SHAPES.windows(2).all(|pair| pair[0].1 < pair[1].0));
     }
+
+    /// A row of the table in FORMAT.md: what the instruction begins with, which of the other operands are ids, opcodes.
+    fn row(line: &str) -> Option<(&str, Vec<bool>, &str)> {
+        let cells: Vec<&str> = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ").collect();
+        let [begins, ids, opcodes] = cells.as_slice() else { return None };
+        let listed: Vec<usize> = ids.split([' ', ',']).filter_map(|word| word.parse().ok()).collect();
+        let is_id = |n: usize| {
+            *ids == "all" || (n < 8 && listed.contains(&n)) || (n >= 8 && ids.contains("from 8 on"))
+        };
+        Some((begins, (0..12).map(is_id).collect(), opcodes))
+    }
+
+    #[test]
+    fn the_table_of_the_document_is_the_same() {
+        let document = include_str!("../../../../FORMAT.md");
+        let (_, rest) = document.split_once("| begins with | ids among the others | opcodes |").unwrap();
+        let mut told = std::collections::BTreeMap::new();
+        for (begins, ids, opcodes) in rest.lines().skip(2).map_while(row) {
+            for range in opcodes.split(", ") {
+                let (first, last) = range.split_once('-').unwrap_or((range, range));
+                for opcode in first.parse::<u32>().unwrap()..=last.parse().unwrap() {
+                    assert!(told.insert(opcode, (begins, ids.clone())).is_none(), "{opcode} stands twice");
+                }
+            }
+        }
+        assert!(told.len() > 200, "{}", told.len());
+        for opcode in 0..=0xffff {
+            let shape = of(opcode);
+            let begins = match shape.target {
+                Target::None => "-",
+                Target::Annotated => "target",
+                Target::Result => "result",
+                Target::TypedResult => "type, result",
+            };
+            let of_target = matches!(shape.target, Target::Annotated);
+            let ids: Vec<bool> = (0..12).map(|n| !of_target && shape.is_id(n)).collect();
+            let (written, listed) = told.get(&opcode).cloned().unwrap_or(("-", vec![false; 12]));
+            assert_eq!((begins, &ids), (written, &listed), "opcode {opcode}");
+        }
+    }
 }
