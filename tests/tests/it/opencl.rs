@@ -51,18 +51,19 @@ fn registry(target: &str, bytes: &[u8]) -> Registry {
     Registry::from_pack(pack)
 }
 
-fn fitting(registry: &Registry) -> Vec<(Device, LoadedImage)> {
+/// The image of `registry` for each OpenCL device of this machine. Every driver takes source, and PoCL is always there.
+fn for_each_device(registry: &Registry) -> Vec<(Device, LoadedImage)> {
     let devices = match offload_rt::opencl::devices() {
         Ok(devices) => devices,
         Err(error) => return offload_tests::skip(&error.to_string()).unwrap_or_default(),
     };
-    devices
-        .into_iter()
-        .filter_map(|device| {
-            let image = registry.select("k", &device).ok()?.entry().load().unwrap();
-            Some((device, image))
-        })
-        .collect()
+    assert!(!devices.is_empty(), "drivers without devices are an error");
+    let image = |device: &Device| registry.select("k", device).and_then(|selected| selected.entry().load());
+    let with_image = |device: Device| {
+        let image = image(&device).unwrap_or_else(|error| panic!("{device}: {error}"));
+        (device, image)
+    };
+    devices.into_iter().map(with_image).collect()
 }
 
 fn run_both(program: &Program) {
@@ -85,7 +86,7 @@ fn run_both(program: &Program) {
 #[test]
 fn source_runs_on_every_device() {
     let _alone = alone();
-    for (device, image) in fitting(&registry("opencl-c", SOURCE.as_bytes())) {
+    for (device, image) in for_each_device(&registry("opencl-c", SOURCE.as_bytes())) {
         println!("{device}");
         run_both(&device.open(&image).unwrap());
     }
@@ -94,7 +95,7 @@ fn source_runs_on_every_device() {
 #[test]
 fn the_build_log_is_in_the_error() {
     let _alone = alone();
-    for (device, image) in fitting(&registry("opencl-c", b"kernel void f() { unheard_of(); }")) {
+    for (device, image) in for_each_device(&registry("opencl-c", b"kernel void f() { unheard_of(); }")) {
         let error: Error = device.open(&image).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("cannot build k for opencl-c") && text.contains("unheard_of"), "{text}");
