@@ -14,7 +14,7 @@ struct Ready {
 
 /// Of every device that takes OpenCL C; at least one.
 fn ready() -> Vec<Ready> {
-    let devices = fitting(&registry("opencl-c", SOURCE.as_bytes()));
+    let devices = for_each_device(&registry("opencl-c", SOURCE.as_bytes()));
     assert!(!devices.is_empty(), "no OpenCL device takes OpenCL C");
     let ready = |(device, image): (Device, LoadedImage)| {
         let program = device.open(&image).unwrap();
