@@ -10,6 +10,7 @@ mod front_end;
 mod gpu;
 mod headers;
 mod host;
+mod host_code;
 mod intel;
 mod llvm;
 mod llvm_ir;

@@ -133,7 +133,7 @@ pub(crate) trait DriverEvent: Any + Debug + Send + Sync {
     fn since(&self, earlier: &dyn DriverEvent) -> Result<Duration, Problem>;
 }
 
-#[cfg(any(feature = "host", feature = "opencl", feature = "cuda"))]
+#[cfg(any(all(feature = "host", unix), feature = "opencl", feature = "cuda"))]
 /// A value as its back end made it. The layer has compared the contexts, so that `None` is a mistake of ours.
 pub(crate) fn own<T: Any>(value: &dyn Any) -> Result<&T, Problem> {
     value.downcast_ref().ok_or_else(|| Problem::from("it is of another back end".to_string()))
@@ -175,7 +175,7 @@ pub(crate) fn find<'k>(kernels: &'k [KernelInfo], name: &str) -> Result<&'k Kern
 }
 
 /// Refuses what only CUDA has.
-#[cfg(any(feature = "host", feature = "opencl"))]
+#[cfg(any(all(feature = "host", unix), feature = "opencl"))]
 pub(crate) fn refuse_shared_memory(range: &NdRange) -> Result<(), Problem> {
     match range.shared_memory() {
         0 => Ok(()),
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    #[cfg(any(feature = "host", feature = "opencl"))]
+    #[cfg(any(all(feature = "host", unix), feature = "opencl"))]
     fn shared_memory_beside_the_arguments_is_refused() {
         let range = NdRange::new(&[4], &[2]).unwrap();
         assert!(refuse_shared_memory(&range).is_ok());

@@ -86,7 +86,7 @@ fn list(output: &Output, folder: &Path) -> Result<()> {
 
 fn install(output: &Output, plan: &Plan, parts: &[Part]) -> Result<()> {
     let installed = match parts {
-        [] if plan.versions == Versions::Locked && toolchain::is_partial(&plan.lock)? => {
+        [] if plan.versions == Versions::Locked && toolchain::lacks_rest(&plan.lock)? => {
             toolchain::add(output, plan, &[Part::Llvm, Part::Ptxas])?
         }
         [] => toolchain::install(output, plan)?,

@@ -18,4 +18,4 @@ mod whole;
 
 pub(crate) use self::add::{add, has, of_folder, remove};
 pub(crate) use self::run::which;
-pub(crate) use self::whole::{Installed, Plan, Versions, install, is_partial};
+pub(crate) use self::whole::{Installed, Plan, Versions, install, lacks_rest};

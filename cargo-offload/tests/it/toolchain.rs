@@ -69,6 +69,11 @@ fn parts_are_installed_one_by_one() {
     assert!(machine.install(&[]).status.success());
     assert_eq!(machine.installed(), ["clang-22", "lib", "libllvm22", "offload-toolchain.lock"]);
     assert!(machine.path(site).join("nvdisasm").is_file());
+    // Newest versions are those of all parts.
+    machine.serve("second");
+    assert!(machine.install(&["--update"]).status.success());
+    assert_eq!(read(&machine.path("data/toolchain/clang-22")), "second");
+    assert!(machine.path(site).join("nvdisasm").is_file());
     // The folder goes, and comes again as the lock file has it.
     assert!(machine.offload(&["toolchain", "remove"]).status.success());
     assert!(!machine.path("data/toolchain").exists() && machine.path("data/offload-toolchain.lock").exists());
@@ -138,6 +143,17 @@ fn without_apt_the_locked_files_are_fetched_by_their_addresses() {
     let refused = machine.install(&["--lock", "lock"]);
     assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
     assert!(said(&refused).contains("need glibc 2.41, and here is 2.36\nhint: "), "{}", said(&refused));
+}
+
+#[test]
+fn without_apt_the_parts_of_the_lock_file_are_all() {
+    let machine = Machine::new();
+    assert!(machine.install(&["ptxas"]).status.success());
+    fs::remove_dir_all(machine.path("data/toolchain")).unwrap();
+    fs::remove_file(machine.path("bin/apt-get")).unwrap();
+    let installed = machine.install(&[]);
+    assert!(installed.status.success(), "{}", said(&installed));
+    assert_eq!(machine.installed(), ["lib", "offload-toolchain.lock"]);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use offload_format::Hash128;
 
 use super::action::{Arg, args_key, output_of, said_key, texts};
 use super::headers;
+use super::host_code;
 use super::session::{FrontEndResult, Session};
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::error::{Error, Result};
@@ -147,7 +148,8 @@ impl Session<'_> {
             directory: &self.env().manifest_dir,
             input: input.filter(|_| file.is_none()),
         };
-        let printed = self.context().run(&invocation).map_err(|error| headers::explained(self, error))?;
+        let printed = self.context().run(&invocation);
+        let printed = printed.map_err(|error| host_code::explained(headers::explained(self, error)))?;
         let content = output_of(action.tool, &output)?;
         let ours = |path: &PathBuf| path == Path::new("-") || path.starts_with(scratch.path());
         let read = prerequisites(&fs::read_text(&deps)?).into_iter().filter(|path| !ours(path));

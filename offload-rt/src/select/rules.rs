@@ -88,8 +88,10 @@ fn on_opencl(target: &Target, device: &OpenClDescription) -> Result<Fit, String>
     }
 }
 
+/// A device that takes a version of SPIR-V takes the earlier ones: each is a part of the next, and some drivers list the
+/// newest alone (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html>, section 1.2 and the list of changes).
 fn on_spirv(version: SpirvVersion, taken: &[SpirvVersion]) -> Result<Fit, String> {
-    if taken.contains(&version) {
+    if taken.iter().any(|taken| taken.minor() >= version.minor()) {
         return Ok(Fit { class: Class::Intermediate, rank: version.minor().into() });
     }
     if taken.is_empty() {

@@ -42,7 +42,7 @@ fn the_best_class_wins_then_the_best_of_the_class() {
         "amdgcn:gfx90a",
     ];
     let full = gpu().opencl_c().spirv(&spirv(&[0, 1, 2]));
-    let cases: [(DeviceDescription, &str); 14] = [
+    let cases: [(DeviceDescription, &str); 16] = [
         (DeviceDescription::host_with_level(HostLevel::Baseline), "host"),
         (DeviceDescription::host_with_level(HostLevel::X86V2), "host:x86-64-v2"),
         (DeviceDescription::host_with_level(HostLevel::X86V3), "host:x86-64-v3"),
@@ -59,6 +59,9 @@ fn the_best_class_wins_then_the_best_of_the_class() {
         (full.clone().intel_ip([20, 1, 0]).into(), "spirv64"),
         (gpu().opencl_c().spirv(&spirv(&[4, 0, 2])).into(), "spirv64:v1.4"),
         (gpu().opencl_c().spirv(&spirv(&[0])).into(), "spirv64:v1.0"),
+        // Drivers that list the newest version alone take the earlier ones.
+        (gpu().opencl_c().spirv(&spirv(&[3])).into(), "spirv64"),
+        (gpu().opencl_c().spirv(&spirv(&[1])).into(), "spirv64:v1.0"),
         (gpu().opencl_c().into(), "opencl-c"),
     ];
     for (device, expected) in cases {

@@ -97,7 +97,10 @@ fn a_missing_compiler_is_named_with_the_remedy() {
     let mut project = project("k.cu", "Nvcc", "\"nvptx:sm_90\"");
     project.set("OFFLOAD_NVCC", "/nonexistent/nvcc");
     let text = project.fail();
-    assert!(text.contains("nvcc was not found") && text.contains("hint: pip install"), "{text}");
+    assert!(
+        text.contains("nvcc was not found") && text.contains("hint: `cargo offload toolchain install nvcc`"),
+        "{text}"
+    );
 }
 
 /// A project of ready-made files, whose program writes the SYCLBIN of the build to the file that it is given.

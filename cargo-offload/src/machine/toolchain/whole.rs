@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::lock::{LOCK_NAME, Lock, LockedPackage, PackageKind};
-use super::part::Part;
+use super::part::{Part, Wheel};
 use super::system::{Packages, System};
 use super::{apt, deb, fetch, python};
 use crate::error::{Error, Result};
@@ -41,8 +41,12 @@ pub(crate) struct Installed {
     pub(crate) changed: bool,
 }
 
-/// Whether the lock file names parts of Python's alone: those were asked for until now, and the rest is to come.
-pub(crate) fn is_partial(lock: &Path) -> Result<bool> {
+/// Whether the lock file names parts of Python's alone, where apt has the rest: those were asked for until now, and the
+/// rest is to come.
+pub(crate) fn lacks_rest(lock: &Path) -> Result<bool> {
+    if System::this().packages == Packages::Nobody {
+        return Ok(false);
+    }
     Ok(Lock::read(lock)?.is_some_and(|lock| !lock.package.iter().any(|package| Part::Llvm.has(package))))
 }
 
@@ -153,10 +157,19 @@ fn fetch_newest(output: &Output, request: &Request<'_>, work: &Path) -> Result<V
     let apt = apt::Apt::new(output, work)?;
     let mut entries = apt.wanted()?;
     apt.download(&entries.iter().collect::<Vec<_>>(), &downloads)?;
-    let wheels = python::wanted(output)?;
+    let mut wheels = python::wanted(output)?;
+    wheels.extend(further_wheels(request.lock)?);
     python::download(output, &wheels.iter().collect::<Vec<_>>(), &downloads)?;
     entries.extend(python::named(wheels, &downloads)?);
     hashed(entries, &downloads)
+}
+
+/// What was asked for by name until now, and is kept where all is made new.
+fn further_wheels(lock: &Path) -> Result<Vec<LockedPackage>> {
+    let old = Lock::read(lock)?.map(|lock| lock.package).unwrap_or_default();
+    let named = [Part::Nvcc, Part::Nvdisasm].into_iter();
+    let named = named.filter(|part| old.iter().any(|package| part.has(package)));
+    Ok(named.flat_map(|part| part.wheels()).map(Wheel::package).collect())
 }
 
 /// The packages with the hashes of their files in `downloads`.

@@ -1,0 +1,49 @@
+//! Host code in kernel files: what a compiler says of launches and of printing, and what helps.
+
+use crate::error::{Error, ErrorKind};
+
+/// What clang and hipcc call for `kernel<<<grid, block>>>(...)`; no kernel file has it.
+const LAUNCHES: [&str; 4] =
+    ["cudaConfigureCall", "__cudaPushCallConfiguration", "__hipPushCallConfiguration", "hipConfigureCall"];
+
+/// `error`, with what helps if it is of code for the CPU.
+pub(super) fn explained(error: Error) -> Error {
+    match hint(error.message()).filter(|_| error.kind() == ErrorKind::Tool && error.hint().is_none()) {
+        Some(hint) => error.with_hint(hint),
+        None => error,
+    }
+}
+
+fn hint(said: &str) -> Option<&'static str> {
+    let mut errors = said.lines().filter_map(|line| line.split_once("error: ")).map(|(_, error)| error);
+    errors.find_map(|error| {
+        if error.contains("undeclared identifier") && LAUNCHES.iter().any(|name| error.contains(name)) {
+            return Some(
+                "kernels are launched from Rust, with `Kernel::launch`: keep functions with `<<<...>>>` in another file, or between `#if !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)` and `#endif`",
+            );
+        }
+        error.contains("no matching function for call to 'printf'").then_some(
+            "kernels cannot print on GPUs yet: leave `printf` out, or write to a buffer. OpenCL C kernels for `host` can",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As clang 22 says it.
+    #[test]
+    fn launches_and_printing_are_told_from_other_errors() {
+        let cuda =
+            "a.cu:5:23: error: use of undeclared identifier cudaConfigureCall\n    5 | k<<<1, 2>>>(x);";
+        let hip = "a.hip:5:23: error: use of undeclared identifier __hipPushCallConfiguration";
+        for said in [cuda, hip] {
+            assert!(hint(said).unwrap().contains("`Kernel::launch`"), "{said}");
+        }
+        let printing = "a.cu:4:52: error: no matching function for call to 'printf'";
+        assert!(hint(printing).unwrap().contains("cannot print"));
+        assert_eq!(hint("a.cu:1:2: error: use of undeclared identifier 'x'"), None);
+        assert_eq!(hint("a.cu:1:2: warning: cudaConfigureCall"), None);
+    }
+}
