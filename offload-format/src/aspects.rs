@@ -19,18 +19,27 @@ use std::ops::BitOr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Aspects(u32);
 
-const NAMES: [(Aspects, &str); 3] =
-    [(Aspects::FP16, "fp16"), (Aspects::FP64, "fp64"), (Aspects::ATOMIC64, "atomic64")];
+const NAMES: [(Aspects, &str); 5] = [
+    (Aspects::FP16, "fp16"),
+    (Aspects::FP64, "fp64"),
+    (Aspects::ATOMIC64, "atomic64"),
+    (Aspects::BF16, "bf16"),
+    (Aspects::IMAGE, "image"),
+];
 
 impl Aspects {
     /// Every aspect that this release knows.
-    pub const ALL: Aspects = Aspects(7);
+    pub const ALL: Aspects = Aspects(31);
     /// 16-bit floating-point numbers.
     pub const FP16: Aspects = Aspects(1);
     /// 64-bit floating-point numbers.
     pub const FP64: Aspects = Aspects(2);
     /// Atomic operations on 64-bit integers.
     pub const ATOMIC64: Aspects = Aspects(4);
+    /// Numbers in bfloat16.
+    pub const BF16: Aspects = Aspects(8);
+    /// Images, read by samplers or not.
+    pub const IMAGE: Aspects = Aspects(16);
 
     /// The set with these bits.
     pub fn from_bits(bits: u32) -> Aspects {
@@ -92,6 +101,6 @@ mod tests {
     #[test]
     fn all_is_what_has_a_name() {
         assert_eq!(NAMES.iter().map(|(aspect, _)| *aspect).collect::<Aspects>(), Aspects::ALL);
-        assert_eq!((Aspects::FP64 | Aspects(0x18)).names(), ["fp64", "unknown(0x18)"]);
+        assert_eq!((Aspects::FP64 | Aspects(0x60)).names(), ["fp64", "unknown(0x60)"]);
     }
 }

@@ -55,7 +55,12 @@ pub fn any(bytes: &[u8]) -> Result<Option<Description>, Error> {
 /// Those of [`spirv::Module::parse`].
 pub fn spirv(bytes: &[u8]) -> Result<Description, Error> {
     let module = spirv::Module::parse(bytes, &Limits::default())?;
-    let named = |entry: &spirv::EntryPoint| KernelInfo::new(entry.name.clone());
+    let named = |entry: &spirv::EntryPoint| {
+        let mut info = KernelInfo::new(entry.name.clone());
+        info.required_work_group = entry.required_work_group;
+        info.sub_group_size = entry.sub_group_size;
+        info
+    };
     Ok(Description {
         format_version: Some(module.version()),
         aspects: module.aspects(),
@@ -157,7 +162,9 @@ pub fn code_object(bytes: &[u8]) -> Result<Description, Error> {
         info.max_work_group = kernel.max_flat_workgroup_size;
         info
     });
+    let generic = u32::from(object.generic_version.unwrap_or(0));
     Ok(Description {
+        format_version: Some(u32::from(object.version) | generic << 8),
         kernels: kernels.collect(),
         undefined: object.undefined.clone(),
         ..Description::default()

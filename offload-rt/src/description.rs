@@ -1,6 +1,7 @@
 //! What a device accepts: data alone, so that selection can be tested for any device.
 
 mod cuda;
+mod hip;
 
 use std::fmt;
 
@@ -8,6 +9,8 @@ use offload_format::{Aspects, HostLevel, SpirvVersion};
 
 pub use self::cuda::CudaDescription;
 pub(crate) use self::cuda::{CudaVersion, PtxVersion};
+pub use self::hip::HipDescription;
+pub(crate) use self::hip::HipVersion;
 use crate::text::escape;
 
 /// A device as selection sees it: what it is, and which images it takes. Nothing can be opened on a description.
@@ -33,6 +36,7 @@ pub(crate) enum DeviceKind {
     Host(HostLevel),
     OpenCl(OpenClDescription),
     Cuda(CudaDescription),
+    Hip(HipDescription),
 }
 
 /// What an OpenCL device accepts.
@@ -44,6 +48,10 @@ pub struct OpenClDescription {
     pub(crate) opencl_c: bool,
     pub(crate) intel_ip: Option<[u32; 3]>,
     pub(crate) aspects: Aspects,
+    /// None if the driver does not tell.
+    pub(crate) sub_group_sizes: Vec<u32>,
+    /// Work-items of the largest work-group, if that is known.
+    pub(crate) max_work_group: Option<u64>,
 }
 
 impl DeviceDescription {
@@ -63,14 +71,18 @@ impl DeviceDescription {
             DeviceKind::Host(_) => "host CPU",
             DeviceKind::OpenCl(device) => &device.name,
             DeviceKind::Cuda(device) => &device.name,
+            DeviceKind::Hip(device) => &device.name,
         }
     }
 
-    /// What images may use on this device. The host and CUDA devices have every aspect, as far as the architecture that
-    /// an image names allows.
+    /// What images may use on this device: of an OpenCL device what its driver tells, of a CUDA or HIP device what its
+    /// architecture has.
     pub fn aspects(&self) -> Aspects {
         match &self.kind {
-            DeviceKind::Host(_) | DeviceKind::Cuda(_) => Aspects::ALL,
+            // What the target's compiler makes for any CPU: bfloat16 and images it does not.
+            DeviceKind::Host(_) => Aspects::FP16 | Aspects::FP64 | Aspects::ATOMIC64,
+            DeviceKind::Cuda(device) => device.aspects(),
+            DeviceKind::Hip(device) => device.aspects(),
             DeviceKind::OpenCl(device) => device.aspects,
         }
     }
@@ -87,15 +99,38 @@ impl DeviceDescription {
     pub(crate) fn suitable_target(&self) -> Option<String> {
         match &self.kind {
             DeviceKind::Host(_) => Some("host".to_string()),
-            DeviceKind::Cuda(device) => {
-                let [major, minor] = device.compute_capability;
-                Some(format!("nvptx:sm_{major}{minor}"))
+            DeviceKind::Cuda(device) => device.newest_ptx_target().map(|sm| format!("nvptx:{sm}")),
+            DeviceKind::Hip(device) => {
+                device.arch.as_ref().map(|arch| format!("amdgcn:{}", arch.processor()))
             }
-            DeviceKind::OpenCl(device) if device.spirv.contains(&SpirvVersion::V1_2) => {
+            DeviceKind::OpenCl(device) if device.spirv.last() >= Some(&SpirvVersion::V1_2) => {
                 Some("spirv64".to_string())
             }
             DeviceKind::OpenCl(device) if device.opencl_c => Some("opencl-c".to_string()),
             DeviceKind::OpenCl(device) => device.spirv.first().map(|version| format!("spirv64:{version}")),
+        }
+    }
+
+    /// The feature of this crate with the driver that native images for this device need, where it is another one: OpenCL
+    /// takes none of NVIDIA's and AMD's here.
+    pub(crate) fn other_driver(&self) -> Option<&'static str> {
+        let DeviceKind::OpenCl(device) = &self.kind else { return None };
+        let by = |name| device.vendor.contains(name);
+        match (by("NVIDIA"), by("Advanced Micro Devices")) {
+            (true, _) => Some("cuda"),
+            (_, true) => Some("hip"),
+            _ => None,
+        }
+    }
+
+    /// Work-items of the largest work-group, as far as that is known: 1,024 on NVIDIA's and AMD's GPUs
+    /// (<https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#features-and-technical-specifications>,
+    /// `HSA_ISA_INFO_WORKGROUP_MAX_SIZE` of ROCm).
+    pub(crate) fn max_work_group(&self) -> Option<u64> {
+        match &self.kind {
+            DeviceKind::Host(_) => None,
+            DeviceKind::OpenCl(device) => device.max_work_group,
+            DeviceKind::Cuda(_) | DeviceKind::Hip(_) => Some(1024),
         }
     }
 
@@ -122,6 +157,12 @@ impl From<CudaDescription> for DeviceDescription {
     }
 }
 
+impl From<HipDescription> for DeviceDescription {
+    fn from(device: HipDescription) -> DeviceDescription {
+        DeviceDescription { kind: DeviceKind::Hip(device) }
+    }
+}
+
 impl fmt::Display for DeviceDescription {
     /// What the device is and which images it takes, in words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -129,6 +170,7 @@ impl fmt::Display for DeviceDescription {
             DeviceKind::Host(level) => write!(f, "host CPU ({} {level})", std::env::consts::ARCH),
             DeviceKind::OpenCl(device) => device.fmt(f),
             DeviceKind::Cuda(device) => device.fmt(f),
+            DeviceKind::Hip(device) => device.fmt(f),
         }
     }
 }
@@ -143,6 +185,8 @@ impl OpenClDescription {
             opencl_c: false,
             intel_ip: None,
             aspects: Aspects::default(),
+            sub_group_sizes: Vec::new(),
+            max_work_group: None,
         }
     }
 
@@ -168,7 +212,21 @@ impl OpenClDescription {
         self
     }
 
-    /// It supports `aspects`: 16-bit and 64-bit floating point, 64-bit atomics.
+    /// A kernel may require sub-groups of these sizes; where none is given, of any.
+    #[must_use]
+    pub fn sub_group_sizes(mut self, sizes: &[u32]) -> OpenClDescription {
+        self.sub_group_sizes = sizes.to_vec();
+        self
+    }
+
+    /// Its largest work-group has so many work-items.
+    #[must_use]
+    pub fn max_work_group(mut self, items: u64) -> OpenClDescription {
+        self.max_work_group = Some(items);
+        self
+    }
+
+    /// It supports `aspects`: 16-bit and 64-bit floating point, 64-bit atomics, bfloat16, images.
     #[must_use]
     pub fn aspects(mut self, aspects: Aspects) -> OpenClDescription {
         self.aspects = aspects;

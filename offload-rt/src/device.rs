@@ -37,7 +37,7 @@ impl Device {
     }
 
     /// The device of `description`, which `driver` has found.
-    #[cfg(any(feature = "opencl", feature = "cuda"))]
+    #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
     pub(crate) fn found(description: impl Into<DeviceDescription>, driver: impl Driver) -> Device {
         Device { description: description.into(), driver: Arc::new(driver) }
     }

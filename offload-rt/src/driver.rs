@@ -44,7 +44,7 @@ pub(crate) trait DriverModule: Debug + Send + Sync {
 
     /// Writes a variable of the image.
     fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
-        let problem = format!("cannot write {} bytes: only CUDA devices support this", bytes.len());
+        let problem = format!("cannot write {} bytes: only CUDA and HIP devices support this", bytes.len());
         Err(Error::device(&format!("variable `{}`", escape(name)), problem))
     }
 }
@@ -133,7 +133,7 @@ pub(crate) trait DriverEvent: Any + Debug + Send + Sync {
     fn since(&self, earlier: &dyn DriverEvent) -> Result<Duration, Problem>;
 }
 
-#[cfg(any(all(feature = "host", unix), feature = "opencl", feature = "cuda"))]
+#[cfg(any(all(feature = "host", unix), feature = "opencl", feature = "cuda", feature = "hip"))]
 /// A value as its back end made it. The layer has compared the contexts, so that `None` is a mistake of ours.
 pub(crate) fn own<T: Any>(value: &dyn Any) -> Result<&T, Problem> {
     value.downcast_ref().ok_or_else(|| Problem::from("it is of another back end".to_string()))
@@ -174,14 +174,14 @@ pub(crate) fn find<'k>(kernels: &'k [KernelInfo], name: &str) -> Result<&'k Kern
     })
 }
 
-/// Refuses what only CUDA has.
+/// Refuses what only CUDA and HIP have.
 #[cfg(any(all(feature = "host", unix), feature = "opencl"))]
 pub(crate) fn refuse_shared_memory(range: &NdRange) -> Result<(), Problem> {
     match range.shared_memory() {
         0 => Ok(()),
         bytes => {
             let problem =
-                format!("{bytes} bytes of shared memory are asked for, which only CUDA devices give");
+                format!("{bytes} bytes of shared memory are asked for, which only CUDA and HIP devices give");
             Err(Problem::with_hint(problem, "pass local memory as an argument, with KernelArg::local"))
         }
     }

@@ -280,7 +280,7 @@ impl LoadedImage {
     }
 
     /// Whether nothing in the image reaches outside of it; back ends ask before a driver sees it.
-    #[cfg(any(feature = "cuda", feature = "opencl", all(feature = "host", unix)))]
+    #[cfg(any(feature = "cuda", feature = "hip", feature = "opencl", all(feature = "host", unix)))]
     pub(crate) fn check_structure(&self) -> Result<(), String> {
         let checked = crate::structure::check(self.entry.image_kind(), &self.bytes);
         checked.map_err(|error| format!("the image is not whole: {error}"))

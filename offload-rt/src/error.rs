@@ -88,6 +88,13 @@ pub(crate) enum Remedy {
     Files,
     /// The device takes images of this target.
     Target(String),
+    /// The images are for this GPU, but come through another driver; this one takes images of a target, if of any.
+    Driver {
+        feature: &'static str,
+        target: Option<String>,
+    },
+    /// Images of a target that the device takes are there, and refused for what their kernels need.
+    Kernels,
     None,
 }
 
@@ -165,6 +172,12 @@ impl Error {
                 Remedy::Target(target) => {
                     format!("add a target that fits, as with `cargo offload targets add {target}`, and rebuild")
                 }
+                Remedy::Driver { feature, target } => {
+                    let other = target.as_ref().map(|target| format!("; for OpenCL, `cargo offload targets add {target}`"));
+                    let other = other.unwrap_or_default();
+                    format!("take the device from `offload_rt::{feature}::devices()` (feature `{feature}`), for which there are images{other}")
+                }
+                Remedy::Kernels => "the device takes images of such a target, but lacks what these kernels need: give it a variant that needs less".to_string(),
                 Remedy::None => "the device takes none of the targets that there are".to_string(),
             },
             Case::Variant { present, .. } if present.is_empty() => "use `select`".to_string(),
@@ -190,7 +203,7 @@ impl From<String> for Problem {
 }
 
 impl Problem {
-    #[cfg(any(feature = "cuda", feature = "opencl", all(feature = "host", unix)))]
+    #[cfg(any(feature = "cuda", feature = "hip", feature = "opencl", all(feature = "host", unix)))]
     pub(crate) fn with_hint(text: String, hint: impl Into<Cow<'static, str>>) -> Problem {
         Problem { text, hint: Some(hint.into()) }
     }

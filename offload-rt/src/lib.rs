@@ -18,6 +18,7 @@
 //! | `host` (default) | `host`: images for the program's own CPU run in this process, without a driver |
 //! | `opencl` | `opencl`: OpenCL devices; the library is opened at run time |
 //! | `cuda` | `cuda`: NVIDIA devices through CUDA's driver, which is opened at run time |
+//! | `hip` | `hip`: AMD devices through HIP's runtime, which is opened at run time |
 //! | `archive` | images that were built with `compression = "archive"` can be read |
 //!
 //! SYCLBIN files are launched by the crate [`offload-sycl`](https://docs.rs/offload-sycl), on the OpenCL devices of this one.
@@ -51,13 +52,16 @@
 //!
 //! # Unsafe code
 //! It is in the modules `sections` (reading linked and loaded memory), `launch`, `macros`, and
-//! in the adapters `host`, `opencl` and `cuda`; everywhere else it is denied.
+//! in the adapters `host`, `opencl`, `cuda` and `hip`; everywhere else it is denied.
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "cuda")]
 #[allow(unsafe_code, reason = "calls the CUDA driver")]
 pub mod cuda;
+#[cfg(feature = "hip")]
+#[allow(unsafe_code, non_upper_case_globals, reason = "calls HIP's runtime, by its own names")]
+pub mod hip;
 #[cfg(all(feature = "host", unix))]
 #[allow(unsafe_code, reason = "loads and calls native code")]
 pub mod host;
@@ -79,7 +83,7 @@ mod registry;
 #[allow(unsafe_code, reason = "reads memory that the linker and the loader describe")]
 mod sections;
 mod select;
-#[cfg(any(feature = "cuda", feature = "opencl", all(feature = "host", unix)))]
+#[cfg(any(feature = "cuda", feature = "hip", feature = "opencl", all(feature = "host", unix)))]
 mod structure;
 mod text;
 
@@ -89,7 +93,7 @@ pub use offload_format::{
     Aspects, Hash128, HostLevel, ImageKind, SpirvVersion, Target, UnknownTarget, Variant,
 };
 
-pub use crate::description::{CudaDescription, DeviceDescription, OpenClDescription};
+pub use crate::description::{CudaDescription, DeviceDescription, HipDescription, OpenClDescription};
 pub use crate::device::Device;
 pub use crate::driver::KernelArg;
 pub use crate::entry::{Entry, LoadedImage};

@@ -81,10 +81,10 @@ impl NdRange {
         Ok(self)
     }
 
-    /// The same range with `bytes` of shared memory for the `extern __shared__` array of a CUDA C++ kernel, for each
+    /// The same range with `bytes` of shared memory for the `extern __shared__` array of a CUDA C++ or HIP C++ kernel, for each
     /// work-group.
     ///
-    /// This is the third parameter of CUDA's launches
+    /// This is the third parameter of CUDA's and HIP's launches
     /// (<https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#execution-configuration>); other devices
     /// refuse it. [`Arg::Local`](crate::Arg::Local) is for kernels with a local pointer argument.
     #[must_use]

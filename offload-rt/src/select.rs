@@ -1,5 +1,6 @@
 //! The choice of an image for each kernel of a module: a function of data alone.
 
+mod amd;
 mod rules;
 mod selection;
 
@@ -31,7 +32,7 @@ pub(crate) fn select(
     device: &DeviceDescription,
 ) -> Result<Selection, Error> {
     let images = images(index, query)?;
-    let judge = |entry| Judged { entry, fit: rules::judge(entry, device) };
+    let judge = |entry| Judged::new(entry, device);
     let judged: Vec<Judged<'_>> = images.iter().map(judge).collect();
     let asked = Asked {
         name: query.module.to_string(),
@@ -51,13 +52,26 @@ fn no_fit(asked: Asked, judged: &[Judged<'_>], device: &DeviceDescription) -> Er
     let refusals = judged.iter().filter_map(|judged| Some((judged.entry, judged.fit.as_ref().err()?)));
     let refused = refusals.map(|(entry, reason)| format!("{}: {reason}", entry.place())).collect();
     let missing = asked.missing();
-    let remedy = match device.suitable_target() {
-        _ if asked.index.has_missing_files(&asked.name) => Remedy::Files,
-        Some(target) => Remedy::Target(target),
-        None => Remedy::None,
+    let remedy = match asked.index.has_missing_files(&asked.name) {
+        true => Remedy::Files,
+        false => remedy(judged, device),
     };
     let Asked { module, device, .. } = asked;
     Case::NoFit { module, device, refused, missing, remedy }.into()
+}
+
+/// What helps where none of the images fits.
+fn remedy(judged: &[Judged<'_>], device: &DeviceDescription) -> Remedy {
+    let target = device.suitable_target();
+    let is_there = |feature: &&str| judged.iter().any(|judged| rules::is_for_driver(judged.entry, feature));
+    if let Some(feature) = device.other_driver().filter(is_there) {
+        return Remedy::Driver { feature, target };
+    }
+    match target {
+        Some(target) if judged.iter().any(|judged| judged.entry.target_text() == target) => Remedy::Kernels,
+        Some(target) => Remedy::Target(target),
+        None => Remedy::None,
+    }
 }
 
 /// The images that are chosen from: those of the module, in the variant that is wanted.

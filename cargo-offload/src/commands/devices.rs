@@ -92,8 +92,11 @@ fn judge(output: &Output, devices: &[Found], contents: &Contents<'_>) -> Result<
 /// The host first, then what drivers tell. A driver that is not there is told, and no error.
 fn devices(output: &Output) -> Result<Vec<Found>> {
     let mut found = vec![Found { driver: "host", device: Device::host(), number: 0 }];
-    for (driver, listed) in [("OpenCL", offload_rt::opencl::devices()), ("CUDA", offload_rt::cuda::devices())]
-    {
+    for (driver, listed) in [
+        ("OpenCL", offload_rt::opencl::devices()),
+        ("CUDA", offload_rt::cuda::devices()),
+        ("HIP", offload_rt::hip::devices()),
+    ] {
         match listed {
             Ok(devices) => {
                 for device in devices {

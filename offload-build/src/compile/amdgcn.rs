@@ -26,6 +26,7 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: &AmdArch) ->
     let bytes = code_object(session, unit, arch)?;
     let mut record = unit.image_record(session, Target::Amdgcn(arch.clone()));
     let described = describe::code_object(&bytes.read()?)?;
+    record.format_version = described.format_version;
     for kernel in &mut record.kernels {
         if let Some(info) = described.kernels.iter().find(|info| info.name == kernel.name) {
             *kernel = check::with_resources(kernel, info.clone());

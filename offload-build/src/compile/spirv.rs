@@ -24,6 +24,10 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, version: SpirvVers
     let mut record = unit.image_record(session, Target::Spirv64(version));
     record.format_version = Some(version.word());
     record.aspects = aspects(&bytes.read()?)?;
+    for required in required_sub_groups(&bytes.read()?)? {
+        let kernel = record.kernels.iter_mut().find(|kernel| kernel.name == required.kernel);
+        kernel.into_iter().for_each(|kernel| kernel.sub_group_size = Some(required.size));
+    }
     Ok(DeviceImage { record, bytes })
 }
 
@@ -81,6 +85,21 @@ fn check(bytes: &[u8], kernels: &[&str]) -> Result<()> {
 /// (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Capability>).
 pub(super) fn aspects(bytes: &[u8]) -> Result<Aspects> {
     Ok(spirv::Module::parse(bytes, &Limits::default())?.aspects())
+}
+
+/// The kernels that require a size of sub-groups.
+fn required_sub_groups(bytes: &[u8]) -> Result<Vec<SubGroups>> {
+    let module = spirv::Module::parse(bytes, &Limits::default())?;
+    let required = |entry: &spirv::EntryPoint| {
+        Some(SubGroups { kernel: entry.name.clone(), size: entry.sub_group_size? })
+    };
+    Ok(module.kernels().iter().filter_map(required).collect())
+}
+
+/// The size of sub-groups that a kernel requires.
+struct SubGroups {
+    kernel: String,
+    size: u32,
 }
 
 /// The validator of the SPIR-V tools, where it is installed: the back end does not check its own output.

@@ -38,7 +38,8 @@ pub struct Image<'a> {
     /// Hash of the image.
     pub hash: Hash128,
     /// Version word of the image's own format: for SPIR-V that of its header, for PTX the same form (`0x00070800` is PTX
-    /// 7.8), for a cubin the ABI version of its ELF header.
+    /// 7.8), for a cubin the ABI version of its ELF header, for an AMD code object its version, with that of a
+    /// generic processor in the second byte: `0x0106` is version 6 for version 1 of the processor.
     pub format_version: Option<u32>,
     /// What the device must support.
     pub aspects: Aspects,

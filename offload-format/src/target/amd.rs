@@ -66,6 +66,32 @@ impl AmdArch {
         self.processor.ends_with("-generic")
     }
 
+    /// The generic processor whose images run on this one, if there is one
+    /// (<https://llvm.org/docs/AMDGPUUsage.html#amdgpu-generic-processor-table>).
+    ///
+    /// ```
+    /// use offload_format::Target;
+    ///
+    /// let Target::Amdgcn(arch) = "amdgcn:gfx1036".parse()? else { panic!() };
+    /// assert_eq!(arch.generic(), Some("gfx10-3-generic"));
+    /// # Ok::<(), offload_format::UnknownTarget>(())
+    /// ```
+    pub fn generic(&self) -> Option<&'static str> {
+        Some(match self.processor.as_str() {
+            "gfx900" | "gfx902" | "gfx904" | "gfx906" | "gfx909" | "gfx90c" => "gfx9-generic",
+            "gfx940" | "gfx941" | "gfx942" | "gfx950" => "gfx9-4-generic",
+            "gfx1010" | "gfx1011" | "gfx1012" | "gfx1013" => "gfx10-1-generic",
+            "gfx1030" | "gfx1031" | "gfx1032" | "gfx1033" | "gfx1034" | "gfx1035" | "gfx1036" => {
+                "gfx10-3-generic"
+            }
+            "gfx1100" | "gfx1101" | "gfx1102" | "gfx1103" | "gfx1150" | "gfx1151" | "gfx1152" | "gfx1153" => {
+                "gfx11-generic"
+            }
+            "gfx1200" | "gfx1201" => "gfx12-generic",
+            _ => return None,
+        })
+    }
+
     /// The processor, as `gfx90a` or `gfx11-generic`.
     pub fn processor(&self) -> &str {
         &self.processor

@@ -76,6 +76,16 @@ const GROUPS: [(&str, u32, [u32; 2]); 12] = [
     ("xe3-lpg", 30, [0, u32::MAX]),
 ];
 
+/// Devices that run images of another one: Intel's driver looks for these where it finds none of the device itself. By
+/// IP version, those of later revisions included
+/// (<https://github.com/intel/compute-runtime>, `compatProdConfPairs` of each product family).
+const COMPATIBLE: [([u32; 3], &[[u32; 3]]); 4] = [
+    ([12, 55, 8], &[[12, 56, 5], [12, 57, 0]]),
+    ([12, 70, 4], &[[12, 71, 4]]),
+    ([20, 1, 0], &[[20, 2, 0], [20, 4, 4]]),
+    ([30, 0, 4], &[[30, 1, 0], [30, 3, 1], [30, 4, 4], [30, 5, 4]]),
+];
+
 impl IntelArch {
     pub(super) fn known() -> impl Iterator<Item = &'static str> {
         DEVICES.iter().map(|(name, _)| *name).chain(GROUPS.iter().map(|(name, ..)| *name))
@@ -107,6 +117,22 @@ impl IntelArch {
             || GROUPS.iter().any(|(name, of, [first, last])| {
                 *name == self.0 && *of == architecture && (*first..=*last).contains(&release)
             })
+    }
+
+    /// Whether the driver takes the image of this device for `device` too, which is another one of its family.
+    ///
+    /// ```
+    /// use offload_format::Target;
+    ///
+    /// let Target::Intel(g10) = "intel:acm-g10".parse()? else { panic!() };
+    /// assert!(g10.is_taken_by([12, 56, 5]) && !g10.is_taken_by([12, 60, 7]));
+    /// # Ok::<(), offload_format::UnknownTarget>(())
+    /// ```
+    pub fn is_taken_by(&self, device: [u32; 3]) -> bool {
+        let Some([architecture, release, revision]) = self.ip_version() else { return false };
+        COMPATIBLE.iter().any(|([a, r, v], others)| {
+            (architecture, release) == (*a, *r) && revision >= *v && others.contains(&device)
+        })
     }
 
     /// ocloc's name or IP version.

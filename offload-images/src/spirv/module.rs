@@ -10,9 +10,17 @@ use super::stream::{
 };
 use offload_format::{Aspects, Error, ErrorKind, Limits, bytes};
 
-/// The capabilities `Float16`, `Float64` and `Int64Atomics`. `Float16Buffer` is not among them: every OpenCL device
-/// can load and store 16-bit numbers.
-const ASPECTS: [(u32, Aspects); 3] = [(9, Aspects::FP16), (10, Aspects::FP64), (12, Aspects::ATOMIC64)];
+/// The capabilities `Float16`, `Float64`, `Int64Atomics`, `ImageBasic`, `BFloat16TypeKHR` and `BFloat16ConversionINTEL`
+/// (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Capability>). `Float16Buffer` is not among them: every
+/// OpenCL device can load and store 16-bit numbers.
+const ASPECTS: [(u32, Aspects); 6] = [
+    (9, Aspects::FP16),
+    (10, Aspects::FP64),
+    (12, Aspects::ATOMIC64),
+    (13, Aspects::IMAGE),
+    (5116, Aspects::BF16),
+    (6115, Aspects::BF16),
+];
 
 /// A parsed module over borrowed bytes. Its whole instruction stream has been walked.
 #[derive(Clone, Debug)]

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use offload_format::{Aspects, SmArch};
+
 use crate::text::escape;
 
 /// What a CUDA device accepts.
@@ -35,6 +37,30 @@ impl CudaDescription {
         self
     }
 
+    /// What images may use: every device since 2014 has 64-bit floating point and atomics, 16-bit floating point came with
+    /// compute capability 5.3 and bfloat16 with 8.0
+    /// (<https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#features-and-technical-specifications>).
+    pub(crate) fn aspects(&self) -> Aspects {
+        let always = Aspects::FP64 | Aspects::ATOMIC64;
+        let since = |sm: u32, aspect: Aspects| if self.sm() >= sm { aspect } else { Aspects::default() };
+        always | since(53, Aspects::FP16) | since(80, Aspects::BF16)
+    }
+
+    /// The newest architecture whose PTX the device takes, as far as its driver knows the language that it needs.
+    pub(crate) fn newest_ptx_target(&self) -> Option<SmArch> {
+        let newest = self.driver.map(PtxVersion::newest_taken_by);
+        let known = |sm: &SmArch| match (newest, sm.min_ptx()) {
+            (Some(Some(newest)), Some(needed)) => {
+                PtxVersion(needed.major.into(), needed.minor.into()) <= newest
+            }
+            (Some(None), _) | (_, None) => false,
+            (None, Some(_)) => true,
+        };
+        let portable =
+            SmArch::known().filter(|sm| sm.suffix().is_none() && u32::from(sm.number()) <= self.sm());
+        portable.filter(known).last()
+    }
+
     /// The number in the name of the architecture: 90 for compute capability 9.0.
     pub(crate) fn sm(&self) -> u32 {
         let [major, minor] = self.compute_capability;
@@ -62,6 +88,37 @@ pub(crate) struct CudaVersion(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PtxVersion(u32, u32);
 
+/// Versions of CUDA with the oldest driver that has them.
+const DRIVERS: [(u32, &str); 27] = [
+    (8000, "367.48"),
+    (9000, "384.81"),
+    (9010, "390.46"),
+    (9020, "396.26"),
+    (10000, "410.48"),
+    (10010, "418.39"),
+    (10020, "440.33"),
+    (11000, "450.36.06"),
+    (11010, "455.23"),
+    (11020, "460.27.03"),
+    (11030, "465.19.01"),
+    (11040, "470.42.01"),
+    (11050, "495.29.05"),
+    (11060, "510.39.01"),
+    (11070, "515.43.04"),
+    (11080, "520.61.05"),
+    (12000, "525.60.13"),
+    (12010, "530.30.02"),
+    (12020, "535.54.03"),
+    (12030, "545.23.06"),
+    (12040, "550.54.14"),
+    (12050, "555.42.02"),
+    (12060, "560.28.03"),
+    (12080, "570.26"),
+    (12090, "575.51.03"),
+    (13000, "580.65.06"),
+    (13010, "590.44.01"),
+];
+
 impl CudaVersion {
     pub(crate) const fn new(version: u32) -> CudaVersion {
         CudaVersion(version)
@@ -69,6 +126,14 @@ impl CudaVersion {
 
     fn parts(self) -> (u32, u32) {
         (self.0 / 1000, self.0 % 1000 / 10)
+    }
+
+    /// The first release of NVIDIA's driver for Linux that has this version or a later one, as NVIDIA's table tells; `None`
+    /// for one that the table does not have yet.
+    ///
+    /// <https://docs.nvidia.com/cuda/cuda-toolkit-release-notes/index.html#cuda-driver>, of CUDA 13.1.
+    pub(crate) fn first_driver(self) -> Option<&'static str> {
+        DRIVERS.iter().find(|(version, _)| *version >= self.0 / 10 * 10).map(|(_, driver)| *driver)
     }
 }
 
@@ -93,6 +158,21 @@ impl PtxVersion {
             12 if minor >= 6 => Some(PtxVersion(8, minor.saturating_sub(1))),
             _ => Some(PtxVersion(major.saturating_sub(4), minor)),
         }
+    }
+}
+
+impl PtxVersion {
+    /// The first version of CUDA that compiles it: the inverse of [`PtxVersion::newest_taken_by`].
+    pub(crate) fn first_cuda(self) -> CudaVersion {
+        let PtxVersion(major, minor) = self;
+        let parts = match (major, minor) {
+            (0..=5, _) => (8, 0),
+            (6, 0..=2) => (9, minor),
+            (6, _) => (10, minor.saturating_sub(3)),
+            (8, 6..) => (12, minor.saturating_add(1)),
+            _ => (major.saturating_add(4), minor),
+        };
+        CudaVersion(parts.0.saturating_mul(1000).saturating_add(parts.1.saturating_mul(10)))
     }
 }
 
@@ -136,6 +216,50 @@ mod tests {
         ] {
             assert_eq!(taken(driver).map(|ptx| ptx.to_string()).as_deref(), Some(ptx), "{driver}");
         }
+    }
+
+    #[test]
+    fn the_first_release_for_a_ptx_takes_it_and_the_one_before_does_not() {
+        let versions = [
+            (8, 0),
+            (9, 0),
+            (9, 2),
+            (10, 0),
+            (10, 2),
+            (11, 0),
+            (11, 8),
+            (12, 0),
+            (12, 5),
+            (12, 7),
+            (13, 0),
+            (13, 4),
+        ];
+        for (major, minor) in versions {
+            let cuda = CudaVersion(major * 1000 + minor * 10);
+            let ptx = PtxVersion::newest_taken_by(cuda).unwrap();
+            assert_eq!(ptx.first_cuda(), cuda, "PTX {ptx}");
+        }
+        let driver = |cuda| CudaVersion::new(cuda).first_driver();
+        assert_eq!((driver(12080), driver(12070)), (Some("570.26"), Some("570.26")));
+        assert_eq!(
+            (driver(13000), driver(13010), driver(14000)),
+            (Some("580.65.06"), Some("590.44.01"), None)
+        );
+        assert!(DRIVERS.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    }
+
+    #[test]
+    fn the_newest_ptx_target_is_one_that_the_driver_compiles() {
+        let target = |capability, driver| {
+            let device = CudaDescription::new("d", capability).driver_version(driver);
+            device.newest_ptx_target().map(|sm| sm.to_string())
+        };
+        assert_eq!(target([9, 0], 13000).as_deref(), Some("sm_90"));
+        // PTX 7.4 has no sm_90.
+        assert_eq!(target([9, 0], 11040).as_deref(), Some("sm_87"));
+        assert_eq!(target([7, 5], 12000).as_deref(), Some("sm_75"));
+        assert_eq!((target([3, 5], 12000), target([9, 0], 7050)), (None, None));
+        assert_eq!(CudaDescription::new("d", [12, 1]).newest_ptx_target().unwrap().to_string(), "sm_121");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use opencl_sys::{
 };
 
 use super::api::DeviceId;
+use super::properties::Properties;
 use crate::description::OpenClDescription;
 use crate::device::Device;
 use crate::error::Error;
@@ -62,7 +63,13 @@ pub(super) fn found(id: DeviceId) -> Device {
         .spirv(&spirv_versions(&text(id, CL_DEVICE_IL_VERSION)));
     device.opencl_c = word(id, CL_DEVICE_COMPILER_AVAILABLE).is_some_and(|available| available != 0);
     let extensions = text(id, CL_DEVICE_EXTENSIONS);
+    let properties = Properties::of(id);
     device.aspects = aspects(&extensions, long(id, CL_DEVICE_DOUBLE_FP_CONFIG).unwrap_or(0));
+    if properties.images {
+        device.aspects = device.aspects | Aspects::IMAGE;
+    }
+    device.max_work_group = Some(properties.max_work_group);
+    device.sub_group_sizes = properties.sub_group_sizes;
     if has(&extensions, "cl_intel_device_attribute_query") {
         device.intel_ip = word(id, CL_DEVICE_IP_VERSION_INTEL).map(ip_version).filter(|[gpu, ..]| *gpu != 0);
     }
@@ -98,6 +105,7 @@ fn aspects(extensions: &str, double_fp_config: u64) -> Aspects {
         (Aspects::FP16, has(extensions, "cl_khr_fp16")),
         (Aspects::FP64, double_fp_config != 0),
         (Aspects::ATOMIC64, atomic64.iter().all(|name| has(extensions, name))),
+        (Aspects::BF16, has(extensions, "cl_intel_bfloat16_conversions")),
     ];
     all.into_iter().filter_map(|(aspect, present)| present.then_some(aspect)).collect()
 }
@@ -135,7 +143,12 @@ mod tests {
             ("", 63, Aspects::FP64),
             (both, 0, Aspects::ATOMIC64),
             ("cl_khr_int64_base_atomics", 0, Aspects::default()),
-            (&format!("x_cl_khr_fp16 {both} cl_khr_fp16"), 1, Aspects::ALL),
+            (
+                &format!("x_cl_khr_fp16 {both} cl_khr_fp16"),
+                1,
+                Aspects::FP16 | Aspects::FP64 | Aspects::ATOMIC64,
+            ),
+            ("cl_intel_bfloat16_conversions", 0, Aspects::BF16),
         ] {
             assert_eq!(aspects(extensions, double), expected, "{extensions} {double}");
         }

@@ -4,16 +4,21 @@
 
 use std::fmt;
 
-use offload_format::{Aspects, HostLevel, IntelArch, SmArch, SpirvVersion, Target, Variant};
+use offload_format::pack::KernelInfo;
+use offload_format::{Aspects, HostLevel, ImageKind, IntelArch, SmArch, SpirvVersion, Target, Variant};
 
+use super::amd;
 use crate::description::{
-    CudaDescription, CudaVersion, DeviceDescription, DeviceKind, OpenClDescription, PtxVersion,
+    CudaDescription, CudaVersion, DeviceDescription, DeviceKind, HipDescription, OpenClDescription,
+    PtxVersion,
 };
 use crate::entry::Entry;
+use crate::text::escape;
 
 /// GPUs of Jetson, Drive and Thor. "The binary compatibility between desktop and Tegra is not supported":
-/// <https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#binary-compatibility>.
-const TEGRA: [u32; 5] = [53, 62, 72, 87, 101];
+/// <https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#binary-compatibility>. CUDA 13 brought 88, and calls
+/// 101 110: <https://docs.nvidia.com/cuda/parallel-thread-execution/#release-notes>, PTX 9.0.
+const TEGRA: [u32; 7] = [53, 62, 72, 87, 88, 101, 110];
 
 /// The ABI version of cubins from CUDA 13 on, and the first driver that loads them.
 const ABI_OF_CUDA_13: (u32, CudaVersion) = (8, CudaVersion::new(13_000));
@@ -51,8 +56,44 @@ pub(super) fn judge(entry: &Entry, device: &DeviceDescription) -> Result<Fit, St
         DeviceKind::Host(level) => on_host(&target, *level),
         DeviceKind::OpenCl(device) => on_opencl(&target, device),
         DeviceKind::Cuda(device) => on_cuda(&target, entry, device),
+        DeviceKind::Hip(device) => on_hip(&target, entry, device),
     }?;
-    check_aspects(entry.aspects(), device.aspects()).map(|()| fit)
+    check_aspects(entry.aspects(), device.aspects())?;
+    check_sub_groups(entry, device)?;
+    Ok(fit)
+}
+
+/// Whether the image is for the GPUs of the driver with this feature's name.
+pub(super) fn is_for_driver(entry: &Entry, feature: &str) -> bool {
+    match entry.target() {
+        Ok(Target::Nvptx(_) | Target::Cubin(_)) => feature == "cuda",
+        Ok(Target::Amdgcn(_)) => feature == "hip",
+        _ => false,
+    }
+}
+
+/// Why `device` cannot launch `kernel`, whose image it takes.
+pub(super) fn refuse_kernel(kernel: &KernelInfo, device: &DeviceDescription) -> Option<String> {
+    let (required, most) = (kernel.required_work_group?, device.max_work_group()?);
+    let items: u64 = required.iter().map(|size| u64::from(*size)).product();
+    (items > most)
+        .then(|| format!("it requires work-groups of {items} work-items, the device's largest has {most}"))
+}
+
+/// A driver compiles a module as a whole: a kernel that requires sub-groups that the device does not have spoils it
+/// (<https://registry.khronos.org/OpenCL/extensions/intel/cl_intel_required_subgroup_size.html>).
+fn check_sub_groups(entry: &Entry, device: &DeviceDescription) -> Result<(), String> {
+    let (ImageKind::SpirV, DeviceKind::OpenCl(device)) = (entry.image_kind(), device.kind()) else {
+        return Ok(());
+    };
+    let has = &device.sub_group_sizes;
+    let odd = |kernel: &&KernelInfo| {
+        kernel.sub_group_size.is_some_and(|size| !has.is_empty() && !has.contains(&size))
+    };
+    let Some(kernel) = entry.kernels().iter().find(odd) else { return Ok(()) };
+    let sizes: Vec<String> = has.iter().map(ToString::to_string).collect();
+    let (name, needs) = (escape(&kernel.name), kernel.sub_group_size.unwrap_or(0));
+    Err(format!("its kernel `{name}` requires sub-groups of {needs}, the device has {}", sizes.join(", ")))
 }
 
 fn check_aspects(needed: Aspects, has: Aspects) -> Result<(), String> {
@@ -110,8 +151,9 @@ fn on_intel(arch: &IntelArch, device: Option<[u32; 3]>) -> Result<Fit, String> {
         Some(exact) if exact == ip => Ok(Fit { class: Class::ExactNative, rank: 0 }),
         Some([a, r, older]) if (a, r) == (architecture, release) && older < revision => {
             // Native code of an earlier stepping runs on later ones.
-            Ok(Fit { class: Class::CompatibleNative, rank: older.saturating_add(1) })
+            Ok(Fit { class: Class::CompatibleNative, rank: older.saturating_add(2) })
         }
+        Some(_) if arch.is_taken_by(ip) => Ok(Fit { class: Class::CompatibleNative, rank: 1 }),
         Some([a, r, v]) => Err(format!("it is for Intel {a}.{r}.{v}, the device is {shown}")),
         None if arch.covers(ip) => Ok(Fit { class: Class::CompatibleNative, rank: 0 }),
         None => Err(format!("it is for the Intel family {arch}, the device is {shown}")),
@@ -136,6 +178,15 @@ fn machines(target: &Target) -> &'static str {
         Target::Spirv64(_) | Target::OpenClC => "an OpenCL device",
         _ => "another device",
     }
+}
+
+fn on_hip(target: &Target, entry: &Entry, device: &HipDescription) -> Result<Fit, String> {
+    let Target::Amdgcn(arch) = target else {
+        return Err(format!("it is for {}, not for this HIP device", machines(target)));
+    };
+    let amd::Fit { is_exact, rank } = amd::fit(arch, entry.format_version(), device)?;
+    let class = if is_exact { Class::ExactNative } else { Class::CompatibleNative };
+    Ok(Fit { class, rank })
 }
 
 fn on_cuda(target: &Target, entry: &Entry, device: &CudaDescription) -> Result<Fit, String> {
@@ -204,8 +255,23 @@ fn check_language(word: Option<u32>, device: &CudaDescription) -> Result<(), Str
     };
     match PtxVersion::newest_taken_by(driver) {
         Some(newest) if version <= newest => Ok(()),
-        Some(newest) => Err(format!("it is PTX {version}, the driver (CUDA {driver}) takes up to {newest}")),
-        None => Err(format!("it is PTX {version}, the driver (CUDA {driver}) takes none of it")),
+        Some(newest) => Err(format!(
+            "it is PTX {version}, the driver (CUDA {driver}) takes up to {newest}: {}",
+            first(version)
+        )),
+        None => Err(format!(
+            "it is PTX {version}, the driver (CUDA {driver}) takes none of it: {}",
+            first(version)
+        )),
+    }
+}
+
+/// Which driver takes PTX of this version.
+fn first(version: PtxVersion) -> String {
+    let cuda = version.first_cuda();
+    match cuda.first_driver() {
+        Some(release) => format!("drivers from {release} on take it (CUDA {cuda})"),
+        None => format!("drivers for CUDA {cuda} take it"),
     }
 }
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use offload_format::pack::KernelInfo;
 
-use super::rules::Fit;
+use super::rules::{self, Fit};
+use crate::description::DeviceDescription;
 use crate::entry::Entry;
 use crate::error::{Case, Error};
 use crate::index::Index;
@@ -43,6 +44,16 @@ pub struct Selection {
     /// The image for kernels that no record names.
     unnamed: Option<usize>,
     verdicts: Vec<Verdict>,
+    /// Of images that fit, the kernels that the device cannot launch.
+    unfit: Vec<UnfitKernel>,
+}
+
+/// A kernel that the device cannot launch.
+#[derive(Clone, Debug)]
+struct UnfitKernel {
+    kernel: String,
+    /// The image, and why.
+    reason: String,
 }
 
 /// Where the image of a kernel is in `entries`.
@@ -75,6 +86,7 @@ impl Selection {
             kernels: picks.kernels.iter().filter_map(record).collect(),
             unnamed: picks.unnamed.and_then(place),
             verdicts: verdicts(judged, picks),
+            unfit: judged.iter().flat_map(unfit_kernels).collect(),
             entries,
         })
     }
@@ -118,12 +130,14 @@ impl Selection {
     /// Why `kernel` has no image.
     pub(crate) fn without(&self, kernel: &str) -> Error {
         let having = self.verdicts.iter().filter(|verdict| holds(verdict.entry(), kernel));
-        let refused: Vec<String> = having
+        let mut refused: Vec<String> = having
             .filter_map(|verdict| match verdict.outcome() {
                 Outcome::Refused(reason) => Some(format!("{}: {reason}", verdict.entry().place())),
                 _ => None,
             })
             .collect();
+        let unfit = self.unfit.iter().filter(|unfit| unfit.kernel == kernel);
+        refused.extend(unfit.map(|unfit| unfit.reason.clone()));
         let present = self.chosen.iter().map(|chosen| escape(&chosen.kernel)).collect();
         let missing = self.asked.missing();
         let Asked { module, device, .. } = self.asked.clone();
@@ -222,6 +236,34 @@ fn picked(fit: Fit, entry: &Entry, kernels: Vec<&str>) -> String {
 pub(super) struct Judged<'r> {
     pub(super) entry: &'r Entry,
     pub(super) fit: Result<Fit, String>,
+    /// Kernels of an image that fits, which the device cannot launch.
+    unfit: Vec<Unfit<'r>>,
+}
+
+/// A kernel that a device cannot launch, and why.
+struct Unfit<'r> {
+    kernel: &'r str,
+    reason: String,
+}
+
+impl<'r> Judged<'r> {
+    pub(super) fn new(entry: &'r Entry, device: &DeviceDescription) -> Judged<'r> {
+        let unfit = |kernel: &'r KernelInfo| {
+            Some(Unfit { kernel: &kernel.name, reason: rules::refuse_kernel(kernel, device)? })
+        };
+        let unfit: Vec<Unfit<'_>> = entry.kernels().iter().filter_map(unfit).collect();
+        let fit = rules::judge(entry, device);
+        // An image of which no kernel can be launched is of no use.
+        let fit = match unfit.first() {
+            Some(first) if unfit.len() == entry.kernels().len() => fit.and(Err(first.reason.clone())),
+            _ => fit,
+        };
+        Judged { entry, fit, unfit }
+    }
+
+    fn can_launch(&self, kernel: &str) -> bool {
+        self.unfit.iter().all(|unfit| unfit.kernel != kernel)
+    }
 }
 
 /// A kernel and the image that it is taken from, as its place in the list of those that were judged.
@@ -286,6 +328,14 @@ fn holds(entry: &Entry, kernel: &str) -> bool {
     entry.kernels().is_empty() || entry.kernels().iter().any(|known| known.name == kernel)
 }
 
+fn unfit_kernels(judged: &Judged<'_>) -> impl Iterator<Item = UnfitKernel> {
+    let fits = judged.fit.is_ok();
+    judged.unfit.iter().filter(move |_| fits).map(|unfit| UnfitKernel {
+        kernel: unfit.kernel.to_string(),
+        reason: format!("{}: {}", judged.entry.place(), unfit.reason),
+    })
+}
+
 fn is_silent(judged: &[Judged<'_>], image: usize) -> bool {
     judged.get(image).is_some_and(|judged| judged.entry.kernels().is_empty())
 }
@@ -294,7 +344,7 @@ fn is_silent(judged: &[Judged<'_>], image: usize) -> bool {
 fn holders<'r>(judged: &[Judged<'r>]) -> Vec<(&'r str, Vec<usize>)> {
     let (mut order, mut images) = (Vec::new(), BTreeMap::<&str, Vec<usize>>::new());
     for (image, judged) in judged.iter().enumerate() {
-        for kernel in judged.entry.kernels() {
+        for kernel in judged.entry.kernels().iter().filter(|kernel| judged.can_launch(&kernel.name)) {
             let holders = images.entry(&kernel.name).or_insert_with(|| {
                 order.push(kernel.name.as_str());
                 Vec::new()

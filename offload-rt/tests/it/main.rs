@@ -9,6 +9,7 @@
 
 mod common;
 mod cuda;
+mod hip;
 mod linked;
 mod packed;
 mod registry;

@@ -44,7 +44,7 @@ fn every_program_of_the_book_compiles() {
     let path = |name: &str| support::root().join(name).display().to_string();
     let (rt, build) = (path("offload-rt"), path("offload-build"));
     let dependencies = format!(
-        "[dependencies]\noffload-rt = {{ path = \"{rt}\", features = [\"opencl\", \"cuda\"] }}\n\
+        "[dependencies]\noffload-rt = {{ path = \"{rt}\", features = [\"opencl\", \"cuda\", \"hip\"] }}\n\
          offload-build = {{ path = \"{build}\" }}\n\n[build-dependencies]\noffload-build = {{ path = \"{build}\" }}\n"
     );
     project.write("Cargo.toml", &format!("{manifest}\n{dependencies}"));

@@ -36,6 +36,8 @@ fn image(target: Target) -> NewImage {
     let format_version = match &target {
         Target::Spirv64(version) => Some(version.word()),
         Target::Nvptx(sm) => sm.min_ptx().map(PtxVersion::word),
+        // As `amdgcn` is compiled: generic processors need version 6 of the code object, and all are of version 1.
+        Target::Amdgcn(arch) => Some(if arch.is_generic() { 0x0106 } else { 5 }),
         _ => None,
     };
     NewImage { format_version, ..NewImage::new(MODULE, target) }

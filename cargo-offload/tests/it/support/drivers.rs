@@ -7,12 +7,12 @@ use std::process::Command;
 pub struct Drivers(tempfile::TempDir);
 
 impl Drivers {
-    /// An Intel GPU and an NVIDIA GPU.
+    /// An Intel GPU, an NVIDIA GPU and two AMD GPUs.
     pub fn working() -> Drivers {
         Drivers::compiled("WORKING")
     }
 
-    /// A library of OpenCL that knows no driver, and one for CUDA that lacks a function.
+    /// A library of OpenCL that knows no driver, and ones for CUDA and HIP that lack a function.
     pub fn broken() -> Drivers {
         Drivers::compiled("INCOMPLETE")
     }
@@ -30,12 +30,14 @@ impl Drivers {
         let drivers = Drivers(tempfile::tempdir().unwrap());
         let crates = Path::new(env!("CARGO_MANIFEST_DIR"));
         let cuda = drivers.0.path().join("libcuda.so.1");
-        for (source, library) in [
-            (crates.join("tests/it/support/opencl.c"), drivers.opencl()),
-            (crates.join("../offload-rt/tests/cuda/driver.c"), cuda.clone()),
+        let hip = ["driver.c", "kernels.c"].map(|file| crates.join("../offload-rt/tests/hip").join(file));
+        for (sources, library) in [
+            (vec![crates.join("tests/it/support/opencl.c")], drivers.opencl()),
+            (vec![crates.join("../offload-rt/tests/cuda/driver.c")], cuda.clone()),
+            (hip.into(), drivers.0.path().join("libamdhip64.so.7")),
         ] {
             let mut compiler = Command::new("cc");
-            compiler.args(["-shared", "-fPIC", "-O1", "-o"]).args([&library, &source]);
+            compiler.args(["-shared", "-fPIC", "-O1", "-pthread", "-o"]).arg(&library).args(&sources);
             assert!(compiler.arg(format!("-D{define}")).status().unwrap().success());
         }
         // The name without number is looked for first.

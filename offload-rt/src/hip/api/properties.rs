@@ -1,0 +1,73 @@
+//! What the runtime says of a device: some fields of `hipDeviceProp_tR0600`.
+
+use std::ffi::CStr;
+
+use offload_format::bytes;
+
+/// `sizeof(hipDeviceProp_tR0600)` in ROCm 6 and 7 is 1472. The rest is for a release that appends fields.
+const SIZE: usize = 4096;
+const WHAT: &str = "hipDeviceProp_tR0600";
+const TEXT_SIZE: u64 = 256;
+
+/// The structure that the runtime fills, as bytes: it has a hundred fields, of which nine are of use here.
+///
+/// The offsets are those of <https://github.com/ROCm/HIP/blob/rocm-6.2.x/include/hip/hip_runtime_api.h>; the stand-in of the
+/// tests has the whole structure, and fills it by its fields' names.
+#[repr(C, align(8))]
+pub(in crate::hip) struct Properties([u8; SIZE]);
+
+impl Properties {
+    /// All zero.
+    pub(in crate::hip) fn empty() -> Properties {
+        Properties([0; SIZE])
+    }
+
+    /// The name for people.
+    pub(in crate::hip) fn name(&self) -> String {
+        self.text(0)
+    }
+
+    /// `gcnArchName`: the target ID, as `gfx90a:sramecc+:xnack-`.
+    pub(in crate::hip) fn target_id(&self) -> String {
+        self.text(1160)
+    }
+
+    /// `sharedMemPerBlock`, in bytes.
+    pub(in crate::hip) fn shared_memory(&self) -> u32 {
+        let bytes = bytes::u64_at(&self.0, 296, WHAT).unwrap_or(0);
+        u32::try_from(bytes).unwrap_or(u32::MAX)
+    }
+
+    /// `warpSize`: work-items of a wavefront.
+    pub(in crate::hip) fn warp_size(&self) -> u32 {
+        self.number(308)
+    }
+
+    /// `maxThreadsPerBlock`.
+    pub(in crate::hip) fn max_threads(&self) -> u32 {
+        self.number(320)
+    }
+
+    /// `maxThreadsDim`.
+    pub(in crate::hip) fn max_block(&self) -> [u32; 3] {
+        [324, 328, 332].map(|offset| self.number(offset))
+    }
+
+    /// `maxGridSize`, in blocks.
+    pub(in crate::hip) fn max_grid(&self) -> [u32; 3] {
+        [336, 340, 344].map(|offset| self.number(offset))
+    }
+
+    /// An `int` that is not negative.
+    fn number(&self, offset: u64) -> u32 {
+        let value = bytes::u32_at(&self.0, offset, WHAT).unwrap_or(0);
+        i32::try_from(value).map_or(0, |_| value)
+    }
+
+    /// An array of characters, cut where it has no end.
+    fn text(&self, offset: u64) -> String {
+        let place = bytes::range(&self.0, offset, TEXT_SIZE, WHAT).unwrap_or_default();
+        let text = CStr::from_bytes_until_nul(place).map_or(place, CStr::to_bytes);
+        String::from_utf8_lossy(text).into_owned()
+    }
+}

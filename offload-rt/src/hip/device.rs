@@ -1,0 +1,47 @@
+//! Asking the runtime for its devices.
+
+use std::sync::Arc;
+
+use super::api::{DeviceId, HipResult};
+use super::context::Context;
+use super::driver::{Driver, HIP, no_device};
+use super::limits::Limits;
+use crate::description::HipDescription;
+use crate::device::Device;
+use crate::error::Error;
+use crate::text::escape;
+
+/// A device that the runtime has found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    name: String,
+    pub(super) context: Arc<Context>,
+}
+
+impl Found {
+    /// The device's name, safe to show.
+    pub(super) fn name(&self) -> String {
+        escape(&self.name)
+    }
+}
+
+/// The devices of `driver`.
+pub(super) fn all(driver: Driver) -> Result<Vec<Device>, Error> {
+    let failed = |error| Error::device(HIP, format!("cannot list devices: {error}"));
+    let devices = DeviceId::all(driver.functions()).map_err(failed)?;
+    let devices: Vec<Device> =
+        devices.into_iter().map(|device| one(driver, device).map_err(failed)).collect::<Result<_, _>>()?;
+    if devices.is_empty() { Err(no_device()) } else { Ok(devices) }
+}
+
+fn one(driver: Driver, device: DeviceId) -> HipResult<Device> {
+    let properties = device.properties()?;
+    let name = properties.name();
+    let description = HipDescription::new(&name, &properties.target_id());
+    let description = match driver.version() {
+        Some(version) => description.runtime_version(version),
+        None => description,
+    };
+    let context = Arc::new(Context::new(device, Limits::of(&properties)));
+    Ok(Device::found(description, Found { name, context }))
+}

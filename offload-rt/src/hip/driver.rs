@@ -1,0 +1,75 @@
+//! The runtime as a whole: starting it, and what errors tell people to do.
+
+use std::borrow::Cow;
+use std::ffi::c_int;
+
+use super::api::{
+    Functions, HipError, call, functions, hipErrorAssert, hipErrorIllegalAddress, hipErrorLaunchFailure,
+    hipErrorLaunchTimeOut, hipErrorNoDevice,
+};
+use crate::error::{Error, Problem};
+
+/// What errors of the runtime as a whole start with.
+pub(super) const HIP: &str = "HIP";
+
+const LIBRARY_HINT: &str =
+    "install HIP's runtime of ROCm 6 or later (AMD's package hip-runtime-amd), and the kernel module amdgpu";
+const DEVICE_HINT: &str = "`rocminfo` shows the devices; the user has to be in the groups `render` and `video`, and HIP_VISIBLE_DEVICES may hide them";
+
+/// The runtime, ready for calls.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Driver {
+    functions: &'static Functions,
+    version: Option<u32>,
+}
+
+impl Driver {
+    /// Opens the library and initialises the runtime.
+    pub(super) fn open() -> Result<Driver, Error> {
+        let functions = functions().map_err(|problem| Error::device(HIP, problem).with_hint(LIBRARY_HINT))?;
+        // SAFETY: the only flags that there are.
+        match unsafe { call!(functions, hipInit(0)) } {
+            Err(HipError::Code(hipErrorNoDevice, _)) => return Err(no_device()),
+            started => started.map_err(|error| {
+                Error::device(HIP, format!("the runtime cannot start: {error}")).with_hint(DEVICE_HINT)
+            })?,
+        }
+        Ok(Driver { functions, version: version(functions) })
+    }
+
+    pub(super) fn functions(self) -> &'static Functions {
+        self.functions
+    }
+
+    /// The version of HIP that the runtime has: 60342134 is 6.3.42134.
+    pub(super) fn version(self) -> Option<u32> {
+        self.version
+    }
+}
+
+fn version(functions: &'static Functions) -> Option<u32> {
+    let mut version: c_int = 0;
+    // SAFETY: the function writes one number.
+    unsafe { call!(functions, hipRuntimeGetVersion(&raw mut version)) }.ok()?;
+    u32::try_from(version).ok()
+}
+
+/// The runtime has no device to show.
+pub(super) fn no_device() -> Error {
+    Error::device(HIP, "the runtime shows no device").with_hint(DEVICE_HINT)
+}
+
+/// What failed, with a hint where something is broken.
+pub(super) fn problem(error: HipError) -> Problem {
+    Problem { text: error.to_string(), hint: aftermath(error).map(Cow::Borrowed) }
+}
+
+/// What a launch that failed with `error` leaves behind, as a hint for people; nothing if nothing is broken.
+fn aftermath(error: HipError) -> Option<&'static str> {
+    match error.code()? {
+        hipErrorIllegalAddress | hipErrorLaunchTimeOut | hipErrorAssert | hipErrorLaunchFailure => Some(
+            "`rocgdb` stops where the kernel failed; HIP refuses this process's further work on the device",
+        ),
+        _ => None,
+    }
+}

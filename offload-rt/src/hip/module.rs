@@ -1,0 +1,132 @@
+//! A code object that the runtime has loaded: finding its kernels and its variables.
+
+use std::ffi::CString;
+use std::ptr;
+use std::sync::Arc;
+
+use offload_format::{Target, bytes};
+
+use super::api::{
+    HipError, HipResult, call, hipDeviceptr_t, hipErrorInvalidImage, hipErrorNoBinaryForGpu,
+    hipErrorNotFound, hipFunction_t, hipModule_t,
+};
+use super::context::{Context, Entered};
+use super::driver::problem;
+use super::stream::HipStream;
+use crate::entry::LoadedImage;
+use crate::error::Problem;
+
+const ELF: &[u8] = b"\x7fELF";
+/// `EM_AMDGPU` (<https://llvm.org/docs/AMDGPUUsage.html#header>).
+const EM_AMDGPU: u16 = 224;
+
+/// A loaded module.
+#[derive(Debug)]
+pub(super) struct HipModule {
+    raw: hipModule_t,
+    context: Arc<Context>,
+}
+
+/// Where a variable of a module is in the device's memory.
+struct Variable {
+    address: hipDeviceptr_t,
+    size: usize,
+}
+
+// SAFETY: the runtime's functions may be called from any thread.
+unsafe impl Send for HipModule {}
+// SAFETY: as above; nothing changes after loading.
+unsafe impl Sync for HipModule {}
+
+impl HipModule {
+    /// Has the runtime load `image`.
+    pub(super) fn load(context: &Arc<Context>, image: &LoadedImage) -> Result<HipModule, Problem> {
+        check(image)?;
+        let entered = context.enter().map_err(problem)?;
+        let (code, mut raw) = (image.bytes().as_ptr().cast(), ptr::null_mut());
+        // SAFETY: the image is a code object, and nothing in it reaches outside of it; the function writes one handle.
+        unsafe { call!(entered.functions(), hipModuleLoadData(&raw mut raw, code)) }.map_err(refused)?;
+        Ok(HipModule { raw, context: context.clone() })
+    }
+
+    pub(super) fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// The kernel `name`.
+    pub(super) fn function(&self, name: &str, entered: &Entered<'_>) -> HipResult<hipFunction_t> {
+        let (functions, mut found) = (entered.functions(), ptr::null_mut());
+        let name = CString::new(name).map_err(|_| HipError::Code(hipErrorNotFound, functions))?;
+        // SAFETY: the module is loaded; the function writes one handle.
+        unsafe { call!(functions, hipModuleGetFunction(&raw mut found, self.raw, name.as_ptr())) }?;
+        Ok(found)
+    }
+
+    /// Writes `bytes` to the variable `name`.
+    pub(super) fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
+        let failed = |error: HipError| error.to_string();
+        let entered = self.context.enter().map_err(failed)?;
+        let Variable { address, size } = self.variable(name, &entered)?;
+        if size != bytes.len() {
+            return Err(format!("it is {size} bytes, {} are given", bytes.len()));
+        }
+        let stream = HipStream::new(self.context.clone()).map_err(failed)?;
+        stream.copy_in(address, bytes).and_then(|()| stream.wait(&entered)).map_err(failed)
+    }
+
+    fn variable(&self, name: &str, entered: &Entered<'_>) -> Result<Variable, String> {
+        let c_name = CString::new(name).map_err(|_| "the name has a NUL".to_string())?;
+        let (module, name, mut address, mut size) = (self.raw, c_name.as_ptr(), ptr::null_mut(), 0);
+        // SAFETY: the module is loaded; the function writes an address and a size.
+        let found = unsafe {
+            call!(entered.functions(), hipModuleGetGlobal(&raw mut address, &raw mut size, module, name))
+        };
+        match found {
+            Ok(()) => Ok(Variable { address, size }),
+            Err(error) if error.code() == Some(hipErrorNotFound) => {
+                Err("the image has no such variable".to_string())
+            }
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+impl Drop for HipModule {
+    fn drop(&mut self) {
+        if let Ok(entered) = self.context.enter() {
+            // SAFETY: it was loaded once, on this device. Kernels of it may still run: the documentation does not say
+            // that unloading waits for them.
+            unsafe {
+                let _ = call!(entered.functions(), hipDeviceSynchronize());
+                let _ = call!(entered.functions(), hipModuleUnload(self.raw));
+            }
+        }
+    }
+}
+
+/// The runtime learns no size, and takes containers too, whose tables nobody has looked at: only a code object that is whole
+/// reaches it.
+fn check(image: &LoadedImage) -> Result<(), Problem> {
+    let entry = image.entry();
+    if !matches!(entry.target(), Ok(Target::Amdgcn(_))) {
+        let kind = entry.image_kind();
+        return Err(
+            format!("it is of kind {kind} for {}, which HIP does not take", entry.target_text()).into()
+        );
+    }
+    let machine = bytes::u16_at(image.bytes(), 18, "ELF header").unwrap_or(0);
+    if !image.bytes().starts_with(ELF) || machine != EM_AMDGPU {
+        return Err("it is no AMD code object".to_string().into());
+    }
+    image.check_structure().map_err(Problem::from)
+}
+
+fn refused(error: HipError) -> Problem {
+    match error.code() {
+        Some(hipErrorNoBinaryForGpu | hipErrorInvalidImage) => {
+            let hint = "compare the target with `rocminfo`'s name of the device; generic targets need ROCm 6.3 or later";
+            Problem::with_hint(error.to_string(), hint)
+        }
+        _ => problem(error),
+    }
+}

@@ -1,0 +1,256 @@
+//! Streams, device memory and events of HIP's runtime.
+
+use std::ffi::c_int;
+use std::ptr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::api::{
+    HipError, HipResult, call, hipDeviceptr_t, hipErrorInvalidValue, hipErrorNotReady, hipEvent_t,
+    hipEventDefault, hipMemoryTypeUnregistered, hipPointerAttribute_t, hipStream_t, hipStreamNonBlocking,
+};
+use super::context::{Context, Entered};
+use super::driver::problem;
+use crate::driver::{ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, own};
+use crate::error::Problem;
+
+/// Work for the device, in order.
+#[derive(Debug)]
+pub(super) struct HipStream {
+    pub(super) raw: hipStream_t,
+    context: Arc<Context>,
+}
+
+#[derive(Debug)]
+pub(super) struct HipMemory {
+    address: hipDeviceptr_t,
+    context: Arc<Context>,
+}
+
+#[derive(Debug)]
+struct HipEvent {
+    raw: hipEvent_t,
+    context: Arc<Context>,
+}
+
+// SAFETY: the runtime's functions may be called from any thread.
+unsafe impl Send for HipStream {}
+// SAFETY: as above.
+unsafe impl Sync for HipStream {}
+// SAFETY: an address that only the runtime and the device read at.
+unsafe impl Send for HipMemory {}
+// SAFETY: as above.
+unsafe impl Sync for HipMemory {}
+// SAFETY: the runtime's functions may be called from any thread.
+unsafe impl Send for HipEvent {}
+// SAFETY: as above; an event is recorded once, when it is made.
+unsafe impl Sync for HipEvent {}
+
+impl HipStream {
+    pub(super) fn new(context: Arc<Context>) -> HipResult<HipStream> {
+        let mut raw = ptr::null_mut();
+        let entered = context.enter()?;
+        // Non-blocking: not ordered with the default stream that other code of the process may use.
+        // SAFETY: the device is current; the function writes one handle.
+        unsafe { call!(entered.functions(), hipStreamCreateWithFlags(&raw mut raw, hipStreamNonBlocking)) }?;
+        drop(entered);
+        Ok(HipStream { raw, context })
+    }
+
+    /// Copies `bytes`, which are the caller's again on return, to `to`, which has room for them.
+    pub(super) fn copy_in(&self, to: hipDeviceptr_t, bytes: &[u8]) -> HipResult<()> {
+        let entered = self.context.enter()?;
+        let (from, size) = (bytes.as_ptr().cast_mut().cast(), bytes.len());
+        // SAFETY: the memory has room for `bytes`, which lives until the runtime has read it: see below.
+        unsafe { call!(entered.functions(), hipMemcpyHtoDAsync(to, from, size, self.raw)) }?;
+        match is_read_later(&entered, bytes) {
+            true => self.wait(&entered),
+            false => Ok(()),
+        }
+    }
+
+    pub(super) fn wait(&self, entered: &Entered<'_>) -> HipResult<()> {
+        // SAFETY: the stream lives.
+        unsafe { call!(entered.functions(), hipStreamSynchronize(self.raw)) }
+    }
+}
+
+/// Whether the runtime may read `bytes` after a call to copy them: "If host or dest are not pinned, the memory copy will be
+/// performed synchronously" (the documentation of `hipMemcpyAsync`). What it does not know is not pinned.
+fn is_read_later(entered: &Entered<'_>, bytes: &[u8]) -> bool {
+    let mut told = hipPointerAttribute_t {
+        kind: hipMemoryTypeUnregistered,
+        device: 0,
+        device_pointer: ptr::null_mut(),
+        host_pointer: ptr::null_mut(),
+        is_managed: 0,
+        allocation_flags: 0,
+    };
+    let address = bytes.as_ptr().cast();
+    // SAFETY: the function fills the structure, and looks whether it knows the address.
+    match unsafe { call!(entered.functions(), hipPointerGetAttributes(&raw mut told, address)) } {
+        Ok(()) => told.kind != hipMemoryTypeUnregistered,
+        Err(error) => error.code() != Some(hipErrorInvalidValue),
+    }
+}
+
+fn failed(what: &'static str) -> impl Fn(HipError) -> Problem {
+    move |error| problem(error).during(what)
+}
+
+/// Where `range` starts.
+pub(super) fn start(range: MemoryRange<'_>) -> Result<hipDeviceptr_t, Problem> {
+    Ok(own::<HipMemory>(range.memory)?.address.wrapping_byte_add(range.offset))
+}
+
+impl DriverStream for HipStream {
+    fn context(&self) -> ContextId {
+        self.context.id()
+    }
+
+    fn allocate(&self, size: usize) -> Result<Box<dyn DriverMemory>, Problem> {
+        let (entered, mut address) = (self.context.enter().map_err(problem)?, ptr::null_mut());
+        // SAFETY: the device is current; the function writes one address.
+        unsafe { call!(entered.functions(), hipMalloc(&raw mut address, size)) }.map_err(problem)?;
+        Ok(Box::new(HipMemory { address, context: self.context.clone() }))
+    }
+
+    fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
+        self.copy_in(start(to)?, bytes).map_err(failed("cannot copy to a buffer"))
+    }
+
+    fn read(&self, from: MemoryRange<'_>, bytes: &mut [u8]) -> Result<(), Problem> {
+        let failed = failed("cannot copy from a buffer");
+        let (entered, from) = (self.context.enter().map_err(&failed)?, start(from)?);
+        let (into, size) = (bytes.as_mut_ptr().cast(), bytes.len());
+        // SAFETY: the range has this size, and `bytes` lives until the stream has been waited for.
+        unsafe { call!(entered.functions(), hipMemcpyDtoHAsync(into, from, size, self.raw)) }
+            .map_err(&failed)?;
+        self.wait(&entered).map_err(failed)
+    }
+
+    fn copy(&self, from: MemoryRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem> {
+        let failed = failed("cannot copy between buffers");
+        let (entered, size) = (self.context.enter().map_err(&failed)?, to.size);
+        let (from, to) = (start(from)?, start(to)?);
+        // SAFETY: both ranges have this size, and do not overlap.
+        unsafe { call!(entered.functions(), hipMemcpyDtoDAsync(to, from, size, self.raw)) }.map_err(failed)
+    }
+
+    fn fill(&self, to: MemoryRange<'_>, pattern: FillPattern) -> Result<(), Problem> {
+        let failed = failed("cannot fill a buffer");
+        let (entered, size) = (self.context.enter().map_err(&failed)?, to.size);
+        let (functions, to, stream) = (entered.functions(), start(to)?, self.raw);
+        // SAFETY: the range has this size, a multiple of the pattern's, and starts at one.
+        let filled = unsafe {
+            match pattern {
+                FillPattern::Bytes1(value) => call!(functions, hipMemsetD8Async(to, value, size, stream)),
+                FillPattern::Bytes2(value) => {
+                    call!(functions, hipMemsetD16Async(to, value, size / 2, stream))
+                }
+                FillPattern::Bytes4(value) => {
+                    let value: c_int = value.cast_signed();
+                    call!(functions, hipMemsetD32Async(to, value, size / 4, stream))
+                }
+            }
+        };
+        filled.map_err(failed)
+    }
+
+    fn record(&self) -> Result<Box<dyn DriverEvent>, Problem> {
+        let failed = failed("cannot make an event");
+        let (entered, mut raw) = (self.context.enter().map_err(&failed)?, ptr::null_mut());
+        // SAFETY: the device is current; the function writes one handle.
+        unsafe { call!(entered.functions(), hipEventCreateWithFlags(&raw mut raw, hipEventDefault)) }
+            .map_err(&failed)?;
+        let event = HipEvent { raw, context: self.context.clone() };
+        // SAFETY: both are of the current device.
+        unsafe { call!(entered.functions(), hipEventRecord(event.raw, self.raw)) }.map_err(failed)?;
+        Ok(Box::new(event))
+    }
+
+    fn wait_for(&self, event: &dyn DriverEvent) -> Result<(), Problem> {
+        let failed = failed("cannot wait for an event");
+        let (entered, event) = (self.context.enter().map_err(&failed)?, own::<HipEvent>(event)?);
+        // SAFETY: both are of the current device; there are no flags.
+        unsafe { call!(entered.functions(), hipStreamWaitEvent(self.raw, event.raw, 0)) }.map_err(failed)
+    }
+
+    fn synchronize(&self) -> Result<(), Problem> {
+        let failed = failed("the work of the stream failed");
+        let entered = self.context.enter().map_err(&failed)?;
+        self.wait(&entered).map_err(failed)
+    }
+}
+
+impl DriverMemory for HipMemory {
+    fn context(&self) -> ContextId {
+        self.context.id()
+    }
+}
+
+impl DriverEvent for HipEvent {
+    fn context(&self) -> ContextId {
+        self.context.id()
+    }
+
+    fn wait(&self) -> Result<(), Problem> {
+        let failed = failed("the work before an event failed");
+        let entered = self.context.enter().map_err(&failed)?;
+        // SAFETY: the event lives.
+        unsafe { call!(entered.functions(), hipEventSynchronize(self.raw)) }.map_err(failed)
+    }
+
+    fn is_done(&self) -> Result<bool, Problem> {
+        let failed = failed("the work before an event failed");
+        let entered = self.context.enter().map_err(&failed)?;
+        // SAFETY: the event lives.
+        match unsafe { call!(entered.functions(), hipEventQuery(self.raw)) } {
+            Ok(()) => Ok(true),
+            Err(error) if error.code() == Some(hipErrorNotReady) => Ok(false),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    fn since(&self, earlier: &dyn DriverEvent) -> Result<Duration, Problem> {
+        let failed = failed("the runtime does not tell times");
+        let (entered, earlier) = (self.context.enter().map_err(&failed)?, own::<HipEvent>(earlier)?);
+        let mut milliseconds = 0f32;
+        // SAFETY: both events were recorded, and the work before them is done; the function writes one number.
+        unsafe {
+            call!(entered.functions(), hipEventElapsedTime(&raw mut milliseconds, earlier.raw, self.raw))
+        }
+        .map_err(failed)?;
+        Ok(Duration::try_from_secs_f64(f64::from(milliseconds) / 1000.0).unwrap_or_default())
+    }
+}
+
+impl Drop for HipStream {
+    fn drop(&mut self) {
+        if let Ok(entered) = self.context.enter() {
+            // "If commands are still executing on the specified stream, some may complete execution before the queue is
+            // deleted": the others would be lost.
+            let _ = self.wait(&entered);
+            // SAFETY: it was created once.
+            let _ = unsafe { call!(entered.functions(), hipStreamDestroy(self.raw)) };
+        }
+    }
+}
+
+impl Drop for HipMemory {
+    fn drop(&mut self) {
+        if let Ok(entered) = self.context.enter() {
+            // SAFETY: it was allocated once; "this API performs an implicit hipDeviceSynchronize() call".
+            let _ = unsafe { call!(entered.functions(), hipFree(self.address)) };
+        }
+    }
+}
+
+impl Drop for HipEvent {
+    fn drop(&mut self) {
+        if let Ok(entered) = self.context.enter() {
+            // SAFETY: it was created once; the runtime keeps what work in a stream needs of it.
+            let _ = unsafe { call!(entered.functions(), hipEventDestroy(self.raw)) };
+        }
+    }
+}

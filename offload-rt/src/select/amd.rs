@@ -1,0 +1,93 @@
+//! The rules for AMD: which code objects a processor runs, in which modes, and how well each fits.
+//!
+//! They are those of AMD's loader, `Isa::IsCompatible` in
+//! <https://github.com/ROCm/rocm-systems/blob/1b1610fc2b2a/projects/rocr-runtime/runtime/hsa-runtime/core/runtime/isa.cpp>.
+
+use offload_format::AmdArch;
+
+use crate::description::{HipDescription, HipVersion};
+
+/// The lowest version of each generic processor that the processors of today run; all are of version 1
+/// (<https://llvm.org/docs/AMDGPUUsage.html#amdgpu-generic-processor-versioning>).
+const LOWEST_GENERIC: u32 = 1;
+
+/// The versions of code objects. Version 3 does not say whether a mode is off
+/// (<https://llvm.org/docs/AMDGPUUsage.html#header>).
+const VERSIONS: std::ops::RangeInclusive<u32> = 4..=6;
+
+/// The first runtime for version 6 of the code object; of earlier ones clang says that it "requires ROCm 6.3 or higher".
+const RUNTIME_OF_6: HipVersion = HipVersion::new(6, 3);
+
+/// How well a code object fits.
+pub(super) struct Fit {
+    /// It is for exactly this processor.
+    pub(super) is_exact: bool,
+    /// The number of modes that it is made for: such code may be faster than what runs in any mode.
+    pub(super) rank: u32,
+}
+
+/// How well a code object for `arch` fits `device`, or why not. `word` is the version that the pack has of it.
+pub(super) fn fit(arch: &AmdArch, word: Option<u32>, device: &HipDescription) -> Result<Fit, String> {
+    let Some(has) = &device.arch else {
+        return Err(format!(
+            "the device is {}, of which this release knows nothing",
+            device.shown_target_id()
+        ));
+    };
+    let is_exact = check_processor(arch, has)?;
+    check_mode("sramecc", arch.sramecc(), has.sramecc())?;
+    check_mode("xnack", arch.xnack(), has.xnack())?;
+    word.map_or(Ok(()), |word| check_version(arch, word, device))?;
+    let modes = [arch.sramecc(), arch.xnack()];
+    Ok(Fit { is_exact, rank: modes.iter().flatten().map(|_| 1).sum() })
+}
+
+/// Whether the processor is the same; an error if it is none that runs here.
+fn check_processor(arch: &AmdArch, has: &AmdArch) -> Result<bool, String> {
+    let (wanted, processor) = (arch.processor(), has.processor());
+    if wanted == processor || has.generic() == Some(wanted) {
+        return Ok(wanted == processor);
+    }
+    Err(match has.generic() {
+        Some(generic) if arch.is_generic() => {
+            format!("it is for {wanted}, the device is {processor}, which is of {generic}")
+        }
+        _ => format!("it is for {wanted}, the device is {processor}"),
+    })
+}
+
+/// Code that names no mode runs in either one. That of the device is fixed while a process runs.
+fn check_mode(mode: &str, wanted: Option<bool>, has: Option<bool>) -> Result<(), String> {
+    let word = |on| if on { "on" } else { "off" };
+    match (wanted, has) {
+        (None, _) => Ok(()),
+        (Some(wanted), Some(has)) if wanted == has => Ok(()),
+        (Some(wanted), Some(has)) => {
+            Err(format!("it needs {mode} {}, the device has it {}", word(wanted), word(has)))
+        }
+        (Some(wanted), None) => {
+            Err(format!("it needs {mode} {}, which the device does not have", word(wanted)))
+        }
+    }
+}
+
+fn check_version(arch: &AmdArch, word: u32, device: &HipDescription) -> Result<(), String> {
+    let (version, generic) = (word & 0xff, word >> 8 & 0xff);
+    if !VERSIONS.contains(&version) {
+        return Err(format!("it is a code object of version {version}, 4 to 6 are taken"));
+    }
+    if let (6, Some(runtime)) = (version, device.runtime)
+        && runtime < RUNTIME_OF_6
+    {
+        return Err(format!(
+            "it is a code object of version 6, which needs HIP {RUNTIME_OF_6}, the runtime is HIP {runtime}"
+        ));
+    }
+    if arch.is_generic() && generic < LOWEST_GENERIC {
+        let processor = arch.processor();
+        return Err(format!(
+            "it is for version {generic} of {processor}, the device runs version {LOWEST_GENERIC} and later"
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,406 @@
+/* A stand-in for libamdhip64 that runs six kernels on the CPU, and is strict where the runtime is lenient: work waits in
+ * its stream until somebody waits for it, so that an order nobody asked for is seen; what belongs to another device than
+ * the thread's is refused; a stream that is destroyed loses its work; and it says at its end what was not given back and
+ * what was used too late. Every call is recorded in the file that HIP_STAND_IN_CALLS names.
+ * With OLD defined it lacks what no launch needs; with INCOMPLETE it lacks a function; with ROCM5 it lacks the structures
+ * of ROCm 6; with NONE it has no device. Another file has the kernels. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "driver.h"
+
+enum { DEVICES = 2, SHARED_LIMIT = 64 << 10 };
+static const char *const TARGETS[DEVICES] = { "gfx1100", "gfx90a:sramecc+:xnack-" };
+
+static pthread_mutex_t all = PTHREAD_MUTEX_INITIALIZER;
+static int buffers, modules, streams, events;
+static R lost[DEVICES]; /* what every wait on a device returns after a crash */
+static _Thread_local int current;
+
+/* Records */
+static FILE *calls;
+static void record(const char *name)
+{
+    if (calls) fprintf(calls, "%s %d\n", name, current);
+}
+static void complain(const char *what) { printf("stand-in: %s\n", what); fflush(stdout); }
+__attribute__((constructor)) static void begin(void)
+{
+    const char *path = getenv("HIP_STAND_IN_CALLS");
+    if (path) calls = fopen(path, "a");
+}
+__attribute__((destructor)) static void report(void)
+{
+    if (calls) fclose(calls);
+    if (!lost[0] && (buffers || modules || streams || events))
+        printf("left behind: %d buffers, %d modules, %d streams, %d events\n", buffers, modules, streams, events);
+}
+struct held { pthread_mutex_t *mutex; };
+static void unlock(struct held *held) { pthread_mutex_unlock(held->mutex); }
+/* Every function that changes something holds the lock to its end. */
+#define CALL                                                             \
+    __attribute__((cleanup(unlock))) struct held held = { &all };        \
+    pthread_mutex_lock(&all);                                            \
+    record(__func__)
+#define BELONGS(device) \
+    if ((device) != current) return complain(__func__), INVALID_CONTEXT
+
+/* Errors and devices */
+const char *hipGetErrorName(R code)
+{
+    static const struct { R code; const char *name; } names[] = {
+        { INVALID_VALUE, "hipErrorInvalidValue" }, { OUT_OF_MEMORY, "hipErrorOutOfMemory" },
+        { NO_DEVICE, "hipErrorNoDevice" }, { INVALID_DEVICE, "hipErrorInvalidDevice" },
+        { INVALID_IMAGE, "hipErrorInvalidImage" }, { INVALID_CONTEXT, "hipErrorInvalidContext" },
+        { NO_BINARY, "hipErrorNoBinaryForGpu" }, { INVALID_HANDLE, "hipErrorInvalidHandle" },
+        { NOT_FOUND, "hipErrorNotFound" }, { NOT_READY, "hipErrorNotReady" },
+        { LAUNCH_FAILURE, "hipErrorLaunchFailure" } };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].code == code) return names[i].name;
+    return "hipErrorUnknown";
+}
+const char *hipGetErrorString(R code) { (void)code; return "as the stand-in says"; }
+#ifdef NONE
+R hipInit(unsigned flags) { (void)flags; return NO_DEVICE; }
+#else
+R hipInit(unsigned flags) { return flags ? INVALID_VALUE : OK; }
+#endif
+#ifndef OLD
+R hipRuntimeGetVersion(int *version) { return *version = 60342134, OK; }
+#endif
+R hipGetDeviceCount(int *count) { return *count = DEVICES, OK; }
+R hipGetDevice(int *device) { return *device = current, OK; }
+R hipSetDevice(int device)
+{
+    CALL;
+    return device >= 0 && device < DEVICES ? (current = device, OK) : INVALID_DEVICE;
+}
+#ifndef ROCM5
+R hipGetDevicePropertiesR0600(struct properties *p, int device)
+{
+    if (device < 0 || device >= DEVICES) return INVALID_DEVICE;
+    memset(p, 0, sizeof *p);
+    strcpy(p->name, "stand-in");
+    strcpy(p->gcnArchName, TARGETS[device]);
+    p->totalGlobalMem = (size_t)1 << 34;
+    p->sharedMemPerBlock = SHARED_LIMIT;
+    p->warpSize = device ? 64 : 32;
+    p->maxThreadsPerBlock = 1024;
+    for (int i = 0; i < 3; i++) p->maxThreadsDim[i] = 1024;
+    p->maxGridSize[0] = 0x7fffffff;
+    p->maxGridSize[1] = p->maxGridSize[2] = 65535;
+    return OK;
+}
+#endif
+
+/* Streams and events: work is done when somebody waits for it */
+enum kind { COPY, FILL, LAUNCH, WAIT };
+struct op {
+    enum kind kind;
+    struct op *next;
+    char *to;
+    const char *from;
+    void *staged; /* copied at the call, as memory that is not pinned is */
+    size_t size, step;
+    uint32_t value;
+    struct event *event;
+    struct launch *launch;
+};
+struct stream { int device; R error; uint64_t queued, done; struct op *first, **last; };
+struct event { int device, used; struct stream *stream; uint64_t at; struct timespec time; };
+
+static struct stream *known[65536];
+static int known_count;
+static void settle(struct stream *stream, uint64_t upto);
+
+static void run(struct stream *stream, struct op *op)
+{
+    if (op->kind == COPY) {
+        memmove(op->to, op->staged ? op->staged : op->from, op->size);
+    } else if (op->kind == FILL) {
+        for (size_t i = 0; i < op->size; i++) memcpy(op->to + i * op->step, &op->value, op->step);
+    } else if (op->kind == WAIT) {
+        if (op->event->stream) settle(op->event->stream, op->event->at);
+    } else {
+        R failed = execute(op->launch);
+        if (failed) stream->error = lost[stream->device] = failed;
+        op->launch->module->pending--;
+        free(op->launch);
+    }
+    free(op->staged);
+    free(op);
+}
+/* Runs what was queued before `upto`. */
+static void settle(struct stream *stream, uint64_t upto)
+{
+    while (stream->done < upto && stream->first) {
+        struct op *op = stream->first;
+        stream->first = op->next;
+        if (!stream->first) stream->last = &stream->first;
+        stream->done++;
+        run(stream, op);
+    }
+}
+static void settle_device(int device)
+{
+    for (int i = 0; i < known_count; i++)
+        if (known[i] && known[i]->device == device) settle(known[i], known[i]->queued);
+}
+static struct op *queue(struct stream *stream, enum kind kind)
+{
+    struct op *op = calloc(1, sizeof *op);
+    op->kind = kind;
+    *stream->last = op;
+    stream->last = &op->next;
+    stream->queued++;
+    return op;
+}
+R hipStreamCreateWithFlags(struct stream **stream, unsigned flags)
+{
+    CALL;
+    if (flags != 1) return INVALID_VALUE;
+    streams++;
+    *stream = calloc(1, sizeof **stream);
+    (*stream)->device = current;
+    (*stream)->last = &(*stream)->first;
+    known[known_count++] = *stream;
+    return OK;
+}
+R hipStreamSynchronize(struct stream *stream)
+{
+    CALL;
+    BELONGS(stream->device);
+    settle(stream, stream->queued);
+    return lost[stream->device];
+}
+R hipStreamWaitEvent(struct stream *stream, struct event *event, unsigned flags)
+{
+    CALL;
+    BELONGS(stream->device);
+    if (flags || !event) return INVALID_VALUE;
+    queue(stream, WAIT)->event = event;
+    event->used++;
+    return OK;
+}
+R hipStreamDestroy(struct stream *stream)
+{
+    CALL;
+    BELONGS(stream->device);
+    if (stream->first) complain("a stream was destroyed with its work");
+    for (int i = 0; i < known_count; i++)
+        if (known[i] == stream) known[i] = NULL;
+    streams--;
+    return OK; /* events may still refer to it */
+}
+R hipDeviceSynchronize(void)
+{
+    CALL;
+    settle_device(current);
+    return lost[current];
+}
+R hipEventCreateWithFlags(struct event **event, unsigned flags)
+{
+    CALL;
+    if (flags) return INVALID_VALUE;
+    events++;
+    *event = calloc(1, sizeof **event);
+    (*event)->device = current;
+    return OK;
+}
+R hipEventRecord(struct event *event, struct stream *stream)
+{
+    CALL;
+    BELONGS(stream->device);
+    if (event->device != stream->device) return INVALID_HANDLE;
+    event->stream = stream;
+    event->at = stream->queued;
+    return clock_gettime(CLOCK_MONOTONIC, &event->time), OK;
+}
+R hipEventSynchronize(struct event *event)
+{
+    CALL;
+    BELONGS(event->device);
+    if (event->stream) settle(event->stream, event->at);
+    return lost[event->device];
+}
+R hipEventQuery(struct event *event)
+{
+    CALL;
+    BELONGS(event->device);
+    if (!event->stream || event->stream->done >= event->at) return lost[event->device];
+    settle(event->stream, event->stream->done + 1); /* some time has passed */
+    return NOT_READY;
+}
+R hipEventElapsedTime(float *ms, struct event *a, struct event *b)
+{
+    CALL;
+    BELONGS(b->device);
+    if (a->device != b->device || !a->stream || !b->stream) return INVALID_HANDLE;
+    if (a->stream->done < a->at || b->stream->done < b->at) return NOT_READY;
+    *ms = (b->time.tv_sec - a->time.tv_sec) * 1e3f + (b->time.tv_nsec - a->time.tv_nsec) / 1e6f;
+    return OK;
+}
+R hipEventDestroy(struct event *event)
+{
+    CALL;
+    BELONGS(event->device);
+    if (event->stream) settle(event->stream, event->at);
+    events--;
+    if (!event->used) free(event);
+    return OK;
+}
+
+/* Memory: its device stands before it */
+enum { HEAD = 64 };
+R hipMalloc(void **memory, size_t size)
+{
+    CALL;
+    char *head = size < (size_t)1 << 40 ? malloc(size + HEAD) : NULL;
+    if (head == NULL) return OUT_OF_MEMORY;
+    memset(head + HEAD, 0xa5, size);
+    *(int *)head = current;
+    buffers++;
+    return *memory = head + HEAD, OK;
+}
+R hipFree(void *memory)
+{
+    CALL;
+    char *head = (char *)memory - HEAD;
+    BELONGS(*(int *)head);
+    settle_device(current);
+    buffers--;
+    return free(head), OK;
+}
+R hipMemcpyHtoDAsync(char *to, const void *from, size_t size, struct stream *stream)
+{
+    CALL;
+    BELONGS(stream->device);
+    struct op *op = queue(stream, COPY);
+    op->to = to, op->size = size, op->staged = memcpy(malloc(size), from, size);
+    return lost[current];
+}
+R hipMemcpyDtoHAsync(void *to, const char *from, size_t size, struct stream *stream)
+{
+    CALL;
+    BELONGS(stream->device);
+    struct op *op = queue(stream, COPY);
+    op->to = to, op->from = from, op->size = size;
+    return lost[current];
+}
+R hipMemcpyDtoDAsync(char *to, const char *from, size_t size, struct stream *stream)
+{
+    CALL;
+    BELONGS(stream->device);
+    struct op *op = queue(stream, COPY);
+    op->to = to, op->from = from, op->size = size;
+    return lost[current];
+}
+static R fill(struct stream *stream, char *to, uint32_t value, size_t step, size_t count)
+{
+    BELONGS(stream->device);
+    if ((uintptr_t)to % step) return INVALID_VALUE;
+    struct op *op = queue(stream, FILL);
+    op->to = to, op->value = value, op->step = step, op->size = count;
+    return lost[current];
+}
+R hipMemsetD8Async(char *to, unsigned char value, size_t count, struct stream *stream)
+{
+    CALL;
+    return fill(stream, to, value, 1, count);
+}
+R hipMemsetD16Async(char *to, unsigned short value, size_t count, struct stream *stream)
+{
+    CALL;
+    return fill(stream, to, value, 2, count);
+}
+R hipMemsetD32Async(char *to, int value, size_t count, struct stream *stream)
+{
+    CALL;
+    return fill(stream, to, (uint32_t)value, 4, count);
+}
+#ifndef OLD
+struct attributes { int type, device; void *device_pointer, *host_pointer; int managed; unsigned flags; };
+R hipPointerGetAttributes(struct attributes *told, const void *address)
+{
+    CALL;
+    (void)address;
+    return told->type = 0, INVALID_VALUE; /* ordinary memory, of which the runtime does not know */
+}
+#endif
+
+/* Modules */
+R hipModuleLoadData(struct module **module, const unsigned char *image)
+{
+    CALL;
+    uint32_t flags;
+    memcpy(&flags, image + 48, 4);
+    if (memcmp(image, "\177ELF\2\1\1\100", 8) || image[18] != 224) return INVALID_IMAGE;
+    if (image[8] < 2 || image[8] > 4) return INVALID_IMAGE; /* code objects of version 4 to 6 */
+    if ((flags & 0xff) != (current ? 0x3f : 0x41)) return NO_BINARY;
+    R loaded = load(module, image);
+    if (loaded) return loaded;
+    (*module)->device = current;
+    modules++;
+    return OK;
+}
+R hipModuleUnload(struct module *module)
+{
+    CALL;
+    BELONGS(module->device);
+    if (module->pending) complain("a module was unloaded while its kernels are to run");
+    modules--;
+    return unload(module), OK;
+}
+R hipModuleGetFunction(struct kernel **kernel, struct module *module, const char *name)
+{
+    CALL;
+    BELONGS(module->device);
+    for (int i = 0; i < module->count; i++)
+        if (strcmp(module->kernels[i].name, name) == 0) return *kernel = &module->kernels[i], OK;
+    return NOT_FOUND;
+}
+R hipModuleGetGlobal(void **address, size_t *size, struct module *module, const char *name)
+{
+    CALL;
+    BELONGS(module->device);
+    return variable(module, name, address, size);
+}
+R hipFuncGetAttribute(int *value, int attribute, struct kernel *kernel)
+{
+    CALL;
+    BELONGS(kernel->module->device);
+    switch (attribute) {
+    case 0: *value = kernel->block; break;
+    case 1: *value = kernel->shared; break;
+    case 3: *value = 0; break;
+    case 4: *value = 10; break;
+    default: return INVALID_VALUE;
+    }
+    return OK;
+}
+#ifndef INCOMPLETE
+R hipModuleLaunchKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                        unsigned shared, struct stream *stream, void **parameters, void **extra)
+{
+    CALL;
+    BELONGS(stream->device);
+    BELONGS(kernel->module->device);
+    if (extra || (kernel->parameters && !parameters) || gx == 0 || gy == 0 || gz == 0) return INVALID_VALUE;
+    if (bx * by * bz > (unsigned)kernel->block) return LAUNCH_FAILURE;
+    if (shared + kernel->shared > SHARED_LIMIT) return INVALID_VALUE;
+    if (lost[current]) return lost[current];
+    struct launch *launch = calloc(1, sizeof *launch);
+    *launch = (struct launch){ .module = kernel->module, .kernel = kernel, .grid = { gx, gy, gz }, .block = { bx, by, bz },
+                               .shared = shared };
+    for (int i = 0; i < kernel->parameters; i++)
+        memcpy(launch->arguments + kernel->offsets[i], parameters[i], kernel->sizes[i]);
+    kernel->module->pending++;
+    queue(stream, LAUNCH)->launch = launch;
+    return OK;
+}
+#endif

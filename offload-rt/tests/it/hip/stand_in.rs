@@ -1,0 +1,146 @@
+//! The tests again with a stand-in as HIP's runtime, and libraries that are not what they should be.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::found;
+
+/// How the stand-in is made, and under which name it lies.
+struct StandIn {
+    define: &'static str,
+    library: &'static str,
+}
+
+const NEW: StandIn = StandIn { define: "NEW", library: "libamdhip64.so.7" };
+
+impl StandIn {
+    /// Compiles it into `directory`.
+    fn make(&self, directory: &Path) -> PathBuf {
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hip");
+        let library = directory.join(self.library);
+        let mut compiler = Command::new("cc");
+        compiler.args(["-shared", "-fPIC", "-O1", "-pthread", "-o"]).arg(&library);
+        compiler.args(["driver.c", "kernels.c"].map(|file| sources.join(file)));
+        compiler.arg(format!("-D{}", self.define));
+        assert!(compiler.status().unwrap().success());
+        library
+    }
+}
+
+/// Runs these tests again with the libraries of `directory`; returns what they print.
+fn with(directory: &Path, arguments: &[&str]) -> String {
+    let mut tests = Command::new(std::env::current_exe().unwrap());
+    tests.args(arguments).args(["--include-ignored", "--nocapture", "--skip", "stand_in::"]);
+    tests.env("LD_LIBRARY_PATH", directory).env("HIP_STAND_IN_CALLS", directory.join("calls"));
+    let output = tests.output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    assert!(output.status.success(), "{text}");
+    text
+}
+
+#[test]
+fn the_stand_in_passes_too_and_gets_everything_back() {
+    if found().is_some() {
+        return;
+    }
+    let old = StandIn { define: "OLD", library: "libamdhip64.so.6" };
+    let plain = StandIn { define: "NEW", library: "libamdhip64.so" };
+    for stand_in in [NEW, old, plain] {
+        let directory = tempfile::tempdir().unwrap();
+        stand_in.make(directory.path());
+        let text = with(directory.path(), &["hip::"]);
+        assert!(text.contains("test result: ok.") && text.contains("HIP device stand-in (gfx1100"), "{text}");
+        assert!(text.contains("test hip::results_are_right ... ") && text.contains("; 0 ignored;"), "{text}");
+        assert!(!text.contains("left behind") && !text.contains("stand-in: "), "{text}");
+    }
+}
+
+/// Names of the calls of one run, in order, each with the device that was current.
+fn calls(directory: &Path) -> Vec<(String, usize)> {
+    let text = fs::read_to_string(directory.join("calls")).unwrap();
+    let call = |line: &str| {
+        let (name, device) = line.split_once(' ').unwrap();
+        (name.to_string(), device.parse().unwrap())
+    };
+    text.lines().map(call).collect()
+}
+
+#[test]
+fn a_launch_is_one_call_and_what_goes_waits_first() {
+    if found().is_some() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    NEW.make(directory.path());
+    with(directory.path(), &["--exact", "hip::streams::data_stays_on_the_device_between_kernels"]);
+    let calls = calls(directory.path());
+    let names: Vec<&str> = calls.iter().map(|(name, _)| name.as_str()).collect();
+    let launches: Vec<usize> = (0..names.len()).filter(|at| names[*at] == "hipModuleLaunchKernel").collect();
+    assert_eq!(launches.len(), 30, "{names:?}");
+    // Ten in a row, with nothing between them: the device was the thread's already.
+    assert!(launches.windows(10).step_by(10).all(|ten| ten[9] - ten[0] == 9), "{names:?}");
+    let before = |name: &str| names[names.iter().position(|it| *it == name).unwrap() - 1];
+    assert_eq!(before("hipStreamDestroy"), "hipStreamSynchronize");
+    assert_eq!(before("hipModuleUnload"), "hipDeviceSynchronize");
+}
+
+#[test]
+fn a_thread_keeps_its_own_device() {
+    if found().is_some() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    NEW.make(directory.path());
+    with(directory.path(), &["--exact", "hip::streams::two_devices_are_used_in_turns_from_one_thread"]);
+    let calls = calls(directory.path());
+    let set: Vec<usize> = (0..calls.len()).filter(|at| calls[*at].0 == "hipSetDevice").collect();
+    assert!(calls.iter().any(|(name, device)| name == "hipModuleLaunchKernel" && *device == 1));
+    // Each call for the second device sets it and sets the first one again; the record has the device before the call.
+    assert!(set.len() >= 2 && set.len() % 2 == 0, "{calls:?}");
+    for pair in set.chunks(2) {
+        assert_eq!((calls[pair[0]].1, calls[pair[1]].1), (0, 1), "{calls:?}");
+        assert!(calls[pair[0] + 1..pair[1]].iter().all(|(_, device)| *device == 1), "{calls:?}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_library_is_an_error() {
+    if found().is_some() {
+        return;
+    }
+    for (define, library, error) in [
+        (
+            "INCOMPLETE",
+            "libamdhip64.so.7",
+            "the library libamdhip64.so.7 lacks the function hipModuleLaunchKernel",
+        ),
+        (
+            "ROCM5",
+            "libamdhip64.so",
+            "the library libamdhip64.so lacks the function hipGetDevicePropertiesR0600",
+        ),
+        ("NONE", "libamdhip64.so.6", "the runtime shows no device\nhint: `rocminfo` shows the devices"),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        StandIn { define, library }.make(directory.path());
+        let text = with(directory.path(), &["hip::devices_are_found"]);
+        assert!(text.contains(&format!("HIP: {error}")), "{text}");
+    }
+}
+
+#[test]
+fn the_newest_library_is_taken() {
+    if found().is_some() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    for library in ["libamdhip64.so", "libamdhip64.so.6"] {
+        StandIn { define: "NONE", library }.make(directory.path());
+    }
+    NEW.make(directory.path());
+    let text = with(directory.path(), &["hip::devices_are_found"]);
+    assert!(text.contains("HIP device stand-in (gfx1100"), "{text}");
+}

@@ -1,0 +1,199 @@
+//! Streams, buffers, events and kernels of a HIP device.
+
+use offload_rt::{Buffer, Kernel, KernelArg, Stream};
+
+use super::*;
+
+/// A stream and a kernel.
+struct Ready {
+    device: Device,
+    stream: Stream,
+    saxpy: Kernel,
+}
+
+fn ready() -> Ready {
+    let device = gpu();
+    let saxpy = opened(&device).kernel("saxpy").unwrap();
+    Ready { stream: device.stream().unwrap(), device, saxpy }
+}
+
+impl Ready {
+    fn add(&self, stream: &Stream, x: &Buffer<f32>, y: &mut Buffer<f32>) {
+        add(&self.saxpy, stream, x, y);
+    }
+}
+
+fn add(saxpy: &Kernel, stream: &Stream, x: &Buffer<f32>, y: &mut Buffer<f32>) {
+    let n = x.len() as u32;
+    let args =
+        [KernelArg::value(&1.0f32), KernelArg::buffer(x), KernelArg::buffer_mut(y), KernelArg::value(&n)];
+    // SAFETY: the kernel compares its number with `n`; the tests order their streams.
+    unsafe { saxpy.launch(stream, &NdRange::linear(n.into(), 256).unwrap(), &args) }.unwrap();
+}
+
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn data_stays_on_the_device_between_kernels() {
+    let ready = ready();
+    let stream = &ready.stream;
+    for n in [1, 1000, 1 << 16] {
+        let x = stream.upload(&(0..n).map(|i| i as f32).collect::<Vec<_>>()).unwrap();
+        let mut y = stream.zeroed::<f32>(n).unwrap();
+        for _ in 0..10 {
+            ready.add(stream, &x, &mut y);
+        }
+        let y = stream.download(&y).unwrap();
+        assert!(y.iter().enumerate().all(|(i, y)| *y == 10.0 * i as f32), "{n}");
+    }
+}
+
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn buffers_are_copied_filled_and_cut() {
+    let Ready { stream, saxpy, .. } = ready();
+    let mut bytes = stream.allocate::<u8>(100).unwrap();
+    stream.fill(&mut bytes, 7).unwrap();
+    stream.write(bytes.slice_mut(10..13).unwrap(), &[1, 2, 3]).unwrap();
+    assert_eq!(stream.download(bytes.slice(9..14).unwrap()).unwrap(), [7, 1, 2, 3, 7]);
+    let mut halves = stream.zeroed::<u16>(9).unwrap();
+    stream.fill(halves.slice_mut(1..).unwrap(), 0x0102).unwrap();
+    assert_eq!(stream.download(&halves).unwrap()[..3], [0, 0x0102, 0x0102]);
+    let mut words = stream.zeroed::<u32>(9).unwrap();
+    stream.fill(words.slice_mut(1..).unwrap(), 0xfedc_ba98).unwrap();
+    assert_eq!(stream.download(&words).unwrap()[..2], [0, 0xfedc_ba98]);
+    let mut doubles = stream.zeroed::<f64>(100).unwrap();
+    stream.fill(doubles.slice_mut(1..).unwrap(), 0.1).unwrap();
+    let back = stream.download(&doubles).unwrap();
+    assert!(back[0] == 0.0 && back[1..].iter().all(|word| *word == 0.1));
+
+    // A part may start at any value.
+    let mut y = stream.zeroed::<f32>(10).unwrap();
+    let x = stream.upload(&[1.0f32; 4]).unwrap();
+    let part = KernelArg::buffer_mut(y.slice_mut(3..7).unwrap());
+    let args = [KernelArg::value(&2.0f32), KernelArg::buffer(&x), part, KernelArg::value(&4u32)];
+    // SAFETY: four values are read and written.
+    unsafe { saxpy.launch(&stream, &NdRange::linear(4, 4).unwrap(), &args) }.unwrap();
+    assert_eq!(stream.download(&y).unwrap(), [0.0, 0.0, 0.0, 2.0, 2.0, 2.0, 2.0, 0.0, 0.0, 0.0]);
+    let empty = stream.upload::<f32>(&[]).unwrap();
+    assert!(stream.download(&empty).unwrap().is_empty());
+}
+
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn events_order_streams_and_tell_times() {
+    let ready = ready();
+    let (first, second) = (&ready.stream, &ready.device.stream().unwrap());
+    let x = first.upload(&vec![1.0f32; 1 << 12]).unwrap();
+    let mut y = first.zeroed::<f32>(x.len()).unwrap();
+    let start = first.record().unwrap();
+    let mut turn = [first, second];
+    for _ in 0..20 {
+        let [now, next] = turn;
+        ready.add(now, &x, &mut y);
+        next.wait_for(&now.record().unwrap()).unwrap();
+        turn = [next, now];
+    }
+    let end = first.record().unwrap();
+    // Work waits until somebody asks for it, and each question lets some time pass.
+    let mut asked = 0;
+    while !end.is_done().unwrap() {
+        asked += 1;
+    }
+    assert!(asked > 0 && end.since(&start).unwrap() > Duration::ZERO);
+    assert!(first.download(&y).unwrap().iter().all(|y| *y == 20.0));
+}
+
+/// Without an event between them the second stream's kernel does not see what the first one's wrote: were it otherwise, the
+/// test above could not fail.
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn the_stand_in_has_no_order_between_streams() {
+    let ready = ready();
+    let (first, second) = (&ready.stream, &ready.device.stream().unwrap());
+    let x = first.upload(&[1.0f32; 16]).unwrap();
+    let mut y = first.zeroed::<f32>(16).unwrap();
+    first.synchronize().unwrap();
+    ready.add(first, &x, &mut y);
+    assert_eq!(second.download(&y).unwrap(), [0.0; 16]);
+    assert_eq!(first.download(&y).unwrap(), [1.0; 16]);
+}
+
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn buffers_kernels_and_streams_may_go_while_they_are_in_use() {
+    let Ready { device, stream, saxpy } = ready();
+    let mut kept = stream.zeroed::<f32>(16).unwrap();
+    for _ in 0..20 {
+        let x = stream.upload(&vec![1.0f32; 1 << 12]).unwrap();
+        let mut y = stream.zeroed::<f32>(x.len()).unwrap();
+        add(&saxpy, &stream, &x, &mut y);
+        stream.copy(y.slice(..16).unwrap(), &mut kept).unwrap();
+    }
+    let other = device.stream().unwrap();
+    let x = other.upload(&[1.0f32; 16]).unwrap();
+    other.wait_for(&stream.record().unwrap()).unwrap();
+    add(&saxpy, &other, &x, &mut kept);
+    drop((saxpy, device, x));
+    let event = other.record().unwrap();
+    // What a stream was given runs, though nobody waits for it.
+    drop((other, stream));
+    event.wait().unwrap();
+    let stream = gpu().stream().unwrap();
+    assert_eq!(stream.download(&kept).unwrap(), [2.0; 16]);
+}
+
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn threads_have_streams_of_their_own() {
+    let ready = ready();
+    let ready = &ready;
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            scope.spawn(move || {
+                let stream = ready.device.stream().unwrap();
+                let x = stream.upload(&vec![thread as f32; 1000]).unwrap();
+                let mut y = stream.zeroed::<f32>(x.len()).unwrap();
+                (0..100).for_each(|_| ready.add(&stream, &x, &mut y));
+                assert!(stream.download(&y).unwrap().iter().all(|y| *y == 100.0 * thread as f32));
+            });
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn what_does_not_belong_together_is_refused() {
+    let Ready { stream, saxpy, .. } = ready();
+    let other = found().unwrap()[1].stream().unwrap();
+    for foreign in [Device::host().stream().unwrap(), other] {
+        let (of_other, mut y) = (foreign.zeroed::<f32>(64).unwrap(), stream.zeroed::<f32>(64).unwrap());
+        assert!(stream.download(&of_other).is_err());
+        assert!(stream.wait_for(&foreign.record().unwrap()).is_err());
+        let (x, n) = (KernelArg::buffer(&of_other), KernelArg::value(&64u32));
+        let args = [KernelArg::value(&1.0f32), x, KernelArg::buffer_mut(&mut y), n];
+        // SAFETY: the launch is refused.
+        let error = unsafe { saxpy.launch(&stream, &one_group(64), &args) }.unwrap_err().to_string();
+        assert!(error.contains("kernel `saxpy`: argument 1 is a buffer of another device"), "{error}");
+    }
+    assert!(stream.allocate::<u8>(1 << 60).is_err() && stream.allocate::<u64>(usize::MAX).is_err());
+}
+
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn two_devices_are_used_in_turns_from_one_thread() {
+    let devices = found().unwrap();
+    let images = [("amdgcn:gfx1100", GFX1100), ("amdgcn:gfx90a:sramecc+", GFX90A)];
+    let programs: Vec<Program> = devices
+        .iter()
+        .zip(images)
+        .map(|(device, (target, flags))| open(device, target, &code_object(4, flags), Vec::new()).unwrap())
+        .collect();
+    for round in 0..4 {
+        programs.iter().for_each(|program| saxpy(program, round, 100));
+    }
+    let streams: Vec<Stream> = devices.iter().map(|device| device.stream().unwrap()).collect();
+    let buffers: Vec<Buffer<u32>> = streams.iter().map(|stream| stream.upload(&[7; 8]).unwrap()).collect();
+    for (stream, buffer) in streams.iter().zip(&buffers).rev() {
+        assert_eq!(stream.download(buffer).unwrap(), [7; 8]);
+    }
+}
