@@ -5,6 +5,7 @@
 //!
 //! Images of packs are opened by [`Device::open`]; a [`Compiler`] takes SPIR-V and native code from elsewhere.
 
+mod answers;
 #[allow(unsafe_code, reason = "calls the driver")]
 mod api;
 #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]

@@ -6,6 +6,7 @@ use opencl_sys::{
     CL_DEVICE_NAME, CL_DEVICE_TYPE, CL_DEVICE_TYPE_GPU, CL_DEVICE_VENDOR, CL_DEVICE_VENDOR_ID,
 };
 
+use super::answers::{has, long, text, word};
 use super::api::DeviceId;
 use super::properties::Properties;
 use crate::description::OpenClDescription;
@@ -74,27 +75,6 @@ pub(super) fn found(id: DeviceId) -> Device {
         device.intel_ip = word(id, CL_DEVICE_IP_VERSION_INTEL).map(ip_version).filter(|[gpu, ..]| *gpu != 0);
     }
     Device::found(device.clone(), ClDevice { id, description: device })
-}
-
-/// A text that the driver has of the device; empty if it does not answer, as PoCL 3.1 to the question for
-/// intermediate languages.
-pub(super) fn text(id: DeviceId, parameter: u32) -> String {
-    let bytes = id.info(parameter).unwrap_or_default();
-    String::from_utf8_lossy(&bytes).trim_matches(['\0', ' ']).to_string()
-}
-
-pub(super) fn word(id: DeviceId, parameter: u32) -> Option<u32> {
-    let bytes = id.info(parameter).ok()?;
-    Some(u32::from_ne_bytes(bytes.try_into().ok()?))
-}
-
-pub(super) fn long(id: DeviceId, parameter: u32) -> Option<u64> {
-    let bytes = id.info(parameter).ok()?;
-    Some(u64::from_ne_bytes(bytes.try_into().ok()?))
-}
-
-pub(super) fn has(extensions: &str, name: &str) -> bool {
-    extensions.split(' ').any(|extension| extension == name)
 }
 
 /// From the extensions and `CL_DEVICE_DOUBLE_FP_CONFIG`, which is 0 without double precision

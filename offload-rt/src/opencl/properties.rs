@@ -6,8 +6,8 @@ use opencl_sys::{
     CL_DEVICE_TYPE_GPU,
 };
 
+use super::answers::{has, long, text, word};
 use super::api::DeviceId;
-use super::device::{has, long, text, word};
 
 /// `CL_DEVICE_SUB_GROUP_SIZES_INTEL`
 /// (<https://registry.khronos.org/OpenCL/extensions/intel/cl_intel_required_subgroup_size.html>).

@@ -1,0 +1,24 @@
+//! What a driver answers to questions about a device.
+
+use super::api::DeviceId;
+
+/// A text that the driver has of the device; empty if it does not answer, as PoCL 3.1 to the question for
+/// intermediate languages.
+pub(super) fn text(id: DeviceId, parameter: u32) -> String {
+    let bytes = id.info(parameter).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).trim_matches(['\0', ' ']).to_string()
+}
+
+pub(super) fn word(id: DeviceId, parameter: u32) -> Option<u32> {
+    let bytes = id.info(parameter).ok()?;
+    Some(u32::from_ne_bytes(bytes.try_into().ok()?))
+}
+
+pub(super) fn long(id: DeviceId, parameter: u32) -> Option<u64> {
+    let bytes = id.info(parameter).ok()?;
+    Some(u64::from_ne_bytes(bytes.try_into().ok()?))
+}
+
+pub(super) fn has(extensions: &str, name: &str) -> bool {
+    extensions.split(' ').any(|extension| extension == name)
+}
