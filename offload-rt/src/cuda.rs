@@ -9,11 +9,16 @@
 //! - All streams and programs of a device share its primary context, as the CUDA runtime of other libraries in the
 //!   process does. The context that a thread had is its own again after each call.
 //!
+//! Programs that have a context, streams or memory already hand them over with [`raw`]; the feature `cudarc-0_19` adds
+//! conversions for the crate `cudarc`.
+//!
 //! [`KernelArg::value`]: crate::KernelArg::value
 //! [`KernelArg::local`]: crate::KernelArg::local
 
 mod api;
 mod context;
+#[cfg(feature = "cudarc-0_19")]
+pub mod cudarc_0_19;
 mod device;
 mod driver;
 mod function;
@@ -22,6 +27,7 @@ mod limits;
 mod module;
 mod params;
 mod program;
+pub mod raw;
 mod stream;
 
 use crate::device::Device;

@@ -50,7 +50,7 @@ pub(crate) trait DriverModule: Debug + Send + Sync {
 }
 
 /// A kernel of a loaded module.
-pub(crate) trait DriverKernel: Debug + Send + Sync {
+pub(crate) trait DriverKernel: Any + Debug + Send + Sync {
     fn context(&self) -> ContextId;
 
     /// What pack and driver know; the name alone if they know nothing.

@@ -19,6 +19,7 @@
 //! | `opencl` | `opencl`: OpenCL devices; the library is opened at run time |
 //! | `cuda` | `cuda`: NVIDIA devices through CUDA's driver, which is opened at run time |
 //! | `hip` | `hip`: AMD devices through HIP's runtime, which is opened at run time |
+//! | `cudarc-0_19`, `opencl3-0_12` | conversions for the types of these crates, in `cuda::cudarc_0_19` and `opencl::opencl3_0_12` |
 //! | `archive` | images that were built with `compression = "archive"` can be read |
 //!
 //! SYCLBIN files are launched by the crate [`offload-sycl`](https://docs.rs/offload-sycl), on the OpenCL devices of this one.
@@ -70,6 +71,7 @@ pub mod opencl;
 
 mod description;
 mod device;
+mod devices;
 #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
 mod driver;
 mod entry;

@@ -4,6 +4,9 @@
 //! `OPENCL_DYLIB_PATH` may name others, separated by `;`.
 //!
 //! Images of packs are opened by [`Device::open`]; a [`Compiler`] takes SPIR-V and native code from elsewhere.
+//!
+//! Programs that have a context, queues or memory already hand them over with [`raw`]; the feature `opencl3-0_12` adds
+//! conversions for the crate `opencl3`.
 
 mod answers;
 #[allow(unsafe_code, reason = "calls the driver")]
@@ -14,8 +17,13 @@ mod context;
 mod device;
 #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
 mod module;
+#[cfg(feature = "opencl3-0_12")]
+#[allow(unsafe_code, reason = "takes handles of another crate")]
+pub mod opencl3_0_12;
 mod program;
 mod properties;
+#[allow(unsafe_code, reason = "takes handles of the caller's")]
+pub mod raw;
 mod rebuild;
 mod stream;
 
@@ -23,7 +31,7 @@ use opencl_sys::CL_PLATFORM_NOT_FOUND_KHR;
 
 use self::api::{ClError, platforms};
 pub use self::compiler::{Compiler, Executable, Object};
-use self::device::LOADER;
+use self::device::{ClDevice, LOADER};
 pub use self::properties::{DeviceType, Properties};
 use crate::device::Device;
 use crate::error::Error;
@@ -59,6 +67,11 @@ pub fn devices() -> Result<Vec<Device>, Error> {
         return Err(Error::device(LOADER, problem).with_hint(DRIVER_HINT));
     }
     Ok(devices)
+}
+
+/// Whether an OpenCL device is a CPU.
+pub(crate) fn is_cpu(device: &Device) -> bool {
+    ClDevice::of(device).is_ok_and(|own| Properties::of(own.id()).device_type == DeviceType::Cpu)
 }
 
 fn no_platform(error: ClError) -> Error {

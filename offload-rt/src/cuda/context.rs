@@ -1,18 +1,32 @@
-//! A device's primary context, and making it the calling thread's.
+//! A context of a device, its primary one or the caller's, and making it the calling thread's.
 
+use std::any::Any;
 use std::marker::PhantomData;
 use std::ptr;
+use std::sync::Arc;
 
 use super::api::{CUcontext, CuResult, DeviceId, Functions, call};
 use super::limits::Limits;
 use crate::driver::ContextId;
 
-/// A reference to the primary context of a device.
+/// What keeps a handle of the caller's valid.
+pub(super) type Owner = Arc<dyn Any + Send + Sync>;
+
+/// A context that stays valid as long as this lives.
 #[derive(Debug)]
 pub(super) struct Context {
     raw: CUcontext,
     device: DeviceId,
     limits: Limits,
+    held: Held,
+}
+
+#[derive(Debug)]
+enum Held {
+    /// A reference to the device's primary context.
+    Primary,
+    /// The caller's context.
+    Owned { _owner: Owner },
 }
 
 // SAFETY: the driver's functions may be called from any thread, and a context may be current in several.
@@ -35,7 +49,36 @@ impl Context {
         let (limits, mut raw) = (Limits::of(device)?, ptr::null_mut());
         // SAFETY: the device was found by the driver; the function writes one handle.
         unsafe { call!(device.functions, cuDevicePrimaryCtxRetain(&raw mut raw, device.raw)) }?;
-        Ok(Context { raw, device, limits })
+        Ok(Context { raw, device, limits, held: Held::Primary })
+    }
+
+    /// The caller's context `raw`.
+    ///
+    /// # Safety
+    /// `raw` is a context of this driver, and `owner` keeps it.
+    pub(super) unsafe fn adopt(
+        functions: &'static Functions,
+        raw: CUcontext,
+        owner: Owner,
+    ) -> CuResult<Context> {
+        let (mut device, mut popped) = (0, ptr::null_mut());
+        // SAFETY: by the contract; each function writes one value, and the stack is left as it was.
+        let told = unsafe {
+            call!(functions, cuCtxPushCurrent_v2(raw))?;
+            let told = call!(functions, cuCtxGetDevice(&raw mut device));
+            call!(functions, cuCtxPopCurrent_v2(&raw mut popped))?;
+            told
+        };
+        let device = told.map(|()| DeviceId { functions, raw: device })?;
+        Ok(Context { raw, device, limits: Limits::of(device)?, held: Held::Owned { _owner: owner } })
+    }
+
+    pub(super) fn raw(&self) -> CUcontext {
+        self.raw
+    }
+
+    pub(super) fn device(&self) -> DeviceId {
+        self.device
     }
 
     /// Makes the context the thread's until the result is dropped.
@@ -52,14 +95,24 @@ impl Context {
     }
 
     pub(super) fn id(&self) -> ContextId {
-        ContextId { back_end: "CUDA", handle: self.raw.addr() }
+        id_of(self.raw)
     }
+}
+
+/// The context with this handle.
+pub(super) fn id_of(context: CUcontext) -> ContextId {
+    ContextId { back_end: "CUDA", handle: context.addr() }
 }
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: it was retained once. A failure leaves nothing to be done.
-        let _ = unsafe { call!(self.device.functions, cuDevicePrimaryCtxRelease_v2(self.device.raw)) };
+        match self.held {
+            // SAFETY: it was retained once. A failure leaves nothing to be done.
+            Held::Primary => unsafe {
+                let _ = call!(self.device.functions, cuDevicePrimaryCtxRelease_v2(self.device.raw));
+            },
+            Held::Owned { .. } => {}
+        }
     }
 }
 

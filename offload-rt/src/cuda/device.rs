@@ -22,6 +22,15 @@ pub(crate) struct Found {
 }
 
 impl Found {
+    /// # Errors
+    /// `device` is not of CUDA.
+    pub(super) fn of(device: &Device) -> Result<&Found, Error> {
+        device.driver().ok_or_else(|| {
+            Error::device(&device.to_string(), "it is not a CUDA device")
+                .with_hint("take devices from offload_rt::cuda::devices()")
+        })
+    }
+
     /// The device's name, safe to show.
     pub(super) fn name(&self) -> String {
         escape(&self.name)
@@ -49,12 +58,22 @@ pub(super) fn all(driver: Driver) -> Result<Vec<Device>, Error> {
     if devices.is_empty() { Err(no_device()) } else { Ok(devices) }
 }
 
+/// The device of the caller's `context`, which everything that is made of it uses.
+pub(super) fn of_context(driver: Driver, context: Context) -> CuResult<Device> {
+    let id = context.device();
+    found(driver, id, Mutex::new(Some(Arc::new(context))))
+}
+
 fn one(driver: Driver, device: DeviceId) -> CuResult<Device> {
+    found(driver, device, Mutex::default())
+}
+
+fn found(driver: Driver, device: DeviceId, context: Mutex<Option<Arc<Context>>>) -> CuResult<Device> {
     let capability = [
         device.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
         device.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
     ];
     let name = device.name()?;
     let description = CudaDescription::new(&name, capability).driver_version(driver.version());
-    Ok(Device::found(description, Found { name, device, context: Mutex::default() }))
+    Ok(Device::found(description, Found { name, device, context }))
 }

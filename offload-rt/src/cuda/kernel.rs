@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use offload_format::pack::KernelInfo;
 
-use super::api::call;
+use super::api::{CUfunction, call};
 use super::driver::problem;
 use super::function::Function;
 use super::module::CudaModule;
@@ -35,6 +35,16 @@ impl CudaKernel {
     }
 }
 
+impl CudaKernel {
+    pub(super) fn raw(&self) -> CUfunction {
+        self.function.raw
+    }
+
+    pub(super) fn module(&self) -> &CudaModule {
+        &self.module
+    }
+}
+
 impl DriverKernel for CudaKernel {
     fn context(&self) -> ContextId {
         self.module.context().id()
@@ -55,7 +65,7 @@ impl DriverKernel for CudaKernel {
         }
         let stream = own::<CudaStream>(stream)?;
         let entered = self.module.context().enter().map_err(problem)?;
-        let mut params = Params::new(args)?;
+        let mut params = Params::new(args, stream.raw)?;
         let shape = entered.limits().shape(self.function.needs, range, params.local)?;
         self.function
             .opt_in(&shape, &entered)

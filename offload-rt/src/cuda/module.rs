@@ -56,6 +56,10 @@ impl CudaModule {
         &self.context
     }
 
+    pub(super) fn raw(&self) -> CUmodule {
+        self.raw
+    }
+
     /// The kernel `name`.
     pub(super) fn function(&self, name: &str, entered: &Entered<'_>) -> CuResult<CUfunction> {
         let (functions, mut found) = (entered.functions(), ptr::null_mut());

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::ptr;
 
+use super::api::CUstream;
 use super::stream::start;
 use crate::driver::{KernelArg, KernelArgKind};
 use crate::error::Problem;
@@ -34,7 +35,8 @@ enum Pointers {
 }
 
 impl Params {
-    pub(super) fn new(args: &[KernelArg<'_>]) -> Result<Params, Problem> {
+    /// For a launch in `stream`.
+    pub(super) fn new(args: &[KernelArg<'_>], stream: CUstream) -> Result<Params, Problem> {
         let is_few = args.len() <= ON_STACK;
         let (words, pointers) = match is_few {
             true => (Words::Few([0; ON_STACK]), Pointers::Few([ptr::null_mut(); ON_STACK])),
@@ -42,7 +44,7 @@ impl Params {
         };
         let mut params = Params { words, pointers, local: 0 };
         for (index, arg) in args.iter().enumerate() {
-            let word = params.word(arg)?;
+            let word = params.word(arg, stream)?;
             if let Some(place) = params.words.get_mut(index) {
                 *place = word;
             }
@@ -62,10 +64,10 @@ impl Params {
         pointers.as_mut_ptr()
     }
 
-    fn word(&mut self, arg: &KernelArg<'_>) -> Result<u64, Problem> {
+    fn word(&mut self, arg: &KernelArg<'_>, stream: CUstream) -> Result<u64, Problem> {
         match arg.0 {
             KernelArgKind::Value(_) => Ok(0),
-            KernelArgKind::Memory(range) => start(range),
+            KernelArgKind::Memory(range) => start(range, stream),
             KernelArgKind::Local(size) => {
                 let start = self.local;
                 let end =
@@ -123,7 +125,7 @@ mod tests {
     use super::*;
 
     fn words(args: &[KernelArg<'_>]) -> Option<(Vec<u64>, u64)> {
-        let mut params = Params::new(args).ok()?;
+        let mut params = Params::new(args, ptr::null_mut()).ok()?;
         let words = params.words.get().get(..args.len())?.to_vec();
         Some((words, params.local))
     }
@@ -161,7 +163,7 @@ mod tests {
                 _ => KernelArg::local::<u128>(1),
             };
             let args: Vec<KernelArg<'_>> = (0..count).map(arg).collect();
-            let mut params = Params::new(&args).unwrap();
+            let mut params = Params::new(&args, ptr::null_mut()).unwrap();
             let pointers = params.pointers(&args);
             for index in 0..count {
                 // SAFETY: there are so many pointers; they lead to `params` and to `values`.

@@ -93,7 +93,7 @@ impl Driver for Found {
 }
 
 impl Found {
-    fn shared_context(&self) -> Result<Arc<Context>, Problem> {
+    pub(super) fn shared_context(&self) -> Result<Arc<Context>, Problem> {
         self.context().map_err(|error| problem(error).during("cannot use the device's context"))
     }
 }

@@ -8,7 +8,7 @@ use super::api::{
     CU_EVENT_DEFAULT, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_STREAM_NON_BLOCKING, CUDA_ERROR_INVALID_VALUE,
     CUDA_ERROR_NOT_READY, CUdeviceptr, CUevent, CUstream, CuError, CuResult, call,
 };
-use super::context::{Context, Entered};
+use super::context::{Context, Entered, Owner};
 use super::driver::problem;
 use crate::driver::{ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, own};
 use crate::error::Problem;
@@ -18,12 +18,26 @@ use crate::error::Problem;
 pub(super) struct CudaStream {
     pub(super) raw: CUstream,
     context: Arc<Context>,
+    /// Of a stream that is the caller's.
+    owner: Option<Owner>,
 }
 
 #[derive(Debug)]
 pub(super) struct CudaMemory {
     address: CUdeviceptr,
-    context: Arc<Context>,
+    context: ContextId,
+    held: MemoryHeld,
+}
+
+#[derive(Debug)]
+enum MemoryHeld {
+    /// It was allocated here, and is released in this context.
+    Own(Arc<Context>),
+    /// It is the caller's.
+    Owned { _owner: Owner },
+    /// It is the caller's, who outlives this, and who orders other streams after `stream` alone.
+    #[cfg(feature = "cudarc-0_19")]
+    Borrowed { stream: CUstream },
 }
 
 #[derive(Debug)]
@@ -32,6 +46,10 @@ struct CudaEvent {
     context: Arc<Context>,
 }
 
+// SAFETY: the driver's functions may be called from any thread; the handle of a stream is only compared.
+unsafe impl Send for CudaMemory {}
+// SAFETY: as above.
+unsafe impl Sync for CudaMemory {}
 // SAFETY: the driver's functions may be called from any thread.
 unsafe impl Send for CudaStream {}
 // SAFETY: as above.
@@ -49,7 +67,24 @@ impl CudaStream {
         // SAFETY: a context is current; the function writes one handle.
         unsafe { call!(entered.functions(), cuStreamCreate(&raw mut raw, CU_STREAM_NON_BLOCKING)) }?;
         drop(entered);
-        Ok(CudaStream { raw, context })
+        Ok(CudaStream { raw, context, owner: None })
+    }
+
+    /// The caller's stream `raw`; `None` if it is of another context.
+    ///
+    /// # Safety
+    /// `raw` is a stream of this driver, and `owner` keeps it.
+    pub(super) unsafe fn adopt(
+        context: Arc<Context>,
+        raw: CUstream,
+        owner: Owner,
+    ) -> CuResult<Option<CudaStream>> {
+        let mut own = ptr::null_mut();
+        let entered = context.enter()?;
+        // SAFETY: by the contract; the function writes one handle.
+        unsafe { call!(entered.functions(), cuStreamGetCtx(raw, &raw mut own)) }?;
+        drop(entered);
+        Ok((own == context.raw()).then_some(CudaStream { raw, context, owner: Some(owner) }))
     }
 
     /// Copies `bytes`, which are the caller's again on return, to `to`, which has room for them.
@@ -89,9 +124,16 @@ fn failed(what: &'static str) -> impl Fn(CuError) -> Problem {
     move |error| problem(error).during(what)
 }
 
-/// Where `range` starts.
-pub(super) fn start(range: MemoryRange<'_>) -> Result<CUdeviceptr, Problem> {
-    Ok(own::<CudaMemory>(range.memory)?.address.wrapping_add(range.offset as u64))
+/// Where `range` starts, for work in `stream`.
+pub(super) fn start(range: MemoryRange<'_>, stream: CUstream) -> Result<CUdeviceptr, Problem> {
+    let memory = own::<CudaMemory>(range.memory)?;
+    match memory.held {
+        #[cfg(feature = "cudarc-0_19")]
+        MemoryHeld::Borrowed { stream: own } if own != stream => {
+            Err("the memory was borrowed for another stream".to_string().into())
+        }
+        _ => Ok(memory.address.wrapping_add(range.offset as u64)),
+    }
 }
 
 impl DriverStream for CudaStream {
@@ -103,16 +145,17 @@ impl DriverStream for CudaStream {
         let (entered, mut address) = (self.context.enter().map_err(problem)?, 0);
         // SAFETY: a context is current; the function writes one address.
         unsafe { call!(entered.functions(), cuMemAlloc_v2(&raw mut address, size)) }.map_err(problem)?;
-        Ok(Box::new(CudaMemory { address, context: self.context.clone() }))
+        let held = MemoryHeld::Own(self.context.clone());
+        Ok(Box::new(CudaMemory { address, context: self.context.id(), held }))
     }
 
     fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
-        self.copy_in(start(to)?, bytes).map_err(failed("cannot copy to a buffer"))
+        self.copy_in(start(to, self.raw)?, bytes).map_err(failed("cannot copy to a buffer"))
     }
 
     fn read(&self, from: MemoryRange<'_>, bytes: &mut [u8]) -> Result<(), Problem> {
         let failed = failed("cannot copy from a buffer");
-        let (entered, from) = (self.context.enter().map_err(&failed)?, start(from)?);
+        let (entered, from) = (self.context.enter().map_err(&failed)?, start(from, self.raw)?);
         let (into, size) = (bytes.as_mut_ptr().cast(), bytes.len());
         // SAFETY: the range has this size, and `bytes` lives until the stream has been waited for.
         unsafe { call!(entered.functions(), cuMemcpyDtoHAsync_v2(into, from, size, self.raw)) }
@@ -123,7 +166,7 @@ impl DriverStream for CudaStream {
     fn copy(&self, from: MemoryRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem> {
         let failed = failed("cannot copy between buffers");
         let (entered, size) = (self.context.enter().map_err(&failed)?, to.size);
-        let (from, to) = (start(from)?, start(to)?);
+        let (from, to) = (start(from, self.raw)?, start(to, self.raw)?);
         // SAFETY: both ranges have this size, and do not overlap.
         unsafe { call!(entered.functions(), cuMemcpyDtoDAsync_v2(to, from, size, self.raw)) }.map_err(failed)
     }
@@ -131,7 +174,7 @@ impl DriverStream for CudaStream {
     fn fill(&self, to: MemoryRange<'_>, pattern: FillPattern) -> Result<(), Problem> {
         let failed = failed("cannot fill a buffer");
         let (entered, size) = (self.context.enter().map_err(&failed)?, to.size);
-        let (functions, to, stream) = (entered.functions(), start(to)?, self.raw);
+        let (functions, to, stream) = (entered.functions(), start(to, self.raw)?, self.raw);
         // SAFETY: the range has this size, a multiple of the pattern's, and starts at one.
         let filled = unsafe {
             match pattern {
@@ -169,9 +212,26 @@ impl DriverStream for CudaStream {
     }
 }
 
+impl CudaMemory {
+    /// The caller's memory, which `owner` keeps.
+    pub(super) fn owned(address: CUdeviceptr, context: ContextId, owner: Owner) -> CudaMemory {
+        CudaMemory { address, context, held: MemoryHeld::Owned { _owner: owner } }
+    }
+
+    /// The caller's memory, who outlives the result, for work in `stream`.
+    #[cfg(feature = "cudarc-0_19")]
+    pub(super) fn borrowed(address: CUdeviceptr, context: ContextId, stream: CUstream) -> CudaMemory {
+        CudaMemory { address, context, held: MemoryHeld::Borrowed { stream } }
+    }
+
+    pub(super) fn address(&self) -> CUdeviceptr {
+        self.address
+    }
+}
+
 impl DriverMemory for CudaMemory {
     fn context(&self) -> ContextId {
-        self.context.id()
+        self.context
     }
 }
 
@@ -213,6 +273,9 @@ impl DriverEvent for CudaEvent {
 
 impl Drop for CudaStream {
     fn drop(&mut self) {
+        if self.owner.is_some() {
+            return;
+        }
         if let Ok(entered) = self.context.enter() {
             // SAFETY: it was created once; the driver keeps it until its work is done.
             let _ = unsafe { call!(entered.functions(), cuStreamDestroy_v2(self.raw)) };
@@ -222,7 +285,8 @@ impl Drop for CudaStream {
 
 impl Drop for CudaMemory {
     fn drop(&mut self) {
-        if let Ok(entered) = self.context.enter() {
+        let MemoryHeld::Own(context) = &self.held else { return };
+        if let Ok(entered) = context.enter() {
             // SAFETY: it was allocated once; the driver waits for kernels that use memory of `cuMemAlloc`.
             let _ = unsafe { call!(entered.functions(), cuMemFree_v2(self.address)) };
         }

@@ -49,7 +49,7 @@ struct Part<'a> {
 
 impl<T: Plain> Buffer<T> {
     /// `memory` has room for `len` values.
-    pub(super) fn new(memory: Box<dyn DriverMemory>, len: usize) -> Buffer<T> {
+    pub(crate) fn new(memory: Box<dyn DriverMemory>, len: usize) -> Buffer<T> {
         Buffer { memory, len, values: PhantomData }
     }
 
@@ -107,6 +107,12 @@ impl<T: Plain> Buffer<T> {
 }
 
 impl<'a, T: Plain> Slice<'a, T> {
+    /// The whole of `memory`, which has room for `len` values.
+    #[cfg(feature = "cudarc-0_19")]
+    pub(crate) fn whole(memory: &'a dyn DriverMemory, len: usize) -> Slice<'a, T> {
+        Slice { part: Part { memory, start: 0, len }, values: PhantomData }
+    }
+
     /// The number of values.
     pub fn len(&self) -> usize {
         self.part.len
@@ -123,6 +129,12 @@ impl<'a, T: Plain> Slice<'a, T> {
 }
 
 impl<'a, T: Plain> SliceMut<'a, T> {
+    /// As [`Slice::whole`]; the caller has borrowed the memory to write.
+    #[cfg(feature = "cudarc-0_19")]
+    pub(crate) fn whole(memory: &'a dyn DriverMemory, len: usize) -> SliceMut<'a, T> {
+        SliceMut { part: Part { memory, start: 0, len }, values: PhantomData }
+    }
+
     /// The number of values.
     pub fn len(&self) -> usize {
         self.part.len
@@ -155,6 +167,13 @@ impl<'a, T: Plain> From<&'a Buffer<T>> for Slice<'a, T> {
 impl<'a, T: Plain> From<&'a mut Buffer<T>> for SliceMut<'a, T> {
     fn from(buffer: &'a mut Buffer<T>) -> SliceMut<'a, T> {
         SliceMut { part: Part { memory: &*buffer.memory, start: 0, len: buffer.len }, values: PhantomData }
+    }
+}
+
+impl<T> Buffer<T> {
+    #[cfg(any(feature = "opencl", feature = "cuda"))]
+    pub(crate) fn memory(&self) -> &dyn DriverMemory {
+        &*self.memory
     }
 }
 

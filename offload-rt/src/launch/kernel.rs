@@ -98,6 +98,11 @@ impl Kernel {
         &self.device
     }
 
+    #[cfg(any(feature = "opencl", feature = "cuda"))]
+    pub(crate) fn driver(&self) -> &dyn DriverKernel {
+        &*self.driver
+    }
+
     pub(super) fn check_given(
         &self,
         range: &NdRange,

@@ -39,11 +39,15 @@ impl Device {
     /// # Errors
     /// The driver refuses, or the crate feature for the device is not enabled.
     pub fn stream(&self) -> Result<Stream, Error> {
-        Ok(Stream { driver: self.driver_stream()?, device: self.clone(), queued: Queued::default() })
+        Ok(Stream::of(self, self.driver_stream()?))
     }
 }
 
 impl Stream {
+    pub(crate) fn of(device: &Device, driver: Box<dyn DriverStream>) -> Stream {
+        Stream { driver, device: device.clone(), queued: Queued::default() }
+    }
+
     /// The device that does the work.
     pub fn device(&self) -> &Device {
         &self.device
@@ -186,7 +190,7 @@ impl Stream {
         Ok(())
     }
 
-    pub(super) fn driver(&self) -> &dyn DriverStream {
+    pub(crate) fn driver(&self) -> &dyn DriverStream {
         &*self.driver
     }
 

@@ -5,6 +5,7 @@
 
 mod device;
 mod error;
+mod handle;
 mod info;
 mod library;
 mod object;
@@ -14,7 +15,7 @@ mod queue;
 mod tests;
 
 pub(super) use self::device::{DeviceId, platforms};
-pub(super) use self::error::ClError;
+pub(super) use self::error::{ClError, ClResult};
 pub(super) use self::object::{Buffer, CommandQueue, Context, Event, Kernel, Program};
 pub(super) use self::program::KernelArg;
 pub(super) use self::queue::Region;

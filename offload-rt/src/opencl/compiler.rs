@@ -59,7 +59,7 @@ impl Compiler {
     /// # Errors
     /// It is not an OpenCL device, or the driver refuses a context.
     pub fn new(device: &Device) -> Result<Compiler, Error> {
-        let context = ClContext::of(ClDevice::of(device)?);
+        let context = ClDevice::of(device)?.context();
         let context = context.map_err(|problem| Error::of_device(&device.to_string(), problem))?;
         Ok(Compiler { context, device: device.clone() })
     }
@@ -71,7 +71,8 @@ impl Compiler {
 
     /// Whether it is the compiler of `device`.
     pub fn is_of(&self, device: &Device) -> bool {
-        device.driver::<ClDevice>().is_some_and(|device| device.id() == self.context.device())
+        let context = device.driver::<ClDevice>().and_then(|device| device.context().ok());
+        context.is_some_and(|context| context.id() == self.context.id())
     }
 
     /// The device's name, safe to show.

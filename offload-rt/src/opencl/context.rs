@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::api::{Context, DeviceId};
-use super::device::ClDevice;
 use crate::driver::ContextId;
 use crate::error::Problem;
 
@@ -20,8 +19,7 @@ static IN_USE: Mutex<Vec<Weak<ClContext>>> = Mutex::new(Vec::new());
 
 impl ClContext {
     /// The context of `device`, made if it is not in use yet.
-    pub(super) fn of(device: &ClDevice) -> Result<Arc<ClContext>, Problem> {
-        let id = device.id();
+    pub(super) fn of(id: DeviceId) -> Result<Arc<ClContext>, Problem> {
         let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
         in_use.retain(|context| context.strong_count() > 0);
         if let Some(found) = in_use.iter().filter_map(Weak::upgrade).find(|context| context.device == id) {
@@ -33,11 +31,21 @@ impl ClContext {
         Ok(context)
     }
 
+    /// The caller's context, which has `device`.
+    pub(super) fn adopted(context: Context, device: DeviceId) -> Arc<ClContext> {
+        Arc::new(ClContext { device, context })
+    }
+
     pub(super) fn device(&self) -> DeviceId {
         self.device
     }
 
     pub(super) fn id(&self) -> ContextId {
-        ContextId { back_end: "OpenCL", handle: self.context.handle() }
+        id_of(self.context.handle())
     }
+}
+
+/// The context with this handle.
+pub(super) fn id_of(handle: usize) -> ContextId {
+    ContextId { back_end: "OpenCL", handle }
 }

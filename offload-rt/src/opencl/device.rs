@@ -1,5 +1,7 @@
 //! Asking a driver what its devices accept.
 
+use std::sync::{Arc, OnceLock};
+
 use offload_format::{Aspects, SpirvVersion};
 use opencl_sys::{
     CL_DEVICE_COMPILER_AVAILABLE, CL_DEVICE_DOUBLE_FP_CONFIG, CL_DEVICE_EXTENSIONS, CL_DEVICE_IL_VERSION,
@@ -8,10 +10,11 @@ use opencl_sys::{
 
 use super::answers::{has, long, text, word};
 use super::api::DeviceId;
+use super::context::ClContext;
 use super::properties::Properties;
 use crate::description::OpenClDescription;
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, Problem};
 use crate::text::escape;
 
 /// `CL_DEVICE_IP_VERSION_INTEL`
@@ -25,10 +28,12 @@ const INTEL: u32 = 0x8086;
 pub(super) const LOADER: &str = "OpenCL";
 
 /// The driver's device.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct ClDevice {
     id: DeviceId,
     pub(super) description: OpenClDescription,
+    /// Taken when it is needed first, and kept as long as the device lives.
+    context: OnceLock<Arc<ClContext>>,
 }
 
 impl ClDevice {
@@ -43,6 +48,15 @@ impl ClDevice {
 
     pub(super) fn id(&self) -> DeviceId {
         self.id
+    }
+
+    /// The context that everything of the device shares.
+    pub(super) fn context(&self) -> Result<Arc<ClContext>, Problem> {
+        if let Some(context) = self.context.get() {
+            return Ok(context.clone());
+        }
+        let context = ClContext::of(self.id)?;
+        Ok(self.context.get_or_init(|| context).clone())
     }
 
     /// The device's name, safe to show.
@@ -60,6 +74,15 @@ pub(super) fn is_intel_gpu(id: DeviceId) -> bool {
 
 /// The device, with what its driver says that it accepts.
 pub(super) fn found(id: DeviceId) -> Device {
+    made(id, OnceLock::new())
+}
+
+/// The device of the caller's `context`.
+pub(super) fn of_context(context: Arc<ClContext>) -> Device {
+    made(context.device(), OnceLock::from(context))
+}
+
+fn made(id: DeviceId, context: OnceLock<Arc<ClContext>>) -> Device {
     let mut device = OpenClDescription::new(&text(id, CL_DEVICE_NAME), &text(id, CL_DEVICE_VENDOR))
         .spirv(&spirv_versions(&text(id, CL_DEVICE_IL_VERSION)));
     device.opencl_c = word(id, CL_DEVICE_COMPILER_AVAILABLE).is_some_and(|available| available != 0);
@@ -74,7 +97,7 @@ pub(super) fn found(id: DeviceId) -> Device {
     if has(&extensions, "cl_intel_device_attribute_query") {
         device.intel_ip = word(id, CL_DEVICE_IP_VERSION_INTEL).map(ip_version).filter(|[gpu, ..]| *gpu != 0);
     }
-    Device::found(device.clone(), ClDevice { id, description: device })
+    Device::found(device.clone(), ClDevice { id, description: device, context })
 }
 
 /// From the extensions and `CL_DEVICE_DOUBLE_FP_CONFIG`, which is 0 without double precision

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, TryLockError};
 
 use offload_format::pack::KernelInfo;
 
-use super::api::{ClError, Kernel, KernelArg as Arg, Program};
+use super::api::{ClError, ClResult, Kernel, KernelArg as Arg, Program};
 use super::context::ClContext;
 use super::rebuild::Built;
 use super::stream::{ClMemory, ClStream};
@@ -71,6 +71,18 @@ impl ClKernel {
             Some(large) if self.module.built.is_large_better(&self.info.name, size) => large,
             _ => &self.default,
         }
+    }
+}
+
+impl ClKernel {
+    /// The driver's program, in the build that is right for small work-groups.
+    pub(super) fn program(&self) -> &Program {
+        self.module.built.default_program()
+    }
+
+    /// Another object of the driver's for the same kernel, whose arguments are not set.
+    pub(super) fn another(&self) -> ClResult<Kernel> {
+        self.program().kernel(&self.info.name)
     }
 }
 

@@ -7,7 +7,6 @@ use offload_format::pack::KernelInfo;
 use opencl_sys::{CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_WORK_GROUP_SIZE};
 
 use super::api::{Context, Program as DriverProgram};
-use super::context::ClContext;
 use super::device::{self, ClDevice, LOADER};
 use super::module::ClModule;
 use super::rebuild::Built;
@@ -28,13 +27,13 @@ const CL_KERNEL_REGISTER_COUNT_INTEL: u32 = 0x425b;
 impl Driver for ClDevice {
     /// The error holds the build log.
     fn load(&self, image: &LoadedImage) -> Result<Arc<dyn DriverModule>, Error> {
-        let context = ClContext::of(self).map_err(|problem| Error::of_device(&self.name(), problem))?;
+        let context = self.context().map_err(|problem| Error::of_device(&self.name(), problem))?;
         let built = ImageCompiler { context: &context.context, device: self, image }.run()?;
         Ok(Arc::new(ClModule { built, context }))
     }
 
     fn stream(&self) -> Result<Box<dyn DriverStream>, Problem> {
-        Ok(Box::new(ClStream::new(ClContext::of(self)?)?))
+        Ok(Box::new(ClStream::new(self.context()?)?))
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::api::{Buffer, ClError, CommandQueue, Event, Region};
-use super::context::ClContext;
+use super::api::{Buffer, ClError, ClResult, CommandQueue, Event, Region};
+use super::context::{ClContext, id_of};
 use crate::driver::{ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, own};
 use crate::error::Problem;
 
@@ -18,9 +18,8 @@ pub(super) struct ClStream {
 
 #[derive(Debug)]
 pub(super) struct ClMemory {
-    // Released in this order.
     pub(super) buffer: Buffer,
-    context: Arc<ClContext>,
+    context: ContextId,
 }
 
 #[derive(Debug)]
@@ -34,6 +33,22 @@ impl ClStream {
     pub(super) fn new(context: Arc<ClContext>) -> Result<ClStream, Problem> {
         let queue = CommandQueue::new(&context.context, context.device());
         let queue = queue.map_err(|error| format!("cannot make a queue: {error}"))?;
+        Ok(ClStream { queue, context })
+    }
+
+    /// The caller's queue.
+    pub(super) fn adopted(queue: CommandQueue, context: Arc<ClContext>) -> Result<ClStream, Problem> {
+        let failed = failed("cannot use the queue");
+        if queue.context_handle().map_err(&failed)? != context.context.handle() {
+            return Err("the queue is of another context".to_string().into());
+        }
+        if queue.is_out_of_order().map_err(failed)? {
+            let problem = "commands may overtake each other in the queue".to_string();
+            return Err(Problem::with_hint(
+                problem,
+                "make it without CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE",
+            ));
+        }
         Ok(ClStream { queue, context })
     }
 }
@@ -54,7 +69,7 @@ impl DriverStream for ClStream {
 
     fn allocate(&self, size: usize) -> Result<Box<dyn DriverMemory>, Problem> {
         let buffer = Buffer::new(&self.context.context, size).map_err(|error| error.to_string())?;
-        Ok(Box::new(ClMemory { buffer, context: self.context.clone() }))
+        Ok(Box::new(ClMemory { buffer, context: self.context.id() }))
     }
 
     fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
@@ -93,9 +108,17 @@ impl DriverStream for ClStream {
     }
 }
 
+impl ClMemory {
+    /// The caller's memory.
+    pub(super) fn adopted(buffer: Buffer) -> ClResult<ClMemory> {
+        let context = id_of(buffer.context_handle()?);
+        Ok(ClMemory { buffer, context })
+    }
+}
+
 impl DriverMemory for ClMemory {
     fn context(&self) -> ContextId {
-        self.context.id()
+        self.context
     }
 }
 

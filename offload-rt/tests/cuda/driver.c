@@ -15,7 +15,7 @@ enum { OK, INVALID_VALUE, OUT_OF_MEMORY, INVALID_IMAGE = 200, INVALID_CONTEXT = 
        UNSUPPORTED_PTX = 222, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700 };
 enum { STATIC_LIMIT = 48 << 10, OPT_IN_LIMIT = 227 << 10 };
 
-static atomic_int buffers, pinned, modules, streams, events, contexts;
+static atomic_int buffers, pinned, modules, streams, streams_made, events, contexts;
 static atomic_int lost; /* what every call returns after a crash */
 static _Thread_local int depth;
 
@@ -66,6 +66,7 @@ R cuDeviceGetAttribute(int *value, int attribute, int device)
     case 76: *value = 0; break;
     case 88: *value = 0; break; /* ordinary memory is staged */
     case 97: *value = OPT_IN_LIMIT; break;
+    case 115: *value = 0; break; /* no pools of memory */
     default: return INVALID_VALUE;
     }
     return OK;
@@ -76,22 +77,31 @@ R cuDevicePrimaryCtxRetain(void **context, int device) { (void)device; contexts+
 R cuDevicePrimaryCtxRelease_v2(int device) { (void)device; contexts--; return OK; }
 R cuCtxPushCurrent_v2(void *context) { return context == &contexts ? (depth++, OK) : INVALID_CONTEXT; }
 R cuCtxPopCurrent_v2(void **context) { return depth ? (depth--, *context = &contexts, OK) : INVALID_CONTEXT; }
+R cuCtxSetCurrent(void *context) { return context == &contexts ? (depth += depth == 0, OK) : INVALID_CONTEXT; }
 R cuCtxGetDevice(int *device) { NEEDS_CONTEXT; return *device = 0, OK; }
 R cuCtxGetCurrent(void **context) { return *context = depth ? &contexts : NULL, OK; }
 
 /* Streams and events: work is done when it is asked for */
-R cuStreamCreate(void **stream, unsigned flags) { NEEDS_CONTEXT; (void)flags; streams++; return *stream = &streams, OK; }
-R cuStreamSynchronize(void *stream) { NEEDS_CONTEXT; return stream == &streams ? OK : INVALID_VALUE; }
+static char stream_handles[1 << 20];
+static int is_stream(const void *stream) { return (char *)stream > stream_handles && (char *)stream <= stream_handles + streams_made; }
+R cuStreamCreate(void **stream, unsigned flags)
+{
+    NEEDS_CONTEXT;
+    (void)flags;
+    streams++;
+    return *stream = stream_handles + ++streams_made, OK;
+}
+R cuStreamSynchronize(void *stream) { NEEDS_CONTEXT; return is_stream(stream) ? OK : INVALID_VALUE; }
 R cuStreamQuery(void *stream) { return cuStreamSynchronize(stream); }
 R cuStreamGetCtx(void *stream, void **context)
 {
     NEEDS_CONTEXT;
-    return stream == &streams ? *context = &contexts, OK : INVALID_VALUE;
+    return is_stream(stream) ? *context = &contexts, OK : INVALID_VALUE;
 }
 R cuStreamWaitEvent(void *stream, void *event, unsigned flags)
 {
     NEEDS_CONTEXT;
-    return stream == &streams && event && flags == 0 ? OK : INVALID_VALUE;
+    return is_stream(stream) && event && flags == 0 ? OK : INVALID_VALUE;
 }
 R cuStreamDestroy_v2(void *stream) { (void)stream; streams--; return OK; }
 R cuEventCreate(void **event, unsigned flags)
@@ -104,7 +114,7 @@ R cuEventCreate(void **event, unsigned flags)
 R cuEventRecord(void *event, void *stream)
 {
     NEEDS_CONTEXT;
-    return stream == &streams && clock_gettime(CLOCK_MONOTONIC, event) == 0 ? OK : INVALID_VALUE;
+    return is_stream(stream) && clock_gettime(CLOCK_MONOTONIC, event) == 0 ? OK : INVALID_VALUE;
 }
 R cuEventElapsedTime(float *ms, struct timespec *a, struct timespec *b)
 {
@@ -134,12 +144,12 @@ R cuMemFree_v2(uint64_t address)
 R cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, void *stream)
 {
     NEEDS_CONTEXT;
-    return stream == &streams ? memcpy((void *)to, from, size), OK : INVALID_VALUE;
+    return is_stream(stream) ? memcpy((void *)to, from, size), OK : INVALID_VALUE;
 }
 R cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, void *stream)
 {
     NEEDS_CONTEXT;
-    return stream == &streams ? memcpy(to, (void *)from, size), OK : INVALID_VALUE;
+    return is_stream(stream) ? memcpy(to, (void *)from, size), OK : INVALID_VALUE;
 }
 R cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, void *stream)
 {
@@ -154,7 +164,7 @@ R cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_con
     R name(uint64_t to, type value, size_t count, void *stream)         \
     {                                                                   \
         NEEDS_CONTEXT;                                                  \
-        if (stream != &streams || to % sizeof value) return INVALID_VALUE; \
+        if (!is_stream(stream) || to % sizeof value) return INVALID_VALUE; \
         for (size_t i = 0; i < count; i++) ((type *)to)[i] = value;     \
         return OK;                                                      \
     }
@@ -228,6 +238,13 @@ R cuModuleLoadDataEx(struct module **module, const char *image, unsigned count, 
         if (__atomic_compare_exchange_n(&loaded[i], &none, *module, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return OK;
     }
 }
+/* As `cudarc` loads modules. */
+R cuModuleLoadData(struct module **module, const char *image)
+{
+    char log[256];
+    void *values[] = { log, (void *)sizeof log };
+    return cuModuleLoadDataEx(module, image, 2, (const int[]){ 5, 6 }, values);
+}
 R cuModuleUnload(struct module *module)
 {
     if (depth == 0) return INVALID_CONTEXT;
@@ -296,7 +313,7 @@ R cuLaunchKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, u
 {
     NEEDS_CONTEXT;
     unsigned block = bx * by * bz, most = kernel->opt_in > STATIC_LIMIT ? kernel->opt_in : STATIC_LIMIT;
-    if (stream != &streams || extra || block > (unsigned)kernel->block || shared > most) return INVALID_VALUE;
+    if (!is_stream(stream) || extra || block > (unsigned)kernel->block || shared > most) return INVALID_VALUE;
     char *dynamic = malloc(shared + 1);
     if (strcmp(kernel->name, "crash") == 0) {
         lost = ILLEGAL_ADDRESS;

@@ -6,6 +6,9 @@
 //! the driver, so it can be copied to a machine with a GPU.
 #![cfg(feature = "cuda")]
 
+#[cfg(feature = "cudarc-0_19")]
+mod cudarc;
+mod raw;
 mod streams;
 
 use std::process::Command;

@@ -18,6 +18,7 @@ mod debugger;
 mod demo;
 mod development;
 mod errors;
+mod examples;
 mod foreign;
 mod foreign_reader;
 mod guide;

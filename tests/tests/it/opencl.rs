@@ -1,6 +1,7 @@
 //! Launches on the OpenCL devices of this machine, PoCL at least. SPIR-V is launched by the demo's tests.
 
 mod streams;
+mod takeover;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -15,7 +15,7 @@ pub(in crate::opencl) enum ClError {
     NoLibrary,
 }
 
-pub(super) type ClResult<T> = Result<T, ClError>;
+pub(in crate::opencl) type ClResult<T> = Result<T, ClError>;
 
 impl fmt::Display for ClError {
     /// The name of a code and its number, as in `CL_OUT_OF_HOST_MEMORY (-6)`.
