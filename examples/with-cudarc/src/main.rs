@@ -1,4 +1,6 @@
 //! Launches a kernel of this crate in the context and the stream of `cudarc`, on its memory.
+//!
+//! Build it for NVIDIA GPUs: `OFFLOAD_TARGETS=nvptx:sm_75 cargo run -p with-cudarc`.
 
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
