@@ -17,16 +17,17 @@ impl Device {
     /// }
     /// ```
     pub fn all() -> Vec<Device> {
-        let mut devices = Vec::new();
-        #[cfg(feature = "cuda")]
-        devices.extend(crate::cuda::devices().unwrap_or_default());
-        #[cfg(feature = "hip")]
-        devices.extend(crate::hip::devices().unwrap_or_default());
-        #[cfg(feature = "opencl")]
-        devices.extend(opencl());
-        #[cfg(all(feature = "host", unix))]
-        devices.push(Device::host());
-        devices
+        let back_ends: &[fn() -> Vec<Device>] = &[
+            #[cfg(feature = "cuda")]
+            || crate::cuda::devices().unwrap_or_default(),
+            #[cfg(feature = "hip")]
+            || crate::hip::devices().unwrap_or_default(),
+            #[cfg(feature = "opencl")]
+            opencl,
+            #[cfg(all(feature = "host", unix))]
+            || vec![Device::host()],
+        ];
+        back_ends.iter().flat_map(|devices| devices()).collect()
     }
 
     /// The first of [`Device::all`].

@@ -26,6 +26,8 @@ pub(super) struct CudaStream {
 pub(super) struct CudaMemory {
     address: CUdeviceptr,
     context: ContextId,
+    /// The stream that it was borrowed for.
+    only_in: Option<CUstream>,
     held: MemoryHeld,
 }
 
@@ -35,9 +37,9 @@ enum MemoryHeld {
     Own(Arc<Context>),
     /// It is the caller's.
     Owned { _owner: Owner },
-    /// It is the caller's, who outlives this, and who orders other streams after `stream` alone.
+    /// It is the caller's, who outlives this.
     #[cfg(feature = "cudarc-0_19")]
-    Borrowed { stream: CUstream },
+    Borrowed,
 }
 
 #[derive(Debug)]
@@ -127,11 +129,8 @@ fn failed(what: &'static str) -> impl Fn(CuError) -> Problem {
 /// Where `range` starts, for work in `stream`.
 pub(super) fn start(range: MemoryRange<'_>, stream: CUstream) -> Result<CUdeviceptr, Problem> {
     let memory = own::<CudaMemory>(range.memory)?;
-    match memory.held {
-        #[cfg(feature = "cudarc-0_19")]
-        MemoryHeld::Borrowed { stream: own } if own != stream => {
-            Err("the memory was borrowed for another stream".to_string().into())
-        }
+    match memory.only_in {
+        Some(own) if own != stream => Err("the memory was borrowed for another stream".to_string().into()),
         _ => Ok(memory.address.wrapping_add(range.offset as u64)),
     }
 }
@@ -146,7 +145,7 @@ impl DriverStream for CudaStream {
         // SAFETY: a context is current; the function writes one address.
         unsafe { call!(entered.functions(), cuMemAlloc_v2(&raw mut address, size)) }.map_err(problem)?;
         let held = MemoryHeld::Own(self.context.clone());
-        Ok(Box::new(CudaMemory { address, context: self.context.id(), held }))
+        Ok(Box::new(CudaMemory { address, context: self.context.id(), only_in: None, held }))
     }
 
     fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
@@ -215,13 +214,13 @@ impl DriverStream for CudaStream {
 impl CudaMemory {
     /// The caller's memory, which `owner` keeps.
     pub(super) fn owned(address: CUdeviceptr, context: ContextId, owner: Owner) -> CudaMemory {
-        CudaMemory { address, context, held: MemoryHeld::Owned { _owner: owner } }
+        CudaMemory { address, context, only_in: None, held: MemoryHeld::Owned { _owner: owner } }
     }
 
     /// The caller's memory, who outlives the result, for work in `stream`.
     #[cfg(feature = "cudarc-0_19")]
     pub(super) fn borrowed(address: CUdeviceptr, context: ContextId, stream: CUstream) -> CudaMemory {
-        CudaMemory { address, context, held: MemoryHeld::Borrowed { stream } }
+        CudaMemory { address, context, only_in: Some(stream), held: MemoryHeld::Borrowed }
     }
 
     pub(super) fn address(&self) -> CUdeviceptr {
