@@ -3,6 +3,7 @@
 mod cargo;
 mod change;
 mod common;
+mod examples;
 mod life;
 mod matrix;
 mod show;
@@ -30,28 +31,31 @@ pub(crate) fn of_program() -> clap::Command {
     Options::command().name("cargo-offload").display_name("cargo-offload")
 }
 
+/// What stands above the options of every command.
+const PRINTING: &str = "Every command";
+
 /// Put GPU kernels into Rust programs, and look into programs that carry some.
 #[derive(Debug, Parser)]
 #[command(name = "cargo offload", bin_name = "cargo offload", version, arg_required_else_help = true)]
 pub(crate) struct Options {
     /// Choose how to print.
-    #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t = MessageFormat::Human)]
+    #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t = MessageFormat::Human, help_heading = PRINTING)]
     pub(crate) message_format: MessageFormat,
     /// Print JSON: the same as `--message-format json`.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = PRINTING)]
     pub(crate) json: bool,
     /// Choose when to use colours.
-    #[arg(long, global = true, value_enum, value_name = "WHEN")]
+    #[arg(long, global = true, value_enum, value_name = "WHEN", help_heading = PRINTING)]
     pub(crate) color: Option<Color>,
     /// Print less.
-    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    #[arg(long, short, global = true, conflicts_with = "verbose", help_heading = PRINTING)]
     pub(crate) quiet: bool,
     /// Print more.
-    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    #[arg(long, short, global = true, action = clap::ArgAction::Count, help_heading = PRINTING)]
     pub(crate) verbose: u8,
     /// Read files that hold up to so much, as `8GiB`, whatever their size. Otherwise the images in a file may be 256 times
     /// its size, or 16 MiB: one that holds more may be made to take all memory.
-    #[arg(long, global = true, value_name = "SIZE", value_parser = size::parse)]
+    #[arg(long, global = true, value_name = "SIZE", value_parser = size::parse, help_heading = PRINTING)]
     pub(crate) limit: Option<u64>,
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -93,50 +97,73 @@ pub(crate) enum Color {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Make a new package with kernels that builds and runs.
+    #[command(after_help = examples::NEW)]
     New(New),
     /// Add what kernels need to a package: dependencies, build.rs, kernels, offload.toml.
+    #[command(after_help = examples::INIT)]
     Init(Init),
     /// Build like `cargo build`, with a bar for kernels.
+    #[command(after_help = examples::BUILD)]
     Build(Build),
     /// Build and run like `cargo run`, with a bar for kernels.
+    #[command(after_help = examples::RUN)]
     Run(Run),
     /// Check a package like `cargo check`, and the syntax of its kernels.
+    #[command(after_help = examples::CHECK)]
     Check(Build),
     /// Show which tools are installed, what each target lacks, and what installs it.
+    #[command(after_help = examples::DOCTOR)]
     Doctor(Doctor),
     /// Install compilers without root.
+    #[command(after_help = examples::TOOLCHAIN)]
     Toolchain(Toolchain),
     /// Look after the cache of compiled kernels.
+    #[command(after_help = examples::CACHE)]
     Cache(Cache),
     /// List or change the targets in offload.toml.
+    #[command(after_help = examples::TARGETS)]
     Targets(Targets),
     /// Show or change the compression in offload.toml.
+    #[command(after_help = examples::COMPRESSION)]
     Compression(Compression),
     /// Show the images in a program, a library, a pack or a container of another tool chain.
+    #[command(after_help = examples::INSPECT)]
     Inspect(Inspect),
     /// Show the machine code of a kernel.
+    #[command(after_help = examples::ASM)]
     Asm(Asm),
     /// Show the devices of this machine, and which image each one gets.
+    #[command(after_help = examples::DEVICES)]
     Devices(Devices),
     /// Show registers, spills and memory of each kernel, and compare them with a baseline.
+    #[command(after_help = examples::REPORT)]
     Report(Report),
     /// Show how large the images are, by module, target and kernel.
+    #[command(after_help = examples::SIZE)]
     Size(Size),
     /// Write each image to a file of its own.
+    #[command(after_help = examples::EXTRACT)]
     Extract(Extract),
     /// Decode and check every image, and name crates whose kernels were not linked.
+    #[command(after_help = examples::VERIFY)]
     Verify(Verify),
     /// Remove the images of some targets from a finished program or library.
+    #[command(after_help = examples::PRUNE)]
     Prune(Prune),
     /// Move the images of a finished program to files beside it (sidecars) or back, or compress them again.
+    #[command(after_help = examples::REPACK)]
     Repack(Repack),
     /// Write images in a container of SYCL, HIP, CUDA, Intel or LLVM.
+    #[command(after_help = examples::EXPORT)]
     Export(Export),
     /// Add compiled images to a package, so that it builds without compilers for kernels.
+    #[command(after_help = examples::VENDOR)]
     Vendor(Vendor),
     /// Print the completion script of a shell.
+    #[command(after_help = examples::COMPLETIONS)]
     Completions(Completions),
     /// Print the manual.
+    #[command(after_help = examples::MAN)]
     Man(Man),
 }
 
@@ -151,18 +178,22 @@ pub(crate) struct Targets {
 #[derive(Debug, Subcommand)]
 pub(crate) enum TargetsAction {
     /// Show the targets, and what else the installed tools can build. `--quiet` prints names only.
+    #[command(after_help = examples::TARGETS_LIST)]
     List,
     /// Add targets.
+    #[command(after_help = examples::TARGETS_ADD)]
     Add {
         #[command(flatten)]
         targets: Named,
     },
     /// Replace the list of targets. Comments stay with targets that stay.
+    #[command(after_help = examples::TARGETS_SET)]
     Set {
         #[command(flatten)]
         targets: Named,
     },
     /// Remove targets.
+    #[command(after_help = examples::TARGETS_REMOVE)]
     Remove {
         /// Targets, as `targets list` prints them.
         #[arg(required = true)]
@@ -189,9 +220,12 @@ pub(crate) struct Compression {
     /// and what each mode makes of the package's images.
     #[arg(conflicts_with_all = ["on", "setting"])]
     pub(crate) value: Option<String>,
-    /// Try the modes on the images of this program, library or pack.
+    /// Try the modes on the images of this file: a program, library, pack, Python wheel, or a container of another tool
+    /// chain.
     #[arg(long, value_name = "PATH")]
     pub(crate) on: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) deep: Deep,
     /// Pack everything in every mode, which takes about two seconds per MiB. Without it, slow modes are estimated from a
     /// sample (`~`) above 8 MiB.
     #[arg(long, conflicts_with = "value")]

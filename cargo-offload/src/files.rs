@@ -8,3 +8,4 @@ pub(crate) mod object_file;
 pub(crate) mod pieces;
 pub(crate) mod publish;
 pub(crate) mod read_at;
+pub(crate) mod spool;

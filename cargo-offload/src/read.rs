@@ -10,3 +10,4 @@ pub(crate) mod program;
 pub(crate) mod records;
 pub(crate) mod sidecar;
 pub(crate) mod syclbin;
+pub(crate) mod zip;

@@ -7,7 +7,6 @@ mod frames;
 mod images;
 pub(crate) mod pack;
 mod reuse;
-mod spool;
 mod unchanged;
 
 use offload_format::Target;

@@ -40,6 +40,7 @@ pub(crate) struct Package {
 
 /// What cargo has to know to read a project, without building it.
 #[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Package and build, as in cargo")]
 pub(crate) struct Project {
     /// The Cargo.toml of the package or workspace.
     #[arg(long, value_name = "FILE")]

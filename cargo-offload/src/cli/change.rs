@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::cargo::{Cargo, Package, Project};
-use super::common::Force;
+use super::common::{Force, IMAGES, OUTPUT};
 
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("which").required(true))]
@@ -65,6 +65,7 @@ pub(crate) struct Form {
 
 /// Where a changed program goes.
 #[derive(Debug, Args)]
+#[command(next_help_heading = OUTPUT)]
 #[group(required = true, multiple = false)]
 pub(crate) struct Destination {
     /// Write this file, which must not exist.
@@ -83,11 +84,11 @@ pub(crate) struct Export {
     #[arg(long, value_enum)]
     pub(crate) format: ExportFormat,
     /// The kernel module; needed if the file has several. A SYCLBIN can hold several.
-    #[arg(long, short, value_name = "NAME")]
+    #[arg(long, short, value_name = "NAME", help_heading = IMAGES)]
     pub(crate) module: Vec<String>,
     /// Export only images for these targets. A SYCLBIN can hold one for each kind of GPU, and the SPIR-V. The other
     /// containers get all images that fit.
-    #[arg(long, value_name = "TARGET")]
+    #[arg(long, value_name = "TARGET", help_heading = IMAGES)]
     pub(crate) target: Vec<String>,
     /// The state of a SYCLBIN: what a program can do with it.
     #[arg(long, value_enum, default_value_t = SyclState::Executable)]
@@ -99,7 +100,7 @@ pub(crate) struct Export {
     #[arg(long, value_enum, default_value_t = BundleVersion::V2)]
     pub(crate) bundle_version: BundleVersion,
     /// Write this file. Without it, MODULE.syclbin, or MODULE with the usual ending.
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) force: Force,
@@ -157,8 +158,6 @@ pub(crate) enum SyclRuntime {
 
 #[derive(Debug, Args)]
 pub(crate) struct Vendor {
-    #[command(flatten)]
-    pub(crate) project: Project,
     /// Compile for these targets instead of those in offload.toml.
     #[arg(long, value_name = "TARGET", num_args = 1.., value_delimiter = ',')]
     pub(crate) targets: Vec<String>,
@@ -166,8 +165,10 @@ pub(crate) struct Vendor {
     #[arg(long)]
     pub(crate) verify: bool,
     /// Also write a bill of materials for the kernels (CycloneDX 1.6, JSON).
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) sbom: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) force: Force,
+    #[command(flatten)]
+    pub(crate) project: Project,
 }

@@ -7,6 +7,11 @@ use clap::Args;
 use crate::files::publish::Existing;
 use crate::read::input::Search;
 
+/// Above the options that say which images are meant, and where they are looked for.
+pub(super) const IMAGES: &str = "Which images";
+/// Above those that say what is written, and where.
+pub(super) const OUTPUT: &str = "Output";
+
 #[derive(Debug, Args)]
 pub(crate) struct ConfigFile {
     /// Use this file. Without it, the one that OFFLOAD_CONFIG names, or the nearest offload.toml, here or further up in
@@ -17,6 +22,7 @@ pub(crate) struct ConfigFile {
 
 /// How far to look for images.
 #[derive(Debug, Args)]
+#[command(next_help_heading = IMAGES)]
 pub(crate) struct Deep {
     /// Search all bytes of the file for containers and images, not only the places where tool chains put them.
     #[arg(long)]
@@ -31,6 +37,7 @@ impl Deep {
 
 /// Files that the user names.
 #[derive(Debug, Args)]
+#[command(next_help_heading = OUTPUT)]
 pub(crate) struct Force {
     /// Replace an existing file. Without it, a different existing file is an error.
     #[arg(long)]

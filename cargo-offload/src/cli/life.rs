@@ -8,6 +8,7 @@ use clap_complete::Shell;
 
 use super::cargo::Cargo;
 use super::common::{ConfigFile, Force};
+use super::examples;
 
 #[derive(Debug, Args)]
 pub(crate) struct New {
@@ -83,7 +84,8 @@ pub(crate) struct Run {
 pub(crate) struct Doctor {
     #[command(flatten)]
     pub(crate) file: ConfigFile,
-    /// Look at these targets. Without them, those in offload.toml, or the defaults.
+    /// Look at these targets. Without them, those in offload.toml, or the defaults. `cuda` alone: every way to compile
+    /// CUDA C++, and what it takes.
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
 }
@@ -97,14 +99,17 @@ pub(crate) struct Cache {
 #[derive(Clone, Copy, Debug, Subcommand)]
 pub(crate) enum CacheAction {
     /// Show where the cache is, and how large it is.
+    #[command(after_help = examples::CACHE_STATS)]
     Stats,
     /// Remove entries. Builds make them again.
+    #[command(after_help = examples::CACHE_CLEAN)]
     Clean {
         /// Remove only entries that nothing used for so many days.
         #[arg(long, value_name = "DAYS")]
         unused: Option<u32>,
     },
     /// Read every entry, and remove damaged ones.
+    #[command(after_help = examples::CACHE_VERIFY)]
     Verify,
 }
 
@@ -133,6 +138,7 @@ pub(crate) struct Toolchain {
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum ToolchainAction {
     /// Download compilers (packages of Debian and Python) into a folder of yours, where builds find them.
+    #[command(after_help = examples::TOOLCHAIN_INSTALL)]
     Install {
         /// Install only these. Without one: llvm and ptxas.
         #[arg(value_enum)]
@@ -145,9 +151,12 @@ pub(crate) enum ToolchainAction {
         update: bool,
     },
     /// List the parts, what each downloads, and which are installed.
+    #[command(after_help = examples::TOOLCHAIN_LIST)]
     List,
     /// Remove the folder. The lock file stays, and `install` makes the same again.
+    #[command(after_help = examples::TOOLCHAIN_REMOVE)]
     Remove,
     /// Show where the folder is: OFFLOAD_TOOLCHAIN, or the usual place for data.
+    #[command(after_help = examples::TOOLCHAIN_PATH)]
     Path,
 }

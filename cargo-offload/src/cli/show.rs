@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::cargo::Cargo;
-use super::common::Deep;
+use super::common::{Deep, IMAGES, OUTPUT};
 use super::matrix::Axis;
 
 /// Which images are meant.
 #[derive(Debug, Args)]
+#[command(next_help_heading = IMAGES)]
 pub(crate) struct Select {
     /// Only images for these targets, such as `spirv64`, `intel:*` or `all-amd`.
     #[arg(id = "for", long = "for", value_name = "TARGET", num_args = 1.., value_delimiter = ',')]
@@ -39,13 +40,13 @@ pub(crate) struct Extract {
     /// The file: a program, library, pack, or a container of another tool chain. Without it, build the package.
     pub(crate) path: Option<PathBuf>,
     /// Write to this directory. Without it, FILE.images here.
-    #[arg(long, short, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR", help_heading = OUTPUT)]
     pub(crate) output: Option<PathBuf>,
     /// Write frames and containers as they are stored, not decoded.
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) stored: bool,
     /// Replace existing files.
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) select: Select,
@@ -88,7 +89,7 @@ pub(crate) struct Report {
     #[arg(long, requires = "baseline", conflicts_with = "update_baseline")]
     pub(crate) exact: bool,
     /// Choose the form of the table.
-    #[arg(long, value_enum, default_value_t = ReportFormat::Table)]
+    #[arg(long, value_enum, default_value_t = ReportFormat::Table, help_heading = OUTPUT)]
     pub(crate) format: ReportFormat,
     /// Show another build of the same kernels side by side. A baseline applies to PATH only.
     #[arg(long, value_name = "LABEL=FILE")]
@@ -99,7 +100,7 @@ pub(crate) struct Report {
     #[arg(long, value_name = "TOOL=PROGRAM,..")]
     pub(crate) matrix: Vec<Axis>,
     /// Write a page for a browser, complete in one file. A file that is no such page is kept.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) html: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) select: Select,

@@ -29,7 +29,7 @@ enum Line {
 }
 
 /// The words of a shell's line, up to a comment or another command.
-fn words(line: &str) -> Vec<String> {
+pub(super) fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quote = None;
     for c in line.chars() {

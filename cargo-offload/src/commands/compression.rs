@@ -1,8 +1,10 @@
-//! `compression`: the setting in `offload.toml`, and what each mode makes of a build's images.
+//! `compression`: the setting in `offload.toml`, and what each mode makes of the images of a build or of anybody's file.
 
 mod estimate;
 mod measure;
+mod raw_images;
 mod sample;
+mod subject;
 mod trial;
 
 use serde::Serialize;
@@ -28,11 +30,13 @@ pub(super) fn run(output: &Output, args: &cli::Compression) -> Result<ExitStatus
     if args.value.is_some() || args.setting {
         return Ok(ExitStatus::Success);
     }
-    if let Some(path) = artifact::path_if_any(output, args.on.as_deref(), &args.cargo)? {
-        let extent = if args.exact { Extent::Everything } else { Extent::Sample };
-        measure::print(output, &path, Question { setting, extent })?;
+    match artifact::path_if_any(output, args.on.as_deref(), &args.cargo)? {
+        Some(path) => {
+            let extent = if args.exact { Extent::Everything } else { Extent::Sample };
+            measure::print(output, &path, Question { setting, extent, search: args.deep.search() })
+        }
+        None => Ok(ExitStatus::Success),
     }
-    Ok(ExitStatus::Success)
 }
 
 /// Changes the setting if that is asked for, prints it, and returns what a packer does for it.

@@ -1,6 +1,7 @@
 //! The images of a file, those of this project and of other tool chains, in one form for every command that shows them.
 
 mod code;
+mod compilers;
 mod kernel;
 
 use std::borrow::Cow;
@@ -10,6 +11,7 @@ use offload_containers::contents::{self, Image as ForeignImage, Part};
 use offload_format::Limits;
 use offload_format::limits::Budget;
 use offload_format::pack::Image;
+use offload_images::describe::Description;
 use serde::Serialize;
 
 pub(crate) use self::kernel::{KernelRecord, or_dash};
@@ -54,6 +56,9 @@ pub(crate) struct ImageRecord {
     pub(crate) label: String,
     /// `None` if they were not read.
     pub(crate) kernels: Option<Vec<KernelRecord>>,
+    /// What it says of the programs that made it; empty if kernels were not measured.
+    #[serde(skip)]
+    pub(crate) compilers: BTreeSet<String>,
     #[serde(skip)]
     pub(crate) origin: Origin,
 }
@@ -125,13 +130,13 @@ impl Selection {
     /// There is none.
     pub(crate) fn of(&self, contents: &Contents<'_>, kernels: Kernels) -> Result<Vec<ImageRecord>> {
         let wanted = self.any_of(contents, kernels)?;
-        let others = if wanted.is_empty() { records(contents)? } else { Vec::new() };
+        let others = if wanted.is_empty() { all(contents)? } else { Vec::new() };
         if others.is_empty() { Ok(wanted) } else { Err(self.nothing(&others)) }
     }
 
     /// As [`Selection::of`], where it is no mistake that there is none.
     pub(crate) fn any_of(&self, contents: &Contents<'_>, kernels: Kernels) -> Result<Vec<ImageRecord>> {
-        let mut wanted = records(contents)?;
+        let mut wanted = all(contents)?;
         wanted.retain(|record| self.has(record));
         if kernels != Kernels::Recorded {
             read_kernels(contents, &mut wanted, kernels)?;
@@ -140,8 +145,8 @@ impl Selection {
     }
 }
 
-/// All images: those of packs by package and module, then those of containers in the order of the file.
-fn records(contents: &Contents<'_>) -> Result<Vec<ImageRecord>> {
+/// All images of a file: those of packs by package and module, then those of containers in the order of the file.
+pub(crate) fn all(contents: &Contents<'_>) -> Result<Vec<ImageRecord>> {
     let mut records = Vec::new();
     for (number, reached) in contents.packs.all().enumerate() {
         for (index, image) in (0..).zip(reached.source.pack.images()) {
@@ -186,6 +191,7 @@ fn of_pack(reached: Reached<'_>, image: &Image<'_>, origin: Origin) -> Result<Im
         containers: Vec::new(),
         label: String::new(),
         kernels: Some(kernels.collect::<Result<_>>()?),
+        compilers: BTreeSet::new(),
         origin,
     })
 }
@@ -214,8 +220,16 @@ fn of_container(container: &Container<'_>, image: &ForeignImage<'_>, origin: Ori
         containers: image.containers.iter().map(ToString::to_string).collect(),
         label: image.label.clone(),
         kernels: None,
+        compilers: BTreeSet::new(),
         origin,
     }
+}
+
+/// What the bytes of an image say.
+struct ReadImage {
+    described: Option<Description>,
+    sizes: BTreeMap<String, u64>,
+    compilers: BTreeSet<String>,
 }
 
 /// Reads the kernels of the images whose container does not tell them, and measures their code.
@@ -227,12 +241,15 @@ fn read_kernels(contents: &Contents<'_>, records: &mut [ImageRecord], kernels: K
         // An image that cannot be read has no kernels that anyone could show; `verify` and `extract` say why.
         if let Ok(bytes) = bytes {
             let described = offload_images::describe::any(&bytes).ok().flatten();
-            read.insert(origin, (described, code::sizes(&bytes)));
+            let found =
+                ReadImage { described, sizes: code::sizes(&bytes), compilers: compilers::of_image(&bytes) };
+            read.insert(origin, found);
         }
         Ok(())
     })?;
     for record in records {
-        let Some((described, sizes)) = read.remove(&record.origin) else { continue };
+        let Some(ReadImage { described, sizes, compilers }) = read.remove(&record.origin) else { continue };
+        record.compilers = compilers;
         if let Some(described) = described.filter(|_| record.kernels.is_none()) {
             record.aspects = described.aspects.names();
             record.kernels = Some(described.kernels.into_iter().map(KernelRecord::from).collect());

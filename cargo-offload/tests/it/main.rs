@@ -9,6 +9,7 @@
 
 mod artifact;
 mod commands;
+mod compression;
 mod delta_chains;
 mod export_containers;
 mod extract;

@@ -13,9 +13,9 @@ use offload_format::packer::{
 use super::images::{Images, LocatedImage};
 use super::pack::{PackContent, Storage};
 use super::reuse::{Taken, loose};
-use super::spool::Spool;
 use crate::error::{Error, Result};
 use crate::files::pieces::Piece;
+use crate::files::spool::Spool;
 use crate::threads::Threads;
 
 /// The frames of new packs, each once, and where their bytes are.

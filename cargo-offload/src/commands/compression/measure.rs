@@ -9,14 +9,16 @@ use offload_format::packer::{Mode, Settings};
 use serde::Serialize;
 
 use super::estimate::Known;
+use super::subject::{Reach, Subject};
 use super::trial::packed;
 use crate::cli::MessageFormat;
-use crate::error::{Error, Result};
+use crate::error::{Error, ExitStatus, Result};
 use crate::print::output::Output;
 use crate::print::steps::Steps;
 use crate::print::table::Table;
 use crate::print::text::{counted, human_size};
-use crate::read::program::{CrateImages, Program};
+use crate::read::input::Search;
+use crate::read::program::CrateImages;
 use crate::read::records::or_dash;
 
 const MODES: [Mode; 5] = [Mode::None, Mode::Fast, Mode::Balanced, Mode::Max, Mode::Archive];
@@ -38,6 +40,26 @@ pub(super) struct Question {
     /// The setting, which is tried in any case.
     pub(super) setting: Option<Settings>,
     pub(super) extent: Extent,
+    pub(super) search: Search,
+}
+
+/// How the file has its images now.
+#[derive(Debug, Serialize)]
+struct TodayRow<'a> {
+    reason: &'static str,
+    images: u64,
+    /// Bytes of them in the file, without the headers of what they lie in.
+    stored_size: u64,
+    raw_size: u64,
+    /// What they lie in.
+    containers: Vec<&'a str>,
+}
+
+/// An image or container that is left out.
+#[derive(Debug, Serialize)]
+struct Failed<'a> {
+    reason: &'static str,
+    problem: &'a str,
 }
 
 #[derive(Debug, Serialize)]
@@ -60,35 +82,46 @@ struct Row {
 }
 
 /// Packs the images of `path` in every mode, and prints what came of it. The rows of a script come one by one.
-pub(super) fn print(output: &Output, path: &Path, question: Question) -> Result<()> {
-    let Question { setting, extent } = question;
-    let program = Program::open(path, output.limits())?;
-    let crates = program.crates()?;
+pub(super) fn print(output: &Output, path: &Path, question: Question) -> Result<ExitStatus> {
+    let Question { setting, extent, search } = question;
+    let subject = Subject::open(path, Reach { limits: output.limits(), search })?;
+    let crates = subject.crates()?;
     let (images, raw_size) = counts(&crates);
     if images == 0 {
         return Err(Error::check(format!("`{}` has no images", path.display())));
     }
+    let today = today(&subject, images, raw_size);
+    output.objects(std::slice::from_ref(&today))?;
     let what = format!("{} of {}", counted(images, "image"), human_size(raw_size));
     let mut trials = Trials { crates: &crates, raw_size, extent, known: None };
-    let mut rows = Vec::new();
-    let modes = tried(setting);
-    let steps = Steps::new(output, modes.len());
-    for settings in modes {
-        let how = if trials.samples(settings) { "packing a sample of" } else { "packing" };
-        steps.next(output, &format!("{how} {what}: {}", settings.mode));
-        let row = Row { configured: Some(settings) == setting, ..trials.row(settings)? };
-        output.objects(std::slice::from_ref(&row))?;
-        rows.push(row);
-    }
-    drop(steps);
+    let rows = trials.rows(output, setting, &what)?;
     if output.format() == MessageFormat::Human {
-        output.table(&rows, &table(&rows))?;
+        output.table(&rows, &table(&today, &rows))?;
     }
     output.remark(&format!("{what} in `{}`", path.display()))?;
-    match rows.iter().any(|row| row.about) {
-        true => output.remark("~: estimated from a sample; `--exact` packs everything"),
-        false => Ok(()),
+    output.remark(&format!("today: in {}", today.containers.join(", ")))?;
+    if rows.iter().any(|row| row.about) {
+        output.remark("~: estimated from a sample; `--exact` packs everything")?;
     }
+    left_out(output, &subject.problems)
+}
+
+fn today(subject: &Subject, images: u64, raw_size: u64) -> TodayRow<'_> {
+    TodayRow {
+        reason: "compression-today",
+        images,
+        stored_size: subject.today.stored_size,
+        raw_size,
+        containers: subject.today.containers.iter().map(String::as_str).collect(),
+    }
+}
+
+/// Says what cannot be read.
+fn left_out(output: &Output, problems: &[String]) -> Result<ExitStatus> {
+    for problem in problems {
+        output.message(&Failed { reason: "failed", problem }, &format!("error: left out: {problem}"))?;
+    }
+    Ok(if problems.is_empty() { ExitStatus::Success } else { ExitStatus::CheckFailed })
 }
 
 /// How many images there are, and their bytes.
@@ -108,6 +141,21 @@ struct Trials<'a> {
 }
 
 impl Trials<'_> {
+    /// Tries every mode; `what` says of which images.
+    fn rows(&mut self, output: &Output, setting: Option<Settings>, what: &str) -> Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        let modes = tried(setting);
+        let steps = Steps::new(output, modes.len());
+        for settings in modes {
+            let how = if self.samples(settings) { "packing a sample of" } else { "packing" };
+            steps.next(output, &format!("{how} {what}: {}", settings.mode));
+            let row = Row { configured: Some(settings) == setting, ..self.row(settings)? };
+            output.objects(std::slice::from_ref(&row))?;
+            rows.push(row);
+        }
+        Ok(rows)
+    }
+
     fn samples(&self, settings: Settings) -> bool {
         self.extent == Extent::Sample && settings.mode >= Mode::Balanced && self.raw_size > PACKED
     }
@@ -140,11 +188,23 @@ fn tried(setting: Option<Settings>) -> Vec<Settings> {
     modes.into_iter().chain(other).collect()
 }
 
-fn table(rows: &[Row]) -> Table {
+fn table(today: &TodayRow<'_>, rows: &[Row]) -> Table {
     let mut table =
         Table::new(&["mode", "level", "size", "of the raw", "time to pack", "to decode one", "setting"]);
+    let share = |stored: u64, raw: u64| stored as f64 * 100.0 / raw.max(1) as f64;
+    let (size, of_raw) = (human_size(today.stored_size), share(today.stored_size, today.raw_size));
+    let [dash, none] = ["-", ""].map(str::to_string);
+    table.row(vec![
+        "today".to_string(),
+        dash.clone(),
+        size,
+        format!("{of_raw:.1}%"),
+        dash.clone(),
+        dash,
+        none,
+    ]);
     for row in rows {
-        let share = row.stored_size as f64 * 100.0 / row.raw_size.max(1) as f64;
+        let share = share(row.stored_size, row.raw_size);
         let about = |text: String| if row.about { format!("~{text}") } else { text };
         table.row(vec![
             row.mode.clone(),

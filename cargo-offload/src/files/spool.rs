@@ -1,4 +1,4 @@
-//! A temporary file of new frames, one after another.
+//! A temporary file of pieces, one after another.
 
 use std::fs::File;
 use std::io::Write;
@@ -9,25 +9,26 @@ use crate::error::{Error, Result};
 use crate::files::pieces::Piece;
 
 /// What is written is read from the same file, by place.
-pub(super) struct Spool {
+#[derive(Debug)]
+pub(crate) struct Spool {
     file: Arc<File>,
-    /// Where the next frame starts; who holds it writes.
+    /// Where the next piece starts; who holds it writes.
     end: Mutex<u64>,
 }
 
 impl Spool {
-    pub(super) fn new() -> Result<Spool> {
+    pub(crate) fn new() -> Result<Spool> {
         let file = tempfile::tempfile().map_err(|error| failed(&error))?;
         Ok(Spool { file: Arc::new(file), end: Mutex::new(0) })
     }
 
-    /// Appends a frame.
-    pub(super) fn write(&self, frame: &[u8]) -> Result<Piece> {
-        self.fill(|out| out(frame))
+    /// Appends `bytes`.
+    pub(crate) fn write(&self, bytes: &[u8]) -> Result<Piece> {
+        self.fill(|out| out(bytes))
     }
 
     /// Appends what `fill` hands out.
-    pub(super) fn fill(
+    pub(crate) fn fill(
         &self,
         fill: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>,
     ) -> Result<Piece> {

@@ -1,0 +1,77 @@
+//! A pack of images as other tool chains' containers decode to them: what works with packs works with these then.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use offload_format::codec::{Codec, FrameInfo};
+use offload_format::pack::{NewImage, PackBuilder};
+use offload_format::{Hash128, Limits, Target};
+
+use crate::change::repack::pack::{NewPack, PackEnd, stage_packs};
+use crate::error::{Error, Result};
+use crate::files::pieces::Piece;
+use crate::files::spool::Spool;
+use crate::read::program::Program;
+use crate::read::records::ImageRecord;
+
+/// Images, of which equal ones are kept once.
+#[derive(Debug)]
+pub(super) struct RawImages {
+    spool: Spool,
+    kept: BTreeMap<Hash128, Piece>,
+    builder: PackBuilder,
+    count: u64,
+}
+
+/// Their pack, which goes when it is dropped.
+#[derive(Debug)]
+pub(super) struct RawPack {
+    pub(super) program: Program,
+    _directory: tempfile::TempDir,
+}
+
+impl RawImages {
+    pub(super) fn new() -> Result<RawImages> {
+        let builder = PackBuilder::new("images", "0.0.0");
+        Ok(RawImages { spool: Spool::new()?, kept: BTreeMap::new(), builder, count: 0 })
+    }
+
+    /// Adds an image with the kernels that it says it has, as a build would record them.
+    pub(super) fn add(&mut self, record: &ImageRecord, bytes: &[u8]) -> Result<()> {
+        let (hash, size) = (Hash128::of(bytes), bytes.len() as u64);
+        if !self.kept.contains_key(&hash) {
+            self.kept.insert(hash, self.spool.write(bytes)?);
+        }
+        self.count = self.count.saturating_add(1);
+        // One that this project has no name for is an image like any other: nothing is selected from this pack.
+        let target = record.target.parse().unwrap_or(Target::OpenClC);
+        let described = offload_images::describe::any(bytes).ok().flatten();
+        let kernels = described.map(|described| described.kernels).unwrap_or_default();
+        let module = format!("{}-{}", record.module, self.count);
+        let image = NewImage { kernels, ..NewImage::new(&module, target) };
+        self.builder.image(image, FrameInfo::new(Codec::Raw, size, size, hash))?;
+        Ok(())
+    }
+
+    /// `None` if there are no images.
+    pub(super) fn pack(self) -> Result<Option<RawPack>> {
+        if self.count == 0 {
+            return Ok(None);
+        }
+        let layout = self.builder.finish()?;
+        let mut pieces = vec![Piece::Bytes(layout.index)];
+        let mut at = 0u64;
+        for placement in layout.frames {
+            pieces.push(Piece::Zeros(placement.offset.saturating_sub(at)));
+            pieces.extend(self.kept.get(&placement.hash).cloned());
+            at = placement.offset.saturating_add(placement.size);
+        }
+        let pack = NewPack { pieces, id: layout.id, size: layout.size, end: PackEnd::Own };
+        let directory = tempfile::tempdir();
+        let directory =
+            directory.map_err(|error| Error::io("create", Path::new("a temporary directory"), &error))?;
+        let file = stage_packs(&directory.path().join("images.pack"), &[pack])?.appear()?;
+        let program = Program::open(&file.path, &Limits::trusting())?;
+        Ok(Some(RawPack { program, _directory: directory }))
+    }
+}

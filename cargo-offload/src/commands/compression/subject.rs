@@ -1,0 +1,154 @@
+//! The images that modes are tried on: those of this project's packs by crate, and all of other tool chains together.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use offload_format::Limits;
+
+use super::raw_images::{RawImages, RawPack};
+use crate::commands::size::shares;
+use crate::error::{Error, ExitStatus, Result};
+use crate::read::input::{Contents, Input, Search};
+use crate::read::program::{CrateImages, Program};
+use crate::read::records::{self, ImageRecord, Origin};
+use crate::read::zip::Zip;
+
+/// A file's images.
+#[derive(Debug, Default)]
+pub(super) struct Subject {
+    /// The file itself, if it has packs.
+    program: Option<Program>,
+    /// Those in containers of other tool chains, or in an archive.
+    foreign: Option<RawPack>,
+    pub(super) today: Today,
+    /// What cannot be read, and is left out.
+    pub(super) problems: Vec<String>,
+}
+
+/// How the file has the images.
+#[derive(Debug, Default)]
+pub(super) struct Today {
+    /// Bytes of them in the file, without the headers of what they lie in.
+    pub(super) stored_size: u64,
+    /// What they lie in, as `CUDA fatbin (zstd)`.
+    pub(super) containers: BTreeSet<String>,
+}
+
+/// Where images are looked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reach<'a> {
+    pub(super) limits: &'a Limits,
+    pub(super) search: Search,
+}
+
+impl Subject {
+    /// The images of `path`: a program, a library, a container, or a zip archive of such files.
+    ///
+    /// # Errors
+    /// It has none.
+    pub(super) fn open(path: &Path, reach: Reach<'_>) -> Result<Subject> {
+        let (mut subject, mut raw) = (Subject::default(), RawImages::new()?);
+        match Zip::open(path, reach.limits)? {
+            Some(zip) => subject.add_members(&zip, reach, &mut raw)?,
+            None => subject.add_file(path, reach, &mut raw)?,
+        }
+        subject.foreign = raw.pack()?;
+        if subject.program.is_none() && subject.foreign.is_none() {
+            return Err(subject.nothing(path));
+        }
+        Ok(subject)
+    }
+
+    pub(super) fn crates(&self) -> Result<Vec<CrateImages<'_>>> {
+        let foreign = self.foreign.as_ref().map(|pack| &pack.program);
+        let mut crates = Vec::new();
+        for program in self.program.iter().chain(foreign) {
+            crates.extend(program.crates()?);
+        }
+        Ok(crates)
+    }
+
+    fn nothing(&self, path: &Path) -> Error {
+        let text = format!("`{}` carries no device images", path.display());
+        match self.problems.first() {
+            Some(problem) => Error::check(format!("no image of `{}` can be read: {problem}", path.display())),
+            None => Error::check(text).hint("no file in the archive has any: name the file that has"),
+        }
+    }
+
+    fn add_file(&mut self, path: &Path, reach: Reach<'_>, raw: &mut RawImages) -> Result<()> {
+        let input = Input::open(path, reach.limits)?.searched(reach.search);
+        let contents = input.contents()?;
+        self.add_today(&records::all(&contents)?);
+        if !contents.packs.here().is_empty() {
+            self.program = Some(Program::open(path, reach.limits)?);
+        }
+        self.problems.extend(contents.damaged.iter().cloned());
+        let foreign = |record: &ImageRecord| matches!(record.origin, Origin::Container(..));
+        self.add_images(&contents, raw, foreign)
+    }
+
+    /// All images of all members are tried together: which of them a build would pack together nobody knows.
+    fn add_members(&mut self, zip: &Zip, reach: Reach<'_>, raw: &mut RawImages) -> Result<()> {
+        zip.each_member(&mut |name, file| {
+            let file = match file {
+                Ok(file) => file,
+                Err(error) => {
+                    self.problems.push(error.to_string());
+                    return Ok(());
+                }
+            };
+            let input = Input::open(file, reach.limits)?.searched(reach.search);
+            match input.contents() {
+                Ok(contents) => {
+                    let of_member = |problem: String| format!("`{name}`: {problem}");
+                    self.problems.extend(contents.problems().map(of_member));
+                    self.add_today(&records::all(&contents)?);
+                    self.add_images(&contents, raw, |_| true)
+                }
+                // Most libraries in an archive have no images.
+                Err(error) if error.status() == ExitStatus::CheckFailed => Ok(()),
+                Err(error) => Err(error),
+            }
+        })
+    }
+
+    fn add_today(&mut self, images: &[ImageRecord]) {
+        for (image, share) in images.iter().zip(shares(images)) {
+            self.today.stored_size = self.today.stored_size.saturating_add(share.stored);
+            self.today.containers.insert(container(image));
+        }
+    }
+
+    fn add_images(
+        &mut self,
+        contents: &Contents<'_>,
+        raw: &mut RawImages,
+        wanted: fn(&ImageRecord) -> bool,
+    ) -> Result<()> {
+        let images = records::all(contents)?.into_iter().filter(wanted);
+        let by_origin: BTreeMap<Origin, ImageRecord> = images.map(|image| (image.origin, image)).collect();
+        let origins: Vec<Origin> = by_origin.keys().copied().collect();
+        records::each_decoded(contents, &origins, &mut |origin, bytes| {
+            match (by_origin.get(&origin), bytes) {
+                (Some(record), Ok(bytes)) => raw.add(record, &bytes)?,
+                (_, Err(error)) => self.problems.push(error.to_string()),
+                (None, Ok(_)) => {}
+            }
+            Ok(())
+        })
+    }
+}
+
+/// What an image lies in, and how it is compressed there.
+fn container(image: &ImageRecord) -> String {
+    let outer = match (image.origin, image.containers.last()) {
+        (Origin::Pack(..), _) => "pack",
+        (Origin::Container(..), Some(container)) => container,
+        (Origin::Container(..), None) => "files of their own",
+    };
+    match image.codec.as_str() {
+        "raw" => outer.to_string(),
+        codec => format!("{outer} ({codec})"),
+    }
+}

@@ -1,0 +1,200 @@
+//! `compression --on` files of other tool chains: what their images would take.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::{self, data, fails, objects, ok};
+use miniz_oxide::deflate::compress_to_vec;
+use offload_containers::{bundle, ccob};
+use serde_json::Value;
+
+const MODES: [&str; 5] = ["none", "fast", "balanced", "max", "archive"];
+
+fn dir_with(name: &str, bytes: &[u8]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join(name), bytes).unwrap();
+    dir
+}
+
+/// A compressed bundle with two code objects.
+fn hip() -> Vec<u8> {
+    let (first, second) = (data("device-gfx1100.co"), data("device-gfx906.co"));
+    let images = [
+        bundle::BundleImage { id: "hipv4-amdgcn-amd-amdhsa--gfx1100", bytes: &first },
+        bundle::BundleImage { id: "hipv4-amdgcn-amd-amdhsa--gfx906", bytes: &second },
+    ];
+    ccob::write(&bundle::write(&images, bundle::HIP_ALIGN).unwrap(), ccob::Version::V2, 19).unwrap()
+}
+
+/// What it says of the file as it is, and the sizes by mode.
+fn tried(dir: &Path, file: &str) -> (Value, Vec<u64>) {
+    let said = ok(dir, &["compression", "--on", file, "--json"]);
+    let rows = objects(&said, "compression-mode");
+    let modes: Vec<&str> = rows.iter().map(|row| row["mode"].as_str().unwrap()).collect();
+    assert_eq!(modes, MODES, "{file}");
+    let sizes = rows.iter().map(|row| row["stored_size"].as_u64().unwrap()).collect();
+    (objects(&said, "compression-today").remove(0), sizes)
+}
+
+/// Bytes of all files that `extract` writes.
+fn extracted(dir: &Path, file: &str) -> u64 {
+    let said = ok(dir, &["extract", file, "-o", "out", "--json"]);
+    objects(&said, "summary")[0]["size"].as_u64().unwrap()
+}
+
+#[test]
+fn images_of_every_container_are_tried() {
+    for (name, bytes, container) in [
+        ("k.hipfb", hip(), "compressed clang offload bundle (zstd)"),
+        ("stored.fatbin", data("stored.fatbin"), "CUDA fatbin"),
+        ("lz4.fatbin", data("lz4.fatbin"), "CUDA fatbin (lz4)"),
+        ("group.fatbin", data("group.fatbin"), "CUDA fatbin (zstd)"),
+        ("two.ocloc", data("two.ocloc"), "ocloc archive"),
+        ("two.offload", data("two.offload"), "OffloadBinary"),
+        ("zstd.kpack", data("zstd.kpack"), "kpack (zstd)"),
+        ("saxpy.spv", data("saxpy-reduce.spv"), "files of their own"),
+        ("device.co", data("device-gfx1100.co"), "files of their own"),
+    ] {
+        let dir = dir_with(name, &bytes);
+        let (today, sizes) = tried(dir.path(), name);
+        let size = &objects(&ok(dir.path(), &["size", name, "--json"]), "summary")[0];
+        assert_eq!(today["stored_size"], size["stored_size"], "{name}");
+        assert_eq!(today["images"], size["images"], "{name}");
+        assert_eq!(today["raw_size"], extracted(dir.path(), name), "{name}");
+        let containers = today["containers"].as_array().unwrap();
+        assert!(containers.contains(&container.into()), "{name}: {containers:?}");
+        assert!(sizes[2] <= sizes[0], "{name}: {sizes:?}");
+        // The images of one sample are a few bytes.
+        let raw = today["raw_size"].as_u64().unwrap();
+        assert!(raw < 1000 || sizes[2] < raw, "{name}: {sizes:?}");
+    }
+}
+
+#[test]
+fn people_see_what_the_file_has_today_beside_each_mode() {
+    let dir = dir_with("stored.fatbin", &data("stored.fatbin"));
+    let said = ok(dir.path(), &["compression", "--on", "stored.fatbin"]);
+    let first: Vec<&str> = said.lines().take(3).map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(first, ["mode", "today", "none"], "{said}");
+    assert!(said.contains("\ntoday: in CUDA fatbin"), "{said}");
+}
+
+/// A member of a zip archive.
+struct Member<'a> {
+    name: &'a str,
+    content: &'a [u8],
+    method: Method,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Method {
+    Stored = 0,
+    Deflated = 8,
+    Unknown = 99,
+}
+
+/// The fields that the record of a member and its entry in the list have in common
+/// (<https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT>, 4.3.7 and 4.3.12).
+fn fields(member: &Member<'_>, stored: &[u8]) -> Vec<u8> {
+    let mut fields = vec![20, 0, 0, 0];
+    fields.extend((member.method as u16).to_le_bytes());
+    fields.extend([0; 4]);
+    fields.extend(rawzip::crc32(member.content).to_le_bytes());
+    fields.extend((stored.len() as u32).to_le_bytes());
+    fields.extend((member.content.len() as u32).to_le_bytes());
+    fields.extend((member.name.len() as u16).to_le_bytes());
+    fields.extend([0; 2]);
+    fields
+}
+
+fn zip(members: &[Member<'_>]) -> Vec<u8> {
+    let (mut file, mut list) = (Vec::new(), Vec::new());
+    for member in members {
+        let deflated = compress_to_vec(member.content, 6);
+        let stored = if member.method == Method::Deflated { &deflated } else { member.content };
+        let fields = fields(member, stored);
+        let offset = (file.len() as u32).to_le_bytes();
+        list.extend([&b"PK\x01\x02\x14\0"[..], &fields, &[0; 10], &offset, member.name.as_bytes()].concat());
+        file.extend([&b"PK\x03\x04"[..], &fields, member.name.as_bytes(), stored].concat());
+    }
+    let count = (members.len() as u16).to_le_bytes();
+    let (size, offset) = ((list.len() as u32).to_le_bytes(), (file.len() as u32).to_le_bytes());
+    [&file[..], &list, b"PK\x05\x06\0\0\0\0", &count, &count, &size, &offset, &[0; 2]].concat()
+}
+
+#[test]
+fn images_of_all_members_of_a_wheel_are_tried() {
+    let (hip, fatbin) = (hip(), data("zstd.fatbin"));
+    // The start of a program: one that has no images, and one that is cut.
+    let program = fs::read(env!("CARGO_BIN_EXE_cargo-offload")).unwrap();
+    let program = &program[..64 << 10];
+    let wheel = zip(&[
+        Member { name: "x/__init__.py", content: b"import x\n", method: Method::Deflated },
+        Member { name: "x/empty", content: b"", method: Method::Stored },
+        Member { name: "x/lib/k.hipfb", content: &hip, method: Method::Deflated },
+        Member { name: "x/no-images.so", content: program, method: Method::Deflated },
+        Member { name: "x/k.fatbin", content: &fatbin, method: Method::Stored },
+    ]);
+    let dir = dir_with("x-1.0-py3-none-any.whl", &wheel);
+    let (today, sizes) = tried(dir.path(), "x-1.0-py3-none-any.whl");
+    fs::write(dir.path().join("k.hipfb"), &hip).unwrap();
+    fs::write(dir.path().join("k.fatbin"), &fatbin).unwrap();
+    let alone = ["k.hipfb", "k.fatbin"].map(|file| tried(dir.path(), file).0);
+    for field in ["images", "stored_size", "raw_size"] {
+        let sum: u64 = alone.iter().map(|today| today[field].as_u64().unwrap()).sum();
+        assert_eq!(today[field], sum, "{field}");
+    }
+    assert!(sizes[3] < sizes[0], "{sizes:?}");
+    let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 3, "{left:?}");
+}
+
+#[test]
+fn damaged_members_are_told_and_left_out() {
+    let (hip, fatbin) = (hip(), data("zstd.fatbin"));
+    let members = |method: Method| {
+        [
+            Member { name: "whole.hipfb", content: &hip, method: Method::Stored },
+            Member { name: "bad\u{1b}.fatbin", content: &fatbin, method },
+        ]
+    };
+    let mut wheel = zip(&members(Method::Stored));
+    // In the second member: it is as large as its record says, and its sum is another.
+    let at = wheel.windows(8).rposition(|bytes| *bytes == fatbin[fatbin.len() - 8..]).unwrap();
+    wheel[at] ^= 1;
+    for (wheel, problem) in [(wheel, "checksum"), (zip(&members(Method::Unknown)), "method 99")] {
+        let dir = dir_with("x.whl", &wheel);
+        let output = support::offload(dir.path(), &["compression", "--on", "x.whl", "--json"]);
+        let said = support::stdout(&output);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        let failed = objects(&said, "failed");
+        let told = failed[0]["problem"].as_str().unwrap();
+        assert!(told.contains("`bad\\u{1b}.fatbin` in `x.whl`") && told.contains(problem), "{told}");
+        assert_eq!(objects(&said, "compression-today")[0]["images"], 2);
+        assert_eq!(objects(&said, "compression-mode").len(), 5);
+    }
+}
+
+#[test]
+fn archives_without_images_and_damaged_archives_are_refused() {
+    let text = Member { name: "x.py", content: b"print()", method: Method::Deflated };
+    let whole = zip(&[text]);
+    let cut = &whole[..whole.len() - 30];
+    for (bytes, message) in [(&whole[..], "carries no device images\nhint: "), (cut, "damaged zip archive")] {
+        let dir = dir_with("x.whl", bytes);
+        let said = fails(dir.path(), &["compression", "--on", "x.whl"], 1);
+        assert!(said.contains(message), "{said}");
+    }
+}
+
+/// Nulls, which start like a program: 16 MiB of them take 16 KiB.
+#[test]
+fn members_that_inflate_out_of_proportion_are_refused() {
+    let mut content = data("device-gfx1100.co");
+    content.resize(20 << 20, 0);
+    let dir =
+        dir_with("x.whl", &zip(&[Member { name: "x.so", content: &content, method: Method::Deflated }]));
+    let said = fails(dir.path(), &["compression", "--on", "x.whl"], 1);
+    assert!(said.contains("`x.so` in `x.whl`") && said.contains("--limit SIZE"), "{said}");
+    ok(dir.path(), &["compression", "--on", "x.whl", "--limit", "32MiB"]);
+}
