@@ -1,7 +1,9 @@
 //! What commands print: tables and sentences, JSON lines, and how far they are.
 
 pub(crate) mod choice;
+pub(crate) mod date;
 pub(crate) mod downloads;
+mod mark;
 pub(crate) mod output;
 pub(crate) mod status_line;
 pub(crate) mod steps;

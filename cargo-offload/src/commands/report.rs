@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::files::publish::publish;
 use crate::print::output::Output;
 use crate::print::table::Table;
+use crate::print::text::counted;
 use crate::read::input::{Contents, Input};
 use crate::read::missing;
 use crate::read::records::{Kernels, Selection};
@@ -85,7 +86,7 @@ fn print(output: &Output, args: &cli::Report, judged: &Judged<'_>) -> Result<()>
             output.objects(&[summary])
         }
         ReportFormat::Table => {
-            output.table(rows, &table(rows))?;
+            print_table(output, rows)?;
             for finding in findings {
                 output.message(finding, &finding.to_string())?;
             }
@@ -105,10 +106,29 @@ fn print_comparison(
     findings.iter().try_for_each(|finding| output.message(finding, &finding.to_string()))
 }
 
+/// Kernels of whose numbers nothing is known only count, unless there are no others.
+fn print_table(output: &Output, rows: &[Row]) -> Result<()> {
+    let known: Vec<Row> = rows.iter().filter(|row| row.tells()).cloned().collect();
+    let shown = if known.is_empty() { rows } else { &known };
+    output.table(rows, &table(shown))?;
+    match rows.len().saturating_sub(shown.len()) as u64 {
+        0 => Ok(()),
+        silent => output.remark(&format!(
+            "{} without numbers left out: their images tell none; `--json` has all",
+            counted(silent, "kernel")
+        )),
+    }
+}
+
 fn table(rows: &[Row]) -> Table {
     let (headings, cells) = row::columns(rows);
     let mut table = Table::new(&headings);
-    cells.into_iter().for_each(|row| table.row(row));
+    for (row, cells) in rows.iter().zip(cells) {
+        table.row(cells);
+        if row.spills() {
+            table.problem("spilled");
+        }
+    }
     table
 }
 

@@ -8,6 +8,7 @@ use offload_format::Limits;
 use serde::Serialize;
 
 use super::choice::{self, Progress, Verbosity};
+use super::mark::marked;
 use super::table::{Colour, Table, terminal_width};
 use super::text::{escaped_lines, plain_json};
 use crate::cli::{MessageFormat, Options};
@@ -76,8 +77,7 @@ impl Output {
     pub(crate) fn error(&self, error: &Error) {
         let mut stderr = AutoStream::new(io::stderr(), self.color);
         // There is nobody to tell if the terminal is gone.
-        let text = escaped_lines(&error.to_string()).replace("\nhint: ", "\n\x1b[1;36mhint\x1b[0m: ");
-        let _ = writeln!(stderr, "\x1b[1;31merror\x1b[0m: {text}");
+        let _ = writeln!(stderr, "{}", marked(&escaped_lines(&format!("error: {error}"))));
     }
 
     fn stdout_colour(&self) -> Colour {
@@ -94,7 +94,7 @@ impl Output {
     pub(crate) fn message(&self, object: &impl Serialize, text: &str) -> Result<()> {
         match self.format {
             MessageFormat::Json => self.json(object),
-            MessageFormat::Human => write_line(&escaped_lines(text)),
+            MessageFormat::Human => self.sentence(text),
         }
     }
 
@@ -120,7 +120,12 @@ impl Output {
 
     /// Something for people alone.
     pub(crate) fn remark(&self, text: &str) -> Result<()> {
-        if self.format == MessageFormat::Human { write_line(&escaped_lines(text)) } else { Ok(()) }
+        if self.format == MessageFormat::Human { self.sentence(text) } else { Ok(()) }
+    }
+
+    fn sentence(&self, text: &str) -> Result<()> {
+        let text = escaped_lines(text);
+        write_line(&if self.stdout_colour() == Colour::Ansi { marked(&text) } else { text })
     }
 
     /// What is being done, on standard error, unless somebody wants quiet.

@@ -20,7 +20,20 @@ const SHORTEST: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Table {
     heading: Vec<&'static str>,
-    rows: Vec<Vec<String>>,
+    rows: Vec<Vec<Cell>>,
+}
+
+#[derive(Clone, Debug)]
+struct Cell {
+    text: String,
+    look: Look,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    Plain,
+    /// Somebody has to do something about it.
+    Problem,
 }
 
 impl Table {
@@ -29,7 +42,17 @@ impl Table {
     }
 
     pub(crate) fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells.iter().map(|cell| escaped(cell)).collect());
+        let cell = |text: &String| Cell { text: escaped(text), look: Look::Plain };
+        self.rows.push(cells.iter().map(cell).collect());
+    }
+
+    /// The cell under `heading` in the last row tells a problem.
+    pub(crate) fn problem(&mut self, heading: &str) {
+        let column = self.heading.iter().position(|other| *other == heading);
+        let row = self.rows.last_mut();
+        if let Some(cell) = row.zip(column).and_then(|(row, column)| row.get_mut(column)) {
+            cell.look = Look::Problem;
+        }
     }
 
     /// As a table. Where its lines would be broken, empty columns go, then the middle of long names; if that is not
@@ -49,7 +72,8 @@ impl Table {
 
     fn widths(&self) -> Vec<usize> {
         let width = |column: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+            let cells =
+                self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.text.chars().count());
             let heading = self.heading.get(column).map_or(0, |text| text.chars().count());
             cells.chain([heading]).max().unwrap_or(0)
         };
@@ -57,12 +81,12 @@ impl Table {
     }
 
     fn without_empty_columns(&self) -> Table {
-        let says = |cell: &String| !matches!(cell.as_str(), "" | "-");
+        let says = |cell: &Cell| !matches!(cell.text.as_str(), "" | "-");
         let kept: Vec<bool> = (0..self.heading.len())
             .map(|column| self.rows.iter().filter_map(|row| row.get(column)).any(says))
             .collect();
         let is_kept = |column: usize| kept.get(column).copied().unwrap_or(true);
-        let cells = |row: &Vec<String>| {
+        let cells = |row: &Vec<Cell>| {
             let kept = row.iter().enumerate().filter(|(column, _)| is_kept(*column));
             kept.map(|(_, cell)| cell.clone()).collect()
         };
@@ -90,29 +114,45 @@ impl Table {
             *limit = limit.saturating_sub(step);
             excess = excess.saturating_sub(step);
         }
-        let row =
-            |row: &Vec<String>| row.iter().zip(&limits).map(|(cell, limit)| fitting(cell, *limit)).collect();
+        let cell = |(cell, limit): (&Cell, &usize)| Cell { text: fitting(&cell.text, *limit), ..*cell };
+        let row = |row: &Vec<Cell>| row.iter().zip(&limits).map(cell).collect();
         Table { heading: self.heading.clone(), rows: self.rows.iter().map(row).collect() }
     }
 
     fn blocks(&self, colour: Colour) -> Vec<String> {
         let column = self.heading.iter().map(|heading| heading.len()).max().unwrap_or(0);
-        let line = |(heading, cell): (&&str, &String)| {
-            format!("{}  {cell}", bold(&format!("{heading:<column$}"), colour))
+        let line = |(heading, cell): (&&str, &Cell)| {
+            format!("{}  {}", bold(&format!("{heading:<column$}"), colour), cell.drawn(colour))
         };
         // What a row does not have needs no line.
-        let said = |(_, cell): &(&&str, &String)| !cell.is_empty();
-        let block =
-            |row: &Vec<String>| self.heading.iter().zip(row).filter(said).map(line).collect::<Vec<_>>();
+        let said = |(_, cell): &(&&str, &Cell)| !cell.text.is_empty();
+        let block = |row: &Vec<Cell>| self.heading.iter().zip(row).filter(said).map(line).collect::<Vec<_>>();
         let blocks: Vec<Vec<String>> = self.rows.iter().map(block).collect();
         blocks.join(&String::new())
     }
 
     fn lines(&self, colour: Colour) -> Vec<String> {
         let widths = self.widths();
-        let heading: Vec<String> = self.heading.iter().map(|text| text.to_string()).collect();
-        let heading = bold(&aligned(&heading, &widths), colour);
-        std::iter::once(heading).chain(self.rows.iter().map(|row| aligned(row, &widths))).collect()
+        let cell = |text: &&str| Cell { text: text.to_string(), look: Look::Plain };
+        let heading: Vec<Cell> = self.heading.iter().map(cell).collect();
+        let heading = bold(&aligned(&heading, &widths, colour), colour);
+        std::iter::once(heading).chain(self.rows.iter().map(|row| aligned(row, &widths, colour))).collect()
+    }
+}
+
+impl Cell {
+    fn drawn(&self, colour: Colour) -> String {
+        match (self.look, colour) {
+            (Look::Problem, Colour::Ansi) => format!("\x1b[31m{}\x1b[0m", self.text),
+            _ => self.text.clone(),
+        }
+    }
+
+    /// Numbers stand to the right, everything else to the left.
+    fn is_number(&self) -> bool {
+        let ends = |c: char| c.is_ascii_digit() || c == '%' || c == 'B';
+        let starts = |c: char| c.is_ascii_digit() || "+-~".contains(c);
+        self.text.len() < 12 && self.text.starts_with(starts) && self.text.ends_with(ends)
     }
 }
 
@@ -138,13 +178,12 @@ pub(super) fn terminal_width() -> Option<usize> {
     terminal_size::terminal_size_of(io::stdout()).map(|(terminal_size::Width(width), _)| width.into())
 }
 
-/// Numbers to the right, everything else to the left.
-fn aligned(cells: &[String], widths: &[usize]) -> String {
-    let cell = |(text, width): (&String, &usize)| {
-        let ends = |c: char| c.is_ascii_digit() || c == '%' || c == 'B';
-        let number =
-            text.starts_with(|c: char| c.is_ascii_digit() || "+-~".contains(c)) && text.ends_with(ends);
-        if number && text.len() < 12 { format!("{text:>width$}") } else { format!("{text:<width$}") }
+fn aligned(cells: &[Cell], widths: &[usize], colour: Colour) -> String {
+    let cell = |(cell, width): (&Cell, &usize)| {
+        // A terminal shows no column for what sets colours.
+        let room = " ".repeat(width.saturating_sub(cell.text.chars().count()));
+        let text = cell.drawn(colour);
+        if cell.is_number() { room + &text } else { text + &room }
     };
     cells.iter().zip(widths).map(cell).collect::<Vec<_>>().join("  ").trim_end().to_string()
 }
@@ -159,6 +198,18 @@ mod tests {
         table.row(vec!["a".into(), "1000".into()]);
         table.row(vec!["longer".into(), "7".into()]);
         assert_eq!(table.lines(Colour::Never), ["name    size", "a       1000", "longer     7"]);
+    }
+
+    #[test]
+    fn problems_are_red_and_in_line() {
+        let mut table = Table::new(&["target", "spilled", "worst"]);
+        table.row(vec!["a".into(), "64".into(), "spilled".into()]);
+        table.problem("spilled");
+        table.row(vec!["b".into(), "100".into(), "-".into()]);
+        let lines = table.lines(Colour::Ansi);
+        assert_eq!(lines[1], "a            \x1b[31m64\x1b[0m  spilled");
+        assert_eq!(lines[2], "b           100  -");
+        assert_eq!(table.lines(Colour::Never)[1], "a            64  spilled");
     }
 
     #[test]

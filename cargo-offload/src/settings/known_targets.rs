@@ -59,3 +59,50 @@ pub(crate) fn family_of(target: &str) -> &'static str {
         _ => "other",
     }
 }
+
+/// Which of a vendor's devices a target is for, as people group them: `gfx11` for `amdgcn:gfx1101`, `sm_9x` for
+/// `cubin:sm_90a`, `acm` for `intel:acm-g10`; `PTX` for that, and nothing where there is one kind alone.
+pub(crate) fn generation_of(target: &str) -> String {
+    let arch = target.split(':').nth(1).unwrap_or_default();
+    match target.parse::<Target>() {
+        Ok(Target::Nvptx(_)) => "PTX".to_string(),
+        Ok(Target::Cubin(_)) => shortened(arch, "sm_", 1) + "x",
+        // Their last two places are a stepping within the generation.
+        Ok(Target::Amdgcn(_)) => match arch.split_once('-') {
+            Some((generic, _)) => generic.to_string(),
+            None => shortened(arch, "gfx", 2),
+        },
+        Ok(Target::Intel(_)) => arch.split('-').next().unwrap_or(arch).to_string(),
+        _ => String::new(),
+    }
+}
+
+/// `arch` without its last `places`, of what follows `prefix` and has no letter for a variant of the architecture.
+fn shortened(arch: &str, prefix: &str, places: usize) -> String {
+    let name = if prefix == "sm_" { arch.trim_end_matches(|c: char| c.is_ascii_alphabetic()) } else { arch };
+    let end = name.len().saturating_sub(places).max(prefix.len());
+    name.get(..end).unwrap_or(name).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::generation_of;
+
+    #[test]
+    fn targets_are_grouped_as_people_do() {
+        for (target, generation) in [
+            ("amdgcn:gfx90a:xnack+", "gfx9"),
+            ("amdgcn:gfx1101", "gfx11"),
+            ("amdgcn:gfx11-generic", "gfx11"),
+            ("cubin:sm_90a", "sm_9x"),
+            ("cubin:sm_120", "sm_12x"),
+            ("nvptx:sm_80", "PTX"),
+            ("intel:acm-g10", "acm"),
+            ("intel:pvc", "pvc"),
+            ("spirv64", ""),
+            ("no target", ""),
+        ] {
+            assert_eq!(generation_of(target), generation, "{target}");
+        }
+    }
+}

@@ -8,7 +8,7 @@ use crate::support::{
     self, data, fails, kernel, objects, offload, ok, pack, program, stderr, stdout, with_pack,
 };
 use offload_format::codec::Codec;
-use offload_format::pack::NewImage;
+use offload_format::pack::{KernelInfo, NewImage};
 use serde_json::Value;
 
 #[test]
@@ -24,6 +24,46 @@ fn the_report_puts_the_worst_first() {
     assert!(rows[0]["code_size"].as_u64().unwrap() > 100, "{}", rows[0]);
     let summary = &objects(&printed, "summary")[0];
     assert_eq!([&summary["kernels"], &summary["spilling"]], [4, 1]);
+}
+
+#[test]
+fn kernels_of_which_nothing_is_known_are_counted_and_not_shown() {
+    let silent = |module: &str| NewImage {
+        kernels: vec![KernelInfo::new("silent")],
+        ..NewImage::new(module, "nvptx:sm_80".parse().unwrap())
+    };
+    let known = NewImage {
+        kernels: vec![kernel("scale", [12, 0, 0])],
+        ..NewImage::new("blas", "amdgcn:gfx1100".parse().unwrap())
+    };
+    let texts = [".version 7.0\n", ".version 7.1\n"].map(|text| text.as_bytes().to_vec());
+    let [first, second] = texts;
+    let dir = tempfile::tempdir().unwrap();
+    let images = [(silent("blas"), first), (silent("fft"), second), (known, data("device-gfx1100.co"))];
+    fs::write(dir.path().join("images.pack"), pack(images[..].to_vec(), Codec::Zstd)).unwrap();
+    let said = ok(dir.path(), &["report", "images.pack"]);
+    assert!(!said.contains("silent") && said.contains("scale"), "{said}");
+    assert!(said.contains("\n2 kernels without numbers left out"), "{said}");
+    assert!(said.contains("\n3 kernels: 0 spill, 2 unknown"), "{said}");
+    assert_eq!(objects(&ok(dir.path(), &["report", "images.pack", "--json"]), "kernel").len(), 3);
+    // Where there are no others, their names are all that there is to show.
+    fs::write(dir.path().join("images.pack"), pack(images[..2].to_vec(), Codec::Zstd)).unwrap();
+    let said = ok(dir.path(), &["report", "images.pack"]);
+    assert!(said.contains("silent") && !said.contains("left out"), "{said}");
+}
+
+#[test]
+fn problems_and_hints_are_in_colour() {
+    let dir = with_pack(64);
+    let coloured = |args: &[&str]| stdout(&offload(dir.path(), &[args, &["--color", "always"]].concat()));
+    assert!(coloured(&["report", "images.pack"]).contains("\x1b[31m64\x1b[0m"));
+    assert!(coloured(&["verify", "images.pack"]).contains("\n\x1b[1;31merror\x1b[0m: blas amdgcn:gfx1101"));
+    let doctor = support::without_tools(dir.path(), &["doctor", "spirv64", "--color", "always"]);
+    let doctor = stdout(&{ doctor }.output().unwrap());
+    assert!(doctor.contains("\x1b[31mno: lacks clang\x1b[0m"), "{doctor}");
+    assert!(doctor.contains("\n\x1b[1;36mhint\x1b[0m: "), "{doctor}");
+    let plain = stdout(&offload(dir.path(), &["verify", "images.pack"]));
+    assert!(plain.contains("\nerror: blas amdgcn:gfx1101") && !plain.contains('\x1b'), "{plain}");
 }
 
 const BASELINE: [&str; 4] = ["report", "images.pack", "--baseline", "kernels.toml"];

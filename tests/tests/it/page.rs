@@ -25,6 +25,15 @@ const filtered = (text) => {
   filter.dispatchEvent(new Event("input"));
   return state();
 };
+const hovered = () => {
+  const rect = document.querySelector("#map rect"), tip = document.getElementById("tip");
+  const before = tip.hidden;
+  rect.dispatchEvent(new PointerEvent("pointermove", { clientX: 300, clientY: 300, bubbles: true }));
+  const { left, right } = tip.getBoundingClientRect();
+  const lines = [...tip.children].map((line) => line.textContent);
+  document.getElementById("map").dispatchEvent(new PointerEvent("pointerleave"));
+  return { before, lines, inside: left >= 0 && right <= innerWidth, after: tip.hidden };
+};
 const rects = [...document.querySelectorAll("#map rect")].map((rect) => ({
   bytes: Number(rect.dataset.bytes),
   area: Number(rect.getAttribute("width")) * Number(rect.getAttribute("height")),
@@ -35,6 +44,14 @@ const result = {
   first, one: filtered("saxpy gfx90a"), none: filtered("nothing"), all: filtered(""), rects,
   total: Number(document.getElementById("map").dataset.bytes),
   heading: document.getElementById("file").textContent,
+  made: [...document.querySelectorAll("#made li")].map((li) => li.textContent),
+  hover: hovered(),
+  colours: [...new Set([...document.querySelectorAll("#map rect")].map((rect) => rect.getAttribute("fill")))].length,
+  legend: [...document.querySelectorAll("#legend li")].map((li) => li.textContent),
+  box: document.getElementById("map").getAttribute("viewBox").split(" ").map(Number),
+  width: innerWidth,
+  overflow: document.documentElement.scrollWidth - innerWidth,
+  smallest: Math.min(...[...document.querySelectorAll("#map text")].map((text) => text.getBoundingClientRect().height)),
   bold: document.querySelectorAll("#rows b").length,
   sorted: document.querySelector("#head [aria-sort]").textContent,
   side: {
@@ -45,10 +62,14 @@ const result = {
   },
   errors,
 };
-const said = document.createElement("pre");
-said.id = "said";
-said.textContent = JSON.stringify(result);
-document.body.append(said);
+if (parent !== window) {
+  parent.postMessage(JSON.stringify(result), "*");
+} else {
+  const said = document.createElement("pre");
+  said.id = "said";
+  said.textContent = JSON.stringify(result);
+  document.body.append(said);
+}
 </script>
 "##;
 
@@ -108,6 +129,7 @@ fn probed(browser: &Path, dir: &Path, args: &[&str]) -> (Value, String) {
         .args(["report", "images.pack", "--html", "page.html"])
         .args(args)
         .current_dir(dir)
+        .env("SOURCE_DATE_EPOCH", "951782400")
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -160,9 +182,62 @@ fn the_page_works_in_a_browser() {
     let sum = |key: &str| rects.iter().map(|rect| rect[key].as_f64().unwrap()).sum::<f64>();
     assert!((sum("bytes") - total).abs() < 0.5 && total >= 24_000.0, "{said}");
     let area = sum("area");
-    assert!((area - 1200.0 * 420.0).abs() < 1.0, "{area}");
+    let [width, height] = [2, 3].map(|at: usize| said["box"][at].as_f64().unwrap());
+    assert!((area - width * height).abs() < 1.0, "{area}");
     for rect in rects {
         let (bytes, own) = (rect["bytes"].as_f64().unwrap() / total, rect["area"].as_f64().unwrap() / area);
         assert!((bytes - own).abs() < 1e-6, "{bytes} of the bytes have {own} of the area");
     }
+}
+
+#[test]
+fn the_page_says_what_was_built_when_and_by_what() {
+    let Some(browser) = offload_tests::require("chromium") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("images.pack"), pack(100)).unwrap();
+    let (said, _) = probed(&browser, dir.path(), &[]);
+    assert_eq!(said["made"], serde_json::json!(["Package: sample 1.0.0", "Date: 2000-02-29"]));
+    // Three vendors, and two generations of one of them.
+    assert_eq!(said["colours"], 4, "{said}");
+    let legend: Vec<&str> =
+        said["legend"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+    assert!(
+        legend.len() == 3 && legend[0].starts_with("amd 15.") && legend[0].contains("gfx9 8.8 KiB gfx11 "),
+        "{legend:?}"
+    );
+    let hover = &said["hover"];
+    assert_eq!(
+        (&hover["before"], &hover["inside"], &hover["after"]),
+        (&true.into(), &true.into(), &true.into())
+    );
+    assert_eq!(hover["lines"][0], "amdgcn:gfx90a blas");
+    assert!(hover["lines"][1].as_str().unwrap().contains("% of all; 8.8 KiB decoded"), "{hover}");
+    assert_eq!(hover["lines"][2], "2 kernels, none spills");
+}
+
+/// A window of 400 pixels, which browsers do not open: a frame in a larger one.
+const FRAME: &str = r##"<!DOCTYPE html><iframe src="probed.html" width="400" height="800" style="border: 0"></iframe>
+<script>
+addEventListener("message", (event) => {
+  const said = document.createElement("pre");
+  said.id = "said";
+  said.textContent = event.data;
+  document.body.append(said);
+});
+</script>
+"##;
+
+#[test]
+fn the_page_is_readable_on_a_telephone() {
+    let Some(browser) = offload_tests::require("chromium") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("images.pack"), pack(100)).unwrap();
+    probed(&browser, dir.path(), &[]);
+    let frame = dir.path().join("frame.html");
+    fs::write(&frame, FRAME).unwrap();
+    let (said, log) = opened(&browser, &frame);
+    assert_eq!((&said["width"], &said["errors"]), (&400.into(), &serde_json::json!([])), "{log}");
+    assert!(said["overflow"].as_i64().unwrap() <= 0, "the page is wider than the window: {said}");
+    assert!(said["smallest"].as_f64().unwrap() >= 12.0, "text of the map cannot be read: {said}");
+    assert_eq!(said["hover"]["inside"], true);
 }

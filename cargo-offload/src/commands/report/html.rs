@@ -1,5 +1,6 @@
 //! The report as a page for a browser: one file that loads nothing else.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::Serialize;
@@ -10,10 +11,11 @@ use crate::cli;
 use crate::commands::size::{Share, shares};
 use crate::error::{Error, Result};
 use crate::files::publish::{publish, replaceable};
+use crate::print::date;
 use crate::print::output::Output;
 use crate::print::text::plain_json;
 use crate::read::records::ImageRecord;
-use crate::settings::known_targets::family_of;
+use crate::settings::known_targets::{family_of, generation_of};
 
 /// The page around the data; what it shows is made by its script.
 const PAGE: &str = include_str!("page.html");
@@ -34,6 +36,12 @@ pub(super) struct Page<'a> {
 #[derive(Debug, Serialize)]
 struct Data<'a> {
     file: String,
+    /// With their versions, those whose packs are in it.
+    packages: BTreeSet<String>,
+    /// When the file was made.
+    date: Option<String>,
+    /// Each with the targets of the images that name it.
+    compilers: BTreeMap<&'a str, BTreeSet<&'a str>>,
     /// Which build `kernels` and `images` are of, where there are several.
     build: Option<&'a str>,
     kernels: &'a [Row],
@@ -48,7 +56,13 @@ struct Area<'a> {
     module: String,
     target: &'a str,
     part: &'a str,
+    /// Whose devices it is for.
     family: &'static str,
+    /// Which of them.
+    generation: String,
+    /// How many there are, and how many of them spill.
+    kernels: u64,
+    spilling: u64,
     stored: u64,
     raw: u64,
 }
@@ -70,11 +84,15 @@ impl Page<'_> {
     fn text(&self) -> Result<String> {
         let several = self.builds.len() > 1;
         let whole = self.builds.iter().find(|build| !build.images.is_empty()).or(self.builds.first());
+        let images = whole.map(|build| build.images.as_slice()).unwrap_or_default();
         let data = Data {
+            packages: packages(images),
+            date: date::of_file(self.path),
+            compilers: compilers(images),
             file: self.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             build: whole.filter(|_| several).map(|build| build.label.as_str()),
             kernels: whole.map(|build| build.rows.as_slice()).unwrap_or_default(),
-            images: whole.map(|build| areas(&build.images)).unwrap_or_default(),
+            images: areas(images),
             beside: if several { comparison::lines(self.builds) } else { Vec::new() },
             missing: &self.missing,
         };
@@ -84,12 +102,30 @@ impl Page<'_> {
     }
 }
 
+fn packages(images: &[ImageRecord]) -> BTreeSet<String> {
+    let named = images.iter().filter(|image| !image.package.is_empty());
+    named.map(|image| format!("{} {}", image.package, image.version)).collect()
+}
+
+fn compilers(images: &[ImageRecord]) -> BTreeMap<&str, BTreeSet<&str>> {
+    let mut compilers: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for image in images {
+        for compiler in &image.compilers {
+            compilers.entry(compiler).or_default().insert(&image.target);
+        }
+    }
+    compilers
+}
+
 fn areas<'a>(images: &'a [ImageRecord]) -> Vec<Area<'a>> {
     let area = |(image, share): (&'a ImageRecord, Share)| Area {
         module: image.module_name(),
         target: &image.target,
         part: if image.part.is_empty() { &image.name } else { &image.part },
         family: family_of(&image.target),
+        generation: generation_of(&image.target),
+        kernels: image.kernels.iter().flatten().count() as u64,
+        spilling: image.kernels.iter().flatten().filter(|kernel| kernel.spilled > Some(0)).count() as u64,
         stored: share.stored,
         raw: image.raw_size,
     };

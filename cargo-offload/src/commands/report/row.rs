@@ -96,6 +96,13 @@ impl Row {
         self.spilled.is_some_and(|bytes| bytes > 0)
     }
 
+    /// Whether anything is known of what it uses.
+    pub(super) fn tells(&self) -> bool {
+        let known = [self.spilled, self.private_memory, self.code_size].iter().any(Option::is_some);
+        let registers = self.registers.or(self.scalar_registers).is_some();
+        known || registers || self.local_memory > Some(0) || self.work_group != "-" || !self.remark.is_empty()
+    }
+
     /// What the baseline knows the kernel by.
     pub(super) fn key(&self) -> String {
         let part = if self.part.is_empty() { String::new() } else { format!(" {}", self.part) };

@@ -68,6 +68,9 @@ fn print_configured(output: &Output, configured: &[Listed], examined: &[Buildabl
         let optional = listed.presence == Presence::Optional;
         let name = if optional { format!("{} (optional)", listed.name) } else { listed.name.clone() };
         table.row(vec![name, verdict(&built.lacks), built.needs.join(", ")]);
+        if !built.lacks.is_empty() {
+            table.problem("can be built");
+        }
         let (target, can) = (listed.name.as_str(), Can::of(built));
         messages.push(TargetMessage { reason: "target", target, optional, can });
     }

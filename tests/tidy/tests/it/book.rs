@@ -162,3 +162,53 @@ fn the_table_of_environment_variables_is_that_of_the_code() {
     assert!(code.len() > 25, "{code:?}");
     assert_eq!(variables(&first), code);
 }
+
+/// What cargo sets for build scripts
+/// (<https://doc.rust-lang.org/cargo/reference/environment-variables.html#environment-variables-cargo-sets-for-build-scripts>).
+const CARGO_S: [&str; 6] = ["DEBUG", "HOST", "OPT_LEVEL", "OUT_DIR", "PROFILE", "TARGET"];
+
+/// The files that read the environment, as ARCHITECTURE.md lists them, and what decides where the cache is.
+fn environment_files() -> Vec<PathBuf> {
+    let text = fs::read_to_string(workspace_root().join("ARCHITECTURE.md")).unwrap();
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| environment |"));
+    let names =
+        rows.flat_map(|row| row.split('`').skip(1).step_by(2).map(str::to_string).collect::<Vec<_>>());
+    let cache = "offload-format/src/pack/cached.rs".to_string();
+    names.chain([cache]).map(|name| workspace_root().join(name)).collect()
+}
+
+/// Quoted words in capitals.
+fn capitals(code: &str) -> BTreeSet<&str> {
+    let is_name = |part: &&str| {
+        let plain = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+        part.len() > 2 && part.starts_with(|c: char| c.is_ascii_uppercase()) && part.chars().all(plain)
+    };
+    code.split('"').filter(is_name).collect()
+}
+
+#[test]
+fn the_page_of_environment_variables_names_those_of_others() {
+    let page = fs::read_to_string(workspace_root().join("docs/environment.md")).unwrap();
+    let files = environment_files();
+    assert!(files.len() > 10, "{files:?}");
+    let mut count = 0;
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        let of_cargo = |name: &&str| {
+            let prefixes = ["CARGO_CFG_", "CARGO_PKG_", "CARGO_MANIFEST_"];
+            CARGO_S.contains(name) || prefixes.iter().any(|prefix| name.starts_with(prefix))
+        };
+        for name in capitals(code).into_iter().filter(|name| !of_cargo(name)) {
+            count += 1;
+            let shown = [format!("`{name}`"), format!("`{name}=")].iter().any(|text| page.contains(text));
+            assert!(shown, "{}: `{name}` is not in docs/environment.md", file.display());
+        }
+    }
+    assert!(count > 30, "{count}");
+}
+
+#[test]
+fn names_in_capitals_are_found() {
+    assert_eq!(capitals("var(\"PATH\"); x(\"no\", \"No\", \"A_B2\")"), BTreeSet::from(["A_B2", "PATH"]));
+}
