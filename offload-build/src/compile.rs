@@ -18,6 +18,7 @@ mod nvptx;
 mod opencl_c;
 mod processor;
 mod ready;
+mod ready_ptx;
 mod session;
 mod spirv;
 mod undefined;

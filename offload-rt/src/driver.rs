@@ -44,8 +44,9 @@ pub(crate) trait DriverModule: Debug + Send + Sync {
 
     /// Writes a variable of the image.
     fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
-        let problem = format!("cannot write {} bytes: only CUDA and HIP devices support this", bytes.len());
-        Err(Error::device(&format!("variable `{}`", escape(name)), problem))
+        let problem = format!("cannot write {} bytes: only CUDA and HIP devices have variables", bytes.len());
+        let error = Error::device(&format!("variable `{}`", escape(name)), problem);
+        Err(error.with_hint("pass the value to the kernel as an argument"))
     }
 }
 

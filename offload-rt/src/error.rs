@@ -102,6 +102,9 @@ pub(crate) enum Remedy {
 const MISSING_FILES: &str =
     "`cargo build` makes packs of the compile cache anew; packs of a finished program belong beside it";
 
+/// Where bytes have changed since the build.
+const DAMAGED: &str = "copy the program and its `.offload` files again, or rebuild; `cargo offload verify PROGRAM` names every damaged image";
+
 impl Error {
     /// A launch of `kernel` that fails because of `problem`.
     pub fn launch(kernel: &str, problem: impl Into<String>) -> Error {
@@ -155,7 +158,10 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         let listed = |before: &str, names: &[String]| format!("{before} {}", names.join(", "));
         Some(match &*self.case {
-            Case::Image { .. } => return None,
+            Case::Image { cause, .. } => match cause.kind() {
+                offload_format::ErrorKind::Damaged { .. } => DAMAGED.to_string(),
+                _ => return None,
+            },
             Case::Launch { problem, .. } | Case::Device { problem, .. } => {
                 return problem.hint.clone().map(Cow::into_owned);
             }
@@ -178,9 +184,9 @@ impl Error {
                     format!("take the device from `offload_rt::{feature}::devices()` (feature `{feature}`), for which there are images{other}")
                 }
                 Remedy::Kernels => "the device takes images of such a target, but lacks what these kernels need: give it a variant that needs less".to_string(),
-                Remedy::None => "the device takes none of the targets that there are".to_string(),
+                Remedy::None => "this device takes no target that there is: the target `host` runs on every CPU".to_string(),
             },
-            Case::Variant { present, .. } if present.is_empty() => "use `select`".to_string(),
+            Case::Variant { present, .. } if present.is_empty() => "call `select`, which asks for no variant".to_string(),
             Case::Variant { present, .. } => listed("give values to `select_variant`; there are", present),
             Case::UnknownKernel { present, .. } => listed("it has", present),
             Case::NoFitForKernel { present, .. } => {

@@ -1,10 +1,14 @@
 //! `doctor`: which tools are installed, what each target lacks, and the command that installs it.
 
+mod cuda;
+mod verdict;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde::Serialize;
 
+pub(super) use self::verdict::verdict;
 use crate::cli;
 use crate::error::{ExitStatus, Result};
 use crate::machine::doctor::{Buildable, Examination, Examined, examine};
@@ -35,6 +39,9 @@ struct TargetMessage<'a> {
 }
 
 pub(super) fn run(output: &Output, args: &cli::Doctor) -> Result<ExitStatus> {
+    if args.targets == [cuda::TOPIC] {
+        return cuda::run(output);
+    }
     let targets = targets(args)?;
     let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
     let examination = examine(Path::new("."), &targets)?;
@@ -84,14 +91,12 @@ fn print_targets(output: &Output, targets: &[Buildable]) -> Result<()> {
     let mut table = Table::new(&["target", "can be built", "better with"]);
     for Buildable { target, lacks, better_with, .. } in targets {
         table.row(vec![target.clone(), verdict(lacks), better_with.join(", ")]);
+        if !lacks.is_empty() {
+            table.problem("can be built");
+        }
     }
     let messages: Vec<TargetMessage<'_>> = targets.iter().map(target_message).collect();
     output.table(&messages, &table)
-}
-
-/// Whether a target can be built that lacks these tools.
-pub(super) fn verdict(lacks: &[&str]) -> String {
-    if lacks.is_empty() { "yes".into() } else { format!("no: lacks {}", lacks.join(", ")) }
 }
 
 fn target_message(target: &Buildable) -> TargetMessage<'_> {

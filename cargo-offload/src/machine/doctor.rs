@@ -23,7 +23,7 @@ pub(crate) struct Examination {
 /// A tool or a library, and what was found of it.
 #[derive(Debug)]
 pub(crate) struct Examined {
-    component: Component,
+    pub(crate) component: Component,
     /// Its usual name.
     pub(crate) name: &'static str,
     /// What it is for.
@@ -62,6 +62,15 @@ pub(crate) fn examine(directory: &Path, targets: &[&str]) -> Result<Examination>
     };
     let targets = targets.iter().zip(wanted).map(buildable).collect();
     Ok(Examination { targets, tools })
+}
+
+/// Looks for these tools alone.
+///
+/// # Errors
+/// There is no place for temporary files.
+pub(crate) fn examine_tools(directory: &Path, components: &[Component]) -> Result<Vec<Examined>> {
+    let toolchain = Toolchain::of(directory).map_err(Error::from_build)?;
+    Ok(components.iter().map(|component| examined(&toolchain, *component)).collect())
 }
 
 fn examined(toolchain: &Toolchain, component: Component) -> Examined {

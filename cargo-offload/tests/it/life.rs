@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{command, offload, ok, stderr, stdout, without_tools};
+use crate::support::{command, objects, offload, ok, stderr, stdout, without_tools};
 use serde_json::Value;
 
 /// The crate's directory, whose parent is the checkout.
@@ -175,6 +175,45 @@ fn the_doctor_needs_no_tool() {
     let mistake = offload(dir.path(), &["doctor", "intel:pcv"]);
     assert_eq!(mistake.status.code(), Some(2));
     assert!(stderr(&mistake).contains("intel:pvc"), "{}", stderr(&mistake));
+}
+
+#[test]
+fn the_doctor_explains_every_way_to_cuda() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = without_tools(dir.path(), &["doctor", "cuda"]).output().unwrap();
+    let said = stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    for part in
+        ["clang with headers", "cuda-sdk = true", "compiler = \"nvcc\"", "no: lacks clang, CUDA's headers"]
+    {
+        assert!(said.contains(part), "{said}");
+    }
+    assert!(
+        said.contains("hint: for nvcc: ") && said.contains("`cargo offload toolchain install nvcc`"),
+        "{said}"
+    );
+
+    // A toolkit that has headers, first without CCCL.
+    let sdk = dir.path().join("cuda");
+    std::fs::create_dir_all(sdk.join("include")).unwrap();
+    std::fs::write(sdk.join("include/cuda.h"), "").unwrap();
+    let routes = || {
+        let mut command = without_tools(dir.path(), &["doctor", "cuda", "--json"]);
+        let output = command.env("OFFLOAD_CUDA_SDK", &sdk).output().unwrap();
+        objects(&stdout(&output), "cuda-route")
+    };
+    let with_headers = routes()[1].clone();
+    assert_eq!(
+        (&with_headers["ready"], &with_headers["lacks"]),
+        (&false.into(), &serde_json::json!(["clang"]))
+    );
+    assert!(
+        with_headers["sources"].as_str().unwrap().ends_with("lacks cuda/std, CUB, Thrust"),
+        "{with_headers}"
+    );
+    std::fs::create_dir_all(sdk.join("include/cccl/cuda/std")).unwrap();
+    assert!(routes()[1]["sources"].as_str().unwrap().ends_with(", cuda/std, CUB, Thrust"));
+    assert_eq!(routes()[3]["ready"], true);
 }
 
 #[test]

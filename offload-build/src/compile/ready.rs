@@ -12,6 +12,7 @@ use offload_images::describe::Description;
 use offload_images::spirv;
 
 use super::action::Step;
+use super::ready_ptx::{PtxFile, refusal};
 use super::session::Unit;
 use super::{Session, check, cubin as ptxas_cubin, intel};
 use crate::cache::{Blob, KeyBuilder};
@@ -133,7 +134,20 @@ fn ir_of_syclbin(session: &Session<'_>, version: Option<SpirvVersion>) -> Result
 }
 
 fn ptx_file(session: &Session<'_>, sm: &SmArch) -> Result<Blob> {
-    one(session, Language::Ptx, |target| target == sm.to_string())?.ok_or_else(|| missing(session))
+    let file = one(session, Language::Ptx, |target| target == sm.to_string())?;
+    file.ok_or_else(|| missing_ptx(session, sm))
+}
+
+/// As [`missing`]; files of PTX say for what they are, and so what can be done.
+fn missing_ptx(session: &Session<'_>, sm: &SmArch) -> Error {
+    let files = session.sources.files.iter().filter(|file| file.language == Language::Ptx);
+    let there: Vec<PtxFile<'_>> = files
+        .filter_map(|file| {
+            let blob = read(session, &file.path).ok()?;
+            PtxFile::new(&file.path, &session.shared.files.purpose(Language::Ptx, &blob).ok()?)
+        })
+        .collect();
+    if there.is_empty() { missing(session) } else { refusal(&there, sm) }
 }
 
 /// From the file for the newest architecture that `sm` can run.
@@ -149,7 +163,7 @@ fn assemble(session: &Session<'_>, sm: &SmArch) -> Result<ReadyImage> {
             best = Some((of.number(), blob));
         }
     }
-    let (_, text) = best.ok_or_else(|| missing(session))?;
+    let (_, text) = best.ok_or_else(|| missing_ptx(session, sm))?;
     let tool = session.tools().ptxas()?;
     let (args, inputs) = (ptxas_cubin::args(session, sm), vec![(&text, ".ptx")]);
     let step = Step { name: "ptxas", tool: &tool, args, inputs, files: vec![] };

@@ -1,6 +1,7 @@
 //! Functions that images leave undefined: told once, with who calls them, where, and for which targets.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use offload_format::Target;
 
@@ -35,10 +36,9 @@ pub(super) fn of(session: &Session<'_>, results: &[TargetImages]) -> Option<Unde
     let mut text = format!("{place}`{name}` has no definition for {}", names.join(", "));
     text.push_str(&caller.map(|kernel| format!("; kernel `{kernel}` calls it")).unwrap_or_default());
     let some_have_it = targets.len() < results.len();
-    let hint = original
-        .hint()
-        .filter(|_| name.starts_with("__nv_"))
-        .map_or_else(|| hint(&targets, some_have_it), str::to_string);
+    let of_libdevice = original.hint().filter(|_| name.starts_with("__nv_")).map(str::to_string);
+    let inlined = || inline_alone(session, name);
+    let hint = of_libdevice.or_else(inlined).unwrap_or_else(|| hint(&targets, some_have_it));
     Some(Undefined { error: Error::undefined_function(name, text).with_hint(hint), targets })
 }
 
@@ -61,6 +61,48 @@ fn hint(targets: &[WantedTarget], some_have_it: bool) -> String {
     }
 }
 
+/// What helps if a source, or a header that it includes by a path of the package, defines the function as `inline` alone,
+/// which in C makes no function (<https://clang.llvm.org/compatibility.html#inline>).
+fn inline_alone(session: &Session<'_>, name: &str) -> Option<String> {
+    let root = &session.env().manifest_dir;
+    for source in &session.sources.files {
+        let text = fs::read_text(&root.join(&source.path)).ok()?;
+        let beside = source.path.parent().unwrap_or(Path::new(""));
+        let headers = text.lines().filter_map(included).map(|header| beside.join(header));
+        for path in std::iter::once(source.path.clone()).chain(headers) {
+            let Ok(text) = fs::read_text(&root.join(&path)) else { continue };
+            if let Some(line) = inline_line(&text, name) {
+                let place = format!("{}:{line}", path.display());
+                return Some(format!(
+                    "write `static inline` at {place}: in OpenCL C and C, `inline` alone defines no function"
+                ));
+            }
+        }
+    }
+    None
+}
+
+/// The header between quotes that a line includes.
+fn included(line: &str) -> Option<&str> {
+    let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
+    rest.trim_start().strip_prefix('"')?.split('"').next()
+}
+
+/// The line, from 1, that starts to define `name` with `inline` and without `static`.
+fn inline_line(text: &str, name: &str) -> Option<usize> {
+    let is_definition = |line: &str| {
+        let code = line.split("//").next().unwrap_or_default();
+        let Some((before, _)) = code.split_once(&format!("{name}(")) else { return false };
+        if before.contains(['(', '{', ';', '=']) {
+            return false;
+        }
+        let mut words = before.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let inline = words.clone().any(|word| matches!(word, "inline" | "__inline" | "__inline__"));
+        inline && !words.any(|word| matches!(word, "static" | "extern"))
+    };
+    text.lines().position(is_definition).map(|index| index.saturating_add(1))
+}
+
 /// What compilers define for a target's kind.
 fn macro_of(target: &Target) -> Option<&'static str> {
     match target {
@@ -74,7 +116,7 @@ fn macro_of(target: &Target) -> Option<&'static str> {
 /// Where the sources call `name`, as the start of a message has it, and a kernel that comes there.
 fn call(session: &Session<'_>, name: &str, results: &[TargetImages]) -> (String, Option<String>) {
     let caller = results.first().and_then(|first| caller(session, name, &first.target.target).ok()?);
-    let line = |path: &std::path::Path| {
+    let line = |path: &Path| {
         let text = fs::read_text(&session.env().manifest_dir.join(path)).ok()?;
         Some(format!("{}:{}: ", path.display(), line_of(&text, name)?))
     };
@@ -120,6 +162,15 @@ mod tests {
         assert_eq!(line_of(text, "printf"), Some(4));
         assert_eq!(line_of("int f(void);\n\n  return f();", "f"), Some(3));
         assert_eq!(line_of(text, "sin"), None);
+    }
+
+    #[test]
+    fn inline_alone_is_found() {
+        let text = "// inline int f(int x)\nstatic inline int g(int x) { return x; }\ninline int f(int x) { return g(x); }\n";
+        assert_eq!((inline_line(text, "f"), inline_line(text, "g")), (Some(3), None));
+        assert_eq!(inline_line("int f(int x) { return inline_(x); }", "f"), None);
+        assert_eq!(included("  # include \"a/b.h\" // why"), Some("a/b.h"));
+        assert_eq!(included("#include <a.h>"), None);
     }
 
     #[test]

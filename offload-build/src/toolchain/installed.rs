@@ -56,6 +56,8 @@ pub enum Component {
     SpirvVal,
     /// NVIDIA's compiler of CUDA C++.
     Nvcc,
+    /// The headers of a CUDA toolkit, as its directory.
+    CudaSdk,
     /// AMD's compiler of HIP C++.
     Hipcc,
     /// Intel's compiler of SYCL C++.
@@ -142,6 +144,7 @@ fn find(tools: &Tools<'_>, component: Component) -> Result<Found, Error> {
         Component::Pocl => tools.pocl(HostLevel::Baseline).map(|pocl| file(pocl.library)),
         Component::SpirvVal => tools.find_spirv_val().map(found),
         Component::Nvcc => tools.nvcc().map(found),
+        Component::CudaSdk => tools.cuda_sdk().map(file),
         Component::Hipcc => tools.hipcc().map(found),
         Component::Icpx => tools.icpx().map(found),
         Component::LlvmObjdump => {

@@ -100,9 +100,9 @@ fn check_version(library: &Library) -> Result<(), String> {
     let found = unsafe { library.get::<*const u32>(VERSION_SYMBOL).map(|symbol| symbol.as_ref().copied()) };
     match found {
         Ok(Some(VERSION)) => Ok(()),
-        Ok(Some(found)) => {
-            Err(format!("it has interface version {found}, this program calls version {VERSION}"))
-        }
+        Ok(Some(found)) => Err(format!(
+            "it has interface version {found}, this program calls version {VERSION}: use one release of offload-build and offload-rt"
+        )),
         _ => Err(format!("it has no symbol {VERSION_SYMBOL}")),
     }
 }

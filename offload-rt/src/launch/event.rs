@@ -47,7 +47,7 @@ impl Event {
     /// As [`Event::wait`]; or `earlier` is of another device, or the driver does not tell times.
     pub fn since(&self, earlier: &Event) -> Result<Duration, Error> {
         if self.driver.context() != earlier.driver.context() {
-            let problem = format!("an event of {} is compared with one of it", earlier.device);
+            let problem = format!("cannot tell the time since an event of {}", earlier.device);
             return Err(Error::device(&self.device.to_string(), problem));
         }
         earlier.wait()?;

@@ -115,7 +115,7 @@ impl Kernel {
         let own = self.driver.context();
         if stream.driver().context() != own {
             let problem = format!("it is loaded on {}, the stream is of {}", self.device, stream.device());
-            return Err(Error::launch(&self.name, problem));
+            return Err(Error::launch(&self.name, problem).with_hint("make the stream with that device"));
         }
         let other = args
             .iter()
@@ -124,7 +124,8 @@ impl Kernel {
             None => Ok(()),
             Some(index) => {
                 let problem = format!("argument {index} is a buffer of another device than {}", self.device);
-                Err(Error::launch(&self.name, problem))
+                let hint = "upload the values with a stream of the kernel's device";
+                Err(Error::launch(&self.name, problem).with_hint(hint))
             }
         }
     }

@@ -42,15 +42,19 @@ enum Class {
 
 /// How well `entry` fits `device`, or why not.
 pub(super) fn judge(entry: &Entry, device: &DeviceDescription) -> Result<Fit, String> {
-    let target = entry.target().map_err(|_| "its target is of a later release".to_string())?;
+    let target =
+        entry.target().map_err(|_| "its target is newer than this release of offload-rt".to_string())?;
     if let Some(refusal) = entry.refusal() {
         return Err(format!("it cannot be read: {refusal}"));
     }
     if entry.image_kind() != target.image_kind() {
-        return Err(format!("it is of kind {}, which is of a later release", entry.image_kind()));
+        return Err(format!(
+            "it is of kind {}, which is newer than this release of offload-rt",
+            entry.image_kind()
+        ));
     }
     if entry.variant().parse::<Variant>().is_err() {
-        return Err("its variant is of a later release".to_string());
+        return Err("its variant is newer than this release of offload-rt".to_string());
     }
     let fit = match device.kind() {
         DeviceKind::Host(level) => on_host(&target, *level),
@@ -100,7 +104,7 @@ fn check_aspects(needed: Aspects, has: Aspects) -> Result<(), String> {
     let unknown = needed.missing_from(Aspects::ALL);
     let lacking = needed.missing_from(has);
     if !unknown.is_empty() {
-        return Err(format!("it needs {unknown}, which is of a later release"));
+        return Err(format!("it needs {unknown}, which is newer than this release of offload-rt"));
     }
     if !lacking.is_empty() {
         return Err(format!("it needs {lacking}, which the device lacks"));

@@ -187,7 +187,7 @@ fn aspects_are_compared_with_the_device() {
             "host",
             Aspects::from_bits(64),
             DeviceDescription::host(),
-            Some("it needs unknown(0x40), which is of a later release"),
+            Some("it needs unknown(0x40), which is newer than this release of offload-rt"),
         ),
         ("cubin:sm_90", all, offload_rt::CudaDescription::new("h", [9, 0]).into(), None),
         // What it is for is said first.
@@ -276,7 +276,7 @@ fn values_that_do_not_choose_a_variant_are_refused_with_those_there_are() {
     let plain = parts(&[("host", "", &[])]);
     let error = plain.select_variant("m", &[("A", "1")], &DeviceDescription::host()).unwrap_err().to_string();
     assert!(
-        error.contains("kernel module `m` has no variants, `A=1` is asked for\nhint: use `select`"),
+        error.contains("kernel module `m` has no variants, `A=1` is asked for\nhint: call `select`, which asks for no variant"),
         "{error}"
     );
 }
@@ -285,7 +285,7 @@ fn values_that_do_not_choose_a_variant_are_refused_with_those_there_are() {
 fn a_variant_of_a_later_release_is_refused() {
     let later = NewImage { variant: "double".into(), ..NewImage::new("m", "host".parse().unwrap()) };
     let error = registry([later.clone()]).select("m", &DeviceDescription::host()).unwrap_err().to_string();
-    assert!(error.contains("host: its variant is of a later release"), "{error}");
+    assert!(error.contains("host: its variant is newer than this release of offload-rt"), "{error}");
     let plain = NewImage::new("m", "host".parse().unwrap());
     let selection = registry([later, plain]).select("m", &DeviceDescription::host()).unwrap();
     assert_eq!(selection.entry().variant(), "");

@@ -311,6 +311,27 @@ fn ready_made_code_that_no_target_fits() {
 }
 
 #[test]
+fn ready_made_ptx_for_another_architecture() {
+    let project = Project::with_fake_tools("two-files");
+    project.write(
+        "kernels/a.ptx",
+        ".version 7.8\n.target sm_90\n.address_size 64\n.visible .entry alpha() { ret; }\n",
+    );
+    let build = "fn main() { offload_build::Build::new().file(\"kernels/a.ptx\").compile(\"two\"); }\n";
+    project.write("build.rs", build);
+    project.write("offload.toml", "targets = [\"nvptx:sm_75\"]\n");
+    contains(
+        &project.fail(),
+        &[
+            "no file is for it: `kernels/a.ptx` is for `nvptx:sm_90`",
+            "hint: PTX does not run on older architectures, and with a suffix on no other: compile it again with `-arch=sm_75`",
+        ],
+    );
+    project.write("offload.toml", "targets = [\"nvptx:sm_100\"]\n");
+    contains(&project.fail(), &["hint: `cargo offload targets add nvptx:sm_90` takes it as it is"]);
+}
+
+#[test]
 fn a_built_in_that_targets_lack() {
     if offload_tests::require("clang-22").is_none() {
         return;
@@ -336,6 +357,14 @@ fn a_built_in_that_targets_lack() {
         &["`helper` has no definition for `spirv64`, `nvptx:sm_75`, `amdgcn:gfx90a`; kernel `alpha`"],
     );
     contains(&text, &["hint: if it is yours, add the file that defines it with `.file(...)`"]);
+    // C's `inline` alone defines nothing.
+    project.write("kernels/util.h", "inline int helper(int x) {\n  return x + 1;\n}\n");
+    let source = "#include \"util.h\"\n__kernel void alpha(__global int *x) {\n  x[0] = helper(1);\n}\n";
+    project.write("kernels/a.cl", source);
+    contains(
+        &project.fail(),
+        &["hint: write `static inline` at kernels/util.h:1: in OpenCL C and C, `inline` alone"],
+    );
     // LLVM's SPIR-V back end mistakes the memory of a format that stands before a function with images.
     let source = "__kernel void alpha(__global int *x) {\n  printf(\"%d\\n\", x[0]);\n}\n\
                   __kernel void width(read_only image2d_t image, __global int *x) {\n  x[0] = get_image_width(image);\n}\n";

@@ -4,7 +4,7 @@ use offload_build::toolchain::Component;
 use offload_format::Target;
 
 /// The components that doctor looks for, in the order in which they are shown.
-pub(super) const EXAMINED: [Component; 13] = [
+pub(super) const EXAMINED: [Component; 14] = [
     Component::Clang,
     Component::LlvmLink,
     Component::Lld,
@@ -16,6 +16,7 @@ pub(super) const EXAMINED: [Component; 13] = [
     Component::Pocl,
     Component::SpirvVal,
     Component::Nvcc,
+    Component::CudaSdk,
     Component::Hipcc,
     Component::Icpx,
 ];
@@ -62,6 +63,7 @@ pub(super) fn described(component: Component) -> (&'static str, &'static str) {
         Component::Pocl => ("PoCL's library", "has the functions of OpenCL C for the CPU"),
         Component::SpirvVal => ("spirv-val", "checks SPIR-V"),
         Component::Nvcc => ("nvcc", "compiles CUDA C++ where `compiler` says so"),
+        Component::CudaSdk => ("CUDA's headers", "let clang compile CUDA C++ that includes them"),
         Component::Hipcc => ("hipcc", "compiles HIP C++ where `compiler` says so"),
         Component::Icpx => ("icpx", "compiles SYCL C++ where `compiler` says so"),
         _ => ("a tool", "shows machine code"),

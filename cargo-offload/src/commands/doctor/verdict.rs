@@ -1,0 +1,6 @@
+//! Whether something can be built, in words.
+
+/// Whether a target or a way can be built that lacks these tools.
+pub(crate) fn verdict(lacks: &[&str]) -> String {
+    if lacks.is_empty() { "yes".into() } else { format!("no: lacks {}", lacks.join(", ")) }
+}
