@@ -17,3 +17,4 @@ mod selected;
 mod selection;
 mod selection_cuda;
 mod selection_parts;
+mod selection_table;
