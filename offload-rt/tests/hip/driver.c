@@ -334,6 +334,12 @@ R hipPointerGetAttributes(struct attributes *told, const void *address)
 #endif
 
 /* Modules */
+/* Of the processor, or of its family: of version 1 at least, which is in the topmost byte. */
+static int runs_here(uint32_t flags)
+{
+    static const uint32_t PROCESSORS[DEVICES] = { 0x41, 0x3f };
+    return (flags & 0xff) == PROCESSORS[current] || (current == 0 && (flags & 0xff) == 0x54 && flags >> 24 >= 1);
+}
 R hipModuleLoadData(struct module **module, const unsigned char *image)
 {
     CALL;
@@ -341,7 +347,7 @@ R hipModuleLoadData(struct module **module, const unsigned char *image)
     memcpy(&flags, image + 48, 4);
     if (memcmp(image, "\177ELF\2\1\1\100", 8) || image[18] != 224) return INVALID_IMAGE;
     if (image[8] < 2 || image[8] > 4) return INVALID_IMAGE; /* code objects of version 4 to 6 */
-    if ((flags & 0xff) != (current ? 0x3f : 0x41)) return NO_BINARY;
+    if (!runs_here(flags)) return NO_BINARY;
     R loaded = load(module, image);
     if (loaded) return loaded;
     (*module)->device = current;

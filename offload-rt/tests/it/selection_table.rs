@@ -78,19 +78,17 @@ fn device(text: &str) -> DeviceDescription {
 }
 
 fn opencl(words: &[&str]) -> OpenClDescription {
-    words.iter().fold(OpenClDescription::new("gpu", "vendor"), |device, word| {
-        match word.split_once('=') {
-            None => device.opencl_c(),
-            Some(("spirv", list)) => {
-                let version = |text: &str| SpirvVersion::new(text.strip_prefix("1.")?.parse().ok()?);
-                device.spirv(&list.split(',').filter_map(version).collect::<Vec<_>>())
-            }
-            Some(("intel", ip)) => device.intel_ip(numbers(ip, '.').try_into().unwrap()),
-            Some(("aspects", list)) => device.aspects(list.split(',').map(aspect).collect()),
-            Some(("subgroups", list)) => device.sub_group_sizes(&numbers(list, ',')),
-            Some(("group", items)) => device.max_work_group(items.parse().unwrap()),
-            Some(_) => panic!("{word}"),
+    words.iter().fold(OpenClDescription::new("gpu", "vendor"), |device, word| match word.split_once('=') {
+        None => device.opencl_c(),
+        Some(("spirv", list)) => {
+            let version = |text: &str| SpirvVersion::new(text.strip_prefix("1.")?.parse().ok()?);
+            device.spirv(&list.split(',').filter_map(version).collect::<Vec<_>>())
         }
+        Some(("intel", ip)) => device.intel_ip(numbers(ip, '.').try_into().unwrap()),
+        Some(("aspects", list)) => device.aspects(list.split(',').map(aspect).collect()),
+        Some(("subgroups", list)) => device.sub_group_sizes(&numbers(list, ',')),
+        Some(("group", items)) => device.max_work_group(items.parse().unwrap()),
+        Some(_) => panic!("{word}"),
     })
 }
 

@@ -1,5 +1,6 @@
 //! `cargo xtask`: what is done to this workspace as a whole.
 
+mod amd;
 mod bombs;
 mod damage;
 mod demo;
@@ -32,7 +33,7 @@ struct Task {
     run: Run,
 }
 
-const TASKS: [Task; 21] = [
+const TASKS: [Task; 22] = [
     Task { name: "demo", help: demo::HELP, run: demo::run },
     Task { name: "test", help: test::HELP, run: test::run },
     Task { name: "setup", help: setup::HELP, run: setup::run },
@@ -48,6 +49,7 @@ const TASKS: [Task; 21] = [
     Task { name: "semver", help: semver::HELP, run: semver::run },
     Task { name: "tidy", help: packages::TIDY, run: packages::tidy },
     Task { name: "bench", help: packages::BENCH, run: packages::bench },
+    Task { name: "amd", help: amd::HELP, run: amd::run },
     Task { name: "gpu", help: gpu::HELP, run: gpu::run },
     Task { name: "interop", help: interop::HELP, run: interop::run },
     Task { name: "bombs", help: bombs::HELP, run: bombs::run },
