@@ -99,7 +99,7 @@ fn a_thread_keeps_its_own_device() {
     let set: Vec<usize> = (0..calls.len()).filter(|at| calls[*at].0 == "hipSetDevice").collect();
     assert!(calls.iter().any(|(name, device)| name == "hipModuleLaunchKernel" && *device == 1));
     // Each call for the second device sets it and sets the first one again; the record has the device before the call.
-    assert!(set.len() >= 2 && set.len() % 2 == 0, "{calls:?}");
+    assert!(set.len() >= 2 && set.len().is_multiple_of(2), "{calls:?}");
     for pair in set.chunks(2) {
         assert_eq!((calls[pair[0]].1, calls[pair[1]].1), (0, 1), "{calls:?}");
         assert!(calls[pair[0] + 1..pair[1]].iter().all(|(_, device)| *device == 1), "{calls:?}");
