@@ -51,8 +51,7 @@ fn run_on(device: &Device, kernels: &Module) -> bool {
     println!("\n{device}");
     let outcome = kernels.select(device).and_then(|selection| {
         report::selection(&selection);
-        let program = device.open_selection(&selection)?;
-        workload::run_all(&program)
+        workload::run_all(&demo::load(device)?)
     });
     match outcome {
         Ok(results) => report::results(&results),

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use offload_rt::{Buffer, Error, KernelArg, NdRange, Program, Stream};
+use offload_rt::{Buffer, Error, NdRange, Stream};
+
+use crate::demo::Kernels;
 
 /// As in `kernels/common.h`.
 const TILE: u64 = 16;
@@ -17,30 +19,30 @@ pub struct KernelResult {
 }
 
 /// Runs every kernel once.
-pub fn run_all(program: &Program) -> Result<Vec<KernelResult>, Error> {
-    let work = Work { program, stream: program.device().stream()? };
+pub fn run_all(kernels: &Kernels) -> Result<Vec<KernelResult>, Error> {
+    let work = Work { kernels, stream: kernels.device().stream()? };
     let x = pattern(1 << 20);
     let mut y = work.stream.upload(&vec![1.0f32; x.len()])?;
     Ok(vec![work.saxpy(&x, &mut y)?, work.reduce(&x, &y)?, work.matmul()?, work.histogram()?])
 }
 
-/// A program with the stream that its kernels are put into.
+/// The kernels with the stream that they are put into. Launches are timed with the device's own clock.
+///
+/// Each buffer has an element for each work-item that the kernel lets use it: `kernels/*.cl` compare with `n`, or the
+/// range is of the buffer's size. Work-items write elements of their own or use atomics.
 struct Work<'a> {
-    program: &'a Program,
+    kernels: &'a Kernels,
     stream: Stream,
 }
 
 impl Work<'_> {
     fn saxpy(&self, x: &[f32], y: &mut Buffer<f32>) -> Result<KernelResult, Error> {
-        let (on_device, n) = (self.stream.upload(x)?, x.len() as u32);
-        let args = [
-            KernelArg::value(&2.5f32),
-            KernelArg::buffer(&on_device),
-            KernelArg::buffer_mut(&mut *y),
-            KernelArg::value(&n),
-        ];
-        let time = self.launch("saxpy", &NdRange::linear(n.into(), GROUP)?, &args)?;
-        let right = x.iter().zip(&self.stream.download(&*y)?).all(|(x, y)| close(*y, 2.5 * x + 1.0));
+        let (stream, on_device, n) = (&self.stream, self.stream.upload(x)?, x.len() as u32);
+        let start = stream.record()?;
+        // SAFETY: see `Work`.
+        unsafe { self.kernels.saxpy(stream, NdRange::linear(n.into(), GROUP), 2.5, &on_device, &mut *y, n)? };
+        let time = stream.record()?.since(&start)?;
+        let right = x.iter().zip(&stream.download(&*y)?).all(|(x, y)| close(*y, 2.5 * x + 1.0));
         Ok(KernelResult { kernel: "saxpy", right, time })
     }
 
@@ -48,59 +50,44 @@ impl Work<'_> {
     fn reduce(&self, x: &[f32], y: &Buffer<f32>) -> Result<KernelResult, Error> {
         // Not a multiple of the group, so that the last group has work-items without an element.
         let n = x.len() - 100;
-        let mut sums = self.stream.zeroed::<f32>(n.div_ceil(GROUP as usize))?;
-        let count = n as u32;
-        let args = [KernelArg::buffer(y), KernelArg::buffer_mut(&mut sums), KernelArg::value(&count)];
-        let time = self.launch("reduce", &NdRange::linear(n as u64, GROUP)?, &args)?;
+        let (stream, mut sums) = (&self.stream, self.stream.zeroed::<f32>(n.div_ceil(GROUP as usize))?);
+        let start = stream.record()?;
+        // SAFETY: see `Work`.
+        unsafe { self.kernels.reduce(stream, NdRange::linear(n as u64, GROUP), y, &mut sums, n as u32)? };
+        let time = stream.record()?.since(&start)?;
         let expected = x[..n].chunks(GROUP as usize).map(|part| part.iter().map(|x| 2.5 * x + 1.0).sum());
-        let right = self
-            .stream
-            .download(&sums)?
-            .into_iter()
-            .zip(expected)
-            .all(|(sum, expected)| close(sum, expected));
+        let right = stream.download(&sums)?.into_iter().zip(expected).all(|(sum, all)| close(sum, all));
         Ok(KernelResult { kernel: "reduce", right, time })
     }
 
     fn matmul(&self) -> Result<KernelResult, Error> {
-        let n = 256u32;
+        let (stream, n) = (&self.stream, 256u32);
         let (a, b) = (pattern(n * n), pattern(n * n));
-        let (a_on, b_on, mut c) =
-            (self.stream.upload(&a)?, self.stream.upload(&b)?, self.stream.zeroed::<f32>(a.len())?);
-        let range = NdRange::new(&[n.into(), n.into()], &[TILE, TILE])?;
-        let args = [
-            KernelArg::buffer(&a_on),
-            KernelArg::buffer(&b_on),
-            KernelArg::buffer_mut(&mut c),
-            KernelArg::value(&n),
-        ];
-        let time = self.launch("matmul", &range, &args)?;
-        let (n, c) = (n as usize, self.stream.download(&c)?);
+        let (a_on, b_on, mut c) = (stream.upload(&a)?, stream.upload(&b)?, stream.zeroed::<f32>(a.len())?);
+        let range = NdRange::new(&[n.into(), n.into()], &[TILE, TILE]);
+        let start = stream.record()?;
+        // SAFETY: see `Work`.
+        unsafe { self.kernels.matmul(stream, range, &a_on, &b_on, &mut c, n)? };
+        let time = stream.record()?.since(&start)?;
+        let (n, c) = (n as usize, stream.download(&c)?);
         let expected = |i: usize, j: usize| (0..n).map(|k| a[i * n + k] * b[k * n + j]).sum::<f32>();
         let right = (0..n).all(|i| (0..n).all(|j| close(c[i * n + j], expected(i, j))));
         Ok(KernelResult { kernel: "matmul", right, time })
     }
 
     fn histogram(&self) -> Result<KernelResult, Error> {
-        let n = 1u32 << 20;
+        let (stream, n) = (&self.stream, 1u32 << 20);
         let data: Vec<u32> = (0..n).map(|i| i.wrapping_mul(2_654_435_761) >> 7).collect();
-        let (on_device, mut bins) = (self.stream.upload(&data)?, self.stream.zeroed::<u32>(BINS)?);
-        let args = [KernelArg::buffer(&on_device), KernelArg::buffer_mut(&mut bins), KernelArg::value(&n)];
-        let time = self.launch("histogram", &NdRange::linear(n.into(), GROUP)?, &args)?;
+        let (on_device, mut bins) = (stream.upload(&data)?, stream.zeroed::<u32>(BINS)?);
+        let start = stream.record()?;
+        // SAFETY: see `Work`.
+        unsafe {
+            self.kernels.histogram(stream, NdRange::linear(n.into(), GROUP), &on_device, &mut bins, n)?
+        };
+        let time = stream.record()?.since(&start)?;
         let mut expected = [0u32; BINS];
         data.iter().for_each(|value| expected[*value as usize % BINS] += 1);
-        Ok(KernelResult { kernel: "histogram", right: self.stream.download(&bins)? == expected, time })
-    }
-
-    /// Puts a kernel into the stream, and times it with the device's own clock.
-    fn launch(&self, kernel: &str, range: &NdRange, args: &[KernelArg<'_>]) -> Result<Duration, Error> {
-        let kernel = self.program.kernel(kernel)?;
-        let start = self.stream.record()?;
-        // SAFETY: each buffer has an element for each work-item that the kernel lets use it (`kernels/*.cl` compare with
-        // `n`, or the range is of the buffer's size), inputs are declared const there, and work-items write elements of
-        // their own or use atomics.
-        unsafe { kernel.launch(&self.stream, range, args)? };
-        self.stream.record()?.since(&start)
+        Ok(KernelResult { kernel: "histogram", right: stream.download(&bins)? == expected, time })
     }
 }
 

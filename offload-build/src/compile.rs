@@ -29,6 +29,7 @@ use offload_format::pack::{KernelInfo, NewImage};
 pub(crate) use self::session::{Session, Shared};
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
+use crate::ir;
 use crate::module::{
     self, DeviceImage, Language, LanguageFamily, MissingTarget, ModuleImages, SourceFile, Sources,
     TargetImages,
@@ -41,9 +42,11 @@ use crate::vendor::UseVendored;
 /// by the package.
 pub(crate) fn images(session: &Session<'_>, targets: &[WantedTarget]) -> Result<ModuleImages> {
     let Served { targets, missing } = served(session.sources, targets)?;
-    let results =
+    let compiled =
         results(session, &targets).map_err(|error| cannot_compile(session.sources, &targets, error))?;
-    let mut module = collect(session, results)?;
+    let mut module = collect(session, compiled.results)?;
+    let kernels = if compiled.kernels.is_empty() { recorded(&module.images) } else { compiled.kernels };
+    module.kernels.push(kernels);
     module.missing.extend(missing);
     let budget = session.sources.options.max_spills.unwrap_or_default();
     module.images.iter().try_for_each(|image| check_budget(session.env(), budget, &image.record))?;
@@ -54,15 +57,39 @@ pub(crate) fn images(session: &Session<'_>, targets: &[WantedTarget]) -> Result<
 /// than clang compile, or what is compiled already, is not looked at.
 pub(crate) fn syntax(session: &Session<'_>, targets: &[WantedTarget]) -> Result<ModuleImages> {
     let Served { targets, missing } = served(session.sources, targets)?;
+    let mut kernels = Vec::new();
     if let (Route::Llvm, Some(first)) = (route(session.sources)?, targets.first()) {
-        llvm::scan(session, &first.target)
+        let files = llvm::scan(session, &first.target)
             .map_err(|error| cannot_compile(session.sources, &targets, error))?;
+        kernels = scanned(&files);
     }
-    Ok(ModuleImages { images: Vec::new(), missing })
+    Ok(ModuleImages { images: Vec::new(), missing, kernels: vec![kernels] })
+}
+
+/// What becomes of a module.
+struct Compiled {
+    results: Vec<TargetImages>,
+    /// What the front end says of its kernels; empty if none ran.
+    kernels: Vec<KernelInfo>,
+}
+
+fn scanned(files: &[session::Scanned]) -> Vec<KernelInfo> {
+    files.iter().flat_map(|file| &file.kernels).map(ir::Kernel::record).collect()
+}
+
+/// The kernels of all `images`, each once.
+fn recorded(images: &[DeviceImage]) -> Vec<KernelInfo> {
+    let mut kernels: Vec<KernelInfo> = Vec::new();
+    for kernel in images.iter().flat_map(|image| &image.record.kernels) {
+        if kernels.iter().all(|known| known.name != kernel.name) {
+            kernels.push(kernel.clone());
+        }
+    }
+    kernels
 }
 
 /// What becomes of each of `targets`.
-fn results(session: &Session<'_>, targets: &[WantedTarget]) -> Result<Vec<TargetImages>> {
+fn results(session: &Session<'_>, targets: &[WantedTarget]) -> Result<Compiled> {
     let (context, sources, vendored) = (session.context(), session.sources, &session.shared.vendored);
     let mut results = match vendored.used {
         UseVendored::Prefer => vendored.preferred(context, sources, targets)?,
@@ -73,15 +100,17 @@ fn results(session: &Session<'_>, targets: &[WantedTarget]) -> Result<Vec<Target
     let may_fall_back = vendored.used != UseVendored::Never;
     let mut compiled = match compiled(session, &left, targets) {
         // What all targets need is missed by each, and the package may have images for some.
-        Err(error) if error.is_missing_tool() && may_fall_back => failed(&left, &error),
+        Err(error) if error.is_missing_tool() && may_fall_back => {
+            Compiled { results: failed(&left, &error), kernels: Vec::new() }
+        }
         compiled => compiled?,
     };
-    if may_fall_back && compiled.iter().any(has_failed) {
-        compiled = vendored.in_place_of_failed(context, sources, compiled)?;
+    if may_fall_back && compiled.results.iter().any(has_failed) {
+        compiled.results = vendored.in_place_of_failed(context, sources, compiled.results)?;
     }
-    results.extend(compiled);
+    results.extend(compiled.results);
     results.sort_by(|a, b| a.target.cmp(&b.target));
-    Ok(results)
+    Ok(Compiled { results, kernels: compiled.kernels })
 }
 
 fn has_failed(result: &TargetImages) -> bool {
@@ -94,22 +123,21 @@ fn failed(targets: &[WantedTarget], error: &Error) -> Vec<TargetImages> {
 }
 
 /// What compilers make for each of `targets`, which are some of the targets `all`.
-fn compiled(
-    session: &Session<'_>,
-    targets: &[WantedTarget],
-    all: &[WantedTarget],
-) -> Result<Vec<TargetImages>> {
-    let Some(first) = targets.first() else { return Ok(Vec::new()) };
-    Ok(match route(session.sources)? {
+fn compiled(session: &Session<'_>, targets: &[WantedTarget], all: &[WantedTarget]) -> Result<Compiled> {
+    let mut kernels = Vec::new();
+    let Some(first) = targets.first() else { return Ok(Compiled { results: Vec::new(), kernels }) };
+    let results = match route(session.sources)? {
         Route::Llvm => {
             let files = llvm::scan(session, &first.target)?;
+            kernels = scanned(&files);
             let units = session::Unit::split(&files, session.sources.options.split.unwrap_or_default())?;
             let module = llvm::ScannedModule { files: &files, units: &units, targets: all };
             each_target(session, targets, |target| module.compile(session, target))
         }
         Route::LlvmIr => each_target(session, targets, |target| llvm::compile_ir(session, target, all)),
         Route::Whole(compile) => each_target(session, targets, |target| Ok(vec![compile(session, target)?])),
-    })
+    };
+    Ok(Compiled { results, kernels })
 }
 
 /// Compiles for all targets at once, and tells how far that is.

@@ -2,6 +2,7 @@
 //! the Rust that mentions it.
 
 mod asm;
+mod bindings;
 mod elf;
 
 use std::collections::BTreeSet;
@@ -15,6 +16,7 @@ use offload_format::pack::{
 };
 use offload_format::section::DESCRIPTOR_SIDECARS;
 
+pub(crate) use self::bindings::Bindings;
 use self::elf::Names;
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
@@ -152,26 +154,6 @@ pub(crate) fn embed(env: &CargoEnv, owner: Owner<'_>, pack: &Pack) -> Result<Anc
         None => asm::assemble(env, &names, pack)?,
     }
     Ok(Anchor::Symbol(names.anchor))
-}
-
-/// Writes the Rust that `offload_rt::include_kernels!` includes into `OUT_DIR`: `{module}.offload.rs` is a Rust module,
-/// `{module}.kernels.rs` its content, for one of another name. It mentions `anchor`.
-pub(crate) fn write_bindings(env: &CargoEnv, module: &str, anchor: &Anchor) -> Result<()> {
-    let content = match anchor {
-        Anchor::Symbol(symbol) => format!("::offload_rt::kernel_module!(\"{module}\", {symbol});\n"),
-        Anchor::File(file) => {
-            let bytes = format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{file}\"))");
-            format!("::offload_rt::included_kernel_module!(\"{module}\", {bytes});\n")
-        }
-    };
-    let whole = format!(
-        "/// The kernels of the module `{module}`.\n\
-         pub mod {identifier} {{\n    {content}}}\n",
-        identifier = identifier(module),
-    );
-    let publish = |name: String, text: &str| fs::publish_if_changed(&env.out_dir.join(name), text.as_bytes());
-    publish(format!("{module}.kernels.rs"), &content)?;
-    publish(format!("{module}.offload.rs"), &whole)
 }
 
 /// The modules that have bindings: those of this call, of earlier calls of the same script, and of earlier builds.

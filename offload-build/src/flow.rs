@@ -6,16 +6,17 @@ use offload_format::pack::{Missing, MissingKind, PackBuilder};
 
 use crate::compile::{self, Session, Shared};
 use crate::config::{Config, misspelt};
-use crate::embed::{self, Owner};
+use crate::embed::{self, Anchor, Bindings, Owner};
 use crate::error::{Error, Result};
-use crate::module::{KernelModule, ModuleImages, Sources};
+use crate::module::{KernelModule, ModuleImages, ModuleKernels, Sources};
 use crate::options::Options;
 use crate::packing::{self, Pack};
+use crate::signature::{self, Places};
 use crate::syclbin::{self, SyclbinOptions};
 use crate::targets::{self, WantedTarget};
 use crate::tool::Context;
 use crate::toolchain::Tools;
-use crate::vendor::{VENDOR_DIR, VendorBuild};
+use crate::vendor::{self, UseVendored, VENDOR_DIR, VendorBuild};
 
 /// Compiles, packs and embeds `modules`, whose pack belongs to `owner`.
 pub(crate) fn run(modules: &[KernelModule<'_>], owner: Owner<'_>) -> Result<()> {
@@ -26,11 +27,12 @@ pub(crate) fn run(modules: &[KernelModule<'_>], owner: Owner<'_>) -> Result<()> 
         misspelt::tell(&context.env, &config, modules);
     }
     let build = PackageBuild::new(&context, &config, modules)?;
-    let anchor = context.cache.retry_lost_entries(|| {
-        let pack = embed::place(&context, config.embedding, build.pack()?)?;
-        embed::embed(&context.env, owner, &pack)
+    let Embedded { anchor, kernels } = context.cache.retry_lost_entries(|| {
+        let Packed { pack, kernels } = build.pack()?;
+        let pack = embed::place(&context, config.embedding, pack)?;
+        Ok(Embedded { anchor: embed::embed(&context.env, owner, &pack)?, kernels })
     })?;
-    modules.iter().try_for_each(|module| embed::write_bindings(&context.env, module.name, &anchor))?;
+    build.write_bindings(&anchor, kernels)?;
     context.env.name_modules(&embed::bound_modules(&context.env)?);
     context.env.send();
     context.cache.sweep();
@@ -66,6 +68,47 @@ struct ModuleBuild<'a> {
     variants: Vec<Sources>,
 }
 
+/// A pack, and what is known of the kernels of each module, by variant; nothing where no front end ran.
+struct Packed {
+    pack: Pack,
+    kernels: Vec<ModuleKernels>,
+}
+
+/// The same when the program has the pack.
+struct Embedded {
+    anchor: Anchor,
+    kernels: Vec<ModuleKernels>,
+}
+
+impl ModuleBuild<'_> {
+    /// The Rust of the module, with a method for each kernel.
+    fn write_bindings(
+        &self,
+        package: &PackageBuild<'_>,
+        anchor: &Anchor,
+        mut told: ModuleKernels,
+    ) -> Result<()> {
+        let (env, vendored) = (&package.context.env, package.config.vendored != UseVendored::Never);
+        let (mut known, mut all_declared) = (ModuleKernels::new(), Vec::new());
+        told.resize_with(self.variants.len(), Vec::new);
+        for (sources, mut told) in self.variants.iter().zip(told) {
+            if told.is_empty() && vendored {
+                told = vendor::kernels(env, sources)?;
+            }
+            let declared = signature::read_declared(&env.manifest_dir, sources);
+            declared.files.iter().for_each(|file| env.depends_on(&env.manifest_dir.join(file)));
+            known.push(signature::known(told, signature::declared(&declared)));
+            all_declared.push(declared);
+        }
+        // Kernels are at the same places in every variant.
+        let (Some(sources), Some(declared)) = (self.variants.first(), all_declared.first()) else {
+            return Ok(());
+        };
+        let (methods, places) = (signature::methods(&known), Places::new(sources, declared));
+        Bindings { module: self.name, anchor, methods: &methods, places: &places }.write(env)
+    }
+}
+
 /// What is done with each module in each variant.
 type Step = fn(&Session<'_>, &[WantedTarget]) -> Result<ModuleImages>;
 
@@ -84,24 +127,25 @@ impl<'a> PackageBuild<'a> {
     }
 
     /// The pack of all modules, without images where none are to be compiled.
-    fn pack(&self) -> Result<Pack> {
+    fn pack(&self) -> Result<Packed> {
         if let Some(reason) = self.context.env.skip_reason() {
-            return self.pack_without_images(reason);
+            return self.pack_without_images(reason, Vec::new());
         }
         if let Some(obstacle) = embed::obstacle(&self.context.env) {
             let names: Vec<String> = self.modules.iter().map(|module| format!("`{}`", module.name)).collect();
             self.context.env.warn(&format!("{}: no image of {}", obstacle, names.join(", ")));
-            return self.pack_without_images(&obstacle);
+            return self.pack_without_images(&obstacle, Vec::new());
         }
         if self.context.env.only_checks() {
             return match self.each_module(compile::syntax) {
                 Err(error) if error.is_missing_tool() => {
                     self.context.env.warn(&format!("kernels were not checked: {error}"));
-                    self.pack_without_images("this build would have checked the syntax of kernels alone")
+                    let reason = "this build would have checked the syntax of kernels alone";
+                    self.pack_without_images(reason, Vec::new())
                 }
                 checked => {
-                    checked?;
-                    self.pack_without_images("this build only checked the syntax of kernels")
+                    let kernels = checked?.into_iter().map(|module| module.kernels).collect();
+                    self.pack_without_images("this build only checked the syntax of kernels", kernels)
                 }
             };
         }
@@ -117,7 +161,7 @@ impl<'a> PackageBuild<'a> {
         self.pack_of(compiled)
     }
 
-    fn pack_without_images(&self, reason: &str) -> Result<Pack> {
+    fn pack_without_images(&self, reason: &str, kernels: Vec<ModuleKernels>) -> Result<Packed> {
         let mut builder = self.builder();
         for module in &self.modules {
             if let Some(state) = module.options.syclbin {
@@ -125,13 +169,23 @@ impl<'a> PackageBuild<'a> {
             }
             builder.missing(Missing::new(MissingKind::Build, module.name).with_reason(reason));
         }
-        Ok(Pack { layout: builder.finish()?, frames: Vec::new(), flags: 0 })
+        let pack = Pack { layout: builder.finish()?, frames: Vec::new(), flags: 0 };
+        Ok(Packed { pack, kernels })
+    }
+
+    /// The Rust of each module, with a method for each of its `kernels`, as far as those are known.
+    fn write_bindings(&self, anchor: &Anchor, mut kernels: Vec<ModuleKernels>) -> Result<()> {
+        kernels.resize_with(self.modules.len(), Vec::new);
+        for (module, told) in self.modules.iter().zip(kernels) {
+            module.write_bindings(self, anchor, told)?;
+        }
+        Ok(())
     }
 
     /// The pack of what was compiled, in the order of the modules.
-    fn pack_of(&self, compiled: Vec<ModuleImages>) -> Result<Pack> {
+    fn pack_of(&self, compiled: Vec<ModuleImages>) -> Result<Packed> {
         let mut builder = self.builder();
-        let mut all = Vec::new();
+        let (mut all, mut kernels) = (Vec::new(), Vec::new());
         for (module, compiled) in self.modules.iter().zip(compiled) {
             if let Some(state) = module.options.syclbin {
                 let options = SyclbinOptions { state, libraries: &module.options.syclbin_libraries };
@@ -143,8 +197,9 @@ impl<'a> PackageBuild<'a> {
                 builder.missing(record.with_reason(&missing.reason));
             }
             all.extend(compiled.images);
+            kernels.push(compiled.kernels);
         }
-        packing::pack(self.context, self.config.compression, builder, all)
+        Ok(Packed { pack: packing::pack(self.context, self.config.compression, builder, all)?, kernels })
     }
 
     fn builder(&self) -> PackBuilder {

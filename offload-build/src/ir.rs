@@ -4,52 +4,20 @@
 //! (<https://llvm.org/docs/LangRef.html>).
 
 mod calls;
+mod debug;
+mod described;
+mod kernel;
+mod kernels;
 mod prepare;
 mod rewrite;
 
-use std::collections::BTreeMap;
-
-use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
+use offload_format::pack::ArgKind;
 
 pub(crate) use calls::{aspects, declared, reaching};
+pub(crate) use kernel::{Kernel, KernelArg};
+pub(crate) use kernels::{kernels, take_types};
 pub(crate) use prepare::{LocalArguments, Prepared, prepare};
 pub(crate) use rewrite::{in_global_memory, thread_local_state, with_conventions, without_processor};
-
-/// A kernel found in a source file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Kernel {
-    pub(crate) name: String,
-    pub(crate) args: Vec<KernelArg>,
-    pub(crate) required_work_group: Option<[u32; 3]>,
-}
-
-/// One of its arguments, in OpenCL C's words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct KernelArg {
-    pub(crate) name: String,
-    /// As written, with typedefs.
-    pub(crate) type_name: String,
-    /// With typedefs resolved.
-    pub(crate) base_type: String,
-    pub(crate) kind: ArgKind,
-    /// Size in bytes of a value, where its type in LLVM's IR says it.
-    pub(crate) size: Option<u32>,
-}
-
-impl Kernel {
-    /// The kernel's record; sizes and resources are filled in where an image tells them.
-    pub(crate) fn record(&self) -> KernelInfo {
-        let arg = |arg: &KernelArg| {
-            ArgInfo::new(arg.kind).named(arg.name.clone(), arg.type_name.clone()).with_size(arg.size)
-        };
-        {
-            let mut info = KernelInfo::new(self.name.clone());
-            info.args = Some(self.args.iter().map(arg).collect());
-            info.required_work_group = self.required_work_group;
-            info
-        }
-    }
-}
 
 /// The name after the first `@` of `text`, and what follows it.
 fn global_name(text: &str) -> Option<(&str, &str)> {
@@ -67,98 +35,10 @@ fn is_kernel(line: &str) -> bool {
     [" spir_kernel ", " ptx_kernel ", " amdgpu_kernel "].iter().any(|convention| line.contains(convention))
 }
 
-/// Attachments of a `define` line, then of the nodes: `!13` to its operands.
-type Nodes<'a> = BTreeMap<&'a str, &'a str>;
-
-/// The kernels that a module defines, in order.
-pub(crate) fn kernels(module: &str) -> Vec<Kernel> {
-    let mut nodes = Nodes::new();
-    for line in module.lines() {
-        let node = line.strip_prefix('!').and_then(|rest| rest.split_once(" = "));
-        if let Some((name, value)) = node
-            && let Some(operands) = value.strip_prefix("!{").and_then(|value| value.strip_suffix('}'))
-        {
-            nodes.insert(name, operands);
-        }
-    }
-    let defined = module.lines().filter(|line| line.starts_with("define ") && is_kernel(line));
-    defined.filter_map(|line| kernel(line, &nodes)).collect()
-}
-
-fn kernel(line: &str, nodes: &Nodes<'_>) -> Option<Kernel> {
-    let (name, rest) = global_name(line)?;
-    let attached = |kind: &str| {
-        let node = rest.split_once(&format!("!{kind} !"))?.1;
-        nodes.get(node.split([' ', '{']).next()?).copied()
-    };
-    let strings = |kind| attached(kind).map(strings).unwrap_or_default();
-    let (types, base_types) = (strings("kernel_arg_type"), strings("kernel_arg_base_type"));
-    let (names, access) = (strings("kernel_arg_name"), strings("kernel_arg_access_qual"));
-    let spaces = attached("kernel_arg_addr_space").map(integers).unwrap_or_default();
-    let params = params(rest).map(|(list, _)| list).unwrap_or_default();
-    let described = spaces.iter().enumerate().map(|(index, space)| {
-        let text = |list: &[String]| list.get(index).cloned().unwrap_or_default();
-        let base_type = text(&base_types);
-        let kind = kind(*space, &base_type, &text(&access));
-        let size = params.get(index).filter(|_| kind == ArgKind::Value).and_then(Param::size);
-        KernelArg { name: text(&names), type_name: text(&types), base_type, kind, size }
-    });
-    // Only OpenCL C describes its arguments; of other languages there is the signature.
-    let args: Vec<KernelArg> =
-        if spaces.is_empty() { params.iter().map(plain_arg).collect() } else { described.collect() };
-    let size = attached("reqd_work_group_size").map(integers).unwrap_or_default();
-    let required_work_group = <[u32; 3]>::try_from(size).ok().filter(|size| *size != [0; 3]);
-    Some(Kernel { name: name.to_string(), args, required_work_group })
-}
-
-fn plain_arg(param: &Param<'_>) -> KernelArg {
-    let type_name = param.type_text().to_string();
-    let name = if param.name().starts_with(|c: char| c.is_ascii_digit()) { "" } else { param.name() };
-    KernelArg {
-        name: name.to_string(),
-        base_type: type_name.clone(),
-        type_name,
-        kind: param.kind(),
-        size: param.size(),
-    }
-}
-
-/// Address spaces are those of SPIR 1.2, whatever the target.
-fn kind(space: u32, base_type: &str, access: &str) -> ArgKind {
-    match space {
-        _ if base_type == "sampler_t" => ArgKind::Sampler,
-        _ if access != "none" && !access.is_empty() => ArgKind::Image,
-        0 => ArgKind::Value,
-        2 => ArgKind::Constant,
-        3 => ArgKind::Local,
-        _ => ArgKind::Global,
-    }
-}
-
-/// `!"float*", !"uint"`
-fn strings(operands: &str) -> Vec<String> {
-    // Quotes inside a string are written \22, so every second piece is a string.
-    operands.split('"').skip(1).step_by(2).map(unescape).collect()
-}
-
 /// `i32 0, i32 1`
 fn integers(operands: &str) -> Vec<u32> {
     let last = |operand: &str| operand.trim().rsplit(' ').next().and_then(|number| number.parse().ok());
     operands.split(',').filter_map(last).collect()
-}
-
-/// `\5C` to `\`.
-fn unescape(text: &str) -> String {
-    let mut pieces = text.split('\\');
-    let mut out = pieces.next().unwrap_or_default().to_string();
-    for piece in pieces {
-        let code = piece.get(..2).and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        match (code, piece.get(2..)) {
-            (Some(code), Some(rest)) => out.extend([char::from(code).to_string().as_str(), rest]),
-            _ => out.extend(["\\", piece]),
-        }
-    }
-    out
 }
 
 /// One parameter as written: type, attributes and name.
@@ -264,49 +144,6 @@ fn type_size(text: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const MODULE: &str = r#"
-define spir_kernel void @saxpy(float noundef %a, ptr addrspace(1) %x) #0 !kernel_arg_addr_space !3 !kernel_arg_access_qual !4 !kernel_arg_type !5 !kernel_arg_base_type !6 !kernel_arg_type_qual !7 !kernel_arg_name !8 !reqd_work_group_size !9 {
-define void @__clang_ocl_kern_imp_saxpy(float %a) #1 !kernel_arg_addr_space !3 {
-define spir_kernel void @none() #0 {
-!3 = !{i32 0, i32 1}
-!4 = !{!"none", !"none"}
-!5 = !{!"scale_t", !"float*"}
-!6 = !{!"float", !"float*"}
-!7 = !{!"", !"const"}
-!8 = !{!"a", !"x"}
-!9 = !{i32 64, i32 2, i32 1}
-"#;
-
-    #[test]
-    fn kernels_and_arguments() {
-        let kernels = kernels(MODULE);
-        assert_eq!(kernels.len(), 2);
-        assert_eq!((kernels[0].name.as_str(), kernels[0].required_work_group), ("saxpy", Some([64, 2, 1])));
-        let [a, x] = kernels[0].args.as_slice() else { panic!("{:?}", kernels[0].args) };
-        assert_eq!(
-            (a.type_name.as_str(), a.base_type.as_str(), a.kind),
-            ("scale_t", "float", ArgKind::Value)
-        );
-        assert_eq!((x.name.as_str(), x.kind), ("x", ArgKind::Global));
-        assert_eq!((a.size, x.size), (Some(4), None));
-        assert!(kernels[1].args.is_empty());
-    }
-
-    #[test]
-    fn other_languages_have_signatures_alone() {
-        let line =
-            "define protected ptx_kernel void @k(float noundef %0, ptr addrspace(1) noundef %x) #0 {\n";
-        let kernels = kernels(line);
-        let [a, x] = kernels[0].args.as_slice() else { panic!("{:?}", kernels[0].args) };
-        assert_eq!((a.name.as_str(), a.type_name.as_str(), a.size), ("", "float", Some(4)));
-        assert_eq!((x.name.as_str(), x.kind), ("x", ArgKind::Global));
-    }
-
-    #[test]
-    fn escapes() {
-        assert_eq!(strings(r#"!"a\22b", !"c\5Cd""#), ["a\"b", "c\\d"]);
-    }
 
     #[test]
     fn parameters_are_taken_apart() {

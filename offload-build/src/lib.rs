@@ -129,6 +129,7 @@ mod options;
 mod packing;
 pub mod progress;
 mod settings;
+mod signature;
 mod syclbin;
 pub mod targets;
 mod tool;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use offload_format::pack::NewImage;
+use offload_format::pack::{KernelInfo, NewImage};
 use offload_format::{Target, Variant};
 
 use crate::cache::Blob;
@@ -170,6 +170,11 @@ impl Language {
         }
     }
 
+    /// Whether files of it are text in which kernels are declared.
+    pub(crate) fn is_source(self) -> bool {
+        self.family() != LanguageFamily::ReadyMade
+    }
+
     /// Whether the functions of OpenCL C belong to the language.
     pub(crate) fn has_opencl_functions(self) -> bool {
         matches!(self, Language::OpenClC | Language::OpenClCpp)
@@ -237,11 +242,15 @@ pub(crate) struct TargetImages {
     pub(crate) images: Result<Vec<DeviceImage>>,
 }
 
+/// What the kernels of a module take, by variant; nothing for a variant of which that is not known.
+pub(crate) type ModuleKernels = Vec<Vec<KernelInfo>>;
+
 /// The images of a kernel module for all targets.
 #[derive(Debug, Default)]
 pub(crate) struct ModuleImages {
     pub(crate) images: Vec<DeviceImage>,
     pub(crate) missing: Vec<MissingTarget>,
+    pub(crate) kernels: ModuleKernels,
 }
 
 /// A target for which a module has no image.
@@ -256,6 +265,7 @@ impl ModuleImages {
     pub(crate) fn extend(&mut self, other: ModuleImages) {
         self.images.extend(other.images);
         self.missing.extend(other.missing);
+        self.kernels.extend(other.kernels);
     }
 }
 

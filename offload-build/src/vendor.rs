@@ -3,6 +3,7 @@
 //!
 //! An image is used only if every source still has its recorded content and the options are the recorded ones.
 
+mod kernels;
 mod materials;
 mod options;
 mod record;
@@ -18,6 +19,7 @@ use offload_format::pack::{NewImage, Pack, Pages};
 use offload_format::provenance::{DIRECTORY, Provenance, VERSION, VendoredImage};
 use offload_format::{Target, codec};
 
+pub(crate) use self::kernels::kernels;
 use self::materials::machine;
 use self::write::Writer;
 use crate::cache::{Cache, KeyBuilder};

@@ -10,6 +10,7 @@ mod kernel;
 mod program;
 mod queued;
 mod stream;
+mod typed;
 
 pub use self::args::{Arg, Plain};
 pub use self::buffer::{Buffer, Slice, SliceMut};
@@ -17,3 +18,4 @@ pub use self::event::Event;
 pub use self::kernel::Kernel;
 pub use self::program::Program;
 pub use self::stream::Stream;
+pub use self::typed::{Half, IntoNdRange, LoadedKernels, Local};

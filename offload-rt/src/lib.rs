@@ -1,6 +1,7 @@
 //! Finds, selects, decompresses and verifies the device images that `offload-build` put into the program.
 //!
-//! - [`include_kernels!`] brings in a crate's own kernels as a [`Module`];
+//! - [`include_kernels!`] brings in a crate's own kernels: a [`Module`] of images, and a struct with a typed method for
+//!   each kernel;
 //! - [`Registry`] lists every image: of this program, of all loaded libraries, or of a pack beside the program;
 //! - [`Registry::select`] picks the best image of each kernel for a [`Device`], or for the description of one, and says
 //!   why the others were not;
@@ -20,6 +21,7 @@
 //! | `cuda` | `cuda`: NVIDIA devices through CUDA's driver, which is opened at run time |
 //! | `hip` | `hip`: AMD devices through HIP's runtime, which is opened at run time |
 //! | `cudarc-0_19`, `opencl3-0_12` | conversions for the types of these crates, in `cuda::cudarc_0_19` and `opencl::opencl3_0_12` |
+//! | `half` | `half::f16` is an element of buffers and an argument of kernels, see [`Half`] |
 //! | `archive` | images that were built with `compression = "archive"` can be read |
 //!
 //! SYCLBIN files are launched by the crate [`offload-sycl`](https://docs.rs/offload-sycl), on the OpenCL devices of this one.
@@ -101,7 +103,9 @@ pub use crate::driver::KernelArg;
 pub use crate::entry::{Entry, LoadedImage};
 pub use crate::error::{Error, ErrorKind};
 pub use crate::index::{Missing, Unreadable};
-pub use crate::launch::{Arg, Buffer, Event, Kernel, Plain, Program, Slice, SliceMut, Stream};
+pub use crate::launch::{
+    Arg, Buffer, Event, Half, IntoNdRange, Kernel, Local, Plain, Program, Slice, SliceMut, Stream,
+};
 pub use crate::range::NdRange;
 pub use crate::registry::{Module, Registry};
 pub use crate::select::{Outcome, Selection, Verdict};
@@ -109,5 +113,6 @@ pub use crate::select::{Outcome, Selection, Verdict};
 /// What the macros of this crate expand to; not for direct use.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::launch::LoadedKernels;
     pub use crate::macros::{included_module, module};
 }

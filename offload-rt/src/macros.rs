@@ -4,17 +4,43 @@ use crate::registry::Module;
 
 /// Includes the module that `offload_build::Build::compile("name")` has generated.
 ///
-/// The module holds `NAME` and `module()`, which returns the [`Module`](crate::Module) of this crate's own kernels. It is
-/// public and has the name of the kernel module, unless the macro says otherwise:
+/// The module holds
+///
+/// - `load(&device)`, which opens the best image, and returns `Kernels`: a struct with an unsafe method for each kernel,
+///   which takes a [`Stream`](crate::Stream), an [`NdRange`](crate::NdRange) and the kernel's arguments, and returns when
+///   the kernel is queued. Of a module with variants, `load_variant(&device, &[("N", "4")])`;
+/// - `module()`, the [`Module`](crate::Module) of this crate's own kernels, and `NAME`.
+///
+/// It is public and has the name of the kernel module, unless the macro says otherwise:
 ///
 /// ```text
 /// // needs a build.rs that calls `offload_build::Build::new().file("saxpy.cl").compile("blas")`
 /// offload_rt::include_kernels!("blas");
-/// let program = blas::module().open(&offload_rt::Device::host())?;
+/// let blas = blas::load(&device)?; // once for each device
+/// // kernel void saxpy(float a, global const float *x, global float *y, uint n)
+/// unsafe { blas.saxpy(&stream, NdRange::linear(n, 256), 2.5, &x, &mut y, n as u32)? };
 ///
 /// offload_rt::include_kernels!(pub(crate) mod kernels = "blas");
-/// let program = kernels::module().open(&offload_rt::Device::host())?;
+/// let blas = kernels::load(&device)?;
 /// ```
+///
+/// An argument of another type, in another order or too many do not compile:
+///
+/// | in the kernel | in Rust |
+/// |---|---|
+/// | `float`, `int`, `uint`, `long`, ... | `f32`, `i32`, `u32`, `i64`, ... |
+/// | `global const float *`, `constant float *` | `&Buffer<f32>`, or a [`Slice`](crate::Slice) of one |
+/// | `global float *` | `&mut Buffer<f32>`, or a [`SliceMut`](crate::SliceMut) |
+/// | `local float *` | [`Local<f32>`](crate::Local), as `Local::new(256)` |
+/// | `float4`, `float3` | `[f32; 4]` |
+/// | `half` | any [`Half`](crate::Half), as `u16` |
+/// | `bool` | `bool` |
+/// | a structure, by value or behind a pointer | any [`Plain`](crate::Plain) type; the launch compares the size of a value |
+/// | a type that depends on the variant | any [`Plain`](crate::Plain) type |
+///
+/// A kernel with an image or a sampler, or of which only the sizes of its arguments are known, has a method that returns
+/// the [`Kernel`](crate::Kernel); its documentation says why. `Kernels` derefs to the [`Program`](crate::Program), whose
+/// `kernel` looks up any kernel by its name.
 #[macro_export]
 macro_rules! include_kernels {
     ($name:literal) => {
@@ -114,6 +140,136 @@ macro_rules! included_kernel_module {
         pub fn module() -> &'static $crate::Module {
             static MODULE: ::std::sync::OnceLock<$crate::Module> = ::std::sync::OnceLock::new();
             MODULE.get_or_init(|| $crate::__private::included_module(NAME, $pack))
+        }
+    };
+}
+
+/// The typed kernels of a generated module: `Kernels` and `load`, beside the function `module`.
+///
+/// ```no_run
+/// #![forbid(unsafe_code)]
+/// #![deny(missing_docs)]
+/// //! A crate with kernels.
+///
+/// /// The kernels of the module `blas`.
+/// pub mod blas {
+///     ::offload_rt::included_kernel_module!("blas", b"the bytes of a pack");
+///     ::offload_rt::typed_kernels! {
+///         ["scale", "blur"]
+///         typed {
+///             /// The kernel `scale`.
+///             scale[0]<'a>(factor: f32, x: impl Into<::offload_rt::SliceMut<'a, f32>>) =
+///                 [::offload_rt::KernelArg::value(&factor), ::offload_rt::KernelArg::buffer_mut::<f32>(x)];
+///         }
+///         untyped {
+///             /// Untyped, because its argument 0 is an image.
+///             blur[1];
+///         }
+///     }
+/// }
+/// # fn main() {
+/// # assert!(blas::load(&offload_rt::Device::host()).is_err());
+/// # }
+/// ```
+#[doc(hidden)]
+#[macro_export]
+macro_rules! typed_kernels {
+    (
+        [$($entry:literal),* $(,)?]
+        typed {
+            $(
+                $(#[$about:meta])*
+                $method:ident[$index:literal]<$lifetime:lifetime $(, $generic:ident: $bound:path)*>($($arg:ident: $type:ty),* $(,)?) =
+                    [$($given:expr),* $(,)?];
+            )*
+        }
+        untyped {
+            $(
+                $(#[$untyped_about:meta])*
+                $untyped:ident[$untyped_index:literal];
+            )*
+        }
+    ) => {
+        /// The kernels, loaded for a device, with a method for each; made by [`load`].
+        ///
+        /// It derefs to the program that they are of.
+        #[derive(Debug)]
+        pub struct Kernels {
+            loaded: $crate::__private::LoadedKernels,
+        }
+
+        /// Loads the best image for `device` and looks up its kernels; call it once for each device.
+        ///
+        /// Parts of a split module are loaded when one of their kernels is first used.
+        ///
+        /// # Errors
+        /// No image fits the device, it is damaged, or the driver refuses it. A kernel that the device's image lacks
+        /// fails when it is launched.
+        pub fn load(device: &$crate::Device) -> ::std::result::Result<Kernels, $crate::Error> {
+            load_variant(device, &[])
+        }
+
+        /// As [`load`], of the variant with these values, as `&[("N", "4"), ("T", "float")]`.
+        ///
+        /// # Errors
+        /// As [`load`]; or there is no such variant.
+        pub fn load_variant(
+            device: &$crate::Device,
+            values: &[(&str, &str)],
+        ) -> ::std::result::Result<Kernels, $crate::Error> {
+            let selection = module().select_variant(values, device)?;
+            let program = device.open_selection(&selection)?;
+            ::std::result::Result::Ok(Kernels {
+                loaded: $crate::__private::LoadedKernels::new(program, &[$($entry),*]),
+            })
+        }
+
+        impl ::std::ops::Deref for Kernels {
+            type Target = $crate::Program;
+
+            fn deref(&self) -> &$crate::Program {
+                self.loaded.program()
+            }
+        }
+
+        #[allow(
+            non_snake_case,
+            clippy::too_many_arguments,
+            clippy::should_implement_trait,
+            reason = "names and arguments are the kernels'"
+        )]
+        impl Kernels {
+            $(
+                $(#[$about])*
+                ///
+                /// Puts the kernel into `stream` over `range`, and returns at once.
+                ///
+                /// # Errors
+                /// Those of `Kernel::launch` of offload-rt; or the image for this device lacks the kernel.
+                ///
+                /// # Safety
+                /// For this range and these arguments the kernel stays within its buffers, its work-items do not race,
+                /// and other streams use its buffers only after an event orders them.
+                pub unsafe fn $method<$lifetime $(, $generic: $bound)*>(
+                    &self,
+                    stream: &$crate::Stream,
+                    range: impl $crate::IntoNdRange,
+                    $($arg: $type),*
+                ) -> ::std::result::Result<(), $crate::Error> {
+                    let range = $crate::IntoNdRange::into_nd_range(range)?;
+                    // SAFETY: the contract is the same, and the caller's to keep.
+                    unsafe { self.loaded.launch($index, stream, &range, &[$($given),*]) }
+                }
+            )*
+            $(
+                $(#[$untyped_about])*
+                ///
+                /// # Errors
+                /// The image for this device lacks it.
+                pub fn $untyped(&self) -> ::std::result::Result<&$crate::Kernel, $crate::Error> {
+                    self.loaded.kernel($untyped_index)
+                }
+            )*
         }
     };
 }

@@ -1,18 +1,17 @@
 //! Runs the kernel `saxpy` on the CPU.
 
-use offload_rt::{Arg, Device, Error, NdRange};
+use offload_rt::{Device, Error, NdRange};
 
 offload_rt::include_kernels!("blas");
 
 fn main() -> Result<(), Error> {
-    let program = blas::module().open(&Device::host())?;
+    let device = Device::host();
+    let (blas, stream) = (blas::load(&device)?, device.stream()?);
     let n = 1024u32;
-    let (a, x) = (3.0f32, vec![1.0f32; n as usize]);
-    let mut y = vec![2.0f32; n as usize];
-    let range = NdRange::new(&[n.into()], &[64])?;
-    let mut args = [Arg::value(&a), Arg::input(&x), Arg::in_out(&mut y), Arg::value(&n)];
-    // SAFETY: these are the arguments of `saxpy` in kernels/blas.cl, which touches no element from `n` on.
-    unsafe { program.launch("saxpy", &range, &mut args)? };
-    println!("3 * 1 + 2 = {}", y[0]);
+    let x = stream.upload(&vec![1.0f32; n as usize])?;
+    let mut y = stream.upload(&vec![2.0f32; n as usize])?;
+    // SAFETY: `saxpy` in kernels/blas.cl touches no element from `n` on.
+    unsafe { blas.saxpy(&stream, NdRange::linear(n.into(), 64), 3.0, &x, &mut y, n)? };
+    println!("3 * 1 + 2 = {}", stream.download(&y)?[0]);
     Ok(())
 }

@@ -122,6 +122,25 @@ impl Backend {
         Ok(ir)
     }
 
+    /// The same with debug information, which tells the types of arguments. OpenCL C tells them without.
+    ///
+    /// Code is made of the IR without it, so that no image depends on it.
+    pub(super) fn front_end_with_types(
+        &self,
+        session: &Session<'_>,
+        file: &SourceFile,
+    ) -> Result<Option<Blob>> {
+        let machine = match file.language {
+            Language::C | Language::Cpp => &self.front_end,
+            Language::Cuda | Language::Hip => &self.vendor.flags,
+            _ => return Ok(None),
+        };
+        let mut action = self.front_end_action(session, machine, file)?;
+        action.name = "types";
+        action.args.extend(texts(["-g", "-fdebug-compilation-dir=."]));
+        session.front_end(&action).map(Some)
+    }
+
     fn front_end_action<'a>(
         &self,
         session: &Session<'a>,

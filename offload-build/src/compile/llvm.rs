@@ -101,7 +101,12 @@ fn file_of(session: &Session<'_>, backend: &Backend, file: &SourceFile) -> Resul
             .with_hint("paths given to `Build::file` are relative to the crate's Cargo.toml"));
     }
     let ir = backend.front_end(session, file)?;
-    let kernels = ir::kernels(&ir.read_text()?);
+    let mut kernels = ir::kernels(&ir.read_text()?);
+    if !kernels.is_empty()
+        && let Some(typed) = backend.front_end_with_types(session, file)?
+    {
+        ir::take_types(&mut kernels, &typed.read_text()?);
+    }
     // A file of a module of several may hold helpers alone.
     if kernels.is_empty() && session.sources.files.len() == 1 {
         return Err(Error::new(format!("`{}` has no kernel", path.display()))

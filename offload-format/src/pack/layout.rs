@@ -86,3 +86,5 @@ pub const PAGE_HEAD: u64 = 16;
 pub const KERNEL_HAS_BARRIER: u32 = 1;
 /// Nothing is known of the kernel's arguments; without this a kernel without argument records has none.
 pub const KERNEL_ARGS_UNKNOWN: u32 = 2;
+/// The argument is a pointer to what the source declares `const`.
+pub const ARG_IS_CONST: u16 = 1;

@@ -117,7 +117,7 @@ impl Pack<'_> {
             budget.indexes.spend(tables.text_sizes(kernel, &[0, 76])?)?;
             let range = RecordRange { first: number(kernel, 8)?, count: number(kernel, 12)? };
             for arg in tables.some(tables.args, range) {
-                budget.indexes.spend(tables.text_sizes(arg?, &[0, 8])?)?;
+                budget.indexes.spend(tables.text_sizes(arg?, &[0, 8, 24])?)?;
             }
         }
         Ok(())

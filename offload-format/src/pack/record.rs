@@ -1,6 +1,6 @@
 //! The records of a pack as a reader sees them.
 
-use super::layout::{KERNEL_ARGS_UNKNOWN, KERNEL_HAS_BARRIER, UNKNOWN};
+use super::layout::{ARG_IS_CONST, KERNEL_ARGS_UNKNOWN, KERNEL_HAS_BARRIER, UNKNOWN};
 use super::tables::{RecordRange, Tables};
 use crate::codec::{Codec, Filter};
 use crate::open_enum;
@@ -136,7 +136,8 @@ impl KernelInfo {
 impl ArgInfo {
     /// An argument of which nothing but its kind is known.
     pub fn new(kind: ArgKind) -> ArgInfo {
-        ArgInfo { name: String::new(), type_name: String::new(), kind, size: None }
+        let [name, type_name, base_type] = [const { String::new() }; 3];
+        ArgInfo { name, type_name, kind, size: None, base_type, is_const: false }
     }
 
     /// The same with its name and its type in the source.
@@ -149,6 +150,18 @@ impl ArgInfo {
     #[must_use]
     pub fn with_size(self, size: impl Into<Option<u32>>) -> ArgInfo {
         ArgInfo { size: size.into(), ..self }
+    }
+
+    /// The same with its type as [`ArgInfo::base_type`] has it.
+    #[must_use]
+    pub fn with_base_type(self, base_type: impl Into<String>) -> ArgInfo {
+        ArgInfo { base_type: base_type.into(), ..self }
+    }
+
+    /// The same, of memory that the kernel does not write to.
+    #[must_use]
+    pub fn constant(self) -> ArgInfo {
+        ArgInfo { is_const: true, ..self }
     }
 }
 
@@ -182,6 +195,11 @@ pub struct ArgInfo {
     pub kind: ArgKind,
     /// Size in bytes of a value, if known.
     pub size: Option<u32>,
+    /// Its type without typedefs and qualifiers, for a pointer that of what it points to, in OpenCL C's words (`float`,
+    /// `uint4`, `struct particle`); empty if that is not known.
+    pub base_type: String,
+    /// Whether it is a pointer to what the source declares `const`, or to constant memory.
+    pub is_const: bool,
 }
 
 open_enum! {
@@ -283,6 +301,8 @@ pub(super) fn arg(tables: &Tables<'_>, record: &[u8]) -> Result<ArgInfo, Error> 
         type_name: tables.text(record, 8)?.to_string(),
         kind: ArgKind::from_u16(bytes::u16_at(record, 16, WHAT)?),
         size: Some(bytes::u32_at(record, 20, WHAT)?).filter(|v| *v != 0),
+        base_type: tables.text(record, 24)?.to_string(),
+        is_const: bytes::u16_at(record, 18, WHAT)? & ARG_IS_CONST != 0,
     })
 }
 

@@ -12,7 +12,8 @@ fn kernel(name: &str) -> KernelInfo {
     let arg = |name: &str, kind, size| ArgInfo::new(kind).named(name, "float*").with_size(size);
     {
         let mut info = KernelInfo::new(name);
-        info.args = Some(vec![arg("a", ArgKind::Value, Some(4)), arg("x", ArgKind::Global, None)]);
+        let x = arg("x", ArgKind::Global, None).with_base_type("float").constant();
+        info.args = Some(vec![arg("a", ArgKind::Value, Some(4)), x]);
         info.required_work_group = Some([64, 1, 1]);
         info.sub_group_size = Some(16);
         info.registers = Some(128);

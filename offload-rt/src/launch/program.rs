@@ -93,6 +93,11 @@ impl Program {
         &self.device
     }
 
+    /// Whether there is one image, which is open.
+    pub(super) fn is_one_image(&self) -> bool {
+        self.parts.len() == 1
+    }
+
     /// The kernels, as far as the image's pack knows them, or those that the driver lists.
     pub fn kernels(&self) -> &[KernelInfo] {
         let known = self.selection.as_ref().map_or(&[][..], Selection::kernels);

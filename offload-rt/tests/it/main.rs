@@ -18,3 +18,4 @@ mod selection;
 mod selection_cuda;
 mod selection_parts;
 mod selection_table;
+mod typed;

@@ -51,6 +51,8 @@ fn every_program_of_the_book_compiles() {
     let module =
         |name: &str| format!("offload_build::Build::new().file(\"kernels/blas.cl\").compile(\"{name}\");\n");
     project.write("build.rs", &format!("fn main() {{\n{}{}}}\n", module("blas"), module("attention")));
+    let readme = fs::read_to_string(support::root().join("README.md")).unwrap();
+    project.write("kernels/blas.cl", &blocks(&readme, "c")[0]);
     fs::create_dir(project.path("src/bin")).unwrap();
     let programs = programs_of_the_book();
     assert!(programs.len() > 7, "{} programs", programs.len());

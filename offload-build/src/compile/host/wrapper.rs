@@ -75,10 +75,7 @@ fn around(file: &Path, kernels: &[Kernel]) -> Result<String> {
 }
 
 fn load(kernel: &Kernel, index: usize, arg: &Arg) -> Result<String> {
-    let pointee = arg.base_type.strip_suffix('*').unwrap_or(&arg.base_type);
-    // The type gets a name: metadata spells `float4` as `float __attribute__((ext_vector_type(4)))`, and before a
-    // star the attribute would belong to the pointer.
-    let typedef = format!("  typedef {pointee} t{index};\n");
+    let typedef = format!("  typedef {} t{index};\n", arg.base_type);
     let (typedef, argument_type) = match arg.kind {
         ArgKind::Value => (String::new(), arg.type_name.clone()),
         ArgKind::Global => (typedef, format!("__global t{index} *")),
@@ -107,25 +104,21 @@ mod tests {
     use super::*;
 
     fn kernel(base_type: &str, kind: ArgKind) -> Kernel {
-        let arg =
-            Arg { name: "x".into(), type_name: "t".into(), base_type: base_type.into(), kind, size: None };
+        let [name, type_name, base_type] = ["x", "t", base_type].map(str::to_string);
+        let arg = Arg { name, type_name, base_type, kind, size: None, is_const: false };
         Kernel { name: "k".into(), args: vec![arg], required_work_group: None }
     }
 
     #[test]
     fn arguments_are_loaded_by_their_kind() {
-        let text = around(Path::new("dir/k.cl"), &[kernel("float*", ArgKind::Global)]).unwrap();
+        let text = around(Path::new("dir/k.cl"), &[kernel("float", ArgKind::Global)]).unwrap();
         assert!(text.starts_with("#include \"dir/k.cl\"\n"));
         assert!(
             text.contains("typedef float t0;\n  __global t0 * a0 = *(__global t0 * *)args[0];"),
             "{text}"
         );
-        let vector = "float __attribute__((ext_vector_type(4)))*";
-        let text = around(Path::new("k.cl"), &[kernel(vector, ArgKind::Local)]).unwrap();
-        assert!(
-            text.contains("typedef float __attribute__((ext_vector_type(4))) t0;\n  __local t0 * a0"),
-            "{text}"
-        );
+        let text = around(Path::new("k.cl"), &[kernel("float4", ArgKind::Local)]).unwrap();
+        assert!(text.contains("typedef float4 t0;\n  __local t0 * a0"), "{text}");
         let text = around(Path::new("k.cl"), &[kernel("struct s", ArgKind::Value)]).unwrap();
         assert!(text.contains("t a0 = *(t *)args[0];") && text.contains("{ 1, sizeof(t) }"), "{text}");
     }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::super::layout::{
-    ARG_RECORD, BLOCK_RECORD, DIRECTORY_ENTRY, IMAGE_RECORD, KERNEL_ARGS_UNKNOWN, KERNEL_HAS_BARRIER,
-    KERNEL_RECORD, META_RECORD, MISSING_RECORD, PAGE_RECORD, TABLE_ARGS, TABLE_BLOCKS, TABLE_IMAGES,
-    TABLE_KERNELS, TABLE_META, TABLE_MISSING, TABLE_PAGES, TABLE_PARENTS, TABLE_STRINGS, UNKNOWN,
+    ARG_IS_CONST, ARG_RECORD, BLOCK_RECORD, DIRECTORY_ENTRY, IMAGE_RECORD, KERNEL_ARGS_UNKNOWN,
+    KERNEL_HAS_BARRIER, KERNEL_RECORD, META_RECORD, MISSING_RECORD, PAGE_RECORD, TABLE_ARGS, TABLE_BLOCKS,
+    TABLE_IMAGES, TABLE_KERNELS, TABLE_META, TABLE_MISSING, TABLE_PAGES, TABLE_PARENTS, TABLE_STRINGS,
+    UNKNOWN,
 };
 use super::super::new::NewImage;
 use super::super::place::{PlacedBlock, Stored};
@@ -134,8 +135,10 @@ impl Tables {
             let record = Record::default()
                 .text(self.text(&arg.name)?)
                 .text(self.text(&arg.type_name)?)
-                .u32(arg.kind.to_u16().into())
-                .u32(arg.size.unwrap_or(0));
+                .u16(arg.kind.to_u16())
+                .u16(if arg.is_const { ARG_IS_CONST } else { 0 })
+                .u32(arg.size.unwrap_or(0))
+                .text(self.text(&arg.base_type)?);
             self.args.extend(record.done(ARG_RECORD));
         }
         let [x, y, z] = kernel.required_work_group.unwrap_or_default();

@@ -1,0 +1,148 @@
+//! The Rust that `offload_rt::include_kernels!` includes.
+
+use std::fmt::Write;
+
+use super::{Anchor, identifier};
+use crate::env::CargoEnv;
+use crate::error::Result;
+use crate::fs;
+use crate::signature::{Bound, Generic, Method, NamedParameter, Places, Shape};
+
+/// What the Rust of a kernel module is made of.
+#[derive(Debug)]
+pub(crate) struct Bindings<'a> {
+    pub(crate) module: &'a str,
+    /// What it mentions, so that the pack is linked.
+    pub(crate) anchor: &'a Anchor,
+    pub(crate) methods: &'a [Method],
+    pub(crate) places: &'a Places<'a>,
+}
+
+impl Bindings<'_> {
+    /// Writes into `OUT_DIR`: `{module}.offload.rs` is a Rust module, `{module}.kernels.rs` its content, for one of
+    /// another name.
+    pub(crate) fn write(&self, env: &CargoEnv) -> Result<()> {
+        let content = self.content();
+        let whole = format!(
+            "/// The kernels of the module `{}`.\npub mod {} {{\n{content}}}\n",
+            self.module,
+            identifier(self.module),
+        );
+        let publish =
+            |name: String, text: &str| fs::publish_if_changed(&env.out_dir.join(name), text.as_bytes());
+        publish(format!("{}.kernels.rs", self.module), &content)?;
+        publish(format!("{}.offload.rs", self.module), &whole)
+    }
+
+    fn content(&self) -> String {
+        let (module, mut text) = (self.module, String::new());
+        // Writing to a String does not fail.
+        let _ = match self.anchor {
+            Anchor::Symbol(symbol) => {
+                writeln!(text, "    ::offload_rt::kernel_module!(\"{module}\", {symbol});")
+            }
+            Anchor::File(file) => {
+                let bytes = format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{file}\"))");
+                writeln!(text, "    ::offload_rt::included_kernel_module!(\"{module}\", {bytes});")
+            }
+        };
+        text.push_str(&self.typed_kernels());
+        text
+    }
+
+    /// What makes the struct with its methods.
+    fn typed_kernels(&self) -> String {
+        let entries: Vec<String> = self.methods.iter().map(|method| format!("{:?}", method.entry)).collect();
+        let (mut typed, mut untyped) = (String::new(), String::new());
+        for (index, method) in self.methods.iter().enumerate() {
+            match &method.shape {
+                Shape::Typed(parameters) => {
+                    typed.push_str(&self.about(method, None));
+                    typed.push_str(&definition(method, index, parameters));
+                }
+                Shape::Untyped(reason) => {
+                    untyped.push_str(&self.about(method, Some(reason)));
+                    let _ = writeln!(untyped, "            {}[{index}];", method.name);
+                }
+            }
+        }
+        format!(
+            "    ::offload_rt::typed_kernels! {{\n        [{}]\n        typed {{\n{typed}        }}\n        \
+             untyped {{\n{untyped}        }}\n    }}\n",
+            entries.join(", ")
+        )
+    }
+
+    /// Documentation: which kernel, where, with which arguments.
+    fn about(&self, method: &Method, untyped: Option<&str>) -> String {
+        let place = match self.places.of(&method.entry) {
+            place if place.is_empty() => String::new(),
+            place => format!(" ({place})"),
+        };
+        let mut lines = vec![format!("The kernel `{}`{place}.", method.entry)];
+        lines.extend(untyped.map(|reason| format!("Untyped, because {reason}.")));
+        if !method.source_args.is_empty() {
+            lines.push("Its arguments in the source:".to_string());
+            let list: Vec<String> = method.source_args.iter().map(|arg| format!("- `{arg}`")).collect();
+            lines.push(list.join("\n"));
+        }
+        let lines = lines.join("\n\n");
+        lines.lines().fold(String::new(), |text, line| format!("{text}            #[doc = {line:?}]\n"))
+    }
+}
+
+/// A method in the form that the macro takes.
+fn definition(method: &Method, index: usize, parameters: &[NamedParameter]) -> String {
+    let numbered = || parameters.iter().enumerate().map(|(index, one)| (one, format!("T{index}")));
+    let generics = numbered().filter_map(|(one, generic)| one.parameter.generic(&generic));
+    let generics = std::iter::once("'a".to_string()).chain(generics.map(bounded));
+    let generics: Vec<String> = generics.collect();
+    let taken = numbered().map(|(one, generic)| format!("{}: {}", one.name, one.parameter.rust(&generic)));
+    let given = numbered().map(|(one, generic)| one.parameter.given(&one.name, &generic));
+    let (taken, given): (Vec<_>, Vec<_>) = (taken.collect(), given.collect());
+    format!(
+        "            {}[{index}]<{}>({}) =\n                [{}];\n",
+        method.name,
+        generics.join(", "),
+        taken.join(", "),
+        given.join(", ")
+    )
+}
+
+fn bounded(Generic { name, bound }: Generic) -> String {
+    match bound {
+        Bound::Plain => format!("{name}: ::offload_rt::Plain"),
+        Bound::Half => format!("{name}: ::offload_rt::Half"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use offload_format::Variant;
+
+    use super::*;
+    use crate::module::{SourceFile, Sources};
+    use crate::options::Options;
+    use crate::signature;
+
+    /// The tests of offload-rt compile and run what is generated here.
+    #[test]
+    fn the_rust_for_every_kind_of_argument_is_the_recorded_one() {
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data");
+        let sources = Sources {
+            module: "typed".into(),
+            variant: Variant::default(),
+            files: vec![SourceFile::new(Path::new("typed.cl")).unwrap()],
+            flags: Vec::new(),
+            options: Options::default(),
+        };
+        let declared = signature::read_declared(&data, &sources);
+        let methods = signature::methods(&[signature::declared(&declared)]);
+        let (anchor, places) = (Anchor::Symbol("a".into()), Places::new(&sources, &declared));
+        let bindings = Bindings { module: "typed", anchor: &anchor, methods: &methods, places: &places };
+        let recorded = std::fs::read_to_string(data.join("typed.rs")).unwrap();
+        assert_eq!(bindings.typed_kernels(), recorded, "{}", bindings.typed_kernels());
+    }
+}

@@ -1,0 +1,103 @@
+//! The arguments of an OpenCL kernel, as clang describes them in metadata
+//! (<https://clang.llvm.org/docs/ClangCommandLineReference.html#cmdoption-clang-cl-kernel-arg-info>).
+
+use offload_format::pack::ArgKind;
+
+use super::kernel::KernelArg;
+use super::{Param, integers};
+
+/// The arguments that the metadata of a function describes; `attached` finds the operands of one kind. None for a
+/// function of another language.
+pub(super) fn arguments<'a>(
+    attached: &impl Fn(&str) -> Option<&'a str>,
+    params: &[Param<'_>],
+) -> Vec<KernelArg> {
+    let strings = |kind| attached(kind).map(strings).unwrap_or_default();
+    let (types, base_types) = (strings("kernel_arg_type"), strings("kernel_arg_base_type"));
+    let (names, access) = (strings("kernel_arg_name"), strings("kernel_arg_access_qual"));
+    let qualifiers = strings("kernel_arg_type_qual");
+    let spaces = attached("kernel_arg_addr_space").map(integers).unwrap_or_default();
+    let described = spaces.iter().enumerate().map(|(index, space)| {
+        let text = |list: &[String]| list.get(index).cloned().unwrap_or_default();
+        let base_type = text(&base_types);
+        let kind = kind(*space, &base_type, &text(&access));
+        KernelArg {
+            name: text(&names),
+            type_name: text(&types),
+            base_type: pointee(kind, &plain_vector(&base_type)).to_string(),
+            kind,
+            size: params.get(index).filter(|_| kind == ArgKind::Value).and_then(Param::size),
+            is_const: text(&qualifiers).split(' ').any(|word| word == "const"),
+        }
+    });
+    described.collect()
+}
+
+/// What a pointer points to.
+fn pointee(kind: ArgKind, base_type: &str) -> &str {
+    match kind {
+        ArgKind::Global | ArgKind::Constant | ArgKind::Local => {
+            base_type.strip_suffix('*').unwrap_or(base_type)
+        }
+        _ => base_type,
+    }
+}
+
+/// `float __attribute__((ext_vector_type(4)))*` to `float4*`.
+fn plain_vector(base_type: &str) -> String {
+    let parts = base_type.split_once(" __attribute__((ext_vector_type(").and_then(|(element, rest)| {
+        let (lanes, rest) = rest.split_once(")))")?;
+        Some(format!("{element}{lanes}{rest}"))
+    });
+    parts.unwrap_or_else(|| base_type.to_string())
+}
+
+/// Address spaces are those of SPIR 1.2, whatever the target.
+fn kind(space: u32, base_type: &str, access: &str) -> ArgKind {
+    match space {
+        _ if base_type == "sampler_t" => ArgKind::Sampler,
+        _ if access != "none" && !access.is_empty() => ArgKind::Image,
+        0 => ArgKind::Value,
+        2 => ArgKind::Constant,
+        3 => ArgKind::Local,
+        _ => ArgKind::Global,
+    }
+}
+
+/// `!"float*", !"uint"`
+fn strings(operands: &str) -> Vec<String> {
+    // Quotes inside a string are written \22, so every second piece is a string.
+    operands.split('"').skip(1).step_by(2).map(unescape).collect()
+}
+
+/// `\5C` to `\`.
+fn unescape(text: &str) -> String {
+    let mut pieces = text.split('\\');
+    let mut out = pieces.next().unwrap_or_default().to_string();
+    for piece in pieces {
+        let code = piece.get(..2).and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        match (code, piece.get(2..)) {
+            (Some(code), Some(rest)) => out.extend([char::from(code).to_string().as_str(), rest]),
+            _ => out.extend(["\\", piece]),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes() {
+        assert_eq!(strings(r#"!"a\22b", !"c\5Cd""#), ["a\"b", "c\\d"]);
+    }
+
+    #[test]
+    fn vectors_have_short_names() {
+        assert_eq!(plain_vector("uint __attribute__((ext_vector_type(4)))*"), "uint4*");
+        assert_eq!(plain_vector("struct particle*"), "struct particle*");
+        assert_eq!(pointee(ArgKind::Global, "float4*"), "float4");
+        assert_eq!(pointee(ArgKind::Value, "float"), "float");
+    }
+}

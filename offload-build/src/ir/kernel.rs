@@ -1,0 +1,43 @@
+//! A kernel, as LLVM IR tells of it.
+
+use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
+
+/// A kernel found in a source file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Kernel {
+    pub(crate) name: String,
+    pub(crate) args: Vec<KernelArg>,
+    pub(crate) required_work_group: Option<[u32; 3]>,
+}
+
+/// One of its arguments, in OpenCL C's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KernelArg {
+    pub(crate) name: String,
+    /// As written, with typedefs.
+    pub(crate) type_name: String,
+    /// As [`ArgInfo::base_type`].
+    pub(crate) base_type: String,
+    pub(crate) kind: ArgKind,
+    /// Size in bytes of a value, where its type in LLVM's IR says it.
+    pub(crate) size: Option<u32>,
+    /// As [`ArgInfo::is_const`].
+    pub(crate) is_const: bool,
+}
+
+impl Kernel {
+    /// The kernel's record; sizes and resources are filled in where an image tells them.
+    pub(crate) fn record(&self) -> KernelInfo {
+        let arg = |arg: &KernelArg| {
+            let info = ArgInfo::new(arg.kind).named(arg.name.clone(), arg.type_name.clone());
+            let info = info.with_size(arg.size).with_base_type(arg.base_type.clone());
+            if arg.is_const { info.constant() } else { info }
+        };
+        {
+            let mut info = KernelInfo::new(self.name.clone());
+            info.args = Some(self.args.iter().map(arg).collect());
+            info.required_work_group = self.required_work_group;
+            info
+        }
+    }
+}

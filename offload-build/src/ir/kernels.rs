@@ -1,0 +1,113 @@
+//! The kernels of a module and their arguments.
+
+use std::collections::BTreeMap;
+
+use super::debug::DebugInfo;
+use super::kernel::{Kernel, KernelArg};
+use super::{Param, described, global_name, integers, is_kernel, params};
+
+/// Attachments of a `define` line, then of the nodes: `!13` to its operands.
+type Nodes<'a> = BTreeMap<&'a str, &'a str>;
+
+/// The kernels that a module defines, in order.
+pub(crate) fn kernels(module: &str) -> Vec<Kernel> {
+    let mut nodes = Nodes::new();
+    for line in module.lines() {
+        let node = line.strip_prefix('!').and_then(|rest| rest.split_once(" = "));
+        if let Some((name, value)) = node
+            && let Some(operands) = value.strip_prefix("!{").and_then(|value| value.strip_suffix('}'))
+        {
+            nodes.insert(name, operands);
+        }
+    }
+    let defined = module.lines().filter(|line| line.starts_with("define ") && is_kernel(line));
+    defined.filter_map(|line| kernel(line, &nodes)).collect()
+}
+
+/// Describes the arguments of `kernels` as debug information in `module`, IR of the same source, does.
+pub(crate) fn take_types(kernels: &mut [Kernel], module: &str) {
+    let debug = DebugInfo::of(module);
+    for line in module.lines().filter(|line| line.starts_with("define ")) {
+        let Some((name, rest)) = global_name(line) else { continue };
+        let Some(kernel) = kernels.iter_mut().find(|kernel| kernel.name == name) else { continue };
+        let args = params(rest).and_then(|(params, _)| debug.arguments(rest, &params));
+        if let Some(args) = args {
+            kernel.args = args;
+        }
+    }
+}
+
+fn kernel(line: &str, nodes: &Nodes<'_>) -> Option<Kernel> {
+    let (name, rest) = global_name(line)?;
+    let attached = |kind: &str| {
+        let node = rest.split_once(&format!("!{kind} !"))?.1;
+        nodes.get(node.split([' ', '{']).next()?).copied()
+    };
+    let params = params(rest).map(|(list, _)| list).unwrap_or_default();
+    let described = described::arguments(&attached, &params);
+    // Only OpenCL C describes its arguments; of other languages there is the signature.
+    let args = if described.is_empty() { params.iter().map(plain_arg).collect() } else { described };
+    let size = attached("reqd_work_group_size").map(integers).unwrap_or_default();
+    let required_work_group = <[u32; 3]>::try_from(size).ok().filter(|size| *size != [0; 3]);
+    Some(Kernel { name: name.to_string(), args, required_work_group })
+}
+
+fn plain_arg(param: &Param<'_>) -> KernelArg {
+    let type_name = param.type_text().to_string();
+    let name = if param.name().starts_with(|c: char| c.is_ascii_digit()) { "" } else { param.name() };
+    KernelArg {
+        name: name.to_string(),
+        // LLVM's types tell no sign, and of pointers nothing.
+        base_type: String::new(),
+        type_name,
+        kind: param.kind(),
+        size: param.size(),
+        is_const: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use offload_format::pack::ArgKind;
+
+    use super::*;
+
+    const MODULE: &str = r#"
+define spir_kernel void @saxpy(float noundef %a, ptr addrspace(1) %x) #0 !kernel_arg_addr_space !3 !kernel_arg_access_qual !4 !kernel_arg_type !5 !kernel_arg_base_type !6 !kernel_arg_type_qual !7 !kernel_arg_name !8 !reqd_work_group_size !9 {
+define void @__clang_ocl_kern_imp_saxpy(float %a) #1 !kernel_arg_addr_space !3 {
+define spir_kernel void @none() #0 {
+!3 = !{i32 0, i32 1}
+!4 = !{!"none", !"none"}
+!5 = !{!"scale_t", !"float*"}
+!6 = !{!"float", !"float*"}
+!7 = !{!"", !"const"}
+!8 = !{!"a", !"x"}
+!9 = !{i32 64, i32 2, i32 1}
+"#;
+
+    #[test]
+    fn kernels_and_arguments() {
+        let kernels = kernels(MODULE);
+        assert_eq!(kernels.len(), 2);
+        assert_eq!((kernels[0].name.as_str(), kernels[0].required_work_group), ("saxpy", Some([64, 2, 1])));
+        let [a, x] = kernels[0].args.as_slice() else { panic!("{:?}", kernels[0].args) };
+        assert_eq!(
+            (a.type_name.as_str(), a.base_type.as_str(), a.kind),
+            ("scale_t", "float", ArgKind::Value)
+        );
+        assert_eq!((x.name.as_str(), x.kind), ("x", ArgKind::Global));
+        assert_eq!((x.base_type.as_str(), x.is_const, a.is_const), ("float", true, false));
+        assert_eq!((a.size, x.size), (Some(4), None));
+        assert!(kernels[1].args.is_empty());
+    }
+
+    #[test]
+    fn other_languages_have_signatures_alone() {
+        let line =
+            "define protected ptx_kernel void @k(float noundef %0, ptr addrspace(1) noundef %x) #0 {\n";
+        let kernels = kernels(line);
+        let [a, x] = kernels[0].args.as_slice() else { panic!("{:?}", kernels[0].args) };
+        assert_eq!((a.name.as_str(), a.type_name.as_str(), a.size), ("", "float", Some(4)));
+        assert_eq!((x.name.as_str(), x.kind), ("x", ArgKind::Global));
+    }
+}

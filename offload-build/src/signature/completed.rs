@@ -1,0 +1,119 @@
+//! Types for kernels of which a compiler has told the names and the sizes of arguments alone, from the declarations in
+//! the source.
+
+use offload_format::pack::{ArgInfo, ArgKind, KernelInfo};
+
+use super::name::KernelName;
+use super::parameter;
+
+/// `kernels` with the types of those that are `declared` once with arguments of the same sizes.
+pub(crate) fn completed(kernels: Vec<KernelInfo>, declared: &[KernelInfo]) -> Vec<KernelInfo> {
+    let complete = |kernel: KernelInfo| match (is_typed(&kernel), declaration(&kernel, declared)) {
+        (false, Some(args)) => {
+            let mut kernel = kernel;
+            let sizes: Vec<_> = kernel.args.iter().flatten().map(|arg| arg.size).collect();
+            let sized = args.iter().zip(sizes).map(|(arg, size)| arg.clone().with_size(size));
+            kernel.args = Some(sized.collect());
+            kernel
+        }
+        _ => kernel,
+    };
+    kernels.into_iter().map(complete).collect()
+}
+
+/// Whether the record of `kernel` tells the types of its arguments.
+fn is_typed(kernel: &KernelInfo) -> bool {
+    let typed =
+        |arg: &ArgInfo| !arg.base_type.is_empty() || matches!(arg.kind, ArgKind::Image | ArgKind::Sampler);
+    kernel.args.as_ref().is_some_and(|args| args.iter().all(typed))
+}
+
+/// The arguments with which `kernel` is declared, if there is no doubt.
+fn declaration<'a>(kernel: &KernelInfo, declared: &'a [KernelInfo]) -> Option<&'a [ArgInfo]> {
+    let name = KernelName::of(&kernel.name);
+    let fitting = |other: &&KernelInfo| {
+        KernelName::of(&other.name).base == name.base
+            && match (&kernel.args, &other.args) {
+                (Some(args), Some(others)) => {
+                    args.len() == others.len() && args.iter().zip(others).all(|(arg, other)| fits(arg, other))
+                }
+                _ => false,
+            }
+    };
+    let fitting: Vec<&KernelInfo> = declared.iter().filter(fitting).collect();
+    let exact: Vec<&KernelInfo> =
+        fitting.iter().copied().filter(|other| KernelName::of(&other.name) == name).collect();
+    match (fitting.as_slice(), exact.as_slice()) {
+        ([only], _) | (_, [only]) => only.args.as_deref(),
+        _ => None,
+    }
+}
+
+/// Whether an argument that a compiler has told of may be declared as `declared`.
+fn fits(told: &ArgInfo, declared: &ArgInfo) -> bool {
+    let pointer = matches!(declared.kind, ArgKind::Global | ArgKind::Constant | ArgKind::Local);
+    match told.kind {
+        ArgKind::Value if pointer => false,
+        ArgKind::Value => match (told.size, parameter::size(&declared.base_type)) {
+            (Some(told), Some(declared)) => told == declared,
+            _ => true,
+        },
+        ArgKind::Global | ArgKind::Constant | ArgKind::Local => pointer,
+        // Eight bytes that may be either.
+        _ => pointer || parameter::size(&declared.base_type).is_none_or(|size| size == 8),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kernel(name: &str, args: Vec<ArgInfo>) -> KernelInfo {
+        let mut info = KernelInfo::new(name);
+        info.args = Some(args);
+        info
+    }
+
+    fn value(size: u32) -> ArgInfo {
+        ArgInfo::new(ArgKind::Value).with_size(size)
+    }
+
+    fn declared(kind: ArgKind, base: &str) -> ArgInfo {
+        ArgInfo::new(kind).named("x", base.to_string()).with_base_type(base)
+    }
+
+    #[test]
+    fn declarations_of_the_same_sizes_give_their_types() {
+        let source = [
+            kernel("scale", vec![declared(ArgKind::Global, "float"), declared(ArgKind::Value, "float")]),
+            kernel("axpy<double>", vec![declared(ArgKind::Value, "double")]),
+            kernel("axpy<float>", vec![declared(ArgKind::Value, "float")]),
+        ];
+        let told = vec![
+            kernel("_Z5scalePff", vec![ArgInfo::new(ArgKind::Unknown(u16::MAX)), value(4)]),
+            kernel("_Z4axpyIfEvT_", vec![value(4)]),
+            kernel("other", vec![value(4)]),
+            kernel("scale", vec![value(4), value(4)]),
+        ];
+        let completed = completed(told, &source);
+        let types = |at: usize| -> Vec<&str> {
+            completed[at].args.iter().flatten().map(|arg| arg.base_type.as_str()).collect()
+        };
+        assert_eq!(types(0), ["float", "float"]);
+        assert_eq!(types(1), ["float"]);
+        assert_eq!(types(2), [""]);
+        // A number is no pointer.
+        assert_eq!(types(3), ["", ""]);
+        assert_eq!(completed[0].name, "_Z5scalePff");
+    }
+
+    #[test]
+    fn overloads_of_the_same_sizes_stay_untyped() {
+        let source = [
+            kernel("k", vec![declared(ArgKind::Value, "float")]),
+            kernel("k", vec![declared(ArgKind::Value, "int")]),
+        ];
+        let completed = completed(vec![kernel("_Z1kf", vec![value(4)])], &source[..]);
+        assert_eq!(completed[0].args.as_ref().unwrap()[0].base_type, "");
+    }
+}

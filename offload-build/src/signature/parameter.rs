@@ -1,0 +1,252 @@
+//! The Rust of one parameter, by what the kernel's record says of the argument.
+
+use offload_format::pack::{ArgInfo, ArgKind};
+
+/// A parameter of a typed method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Parameter {
+    /// `bool`, which a kernel takes as a byte.
+    Bool,
+    Value(Element),
+    /// A buffer that the kernel only reads.
+    Read(Element),
+    /// A buffer that the kernel also writes.
+    Write(Element),
+    /// Local memory.
+    Local(Element),
+}
+
+/// Values of which type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Element {
+    /// A type of Rust's, as `f32` and `[u32; 4]`.
+    Rust(String),
+    /// Any type with a bound, or arrays of such.
+    Any { bound: Bound, lanes: u32 },
+}
+
+/// Which types a type parameter may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bound {
+    Plain,
+    Half,
+}
+
+/// A type parameter of a method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Generic {
+    pub(crate) name: String,
+    pub(crate) bound: Bound,
+}
+
+/// OpenCL C's scalars (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_C.html#table-builtin-scalar-types>).
+const SCALARS: [(&str, &str); 10] = [
+    ("char", "i8"),
+    ("uchar", "u8"),
+    ("short", "i16"),
+    ("ushort", "u16"),
+    ("int", "i32"),
+    ("uint", "u32"),
+    ("long", "i64"),
+    ("ulong", "u64"),
+    ("float", "f32"),
+    ("double", "f64"),
+];
+
+/// The parameter for `arg`, or why there is none.
+pub(super) fn of(arg: &ArgInfo) -> Result<Parameter, &'static str> {
+    match arg.kind {
+        ArgKind::Image => return Err("is an image, which offload-rt does not pass"),
+        ArgKind::Sampler => return Err("is a sampler, which offload-rt does not pass"),
+        ArgKind::Value | ArgKind::Global | ArgKind::Constant | ArgKind::Local => {}
+        _ => return Err("may be a pointer or a number: the image tells its size alone"),
+    }
+    let base = arg.base_type.as_str();
+    if base.is_empty() {
+        return Err("is known by its size alone");
+    }
+    if base.ends_with('*') {
+        return Err(match arg.kind {
+            ArgKind::Value => "is a pointer within a value",
+            _ => "is a pointer to pointers",
+        });
+    }
+    Ok(match arg.kind {
+        ArgKind::Value if base == "bool" => Parameter::Bool,
+        ArgKind::Value => Parameter::Value(element(base)),
+        ArgKind::Local => Parameter::Local(element(base)),
+        ArgKind::Constant => Parameter::Read(element(base)),
+        _ if arg.is_const => Parameter::Read(element(base)),
+        _ => Parameter::Write(element(base)),
+    })
+}
+
+fn element(base: &str) -> Element {
+    // Of memory, a `bool` is a byte.
+    let base = if base == "bool" { "uchar" } else { base };
+    let digits = base.len().saturating_sub(base.trim_end_matches(|c: char| c.is_ascii_digit()).len());
+    let (scalar, count) = base.split_at_checked(base.len().saturating_sub(digits)).unwrap_or((base, ""));
+    let lanes = match count {
+        "" => Some(1),
+        "2" | "4" | "8" | "16" => count.parse().ok(),
+        // As large as a vector of four.
+        "3" => Some(4),
+        _ => None,
+    };
+    let any = Element::Any { bound: Bound::Plain, lanes: 1 };
+    let Some(lanes) = lanes else { return any };
+    if scalar == "half" {
+        return Element::Any { bound: Bound::Half, lanes };
+    }
+    let known = SCALARS.iter().find(|(name, _)| *name == scalar);
+    known.map_or(any, |(_, rust)| Element::Rust(array(rust, lanes)))
+}
+
+/// Size in bytes of a value of the type `base`, if it is a number or a vector.
+pub(super) fn size(base: &str) -> Option<u32> {
+    match element(base) {
+        Element::Any { bound: Bound::Half, lanes } => lanes.checked_mul(2),
+        Element::Any { bound: Bound::Plain, .. } => None,
+        Element::Rust(_) if base == "bool" => Some(1),
+        Element::Rust(text) => {
+            let (scalar, lanes) = text.trim_matches(['[', ']']).split_once("; ").unwrap_or((&text, "1"));
+            let bits: u32 = scalar.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().ok()?;
+            lanes.parse::<u32>().ok()?.checked_mul(bits.checked_div(8)?)
+        }
+    }
+}
+
+/// `f32`, or `[f32; 4]`.
+fn array(element: &str, lanes: u32) -> String {
+    if lanes == 1 { element.to_string() } else { format!("[{element}; {lanes}]") }
+}
+
+impl Parameter {
+    /// The parameter of a method for several variants: what differs between them is any plain type.
+    pub(super) fn merged(self, other: &Parameter) -> Result<Parameter, &'static str> {
+        if self == *other {
+            return Ok(self);
+        }
+        let any = || Element::Any { bound: Bound::Plain, lanes: 1 };
+        match (self, other) {
+            (Parameter::Value(_) | Parameter::Bool, Parameter::Value(_) | Parameter::Bool) => {
+                Ok(Parameter::Value(any()))
+            }
+            (Parameter::Read(_), Parameter::Read(_)) => Ok(Parameter::Read(any())),
+            (Parameter::Write(_), Parameter::Write(_)) => Ok(Parameter::Write(any())),
+            (Parameter::Local(_), Parameter::Local(_)) => Ok(Parameter::Local(any())),
+            _ => Err("differs between the variants"),
+        }
+    }
+
+    /// The type parameter that it needs, called `name`.
+    pub(crate) fn generic(&self, name: &str) -> Option<Generic> {
+        match self {
+            Parameter::Value(Element::Any { bound, .. })
+            | Parameter::Read(Element::Any { bound, .. })
+            | Parameter::Write(Element::Any { bound, .. })
+            | Parameter::Local(Element::Any { bound, .. }) => {
+                Some(Generic { name: name.to_string(), bound: *bound })
+            }
+            _ => None,
+        }
+    }
+
+    /// Its type, with `generic` for a type parameter and `'a` for the lifetime of buffers.
+    pub(crate) fn rust(&self, generic: &str) -> String {
+        match self {
+            Parameter::Bool => "bool".to_string(),
+            Parameter::Value(element) => element.rust(generic),
+            Parameter::Read(element) => {
+                format!("impl Into<::offload_rt::Slice<'a, {}>>", element.rust(generic))
+            }
+            Parameter::Write(element) => {
+                format!("impl Into<::offload_rt::SliceMut<'a, {}>>", element.rust(generic))
+            }
+            Parameter::Local(element) => format!("::offload_rt::Local<{}>", element.rust(generic)),
+        }
+    }
+
+    /// The argument of the launch that the parameter `name` becomes.
+    pub(crate) fn given(&self, name: &str, generic: &str) -> String {
+        const ARG: &str = "::offload_rt::KernelArg";
+        match self {
+            Parameter::Bool => format!("{ARG}::value(&u8::from({name}))"),
+            Parameter::Value(_) => format!("{ARG}::value(&{name})"),
+            Parameter::Read(element) => format!("{ARG}::buffer::<{}>({name})", element.rust(generic)),
+            Parameter::Write(element) => format!("{ARG}::buffer_mut::<{}>({name})", element.rust(generic)),
+            Parameter::Local(element) => format!("{ARG}::local::<{}>({name}.len())", element.rust(generic)),
+        }
+    }
+}
+
+impl Element {
+    fn rust(&self, generic: &str) -> String {
+        match self {
+            Element::Rust(text) => text.clone(),
+            Element::Any { lanes, .. } => array(generic, *lanes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rust(kind: ArgKind, base_type: &str) -> String {
+        of(&ArgInfo::new(kind).with_base_type(base_type)).unwrap().rust("T")
+    }
+
+    #[test]
+    fn scalars_and_vectors_are_rust_s() {
+        let values = [
+            ("float", "f32"),
+            ("uchar", "u8"),
+            ("long", "i64"),
+            ("double2", "[f64; 2]"),
+            ("uint3", "[u32; 4]"),
+            ("float16", "[f32; 16]"),
+            ("bool", "bool"),
+            ("half", "T"),
+            ("half4", "[T; 4]"),
+            ("struct particle", "T"),
+            ("vec5", "T"),
+            ("float5", "T"),
+        ];
+        for (base, expected) in values {
+            assert_eq!(rust(ArgKind::Value, base), expected, "{base}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_those_of_opencl_c() {
+        let sizes = [("float", 4), ("uchar", 1), ("double3", 32), ("half4", 8), ("bool", 1), ("short16", 32)];
+        for (base, expected) in sizes {
+            assert_eq!(size(base), Some(expected), "{base}");
+        }
+        assert_eq!(size("struct s"), None);
+    }
+
+    #[test]
+    fn pointers_are_buffers_by_const() {
+        let read = "impl Into<::offload_rt::Slice<'a, f32>>";
+        assert_eq!(rust(ArgKind::Constant, "float"), read);
+        assert_eq!(rust(ArgKind::Global, "float"), read.replace("Slice", "SliceMut"));
+        assert_eq!(rust(ArgKind::Local, "uint"), "::offload_rt::Local<u32>");
+        let constant = ArgInfo::new(ArgKind::Global).with_base_type("float").constant();
+        assert_eq!(of(&constant).unwrap().rust("T"), read);
+        assert!(of(&ArgInfo::new(ArgKind::Image)).unwrap_err().contains("image"));
+        assert!(of(&ArgInfo::new(ArgKind::Global).with_base_type("float*")).is_err());
+        assert!(of(&ArgInfo::new(ArgKind::Value)).is_err());
+    }
+
+    #[test]
+    fn what_variants_differ_in_is_any_type() {
+        let parameter = |base: &str| of(&ArgInfo::new(ArgKind::Global).with_base_type(base)).unwrap();
+        let merged = parameter("float").merged(&parameter("int")).unwrap();
+        assert_eq!(merged.generic("T0").unwrap().bound, Bound::Plain);
+        assert_eq!(parameter("float").merged(&parameter("float")).unwrap(), parameter("float"));
+        let local = of(&ArgInfo::new(ArgKind::Local).with_base_type("float")).unwrap();
+        assert!(parameter("float").merged(&local).is_err());
+    }
+}

@@ -1,0 +1,151 @@
+//! What the typed methods of [`include_kernels!`](crate::include_kernels) take and are made of.
+
+use std::marker::PhantomData;
+use std::sync::OnceLock;
+
+use super::args::Plain;
+use super::kernel::Kernel;
+use super::program::Program;
+use super::stream::Stream;
+use crate::driver::KernelArg;
+use crate::error::Error;
+use crate::range::NdRange;
+
+/// Local memory for some values of `T`, for each work-group: what a kernel with a `local` pointer takes.
+///
+/// ```
+/// let scratch = offload_rt::Local::<f32>::new(256);
+/// assert_eq!(scratch.len(), 256);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Local<T> {
+    len: usize,
+    values: PhantomData<fn() -> T>,
+}
+
+impl<T: Plain> Local<T> {
+    /// Memory for `len` values.
+    pub fn new(len: usize) -> Local<T> {
+        Local { len, values: PhantomData }
+    }
+
+    /// The number of values.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has no values.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+/// What a `half` of OpenCL C, or a `__half` of CUDA, is in Rust: its bits as a `u16`, or with the feature `half` the type
+/// `f16` of the crate `half`.
+///
+/// Vectors of it are arrays.
+pub trait Half: Plain {}
+
+impl Half for u16 {}
+
+#[cfg(feature = "half")]
+impl Half for half::f16 {}
+
+/// What says over how many work-items a kernel runs: an [`NdRange`], or what making one has given.
+///
+/// ```
+/// use offload_rt::{Error, IntoNdRange, NdRange};
+///
+/// fn items(range: impl IntoNdRange) -> Result<u64, Error> {
+///     Ok(range.into_nd_range()?.global()[0])
+/// }
+/// assert_eq!(items(NdRange::linear(1000, 256))?, 1024);
+/// assert_eq!(items(&NdRange::new(&[64], &[8])?)?, 64);
+/// # Ok::<(), Error>(())
+/// ```
+pub trait IntoNdRange {
+    /// The range.
+    ///
+    /// # Errors
+    /// That of making it.
+    fn into_nd_range(self) -> Result<NdRange, Error>;
+}
+
+impl IntoNdRange for NdRange {
+    fn into_nd_range(self) -> Result<NdRange, Error> {
+        Ok(self)
+    }
+}
+
+impl IntoNdRange for &NdRange {
+    fn into_nd_range(self) -> Result<NdRange, Error> {
+        Ok(self.clone())
+    }
+}
+
+impl IntoNdRange for Result<NdRange, Error> {
+    fn into_nd_range(self) -> Result<NdRange, Error> {
+        self
+    }
+}
+
+/// A program with its kernels by number; what the structs of generated modules hold.
+#[derive(Debug)]
+pub struct LoadedKernels {
+    program: Program,
+    names: &'static [&'static str],
+    kernels: Box<[OnceLock<Result<Kernel, Error>>]>,
+}
+
+impl LoadedKernels {
+    /// Looks up the kernels of a program of one image. Those of a split module are looked up when they are first used,
+    /// so that parts that are not used cost nothing.
+    ///
+    /// A kernel that the image for this device lacks fails when it is launched.
+    pub fn new(program: Program, names: &'static [&'static str]) -> LoadedKernels {
+        let kernels = names.iter().map(|_| OnceLock::new()).collect();
+        let loaded = LoadedKernels { program, names, kernels };
+        if loaded.program.is_one_image() {
+            for index in 0..names.len() {
+                // Told by whoever launches it.
+                let _ = loaded.kernel(index);
+            }
+        }
+        loaded
+    }
+
+    /// What the kernels are of.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The kernel with this number.
+    ///
+    /// # Errors
+    /// As [`Program::kernel`].
+    pub fn kernel(&self, index: usize) -> Result<&Kernel, Error> {
+        let (Some(slot), Some(name)) = (self.kernels.get(index), self.names.get(index)) else {
+            return Err(Error::launch("", format!("there is no kernel number {index}")));
+        };
+        slot.get_or_init(|| self.program.kernel(name)).as_ref().map_err(Clone::clone)
+    }
+
+    /// Puts the kernel with this number into `stream`.
+    ///
+    /// # Errors
+    /// As [`Program::kernel`] and [`Kernel::launch`].
+    ///
+    /// # Safety
+    /// As that of [`Kernel::launch`].
+    #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
+    pub unsafe fn launch(
+        &self,
+        index: usize,
+        stream: &Stream,
+        range: &NdRange,
+        args: &[KernelArg<'_>],
+    ) -> Result<(), Error> {
+        // SAFETY: the contract is the same, and the caller's to keep.
+        unsafe { self.kernel(index)?.launch(stream, range, args) }
+    }
+}

@@ -1,0 +1,11 @@
+include!("../kernels.rs");
+
+use offload_rt::{Buffer, Error, Local, NdRange, Stream};
+
+fn launch(stream: &Stream, kernels: &typed::Kernels, x: &Buffer<f32>, y: &mut Buffer<f32>) -> Result<(), Error> {
+    unsafe { kernels.saxpi(stream, NdRange::linear(64, 64), 2.0, x, y, 64) }
+}
+
+fn main() {
+    let _ = (launch, Local::<f32>::new(1));
+}

@@ -1,0 +1,64 @@
+//! Every kind of argument reaches its kernel.
+
+include!("../kernels.rs");
+
+use offload_rt::{Device, Error, Local, NdRange};
+
+#[repr(C, align(16))]
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Particle {
+    place: [f32; 4],
+    cell: u32,
+    pad: [u32; 3],
+}
+
+// SAFETY: it has no padding, and any bytes are one.
+unsafe impl bytemuck::Zeroable for Particle {}
+// SAFETY: as above.
+unsafe impl bytemuck::Pod for Particle {}
+
+fn main() -> Result<(), Error> {
+    let device = Device::host();
+    let stream = device.stream()?;
+    let kernels = typed::load(&device)?;
+    let x = stream.upload(&[1.0f32; 100])?;
+    let mut y = stream.upload(&[3.0f32; 100])?;
+    // SAFETY: the kernel compares with the number of elements.
+    unsafe { kernels.saxpy(&stream, NdRange::linear(100, 64), 2.0, &x, &mut y, 100)? };
+    assert_eq!(stream.download(&y)?, [5.0; 100]);
+    let range = NdRange::linear(64, 64)?;
+    // SAFETY: the slices have 64 elements.
+    unsafe { kernels.saxpy(&stream, &range, 1.0, x.slice(32..96)?, y.slice_mut(..64)?, 64)? };
+    assert_eq!(stream.download(&y)?[63..65], [6.0, 5.0]);
+
+    let mut sums = stream.zeroed::<f32>(1)?;
+    // SAFETY: there is one group of 64.
+    unsafe { kernels.sums(&stream, &range, &x, &x, &mut sums, Local::new(64))? };
+    assert_eq!(stream.download(&sums)?, [64.0]);
+
+    let mut vectors = stream.zeroed::<[f32; 4]>(8)?;
+    // SAFETY: there are 8 work-items.
+    unsafe { kernels.vectors(&stream, NdRange::linear(8, 8), [1.0, 2.0, 3.0, 4.0], [0; 4], 1, &mut vectors)? };
+    assert_eq!(stream.download(&vectors)?, [[1.0, 2.0, 3.0, 4.0]; 8]);
+
+    let bits = stream.upload(&[7u16, 9])?;
+    let mut floats = stream.zeroed::<f32>(2)?;
+    // SAFETY: there are two work-items.
+    unsafe { kernels.halves(&stream, NdRange::linear(2, 2), &bits, &mut floats)? };
+    assert_eq!(stream.download(&floats)?, [7.0, 9.0]);
+
+    let particle = Particle { place: [1.0; 4], cell: 0, pad: [0; 3] };
+    let mut particles = stream.upload(&[particle; 2])?;
+    // SAFETY: there is one work-item, which changes the second particle.
+    unsafe { kernels.r#move(&stream, NdRange::linear(1, 1), particle, &mut particles, 1)? };
+    assert_eq!(stream.download(&particles)?[1].place, [2.0; 4]);
+
+    // What the image lacks fails when it is asked for, and the untyped form is there.
+    assert!(kernels.blur().unwrap_err().to_string().contains("`blur`"));
+    assert_eq!(kernels.kernel("saxpy")?.info().name, "saxpy");
+    assert_eq!(kernels.device().to_string(), device.to_string());
+    // SAFETY: nothing runs.
+    let refused = unsafe { kernels.saxpy(&stream, NdRange::linear(0, 0), 2.0, &x, &mut y, 100) };
+    assert!(refused.unwrap_err().to_string().contains("0 work-items"));
+    Ok(())
+}
