@@ -4,6 +4,7 @@ mod cuda;
 mod hip;
 
 use std::fmt;
+use std::sync::Arc;
 
 use offload_format::{Aspects, HostLevel, SpirvVersion};
 
@@ -27,7 +28,8 @@ use crate::text::escape;
 /// ```
 #[derive(Clone, Debug)]
 pub struct DeviceDescription {
-    kind: DeviceKind,
+    /// Shared by clones, which each choice keeps one of.
+    kind: Arc<DeviceKind>,
 }
 
 /// Each kind of device has its rules in `select::rules`.
@@ -62,12 +64,12 @@ impl DeviceDescription {
 
     /// A CPU like the program's own with the instructions of `level`.
     pub fn host_with_level(level: HostLevel) -> DeviceDescription {
-        DeviceDescription { kind: DeviceKind::Host(level) }
+        DeviceDescription { kind: Arc::new(DeviceKind::Host(level)) }
     }
 
     /// The name, as the driver gives it.
     pub fn name(&self) -> &str {
-        match &self.kind {
+        match &*self.kind {
             DeviceKind::Host(_) => "host CPU",
             DeviceKind::OpenCl(device) => &device.name,
             DeviceKind::Cuda(device) => &device.name,
@@ -78,7 +80,7 @@ impl DeviceDescription {
     /// What images may use on this device: of an OpenCL device what its driver tells, of a CUDA or HIP device what its
     /// architecture has.
     pub fn aspects(&self) -> Aspects {
-        match &self.kind {
+        match &*self.kind {
             // What the target's compiler makes for any CPU: bfloat16 and images it does not.
             DeviceKind::Host(_) => Aspects::FP16 | Aspects::FP64 | Aspects::ATOMIC64,
             DeviceKind::Cuda(device) => device.aspects(),
@@ -89,7 +91,7 @@ impl DeviceDescription {
 
     /// The description of an OpenCL device, if it is one.
     pub fn opencl(&self) -> Option<&OpenClDescription> {
-        match &self.kind {
+        match &*self.kind {
             DeviceKind::OpenCl(device) => Some(device),
             _ => None,
         }
@@ -97,7 +99,7 @@ impl DeviceDescription {
 
     /// A target whose images the device takes, as `cargo offload targets add` has it; none if it takes nothing.
     pub(crate) fn suitable_target(&self) -> Option<String> {
-        match &self.kind {
+        match &*self.kind {
             DeviceKind::Host(_) => Some("host".to_string()),
             DeviceKind::Cuda(device) => device.newest_ptx_target().map(|sm| format!("nvptx:{sm}")),
             DeviceKind::Hip(device) => {
@@ -114,7 +116,7 @@ impl DeviceDescription {
     /// The feature of this crate with the driver that native images for this device need, where it is another one: OpenCL
     /// takes none of NVIDIA's and AMD's here.
     pub(crate) fn other_driver(&self) -> Option<&'static str> {
-        let DeviceKind::OpenCl(device) = &self.kind else { return None };
+        let DeviceKind::OpenCl(device) = &*self.kind else { return None };
         let by = |name| device.vendor.contains(name);
         match (by("NVIDIA"), by("Advanced Micro Devices")) {
             (true, _) => Some("cuda"),
@@ -127,7 +129,7 @@ impl DeviceDescription {
     /// (<https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#features-and-technical-specifications>,
     /// `HSA_ISA_INFO_WORKGROUP_MAX_SIZE` of ROCm).
     pub(crate) fn max_work_group(&self) -> Option<u64> {
-        match &self.kind {
+        match &*self.kind {
             DeviceKind::Host(_) => None,
             DeviceKind::OpenCl(device) => device.max_work_group,
             DeviceKind::Cuda(_) | DeviceKind::Hip(_) => Some(1024),
@@ -147,26 +149,26 @@ impl AsRef<DeviceDescription> for DeviceDescription {
 
 impl From<OpenClDescription> for DeviceDescription {
     fn from(device: OpenClDescription) -> DeviceDescription {
-        DeviceDescription { kind: DeviceKind::OpenCl(device) }
+        DeviceDescription { kind: Arc::new(DeviceKind::OpenCl(device)) }
     }
 }
 
 impl From<CudaDescription> for DeviceDescription {
     fn from(device: CudaDescription) -> DeviceDescription {
-        DeviceDescription { kind: DeviceKind::Cuda(device) }
+        DeviceDescription { kind: Arc::new(DeviceKind::Cuda(device)) }
     }
 }
 
 impl From<HipDescription> for DeviceDescription {
     fn from(device: HipDescription) -> DeviceDescription {
-        DeviceDescription { kind: DeviceKind::Hip(device) }
+        DeviceDescription { kind: Arc::new(DeviceKind::Hip(device)) }
     }
 }
 
 impl fmt::Display for DeviceDescription {
     /// What the device is and which images it takes, in words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
+        match &*self.kind {
             DeviceKind::Host(level) => write!(f, "host CPU ({} {level})", std::env::consts::ARCH),
             DeviceKind::OpenCl(device) => device.fmt(f),
             DeviceKind::Cuda(device) => device.fmt(f),

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{Image, KernelInfo, Pack, Pages};
-use offload_format::{Aspects, Hash128, ImageKind, Target, UnknownTarget};
+use offload_format::{Aspects, Hash128, ImageKind, Target, UnknownTarget, Variant};
 
 use crate::error::{Case, Error};
 use crate::sections::PackBytes;
@@ -72,6 +72,9 @@ struct Record {
     variant: String,
     part: String,
     target: String,
+    /// Target and variant, if this release knows them: every choice asks for them.
+    parsed_target: Option<Target>,
+    parsed_variant: Option<Variant>,
     aspects: Aspects,
     image_kind: ImageKind,
     format_version: Option<u32>,
@@ -110,6 +113,21 @@ impl Entry {
     /// The text of the target, as the pack has it.
     pub fn target_text(&self) -> &str {
         &self.shared.record.target
+    }
+
+    /// The target, if this release knows it.
+    pub(crate) fn parsed_target(&self) -> Option<&Target> {
+        self.shared.record.parsed_target.as_ref()
+    }
+
+    /// The variant, which may be empty, if this release understands it.
+    pub(crate) fn parsed_variant(&self) -> Option<&Variant> {
+        self.shared.record.parsed_variant.as_ref()
+    }
+
+    /// Whether the image is of the same pack as `other`.
+    pub(crate) fn shares_pack(&self, other: &Entry) -> bool {
+        Arc::ptr_eq(&self.shared.pack, &other.shared.pack)
     }
 
     /// The package whose build made the image.
@@ -220,6 +238,8 @@ impl Entry {
             part: image.part.to_string(),
             aspects: image.aspects,
             target: image.target_text.to_string(),
+            parsed_target: image.target_text.parse().ok(),
+            parsed_variant: image.variant.parse().ok(),
             image_kind: image.image_kind,
             format_version: image.format_version,
             codec: stored.codec,

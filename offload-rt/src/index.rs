@@ -12,6 +12,7 @@ use offload_format::Hash128;
 use offload_format::pack::{self, CACHE, Image, MissingKind, Pack, Pages};
 
 use crate::entry::{Entry, PackInfo};
+use crate::module_images::ModuleImages;
 use crate::sections::{self, Found, FoundPack};
 use crate::text::escape;
 
@@ -74,7 +75,7 @@ pub(crate) struct Index {
     /// What was found and is no pack.
     unreadable: Vec<Unreadable>,
     /// The images of the modules that somebody asked for.
-    modules: Mutex<BTreeMap<String, Arc<[Entry]>>>,
+    modules: Mutex<BTreeMap<String, Arc<ModuleImages>>>,
     lists: OnceLock<Lists>,
 }
 
@@ -163,18 +164,18 @@ impl Index {
     }
 
     /// The images of the kernel module `name`, in the order of [`Lists::entries`].
-    pub(crate) fn module(&self, name: &str) -> Arc<[Entry]> {
+    pub(crate) fn module(&self, name: &str) -> Arc<ModuleImages> {
         // Locked while they are made, so that whoever loads an image loads it for all.
         let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(entries) = modules.get(name) {
-            return entries.clone();
+        if let Some(images) = modules.get(name) {
+            return images.clone();
         }
-        let entries: Arc<[Entry]> = self.entries_of(name).into();
+        let images = Arc::new(ModuleImages::new(self.entries_of(name)));
         // What is not there takes no memory, however often it is asked for.
-        if !entries.is_empty() {
-            modules.insert(name.to_string(), entries.clone());
+        if !images.entries.is_empty() {
+            modules.insert(name.to_string(), images.clone());
         }
-        entries
+        images
     }
 
     /// Everything, once somebody wants to see it.
@@ -234,7 +235,7 @@ impl Index {
 
     fn list_image(&self, info: &Arc<PackInfo>, image: &Image<'_>, lists: &mut Lists) {
         let module = self.module(image.module);
-        if let Some(entry) = module.iter().find(|entry| entry.is(info, image.number)) {
+        if let Some(entry) = module.entries.iter().find(|entry| entry.is(info, image.number)) {
             return lists.entries.push(entry.clone());
         }
         let made = info.pack().and_then(|pack| Entry::new(info, &pack, image));

@@ -82,6 +82,7 @@ mod index;
 mod launch;
 #[allow(unsafe_code, reason = "takes the address of a linked symbol")]
 mod macros;
+mod module_images;
 mod range;
 mod registry;
 #[allow(unsafe_code, reason = "reads memory that the linker and the loader describe")]

@@ -170,7 +170,7 @@ impl Module {
 
     /// The images.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.get_or_init(|| self.registry.index.module(self.name)).iter()
+        self.entries.get_or_init(|| self.registry.index.module(self.name).entries.clone()).iter()
     }
 
     /// The best image for each kernel on `device`; see [`Registry::select`].

@@ -1,20 +1,25 @@
 //! The choice of an image for each kernel of a module: a function of data alone.
 
 mod amd;
+mod picks;
+mod reason;
 mod rules;
 mod selection;
+mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use offload_format::Variant;
 
-use self::selection::{Asked, Judged};
-pub use self::selection::{Outcome, Selection, Verdict};
+use self::selection::Asked;
+pub use self::selection::Selection;
+pub use self::verdict::{Outcome, Verdict};
 use crate::description::DeviceDescription;
 use crate::entry::Entry;
 use crate::error::{Case, Error, Remedy};
 use crate::index::Index;
+use crate::module_images::{Group, ModuleImages};
 use crate::text::escape;
 
 /// A module, and which variant of it.
@@ -25,103 +30,77 @@ pub(crate) struct VariantQuery<'w> {
     pub(crate) values: &'w [(&'w str, &'w str)],
 }
 
-/// The best image for each kernel of a module, with what was decided about each of its images.
+/// The best image for each kernel of a module. What was decided about each of its images is put into words when
+/// somebody asks.
 pub(crate) fn select(
     index: &Arc<Index>,
     query: VariantQuery<'_>,
     device: &DeviceDescription,
 ) -> Result<Selection, Error> {
-    let images = images(index, query)?;
-    let judge = |entry| Judged::new(entry, device);
-    let judged: Vec<Judged<'_>> = images.iter().map(judge).collect();
-    let asked = Asked {
-        name: query.module.to_string(),
-        module: name(query.module, &judged),
-        device: device.to_string(),
-        index: index.clone(),
-    };
-    Selection::new(asked, &judged).map_err(|asked| no_fit(asked, &judged, device))
+    let images = of_module(index, query.module)?;
+    let group = group(&images, query)?;
+    let asked = Asked { group: group.clone(), device: device.clone(), index: index.clone() };
+    Selection::new(asked).map_err(|asked| no_fit(&asked))
 }
 
-fn name(module: &str, judged: &[Judged<'_>]) -> String {
-    let variant = judged.first().map(|judged| judged.entry.variant()).unwrap_or_default();
-    if variant.is_empty() { module.to_string() } else { format!("{module}/{variant}") }
-}
-
-fn no_fit(asked: Asked, judged: &[Judged<'_>], device: &DeviceDescription) -> Error {
-    let refusals = judged.iter().filter_map(|judged| Some((judged.entry, judged.fit.as_ref().err()?)));
-    let refused = refusals.map(|(entry, reason)| format!("{}: {reason}", entry.place())).collect();
-    let missing = asked.missing();
-    let remedy = match asked.index.has_missing_files(&asked.name) {
+fn no_fit(asked: &Asked) -> Error {
+    let judged =
+        asked.group.entries.iter().map(|entry| (entry, rules::judge::<String>(entry, &asked.device)));
+    let refusals = judged.filter_map(|(entry, judged)| Some(format!("{}: {}", entry.place(), judged.err()?)));
+    let (refused, missing) = (refusals.collect(), asked.missing());
+    let remedy = match asked.index.has_missing_files(asked.name()) {
         true => Remedy::Files,
-        false => remedy(judged, device),
+        false => remedy(&asked.group, &asked.device),
     };
-    let Asked { module, device, .. } = asked;
+    let (module, device) = (asked.module(), asked.device.to_string());
     Case::NoFit { module, device, refused, missing, remedy }.into()
 }
 
 /// What helps where none of the images fits.
-fn remedy(judged: &[Judged<'_>], device: &DeviceDescription) -> Remedy {
+fn remedy(group: &Group, device: &DeviceDescription) -> Remedy {
     let target = device.suitable_target();
-    let is_there = |feature: &&str| judged.iter().any(|judged| rules::is_for_driver(judged.entry, feature));
+    let is_there = |feature: &&str| group.entries.iter().any(|entry| rules::is_for_driver(entry, feature));
     if let Some(feature) = device.other_driver().filter(is_there) {
         return Remedy::Driver { feature, target };
     }
     match target {
-        Some(target) if judged.iter().any(|judged| judged.entry.target_text() == target) => Remedy::Kernels,
+        Some(target) if group.entries.iter().any(|entry| entry.target_text() == target) => Remedy::Kernels,
         Some(target) => Remedy::Target(target),
         None => Remedy::None,
     }
 }
 
 /// The images that are chosen from: those of the module, in the variant that is wanted.
-fn images(index: &Index, VariantQuery { module, values }: VariantQuery<'_>) -> Result<Vec<Entry>, Error> {
-    let all = of_module(index, module)?;
-    let present = distinct(&all);
+fn group<'i>(images: &'i ModuleImages, query: VariantQuery<'_>) -> Result<&'i Arc<Group>, Error> {
+    let VariantQuery { module, values } = query;
     if values.is_empty() {
-        // A text that is no variant is of a later release; its image is refused with that reason.
-        let found: Vec<Entry> = all.into_iter().filter(|entry| variant_of(entry).is_none()).collect();
-        return match found.is_empty() {
-            true => Err(refused(module, "has variants, and none is chosen", &present)),
-            false => Ok(found),
-        };
+        let found = images.group(None);
+        return found.ok_or_else(|| refused(module, "has variants, and none is chosen", &images.variants));
     }
-    let wanted = wanted_variant(module, values, &present)?;
-    Ok(all.into_iter().filter(|entry| variant_of(entry).as_ref() == Some(&wanted)).collect())
+    let wanted = wanted_variant(module, values, &images.variants)?;
+    images
+        .group(Some(&wanted))
+        .ok_or_else(|| refused(module, &problem(&wanted, &images.variants), &images.variants))
 }
 
 /// The variants of `module`, sorted; none if it has no variants, or is not there.
 pub(crate) fn variants(index: &Index, module: &str) -> Vec<Variant> {
-    distinct(&index.module(module))
+    index.module(module).variants.clone()
 }
 
-fn of_module(index: &Index, module: &str) -> Result<Vec<Entry>, Error> {
-    let found = index.module(module).to_vec();
-    if found.is_empty() {
+fn of_module(index: &Index, module: &str) -> Result<Arc<ModuleImages>, Error> {
+    let found = index.module(module);
+    if found.entries.is_empty() {
         let present: BTreeSet<&str> = index.lists().entries.iter().map(Entry::module).collect();
         let present = present.into_iter().map(|name| format!("`{}`", escape(name))).collect();
         let missing = index.missing_of(module);
         return Err(Case::UnknownModule { module: module.to_string(), present, missing }.into());
     }
-    let packages: BTreeSet<&str> = found.iter().map(|entry| entry.package()).collect();
-    if packages.len() > 1 {
-        let packages = packages.into_iter().map(escape).collect();
+    if found.packages.len() > 1 {
+        let packages = found.packages.iter().map(|package| escape(package)).collect();
         return Err(Case::Ambiguous { module: module.to_string(), packages }.into());
     }
     Ok(found)
-}
-
-/// The variant that an image is of, if it is of one that this release understands.
-fn variant_of(entry: &Entry) -> Option<Variant> {
-    entry.variant().parse().ok().filter(|variant: &Variant| !variant.is_empty())
-}
-
-/// The variants of `entries`, each once, sorted.
-fn distinct(entries: &[Entry]) -> Vec<Variant> {
-    let mut variants: Vec<Variant> = entries.iter().filter_map(variant_of).collect();
-    variants.sort_unstable();
-    variants.dedup();
-    variants
 }
 
 /// The variant with `values`, which has to be one of `present`.

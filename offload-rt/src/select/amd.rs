@@ -5,6 +5,8 @@
 
 use offload_format::AmdArch;
 
+use super::reason::Reason;
+
 use crate::description::{HipDescription, HipVersion};
 
 /// The lowest version of each generic processor that the processors of today run; all are of version 1
@@ -27,12 +29,11 @@ pub(super) struct Fit {
 }
 
 /// How well a code object for `arch` fits `device`, or why not. `word` is the version that the pack has of it.
-pub(super) fn fit(arch: &AmdArch, word: Option<u32>, device: &HipDescription) -> Result<Fit, String> {
+pub(super) fn fit<R: Reason>(arch: &AmdArch, word: Option<u32>, device: &HipDescription) -> Result<Fit, R> {
     let Some(has) = &device.arch else {
-        return Err(format!(
-            "the device is {}, of which this release knows nothing",
-            device.shown_target_id()
-        ));
+        return Err(R::new(|| {
+            format!("the device is {}, of which this release knows nothing", device.shown_target_id())
+        }));
     };
     let is_exact = check_processor(arch, has)?;
     check_mode("sramecc", arch.sramecc(), has.sramecc())?;
@@ -43,51 +44,55 @@ pub(super) fn fit(arch: &AmdArch, word: Option<u32>, device: &HipDescription) ->
 }
 
 /// Whether the processor is the same; an error if it is none that runs here.
-fn check_processor(arch: &AmdArch, has: &AmdArch) -> Result<bool, String> {
+fn check_processor<R: Reason>(arch: &AmdArch, has: &AmdArch) -> Result<bool, R> {
     let (wanted, processor) = (arch.processor(), has.processor());
     if wanted == processor || has.generic() == Some(wanted) {
         return Ok(wanted == processor);
     }
-    Err(match has.generic() {
+    Err(R::new(|| match has.generic() {
         Some(generic) if arch.is_generic() => {
             format!("it is for {wanted}, the device is {processor}, which is of {generic}")
         }
         _ => format!("it is for {wanted}, the device is {processor}"),
-    })
+    }))
 }
 
 /// Code that names no mode runs in either one. That of the device is fixed while a process runs.
-fn check_mode(mode: &str, wanted: Option<bool>, has: Option<bool>) -> Result<(), String> {
+fn check_mode<R: Reason>(mode: &str, wanted: Option<bool>, has: Option<bool>) -> Result<(), R> {
     let word = |on| if on { "on" } else { "off" };
     match (wanted, has) {
         (None, _) => Ok(()),
         (Some(wanted), Some(has)) if wanted == has => Ok(()),
         (Some(wanted), Some(has)) => {
-            Err(format!("it needs {mode} {}, the device has it {}", word(wanted), word(has)))
+            Err(R::new(|| format!("it needs {mode} {}, the device has it {}", word(wanted), word(has))))
         }
         (Some(wanted), None) => {
-            Err(format!("it needs {mode} {}, which the device does not have", word(wanted)))
+            Err(R::new(|| format!("it needs {mode} {}, which the device does not have", word(wanted))))
         }
     }
 }
 
-fn check_version(arch: &AmdArch, word: u32, device: &HipDescription) -> Result<(), String> {
+fn check_version<R: Reason>(arch: &AmdArch, word: u32, device: &HipDescription) -> Result<(), R> {
     let (version, generic) = (word & 0xff, word >> 8 & 0xff);
     if !VERSIONS.contains(&version) {
-        return Err(format!("it is a code object of version {version}, 4 to 6 are taken"));
+        return Err(R::new(|| format!("it is a code object of version {version}, 4 to 6 are taken")));
     }
     if let (6, Some(runtime)) = (version, device.runtime)
         && runtime < RUNTIME_OF_6
     {
-        return Err(format!(
-            "it is a code object of version 6, which needs HIP {RUNTIME_OF_6}, the runtime is HIP {runtime}"
-        ));
+        return Err(R::new(|| {
+            format!(
+                "it is a code object of version 6, which needs HIP {RUNTIME_OF_6}, the runtime is HIP {runtime}"
+            )
+        }));
     }
     if arch.is_generic() && generic < LOWEST_GENERIC {
         let processor = arch.processor();
-        return Err(format!(
-            "it is for version {generic} of {processor}, the device runs version {LOWEST_GENERIC} and later"
-        ));
+        return Err(R::new(|| {
+            format!(
+                "it is for version {generic} of {processor}, the device runs version {LOWEST_GENERIC} and later"
+            )
+        }));
     }
     Ok(())
 }

@@ -5,9 +5,10 @@
 use std::fmt;
 
 use offload_format::pack::KernelInfo;
-use offload_format::{Aspects, HostLevel, ImageKind, IntelArch, SmArch, SpirvVersion, Target, Variant};
+use offload_format::{Aspects, HostLevel, ImageKind, IntelArch, SmArch, SpirvVersion, Target};
 
 use super::amd;
+use super::reason::{Reason, Unread};
 use crate::description::{
     CudaDescription, CudaVersion, DeviceDescription, DeviceKind, HipDescription, OpenClDescription,
     PtxVersion,
@@ -41,116 +42,131 @@ enum Class {
 }
 
 /// How well `entry` fits `device`, or why not.
-pub(super) fn judge(entry: &Entry, device: &DeviceDescription) -> Result<Fit, String> {
-    let target =
-        entry.target().map_err(|_| "its target is newer than this release of offload-rt".to_string())?;
+pub(super) fn judge<R: Reason>(entry: &Entry, device: &DeviceDescription) -> Result<Fit, R> {
+    let Some(target) = entry.parsed_target() else {
+        return Err(R::new(|| "its target is newer than this release of offload-rt".to_string()));
+    };
     if let Some(refusal) = entry.refusal() {
-        return Err(format!("it cannot be read: {refusal}"));
+        return Err(R::new(|| format!("it cannot be read: {refusal}")));
     }
     if entry.image_kind() != target.image_kind() {
-        return Err(format!(
-            "it is of kind {}, which is newer than this release of offload-rt",
-            entry.image_kind()
-        ));
+        return Err(R::new(|| {
+            format!("it is of kind {}, which is newer than this release of offload-rt", entry.image_kind())
+        }));
     }
-    if entry.variant().parse::<Variant>().is_err() {
-        return Err("its variant is newer than this release of offload-rt".to_string());
+    if entry.parsed_variant().is_none() {
+        return Err(R::new(|| "its variant is newer than this release of offload-rt".to_string()));
     }
     let fit = match device.kind() {
-        DeviceKind::Host(level) => on_host(&target, *level),
-        DeviceKind::OpenCl(device) => on_opencl(&target, device),
-        DeviceKind::Cuda(device) => on_cuda(&target, entry, device),
-        DeviceKind::Hip(device) => on_hip(&target, entry, device),
+        DeviceKind::Host(level) => on_host(target, *level),
+        DeviceKind::OpenCl(device) => on_opencl(target, device),
+        DeviceKind::Cuda(device) => on_cuda(target, entry, device),
+        DeviceKind::Hip(device) => on_hip(target, entry, device),
     }?;
     check_aspects(entry.aspects(), device.aspects())?;
     check_sub_groups(entry, device)?;
+    check_work_groups(entry, device)?;
     Ok(fit)
 }
 
 /// Whether the image is for the GPUs of the driver with this feature's name.
 pub(super) fn is_for_driver(entry: &Entry, feature: &str) -> bool {
-    match entry.target() {
-        Ok(Target::Nvptx(_) | Target::Cubin(_)) => feature == "cuda",
-        Ok(Target::Amdgcn(_)) => feature == "hip",
+    match entry.parsed_target() {
+        Some(Target::Nvptx(_) | Target::Cubin(_)) => feature == "cuda",
+        Some(Target::Amdgcn(_)) => feature == "hip",
         _ => false,
     }
 }
 
 /// Why `device` cannot launch `kernel`, whose image it takes.
-pub(super) fn refuse_kernel(kernel: &KernelInfo, device: &DeviceDescription) -> Option<String> {
+pub(super) fn refuse_kernel<R: Reason>(kernel: &KernelInfo, device: &DeviceDescription) -> Option<R> {
     let (required, most) = (kernel.required_work_group?, device.max_work_group()?);
     let items: u64 = required.iter().map(|size| u64::from(*size)).product();
-    (items > most)
-        .then(|| format!("it requires work-groups of {items} work-items, the device's largest has {most}"))
+    let words = || format!("it requires work-groups of {items} work-items, the device's largest has {most}");
+    (items > most).then(|| R::new(words))
+}
+
+/// An image of which no kernel can be launched is of no use; one kernel that cannot does not take the others along.
+fn check_work_groups<R: Reason>(entry: &Entry, device: &DeviceDescription) -> Result<(), R> {
+    let refuse = |kernel: &KernelInfo| refuse_kernel::<Unread>(kernel, device).is_some();
+    match entry.kernels() {
+        [first, ..] if entry.kernels().iter().all(refuse) => refuse_kernel(first, device).map_or(Ok(()), Err),
+        _ => Ok(()),
+    }
 }
 
 /// A driver compiles a module as a whole: a kernel that requires sub-groups that the device does not have spoils it
 /// (<https://registry.khronos.org/OpenCL/extensions/intel/cl_intel_required_subgroup_size.html>).
-fn check_sub_groups(entry: &Entry, device: &DeviceDescription) -> Result<(), String> {
+fn check_sub_groups<R: Reason>(entry: &Entry, device: &DeviceDescription) -> Result<(), R> {
     let (ImageKind::SpirV, DeviceKind::OpenCl(device)) = (entry.image_kind(), device.kind()) else {
         return Ok(());
     };
     let has = &device.sub_group_sizes;
-    let odd = |kernel: &&KernelInfo| {
-        kernel.sub_group_size.is_some_and(|size| !has.is_empty() && !has.contains(&size))
-    };
+    if has.is_empty() {
+        return Ok(());
+    }
+    let odd = |kernel: &&KernelInfo| kernel.sub_group_size.is_some_and(|size| !has.contains(&size));
     let Some(kernel) = entry.kernels().iter().find(odd) else { return Ok(()) };
-    let sizes: Vec<String> = has.iter().map(ToString::to_string).collect();
-    let (name, needs) = (escape(&kernel.name), kernel.sub_group_size.unwrap_or(0));
-    Err(format!("its kernel `{name}` requires sub-groups of {needs}, the device has {}", sizes.join(", ")))
+    Err(R::new(|| {
+        let sizes: Vec<String> = has.iter().map(ToString::to_string).collect();
+        let (name, needs) = (escape(&kernel.name), kernel.sub_group_size.unwrap_or(0));
+        format!("its kernel `{name}` requires sub-groups of {needs}, the device has {}", sizes.join(", "))
+    }))
 }
 
-fn check_aspects(needed: Aspects, has: Aspects) -> Result<(), String> {
+fn check_aspects<R: Reason>(needed: Aspects, has: Aspects) -> Result<(), R> {
     let unknown = needed.missing_from(Aspects::ALL);
     let lacking = needed.missing_from(has);
     if !unknown.is_empty() {
-        return Err(format!("it needs {unknown}, which is newer than this release of offload-rt"));
+        return Err(R::new(|| format!("it needs {unknown}, which is newer than this release of offload-rt")));
     }
     if !lacking.is_empty() {
-        return Err(format!("it needs {lacking}, which the device lacks"));
+        return Err(R::new(|| format!("it needs {lacking}, which the device lacks")));
     }
     Ok(())
 }
 
-fn on_host(target: &Target, cpu: HostLevel) -> Result<Fit, String> {
+fn on_host<R: Reason>(target: &Target, cpu: HostLevel) -> Result<Fit, R> {
     match target {
-        Target::Host(level) if *level > cpu => Err(format!("it needs {level}, the CPU has {cpu}")),
+        Target::Host(level) if *level > cpu => Err(R::new(|| format!("it needs {level}, the CPU has {cpu}"))),
         Target::Host(level) => {
             let class = if *level == cpu { Class::ExactNative } else { Class::CompatibleNative };
             Ok(Fit { class, rank: level_rank(*level) })
         }
-        other => Err(format!("it is for {}, not for the host CPU", machines(other))),
+        other => Err(R::new(|| format!("it is for {}, not for the host CPU", machines(other)))),
     }
 }
 
-fn on_opencl(target: &Target, device: &OpenClDescription) -> Result<Fit, String> {
+fn on_opencl<R: Reason>(target: &Target, device: &OpenClDescription) -> Result<Fit, R> {
     match target {
         Target::Intel(arch) => on_intel(arch, device.intel_ip),
         Target::Spirv64(version) => on_spirv(*version, &device.spirv),
         Target::OpenClC if device.opencl_c => Ok(Fit { class: Class::Source, rank: 0 }),
-        Target::OpenClC => Err("the device has no compiler for OpenCL C".to_string()),
-        other => Err(format!("it is for {}, not for this OpenCL device", machines(other))),
+        Target::OpenClC => Err(R::new(|| "the device has no compiler for OpenCL C".to_string())),
+        other => Err(R::new(|| format!("it is for {}, not for this OpenCL device", machines(other)))),
     }
 }
 
 /// A device that takes a version of SPIR-V takes the earlier ones: each is a part of the next, and some drivers list the
 /// newest alone (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html>, section 1.2 and the list of changes).
-fn on_spirv(version: SpirvVersion, taken: &[SpirvVersion]) -> Result<Fit, String> {
+fn on_spirv<R: Reason>(version: SpirvVersion, taken: &[SpirvVersion]) -> Result<Fit, R> {
     if taken.iter().any(|taken| taken.minor() >= version.minor()) {
         return Ok(Fit { class: Class::Intermediate, rank: version.minor().into() });
     }
     if taken.is_empty() {
-        return Err("the device takes no SPIR-V".to_string());
+        return Err(R::new(|| "the device takes no SPIR-V".to_string()));
     }
-    let taken: Vec<String> = taken.iter().map(ToString::to_string).collect();
-    Err(format!("it is SPIR-V {version}, the device takes {}", taken.join(", ")))
+    Err(R::new(|| {
+        let taken: Vec<String> = taken.iter().map(ToString::to_string).collect();
+        format!("it is SPIR-V {version}, the device takes {}", taken.join(", "))
+    }))
 }
 
-fn on_intel(arch: &IntelArch, device: Option<[u32; 3]>) -> Result<Fit, String> {
+fn on_intel<R: Reason>(arch: &IntelArch, device: Option<[u32; 3]>) -> Result<Fit, R> {
     let Some(ip @ [architecture, release, revision]) = device else {
-        return Err("the device is not known as an Intel GPU".to_string());
+        return Err(R::new(|| "the device is not known as an Intel GPU".to_string()));
     };
-    let shown = format!("{architecture}.{release}.{revision}");
+    let shown = || format!("{architecture}.{release}.{revision}");
     match arch.ip_version() {
         Some(exact) if exact == ip => Ok(Fit { class: Class::ExactNative, rank: 0 }),
         Some([a, r, older]) if (a, r) == (architecture, release) && older < revision => {
@@ -158,9 +174,9 @@ fn on_intel(arch: &IntelArch, device: Option<[u32; 3]>) -> Result<Fit, String> {
             Ok(Fit { class: Class::CompatibleNative, rank: older.saturating_add(2) })
         }
         Some(_) if arch.is_taken_by(ip) => Ok(Fit { class: Class::CompatibleNative, rank: 1 }),
-        Some([a, r, v]) => Err(format!("it is for Intel {a}.{r}.{v}, the device is {shown}")),
+        Some([a, r, v]) => Err(R::new(|| format!("it is for Intel {a}.{r}.{v}, the device is {}", shown()))),
         None if arch.covers(ip) => Ok(Fit { class: Class::CompatibleNative, rank: 0 }),
-        None => Err(format!("it is for the Intel family {arch}, the device is {shown}")),
+        None => Err(R::new(|| format!("it is for the Intel family {arch}, the device is {}", shown()))),
     }
 }
 
@@ -184,67 +200,75 @@ fn machines(target: &Target) -> &'static str {
     }
 }
 
-fn on_hip(target: &Target, entry: &Entry, device: &HipDescription) -> Result<Fit, String> {
+fn on_hip<R: Reason>(target: &Target, entry: &Entry, device: &HipDescription) -> Result<Fit, R> {
     let Target::Amdgcn(arch) = target else {
-        return Err(format!("it is for {}, not for this HIP device", machines(target)));
+        return Err(R::new(|| format!("it is for {}, not for this HIP device", machines(target))));
     };
     let amd::Fit { is_exact, rank } = amd::fit(arch, entry.format_version(), device)?;
     let class = if is_exact { Class::ExactNative } else { Class::CompatibleNative };
     Ok(Fit { class, rank })
 }
 
-fn on_cuda(target: &Target, entry: &Entry, device: &CudaDescription) -> Result<Fit, String> {
+fn on_cuda<R: Reason>(target: &Target, entry: &Entry, device: &CudaDescription) -> Result<Fit, R> {
     match target {
         Target::Cubin(sm) => on_cubin(sm, entry.format_version(), device),
         Target::Nvptx(sm) => on_ptx(sm, entry.format_version(), device),
-        other => Err(format!("it is for {}, not for this CUDA device", machines(other))),
+        other => Err(R::new(|| format!("it is for {}, not for this CUDA device", machines(other)))),
     }
 }
 
-fn on_cubin(sm: &SmArch, abi: Option<u32>, device: &CudaDescription) -> Result<Fit, String> {
+fn on_cubin<R: Reason>(sm: &SmArch, abi: Option<u32>, device: &CudaDescription) -> Result<Fit, R> {
     let (number, has) = (u32::from(sm.number()), device.sm());
     check_abi(abi, device)?;
     if number == has {
         return Ok(Fit { class: Class::ExactNative, rank: rank(sm, 0) });
     }
-    let reason = if sm.suffix() == Some('a') {
-        format!("which runs on sm_{number} only, the device is sm_{has}")
-    } else if number / 10 != has / 10 {
-        format!("the device is sm_{has}, of another major version")
-    } else if number > has {
-        format!("the device is only sm_{has}")
-    } else if is_tegra(number) || is_tegra(has) {
-        format!("the device is sm_{has}; one of them is a Tegra GPU, and those run only their own")
-    } else {
-        return Ok(Fit { class: Class::CompatibleNative, rank: rank(sm, 0) });
+    let refused = |reason: fn(u32, u32) -> String| {
+        Err(R::new(|| format!("it is native code for {sm}, {}", reason(number, has))))
     };
-    Err(format!("it is native code for {sm}, {reason}"))
+    if sm.suffix() == Some('a') {
+        return refused(|number, has| format!("which runs on sm_{number} only, the device is sm_{has}"));
+    }
+    if number / 10 != has / 10 {
+        return refused(|_, has| format!("the device is sm_{has}, of another major version"));
+    }
+    if number > has {
+        return refused(|_, has| format!("the device is only sm_{has}"));
+    }
+    if is_tegra(number) || is_tegra(has) {
+        return refused(|_, has| {
+            format!("the device is sm_{has}; one of them is a Tegra GPU, and those run only their own")
+        });
+    }
+    Ok(Fit { class: Class::CompatibleNative, rank: rank(sm, 0) })
 }
 
-fn check_abi(abi: Option<u32>, device: &CudaDescription) -> Result<(), String> {
+fn check_abi<R: Reason>(abi: Option<u32>, device: &CudaDescription) -> Result<(), R> {
     let (since, first) = ABI_OF_CUDA_13;
     match (device.driver, abi) {
-        (Some(driver), Some(abi)) if abi >= since && driver < first => Err(format!(
-            "it is a cubin of ABI {abi}, which needs CUDA driver {first}, the driver is {driver}"
-        )),
+        (Some(driver), Some(abi)) if abi >= since && driver < first => Err(R::new(|| {
+            format!("it is a cubin of ABI {abi}, which needs CUDA driver {first}, the driver is {driver}")
+        })),
         _ => Ok(()),
     }
 }
 
-fn on_ptx(sm: &SmArch, word: Option<u32>, device: &CudaDescription) -> Result<Fit, String> {
+fn on_ptx<R: Reason>(sm: &SmArch, word: Option<u32>, device: &CudaDescription) -> Result<Fit, R> {
     let (number, has) = (u32::from(sm.number()), device.sm());
     let family = (number / 10, is_tegra(number)) == (has / 10, is_tegra(has));
     if number > has {
-        return Err(format!("it is PTX for {sm}, the device is only sm_{has}"));
+        return Err(R::new(|| format!("it is PTX for {sm}, the device is only sm_{has}")));
     }
     match sm.suffix() {
         Some('f') if !family => {
-            return Err(format!("it is PTX for {sm}, which runs on its family only, the device is sm_{has}"));
+            return Err(R::new(|| {
+                format!("it is PTX for {sm}, which runs on its family only, the device is sm_{has}")
+            }));
         }
         Some('a') if number != has => {
-            return Err(format!(
-                "it is PTX for {sm}, which runs on sm_{number} only, the device is sm_{has}"
-            ));
+            return Err(R::new(|| {
+                format!("it is PTX for {sm}, which runs on sm_{number} only, the device is sm_{has}")
+            }));
         }
         _ => check_language(word, device)?,
     }
@@ -253,20 +277,21 @@ fn on_ptx(sm: &SmArch, word: Option<u32>, device: &CudaDescription) -> Result<Fi
     Ok(Fit { class: Class::Intermediate, rank: rank(sm, age) })
 }
 
-fn check_language(word: Option<u32>, device: &CudaDescription) -> Result<(), String> {
+fn check_language<R: Reason>(word: Option<u32>, device: &CudaDescription) -> Result<(), R> {
     let (Some(version), Some(driver)) = (word.and_then(PtxVersion::from_word), device.driver) else {
         return Ok(());
     };
     match PtxVersion::newest_taken_by(driver) {
         Some(newest) if version <= newest => Ok(()),
-        Some(newest) => Err(format!(
-            "it is PTX {version}, the driver (CUDA {driver}) takes up to {newest}: {}",
-            first(version)
-        )),
-        None => Err(format!(
-            "it is PTX {version}, the driver (CUDA {driver}) takes none of it: {}",
-            first(version)
-        )),
+        Some(newest) => Err(R::new(|| {
+            format!(
+                "it is PTX {version}, the driver (CUDA {driver}) takes up to {newest}: {}",
+                first(version)
+            )
+        })),
+        None => Err(R::new(|| {
+            format!("it is PTX {version}, the driver (CUDA {driver}) takes none of it: {}", first(version))
+        })),
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use self::programs::Programs;
 use self::row::{Row, Want};
-use self::sample::{Cache, Start};
+use self::sample::{Cache, Choice, Start};
 use crate::median;
 use offload_tests::binary;
 use offload_tests::error::{Error, Result};
@@ -36,6 +36,7 @@ pub(super) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     setup::ensure(workspace, &[setup::BUILD, setup::GPUS, setup::DRIVERS])?;
     let programs = Programs::build(workspace, plan.images)?;
     let mut rows = costs(workspace, &programs, plan)?;
+    rows.extend(choices(&programs, plan)?);
     rows.extend(first_results(&programs, plan)?);
     match plan.format {
         Format::Table => row::print(&rows),
@@ -110,6 +111,19 @@ fn costs(workspace: &Workspace, programs: &Programs<'_>, plan: Plan) -> Result<V
             over(|start| start.written),
             Want::aim(20.0),
         ),
+    ])
+}
+
+/// Choosing one of 50 images with 8 kernels each.
+fn choices(programs: &Programs<'_>, plan: Plan) -> Result<Vec<Row>> {
+    let program = programs.path("choose");
+    let choices = (0..plan.runs).map(|_| Choice::of(&program)).collect::<Result<Vec<_>>>()?;
+    let row = |what, field: fn(&Choice) -> f64, want| {
+        Row::new(what, "µs", choices.iter().map(field).collect(), want)
+    };
+    Ok(vec![
+        row("the first choice: 1 of 50 images with 8 kernels", |choice| choice.first, Want::aim(50.0)),
+        row("a later choice", |choice| choice.again, Want::of(5.0, 5.0)),
     ])
 }
 

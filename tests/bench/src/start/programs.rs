@@ -19,7 +19,7 @@ impl<'a> Programs<'a> {
         let dir = workspace.shell.create_dir(workspace.target_dir.join("bench/start"))?;
         let programs = Programs { workspace, dir };
         fixture::copy(workspace, "start", &programs.dir.join("src"))?;
-        for program in ["bare", "many", "first"] {
+        for program in ["bare", "many", "first", "choose"] {
             programs.cargo(program, images)?;
         }
         let bundle = programs.dir.join("family.ccob");

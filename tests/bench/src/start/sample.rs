@@ -31,10 +31,7 @@ impl Start {
     }
 
     fn parse(text: &str) -> Option<Start> {
-        let field = |name: &str| -> Option<u64> {
-            let word = text.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
-            word?.parse().ok()
-        };
+        let field = |name| field(text, name);
         Some(Start {
             ready: field("ready_ns")? as f64 / 1000.0,
             first: field("first_ns")? as f64 / 1000.0,
@@ -42,6 +39,34 @@ impl Start {
             images: field("images")?,
         })
     }
+}
+
+/// What a program says of its choices, in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Choice {
+    /// Of the first one, which reads the records.
+    pub(super) first: f64,
+    /// Of a later one.
+    pub(super) again: f64,
+}
+
+impl Choice {
+    /// Runs `program`.
+    pub(super) fn of(program: &Path) -> Result<Choice> {
+        let output = Command::new(program).output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let time = |name| field(&text, name).map(|time| time as f64 / 1000.0);
+        match (time("first_ns"), time("again_ns")) {
+            (Some(first), Some(again)) => Ok(Choice { first, again }),
+            _ => Err(Error::new(format!("`{}` says nothing of its choices: {text}", program.display()))),
+        }
+    }
+}
+
+/// The number behind `name=`.
+fn field(text: &str, name: &str) -> Option<u64> {
+    let word = text.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+    word?.parse().ok()
 }
 
 /// A directory in which PoCL keeps what it has compiled.

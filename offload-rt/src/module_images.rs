@@ -1,0 +1,119 @@
+//! The images of one kernel module, with what every choice asks of them: its variants, and which image has which kernel.
+//!
+//! This is found out once, when a module is first asked for; a choice then looks at numbers alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use offload_format::Variant;
+use offload_format::pack::KernelInfo;
+
+use crate::entry::Entry;
+
+/// The images of a kernel module.
+#[derive(Debug)]
+pub(crate) struct ModuleImages {
+    /// In the registry's order.
+    pub(crate) entries: Arc<[Entry]>,
+    /// The packages that have a module of this name, sorted.
+    pub(crate) packages: Vec<String>,
+    /// The variants, sorted; none for a module without variants.
+    pub(crate) variants: Vec<Variant>,
+    groups: Vec<Arc<Group>>,
+}
+
+/// The images of one variant.
+#[derive(Debug)]
+pub(crate) struct Group {
+    /// `None` for a module without variants.
+    variant: Option<Variant>,
+    /// In the registry's order.
+    pub(crate) entries: Vec<Entry>,
+    /// Every kernel that a record names, sorted by name.
+    pub(crate) kernels: Vec<NamedKernel>,
+    /// Numbers of the images without records, which may have any kernel.
+    pub(crate) silent: Vec<usize>,
+}
+
+/// A kernel, and which images have it.
+#[derive(Debug)]
+pub(crate) struct NamedKernel {
+    pub(crate) name: String,
+    /// Its place in the registry's order of kernels.
+    pub(crate) order: usize,
+    /// In the registry's order.
+    pub(crate) holders: Vec<Holder>,
+}
+
+/// An image that has a kernel, as its number in [`Group::entries`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Holder {
+    pub(crate) image: usize,
+    /// Work-items of the work-group that the kernel requires there; 0 if it requires none.
+    pub(crate) work_items: u64,
+}
+
+impl ModuleImages {
+    pub(crate) fn new(entries: Vec<Entry>) -> ModuleImages {
+        // A pack tells its package by its header: one image of each is asked.
+        let first_of_pack = entries.chunk_by(Entry::shares_pack).filter_map(<[Entry]>::first);
+        let packages: BTreeSet<&str> = first_of_pack.map(Entry::package).collect();
+        let packages = packages.into_iter().map(str::to_string).collect();
+        let mut by_variant: BTreeMap<Option<Variant>, Vec<Entry>> = BTreeMap::new();
+        for entry in &entries {
+            // A text that is no variant is of a later release; its image is refused with that reason.
+            let variant = entry.parsed_variant().filter(|variant| !variant.is_empty());
+            by_variant.entry(variant.cloned()).or_default().push(entry.clone());
+        }
+        let variants = by_variant.keys().flatten().cloned().collect();
+        let groups = by_variant.into_iter().map(|(variant, entries)| Arc::new(Group::new(variant, entries)));
+        ModuleImages { packages, variants, groups: groups.collect(), entries: entries.into() }
+    }
+
+    /// The images of this variant.
+    pub(crate) fn group(&self, variant: Option<&Variant>) -> Option<&Arc<Group>> {
+        self.groups.iter().find(|group| group.variant.as_ref() == variant)
+    }
+}
+
+impl Group {
+    fn new(variant: Option<Variant>, entries: Vec<Entry>) -> Group {
+        let silent: Vec<usize> = entries
+            .iter()
+            .enumerate()
+            .filter(|(_, entry)| entry.kernels().is_empty())
+            .map(|(at, _)| at)
+            .collect();
+        let mut named: BTreeMap<&str, NamedKernel> = BTreeMap::new();
+        for (image, entry) in entries.iter().enumerate() {
+            for kernel in entry.kernels() {
+                let order = named.len();
+                let known = named.entry(&kernel.name).or_insert_with(|| NamedKernel {
+                    name: kernel.name.clone(),
+                    order,
+                    holders: Vec::new(),
+                });
+                known.holders.push(Holder { image, work_items: work_items(kernel) });
+            }
+        }
+        let mut kernels: Vec<NamedKernel> = named.into_values().collect();
+        for kernel in &mut kernels {
+            kernel.holders.extend(silent.iter().map(|image| Holder { image: *image, work_items: 0 }));
+        }
+        Group { variant, entries, kernels, silent }
+    }
+
+    /// Where the kernel is in [`Group::kernels`].
+    pub(crate) fn kernel(&self, name: &str) -> Option<usize> {
+        self.kernels.binary_search_by(|kernel| kernel.name.as_str().cmp(name)).ok()
+    }
+
+    /// Its variant as texts show it, empty if there is none.
+    pub(crate) fn shown_variant(&self) -> String {
+        self.variant.as_ref().map(ToString::to_string).unwrap_or_default()
+    }
+}
+
+fn work_items(kernel: &KernelInfo) -> u64 {
+    kernel.required_work_group.map_or(0, |sizes| sizes.iter().map(|size| u64::from(*size)).product())
+}

@@ -1,0 +1,129 @@
+//! What was decided about each image, in plain words; made when somebody asks.
+
+use std::fmt;
+
+use super::picks::Picks;
+use super::rules::{self, Fit};
+use crate::description::DeviceDescription;
+use crate::entry::Entry;
+use crate::module_images::{Group, NamedKernel};
+use crate::text::escape;
+
+/// What was decided about one image.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    entry: Entry,
+    outcome: Outcome,
+}
+
+/// The decision. Its [`Display`](fmt::Display) is a reason for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// This one is used; the text says how well it fits, and for which kernels if others of its kernels come from
+    /// another image.
+    Picked(String),
+    /// The device would take it, but another one is better; the text says why.
+    LessPreferred(String),
+    /// The device cannot use it; the text says why.
+    Refused(String),
+}
+
+impl Verdict {
+    /// The image.
+    pub fn entry(&self) -> &Entry {
+        &self.entry
+    }
+
+    /// What was decided.
+    pub fn outcome(&self) -> &Outcome {
+        &self.outcome
+    }
+}
+
+impl fmt::Display for Verdict {
+    /// `target: outcome`, or `target [part]: outcome`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.entry.place(), self.outcome)
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outcome::Picked(fit) => write!(f, "picked: {fit}"),
+            Outcome::LessPreferred(reason) => write!(f, "less preferred: {reason}"),
+            Outcome::Refused(reason) => write!(f, "refused: {reason}"),
+        }
+    }
+}
+
+/// A choice that was made, to be put into words.
+pub(super) struct Choice<'c> {
+    pub(super) group: &'c Group,
+    pub(super) device: &'c DeviceDescription,
+    pub(super) picks: &'c Picks,
+}
+
+impl Choice<'_> {
+    /// About every image, in the registry's order.
+    pub(super) fn verdicts(&self) -> Vec<Verdict> {
+        let judge = |entry: &Entry| rules::judge::<String>(entry, self.device);
+        let judged: Vec<Result<Fit, String>> = self.group.entries.iter().map(judge).collect();
+        let used = self.picks.images();
+        let verdict = |(image, (entry, fit)): (usize, (&Entry, &Result<Fit, String>))| {
+            let outcome = match fit {
+                Err(reason) => Outcome::Refused(reason.clone()),
+                Ok(fit) if used.contains(&image) => Outcome::Picked(self.picked(*fit, image)),
+                Ok(fit) => Outcome::LessPreferred(self.behind(*fit, image, &judged)),
+            };
+            Verdict { entry: entry.clone(), outcome }
+        };
+        self.group.entries.iter().zip(&judged).enumerate().map(verdict).collect()
+    }
+
+    fn picked(&self, fit: Fit, image: usize) -> String {
+        let all = self.group.entries.get(image).map_or(0, |entry| entry.kernels().len());
+        let from_it: Vec<&NamedKernel> =
+            self.in_order().filter(|kernel| kernel.image == Some(image)).map(|kernel| kernel.named).collect();
+        if from_it.len() >= all {
+            return fit.to_string();
+        }
+        let names: Vec<String> = from_it.into_iter().map(|kernel| escape(&kernel.name)).collect();
+        format!("{fit}, for {}", names.join(", "))
+    }
+
+    /// Why an image that fits is not used.
+    fn behind(&self, fit: Fit, image: usize, judged: &[Result<Fit, String>]) -> String {
+        let instead = self.instead_of(image);
+        let best = instead.and_then(|image| judged.get(image)?.as_ref().ok().copied());
+        match (best, instead) {
+            (Some(best), _) if best != fit => fit.behind(best),
+            (_, Some(instead)) if instead > image => {
+                "it fits equally well, and its target has fewer kernels".to_string()
+            }
+            _ => "it fits equally well and comes later".to_string(),
+        }
+    }
+
+    /// What is used in place of `image`, for the first kernel that it has.
+    fn instead_of(&self, image: usize) -> Option<usize> {
+        let has = |kernel: &Picked<'_>| kernel.named.holders.iter().any(|holder| holder.image == image);
+        let taken = self.in_order().find(|kernel| kernel.image.is_some() && has(kernel));
+        taken.and_then(|kernel| kernel.image).or(self.picks.unnamed)
+    }
+
+    /// The kernels in the registry's order.
+    fn in_order(&self) -> impl Iterator<Item = Picked<'_>> {
+        let picked = self.group.kernels.iter().zip(&self.picks.kernels);
+        let mut all: Vec<Picked<'_>> = picked.map(|(named, image)| Picked { named, image: *image }).collect();
+        all.sort_unstable_by_key(|kernel| kernel.named.order);
+        all.into_iter()
+    }
+}
+
+/// A kernel, and the image that it is taken from.
+struct Picked<'c> {
+    named: &'c NamedKernel,
+    image: Option<usize>,
+}
