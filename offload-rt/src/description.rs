@@ -118,7 +118,7 @@ impl DeviceDescription {
     pub(crate) fn other_driver(&self) -> Option<&'static str> {
         let DeviceKind::OpenCl(device) = &*self.kind else { return None };
         let by = |name| device.vendor.contains(name);
-        match (by("NVIDIA"), by("Advanced Micro Devices")) {
+        match (by("NVIDIA Corporation"), by("Advanced Micro Devices")) {
             (true, _) => Some("cuda"),
             (_, true) => Some("hip"),
             _ => None,

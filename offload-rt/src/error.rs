@@ -183,7 +183,7 @@ impl Error {
                     let other = other.unwrap_or_default();
                     format!("take the device from `offload_rt::{feature}::devices()` (feature `{feature}`), for which there are images{other}")
                 }
-                Remedy::Kernels => "the device takes images of such a target, but lacks what these kernels need: give it a variant that needs less".to_string(),
+                Remedy::Kernels => "an image of a target that the device takes is there; the reason above says what it needs more".to_string(),
                 Remedy::None => "this device takes no target that there is: the target `host` runs on every CPU".to_string(),
             },
             Case::Variant { present, .. } if present.is_empty() => "call `select`, which asks for no variant".to_string(),

@@ -62,6 +62,27 @@ fn the_hint_names_a_target_for_the_device() {
 }
 
 #[test]
+fn the_hint_is_right_where_another_target_does_not_help() {
+    let hint = |images: &[Image], device: DeviceDescription| {
+        registry(images).select("m", &device).unwrap_err().hint().unwrap()
+    };
+    let of = |vendor: &str| OpenClDescription::new("d", vendor).opencl_c();
+    // The images are for this GPU, through another driver.
+    let nvidia = hint(&[("cubin:sm_90", 7)], of("NVIDIA Corporation").into());
+    assert!(nvidia.starts_with("take the device from `offload_rt::cuda::devices()`"), "{nvidia}");
+    assert!(nvidia.ends_with("for OpenCL, `cargo offload targets add opencl-c`"), "{nvidia}");
+    let amd = hint(&[("amdgcn:gfx1100", 5)], of("Advanced Micro Devices, Inc.").into());
+    assert!(amd.starts_with("take the device from `offload_rt::hip::devices()`"), "{amd}");
+    assert!(hint(&[("amdgcn:gfx1100", 5)], of("NVIDIA Corporation").into()).contains("add opencl-c`"));
+    // The driver is too old for the newest PTX: the target is one that it knows.
+    let old = hint(&[("nvptx:sm_90", PTX_8_4)], gpu(9, 0).driver_version(11040).into());
+    assert!(old.contains("`cargo offload targets add nvptx:sm_87`"), "{old}");
+    // Such an image is there, and refused for another reason.
+    let there = hint(&[("nvptx:sm_90", PTX_8_8)], gpu(9, 0).driver_version(12040).into());
+    assert!(there.starts_with("an image of a target that the device takes is there"), "{there}");
+}
+
+#[test]
 fn the_best_image_of_a_fat_program_wins() {
     let everything: &[Image] = &[
         ("host", 0),
