@@ -18,7 +18,7 @@ use offload_format::section::DESCRIPTOR_SIDECARS;
 
 pub(crate) use self::bindings::Bindings;
 use self::elf::Names;
-use crate::env::CargoEnv;
+use crate::env::{Archives, CargoEnv};
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::packing::Pack;
@@ -52,6 +52,8 @@ pub(crate) enum Embedding {
     Always,
     /// In development builds none, in others all.
     Release,
+    /// All, and Rust's own libraries carry them as well: one for C programs has to.
+    Library,
 }
 
 impl FromStr for Embedding {
@@ -62,8 +64,19 @@ impl FromStr for Embedding {
             "auto" => Ok(Embedding::Auto),
             "always" => Ok(Embedding::Always),
             "release" => Ok(Embedding::Release),
+            "library" => Ok(Embedding::Library),
             _ => Err(Error::new(format!("`{}` does not say when to embed", text.escape_default()))
-                .with_hint("write \"auto\", \"always\" or \"release\"")),
+                .with_hint("write \"auto\", \"always\", \"release\" or \"library\"")),
+        }
+    }
+}
+
+impl Embedding {
+    /// How the archive reaches the program.
+    fn archives(self) -> Archives {
+        match self {
+            Embedding::Library => Archives::InLibraries,
+            Embedding::Auto | Embedding::Always | Embedding::Release => Archives::Apart,
         }
     }
 }
@@ -89,7 +102,7 @@ fn is_named(env: &CargoEnv, wanted: Embedding, pack: &Pack) -> bool {
     let development = !env.profile.release && !env.profile.optimized && env.host == env.target;
     let large = match wanted {
         Embedding::Auto => pack.layout.size >= SMALL,
-        Embedding::Always => false,
+        Embedding::Always | Embedding::Library => false,
         Embedding::Release => true,
     };
     development && large && !pack.frames.is_empty()
@@ -135,7 +148,7 @@ pub(crate) fn obstacle(env: &CargoEnv) -> Option<String> {
 
 /// Writes the archive, and tells cargo to link it; for a system whose programs carry no images, writes the pack that
 /// says so as a file.
-pub(crate) fn embed(env: &CargoEnv, owner: Owner<'_>, pack: &Pack) -> Result<Anchor> {
+pub(crate) fn embed(env: &CargoEnv, owner: Owner<'_>, wanted: Embedding, pack: &Pack) -> Result<Anchor> {
     if obstacle(env).is_some() {
         let file = format!("offload{}.pack", name(env, owner));
         fs::publish(&env.out_dir.join(&file), |out| pack.write_to(out))?;
@@ -149,10 +162,10 @@ pub(crate) fn embed(env: &CargoEnv, owner: Owner<'_>, pack: &Pack) -> Result<Anc
         Some(machine) => {
             let object = elf::Object::new(machine, &names.anchor, pack)?;
             fs::publish(&path, |out| write_archive(out, &names.anchor, &object))?;
-            env.link(&names.archive, &env.out_dir);
         }
         None => asm::assemble(env, &names, pack)?,
     }
+    env.link(&names.archive, wanted.archives());
     Ok(Anchor::Symbol(names.anchor))
 }
 

@@ -42,6 +42,16 @@ pub(crate) struct Profile {
     pub(crate) debug_info: bool,
 }
 
+/// How archives with packs reach the program
+/// (<https://doc.rust-lang.org/rustc/command-line-arguments.html#linking-modifiers-bundle>).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Archives {
+    /// Only the final link reads them, without a copy. A static library that Rust makes is no final link.
+    Apart,
+    /// They are copied into every Rust library on the way, static ones included.
+    InLibraries,
+}
+
 #[derive(Debug, Default)]
 struct Lines {
     env: BTreeSet<String>,
@@ -275,13 +285,15 @@ impl CargoEnv {
         });
     }
 
-    /// Links the archive `lib{name}.a` of `dir` whole into the final program.
-    ///
-    /// `-bundle` keeps the archive out of the rlib: it is linked once, by the final link, without a copy.
-    pub(crate) fn link(&self, name: &str, dir: &Path) {
+    /// Links the archive `lib{name}.a` of `OUT_DIR` whole into the final program.
+    pub(crate) fn link(&self, name: &str, archives: Archives) {
+        let bundle = match archives {
+            Archives::Apart => "-bundle",
+            Archives::InLibraries => "+bundle",
+        };
         self.record(|lines| {
-            lines.link.push(format!("rustc-link-search=native={}", dir.display()));
-            lines.link.push(format!("rustc-link-lib=static:-bundle,+whole-archive={name}"));
+            lines.link.push(format!("rustc-link-search=native={}", self.out_dir.display()));
+            lines.link.push(format!("rustc-link-lib=static:{bundle},+whole-archive={name}"));
         });
     }
 

@@ -30,7 +30,8 @@ pub(crate) fn run(modules: &[KernelModule<'_>], owner: Owner<'_>) -> Result<()> 
     let Embedded { anchor, kernels } = context.cache.retry_lost_entries(|| {
         let Packed { pack, kernels } = build.pack()?;
         let pack = embed::place(&context, config.embedding, pack)?;
-        Ok(Embedded { anchor: embed::embed(&context.env, owner, &pack)?, kernels })
+        let anchor = embed::embed(&context.env, owner, config.embedding, &pack)?;
+        Ok(Embedded { anchor, kernels })
     })?;
     build.write_bindings(&anchor, kernels)?;
     context.env.name_modules(&embed::bound_modules(&context.env)?);

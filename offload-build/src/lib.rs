@@ -28,7 +28,7 @@
 //!
 //! compression = "balanced"    # "none", "fast", "max", "archive", { level = 7 }, { mode = "max", level = 20 }
 //! strip = false               # true: images for AMD without symbol table, line tables and `.comment`
-//! embed = "auto"              # "always", "release"
+//! embed = "auto"              # "always", "release", "library"
 //!
 //! vendored = "fallback"       # images that packages bring along: where tools are missing; "prefer", "never"
 //!
@@ -63,6 +63,7 @@
 //! | `auto` | all; in development builds those below 4 MiB. The others stay in the compile cache, where the program reads them: linking it copies no large payload |
 //! | `always` | all |
 //! | `release` | in development builds none, in others all |
+//! | `library` | all, and Rust's libraries carry copies: a static library (`crate-type = ["staticlib"]`) has to, for the linker of a C program finds nothing else |
 //!
 //! A development build has `opt-level = 0` and inherits `dev`, and is for the machine that builds it. Such a program runs as
 //! long as the compile cache has its packs, and with the same `OFFLOAD_CACHE_DIR`; `cargo build` makes what is gone anew.

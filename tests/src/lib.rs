@@ -20,6 +20,9 @@ pub const TARGET_DIR_VAR: &str = "OFFLOAD_TEST_TARGET_DIR";
 /// Names the prefix (with `lib/`) of Intel's OpenCL runtime for CPUs.
 pub const INTEL_RUNTIME_VAR: &str = "OFFLOAD_TEST_INTEL_RT";
 
+/// Names the directory of the Python packages that the decoder in Python needs.
+pub const PYTHON_PACKAGES_VAR: &str = "OFFLOAD_TEST_PYTHON_PACKAGES";
+
 /// Says which release of LLVM judges containers: 22, or an older one.
 pub const LLVM_VAR: &str = "OFFLOAD_INTEROP_LLVM";
 /// The release that judges where the variable does not say another.
@@ -66,6 +69,18 @@ pub fn require_intel_runtime() -> Option<PathBuf> {
     let prefix = env::var_os(INTEL_RUNTIME_VAR).map(PathBuf::from);
     let usable = prefix.filter(|prefix| prefix.join("lib/libintelocl.so").exists());
     usable.or_else(|| skip(&format!("{INTEL_RUNTIME_VAR} names no runtime; `cargo xtask test` installs one")))
+}
+
+/// Finds the Python packages that the decoder in Python needs, or says that the calling test is skipped.
+///
+/// # Panics
+/// If they are missing and the variable `CI` is set.
+pub fn require_python_packages() -> Option<PathBuf> {
+    let packages = env::var_os(PYTHON_PACKAGES_VAR).map(PathBuf::from);
+    let usable = packages.filter(|packages| packages.join("zstandard").exists());
+    usable.or_else(|| {
+        skip(&format!("{PYTHON_PACKAGES_VAR} names no packages; `cargo xtask test` installs them"))
+    })
 }
 
 /// Finds NVIDIA's assembler, or says that the calling test is skipped.

@@ -37,6 +37,7 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
             ensure(workspace, &[BUILD, GPUS, DRIVERS, BROWSER, SHELLS])?;
             ensure_intel(workspace, Runtime::OpenCl)?;
             ensure_cuda(workspace, Toolkit::Ptxas)?;
+            ensure_wheel(workspace, Wheel::Decoder)?;
         }
         [what] if what == "all" => {
             ensure(
@@ -45,6 +46,7 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
             )?;
             ensure_cuda(workspace, Toolkit::Ptxas)?;
             ensure_cuda(workspace, Toolkit::Nvcc)?;
+            ensure_wheel(workspace, Wheel::Decoder)?;
             ensure_intel(workspace, Runtime::OpenCl)?;
             ensure_intel(workspace, Runtime::Sycl)?;
             ensure_intel(workspace, Runtime::Sycl2025)?;

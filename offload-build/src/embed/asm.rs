@@ -36,9 +36,7 @@ pub(super) fn assemble(env: &CargoEnv, names: &Names, pack: &Pack) -> Result<()>
     })?;
     let archive = format!("lib{}.a", names.archive);
     let built = fs::read(&scratch.path().join(&archive))?;
-    fs::publish(&env.out_dir.join(&archive), |out| out.write_all(&built))?;
-    env.link(&names.archive, &env.out_dir);
-    Ok(())
+    fs::publish(&env.out_dir.join(&archive), |out| out.write_all(&built))
 }
 
 fn source_text(env: &CargoEnv, names: &Names, pack: &Pack, pack_path: &str) -> String {

@@ -190,7 +190,7 @@ pub const OLDER_LLVM: &[Need] = &[
 /// Installs what comes from Python's package index.
 pub(super) const PIP: &[Need] = &[Need {
     what: "pip",
-    purpose: "installs Intel's OpenCL runtime for CPUs and NVIDIA's ptxas under the target directory",
+    purpose: "installs Intel's OpenCL runtime for CPUs, NVIDIA's ptxas and what the decoder in Python needs under the target directory",
     probe: Probe::Runs(&["python3", "-m", "pip", "--version"]),
     packages: packages(["python3-pip", "python3-pip", "python-pip", "python"]),
 }];

@@ -16,6 +16,8 @@ pub enum Wheel {
     Bitsandbytes,
     /// Intel's libraries of SYCL kernels.
     Dpnp,
+    /// What the decoder in Python reads frames and hashes with.
+    Decoder,
 }
 
 impl Wheel {
@@ -24,6 +26,7 @@ impl Wheel {
             Wheel::Fatbins => &["nvidia-cuda-nvcc==13.5.37", "nvidia-cuda-cuobjdump==13.5.37"],
             Wheel::Bitsandbytes => &["bitsandbytes==0.50.2"],
             Wheel::Dpnp => &["dpnp==0.20.0"],
+            Wheel::Decoder => &["blake3==1.0.11", "zstandard==0.25.0"],
         }
     }
 
@@ -33,6 +36,7 @@ impl Wheel {
             Wheel::Fatbins => ("fatbins-13.5.37", "nvidia/cu13/bin", "cuobjdump"),
             Wheel::Bitsandbytes => ("bitsandbytes-0.50.2", "bitsandbytes", "libbitsandbytes_cpu.so"),
             Wheel::Dpnp => ("dpnp-0.20.0", "dpnp", "libdpnp_backend_c.so"),
+            Wheel::Decoder => ("decoder-zstandard-0.25.0", "", "zstandard"),
         }
     }
 }

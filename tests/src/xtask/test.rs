@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use offload_tests::error::{Error, Result};
-use offload_tests::setup::{self, Runtime, Toolkit};
+use offload_tests::setup::{self, Runtime, Toolkit, Wheel};
 use offload_tests::workspace::{self, Workspace, seconds};
 
 pub(crate) const HELP: &str = "test [ARGS]     install what is missing and run the tests of the whole workspace
@@ -41,10 +41,12 @@ fn environment(workspace: &Workspace) -> Result<Vec<(&'static str, OsString)>> {
     setup::ensure(workspace, &lists)?;
     let intel = setup::ensure_intel(workspace, Runtime::OpenCl)?;
     let cuda = setup::ensure_cuda(workspace, Toolkit::Ptxas)?;
+    let packages = setup::ensure_wheel(workspace, Wheel::Decoder)?;
     let fixtures = workspace.target_dir.join("fixtures");
     Ok(vec![
         (offload_tests::INTEL_RUNTIME_VAR, intel.into_os_string()),
         (offload_tests::CUDA_VAR, cuda.into_os_string()),
+        (offload_tests::PYTHON_PACKAGES_VAR, packages.into_os_string()),
         (offload_tests::TARGET_DIR_VAR, fixtures.into_os_string()),
     ])
 }

@@ -1,0 +1,237 @@
+//! The decoder in Python that was written from FORMAT.md alone, beside this project's own: every codec, filter, block and
+//! parent, files of every mode of compression, and linked programs with and without sidecars.
+
+mod forms;
+mod samples;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use self::forms::Forms;
+use crate::support::{self, Project, cargo_offload};
+use offload_format::pack::{Pack, Pages};
+
+/// Images by module and target; several packages have modules of the same name.
+type Images = BTreeMap<(String, String), Vec<Vec<u8>>>;
+
+/// What the decoder in Python makes of a file.
+struct Decoded {
+    images: Images,
+    lines: Vec<Value>,
+}
+
+/// Decodes `file`; `None` where the packages of Python that it needs are missing.
+fn decoded(file: &Path) -> Option<Decoded> {
+    let (python, packages) = (offload_tests::require("python3")?, offload_tests::require_python_packages()?);
+    let folder = tempfile::tempdir().unwrap();
+    let root = support::root();
+    let mut command = Command::new(python);
+    // Nothing is written beside the sources.
+    command.arg("-B").arg(root.join("tests/reader")).arg(root.join("FORMAT.md")).arg(file).arg(folder.path());
+    let output = command.env("PYTHONPATH", packages).output().unwrap();
+    assert!(output.status.success(), "{}: {}", file.display(), String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut images = Images::new();
+    for (number, line) in lines.iter().enumerate() {
+        let bytes = fs::read(folder.path().join(number.to_string())).unwrap();
+        images.entry(key(line)).or_default().push(bytes);
+    }
+    images.values_mut().for_each(|images| images.sort());
+    Some(Decoded { images, lines })
+}
+
+fn key(line: &Value) -> (String, String) {
+    ["module", "target"].map(|field| line[field].as_str().unwrap().to_string()).into()
+}
+
+/// What `cargo offload extract` makes of it.
+fn extracted(file: &Path) -> Images {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(cargo_offload());
+    command.args(["extract", "--message-format", "json", "--output"]).arg(folder.path().join("images"));
+    let output = command.arg(file).current_dir(folder.path()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let mut images = Images::new();
+    for line in String::from_utf8(output.stdout).unwrap().lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        if line["reason"] == "extracted" {
+            let bytes = fs::read(line["file"].as_str().unwrap()).unwrap();
+            images.entry(key(&line)).or_default().push(bytes);
+        }
+    }
+    images.values_mut().for_each(|images| images.sort());
+    images
+}
+
+/// Both decoders agree on `file`, and find `count` images. Returns what the one in Python says of them.
+fn assert_agree(file: &Path, count: usize) -> Option<Vec<Value>> {
+    let Decoded { images, lines } = decoded(file)?;
+    assert_eq!(lines.len(), count, "{}", file.display());
+    let ours = extracted(file);
+    let names: Vec<_> = images.keys().collect();
+    assert_eq!(names, ours.keys().collect::<Vec<_>>(), "{}", file.display());
+    for (name, images) in &images {
+        assert!(*images == ours[name], "{}: {name:?}", file.display());
+    }
+    Some(lines)
+}
+
+/// How images are stored: `frame`, codec, ancestors, filter; or the same with `block` and the block's codec.
+fn forms_of(lines: &[Value]) -> BTreeSet<String> {
+    let form = |line: &Value| {
+        let stored = &line["stored"];
+        let (place, codec) = match &stored["block"] {
+            Value::Null => ("frame", &stored["codec"]),
+            codec => ("block", codec),
+        };
+        let parents = stored["parents"].as_array().unwrap().len();
+        format!("{place} codec {codec} ancestors {parents} filter {}", stored["filter"])
+    };
+    lines.iter().map(form).collect()
+}
+
+/// Where the records lie of which the decoder made use.
+fn records_of(lines: &[Value]) -> BTreeSet<String> {
+    let of = |line: &Value| {
+        let parents = line["stored"]["parents"].as_array().unwrap().clone();
+        [vec![line["stored"]["record"].clone()], parents].concat()
+    };
+    lines.iter().flat_map(of).map(|record| record.as_str().unwrap().to_string()).collect()
+}
+
+/// Everything that the format allows a writer.
+fn all_forms() -> BTreeSet<String> {
+    let frames = [(0, 0), (1, 0), (4, 0), (2, 1), (2, 2), (5, 1), (5, 2), (3, 1), (3, 2), (3, 3)];
+    let blocks = [(0, 0), (1, 0), (4, 0), (2, 1), (2, 2), (5, 1), (5, 2)];
+    let frames = frames.map(|form| ("frame", form)).into_iter();
+    let forms = frames.chain(blocks.map(|form| ("block", form)));
+    let with_filters = |(place, (codec, ancestors))| {
+        (0..3).map(move |filter| format!("{place} codec {codec} ancestors {ancestors} filter {filter}"))
+    };
+    forms.flat_map(with_filters).collect()
+}
+
+/// What each mode makes of these images: frames and blocks, by their codecs.
+const MODES: [(&str, &str); 6] = [
+    ("none", "frame 0"),
+    ("fast", "block 1, frame 1, frame 2, frame 3"),
+    ("balanced", "block 1, frame 1, frame 2, frame 3"),
+    ("max", "block 1, frame 1, frame 2, frame 3"),
+    ("archive", "block 4, frame 3, frame 4, frame 5"),
+    ("7", "block 1, frame 1, frame 2, frame 3"),
+];
+
+fn assert_known(file: &Path, images: &BTreeMap<String, Vec<u8>>) -> Option<Vec<Value>> {
+    let lines = assert_agree(file, images.len())?;
+    for ((module, _), bytes) in extracted(file) {
+        assert!(bytes == [images[&module].clone()], "{module}");
+    }
+    Some(lines)
+}
+
+#[test]
+fn every_codec_filter_block_and_parent_is_decoded_as_the_document_says() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("one.pack");
+    fs::write(&file, Forms::all().one_pack()).unwrap();
+    let Some(lines) = assert_known(&file, &Forms::all().images) else { return };
+    assert_eq!(forms_of(&lines), all_forms());
+    assert_eq!(records_of(&lines), ["block", "index"].map(String::from).into());
+
+    let (packs, images) = Forms::all().two_packs();
+    fs::write(&file, packs).unwrap();
+    let lines = assert_known(&file, &images).unwrap();
+    assert_eq!(forms_of(&lines), all_forms());
+    assert_eq!(records_of(&lines), ["another pack", "block", "index", "page"].map(String::from).into());
+}
+
+#[test]
+fn every_mode_of_compression_is_decoded_as_the_document_says() {
+    let directory = tempfile::tempdir().unwrap();
+    let large = samples::large();
+    let (two_packs, many) = Forms::all().two_packs();
+    let plain = directory.path().join("plain.pack");
+    let shared = directory.path().join("shared.pack");
+    fs::write(&plain, forms::plain(&large)).unwrap();
+    fs::write(&shared, two_packs).unwrap();
+    let mut codecs = Vec::new();
+    for (mode, _) in MODES {
+        let mut seen = BTreeSet::new();
+        for (from, images, sharing) in
+            [(&plain, &large, None), (&shared, &many, None), (&shared, &many, Some("--unmerge"))]
+        {
+            let file = directory.path().join("packed.pack");
+            repack(from, &[&["--compression", mode], sharing.as_slice()].concat(), &file);
+            let Some(lines) = assert_known(&file, images) else { return };
+            seen.extend(forms_of(&lines));
+        }
+        let words = |form: &String| form.split(' ').step_by(2).take(2).collect::<Vec<_>>().join(" ");
+        let seen: BTreeSet<String> = seen.iter().map(words).collect();
+        codecs.push((mode, seen.into_iter().collect::<Vec<_>>().join(", ")));
+    }
+    assert_eq!(codecs, MODES.map(|(mode, codecs)| (mode, codecs.to_string())));
+}
+
+fn repack(from: &Path, args: &[&str], to: &Path) {
+    let _ = fs::remove_file(to);
+    let mut command = Command::new(cargo_offload());
+    let output = command.arg("repack").arg(from).args(args).arg("--output").arg(to).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn kernels_and_arguments_are_those_of_the_records() {
+    let directory = tempfile::tempdir().unwrap();
+    let (packs, _) = Forms::all().two_packs();
+    let file = directory.path().join("two.pack");
+    fs::write(&file, &packs).unwrap();
+    let Some(Decoded { lines, .. }) = decoded(&file) else { return };
+    let (mut at, mut ours) = (0, Vec::new());
+    while at < packs.len() {
+        let pages = Pages::default();
+        let pack = Pack::parse(&packs[at..], &pages).unwrap();
+        for image in pack.images() {
+            ours.extend(pack.kernels(&image.unwrap()).map(|kernel| described(&kernel.unwrap())));
+        }
+        at += usize::try_from(pack.next()).unwrap();
+    }
+    let theirs: Vec<&Value> = lines.iter().flat_map(|line| line["kernels"].as_array().unwrap()).collect();
+    assert!(ours.len() >= 700 && ours.iter().collect::<Vec<_>>() == theirs);
+}
+
+fn described(kernel: &offload_format::pack::KernelInfo) -> Value {
+    let arguments = kernel.args.iter().flatten().map(|arg| {
+        let (name, of, size) = (&arg.name, &arg.type_name, arg.size.unwrap_or(0));
+        serde_json::json!({ "name": name, "type": of, "kind": arg.kind.to_u16(), "size": size })
+    });
+    serde_json::json!({ "name": kernel.name, "arguments": arguments.collect::<Vec<_>>() })
+}
+
+#[test]
+fn frozen_packs_are_decoded_as_the_document_says() {
+    for (sample, count) in [("sample-v1", 3), ("sample-v1.3", 600), ("sample-v1.3-shared", 6)] {
+        let file = support::root().join(format!("tests/data/{sample}.pack"));
+        assert_agree(&file, count);
+    }
+}
+
+#[test]
+fn programs_and_what_lies_beside_them_are_decoded_as_the_document_says() {
+    let project = Project::with_fake_tools("two-files");
+    let program = project.program();
+    let Some(Decoded { images: whole, lines }) = decoded(&program) else { return };
+    assert_agree(&program, lines.len());
+    let stripped = project.path("stripped");
+    let status = Command::new("objcopy").arg("--strip-all").arg(&program).arg(&stripped).status().unwrap();
+    assert!(status.success());
+    let split = project.path("split");
+    repack(&program, &["--split"], &split);
+    for file in [stripped, split] {
+        assert!(decoded(&file).unwrap().images == whole, "{}", file.display());
+    }
+}

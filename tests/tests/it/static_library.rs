@@ -1,0 +1,91 @@
+//! A static library with kernels in it and in a crate that it depends on, linked into C programs.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use crate::support::Project;
+
+/// What Rust's standard library needs of the system, as `--print native-static-libs` says.
+const SYSTEM: [&str; 7] = ["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl", "-lc"];
+
+struct Library {
+    project: Project,
+    file: PathBuf,
+}
+
+impl Library {
+    fn build(embed: &str) -> Library {
+        let mut project = Project::with_fake_tools("static-library");
+        project.set("OFFLOAD_EMBED", embed);
+        let outcome = project.cargo(&["build", "--offline", "--message-format=json"]);
+        assert!(outcome.success, "{}", outcome.text);
+        let messages = outcome.text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let archive = |message: Value| {
+            let name = message["filenames"][0].as_str()?;
+            name.ends_with("libimages.a").then(|| PathBuf::from(name))
+        };
+        let file = messages.filter_map(archive).next_back().unwrap();
+        Library { project, file }
+    }
+
+    /// Links the C program, with arguments for the C compiler.
+    fn link(&self, args: &[String]) -> (Output, PathBuf) {
+        let program = self.project.path("program");
+        let mut cc = Command::new("cc");
+        cc.args(args).arg("-o").arg(&program).arg(self.project.path("main.c")).arg(&self.file).args(SYSTEM);
+        (cc.output().unwrap(), program)
+    }
+}
+
+/// The linkers of this machine, as arguments for the C compiler: gcc knows LLD by its plain name alone.
+fn linkers(directory: &Path) -> Vec<(&'static str, Vec<String>)> {
+    let there = |name: &str| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).map(|directory| directory.join(name)).find(|file| file.is_file())
+    };
+    let mut linkers = vec![("bfd", vec!["-fuse-ld=bfd".to_string()])];
+    if let Some(lld) = there("ld.lld-22").or_else(|| there("ld.lld")) {
+        std::os::unix::fs::symlink(lld.canonicalize().unwrap(), directory.join("ld.lld")).unwrap();
+        linkers.push(("lld", vec![format!("-B{}", directory.display()), "-fuse-ld=lld".into()]));
+    }
+    for (name, program) in [("mold", "mold"), ("gold", "ld.gold")] {
+        linkers.extend(there(program).map(|_| (name, vec![format!("-fuse-ld={name}")])));
+    }
+    linkers
+}
+
+fn said(output: &Output) -> String {
+    [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat()
+}
+
+#[test]
+fn a_c_program_finds_the_images_of_a_static_library() {
+    let library = Library::build("library");
+    let directory = tempfile::tempdir().unwrap();
+    let linkers = linkers(directory.path());
+    for (name, args) in &linkers {
+        // As it is, with what nobody refers to left out, and with all symbols gone.
+        for more in [&[][..], &["-Wl,--gc-sections"], &["-Wl,--gc-sections", "-s"]] {
+            let args: Vec<String> =
+                args.iter().cloned().chain(more.iter().map(ToString::to_string)).collect();
+            let (linked, program) = library.link(&args);
+            assert!(linked.status.success(), "{name} {more:?}: {}", said(&linked));
+            let ran = Command::new(&program).output().unwrap();
+            assert_eq!(said(&ran), "2 images\n", "{name} {more:?}");
+            let verified = library.project.offload(&["verify", program.to_str().unwrap()]);
+            assert!(verified.success && verified.text.contains("2 images"), "{name}: {}", verified.text);
+        }
+    }
+    println!("linked by {:?}", linkers.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+}
+
+/// The archives with images lie in build directories, where no C compiler looks.
+#[test]
+fn without_the_setting_the_linker_names_what_it_lacks() {
+    let library = Library::build("always");
+    let (linked, _) = library.link(&[]);
+    assert!(!linked.status.success());
+    assert!(said(&linked).contains("__offload_anchor"), "{}", said(&linked));
+}
