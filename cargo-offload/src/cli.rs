@@ -242,10 +242,26 @@ pub(crate) struct Verify {
     /// The file: a program, library, pack, SYCLBIN, or a container of another tool chain. Without it, build the package.
     /// With it, options that name a package say what the program was built from.
     pub(crate) path: Option<PathBuf>,
+    /// The SYCL runtime that will read a SYCLBIN. Without it, any of them may.
+    #[arg(long = "for", value_enum, value_name = "RUNTIME")]
+    pub(crate) runtime: Option<SyclRelease>,
+    /// A SYCLBIN with which a program will link this one, and no other: all imported symbols have to be there.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) linked_with: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) deep: Deep,
     #[command(flatten)]
     pub(crate) cargo: Cargo,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SyclRelease {
+    /// oneAPI 2025.3.
+    #[value(name = "sycl-2025.3")]
+    Oneapi2025_3,
+    /// oneAPI 2026.2.
+    #[value(name = "sycl-2026.2")]
+    Oneapi2026_2,
 }
 
 #[cfg(test)]

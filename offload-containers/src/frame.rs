@@ -13,14 +13,26 @@ use zstd::zstd_safe::{DCtx, find_frame_compressed_size, get_error_name, get_fram
 pub(crate) use self::deflate::deflate;
 #[cfg(feature = "ccob")]
 pub(crate) use self::steps::Steps;
+#[cfg(any(feature = "fatbin", feature = "offload-binary"))]
+use crate::Checksum;
 use offload_format::{Error, ErrorKind};
 
 /// First bytes of a frame (RFC 8878, section 3.1.1).
 pub(crate) const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// A bit of the frame's descriptor that encoders leave 0 and decoders ignore (RFC 8878, section 3.1.1.1.1.4).
 const UNUSED_BIT: u8 = 0x10;
+/// A bit of it that says that a checksum follows the content, which decoders compare (section 3.1.1.1.1.5).
+#[cfg(any(feature = "fatbin", feature = "offload-binary"))]
+const CHECKSUM_BIT: u8 = 0x04;
 /// The largest window that a decoder of zstd takes without being told.
 const MAX_WINDOW_LOG: u32 = 27;
+
+/// The checksum behind the content of `frame`, if there is one.
+#[cfg(any(feature = "fatbin", feature = "offload-binary"))]
+pub(crate) fn checksum(frame: &[u8]) -> Option<Checksum> {
+    let descriptor = frame.strip_prefix(&MAGIC).and_then(<[u8]>::first)?;
+    (descriptor & CHECKSUM_BIT != 0).then_some(Checksum::Xxh64)
+}
 
 /// The size of the frame at the start of `input`.
 pub(crate) fn size(input: &[u8]) -> Result<u64, Error> {

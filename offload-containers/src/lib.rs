@@ -66,11 +66,15 @@ pub mod offload_binary;
 #[cfg(feature = "syclbin")]
 pub mod syclbin;
 
+#[cfg(any(feature = "fatbin", feature = "offload-binary"))]
+mod checksum;
 #[cfg(any(feature = "ccob", feature = "fatbin", feature = "kpack", feature = "offload-binary"))]
 mod frame;
 #[cfg(all(feature = "zlib", any(feature = "ccob", feature = "offload-binary")))]
 mod zlib;
 
+#[cfg(any(feature = "fatbin", feature = "offload-binary"))]
+pub use self::checksum::Checksum;
 pub use offload_format::{Error, ErrorKind, ImageKind, Limits, OffloadKind, Target};
 
 /// Compiles what the README shows.

@@ -32,7 +32,7 @@ mod write;
 
 pub use self::file::{AbstractModule, Envelope, File, Payload};
 pub use self::forms::Forms;
-pub use self::hazard::{Consequence, Hazard, Problem, hazards};
+pub use self::hazard::{Consequence, Hazard, Problem, Release, Usage, hazards, hazards_of};
 pub use self::names::{NativeTarget, native_target};
 pub use self::property::{Property, PropertySets, PropertyValue};
 pub use self::read::parse;

@@ -96,13 +96,13 @@ fn write_stored<'a>(job: &mut Job<'a>, contents: &Contents<'_>, files: &'a [File
                 let Some(source) = packs.get(number) else { continue };
                 let image = source.pack.image(index)?;
                 match source.stored(&image) {
-                    Ok(bytes) => job.write(file, &bytes)?,
+                    Ok(bytes) => job.write(file, &bytes, None)?,
                     Err(error) => job.failed(error.to_string())?,
                 }
             }
             Origin::Container(number, _) => {
                 let Some(container) = contents.containers.get(number) else { continue };
-                job.write(file, container.found.bytes)?;
+                job.write(file, container.found.bytes, None)?;
             }
         }
     }

@@ -24,13 +24,15 @@ use crate::read::input::Input;
 use crate::read::missing::MissingSidecar;
 use crate::read::pack_file::{LocatedPack, references};
 use crate::read::packs::Packs;
+use crate::read::records;
 
 pub(super) fn run(output: &Output, args: &cli::Verify) -> Result<ExitStatus> {
     let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
     let mut summary = Summary { reason: "summary", images: 0, problems: 0 };
     let input = Input::open(&path, output.limits())?.searched(args.deep.search());
     let contents = input.contents()?;
-    contents.syclbins.iter().try_for_each(|file| syclbin::verify(output, file, &mut summary))?;
+    let usage = syclbin::usage(output, args)?;
+    contents.syclbins.iter().try_for_each(|file| syclbin::verify(output, file, &usage, &mut summary))?;
     foreign::verify(output, &contents, &mut summary)?;
     // A file with images of other tool chains needs none of this project's.
     if contents.packs.here().is_empty() {
@@ -83,7 +85,7 @@ fn verify_pack(output: &Output, source: &LocatedPack<'_>, summary: &mut Summary)
         };
         let (module, target) = (image.module, image.target_text);
         let package = pack.meta("package").unwrap_or_default();
-        let checksum = Some("blake3");
+        let checksum = Some(records::HASH.to_string());
         let message = Verified { reason: "verified", package, module, target, checksum, problem };
         if message.problem.is_none() {
             output.done(&message, &text)?

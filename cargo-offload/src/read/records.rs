@@ -270,6 +270,9 @@ pub(crate) fn each_decoded(contents: &Contents<'_>, origins: &[Origin], visit: &
     each_image(contents, origins, &mut |origin, image| visit(origin, image.decode()))
 }
 
+/// What packs record of images.
+pub(crate) const HASH: &str = "blake3";
+
 /// An image that can be decoded.
 #[derive(Debug)]
 pub(crate) enum StoredImage<'i> {
@@ -292,6 +295,14 @@ impl StoredImage<'_> {
                 let decoded = limits.as_ref().map_err(Clone::clone).and_then(|limits| image.decode(limits));
                 decoded.map_err(|error| Error::check(format!("{}: {}", self.name(), told(&error))))
             }
+        }
+    }
+
+    /// With what it is compared when it is decoded; `None` where the file records nothing.
+    pub(crate) fn checksum(&self) -> Option<String> {
+        match self {
+            StoredImage::Packed(..) => Some(HASH.to_string()),
+            StoredImage::Foreign { image, .. } => image.checksum().map(|checksum| checksum.to_string()),
         }
     }
 

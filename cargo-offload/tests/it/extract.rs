@@ -71,6 +71,34 @@ fn more_files_than_are_written_at_a_time_appear_in_order() {
 }
 
 #[test]
+fn what_could_not_be_compared_is_told() {
+    let images = images(3, 2_000);
+    let all = bundled(&images, 8);
+    let plain = zstd::bulk::compress(&images[0].1, 3).unwrap();
+    let mut checked = zstd::bulk::Compressor::new(3).unwrap();
+    checked.include_checksum(true).unwrap();
+    let checked = checked.compress(&images[0].1).unwrap();
+    for (file, count, checksum) in [
+        (all, 3, None),
+        (compressed(&images, 8), 3, Some("md5")),
+        (plain, 1, None),
+        (checked, 1, Some("xxh64")),
+    ] {
+        let dir = dir_with(&file);
+        let told = ok(dir.path(), &["extract", "k.hipfb", "-o", "out", "--json"]);
+        let each = objects(&told, "extracted");
+        assert_eq!(each.len(), count, "{told}");
+        assert!(each.iter().all(|image| image["checksum"].as_str() == checksum), "{told}");
+        let not_compared = if checksum.is_some() { 0 } else { count };
+        assert_eq!(objects(&told, "summary")[0]["not_compared"], not_compared, "{told}");
+        let said = ok(dir.path(), &["extract", "k.hipfb", "-o", "again"]);
+        assert_eq!(said.matches(" bytes, not compared)").count(), not_compared, "{said}");
+        let end = format!("; of {not_compared} file");
+        assert_eq!(said.lines().last().unwrap().contains(&end), checksum.is_none(), "{said}");
+    }
+}
+
+#[test]
 fn small_and_large_bundles_and_plain_ones_take_turns() {
     let images = images(20, 100_000);
     let mut section = Vec::new();

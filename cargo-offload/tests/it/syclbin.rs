@@ -9,6 +9,8 @@ use offload_images::spirv::with_prefixed_kernels;
 use serde_json::Value;
 
 const SPIRV: &[u8] = include_bytes!("../../../tests/data/saxpy-reduce.spv");
+const IMPORT: &[u8] = include_bytes!("../../../tests/data/import.spv");
+const EXPORT: &[u8] = include_bytes!("../../../tests/data/export.spv");
 
 fn offload(dir: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-offload"));
@@ -60,6 +62,43 @@ fn hazards_are_told_with_the_module_and_fail() {
     assert_eq!((&lines[0]["reason"], &lines[0]["module"]), (&"hazard".into(), &0.into()));
     assert_eq!(lines[0]["consequence"], "ignores");
     assert_eq!(lines.last().unwrap()["problems"], lines.len() as u64 - 1);
+}
+
+/// Exit codes of `verify`, by what the user says of the file's use.
+#[test]
+fn a_file_is_judged_for_its_use() {
+    let dir = tempfile::tempdir().unwrap();
+    let put = |name: &str, bytes: &[u8]| fs::write(dir.path().join(name), bytes).unwrap();
+    put("new", &syclbin(None, ImageKindNumber::default()));
+    put("old", &syclbin(None, ImageKindNumber::ONEAPI_2025_3));
+    let user = Module::default().with_kernels(["__sycl_kernel_calls"]).unwrap();
+    let spirv = with_prefixed_kernels(IMPORT, KERNEL_PREFIX).unwrap();
+    let user = user.with_imported(["elsewhere"]).unwrap().with_spirv(&spirv);
+    let library = Module::default().with_exported(["elsewhere"]).unwrap().with_spirv(EXPORT);
+    for (name, module) in [("user", user), ("library", library)] {
+        put(name, &write(State::Object, &[module], ImageKindNumber::default()).unwrap());
+    }
+    let mut renamed = fs::read(dir.path().join("new")).unwrap();
+    renamed[0x50..0x54].copy_from_slice(b"SYBI");
+    put("magic", &renamed);
+    for (args, code, said) in [
+        (&["new"][..], 0, "0 problems"),
+        (&["new", "--for", "sycl-2026.2"], 0, "0 problems"),
+        (&["new", "--for", "sycl-2025.3"], 1, "oneAPI 2025.3 does not read image kind 7"),
+        (&["old", "--for", "sycl-2025.3"], 0, "0 problems"),
+        (&["old", "--for", "sycl-2026.2"], 1, "oneAPI 2026.2 does not read image kind 6"),
+        (&["user"], 0, "it has to be linked with a file that exports `elsewhere` (restricts)"),
+        (&["user", "--linked-with", "library"], 0, "1 image verified, 0 problems"),
+        (&["user", "--linked-with", "new"], 1, "no module exports the imported symbol `elsewhere`"),
+        (&["user", "--linked-with", "gone"], 3, "gone"),
+        (&["library"], 0, "0 problems"),
+        (&["magic"], 1, "the SYCLBIN in `magic`: "),
+    ] {
+        let output = offload(dir.path(), &[&["verify"], args].concat());
+        let shown = text(&output);
+        assert!(shown.contains(said), "{args:?}: {shown}");
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {shown}");
+    }
 }
 
 #[test]

@@ -130,8 +130,13 @@ fn offload_binary(bytes: &[u8]) -> FileKind {
     let draft = || {
         bytes::u32_at(bytes, 4, "version") == Ok(2) && (0..strings()).any(|it| key(it) == Some(*b"role\0"))
     };
-    if first() == Some(*b"IBYS") || draft() { FileKind::Syclbin } else { FileKind::OffloadBinary }
+    // LLVM has no image of this kind: a file that is damaged or incomplete, and says what it is.
+    let named = || entry.and_then(|entry| bytes::u16_at(bytes, entry, "entry").ok()) == Some(ONEAPI_2026);
+    if first() == Some(*b"IBYS") || named() || draft() { FileKind::Syclbin } else { FileKind::OffloadBinary }
 }
+
+/// The number of a SYCLBIN since oneAPI 2026.
+const ONEAPI_2026: u16 = 7;
 
 /// How many strings of an image are looked at: the draft gives it three at most.
 const DRAFT_STRINGS: u64 = 8;

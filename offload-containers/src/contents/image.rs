@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::source::{Part, Source};
+use crate::Checksum;
 use crate::carrier::FileKind;
 use offload_format::{Error, Limits, OffloadKind, Target};
 
@@ -72,6 +73,12 @@ impl<'a> Image<'a> {
     /// Those of the container's method of compression; [`TooLarge`](offload_format::ErrorKind::TooLarge) over `limits`.
     pub fn decode(&self, limits: &Limits) -> Result<Cow<'_, [u8]>, Error> {
         self.source.decode(limits)
+    }
+
+    /// With what [`Image::decode`] compares the bytes. Where the file records nothing, nobody can tell whether they were
+    /// changed.
+    pub fn checksum(&self) -> Option<Checksum> {
+        self.source.checksum()
     }
 
     /// Where the image lies, if its bundle is compressed as a whole. [`Image::decode`] holds such a bundle in memory; who

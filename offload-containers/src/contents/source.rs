@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::ccob::Ccob;
-use crate::{fatbin, frame};
+use crate::{Checksum, fatbin, frame};
 use offload_format::{Error, Limits, bytes};
 
 const IMAGE: &str = "an image of the container";
@@ -15,7 +15,7 @@ pub(super) enum Source<'a> {
     /// In the file, as they are.
     Borrowed(&'a [u8]),
     /// They had to be decoded to be listed.
-    Owned(Vec<u8>),
+    Owned { bytes: Vec<u8>, checksum: Option<Checksum> },
     /// One zstd frame with so many bytes of content.
     Frame { frame: &'a [u8], size: u64 },
     /// An entry of a fatbin.
@@ -49,10 +49,21 @@ impl<'a> Source<'a> {
 }
 
 impl Source<'_> {
+    pub(super) fn checksum(&self) -> Option<Checksum> {
+        match self {
+            Source::Borrowed(_) => None,
+            Source::Owned { checksum, .. } => *checksum,
+            Source::Frame { frame, .. } => frame::checksum(frame),
+            Source::Fatbin(entry) => entry.checksum(),
+            Source::Grouped { group, .. } => group.entry.checksum(),
+            Source::Bundled { .. } => Some(Checksum::Md5),
+        }
+    }
+
     pub(super) fn decode(&self, limits: &Limits) -> Result<Cow<'_, [u8]>, Error> {
         match self {
             Source::Borrowed(bytes) => Ok(Cow::Borrowed(bytes)),
-            Source::Owned(bytes) => Ok(Cow::Borrowed(bytes)),
+            Source::Owned { bytes, .. } => Ok(Cow::Borrowed(bytes)),
             Source::Frame { frame, size } => {
                 let size = limits.inflated(IMAGE, *size, frame.len() as u64)?;
                 frame::inflate(frame, size).map(Cow::Owned)

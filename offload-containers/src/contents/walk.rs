@@ -11,7 +11,7 @@ use super::source::{Group, Last, Source};
 use crate::carrier::FileKind;
 use crate::fatbin::{self, EntryKind};
 use crate::ocloc::{self, MemberKind};
-use crate::{frame, offload_binary, syclbin};
+use crate::{Checksum, frame, offload_binary, syclbin};
 use offload_format::limits::push;
 use offload_format::{Error, ErrorKind, Limits, OffloadKind};
 
@@ -38,6 +38,14 @@ impl Default for About {
     fn default() -> About {
         About { kind: OffloadKind::None, label: Label::default(), name: String::new() }
     }
+}
+
+/// What was inflated to get at images.
+#[derive(Clone, Copy)]
+struct Outside {
+    /// How many bytes of it are in the file.
+    stored_size: u64,
+    checksum: Option<Checksum>,
 }
 
 pub(super) struct Walker<'a, 'l> {
@@ -186,22 +194,28 @@ impl<'a, 'l> Walker<'a, 'l> {
         let raw = binary.header().inflated_size.max(1);
         for entry in binary.entries() {
             let share = u128::from(binary.header().size) * entry.image.len() as u128 / u128::from(raw);
-            self.owned(entry.image, &about_entry(&entry), u64::try_from(share).unwrap_or(u64::MAX))?;
+            let stored_size = u64::try_from(share).unwrap_or(u64::MAX);
+            let outside = Outside { stored_size, checksum: binary.checksum() };
+            self.owned(entry.image, &about_entry(&entry), outside)?;
         }
         Ok(())
     }
 
-    /// The images of bytes that were inflated, of which `stored` are in the file.
-    fn owned(&mut self, inflated: &[u8], about: &About, stored: u64) -> Result<(), Error> {
+    /// The images of bytes that were inflated.
+    fn owned(&mut self, inflated: &[u8], about: &About, outside: Outside) -> Result<(), Error> {
         let budget = self.budget.inner(inflated.len() as u64, self.limits);
         let mut inner = Walker::new(self.limits, self.containers.clone(), budget);
         inner.any(inflated, about)?;
         self.budget.after(&inner.budget);
         for image in inner.images {
             self.budget.inflate(image.raw_size)?;
-            let share = u128::from(stored) * u128::from(image.stored_size) / (inflated.len() as u128).max(1);
+            let share = u128::from(outside.stored_size) * u128::from(image.stored_size)
+                / (inflated.len() as u128).max(1);
             let owned = Image {
-                source: Source::Owned(image.decode(self.limits)?.into_owned()),
+                source: Source::Owned {
+                    bytes: image.decode(self.limits)?.into_owned(),
+                    checksum: outside.checksum.or(image.checksum()),
+                },
                 compression: Compression::Zstd,
                 stored_size: u64::try_from(share).unwrap_or(u64::MAX),
                 containers: image.containers,
@@ -260,7 +274,8 @@ impl<'a, 'l> Walker<'a, 'l> {
         let format = FileKind::detect(&start);
         if is_container(format) {
             self.budget.inflate(size)?;
-            return self.owned(&frame::inflate(input, size)?, about, input.len() as u64);
+            let outside = Outside { stored_size: input.len() as u64, checksum: frame::checksum(input) };
+            return self.owned(&frame::inflate(input, size)?, about, outside);
         }
         let about = About { label: about.label.clone().completed(format, &start), ..about.clone() };
         let image = self.image(&about, format, Source::Frame { frame: input, size });

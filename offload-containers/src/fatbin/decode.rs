@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::entry::{Compression, EntryHeader};
 use super::{EntryKind, FatbinEntry};
-use crate::frame;
+use crate::{Checksum, frame};
 use offload_format::{Error, ErrorKind, Limits, bytes};
 
 const IMAGE: &str = "the inflated image of the fatbin";
@@ -37,6 +37,14 @@ impl<'a> FatbinEntry<'a> {
                 Cow::Owned(bytes)
             }
         })
+    }
+
+    /// With what the content is compared where it is inflated: zstd frames may have a checksum.
+    pub fn checksum(&self) -> Option<Checksum> {
+        match self.compression {
+            Compression::Zstd => frame::checksum(self.stored),
+            _ => None,
+        }
     }
 
     /// The image with its record, or those of a group.

@@ -1,7 +1,7 @@
 //! The compressed body of version 3: one zstd frame or zlib stream of all behind the header.
 
 use super::raw::RawHeader;
-use crate::frame;
+use crate::{Checksum, frame};
 use offload_format::{Error, Limits, bytes};
 
 /// The whole binary with its header, inflated to exactly the recorded size.
@@ -21,6 +21,13 @@ pub(super) fn inflate(binary: &[u8], header: &RawHeader, limits: &Limits) -> Res
         false => zlib(compressed, body)?,
     };
     Ok([head, &body].concat())
+}
+
+/// What [`inflate`] compares: a zlib stream always has a checksum.
+pub(super) fn checksum(binary: &[u8], header: &RawHeader) -> Option<Checksum> {
+    let start = usize::try_from(header.header_size()).unwrap_or(usize::MAX);
+    let body = binary.get(start..).unwrap_or_default();
+    if body.starts_with(&frame::MAGIC) { frame::checksum(body) } else { Some(Checksum::Adler32) }
 }
 
 #[cfg(feature = "zlib")]

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::raw::{ENTRY_SIZE, RawEntry, RawHeader};
 use super::strings::StringMap;
 use super::{ALIGN, OffloadKindNumber, inflate};
+use crate::Checksum;
 use offload_format::limits::Budget;
 use offload_format::{Error, ErrorKind, Limits, bytes};
 
@@ -15,6 +16,7 @@ pub struct Binary<'a> {
     bytes: Cow<'a, [u8]>,
     header: RawHeader,
     entries: Vec<RawEntry>,
+    checksum: Option<Checksum>,
 }
 
 /// An image with the strings that describe it.
@@ -68,12 +70,21 @@ impl<'a> Binary<'a> {
             _ => Cow::Owned(inflate::inflate(stored, &header, limits)?),
         };
         let entries = read_entries(&bytes, &header, limits)?;
-        Ok(Binary { bytes, header, entries })
+        let checksum = match header.inflated_size {
+            0 => None,
+            _ => inflate::checksum(stored, &header),
+        };
+        Ok(Binary { bytes, header, entries, checksum })
     }
 
     /// The header as it is on disk.
     pub fn header(&self) -> &RawHeader {
         &self.header
+    }
+
+    /// With what [`Binary::parse`] has compared the inflated bytes; `None` for a binary that is not compressed.
+    pub fn checksum(&self) -> Option<Checksum> {
+        self.checksum
     }
 
     /// The entries as they are on disk.

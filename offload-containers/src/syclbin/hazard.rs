@@ -4,8 +4,10 @@ mod links;
 mod module;
 mod problem;
 mod text;
+mod usage;
 
 pub use self::problem::{Consequence, Hazard, Problem};
+pub use self::usage::{Release, Usage};
 use super::{File, ImageKindNumber, sets};
 
 /// Everything in `file` that a runtime takes in another way than its writer may have meant; empty for a file that all
@@ -22,8 +24,24 @@ use super::{File, ImageKindNumber, sets};
 /// # Ok::<(), offload_format::Error>(())
 /// ```
 pub fn hazards(file: &File<'_>) -> Vec<Hazard> {
+    hazards_of(file, &Usage::default())
+}
+
+/// As [`hazards`], for a file of which more is known: which runtime reads it, with what it is linked.
+///
+/// ```
+/// use offload_format::Limits;
+/// use offload_containers::syclbin::{ImageKindNumber, Module, Release, State, Usage, hazards_of, parse, write};
+///
+/// let bytes = write(State::Executable, &[Module::default()], ImageKindNumber::ONEAPI_2025_3)?;
+/// let usage = Usage::default().for_release(Release::Oneapi2026_2);
+/// let found = hazards_of(&parse(&bytes, &Limits::default())?, &usage);
+/// assert_eq!(found[0].to_string(), "oneAPI 2026.2 does not read image kind 6 in an OffloadBinary of version 1");
+/// # Ok::<(), offload_format::Error>(())
+/// ```
+pub fn hazards_of(file: &File<'_>, usage: &Usage) -> Vec<Hazard> {
     let state = file.state().ok();
-    let mut problems = envelope(file);
+    let mut problems = envelope(file, usage.release);
     problems.extend(of_state(file));
     if file.modules.is_empty() {
         problems.push(Problem::NoModules);
@@ -32,18 +50,26 @@ pub fn hazards(file: &File<'_>) -> Vec<Hazard> {
     let mut found: Vec<Hazard> =
         problems.into_iter().map(|problem| Hazard { module: None, problem }).collect();
     for (index, module) in file.modules.iter().enumerate() {
-        let problems = module::problems(module, state);
+        let problems = module::problems(module, module::Context { state, release: usage.release });
         found.extend(problems.into_iter().map(|problem| Hazard { module: Some(index), problem }));
     }
-    found.extend(links::problems(file, state));
+    found.extend(links::problems(file, state, usage.linked_with.as_ref()));
     found
 }
 
-fn envelope(file: &File<'_>) -> Vec<Problem> {
+fn envelope(file: &File<'_>, release: Option<Release>) -> Vec<Problem> {
     let Some(envelope) = file.envelope else { return vec![Problem::NoEnvelope] };
+    let [version, kind] = [envelope.version, envelope.image_kind.0.into()];
     let mut problems = Vec::new();
     if file.version > 1 {
         problems.push(Problem::Draft);
+    } else if let Some(release) = release {
+        return match release.reads(&envelope) {
+            true => Vec::new(),
+            false => vec![Problem::OtherRelease { release, version, kind }],
+        };
+    } else if version == 2 && envelope.image_kind == ImageKindNumber::ONEAPI_2025_3 {
+        return vec![Problem::Envelope { version, kind }];
     } else if envelope.version != 1 {
         problems.push(Problem::EnvelopeVersion(envelope.version));
     }

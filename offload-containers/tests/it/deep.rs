@@ -1,4 +1,5 @@
 //! Images that lie outside of the sections in which tool chains put them.
+#![cfg(feature = "contents")]
 
 use offload_containers::carrier::{self, FileKind};
 use offload_containers::{Limits, bundle, contents, deep};

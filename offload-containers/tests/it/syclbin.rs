@@ -4,7 +4,7 @@
 use offload_containers::offload_binary::{self, NewEntry, NewString, Version};
 use offload_containers::syclbin::{
     Consequence, File, ImageKindNumber, KERNEL_PREFIX, Module, Native, Payload, Problem, PropertySets,
-    PropertyValue, Requirements, State, hazards, parse, sets, write,
+    PropertyValue, Release, Requirements, State, Usage, hazards, hazards_of, parse, sets, write,
 };
 use offload_format::{ErrorKind, ImageKind, Limits, OffloadKind};
 use offload_images::spirv;
@@ -251,9 +251,16 @@ fn versions_and_states_that_nobody_knows_are_refused() {
 }
 
 fn problems(state: State, modules: &[Module<'_>]) -> Vec<Problem> {
-    let bytes = write(state, modules, ImageKindNumber::default()).unwrap();
-    hazards(&read(&bytes)).into_iter().map(|hazard| hazard.problem).collect()
+    problems_of(state, modules, ImageKindNumber::default(), &Usage::default())
 }
+
+fn problems_of(state: State, modules: &[Module<'_>], kind: ImageKindNumber, usage: &Usage) -> Vec<Problem> {
+    let bytes = write(state, modules, kind).unwrap();
+    hazards_of(&read(&bytes), usage).into_iter().map(|hazard| hazard.problem).collect()
+}
+
+/// What natives begin with that drivers take.
+const ELF: &[u8] = b"\x7fELF code";
 
 #[test]
 fn a_file_without_hazards_has_none() {
@@ -261,7 +268,7 @@ fn a_file_without_hazards_has_none() {
     for state in [State::Input, State::Object, State::Executable] {
         assert_eq!(problems(state, &[module(&spirv)]), []);
     }
-    let pvc = Native { target: "spir64_gen-unknown-unknown", arch: "intel_gpu_pvc", image: b"zebin" };
+    let pvc = Native { target: "spir64_gen-unknown-unknown", arch: "intel_gpu_pvc", image: ELF };
     let needs = Requirements { compile_target: Some("intel_gpu_pvc".into()), ..Requirements::default() };
     let gated = module(&spirv).with_requirements(&needs).with_native(pvc);
     assert_eq!(problems(State::Executable, &[gated]), []);
@@ -270,8 +277,8 @@ fn a_file_without_hazards_has_none() {
 #[test]
 fn hazards_of_natives() {
     let spirv = renamed();
-    let native = |target, image| Native { target, arch: "", image };
-    let pvc = native("spir64_gen-unknown-unknown", b"1");
+    let native = |target, image: &'static [u8]| Native { target, arch: "", image };
+    let pvc = native("spir64_gen-unknown-unknown", ELF);
     let with = |natives: &[Native<'static>], state| {
         let module = natives.iter().fold(module(&spirv), |module, native| module.with_native(*native));
         problems(state, &[module])
@@ -280,9 +287,16 @@ fn hazards_of_natives() {
     assert_eq!(with(&[pvc], State::Executable), [NativeForEveryDevice("spir64_gen".into())]);
     let twice = [NativesOfOneTarget("spir64_gen".into()), NativeForEveryDevice("spir64_gen".into())];
     assert_eq!(with(&[pvc, pvc], State::Executable), twice);
-    let cpu = native("spir64_x86_64-unknown-unknown", b"1");
+    let cpu = native("spir64_x86_64-unknown-unknown", ELF);
     assert_eq!(with(&[cpu], State::Executable), []);
-    assert_eq!(with(&[cpu], State::Object), [NativeIgnored(State::Object)]);
+    assert_eq!(with(&[cpu], State::Input), [NativeIgnored(State::Input)]);
+    assert_eq!(with(&[cpu], State::Object), [NativeInObject("spir64_x86_64".into())]);
+    for (image, problem) in [
+        (&b"no code"[..], NativeUnknown("spir64_x86_64".into())),
+        (b"\x28\xb5\x2f\xfd....", NativeCompressed("spir64_x86_64".into())),
+    ] {
+        assert_eq!(with(&[native("spir64_x86_64-unknown-unknown", image)], State::Executable), [problem]);
+    }
     assert_eq!(with(&[native("spir64_x86_64-", b"")], State::Executable), [NativeEmpty]);
     // A triple without `-`, and a part that no runtime knows.
     for target in ["amdgcn", "spirv64-unknown-unknown", ""] {
@@ -336,11 +350,104 @@ fn hazards_of_links() {
     };
     let symbol = || "elsewhere".to_string();
     assert_eq!(only(State::Object, &[user(), library()]), []);
-    assert_eq!(only(State::Object, &[user()]), [NotExported(symbol())]);
+    assert_eq!(only(State::Object, &[user()]), [NeedsExporter(symbol())]);
+    assert_eq!(only(State::Input, &[user()]), [NeedsExporter(symbol())]);
+    assert_eq!(only(State::Input, &[user(), library()]), []);
     assert_eq!(only(State::Object, &[user(), library(), library()]), [ExportedTwice(symbol())]);
     assert_eq!(only(State::Executable, &[user(), library()]), [NotLinked(symbol(), State::Executable)]);
     // The SPIR-V says so as well.
-    assert_eq!(only(State::Object, &[module(IMPORT)]), [NotExported(symbol())]);
+    assert_eq!(only(State::Object, &[module(IMPORT)]), [NeedsExporter(symbol())]);
+    assert_eq!(NeedsExporter(symbol()).consequence(), Consequence::Restricts);
+    // Once it is known what it will be linked with, the symbol is there or it is not.
+    for (exported, problem) in [("elsewhere", vec![]), ("other", vec![NotExported(symbol())])] {
+        let usage = Usage::default().linked_with([exported.to_string()]);
+        let mut found = problems_of(State::Object, &[user()], ImageKindNumber::default(), &usage);
+        found.retain(|problem| !matches!(problem, KernelMissing(_)));
+        assert_eq!(found, problem, "{exported}");
+    }
+}
+
+/// Files of Intel's own run-time compiler list a kernel under two names; its SPIR-V has the first.
+#[test]
+fn aliases_of_intel_s_writer_are_no_hazards() {
+    let spirv = renamed();
+    let with = |names: &[&str]| {
+        let module = Module::default().with_kernels(names).unwrap().with_spirv(&spirv);
+        problems(State::Executable, &[module])
+    };
+    assert_eq!(with(&["rtc_0$__sycl_kernel_saxpy", "__sycl_kernel_saxpy"]), []);
+    assert_eq!(with(&["rtc_12$__sycl_kernel_saxpy", "__sycl_kernel_saxpy"]), []);
+    for other in ["rtc_0$__sycl_kernel_none", "rtc_$__sycl_kernel_saxpy", "rtc_0__sycl_kernel_saxpy"] {
+        let found = with(&[other, "__sycl_kernel_saxpy"]);
+        assert!(found.contains(&Problem::KernelWithoutPrefix(other.into())), "{found:?}");
+    }
+}
+
+/// Of modules for different devices each device takes its own.
+#[test]
+fn a_kernel_may_be_in_modules_for_different_devices() {
+    let spirv = renamed();
+    let of = |target: Option<&str>| {
+        let needs = Requirements { compile_target: target.map(Into::into), ..Requirements::default() };
+        module(&spirv).with_requirements(&needs)
+    };
+    let twice = |name: &str| Problem::KernelTwice(format!("__sycl_kernel_{name}"));
+    let twice = [twice("reduce"), twice("saxpy")];
+    let [pvc, bmg] = ["intel_gpu_pvc", "intel_gpu_bmg_g21"].map(Some);
+    for state in [State::Input, State::Object, State::Executable] {
+        assert_eq!(problems(state, &[of(pvc), of(bmg)]), []);
+        assert_eq!(problems(state, &[of(pvc), of(bmg), of(pvc)]), twice);
+        assert_eq!(problems(state, &[of(pvc), of(None)]), twice);
+    }
+}
+
+/// What each release reads, and what is said where it is known which one will.
+#[test]
+fn a_release_reads_its_own_envelopes() {
+    let spirv = renamed();
+    let of = |bytes: &[u8], release: Option<Release>| {
+        let usage = release.map_or(Usage::default(), |release| Usage::default().for_release(release));
+        let found = hazards_of(&read(bytes), &usage);
+        let worst = found.iter().map(|hazard| hazard.problem.consequence()).max();
+        (found.len(), worst)
+    };
+    let [old, new] = [Release::Oneapi2025_3, Release::Oneapi2026_2].map(Some);
+    let (none, fails, restricts) =
+        ((0, None), (1, Some(Consequence::Fails)), (1, Some(Consequence::Restricts)));
+    for (kind, version, [any, by_old, by_new]) in [
+        (7, 1, [none, fails, none]),
+        (6, 1, [restricts, none, fails]),
+        (7, 2, [restricts, fails, none]),
+        (6, 2, [fails, fails, fails]),
+        (5, 1, [fails, fails, fails]),
+    ] {
+        let mut bytes = write(State::Executable, &[module(&spirv)], ImageKindNumber(kind)).unwrap();
+        if version == 2 {
+            bytes = in_version_2(&inner(&bytes));
+            bytes[32] = kind as u8;
+        }
+        let found = [None, old, new].map(|release| of(&bytes, release));
+        assert_eq!(found, [any, by_old, by_new], "kind {kind} in version {version}");
+    }
+}
+
+/// A native image for the CPU in an object: one release dies of it.
+#[test]
+fn natives_in_objects_are_judged_by_release() {
+    let spirv = renamed();
+    let native = |target| module(&spirv).with_native(Native { target, arch: "", image: ELF });
+    let (cpu, gpu) = ("spir64_x86_64-unknown-unknown", "spir64_gen-unknown-unknown");
+    for (target, release, kind, consequence) in [
+        (cpu, Release::Oneapi2025_3, 6, Consequence::Crashes),
+        (cpu, Release::Oneapi2026_2, 7, Consequence::Restricts),
+        (gpu, Release::Oneapi2025_3, 6, Consequence::Restricts),
+        (gpu, Release::Oneapi2026_2, 7, Consequence::Restricts),
+    ] {
+        let usage = Usage::default().for_release(release);
+        let found = problems_of(State::Object, &[native(target)], ImageKindNumber(kind), &usage);
+        let worst = found.iter().map(Problem::consequence).max();
+        assert_eq!(worst, Some(consequence), "{target} {release}: {found:?}");
+    }
 }
 
 #[test]
@@ -358,7 +465,6 @@ fn hazards_of_requirements() {
         "aspects=1|6".to_string(),
         format!("aspects={odd}"),
         format!("aspects={unknown}"),
-        format!("reqd_sub_group_size={}", PropertyValue::numbers(&[16])),
         format!("reqd_work_group_size_uint64_t={}", PropertyValue::numbers(&[16])),
         "compile_target=1|1".to_string(),
     ] {
@@ -366,6 +472,23 @@ fn hazards_of_requirements() {
     }
     assert_eq!(with(&format!("aspects={}", PropertyValue::numbers(&[6]))), []);
     assert_eq!(with("reqd_sub_group_size=1|16"), []);
+    let group = |sizes: &[u64]| {
+        let bytes = sizes.iter().flat_map(|size| size.to_le_bytes()).collect();
+        format!("reqd_work_group_size_uint64_t={}", PropertyValue::Bytes(bytes))
+    };
+    assert_eq!(with(&group(&[1024, 8, 1])), []);
+    for line in [
+        "reqd_sub_group_size=1|7".to_string(),
+        "reqd_sub_group_size=1|0".to_string(),
+        "reqd_sub_group_size=1|128".to_string(),
+        format!("reqd_sub_group_size={}", PropertyValue::numbers(&[16])),
+        group(&[1 << 20, 1, 1]),
+        group(&[1 << 63, 1 << 63, 4]),
+    ] {
+        let found = with(&line);
+        assert!(matches!(found[..], [NoDevice(_)]), "{line}: {found:?}");
+        assert_eq!(found[0].consequence(), Consequence::Ignores);
+    }
     let target = |name| with(&format!("compile_target={}", PropertyValue::text(name)));
     assert_eq!(target("intel_gpu_pvc"), []);
     assert_eq!(target("intel_gpu_none"), [CompileTarget("intel_gpu_none".into())]);
@@ -380,6 +503,9 @@ fn hazards_of_the_file() {
     assert_eq!(of(&bytes), [Problem::ImageKind(6)]);
     assert_eq!(of(&inner(&bytes)), [NoEnvelope]);
     assert_eq!(of(&in_version_2(&inner(&bytes))), [EnvelopeVersion(2)]);
+    let mut of_none = in_version_2(&inner(&bytes));
+    of_none[32] = 6;
+    assert_eq!(of(&of_none), [Problem::Envelope { version: 2, kind: 6 }]);
     let text = String::from_utf8_lossy(&bytes).find("state=1|2").unwrap();
     assert!(text > 0);
     let at = bytes.windows(9).position(|window| window == b"state=1|2").unwrap();

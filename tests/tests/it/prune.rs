@@ -2,8 +2,9 @@
 //!
 //! `cargo xtask prune` does the same with every linker, in every profile, and with what strips programs.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::carried::{Linked, assert_right, count_spirv, stderr, sum};
@@ -193,15 +194,39 @@ fn damaged_headers_are_refused_or_harmless() {
         let good = fs::read(linked.path("small")).unwrap();
         let headers = 64 + 56 * usize::from(good[56]);
         let sections = usize::try_from(u64::from_le_bytes(good[40..48].try_into().unwrap())).unwrap();
+        let prune = |from| linked.offload(&["prune", from, "--keep", "host", "-o", "out"]);
+        assert!(prune("small").status.success());
+        let images = extracted(&linked, "out").unwrap();
+        assert_eq!(images.len(), 2, "{images:?}");
+        let mut refused = 0;
         for at in (0..headers).step_by(7).chain((sections..good.len()).step_by(61)) {
             let mut bad = good.clone();
             bad[at] ^= 0x90;
             fs::write(linked.path("bad"), &bad).unwrap();
             let _ = fs::remove_file(linked.path("out"));
-            let output = linked.offload(&["prune", "bad", "--keep", "host", "-o", "out"]);
+            let output = prune("bad");
             // A panic has the code 101.
             assert!(matches!(output.status.code(), Some(0..=3)), "byte {at}: {}", stderr(&output));
             assert_eq!(output.status.success(), linked.path("out").exists(), "byte {at}");
+            if output.status.success() {
+                // What is written has every image that stays, or its readers refuse it.
+                let found = extracted(&linked, "out");
+                assert!(found.is_none_or(|found| found == images), "{} byte {at}", linked.linker);
+            } else {
+                assert!(stderr(&output).contains("error: "), "byte {at}: {}", stderr(&output));
+                refused += 1;
+            }
         }
+        assert!(refused > 0, "{}: every header is as good as another", linked.linker);
     }
+}
+
+/// The files that `extract` writes for a program; `None` if it refuses the program.
+fn extracted(linked: &Linked, program: &str) -> Option<BTreeMap<String, Vec<u8>>> {
+    let directory = linked.path("images");
+    let _ = fs::remove_dir_all(&directory);
+    let output = linked.offload(&["extract", program, "-o", "images"]);
+    let files = fs::read_dir(&directory).into_iter().flatten().map(|file| file.unwrap().path());
+    let named = |file: PathBuf| (file.file_name().unwrap().display().to_string(), fs::read(&file).unwrap());
+    output.status.success().then(|| files.map(named).collect())
 }

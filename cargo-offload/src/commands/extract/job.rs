@@ -29,6 +29,8 @@ struct Extracted<'a> {
     target: &'a str,
     file: String,
     size: u64,
+    /// What its bytes were compared with; none where the file has nothing, and for bytes as they are stored.
+    checksum: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -43,6 +45,8 @@ struct Summary {
     files: u64,
     size: u64,
     problems: u64,
+    /// Files of which nothing was compared.
+    not_compared: u64,
 }
 
 /// A file to be written, and what it is of.
@@ -67,13 +71,14 @@ struct Waiting<'a> {
     file: &'a File<'a>,
     from: Arc<fs::File>,
     part: FilePart,
+    checksum: Option<String>,
     /// What has to be right before the file may appear.
     bundle: Option<Rc<Inflated>>,
 }
 
 impl<'a> Job<'a> {
     pub(super) fn new(output: &'a Output, input: &'a Input, directory: PathBuf) -> Job<'a> {
-        let summary = Summary { reason: "summary", files: 0, size: 0, problems: 0 };
+        let summary = Summary { reason: "summary", files: 0, size: 0, problems: 0, not_compared: 0 };
         Job { output, input, directory, summary, waiting: Vec::new(), bundle: None }
     }
 
@@ -87,24 +92,31 @@ impl<'a> Job<'a> {
                 None => {
                     let from = bundle.file().clone();
                     let part = FilePart { offset: part.offset, size: part.size };
-                    self.wait(Waiting { file, from, part, bundle: Some(bundle) })
+                    let checksum = image.checksum();
+                    self.wait(Waiting { file, from, part, checksum, bundle: Some(bundle) })
                 }
             };
         }
         match image.decode() {
-            Ok(bytes) => self.write(file, &bytes),
+            Ok(bytes) => self.write(file, &bytes, image.checksum()),
             Err(error) => self.failed(error.to_string()),
         }
     }
 
-    /// Writes `bytes`; those that lie in the input take no memory.
-    pub(super) fn write(&mut self, file: &'a File<'a>, bytes: &[u8]) -> Result<()> {
+    /// Writes `bytes`, which were compared with `checksum`; those that lie in the input take no memory.
+    pub(super) fn write(&mut self, file: &'a File<'a>, bytes: &[u8], checksum: Option<String>) -> Result<()> {
         if let Some(part) = self.input.place(bytes) {
-            return self.wait(Waiting { file, from: self.input.file().clone(), part, bundle: None });
+            return self.wait(Waiting {
+                file,
+                from: self.input.file().clone(),
+                part,
+                checksum,
+                bundle: None,
+            });
         }
         self.flush()?;
         publish(&self.directory.join(&file.name), bytes)?;
-        self.written(file, bytes.len() as u64)
+        self.written(file, bytes.len() as u64, checksum)
     }
 
     /// Tells what is wrong, behind what was written before.
@@ -118,9 +130,12 @@ impl<'a> Job<'a> {
         for problem in contents.problems() {
             self.tell_failed(problem)?;
         }
-        let Summary { files, size, problems, .. } = self.summary;
+        let Summary { files, size, problems, not_compared, .. } = self.summary;
         let (written, failed) = (counted(files, "file"), counted(problems, "problem"));
-        let text = format!("{written}, {}, {failed}", human_size(size));
+        let mut text = format!("{written}, {}, {failed}", human_size(size));
+        if not_compared > 0 {
+            text += &format!("; of {} nothing was compared: no checksum", counted(not_compared, "file"));
+        }
         self.output.done(&self.summary, &text)?;
         Ok(if problems == 0 { ExitStatus::Success } else { ExitStatus::CheckFailed })
     }
@@ -150,7 +165,7 @@ impl<'a> Job<'a> {
     fn flush(&mut self) -> Result<()> {
         let waiting = std::mem::take(&mut self.waiting);
         let mut staged = self.stage(&waiting).into_iter();
-        for Waiting { file, bundle, part, .. } in &waiting {
+        for Waiting { file, bundle, part, checksum, .. } in &waiting {
             let staged = staged.next().and_then(OnceLock::into_inner);
             if let Some(problem) = bundle.as_ref().and_then(|bundle| bundle.verified().err()) {
                 self.tell_failed(of_image(file, &problem))?;
@@ -158,7 +173,7 @@ impl<'a> Job<'a> {
             }
             if let Some(staged) = staged {
                 staged?.appear()?;
-                self.written(file, part.size)?;
+                self.written(file, part.size, checksum.clone())?;
             }
         }
         Ok(())
@@ -178,13 +193,16 @@ impl<'a> Job<'a> {
         copies.into_iter().map(|(.., staged)| staged).collect()
     }
 
-    fn written(&mut self, of: &File<'_>, size: u64) -> Result<()> {
+    fn written(&mut self, of: &File<'_>, size: u64, checksum: Option<String>) -> Result<()> {
+        let not_compared = u64::from(checksum.is_none());
+        self.summary.not_compared = self.summary.not_compared.saturating_add(not_compared);
         self.summary.files = self.summary.files.saturating_add(1);
         self.summary.size = self.summary.size.saturating_add(size);
         let (module, target) = (of.image.module.as_str(), of.image.target.as_str());
         let file = self.directory.join(&of.name).display().to_string();
-        let text = format!("{file} ({size} bytes)");
-        self.output.done(&Extracted { reason: "extracted", module, target, file, size }, &text)
+        let note = if checksum.is_some() { "" } else { ", not compared" };
+        let text = format!("{file} ({size} bytes{note})");
+        self.output.done(&Extracted { reason: "extracted", module, target, file, size, checksum }, &text)
     }
 
     fn tell_failed(&mut self, problem: String) -> Result<()> {

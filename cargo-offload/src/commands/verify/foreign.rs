@@ -1,6 +1,7 @@
 //! Of containers of other tool chains: every image decodes, with the checks that its container has, is whole, and is
 //! for the machine that the container names.
 
+use offload_containers::Checksum;
 use offload_containers::carrier::FileKind;
 use offload_containers::contents::Image;
 use offload_images::describe;
@@ -60,9 +61,12 @@ fn verify_container(output: &Output, contents: &Contents<'_>, number: usize) -> 
         let judged = bytes.map_err(|error| error.to_string()).and_then(|bytes| judge(image, &bytes));
         let target = image.target_text();
         let shown = escaped(&target);
-        // No other container of the field's has a checksum of its images.
-        let checksum = image.containers.contains(&FileKind::CompressedBundle).then_some("md5");
-        let compared = if checksum.is_some() { ", MD5 compared" } else { "" };
+        let checksum = image.checksum().map(|checksum| checksum.to_string());
+        let compared = match image.checksum() {
+            Some(Checksum::Md5) => ", MD5 compared",
+            Some(_) => ", checksum compared",
+            None => "",
+        };
         let (problem, text) = match judged {
             Ok(kernels) => {
                 sums.kernels += kernels.unwrap_or(0);

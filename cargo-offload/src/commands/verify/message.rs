@@ -10,7 +10,7 @@ pub(super) struct Verified<'a> {
     pub(super) module: &'a str,
     pub(super) target: &'a str,
     /// What the bytes were compared with; none where the container has only sizes.
-    pub(super) checksum: Option<&'static str>,
+    pub(super) checksum: Option<String>,
     pub(super) problem: Option<String>,
 }
 

@@ -1,11 +1,15 @@
 //! Of a SYCLBIN: what a SYCL runtime would refuse, pass over without a word, or die of.
 
-use offload_containers::syclbin::{Consequence, Hazard, hazards};
+use std::path::Path;
+
+use offload_containers::syclbin::{Consequence, Hazard, Release, Usage, hazards_of};
 use serde::Serialize;
 
 use super::message::Summary;
-use crate::error::Result;
+use crate::cli::{self, SyclRelease};
+use crate::error::{Error, Result};
 use crate::print::output::Output;
+use crate::read::input::Input;
 use crate::read::syclbin::Syclbin;
 
 #[derive(Debug, Serialize)]
@@ -18,12 +22,49 @@ struct Message<'a> {
     problem: String,
 }
 
+/// What the user says of how files will be used.
+pub(super) fn usage(output: &Output, args: &cli::Verify) -> Result<Usage> {
+    let mut usage = Usage::default();
+    if let Some(release) = args.runtime {
+        usage = usage.for_release(match release {
+            SyclRelease::Oneapi2025_3 => Release::Oneapi2025_3,
+            SyclRelease::Oneapi2026_2 => Release::Oneapi2026_2,
+        });
+    }
+    for path in &args.linked_with {
+        usage = usage.linked_with(exports(output, path)?);
+    }
+    Ok(usage)
+}
+
+/// What the SYCLBINs in `path` export.
+fn exports(output: &Output, path: &Path) -> Result<Vec<String>> {
+    let input = Input::open(path, output.limits())?;
+    let contents = input.contents()?;
+    if contents.syclbins.is_empty() {
+        let text = format!("`{}` has no SYCLBIN to link with", path.display());
+        return Err(Error::usage(text).hint("`cargo offload inspect` shows what a file has"));
+    }
+    let mut symbols = Vec::new();
+    for file in &contents.syclbins {
+        for module in &file.parse()?.modules {
+            symbols.extend(module.exported().map(str::to_string));
+        }
+    }
+    Ok(symbols)
+}
+
 /// Prints every hazard; all are problems but those that only some releases or devices have.
-pub(super) fn verify(output: &Output, found: &Syclbin<'_>, summary: &mut Summary) -> Result<()> {
+pub(super) fn verify(
+    output: &Output,
+    found: &Syclbin<'_>,
+    usage: &Usage,
+    summary: &mut Summary,
+) -> Result<()> {
     let file = found.parse()?;
     let images = file.modules.iter().map(|module| module.ir.len().saturating_add(module.native.len()));
     summary.images += images.sum::<usize>() as u64;
-    for hazard in hazards(&file) {
+    for hazard in hazards_of(&file, usage) {
         let severe = hazard.problem.consequence() != Consequence::Restricts;
         summary.problems += u64::from(severe);
         print(output, &found.place, &hazard)?;

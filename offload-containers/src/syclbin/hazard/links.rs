@@ -1,30 +1,47 @@
 //! What modules have with one another.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::problem::{Hazard, Problem};
 use crate::syclbin::{AbstractModule, File, State};
 use offload_format::Limits;
 use offload_images::spirv;
 
-/// Which kernels several modules list.
+/// Which kernels several modules list that one device may take.
 pub(super) fn repeated_kernels(file: &File<'_>) -> Vec<Problem> {
-    let kernels = counts(file.modules.iter().map(|module| module.kernels().collect()));
-    let twice = kernels.into_iter().filter(|(_, count)| *count > 1);
-    twice.map(|(name, _)| Problem::KernelTwice(name.to_string())).collect()
+    let mut modules: BTreeMap<&str, Vec<&AbstractModule<'_>>> = BTreeMap::new();
+    for module in &file.modules {
+        let names: BTreeSet<&str> = module.kernels().collect();
+        names.into_iter().for_each(|name| modules.entry(name).or_default().push(module));
+    }
+    let either = modules.into_iter().filter(|(_, modules)| !are_of_different_devices(modules));
+    either.map(|(name, _)| Problem::KernelTwice(name.to_string())).collect()
 }
 
-/// Symbols between modules: only those of an object are linked.
-pub(super) fn problems(file: &File<'_>, state: Option<State>) -> Vec<Hazard> {
+/// Whether each of `modules` is for another device: a runtime takes the one whose `compile_target` is its device's.
+fn are_of_different_devices(modules: &[&AbstractModule<'_>]) -> bool {
+    let targets: BTreeSet<String> = modules.iter().filter_map(|module| module.compile_target()).collect();
+    modules.len() < 2 || targets.len() == modules.len()
+}
+
+/// Symbols between modules: those of an object are linked, and those of an input file once it is compiled. Other files
+/// may export some of them: all of `linked_with`, if that is known.
+pub(super) fn problems(
+    file: &File<'_>,
+    state: Option<State>,
+    linked_with: Option<&BTreeSet<String>>,
+) -> Vec<Hazard> {
     let exports = counts(file.modules.iter().map(|module| module.exported().collect()));
     let twice = exports.iter().filter(|(_, count)| **count > 1);
     let twice = twice.map(|(name, _)| Problem::ExportedTwice((*name).to_string()));
     let mut found: Vec<Hazard> = twice.map(|problem| Hazard { module: None, problem }).collect();
     for (index, module) in file.modules.iter().enumerate() {
         for symbol in imports(module) {
-            let problem = match state {
-                Some(state @ (State::Executable | State::Input)) => Problem::NotLinked(symbol, state),
-                _ if !exports.contains_key(symbol.as_str()) => Problem::NotExported(symbol),
+            let problem = match (state, linked_with) {
+                (Some(State::Executable), _) => Problem::NotLinked(symbol, State::Executable),
+                _ if exports.contains_key(symbol.as_str()) => continue,
+                (_, None) => Problem::NeedsExporter(symbol),
+                (_, Some(others)) if !others.contains(&symbol) => Problem::NotExported(symbol),
                 _ => continue,
             };
             found.push(Hazard { module: Some(index), problem });

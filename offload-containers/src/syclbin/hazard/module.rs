@@ -3,25 +3,38 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::problem::Problem;
+use super::usage::Release;
 use crate::syclbin::names::{KNOWN_ARCHES, is_compile_target};
 use crate::syclbin::{AbstractModule, KERNEL_PREFIX, Payload, PropertyValue, State, sets};
 use offload_format::Limits;
-use offload_images::spirv;
+use offload_images::{ImageFormat, spirv};
 
 /// Above every number of `sycl::aspect`, which releases add to; a runtime refuses those that it does not know
 /// (<https://github.com/intel/llvm/blob/sycl/sycl/include/sycl/info/aspects.def>).
 const LAST_ASPECT: u32 = 100;
 
-pub(super) fn problems(module: &AbstractModule<'_>, state: Option<State>) -> Vec<Problem> {
+/// The largest sub-group of any CPU or GPU, and the most work-items of a work-group.
+const LARGEST_SUB_GROUP: u32 = 64;
+const LARGEST_WORK_GROUP: u64 = 8192;
+
+/// What is known of the file and its use.
+#[derive(Clone, Copy)]
+pub(super) struct Context {
+    pub(super) state: Option<State>,
+    pub(super) release: Option<Release>,
+}
+
+pub(super) fn problems(module: &AbstractModule<'_>, context: Context) -> Vec<Problem> {
     let mut problems = kernels(module);
     problems.extend(requirements(module));
-    problems.extend(natives(module, state));
+    problems.extend(natives(module, context));
     problems.extend(module.ir.iter().flat_map(ir));
     problems
 }
 
 fn kernels(module: &AbstractModule<'_>) -> Vec<Problem> {
-    let listed: Vec<&str> = module.kernels().collect();
+    let names: BTreeSet<&str> = module.kernels().collect();
+    let listed: Vec<&str> = module.kernels().filter(|name| !is_alias(name, &names)).collect();
     // A library of functions has none, and nothing is wrong with that.
     if listed.is_empty() && module.exported().next().is_none() {
         return vec![Problem::NoKernels];
@@ -34,6 +47,14 @@ fn kernels(module: &AbstractModule<'_>) -> Vec<Problem> {
         problems.extend(missing.map(|name| Problem::KernelMissing((*name).into())));
     }
     problems
+}
+
+/// Whether `name` is the second one that Intel's run-time compiler gives the kernel `K`: `rtc_0$K`. Its code has the first.
+fn is_alias(name: &str, names: &BTreeSet<&str>) -> bool {
+    let kernel = name.strip_prefix("rtc_").and_then(|rest| rest.split_once('$'));
+    kernel.is_some_and(|(number, kernel)| {
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) && names.contains(kernel)
+    })
 }
 
 fn requirements(module: &AbstractModule<'_>) -> Vec<Problem> {
@@ -51,9 +72,6 @@ fn requirements(module: &AbstractModule<'_>) -> Vec<Problem> {
         }
         Some(_) => wrong("aspects is no list of 32-bit numbers"),
     }
-    if value("reqd_sub_group_size").is_some_and(|value| !matches!(value, PropertyValue::Number(_))) {
-        wrong("reqd_sub_group_size is no number, so that no device fits");
-    }
     let sizes = |value: PropertyValue| {
         value
             .bytes()
@@ -67,34 +85,88 @@ fn requirements(module: &AbstractModule<'_>) -> Vec<Problem> {
         (_, Some(name)) if !is_compile_target(&name) => problems.push(Problem::CompileTarget(name)),
         _ => {}
     }
+    problems.extend(unmet(module));
     problems
 }
 
-fn natives(module: &AbstractModule<'_>, state: Option<State>) -> Vec<Problem> {
+/// Sizes that no device has.
+fn unmet(module: &AbstractModule<'_>) -> Vec<Problem> {
+    let value = |name: &str| module.metadata.get(sets::REQUIREMENTS, name);
+    let mut problems = Vec::new();
+    if let Some(PropertyValue::Number(size)) = value("reqd_sub_group_size")
+        && (!size.is_power_of_two() || size > LARGEST_SUB_GROUP)
+    {
+        problems.push(Problem::NoDevice(format!("no device has sub-groups of {size} work-items")));
+    } else if matches!(
+        value("reqd_sub_group_size"),
+        Some(PropertyValue::Bytes(_) | PropertyValue::Bits { .. })
+    ) {
+        problems.push(Problem::NoDevice("reqd_sub_group_size is no number, so that no device fits".into()));
+    }
+    let sizes = value("reqd_work_group_size_uint64_t");
+    let sizes = sizes.as_ref().and_then(PropertyValue::bytes).unwrap_or_default();
+    let numbers = sizes.as_chunks().0.iter().map(|eight| u64::from_le_bytes(*eight));
+    let group = numbers.fold(1u64, u64::saturating_mul);
+    if group > LARGEST_WORK_GROUP {
+        problems.push(Problem::NoDevice(format!("no device has work-groups of {group} work-items")));
+    }
+    problems
+}
+
+fn natives(module: &AbstractModule<'_>, context: Context) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut targets: BTreeMap<String, usize> = BTreeMap::new();
     for native in &module.native {
         problems.extend(native.bytes.is_empty().then_some(Problem::NativeEmpty));
         match known_target(native) {
-            Ok(target) => *targets.entry(target).or_default() += 1,
+            Ok(target) => {
+                problems.extend(format(native.bytes, &target));
+                *targets.entry(target).or_default() += 1;
+            }
             Err(problem) => problems.push(problem),
         }
     }
     let several = targets.iter().filter(|(_, count)| **count > 1);
     problems.extend(several.map(|(target, _)| Problem::NativesOfOneTarget(target.clone())));
     // An x86-64 CPU runs what is compiled for any other; a GPU does not.
-    let gpus =
-        targets.keys().filter(|target| !matches!(target.as_str(), "spir64" | "spir64_x86_64" | "native_cpu"));
+    let gpus = targets.keys().filter(|target| !is_of_cpu(target));
     if module.compile_target().is_none() {
         problems.extend(gpus.map(|target| Problem::NativeForEveryDevice(target.clone())));
     }
-    match state {
-        Some(state @ (State::Input | State::Object)) if !module.native.is_empty() => {
-            problems.push(Problem::NativeIgnored(state));
+    match (context.state, context.release) {
+        (Some(State::Input), _) if !module.native.is_empty() => {
+            problems.push(Problem::NativeIgnored(State::Input));
+        }
+        (Some(State::Object), release) => {
+            problems.extend(targets.into_keys().map(|target| in_object(target, release)));
         }
         _ => {}
     }
     problems
+}
+
+/// A native image in state object: on a CPU it always fits the device.
+fn in_object(target: String, release: Option<Release>) -> Problem {
+    match release {
+        Some(release @ Release::Oneapi2025_3) if is_of_cpu(&target) => Problem::NativeKills(target, release),
+        _ => Problem::NativeInObject(target),
+    }
+}
+
+fn is_of_cpu(target: &str) -> bool {
+    matches!(target, "spir64" | "spir64_x86_64" | "native_cpu")
+}
+
+/// Drivers take ELF files, archives of ocloc, PTX, fatbins and SPIR-V. Runtimes inflate nothing.
+fn format(native: &[u8], target: &str) -> Option<Problem> {
+    const TAKEN: [&[u8]; 4] = [b"\x7fELF", b"!<arch>\n", b"\x50\xed\x55\xba", b"__CLANG_OFFLOAD_BUNDLE__"];
+    const COMPRESSED: [&[u8]; 3] = [b"\x28\xb5\x2f\xfd", b"\x1f\x8b", b"CCOB"];
+    let starts = |magics: &[&[u8]]| magics.iter().any(|magic| native.starts_with(magic));
+    if native.is_empty() || ImageFormat::detect(native).is_some() || starts(&TAKEN) {
+        return None;
+    }
+    let target = target.to_string();
+    Some(if starts(&COMPRESSED) { Problem::NativeCompressed(target) } else { Problem::NativeUnknown(target) })
 }
 
 /// What a runtime takes from the triple: the part before the first `-`.

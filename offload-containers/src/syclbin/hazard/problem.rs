@@ -1,5 +1,6 @@
 //! The cases, and what a runtime does in each.
 
+use super::usage::Release;
 use crate::syclbin::{ImageKindNumber, PropertyValue, State};
 
 /// Something about a file that a runtime refuses, passes over without a word, or dies of.
@@ -38,6 +39,22 @@ pub enum Problem {
     EnvelopeVersion(u32),
     /// The number for SYCLBIN is that of oneAPI 2025.3, or of no release.
     ImageKind(u16),
+    /// No release reads this image kind in an envelope of this version.
+    Envelope {
+        /// The envelope's version.
+        version: u32,
+        /// The number for SYCLBIN.
+        kind: u32,
+    },
+    /// The release for which the file is meant reads no such envelope.
+    OtherRelease {
+        /// The release.
+        release: Release,
+        /// The envelope's version.
+        version: u32,
+        /// The number for SYCLBIN.
+        kind: u32,
+    },
     /// The inner format is the draft of a second version.
     Draft,
     /// The file names no state that exists.
@@ -60,8 +77,16 @@ pub enum Problem {
     NativesOfOneTarget(String),
     /// A native image is tried on every device of its target, for want of a `compile_target`.
     NativeForEveryDevice(String),
-    /// The state of the file makes a runtime pass over native images.
+    /// In state input a runtime passes over native images.
     NativeIgnored(State),
+    /// In state object a native image for this target is wrong where it fits the device.
+    NativeInObject(String),
+    /// The runtime for which the file is meant dies of a native image that fits the device, in state object.
+    NativeKills(String, Release),
+    /// A native image for this target is compressed, which no runtime undoes.
+    NativeCompressed(String),
+    /// A native image for this target is none of any format that a driver takes.
+    NativeUnknown(String),
     /// A native image without bytes.
     NativeEmpty,
     /// An IR module that is not said to be SPIR-V is taken as such.
@@ -70,12 +95,16 @@ pub enum Problem {
     IrMalformed(String),
     /// A requirement that leaves the module out for every device, or worse.
     Requirement(String),
+    /// A requirement that no device meets, so that the module is left out for every one.
+    NoDevice(String),
     /// A name of a device that no runtime knows.
     CompileTarget(String),
     /// A symbol that no module defines, or none that says so.
     NotExported(String),
     /// A symbol that several modules export.
     ExportedTwice(String),
+    /// A symbol that another file has to export.
+    NeedsExporter(String),
     /// A symbol of another module in a state in which modules are not linked.
     NotLinked(String, State),
 }
@@ -87,17 +116,23 @@ impl Problem {
             Problem::ImageKind(number) if *number == ImageKindNumber::ONEAPI_2025_3.0 => {
                 Consequence::Restricts
             }
-            Problem::EnvelopeVersion(2) | Problem::NativeForEveryDevice(_) => Consequence::Restricts,
+            Problem::EnvelopeVersion(2)
+            | Problem::NativeForEveryDevice(_)
+            | Problem::NativeIgnored(_)
+            | Problem::NativeInObject(_)
+            | Problem::NeedsExporter(_) => Consequence::Restricts,
             Problem::NoModules
             | Problem::NoKernels
             | Problem::KernelWithoutPrefix(_)
             | Problem::NativeTarget(_)
-            | Problem::NativeIgnored(_)
+            | Problem::NoDevice(_)
             | Problem::CompileTarget(_) => Consequence::Ignores,
             Problem::KernelTwice(_) | Problem::NativesOfOneTarget(_) | Problem::IrType(_) => {
                 Consequence::Surprises
             }
-            Problem::Requirement(_) | Problem::IrMalformed(_) => Consequence::Crashes,
+            Problem::Requirement(_) | Problem::IrMalformed(_) | Problem::NativeKills(..) => {
+                Consequence::Crashes
+            }
             _ => Consequence::Fails,
         }
     }

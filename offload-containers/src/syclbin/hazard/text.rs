@@ -19,6 +19,8 @@ impl fmt::Display for Problem {
             Problem::NoEnvelope
             | Problem::EnvelopeVersion(_)
             | Problem::ImageKind(_)
+            | Problem::Envelope { .. }
+            | Problem::OtherRelease { .. }
             | Problem::Draft
             | Problem::BadState(_)
             | Problem::NoModules => self.of_the_file(f),
@@ -27,9 +29,25 @@ impl fmt::Display for Problem {
             | Problem::KernelMissing(_)
             | Problem::KernelTwice(_)
             | Problem::NotExported(_)
+            | Problem::NeedsExporter(_)
             | Problem::ExportedTwice(_)
             | Problem::NotLinked(..) => self.of_names(f),
-            _ => self.of_images(f),
+            Problem::NativeTarget(_)
+            | Problem::NativesOfOneTarget(_)
+            | Problem::NativeForEveryDevice(_)
+            | Problem::NativeIgnored(_)
+            | Problem::NativeInObject(_)
+            | Problem::NativeKills(..)
+            | Problem::NativeCompressed(_)
+            | Problem::NativeUnknown(_)
+            | Problem::NativeEmpty
+            | Problem::NativeWithoutTarget => self.of_natives(f),
+            Problem::IrType(kind) => write!(f, "an IR module of type {kind} is taken as SPIR-V all the same"),
+            Problem::IrMalformed(error) => write!(f, "an IR module is no SPIR-V: {error}"),
+            Problem::Requirement(what) | Problem::NoDevice(what) => write!(f, "{what}"),
+            Problem::CompileTarget(name) => {
+                write!(f, "no runtime knows the device `{}` that it asks for", name.escape_debug())
+            }
         }
     }
 }
@@ -43,6 +61,15 @@ impl Problem {
             }
             Problem::EnvelopeVersion(version) => {
                 write!(f, "no runtime reads an OffloadBinary of version {version}")
+            }
+            Problem::Envelope { version, kind } => {
+                write!(f, "no runtime reads image kind {kind} in an OffloadBinary of version {version}")
+            }
+            Problem::OtherRelease { release, version, kind } => {
+                write!(
+                    f,
+                    "{release} does not read image kind {kind} in an OffloadBinary of version {version}"
+                )
             }
             Problem::ImageKind(6) => {
                 write!(f, "only oneAPI 2025.3 reads image kind 6; later releases take 7")
@@ -74,6 +101,9 @@ impl Problem {
             Problem::NotExported(name) => {
                 write!(f, "no module exports the imported symbol `{}`", name.escape_debug())
             }
+            Problem::NeedsExporter(name) => {
+                write!(f, "it has to be linked with a file that exports `{}`", name.escape_debug())
+            }
             Problem::ExportedTwice(name) => {
                 write!(f, "several modules export symbol `{}`; they cannot be linked", name.escape_debug())
             }
@@ -85,7 +115,7 @@ impl Problem {
         }
     }
 
-    fn of_images(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn of_natives(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Problem::NativeTarget(target) => {
                 write!(f, "no device takes a native image for `{}`", target.escape_debug())
@@ -98,13 +128,20 @@ impl Problem {
                 "the native image for `{target}` is tried on every device of that kind: the module has no compile_target"
             ),
             Problem::NativeIgnored(state) => write!(f, "its native images are passed over in state {state}"),
-            Problem::NativeEmpty => write!(f, "a native image is empty"),
-            Problem::IrType(kind) => write!(f, "an IR module of type {kind} is taken as SPIR-V all the same"),
-            Problem::IrMalformed(error) => write!(f, "an IR module is no SPIR-V: {error}"),
-            Problem::Requirement(what) => write!(f, "{what}"),
-            Problem::CompileTarget(name) => {
-                write!(f, "no runtime knows the device `{}` that it asks for", name.escape_debug())
+            Problem::NativeInObject(target) => write!(
+                f,
+                "in state object, a device that the native image for `{target}` fits makes oneAPI 2025.3 crash and `fast_link` of 2026.2 fail"
+            ),
+            Problem::NativeKills(target, release) => {
+                write!(f, "in state object, {release} crashes on the native image for `{target}`")
             }
+            Problem::NativeCompressed(target) => {
+                write!(f, "the native image for `{target}` is compressed, and no runtime inflates it")
+            }
+            Problem::NativeUnknown(target) => {
+                write!(f, "the native image for `{target}` has no format that a driver takes")
+            }
+            Problem::NativeEmpty => write!(f, "a native image is empty"),
             _ => write!(f, "a native image has no target, without which the load fails"),
         }
     }
