@@ -93,6 +93,7 @@ fn inline_line(text: &str, name: &str) -> Option<usize> {
     let is_definition = |line: &str| {
         let code = line.split("//").next().unwrap_or_default();
         let Some((before, _)) = code.split_once(&format!("{name}(")) else { return false };
+        let before = without_attributes(before);
         if before.contains(['(', '{', ';', '=']) {
             return false;
         }
@@ -101,6 +102,13 @@ fn inline_line(text: &str, name: &str) -> Option<usize> {
         inline && !words.any(|word| matches!(word, "static" | "extern"))
     };
     text.lines().position(is_definition).map(|index| index.saturating_add(1))
+}
+
+/// `code` without `__attribute__((noinline))` and the like.
+fn without_attributes(code: &str) -> String {
+    let mut parts = code.split("__attribute__((");
+    let first = parts.next().unwrap_or_default().to_string();
+    parts.fold(first, |plain, part| plain + part.split_once("))").map_or("", |(_, rest)| rest))
 }
 
 /// What compilers define for a target's kind.
@@ -169,6 +177,7 @@ mod tests {
         let text = "// inline int f(int x)\nstatic inline int g(int x) { return x; }\ninline int f(int x) { return g(x); }\n";
         assert_eq!((inline_line(text, "f"), inline_line(text, "g")), (Some(3), None));
         assert_eq!(inline_line("int f(int x) { return inline_(x); }", "f"), None);
+        assert_eq!(inline_line("inline __attribute__((noinline)) int f(int x) {", "f"), Some(1));
         assert_eq!(included("  # include \"a/b.h\" // why"), Some("a/b.h"));
         assert_eq!(included("#include <a.h>"), None);
     }

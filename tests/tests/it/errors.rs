@@ -358,7 +358,10 @@ fn a_built_in_that_targets_lack() {
     );
     contains(&text, &["hint: if it is yours, add the file that defines it with `.file(...)`"]);
     // C's `inline` alone defines nothing.
-    project.write("kernels/util.h", "inline int helper(int x) {\n  return x + 1;\n}\n");
+    project.write(
+        "kernels/util.h",
+        "inline __attribute__((noinline)) int helper(int x) {\n  return x + 1;\n}\n",
+    );
     let source = "#include \"util.h\"\n__kernel void alpha(__global int *x) {\n  x[0] = helper(1);\n}\n";
     project.write("kernels/a.cl", source);
     contains(

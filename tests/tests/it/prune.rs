@@ -87,6 +87,33 @@ fn programs_are_stripped_before_and_after() {
     }
 }
 
+#[test]
+fn the_change_of_bytes_is_told_as_it_is() {
+    let (mut unchanged, mut smaller) = (0, 0);
+    for linked in Linked::each() {
+        let before = linked.size("app");
+        for target in ["opencl-c", "spirv64", "host"] {
+            let new = format!("without-{target}");
+            let output = linked.offload(&["prune", "app", "--drop", target, "-o", &new]);
+            let (after, said) = (linked.size(&new), String::from_utf8(output.stdout).unwrap());
+            let told = match after == before {
+                // Bytes leave a program in whole pages: a text of some hundred bytes leaves none.
+                true => {
+                    unchanged += 1;
+                    format!("and {after} bytes as before: ")
+                }
+                false => {
+                    smaller += 1;
+                    format!("and {after} of {before} bytes\n")
+                }
+            };
+            assert!(said.contains(&told), "{} {target}: {said}", linked.linker);
+            assert_eq!(after == before, said.contains("bytes of images leave no page empty"), "{said}");
+        }
+    }
+    assert!(unchanged > 0 && smaller > 0, "{unchanged} unchanged, {smaller} smaller");
+}
+
 fn strip(linked: &Linked, from: &str, to: &str) {
     let status =
         Command::new("strip").arg("-o").arg(linked.path(to)).arg(linked.path(from)).status().unwrap();
