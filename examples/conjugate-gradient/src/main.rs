@@ -1,0 +1,58 @@
+//! Solves Poisson's equation on the unit square with conjugate gradients, on every device of this machine.
+//!
+//! `conjugate-gradient [SIDE]` takes a grid of SIDE x SIDE points. Vectors and scalars stay on the device; the program
+//! looks at the residual every 32 steps. The exit code is 0 if every device gives the right solution.
+//!
+//! `OFFLOAD_TARGETS=nvptx:sm_75 cargo run -p conjugate-gradient --features cuda` solves it on an NVIDIA GPU.
+
+mod solver;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use offload_rt::{Device, Error};
+
+use crate::solver::Solver;
+
+offload_rt::include_kernels!("solve");
+
+fn main() -> ExitCode {
+    let side = std::env::args().nth(1).map_or(Ok(256), |side| side.parse());
+    let Ok(side) = side else {
+        eprintln!("usage: conjugate-gradient [SIDE]");
+        return ExitCode::from(2);
+    };
+    // Those that there is an image for.
+    let devices: Vec<Device> =
+        Device::all().into_iter().filter(|device| solve::module().select(device).is_ok()).collect();
+    let solve = |device: &Device| match solve_on(device, side) {
+        Ok(is_right) => is_right,
+        Err(error) => {
+            println!("{device}: {error}");
+            false
+        }
+    };
+    let right = devices.iter().filter(|device| solve(device)).count();
+    println!("{right} of {} devices are right", devices.len());
+    if right == devices.len() && right > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Whether the solution is that of the equation.
+fn solve_on(device: &Device, side: usize) -> Result<bool, Error> {
+    // The solution is sin(pi x) sin(pi y); the right side is 2 pi^2 times that, scaled with the square of the mesh.
+    let mesh = 1.0 / (side + 1) as f64;
+    let wave = |i: usize| (std::f64::consts::PI * (i + 1) as f64 * mesh).sin();
+    let exact: Vec<f64> = (0..side * side).map(|i| wave(i % side) * wave(i / side)).collect();
+    let factor = 2.0 * (std::f64::consts::PI * mesh).powi(2);
+    let right_side: Vec<f32> = exact.iter().map(|value| (factor * value) as f32).collect();
+
+    let kernels = solve::load(device)?;
+    let start = Instant::now();
+    let solution = Solver::new(&kernels, side, &right_side)?.run(4 * side)?;
+    let time = start.elapsed();
+    let error = solution.x.iter().zip(&exact).map(|(x, exact)| (f64::from(*x) - exact).abs());
+    let error = error.fold(0.0, f64::max);
+    println!("{device}: {} steps in {time:.1?}, error {error:.1e}", solution.steps);
+    // The stencil is exact to a twelfth of the square of the mesh times the fourth derivatives.
+    Ok(error < 1e-4 + 10.0 * mesh * mesh)
+}

@@ -1,0 +1,61 @@
+//! Images, and the filters in plain Rust.
+
+/// Brightness of each pixel from 0 to 1, row by row.
+#[derive(Clone)]
+pub struct Image {
+    pub width: usize,
+    pub height: usize,
+    pub pixels: Vec<f32>,
+}
+
+const WEIGHTS: [f32; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
+
+impl Image {
+    /// Bright and dark rings.
+    pub fn rings(width: usize, height: usize) -> Image {
+        let pixel = |i: usize| {
+            let (x, y) = ((i % width) as f32 - width as f32 / 2.0, (i / width) as f32 - height as f32 / 2.0);
+            if (x.hypot(y) / 40.0) as u32 % 2 == 0 { 1.0 } else { 0.0 }
+        };
+        Image { width, height, pixels: (0..width * height).map(pixel).collect() }
+    }
+
+    pub fn blurred(&self) -> Image {
+        let rows = self.map(|x, y| (0..5).map(|i| WEIGHTS[i as usize] * self.at(x + i - 2, y)).sum());
+        rows.map(|x, y| (0..5).map(|i| WEIGHTS[i as usize] * rows.at(x, y + i - 2)).sum())
+    }
+
+    pub fn edges(&self) -> Image {
+        self.map(|x, y| {
+            let (mut across, mut down) = (0.0, 0.0);
+            for (i, weight) in [(-1, 1.0), (0, 2.0), (1, 1.0)] {
+                across += weight * (self.at(x + 1, y + i) - self.at(x - 1, y + i));
+                down += weight * (self.at(x + i, y + 1) - self.at(x + i, y - 1));
+            }
+            f32::hypot(across, down)
+        })
+    }
+
+    pub fn is_close_to(&self, other: &Image) -> bool {
+        self.pixels.len() == other.pixels.len()
+            && self.pixels.iter().zip(&other.pixels).all(|(a, b)| (a - b).abs() < 1e-4)
+    }
+
+    /// A file in the format PGM (<https://netpbm.sourceforge.net/doc/pgm.html>).
+    pub fn to_pgm(&self) -> Vec<u8> {
+        let mut file = format!("P5\n{} {}\n255\n", self.width, self.height).into_bytes();
+        file.extend(self.pixels.iter().map(|pixel| (pixel.clamp(0.0, 1.0) * 255.0) as u8));
+        file
+    }
+
+    fn map(&self, pixel: impl Fn(i64, i64) -> f32) -> Image {
+        let pixels = (0..self.height as i64).flat_map(|y| (0..self.width as i64).map(move |x| (x, y)));
+        Image { width: self.width, height: self.height, pixels: pixels.map(|(x, y)| pixel(x, y)).collect() }
+    }
+
+    /// Pixels outside of the image are those of its border.
+    fn at(&self, x: i64, y: i64) -> f32 {
+        let clamp = |place: i64, size: usize| place.clamp(0, size as i64 - 1) as usize;
+        self.pixels[clamp(y, self.height) * self.width + clamp(x, self.width)]
+    }
+}
