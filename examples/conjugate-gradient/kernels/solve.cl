@@ -30,7 +30,7 @@ static void add_in_group(local float *parts, global float *sum) {
 
 // The sum of products of each work-group.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-void dot(global const float *a, global const float *b, global float *restrict sums, uint n) {
+void dot_groups(global const float *a, global const float *b, global float *restrict sums, uint n) {
     local float parts[GROUP];
     const uint i = get_global_id(0);
     parts[get_local_id(0)] = i < n ? a[i] * b[i] : 0.0f;
@@ -39,7 +39,7 @@ void dot(global const float *a, global const float *b, global float *restrict su
 
 // Adds the sums of all work-groups, in one work-group.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-void sum(global const float *restrict sums, global float *restrict scalars, uint count, uint place) {
+void add_groups(global const float *restrict sums, global float *restrict scalars, uint count, uint place) {
     local float parts[GROUP];
     float all = 0.0f;
     for (uint group = get_local_id(0); group < count; group += GROUP)

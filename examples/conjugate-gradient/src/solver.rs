@@ -10,7 +10,7 @@ const PRODUCT: u32 = 2;
 /// So many steps are put into the stream before the program looks at the residual.
 const STEPS: usize = 32;
 /// The residual that is small enough, as a part of that at the start.
-const TOLERANCE: f32 = 1e-5;
+const TOLERANCE: f32 = 1e-6;
 
 /// What came out.
 pub struct Solution {
@@ -100,7 +100,7 @@ impl<'k> Solver<'k> {
         let range = NdRange::linear(self.len.into(), GROUP);
         // SAFETY: see `Solver`; there is a sum for each work-group.
         unsafe {
-            self.kernels.dot(
+            self.kernels.dot_groups(
                 &self.stream,
                 range,
                 &self.direction,
@@ -117,7 +117,7 @@ impl<'k> Solver<'k> {
         let range = NdRange::linear(self.len.into(), GROUP);
         // SAFETY: as above.
         unsafe {
-            self.kernels.dot(
+            self.kernels.dot_groups(
                 &self.stream,
                 range,
                 &self.residual,
@@ -132,6 +132,6 @@ impl<'k> Solver<'k> {
     fn sum(&mut self, place: u32) -> Result<(), Error> {
         let (count, range) = (self.sums.len() as u32, NdRange::linear(GROUP, GROUP));
         // SAFETY: one work-group writes one of the three scalars.
-        unsafe { self.kernels.sum(&self.stream, range, &self.sums, &mut self.scalars, count, place) }
+        unsafe { self.kernels.add_groups(&self.stream, range, &self.sums, &mut self.scalars, count, place) }
     }
 }
