@@ -142,6 +142,19 @@ fn buffers_kernels_and_streams_may_go_while_they_are_in_use() {
     assert_eq!(stream.download(&kept).unwrap(), [2.0; 16]);
 }
 
+/// HIP's runtime may lose what a stream has not done when it is destroyed, and the stand-in does.
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn a_stream_may_go_before_its_work_is_done() {
+    let Ready { device, stream, saxpy } = ready();
+    let x = stream.upload(&[1.0f32; 16]).unwrap();
+    let mut y = stream.zeroed::<f32>(16).unwrap();
+    add(&saxpy, &stream, &x, &mut y);
+    // Nothing else goes, which would wait too.
+    drop(stream);
+    assert_eq!(device.stream().unwrap().download(&y).unwrap(), [1.0; 16]);
+}
+
 #[test]
 #[ignore = "needs the stand-in of HIP's runtime"]
 fn threads_have_streams_of_their_own() {
