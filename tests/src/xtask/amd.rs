@@ -55,7 +55,7 @@ fn parse(args: &[String]) -> Result<Wanted> {
 
 /// The tests of the back end, which make the stand-in themselves.
 fn stand_in(workspace: &Workspace) -> Result<()> {
-    let test = ["test", "--package", "offload-rt", "--features", "hip", "--test", "it", "--", "hip::"];
+    let test = ["test", "--package", "offload-rt", "--all-features", "--test", "it", "--", "hip::"];
     Ok(workspace.cargo().args(test).run()?)
 }
 
