@@ -26,6 +26,7 @@ mod kernel;
 mod limits;
 mod module;
 mod params;
+mod pinned;
 mod program;
 pub mod raw;
 mod stream;

@@ -6,11 +6,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::description::DeviceDescription;
-use crate::driver::{Driver, DriverModule, DriverStream};
+use crate::driver::{Driver, DriverHostMemory, DriverModule, DriverStream};
 use crate::entry::LoadedImage;
-use crate::error::Error;
-#[cfg(not(all(feature = "host", unix)))]
-use crate::error::Problem;
+use crate::error::{Error, Problem};
 
 /// A device of this machine, that kernels can be launched on.
 ///
@@ -62,6 +60,10 @@ impl Device {
     /// Hands `image` to the device's driver.
     pub(crate) fn load(&self, image: &LoadedImage) -> Result<Arc<dyn DriverModule>, Error> {
         self.driver.load(image)
+    }
+
+    pub(crate) fn lock_memory(&self, size: usize) -> Result<Option<Box<dyn DriverHostMemory>>, Problem> {
+        self.driver.lock_memory(size)
     }
 
     pub(crate) fn driver_stream(&self) -> Result<Box<dyn DriverStream>, Error> {

@@ -23,6 +23,16 @@ pub(crate) trait Driver: Any + Debug + Send + Sync {
 
     /// A new stream.
     fn stream(&self) -> Result<Box<dyn DriverStream>, Problem>;
+
+    /// Memory of the program of `size` bytes, at least 1, which copies need no copy of; `None` if the driver has none.
+    fn lock_memory(&self, _size: usize) -> Result<Option<Box<dyn DriverHostMemory>>, Problem> {
+        Ok(None)
+    }
+}
+
+/// Memory of the program that a driver has locked. Whoever has this may use it.
+pub(crate) trait DriverHostMemory: Debug + Send + Sync {
+    fn address(&self) -> *mut u8;
 }
 
 /// What memory, streams and kernels can be used together: those of one context.

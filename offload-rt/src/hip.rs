@@ -23,6 +23,7 @@ mod kernel;
 mod limits;
 mod module;
 mod params;
+mod pinned;
 mod program;
 mod stream;
 

@@ -105,7 +105,7 @@ pub use crate::entry::{Entry, LoadedImage};
 pub use crate::error::{Error, ErrorKind};
 pub use crate::index::{Missing, Unreadable};
 pub use crate::launch::{
-    Arg, Buffer, Event, Half, IntoNdRange, Kernel, Local, Plain, Program, Slice, SliceMut, Stream,
+    Arg, Buffer, Event, Half, IntoNdRange, Kernel, Local, Pinned, Plain, Program, Slice, SliceMut, Stream,
 };
 pub use crate::range::NdRange;
 pub use crate::registry::{Module, Registry};

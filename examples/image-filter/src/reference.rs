@@ -15,7 +15,7 @@ impl Image {
     pub fn rings(width: usize, height: usize) -> Image {
         let pixel = |i: usize| {
             let (x, y) = ((i % width) as f32 - width as f32 / 2.0, (i / width) as f32 - height as f32 / 2.0);
-            if (x.hypot(y) / 40.0) as u32 % 2 == 0 { 1.0 } else { 0.0 }
+            if ((x.hypot(y) / 40.0) as u32).is_multiple_of(2) { 1.0 } else { 0.0 }
         };
         Image { width, height, pixels: (0..width * height).map(pixel).collect() }
     }

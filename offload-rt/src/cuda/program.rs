@@ -10,9 +10,10 @@ use super::driver::problem;
 use super::function::Function;
 use super::kernel::CudaKernel;
 use super::module::CudaModule;
+use super::pinned::CudaHostMemory;
 use super::stream::CudaStream;
 use crate::driver::find;
-use crate::driver::{Driver, DriverKernel, DriverModule, DriverStream};
+use crate::driver::{Driver, DriverHostMemory, DriverKernel, DriverModule, DriverStream};
 use crate::entry::LoadedImage;
 use crate::error::{Error, Problem};
 use crate::text::escape;
@@ -89,6 +90,11 @@ impl Driver for Found {
     fn stream(&self) -> Result<Box<dyn DriverStream>, Problem> {
         let stream = CudaStream::new(self.shared_context()?);
         Ok(Box::new(stream.map_err(|error| problem(error).during("cannot make a stream"))?))
+    }
+
+    fn lock_memory(&self, size: usize) -> Result<Option<Box<dyn DriverHostMemory>>, Problem> {
+        let memory = CudaHostMemory::new(self.shared_context()?, size).map_err(problem)?;
+        Ok(Some(Box::new(memory)))
     }
 }
 

@@ -10,8 +10,9 @@ use super::driver::problem;
 use super::function::Function;
 use super::kernel::HipKernel;
 use super::module::HipModule;
+use super::pinned::HipHostMemory;
 use super::stream::HipStream;
-use crate::driver::{Driver, DriverKernel, DriverModule, DriverStream, find};
+use crate::driver::{Driver, DriverHostMemory, DriverKernel, DriverModule, DriverStream, find};
 use crate::entry::LoadedImage;
 use crate::error::{Error, Problem};
 use crate::text::escape;
@@ -81,6 +82,11 @@ impl Driver for Found {
     fn stream(&self) -> Result<Box<dyn DriverStream>, Problem> {
         let stream = HipStream::new(self.context.clone());
         Ok(Box::new(stream.map_err(|error| problem(error).during("cannot make a stream"))?))
+    }
+
+    fn lock_memory(&self, size: usize) -> Result<Option<Box<dyn DriverHostMemory>>, Problem> {
+        let memory = HipHostMemory::new(self.context.clone(), size).map_err(problem)?;
+        Ok(Some(Box::new(memory)))
     }
 }
 

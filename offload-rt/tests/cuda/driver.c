@@ -173,12 +173,13 @@ MEMSET(cuMemsetD16Async, unsigned short)
 MEMSET(cuMemsetD32Async, unsigned)
 R cuCtxSynchronize(void) { NEEDS_CONTEXT; return OK; }
 R cuMemGetInfo_v2(size_t *left, size_t *total) { NEEDS_CONTEXT; return *left = 1 << 29, *total = 1 << 30, OK; }
+static void *locked; /* the last */
 R cuMemHostAlloc(void **memory, size_t size, unsigned flags)
 {
     NEEDS_CONTEXT;
     if (size == 0 || flags > 7) return INVALID_VALUE;
     pinned++;
-    return *memory = malloc(size), OK;
+    return locked = *memory = memset(malloc(size), 0xa5, size), OK;
 }
 R cuMemFreeHost(void *memory)
 {
@@ -190,6 +191,7 @@ R cuPointerGetAttribute(void *value, int attribute, uint64_t address)
 {
     NEEDS_CONTEXT;
     if (address == 0) return INVALID_VALUE;
+    if (attribute == 2 && address == (uintptr_t)locked) return *(unsigned *)value = 1, OK;
     if (attribute == 2) return INVALID_VALUE; /* ordinary memory, of which the driver does not know */
     switch (attribute) {
     case 1: *(void **)value = &contexts; break;

@@ -276,12 +276,28 @@ R hipFree(void *memory)
     buffers--;
     return free(head), OK;
 }
+static char *locked; /* the last */
+R hipHostMalloc(void **memory, size_t size, unsigned flags)
+{
+    CALL;
+    if (size == 0 || flags > 7) return INVALID_VALUE;
+    buffers++;
+    return *memory = locked = memset(malloc(size), 0xa5, size), OK;
+}
+R hipHostFree(void *memory)
+{
+    CALL;
+    buffers--;
+    return free(memory), OK;
+}
 R hipMemcpyHtoDAsync(char *to, const void *from, size_t size, struct stream *stream)
 {
     CALL;
     BELONGS(stream->device);
     struct op *op = queue(stream, COPY);
-    op->to = to, op->size = size, op->staged = memcpy(malloc(size), from, size);
+    op->to = to, op->size = size;
+    if (from == locked) op->from = from;
+    else op->staged = memcpy(malloc(size), from, size);
     return lost[current];
 }
 R hipMemcpyDtoHAsync(void *to, const char *from, size_t size, struct stream *stream)
@@ -328,7 +344,7 @@ struct attributes { int type, device; void *device_pointer, *host_pointer; int m
 R hipPointerGetAttributes(struct attributes *told, const void *address)
 {
     CALL;
-    (void)address;
+    if (locked && address == locked) return told->type = 1, OK;
     return told->type = 0, INVALID_VALUE; /* ordinary memory, of which the runtime does not know */
 }
 #endif

@@ -2,6 +2,7 @@
 
 mod amd;
 mod bombs;
+mod book;
 mod damage;
 mod demo;
 mod features;
@@ -33,7 +34,7 @@ struct Task {
     run: Run,
 }
 
-const TASKS: [Task; 22] = [
+const TASKS: [Task; 23] = [
     Task { name: "demo", help: demo::HELP, run: demo::run },
     Task { name: "test", help: test::HELP, run: test::run },
     Task { name: "setup", help: setup::HELP, run: setup::run },
@@ -55,6 +56,7 @@ const TASKS: [Task; 22] = [
     Task { name: "bombs", help: bombs::HELP, run: bombs::run },
     Task { name: "damage", help: damage::HELP, run: damage::run },
     Task { name: "fuzz", help: fuzz::HELP, run: fuzz::run },
+    Task { name: "book", help: book::HELP, run: book::run },
     Task { name: "nightly", help: nightly::HELP, run: nightly::run },
 ];
 

@@ -2,15 +2,15 @@
 
 use std::process::ExitCode;
 
-use crate::{amd, bombs, damage, fresh, fuzz, gpu, interop, linkers, packages, platforms, prune, sycl};
+use crate::{amd, bombs, book, damage, fresh, fuzz, gpu, interop, linkers, packages, platforms, prune, sycl};
 use offload_tests::error::Result;
 use offload_tests::workspace::{Run, Workspace};
 
-pub(crate) const HELP: &str = "nightly         linkers, prune, sycl, interop, bombs, damage, fuzz, gpu on the CPU, amd, builtins, platforms, bench pack, bench start, fresh and fresh --toolchain, one by one; fails if one does";
+pub(crate) const HELP: &str = "nightly         linkers, prune, sycl, interop, bombs, damage, fuzz, gpu on the CPU, amd, book, builtins, platforms, bench pack, bench start, fresh and fresh --toolchain, one by one; fails if one does";
 
 pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
     let on_cpu = ["--run-here", "--device", "host"];
-    let tasks: [(&str, Run, &[&str]); 15] = [
+    let tasks: [(&str, Run, &[&str]); 16] = [
         ("linkers", linkers::run, &[]),
         ("prune", prune::run, &[]),
         ("sycl", sycl::run, &[]),
@@ -20,6 +20,7 @@ pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
         ("fuzz", fuzz::run, &[]),
         ("gpu", gpu::run, &on_cpu),
         ("amd", amd::run, &[]),
+        ("book", book::run, &[]),
         ("builtins", packages::builtins, &[]),
         ("platforms", platforms::run, &[]),
         ("bench pack", packages::bench, &["pack"]),

@@ -89,6 +89,7 @@ numbers! { CUjit_option:
 numbers! { c_uint:
     CU_EVENT_DEFAULT = 0,
     CU_STREAM_NON_BLOCKING = 1,
+    CU_MEMHOSTALLOC_PORTABLE = 1,
 }
 
 numbers! { CUpointer_attribute:

@@ -122,6 +122,8 @@ table! {
         hipStreamWaitEvent(hipStream_t, hipEvent_t, c_uint),
     }
     optional {
+        hipHostFree(*mut c_void),
+        hipHostMalloc(*mut *mut c_void, usize, c_uint),
         hipPointerGetAttributes(*mut hipPointerAttribute_t, *const c_void),
         hipRuntimeGetVersion(*mut c_int),
     }

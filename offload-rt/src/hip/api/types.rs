@@ -70,5 +70,6 @@ numbers! { hipFunction_attribute:
 numbers! { c_uint:
     hipEventDefault = 0,
     hipStreamNonBlocking = 1,
+    hipHostMallocPortable = 1,
     hipMemoryTypeUnregistered = 0,
 }

@@ -142,3 +142,20 @@ fn what_does_not_belong_together_is_refused() {
     assert!(error.contains("kernel `saxpy`: argument 1 is a buffer of another device"), "{error}");
     assert!(stream.allocate::<u8>(1 << 60).is_err() && stream.allocate::<u64>(usize::MAX).is_err());
 }
+
+/// Copies from locked memory are waited for: the memory may change when they return.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn locked_memory_is_copied_before_it_changes() {
+    let Ready { device, stream, .. } = ready();
+    let mut values = device.pinned::<u32>(1 << 20).unwrap();
+    assert!(values.is_locked() && values.iter().all(|value| *value == 0));
+    values.fill(7);
+    let mut buffer = stream.upload(&values).unwrap();
+    values.fill(8);
+    assert_eq!(stream.download(buffer.slice(1 << 19..).unwrap()).unwrap(), vec![7; 1 << 19]);
+    stream.write(&mut buffer, &values).unwrap();
+    values.fill(9);
+    stream.read(&buffer, &mut values).unwrap();
+    assert!(values.iter().all(|value| *value == 8));
+}

@@ -210,3 +210,20 @@ fn two_devices_are_used_in_turns_from_one_thread() {
         assert_eq!(stream.download(buffer).unwrap(), [7; 8]);
     }
 }
+
+/// Copies from locked memory are waited for: the memory may change when they return.
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn locked_memory_is_copied_before_it_changes() {
+    let Ready { device, stream, .. } = ready();
+    let mut values = device.pinned::<u32>(1 << 20).unwrap();
+    assert!(values.is_locked() && values.iter().all(|value| *value == 0));
+    values.fill(7);
+    let mut buffer = stream.upload(&values).unwrap();
+    values.fill(8);
+    assert_eq!(stream.download(buffer.slice(1 << 19..).unwrap()).unwrap(), vec![7; 1 << 19]);
+    stream.write(&mut buffer, &values).unwrap();
+    values.fill(9);
+    stream.read(&buffer, &mut values).unwrap();
+    assert!(values.iter().all(|value| *value == 8));
+}

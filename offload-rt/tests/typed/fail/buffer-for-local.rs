@@ -1,4 +1,6 @@
-include!("../kernels.rs");
+//! A buffer where the kernel takes local memory.
+
+include!("../kernels.inc");
 
 use offload_rt::{Buffer, Error, Local, NdRange, Stream};
 

@@ -1,4 +1,6 @@
-include!("../kernels.rs");
+//! A kernel that the module lacks.
+
+include!("../kernels.inc");
 
 use offload_rt::{Buffer, Error, Local, NdRange, Stream};
 

@@ -1,4 +1,6 @@
-include!("../kernels.rs");
+//! Local memory of another type.
+
+include!("../kernels.inc");
 
 use offload_rt::{Buffer, Error, Local, NdRange, Stream};
 

@@ -1,4 +1,6 @@
-include!("../kernels.rs");
+//! A launch outside of an unsafe block.
+
+include!("../kernels.inc");
 
 use offload_rt::{Buffer, Error, Local, NdRange, Stream};
 

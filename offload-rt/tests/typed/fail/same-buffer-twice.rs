@@ -1,4 +1,6 @@
-include!("../kernels.rs");
+//! A buffer that is read and written by one launch.
+
+include!("../kernels.inc");
 
 use offload_rt::{Buffer, Error, Local, NdRange, Stream};
 

@@ -1,4 +1,6 @@
-include!("../kernels.rs");
+//! A shared buffer where the kernel writes.
+
+include!("../kernels.inc");
 
 use offload_rt::{Buffer, Error, Local, NdRange, Stream};
 

@@ -1,4 +1,6 @@
-include!("../kernels.rs");
+//! An argument too few.
+
+include!("../kernels.inc");
 
 use offload_rt::{Buffer, Error, Local, NdRange, Stream};
 

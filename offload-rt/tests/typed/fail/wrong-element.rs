@@ -1,4 +1,6 @@
-include!("../kernels.rs");
+//! A buffer of another element type.
+
+include!("../kernels.inc");
 
 use offload_rt::{Buffer, Error, Local, NdRange, Stream};
 

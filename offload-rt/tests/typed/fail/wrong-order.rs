@@ -1,4 +1,6 @@
-include!("../kernels.rs");
+//! Two arguments that changed places.
+
+include!("../kernels.inc");
 
 use offload_rt::{Buffer, Error, Local, NdRange, Stream};
 

@@ -1,6 +1,6 @@
 //! Every kind of argument reaches its kernel.
 
-include!("../kernels.rs");
+include!("../kernels.inc");
 
 use offload_rt::{Device, Error, Local, NdRange};
 

@@ -1,0 +1,283 @@
+//! What of a bundle would not run, by release and by use.
+
+use super::*;
+
+fn problems(state: State, modules: &[Module<'_>]) -> Vec<Problem> {
+    problems_of(state, modules, ImageKindNumber::default(), &Usage::default())
+}
+
+fn problems_of(state: State, modules: &[Module<'_>], kind: ImageKindNumber, usage: &Usage) -> Vec<Problem> {
+    let bytes = write(state, modules, kind).unwrap();
+    hazards_of(&read(&bytes), usage).into_iter().map(|hazard| hazard.problem).collect()
+}
+
+/// What natives begin with that drivers take.
+const ELF: &[u8] = b"\x7fELF code";
+
+#[test]
+fn a_file_without_hazards_has_none() {
+    let spirv = renamed();
+    for state in [State::Input, State::Object, State::Executable] {
+        assert_eq!(problems(state, &[module(&spirv)]), []);
+    }
+    let pvc = Native { target: "spir64_gen-unknown-unknown", arch: "intel_gpu_pvc", image: ELF };
+    let needs = Requirements { compile_target: Some("intel_gpu_pvc".into()), ..Requirements::default() };
+    let gated = module(&spirv).with_requirements(&needs).with_native(pvc);
+    assert_eq!(problems(State::Executable, &[gated]), []);
+}
+
+#[test]
+fn hazards_of_natives() {
+    let spirv = renamed();
+    let native = |target, image: &'static [u8]| Native { target, arch: "", image };
+    let pvc = native("spir64_gen-unknown-unknown", ELF);
+    let with = |natives: &[Native<'static>], state| {
+        let module = natives.iter().fold(module(&spirv), |module, native| module.with_native(*native));
+        problems(state, &[module])
+    };
+    use Problem::*;
+    assert_eq!(with(&[pvc], State::Executable), [NativeForEveryDevice("spir64_gen".into())]);
+    let twice = [NativesOfOneTarget("spir64_gen".into()), NativeForEveryDevice("spir64_gen".into())];
+    assert_eq!(with(&[pvc, pvc], State::Executable), twice);
+    let cpu = native("spir64_x86_64-unknown-unknown", ELF);
+    assert_eq!(with(&[cpu], State::Executable), []);
+    assert_eq!(with(&[cpu], State::Input), [NativeIgnored(State::Input)]);
+    assert_eq!(with(&[cpu], State::Object), [NativeInObject("spir64_x86_64".into())]);
+    for (image, problem) in [
+        (&b"no code"[..], NativeUnknown("spir64_x86_64".into())),
+        (b"\x28\xb5\x2f\xfd....", NativeCompressed("spir64_x86_64".into())),
+    ] {
+        assert_eq!(with(&[native("spir64_x86_64-unknown-unknown", image)], State::Executable), [problem]);
+    }
+    assert_eq!(with(&[native("spir64_x86_64-", b"")], State::Executable), [NativeEmpty]);
+    // A triple without `-`, and a part that no runtime knows.
+    for target in ["amdgcn", "spirv64-unknown-unknown", ""] {
+        assert_eq!(with(&[native(target, b"1")], State::Executable), [NativeTarget(target.into())]);
+    }
+    let mut bare = module(&spirv);
+    bare.native.push(Payload::new(PropertySets::default(), b"1"));
+    assert_eq!(problems(State::Executable, &[bare]), [NativeWithoutTarget]);
+    assert_eq!(NativeWithoutTarget.consequence(), Consequence::Fails);
+}
+
+#[test]
+fn hazards_of_kernels_and_ir() {
+    use Problem::*;
+    let spirv = renamed();
+    let named = |name| Module::default().with_kernels([name]).unwrap();
+    assert_eq!(
+        problems(State::Executable, &[named("saxpy").with_spirv(SPIRV)]),
+        [KernelWithoutPrefix("saxpy".into())]
+    );
+    let missing = named("__sycl_kernel_other").with_spirv(&spirv);
+    assert_eq!(problems(State::Executable, &[missing]), [KernelMissing("__sycl_kernel_other".into())]);
+    let none = Module::default().with_spirv(&spirv);
+    assert_eq!(problems(State::Executable, &[none]), [NoKernels]);
+    let twice = named("__sycl_kernel_saxpy").with_spirv(&spirv);
+    assert_eq!(
+        problems(State::Executable, &[twice.clone(), twice]),
+        [KernelTwice("__sycl_kernel_saxpy".into())]
+    );
+    for bytes in [&b"\x28\xb5\x2f\xfd"[..], b"BC\xc0\xde", b"", &spirv[..100]] {
+        let found = problems(State::Executable, &[named("__sycl_kernel_saxpy").with_spirv(bytes)]);
+        assert!(matches!(found[..], [IrMalformed(_)]), "{found:?}");
+    }
+    let mut ptx = module(&spirv);
+    ptx.ir[0].metadata =
+        PropertySets::default().set(sets::IR).property("type", PropertyValue::Number(1)).unwrap();
+    assert_eq!(problems(State::Executable, &[ptx]), [IrType(1)]);
+    assert_eq!(problems(State::Executable, &[]), [NoModules]);
+}
+
+#[test]
+fn hazards_of_links() {
+    use Problem::*;
+    let spirv = renamed();
+    let user = || module(IMPORT).with_imported(["elsewhere"]).unwrap();
+    let library = || Module::default().with_exported(["elsewhere"]).unwrap().with_spirv(&spirv);
+    let only = |state, modules: &[Module<'_>]| {
+        let mut found = problems(state, modules);
+        found.retain(|problem| !matches!(problem, KernelMissing(_)));
+        found
+    };
+    let symbol = || "elsewhere".to_string();
+    assert_eq!(only(State::Object, &[user(), library()]), []);
+    assert_eq!(only(State::Object, &[user()]), [NeedsExporter(symbol())]);
+    assert_eq!(only(State::Input, &[user()]), [NeedsExporter(symbol())]);
+    assert_eq!(only(State::Input, &[user(), library()]), []);
+    assert_eq!(only(State::Object, &[user(), library(), library()]), [ExportedTwice(symbol())]);
+    assert_eq!(only(State::Executable, &[user(), library()]), [NotLinked(symbol(), State::Executable)]);
+    // The SPIR-V says so as well.
+    assert_eq!(only(State::Object, &[module(IMPORT)]), [NeedsExporter(symbol())]);
+    assert_eq!(NeedsExporter(symbol()).consequence(), Consequence::Restricts);
+    // Once it is known what it will be linked with, the symbol is there or it is not.
+    for (exported, problem) in [("elsewhere", vec![]), ("other", vec![NotExported(symbol())])] {
+        let usage = Usage::default().linked_with([exported.to_string()]);
+        let mut found = problems_of(State::Object, &[user()], ImageKindNumber::default(), &usage);
+        found.retain(|problem| !matches!(problem, KernelMissing(_)));
+        assert_eq!(found, problem, "{exported}");
+    }
+}
+
+/// Files of Intel's own run-time compiler list a kernel under two names; its SPIR-V has the first.
+#[test]
+fn aliases_of_intel_s_writer_are_no_hazards() {
+    let spirv = renamed();
+    let with = |names: &[&str]| {
+        let module = Module::default().with_kernels(names).unwrap().with_spirv(&spirv);
+        problems(State::Executable, &[module])
+    };
+    assert_eq!(with(&["rtc_0$__sycl_kernel_saxpy", "__sycl_kernel_saxpy"]), []);
+    assert_eq!(with(&["rtc_12$__sycl_kernel_saxpy", "__sycl_kernel_saxpy"]), []);
+    for other in ["rtc_0$__sycl_kernel_none", "rtc_$__sycl_kernel_saxpy", "rtc_0__sycl_kernel_saxpy"] {
+        let found = with(&[other, "__sycl_kernel_saxpy"]);
+        assert!(found.contains(&Problem::KernelWithoutPrefix(other.into())), "{found:?}");
+    }
+}
+
+/// Of modules for different devices each device takes its own.
+#[test]
+fn a_kernel_may_be_in_modules_for_different_devices() {
+    let spirv = renamed();
+    let of = |target: Option<&str>| {
+        let needs = Requirements { compile_target: target.map(Into::into), ..Requirements::default() };
+        module(&spirv).with_requirements(&needs)
+    };
+    let twice = |name: &str| Problem::KernelTwice(format!("__sycl_kernel_{name}"));
+    let twice = [twice("reduce"), twice("saxpy")];
+    let [pvc, bmg] = ["intel_gpu_pvc", "intel_gpu_bmg_g21"].map(Some);
+    for state in [State::Input, State::Object, State::Executable] {
+        assert_eq!(problems(state, &[of(pvc), of(bmg)]), []);
+        assert_eq!(problems(state, &[of(pvc), of(bmg), of(pvc)]), twice);
+        assert_eq!(problems(state, &[of(pvc), of(None)]), twice);
+    }
+}
+
+/// What each release reads, and what is said where it is known which one will.
+#[test]
+fn a_release_reads_its_own_envelopes() {
+    let spirv = renamed();
+    let of = |bytes: &[u8], release: Option<Release>| {
+        let usage = release.map_or(Usage::default(), |release| Usage::default().for_release(release));
+        let found = hazards_of(&read(bytes), &usage);
+        let worst = found.iter().map(|hazard| hazard.problem.consequence()).max();
+        (found.len(), worst)
+    };
+    let [old, new] = [Release::Oneapi2025_3, Release::Oneapi2026_2].map(Some);
+    let (none, fails, restricts) =
+        ((0, None), (1, Some(Consequence::Fails)), (1, Some(Consequence::Restricts)));
+    for (kind, version, [any, by_old, by_new]) in [
+        (7, 1, [none, fails, none]),
+        (6, 1, [restricts, none, fails]),
+        (7, 2, [restricts, fails, none]),
+        (6, 2, [fails, fails, fails]),
+        (5, 1, [fails, fails, fails]),
+    ] {
+        let mut bytes = write(State::Executable, &[module(&spirv)], ImageKindNumber(kind)).unwrap();
+        if version == 2 {
+            bytes = in_version_2(&inner(&bytes));
+            bytes[32] = kind as u8;
+        }
+        let found = [None, old, new].map(|release| of(&bytes, release));
+        assert_eq!(found, [any, by_old, by_new], "kind {kind} in version {version}");
+    }
+}
+
+/// A native image for the CPU in an object: one release dies of it.
+#[test]
+fn natives_in_objects_are_judged_by_release() {
+    let spirv = renamed();
+    let native = |target| module(&spirv).with_native(Native { target, arch: "", image: ELF });
+    let (cpu, gpu) = ("spir64_x86_64-unknown-unknown", "spir64_gen-unknown-unknown");
+    for (target, release, kind, consequence) in [
+        (cpu, Release::Oneapi2025_3, 6, Consequence::Crashes),
+        (cpu, Release::Oneapi2026_2, 7, Consequence::Restricts),
+        (gpu, Release::Oneapi2025_3, 6, Consequence::Restricts),
+        (gpu, Release::Oneapi2026_2, 7, Consequence::Restricts),
+    ] {
+        let usage = Usage::default().for_release(release);
+        let found = problems_of(State::Object, &[native(target)], ImageKindNumber(kind), &usage);
+        let worst = found.iter().map(Problem::consequence).max();
+        assert_eq!(worst, Some(consequence), "{target} {release}: {found:?}");
+    }
+}
+
+#[test]
+fn hazards_of_requirements() {
+    use Problem::*;
+    let spirv = renamed();
+    let with = |text: &str| {
+        let sets: PropertySets<'_> = format!("[SYCL/device requirements]\n{text}\n").parse().unwrap();
+        let module = Module::default().with_kernels(["__sycl_kernel_saxpy"]).unwrap().with_metadata(&sets);
+        problems(State::Executable, &[module.with_spirv(&spirv)])
+    };
+    let odd = PropertyValue::Bytes(vec![6, 0, 0]);
+    let unknown = PropertyValue::numbers(&[6, 4000]);
+    for line in [
+        "aspects=1|6".to_string(),
+        format!("aspects={odd}"),
+        format!("aspects={unknown}"),
+        format!("reqd_work_group_size_uint64_t={}", PropertyValue::numbers(&[16])),
+        "compile_target=1|1".to_string(),
+    ] {
+        assert!(matches!(with(&line)[..], [Requirement(_)]), "{line}: {:?}", with(&line));
+    }
+    assert_eq!(with(&format!("aspects={}", PropertyValue::numbers(&[6]))), []);
+    assert_eq!(with("reqd_sub_group_size=1|16"), []);
+    let group = |sizes: &[u64]| {
+        let bytes = sizes.iter().flat_map(|size| size.to_le_bytes()).collect();
+        format!("reqd_work_group_size_uint64_t={}", PropertyValue::Bytes(bytes))
+    };
+    assert_eq!(with(&group(&[1024, 8, 1])), []);
+    for line in [
+        "reqd_sub_group_size=1|7".to_string(),
+        "reqd_sub_group_size=1|0".to_string(),
+        "reqd_sub_group_size=1|128".to_string(),
+        format!("reqd_sub_group_size={}", PropertyValue::numbers(&[16])),
+        group(&[1 << 20, 1, 1]),
+        group(&[1 << 63, 1 << 63, 4]),
+    ] {
+        let found = with(&line);
+        assert!(matches!(found[..], [NoDevice(_)]), "{line}: {found:?}");
+        assert_eq!(found[0].consequence(), Consequence::Ignores);
+    }
+    let target = |name| with(&format!("compile_target={}", PropertyValue::text(name)));
+    assert_eq!(target("intel_gpu_pvc"), []);
+    assert_eq!(target("intel_gpu_none"), [CompileTarget("intel_gpu_none".into())]);
+}
+
+#[test]
+fn hazards_of_the_file() {
+    use Problem::{BadState, Draft, EnvelopeVersion, NoEnvelope};
+    let spirv = renamed();
+    let bytes = write(State::Executable, &[module(&spirv)], ImageKindNumber::ONEAPI_2025_3).unwrap();
+    let of = |file: &[u8]| hazards(&read(file)).into_iter().map(|hazard| hazard.problem).collect::<Vec<_>>();
+    assert_eq!(of(&bytes), [Problem::ImageKind(6)]);
+    assert_eq!(of(&inner(&bytes)), [NoEnvelope]);
+    assert_eq!(of(&in_version_2(&inner(&bytes))), [EnvelopeVersion(2)]);
+    let mut of_none = in_version_2(&inner(&bytes));
+    of_none[32] = 6;
+    assert_eq!(of(&of_none), [Problem::Envelope { version: 2, kind: 6 }]);
+    let text = String::from_utf8_lossy(&bytes).find("state=1|2").unwrap();
+    assert!(text > 0);
+    let at = bytes.windows(9).position(|window| window == b"state=1|2").unwrap();
+    let mut bad = bytes.clone();
+    bad[at + 8] = b'3';
+    assert_eq!(of(&bad), [Problem::ImageKind(6), BadState(Some(PropertyValue::Number(3)))]);
+    assert!(read(&bad).state().is_err());
+    bad[at] = b'S';
+    assert_eq!(of(&bad), [Problem::ImageKind(6), BadState(None)]);
+    assert!(of(&draft(&pieces())).contains(&Draft));
+    assert_eq!(EnvelopeVersion(2).consequence(), Consequence::Restricts);
+}
+
+#[test]
+fn hazards_are_sentences_without_control_characters() {
+    let module = Module::default().with_kernels(["evil\u{1b}[31m"]).unwrap();
+    let bytes = write(State::Executable, &[module], ImageKindNumber::default()).unwrap();
+    let hazard = hazards(&read(&bytes)).remove(0);
+    assert_eq!(
+        hazard.to_string(),
+        "module 0: no program can ask for kernel `evil\\u{1b}[31m`: its name lacks `__sycl_kernel_`"
+    );
+}

@@ -1,0 +1,119 @@
+//! Memory of the program that its device copies to and from by itself.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::slice;
+
+use super::args::Plain;
+use crate::device::Device;
+use crate::driver::DriverHostMemory;
+use crate::error::Error;
+
+/// Values in the program's memory, locked for a device: copies to and from it need no copy in between.
+///
+/// It is used as a slice, with [`Stream::write`](crate::Stream::write) and [`Stream::read`](crate::Stream::read). Locked
+/// memory is scarce and slow to make: keep it for many copies. CUDA's and HIP's devices lock memory; for others this is
+/// ordinary memory.
+///
+/// ```
+/// let device = offload_rt::Device::host();
+/// let mut values = device.pinned::<f32>(1024)?;
+/// values.fill(2.0);
+/// let buffer = device.stream()?.upload(&values)?;
+/// assert_eq!(buffer.len(), 1024);
+/// # Ok::<(), offload_rt::Error>(())
+/// ```
+pub struct Pinned<T> {
+    memory: Memory<T>,
+    len: usize,
+}
+
+enum Memory<T> {
+    /// It has room for the values, which were written.
+    Locked(Box<dyn DriverHostMemory>),
+    Ordinary(Vec<T>),
+}
+
+impl Device {
+    /// Memory of the program for `len` zeros, locked if the device's driver does that.
+    ///
+    /// # Errors
+    /// There is not so much memory to lock.
+    #[allow(unsafe_code, reason = "writes to new memory")]
+    pub fn pinned<T: Plain>(&self, len: usize) -> Result<Pinned<T>, Error> {
+        let failed = |problem| Error::of_device(&self.to_string(), problem);
+        let Some(size) = len.checked_mul(size_of::<T>()) else {
+            return Err(failed(format!("{len} values are more than 2^64 bytes").into()));
+        };
+        let locked = match size {
+            0 => None,
+            size => self
+                .lock_memory(size)
+                .map_err(|problem| failed(problem.during(&format!("cannot lock {size} bytes of memory"))))?,
+        };
+        let memory = match locked {
+            Some(locked) if locked.address().cast::<T>().is_aligned() => {
+                // SAFETY: the memory has this size and is nobody else's.
+                unsafe { locked.address().write_bytes(0, size) };
+                Memory::Locked(locked)
+            }
+            _ => Memory::Ordinary(vec![T::zeroed(); len]),
+        };
+        Ok(Pinned { memory, len })
+    }
+}
+
+impl<T> Pinned<T> {
+    /// Whether the memory is locked.
+    pub fn is_locked(&self) -> bool {
+        matches!(self.memory, Memory::Locked(_))
+    }
+}
+
+impl<T> Deref for Pinned<T> {
+    type Target = [T];
+
+    #[allow(unsafe_code, reason = "reads memory of the driver")]
+    fn deref(&self) -> &[T] {
+        match &self.memory {
+            // SAFETY: the memory is aligned, has room for the values, and was written: zeros are values of `Plain` types.
+            Memory::Locked(memory) => unsafe { slice::from_raw_parts(memory.address().cast(), self.len) },
+            Memory::Ordinary(values) => values,
+        }
+    }
+}
+
+impl<T> DerefMut for Pinned<T> {
+    #[allow(unsafe_code, reason = "writes memory of the driver")]
+    fn deref_mut(&mut self) -> &mut [T] {
+        match &mut self.memory {
+            // SAFETY: as above, and it is borrowed to write.
+            Memory::Locked(memory) => unsafe { slice::from_raw_parts_mut(memory.address().cast(), self.len) },
+            Memory::Ordinary(values) => values,
+        }
+    }
+}
+
+impl<T> fmt::Debug for Pinned<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pinned").field("len", &self.len).field("locked", &self.is_locked()).finish()
+    }
+}
+
+#[cfg(all(test, feature = "host", unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_zero_and_may_be_empty() {
+        let device = Device::host();
+        let mut values = device.pinned::<[f32; 3]>(5).unwrap();
+        assert_eq!(*values, [[0.0; 3]; 5]);
+        values[4] = [1.0, 2.0, 3.0];
+        let stream = device.stream().unwrap();
+        assert_eq!(stream.download(&stream.upload(&values).unwrap()).unwrap()[4], [1.0, 2.0, 3.0]);
+        assert!(device.pinned::<u64>(0).unwrap().is_empty() && !values.is_locked());
+        let error = device.pinned::<u64>(usize::MAX).unwrap_err().to_string();
+        assert!(error.contains("more than 2^64 bytes"), "{error}");
+    }
+}

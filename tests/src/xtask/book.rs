@@ -1,0 +1,67 @@
+//! `book`: the book as pages for a browser, by mdBook.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use offload_tests::error::{Error, Result};
+use offload_tests::workspace::Workspace;
+
+pub(crate) const HELP: &str =
+    "book            make the pages of the book with mdBook; a warning or a page that is missing fails
+
+mdBook is compiled once, below the target directory.";
+
+const VERSION: &str = "0.5.4";
+
+pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
+    let mdbook = installed(workspace)?;
+    let pages = workspace.target_dir.join("book");
+    workspace.shell.remove_path(&pages)?;
+    let built = workspace.shell.cmd(mdbook).args(["build", "docs", "--dest-dir"]).arg(&pages);
+    let output = built.ignore_status().output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() || said.contains("WARN") || said.contains("ERROR") {
+        return Err(Error::new(format!("mdBook complains:\n{}", said.trim_end())));
+    }
+    let expected = pages_of(&workspace.shell.read_file(workspace.root.join("docs/SUMMARY.md"))?);
+    let missing: Vec<&String> = expected.iter().filter(|page| !is_page(&pages.join(page))).collect();
+    if expected.is_empty() || !missing.is_empty() {
+        return Err(Error::new(format!("of {} pages mdBook made all but {missing:?}", expected.len())));
+    }
+    println!("{} pages: {}", expected.len(), pages.join("index.html").display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The program, compiled unless this version is there.
+fn installed(workspace: &Workspace) -> Result<PathBuf> {
+    let root = workspace.target_dir.join("tools").join(format!("mdbook-{VERSION}"));
+    let program = root.join("bin/mdbook");
+    if !program.exists() {
+        let features = ["--locked", "--no-default-features", "--features", "search"];
+        let install = workspace.cargo().args(["install", "mdbook", "--version", VERSION]).args(features);
+        install.arg("--root").arg(&root).run()?;
+    }
+    Ok(program)
+}
+
+/// The files that a summary's entries become.
+fn pages_of(summary: &str) -> Vec<String> {
+    let links = summary.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+    links.filter_map(|(target, _)| Some(format!("{}.html", target.strip_suffix(".md")?))).collect()
+}
+
+/// Whether there is a page with a title of its own.
+fn is_page(file: &Path) -> bool {
+    std::fs::read_to_string(file).is_ok_and(|text| text.contains("<h1"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_become_pages() {
+        let summary = "# Book\n\n[Start](start.md)\n\n- [One](tasks/one.md)\n- [Elsewhere](https://a.b)\n";
+        assert_eq!(pages_of(summary), ["start.html", "tasks/one.html"]);
+    }
+}
