@@ -1,4 +1,4 @@
-/* Kernels with every kind of argument; `typed.rs` beside this file is the Rust that is generated for them. */
+/* Kernels with every kind of argument; `typed.inc` beside this file is the Rust that is generated for them. */
 typedef float real;
 
 struct particle {

@@ -142,7 +142,7 @@ mod tests {
         let methods = signature::methods(&[signature::declared(&declared)]);
         let (anchor, places) = (Anchor::Symbol("a".into()), Places::new(&sources, &declared));
         let bindings = Bindings { module: "typed", anchor: &anchor, methods: &methods, places: &places };
-        let recorded = std::fs::read_to_string(data.join("typed.rs")).unwrap();
+        let recorded = std::fs::read_to_string(data.join("typed.inc")).unwrap();
         assert_eq!(bindings.typed_kernels(), recorded, "{}", bindings.typed_kernels());
     }
 }
