@@ -66,13 +66,13 @@ struct Counts {
     of_gpus: u64,
 }
 
-/// Why such a test is ignored.
-const NEEDS_GPU: &str = "ignored, needs an NVIDIA GPU";
+/// Why such a test is ignored. HIP's are launched on no GPU, and by the test with the stand-in alone.
+const NEEDS_GPU: [&str; 2] = ["ignored, needs an NVIDIA GPU", "ignored, needs the stand-in of HIP's runtime"];
 
 impl Counts {
     /// Adds a line "test result: ok. 3 passed; 0 failed; 0 ignored; ...".
     fn add(&mut self, line: &str) {
-        if line.starts_with("test ") && line.ends_with(NEEDS_GPU) {
+        if line.starts_with("test ") && NEEDS_GPU.iter().any(|reason| line.ends_with(reason)) {
             self.of_gpus += 1;
         }
         let Some(result) = line.strip_prefix("test result: ") else { return };
@@ -108,7 +108,7 @@ fn summary(counts: &Counts, [installed, built, ran]: [Duration; 3]) -> String {
     let Counts { passed, failed, ignored, of_gpus } = counts;
     let times = format!("setup {}, build {}, tests {}", seconds(installed), seconds(built), seconds(ran));
     format!(
-        "all tests: {passed} passed; {failed} failed; {ignored} ignored, of which {of_gpus} need a GPU; {times}"
+        "all tests: {passed} passed; {failed} failed; {ignored} ignored, of which {of_gpus} need a GPU or its stand-in; {times}"
     )
 }
 
@@ -139,8 +139,9 @@ mod tests {
         counts.add("test result: FAILED. 10 passed; 2 failed; 0 ignored; 0 measured; 5 filtered out; finished in 1.20s");
         counts.add("test tests::passed ... ok");
         counts.add("test cuda::a ... ignored, needs an NVIDIA GPU");
+        counts.add("test hip::a ... ignored, needs the stand-in of HIP's runtime");
         counts.add("test cuda::b ... ignored, too slow");
-        assert_eq!(counts, Counts { passed: 13, failed: 2, ignored: 1, of_gpus: 1 });
+        assert_eq!(counts, Counts { passed: 13, failed: 2, ignored: 1, of_gpus: 2 });
     }
 
     #[test]
