@@ -91,6 +91,8 @@ mod select;
 #[cfg(any(feature = "cuda", feature = "hip", feature = "opencl", all(feature = "host", unix)))]
 mod structure;
 mod text;
+#[cfg(any(feature = "cuda", feature = "hip"))]
+mod thread_blocks;
 
 pub use offload_format::codec::Codec;
 pub use offload_format::pack::{ArgInfo, ArgKind, KernelInfo, MissingKind};

@@ -9,14 +9,12 @@ use super::api::{
 };
 use crate::error::Problem;
 use crate::range::NdRange;
+use crate::thread_blocks::{Grid, GridLimits, shared_memory};
 
 /// The limits of a device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Threads of a block in each dimension.
-    pub(super) block: [u32; 3],
-    /// Blocks of a grid in each dimension.
-    pub(super) grid: [u32; 3],
+    grid: GridLimits,
     /// Bytes of shared memory that a block gets without asking.
     pub(super) shared: u32,
     /// Bytes of shared memory that a block can ask for.
@@ -54,16 +52,19 @@ impl Limits {
         // Drivers before CUDA 9 do not know the question.
         let opt_in = value(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN).unwrap_or(0);
         Ok(Limits {
-            block: [
-                value(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)?,
-                value(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)?,
-                value(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)?,
-            ],
-            grid: [
-                value(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
-                value(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
-                value(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
-            ],
+            grid: GridLimits {
+                interface: "CUDA",
+                block: [
+                    value(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)?,
+                    value(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)?,
+                    value(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)?,
+                ],
+                grid: [
+                    value(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
+                    value(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
+                    value(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
+                ],
+            },
             shared,
             shared_opt_in: opt_in.max(shared),
             warp: value(CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
@@ -74,46 +75,17 @@ impl Limits {
 
     /// The shape of `range` with `local` bytes of local memory for its arguments, or why the device cannot launch it.
     pub(super) fn shape(&self, needs: Needs, range: &NdRange, local: u64) -> Result<Shape, Problem> {
-        if range.offset() != [0; 3] {
-            let problem = format!("CUDA has no global offset, {:?} is given", range.offset());
-            return Err(Problem::with_hint(problem, "pass it to the kernel as an argument"));
-        }
-        let block = within(range.local(), self.block).ok_or_else(|| {
-            format!("local size {:?} is more than the device's {:?}", range.local(), self.block)
-        })?;
-        if range.group_size() > u64::from(needs.max_threads) {
-            let (size, most) = (range.group_size(), needs.max_threads);
-            return Err(format!(
-                "a work-group of {size} work-items is more than the {most} that this kernel allows"
-            )
-            .into());
-        }
-        let grid = within(range.groups(), self.grid).ok_or_else(|| {
-            format!("{:?} work-groups are more than the device's {:?}", range.groups(), self.grid)
-        })?;
+        let Grid { grid, block } = self.grid.grid(range, needs.max_threads)?;
         let shared = local.saturating_add(range.shared_memory().into());
         let (shared, opt_in) = self.shared(needs.static_shared, shared)?;
         Ok(Shape { grid, block, shared, opt_in })
     }
 
     fn shared(&self, fixed: u32, dynamic: u64) -> Result<(u32, Option<u32>), String> {
+        let dynamic = shared_memory(dynamic, fixed, self.shared_opt_in)?;
         let most = self.shared_opt_in.saturating_sub(fixed);
-        let too_much = || {
-            format!(
-                "{dynamic} bytes of shared memory are asked for, a work-group can have {most} on this device: \
-                 {} less {fixed} of the kernel's own",
-                self.shared_opt_in
-            )
-        };
-        let dynamic = u32::try_from(dynamic).ok().filter(|bytes| *bytes <= most).ok_or_else(too_much)?;
         Ok((dynamic, (dynamic.saturating_add(fixed) > self.shared).then_some(most)))
     }
-}
-
-fn within(sizes: [u64; 3], limits: [u32; 3]) -> Option<[u32; 3]> {
-    let ([x, y, z], [mx, my, mz]) = (sizes, limits);
-    let fit = |size: u64, most: u32| u32::try_from(size).ok().filter(|size| *size <= most);
-    Some([fit(x, mx)?, fit(y, my)?, fit(z, mz)?])
 }
 
 #[cfg(test)]
@@ -121,8 +93,7 @@ mod tests {
     use super::*;
 
     const H200: Limits = Limits {
-        block: [1024, 1024, 64],
-        grid: [0x7fff_ffff, 65535, 65535],
+        grid: GridLimits { interface: "CUDA", block: [1024, 1024, 64], grid: [0x7fff_ffff, 65535, 65535] },
         shared: 48 << 10,
         shared_opt_in: 227 << 10,
         warp: 32,

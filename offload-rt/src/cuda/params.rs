@@ -1,105 +1,48 @@
 //! The arguments of a launch as CUDA takes them.
 
 use std::ffi::c_void;
-use std::ptr;
 
 use super::api::CUstream;
 use super::stream::start;
 use crate::driver::{KernelArg, KernelArgKind};
 use crate::error::Problem;
+use crate::thread_blocks::Parameters;
 
 /// What a launch's local memory is aligned to: the size of the largest vectors of CUDA C++.
 const LOCAL_ALIGN: u64 = 16;
-/// So many parameters need no allocation.
-const ON_STACK: usize = 32;
 
 /// The parameters of one launch: addresses of device memory, offsets into the dynamic shared memory, and pointers to
 /// values. The arguments that it was made from outlive it.
 pub(super) struct Params {
-    words: Words,
-    pointers: Pointers,
+    parameters: Parameters<u64>,
     /// Bytes of dynamic shared memory that local arguments need together.
     pub(super) local: u64,
-}
-
-#[allow(clippy::large_enum_variant, reason = "a launch with few parameters allocates nothing")]
-enum Words {
-    Few([u64; ON_STACK]),
-    Many(Vec<u64>),
-}
-
-#[allow(clippy::large_enum_variant, reason = "a launch with few parameters allocates nothing")]
-enum Pointers {
-    Few([*mut c_void; ON_STACK]),
-    Many(Vec<*mut c_void>),
 }
 
 impl Params {
     /// For a launch in `stream`.
     pub(super) fn new(args: &[KernelArg<'_>], stream: CUstream) -> Result<Params, Problem> {
-        let is_few = args.len() <= ON_STACK;
-        let (words, pointers) = match is_few {
-            true => (Words::Few([0; ON_STACK]), Pointers::Few([ptr::null_mut(); ON_STACK])),
-            false => (Words::Many(vec![0; args.len()]), Pointers::Many(vec![ptr::null_mut(); args.len()])),
-        };
-        let mut params = Params { words, pointers, local: 0 };
-        for (index, arg) in args.iter().enumerate() {
-            let word = params.word(arg, stream)?;
-            if let Some(place) = params.words.get_mut(index) {
-                *place = word;
+        let (mut parameters, mut local) = (Parameters::new(0, args.len()), 0u64);
+        for (word, arg) in parameters.words().iter_mut().zip(args) {
+            match arg.0 {
+                KernelArgKind::Value(_) => {}
+                KernelArgKind::Memory(range) => *word = start(range, stream)?,
+                KernelArgKind::Local(size) => {
+                    *word = local;
+                    let end = local.checked_add(size as u64);
+                    let end = end.and_then(|end| end.checked_next_multiple_of(LOCAL_ALIGN));
+                    local = end.ok_or_else(|| {
+                        Problem::from("it is given more than 2^64 bytes of local memory".to_string())
+                    })?;
+                }
             }
         }
-        Ok(params)
+        Ok(Params { parameters, local })
     }
 
-    /// A pointer to the value of each of `args`, of which this was made; they are valid until this is moved or dropped.
+    /// As [`Parameters::pointers`].
     pub(super) fn pointers(&mut self, args: &[KernelArg<'_>]) -> *mut *mut c_void {
-        let pointers = self.pointers.get_mut();
-        for ((arg, word), pointer) in args.iter().zip(self.words.get()).zip(&mut *pointers) {
-            *pointer = match arg.0 {
-                KernelArgKind::Value(bytes) => bytes.as_ptr().cast_mut().cast(),
-                KernelArgKind::Memory(_) | KernelArgKind::Local(_) => (&raw mut *word).cast(),
-            };
-        }
-        pointers.as_mut_ptr()
-    }
-
-    fn word(&mut self, arg: &KernelArg<'_>, stream: CUstream) -> Result<u64, Problem> {
-        match arg.0 {
-            KernelArgKind::Value(_) => Ok(0),
-            KernelArgKind::Memory(range) => start(range, stream),
-            KernelArgKind::Local(size) => {
-                let start = self.local;
-                let end =
-                    start.checked_add(size as u64).and_then(|end| end.checked_next_multiple_of(LOCAL_ALIGN));
-                self.local = end.ok_or_else(|| {
-                    Problem::from("it is given more than 2^64 bytes of local memory".to_string())
-                })?;
-                Ok(start)
-            }
-        }
-    }
-}
-
-impl Words {
-    fn get(&mut self) -> &mut [u64] {
-        match self {
-            Words::Few(words) => words,
-            Words::Many(words) => words,
-        }
-    }
-
-    fn get_mut(&mut self, index: usize) -> Option<&mut u64> {
-        self.get().get_mut(index)
-    }
-}
-
-impl Pointers {
-    fn get_mut(&mut self) -> &mut [*mut c_void] {
-        match self {
-            Pointers::Few(pointers) => pointers,
-            Pointers::Many(pointers) => pointers,
-        }
+        self.parameters.pointers(args)
     }
 }
 
@@ -122,11 +65,14 @@ pub(super) fn check_sizes(sizes: &[usize], args: &[KernelArg<'_>]) -> Result<(),
 
 #[cfg(test)]
 mod tests {
+    use std::ptr;
+
     use super::*;
+    use crate::thread_blocks::ON_STACK;
 
     fn words(args: &[KernelArg<'_>]) -> Option<(Vec<u64>, u64)> {
         let mut params = Params::new(args, ptr::null_mut()).ok()?;
-        let words = params.words.get().get(..args.len())?.to_vec();
+        let words = params.parameters.words().get(..args.len())?.to_vec();
         Some((words, params.local))
     }
 

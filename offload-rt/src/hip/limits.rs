@@ -3,14 +3,12 @@
 use super::api::Properties;
 use crate::error::Problem;
 use crate::range::NdRange;
+use crate::thread_blocks::{Grid, GridLimits, shared_memory};
 
 /// The limits of a device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Threads of a block in each dimension.
-    block: [u32; 3],
-    /// Blocks of a grid in each dimension.
-    grid: [u32; 3],
+    grid: GridLimits,
     /// Bytes of shared memory of a block.
     shared: u32,
     /// Threads of a wavefront.
@@ -39,8 +37,11 @@ impl Limits {
     pub(super) fn of(properties: &Properties) -> Limits {
         let most = properties.max_threads();
         Limits {
-            block: properties.max_block().map(|size| size.min(most)),
-            grid: properties.max_grid(),
+            grid: GridLimits {
+                interface: "HIP",
+                block: properties.max_block().map(|size| size.min(most)),
+                grid: properties.max_grid(),
+            },
             shared: properties.shared_memory(),
             wavefront: properties.warp_size(),
         }
@@ -48,56 +49,28 @@ impl Limits {
 
     /// The shape of `range` with `local` bytes of local memory for its arguments, or why the device cannot launch it.
     pub(super) fn shape(&self, needs: Needs, range: &NdRange, local: u64) -> Result<Shape, Problem> {
-        if range.offset() != [0; 3] {
-            let problem = format!("HIP has no global offset, {:?} is given", range.offset());
-            return Err(Problem::with_hint(problem, "pass it to the kernel as an argument"));
-        }
-        let block = within(range.local(), self.block).ok_or_else(|| {
-            format!("local size {:?} is more than the device's {:?}", range.local(), self.block)
-        })?;
-        if range.group_size() > u64::from(needs.max_threads) {
-            let (size, most) = (range.group_size(), needs.max_threads);
-            let problem =
-                format!("a work-group of {size} work-items is more than the {most} that this kernel allows");
-            return Err(problem.into());
-        }
-        let grid = within(range.groups(), self.grid).ok_or_else(|| {
-            format!("{:?} work-groups are more than the device's {:?}", range.groups(), self.grid)
-        })?;
+        let Grid { grid, block } = self.grid.grid(range, needs.max_threads)?;
         // The runtime multiplies them to numbers of 32 bits, and looks at the first alone:
         // https://github.com/ROCm/clr/blob/rocm-6.2.x/hipamd/src/hip_module.cpp, hipModuleLaunchKernel.
         if range.global().iter().any(|size| *size > u64::from(u32::MAX)) {
             let problem = format!("global size {:?} is more than HIP's 2^32 - 1", range.global());
             return Err(problem.into());
         }
-        let shared = self.shared(needs.static_shared, local.saturating_add(range.shared_memory().into()))?;
+        let dynamic = local.saturating_add(range.shared_memory().into());
+        let shared = shared_memory(dynamic, needs.static_shared, self.shared)?;
         Ok(Shape { grid, block, shared })
     }
-
-    fn shared(&self, fixed: u32, dynamic: u64) -> Result<u32, String> {
-        let most = self.shared.saturating_sub(fixed);
-        u32::try_from(dynamic).ok().filter(|bytes| *bytes <= most).ok_or_else(|| {
-            format!(
-                "{dynamic} bytes of shared memory are asked for, a work-group can have {most} on this device: \
-                 {} less {fixed} of the kernel's own",
-                self.shared
-            )
-        })
-    }
-}
-
-fn within(sizes: [u64; 3], limits: [u32; 3]) -> Option<[u32; 3]> {
-    let ([x, y, z], [mx, my, mz]) = (sizes, limits);
-    let fit = |size: u64, most: u32| u32::try_from(size).ok().filter(|size| *size <= most);
-    Some([fit(x, mx)?, fit(y, my)?, fit(z, mz)?])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const MI300: Limits =
-        Limits { block: [1024; 3], grid: [0x7fff_ffff, 65535, 65535], shared: 64 << 10, wavefront: 64 };
+    const MI300: Limits = Limits {
+        grid: GridLimits { interface: "HIP", block: [1024; 3], grid: [0x7fff_ffff, 65535, 65535] },
+        shared: 64 << 10,
+        wavefront: 64,
+    };
     const NEEDS: Needs = Needs { max_threads: 512, static_shared: 1024 };
 
     fn shape(global: &[u64], local: &[u64], shared: u64) -> Result<Shape, Problem> {

@@ -7,49 +7,31 @@ use super::api::hipDeviceptr_t;
 use super::stream::start;
 use crate::driver::{KernelArg, KernelArgKind};
 use crate::error::Problem;
+use crate::thread_blocks::Parameters;
 
-/// So many parameters need no allocation.
-const ON_STACK: usize = 32;
-
-/// What the parameters of one launch point to: addresses of device memory. The arguments that it was made from outlive it.
+/// The parameters of one launch: addresses of device memory, and pointers to values. The arguments that it was made from
+/// outlive it.
 pub(super) struct Params {
-    words: Words<hipDeviceptr_t>,
-    pointers: Words<*mut c_void>,
+    parameters: Parameters<hipDeviceptr_t>,
     /// Bytes of dynamic shared memory that the local argument needs.
     pub(super) local: u64,
 }
 
-#[allow(clippy::large_enum_variant, reason = "a launch with few parameters allocates nothing")]
-enum Words<T> {
-    Few([T; ON_STACK]),
-    Many(Vec<T>),
-}
-
 impl Params {
     pub(super) fn new(args: &[KernelArg<'_>]) -> Result<Params, Problem> {
-        let (words, pointers) =
-            (Words::new(ptr::null_mut(), args.len()), Words::new(ptr::null_mut(), args.len()));
-        let mut params = Params { words, pointers, local: local_memory(args)? };
-        for (word, arg) in params.words.get().iter_mut().zip(args) {
-            *word = match arg.0 {
-                KernelArgKind::Memory(range) => start(range)?,
-                // The runtime puts the place of the local memory into the parameter.
-                KernelArgKind::Value(_) | KernelArgKind::Local(_) => ptr::null_mut(),
-            };
+        let mut parameters = Parameters::new(ptr::null_mut(), args.len());
+        for (word, arg) in parameters.words().iter_mut().zip(args) {
+            if let KernelArgKind::Memory(range) = arg.0 {
+                *word = start(range)?;
+            }
+            // The runtime puts the place of the local memory into the parameter.
         }
-        Ok(params)
+        Ok(Params { parameters, local: local_memory(args)? })
     }
 
-    /// A pointer to the value of each of `args`, of which this was made; they are valid until this is moved or dropped.
+    /// As [`Parameters::pointers`].
     pub(super) fn pointers(&mut self, args: &[KernelArg<'_>]) -> *mut *mut c_void {
-        let pointers = self.pointers.get();
-        for ((arg, word), pointer) in args.iter().zip(self.words.get()).zip(&mut *pointers) {
-            *pointer = match arg.0 {
-                KernelArgKind::Value(bytes) => bytes.as_ptr().cast_mut().cast(),
-                KernelArgKind::Memory(_) | KernelArgKind::Local(_) => (&raw mut *word).cast(),
-            };
-        }
-        pointers.as_mut_ptr()
+        self.parameters.pointers(args)
     }
 }
 
@@ -74,22 +56,10 @@ fn local_memory(args: &[KernelArg<'_>]) -> Result<u64, Problem> {
     }
 }
 
-impl<T: Copy> Words<T> {
-    fn new(value: T, count: usize) -> Words<T> {
-        if count <= ON_STACK { Words::Few([value; ON_STACK]) } else { Words::Many(vec![value; count]) }
-    }
-
-    fn get(&mut self) -> &mut [T] {
-        match self {
-            Words::Few(words) => words,
-            Words::Many(words) => words,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::thread_blocks::ON_STACK;
 
     #[test]
     fn one_argument_is_in_local_memory_at_most() {
