@@ -13,13 +13,7 @@ fn example() -> PathBuf {
 }
 
 fn build() -> PathBuf {
-    let output = Command::new(env!("CARGO"))
-        .args(["build", "--offline", "--release", "-p", "example-app", "--message-format=json"])
-        .current_dir(support::root())
-        .env("CARGO_TARGET_DIR", offload_tests::fixture_target_dir().join("demo"))
-        .env_remove("CLIPPY_ARGS")
-        .output()
-        .unwrap();
+    let output = support::optimized_build_of_workspace("example-app").output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     support::executable(&String::from_utf8_lossy(&output.stdout))
 }

@@ -90,7 +90,7 @@ fn started_by_a_build(project: &Project, strace: &Path) -> Vec<String> {
         .current_dir(project.path(""))
         .env("CARGO_TARGET_DIR", project.target_dir())
         .env("OFFLOAD_CACHE_DIR", project.path("cache"))
-        .envs([support::LESS_DEBUG_INFO])
+        .envs(support::LESS_TO_COMPILE)
         .env_remove("OFFLOAD_CONFIG")
         .env_remove("CLIPPY_ARGS")
         .output()

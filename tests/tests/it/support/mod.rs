@@ -15,7 +15,8 @@ use offload_format::pack::{Pack, Pages};
 use self::target_dir::target_dir;
 
 /// Less to compile and to link. Every cargo that builds a fixture has to be told, or it builds all dependencies anew.
-pub const LESS_DEBUG_INFO: (&str, &str) = ("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
+pub const LESS_TO_COMPILE: [(&str, &str); 2] =
+    [("CARGO_PROFILE_DEV_DEBUG", "line-tables-only"), ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")];
 
 const FAKE_TOOL: &str = env!("CARGO_BIN_EXE_fake-tool");
 
@@ -145,7 +146,7 @@ impl Project {
         let output = command
             .env("CARGO_TARGET_DIR", target_dir)
             .env("CARGO_TERM_COLOR", "never")
-            .envs([LESS_DEBUG_INFO])
+            .envs(LESS_TO_COMPILE)
             .env_remove("OFFLOAD_CONFIG")
             .env_remove("CLIPPY_ARGS")
             .envs(self.env.iter().map(|(name, value)| (name, value)))
@@ -258,10 +259,27 @@ pub fn cargo_offload() -> &'static Path {
 }
 
 /// Builds a program of the workspace with the dependencies that are there from the tests, and prints cargo's messages.
+///
+/// `--test it` is built already. Without it cargo leaves out the features that only tests ask for, and compiles the
+/// workspace a second time.
 pub fn build_of_workspace(program: &str) -> Command {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--offline", "--workspace", "--all-features", "--bin", program]);
+    cargo.args(["build", "--offline", "--workspace", "--all-features", "--test", "it", "--bin", program]);
     cargo.arg("--message-format=json").current_dir(root()).env_remove("CLIPPY_ARGS");
+    cargo
+}
+
+/// As [`build_of_workspace`], optimised, with the dependencies that fixtures were built with.
+pub fn optimized_build_of_workspace(program: &str) -> Command {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--offline", "--release", "--package", program, "--message-format=json"]);
+    for package in ["blake3", "lzma-rust2", "offload-format", "zstd-safe", "zstd-sys"] {
+        cargo.args(["--config", &format!("profile.release.package.{package}.opt-level=1")]);
+    }
+    let target_dir = target_dir();
+    target_dir::ensure_seeded(&target_dir);
+    cargo.env("CARGO_TARGET_DIR", target_dir).envs(LESS_TO_COMPILE);
+    cargo.current_dir(root()).env_remove("CLIPPY_ARGS");
     cargo
 }
 
@@ -270,10 +288,11 @@ fn without_messages(text: &str) -> String {
     text.lines().filter(|line| !line.starts_with('{')).collect::<Vec<_>>().join("\n")
 }
 
-/// The last executable in cargo's messages.
+/// The last program in cargo's messages that is no test.
 pub fn executable(messages: &str) -> PathBuf {
     let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let mut built = messages.filter_map(|message| Some(PathBuf::from(message["executable"].as_str()?)));
+    let programs = messages.filter(|message| message["target"]["kind"][0] == "bin");
+    let mut built = programs.filter_map(|message| Some(PathBuf::from(message["executable"].as_str()?)));
     built.next_back().unwrap()
 }
 
