@@ -43,7 +43,9 @@ pub use self::new::{NewBlock, NewImage, Placement};
 pub use self::page::Pages;
 pub use self::proportion::PackBudget;
 pub use self::read::{Pack, PackSizes, StoredImage};
-pub use self::record::{ArgInfo, ArgKind, Block, Image, KernelInfo, Missing, MissingKind, Place};
+pub use self::record::{
+    ArgInfo, ArgKind, Block, Image, KernelInfo, KernelNeeds, Missing, MissingKind, Place,
+};
 pub use self::sidecar::{SIDECAR, Sidecar};
 #[cfg(feature = "write")]
 pub use self::write::{PackBuilder, PackIndex, PackLayout, SharedLayout};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use offload_format::codec::{self, Codec};
-use offload_format::pack::{Image, KernelInfo, Pack, Pages};
+use offload_format::pack::{Image, KernelInfo, KernelNeeds, Pack, Pages};
 use offload_format::{Aspects, Hash128, ImageKind, Target, UnknownTarget, Variant};
 
 use crate::error::{Case, Error};
@@ -83,7 +83,39 @@ struct Record {
     raw_size: u64,
     hash: Hash128,
     refusal: Option<offload_format::Error>,
-    kernels: Vec<KernelInfo>,
+    /// Made when somebody asks: a choice needs `limits` alone.
+    kernels: OnceLock<Vec<KernelInfo>>,
+    limits: KernelLimits,
+}
+
+/// What the kernels of an image require of a device.
+#[derive(Debug, Default)]
+pub(crate) struct KernelLimits {
+    /// Work-items of the smallest work-group that a kernel requires; 0 if one requires none.
+    pub(crate) least_work_items: u64,
+    /// The sizes of sub-groups that kernels require or are compiled for, each once.
+    pub(crate) sub_groups: Vec<u32>,
+}
+
+impl KernelLimits {
+    fn of<'a>(
+        kernels: impl Iterator<Item = Result<KernelNeeds<'a>, offload_format::Error>>,
+    ) -> Result<KernelLimits, offload_format::Error> {
+        let (mut least, mut sub_groups) = (None, Vec::new());
+        for kernel in kernels {
+            let kernel = kernel?;
+            let items = work_items(&kernel);
+            least = Some(least.map_or(items, |least: u64| least.min(items)));
+            sub_groups.extend(kernel.sub_group_size.filter(|size| !sub_groups.contains(size)));
+        }
+        Ok(KernelLimits { least_work_items: least.unwrap_or(0), sub_groups })
+    }
+}
+
+/// Work-items of the work-group that the kernel requires; 0 if it requires none.
+pub(crate) fn work_items(kernel: &KernelNeeds<'_>) -> u64 {
+    let product = |sizes: [u32; 3]| sizes.iter().map(|size| u64::from(*size)).fold(1, u64::saturating_mul);
+    kernel.required_work_group.map_or(0, product)
 }
 
 impl Entry {
@@ -173,7 +205,24 @@ impl Entry {
 
     /// The kernels of the image; none if the pack does not know them.
     pub fn kernels(&self) -> &[KernelInfo] {
-        &self.shared.record.kernels
+        self.shared.record.kernels.get_or_init(|| {
+            // The names could be read, or there were no entry.
+            let names = || self.kernel_needs().map(|kernel| KernelInfo::new(kernel.name)).collect();
+            self.read_kernels().unwrap_or_else(|_| names())
+        })
+    }
+
+    /// What the kernels require, as the pack has it.
+    pub(crate) fn kernel_needs(&self) -> impl Iterator<Item = KernelNeeds<'_>> {
+        let pack = self.shared.pack.pack();
+        let image = pack.and_then(|pack| Ok((pack, pack.image(self.shared.index)?)));
+        let kernels = image.ok().map(|(pack, image)| pack.kernel_needs(&image).filter_map(Result::ok));
+        kernels.into_iter().flatten()
+    }
+
+    /// What all kernels together require.
+    pub(crate) fn limits(&self) -> &KernelLimits {
+        &self.shared.record.limits
     }
 
     /// Decompresses the image and compares it with its hash.
@@ -212,6 +261,11 @@ impl Entry {
         self.shared.record.refusal.as_ref()
     }
 
+    fn read_kernels(&self) -> Result<Vec<KernelInfo>, offload_format::Error> {
+        let pack = self.shared.pack.pack()?;
+        pack.kernels(&pack.image(self.shared.index)?).collect()
+    }
+
     fn decode(&self) -> Result<Vec<u8>, Error> {
         let failed = |cause| Error::from(Case::Image { image: self.to_string(), cause });
         let pack = self.shared.pack.pack().map_err(failed)?;
@@ -230,7 +284,7 @@ impl Entry {
         pack: &Pack<'_>,
         image: &Image<'_>,
     ) -> Result<Entry, offload_format::Error> {
-        let kernels = pack.kernels(image).collect::<Result<_, _>>()?;
+        let limits = KernelLimits::of(pack.kernel_needs(image))?;
         let stored = pack.stored(image)?;
         let record = Record {
             module: image.module.to_string(),
@@ -247,7 +301,8 @@ impl Entry {
             raw_size: image.raw_size,
             hash: image.hash,
             refusal: codec::check(pack, image).err(),
-            kernels,
+            kernels: OnceLock::new(),
+            limits,
         };
         let pack = info.clone();
         let index = image.number;

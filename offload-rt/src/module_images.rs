@@ -6,9 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use offload_format::Variant;
-use offload_format::pack::KernelInfo;
 
-use crate::entry::Entry;
+use crate::entry::{Entry, work_items};
 
 /// The images of a kernel module.
 #[derive(Debug)]
@@ -78,25 +77,8 @@ impl ModuleImages {
 
 impl Group {
     fn new(variant: Option<Variant>, entries: Vec<Entry>) -> Group {
-        let silent: Vec<usize> = entries
-            .iter()
-            .enumerate()
-            .filter(|(_, entry)| entry.kernels().is_empty())
-            .map(|(at, _)| at)
-            .collect();
-        let mut named: BTreeMap<&str, NamedKernel> = BTreeMap::new();
-        for (image, entry) in entries.iter().enumerate() {
-            for kernel in entry.kernels() {
-                let order = named.len();
-                let known = named.entry(&kernel.name).or_insert_with(|| NamedKernel {
-                    name: kernel.name.clone(),
-                    order,
-                    holders: Vec::new(),
-                });
-                known.holders.push(Holder { image, work_items: work_items(kernel) });
-            }
-        }
-        let mut kernels: Vec<NamedKernel> = named.into_values().collect();
+        let NamedKernels { mut kernels, silent, .. } = NamedKernels::of(&entries);
+        kernels.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         for kernel in &mut kernels {
             kernel.holders.extend(silent.iter().map(|image| Holder { image: *image, work_items: 0 }));
         }
@@ -114,6 +96,43 @@ impl Group {
     }
 }
 
-fn work_items(kernel: &KernelInfo) -> u64 {
-    kernel.required_work_group.map_or(0, |sizes| sizes.iter().map(|size| u64::from(*size)).product())
+/// The kernels of some images while they are collected, in the order in which they come.
+struct NamedKernels<'e> {
+    kernels: Vec<NamedKernel>,
+    places: BTreeMap<&'e str, usize>,
+    silent: Vec<usize>,
+}
+
+impl<'e> NamedKernels<'e> {
+    fn of(entries: &'e [Entry]) -> NamedKernels<'e> {
+        let mut all = NamedKernels { kernels: Vec::new(), places: BTreeMap::new(), silent: Vec::new() };
+        for (image, entry) in entries.iter().enumerate() {
+            let mut is_silent = true;
+            for (number, kernel) in entry.kernel_needs().enumerate() {
+                let place = all.place(number, kernel.name);
+                if let Some(known) = all.kernels.get_mut(place) {
+                    known.holders.push(Holder { image, work_items: work_items(&kernel) });
+                }
+                is_silent = false;
+            }
+            if is_silent {
+                all.silent.push(image);
+            }
+        }
+        all
+    }
+
+    /// Where the kernel is, which is number `number` of its image. Images of a module have mostly the same kernels in the
+    /// same order, so that this is where it is looked for first.
+    fn place(&mut self, number: usize, name: &'e str) -> usize {
+        if self.kernels.get(number).is_some_and(|kernel| kernel.name == name) {
+            return number;
+        }
+        let order = self.kernels.len();
+        let place = *self.places.entry(name).or_insert(order);
+        if place == order {
+            self.kernels.push(NamedKernel { name: name.to_string(), order, holders: Vec::new() });
+        }
+        place
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::layout::{ALIGN, DIRECTORY, HASH_OFFSET, HEADER_SIZE, MAGIC, MAJOR};
 use super::page::{self, PAGE_FIRST, PAGE_LAST, Page, PageRecord, Pages, partition};
-use super::record::{self, Block, Image, KernelInfo, Missing, Place};
+use super::record::{self, Block, Image, KernelInfo, KernelNeeds, Missing, Place};
 use super::tables::{RecordRange, Tables};
 use crate::codec::Codec;
 use crate::{Error, ErrorKind, Hash128, bytes};
@@ -178,6 +178,19 @@ impl<'a> Pack<'a> {
                 kernel.args = args.transpose()?;
                 Ok(kernel)
             })
+        });
+        kernels.chain(error.map(Err))
+    }
+
+    /// The names of the kernels of `image` with what they require; nothing is copied.
+    pub fn kernel_needs(
+        &self,
+        image: &Image<'_>,
+    ) -> impl Iterator<Item = Result<KernelNeeds<'a>, Error>> + use<'a> {
+        let (page, error) = parted(self.page(image.page));
+        let range = RecordRange { first: image.first_kernel, count: image.kernel_count };
+        let kernels = page.into_iter().flat_map(move |Page { tables, .. }| {
+            tables.some(tables.kernels, range).map(move |record| record::needs(&tables, record?))
         });
         kernels.chain(error.map(Err))
     }

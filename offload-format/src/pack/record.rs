@@ -126,6 +126,18 @@ pub struct KernelInfo {
     pub remark: String,
 }
 
+/// A kernel's name and what it requires of a launch, as they stand in the pack: what choosing an image asks of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KernelNeeds<'a> {
+    /// The entry point.
+    pub name: &'a str,
+    /// As [`KernelInfo::required_work_group`].
+    pub required_work_group: Option<[u32; 3]>,
+    /// As [`KernelInfo::sub_group_size`].
+    pub sub_group_size: Option<u32>,
+}
+
 impl KernelInfo {
     /// The kernel `name`, of which nothing else is known.
     pub fn new(name: impl Into<String>) -> KernelInfo {
@@ -274,11 +286,12 @@ pub(super) fn kernel(tables: &Tables<'_>, record: &[u8]) -> Result<KernelRecord,
     const WHAT: &str = "kernel record";
     let u32_at = |offset| bytes::u32_at(record, offset, WHAT);
     let quantity = |offset| bytes::u64_at(record, offset, WHAT).map(|v| (v != UNKNOWN).then_some(v));
+    let KernelNeeds { name, required_work_group, sub_group_size } = needs(tables, record)?;
     let kernel = KernelInfo {
-        name: tables.text(record, 0)?.to_string(),
+        name: name.to_string(),
         args: None,
-        required_work_group: Some([u32_at(16)?, u32_at(20)?, u32_at(24)?]).filter(|size| *size != [0; 3]),
-        sub_group_size: Some(u32_at(28)?).filter(|v| *v != 0),
+        required_work_group,
+        sub_group_size,
         registers: Some(u32_at(32)?).filter(|v| *v != 0),
         has_barrier: u32_at(36)? & KERNEL_HAS_BARRIER != 0,
         local_memory: quantity(40)?,
@@ -292,6 +305,16 @@ pub(super) fn kernel(tables: &Tables<'_>, record: &[u8]) -> Result<KernelRecord,
     let known = u32_at(36)? & KERNEL_ARGS_UNKNOWN == 0;
     let args = RecordRange { first: u32_at(8)?, count: u32_at(12)? };
     Ok(KernelRecord { kernel, args: known.then_some(args) })
+}
+
+/// What the kernel in `record` requires.
+pub(super) fn needs<'a>(tables: &Tables<'a>, record: &[u8]) -> Result<KernelNeeds<'a>, Error> {
+    let u32_at = |offset| bytes::u32_at(record, offset, "kernel record");
+    Ok(KernelNeeds {
+        name: tables.text(record, 0)?,
+        required_work_group: Some([u32_at(16)?, u32_at(20)?, u32_at(24)?]).filter(|size| *size != [0; 3]),
+        sub_group_size: Some(u32_at(28)?).filter(|size| *size != 0),
+    })
 }
 
 pub(super) fn arg(tables: &Tables<'_>, record: &[u8]) -> Result<ArgInfo, Error> {

@@ -2,6 +2,8 @@
 //!
 //! Drivers report the failure of a kernel to whoever waits next, without its name.
 
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::device::Device;
@@ -14,7 +16,15 @@ const MOST_NAMES: usize = 8;
 /// Shared by a stream and its events.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queued {
-    names: Arc<Mutex<Names>>,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// Where the texts of `names` are. A launch compares its own with them, and takes the lock only if it is not there:
+    /// nothing is read through these pointers, and no other text can be at the place of one that is kept.
+    places: [AtomicPtr<u8>; MOST_NAMES],
+    names: Mutex<Names>,
 }
 
 /// Each name once; adding one allocates nothing.
@@ -26,20 +36,32 @@ struct Names {
 
 impl Queued {
     pub(super) fn add(&self, kernel: &Arc<str>) {
+        let own = place(kernel);
+        if !self.shared.places.iter().any(|known| known.load(Ordering::Acquire) == own) {
+            self.remember(kernel);
+        }
+    }
+
+    #[cold]
+    fn remember(&self, kernel: &Arc<str>) {
         let mut names = self.lock();
         if names.latest.iter().flatten().any(|known| Arc::ptr_eq(known, kernel)) {
             return;
         }
         let next = names.next % MOST_NAMES;
-        if let Some(place) = names.latest.get_mut(next) {
-            *place = Some(kernel.clone());
+        if let (Some(name), Some(known)) = (names.latest.get_mut(next), self.shared.places.get(next)) {
+            // The one before goes after its place does.
+            known.store(place(kernel), Ordering::Release);
+            *name = Some(kernel.clone());
         }
         names.next = next + 1;
     }
 
     /// Everything has run.
     pub(super) fn clear(&self) {
-        *self.lock() = Names::default();
+        let mut names = self.lock();
+        self.shared.places.iter().for_each(|known| known.store(ptr::null_mut(), Ordering::Release));
+        *names = Names::default();
     }
 
     /// The error of whoever waits.
@@ -61,8 +83,12 @@ impl Queued {
     }
 
     fn lock(&self) -> MutexGuard<'_, Names> {
-        self.names.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn place(name: &Arc<str>) -> *mut u8 {
+    name.as_ptr().cast_mut()
 }
 
 #[cfg(test)]
@@ -84,6 +110,32 @@ mod tests {
         assert!(text(&queued).ends_with("it trapped: a kernel failed, which may be any of `a`, `b`"));
         queued.clear();
         assert!(!text(&queued).contains("kernel"));
+    }
+
+    /// The first launch after waiting adds its name again.
+    #[test]
+    fn a_kernel_is_named_again_after_everything_has_run() {
+        let (queued, kernel) = (Queued::default(), Arc::<str>::from("again"));
+        for _ in 0..2 {
+            queued.add(&kernel);
+            queued.add(&kernel);
+            assert_eq!(
+                (text(&queued).as_str(), Arc::strong_count(&kernel)),
+                ("kernel `again`: it trapped", 2)
+            );
+            queued.clear();
+            assert_eq!(Arc::strong_count(&kernel), 1);
+        }
+    }
+
+    /// A known name waits for no lock.
+    #[test]
+    fn a_launch_of_a_known_kernel_takes_no_lock() {
+        let (queued, kernel) = (Queued::default(), Arc::<str>::from("known"));
+        queued.add(&kernel);
+        let held = queued.lock();
+        queued.add(&kernel);
+        assert_eq!(held.next, 1);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use offload_format::pack::KernelInfo;
 use offload_format::{Aspects, HostLevel, ImageKind, IntelArch, SmArch, SpirvVersion, Target};
 
 use super::amd;
-use super::reason::{Reason, Unread};
+use super::reason::Reason;
 use crate::description::{
     CudaDescription, CudaVersion, DeviceDescription, DeviceKind, HipDescription, OpenClDescription,
     PtxVersion,
@@ -79,18 +79,24 @@ pub(super) fn is_for_driver(entry: &Entry, feature: &str) -> bool {
 }
 
 /// Why `device` cannot launch `kernel`, whose image it takes.
-pub(super) fn refuse_kernel<R: Reason>(kernel: &KernelInfo, device: &DeviceDescription) -> Option<R> {
+pub(super) fn refuse_kernel(kernel: &KernelInfo, device: &DeviceDescription) -> Option<String> {
     let (required, most) = (kernel.required_work_group?, device.max_work_group()?);
     let items: u64 = required.iter().map(|size| u64::from(*size)).product();
-    let words = || format!("it requires work-groups of {items} work-items, the device's largest has {most}");
-    (items > most).then(|| R::new(words))
+    (items > most).then(|| too_large(items, most))
+}
+
+fn too_large(items: u64, most: u64) -> String {
+    format!("it requires work-groups of {items} work-items, the device's largest has {most}")
 }
 
 /// An image of which no kernel can be launched is of no use; one kernel that cannot does not take the others along.
 fn check_work_groups<R: Reason>(entry: &Entry, device: &DeviceDescription) -> Result<(), R> {
-    let refuse = |kernel: &KernelInfo| refuse_kernel::<Unread>(kernel, device).is_some();
-    match entry.kernels() {
-        [first, ..] if entry.kernels().iter().all(refuse) => refuse_kernel(first, device).map_or(Ok(()), Err),
+    let least = entry.limits().least_work_items;
+    match device.max_work_group() {
+        Some(most) if least > most => Err(R::new(|| {
+            let first = entry.kernels().first();
+            first.and_then(|kernel| refuse_kernel(kernel, device)).unwrap_or_else(|| too_large(least, most))
+        })),
         _ => Ok(()),
     }
 }
@@ -105,12 +111,12 @@ fn check_sub_groups<R: Reason>(entry: &Entry, device: &DeviceDescription) -> Res
     if has.is_empty() {
         return Ok(());
     }
-    let odd = |kernel: &&KernelInfo| kernel.sub_group_size.is_some_and(|size| !has.contains(&size));
-    let Some(kernel) = entry.kernels().iter().find(odd) else { return Ok(()) };
+    let Some(odd) = entry.limits().sub_groups.iter().find(|size| !has.contains(size)) else { return Ok(()) };
     Err(R::new(|| {
         let sizes: Vec<String> = has.iter().map(ToString::to_string).collect();
-        let (name, needs) = (escape(&kernel.name), kernel.sub_group_size.unwrap_or(0));
-        format!("its kernel `{name}` requires sub-groups of {needs}, the device has {}", sizes.join(", "))
+        let kernel = entry.kernels().iter().find(|kernel| kernel.sub_group_size == Some(*odd));
+        let name = escape(kernel.map_or("", |kernel| &kernel.name));
+        format!("its kernel `{name}` requires sub-groups of {odd}, the device has {}", sizes.join(", "))
     }))
 }
 
