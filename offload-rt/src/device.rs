@@ -1,6 +1,6 @@
 //! A device of this machine: what it accepts, and the driver that opens images on it.
 
-#[cfg(any(feature = "opencl", feature = "cuda"))]
+#[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl Device {
     }
 
     /// The driver, if it is of this type.
-    #[cfg(any(feature = "opencl", feature = "cuda"))]
+    #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
     pub(crate) fn driver<D: Driver>(&self) -> Option<&D> {
         let driver: &dyn Any = &*self.driver;
         driver.downcast_ref()

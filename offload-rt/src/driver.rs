@@ -16,6 +16,10 @@ use crate::error::{Error, Problem};
 use crate::range::NdRange;
 use crate::text::escape;
 
+/// What keeps a handle of the caller's valid.
+#[cfg(any(feature = "cuda", feature = "hip"))]
+pub(crate) type Owner = Arc<dyn Any + Send + Sync>;
+
 /// One device of a back end.
 pub(crate) trait Driver: Any + Debug + Send + Sync {
     /// Hands `image` to the driver.
@@ -24,13 +28,14 @@ pub(crate) trait Driver: Any + Debug + Send + Sync {
     /// A new stream.
     fn stream(&self) -> Result<Box<dyn DriverStream>, Problem>;
 
-    /// Memory of the program of `size` bytes, at least 1, which copies need no copy of; `None` if the driver has none.
+    /// Memory of the program of `size` bytes, at least 1, that copies go straight to and from; `None` if the driver has
+    /// none.
     fn lock_memory(&self, _size: usize) -> Result<Option<Box<dyn DriverHostMemory>>, Problem> {
         Ok(None)
     }
 }
 
-/// Memory of the program that a driver has locked. Whoever has this may use it.
+/// Memory of the program that is the driver's. Whoever has this may use it.
 pub(crate) trait DriverHostMemory: Debug + Send + Sync {
     fn address(&self) -> *mut u8;
 }
@@ -83,6 +88,11 @@ pub(crate) trait DriverKernel: Any + Debug + Send + Sync {
 /// Memory of a device. Dropping it is right at any time: it is released when no work uses it any more.
 pub(crate) trait DriverMemory: Any + Debug + Send + Sync {
     fn context(&self) -> ContextId;
+
+    /// Where it is in the program's own memory, if it is there: written bytes, which work uses during a call alone.
+    fn in_program(&self) -> Option<*mut u8> {
+        None
+    }
 }
 
 /// A part of some memory, in bytes.
@@ -91,6 +101,13 @@ pub(crate) struct MemoryRange<'a> {
     pub(crate) memory: &'a dyn DriverMemory,
     pub(crate) offset: usize,
     pub(crate) size: usize,
+}
+
+impl<'a> MemoryRange<'a> {
+    /// `size` bytes of it from `offset` on.
+    pub(crate) fn part(self, offset: usize, size: usize) -> MemoryRange<'a> {
+        MemoryRange { memory: self.memory, offset: self.offset.saturating_add(offset), size }
+    }
 }
 
 /// What memory is filled with.
@@ -114,8 +131,42 @@ pub(crate) trait DriverStream: Any + Debug + Send + Sync {
     /// Waits for all work before it, and copies to `bytes`.
     fn read(&self, from: MemoryRange<'_>, bytes: &mut [u8]) -> Result<(), Problem>;
 
+    /// Queues a copy from `bytes`, and returns what tells when it is done. After an error none is under way.
+    ///
+    /// # Safety
+    /// There are as many bytes as the range has, and they are neither written nor released before the copy is done.
+    #[allow(unsafe_code, reason = "the device reads memory of the program")]
+    unsafe fn write_later(
+        &self,
+        to: MemoryRange<'_>,
+        bytes: *const u8,
+    ) -> Result<Box<dyn DriverEvent>, Problem>;
+
+    /// Queues a copy to `bytes`, and returns what tells when it is done. After an error none is under way.
+    ///
+    /// # Safety
+    /// There is room for as many bytes as the range has, which are neither read, written nor released before the copy is
+    /// done.
+    #[allow(unsafe_code, reason = "the device writes memory of the program")]
+    unsafe fn read_later(
+        &self,
+        from: MemoryRange<'_>,
+        bytes: *mut u8,
+    ) -> Result<Box<dyn DriverEvent>, Problem>;
+
     /// Queues a copy from a range to another of the same size.
     fn copy(&self, from: MemoryRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem>;
+
+    /// Queues a copy from a range of another context, of which `source` is a stream, after the work of both streams and
+    /// before their later work; `false` if the driver has no such copy.
+    fn copy_from(
+        &self,
+        _source: &dyn DriverStream,
+        _from: MemoryRange<'_>,
+        _to: MemoryRange<'_>,
+    ) -> Result<bool, Problem> {
+        Ok(false)
+    }
 
     /// Queues filling a range whose size is a multiple of the pattern's, and whose start is aligned to it.
     fn fill(&self, to: MemoryRange<'_>, pattern: FillPattern) -> Result<(), Problem>;

@@ -11,6 +11,8 @@
 //!   that a thread had set is its own again after each call.
 //! - A memory fault of a kernel ends the process on most systems: ROCm reports it on standard error.
 //!
+//! Programs that have streams or memory already hand them over with [`raw`].
+//!
 //! [`KernelArg::value`]: crate::KernelArg::value
 //! [`KernelArg::local`]: crate::KernelArg::local
 
@@ -25,6 +27,7 @@ mod module;
 mod params;
 mod pinned;
 mod program;
+pub mod raw;
 mod stream;
 
 use crate::device::Device;

@@ -5,12 +5,15 @@
 mod args;
 mod buffer;
 mod check;
+#[allow(unsafe_code, reason = "memory of the host CPU as a slice")]
+mod copy;
 mod event;
 mod kernel;
 mod pinned;
 mod program;
 mod queued;
 mod stream;
+mod transfer;
 mod typed;
 
 pub use self::args::{Arg, Plain};
@@ -20,4 +23,5 @@ pub use self::kernel::Kernel;
 pub use self::pinned::Pinned;
 pub use self::program::Program;
 pub use self::stream::Stream;
+pub use self::transfer::Transfer;
 pub use self::typed::{Half, IntoNdRange, LoadedKernels, Local};

@@ -108,6 +108,7 @@ pub use crate::error::{Error, ErrorKind};
 pub use crate::index::{Missing, Unreadable};
 pub use crate::launch::{
     Arg, Buffer, Event, Half, IntoNdRange, Kernel, Local, Pinned, Plain, Program, Slice, SliceMut, Stream,
+    Transfer,
 };
 pub use crate::range::NdRange;
 pub use crate::registry::{Module, Registry};

@@ -20,11 +20,14 @@ mod module;
 #[cfg(feature = "opencl3-0_12")]
 #[allow(unsafe_code, reason = "takes handles of another crate")]
 pub mod opencl3_0_12;
+#[allow(unsafe_code, reason = "has memory of the driver")]
+mod pinned;
 mod program;
 mod properties;
 #[allow(unsafe_code, reason = "takes handles of the caller's")]
 pub mod raw;
 mod rebuild;
+#[allow(unsafe_code, reason = "the device copies from and to memory of the program")]
 mod stream;
 
 use opencl_sys::CL_PLATFORM_NOT_FOUND_KHR;

@@ -1,16 +1,11 @@
 //! A context of a device, its primary one or the caller's, and making it the calling thread's.
 
-use std::any::Any;
 use std::marker::PhantomData;
 use std::ptr;
-use std::sync::Arc;
 
 use super::api::{CUcontext, CuResult, DeviceId, Functions, call};
 use super::limits::Limits;
-use crate::driver::ContextId;
-
-/// What keeps a handle of the caller's valid.
-pub(super) type Owner = Arc<dyn Any + Send + Sync>;
+use crate::driver::{ContextId, Owner};
 
 /// A context that stays valid as long as this lives.
 #[derive(Debug)]

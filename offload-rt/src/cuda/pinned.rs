@@ -41,7 +41,7 @@ impl DriverHostMemory for CudaHostMemory {
 impl Drop for CudaHostMemory {
     fn drop(&mut self) {
         if let Ok(entered) = self.context.enter() {
-            // SAFETY: it was allocated once. Copies from and to it are waited for when they are made.
+            // SAFETY: it was allocated once. Who copies from and to it waits, or keeps it until the copy is done.
             let _ = unsafe { call!(entered.functions(), cuMemFreeHost(self.address)) };
         }
     }

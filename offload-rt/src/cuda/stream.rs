@@ -8,9 +8,10 @@ use super::api::{
     CU_EVENT_DEFAULT, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_STREAM_NON_BLOCKING, CUDA_ERROR_INVALID_VALUE,
     CUDA_ERROR_NOT_READY, CUdeviceptr, CUevent, CUstream, CuError, CuResult, call,
 };
-use super::context::{Context, Entered, Owner};
+use super::context::{Context, Entered};
 use super::driver::problem;
-use crate::driver::{ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, own};
+use crate::driver::{ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange};
+use crate::driver::{Owner, own};
 use crate::error::Problem;
 
 /// Work for the device, in order.
@@ -101,6 +102,27 @@ impl CudaStream {
         }
     }
 
+    /// An event that is not recorded yet.
+    fn event(&self, entered: &Entered<'_>) -> Result<CudaEvent, Problem> {
+        let mut raw = ptr::null_mut();
+        // SAFETY: a context is current; the function writes one handle.
+        unsafe { call!(entered.functions(), cuEventCreate(&raw mut raw, CU_EVENT_DEFAULT)) }
+            .map_err(failed("cannot make an event"))?;
+        Ok(CudaEvent { raw, context: self.context.clone() })
+    }
+
+    /// Records `event` at the present end; after an error nothing that was queued is under way.
+    fn end(&self, event: CudaEvent, entered: &Entered<'_>) -> Result<Box<dyn DriverEvent>, Problem> {
+        // SAFETY: both are of the current context.
+        match unsafe { call!(entered.functions(), cuEventRecord(event.raw, self.raw)) } {
+            Ok(()) => Ok(Box::new(event)),
+            Err(error) => {
+                let _ = self.wait(entered);
+                Err(failed("cannot make an event")(error))
+            }
+        }
+    }
+
     pub(super) fn wait(&self, entered: &Entered<'_>) -> CuResult<()> {
         // SAFETY: the stream lives.
         unsafe { call!(entered.functions(), cuStreamSynchronize(self.raw)) }
@@ -162,6 +184,58 @@ impl DriverStream for CudaStream {
         self.wait(&entered).map_err(failed)
     }
 
+    unsafe fn write_later(
+        &self,
+        to: MemoryRange<'_>,
+        bytes: *const u8,
+    ) -> Result<Box<dyn DriverEvent>, Problem> {
+        let failed = failed("cannot copy to a buffer");
+        let (entered, size) = (self.context.enter().map_err(&failed)?, to.size);
+        let (to, event) = (start(to, self.raw)?, self.event(&entered)?);
+        // SAFETY: the range has this size; by the contract the bytes stay until the event.
+        unsafe { call!(entered.functions(), cuMemcpyHtoDAsync_v2(to, bytes.cast(), size, self.raw)) }
+            .map_err(failed)?;
+        self.end(event, &entered)
+    }
+
+    unsafe fn read_later(
+        &self,
+        from: MemoryRange<'_>,
+        bytes: *mut u8,
+    ) -> Result<Box<dyn DriverEvent>, Problem> {
+        let failed = failed("cannot copy from a buffer");
+        let (entered, size) = (self.context.enter().map_err(&failed)?, from.size);
+        let (from, event) = (start(from, self.raw)?, self.event(&entered)?);
+        // SAFETY: as above.
+        unsafe { call!(entered.functions(), cuMemcpyDtoHAsync_v2(bytes.cast(), from, size, self.raw)) }
+            .map_err(failed)?;
+        self.end(event, &entered)
+    }
+
+    fn copy_from(
+        &self,
+        source: &dyn DriverStream,
+        from: MemoryRange<'_>,
+        to: MemoryRange<'_>,
+    ) -> Result<bool, Problem> {
+        let Ok(source) = own::<CudaStream>(source) else { return Ok(false) };
+        let failed = failed("cannot copy between devices");
+        let (from, to, size) = (start(from, source.raw)?, start(to, self.raw)?, to.size);
+        self.wait_for(&*source.record()?)?;
+        let entered = self.context.enter().map_err(&failed)?;
+        let (to_context, from_context) = (self.context.raw(), source.context.raw());
+        // SAFETY: both ranges have this size, and are of these contexts.
+        unsafe {
+            let functions = entered.functions();
+            call!(functions, cuMemcpyPeerAsync(to, to_context, from, from_context, size, self.raw))
+        }
+        .map_err(failed)?;
+        drop(entered);
+        // Releasing the memory waits for work of its own context alone.
+        source.wait_for(&*self.record()?)?;
+        Ok(true)
+    }
+
     fn copy(&self, from: MemoryRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem> {
         let failed = failed("cannot copy between buffers");
         let (entered, size) = (self.context.enter().map_err(&failed)?, to.size);
@@ -186,21 +260,14 @@ impl DriverStream for CudaStream {
     }
 
     fn record(&self) -> Result<Box<dyn DriverEvent>, Problem> {
-        let failed = failed("cannot make an event");
-        let (entered, mut raw) = (self.context.enter().map_err(&failed)?, ptr::null_mut());
-        // SAFETY: a context is current; the function writes one handle.
-        unsafe { call!(entered.functions(), cuEventCreate(&raw mut raw, CU_EVENT_DEFAULT)) }
-            .map_err(&failed)?;
-        let event = CudaEvent { raw, context: self.context.clone() };
-        // SAFETY: both are of the current context.
-        unsafe { call!(entered.functions(), cuEventRecord(event.raw, self.raw)) }.map_err(failed)?;
-        Ok(Box::new(event))
+        let entered = self.context.enter().map_err(failed("cannot make an event"))?;
+        self.end(self.event(&entered)?, &entered)
     }
 
     fn wait_for(&self, event: &dyn DriverEvent) -> Result<(), Problem> {
         let failed = failed("cannot wait for an event");
         let (entered, event) = (self.context.enter().map_err(&failed)?, own::<CudaEvent>(event)?);
-        // SAFETY: both are of the current context; 0 is the only flag of old drivers.
+        // SAFETY: the stream is of the current context, and the event may be of another; 0 is the only flag of old drivers.
         unsafe { call!(entered.functions(), cuStreamWaitEvent(self.raw, event.raw, 0)) }.map_err(failed)
     }
 

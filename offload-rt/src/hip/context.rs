@@ -28,6 +28,10 @@ impl Context {
         Context { device, limits }
     }
 
+    pub(super) fn ordinal(&self) -> c_int {
+        self.device.ordinal
+    }
+
     /// Makes the device the thread's until the result is dropped. Other code of the process may have set another one
     /// since the last call, so this asks each time: the runtime keeps the number in the thread's own memory.
     pub(super) fn enter(&self) -> HipResult<Entered<'_>> {

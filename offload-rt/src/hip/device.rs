@@ -19,6 +19,15 @@ pub(crate) struct Found {
 }
 
 impl Found {
+    /// # Errors
+    /// `device` is not of HIP.
+    pub(super) fn of(device: &Device) -> Result<&Found, Error> {
+        device.driver().ok_or_else(|| {
+            Error::device(&device.to_string(), "it is not a HIP device")
+                .with_hint("take devices from offload_rt::hip::devices()")
+        })
+    }
+
     /// The device's name, safe to show.
     pub(super) fn name(&self) -> String {
         escape(&self.name)

@@ -53,6 +53,10 @@ impl HipModule {
         &self.context
     }
 
+    pub(super) fn raw(&self) -> hipModule_t {
+        self.raw
+    }
+
     /// The kernel `name`.
     pub(super) fn function(&self, name: &str, entered: &Entered<'_>) -> HipResult<hipFunction_t> {
         let (functions, mut found) = (entered.functions(), ptr::null_mut());

@@ -39,7 +39,7 @@ impl DriverHostMemory for HipHostMemory {
 impl Drop for HipHostMemory {
     fn drop(&mut self) {
         if let Ok(entered) = self.context.enter() {
-            // SAFETY: it was allocated once. Copies from and to it are waited for when they are made.
+            // SAFETY: it was allocated once. Who copies from and to it waits, or keeps it until the copy is done.
             let _ = unsafe { call!(entered.functions(), hipHostFree(self.address)) };
         }
     }

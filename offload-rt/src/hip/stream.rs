@@ -11,7 +11,8 @@ use super::api::{
 };
 use super::context::{Context, Entered};
 use super::driver::problem;
-use crate::driver::{ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, own};
+use crate::driver::{ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange};
+use crate::driver::{Owner, own};
 use crate::error::Problem;
 
 /// Work for the device, in order.
@@ -19,12 +20,16 @@ use crate::error::Problem;
 pub(super) struct HipStream {
     pub(super) raw: hipStream_t,
     context: Arc<Context>,
+    /// Of a stream that is the caller's.
+    owner: Option<Owner>,
 }
 
 #[derive(Debug)]
 pub(super) struct HipMemory {
-    address: hipDeviceptr_t,
+    pub(super) address: hipDeviceptr_t,
     context: Arc<Context>,
+    /// Of memory that is the caller's.
+    owner: Option<Owner>,
 }
 
 #[derive(Debug)]
@@ -54,7 +59,26 @@ impl HipStream {
         // SAFETY: the device is current; the function writes one handle.
         unsafe { call!(entered.functions(), hipStreamCreateWithFlags(&raw mut raw, hipStreamNonBlocking)) }?;
         drop(entered);
-        Ok(HipStream { raw, context })
+        Ok(HipStream { raw, context, owner: None })
+    }
+
+    /// The caller's stream `raw`; `None` if it is of another device, as far as the runtime tells.
+    ///
+    /// # Safety
+    /// `raw` is a stream of this runtime and of the context's device, and `owner` keeps it.
+    pub(super) unsafe fn adopt(
+        context: Arc<Context>,
+        raw: hipStream_t,
+        owner: Owner,
+    ) -> HipResult<Option<HipStream>> {
+        let (entered, mut device) = (context.enter()?, context.ordinal());
+        if entered.functions().hipStreamGetDevice.is_some() {
+            // SAFETY: by the contract; the function writes one number.
+            unsafe { call!(entered.functions(), hipStreamGetDevice(raw, &raw mut device)) }?;
+        }
+        drop(entered);
+        let is_own = device == context.ordinal();
+        Ok(is_own.then_some(HipStream { raw, context, owner: Some(owner) }))
     }
 
     /// Copies `bytes`, which are the caller's again on return, to `to`, which has room for them.
@@ -66,6 +90,27 @@ impl HipStream {
         match is_read_later(&entered, bytes) {
             true => self.wait(&entered),
             false => Ok(()),
+        }
+    }
+
+    /// An event that is not recorded yet.
+    fn event(&self, entered: &Entered<'_>) -> Result<HipEvent, Problem> {
+        let mut raw = ptr::null_mut();
+        // SAFETY: the device is current; the function writes one handle.
+        unsafe { call!(entered.functions(), hipEventCreateWithFlags(&raw mut raw, hipEventDefault)) }
+            .map_err(failed("cannot make an event"))?;
+        Ok(HipEvent { raw, context: self.context.clone() })
+    }
+
+    /// Records `event` at the present end; after an error nothing that was queued is under way.
+    fn end(&self, event: HipEvent, entered: &Entered<'_>) -> Result<Box<dyn DriverEvent>, Problem> {
+        // SAFETY: both are of the current device.
+        match unsafe { call!(entered.functions(), hipEventRecord(event.raw, self.raw)) } {
+            Ok(()) => Ok(Box::new(event)),
+            Err(error) => {
+                let _ = self.wait(entered);
+                Err(failed("cannot make an event")(error))
+            }
         }
     }
 
@@ -112,7 +157,7 @@ impl DriverStream for HipStream {
         let (entered, mut address) = (self.context.enter().map_err(problem)?, ptr::null_mut());
         // SAFETY: the device is current; the function writes one address.
         unsafe { call!(entered.functions(), hipMalloc(&raw mut address, size)) }.map_err(problem)?;
-        Ok(Box::new(HipMemory { address, context: self.context.clone() }))
+        Ok(Box::new(HipMemory { address, context: self.context.clone(), owner: None }))
     }
 
     fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
@@ -127,6 +172,64 @@ impl DriverStream for HipStream {
         unsafe { call!(entered.functions(), hipMemcpyDtoHAsync(into, from, size, self.raw)) }
             .map_err(&failed)?;
         self.wait(&entered).map_err(failed)
+    }
+
+    unsafe fn write_later(
+        &self,
+        to: MemoryRange<'_>,
+        bytes: *const u8,
+    ) -> Result<Box<dyn DriverEvent>, Problem> {
+        let failed = failed("cannot copy to a buffer");
+        let (entered, size) = (self.context.enter().map_err(&failed)?, to.size);
+        let (to, event) = (start(to)?, self.event(&entered)?);
+        // SAFETY: the range has this size; by the contract the bytes stay until the event.
+        unsafe {
+            let bytes = bytes.cast_mut().cast();
+            call!(entered.functions(), hipMemcpyHtoDAsync(to, bytes, size, self.raw))
+        }
+        .map_err(failed)?;
+        self.end(event, &entered)
+    }
+
+    unsafe fn read_later(
+        &self,
+        from: MemoryRange<'_>,
+        bytes: *mut u8,
+    ) -> Result<Box<dyn DriverEvent>, Problem> {
+        let failed = failed("cannot copy from a buffer");
+        let (entered, size) = (self.context.enter().map_err(&failed)?, from.size);
+        let (from, event) = (start(from)?, self.event(&entered)?);
+        // SAFETY: as above.
+        unsafe { call!(entered.functions(), hipMemcpyDtoHAsync(bytes.cast(), from, size, self.raw)) }
+            .map_err(failed)?;
+        self.end(event, &entered)
+    }
+
+    fn copy_from(
+        &self,
+        source: &dyn DriverStream,
+        from: MemoryRange<'_>,
+        to: MemoryRange<'_>,
+    ) -> Result<bool, Problem> {
+        let Ok(source) = own::<HipStream>(source) else { return Ok(false) };
+        let failed = failed("cannot copy between devices");
+        if self.context.enter().map_err(&failed)?.functions().hipMemcpyPeerAsync.is_none() {
+            return Ok(false);
+        }
+        let (from, to, size) = (start(from)?, start(to)?, to.size);
+        self.wait_for(&*source.record()?)?;
+        let entered = self.context.enter().map_err(&failed)?;
+        let [to_device, from_device] = [&self.context, &source.context].map(|context| context.ordinal());
+        // SAFETY: both ranges have this size, and are of these devices.
+        unsafe {
+            let functions = entered.functions();
+            call!(functions, hipMemcpyPeerAsync(to, to_device, from, from_device, size, self.raw))
+        }
+        .map_err(failed)?;
+        drop(entered);
+        // Releasing the memory waits for work of its own device alone.
+        source.wait_for(&*self.record()?)?;
+        Ok(true)
     }
 
     fn copy(&self, from: MemoryRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem> {
@@ -158,21 +261,14 @@ impl DriverStream for HipStream {
     }
 
     fn record(&self) -> Result<Box<dyn DriverEvent>, Problem> {
-        let failed = failed("cannot make an event");
-        let (entered, mut raw) = (self.context.enter().map_err(&failed)?, ptr::null_mut());
-        // SAFETY: the device is current; the function writes one handle.
-        unsafe { call!(entered.functions(), hipEventCreateWithFlags(&raw mut raw, hipEventDefault)) }
-            .map_err(&failed)?;
-        let event = HipEvent { raw, context: self.context.clone() };
-        // SAFETY: both are of the current device.
-        unsafe { call!(entered.functions(), hipEventRecord(event.raw, self.raw)) }.map_err(failed)?;
-        Ok(Box::new(event))
+        let entered = self.context.enter().map_err(failed("cannot make an event"))?;
+        self.end(self.event(&entered)?, &entered)
     }
 
     fn wait_for(&self, event: &dyn DriverEvent) -> Result<(), Problem> {
         let failed = failed("cannot wait for an event");
         let (entered, event) = (self.context.enter().map_err(&failed)?, own::<HipEvent>(event)?);
-        // SAFETY: both are of the current device; there are no flags.
+        // SAFETY: the stream is of the current device, and the event may be of another; there are no flags.
         unsafe { call!(entered.functions(), hipStreamWaitEvent(self.raw, event.raw, 0)) }.map_err(failed)
     }
 
@@ -180,6 +276,13 @@ impl DriverStream for HipStream {
         let failed = failed("the work of the stream failed");
         let entered = self.context.enter().map_err(&failed)?;
         self.wait(&entered).map_err(failed)
+    }
+}
+
+impl HipMemory {
+    /// The caller's memory, which `owner` keeps.
+    pub(super) fn owned(address: hipDeviceptr_t, context: Arc<Context>, owner: Owner) -> HipMemory {
+        HipMemory { address, context, owner: Some(owner) }
     }
 }
 
@@ -227,6 +330,9 @@ impl DriverEvent for HipEvent {
 
 impl Drop for HipStream {
     fn drop(&mut self) {
+        if self.owner.is_some() {
+            return;
+        }
         if let Ok(entered) = self.context.enter() {
             // "If commands are still executing on the specified stream, some may complete execution before the queue is
             // deleted": the others would be lost.
@@ -239,6 +345,9 @@ impl Drop for HipStream {
 
 impl Drop for HipMemory {
     fn drop(&mut self) {
+        if self.owner.is_some() {
+            return;
+        }
         if let Ok(entered) = self.context.enter() {
             // SAFETY: it was allocated once; "this API performs an implicit hipDeviceSynchronize() call".
             let _ = unsafe { call!(entered.functions(), hipFree(self.address)) };

@@ -51,6 +51,10 @@ impl DriverMemory for HostMemory {
     fn context(&self) -> ContextId {
         CONTEXT
     }
+
+    fn in_program(&self) -> Option<*mut u8> {
+        Some(self.address())
+    }
 }
 
 /// Where `range` starts. The layer has checked that it lies within its memory.

@@ -40,6 +40,28 @@ impl DriverStream for HostStream {
         Ok(())
     }
 
+    unsafe fn write_later(
+        &self,
+        to: MemoryRange<'_>,
+        bytes: *const u8,
+    ) -> Result<Box<dyn DriverEvent>, Problem> {
+        let to_start = start(to)?;
+        // SAFETY: as in `write`; there are so many bytes by the contract.
+        unsafe { to_start.copy_from_nonoverlapping(bytes, to.size) };
+        self.record()
+    }
+
+    unsafe fn read_later(
+        &self,
+        from: MemoryRange<'_>,
+        bytes: *mut u8,
+    ) -> Result<Box<dyn DriverEvent>, Problem> {
+        let from_start = start(from)?;
+        // SAFETY: as in `read`; there is room for so many bytes by the contract.
+        unsafe { from_start.copy_to_nonoverlapping(bytes, from.size) };
+        self.record()
+    }
+
     fn copy(&self, from: MemoryRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem> {
         let (from_start, to_start) = (start(from)?, start(to)?);
         // SAFETY: both lie within their memory, are equally long, and do not overlap.

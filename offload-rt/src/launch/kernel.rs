@@ -98,7 +98,7 @@ impl Kernel {
         &self.device
     }
 
-    #[cfg(any(feature = "opencl", feature = "cuda"))]
+    #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
     pub(crate) fn driver(&self) -> &dyn DriverKernel {
         &*self.driver
     }

@@ -11,9 +11,11 @@ use crate::error::Error;
 
 /// Values in the program's memory, locked for a device: copies to and from it need no copy in between.
 ///
-/// It is used as a slice, with [`Stream::write`](crate::Stream::write) and [`Stream::read`](crate::Stream::read). Locked
-/// memory is scarce and slow to make: keep it for many copies. CUDA's and HIP's devices lock memory; for others this is
-/// ordinary memory.
+/// It is used as a slice, with [`Stream::write`](crate::Stream::write) and [`Stream::read`](crate::Stream::read), or
+/// given to a copy that runs beside the program, with [`Stream::write_async`](crate::Stream::write_async) and
+/// [`Stream::read_async`](crate::Stream::read_async). Locked memory is scarce and slow to make: keep it for many copies.
+/// CUDA's and HIP's drivers lock it, and those of OpenCL allocate it as suits them; for the host CPU it is ordinary
+/// memory.
 ///
 /// ```
 /// let device = offload_rt::Device::host();
@@ -35,10 +37,10 @@ enum Memory<T> {
 }
 
 impl Device {
-    /// Memory of the program for `len` zeros, locked if the device's driver does that.
+    /// Memory of the program for `len` zeros, the driver's own if it has such memory.
     ///
     /// # Errors
-    /// There is not so much memory to lock.
+    /// There is not so much memory.
     #[allow(unsafe_code, reason = "writes to new memory")]
     pub fn pinned<T: Plain>(&self, len: usize) -> Result<Pinned<T>, Error> {
         let failed = |problem| Error::of_device(&self.to_string(), problem);
@@ -64,7 +66,7 @@ impl Device {
 }
 
 impl<T> Pinned<T> {
-    /// Whether the memory is locked.
+    /// Whether the memory is the driver's own, not ordinary memory.
     pub fn is_locked(&self) -> bool {
         matches!(self.memory, Memory::Locked(_))
     }

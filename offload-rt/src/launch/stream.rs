@@ -5,13 +5,14 @@ use super::buffer::{Buffer, Slice, SliceMut};
 use super::event::Event;
 use super::queued::Queued;
 use crate::device::Device;
-use crate::driver::{DriverStream, FillPattern, MemoryRange};
+use crate::driver::{DriverEvent, DriverStream, FillPattern, MemoryRange};
 use crate::error::{Error, Problem};
 
 /// Work for a device, done in the order in which it was given; made by [`Device::stream`].
 ///
 /// Kernels, copies within the device and fills are queued. What takes values from the program or brings them back
-/// returns when the program's memory is its own again. Streams run beside each other unless an [`Event`] orders them;
+/// returns when the program's memory is its own again; [`Stream::write_async`] and [`Stream::read_async`] return at
+/// once. Streams run beside each other unless an [`Event`] orders them;
 /// one stream may be used by several threads. Dropping a stream does not stop its work.
 ///
 /// On the host CPU all work is done before a call returns.
@@ -128,7 +129,7 @@ impl Stream {
         Ok(values)
     }
 
-    /// Copies values within the device.
+    /// Copies values within the device. [`Stream::copy_from`] copies from another one.
     ///
     /// # Errors
     /// As [`Stream::write`].
@@ -165,8 +166,7 @@ impl Stream {
     /// # Errors
     /// The driver refuses.
     pub fn record(&self) -> Result<Event, Error> {
-        let driver = self.driver.record().map_err(|problem| self.queued.failed(&self.device, problem))?;
-        Ok(Event { driver, device: self.device.clone(), queued: self.queued.clone() })
+        Ok(self.event(self.done(self.driver.record())?))
     }
 
     /// Makes the work that is given from now on wait for `event`, of any stream of the same device.
@@ -198,25 +198,28 @@ impl Stream {
         &self.queued
     }
 
+    /// A point in this stream.
+    pub(super) fn event(&self, driver: Box<dyn DriverEvent>) -> Event {
+        Event { driver, device: self.device.clone(), queued: self.queued.clone() }
+    }
+
     /// Writes `value` once, and doubles what is there.
     fn fill_by_copies(&self, range: MemoryRange<'_>, value: &[u8]) -> Result<(), Problem> {
-        let MemoryRange { memory, offset, size } = range;
         let mut filled = value.len();
-        self.driver.write(MemoryRange { memory, offset, size: filled }, value)?;
-        while filled < size {
-            let more = filled.min(size.saturating_sub(filled));
-            let from = MemoryRange { memory, offset, size: more };
-            let to = MemoryRange { memory, offset: offset.saturating_add(filled), size: more };
-            self.driver.copy(from, to)?;
+        self.driver.write(range.part(0, filled), value)?;
+        while filled < range.size {
+            let more = filled.min(range.size.saturating_sub(filled));
+            self.driver.copy(range.part(0, more), range.part(filled, more))?;
             filled = filled.saturating_add(more);
         }
         Ok(())
     }
 
     /// Compares a range with the device and with the size of the other side.
-    fn check(&self, range: MemoryRange<'_>, other: usize) -> Result<(), Error> {
+    pub(super) fn check(&self, range: MemoryRange<'_>, other: usize) -> Result<(), Error> {
         if range.memory.context() != self.driver.context() {
-            return Err(self.problem("it cannot use a buffer of another device".to_string().into()));
+            let problem = self.problem("it cannot use a buffer of another device".to_string().into());
+            return Err(problem.with_hint("Stream::copy_from copies from a buffer of another device"));
         }
         if range.size != other {
             let size = range.size;
@@ -227,7 +230,7 @@ impl Stream {
         Ok(())
     }
 
-    fn done(&self, result: Result<(), Problem>) -> Result<(), Error> {
+    pub(super) fn done<R>(&self, result: Result<R, Problem>) -> Result<R, Error> {
         result.map_err(|problem| self.queued.failed(&self.device, problem))
     }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, TryLockError};
 
 use offload_format::pack::KernelInfo;
 
-use super::api::{ClError, ClResult, Kernel, KernelArg as Arg, Program};
+use super::api::{Buffer, ClError, ClResult, Kernel, KernelArg as Arg, Program};
 use super::context::ClContext;
 use super::rebuild::Built;
 use super::stream::{ClMemory, ClStream};
@@ -132,26 +132,30 @@ unsafe fn enqueue(
     range: &NdRange,
     args: &[KernelArg<'_>],
 ) -> Result<(), Problem> {
+    // "A kernel object does not update the reference count for objects set as argument values" (the specification, of
+    // `clSetKernelArg`): until the kernel is in the queue these have to be there. Without parts nothing is allocated.
+    let mut parts = Vec::new();
     for (index, arg) in (0..).zip(args) {
         // SAFETY: as promised.
-        unsafe { set(kernel, index, *arg)? };
+        parts.extend(unsafe { set(kernel, index, *arg)? });
     }
     // SAFETY: every argument was set; the caller answers for the rest.
     unsafe { stream.queue.run(kernel, range) }.map_err(|error| format!("the launch failed: {error}").into())
 }
 
+/// Returns the object that was made for a part of a buffer: it has to live until the kernel is in a queue.
+///
 /// # Safety
 /// The argument number `index` of `kernel` is of the kind of `arg`.
-unsafe fn set(kernel: &Kernel, index: u32, arg: KernelArg<'_>) -> Result<(), Problem> {
+unsafe fn set(kernel: &Kernel, index: u32, arg: KernelArg<'_>) -> Result<Option<Buffer>, Problem> {
+    let refused = |error: ClError| Problem::from(format!("argument {index} is refused: {error}"));
     // SAFETY: as promised; the driver keeps the buffers of kernels that are in a queue.
-    let set = |arg: Arg<'_>| unsafe {
-        kernel.set_arg(index, arg).map_err(|error| format!("argument {index} is refused: {error}").into())
-    };
+    let set = |arg: Arg<'_>| unsafe { kernel.set_arg(index, arg) }.map_err(refused);
     match arg.0 {
-        KernelArgKind::Value(bytes) => set(Arg::Value(bytes)),
-        KernelArgKind::Local(size) => set(Arg::Local(size)),
+        KernelArgKind::Value(bytes) => set(Arg::Value(bytes)).map(|()| None),
+        KernelArgKind::Local(size) => set(Arg::Local(size)).map(|()| None),
         KernelArgKind::Memory(MemoryRange { memory, offset: 0, .. }) => {
-            set(Arg::Buffer(&own::<ClMemory>(memory)?.buffer))
+            set(Arg::Buffer(&own::<ClMemory>(memory)?.buffer)).map(|()| None)
         }
         KernelArgKind::Memory(MemoryRange { memory, offset, size }) => {
             let part = own::<ClMemory>(memory)?.buffer.part(offset, size.max(1));
@@ -162,7 +166,7 @@ unsafe fn set(kernel: &Kernel, index: u32, arg: KernelArg<'_>) -> Result<(), Pro
                     "start parts at multiples of 128 bytes, or pass the whole buffer and an index",
                 )
             })?;
-            set(Arg::Buffer(&part))
+            set(Arg::Buffer(&part)).map(|()| Some(part))
         }
     }
 }

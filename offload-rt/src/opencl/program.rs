@@ -9,10 +9,11 @@ use opencl_sys::{CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_WORK_GR
 use super::api::{Context, Program as DriverProgram};
 use super::device::{self, ClDevice, LOADER};
 use super::module::ClModule;
+use super::pinned::ClHostMemory;
 use super::rebuild::Built;
 use super::rebuild::{self, Build};
 use super::stream::ClStream;
-use crate::driver::{Driver, DriverModule, DriverStream};
+use crate::driver::{Driver, DriverHostMemory, DriverModule, DriverStream};
 use crate::entry::LoadedImage;
 use crate::error::{Error, Problem};
 use crate::text::escape_lines;
@@ -34,6 +35,11 @@ impl Driver for ClDevice {
 
     fn stream(&self) -> Result<Box<dyn DriverStream>, Problem> {
         Ok(Box::new(ClStream::new(self.context()?)?))
+    }
+
+    fn lock_memory(&self, size: usize) -> Result<Option<Box<dyn DriverHostMemory>>, Problem> {
+        let memory = ClHostMemory::new(self.context()?, size).map_err(|error| error.to_string())?;
+        Ok(Some(Box::new(memory)))
     }
 }
 

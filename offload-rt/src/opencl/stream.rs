@@ -51,6 +51,10 @@ impl ClStream {
         }
         Ok(ClStream { queue, context })
     }
+
+    fn event(&self, event: Event) -> Box<dyn DriverEvent> {
+        Box::new(ClEvent { event, context: self.context.clone() })
+    }
 }
 
 fn region(range: MemoryRange<'_>) -> Result<Region<'_>, Problem> {
@@ -80,6 +84,26 @@ impl DriverStream for ClStream {
         self.queue.read(region(from)?, bytes).map_err(failed("cannot copy from a buffer"))
     }
 
+    unsafe fn write_later(
+        &self,
+        to: MemoryRange<'_>,
+        bytes: *const u8,
+    ) -> Result<Box<dyn DriverEvent>, Problem> {
+        // SAFETY: the contract is the same, and the caller's to keep.
+        let begun = unsafe { self.queue.write_later(region(to)?, bytes) };
+        Ok(self.event(begun.map_err(failed("cannot copy to a buffer"))?))
+    }
+
+    unsafe fn read_later(
+        &self,
+        from: MemoryRange<'_>,
+        bytes: *mut u8,
+    ) -> Result<Box<dyn DriverEvent>, Problem> {
+        // SAFETY: the contract is the same, and the caller's to keep.
+        let begun = unsafe { self.queue.read_later(region(from)?, bytes) };
+        Ok(self.event(begun.map_err(failed("cannot copy from a buffer"))?))
+    }
+
     fn copy(&self, from: MemoryRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem> {
         self.queue.copy(region(from)?, region(to)?).map_err(failed("cannot copy between buffers"))
     }
@@ -95,8 +119,7 @@ impl DriverStream for ClStream {
     }
 
     fn record(&self) -> Result<Box<dyn DriverEvent>, Problem> {
-        let event = self.queue.mark().map_err(failed("cannot make an event"))?;
-        Ok(Box::new(ClEvent { event, context: self.context.clone() }))
+        Ok(self.event(self.queue.mark().map_err(failed("cannot make an event"))?))
     }
 
     fn wait_for(&self, event: &dyn DriverEvent) -> Result<(), Problem> {

@@ -1,6 +1,7 @@
 /* A stand-in for libcuda.so.1 that runs the kernels of kernels.ptx on the CPU, and is strict where the driver is lenient:
  * it refuses calls without a context, PTX without its end, and shared memory that was not asked for, and it says at its
- * end what was not given back. With OLD defined it is the driver of CUDA 11.4; with INCOMPLETE it lacks a function. */
+ * end what was not given back. Calls that order work are recorded in the file that CUDA_STAND_IN_CALLS names, each with
+ * the device that was current. With OLD defined it is the driver of CUDA 11.4; with INCOMPLETE it lacks a function. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,11 +14,30 @@
 typedef int R;
 enum { OK, INVALID_VALUE, OUT_OF_MEMORY, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, INVALID_PTX = 218,
        UNSUPPORTED_PTX = 222, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700 };
-enum { STATIC_LIMIT = 48 << 10, OPT_IN_LIMIT = 227 << 10 };
+enum { DEVICES = 2, STATIC_LIMIT = 48 << 10, OPT_IN_LIMIT = 227 << 10 };
 
 static atomic_int buffers, pinned, modules, streams, streams_made, events, contexts;
 static atomic_int lost; /* what every call returns after a crash */
+static char primary[DEVICES]; /* their addresses are the contexts' handles */
+static _Thread_local char *current[16];
 static _Thread_local int depth;
+static char *top(void) { return depth ? current[depth - 1] : NULL; }
+static int is_context(const void *context) { return (char *)context >= primary && (char *)context < primary + DEVICES; }
+
+static FILE *calls;
+static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
+static void record(const char *name)
+{
+    if (!calls) return;
+    pthread_mutex_lock(&writing);
+    fprintf(calls, "%s %d\n", name, (int)(top() - primary));
+    pthread_mutex_unlock(&writing);
+}
+__attribute__((constructor)) static void begin(void)
+{
+    const char *path = getenv("CUDA_STAND_IN_CALLS");
+    if (path) calls = fopen(path, "a");
+}
 
 #define NEEDS_CONTEXT                    \
     if (depth == 0) return INVALID_CONTEXT; \
@@ -25,6 +45,7 @@ static _Thread_local int depth;
 
 __attribute__((destructor)) static void report(void)
 {
+    if (calls) fclose(calls);
     if (!lost && (buffers || pinned || modules || streams || events || contexts))
         printf("left behind: %d buffers, %d pinned, %d modules, %d streams, %d events, %d contexts\n", buffers, pinned,
                modules, streams, events, contexts);
@@ -49,8 +70,8 @@ R cuDriverGetVersion(int *version) { return *version = 11040, OK; }
 #else
 R cuDriverGetVersion(int *version) { return *version = 12080, OK; }
 #endif
-R cuDeviceGetCount(int *count) { return *count = 1, OK; }
-R cuDeviceGet(int *device, int ordinal) { return *device = ordinal, ordinal ? INVALID_VALUE : OK; }
+R cuDeviceGetCount(int *count) { return *count = DEVICES, OK; }
+R cuDeviceGet(int *device, int ordinal) { return *device = ordinal, ordinal < DEVICES ? OK : INVALID_VALUE; }
 R cuDeviceGetName(char *name, int size, int device) { (void)device; snprintf(name, size, "stand-in"); return OK; }
 R cuDeviceGetAttribute(int *value, int attribute, int device)
 {
@@ -73,35 +94,45 @@ R cuDeviceGetAttribute(int *value, int attribute, int device)
 }
 
 /* Contexts */
-R cuDevicePrimaryCtxRetain(void **context, int device) { (void)device; contexts++; return *context = &contexts, OK; }
+R cuDevicePrimaryCtxRetain(void **context, int device) { contexts++; return *context = primary + device, OK; }
 R cuDevicePrimaryCtxRelease_v2(int device) { (void)device; contexts--; return OK; }
-R cuCtxPushCurrent_v2(void *context) { return context == &contexts ? (depth++, OK) : INVALID_CONTEXT; }
-R cuCtxPopCurrent_v2(void **context) { return depth ? (depth--, *context = &contexts, OK) : INVALID_CONTEXT; }
-R cuCtxSetCurrent(void *context) { return context == &contexts ? (depth += depth == 0, OK) : INVALID_CONTEXT; }
-R cuCtxGetDevice(int *device) { NEEDS_CONTEXT; return *device = 0, OK; }
-R cuCtxGetCurrent(void **context) { return *context = depth ? &contexts : NULL, OK; }
+R cuCtxPushCurrent_v2(void *context) { return is_context(context) ? (current[depth++] = context, OK) : INVALID_CONTEXT; }
+R cuCtxPopCurrent_v2(void **context) { return depth ? (*context = current[--depth], OK) : INVALID_CONTEXT; }
+R cuCtxSetCurrent(void *context)
+{
+    if (!is_context(context)) return INVALID_CONTEXT;
+    depth += depth == 0;
+    return current[depth - 1] = context, OK;
+}
+R cuCtxGetDevice(int *device) { NEEDS_CONTEXT; return *device = (int)(top() - primary), OK; }
+R cuCtxGetCurrent(void **context) { return *context = top(), OK; }
 
 /* Streams and events: work is done when it is asked for */
-static char stream_handles[1 << 20];
+static char stream_handles[1 << 20], *stream_contexts[1 << 20];
 static int is_stream(const void *stream) { return (char *)stream > stream_handles && (char *)stream <= stream_handles + streams_made; }
 R cuStreamCreate(void **stream, unsigned flags)
 {
     NEEDS_CONTEXT;
     (void)flags;
     streams++;
-    return *stream = stream_handles + ++streams_made, OK;
+    int number = ++streams_made;
+    stream_contexts[number] = top();
+    return *stream = stream_handles + number, OK;
 }
-R cuStreamSynchronize(void *stream) { NEEDS_CONTEXT; return is_stream(stream) ? OK : INVALID_VALUE; }
+/* The context that a stream is of, which has to be current: another stream has another. */
+static int is_here(const void *stream) { return is_stream(stream) && stream_contexts[(char *)stream - stream_handles] == top(); }
+R cuStreamSynchronize(void *stream) { NEEDS_CONTEXT; record(__func__); return is_stream(stream) ? OK : INVALID_VALUE; }
 R cuStreamQuery(void *stream) { return cuStreamSynchronize(stream); }
 R cuStreamGetCtx(void *stream, void **context)
 {
     NEEDS_CONTEXT;
-    return is_stream(stream) ? *context = &contexts, OK : INVALID_VALUE;
+    return is_stream(stream) ? *context = stream_contexts[(char *)stream - stream_handles], OK : INVALID_VALUE;
 }
 R cuStreamWaitEvent(void *stream, void *event, unsigned flags)
 {
     NEEDS_CONTEXT;
-    return is_stream(stream) && event && flags == 0 ? OK : INVALID_VALUE;
+    record(__func__);
+    return is_here(stream) && event && flags == 0 ? OK : INVALID_VALUE;
 }
 R cuStreamDestroy_v2(void *stream) { (void)stream; streams--; return OK; }
 R cuEventCreate(void **event, unsigned flags)
@@ -114,15 +145,16 @@ R cuEventCreate(void **event, unsigned flags)
 R cuEventRecord(void *event, void *stream)
 {
     NEEDS_CONTEXT;
-    return is_stream(stream) && clock_gettime(CLOCK_MONOTONIC, event) == 0 ? OK : INVALID_VALUE;
+    record(__func__);
+    return is_here(stream) && clock_gettime(CLOCK_MONOTONIC, event) == 0 ? OK : INVALID_VALUE;
 }
 R cuEventElapsedTime(float *ms, struct timespec *a, struct timespec *b)
 {
     *ms = (b->tv_sec - a->tv_sec) * 1e3f + (b->tv_nsec - a->tv_nsec) / 1e6f;
     return OK;
 }
-R cuEventSynchronize(void *event) { NEEDS_CONTEXT; return event ? OK : INVALID_VALUE; }
-R cuEventQuery(void *event) { return cuEventSynchronize(event); }
+R cuEventSynchronize(void *event) { NEEDS_CONTEXT; record(__func__); return event ? OK : INVALID_VALUE; }
+R cuEventQuery(void *event) { NEEDS_CONTEXT; return event ? OK : INVALID_VALUE; }
 R cuEventDestroy_v2(void *event) { free(event); events--; return OK; }
 
 /* Memory */
@@ -144,21 +176,26 @@ R cuMemFree_v2(uint64_t address)
 R cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, void *stream)
 {
     NEEDS_CONTEXT;
-    return is_stream(stream) ? memcpy((void *)to, from, size), OK : INVALID_VALUE;
+    record(__func__);
+    return is_here(stream) ? memcpy((void *)to, from, size), OK : INVALID_VALUE;
 }
 R cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, void *stream)
 {
     NEEDS_CONTEXT;
-    return is_stream(stream) ? memcpy(to, (void *)from, size), OK : INVALID_VALUE;
+    record(__func__);
+    return is_here(stream) ? memcpy(to, (void *)from, size), OK : INVALID_VALUE;
 }
 R cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, void *stream)
 {
-    return cuMemcpyHtoDAsync_v2(to, (void *)from, size, stream);
+    NEEDS_CONTEXT;
+    return is_here(stream) ? memcpy((void *)to, (void *)from, size), OK : INVALID_VALUE;
 }
 R cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t size, void *stream)
 {
-    if (to_context != &contexts || from_context != &contexts) return INVALID_CONTEXT;
-    return cuMemcpyDtoDAsync_v2(to, from, size, stream);
+    NEEDS_CONTEXT;
+    record(__func__);
+    if (!is_context(to_context) || !is_context(from_context) || to_context == from_context) return INVALID_CONTEXT;
+    return is_here(stream) ? memcpy((void *)to, (void *)from, size), OK : INVALID_VALUE;
 }
 #define MEMSET(name, type)                                              \
     R name(uint64_t to, type value, size_t count, void *stream)         \
@@ -194,7 +231,7 @@ R cuPointerGetAttribute(void *value, int attribute, uint64_t address)
     if (attribute == 2 && address == (uintptr_t)locked) return *(unsigned *)value = 1, OK;
     if (attribute == 2) return INVALID_VALUE; /* ordinary memory, of which the driver does not know */
     switch (attribute) {
-    case 1: *(void **)value = &contexts; break;
+    case 1: *(void **)value = top(); break;
     case 9: *(int *)value = 0; break;      /* which one */
     default: return INVALID_VALUE;
     }

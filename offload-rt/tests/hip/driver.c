@@ -178,6 +178,13 @@ R hipStreamSynchronize(struct stream *stream)
     settle(stream, stream->queued);
     return lost[stream->device];
 }
+#ifndef OLD
+R hipStreamGetDevice(struct stream *stream, int *device)
+{
+    CALL;
+    return *device = stream ? stream->device : current, OK;
+}
+#endif
 R hipStreamWaitEvent(struct stream *stream, struct event *event, unsigned flags)
 {
     CALL;
@@ -249,9 +256,8 @@ R hipEventDestroy(struct event *event)
 {
     CALL;
     BELONGS(event->device);
-    if (event->stream) settle(event->stream, event->at);
     events--;
-    if (!event->used) free(event);
+    if (!event->used) free(event); /* what waits for it needs it still */
     return OK;
 }
 
@@ -276,17 +282,34 @@ R hipFree(void *memory)
     buffers--;
     return free(head), OK;
 }
-static char *locked; /* the last */
+static struct { char *start; size_t size; } locked[256];
+static int is_locked(const void *address)
+{
+    for (int i = 0; i < 256; i++)
+        if (locked[i].start && (char *)address >= locked[i].start && (char *)address < locked[i].start + locked[i].size)
+            return i + 1;
+    return 0;
+}
 R hipHostMalloc(void **memory, size_t size, unsigned flags)
 {
     CALL;
     if (size == 0 || flags > 7) return INVALID_VALUE;
+    int at = 0;
+    while (locked[at].start) at++;
     buffers++;
-    return *memory = locked = memset(malloc(size), 0xa5, size), OK;
+    locked[at].size = size;
+    return *memory = locked[at].start = memset(malloc(size), 0xa5, size), OK;
 }
 R hipHostFree(void *memory)
 {
     CALL;
+    int at = is_locked(memory) - 1;
+    if (at < 0) return INVALID_VALUE;
+    for (int i = 0; i < known_count; i++)
+        for (struct op *op = known[i] ? known[i]->first : NULL; op; op = op->next)
+            if (is_locked(op->from) == at + 1 || is_locked(op->to) == at + 1)
+                complain("memory was released while it is to be copied");
+    locked[at].start = NULL;
     buffers--;
     return free(memory), OK;
 }
@@ -296,7 +319,7 @@ R hipMemcpyHtoDAsync(char *to, const void *from, size_t size, struct stream *str
     BELONGS(stream->device);
     struct op *op = queue(stream, COPY);
     op->to = to, op->size = size;
-    if (from == locked) op->from = from;
+    if (is_locked(from)) op->from = from;
     else op->staged = memcpy(malloc(size), from, size);
     return lost[current];
 }
@@ -316,6 +339,18 @@ R hipMemcpyDtoDAsync(char *to, const char *from, size_t size, struct stream *str
     op->to = to, op->from = from, op->size = size;
     return lost[current];
 }
+#ifndef OLD
+/* The stream may be of either device. */
+R hipMemcpyPeerAsync(char *to, int to_device, const char *from, int from_device, size_t size, struct stream *stream)
+{
+    CALL;
+    BELONGS(stream->device);
+    if (to_device == from_device || (to_device != current && from_device != current)) return INVALID_DEVICE;
+    struct op *op = queue(stream, COPY);
+    op->to = to, op->from = from, op->size = size;
+    return lost[current];
+}
+#endif
 static R fill(struct stream *stream, char *to, uint32_t value, size_t step, size_t count)
 {
     BELONGS(stream->device);
@@ -344,7 +379,7 @@ struct attributes { int type, device; void *device_pointer, *host_pointer; int m
 R hipPointerGetAttributes(struct attributes *told, const void *address)
 {
     CALL;
-    if (locked && address == locked) return told->type = 1, OK;
+    if (is_locked(address)) return told->type = 1, OK;
     return told->type = 0, INVALID_VALUE; /* ordinary memory, of which the runtime does not know */
 }
 #endif

@@ -9,6 +9,7 @@
 #[cfg(feature = "cudarc-0_19")]
 mod cudarc;
 mod raw;
+mod stand_in;
 mod streams;
 
 use std::process::Command;
@@ -425,50 +426,4 @@ fn a_crash_is_named() {
     assert!(first.contains("CUDA_ERROR_ILLEGAL_ADDRESS (700)"), "{text}");
     assert!(text.contains("hint: `compute-sanitizer` names the access"), "{text}");
     assert!(line("then: ").contains("CUDA_ERROR_") && text.matches("CUDA_ERROR_").count() == 2, "{text}");
-}
-
-/// Runs these tests again with the stand-in as the driver's library; returns what they print.
-#[cfg(target_os = "linux")]
-fn with_stand_in(define: &str, arguments: &[&str]) -> String {
-    let directory = tempfile::tempdir().unwrap();
-    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda/driver.c");
-    let library = directory.path().join("libcuda.so.1");
-    let mut compiler = Command::new("cc");
-    compiler.args(["-shared", "-fPIC", "-O1", "-o"]).args([&library, &source]).arg(format!("-D{define}"));
-    assert!(compiler.status().unwrap().success());
-    let mut tests = Command::new(std::env::current_exe().unwrap());
-    tests.args(arguments).args(["--include-ignored", "--nocapture", "--skip", "stand_in"]);
-    tests.env("LD_LIBRARY_PATH", directory.path());
-    let output = tests.output().unwrap();
-    let text = [output.stdout, output.stderr].concat();
-    let text = String::from_utf8_lossy(&text).into_owned();
-    assert!(output.status.success(), "{define}:\n{text}");
-    text
-}
-
-#[test]
-#[cfg(target_os = "linux")]
-fn the_stand_in_passes_too_and_gets_everything_back() {
-    if found().is_some() {
-        return;
-    }
-    for define in ["NEW", "OLD"] {
-        let text = with_stand_in(define, &["cuda::"]);
-        assert!(text.contains("test result: ok.") && text.contains("CUDA device stand-in (sm_90"), "{text}");
-        assert!(
-            text.contains("test cuda::results_are_right_and_timed ... ") && text.contains("; 0 ignored;"),
-            "{text}"
-        );
-        assert!(!text.contains("left behind"), "{define}: {text}");
-    }
-}
-
-#[test]
-#[cfg(target_os = "linux")]
-fn a_stand_in_that_lacks_a_function_is_an_error() {
-    if found().is_some() {
-        return;
-    }
-    let text = with_stand_in("INCOMPLETE", &["devices_are_found"]);
-    assert!(text.contains("CUDA: the library libcuda.so.1 lacks the function cuLaunchKernel"), "{text}");
 }

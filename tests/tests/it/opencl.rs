@@ -1,5 +1,6 @@
 //! Launches on the OpenCL devices of this machine, PoCL at least. SPIR-V is launched by the demo's tests.
 
+mod intel;
 mod streams;
 mod takeover;
 

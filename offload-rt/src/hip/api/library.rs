@@ -124,8 +124,11 @@ table! {
     optional {
         hipHostFree(*mut c_void),
         hipHostMalloc(*mut *mut c_void, usize, c_uint),
+        // Target and its device; source and its device; size; stream.
+        hipMemcpyPeerAsync(hipDeviceptr_t, c_int, hipDeviceptr_t, c_int, usize, hipStream_t),
         hipPointerGetAttributes(*mut hipPointerAttribute_t, *const c_void),
         hipRuntimeGetVersion(*mut c_int),
+        hipStreamGetDevice(hipStream_t, *mut c_int),
     }
     texts {
         hipGetErrorName,

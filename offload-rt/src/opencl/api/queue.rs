@@ -1,11 +1,13 @@
 //! Running kernels: contexts, queues, memory and what becomes of commands.
 
+use std::ffi::c_void;
 use std::ptr;
 use std::time::Duration;
 
 use opencl_sys::{
-    CL_BUFFER_CREATE_TYPE_REGION, CL_COMPLETE, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_MEM_READ_WRITE,
-    CL_PROFILING_COMMAND_END, CL_QUEUE_PROFILING_ENABLE, CL_TRUE, cl_buffer_region, cl_int, cl_ulong,
+    CL_BUFFER_CREATE_TYPE_REGION, CL_COMPLETE, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_FALSE, CL_MAP_READ,
+    CL_MAP_WRITE, CL_MEM_ALLOC_HOST_PTR, CL_MEM_READ_WRITE, CL_PROFILING_COMMAND_END,
+    CL_QUEUE_PROFILING_ENABLE, CL_TRUE, cl_buffer_region, cl_int, cl_mem_flags, cl_ulong,
 };
 
 use super::device::DeviceId;
@@ -99,6 +101,74 @@ impl CommandQueue {
         })
     }
 
+    /// Puts a copy from a region to `bytes` into the queue, and hands it to the device. After an error none is under way.
+    ///
+    /// # Safety
+    /// There is room for as many bytes as the region has, which nobody uses before the copy is done.
+    pub(in crate::opencl) unsafe fn read_later(&self, from: Region<'_>, bytes: *mut u8) -> ClResult<Event> {
+        let (into, none, mut raw) = (bytes.cast(), ptr::null(), ptr::null_mut());
+        // SAFETY: the driver compares the region with the buffer; the caller answers for the bytes.
+        check(unsafe {
+            let (queue, buffer, offset, size) = (self.raw, from.buffer.raw, from.offset, from.size);
+            call!(
+                self.functions,
+                clEnqueueReadBuffer(queue, buffer, CL_FALSE, offset, size, into, 0, none, &raw mut raw)
+            )?
+        })?;
+        self.begun(Event { functions: self.functions, raw })
+    }
+
+    /// Puts a copy of `bytes` to a region into the queue, and hands it to the device. After an error none is under way.
+    ///
+    /// # Safety
+    /// There are as many bytes as the region has, which nobody writes or releases before the copy is done.
+    pub(in crate::opencl) unsafe fn write_later(&self, to: Region<'_>, bytes: *const u8) -> ClResult<Event> {
+        let (from, none, mut raw) = (bytes.cast(), ptr::null(), ptr::null_mut());
+        // SAFETY: as for `read_later`.
+        check(unsafe {
+            let (queue, buffer, offset, size) = (self.raw, to.buffer.raw, to.offset, to.size);
+            call!(
+                self.functions,
+                clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, size, from, 0, none, &raw mut raw)
+            )?
+        })?;
+        self.begun(Event { functions: self.functions, raw })
+    }
+
+    /// Hands what is queued to the device, which nobody waits for yet.
+    fn begun(&self, event: Event) -> ClResult<Event> {
+        // SAFETY: the queue lives.
+        let flushed = check(unsafe { call!(self.functions, clFlush(self.raw))? });
+        if flushed.is_err() {
+            let _ = event.wait();
+        }
+        flushed.map(|()| event)
+    }
+
+    /// Makes the first `size` bytes of `buffer` memory of the program, to read and write; it waits.
+    pub(in crate::opencl) fn map(&self, buffer: &Buffer, size: usize) -> ClResult<*mut c_void> {
+        created(|status| {
+            let (queue, memory, flags) = (self.raw, buffer.raw, CL_MAP_READ | CL_MAP_WRITE);
+            let (none, no_event) = (ptr::null(), ptr::null_mut());
+            // SAFETY: the driver compares the size with the buffer.
+            unsafe {
+                call!(
+                    self.functions,
+                    clEnqueueMapBuffer(queue, memory, CL_TRUE, flags, 0, size, 0, none, no_event, status)
+                )
+            }
+        })
+    }
+
+    /// Ends what [`CommandQueue::map`] has begun, whose address nobody uses any more.
+    pub(in crate::opencl) fn unmap(&self, buffer: &Buffer, address: *mut c_void) -> ClResult<()> {
+        // SAFETY: there is no list of events; the driver looks whether the address is the buffer's.
+        check(unsafe {
+            let (none, no_event) = (ptr::null(), ptr::null_mut());
+            call!(self.functions, clEnqueueUnmapMemObject(self.raw, buffer.raw, address, 0, none, no_event))?
+        })
+    }
+
     /// Puts a copy to a region of the same size into the queue.
     pub(in crate::opencl) fn copy(&self, from: Region<'_>, to: Region<'_>) -> ClResult<()> {
         let (source, target, none) = (from.buffer.raw, to.buffer.raw, ptr::null());
@@ -169,9 +239,18 @@ impl CommandQueue {
 impl Buffer {
     /// Memory of `size` bytes, of which there is at least one: OpenCL has no empty buffers.
     pub(in crate::opencl) fn new(context: &Context, size: usize) -> ClResult<Buffer> {
+        Buffer::with_flags(context, size, CL_MEM_READ_WRITE)
+    }
+
+    /// As [`Buffer::new`], in memory that the program can reach.
+    pub(in crate::opencl) fn of_program(context: &Context, size: usize) -> ClResult<Buffer> {
+        Buffer::with_flags(context, size, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR)
+    }
+
+    fn with_flags(context: &Context, size: usize, flags: cl_mem_flags) -> ClResult<Buffer> {
         let functions = context.functions;
         let raw = created(|status| {
-            let (flags, no_pointer) = (CL_MEM_READ_WRITE, ptr::null_mut());
+            let no_pointer = ptr::null_mut();
             // SAFETY: there is no memory of the host.
             unsafe { call!(functions, clCreateBuffer(context.raw, flags, size, no_pointer, status)) }
         })?;

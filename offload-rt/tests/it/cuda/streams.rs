@@ -159,3 +159,51 @@ fn locked_memory_is_copied_before_it_changes() {
     stream.read(&buffer, &mut values).unwrap();
     assert!(values.iter().all(|value| *value == 8));
 }
+
+/// On a machine with one GPU this looks at the host's part alone; the stand-in has two.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn copies_between_devices_are_in_the_order_of_both_streams() {
+    let ready = ready();
+    let source = &ready.stream;
+    let mut others: Vec<Stream> = vec![Device::host().stream().unwrap()];
+    let devices = offload_rt::cuda::devices().unwrap();
+    others.extend(devices.iter().skip(1).map(|device| device.stream().unwrap()));
+    for other in others {
+        let x = other.upload(&[2.0f32; 64]).unwrap();
+        let mut y = source.zeroed::<f32>(64).unwrap();
+        source.copy_from(&other, &x, &mut y).unwrap();
+        drop(x);
+        let ones = source.upload(&[1.0f32; 64]).unwrap();
+        ready.add(source, &ones, &mut y);
+        let mut back = other.zeroed::<f32>(65).unwrap();
+        other.copy_from(source, &y, back.slice_mut(1..).unwrap()).unwrap();
+        source.fill(&mut y, 9.0).unwrap();
+        let values = other.download(&back).unwrap();
+        assert!(values[0] == 0.0 && values[1..] == [3.0; 64], "{}: {values:?}", other.device());
+    }
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn copies_of_pinned_memory_run_beside_the_program() {
+    let ready = ready();
+    let (device, stream) = (&ready.device, &ready.stream);
+    let mut values = device.pinned::<f32>(1 << 22).unwrap();
+    values.fill(3.0);
+    let mut x = stream.allocate::<f32>(values.len()).unwrap();
+    let mut y = stream.zeroed::<f32>(values.len()).unwrap();
+    let begun = stream.write_async(&mut x, values).unwrap();
+    ready.add(stream, &x, &mut y);
+    let values = begun.wait().unwrap();
+    let begun = stream.read_async(&y, values).unwrap();
+    let other = device.stream().unwrap();
+    other.wait_for(begun.event()).unwrap();
+    other.synchronize().unwrap();
+    assert!(begun.is_done().unwrap());
+    let mut values = begun.wait().unwrap();
+    assert!(values.iter().all(|value| *value == 3.0));
+    values.fill(5.0);
+    drop(stream.write_async(&mut x, values).unwrap());
+    assert!(stream.download(&x).unwrap().iter().all(|value| *value == 5.0));
+}

@@ -107,6 +107,32 @@ fn a_thread_keeps_its_own_device() {
 }
 
 #[test]
+fn a_copy_between_devices_is_one_call_that_both_streams_wait_for() {
+    if found().is_some() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    NEW.make(directory.path());
+    let test = "hip::streams::copies_between_devices_are_in_the_order_of_both_streams";
+    with(directory.path(), &["--exact", test]);
+    let calls = calls(directory.path());
+    let order = ["hipEventRecord", "hipStreamWaitEvent", "hipMemcpyPeerAsync"];
+    let order: Vec<(&str, usize)> = calls
+        .iter()
+        .filter(|(name, _)| order.contains(&name.as_str()))
+        .map(|(name, device)| (name.as_str(), *device))
+        .collect();
+    let once = [
+        ("hipEventRecord", 0),
+        ("hipStreamWaitEvent", 1),
+        ("hipMemcpyPeerAsync", 1),
+        ("hipEventRecord", 1),
+        ("hipStreamWaitEvent", 0),
+    ];
+    assert_eq!(order, [once, once].concat(), "{calls:?}");
+}
+
+#[test]
 fn what_is_wrong_with_a_library_is_an_error() {
     if found().is_some() {
         return;

@@ -227,3 +227,83 @@ fn locked_memory_is_copied_before_it_changes() {
     stream.read(&buffer, &mut values).unwrap();
     assert!(values.iter().all(|value| *value == 8));
 }
+
+/// What the first stream did before is copied, and what it does later is not.
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn copies_between_devices_are_in_the_order_of_both_streams() {
+    let Ready { device: _device, stream: source, saxpy } = ready();
+    let target = found().unwrap()[1].stream().unwrap();
+    for wait_for_source in [false, true] {
+        let x = source.upload(&[1.0f32; 64]).unwrap();
+        let mut sums = source.zeroed::<f32>(64).unwrap();
+        let mut copied = target.zeroed::<f32>(64).unwrap();
+        add(&saxpy, &source, &x, &mut sums);
+        target.copy_from(&source, sums.slice(..32).unwrap(), copied.slice_mut(32..).unwrap()).unwrap();
+        source.fill(&mut sums, 9.0).unwrap();
+        if wait_for_source {
+            source.synchronize().unwrap();
+        }
+        let values = target.download(&copied).unwrap();
+        assert_eq!((&values[..32], &values[32..]), (&[0.0; 32][..], &[1.0; 32][..]));
+        assert_eq!(source.download(&sums).unwrap(), [9.0; 64]);
+    }
+}
+
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn buffers_go_between_the_host_and_the_device() {
+    let Ready { stream, saxpy, .. } = ready();
+    let host = Device::host().stream().unwrap();
+    let x = host.upload(&[3.0f32; 64]).unwrap();
+    let mut y = stream.zeroed::<f32>(64).unwrap();
+    stream.copy_from(&host, &x, &mut y).unwrap();
+    drop(x);
+    let ones = stream.upload(&[1.0f32; 64]).unwrap();
+    add(&saxpy, &stream, &ones, &mut y);
+    let mut back = host.zeroed::<f32>(66).unwrap();
+    host.copy_from(&stream, &y, back.slice_mut(1..65).unwrap()).unwrap();
+    let values = host.download(&back).unwrap();
+    assert!(values[0] == 0.0 && values[1..65] == [4.0; 64] && values[65] == 0.0, "{values:?}");
+    let error = stream.copy_from(&host, &y, &mut back).unwrap_err().to_string();
+    assert!(error.contains("host CPU") && error.contains("cannot use a buffer of another device"), "{error}");
+}
+
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn copies_of_pinned_memory_run_beside_the_program() {
+    let Ready { device, stream, saxpy } = ready();
+    let mut values = device.pinned::<f32>(1 << 16).unwrap();
+    values.fill(3.0);
+    let mut x = stream.allocate::<f32>(values.len()).unwrap();
+    let mut y = stream.zeroed::<f32>(values.len()).unwrap();
+    let begun = stream.write_async(&mut x, values).unwrap();
+    // Nothing has waited for the work yet.
+    assert!(!begun.is_done().unwrap());
+    add(&saxpy, &stream, &x, &mut y);
+    let values = begun.wait().unwrap();
+    let begun = stream.read_async(&y, values).unwrap();
+    assert!(!begun.is_done().unwrap());
+    // Another stream waits for it.
+    let other = device.stream().unwrap();
+    other.wait_for(begun.event()).unwrap();
+    other.synchronize().unwrap();
+    assert!(begun.is_done().unwrap() && begun.wait().unwrap().iter().all(|value| *value == 3.0));
+}
+
+/// What is dropped waits, so that the device copies from memory that is there; the stand-in tells if it is not.
+#[test]
+#[ignore = "needs the stand-in of HIP's runtime"]
+fn copies_that_were_begun_may_be_dropped() {
+    let Ready { device, stream, .. } = ready();
+    let mut values = device.pinned::<u32>(1000).unwrap();
+    values.fill(7);
+    let mut x = stream.zeroed::<u32>(1000).unwrap();
+    drop(stream.write_async(&mut x, values).unwrap());
+    drop(stream.read_async(&x, device.pinned::<u32>(1000).unwrap()).unwrap());
+    assert_eq!(stream.download(&x).unwrap(), [7; 1000]);
+    let error = stream.write_async(&mut x, device.pinned::<u32>(10).unwrap()).unwrap_err().to_string();
+    assert!(error.contains("4000 bytes of a buffer are copied to or from 40"), "{error}");
+    let empty = device.pinned::<u32>(0).unwrap();
+    assert!(stream.read_async(x.slice(..0).unwrap(), empty).unwrap().wait().unwrap().is_empty());
+}

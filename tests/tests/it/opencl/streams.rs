@@ -179,6 +179,7 @@ fn what_does_not_belong_together_is_refused() {
         let (mut of_host, mut y) = (host.zeroed::<f32>(64).unwrap(), stream.zeroed::<f32>(64).unwrap());
         let error = stream.download(&of_host).unwrap_err().to_string();
         assert!(error.contains("cannot use a buffer of another device"), "{error}");
+        assert!(error.contains("hint: Stream::copy_from copies from a buffer of another device"), "{error}");
         assert!(host.copy(&y, &mut of_host).is_err() && stream.wait_for(&host.record().unwrap()).is_err());
         let x = KernelArg::buffer(&of_host);
         let args = [KernelArg::value(&1.0f32), x, KernelArg::buffer_mut(&mut y)];
@@ -201,5 +202,68 @@ fn what_does_not_belong_together_is_refused() {
             error.contains("starts at byte 4") && error.contains("hint: start parts at multiples"),
             "{error}"
         );
+    }
+}
+
+/// Between the host and every device, and between each two devices.
+#[test]
+fn values_go_from_device_to_device() {
+    let _alone = alone();
+    let devices = ready();
+    let host = Device::host().stream().unwrap();
+    let streams: Vec<&Stream> = devices.iter().map(|ready| &ready.stream).chain([&host]).collect();
+    for (number, source) in streams.iter().enumerate() {
+        for target in &streams {
+            println!("copied from {} to {}", source.device(), target.device());
+            // More than what is copied at a time.
+            let len = (20 << 20) / 4 + 1000;
+            let mut x = source.zeroed::<u32>(len).unwrap();
+            source.fill(x.slice_mut(1000..).unwrap(), 7 + number as u32).unwrap();
+            let mut y = target.zeroed::<u32>(len).unwrap();
+            target.copy_from(source, x.slice(900..).unwrap(), y.slice_mut(..len - 900).unwrap()).unwrap();
+            // Both streams go on after the copy.
+            source.fill(&mut x, 1).unwrap();
+            target.fill(y.slice_mut(200..201).unwrap(), 2).unwrap();
+            let y = target.download(&y).unwrap();
+            let expected = |at: usize| match at {
+                200 => 2,
+                at if at < 100 || at >= len - 900 => 0,
+                _ => 7 + number as u32,
+            };
+            let wrong = y.iter().enumerate().find(|(at, value)| **value != expected(*at));
+            assert_eq!(wrong, None, "{} to {}", source.device(), target.device());
+        }
+    }
+}
+
+#[test]
+fn copies_of_pinned_memory_run_beside_the_program() {
+    let _alone = alone();
+    for Ready { device, stream, saxpy, .. } in ready() {
+        let n = 1 << 20;
+        let mut values = device.pinned::<f32>(n).unwrap();
+        assert!(values.is_locked() && values.iter().all(|value| *value == 0.0), "{device}");
+        values.fill(3.0);
+        let mut x = stream.allocate::<f32>(n).unwrap();
+        let mut y = stream.zeroed::<f32>(n).unwrap();
+        let begun = stream.write_async(&mut x, values).unwrap();
+        for _ in 0..10 {
+            let args = [KernelArg::value(&1.0f32), KernelArg::buffer(&x), KernelArg::buffer_mut(&mut y)];
+            // SAFETY: the buffers have an element for each work-item.
+            unsafe { saxpy.launch(&stream, &range(n as u64), &args) }.unwrap();
+        }
+        let values = begun.wait().unwrap();
+        let begun = stream.read_async(&y, values).unwrap();
+        // The copy comes after the kernels.
+        let other = device.stream().unwrap();
+        other.wait_for(begun.event()).unwrap();
+        other.synchronize().unwrap();
+        assert!(begun.is_done().unwrap());
+        let mut values = begun.wait().unwrap();
+        assert!(values.iter().all(|value| *value == 30.0), "{device}");
+        values.fill(5.0);
+        drop(stream.write_async(&mut x, values).unwrap());
+        assert!(stream.download(&x).unwrap().iter().all(|value| *value == 5.0), "{device}");
+        drop(stream.read_async(&x, device.pinned(n).unwrap()).unwrap());
     }
 }

@@ -1,0 +1,95 @@
+//! The tests again with a stand-in as the driver's library, and what it records.
+#![cfg(target_os = "linux")]
+
+use std::path::Path;
+use std::process::Command;
+
+use super::found;
+
+/// What tests print and record with the stand-in.
+struct Ran {
+    text: String,
+    /// Lines of a function and the device that was current.
+    calls: String,
+}
+
+/// Runs these tests again with the stand-in as the driver's library.
+fn with_stand_in(define: &str, arguments: &[&str]) -> Ran {
+    let directory = tempfile::tempdir().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda/driver.c");
+    let library = directory.path().join("libcuda.so.1");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-O1", "-o"]).args([&library, &source]).arg(format!("-D{define}"));
+    assert!(compiler.status().unwrap().success());
+    let mut tests = Command::new(std::env::current_exe().unwrap());
+    tests.args(arguments).args(["--include-ignored", "--nocapture", "--skip", "stand_in::"]);
+    let calls = directory.path().join("calls");
+    tests.env("LD_LIBRARY_PATH", directory.path()).env("CUDA_STAND_IN_CALLS", &calls);
+    let output = tests.output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    assert!(output.status.success(), "{define}:\n{text}");
+    Ran { text, calls: std::fs::read_to_string(calls).unwrap_or_default() }
+}
+
+#[test]
+fn a_copy_between_devices_of_the_stand_in_is_one_call_that_both_streams_wait_for() {
+    if found().is_some() {
+        return;
+    }
+    let test = "cuda::streams::copies_between_devices_are_in_the_order_of_both_streams";
+    let ran = with_stand_in("NEW", &["--exact", test]);
+    let order = ["cuEventRecord", "cuStreamWaitEvent", "cuMemcpyPeerAsync"];
+    let order: Vec<&str> =
+        ran.calls.lines().filter(|line| order.iter().any(|name| line.starts_with(name))).collect();
+    let copy = |from: u8, to: u8| {
+        ["cuEventRecord", "cuStreamWaitEvent", "cuMemcpyPeerAsync", "cuEventRecord", "cuStreamWaitEvent"]
+            .into_iter()
+            .zip([from, to, to, to, from])
+            .map(|(name, device)| format!("{name} {device}"))
+    };
+    // Between the first device and the host there is none of these.
+    assert_eq!(order, copy(1, 0).chain(copy(0, 1)).collect::<Vec<_>>(), "{}", ran.calls);
+}
+
+#[test]
+fn pinned_copies_of_the_stand_in_are_not_waited_for() {
+    if found().is_some() {
+        return;
+    }
+    let test = "cuda::streams::copies_of_pinned_memory_run_beside_the_program";
+    let ran = with_stand_in("NEW", &["--exact", test]);
+    // Of the first copy: the event is waited for when the program asks for the memory again.
+    let copied = ran.calls.find("cuMemcpyHtoDAsync_v2 0\ncuEventRecord 0\ncuEventSynchronize 0\n");
+    assert!(copied.is_some(), "{}", ran.calls);
+    assert!(
+        ran.calls.contains("cuMemcpyDtoHAsync_v2 0\ncuEventRecord 0\ncuStreamWaitEvent 0\n"),
+        "{}",
+        ran.calls
+    );
+}
+
+#[test]
+fn the_stand_in_passes_too_and_gets_everything_back() {
+    if found().is_some() {
+        return;
+    }
+    for define in ["NEW", "OLD"] {
+        let text = with_stand_in(define, &["cuda::"]).text;
+        assert!(text.contains("test result: ok.") && text.contains("CUDA device stand-in (sm_90"), "{text}");
+        assert!(
+            text.contains("test cuda::results_are_right_and_timed ... ") && text.contains("; 0 ignored;"),
+            "{text}"
+        );
+        assert!(!text.contains("left behind"), "{define}: {text}");
+    }
+}
+
+#[test]
+fn a_stand_in_that_lacks_a_function_is_an_error() {
+    if found().is_some() {
+        return;
+    }
+    let text = with_stand_in("INCOMPLETE", &["devices_are_found"]).text;
+    assert!(text.contains("CUDA: the library libcuda.so.1 lacks the function cuLaunchKernel"), "{text}");
+}
