@@ -1,5 +1,7 @@
-//! What a device must support beyond the basics, by SYCL's names
-//! (<https://registry.khronos.org/SYCL/specs/sycl-2020/html/sycl-2020.html#sec:device-aspects>).
+//! What a device must support beyond the basics: features of the hardware by SYCL's names
+//! (<https://registry.khronos.org/SYCL/specs/sycl-2020/html/sycl-2020.html#sec:device-aspects>), and what a driver that
+//! compiles SPIR-V has to understand
+//! (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_Env.html>).
 
 use std::fmt;
 use std::ops::BitOr;
@@ -19,17 +21,33 @@ use std::ops::BitOr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Aspects(u32);
 
-const NAMES: [(Aspects, &str); 5] = [
+const NAMES: [(Aspects, &str); 18] = [
     (Aspects::FP16, "fp16"),
     (Aspects::FP64, "fp64"),
     (Aspects::ATOMIC64, "atomic64"),
     (Aspects::BF16, "bf16"),
     (Aspects::IMAGE, "image"),
+    (Aspects::GENERIC_POINTER, "generic-pointer"),
+    (Aspects::GROUPS, "groups"),
+    (Aspects::SUB_GROUP_VOTE, "sub-group-vote"),
+    (Aspects::SUB_GROUP_ARITHMETIC, "sub-group-arithmetic"),
+    (Aspects::SUB_GROUP_BALLOT, "sub-group-ballot"),
+    (Aspects::SUB_GROUP_SHUFFLE, "sub-group-shuffle"),
+    (Aspects::SUB_GROUP_SHUFFLE_RELATIVE, "sub-group-shuffle-relative"),
+    (Aspects::SUB_GROUP_CLUSTERED, "sub-group-clustered"),
+    (Aspects::INTEL_SUB_GROUPS, "intel-sub-groups"),
+    (Aspects::DOT_PRODUCT, "dot-product"),
+    (Aspects::FLOAT_ATOMICS, "float-atomics"),
+    (Aspects::IMAGE_READ_WRITE, "image-read-write"),
+    (Aspects::PIPES, "pipes"),
 ];
+
+/// The first aspects are of the hardware, the others of a driver's compiler.
+const OF_HARDWARE: u32 = 31;
 
 impl Aspects {
     /// Every aspect that this release knows.
-    pub const ALL: Aspects = Aspects(31);
+    pub const ALL: Aspects = Aspects(0x3_ffff);
     /// 16-bit floating-point numbers.
     pub const FP16: Aspects = Aspects(1);
     /// 64-bit floating-point numbers.
@@ -40,6 +58,32 @@ impl Aspects {
     pub const BF16: Aspects = Aspects(8);
     /// Images, read by samplers or not.
     pub const IMAGE: Aspects = Aspects(16);
+    /// Pointers to any kind of memory.
+    pub const GENERIC_POINTER: Aspects = Aspects(1 << 5);
+    /// Functions that a whole work-group or sub-group calls.
+    pub const GROUPS: Aspects = Aspects(1 << 6);
+    /// Votes of sub-groups some of whose work-items take another path.
+    pub const SUB_GROUP_VOTE: Aspects = Aspects(1 << 7);
+    /// The same for sums and other reductions and scans.
+    pub const SUB_GROUP_ARITHMETIC: Aspects = Aspects(1 << 8);
+    /// Which work-items of a sub-group hold that something is so.
+    pub const SUB_GROUP_BALLOT: Aspects = Aspects(1 << 9);
+    /// Values of other work-items of a sub-group.
+    pub const SUB_GROUP_SHUFFLE: Aspects = Aspects(1 << 10);
+    /// Values of work-items that are so many further.
+    pub const SUB_GROUP_SHUFFLE_RELATIVE: Aspects = Aspects(1 << 11);
+    /// Reductions over parts of a sub-group.
+    pub const SUB_GROUP_CLUSTERED: Aspects = Aspects(1 << 12);
+    /// Shuffles and block reads of Intel's extension.
+    pub const INTEL_SUB_GROUPS: Aspects = Aspects(1 << 13);
+    /// Products of vectors of 8-bit integers.
+    pub const DOT_PRODUCT: Aspects = Aspects(1 << 14);
+    /// Atomic addition, minimum and maximum of floating-point numbers.
+    pub const FLOAT_ATOMICS: Aspects = Aspects(1 << 15);
+    /// Images that a kernel reads and writes.
+    pub const IMAGE_READ_WRITE: Aspects = Aspects(1 << 16);
+    /// Pipes of OpenCL 2.
+    pub const PIPES: Aspects = Aspects(1 << 17);
 
     /// The set with these bits.
     pub fn from_bits(bits: u32) -> Aspects {
@@ -65,6 +109,12 @@ impl Aspects {
             names.push(format!("unknown({:#x})", rest.0));
         }
         names
+    }
+
+    /// What native code needs too: features of the hardware, not of a driver's compiler.
+    #[must_use]
+    pub fn of_hardware(self) -> Aspects {
+        Aspects(self.0 & OF_HARDWARE)
     }
 
     /// What of this set is not in `device`.
@@ -101,6 +151,7 @@ mod tests {
     #[test]
     fn all_is_what_has_a_name() {
         assert_eq!(NAMES.iter().map(|(aspect, _)| *aspect).collect::<Aspects>(), Aspects::ALL);
-        assert_eq!((Aspects::FP64 | Aspects(0x60)).names(), ["fp64", "unknown(0x60)"]);
+        assert_eq!((Aspects::FP64 | Aspects(0x60_0000)).names(), ["fp64", "unknown(0x600000)"]);
+        assert_eq!((Aspects::IMAGE | Aspects::PIPES).of_hardware(), Aspects::IMAGE);
     }
 }

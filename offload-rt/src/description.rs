@@ -228,7 +228,8 @@ impl OpenClDescription {
         self
     }
 
-    /// It supports `aspects`: 16-bit and 64-bit floating point, 64-bit atomics, bfloat16, images.
+    /// It supports `aspects`: features of the hardware as 64-bit floating point, and what its compiler understands, as
+    /// pointers to any kind of memory.
     #[must_use]
     pub fn aspects(mut self, aspects: Aspects) -> OpenClDescription {
         self.aspects = aspects;

@@ -11,6 +11,7 @@
 mod answers;
 #[allow(unsafe_code, reason = "calls the driver")]
 mod api;
+mod aspects;
 #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
 mod compiler;
 mod context;

@@ -71,7 +71,7 @@ fn build(session: &Session<'_>, unit: &Unit<'_>, device: Device<'_>) -> Result<D
     let module = spirv::module(session, unit, SPIRV_VERSION)?;
     let (bytes, said) = native(session, device, &module, &unit.names())?;
     let mut record = unit.image_record(session, Target::Intel(device.arch.clone()));
-    record.aspects = spirv::aspects(&module.read()?)?;
+    record.aspects = spirv::aspects(&module.read()?)?.of_hardware();
     add_ocloc(&mut record.kernels, &bytes.read()?, &said, device.arch);
     Ok(DeviceImage { record, bytes })
 }

@@ -10,16 +10,39 @@ use super::stream::{
 };
 use offload_format::{Aspects, Error, ErrorKind, Limits, bytes};
 
-/// The capabilities `Float16`, `Float64`, `Int64Atomics`, `ImageBasic`, `BFloat16TypeKHR` and `BFloat16ConversionINTEL`
-/// (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Capability>). `Float16Buffer` is not among them: every
-/// OpenCL device can load and store 16-bit numbers.
-const ASPECTS: [(u32, Aspects); 6] = [
-    (9, Aspects::FP16),
-    (10, Aspects::FP64),
-    (12, Aspects::ATOMIC64),
-    (13, Aspects::IMAGE),
-    (5116, Aspects::BF16),
-    (6115, Aspects::BF16),
+/// The capabilities (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Capability>) that not every OpenCL
+/// device with SPIR-V has (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_Env.html>, "Required
+/// Capabilities"). `Float16Buffer` is not among them: every OpenCL device can load and store 16-bit numbers.
+const ASPECTS: [(u32, Aspects); 29] = [
+    (9, Aspects::FP16),                        // Float16
+    (10, Aspects::FP64),                       // Float64
+    (12, Aspects::ATOMIC64),                   // Int64Atomics
+    (13, Aspects::IMAGE),                      // ImageBasic
+    (14, Aspects::IMAGE_READ_WRITE),           // ImageReadWrite
+    (17, Aspects::PIPES),                      // Pipes
+    (18, Aspects::GROUPS),                     // Groups
+    (38, Aspects::GENERIC_POINTER),            // GenericPointer
+    (62, Aspects::SUB_GROUP_VOTE),             // GroupNonUniformVote
+    (63, Aspects::SUB_GROUP_ARITHMETIC),       // GroupNonUniformArithmetic
+    (64, Aspects::SUB_GROUP_BALLOT),           // GroupNonUniformBallot
+    (65, Aspects::SUB_GROUP_SHUFFLE),          // GroupNonUniformShuffle
+    (66, Aspects::SUB_GROUP_SHUFFLE_RELATIVE), // GroupNonUniformShuffleRelative
+    (67, Aspects::SUB_GROUP_CLUSTERED),        // GroupNonUniformClustered
+    (5116, Aspects::BF16),                     // BFloat16TypeKHR
+    (5568, Aspects::INTEL_SUB_GROUPS),         // SubgroupShuffleINTEL
+    (5569, Aspects::INTEL_SUB_GROUPS),         // SubgroupBufferBlockIOINTEL
+    (5570, Aspects::INTEL_SUB_GROUPS),         // SubgroupImageBlockIOINTEL
+    (5612, Aspects::FLOAT_ATOMICS),            // AtomicFloat32MinMaxEXT
+    (5613, Aspects::FLOAT_ATOMICS),            // AtomicFloat64MinMaxEXT
+    (5616, Aspects::FLOAT_ATOMICS),            // AtomicFloat16MinMaxEXT
+    (6016, Aspects::DOT_PRODUCT),              // DotProductInputAll
+    (6017, Aspects::DOT_PRODUCT),              // DotProductInput4x8Bit
+    (6018, Aspects::DOT_PRODUCT),              // DotProductInput4x8BitPacked
+    (6019, Aspects::DOT_PRODUCT),              // DotProduct
+    (6033, Aspects::FLOAT_ATOMICS),            // AtomicFloat32AddEXT
+    (6034, Aspects::FLOAT_ATOMICS),            // AtomicFloat64AddEXT
+    (6095, Aspects::FLOAT_ATOMICS),            // AtomicFloat16AddEXT
+    (6115, Aspects::BF16),                     // BFloat16ConversionINTEL
 ];
 
 /// A parsed module over borrowed bytes. Its whole instruction stream has been walked.

@@ -2,14 +2,15 @@
 
 use std::sync::{Arc, OnceLock};
 
-use offload_format::{Aspects, SpirvVersion};
+use offload_format::SpirvVersion;
 use opencl_sys::{
-    CL_DEVICE_COMPILER_AVAILABLE, CL_DEVICE_DOUBLE_FP_CONFIG, CL_DEVICE_EXTENSIONS, CL_DEVICE_IL_VERSION,
-    CL_DEVICE_NAME, CL_DEVICE_TYPE, CL_DEVICE_TYPE_GPU, CL_DEVICE_VENDOR, CL_DEVICE_VENDOR_ID,
+    CL_DEVICE_COMPILER_AVAILABLE, CL_DEVICE_EXTENSIONS, CL_DEVICE_IL_VERSION, CL_DEVICE_NAME, CL_DEVICE_TYPE,
+    CL_DEVICE_TYPE_GPU, CL_DEVICE_VENDOR, CL_DEVICE_VENDOR_ID,
 };
 
 use super::answers::{has, long, text, word};
 use super::api::DeviceId;
+use super::aspects::Told;
 use super::context::ClContext;
 use super::properties::Properties;
 use crate::description::OpenClDescription;
@@ -88,29 +89,13 @@ fn made(id: DeviceId, context: OnceLock<Arc<ClContext>>) -> Device {
     device.opencl_c = word(id, CL_DEVICE_COMPILER_AVAILABLE).is_some_and(|available| available != 0);
     let extensions = text(id, CL_DEVICE_EXTENSIONS);
     let properties = Properties::of(id);
-    device.aspects = aspects(&extensions, long(id, CL_DEVICE_DOUBLE_FP_CONFIG).unwrap_or(0));
-    if properties.images {
-        device.aspects = device.aspects | Aspects::IMAGE;
-    }
+    device.aspects = Told::of(id, &extensions).aspects();
     device.max_work_group = Some(properties.max_work_group);
     device.sub_group_sizes = properties.sub_group_sizes;
     if has(&extensions, "cl_intel_device_attribute_query") {
         device.intel_ip = word(id, CL_DEVICE_IP_VERSION_INTEL).map(ip_version).filter(|[gpu, ..]| *gpu != 0);
     }
     Device::found(device.clone(), ClDevice { id, description: device, context })
-}
-
-/// From the extensions and `CL_DEVICE_DOUBLE_FP_CONFIG`, which is 0 without double precision
-/// (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_API.html#platform-querying-devices>).
-fn aspects(extensions: &str, double_fp_config: u64) -> Aspects {
-    let atomic64 = ["cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"];
-    let all = [
-        (Aspects::FP16, has(extensions, "cl_khr_fp16")),
-        (Aspects::FP64, double_fp_config != 0),
-        (Aspects::ATOMIC64, atomic64.iter().all(|name| has(extensions, name))),
-        (Aspects::BF16, has(extensions, "cl_intel_bfloat16_conversions")),
-    ];
-    all.into_iter().filter_map(|(aspect, present)| present.then_some(aspect)).collect()
 }
 
 /// From a list as `SPIR-V_1.2 SPIR-V_1.1 SPIR-V_1.0`.
@@ -135,26 +120,6 @@ mod tests {
         assert_eq!(minors("SPIR-V_1.4"), [4]);
         assert_eq!(minors("SPIR-V_2.0 OTHER_1.2 SPIR-V_1.99"), [0u8; 0]);
         assert_eq!(minors(""), [0u8; 0]);
-    }
-
-    #[test]
-    fn aspects_come_from_extensions_and_configuration() {
-        let both = "cl_khr_int64_base_atomics cl_khr_int64_extended_atomics";
-        for (extensions, double, expected) in [
-            ("", 0, Aspects::default()),
-            ("cl_khr_fp16 cl_khr_fp64", 0, Aspects::FP16),
-            ("", 63, Aspects::FP64),
-            (both, 0, Aspects::ATOMIC64),
-            ("cl_khr_int64_base_atomics", 0, Aspects::default()),
-            (
-                &format!("x_cl_khr_fp16 {both} cl_khr_fp16"),
-                1,
-                Aspects::FP16 | Aspects::FP64 | Aspects::ATOMIC64,
-            ),
-            ("cl_intel_bfloat16_conversions", 0, Aspects::BF16),
-        ] {
-            assert_eq!(aspects(extensions, double), expected, "{extensions} {double}");
-        }
     }
 
     #[test]

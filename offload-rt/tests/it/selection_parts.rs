@@ -185,9 +185,9 @@ fn aspects_are_compared_with_the_device() {
         ("host", all, DeviceDescription::host(), None),
         (
             "host",
-            Aspects::from_bits(64),
+            Aspects::from_bits(1 << 30),
             DeviceDescription::host(),
-            Some("it needs unknown(0x40), which is newer than this release of offload-rt"),
+            Some("it needs unknown(0x40000000), which is newer than this release of offload-rt"),
         ),
         ("cubin:sm_90", all, offload_rt::CudaDescription::new("h", [9, 0]).into(), None),
         // What it is for is said first.

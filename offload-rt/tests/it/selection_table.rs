@@ -100,15 +100,11 @@ fn numbers(list: &str, separator: char) -> Vec<u32> {
     list.split(separator).map(|number| number.parse().unwrap()).collect()
 }
 
+/// The bit with this name.
 fn aspect(name: &str) -> Aspects {
-    match name {
-        "fp16" => Aspects::FP16,
-        "fp64" => Aspects::FP64,
-        "atomic64" => Aspects::ATOMIC64,
-        "bf16" => Aspects::BF16,
-        "image" => Aspects::IMAGE,
-        _ => panic!("{name}"),
-    }
+    let bits = (0..u32::BITS).map(|bit| Aspects::from_bits(1 << bit));
+    let mut named = bits.filter(|aspect| aspect.names() == [name]);
+    named.next().unwrap_or_else(|| panic!("{name}"))
 }
 
 /// `target@version+aspect#sg16`.
