@@ -26,7 +26,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use offload_format::Hash128;
-use offload_format::pack::{CACHE_VAR, cached_file};
+use offload_format::pack::cached_file;
+use offload_format::variable;
 
 pub(crate) use self::blob::Blob;
 pub use self::compile_cache::CompileCache;
@@ -60,7 +61,7 @@ impl Cache {
         let limits = Cache::limits(env)?;
         let shared = Cache::place(env).and_then(|(dir, _)| Cache::at(dir.join(VERSION), limits));
         match shared {
-            Err(error) if env.var(CACHE_VAR).is_some() => Err(error),
+            Err(error) if env.var(variable::CACHE_DIR).is_some() => Err(error),
             Err(error) => {
                 if error.kind() == ErrorKind::UntrustedCache {
                     env.warn(error.summary());

@@ -2,6 +2,7 @@
 
 mod action;
 mod amdgcn;
+mod builtin_names;
 mod check;
 mod cubin;
 mod files;
@@ -61,6 +62,7 @@ pub(crate) fn syntax(session: &Session<'_>, targets: &[WantedTarget]) -> Result<
     if let (Route::Llvm, Some(first)) = (route(session.sources)?, targets.first()) {
         let files = llvm::scan(session, &first.target)
             .map_err(|error| cannot_compile(session.sources, &targets, error))?;
+        builtin_names::warn(session, &files, &targets);
         kernels = scanned(&files);
     }
     Ok(ModuleImages { images: Vec::new(), missing, kernels: vec![kernels] })
@@ -129,6 +131,7 @@ fn compiled(session: &Session<'_>, targets: &[WantedTarget], all: &[WantedTarget
     let results = match route(session.sources)? {
         Route::Llvm => {
             let files = llvm::scan(session, &first.target)?;
+            builtin_names::warn(session, &files, all);
             kernels = scanned(&files);
             let units = session::Unit::split(&files, session.sources.options.split.unwrap_or_default())?;
             let module = llvm::ScannedModule { files: &files, units: &units, targets: all };
@@ -215,7 +218,7 @@ fn served(sources: &Sources, targets: &[WantedTarget]) -> Result<Served> {
             Some(file) => {
                 let sycl = sources.options.compiler == Some(Compiler::Icpx);
                 let language = if sycl { "SYCL C++".to_string() } else { file.language.to_string() };
-                let reason = format!("{language} is not compiled for it");
+                let reason = format!("no compiler makes code for it from {language}");
                 served.missing.push(MissingTarget { target: wanted.target.clone(), reason });
             }
         }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use offload_format::packer::{MAX_LEVEL, Mode, Settings};
+use offload_format::variable;
 
 use self::place::Clues;
 use crate::embed::Embedding;
@@ -85,7 +86,7 @@ impl Config {
                 config.modules.insert(name, earlier.with(&options));
             }
         }
-        if env.var("OFFLOAD_OPTIONAL").is_some_and(|value| value != "0") {
+        if env.var(variable::OPTIONAL).is_some_and(|value| value != "0") {
             config.targets.iter_mut().for_each(|wanted| wanted.presence = Presence::Optional);
         }
         Ok(config)
@@ -131,16 +132,16 @@ fn file_layer(env: &CargoEnv) -> Result<Layer> {
 
 /// The `offload.toml` of this build, if there is one.
 fn settings_file(env: &CargoEnv) -> Result<Option<PathBuf>> {
-    let named = env.var("OFFLOAD_CONFIG");
+    let named = env.var(variable::CONFIG);
     // A path from `.cargo/config.toml` ends with a dot.
-    let workspace = env.var("OFFLOAD_WORKSPACE");
+    let workspace = env.var(variable::WORKSPACE);
     let workspace = workspace.map(|dir| env.manifest_dir.join(dir).components().collect());
     let clues = Clues {
         package: env.package.clone(),
         manifest_dir: env.manifest_dir.clone(),
         out_dir: env.out_dir.clone(),
         workspace,
-        started_in: env.setting("PWD").map(PathBuf::from),
+        started_in: env.setting(variable::PWD).map(PathBuf::from),
     };
     match named {
         Some(path) => named_file(env, &clues, Path::new(&path)).map(Some),
@@ -184,7 +185,7 @@ fn found_file(env: &CargoEnv, clues: &Clues) -> Result<Option<PathBuf>> {
     if let (Some(unread), Some(root)) = (&places.unread, places.files.first()) {
         let decides = if found.is_some() { "decides" } else { "would decide" };
         env.warn(&format!(
-            "`{}` is not read: the application is another, whose `{}` {decides}",
+            "`{}` is not read: this build is of another application, and its `{}` {decides}",
             unread.display(),
             root.display()
         ));
@@ -197,16 +198,16 @@ fn environment_layer(env: &CargoEnv) -> Result<Layer> {
         let value = env.var(name).map(std::ffi::OsString::into_string).transpose();
         value.map_err(|_| Error::new(format!("the value of `{name}` is not UTF-8")))
     };
-    let targets = text("OFFLOAD_TARGETS")?.map(|list| {
+    let targets = text(variable::TARGETS)?.map(|list| {
         let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
-        names.map(required_target).collect::<Result<Vec<_>>>().map_err(|e| e.context("OFFLOAD_TARGETS"))
+        names.map(required_target).collect::<Result<Vec<_>>>().map_err(|e| e.context(variable::TARGETS))
     });
-    let compression = text("OFFLOAD_COMPRESSION")?
-        .map(|text| text.parse::<Compression>().map_err(|error| error.context("OFFLOAD_COMPRESSION")));
-    let embed = text("OFFLOAD_EMBED")?
-        .map(|text| text.parse::<Embedding>().map_err(|error| error.context("OFFLOAD_EMBED")));
-    let vendored = text("OFFLOAD_VENDORED")?
-        .map(|text| text.parse::<UseVendored>().map_err(|error| error.context("OFFLOAD_VENDORED")));
+    let compression = text(variable::COMPRESSION)?
+        .map(|text| text.parse::<Compression>().map_err(|error| error.context(variable::COMPRESSION)));
+    let embed = text(variable::EMBED)?
+        .map(|text| text.parse::<Embedding>().map_err(|error| error.context(variable::EMBED)));
+    let vendored = text(variable::VENDORED)?
+        .map(|text| text.parse::<UseVendored>().map_err(|error| error.context(variable::VENDORED)));
     Ok(Layer {
         targets: targets.transpose()?,
         compression: compression.transpose()?,
@@ -300,7 +301,7 @@ fn checked(level: i64) -> Option<i32> {
 }
 
 fn unknown(text: &str) -> Error {
-    Error::new(format!("`{text}` is no compression")).with_hint(
+    Error::new(format!("`{text}` is not a compression")).with_hint(
         "write \"none\", \"fast\", \"balanced\", \"max\" or \"archive\", or { level = 19 } with a level from 1 to 22",
     )
 }

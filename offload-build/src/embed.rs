@@ -15,6 +15,7 @@ use offload_format::pack::{
     CACHE, Missing, MissingKind, Pack as Index, PackBuilder, Pages, SIDECAR, SPARE, Sidecar, cached_name,
 };
 use offload_format::section::DESCRIPTOR_SIDECARS;
+use offload_format::variable;
 
 pub(crate) use self::bindings::Bindings;
 use self::elf::Names;
@@ -183,7 +184,7 @@ pub(crate) fn identifier(module: &str) -> String {
 
 /// The machine, if our own writer knows its relocations.
 fn machine(env: &CargoEnv) -> Option<elf::Machine> {
-    if env.var("OFFLOAD_OBJECT").is_some_and(|value| value == "cc") {
+    if env.var(variable::OBJECT).is_some_and(|value| value == "cc") {
         return None;
     }
     match env.cfg.arch.as_str() {

@@ -6,7 +6,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use offload_format::pack::{CACHE_VAR, cache_dir};
+use offload_format::pack::cache_dir;
+use offload_format::variable;
 
 use crate::diagnostics::{Colour, View};
 use crate::error::{Error, Result};
@@ -130,36 +131,38 @@ impl CargoEnv {
 
     /// Why no kernel is to be compiled in this run, if so.
     pub(crate) fn skip_reason(&self) -> Option<&'static str> {
-        if self.var("OFFLOAD_SKIP").is_some_and(|value| value != "0") {
+        if self.var(variable::SKIP).is_some_and(|value| value != "0") {
             return Some("OFFLOAD_SKIP was set when the program was built");
         }
-        const TOLD: [&str; 3] = ["DOCS_RS", "RA_RUSTC_WRAPPER", "CLIPPY_ARGS"];
+        const TOLD: [&str; 3] = [variable::DOCS_RS, variable::RA_RUSTC_WRAPPER, variable::CLIPPY_ARGS];
         self.record(|lines| lines.env.extend(TOLD.map(str::to_string)));
-        if env::var_os("DOCS_RS").is_some() {
+        if env::var_os(variable::DOCS_RS).is_some() {
             return Some("this is a documentation build");
         }
         // It is set where rust-analyzer reads a project, and not where it runs `cargo check`.
-        if env::var_os("RA_RUSTC_WRAPPER").is_some() {
+        if env::var_os(variable::RA_RUSTC_WRAPPER).is_some() {
             return Some("rust-analyzer ran this build");
         }
-        env::var_os("CLIPPY_ARGS").map(|_| "this build was checked by clippy")
+        env::var_os(variable::CLIPPY_ARGS).map(|_| "this build was checked by clippy")
     }
 
     /// Whether kernels are only looked through for mistakes.
     pub(crate) fn only_checks(&self) -> bool {
-        self.var("OFFLOAD_CHECK").is_some_and(|value| value != "0")
+        self.var(variable::CHECK).is_some_and(|value| value != "0")
     }
 
     /// The absolute directories of `PATH`; relative ones would run whatever lies in the current directory.
     pub(crate) fn search_path(&self) -> Vec<PathBuf> {
-        let path = env::var_os("PATH").unwrap_or_default();
+        let path = env::var_os(variable::PATH).unwrap_or_default();
         env::split_paths(&path).filter(|dir| dir.is_absolute()).collect()
     }
 
     /// Where CUDA may be installed: the directories that hold `bin`, `nvvm` and `include`.
     pub(crate) fn cuda_roots(&self) -> Vec<PathBuf> {
-        let named =
-            ["CUDA_PATH", "CUDA_HOME"].into_iter().filter_map(|name| self.var(name)).map(PathBuf::from);
+        let named = [variable::CUDA_PATH, variable::CUDA_HOME]
+            .into_iter()
+            .filter_map(|name| self.var(name))
+            .map(PathBuf::from);
         let usual = ["/usr/local/cuda", "/opt/cuda", "/usr/lib/cuda"].into_iter().map(PathBuf::from);
         let wheels = self.python_packages().into_iter();
         let wheels = wheels.flat_map(|dir| ["nvidia/cuda_nvcc", "nvidia/cu13"].map(|name| dir.join(name)));
@@ -169,11 +172,11 @@ impl CargoEnv {
     /// Directories of installed Python packages: of the active environment, the user, the system.
     fn python_packages(&self) -> Vec<PathBuf> {
         let dir = |name| env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
-        self.record(|lines| lines.env.insert("VIRTUAL_ENV".to_string()));
-        let user = dir("HOME").map(|home| home.join(".local"));
+        self.record(|lines| lines.env.insert(variable::VIRTUAL_ENV.to_string()));
+        let user = dir(variable::HOME).map(|home| home.join(".local"));
         let system = ["/usr/local", "/usr"].map(PathBuf::from);
         let prefixes =
-            dir("VIRTUAL_ENV").into_iter().chain(user).chain(system).chain(self.toolchain_folder());
+            dir(variable::VIRTUAL_ENV).into_iter().chain(user).chain(system).chain(self.toolchain_folder());
         let mut found = Vec::new();
         for lib in prefixes.map(|prefix| prefix.join("lib")) {
             let versions = crate::fs::list(&lib).unwrap_or_default().into_iter();
@@ -190,10 +193,11 @@ impl CargoEnv {
 
     /// Where compilers of this user's own may be: a tree as that below `/`, and packages of Python.
     pub(crate) fn toolchain_folder(&self) -> Option<PathBuf> {
-        let named = self.var("OFFLOAD_TOOLCHAIN").map(|folder| self.manifest_dir.join(folder));
+        let named = self.var(variable::TOOLCHAIN).map(|folder| self.manifest_dir.join(folder));
         named.or_else(|| {
             let dir = |name| env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
-            let data = dir("XDG_DATA_HOME").or_else(|| dir("HOME").map(|home| home.join(".local/share")));
+            let data = dir(variable::XDG_DATA_HOME)
+                .or_else(|| dir(variable::HOME).map(|home| home.join(".local/share")));
             data.map(|data| data.join("cargo-offload").join("toolchain"))
         })
     }
@@ -209,7 +213,7 @@ impl CargoEnv {
     /// Where the compile cache is: as a variable says, or where it belongs for this user on this system.
     pub(crate) fn cache_dir(&self) -> Option<PathBuf> {
         let var = |name: &str| match name {
-            CACHE_VAR => self.var(name).map(|dir| self.manifest_dir.join(dir)),
+            variable::CACHE_DIR => self.var(name).map(|dir| self.manifest_dir.join(dir)),
             _ => env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute()),
         };
         cache_dir(var, |dir: PathBuf, below| dir.join(below))
@@ -218,17 +222,17 @@ impl CargoEnv {
     /// The variables that child processes keep; everything else could change what a compiler does unseen.
     pub(crate) fn child_environment(&self) -> Vec<(&'static str, OsString)> {
         const KEPT: [&str; 8] = [
-            "PATH",
-            "HOME",
-            "TMPDIR",
-            "TEMP",
-            "SYSTEMROOT",
-            "LD_LIBRARY_PATH",
-            "DYLD_LIBRARY_PATH",
-            "USERPROFILE",
+            variable::PATH,
+            variable::HOME,
+            variable::TMPDIR,
+            variable::TEMP,
+            variable::SYSTEMROOT,
+            variable::LD_LIBRARY_PATH,
+            variable::DYLD_LIBRARY_PATH,
+            variable::USERPROFILE,
         ];
         let mut kept: Vec<_> = KEPT.iter().filter_map(|name| Some((*name, env::var_os(name)?))).collect();
-        kept.push(("LC_ALL", "C".into()));
+        kept.push((variable::LC_ALL, "C".into()));
         kept
     }
 
@@ -342,7 +346,7 @@ pub(crate) fn exit_with(error: &Error) -> ! {
 /// How this build script shows the diagnostics of the package in `directory`. Cargo takes colours out where they are
 /// not wanted, and where nobody sees them.
 fn view(directory: &Path) -> View {
-    let never = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let never = env::var_os(variable::NO_COLOR).is_some_and(|value| !value.is_empty());
     let colour = if never { Colour::Never } else { Colour::Ansi };
     View { package: directory.into(), cargo: cargo_directory(), colour }
 }
@@ -350,7 +354,7 @@ fn view(directory: &Path) -> View {
 /// The current directory of the cargo that runs this build script, which has one of its own.
 fn cargo_directory() -> Option<PathBuf> {
     // The shell's directory, where the system does not tell that of another process.
-    let shell = || env::var_os("PWD").map(PathBuf::from).filter(|dir| dir.is_absolute());
+    let shell = || env::var_os(variable::PWD).map(PathBuf::from).filter(|dir| dir.is_absolute());
     #[cfg(target_os = "linux")]
     {
         let cargo = format!("/proc/{}/cwd", std::os::unix::process::parent_id());

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use offload_format::pack::{Missing, MissingKind, PackBuilder};
+use offload_format::variable;
 
 use crate::compile::{self, Session, Shared};
 use crate::config::{Config, misspelt};
@@ -16,7 +17,7 @@ use crate::syclbin::{self, SyclbinOptions};
 use crate::targets::{self, WantedTarget};
 use crate::tool::Context;
 use crate::toolchain::Tools;
-use crate::vendor::{self, UseVendored, VENDOR_DIR, VendorBuild};
+use crate::vendor::{self, UseVendored, VendorBuild};
 
 /// Compiles, packs and embeds `modules`, whose pack belongs to `owner`.
 pub(crate) fn run(modules: &[KernelModule<'_>], owner: Owner<'_>) -> Result<()> {
@@ -151,7 +152,7 @@ impl<'a> PackageBuild<'a> {
             };
         }
         let env = &self.context.env;
-        let vendor = env.var(VENDOR_DIR).map(|dir| VendorBuild::new(env, &dir));
+        let vendor = env.var(variable::VENDOR_DIR).map(|dir| VendorBuild::new(env, &dir));
         let compiled = self.each_module(compile::images)?;
         if let Some(vendor) = vendor {
             let writer = vendor.finish(&self.context.env)?;

@@ -68,32 +68,15 @@
 //! A development build has `opt-level = 0` and inherits `dev`, and is for the machine that builds it. Such a program runs as
 //! long as the compile cache has its packs, and with the same `OFFLOAD_CACHE_DIR`; `cargo build` makes what is gone anew.
 //!
-//! | variable | meaning |
-//! |---|---|
-//! | `OFFLOAD_CLANG`, `OFFLOAD_OCLOC`, `OFFLOAD_SPIRV_VAL`, `OFFLOAD_LLVM_LINK`, `OFFLOAD_LLD`, `OFFLOAD_STRIP`, `OFFLOAD_PTXAS`, `OFFLOAD_NVCC`, `OFFLOAD_HIPCC`, `OFFLOAD_ICPX` | the tool to use |
-//! | `OFFLOAD_OBJDUMP`, `OFFLOAD_NVDISASM`, `OFFLOAD_SPIRV_DIS` | the tool with which `cargo offload asm` shows machine code |
-//! | `OFFLOAD_POCL_DIR` | directory of PoCL's function library, for `host` |
-//! | `OFFLOAD_LIBCLC_DIR`, `OFFLOAD_LIBDEVICE` | directory of libclc; file of NVIDIA's bitcode library |
-//! | `CUDA_PATH`, `CUDA_HOME`, `ROCM_PATH`, `CMPLR_ROOT` | where CUDA, ROCm and oneAPI's compiler are installed |
-//! | `OFFLOAD_TOOLCHAIN` | the folder of `cargo offload toolchain install`, where tools are looked for last |
-//! | `OFFLOAD_CONFIG`, `OFFLOAD_WORKSPACE` | the file to use instead of `offload.toml`; the directory of the workspace that is built, see above |
-//! | `OFFLOAD_CACHE_DIR` | directory of the compile cache |
-//! | `OFFLOAD_CACHE_SIZE` | how large it may grow: bytes, or with a suffix `K`, `M`, `G`; 5G unless said, `0`: no limit |
-//! | `OFFLOAD_CACHE_AGE` | how many days an unused result stays in it; 90 unless said, `0`: no limit |
-//! | `OFFLOAD_TOOL_TIMEOUT` | after how many seconds a compiler is stopped that has not ended; 3600 unless said, `0`: never |
-//! | `OFFLOAD_OBJECT` | `cc`: assemble the object with the C compiler instead of writing it |
-//! | `OFFLOAD_VENDORED` | when images that a package brings along are used, as `vendored` in the file |
-//! | `OFFLOAD_OPTIONAL` | `1`: every target is optional, as if each had `optional = true` |
-//! | `OFFLOAD_SKIP` | `1`: compile no kernel; the program is told so at run time |
-//! | `OFFLOAD_CHECK` | `1`: run the front end alone, for its errors and warnings; the program is told so at run time. A missing compiler is a warning |
-//! | `OFFLOAD_PROGRESS` | a file to which a line is appended for each compile, see [`progress`] |
+//! [`offload_format::variable`] lists the environment variables that build scripts read: which tools are used, where the
+//! cache is, what is built.
 //!
 //! As with the crate `cc`, `VAR_<target>` and `VAR_<target_with_underscores>` go before `VAR`. The limits of the cache
 //! have no such forms: they change no output, so a change of them makes no build script run again. They are applied at
 //! the end of a build, once a day.
 //!
-//! Nothing is compiled in documentation builds on docs.rs, under clippy, and where rust-analyzer reads a project, nor for other systems than Linux: the program
-//! is told so at run time.
+//! Nothing is compiled in documentation builds on docs.rs, under clippy, where rust-analyzer reads a project, and for other
+//! systems than Linux. The program says so at run time.
 //!
 //! # Editors
 //!

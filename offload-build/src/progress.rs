@@ -9,9 +9,6 @@ use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 
-/// The variable that names the file.
-pub const VARIABLE: &str = "OFFLOAD_PROGRESS";
-
 /// The compile of a kernel module, in one variant, for one target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Compile {
@@ -59,7 +56,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Those of `package` into the file that [`VARIABLE`] names; nowhere if it cannot be written: nobody watches then.
+    /// Those of `package` into the file that `OFFLOAD_PROGRESS` names; nowhere if it cannot be written: nobody watches then.
     pub(crate) fn open(file: OsString, package: &str) -> Option<Progress> {
         let file = OpenOptions::new().append(true).open(file).ok()?;
         Some(Progress { file, package: package.to_string() })

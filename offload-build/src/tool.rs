@@ -10,6 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
 
+use offload_format::variable;
+
 use self::wait::{End, Finished};
 use crate::cache::Cache;
 use crate::env::CargoEnv;
@@ -37,7 +39,7 @@ impl Default for ToolLimit {
 }
 
 impl ToolLimit {
-    const VAR: &str = "OFFLOAD_TOOL_TIMEOUT";
+    const VAR: &str = variable::TOOL_TIMEOUT;
 
     /// That of the variable. It changes no output, so a change of it reruns nothing.
     fn read(env: &CargoEnv) -> Result<ToolLimit> {
@@ -166,15 +168,19 @@ impl Context {
 
     /// Programs that were unpacked into a folder have their libraries there, where no loader looks.
     fn environment_of(&self, program: &Path) -> Vec<(&'static str, OsString)> {
-        const NAME: &str = "LD_LIBRARY_PATH";
         let mut variables = self.env.child_environment();
         let mut paths: Vec<OsString> =
             self.env.toolchain_libraries(program).into_iter().map(PathBuf::into_os_string).collect();
         if !paths.is_empty() {
-            paths.extend(variables.iter().find(|(name, _)| *name == NAME).map(|(_, value)| value.clone()));
-            variables.retain(|(name, _)| *name != NAME);
+            paths.extend(
+                variables
+                    .iter()
+                    .find(|(name, _)| *name == variable::LD_LIBRARY_PATH)
+                    .map(|(_, value)| value.clone()),
+            );
+            variables.retain(|(name, _)| *name != variable::LD_LIBRARY_PATH);
             // The separator of such lists on the systems that have such libraries.
-            variables.push((NAME, paths.join(OsStr::new(":"))));
+            variables.push((variable::LD_LIBRARY_PATH, paths.join(OsStr::new(":"))));
         }
         variables
     }

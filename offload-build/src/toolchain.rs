@@ -2,7 +2,7 @@
 
 mod installed;
 mod pocl;
-mod remedy;
+pub(crate) mod remedy;
 mod search;
 
 use std::path::{Path, PathBuf};
@@ -12,6 +12,7 @@ use crate::cache::{KeyBuilder, Memo};
 use crate::error::{Error, Result};
 use crate::tool::{Context, Invocation, Tool, file_stamp};
 pub use installed::{Component, Found, Output, Toolchain};
+use offload_format::variable;
 pub(crate) use pocl::{Pocl, instruction_set};
 pub(crate) use search::Llvm;
 use search::{Candidates, MIN_LLVM, OLDEST_LLVM};
@@ -79,17 +80,17 @@ impl<'a> Tools<'a> {
 
     /// LLVM's linker of bitcode.
     pub(crate) fn llvm_link(&self) -> Result<Tool> {
-        self.paired("llvm-link", "OFFLOAD_LLVM_LINK")
+        self.paired("llvm-link", variable::LLVM_LINK)
     }
 
     /// LLVM's linker of machine code.
     pub(crate) fn lld(&self) -> Result<Tool> {
-        self.paired("ld.lld", "OFFLOAD_LLD")
+        self.paired("ld.lld", variable::LLD)
     }
 
     /// What removes symbol tables.
     pub(crate) fn llvm_strip(&self) -> Result<Tool> {
-        self.paired("llvm-strip", "OFFLOAD_STRIP")
+        self.paired("llvm-strip", variable::STRIP)
     }
 
     /// A tool of the same release as clang: LLVM reads older bitcode, never newer.
@@ -109,7 +110,7 @@ impl<'a> Tools<'a> {
 
     /// Intel's offline compiler.
     pub(crate) fn ocloc(&self) -> Result<Tool> {
-        let candidates = Candidates::named(&self.context.env, "ocloc", "OFFLOAD_OCLOC");
+        let candidates = Candidates::named(&self.context.env, "ocloc", variable::OCLOC);
         let path =
             candidates.first().ok_or_else(|| candidates.error("ocloc", &[]).with_hint(remedy::ocloc()))?;
         let file = resolved(path)?;
@@ -121,8 +122,8 @@ impl<'a> Tools<'a> {
 
     /// NVIDIA's assembler.
     pub(crate) fn ptxas(&self) -> Result<Tool> {
-        self.tools.get_or("OFFLOAD_PTXAS", || {
-            let candidates = Candidates::cuda(&self.context.env, "OFFLOAD_PTXAS", &["bin/ptxas"]);
+        self.tools.get_or(variable::PTXAS, || {
+            let candidates = Candidates::cuda(&self.context.env, variable::PTXAS, &["bin/ptxas"]);
             let path = candidates
                 .first()
                 .ok_or_else(|| candidates.error("ptxas", &[]).with_hint(remedy::ptxas()))?;
@@ -132,7 +133,7 @@ impl<'a> Tools<'a> {
 
     /// NVIDIA's compiler of CUDA C++.
     pub(crate) fn nvcc(&self) -> Result<Tool> {
-        let candidates = Candidates::cuda(&self.context.env, "OFFLOAD_NVCC", &["bin/nvcc"]);
+        let candidates = Candidates::cuda(&self.context.env, variable::NVCC, &["bin/nvcc"]);
         let path =
             candidates.first().ok_or_else(|| candidates.error("nvcc", &[]).with_hint(remedy::nvcc()))?;
         self.tool(path)
@@ -159,15 +160,15 @@ impl<'a> Tools<'a> {
         let candidates = Candidates::cuda_sdk(&self.context.env);
         let header = candidates.first().map(Path::to_path_buf);
         let root = header.as_deref().and_then(Path::parent).and_then(Path::parent).map(Path::to_path_buf);
-        root.ok_or_else(|| candidates.error("the CUDA toolkit's headers", &[]).with_hint(remedy::cuda_sdk()))
+        root.ok_or_else(|| candidates.error("cuda.h, a header of CUDA,", &[]).with_hint(remedy::cuda_sdk()))
     }
 
     /// NVIDIA's library of mathematics as bitcode.
     pub(crate) fn libdevice(&self) -> Result<PathBuf> {
         let candidates =
-            Candidates::cuda(&self.context.env, "OFFLOAD_LIBDEVICE", &["nvvm/libdevice/libdevice.10.bc"]);
+            Candidates::cuda(&self.context.env, variable::LIBDEVICE, &["nvvm/libdevice/libdevice.10.bc"]);
         let found = candidates.first().map(Path::to_path_buf);
-        found.ok_or_else(|| candidates.error("libdevice", &[]).with_hint(remedy::ptxas()))
+        found.ok_or_else(|| candidates.error("libdevice", &[]).with_hint(remedy::libdevice()))
     }
 
     /// LLVM's library of OpenCL C's functions as bitcode: its file until release 22, and its directory since.
@@ -193,7 +194,7 @@ impl<'a> Tools<'a> {
 
     /// The compute capabilities of this machine's NVIDIA devices, as `90`, by the tool that comes with the driver.
     pub(crate) fn nvidia_capabilities(&self) -> Vec<String> {
-        let candidates = Candidates::named(&self.context.env, "nvidia-smi", "OFFLOAD_NVIDIA_SMI");
+        let candidates = Candidates::named(&self.context.env, "nvidia-smi", variable::NVIDIA_SMI);
         let Some(program) = candidates.first() else { return Vec::new() };
         let args = ["--query-gpu=compute_cap", "--format=csv,noheader"].map(Into::into).into();
         let invocation = Invocation { program, args, directory: &self.context.env.out_dir, input: None };
@@ -207,7 +208,7 @@ impl<'a> Tools<'a> {
     }
 
     fn find_spirv_val(&self) -> Result<Tool> {
-        let candidates = Candidates::named(&self.context.env, "spirv-val", "OFFLOAD_SPIRV_VAL");
+        let candidates = Candidates::named(&self.context.env, "spirv-val", variable::SPIRV_VAL);
         let path = candidates
             .first()
             .ok_or_else(|| candidates.error("spirv-val", &[]).with_hint(remedy::spirv_val()))?;

@@ -146,10 +146,10 @@ impl VendoredPackage {
             };
             filled.push(TargetImages { target, images });
         }
-        // That the images are not of this build is said: it is what somebody has to know who looks for a difference.
+        // Whoever looks for a difference has to know that these were not built here.
         if !supplied.is_empty() {
             let (module, targets) = (&sources.module, supplied.join(", "));
-            context.env.warn(&format!("vendored images of `{module}` are used for {targets}: {reason}"));
+            context.env.warn(&format!("the images of `{module}` for {targets} were not built here: the package brings them along, and {reason}"));
         }
         Ok(filled)
     }
@@ -219,16 +219,13 @@ impl VendoredVariant {
         let reason = match (&*self.module, self.request) {
             (VendoredModule::Outdated(difference), _) => difference,
             (VendoredModule::Images(..), Request::Other) => {
-                "files, flags or options are others in build.rs or the configuration"
+                "build.rs or the configuration has other files, flags or options"
             }
             _ => return error,
         };
-        error.note(format!("the vendored images of `{}` do not fit: {reason}", self.name))
+        error.note(format!("this build cannot use the vendored images of `{}`: {reason}", self.name))
     }
 }
-
-/// The variable with which `cargo offload vendor` asks for packs and records, and says where.
-pub(crate) const VENDOR_DIR: &str = "OFFLOAD_VENDOR_DIR";
 
 /// A build for `cargo offload vendor`, and what was known before the first image was compiled.
 #[derive(Debug)]
@@ -318,7 +315,7 @@ fn images(cache: &Cache, bytes: &[u8], provenance: &Provenance) -> Result<Vec<De
         };
         let raw = codec::decode(&pack, &image).map_err(unreadable)?;
         if blake3::hash(&raw).to_hex().as_str() != made.blake3 {
-            return Err(Error::new(format!("the image for `{target}` is not the recorded one"))
+            return Err(Error::new(format!("the image for `{target}` differs from the recorded one"))
                 .with_hint("`cargo offload vendor` makes both files anew"));
         }
         let key = KeyBuilder::new("vendored").part(&image.hash.0).finish();

@@ -47,16 +47,16 @@ use self::search::{At, Part, Search};
 use offload_format::limits::Budget;
 use offload_format::{Error, Limits};
 
-/// Everything in `file` that holds device images, in the order of the file.
+/// Finds everything in `file` that holds device images, in the order of the file.
 ///
-/// A file of another kind holds nothing, which is no error.
+/// A file of another kind gives an empty list, not an error.
 ///
 /// # Errors
 /// [`Truncated`](offload_format::ErrorKind::Truncated) or [`Invalid`](offload_format::ErrorKind::Invalid) for a malformed program or archive; [`TooMany`](offload_format::ErrorKind::TooMany) if
 /// more is found than `limits` allow, [`TooLarge`](offload_format::ErrorKind::TooLarge) if many parts
-/// of the file claim the same bytes, [`Nested`](offload_format::ErrorKind::Nested) if archives lie too deep in one another.
+/// of the file claim the same bytes, [`Nested`](offload_format::ErrorKind::Nested) if archives are nested too deep.
 pub fn find<'a>(file: &'a [u8], limits: &Limits) -> Result<Vec<Found<'a>>, Error> {
-    let budget = Budget::for_file("what is looked at in the file", file.len() as u64);
+    let budget = Budget::for_file("the search of the file", file.len() as u64);
     let mut search = Search { limits: *limits, found: Vec::new(), budget };
     search.any(file, At { offset: 0, member: None, depth: 0 })?;
     search.found.sort_by_key(|found| found.offset);

@@ -179,7 +179,7 @@ impl Head {
         let version = version(input)?;
         let method = Method::from_u16(bytes::u16_at(input, 6, HEADER)?);
         if let Method::Unknown(number) = method {
-            let what = "the compression of the offload bundle, method";
+            let what = "compression method";
             return Err(ErrorKind::Unsupported { what, value: number.into() }.into());
         }
         let (raw_size, hash_at) = match version {

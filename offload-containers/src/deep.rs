@@ -33,7 +33,7 @@ const STEP: usize = 8;
 /// [`TooMany`](offload_format::ErrorKind::TooMany) if more is found than `limits` allow.
 pub fn find<'a>(file: &'a [u8], limits: &Limits) -> Result<Vec<Found<'a>>, Error> {
     let known = carrier::find(file, limits).unwrap_or_default();
-    let budget = Budget::for_file("what is looked at in the file", file.len() as u64);
+    let budget = Budget::for_file("the search of the file", file.len() as u64);
     let mut search = Search { file, limits, budget, found: Vec::new() };
     let mut from = 0;
     for known in &known {
@@ -87,7 +87,7 @@ fn sound<'a>(rest: &'a [u8], offset: u64, search: &mut Search<'_, 'a>) -> Result
     let Some(size) = recorded_size(kind, rest, &mut search.budget)? else { return Ok(None) };
     // What starts at every word may claim the whole file at each.
     search.budget.spend(size)?;
-    let Ok(bytes) = bytes::range(rest, 0, size, "device images") else { return Ok(None) };
+    let Ok(bytes) = bytes::range(rest, 0, size, "the device images") else { return Ok(None) };
     let found = Found { kind: Some(kind), offset, bytes, place: Place::Bytes, member: None };
     let listed = contents::images_of(&found, search.limits);
     let sound = listed.is_ok_and(|images| !images.is_empty()) && is_readable(kind, bytes);

@@ -67,7 +67,7 @@ pub struct Fatbin<'a> {
     pub size: u64,
 }
 
-/// Reads the container at the start of `input`; what lies behind it is not looked at, and nothing is inflated.
+/// Reads the container at the start of `input`. Bytes behind it are ignored, and nothing is decompressed.
 ///
 /// # Errors
 /// [`ErrorKind::Magic`]; [`ErrorKind::Version`]; [`ErrorKind::Truncated`] for what is not inside `input`;

@@ -100,7 +100,7 @@ impl<'a> Stored<'a> {
                 let part = bytes::range(input, contents.zstd_offset, contents.zstd_size, FRAMES)?;
                 Ok(Stored::Frames(frames(part, limits)?))
             }
-            _ => Err(ErrorKind::Unsupported { what: "the compression of the kpack", value: 0 }.into()),
+            _ => Err(ErrorKind::Unsupported { what: "this compression of a kpack: scheme", value: 0 }.into()),
         }
     }
 

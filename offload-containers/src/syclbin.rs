@@ -57,7 +57,7 @@ pub mod sets {
     pub const KERNEL_NAMES: &str = "SYCL/kernel names";
     /// What a device must have.
     pub const REQUIREMENTS: &str = "SYCL/device requirements";
-    /// What another module must define.
+    /// Symbols that another module must define.
     pub const IMPORTED: &str = "SYCL/imported symbols";
     /// What the module defines for others.
     pub const EXPORTED: &str = "SYCL/exported symbols";

@@ -92,7 +92,7 @@ mod tests {
         let stream = compress_to_vec_zlib(&content, 6);
         for cut in 0..stream.len() {
             let error = inflate(stream.get(..cut).unwrap(), 1000).unwrap_err();
-            assert_eq!(error.to_string(), "zlib: the stream is cut", "{cut}");
+            assert_eq!(error.to_string(), "zlib failed: the stream is cut", "{cut}");
         }
         for at in 0..stream.len() {
             let mut damaged = stream.clone();

@@ -40,6 +40,11 @@ pub enum ErrorKind {
         /// Its value.
         value: u64,
     },
+    /// The file lacks a part that it has to have.
+    Missing {
+        /// The part.
+        what: &'static str,
+    },
     /// Text that is not UTF-8 or not of the expected form.
     Text {
         /// The field.
@@ -140,34 +145,35 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             ErrorKind::Truncated { what, offset, size } => {
-                write!(f, "truncated: {what} needs {size} bytes at offset {offset:#x}")
+                write!(f, "the data ends early: {what} should have {size} bytes at offset {offset:#x}")
             }
-            ErrorKind::Magic { what } => write!(f, "not {what}: its first bytes differ"),
+            ErrorKind::Magic { what } => write!(f, "this is not {what}: it starts with other bytes"),
             ErrorKind::Version { what, found } => {
                 write!(f, "{what} has version {found}, which this release does not know")
             }
-            ErrorKind::Invalid { what, value } => write!(f, "{what} has the invalid value {value:#x}"),
-            ErrorKind::Text { what, offset } => write!(f, "{what} at offset {offset:#x} is malformed text"),
+            ErrorKind::Invalid { what, value } => write!(f, "{what} is invalid: {value:#x}"),
+            ErrorKind::Missing { what } => write!(f, "{what} is missing"),
+            ErrorKind::Text { what, offset } => write!(f, "{what} at offset {offset:#x} is malformed"),
             ErrorKind::Damaged { what } => write!(f, "{what} is damaged: its hash is not the recorded one"),
-            ErrorKind::Zstd { message } => write!(f, "zstd: {message}"),
-            ErrorKind::Zlib { message } => write!(f, "zlib: {message}"),
-            ErrorKind::Lz4 { message } => write!(f, "LZ4: {message}"),
-            ErrorKind::Lzma { message } => write!(f, "lzma: {message}"),
+            ErrorKind::Zstd { message } => write!(f, "zstd failed: {message}"),
+            ErrorKind::Zlib { message } => write!(f, "zlib failed: {message}"),
+            ErrorKind::Lz4 { message } => write!(f, "LZ4 failed: {message}"),
+            ErrorKind::Lzma { message } => write!(f, "LZMA failed: {message}"),
             ErrorKind::Feature { what, feature } => write!(
                 f,
-                "{what} needs the feature `{feature}` of the crate `offload-rt`, which this program was built without"
+                "{what} needs the feature `{feature}` of the crate `offload-rt`: this program was built without it"
             ),
             ErrorKind::Unsupported { what, value } => {
-                write!(f, "{what} {value} is of a later release; this one cannot read it")
+                write!(f, "this release does not support {what} {value}")
             }
             ErrorKind::TooLarge { what, size, limit } => {
-                write!(f, "{what} is {size} bytes, over the limit of {limit}")
+                write!(f, "{what} would take {size} bytes; the limit is {limit}")
             }
             ErrorKind::Nested { what, limit } => {
-                write!(f, "{what} lie in one another, deeper than the limit of {limit}")
+                write!(f, "{what} are nested deeper than the limit of {limit}")
             }
             ErrorKind::TooMany { what, count, limit } => {
-                write!(f, "{what} has {count} records, over the limit of {limit}")
+                write!(f, "{what} would have {count} records; the limit is {limit}")
             }
         }
     }

@@ -4,6 +4,7 @@
 //! - [`pack`]: the container of compressed device images, the same embedded, beside a program or vendored;
 //! - [`section`]: how a linked program points to its packs;
 //! - [`codec`]: compressing an image into a frame and back, verified;
+//! - [`variable`]: the names of environment variables, for those who read them;
 //! - behind features: writing packs (`write`), [`packer`], which decides how images are stored, and [`provenance`]: what
 //!   vendored images were made of. With `suggestions` an unknown target's error names the nearest ones.
 //!
@@ -31,6 +32,7 @@ pub mod pack;
 #[cfg(feature = "packer")]
 pub mod packer;
 pub mod section;
+pub mod variable;
 
 #[cfg(feature = "provenance")]
 pub mod provenance;

@@ -92,7 +92,7 @@ impl Limits {
         Err(ErrorKind::TooLarge { what, size: declared, limit }.into())
     }
 
-    /// `count` if a table called `what` may have so many records.
+    /// Returns `count` if a table may have so many records. `what` names the table in the error.
     ///
     /// # Errors
     /// [`ErrorKind::TooMany`].
@@ -120,7 +120,7 @@ impl Budget {
         Budget::new(what, limit)
     }
 
-    /// `limit` bytes for `what`.
+    /// A budget of `limit` bytes. `what` names in the error what they are for.
     pub fn new(what: &'static str, limit: u64) -> Budget {
         Budget { what, limit, left: limit }
     }

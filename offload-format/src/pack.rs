@@ -37,7 +37,7 @@ mod tables;
 #[cfg(feature = "write")]
 mod write;
 
-pub use self::cached::{CACHE, CACHE_VAR, SPARE, cache_dir, cached_file, cached_name};
+pub use self::cached::{CACHE, SPARE, cache_dir, cached_file, cached_name};
 #[cfg(feature = "write")]
 pub use self::new::{NewBlock, NewImage, Placement};
 pub use self::page::Pages;

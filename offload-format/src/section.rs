@@ -130,13 +130,13 @@ impl Descriptor {
     /// # Errors
     /// [`ErrorKind::Magic`], [`ErrorKind::Truncated`], or [`ErrorKind::Invalid`] for an impossible size.
     pub fn parse(table: &[u8]) -> Result<ParsedDescriptor, Error> {
-        const WHAT: &str = "descriptor";
+        const WHAT: &str = "the descriptor";
         if bytes::array(table, 0, WHAT)? != DESCRIPTOR_MAGIC {
             return Err(ErrorKind::Magic { what: "a descriptor of a pack" }.into());
         }
         let size = u64::from(bytes::u32_at(table, 8, WHAT)?);
         if size < DESCRIPTOR_SIZE || size % 8 != 0 {
-            return Err(Error::invalid("size of a descriptor", size));
+            return Err(Error::invalid("the size of a descriptor", size));
         }
         bytes::range(table, 0, size, WHAT)?;
         let descriptor = Descriptor {

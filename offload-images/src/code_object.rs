@@ -7,7 +7,7 @@
 //! use offload_images::code_object;
 //!
 //! let error = code_object::info(b"not an image").unwrap_err();
-//! assert_eq!(error.to_string(), "not a code object: its first bytes differ");
+//! assert_eq!(error.to_string(), "this is not a code object: it starts with other bytes");
 //! ```
 
 mod argument;

@@ -11,7 +11,7 @@
 //! use offload_images::cubin;
 //!
 //! let error = cubin::info(b"not an image").unwrap_err();
-//! assert_eq!(error.to_string(), "not a cubin: its first bytes differ");
+//! assert_eq!(error.to_string(), "this is not a cubin: it starts with other bytes");
 //! ```
 
 mod arch;

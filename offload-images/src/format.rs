@@ -40,7 +40,7 @@ impl ImageFormat {
 /// By `e_machine` and `e_type`: ocloc's types and machine are in
 /// <https://github.com/intel/compute-runtime/blob/master/shared/source/device_binary_format/elf/elf.h>.
 fn elf(bytes: &[u8]) -> Option<ImageFormat> {
-    let field = |offset| bytes::u16_at(bytes, offset, "ELF header").unwrap_or_default();
+    let field = |offset| bytes::u16_at(bytes, offset, "the ELF header").unwrap_or_default();
     match (field(18), field(16)) {
         (224, _) => Some(ImageFormat::AmdCodeObject),
         (190, _) => Some(ImageFormat::Cubin),

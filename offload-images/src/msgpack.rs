@@ -33,7 +33,7 @@ enum Head<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Begins at the start of `bytes`; what lies behind the values that are read is not looked at.
+    /// Reads from the start of `bytes`, and ignores what lies behind the last value that is read.
     pub fn new(bytes: &'a [u8]) -> Reader<'a> {
         Reader(bytes)
     }

@@ -8,7 +8,7 @@
 //! use offload_images::zebin;
 //!
 //! let error = zebin::kernels(b"not an image").unwrap_err();
-//! assert_eq!(error.to_string(), "not a zebin: its first bytes differ");
+//! assert_eq!(error.to_string(), "this is not a zebin: it starts with other bytes");
 //! ```
 
 mod elf;
@@ -41,7 +41,8 @@ pub fn info(image: &[u8]) -> Result<Vec<ZebinKernel>, Error> {
     let kernels = sections.code.iter().filter_map(|name| described.remove(*name)).collect();
     match described.into_keys().find(|name| name != SYMBOL_TABLE_KERNEL) {
         Some(_) => {
-            Err(ErrorKind::Truncated { what: "code of a kernel", offset: image.len() as u64, size: 1 }.into())
+            Err(ErrorKind::Truncated { what: "the code of a kernel", offset: image.len() as u64, size: 1 }
+                .into())
         }
         None => Ok(kernels),
     }

@@ -214,7 +214,7 @@ impl OpenClDescription {
         self
     }
 
-    /// A kernel may require sub-groups of these sizes; where none is given, of any.
+    /// The sizes of sub-groups that a kernel may require. Without this call, it may require any.
     #[must_use]
     pub fn sub_group_sizes(mut self, sizes: &[u32]) -> OpenClDescription {
         self.sub_group_sizes = sizes.to_vec();

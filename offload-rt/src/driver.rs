@@ -242,8 +242,9 @@ pub(crate) fn refuse_shared_memory(range: &NdRange) -> Result<(), Problem> {
     match range.shared_memory() {
         0 => Ok(()),
         bytes => {
-            let problem =
-                format!("{bytes} bytes of shared memory are asked for, which only CUDA and HIP devices give");
+            let problem = format!(
+                "the launch asks for {bytes} bytes of shared memory, which only CUDA and HIP devices have"
+            );
             Err(Problem::with_hint(problem, "pass local memory as an argument, with KernelArg::local"))
         }
     }

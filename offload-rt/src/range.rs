@@ -118,7 +118,7 @@ impl NdRange {
         self.shared_memory
     }
 
-    /// Work-groups in each dimension.
+    /// The number of work-groups in each dimension.
     pub fn groups(&self) -> [u64; 3] {
         let ([gx, gy, gz], [lx, ly, lz]) = (self.global, self.local);
         [(gx, lx), (gy, ly), (gz, lz)].map(|(global, local)| global.checked_div(local).unwrap_or(0))

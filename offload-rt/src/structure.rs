@@ -26,9 +26,9 @@ pub(crate) fn check(kind: ImageKind, image: &[u8]) -> Result<(), Error> {
 /// PTX is handed over with a zero at its end: another one would hide what follows it.
 fn text(image: &[u8]) -> Result<(), Error> {
     match image.iter().position(|byte| *byte == 0) {
-        None if image.is_empty() => Err(Error::truncated("PTX", 0, 1)),
+        None if image.is_empty() => Err(Error::truncated("the PTX", 0, 1)),
         Some(at) if image.iter().skip(at).any(|byte| *byte != 0) => {
-            Err(Error::invalid("place of a zero byte in PTX", at as u64))
+            Err(Error::invalid("the zero byte in PTX at this offset", at as u64))
         }
         _ => Ok(()),
     }
@@ -37,18 +37,18 @@ fn text(image: &[u8]) -> Result<(), Error> {
 /// Words of either order (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html>, section 2.3).
 fn spirv(image: &[u8]) -> Result<(), Error> {
     const WHAT: &str = "an instruction of the SPIR-V module";
-    let swapped = match bytes::u32_at(image, 0, "SPIR-V header")? {
+    let swapped = match bytes::u32_at(image, 0, "the SPIR-V header")? {
         0x0723_0203 => false,
         0x0302_2307 => true,
         _ => return Err(ErrorKind::Magic { what: "a SPIR-V module" }.into()),
     };
     let mut at = 20;
-    bytes::range(image, 0, at, "SPIR-V header")?;
+    bytes::range(image, 0, at, "the SPIR-V header")?;
     while at < image.len() as u64 {
         let first = bytes::u32_at(image, at, WHAT)?;
         let words = if swapped { first.swap_bytes() } else { first } >> 16;
         if words == 0 {
-            return Err(Error::invalid("number of words of a SPIR-V instruction", 0));
+            return Err(Error::invalid("the number of words of a SPIR-V instruction", 0));
         }
         let size = u64::from(words) * 4;
         bytes::range(image, at, size, WHAT)?;
@@ -64,7 +64,7 @@ fn archive(image: &[u8]) -> Result<(), Error> {
     while at < image.len() as u64 {
         let text = bytes::text_at(image, at.saturating_add(48), 10, WHAT)?;
         let size: u64 =
-            text.trim_end().parse().map_err(|_| Error::invalid("offset of a member's size", at))?;
+            text.trim_end().parse().map_err(|_| Error::invalid("the offset of a member's size", at))?;
         let start = at.saturating_add(60);
         bytes::range(image, start, size, WHAT)?;
         at = start.saturating_add(size).saturating_add(size % 2);

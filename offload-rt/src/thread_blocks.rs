@@ -62,7 +62,7 @@ pub(crate) fn shared_memory(dynamic: u64, fixed: u32, all: u32) -> Result<u32, S
     let most = all.saturating_sub(fixed);
     u32::try_from(dynamic).ok().filter(|bytes| *bytes <= most).ok_or_else(|| {
         format!(
-            "{dynamic} bytes of shared memory are asked for, a work-group can have {most} on this device: \
+            "the launch asks for {dynamic} bytes of shared memory, and a work-group can have {most} on this device: \
              {all} less {fixed} of the kernel's own"
         )
     })

@@ -4,6 +4,7 @@ mod manifest;
 
 use std::path::{Path, PathBuf};
 
+use offload_format::variable;
 use serde::Serialize;
 use toml_edit::{DocumentMut, InlineTable, Item, Table, Value};
 
@@ -164,13 +165,13 @@ fn add_setting(path: &Path) -> Result<Outcome> {
     let env = env
         .as_table_like_mut()
         .ok_or_else(|| Error::usage(format!("`env` in `{}` is not a table", path.display())))?;
-    if ["OFFLOAD_WORKSPACE", "OFFLOAD_CONFIG"].iter().any(|name| env.contains_key(name)) {
+    if [variable::WORKSPACE, variable::CONFIG].iter().any(|name| env.contains_key(name)) {
         return Ok(Outcome::Kept);
     }
     let mut value = InlineTable::new();
     value.insert("value", ".".into());
     value.insert("relative", true.into());
-    env.insert("OFFLOAD_WORKSPACE", Item::Value(Value::InlineTable(value)));
+    env.insert(variable::WORKSPACE, Item::Value(Value::InlineTable(value)));
     create_parent(path)?;
     publish(path, document.to_string().as_bytes())?;
     Ok(Outcome::Written)

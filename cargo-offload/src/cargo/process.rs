@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use cargo_metadata::Metadata;
+use offload_format::variable;
 
 use crate::error::{Error, Result};
 use crate::print::choice::Verbosity;
@@ -21,7 +22,7 @@ pub(crate) struct Cargo {
 impl Cargo {
     /// The cargo that runs this subcommand, or else the one in `PATH`.
     pub(crate) fn new(verb: &'static str) -> Cargo {
-        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        let mut command = Command::new(std::env::var_os(variable::CARGO).unwrap_or_else(|| "cargo".into()));
         command.arg(verb);
         Cargo { command, verb }
     }
@@ -59,12 +60,12 @@ impl Cargo {
     /// Tells build scripts of dependencies where the workspace is, if the directory that cargo builds in does not.
     pub(crate) fn in_workspace(self, metadata: &Metadata, target_dir: Option<&Path>) -> Cargo {
         let build = metadata.build_directory.as_ref().unwrap_or(&metadata.target_directory);
-        let is_told = std::env::var_os("OFFLOAD_WORKSPACE").is_some();
+        let is_told = std::env::var_os(variable::WORKSPACE).is_some();
         if is_told || (target_dir.is_none() && build.starts_with(&metadata.workspace_root)) {
             return self;
         }
         // To the byte what cargo makes of the setting of `init`: another value would run build scripts again.
-        self.env("OFFLOAD_WORKSPACE", metadata.workspace_root.join("."))
+        self.env(variable::WORKSPACE, metadata.workspace_root.join("."))
     }
 
     /// Writes what cargo says to `file` instead of the terminal.

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use offload_build::progress::{Compile, Event, VARIABLE};
+use offload_build::progress::{Compile, Event};
+use offload_format::variable;
 
 use crate::cargo::process::Cargo;
 use crate::error::{Error, Result};
@@ -33,12 +34,12 @@ pub(crate) fn run(output: &Output, cargo: Cargo) -> Result<()> {
     }
     let failed = |error: io::Error| Error::io("write to", Path::new("the temporary directory"), &error);
     let mut file = tempfile::NamedTempFile::new().map_err(failed)?;
-    let cargo = cargo.env(VARIABLE, file.path());
+    let cargo = cargo.env(variable::PROGRESS, file.path());
     let cargo = match progress {
         Progress::Bar => cargo
-            .env("CARGO_TERM_PROGRESS_WHEN", "always")
-            .env("CARGO_TERM_PROGRESS_WIDTH", status_line::width().to_string()),
-        _ => cargo.env("CARGO_TERM_PROGRESS_WHEN", "never"),
+            .env(variable::TERM_PROGRESS_WHEN, "always")
+            .env(variable::TERM_PROGRESS_WIDTH, status_line::width().to_string()),
+        _ => cargo.env(variable::TERM_PROGRESS_WHEN, "never"),
     };
     let cargo = if progress == Progress::Bar { cargo.on_terminal(output) } else { cargo.spoken_as(output) };
     let view = View::new(output);

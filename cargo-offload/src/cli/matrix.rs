@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use offload_format::variable;
+
 /// A tool, and the programs that take its part one after another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Axis {
@@ -38,12 +40,12 @@ impl Tool {
     /// The variable that names the tool to `offload-build`.
     pub(crate) fn variable(self) -> &'static str {
         match self {
-            Tool::Clang => "OFFLOAD_CLANG",
-            Tool::Ptxas => "OFFLOAD_PTXAS",
-            Tool::Ocloc => "OFFLOAD_OCLOC",
-            Tool::Nvcc => "OFFLOAD_NVCC",
-            Tool::Hipcc => "OFFLOAD_HIPCC",
-            Tool::Icpx => "OFFLOAD_ICPX",
+            Tool::Clang => variable::CLANG,
+            Tool::Ptxas => variable::PTXAS,
+            Tool::Ocloc => variable::OCLOC,
+            Tool::Nvcc => variable::NVCC,
+            Tool::Hipcc => variable::HIPCC,
+            Tool::Icpx => variable::ICPX,
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use offload_format::variable;
+
 use crate::cargo::graph::{self, Depth};
 use crate::cargo::process::Cargo;
 use crate::cargo::progress;
@@ -18,7 +20,7 @@ pub(super) fn build(output: &Output, args: &cli::Build) -> Result<ExitStatus> {
 
 pub(super) fn check(output: &Output, args: &cli::Build) -> Result<ExitStatus> {
     let cargo = cargo("check", &args.cargo)?.args(messages(output)).args(&args.rest);
-    progress::run(output, cargo.env("OFFLOAD_CHECK", "1"))?;
+    progress::run(output, cargo.env(variable::CHECK, "1"))?;
     Ok(ExitStatus::Success)
 }
 

@@ -69,7 +69,7 @@ fn list(output: &Output, folder: &Path) -> Result<()> {
     let mut table = Table::new(&["part", "download", "installed", "what it has"]);
     let mut messages = Vec::new();
     for part in Part::ALL {
-        let installed = toolchain::has(&there, part);
+        let installed = part.is_in(&there);
         let size = part.download().map_or("by system".to_string(), human_size);
         let state = if installed { "yes" } else { "no" };
         table.row(vec![part.name().into(), size, state.into(), part.purpose().into()]);

@@ -16,6 +16,6 @@ mod system;
 mod tree;
 mod whole;
 
-pub(crate) use self::add::{add, has, of_folder, remove};
+pub(crate) use self::add::{add, of_folder, remove};
 pub(crate) use self::run::which;
 pub(crate) use self::whole::{Installed, Plan, Versions, install, lacks_rest};

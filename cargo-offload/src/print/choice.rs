@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal};
 
 use anstream::ColorChoice;
+use offload_format::variable;
 
 use crate::cli::{Color, Options};
 
@@ -25,8 +26,8 @@ pub(crate) enum Progress {
 
 /// How progress is shown on standard error, by the variable that says so to cargo too.
 pub(super) fn progress(verbosity: Verbosity) -> Progress {
-    let when = std::env::var("CARGO_TERM_PROGRESS_WHEN");
-    let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
+    let when = std::env::var(variable::TERM_PROGRESS_WHEN);
+    let dumb = std::env::var(variable::TERM).is_ok_and(|term| term == "dumb");
     match (verbosity, when.as_deref(), io::stderr().is_terminal() && !dumb) {
         (Verbosity::Quiet, ..) | (_, Ok("never"), _) => Progress::Hidden,
         (_, _, true) => Progress::Bar,
@@ -37,7 +38,7 @@ pub(super) fn progress(verbosity: Verbosity) -> Progress {
 
 /// The option, then cargo's variable, then what the terminal and its variables say.
 pub(super) fn color(options: &Options) -> ColorChoice {
-    let variable = std::env::var("CARGO_TERM_COLOR");
+    let variable = std::env::var(variable::TERM_COLOR);
     match (options.color, variable.as_deref()) {
         (Some(Color::Always), _) | (None, Ok("always")) => ColorChoice::Always,
         (Some(Color::Never), _) | (None, Ok("never")) => ColorChoice::Never,
@@ -50,8 +51,8 @@ pub(super) fn verbosity(options: &Options) -> Verbosity {
     match (options.quiet, options.verbose) {
         (true, _) => Verbosity::Quiet,
         (_, 1..) => Verbosity::Verbose,
-        _ if set("CARGO_TERM_QUIET") => Verbosity::Quiet,
-        _ if set("CARGO_TERM_VERBOSE") => Verbosity::Verbose,
+        _ if set(variable::TERM_QUIET) => Verbosity::Quiet,
+        _ if set(variable::TERM_VERBOSE) => Verbosity::Verbose,
         _ => Verbosity::Normal,
     }
 }

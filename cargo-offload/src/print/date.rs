@@ -3,11 +3,10 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Seconds since 1970 that take the place of every time, so that the same inputs make the same bytes
-/// (<https://reproducible-builds.org/specs/source-date-epoch/>).
-const SOURCE_DATE_EPOCH: &str = "SOURCE_DATE_EPOCH";
+use offload_format::variable::SOURCE_DATE_EPOCH;
 
-/// When `path` was last changed, as `2026-11-23` in UTC, or the day that `SOURCE_DATE_EPOCH` names.
+/// When `path` was last changed, as `2026-11-23` in UTC, or the day that `SOURCE_DATE_EPOCH` names, so that the same inputs
+/// make the same bytes (<https://reproducible-builds.org/specs/source-date-epoch/>).
 pub(crate) fn of_file(path: &Path) -> Option<String> {
     let set = std::env::var(SOURCE_DATE_EPOCH).ok().and_then(|text| text.parse().ok());
     set.or_else(|| changed(path)).map(day)

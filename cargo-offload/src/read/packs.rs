@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use offload_format::Limits;
-use offload_format::pack::{CACHE, CACHE_VAR, MissingKind, Pack, Sidecar};
+use offload_format::pack::{CACHE, MissingKind, Pack, Sidecar};
+use offload_format::variable::CACHE_DIR;
 
 use crate::error::{Error, Result};
 use crate::print::text::{escaped, listed};
@@ -124,7 +125,7 @@ impl Packs {
         match by.meta(CACHE) {
             None => format!("images of `{program}` are in it: put it there"),
             Some(_) => format!(
-                "`{program}` is a development build: `cargo build` makes the file anew, and {CACHE_VAR} has to be what it \
+                "`{program}` is a development build: `cargo build` makes the file anew, and {CACHE_DIR} has to be what it \
                  was for the build"
             ),
         }

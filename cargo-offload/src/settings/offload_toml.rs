@@ -5,6 +5,7 @@ mod list;
 use std::path::{Path, PathBuf};
 
 use offload_build::DEFAULT_TARGETS;
+use offload_format::variable;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Value};
 
 use self::list::Lines;
@@ -179,7 +180,7 @@ impl Listed {
 }
 
 fn named() -> Option<PathBuf> {
-    std::env::var_os("OFFLOAD_CONFIG").filter(|path| !path.is_empty()).map(PathBuf::from)
+    std::env::var_os(variable::CONFIG).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
 /// The file here or further up, within the workspace: a build reads none beyond it.

@@ -192,6 +192,12 @@ fn the_doctor_explains_every_way_to_cuda() {
         said.contains("hint: for nvcc: ") && said.contains("`cargo offload toolchain install nvcc`"),
         "{said}"
     );
+    assert!(
+        said.contains(
+            "hint: for CUDA's headers: `cargo offload toolchain install cuda-headers` (a download of 7 MB)"
+        ),
+        "{said}"
+    );
 
     // A toolkit that has headers, first without CCCL.
     let sdk = dir.path().join("cuda");

@@ -87,7 +87,7 @@ fn a_file_is_judged_for_its_use() {
         (&["new", "--for", "sycl-2025.3"], 1, "oneAPI 2025.3 does not read image kind 7"),
         (&["old", "--for", "sycl-2025.3"], 0, "0 problems"),
         (&["old", "--for", "sycl-2026.2"], 1, "oneAPI 2026.2 does not read image kind 6"),
-        (&["user"], 0, "it has to be linked with a file that exports `elsewhere` (restricts)"),
+        (&["user"], 0, "it works only when linked with a file that exports `elsewhere` (restricts)"),
         (&["user", "--linked-with", "library"], 0, "1 image verified, 0 problems"),
         (&["user", "--linked-with", "new"], 1, "no module exports the imported symbol `elsewhere`"),
         (&["user", "--linked-with", "gone"], 3, "gone"),

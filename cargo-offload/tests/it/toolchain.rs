@@ -62,7 +62,11 @@ fn parts_are_installed_one_by_one() {
         let line = table.lines().find(|line| line.starts_with(part)).unwrap().to_string();
         line.contains("  yes  ")
     };
-    assert_eq!(["llvm", "ptxas", "nvcc", "nvdisasm"].map(state), [false, true, false, true], "{table}");
+    assert_eq!(
+        ["llvm", "ptxas", "nvcc", "nvdisasm", "cuda-headers"].map(state),
+        [false, true, false, true, false],
+        "{table}"
+    );
     let again = machine.install(&["ptxas", "nvdisasm"]);
     assert!(said(&again).contains("already") && !said(&again).contains("fetching"), "{}", said(&again));
     // All the rest comes beside them.
@@ -82,6 +86,47 @@ fn parts_are_installed_one_by_one() {
     fs::remove_file(machine.path("data/toolchain/offload-toolchain.lock")).unwrap();
     let kept = machine.offload(&["toolchain", "remove"]);
     assert!(said(&kept).contains("was not made by") && machine.path("data/toolchain").exists());
+}
+
+/// The headers of CUDA are a part of their own, and are in the part with nvcc too.
+#[test]
+fn parts_that_share_packages_are_fetched_without_them() {
+    let machine = Machine::new();
+    let site = machine.path("data/toolchain/lib/python3/site-packages/nvidia/cu13");
+    let installed = || {
+        let mut names: Vec<String> = fs::read_dir(&site)
+            .unwrap()
+            .map(|file| file.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    };
+    let headers = machine.install(&["cuda-headers"]);
+    assert!(headers.status.success(), "{}", said(&headers));
+    for package in ["nvidia-cuda-crt 13.5.37 (162.3 KiB)", "nvidia-cuda-runtime 13.5.37 (2.4 MiB)"] {
+        assert!(said(&headers).contains(&format!("fetching {package}")), "{}", said(&headers));
+    }
+    assert!(!said(&headers).contains("nvcc") && !said(&headers).contains("lists"), "{}", said(&headers));
+    assert_eq!(installed(), ["cccl", "crt", "runtime"]);
+    let listed = said(&machine.offload(&["toolchain", "list"]));
+    let row = |part: &str| listed.lines().find(|line| line.starts_with(part)).unwrap().to_string();
+    assert!(row("cuda-headers").contains("6.5 MiB  yes"), "{listed}");
+    assert!(row("nvcc").contains("  no "), "{listed}");
+    // What nvcc needs more, and nothing twice. The wheel with NVVM has another name than the rest.
+    let nvcc = machine.install(&["nvcc"]);
+    assert!(nvcc.status.success(), "{}", said(&nvcc));
+    assert_eq!(said(&nvcc).matches("fetching nvidia-cuda-crt ").count(), 1, "{}", said(&nvcc));
+    assert_eq!(installed(), ["cccl", "crt", "nvcc", "runtime"]);
+    // All anew: headers alone do not bring nvcc.
+    let other = Machine::new();
+    assert!(other.install(&["cuda-headers"]).status.success());
+    let newest = other.install(&["--update"]);
+    assert!(newest.status.success(), "{}", said(&newest));
+    assert!(
+        said(&newest).contains("nvidia-cuda-cccl") && !said(&newest).contains("nvidia-nvvm"),
+        "{}",
+        said(&newest)
+    );
 }
 
 #[test]

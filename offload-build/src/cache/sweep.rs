@@ -8,6 +8,8 @@ use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use offload_format::variable;
+
 use super::directory::{TAG, TAG_TEXT};
 use super::name::{Named, VERSION};
 use crate::error::{Error, Result};
@@ -118,7 +120,7 @@ pub(super) struct Limits {
 }
 
 /// The variables with which users say others than the usual limits.
-pub(super) const LIMITS: [&str; 2] = ["OFFLOAD_CACHE_SIZE", "OFFLOAD_CACHE_AGE"];
+pub(super) const LIMITS: [&str; 2] = [variable::CACHE_SIZE, variable::CACHE_AGE];
 
 impl Limits {
     /// Those that hold unless somebody says others.

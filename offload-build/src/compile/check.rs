@@ -15,6 +15,7 @@ use offload_images::{code_object as code_object_format, cubin as cubin_format, z
 
 use super::action::{expect_kernels, unresolved};
 use crate::error::{Error, Result};
+use crate::toolchain::remedy;
 
 /// LLVM bitcode.
 pub(super) fn bitcode(bytes: &[u8]) -> Result<()> {
@@ -58,9 +59,10 @@ pub(super) fn ptx(bytes: &[u8], kernels: &[&str]) -> Result<()> {
     expect_kernels(module.kernels().iter().map(|kernel| kernel.name), kernels)?;
     match module.unresolved().next() {
         None => Ok(()),
-        Some(name) if name.starts_with("__nv_") => Err(unresolved(name, "NVIDIA's libdevice").with_hint(
-            "mathematics needs libdevice.10.bc of a CUDA toolkit or of the Python package nvidia-cuda-nvcc-cu12: set CUDA_PATH",
-        )),
+        Some(name) if name.starts_with("__nv_") => {
+            let hint = format!("NVIDIA's libdevice has it, and is not installed: {}", remedy::libdevice());
+            Err(unresolved(name, "NVIDIA's libdevice").with_hint(hint))
+        }
         Some(name) => Err(unresolved(name, "libclc")),
     }
 }

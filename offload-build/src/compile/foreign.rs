@@ -69,7 +69,7 @@ pub(super) fn icpx(session: &Session<'_>, target: &Target) -> Result<DeviceImage
     match target {
         Target::Spirv64(version) => ready::taken_by(&module, *version)?,
         Target::Intel(_) => {}
-        other => return Err(Error::new(format!("SYCL C++ is not compiled for `{other}`"))),
+        other => return Err(Error::new(format!("no compiler makes code for `{other}` from SYCL C++"))),
     }
     ready::from_spirv(session, target, module)
 }

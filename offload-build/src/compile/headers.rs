@@ -5,6 +5,9 @@ use crate::error::{Error, ErrorKind};
 use crate::module::{self, LanguageFamily};
 use crate::options::Compiler;
 
+/// The part of the installer that has the headers of a toolkit.
+const INSTALL: &str = "`cargo offload toolchain install cuda-headers`";
+
 /// Who ships a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
@@ -134,9 +137,11 @@ impl Case<'_> {
         let setting = format!("{why}: write `cuda-sdk = true` below `[modules.{module}]` in offload.toml");
         match &self.toolkit {
             Some(root) => format!("{setting}; `{root}` is one"),
-            None => format!(
-                "{setting}, and install one: `cargo offload toolchain install nvcc`, or set CUDA_PATH to yours"
-            ),
+            None => {
+                format!(
+                    "{setting}, and install the headers: {INSTALL} (7 MB), or set CUDA_PATH to your toolkit"
+                )
+            }
         }
     }
 
@@ -145,7 +150,7 @@ impl Case<'_> {
         let root = self.toolkit.as_deref().unwrap_or("the CUDA toolkit");
         let how = match package {
             "nvidia-curand" => "a whole CUDA toolkit has it: set CUDA_PATH to one",
-            _ => "`cargo offload toolchain install nvcc` brings it, or set CUDA_PATH to a whole CUDA toolkit",
+            _ => &format!("{INSTALL} (7 MB) brings it, or set CUDA_PATH to a whole CUDA toolkit"),
         };
         format!("`{root}` lacks `{header}`, which is in the Python package {package}: {how}")
     }
@@ -190,12 +195,13 @@ mod tests {
     fn the_way_to_a_header_depends_on_what_there_is() {
         let alone = hint("cuda_fp16.h", |_| {});
         assert!(alone.contains("`cuda-sdk = true` below `[modules.m]`"), "{alone}");
-        assert!(alone.contains("`cargo offload toolchain install nvcc`"), "{alone}");
+        assert!(alone.contains("`cargo offload toolchain install cuda-headers` (7 MB)"), "{alone}");
         let here = hint("cuda_fp16.h", |case| case.toolkit = Some("/opt/cuda".into()));
         assert!(here.ends_with("`/opt/cuda` is one") && !here.contains("install"), "{here}");
         // Whoever has set it is not told to set it, or to leave it out.
         let lacking = hint("cuda/std/limits", |case| case.cuda_sdk = true);
         assert!(lacking.contains("nvidia-cuda-cccl") && !lacking.contains("cuda-sdk"), "{lacking}");
+        assert!(lacking.contains("`cargo offload toolchain install cuda-headers`"), "{lacking}");
         let nvcc = hint("cuda_runtime.h", |case| case.compiler = Some(Compiler::Nvcc));
         assert!(nvcc.contains("nvidia-cuda-runtime") && !nvcc.contains("leave"), "{nvcc}");
         assert!(hint("cuda_runtime.h", |_| {}).starts_with("leave `cuda_runtime.h` out: "));

@@ -157,7 +157,7 @@ fn fitting(session: &Session<'_>, target: &Target) -> Result<Vec<Scanned>> {
         Target::Spirv64(_) | Target::Intel(_) => "spir",
         Target::Nvptx(_) | Target::Cubin(_) => "nvptx64",
         Target::Amdgcn(_) => "amdgcn",
-        other => return Err(Error::new(format!("LLVM IR is not compiled for `{other}`"))),
+        other => return Err(Error::new(format!("no compiler makes code for `{other}` from LLVM IR"))),
     };
     let files =
         session.sources.files.iter().map(|file| read_ir(session, file)).collect::<Result<Vec<_>>>()?;

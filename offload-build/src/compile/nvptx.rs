@@ -82,9 +82,12 @@ fn attributes(session: &Session<'_>, kernel: &Kernel) -> String {
 /// CUDA C++ with the toolkit's headers if that was asked for, else with ours and those of clang.
 fn cuda(session: &Session<'_>, sm: &SmArch, version: PtxVersion) -> Result<Vendor> {
     let PtxVersion { major, minor } = version;
-    let mut flags = vec![format!("--cuda-gpu-arch={sm}"), format!("--cuda-feature=+ptx{major}{minor}")];
+    let mut flags = vec![
+        format!("--cuda-gpu-arch={sm}"),
+        format!("--cuda-feature=+ptx{major}{minor}"),
+        "-nocudainc".to_string(),
+    ];
     if session.sources.options.cuda_sdk != Some(true) {
-        flags.push("-nocudainc".to_string());
         return Ok(Vendor { flags, header: CUDA_HEADER });
     }
     let sdk = session.tools().cuda_sdk()?;
@@ -92,15 +95,12 @@ fn cuda(session: &Session<'_>, sm: &SmArch, version: PtxVersion) -> Result<Vendo
     let empty = session.cache().dir().join("include");
     fs::create_dir_all(&empty)?;
     fs::publish_if_changed(&empty.join("curand_mtgp32_kernel.h"), b"\n")?;
-    flags.extend([
-        format!("--cuda-path={}", sdk.display()),
-        "-isystem".to_string(),
-        empty.display().to_string(),
-    ]);
-    // nvcc's profile names it, and clang does not know it: `cuda/std`, CUB and Thrust since CUDA 13.
-    let cccl = sdk.join("include/cccl");
-    if cccl.is_dir() {
-        flags.extend(["-isystem".to_string(), cccl.display().to_string()]);
+    // clang's own way, `--cuda-path`, wants a directory `bin` too, which packages of headers lack. It does no more than this.
+    flags.extend(["-include".to_string(), "__clang_cuda_runtime_wrapper.h".to_string()]);
+    // nvcc's profile names the second, and clang does not know it: `cuda/std`, CUB and Thrust since CUDA 13.
+    let directories = [empty, sdk.join("include"), sdk.join("include/cccl")];
+    for directory in directories.into_iter().filter(|directory| directory.is_dir()) {
+        flags.extend(["-isystem".to_string(), directory.display().to_string()]);
     }
     Ok(Vendor { flags, header: "" })
 }

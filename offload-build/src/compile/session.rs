@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use offload_format::pack::{KernelInfo, NewImage};
+use offload_format::variable;
 use offload_format::{Aspects, Target};
 
 use super::files::ReadyFiles;
@@ -13,7 +14,7 @@ use crate::error::Result;
 use crate::ir::{self, Kernel};
 use crate::module::{SourceFile, Sources};
 use crate::options::Split;
-use crate::progress::{self, Progress};
+use crate::progress::Progress;
 use crate::tool::Context;
 use crate::toolchain::Tools;
 use crate::vendor::{UseVendored, VendoredPackage};
@@ -55,7 +56,7 @@ impl<'a> Shared<'a> {
         vendored.used = used;
         Shared {
             tools,
-            progress: env.setting(progress::VARIABLE).and_then(|file| Progress::open(file, &env.package)),
+            progress: env.setting(variable::PROGRESS).and_then(|file| Progress::open(file, &env.package)),
             vendored,
             front_ends: Memo::default(),
             files: ReadyFiles::default(),

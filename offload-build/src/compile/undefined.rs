@@ -32,9 +32,9 @@ pub(super) fn of(session: &Session<'_>, results: &[TargetImages]) -> Option<Unde
     let (name, original) = first?;
     let targets = lacking.remove(name).unwrap_or_default();
     let names: Vec<String> = targets.iter().map(|wanted| format!("`{}`", wanted.target)).collect();
-    let (place, caller) = call(session, name, results);
-    let mut text = format!("{place}`{name}` has no definition for {}", names.join(", "));
-    text.push_str(&caller.map(|kernel| format!("; kernel `{kernel}` calls it")).unwrap_or_default());
+    let Call { spelled, place, kernel } = call(session, name, results);
+    let mut text = format!("{place}`{spelled}` has no definition for {}", names.join(", "));
+    text.push_str(&kernel.map(|kernel| format!("; kernel `{kernel}` calls it")).unwrap_or_default());
     let some_have_it = targets.len() < results.len();
     let of_libdevice = original.hint().filter(|_| name.starts_with("__nv_")).map(str::to_string);
     let inlined = || inline_alone(session, name);
@@ -121,21 +121,46 @@ fn macro_of(target: &Target) -> Option<&'static str> {
     }
 }
 
-/// Where the sources call `name`, as the start of a message has it, and a kernel that comes there.
-fn call(session: &Session<'_>, name: &str, results: &[TargetImages]) -> (String, Option<String>) {
-    let caller = results.first().and_then(|first| caller(session, name, &first.target.target).ok()?);
-    let line = |path: &Path| {
-        let text = fs::read_text(&session.env().manifest_dir.join(path)).ok()?;
-        Some(format!("{}:{}: ", path.display(), line_of(&text, name)?))
-    };
-    let place = session.sources.files.iter().find_map(|file| line(&file.path));
-    (place.unwrap_or_default(), caller)
+/// Where the sources call a function.
+struct Call {
+    /// The function as they write it.
+    spelled: String,
+    /// File and line, as the start of a message has it; empty if no source calls it itself.
+    place: String,
+    /// A kernel that comes there.
+    kernel: Option<String>,
 }
 
-/// A kernel that calls `name`, through whatever functions. The front end has read all files already.
-fn caller(session: &Session<'_>, name: &str, first: &Target) -> Result<Option<String>> {
+fn call(session: &Session<'_>, name: &str, results: &[TargetImages]) -> Call {
+    let names = spellings(name);
+    let kernel = results.first().and_then(|first| caller(session, &names, &first.target.target).ok()?);
+    let root = &session.env().manifest_dir;
+    for file in &session.sources.files {
+        let text = fs::read_text(&root.join(&file.path)).unwrap_or_default();
+        for spelled in &names {
+            if let Some(line) = line_of(&text, spelled) {
+                let place = format!("{}:{line}: ", file.path.display());
+                return Call { spelled: spelled.to_string(), place, kernel };
+            }
+        }
+    }
+    Call { spelled: name.to_string(), place: String::new(), kernel }
+}
+
+/// How sources may write a function of an image, the likeliest first. The functions of NVIDIA's libdevice end in `f` for
+/// `float`, as those of CUDA C++ do and those of OpenCL C do not.
+fn spellings(name: &str) -> Vec<&str> {
+    match name.strip_prefix("__nv_") {
+        Some(plain) => [plain].into_iter().chain(plain.strip_suffix('f')).chain([name]).collect(),
+        None => vec![name],
+    }
+}
+
+/// A kernel that calls one of `names`, through whatever functions. The front end has read all files already.
+fn caller(session: &Session<'_>, names: &[&str], first: &Target) -> Result<Option<String>> {
     for scanned in llvm::scan(session, first)? {
-        let calling = ir::reaching(&scanned.ir.read_text()?, |other| action::written(other) == name);
+        let is_one = |other: &str| names.contains(&action::written(other).as_str());
+        let calling = ir::reaching(&scanned.ir.read_text()?, is_one);
         if let Some(kernel) = scanned.kernels.iter().find(|kernel| calling.contains(&kernel.name)) {
             return Ok(Some(kernel.name.clone()));
         }
@@ -170,6 +195,13 @@ mod tests {
         assert_eq!(line_of(text, "printf"), Some(4));
         assert_eq!(line_of("int f(void);\n\n  return f();", "f"), Some(3));
         assert_eq!(line_of(text, "sin"), None);
+    }
+
+    #[test]
+    fn functions_of_libdevice_are_spelled_as_in_sources() {
+        assert_eq!(spellings("__nv_sqrtf"), ["sqrtf", "sqrt", "__nv_sqrtf"]);
+        assert_eq!(spellings("__nv_sin"), ["sin", "__nv_sin"]);
+        assert_eq!(spellings("helper"), ["helper"]);
     }
 
     #[test]

@@ -186,8 +186,8 @@ mod compression {
             ("{ level = 23 }", "from 1 to 22"),
             ("{ mode = \"none\", level = 3 }", "has no level"),
             ("{ mode = \"archive\", level = 3 }", "has no level"),
-            ("{ levels = 3 }", "no compression"),
-            ("19", "no compression"),
+            ("{ levels = 3 }", "not a compression"),
+            ("19", "not a compression"),
         ] {
             let error = settings(&format!("compression = {text}"), true).unwrap_err().to_string();
             assert!(error.contains(part) && error.contains("hint:"), "{text}: {error}");

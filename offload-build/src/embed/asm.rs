@@ -20,7 +20,7 @@ pub(super) fn assemble(env: &CargoEnv, names: &Names, pack: &Pack) -> Result<()>
     fs::publish(&pack_path, |out| pack.write_to(out))?;
     let pack_name = pack_path.to_str().filter(|path| !path.contains(['"', '\\', '\n']));
     let pack_name = pack_name
-        .ok_or_else(|| Error::new(format!("the path `{}` cannot be assembled", pack_path.display())))?;
+        .ok_or_else(|| Error::new(format!("the assembler cannot read the path `{}`", pack_path.display())))?;
     let text = source_text(env, names, pack, pack_name);
     fs::publish(&source, |out| out.write_all(text.as_bytes()))?;
     let compiled = cc::Build::new()

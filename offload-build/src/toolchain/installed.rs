@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use offload_format::HostLevel;
+use offload_format::variable;
 
 use super::search::Candidates;
 use super::{LIBCLC_AMD, LIBCLC_NVIDIA, Tools, remedy};
@@ -151,11 +152,11 @@ fn find(tools: &Tools<'_>, component: Component) -> Result<Found, Error> {
             shower("llvm-objdump", Candidates::objdump(&tools.context.env), remedy::llvm)
         }
         Component::Nvdisasm => {
-            let candidates = Candidates::cuda(&tools.context.env, "OFFLOAD_NVDISASM", &["bin/nvdisasm"]);
+            let candidates = Candidates::cuda(&tools.context.env, variable::NVDISASM, &["bin/nvdisasm"]);
             shower("nvdisasm", candidates, remedy::nvdisasm)
         }
         Component::SpirvDis => {
-            let candidates = Candidates::named(&tools.context.env, "spirv-dis", "OFFLOAD_SPIRV_DIS");
+            let candidates = Candidates::named(&tools.context.env, "spirv-dis", variable::SPIRV_DIS);
             shower("spirv-dis", candidates, remedy::spirv_tools)
         }
     }

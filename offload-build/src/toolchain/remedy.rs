@@ -77,7 +77,12 @@ pub(super) fn icpx() -> String {
 }
 
 pub(super) fn cuda_sdk() -> String {
-    part("nvcc", "129 MB")
+    part("cuda-headers", "7 MB")
+}
+
+/// It lies in the package of ptxas.
+pub(crate) fn libdevice() -> String {
+    part("ptxas", "41 MB")
 }
 
 pub(super) fn libclc() -> String {

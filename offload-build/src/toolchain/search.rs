@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use offload_format::variable;
+
 use super::remedy;
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
@@ -36,7 +38,7 @@ impl Llvm {
         if !self.is_old() {
             return Ok(());
         }
-        let text = format!("LLVM {} makes no valid SPIR-V; LLVM {MIN_LLVM} and later do", self.major);
+        let text = format!("LLVM {} does not make valid SPIR-V: LLVM {MIN_LLVM} and later do", self.major);
         Err(Error::missing_tool(text).with_hint(remedy::llvm()))
     }
 }
@@ -61,7 +63,7 @@ impl Candidates {
         let ours =
             (MIN_LLVM..=MAX_LLVM).rev().filter_map(|major| own(env, &format!("usr/lib/llvm-{major}/bin")));
         let known = prefixes.chain(others).chain(ours).map(|dir| dir.join("clang")).collect();
-        Candidates::look(env, "OFFLOAD_CLANG", &names, known)
+        Candidates::look(env, variable::CLANG, &names, known)
             .described(format!("clang, clang-{MAX_LLVM} to clang-{MIN_LLVM} in PATH, /usr/lib/llvm-*/bin"))
     }
 
@@ -90,7 +92,7 @@ impl Candidates {
         let versions = (MIN_LLVM..=MAX_LLVM).rev();
         let names = versions.clone().map(|major| format!("{name}-{major}")).chain([name.to_string()]);
         let known = versions.map(|major| PathBuf::from(format!("/usr/lib/llvm-{major}/bin")).join(name));
-        Candidates::look(env, "OFFLOAD_OBJDUMP", &names.collect::<Vec<_>>(), known.collect())
+        Candidates::look(env, variable::OBJDUMP, &names.collect::<Vec<_>>(), known.collect())
             .described(format!("{name}, {name}-{MAX_LLVM} to {name}-{MIN_LLVM} in PATH, /usr/lib/llvm-*/bin"))
     }
 
@@ -121,28 +123,28 @@ impl Candidates {
 
     /// AMD's compiler driver, in `PATH` or where ROCm is installed.
     pub(super) fn rocm(env: &CargoEnv) -> Candidates {
-        let root = env.var("ROCM_PATH").map(PathBuf::from).filter(|root| root.is_absolute());
+        let root = env.var(variable::ROCM_PATH).map(PathBuf::from).filter(|root| root.is_absolute());
         let roots = root.into_iter().chain([PathBuf::from("/opt/rocm"), PathBuf::from("/usr")]);
         let known = roots.map(|root| root.join("bin/hipcc")).collect();
-        Candidates::look(env, "OFFLOAD_HIPCC", &["hipcc".to_string()], known)
+        Candidates::look(env, variable::HIPCC, &["hipcc".to_string()], known)
             .described("hipcc in PATH, ROCM_PATH, /opt/rocm".to_string())
     }
 
     /// Intel's DPC++, in `PATH` or where oneAPI is installed.
     pub(super) fn oneapi(env: &CargoEnv) -> Candidates {
-        let root = env.var("CMPLR_ROOT").map(PathBuf::from).filter(|root| root.is_absolute());
+        let root = env.var(variable::CMPLR_ROOT).map(PathBuf::from).filter(|root| root.is_absolute());
         let roots = root.into_iter().chain([PathBuf::from("/opt/intel/oneapi/compiler/latest")]);
         let known = roots.map(|root| root.join("bin/icpx")).collect();
-        Candidates::look(env, "OFFLOAD_ICPX", &["icpx".to_string()], known)
+        Candidates::look(env, variable::ICPX, &["icpx".to_string()], known)
             .described("icpx in PATH, CMPLR_ROOT, /opt/intel/oneapi/compiler/latest".to_string())
     }
 
     /// The header that every CUDA toolkit has.
     pub(super) fn cuda_sdk(env: &CargoEnv) -> Candidates {
         let header = "include/cuda.h";
-        let explicit = Candidates::explicit_dir(env, "OFFLOAD_CUDA_SDK", header);
+        let explicit = Candidates::explicit_dir(env, variable::CUDA_SDK, header);
         if explicit.looked_for.is_empty() {
-            Candidates::cuda(env, "OFFLOAD_CUDA_SDK", &[header])
+            Candidates::cuda(env, variable::CUDA_SDK, &[header])
         } else {
             explicit
         }
@@ -150,7 +152,7 @@ impl Candidates {
 
     /// LLVM's OpenCL library: until release 22 in a directory of its own, then among clang's files.
     pub(super) fn libclc(env: &CargoEnv, llvm: &Llvm, [old, new]: [&str; 2]) -> Candidates {
-        let mut candidates = Candidates::explicit_dir(env, "OFFLOAD_LIBCLC_DIR", old);
+        let mut candidates = Candidates::explicit_dir(env, variable::LIBCLC_DIR, old);
         if candidates.looked_for.is_empty() {
             let dirs = ["/usr/lib/clc", "/usr/share/clc", "/usr/lib64/clc", "/usr/local/share/clc"];
             candidates.push_all([llvm.resource_dir.join("lib").join(new).join("libclc.bc")]);
@@ -165,7 +167,7 @@ impl Candidates {
     pub(super) fn pocl(env: &CargoEnv) -> Candidates {
         let known = ["/usr/share/pocl", "/usr/local/share/pocl", "/opt/homebrew/share/pocl"];
         let known = known.map(PathBuf::from).into_iter().chain(own(env, "usr/share/pocl"));
-        Candidates::look(env, "OFFLOAD_POCL_DIR", &[], known.collect())
+        Candidates::look(env, variable::POCL_DIR, &[], known.collect())
             .described("directories /usr/share/pocl, /usr/local/share/pocl".to_string())
     }
 

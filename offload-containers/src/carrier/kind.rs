@@ -142,7 +142,7 @@ const ONEAPI_2026: u16 = 7;
 const DRAFT_STRINGS: u64 = 8;
 
 fn elf(bytes: &[u8]) -> FileKind {
-    match bytes::u16_at(bytes, 16, "ELF header").unwrap_or_default() {
+    match bytes::u16_at(bytes, 16, "the ELF header").unwrap_or_default() {
         0xff01..=0xff05 => FileKind::IntelOpenClElf,
         _ => FileKind::Elf,
     }
@@ -167,7 +167,7 @@ fn archive(bytes: &[u8]) -> FileKind {
 
 /// Where the member behind the one at `at` starts in an archive.
 fn next_member(archive: &[u8], at: u64) -> Option<u64> {
-    let size = bytes::text_at(archive, at.checked_add(48)?, 10, "size of a member").ok()?;
+    let size = bytes::text_at(archive, at.checked_add(48)?, 10, "the size of a member").ok()?;
     let size: u64 = size.trim_end().parse().ok()?;
     at.checked_add(60)?.checked_add(size)?.checked_next_multiple_of(2)
 }
@@ -180,10 +180,10 @@ fn universal(bytes: &[u8]) -> Option<FileKind> {
 
 /// An object has no magic: its machine comes first, and an optional header only programs have.
 fn coff(bytes: &[u8]) -> Option<FileKind> {
-    let machine = bytes::u16_at(bytes, 0, "COFF header").ok()?;
-    let sections = bytes::u16_at(bytes, 2, "COFF header").ok()?;
-    let optional = bytes::u16_at(bytes, 16, "COFF header").ok()?;
-    let big = machine == 0 && sections == 0xffff && bytes::u16_at(bytes, 4, "COFF header") == Ok(2);
+    let machine = bytes::u16_at(bytes, 0, "the COFF header").ok()?;
+    let sections = bytes::u16_at(bytes, 2, "the COFF header").ok()?;
+    let optional = bytes::u16_at(bytes, 16, "the COFF header").ok()?;
+    let big = machine == 0 && sections == 0xffff && bytes::u16_at(bytes, 4, "the COFF header") == Ok(2);
     let small = matches!(machine, 0x8664 | 0xaa64 | 0x014c) && sections > 0 && optional == 0;
     (small || big).then_some(FileKind::Coff)
 }

@@ -4,7 +4,7 @@ use super::kind::FileKind;
 use offload_format::bytes;
 use offload_format::pack::Pack;
 
-const WHAT: &str = "container";
+const WHAT: &str = "the container";
 /// A bundle has an entry for each architecture; more of them are not walked again for each pointer to it.
 const MOST_ENTRIES: u64 = 1024;
 

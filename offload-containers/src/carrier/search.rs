@@ -32,7 +32,7 @@ impl<'a> Part<'a> {
 
     /// Its bytes.
     pub(super) fn bytes(self) -> Result<&'a [u8], Error> {
-        offload_format::bytes::range(self.file, self.offset, self.size, "device images")
+        offload_format::bytes::range(self.file, self.offset, self.size, "the device images")
     }
 }
 

@@ -104,7 +104,7 @@ impl<'a> Search<'a> {
         self.budget.spend(size)?;
         let mut within = 0u64;
         while within < size {
-            let rest = bytes::range(section, within, size.saturating_sub(within), "pack")?;
+            let rest = bytes::range(section, within, size.saturating_sub(within), "the pack")?;
             let pack = FileKind::detect(rest) == Some(FileKind::Pack);
             let found = pack.then(|| measure::size(FileKind::Pack, rest)).flatten();
             if let Some(pack) = found {

@@ -60,8 +60,8 @@ fn record<'a>(view: &View<'a>, head: &[u8], address: u64) -> Option<(SyclImage<'
     let (start, end) = (pointer(image)?, pointer(image + 8)?);
     let size = end.checked_sub(start).filter(|size| *size > 0)?;
     let (offset, rest) = view.at(start)?;
-    bytes::range(rest, 0, size, "image").ok()?;
-    let version = bytes::u16_at(head, 0, "record").ok()?;
+    bytes::range(rest, 0, size, "the image").ok()?;
+    let version = bytes::u16_at(head, 0, "the record").ok()?;
     let format = head.get(3).copied()?;
     Some((SyclImage { version, target, format }, offset, size))
 }

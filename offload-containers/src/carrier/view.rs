@@ -49,7 +49,7 @@ impl<'a> View<'a> {
         let map = self.maps.get(after.checked_sub(1)?)?;
         let within = address.checked_sub(map.address).filter(|within| *within < map.size)?;
         let offset = map.offset.checked_add(within)?;
-        Some((offset, bytes::range(self.file, offset, map.size.checked_sub(within)?, "bytes").ok()?))
+        Some((offset, bytes::range(self.file, offset, map.size.checked_sub(within)?, "the bytes").ok()?))
     }
 
     /// The pointer at an address.

@@ -28,9 +28,11 @@ fn header(version: Version, [stored, raw]: [u64; 2], hash: u64) -> Result<Vec<u8
     let small = u32::try_from(size(Version::V2)).ok().zip(u32::try_from(raw).ok());
     let (version, sizes) = match (version, small) {
         (Version::V1, _) => {
-            return Err(
-                ErrorKind::Unsupported { what: "compressed offload bundle of version", value: 1 }.into()
-            );
+            return Err(ErrorKind::Unsupported {
+                what: "writing compressed offload bundles of version",
+                value: 1,
+            }
+            .into());
         }
         (Version::V2, Some((size, raw))) => (Version::V2, [size.to_le_bytes(), raw.to_le_bytes()].concat()),
         (Version::V2 | Version::V3, _) => {

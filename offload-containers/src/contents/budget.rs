@@ -28,7 +28,7 @@ impl WalkBudget {
     }
 
     pub(super) fn inflate(&mut self, size: u64) -> Result<(), Error> {
-        const WHAT: &str = "what is inflated for the list of device images";
+        const WHAT: &str = "what is inflated to list the device images";
         let left = self.inflated.checked_sub(size);
         self.inflated = left.ok_or(ErrorKind::TooLarge { what: WHAT, size, limit: self.limit })?;
         Ok(())

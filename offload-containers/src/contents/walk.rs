@@ -265,7 +265,7 @@ impl<'a, 'l> Walker<'a, 'l> {
     /// A frame around one image, or around a container.
     fn zstd(&mut self, input: &'a [u8], about: &About) -> Result<(), Error> {
         let size = get_frame_content_size(input).ok().flatten().ok_or(ErrorKind::Unsupported {
-            what: "a zstd frame that does not record the size of its content, of bytes",
+            what: "zstd frames without the size of their content, such as one of bytes:",
             value: input.len() as u64,
         })?;
         let size = self.limits.inflated("the inflated device image", size, input.len() as u64)?;

@@ -3,7 +3,7 @@
 
 use offload_format::bytes;
 
-const WHAT: &str = "ELF header";
+const WHAT: &str = "the ELF header";
 
 /// The tables of segments and sections; both lie within the bytes.
 #[derive(Clone, Copy, Debug)]

@@ -79,7 +79,7 @@ impl<'a> FatbinEntry<'a> {
             Compression::Lz4 => lz4(self.stored, self.declared(limits)?).map(Cow::Owned),
             Compression::Zstd => frame::inflate(self.stored, self.declared(limits)?).map(Cow::Owned),
             Compression::Unknown => {
-                let what = "the compression of the fatbin's entry, flags";
+                let what = "the compression of a fatbin's entry with flags";
                 Err(ErrorKind::Unsupported { what, value: self.record.flags.0 }.into())
             }
         }

@@ -13,9 +13,9 @@ const ENTRY_VERSION: u16 = 0x101;
 /// The first architecture whose entries have a copy of the cubin's table of compatibility.
 const FIRST_WITH_COMPAT: u16 = 100;
 const ELF: Format = Format { name: "a cubin", nobits: &[] };
-const IMAGE: &str = "the image of the fatbin, target";
+const IMAGE: &str = "images of other targets in a fatbin: number";
 
-/// An image to be written.
+/// An image that [`write`] puts into a fatbin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FatbinImage<'a> {
     /// For what it is: [`Target::Nvptx`] or [`Target::Cubin`].

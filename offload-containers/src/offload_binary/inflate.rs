@@ -9,12 +9,12 @@ use offload_format::{Error, Limits, bytes};
 /// # Errors
 /// [`ErrorKind::TooLarge`](offload_format::ErrorKind) over the limit, `Invalid`, `Zstd` or `Zlib`.
 pub(super) fn inflate(binary: &[u8], header: &RawHeader, limits: &Limits) -> Result<Vec<u8>, Error> {
-    const WHAT: &str = "inflated size of the OffloadBinary";
+    const WHAT: &str = "the inflated size of the OffloadBinary";
     let size = header.inflated_size;
     let body = size.checked_sub(header.header_size()).ok_or_else(|| Error::invalid(WHAT, size))?;
-    let head = bytes::range(binary, 0, header.header_size(), "OffloadBinary header")?;
+    let head = bytes::range(binary, 0, header.header_size(), "the OffloadBinary header")?;
     let compressed = (binary.len() as u64).saturating_sub(header.header_size());
-    let compressed = bytes::range(binary, header.header_size(), compressed, "body of the OffloadBinary")?;
+    let compressed = bytes::range(binary, header.header_size(), compressed, "the body of the OffloadBinary")?;
     let body = limits.inflated(WHAT, body, compressed.len() as u64)?;
     let body = match compressed.starts_with(&frame::MAGIC) {
         true => frame::inflate(compressed, body)?,
@@ -38,6 +38,6 @@ fn zlib(stream: &[u8], declared: u64) -> Result<Vec<u8>, Error> {
 #[cfg(not(feature = "zlib"))]
 fn zlib(stream: &[u8], _: u64) -> Result<Vec<u8>, Error> {
     let first = stream.first().copied().unwrap_or_default();
-    let what = "a container that is compressed by method";
+    let what = "compression method";
     Err(offload_format::ErrorKind::Unsupported { what, value: first.into() }.into())
 }

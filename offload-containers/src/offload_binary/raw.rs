@@ -9,7 +9,7 @@ pub(super) const ENTRY_SIZE: u64 = 40;
 pub(super) const HEADER_SIZE: u64 = 32;
 /// Size of the header of version 3.
 pub(super) const HEADER_SIZE_V3: u64 = 40;
-const WHAT: &str = "OffloadBinary header";
+const WHAT: &str = "the OffloadBinary header";
 
 /// The header of a binary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl RawHeader {
     pub(super) fn count(&self) -> Result<u64, Error> {
         match (self.version, self.entries) {
             (1, ENTRY_SIZE) => Ok(1),
-            (1, other) => Err(Error::invalid("size of the OffloadBinary's entry", other)),
+            (1, other) => Err(Error::invalid("the size of the OffloadBinary's entry", other)),
             (2 | 3, count) => Ok(count),
             (other, _) => Err(ErrorKind::Version { what: "the OffloadBinary", found: other.into() }.into()),
         }
@@ -88,7 +88,7 @@ pub struct RawEntry {
 impl RawEntry {
     /// Reads the entry at the start of `record`.
     pub(super) fn parse(record: &[u8]) -> Result<RawEntry, Error> {
-        const WHAT: &str = "OffloadBinary entry";
+        const WHAT: &str = "the OffloadBinary entry";
         Ok(RawEntry {
             image_kind: bytes::u16_at(record, 0, WHAT)?,
             offload_kind: bytes::u16_at(record, 2, WHAT)?,

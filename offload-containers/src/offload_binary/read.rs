@@ -107,7 +107,7 @@ impl<'a> OffloadEntry<'a> {
             image_kind: raw.image_kind,
             offload_kind: OffloadKindNumber(raw.offload_kind),
             flags: raw.flags,
-            image: bytes::range(binary, at, raw.image_size, "image of an OffloadBinary")?,
+            image: bytes::range(binary, at, raw.image_size, "the image of an OffloadBinary")?,
             strings: StringMap::of(binary, header, raw)?,
         })
     }
@@ -130,7 +130,7 @@ impl<'a> OffloadEntry<'a> {
 
 /// Checks all that the entries refer to.
 fn read_entries(binary: &[u8], header: &RawHeader, limits: &Limits) -> Result<Vec<RawEntry>, Error> {
-    const WHAT: &str = "entries of an OffloadBinary";
+    const WHAT: &str = "the table of entries of the OffloadBinary";
     let count = limits.records("the OffloadBinary", header.count()?)?;
     let table = bytes::range(binary, header.entries_offset, count.saturating_mul(ENTRY_SIZE), WHAT)?;
     let mut budget = Budget::for_file(WHAT, binary.len() as u64);
@@ -148,16 +148,16 @@ fn read_entries(binary: &[u8], header: &RawHeader, limits: &Limits) -> Result<Ve
 pub(crate) fn first(input: &[u8]) -> Result<(RawHeader, OffloadEntry<'_>), Error> {
     let header = RawHeader::parse(input)?;
     if header.count()? == 0 {
-        return Err(Error::invalid("number of entries of the OffloadBinary", 0));
+        return Err(ErrorKind::Missing { what: "the entry of the OffloadBinary" }.into());
     }
     if header.inflated_size != 0 {
         return Err(Error::invalid(
-            "inflated size of the OffloadBinary around a SYCLBIN",
+            "the inflated size of the OffloadBinary around a SYCLBIN",
             header.inflated_size,
         ));
     }
     let binary = bytes::range(input, 0, header.size.max(header.header_size()), "OffloadBinary")?;
-    let record = bytes::range(binary, header.entries_offset, ENTRY_SIZE, "OffloadBinary entry")?;
+    let record = bytes::range(binary, header.entries_offset, ENTRY_SIZE, "the OffloadBinary entry")?;
     let raw = RawEntry::parse(record)?;
     Ok((header, OffloadEntry::of(binary, &header, &raw)?))
 }

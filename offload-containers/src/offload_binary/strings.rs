@@ -6,7 +6,7 @@ use super::raw::{RawEntry, RawHeader};
 use offload_format::limits::Budget;
 use offload_format::{Error, ErrorKind, bytes};
 
-const WHAT: &str = "strings of an OffloadBinary";
+const WHAT: &str = "a string of the OffloadBinary";
 
 /// The map of one entry in the inflated binary.
 #[derive(Clone, Copy, Debug)]

@@ -57,7 +57,7 @@ impl<'a> NewEntry<'a> {
     }
 }
 
-/// Writes `entries`; with version 1 no entry makes an empty file.
+/// Writes `entries`. Version 1 without entries gives an empty file.
 ///
 /// # Errors
 /// [`ErrorKind::Text`] for a string that the version cannot hold, [`ErrorKind::TooLarge`] if the sizes overflow.
@@ -151,7 +151,7 @@ impl<'a> Strings<'a> {
         for NewString { key, value } in entries.iter().flat_map(|entry| &entry.strings) {
             // The size of a value stands beside it since version 2; the end of a name is searched for in both.
             if key.contains('\0') || (version == Version::V1 && value.contains(&0)) {
-                let what = "a string with a zero byte for an OffloadBinary";
+                let what = "a string of the OffloadBinary, in which there is a zero byte,";
                 return Err(ErrorKind::Text { what, offset: table.bytes.len() as u64 }.into());
             }
             table.add(key.as_bytes(), offset);

@@ -6,7 +6,7 @@ use crate::offload_binary::{self, OffloadEntry};
 use offload_format::limits::Budget;
 use offload_format::{Error, ErrorKind, Limits, bytes};
 
-const WHAT: &str = "piece of the SYCLBIN";
+const WHAT: &str = "a piece of the SYCLBIN";
 
 /// Reads a file whose first image is not that of version 1.
 pub(super) fn parse<'a>(file: &'a [u8], envelope: Envelope, limits: &Limits) -> Result<File<'a>, Error> {
@@ -17,8 +17,7 @@ pub(super) fn parse<'a>(file: &'a [u8], envelope: Envelope, limits: &Limits) -> 
     for entry in &entries {
         reader.piece(entry)?;
     }
-    let metadata =
-        reader.global.ok_or_else(|| Error::invalid("number of the SYCLBIN's global metadata", 0))?;
+    let metadata = reader.global.ok_or(ErrorKind::Missing { what: "the global metadata of the SYCLBIN" })?;
     Ok(File { envelope: Some(envelope), version: 2, metadata, modules: reader.modules })
 }
 
@@ -39,7 +38,7 @@ impl<'a> Reader<'a> {
             let index = index(entry)?;
             // As many indices as modules, none twice: there is no hole.
             let new = found.get_mut(index).filter(|found| !**found);
-            *new.ok_or_else(|| Error::invalid("index of the SYCLBIN's module", index as u64))? = true;
+            *new.ok_or_else(|| Error::invalid("the index of the SYCLBIN's module", index as u64))? = true;
             self.module(index)?.metadata = metadata;
         }
         Ok(())
@@ -47,7 +46,7 @@ impl<'a> Reader<'a> {
 
     fn piece(&mut self, entry: &OffloadEntry<'a>) -> Result<(), Error> {
         if entry.image_kind != ImageKindNumber::ONEAPI_2026.0 {
-            return Err(Error::invalid("image kind of a piece of the SYCLBIN", entry.image_kind.into()));
+            return Err(Error::invalid("the image kind of a piece of the SYCLBIN", entry.image_kind.into()));
         }
         match entry.text("role") {
             Some("am_metadata") => Ok(()),
@@ -62,7 +61,7 @@ impl<'a> Reader<'a> {
                 self.module(index(entry)?)?.native.push(payload);
                 Ok(())
             }
-            _ => Err(ErrorKind::Text { what: "role of a piece of the SYCLBIN", offset: 0 }.into()),
+            _ => Err(ErrorKind::Text { what: "the role of a piece of the SYCLBIN", offset: 0 }.into()),
         }
     }
 
@@ -74,7 +73,7 @@ impl<'a> Reader<'a> {
         let metadata = self.text(entry.image, 0, entry.image.len() as u64)?;
         match self.global.replace(metadata) {
             None => Ok(()),
-            Some(_) => Err(Error::invalid("number of the SYCLBIN's global metadata", 2)),
+            Some(_) => Err(Error::invalid("the number of global metadata in the SYCLBIN", 2)),
         }
     }
 
@@ -89,18 +88,18 @@ impl<'a> Reader<'a> {
 
     fn text(&mut self, image: &'a [u8], offset: u64, size: u64) -> Result<PropertySets<'a>, Error> {
         self.budget.spend(size)?;
-        PropertySets::parse(bytes::text_at(image, offset, size, "metadata of the SYCLBIN")?)
+        PropertySets::parse(bytes::text_at(image, offset, size, "the metadata of the SYCLBIN")?)
     }
 
     fn module(&mut self, index: usize) -> Result<&mut AbstractModule<'a>, Error> {
         let module = self.modules.get_mut(index);
-        module.ok_or_else(|| Error::invalid("index of the SYCLBIN's module", index as u64))
+        module.ok_or_else(|| Error::invalid("the index of the SYCLBIN's module", index as u64))
     }
 }
 
 /// Digits alone: a sign would be read as well otherwise.
 fn index(entry: &OffloadEntry<'_>) -> Result<usize, Error> {
     let text = entry.text("am_index").filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
-    let malformed = ErrorKind::Text { what: "am_index of a piece of the SYCLBIN", offset: 0 };
+    let malformed = ErrorKind::Text { what: "the am_index of a piece of the SYCLBIN", offset: 0 };
     text.and_then(|text| text.parse().ok()).ok_or_else(|| malformed.into())
 }

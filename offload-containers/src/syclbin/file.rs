@@ -4,7 +4,7 @@ use super::property::{PropertySets, PropertyValue};
 use super::sets;
 use super::state::{ImageKindNumber, State};
 use crate::offload_binary::OffloadKindNumber;
-use offload_format::Error;
+use offload_format::{Error, ErrorKind};
 
 /// A file over borrowed bytes.
 #[derive(Clone, Debug)]
@@ -65,14 +65,14 @@ impl File<'_> {
     /// The state in which the file may be loaded.
     ///
     /// # Errors
-    /// [`Invalid`](offload_format::ErrorKind::Invalid) if the file names none, or none that exists.
+    /// [`Missing`](ErrorKind::Missing) if the file names none; [`Invalid`](ErrorKind::Invalid) for one that does not exist.
     pub fn state(&self) -> Result<State, Error> {
-        const WHAT: &str = "state of the SYCLBIN";
+        const WHAT: &str = "the state of the SYCLBIN";
         match self.metadata.get(sets::GLOBAL, "state") {
             Some(PropertyValue::Number(number)) => {
                 State::from_u32(number).ok_or_else(|| Error::invalid(WHAT, number.into()))
             }
-            _ => Err(Error::invalid("state of the SYCLBIN, which has none,", 0)),
+            _ => Err(ErrorKind::Missing { what: WHAT }.into()),
         }
     }
 }

@@ -69,7 +69,7 @@ impl<'a> PropertySets<'a> {
         for line in text.split_inclusive('\n') {
             let parsed = Line::parse(line).filter(|line| in_set || matches!(line, Line::Set(_)));
             let value = parsed.and_then(|line| line.value());
-            value.ok_or(ErrorKind::Text { what: "property", offset })?;
+            value.ok_or(ErrorKind::Text { what: "a property", offset })?;
             in_set = true;
             offset = offset.saturating_add(line.len() as u64);
         }
@@ -95,7 +95,9 @@ impl<'a> PropertySets<'a> {
         let line = format!("{name}={value}\n");
         let same = matches!(Line::parse(&line), Some(Line::Property(read, _)) if read == name);
         if !same || line.matches('\n').count() != 1 || self.text.is_empty() {
-            return Err(ErrorKind::Text { what: "name of a property", offset: self.text.len() as u64 }.into());
+            return Err(
+                ErrorKind::Text { what: "the name of a property", offset: self.text.len() as u64 }.into()
+            );
         }
         self.end_line();
         self.text.to_mut().push_str(&line);

@@ -60,8 +60,9 @@ impl<'a> Reader<'a, '_> {
         let taken = |left: u32, count: u32, what| {
             left.checked_sub(count).ok_or_else(|| Error::invalid(what, count.into()))
         };
-        self.ir_left = taken(self.ir_left, raw.ir, "number of a SYCLBIN module's IR modules")?;
-        self.native_left = taken(self.native_left, raw.native, "number of a SYCLBIN module's native images")?;
+        self.ir_left = taken(self.ir_left, raw.ir, "the number of a SYCLBIN module's IR modules")?;
+        self.native_left =
+            taken(self.native_left, raw.native, "the number of a SYCLBIN module's native images")?;
         let inside = |first: u32, count: u32, all: u32, what| {
             let end = first.checked_add(count).filter(|end| count == 0 || *end <= all);
             end.map(drop).ok_or_else(|| Error::invalid(what, first.into()))
@@ -82,12 +83,17 @@ impl<'a> Reader<'a, '_> {
 
     fn payload(&mut self, raw: &RawPayload) -> Result<Payload<'a>, Error> {
         let metadata = self.metadata(raw.metadata_offset, raw.metadata_size)?;
-        let bytes = bytes::range(self.tables.binary, raw.offset, raw.size, "image of the SYCLBIN")?;
+        let bytes = bytes::range(self.tables.binary, raw.offset, raw.size, "the image of the SYCLBIN")?;
         Ok(Payload { metadata, bytes })
     }
 
     fn metadata(&mut self, offset: u64, size: u64) -> Result<PropertySets<'a>, Error> {
         self.budget.spend(size)?;
-        PropertySets::parse(bytes::text_at(self.tables.metadata, offset, size, "metadata of the SYCLBIN")?)
+        PropertySets::parse(bytes::text_at(
+            self.tables.metadata,
+            offset,
+            size,
+            "the metadata of the SYCLBIN",
+        )?)
     }
 }

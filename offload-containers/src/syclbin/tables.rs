@@ -9,7 +9,7 @@ pub(super) const HEADER_SIZE: u64 = 56;
 pub(super) const RECORD_SIZE: u64 = 32;
 /// The version that is written.
 pub(super) const VERSION: u32 = 1;
-const WHAT: &str = "SYCLBIN header";
+const WHAT: &str = "the SYCLBIN header";
 
 /// The header; `u32` 0 follows the three counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl RawHeader {
 
 impl RawModule {
     pub(super) fn parse(record: &[u8]) -> Result<RawModule, Error> {
-        const WHAT: &str = "record of a SYCLBIN's module";
+        const WHAT: &str = "the record of a SYCLBIN's module";
         Ok(RawModule {
             metadata_offset: bytes::u64_at(record, 0, WHAT)?,
             metadata_size: bytes::u64_at(record, 8, WHAT)?,
@@ -115,7 +115,7 @@ impl RawModule {
 
 impl RawPayload {
     pub(super) fn parse(record: &[u8]) -> Result<RawPayload, Error> {
-        const WHAT: &str = "record of a SYCLBIN's image";
+        const WHAT: &str = "the record of a SYCLBIN's image";
         Ok(RawPayload {
             metadata_offset: bytes::u64_at(record, 0, WHAT)?,
             metadata_size: bytes::u64_at(record, 8, WHAT)?,
@@ -141,14 +141,14 @@ impl<'a> Tables<'a> {
     pub(super) fn parse(inner: &'a [u8]) -> Result<Tables<'a>, Error> {
         let header = RawHeader::parse(inner)?;
         let count = u64::from(header.modules) + u64::from(header.ir) + u64::from(header.native);
-        let records = bytes::range(inner, HEADER_SIZE, count * RECORD_SIZE, "records of the SYCLBIN")?;
+        let records = bytes::range(inner, HEADER_SIZE, count * RECORD_SIZE, "the records of the SYCLBIN")?;
         let metadata_at = HEADER_SIZE + count * RECORD_SIZE;
-        let metadata = bytes::range(inner, metadata_at, header.metadata_size, "metadata of the SYCLBIN")?;
+        let metadata = bytes::range(inner, metadata_at, header.metadata_size, "the metadata of the SYCLBIN")?;
         let binary_at = metadata_at.checked_add(header.metadata_size).and_then(|end| bytes::align_up(end, 8));
         let binary_at = binary_at.unwrap_or(u64::MAX);
         // Without any binary the padding in front of it may be cut off.
         let binary_at = if header.binary_size == 0 { 0 } else { binary_at };
-        let binary = bytes::range(inner, binary_at, header.binary_size, "binaries of the SYCLBIN")?;
+        let binary = bytes::range(inner, binary_at, header.binary_size, "the binaries of the SYCLBIN")?;
         Ok(Tables { header, records, metadata, binary })
     }
 
@@ -169,7 +169,7 @@ impl<'a> Tables<'a> {
     fn records(&self, first: u64, count: u32) -> impl Iterator<Item = Result<&'a [u8], Error>> {
         let records = self.records;
         (first..first + u64::from(count)).map(move |index| {
-            bytes::range(records, index * RECORD_SIZE, RECORD_SIZE, "record of the SYCLBIN")
+            bytes::range(records, index * RECORD_SIZE, RECORD_SIZE, "the record of the SYCLBIN")
         })
     }
 }

@@ -33,7 +33,7 @@ pub struct Native<'a> {
     pub image: &'a [u8],
 }
 
-/// What a device must have; a runtime leaves the module out for others.
+/// What a device must have. A runtime ignores the module on other devices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Requirements {
     /// Numbers of aspects.

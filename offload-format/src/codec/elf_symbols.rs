@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::columns::{Shape, transpose};
 use crate::{Error, ErrorKind, bytes};
 
-const WHAT: &str = "ELF file";
+const WHAT: &str = "the ELF file";
 const RECORD: usize = 24;
 const SECTION_HEADER: u64 = 64;
 const FILE_HEADER: u64 = 64;
@@ -53,16 +53,16 @@ fn tables(file: &[u8]) -> Result<Vec<Range<usize>>, Error> {
     let start = bytes::u64_at(file, 0x28, WHAT)?;
     let (step, count) = (bytes::u16_at(file, 0x3a, WHAT)?, bytes::u16_at(file, 0x3c, WHAT)?);
     if u64::from(step) != SECTION_HEADER {
-        return Err(Error::invalid("size of a section header", step.into()));
+        return Err(Error::invalid("the size of a section header", step.into()));
     }
     let size = SECTION_HEADER.saturating_mul(count.into());
-    let headers = bytes::range(file, start, size, "section headers")?;
+    let headers = bytes::range(file, start, size, "the section headers")?;
     let mut taken = vec![0..FILE_HEADER, start..start.saturating_add(size)];
     let mut tables = Vec::new();
     for header in headers.chunks_exact(SECTION_HEADER as usize) {
         let Some(table) = table(file, header)? else { continue };
         if taken.iter().any(|other| other.start < table.end && table.start < other.end) {
-            return Err(Error::invalid("offset of a symbol table", table.start));
+            return Err(Error::invalid("the offset of a symbol table", table.start));
         }
         taken.push(table.clone());
         tables.push(usize_of(table.start)?..usize_of(table.end)?);
@@ -78,7 +78,7 @@ fn table(file: &[u8], header: &[u8]) -> Result<Option<Range<u64>>, Error> {
         return Ok(None);
     }
     let whole = size.checked_div(RECORD as u64).unwrap_or(0).saturating_mul(RECORD as u64);
-    bytes::range(file, offset, whole, "symbol table")?;
+    bytes::range(file, offset, whole, "the symbol table")?;
     Ok(Some(offset..offset.saturating_add(whole)))
 }
 
@@ -124,7 +124,7 @@ impl Field {
 }
 
 fn usize_of(value: u64) -> Result<usize, Error> {
-    usize::try_from(value).map_err(|_| Error::invalid("offset of a symbol table", value))
+    usize::try_from(value).map_err(|_| Error::invalid("the offset of a symbol table", value))
 }
 
 fn damaged() -> Error {

@@ -138,7 +138,7 @@ pub fn encode_with(image: &[u8], options: &EncodeOptions<'_>) -> Result<Frame, E
 pub(crate) fn encode_known(image: &[u8], hash: Hash128, options: &EncodeOptions<'_>) -> Result<Frame, Error> {
     let &EncodeOptions { codec, filter, parent, level } = options;
     if codec.needs_parent() != parent.is_some() {
-        return Err(Error::invalid("parent of a frame, with the codec", codec.to_u16().into()));
+        return Err(Error::invalid("the parent of a frame with this codec", codec.to_u16().into()));
     }
     let content = content_of(image, filter)?;
     let bytes = match parent {
@@ -147,7 +147,7 @@ pub(crate) fn encode_known(image: &[u8], hash: Hash128, options: &EncodeOptions<
             within_reach(parent.content)?;
             match codec {
                 Codec::Patch => patches::diff(parent.content, &content, content.len()).ok_or_else(|| {
-                    Error::invalid("size of the parent of a patch", parent.content.len() as u64)
+                    Error::invalid("the size of the parent of a patch", parent.content.len() as u64)
                 })?,
                 _ => codec.compress(&content, Some(parent.content), level)?,
             }

@@ -93,17 +93,17 @@ fn compress_with(content: &[u8], prefix: Option<&[u8]>, context: Context) -> Res
 /// The content of `frame`, which has to be of the size that `output` has.
 pub(super) fn decompress(frame: &[u8], prefix: Option<&[u8]>, output: Output<'_>) -> Result<Vec<u8>, Error> {
     let size = output.size;
-    let [props] = bytes::array(frame, 0, "lzma frame")?;
+    let [props] = bytes::array(frame, 0, "the LZMA frame")?;
     let (lc, lp) = (props % 9, props / 9 % 5);
     if lc.saturating_add(lp) > MOST_LITERAL_BITS {
-        return Err(Error::invalid("literal bits of an lzma frame, in the properties", props.into()));
+        return Err(Error::invalid("the number of literal bits in an LZMA frame", props.into()));
     }
-    let dict_size = bytes::u32_at(frame, 1, "lzma frame")?;
-    let stream = bytes::range(frame, HEADER, (frame.len() as u64).saturating_sub(HEADER), "lzma frame")?;
+    let dict_size = bytes::u32_at(frame, 1, "the LZMA frame")?;
+    let stream = bytes::range(frame, HEADER, (frame.len() as u64).saturating_sub(HEADER), "the LZMA frame")?;
     let reach = size.saturating_add(prefix.map_or(0, |prefix| prefix.len() as u64)).max(LEAST_DICTIONARY);
     // The dictionary is memory: more than there can be bytes to find in it is a lie.
     if u64::from(dict_size) > reach {
-        return Err(Error::invalid("dictionary of an lzma frame", dict_size.into()));
+        return Err(Error::invalid("the dictionary of an LZMA frame", dict_size.into()));
     }
     let mut out = output.buffer()?;
     let reader = LzmaReader::new_with_props(stream, size, props, dict_size, prefix).map_err(failed)?;

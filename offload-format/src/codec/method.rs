@@ -25,7 +25,7 @@ open_enum! {
 pub const RELEASE_LEVEL: i32 = 19;
 /// The level of the mode `fast`.
 pub const DEV_LEVEL: i32 = 1;
-/// The window of a [`ZstdStream`](super::ZstdStream), in bytes: that much of an image it holds.
+/// The window of a [`ZstdStream`](super::ZstdStream), in bytes: so much of an image it keeps in memory.
 pub const STREAM_WINDOW: u64 = 1 << STREAM_WINDOW_LOG;
 /// The same as a power of two. Larger ones find a little more and take their size of every packer's memory.
 pub(super) const STREAM_WINDOW_LOG: u32 = 24;

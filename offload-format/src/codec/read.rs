@@ -96,7 +96,7 @@ impl Part {
             let end = start.checked_add(usize::try_from(image.raw_size).ok()?)?;
             (end <= content.len()).then_some(Part { start, end })
         };
-        part().ok_or_else(|| Error::invalid("offset of an image in its block", image.offset))
+        part().ok_or_else(|| Error::invalid("the offset of an image in its block", image.offset))
     }
 }
 
@@ -120,7 +120,7 @@ fn chain<'p>(pack: &Pack<'p>, image: &Image<'p>) -> Result<Vec<Image<'p>>, Error
         // A patch costs no frame, but only an image that nobody builds on may be one. That ends cycles as well.
         let most = MAX_ANCESTORS + usize::from(image.codec == Codec::Patch);
         if frames > most || parent.codec == Codec::Patch || parent.block.is_some() {
-            return Err(Error::invalid("parent of an image", index.into()));
+            return Err(Error::invalid("the parent of an image", index.into()));
         }
         within(parent.raw_size, MAX_RELATED)?;
         next = checked(pack, &parent)?;
@@ -141,7 +141,7 @@ fn checked(pack: &Pack<'_>, image: &Image<'_>) -> Result<Option<u32>, Error> {
         };
     }
     match (image.codec.needs_parent(), image.parent) {
-        (true, None) => Err(Error::invalid("parent of an image", crate::pack::layout::NONE.into())),
+        (true, None) => Err(Error::invalid("the parent of an image", crate::pack::layout::NONE.into())),
         (true, parent) => within(image.raw_size, MAX_RELATED).map(|()| parent),
         (false, _) => Ok(None),
     }
@@ -153,7 +153,7 @@ fn block_chain(pack: &Pack<'_>, index: u32) -> Result<Vec<Block>, Error> {
     let mut next = Some(index);
     while let Some(index) = next {
         if chain.len() > MAX_ANCESTORS {
-            return Err(Error::invalid("parent of a block", index.into()));
+            return Err(Error::invalid("the parent of a block", index.into()));
         }
         let block = pack.block(index)?;
         check_block(&block)?;

@@ -4,27 +4,26 @@
 //! images that names the file as [`Sidecar`](super::Sidecar), and under [`CACHE`] the release of the cache.
 
 use crate::Hash128;
+use crate::variable::{CACHE_DIR, HOME, LOCALAPPDATA, XDG_CACHE_HOME};
 
 /// Key of the metadata whose value is the directory, within the compile cache, of the release that has the files.
 pub const CACHE: &str = "cache";
 /// Key of the metadata whose value is spaces, in whose place a changed program names its sidecars and what was removed.
 pub const SPARE: &str = "spare";
-/// The variable that names the compile cache, for builds and for programs.
-pub const CACHE_VAR: &str = "OFFLOAD_CACHE_DIR";
 
-/// Where the compile cache is if [`CACHE_VAR`] is not set: below the directory that the first of these variables names.
+/// Where the compile cache is if [`CACHE_DIR`] is not set: below the directory that the first of these variables names.
 const USUAL: &[(&str, &str)] = if cfg!(windows) {
-    &[("LOCALAPPDATA", "cargo-offload")]
+    &[(LOCALAPPDATA, "cargo-offload")]
 } else if cfg!(target_os = "macos") {
-    &[("HOME", "Library/Caches/cargo-offload")]
+    &[(HOME, "Library/Caches/cargo-offload")]
 } else {
-    &[("XDG_CACHE_HOME", "cargo-offload"), ("HOME", ".cache/cargo-offload")]
+    &[(XDG_CACHE_HOME, "cargo-offload"), (HOME, ".cache/cargo-offload")]
 };
 
-/// The compile cache of a user, for builds and for programs: the directory that [`CACHE_VAR`] names, or else the usual one
+/// The compile cache of a user, for builds and for programs: the directory that [`CACHE_DIR`] names, or else the usual one
 /// of the system.
 ///
-/// `var` gives the path in an environment variable, if there is one; of other variables than [`CACHE_VAR`] only an
+/// `var` gives the path in an environment variable, if there is one; of other variables than [`CACHE_DIR`] only an
 /// absolute one. `join` gives a path below a directory. Both are the caller's, because nothing here reads the environment.
 ///
 /// ```
@@ -36,7 +35,7 @@ const USUAL: &[(&str, &str)] = if cfg!(windows) {
 /// ```
 pub fn cache_dir<P>(var: impl Fn(&str) -> Option<P>, join: impl Fn(P, &str) -> P) -> Option<P> {
     let usual = || USUAL.iter().find_map(|(name, below)| Some(join(var(name)?, below)));
-    var(CACHE_VAR).or_else(usual)
+    var(CACHE_DIR).or_else(usual)
 }
 
 /// The name of the file of the pack `id`.

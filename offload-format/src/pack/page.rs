@@ -34,7 +34,7 @@ impl Pages {
     ) -> Result<&[u8], Error> {
         let cells = self.cells.get_or_init(|| (0..count).map(|_| Cell::new()).collect());
         let cell =
-            cells.get(number as usize).ok_or_else(|| Error::invalid("page of a pack", number.into()))?;
+            cells.get(number as usize).ok_or_else(|| Error::invalid("the page of a pack", number.into()))?;
         cell.get_or_init(decode).as_deref().map_err(Clone::clone)
     }
 }
@@ -68,13 +68,13 @@ impl<'a> Page<'a> {
         let module = |index: u64| self.tables.text(self.tables.record(self.tables.images, index)?, 0);
         let within = partition(self.tables.images.count, &|index| Ok(before(module(index)?)))?;
         u32::try_from(within.saturating_add(self.first.into()))
-            .map_err(|_| Error::invalid("number of images", within))
+            .map_err(|_| Error::invalid("the number of images", within))
     }
 }
 
 /// Image number `index` of `page`.
 pub(super) fn image<'a>(page: &Page<'a>, index: u32, record: &[u8]) -> Result<Image<'a>, Error> {
-    const WHAT: &str = "image record";
+    const WHAT: &str = "the image record";
     let tables = &page.tables;
     let reference = |offset| bytes::u32_at(record, offset, WHAT).map(|v| (v != NONE).then_some(v));
     let (block, offset) = (reference(36)?, bytes::u64_at(record, 40, WHAT)?);
@@ -92,7 +92,7 @@ pub(super) fn image<'a>(page: &Page<'a>, index: u32, record: &[u8]) -> Result<Im
         filter: Filter::from_u16(bytes::u16_at(record, 30, WHAT)?),
         parent: reference(32)?,
         block,
-        offset: offset.ok_or_else(|| Error::invalid("offset of an image", page.base))?,
+        offset: offset.ok_or_else(|| Error::invalid("the offset of an image", page.base))?,
         stored_size: bytes::u64_at(record, 48, WHAT)?,
         raw_size: bytes::u64_at(record, 56, WHAT)?,
         hash: Hash128(bytes::array(record, 64, WHAT)?),
@@ -133,7 +133,7 @@ pub(super) struct PageRecord {
 
 impl PageRecord {
     pub(super) fn read(record: &[u8]) -> Result<PageRecord, Error> {
-        const WHAT: &str = "page record";
+        const WHAT: &str = "the page record";
         let u32_at = |offset| bytes::u32_at(record, offset, WHAT);
         Ok(PageRecord {
             offset: bytes::u64_at(record, 0, WHAT)?,
@@ -165,7 +165,7 @@ impl PageRecord {
         let tables = Tables::read(content, 0)?;
         let found = tables.images.count;
         if found != u64::from(self.count) {
-            return Err(Error::invalid("number of images of a page", found));
+            return Err(Error::invalid("the number of images of a page", found));
         }
         Ok(Page { tables, number: Some(number), first: self.first, base: self.base })
     }

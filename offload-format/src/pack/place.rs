@@ -183,5 +183,5 @@ impl Numbers {
 }
 
 fn lost() -> Error {
-    Error::invalid("parent or block of an image", NONE.into())
+    Error::invalid("the parent or block of an image", NONE.into())
 }

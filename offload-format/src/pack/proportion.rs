@@ -125,7 +125,7 @@ impl Pack<'_> {
 }
 
 fn number(record: &[u8], offset: u64) -> Result<u32, Error> {
-    crate::bytes::u32_at(record, offset, "kernel record")
+    crate::bytes::u32_at(record, offset, "the kernel record")
 }
 
 /// The frames that were taken so far: several images may have the same.

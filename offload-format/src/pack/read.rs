@@ -58,7 +58,7 @@ impl<'a> Pack<'a> {
     /// [`ErrorKind::Magic`], [`ErrorKind::Version`], [`ErrorKind::Truncated`] or [`ErrorKind::Invalid`].
     pub fn parse(input: &'a [u8], pages: &'a Pages) -> Result<Pack<'a>, Error> {
         let size = Pack::sizes(input)?.pack;
-        Pack::parse_index(bytes::range(input, 0, size, "pack")?, pages)
+        Pack::parse_index(bytes::range(input, 0, size, "the pack")?, pages)
     }
 
     /// As [`Pack::parse`], for a reader that has fetched the index alone, or the index with its pages up to
@@ -68,7 +68,7 @@ impl<'a> Pack<'a> {
     /// As [`Pack::parse`].
     pub fn parse_index(input: &'a [u8], pages: &'a Pages) -> Result<Pack<'a>, Error> {
         let PackSizes { pack: size, index: payload } = Pack::sizes(input)?;
-        let tables = Tables::read(bytes::range(input, 0, payload, "index")?, DIRECTORY)?;
+        let tables = Tables::read(bytes::range(input, 0, payload, "the index")?, DIRECTORY)?;
         Ok(Pack { bytes: input, size, payload, tables, decoded: pages })
     }
 
@@ -77,7 +77,7 @@ impl<'a> Pack<'a> {
     /// # Errors
     /// As [`Pack::parse`].
     pub fn sizes(header: &[u8]) -> Result<PackSizes, Error> {
-        const WHAT: &str = "pack header";
+        const WHAT: &str = "the pack header";
         if bytes::array(header, 0, WHAT)? != MAGIC {
             return Err(ErrorKind::Magic { what: "an offload pack" }.into());
         }
@@ -87,7 +87,7 @@ impl<'a> Pack<'a> {
         }
         let (size, payload) = (bytes::u64_at(header, 16, WHAT)?, bytes::u64_at(header, 40, WHAT)?);
         if payload < HEADER_SIZE || payload > size {
-            return Err(Error::invalid("payload offset of the pack", payload));
+            return Err(Error::invalid("the payload offset of the pack", payload));
         }
         Ok(PackSizes { pack: size, index: payload })
     }
@@ -99,8 +99,9 @@ impl<'a> Pack<'a> {
     /// [`ErrorKind::Damaged`].
     pub fn verify_index(&self) -> Result<(), Error> {
         let recorded = self.id()?;
-        let head = bytes::range(self.bytes, 0, HASH_OFFSET, "pack header")?;
-        let rest = bytes::range(self.bytes, HEADER_SIZE, self.payload.saturating_sub(HEADER_SIZE), "index")?;
+        let head = bytes::range(self.bytes, 0, HASH_OFFSET, "the pack header")?;
+        let rest =
+            bytes::range(self.bytes, HEADER_SIZE, self.payload.saturating_sub(HEADER_SIZE), "the index")?;
         if Hash128::of_parts(&[head, rest]) != recorded {
             return Err(ErrorKind::Damaged { what: "the index of the pack" }.into());
         }
@@ -112,7 +113,7 @@ impl<'a> Pack<'a> {
     /// # Errors
     /// [`ErrorKind::Truncated`].
     pub fn id(&self) -> Result<Hash128, Error> {
-        bytes::array(self.bytes, HASH_OFFSET, "pack header").map(Hash128)
+        bytes::array(self.bytes, HASH_OFFSET, "the pack header").map(Hash128)
     }
 
     /// Size of the whole pack in bytes.
@@ -201,11 +202,11 @@ impl<'a> Pack<'a> {
         tables.records(tables.missing).map(move |record| record::missing(&tables, record))
     }
 
-    /// Image number `index`, in the order of [`Pack::images`]; behind these are the parents in other packs, without
-    /// module and target.
+    /// Image number `index`, in the order of [`Pack::images`]. Higher numbers are parents in other packs, which have no
+    /// module and no target.
     ///
     /// # Errors
-    /// [`ErrorKind::Invalid`] if there are not so many; as for every record, [`ErrorKind::Truncated`] or
+    /// [`ErrorKind::Invalid`] if the pack has fewer; as for every record, [`ErrorKind::Truncated`] or
     /// [`ErrorKind::Text`]; [`ErrorKind::Damaged`] for a page that is damaged.
     pub fn image(&self, index: u32) -> Result<Image<'a>, Error> {
         if let Some(parent) = u64::from(index).checked_sub(self.image_count()) {
@@ -215,7 +216,7 @@ impl<'a> Pack<'a> {
         let behind = partition(self.pages().into(), &|number| Ok(self.page_record(number)?.first <= index))?;
         let page = self.page(before(behind).filter(|_| self.pages() > 0))?;
         let within = index.checked_sub(page.first);
-        page.image(within.ok_or_else(|| Error::invalid("record reference", index.into()))?)
+        page.image(within.ok_or_else(|| Error::invalid("the record reference", index.into()))?)
     }
 
     /// The numbers of the images of `module`: they lie together, and are found by halving, not by reading all. Of an
@@ -315,9 +316,11 @@ impl<'a> Pack<'a> {
     /// # Errors
     /// [`ErrorKind::Truncated`] if they are not all inside the pack.
     pub fn payload(&self, offset: u64, size: u64) -> Result<&'a [u8], Error> {
-        let offset =
-            self.payload.checked_add(offset).ok_or_else(|| Error::invalid("offset of an image", offset))?;
-        bytes::range(self.bytes, offset, size, "image")
+        let offset = self
+            .payload
+            .checked_add(offset)
+            .ok_or_else(|| Error::invalid("the offset of an image", offset))?;
+        bytes::range(self.bytes, offset, size, "the image")
     }
 
     /// Where the frame of `image` lies: its own, or that of the block it lies in.

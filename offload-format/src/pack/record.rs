@@ -262,7 +262,7 @@ impl<'a> Missing<'a> {
 }
 
 pub(super) fn block(record: &[u8]) -> Result<Block, Error> {
-    const WHAT: &str = "block record";
+    const WHAT: &str = "the block record";
     let parent = bytes::u32_at(record, 28, WHAT)?;
     Ok(Block {
         offset: bytes::u64_at(record, 0, WHAT)?,
@@ -283,7 +283,7 @@ pub(super) struct KernelRecord {
 
 /// The kernel in `record`.
 pub(super) fn kernel(tables: &Tables<'_>, record: &[u8]) -> Result<KernelRecord, Error> {
-    const WHAT: &str = "kernel record";
+    const WHAT: &str = "the kernel record";
     let u32_at = |offset| bytes::u32_at(record, offset, WHAT);
     let quantity = |offset| bytes::u64_at(record, offset, WHAT).map(|v| (v != UNKNOWN).then_some(v));
     let KernelNeeds { name, required_work_group, sub_group_size } = needs(tables, record)?;
@@ -318,7 +318,7 @@ pub(super) fn needs<'a>(tables: &Tables<'a>, record: &[u8]) -> Result<KernelNeed
 }
 
 pub(super) fn arg(tables: &Tables<'_>, record: &[u8]) -> Result<ArgInfo, Error> {
-    const WHAT: &str = "argument record";
+    const WHAT: &str = "the argument record";
     Ok(ArgInfo {
         name: tables.text(record, 0)?.to_string(),
         type_name: tables.text(record, 8)?.to_string(),
@@ -331,7 +331,7 @@ pub(super) fn arg(tables: &Tables<'_>, record: &[u8]) -> Result<ArgInfo, Error> 
 
 pub(super) fn missing<'a>(tables: &Tables<'a>, record: &[u8]) -> Result<Missing<'a>, Error> {
     Ok(Missing {
-        kind: MissingKind::from_u16(bytes::u16_at(record, 0, "record of what is missing")?),
+        kind: MissingKind::from_u16(bytes::u16_at(record, 0, "the record of what is missing")?),
         module: tables.text(record, 8)?,
         target: tables.text(record, 16)?,
         reason: tables.text(record, 24)?,

@@ -16,5 +16,5 @@ pub(super) fn aligned(offset: u64) -> Result<u64, Error> {
 }
 
 pub(super) fn too_large(value: u64) -> Error {
-    Error::invalid("size of the pack", value)
+    Error::invalid("the size of the pack", value)
 }

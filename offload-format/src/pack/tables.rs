@@ -45,14 +45,14 @@ pub(super) struct RecordRange {
 impl<'a> Tables<'a> {
     /// Reads the directory of `bytes`; at `at` stand its offset, how many entries it has, and their size.
     pub(super) fn read(bytes: &'a [u8], at: u64) -> Result<Tables<'a>, Error> {
-        const WHAT: &str = "table directory";
+        const WHAT: &str = "the table directory";
         let field = |offset| bytes::u32_at(bytes, at.saturating_add(offset), WHAT);
         let start = bytes::u64_at(bytes, at, WHAT)?;
         let (count, step) = (u64::from(field(8)?), u64::from(field(12)?));
         if step < DIRECTORY_ENTRY {
-            return Err(Error::invalid("size of a directory entry", step));
+            return Err(Error::invalid("the size of a directory entry", step));
         }
-        let size = count.checked_mul(step).ok_or_else(|| Error::invalid("number of tables", count))?;
+        let size = count.checked_mul(step).ok_or_else(|| Error::invalid("the number of tables", count))?;
         let directory = bytes::range(bytes, start, size, WHAT)?;
         let mut tables = Tables::none(bytes);
         tables.end = start.saturating_add(size);
@@ -72,7 +72,7 @@ impl<'a> Tables<'a> {
 
     /// Takes the table of a directory entry, unless it is of a later release.
     fn enter(&mut self, entry: &[u8]) -> Result<(), Error> {
-        const WHAT: &str = "table directory";
+        const WHAT: &str = "the table directory";
         let table = Table {
             record_size: bytes::u32_at(entry, 4, WHAT)?.into(),
             offset: bytes::u64_at(entry, 8, WHAT)?,
@@ -109,19 +109,22 @@ impl<'a> Tables<'a> {
 
     /// The text to which the reference at `field` of `record` leads.
     pub(super) fn text(&self, record: &[u8], field: u64) -> Result<&'a str, Error> {
-        let offset = u64::from(bytes::u32_at(record, field, "text reference")?);
-        let size = u64::from(bytes::u32_at(record, field.saturating_add(4), "text reference")?);
+        let offset = u64::from(bytes::u32_at(record, field, "the text reference")?);
+        let size = u64::from(bytes::u32_at(record, field.saturating_add(4), "the text reference")?);
         if offset.checked_add(size).is_none_or(|end| end > self.strings.count) {
-            return Err(Error::truncated("text", offset, size));
+            return Err(Error::truncated("the text", offset, size));
         }
-        let start =
-            self.strings.offset.checked_add(offset).ok_or_else(|| Error::invalid("text offset", offset))?;
-        bytes::text_at(self.bytes, start, size, "text")
+        let start = self
+            .strings
+            .offset
+            .checked_add(offset)
+            .ok_or_else(|| Error::invalid("the text offset", offset))?;
+        bytes::text_at(self.bytes, start, size, "the text")
     }
 
     /// The size of `record` with the texts to which the references at `fields` lead.
     pub(super) fn text_sizes(&self, record: &[u8], fields: &[u64]) -> Result<u64, Error> {
-        let size = |field: &u64| bytes::u32_at(record, field.saturating_add(4), "text reference");
+        let size = |field: &u64| bytes::u32_at(record, field.saturating_add(4), "the text reference");
         let add = |sum: u64, field| Ok(sum.saturating_add(size(field)?.into()));
         fields.iter().try_fold(record.len() as u64, add)
     }
@@ -166,18 +169,18 @@ impl Table {
 
     fn check(&self, index: &[u8], least: u64) -> Result<(), Error> {
         if self.record_size < least {
-            return Err(Error::invalid("record size of a table", self.record_size));
+            return Err(Error::invalid("the record size of a table", self.record_size));
         }
         let size = self.record_size.checked_mul(self.count);
-        let size = size.ok_or_else(|| Error::invalid("record count of a table", self.count))?;
-        bytes::range(index, self.offset, size, "table").map(drop)
+        let size = size.ok_or_else(|| Error::invalid("the record count of a table", self.count))?;
+        bytes::range(index, self.offset, size, "the table").map(drop)
     }
 
     fn record<'a>(&self, bytes: &'a [u8], index: u64) -> Result<&'a [u8], Error> {
         if index >= self.count {
-            return Err(Error::invalid("record reference", index));
+            return Err(Error::invalid("the record reference", index));
         }
         let offset = index.checked_mul(self.record_size).and_then(|skip| skip.checked_add(self.offset));
-        bytes::range(bytes, offset.unwrap_or(u64::MAX), self.record_size, "record")
+        bytes::range(bytes, offset.unwrap_or(u64::MAX), self.record_size, "the record")
     }
 }

@@ -63,7 +63,7 @@ impl PackBuilder {
     pub fn finish(self) -> Result<PackLayout, Error> {
         let SharedLayout { indexes, frames, payload } = PackBuilder::finish_sharing(vec![self])?;
         let PackIndex { bytes: index, id } =
-            indexes.into_iter().next().ok_or_else(|| Error::invalid("number of packs", 0))?;
+            indexes.into_iter().next().ok_or_else(|| Error::invalid("the number of packs", 0))?;
         let size = payload.checked_add(index.len() as u64).ok_or_else(|| too_large(payload))?;
         Ok(PackLayout { index, frames, size, id })
     }

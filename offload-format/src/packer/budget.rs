@@ -11,7 +11,7 @@ pub trait Workers: Sync {
     fn each(&self, count: usize, work: &(dyn Fn(usize) + Sync));
 }
 
-/// One after the other, on the caller's thread.
+/// Runs tasks one after the other, on the caller's thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sequential;
 

@@ -17,7 +17,7 @@ use crate::{Error, Hash128};
 /// does not know.
 pub fn encode_image<S: ImageSource>(plan: &Plan, source: &S, image: Hash128) -> Result<Frame, S::Error> {
     let Some(Step::Frame { codec, filter, parent }) = plan.step(image) else {
-        return Err(Error::invalid("image of a plan", 0).into());
+        return Err(Error::invalid("the image of a plan", 0).into());
     };
     if let (Codec::Patch, Filter::None, Some(parent)) = (codec, filter, parent) {
         return match plan.patch(image) {
@@ -43,7 +43,7 @@ fn patch<S: ImageSource>(source: &S, parent: Hash128, image: Hash128) -> Result<
         diff.feed(parent, image)
     })?;
     if whole != [true] {
-        return Err(Error::invalid("size of the parent of a patch", size).into());
+        return Err(Error::invalid("the size of the parent of a patch", size).into());
     }
     Ok(codec::patched(diff.finish(), size, image, parent))
 }
@@ -76,7 +76,7 @@ pub fn encode_block<S: ImageSource>(plan: &Plan, source: &S, block: usize) -> Re
 }
 
 fn planned(plan: &Plan, block: usize) -> Result<&BlockPlan, Error> {
-    plan.blocks().get(block).ok_or_else(|| Error::invalid("block of a plan", block as u64))
+    plan.blocks().get(block).ok_or_else(|| Error::invalid("the block of a plan", block as u64))
 }
 
 /// The content of a block: what `filter` makes of each image.

@@ -310,7 +310,7 @@ fn blocks_build_on_two_others_at_most() {
     let bytes = with_field(&bytes, (layout::TABLE_BLOCKS, 0, 28), &parent);
     for module in ["a", "b", "c"] {
         let kind = kind_of(&bytes, module);
-        assert!(matches!(kind, ErrorKind::Invalid { what: "parent of a block", .. }), "{kind:?}");
+        assert!(matches!(kind, ErrorKind::Invalid { what: "the parent of a block", .. }), "{kind:?}");
     }
 }
 

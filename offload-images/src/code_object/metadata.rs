@@ -179,7 +179,10 @@ type Notes<'a> = NoteIterator<'a, object::elf::FileHeader64<LE>>;
 fn notes<'a>(file: &Elf<'a>) -> Result<Vec<(u64, Notes<'a>)>, Error> {
     let notes = |(offset, align, data)| {
         let notes = NoteIterator::new(LE, align, data);
-        Ok((offset, notes.map_err(|_| Error::invalid("alignment of the notes of the code object", align))?))
+        Ok((
+            offset,
+            notes.map_err(|_| Error::invalid("the alignment of the notes of the code object", align))?,
+        ))
     };
     if file.segments.is_empty() {
         let sections = file.sections.iter().filter(|section| section.header.sh_type(LE) == SHT_NOTE);

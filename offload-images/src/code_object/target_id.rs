@@ -87,7 +87,7 @@ pub(super) fn read(file: &Elf<'_>, noted: Option<&str>) -> Result<TargetId, Erro
     }
     let flags = file.header.e_flags(LE).0;
     let number = (flags & MACH) as u8;
-    let what = "the processor of the code object, number";
+    let what = "AMD processor number";
     let processor = processor(number)
         .or_else(|| noted.and_then(noted_processor))
         .ok_or(ErrorKind::Unsupported { what, value: number.into() })?;

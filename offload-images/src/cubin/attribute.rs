@@ -2,7 +2,7 @@
 
 use offload_format::{Error, ErrorKind, bytes};
 
-const WHAT: &str = "attribute of the cubin";
+const WHAT: &str = "the attribute of the cubin";
 
 /// `EIFMT_NVAL`: no value, but its room is there.
 const FORMAT_NONE: u8 = 1;
@@ -32,7 +32,10 @@ impl Attribute<'_> {
     pub(super) fn word(&self, index: u64) -> Result<u32, Error> {
         match self.data {
             Data::Sized(bytes) => bytes::u32_at(bytes, index.saturating_mul(4), WHAT),
-            _ => Err(Error::invalid("format of the attribute of the cubin, number", self.number.into())),
+            _ => Err(Error::invalid(
+                "the format of the cubin's attribute with this number",
+                self.number.into(),
+            )),
         }
     }
 
@@ -73,7 +76,7 @@ fn record(section: &[u8], offset: u64) -> Result<(Attribute<'_>, u64), Error> {
             Data::Sized(bytes::range(section, offset.saturating_add(4), half.into(), WHAT)?)
         }
         other => {
-            let what = "the format of an attribute of the cubin, number";
+            let what = "the format of the cubin's attributes with number";
             return Err(ErrorKind::Unsupported { what, value: other.into() }.into());
         }
     };

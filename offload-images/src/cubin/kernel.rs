@@ -126,7 +126,7 @@ fn functions<'a>(file: &Elf<'a>, symbols: &Symbols<'a>) -> Result<BTreeMap<&'a s
             continue;
         }
         let (index, value) = (attribute.word(0)?, attribute.word(1)?);
-        let malformed = || Error::invalid("symbol of an attribute of the cubin", index.into());
+        let malformed = || Error::invalid("the symbol of an attribute of the cubin", index.into());
         let used = functions.entry(symbols.name_at(index).ok_or_else(malformed)?).or_default();
         match attribute.number {
             REGCOUNT => used.registers = Some(value),

@@ -150,7 +150,7 @@ impl<'a> Module<'a> {
 
     /// What wrote the module.
     pub fn generator(&self) -> Generator {
-        let word = bytes::u32_at(self.bytes, 8, "SPIR-V header").unwrap_or_default();
+        let word = bytes::u32_at(self.bytes, 8, "the SPIR-V header").unwrap_or_default();
         Generator { tool: (word >> 16) as u16, version: word as u16 }
     }
 
@@ -284,7 +284,7 @@ impl Walk {
     fn begin_function(&mut self, instruction: &Instruction<'_>) -> Result<(), Error> {
         if self.in_function {
             return Err(Error::invalid(
-                "function inside a function of the SPIR-V module",
+                "the function inside a function of the SPIR-V module",
                 instruction.offset,
             ));
         }

@@ -142,7 +142,7 @@ struct Rewriter<'a> {
 
 impl<'a> Rewriter<'a> {
     fn new(module: &[u8], types: &'a Types) -> Result<Rewriter<'a>, Error> {
-        let bound = bytes::u32_at(module, BOUND, "SPIR-V header")?;
+        let bound = bytes::u32_at(module, BOUND, "the SPIR-V header")?;
         let out = stream::header_bytes(module)?.to_vec();
         Ok(Rewriter {
             types,
@@ -218,7 +218,7 @@ impl<'a> Rewriter<'a> {
         let bound = self.bound.to_le_bytes();
         let header = self.out.get_mut(BOUND as usize..BOUND as usize + bound.len());
         header
-            .ok_or_else(|| Error::invalid("size of the SPIR-V module", HEADER_SIZE))?
+            .ok_or_else(|| Error::invalid("the size of the SPIR-V module", HEADER_SIZE))?
             .copy_from_slice(&bound);
         Ok(Some(self.out))
     }

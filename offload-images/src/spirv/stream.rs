@@ -28,7 +28,7 @@ pub(super) const LINKAGE_EXPORT: u32 = 0;
 /// `Linkage Type` Import.
 pub(super) const LINKAGE_IMPORT: u32 = 1;
 
-const WHAT: &str = "SPIR-V instruction";
+const WHAT: &str = "the SPIR-V instruction";
 
 /// One instruction with its operand bytes.
 #[derive(Clone, Copy, Debug)]
@@ -51,10 +51,10 @@ impl<'a> Instruction<'a> {
     pub(super) fn text(&self, index: u64) -> Result<(&'a str, u64), Error> {
         let start = index.saturating_add(1).saturating_mul(4);
         let size = (self.bytes.len() as u64).saturating_sub(start);
-        let rest = bytes::range(self.bytes, start, size, "SPIR-V text")?;
-        let malformed = || Error::from(ErrorKind::Text { what: "SPIR-V text", offset: self.offset });
+        let rest = bytes::range(self.bytes, start, size, "the SPIR-V text")?;
+        let malformed = || Error::from(ErrorKind::Text { what: "the SPIR-V text", offset: self.offset });
         let end = rest.iter().position(|byte| *byte == 0).ok_or_else(malformed)? as u64;
-        let text = bytes::text_at(rest, 0, end, "SPIR-V text").map_err(|_| malformed())?;
+        let text = bytes::text_at(rest, 0, end, "the SPIR-V text").map_err(|_| malformed())?;
         // The terminating zero counts, and the text is padded to whole words.
         Ok((text, index.saturating_add(end / 4).saturating_add(1)))
     }
@@ -67,28 +67,31 @@ impl<'a> Instruction<'a> {
 
 /// Reads the header; the result is the version word.
 pub(super) fn header(module: &[u8]) -> Result<u32, Error> {
-    let magic = bytes::u32_at(module, 0, "SPIR-V header")?;
+    let magic = bytes::u32_at(module, 0, "the SPIR-V header")?;
     if magic == MAGIC.swap_bytes() {
-        let what = "magic number of the big-endian SPIR-V module (only little-endian ones are read; it)";
+        let what = "the byte order of the SPIR-V module, which has to be little-endian,";
         return Err(Error::invalid(what, magic.into()));
     }
     if magic != MAGIC {
         return Err(ErrorKind::Magic { what: "a SPIR-V module" }.into());
     }
-    bytes::range(module, 0, HEADER_SIZE, "SPIR-V header")?;
-    let version = bytes::u32_at(module, 4, "SPIR-V header")?;
+    bytes::range(module, 0, HEADER_SIZE, "the SPIR-V header")?;
+    let version = bytes::u32_at(module, 4, "the SPIR-V header")?;
     if version & 0xff00_00ff != 0 {
-        return Err(Error::invalid("version of the SPIR-V module", version.into()));
+        return Err(Error::invalid("the version of the SPIR-V module", version.into()));
     }
     if !module.len().is_multiple_of(4) {
-        return Err(Error::invalid("size of the SPIR-V module, no multiple of 4,", module.len() as u64));
+        return Err(Error::invalid(
+            "the size of the SPIR-V module, which has to be a multiple of 4,",
+            module.len() as u64,
+        ));
     }
     Ok(version)
 }
 
 /// The header's bytes.
 pub(super) fn header_bytes(module: &[u8]) -> Result<&[u8], Error> {
-    bytes::range(module, 0, HEADER_SIZE, "SPIR-V header")
+    bytes::range(module, 0, HEADER_SIZE, "the SPIR-V header")
 }
 
 /// The instructions of `module`; ends after the first error.
@@ -112,7 +115,7 @@ fn instruction(module: &[u8], offset: u64) -> Result<Instruction<'_>, Error> {
     let first = bytes::u32_at(module, offset, WHAT)?;
     let (words, opcode) = (first >> 16, first & 0xffff);
     if words == 0 {
-        return Err(Error::invalid("word count of the SPIR-V instruction at offset", offset));
+        return Err(Error::invalid("the word count of the SPIR-V instruction at this offset", offset));
     }
     let bytes = bytes::range(module, offset, u64::from(words) * 4, WHAT)?;
     Ok(Instruction { opcode: opcode as u16, offset, bytes })

@@ -49,7 +49,7 @@ pub struct Steppings {
 ///
 /// # Errors
 /// [`ErrorKind::Magic`] if it is no zebin; [`ErrorKind::Truncated`] if a part is missing; [`ErrorKind::Text`] for a
-/// version that is no text.
+/// version that is not text.
 pub fn compatibility(image: &[u8]) -> Result<Compatibility, Error> {
     let notes = elf::read(image)?.notes;
     let cut = |_| Error::truncated(WHAT, 0, 12);

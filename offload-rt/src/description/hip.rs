@@ -39,7 +39,7 @@ impl HipDescription {
         HipDescription { name: name.to_string(), target_id: target_id.to_string(), arch, runtime: None }
     }
 
-    /// Its runtime is of this version of HIP, counted as HIP does: 60342134 is 6.3.42134.
+    /// The version of HIP's runtime, as HIP counts it: 60342134 is 6.3.42134.
     #[must_use]
     pub fn runtime_version(mut self, version: u32) -> HipDescription {
         self.runtime = Some(HipVersion::from_number(version));

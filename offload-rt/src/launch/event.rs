@@ -25,15 +25,15 @@ pub struct Event {
 }
 
 impl Event {
-    /// Waits until all work before it has run.
+    /// Waits until all work before the event has run.
     ///
     /// # Errors
-    /// Work before it failed: the message names the kernel, or those that come into question.
+    /// Work before the event failed: the message names the kernel, or all kernels that it may have been.
     pub fn wait(&self) -> Result<(), Error> {
         self.driver.wait().map_err(|problem| self.queued.failed(&self.device, problem))
     }
 
-    /// Whether all work before it has run. It does not wait.
+    /// Whether all work before the event has run. The call does not wait.
     ///
     /// # Errors
     /// As [`Event::wait`].

@@ -5,22 +5,20 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offload_format::pack::{CACHE_VAR, Pack, Pages, Sidecar, cache_dir, cached_file};
+use offload_format::pack::{Pack, Pages, Sidecar, cache_dir, cached_file};
+use offload_format::variable::{CACHE_DIR, HOME, PACK_DIR};
 use offload_format::{Hash128, bytes};
 
 use memmap2::Mmap;
 
 use super::pack::{MappedPack, PackBytes};
 
-/// Names a directory that is looked at before the program's own.
-const DIRECTORY_VAR: &str = "OFFLOAD_PACK_DIR";
-
 /// Opens the pack that `sidecar` names, for a program or library in the directory `home`.
 ///
 /// # Errors
 /// For people: where it was looked for, and what was there.
 pub(crate) fn open(sidecar: &Sidecar, home: Option<&Path>) -> Result<PackBytes, String> {
-    let given = std::env::var_os(DIRECTORY_VAR).filter(|dir| !dir.is_empty()).map(PathBuf::from);
+    let given = std::env::var_os(PACK_DIR).filter(|dir| !dir.is_empty()).map(PathBuf::from);
     let directories = given.iter().map(PathBuf::as_path).chain(home);
     let mut problems = Vec::new();
     for directory in directories {
@@ -30,7 +28,7 @@ pub(crate) fn open(sidecar: &Sidecar, home: Option<&Path>) -> Result<PackBytes, 
         }
     }
     if given.is_none() {
-        problems.push(format!("{DIRECTORY_VAR} is not set"));
+        problems.push(format!("{PACK_DIR} is not set"));
     }
     Err(format!("pack file `{}`: {}", sidecar.file(), problems.join(", ")))
 }
@@ -42,10 +40,10 @@ pub(crate) fn open(sidecar: &Sidecar, home: Option<&Path>) -> Result<PackBytes, 
 pub(crate) fn open_cached(sidecar: &Sidecar, release: &str) -> Result<PackBytes, String> {
     let var = |name: &str| {
         let path = std::env::var_os(name).filter(|dir| !dir.is_empty()).map(PathBuf::from);
-        path.filter(|dir| name == CACHE_VAR || dir.is_absolute())
+        path.filter(|dir| name == CACHE_DIR || dir.is_absolute())
     };
     let cache = cache_dir(var, |dir: PathBuf, below| dir.join(below))
-        .ok_or_else(|| format!("{CACHE_VAR} and HOME are not set"))?;
+        .ok_or_else(|| format!("{CACHE_DIR} and {HOME} are not set"))?;
     // A name from a file leads nowhere else.
     let plain = Sidecar::new(release, sidecar.id()).is_some();
     let path = if plain { cache.join(release).join(cached_file(sidecar.id())) } else { PathBuf::new() };
@@ -53,7 +51,7 @@ pub(crate) fn open_cached(sidecar: &Sidecar, release: &str) -> Result<PackBytes,
     open_in(directory, sidecar).map_err(|problem| {
         format!(
             "this is a development build, whose pack `{}` is in the compile cache; `{}` {problem} (what was unused for long \
-             leaves it); `cargo build` makes it anew, and {CACHE_VAR} has to be the same for the build and the program",
+             leaves it); `cargo build` makes it anew, and {CACHE_DIR} has to be the same for the build and the program",
             sidecar.file(),
             directory.display()
         )

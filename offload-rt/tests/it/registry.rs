@@ -50,11 +50,11 @@ fn packs_that_cannot_be_read_are_skipped_with_the_reason() {
         bytes
     };
     for (bytes, reason) in [
-        (Vec::new(), "truncated"),
+        (Vec::new(), "the data ends early"),
         (b"not a pack, but long enough to hold a header of one".to_vec(), "not an offload pack"),
-        (pack()[..200].to_vec(), "truncated"),
+        (pack()[..200].to_vec(), "the data ends early"),
         (edit(8), "version 0"),
-        (edit(70), "truncated: table"),
+        (edit(70), "the data ends early: the table"),
         (edit(find(&pack(), "host")), "the index of the pack is damaged"),
     ] {
         let found = reasons(bytes);

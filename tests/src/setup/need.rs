@@ -85,6 +85,14 @@ pub const BROWSER: &[Need] = &[Need {
     packages: packages(["chromium", "chromium", "chromium", "-"]),
 }];
 
+/// Shows what commands print on terminals of some width.
+pub const TERMINAL: &[Need] = &[Need {
+    what: "tmux",
+    purpose: "a terminal for the first hour of a new user",
+    probe: Probe::Program("tmux"),
+    packages: packages(["tmux", "tmux", "tmux", "tmux"]),
+}];
+
 /// Runs kernels through OpenCL, steps through one, counts processes and ends them.
 pub const DRIVERS: &[Need] = &[
     Need {

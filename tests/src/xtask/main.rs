@@ -9,6 +9,7 @@ mod features;
 mod fresh;
 mod fuzz;
 mod gpu;
+mod hour;
 mod interop;
 mod linkers;
 mod msrv;
@@ -34,7 +35,7 @@ struct Task {
     run: Run,
 }
 
-const TASKS: [Task; 23] = [
+const TASKS: [Task; 24] = [
     Task { name: "demo", help: demo::HELP, run: demo::run },
     Task { name: "test", help: test::HELP, run: test::run },
     Task { name: "setup", help: setup::HELP, run: setup::run },
@@ -52,6 +53,7 @@ const TASKS: [Task; 23] = [
     Task { name: "bench", help: packages::BENCH, run: packages::bench },
     Task { name: "amd", help: amd::HELP, run: amd::run },
     Task { name: "gpu", help: gpu::HELP, run: gpu::run },
+    Task { name: "hour", help: hour::HELP, run: hour::run },
     Task { name: "interop", help: interop::HELP, run: interop::run },
     Task { name: "bombs", help: bombs::HELP, run: bombs::run },
     Task { name: "damage", help: damage::HELP, run: damage::run },

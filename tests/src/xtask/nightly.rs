@@ -2,15 +2,17 @@
 
 use std::process::ExitCode;
 
-use crate::{amd, bombs, book, damage, fresh, fuzz, gpu, interop, linkers, packages, platforms, prune, sycl};
+use crate::{
+    amd, bombs, book, damage, fresh, fuzz, gpu, hour, interop, linkers, packages, platforms, prune, sycl,
+};
 use offload_tests::error::Result;
 use offload_tests::workspace::{Run, Workspace};
 
-pub(crate) const HELP: &str = "nightly         linkers, prune, sycl, interop, bombs, damage, fuzz, gpu on the CPU, amd, book, builtins, platforms, bench pack, bench start, fresh and fresh --toolchain, one by one; fails if one does";
+pub(crate) const HELP: &str = "nightly         linkers, prune, sycl, interop, bombs, damage, fuzz, gpu on the CPU, amd, book, hour, builtins, platforms, bench pack, bench start, fresh and fresh --toolchain, one by one; fails if one does";
 
 pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
     let on_cpu = ["--run-here", "--device", "host"];
-    let tasks: [(&str, Run, &[&str]); 16] = [
+    let tasks: [(&str, Run, &[&str]); 17] = [
         ("linkers", linkers::run, &[]),
         ("prune", prune::run, &[]),
         ("sycl", sycl::run, &[]),
@@ -21,6 +23,7 @@ pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
         ("gpu", gpu::run, &on_cpu),
         ("amd", amd::run, &[]),
         ("book", book::run, &[]),
+        ("hour", hour::run, &["--network"]),
         ("builtins", packages::builtins, &[]),
         ("platforms", platforms::run, &[]),
         ("bench pack", packages::bench, &["pack"]),

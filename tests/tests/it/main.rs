@@ -22,6 +22,7 @@ mod examples;
 mod foreign;
 mod foreign_reader;
 mod guide;
+mod hints;
 mod host;
 mod inspect;
 mod interrupted;

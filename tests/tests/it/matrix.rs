@@ -42,8 +42,8 @@ fn what_one_compiler_cannot_build_the_others_show() {
 
     let missing = messages(&outcome, "missing");
     for (build, target, part) in [
-        ("older", "spirv64", "LLVM 19 makes no valid SPIR-V"),
-        ("older", "intel:pvc", "LLVM 19 makes no valid SPIR-V"),
+        ("older", "spirv64", "LLVM 19 does not make valid SPIR-V"),
+        ("older", "intel:pvc", "LLVM 19 does not make valid SPIR-V"),
         ("broken", "", "a.cl:3:5: error: made to fail"),
         ("gone", "", "clang of LLVM 22 or later was not found"),
     ] {

@@ -7,6 +7,7 @@ use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 
 use offload_format::Limits;
+use offload_format::variable;
 
 use cargo_metadata::Metadata;
 
@@ -111,9 +112,9 @@ fn built(
     let prepare = |cargo: Cargo| {
         let settings = [
             // What one compiler cannot build is for the others to show.
-            ("OFFLOAD_OPTIONAL", "1"),
-            ("OFFLOAD_VENDORED", "never"),
-            ("OFFLOAD_EMBED", "always"),
+            (variable::OPTIONAL, "1"),
+            (variable::VENDORED, "never"),
+            (variable::EMBED, "always"),
         ];
         let cargo = settings.into_iter().fold(cargo, |cargo, (name, value)| cargo.env(name, value));
         let programs = combination.programs.iter();

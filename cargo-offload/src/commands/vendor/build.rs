@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use offload_format::variable;
+
 use crate::cargo::graph::{self, Depth, RootPackage};
 use crate::cargo::process::Cargo;
 use crate::cli;
@@ -47,10 +49,10 @@ pub(super) fn images(output: &Output, package: &Package, args: &cli::Vendor) -> 
     let cargo = Cargo::new("check").args(["--release", "--package", &package.name]).args(args.project.args());
     let manifest = args.project.manifest_path.iter();
     let cargo = cargo.args(manifest.flat_map(|path| ["--manifest-path".as_ref(), path.as_os_str()]));
-    let cargo = cargo.env("OFFLOAD_VENDOR_DIR", scratch.path()).env("OFFLOAD_VENDORED", "never");
+    let cargo = cargo.env(variable::VENDOR_DIR, scratch.path()).env(variable::VENDORED, "never");
     let cargo = match args.targets.as_slice() {
         [] => cargo,
-        targets => cargo.env("OFFLOAD_TARGETS", targets.join(",")),
+        targets => cargo.env(variable::TARGETS, targets.join(",")),
     };
     let metadata = graph::metadata(&args.project, Depth::Members)?;
     cargo.in_workspace(&metadata, None).spoken_as(output).run()?;

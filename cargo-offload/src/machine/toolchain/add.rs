@@ -30,9 +30,9 @@ pub(crate) fn add(output: &Output, plan: &Plan, parts: &[Part]) -> Result<Instal
     };
     let wanted: Vec<LockedPackage> =
         known.into_iter().filter(|package| parts.iter().any(|part| part.has(package))).collect();
-    let new: Vec<Part> =
-        parts.iter().copied().filter(|part| !wanted.iter().any(|package| part.has(package))).collect();
-    if new.is_empty() && wanted.iter().all(|package| there.contains(package)) {
+    // A part that shares packages with another one may be locked in part.
+    let unlocked: Vec<Part> = parts.iter().copied().filter(|part| !part.is_in(&wanted)).collect();
+    if unlocked.is_empty() && wanted.iter().all(|package| there.contains(package)) {
         return Ok(Installed { packages: wanted.len(), changed: false });
     }
     let work = tempfile::Builder::new().prefix(".offload-").tempdir_in(parent);
@@ -41,11 +41,12 @@ pub(crate) fn add(output: &Output, plan: &Plan, parts: &[Part]) -> Result<Instal
         Some(lock) if !lock.is_for(&system) => Packages::Nobody,
         _ => system.packages,
     };
+    let missing = Missing { parts: &unlocked, locked: wanted.clone() };
     let mut fetched = Vec::new();
     if !wanted.is_empty() {
         fetched = fetch_locked(output, &Packaged { entries: wanted, packages }, work.path())?;
     }
-    fetched.extend(fetch_new(output, &new, work.path())?);
+    fetched.extend(fetch_new(output, &missing, work.path())?);
     let packages: Vec<LockedPackage> = fetched.iter().map(|one| one.package.clone()).collect();
     let folder = work.path().join("toolchain");
     if plan.folder.exists() {
@@ -64,15 +65,6 @@ pub(crate) fn of_folder(folder: &Path) -> Vec<LockedPackage> {
     Lock::read(&folder.join(LOCK_NAME)).ok().flatten().map(|lock| lock.package).unwrap_or_default()
 }
 
-/// Whether these packages are all that a part has.
-pub(crate) fn has(packages: &[LockedPackage], part: Part) -> bool {
-    let wheel = |name: &str| packages.iter().any(|package| package.name == name);
-    match part {
-        Part::Llvm => packages.iter().any(|package| part.has(package)),
-        _ => part.wheels().iter().all(|each| wheel(each.name)),
-    }
-}
-
 /// `old` packages with `new` ones in their place or beside them, by name.
 fn joined(mut old: Vec<LockedPackage>, new: &[LockedPackage]) -> Vec<LockedPackage> {
     old.retain(|package| !new.iter().any(|other| other.name == package.name));
@@ -81,8 +73,16 @@ fn joined(mut old: Vec<LockedPackage>, new: &[LockedPackage]) -> Vec<LockedPacka
     old
 }
 
+/// Parts of which the lock file has nothing, or some packages.
+struct Missing<'a> {
+    parts: &'a [Part],
+    /// What it has.
+    locked: Vec<LockedPackage>,
+}
+
 /// The newest packages of the distribution, and our releases of Python's.
-fn fetch_new(output: &Output, parts: &[Part], work: &Path) -> Result<Vec<Fetched>> {
+fn fetch_new(output: &Output, missing: &Missing<'_>, work: &Path) -> Result<Vec<Fetched>> {
+    let Missing { parts, locked } = missing;
     let downloads = downloads(work)?;
     let mut entries = Vec::new();
     if parts.contains(&Part::Llvm) {
@@ -91,8 +91,8 @@ fn fetch_new(output: &Output, parts: &[Part], work: &Path) -> Result<Vec<Fetched
         apt.download(&packages.iter().collect::<Vec<_>>(), &downloads)?;
         entries.extend(packages);
     }
-    let wheels = parts.iter().flat_map(|part| part.wheels()).map(|wheel| wheel.package());
-    let wheels: Vec<LockedPackage> = wheels.collect();
+    let mut wheels = Part::packages(parts);
+    wheels.retain(|wheel| !locked.iter().any(|package| package.name == wheel.name));
     python::download(output, &wheels.iter().collect::<Vec<_>>(), &downloads)?;
     entries.extend(python::named(wheels, &downloads)?);
     hashed(entries, &downloads)

@@ -15,6 +15,8 @@ pub(crate) enum Part {
     Nvcc,
     /// NVIDIA's disassembler, for `asm`
     Nvdisasm,
+    /// CUDA's headers for clang: cuda_fp16.h, cuda_runtime.h, cuda/std, CUB, Thrust; `nvcc` has them too
+    CudaHeaders,
 }
 
 /// A package of Python's.
@@ -32,6 +34,12 @@ const PTXAS: [Wheel; 1] = [wheel("nvidia-cuda-nvcc-cu12", "12.9.86", 40_546_229)
 const NVCC: [Wheel; 5] = [
     wheel("nvidia-cuda-nvcc", "13.5.37", 47_028_279),
     wheel("nvidia-nvvm", "13.5.37", 75_141_406),
+    CUDA_HEADERS[0],
+    CUDA_HEADERS[1],
+    CUDA_HEADERS[2],
+];
+/// The headers of the same release, without any program.
+const CUDA_HEADERS: [Wheel; 3] = [
     wheel("nvidia-cuda-crt", "13.5.37", 166_163),
     wheel("nvidia-cuda-runtime", "13.5.37", 2_504_024),
     wheel("nvidia-cuda-cccl", "13.3.5.0.6", 4_113_651),
@@ -43,7 +51,8 @@ const fn wheel(name: &'static str, version: &'static str, size: u64) -> Wheel {
 }
 
 impl Part {
-    pub(crate) const ALL: [Part; 4] = [Part::Llvm, Part::Ptxas, Part::Nvcc, Part::Nvdisasm];
+    pub(crate) const ALL: [Part; 5] =
+        [Part::Llvm, Part::Ptxas, Part::Nvcc, Part::Nvdisasm, Part::CudaHeaders];
 
     /// As on the command line.
     pub(crate) fn name(self) -> &'static str {
@@ -52,6 +61,7 @@ impl Part {
             Part::Ptxas => "ptxas",
             Part::Nvcc => "nvcc",
             Part::Nvdisasm => "nvdisasm",
+            Part::CudaHeaders => "cuda-headers",
         }
     }
 
@@ -62,6 +72,7 @@ impl Part {
             Part::Ptxas => "ptxas and libdevice: cubins, better mathematics",
             Part::Nvcc => "nvcc and a CUDA toolkit's headers",
             Part::Nvdisasm => "nvdisasm: machine code of cubins",
+            Part::CudaHeaders => "CUDA's headers: cuda_fp16.h, cuda/std",
         }
     }
 
@@ -72,6 +83,7 @@ impl Part {
             Part::Ptxas => &PTXAS,
             Part::Nvcc => &NVCC,
             Part::Nvdisasm => &NVDISASM,
+            Part::CudaHeaders => &CUDA_HEADERS,
         }
     }
 
@@ -87,6 +99,26 @@ impl Part {
             PackageKind::Distribution => self == Part::Llvm,
             PackageKind::Python => self.wheels().iter().any(|wheel| wheel.name == package.name),
         }
+    }
+
+    /// Whether `packages` have all of it.
+    pub(crate) fn is_in(self, packages: &[LockedPackage]) -> bool {
+        let wheel = |name: &str| packages.iter().any(|package| package.name == name);
+        match self {
+            Part::Llvm => packages.iter().any(|package| self.has(package)),
+            _ => self.wheels().iter().all(|each| wheel(each.name)),
+        }
+    }
+
+    /// The packages of Python's that `parts` have, each once: some parts share packages.
+    pub(super) fn packages(parts: &[Part]) -> Vec<LockedPackage> {
+        let mut packages: Vec<LockedPackage> = Vec::new();
+        for wheel in parts.iter().flat_map(|part| part.wheels()) {
+            if !packages.iter().any(|package| package.name == wheel.name) {
+                packages.push(wheel.package());
+            }
+        }
+        packages
     }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use super::lock::LockedPackage;
-use super::part::{Part, Wheel};
+use super::part::Part;
 use super::run;
 use crate::error::{Error, Result};
 use crate::print::downloads::Downloads;
@@ -20,7 +20,7 @@ pub(super) fn wanted(output: &Output) -> Result<Vec<LockedPackage>> {
         output.status("python3 has no pip here: NVIDIA's ptxas is left out");
         return Ok(Vec::new());
     }
-    Ok(Part::Ptxas.wheels().iter().map(Wheel::package).collect())
+    Ok(Part::packages(&[Part::Ptxas]))
 }
 
 /// Downloads wheels; no code of a package runs.

@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use offload_format::variable;
+
 use crate::error::{Error, Result};
 
 /// The architecture of this machine's packages.
@@ -17,7 +19,7 @@ pub(super) fn output<T: AsRef<OsStr>>(program: &str, args: &[T], directory: &Pat
     let path = which(program).ok_or_else(|| {
         Error::usage(format!("{program} is not installed")).hint(format!("install {program}"))
     })?;
-    let run = Command::new(&path).args(args).current_dir(directory).env("LC_ALL", "C").output();
+    let run = Command::new(&path).args(args).current_dir(directory).env(variable::LC_ALL, "C").output();
     let run = run.map_err(|error| Error::io("run", &path, &error))?;
     if run.status.success() {
         return Ok(String::from_utf8_lossy(&run.stdout).into_owned());
@@ -29,7 +31,7 @@ pub(super) fn output<T: AsRef<OsStr>>(program: &str, args: &[T], directory: &Pat
 
 /// The program in an absolute directory of `PATH`.
 pub(crate) fn which(program: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::var_os(variable::PATH).unwrap_or_default();
     let dirs = std::env::split_paths(&path).filter(|dir| dir.is_absolute()).collect::<Vec<_>>();
     dirs.into_iter().map(|dir| dir.join(program)).find(|file| file.is_file())
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::lock::{LOCK_NAME, Lock, LockedPackage, PackageKind};
-use super::part::{Part, Wheel};
+use super::part::Part;
 use super::system::{Packages, System};
 use super::{apt, deb, fetch, python};
 use crate::error::{Error, Result};
@@ -167,9 +167,9 @@ fn fetch_newest(output: &Output, request: &Request<'_>, work: &Path) -> Result<V
 /// What was asked for by name until now, and is kept where all is made new.
 fn further_wheels(lock: &Path) -> Result<Vec<LockedPackage>> {
     let old = Lock::read(lock)?.map(|lock| lock.package).unwrap_or_default();
-    let named = [Part::Nvcc, Part::Nvdisasm].into_iter();
-    let named = named.filter(|part| old.iter().any(|package| part.has(package)));
-    Ok(named.flat_map(|part| part.wheels()).map(Wheel::package).collect())
+    let named = [Part::Nvcc, Part::Nvdisasm, Part::CudaHeaders].into_iter();
+    let named: Vec<Part> = named.filter(|part| part.is_in(&old)).collect();
+    Ok(Part::packages(&named))
 }
 
 /// The packages with the hashes of their files in `downloads`.

@@ -125,8 +125,14 @@ case "$*" in
   *"--version") exit 0 ;;
   *"pip download"*"nvidia-cuda-nvcc-cu12=="*) echo wheel > "nvidia_cuda_nvcc_cu12-${*##*==}-py3-none-any.whl" ;;
   *"pip download"*"nvidia-cuda-nvdisasm=="*) echo wheel > "nvidia_cuda_nvdisasm-${*##*==}-py3-none-any.whl" ;;
+  *"pip download"*"nvidia-nvvm=="*) echo wheel > "nvidia_nvvm-${*##*==}-py3-none-any.whl" ;;
+  *"pip download"*"nvidia-cuda-"*"=="*) name=${*##*nvidia-cuda-}
+    echo wheel > "nvidia_cuda_${name%%==*}-${*##*==}-py3-none-any.whl" ;;
   *"pip install"*nvdisasm*) for arg do case "$before" in --target) site=$arg ;; esac; before=$arg; done
     /bin/mkdir -p "$site/nvidia" && : > "$site/nvidia/nvdisasm" ;;
+  *"pip install"*nvidia_cuda_nvcc-*|*"pip install"*nvidia_cuda_c*|*"pip install"*nvidia_cuda_runtime*)
+    for arg do case "$before" in --target) site=$arg ;; esac; before=$arg; done
+    arg=${arg##*/nvidia_cuda_} && /bin/mkdir -p "$site/nvidia/cu13" && : > "$site/nvidia/cu13/${arg%%-*}" ;;
   *"pip install"*) for arg do case "$before" in --target) site=$arg ;; esac; before=$arg; done
     /bin/mkdir -p "$site/nvidia" && : > "$site/nvidia/ptxas" ;;
   *) exit 1 ;;

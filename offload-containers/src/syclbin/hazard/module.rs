@@ -70,7 +70,7 @@ fn requirements(module: &AbstractModule<'_>) -> Vec<Problem> {
                 wrong("aspects has a number that no runtime knows");
             }
         }
-        Some(_) => wrong("aspects is no list of 32-bit numbers"),
+        Some(_) => wrong("aspects is not a list of 32-bit numbers"),
     }
     let sizes = |value: PropertyValue| {
         value
@@ -81,7 +81,7 @@ fn requirements(module: &AbstractModule<'_>) -> Vec<Problem> {
         wrong("reqd_work_group_size_uint64_t is not one to three 64-bit numbers");
     }
     match (value("compile_target"), module.compile_target()) {
-        (Some(_), None) => wrong("compile_target is no text"),
+        (Some(_), None) => wrong("compile_target is not text"),
         (_, Some(name)) if !is_compile_target(&name) => problems.push(Problem::CompileTarget(name)),
         _ => {}
     }
@@ -101,7 +101,7 @@ fn unmet(module: &AbstractModule<'_>) -> Vec<Problem> {
         value("reqd_sub_group_size"),
         Some(PropertyValue::Bytes(_) | PropertyValue::Bits { .. })
     ) {
-        problems.push(Problem::NoDevice("reqd_sub_group_size is no number, so that no device fits".into()));
+        problems.push(Problem::NoDevice("reqd_sub_group_size is not a number: no device fits".into()));
     }
     let sizes = value("reqd_work_group_size_uint64_t");
     let sizes = sizes.as_ref().and_then(PropertyValue::bytes).unwrap_or_default();

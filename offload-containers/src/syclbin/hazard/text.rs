@@ -42,11 +42,13 @@ impl fmt::Display for Problem {
             | Problem::NativeUnknown(_)
             | Problem::NativeEmpty
             | Problem::NativeWithoutTarget => self.of_natives(f),
-            Problem::IrType(kind) => write!(f, "an IR module of type {kind} is taken as SPIR-V all the same"),
-            Problem::IrMalformed(error) => write!(f, "an IR module is no SPIR-V: {error}"),
+            Problem::IrType(kind) => {
+                write!(f, "runtimes read an IR module of type {kind} as if it were SPIR-V")
+            }
+            Problem::IrMalformed(error) => write!(f, "an IR module is not SPIR-V: {error}"),
             Problem::Requirement(what) | Problem::NoDevice(what) => write!(f, "{what}"),
             Problem::CompileTarget(name) => {
-                write!(f, "no runtime knows the device `{}` that it asks for", name.escape_debug())
+                write!(f, "it asks for the device `{}`, which no runtime knows", name.escape_debug())
             }
         }
     }
@@ -76,9 +78,11 @@ impl Problem {
             }
             Problem::ImageKind(kind) => write!(f, "no runtime reads image kind {kind}; oneAPI 2026 takes 7"),
             Problem::Draft => write!(f, "no released runtime reads version 2 of SYCLBIN"),
-            Problem::BadState(None) => write!(f, "the file names no state, which every load asks for"),
-            Problem::BadState(Some(value)) => write!(f, "its state is `{value}`, not 0, 1 or 2 as a number"),
-            _ => write!(f, "it holds no module; the bundle is empty"),
+            Problem::BadState(None) => write!(f, "the file names no state, and every load needs one"),
+            Problem::BadState(Some(value)) => {
+                write!(f, "its state is `{value}`: it has to be the number 0, 1 or 2")
+            }
+            _ => write!(f, "it has no module: the bundle is empty"),
         }
     }
 
@@ -93,25 +97,25 @@ impl Problem {
                 )
             }
             Problem::KernelMissing(name) => {
-                write!(f, "kernel `{}` is listed, but it is not in the SPIR-V", name.escape_debug())
+                write!(f, "it lists kernel `{}`, which is not in the SPIR-V", name.escape_debug())
             }
             Problem::KernelTwice(name) => {
-                write!(f, "several modules list kernel `{}`; either is taken", name.escape_debug())
+                write!(f, "several modules list kernel `{}`: runtimes take any of them", name.escape_debug())
             }
             Problem::NotExported(name) => {
                 write!(f, "no module exports the imported symbol `{}`", name.escape_debug())
             }
             Problem::NeedsExporter(name) => {
-                write!(f, "it has to be linked with a file that exports `{}`", name.escape_debug())
+                write!(f, "it works only when linked with a file that exports `{}`", name.escape_debug())
             }
             Problem::ExportedTwice(name) => {
-                write!(f, "several modules export symbol `{}`; they cannot be linked", name.escape_debug())
+                write!(f, "several modules export symbol `{}`: they cannot be linked", name.escape_debug())
             }
             Problem::NotLinked(name, state) => {
                 let name = name.escape_debug();
-                write!(f, "it imports `{name}`, but modules of a file in state {state} are not linked")
+                write!(f, "it imports `{name}`, but runtimes do not link modules of a file in state {state}")
             }
-            _ => write!(f, "it lists no kernel, and a program finds none"),
+            _ => write!(f, "it lists no kernel: programs find none"),
         }
     }
 
@@ -121,28 +125,28 @@ impl Problem {
                 write!(f, "no device takes a native image for `{}`", target.escape_debug())
             }
             Problem::NativesOfOneTarget(target) => {
-                write!(f, "of several native images for `{target}` the first is taken on every device")
+                write!(f, "it has several native images for `{target}`: every device takes the first")
             }
             Problem::NativeForEveryDevice(target) => write!(
                 f,
-                "the native image for `{target}` is tried on every device of that kind: the module has no compile_target"
+                "it has no compile_target: runtimes try the native image for `{target}` on every device of that kind"
             ),
-            Problem::NativeIgnored(state) => write!(f, "its native images are passed over in state {state}"),
+            Problem::NativeIgnored(state) => write!(f, "runtimes ignore its native images in state {state}"),
             Problem::NativeInObject(target) => write!(
                 f,
-                "in state object, a device that the native image for `{target}` fits makes oneAPI 2025.3 crash and `fast_link` of 2026.2 fail"
+                "in state object, oneAPI 2025.3 crashes and `fast_link` of 2026.2 fails on devices that the native image for `{target}` fits"
             ),
             Problem::NativeKills(target, release) => {
                 write!(f, "in state object, {release} crashes on the native image for `{target}`")
             }
             Problem::NativeCompressed(target) => {
-                write!(f, "the native image for `{target}` is compressed, and no runtime inflates it")
+                write!(f, "the native image for `{target}` is compressed: no runtime reads it")
             }
             Problem::NativeUnknown(target) => {
-                write!(f, "the native image for `{target}` has no format that a driver takes")
+                write!(f, "no driver takes the format of the native image for `{target}`")
             }
             Problem::NativeEmpty => write!(f, "a native image is empty"),
-            _ => write!(f, "a native image has no target, without which the load fails"),
+            _ => write!(f, "a native image has no target: loading it fails"),
         }
     }
 }

@@ -58,7 +58,7 @@ impl PackBuilder {
     /// [`crate::ErrorKind::Invalid`] if there are more than 2³² − 1 images.
     pub fn image(&mut self, image: NewImage, frame: FrameInfo) -> Result<&mut PackBuilder, Error> {
         if self.images.len() as u64 >= u64::from(NONE) {
-            return Err(Error::invalid("number of images", self.images.len() as u64));
+            return Err(Error::invalid("the number of images", self.images.len() as u64));
         }
         self.images.push((image, frame));
         Ok(self)

@@ -42,7 +42,7 @@ fn fill<'f>(
     let payload = bytes.len();
     for Placement { hash, offset, size } in placements {
         let frame = frames.get(&(*hash, *size));
-        let frame = frame.ok_or_else(|| Error::invalid("size of a frame of the pack", *size))?;
+        let frame = frame.ok_or_else(|| Error::invalid("the size of a frame of the pack", *size))?;
         bytes.resize(payload.saturating_add(usize_of(*offset)?), 0);
         bytes.extend_from_slice(frame);
     }

@@ -5,6 +5,7 @@ use std::mem;
 use std::sync::OnceLock;
 
 use libloading::Library;
+use offload_format::variable::OPENCL_DYLIB_PATH;
 use opencl_sys::cl_function_types::*;
 use opencl_sys::clCreateProgramWithILKHR_t;
 
@@ -17,9 +18,6 @@ const DEFAULT: &str = if cfg!(windows) {
 } else {
     "libOpenCL.so.1"
 };
-
-/// Names of other libraries, separated by `;`. Those that cannot be opened are passed over.
-const NAMES: &str = "OPENCL_DYLIB_PATH";
 
 macro_rules! table {
     ($($name:ident: $function:ty,)*) => {
@@ -108,7 +106,7 @@ pub(super) use call;
 /// The functions of this machine's library.
 pub(super) fn functions() -> ClResult<&'static Functions> {
     static OPENED: OnceLock<Option<Functions>> = OnceLock::new();
-    let opened = OPENED.get_or_init(|| open(&std::env::var(NAMES).unwrap_or_default()));
+    let opened = OPENED.get_or_init(|| open(&std::env::var(OPENCL_DYLIB_PATH).unwrap_or_default()));
     opened.as_ref().ok_or(ClError::NoLibrary)
 }
 

@@ -1,0 +1,195 @@
+//! The environment variables of this project and those of others that it reads: names, readers, meanings.
+//!
+//! Each name is written here and nowhere else. Nothing here reads a variable. The table in the book, `docs/environment.md`,
+//! is made of [`ALL`]. Variables that cargo sets for build scripts, such as `OUT_DIR`, are cargo's and not listed
+//! (<https://doc.rust-lang.org/cargo/reference/environment-variables.html>).
+//!
+//! ```
+//! use offload_format::variable::{ALL, CONFIG, Reader};
+//!
+//! let config = ALL.iter().find(|variable| variable.name == CONFIG).unwrap();
+//! assert!(config.readers.contains(&Reader::BuildScript));
+//! ```
+
+/// A variable.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Variable {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is for.
+    pub purpose: Purpose,
+    /// Who reads it.
+    pub readers: &'static [Reader],
+    /// What it says, in Markdown; and what holds where it is not set, if that is not plain.
+    pub meaning: &'static str,
+}
+
+/// What a variable is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Purpose {
+    /// What is built, and how.
+    Build,
+    /// Which program is used as a tool: a path, or a name in `PATH`.
+    Tool,
+    /// Where the compile cache is, and how large it gets.
+    Cache,
+    /// `cargo offload` sets it for build scripts.
+    Handed,
+    /// What a program does when it runs.
+    Program,
+    /// How `cargo offload` prints.
+    Printing,
+    /// It belongs to another program or to the system.
+    System,
+    /// Compilers see it. They see no other one, because any could change what they make.
+    Compiler,
+}
+
+/// Who reads a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Reader {
+    /// `offload-build`, in a build script.
+    BuildScript,
+    /// `cargo offload`.
+    Subcommand,
+    /// `offload-rt`, in a program.
+    Program,
+    /// A driver that a program uses.
+    Driver,
+    /// A compiler that a build script starts.
+    Compiler,
+}
+
+/// Declares each variable once: a constant with its name, and its row of [`ALL`].
+macro_rules! variables {
+    ($($constant:ident = $name:literal, $purpose:ident, [$($reader:ident),+], $meaning:literal;)+) => {
+        $(#[doc = $meaning] pub const $constant: &str = $name;)+
+
+        /// Every variable, in the order of the book.
+        pub const ALL: &[Variable] = &[$(Variable {
+            name: $name,
+            purpose: Purpose::$purpose,
+            readers: &[$(Reader::$reader),+],
+            meaning: $meaning,
+        }),+];
+    };
+}
+
+variables! {
+    CONFIG = "OFFLOAD_CONFIG", Build, [BuildScript, Subcommand],
+        "the file with settings, in place of `offload.toml`";
+    WORKSPACE = "OFFLOAD_WORKSPACE", Build, [BuildScript, Subcommand],
+        "the directory of the workspace that is built, for dependencies whose target directory lies elsewhere";
+    TARGETS = "OFFLOAD_TARGETS", Build, [BuildScript], "targets, separated by commas, in place of those in the file";
+    COMPRESSION = "OFFLOAD_COMPRESSION", Build, [BuildScript], "a mode or a level, in place of `compression` in the file";
+    EMBED = "OFFLOAD_EMBED", Build, [BuildScript], "in place of `embed` in the file";
+    VENDORED = "OFFLOAD_VENDORED", Build, [BuildScript], "in place of `vendored` in the file";
+    OPTIONAL = "OFFLOAD_OPTIONAL", Build, [BuildScript],
+        "`1`: every target is optional, as if each had `optional = true`";
+    SKIP = "OFFLOAD_SKIP", Build, [BuildScript], "`1`: compile no kernels; the program says so at run time";
+    CHECK = "OFFLOAD_CHECK", Build, [BuildScript],
+        "`1`: run the front end only, for its errors and warnings, and only warn where a compiler is missing; `cargo offload check` sets it";
+    TOOL_TIMEOUT = "OFFLOAD_TOOL_TIMEOUT", Build, [BuildScript],
+        "after how many seconds a compiler is stopped; 3600 unless set, `0`: never";
+    OBJECT = "OFFLOAD_OBJECT", Build, [BuildScript], "`cc`: assemble the object with the C compiler instead of writing it";
+
+    CLANG = "OFFLOAD_CLANG", Tool, [BuildScript, Subcommand], "clang of LLVM 22 or later";
+    LLVM_LINK = "OFFLOAD_LLVM_LINK", Tool, [BuildScript, Subcommand], "LLVM's linker of bitcode";
+    LLD = "OFFLOAD_LLD", Tool, [BuildScript, Subcommand], "LLVM's linker, for AMD GPUs";
+    STRIP = "OFFLOAD_STRIP", Tool, [BuildScript], "llvm-strip";
+    OCLOC = "OFFLOAD_OCLOC", Tool, [BuildScript, Subcommand], "Intel's offline compiler";
+    PTXAS = "OFFLOAD_PTXAS", Tool, [BuildScript, Subcommand], "NVIDIA's assembler";
+    SPIRV_VAL = "OFFLOAD_SPIRV_VAL", Tool, [BuildScript, Subcommand], "the validator of SPIR-V";
+    NVCC = "OFFLOAD_NVCC", Tool, [BuildScript, Subcommand], "NVIDIA's compiler of CUDA C++";
+    HIPCC = "OFFLOAD_HIPCC", Tool, [BuildScript, Subcommand], "AMD's compiler of HIP C++";
+    ICPX = "OFFLOAD_ICPX", Tool, [BuildScript, Subcommand], "Intel's compiler of SYCL C++";
+    OBJDUMP = "OFFLOAD_OBJDUMP", Tool, [Subcommand], "llvm-objdump, with which `asm` shows code for AMD GPUs and CPUs";
+    NVDISASM = "OFFLOAD_NVDISASM", Tool, [Subcommand], "nvdisasm, with which `asm` shows cubins";
+    SPIRV_DIS = "OFFLOAD_SPIRV_DIS", Tool, [Subcommand], "spirv-dis, with which `asm` shows SPIR-V";
+    NVIDIA_SMI = "OFFLOAD_NVIDIA_SMI", Tool, [BuildScript], "the tool that lists NVIDIA GPUs, for the target `native`";
+    POCL_DIR = "OFFLOAD_POCL_DIR", Tool, [BuildScript, Subcommand], "directory of PoCL's function library, for `host`";
+    LIBCLC_DIR = "OFFLOAD_LIBCLC_DIR", Tool, [BuildScript, Subcommand], "directory of libclc, for NVIDIA and AMD";
+    LIBDEVICE = "OFFLOAD_LIBDEVICE", Tool, [BuildScript, Subcommand], "file of NVIDIA's library of mathematics";
+    CUDA_SDK = "OFFLOAD_CUDA_SDK", Tool, [BuildScript, Subcommand],
+        "root of the CUDA toolkit whose headers `cuda-sdk = true` shows to clang";
+    TOOLCHAIN = "OFFLOAD_TOOLCHAIN", Tool, [BuildScript, Subcommand],
+        "the folder of `cargo offload toolchain install`, where tools are looked for last";
+    CUDA_PATH = "CUDA_PATH", Tool, [BuildScript, Subcommand], "where CUDA is installed";
+    CUDA_HOME = "CUDA_HOME", Tool, [BuildScript, Subcommand], "the same, looked at after `CUDA_PATH`";
+    ROCM_PATH = "ROCM_PATH", Tool, [BuildScript, Subcommand], "where ROCm is installed";
+    CMPLR_ROOT = "CMPLR_ROOT", Tool, [BuildScript, Subcommand], "where oneAPI's compiler is installed";
+
+    CACHE_DIR = "OFFLOAD_CACHE_DIR", Cache, [BuildScript, Program, Subcommand],
+        "directory of the compile cache; `cargo-offload` in the user's cache directory unless set. Programs of development builds read large packs from it";
+    CACHE_SIZE = "OFFLOAD_CACHE_SIZE", Cache, [BuildScript],
+        "how large it may grow: bytes, or with `K`, `M`, `G`; `5G` unless set, `0`: no limit";
+    CACHE_AGE = "OFFLOAD_CACHE_AGE", Cache, [BuildScript],
+        "how many days an unused result stays; 90 unless set, `0`: no limit";
+
+    PROGRESS = "OFFLOAD_PROGRESS", Handed, [BuildScript], "a file to which a line is appended for each compile";
+    VENDOR_DIR = "OFFLOAD_VENDOR_DIR", Handed, [BuildScript], "where `cargo offload vendor` wants images";
+
+    PACK_DIR = "OFFLOAD_PACK_DIR", Program, [Program], "a directory that is searched for sidecars before the program's own";
+    OPENCL_DYLIB_PATH = "OPENCL_DYLIB_PATH", Program, [Program], "other OpenCL libraries, separated by `;`";
+    CUDA_VISIBLE_DEVICES = "CUDA_VISIBLE_DEVICES", Program, [Driver], "CUDA's own: which devices the driver shows";
+    HIP_VISIBLE_DEVICES = "HIP_VISIBLE_DEVICES", Program, [Driver], "ROCm's own: which devices HIP's runtime shows";
+    ROCR_VISIBLE_DEVICES = "ROCR_VISIBLE_DEVICES", Program, [Driver], "the same for all of ROCm";
+
+    TERM_COLOR = "CARGO_TERM_COLOR", Printing, [Subcommand], "cargo's own: when to use colours";
+    TERM_PROGRESS_WHEN = "CARGO_TERM_PROGRESS_WHEN", Printing, [Subcommand], "cargo's own: when to draw a bar";
+    TERM_PROGRESS_WIDTH = "CARGO_TERM_PROGRESS_WIDTH", Printing, [Subcommand],
+        "cargo's own: `cargo offload` sets it for the cargo that it runs";
+    TERM_QUIET = "CARGO_TERM_QUIET", Printing, [Subcommand], "cargo's own: `true`: print less";
+    TERM_VERBOSE = "CARGO_TERM_VERBOSE", Printing, [Subcommand], "cargo's own: `true`: print more";
+    TERM = "TERM", Printing, [Subcommand], "`dumb`: no bar";
+    NO_COLOR = "NO_COLOR", Printing, [BuildScript], "no colours in errors";
+    SOURCE_DATE_EPOCH = "SOURCE_DATE_EPOCH", Printing, [Subcommand],
+        "seconds since 1970: the date on the page of `report --html`, in place of that of the file";
+
+    CARGO = "CARGO", System, [Subcommand], "the cargo that is run; cargo sets it";
+    DOCS_RS = "DOCS_RS", System, [BuildScript], "docs.rs sets it: no kernels are compiled";
+    RA_RUSTC_WRAPPER = "RA_RUSTC_WRAPPER", System, [BuildScript], "rust-analyzer sets it: no kernels are compiled";
+    CLIPPY_ARGS = "CLIPPY_ARGS", System, [BuildScript], "clippy sets it: no kernels are compiled";
+    VIRTUAL_ENV = "VIRTUAL_ENV", System, [BuildScript, Subcommand], "where packages of Python are looked for first";
+    XDG_DATA_HOME = "XDG_DATA_HOME", System, [BuildScript, Subcommand],
+        "where the folder of `toolchain install` is, unless `OFFLOAD_TOOLCHAIN` names it; `~/.local/share` unless set";
+    XDG_CACHE_HOME = "XDG_CACHE_HOME", System, [BuildScript, Program, Subcommand],
+        "where the cache is, unless `OFFLOAD_CACHE_DIR` names it; `~/.cache` unless set";
+    LOCALAPPDATA = "LOCALAPPDATA", System, [BuildScript, Program, Subcommand], "the same on Windows";
+    PWD = "PWD", System, [BuildScript], "where cargo was started: paths in errors are relative to it";
+
+    PATH = "PATH", Compiler, [BuildScript, Subcommand, Compiler], "where tools are looked for; only its absolute directories count";
+    HOME = "HOME", Compiler, [BuildScript, Program, Subcommand, Compiler],
+        "the user's directory, where the variables `XDG_...` are not set";
+    USERPROFILE = "USERPROFILE", Compiler, [Compiler], "the user's directory on Windows";
+    TMPDIR = "TMPDIR", Compiler, [BuildScript, Compiler], "where temporary files go";
+    TEMP = "TEMP", Compiler, [BuildScript, Compiler], "the same on Windows";
+    SYSTEMROOT = "SYSTEMROOT", Compiler, [Compiler], "where Windows is";
+    LD_LIBRARY_PATH = "LD_LIBRARY_PATH", Compiler, [Compiler], "where compilers find their libraries";
+    DYLD_LIBRARY_PATH = "DYLD_LIBRARY_PATH", Compiler, [Compiler], "the same on macOS";
+    LC_ALL = "LC_ALL", Compiler, [Compiler], "always `C`, whatever its value: messages are in English";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_declared_once() {
+        let mut names: Vec<&str> = ALL.iter().map(|variable| variable.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), ALL.len());
+    }
+
+    #[test]
+    fn the_table_goes_by_purpose() {
+        assert!(ALL.is_sorted_by_key(|variable| variable.purpose));
+        for variable in ALL {
+            assert!(variable.readers.is_sorted(), "{}", variable.name);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! What a new user types, in this order.
+
+use std::fs;
+use std::path::Path;
+
+use offload_tests::error::Result;
+
+/// A command, and what should come of it.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    /// The name of its screen.
+    pub(super) name: String,
+    /// A line of the shell.
+    pub(super) command: String,
+    /// Where, below the user's directory.
+    pub(super) directory: &'static str,
+    /// Files that the user writes before, below the user's directory.
+    pub(super) files: Vec<(&'static str, &'static str)>,
+    pub(super) end: End,
+    pub(super) lines: Lines,
+    /// What the user has to read.
+    pub(super) says: Vec<&'static str>,
+}
+
+/// How a command should end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Well,
+    Badly,
+    /// It depends on the machine.
+    Either,
+}
+
+/// How wide its lines may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lines {
+    /// None is wider than the screen.
+    Fit,
+    /// Sentences are as long as they are, and the terminal wraps them.
+    Any,
+}
+
+/// The package that the user makes.
+const PACKAGE: &str = "hello";
+
+const BROKEN: &str = "__kernel void twice(__global float *x) {\n  x[get_global_id(0)] *= two;\n}\n";
+const PRINTING: &str =
+    "__kernel void twice(__global float *x) {\n  printf(\"%f\\n\", x[0]);\n  x[get_global_id(0)] *= 2;\n}\n";
+const NAMED: &str = "__kernel void dot(__global float *x) {\n  x[get_global_id(0)] *= 2;\n}\n";
+const TWICE: &str = "__kernel void twice(__global float *x) {\n  x[get_global_id(0)] *= 2;\n}\n";
+const HALF: &str = "#include <cuda_fp16.h>\n\nextern \"C\" __global__ void halve(__half *x) {\n  x[threadIdx.x] *= __float2half(0.5f);\n}\n";
+const TWO_FILES: &str = "fn main() {\n    offload_build::Build::new().file(\"kernels/blas.cl\").file(\"kernels/stats.cl\").file(\"kernels/twice.cl\").compile(\"demo\");\n}\n";
+const WITH_CUDA: &str = "fn main() {\n    offload_build::Build::new().file(\"kernels/blas.cl\").file(\"kernels/stats.cl\").compile(\"demo\");\n    offload_build::Build::new().file(\"kernels/half.cu\").compile(\"half\");\n}\n";
+const AS_MADE: &str = "fn main() {\n    offload_build::Build::new().file(\"kernels/blas.cl\").file(\"kernels/stats.cl\").compile(\"demo\");\n}\n";
+
+/// All steps, with the crates of the checkout in `root`.
+pub(super) fn all(root: &Path) -> Vec<Step> {
+    let new = format!("cargo offload new {PACKAGE} --checkout {}", root.display());
+    let mut steps = first_look(&new);
+    steps.extend(looking());
+    steps.extend(mistakes());
+    steps.extend(larger());
+    for (number, step) in steps.iter_mut().enumerate() {
+        step.name = format!("{:02}-{}", number.saturating_add(1), step.name);
+    }
+    steps
+}
+
+/// From nothing to a program that runs.
+fn first_look(new: &str) -> Vec<Step> {
+    let outside = |step: Step| Step { directory: "", ..step };
+    vec![
+        outside(Step::new("help", "cargo offload --help").fits()),
+        outside(Step::new("help-build", "cargo offload build --help").fits()),
+        outside(
+            Step::new("outside", "cargo offload inspect").fails(&["could not find `Cargo.toml`", "hint: "]),
+        ),
+        outside(Step::new("new", new).says(&["cargo offload doctor", "cargo run"])),
+        Step::new("doctor", "cargo offload doctor").fits().either(),
+        Step::new("doctor-cuda", "cargo offload doctor cuda").either().says(&["cuda-sdk = true"]),
+        Step::new("build", "cargo offload build").says(&["Finished"]),
+        Step::new("run", "cargo offload run").says(&["all results are right"]),
+    ]
+}
+
+/// What the program has.
+fn looking() -> Vec<Step> {
+    vec![
+        Step::new("inspect", "cargo offload inspect").fits().says(&["spirv64", "opencl-c"]),
+        Step::new("report", "cargo offload report").fits().says(&["saxpy"]),
+        Step::new("size", "cargo offload size").fits(),
+        Step::new("verify", "cargo offload verify"),
+        Step::new("devices", "cargo offload devices"),
+        Step::new("asm", "cargo offload asm saxpy"),
+        Step::new("compression", "cargo offload compression").fits().says(&["balanced"]),
+        Step::new("targets", "cargo offload targets").fits().says(&["spirv64"]),
+        Step::new("page", "cargo offload report --html page.html && ls -l page.html"),
+    ]
+}
+
+/// What goes wrong in the first hour.
+fn mistakes() -> Vec<Step> {
+    let with = |file, text| vec![("hello/build.rs", TWO_FILES), (file, text)];
+    let twice = "hello/kernels/twice.cl";
+    vec![
+        Step::new("misspelt", "cargo offload inspekt").fails(&["inspect"]),
+        Step::new("wrong-target", "cargo offload targets add intel:pcv").fails(&["intel:pvc"]),
+        Step::new("broken-kernel", "cargo offload build")
+            .files(with(twice, BROKEN))
+            .fails(&["kernels/twice.cl:2:", "use of undeclared identifier 'two'"]),
+        Step::new("built-in-name", "cargo offload build")
+            .files(with(twice, NAMED))
+            .says(&["kernel `dot` has the name of a built-in function"]),
+        Step::new("target-added", "cargo offload targets add nvptx:sm_75").says(&["undo"]),
+        Step::new("no-printf", "cargo offload build")
+            .files(with(twice, PRINTING))
+            .fails(&["kernels/twice.cl:2: `printf` has no definition for `nvptx:sm_75`", "hint: "]),
+        Step::new("mended", "cargo offload build").files(with(twice, TWICE)).says(&["Finished"]),
+        Step::new("missing-header", "cargo offload build")
+            .files(vec![("hello/build.rs", WITH_CUDA), ("hello/kernels/half.cu", HALF)])
+            .fails(&["'cuda_fp16.h' file not found", "cargo offload toolchain install cuda-headers"]),
+        Step::new("no-such-image", "cargo offload report --for amdgcn:gfx90a")
+            .files(vec![("hello/build.rs", AS_MADE)])
+            .fails(&["no image fits"]),
+    ]
+}
+
+/// With more targets the tables get longer.
+fn larger() -> Vec<Step> {
+    vec![
+        Step::new("many-targets", "cargo offload targets add intel:pvc amdgcn:gfx90a amdgcn:gfx1100")
+            .files(vec![("hello/build.rs", AS_MADE)]),
+        Step::new("many-inspect", "cargo offload inspect").fits().says(&["amdgcn:gfx1100", "intel:pvc"]),
+        Step::new("many-report", "cargo offload report").fits().says(&["histogram"]),
+        Step::new("many-size", "cargo offload size").fits(),
+    ]
+}
+
+/// Writes the files of a step.
+pub(super) fn write_files(step: &Step, home: &Path) -> Result<()> {
+    for (name, text) in &step.files {
+        fs::write(home.join(name), text)?;
+    }
+    Ok(())
+}
+
+impl Step {
+    /// A command in the package that has to end well.
+    pub(super) fn new(name: &str, command: &str) -> Step {
+        Step {
+            name: name.to_string(),
+            command: command.to_string(),
+            directory: PACKAGE,
+            files: Vec::new(),
+            end: End::Well,
+            lines: Lines::Any,
+            says: Vec::new(),
+        }
+    }
+
+    fn fits(self) -> Step {
+        Step { lines: Lines::Fit, ..self }
+    }
+
+    fn either(self) -> Step {
+        Step { end: End::Either, ..self }
+    }
+
+    fn says(self, says: &[&'static str]) -> Step {
+        Step { says: says.to_vec(), ..self }
+    }
+
+    fn fails(self, says: &[&'static str]) -> Step {
+        Step { end: End::Badly, ..self.says(says) }
+    }
+
+    fn files(self, files: Vec<(&'static str, &'static str)>) -> Step {
+        Step { files, ..self }
+    }
+}
