@@ -33,8 +33,9 @@ pub(super) fn run(output: &Output, args: &cli::New) -> Result<ExitStatus> {
     workspace.configure(output)?;
     workspace.depend(output, &dependencies)?;
     workspace.build_script(output, &template::DEMO, Existing::Kept)?;
-    let next =
-        format!("made {name}; `cargo offload doctor` shows what is missing to build it, `cargo run` runs it");
+    let next = format!(
+        "made {name}; next: `cd {name}`, then `cargo offload doctor` shows what is missing to build it, `cargo offload run` runs it"
+    );
     output.done(&Message { reason: "new", package: name, path: &args.path }, &next)?;
     Ok(ExitStatus::Success)
 }

@@ -14,13 +14,33 @@ pub(crate) enum Colour {
 /// Columns between two cells.
 const GAP: usize = 2;
 /// No cell is made shorter than this many characters.
-const SHORTEST: usize = 16;
+const SHORT: usize = 16;
+/// The same where a table would be none otherwise.
+const SHORTEST: usize = 8;
 
 /// Rows of cells under a heading.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Table {
     heading: Vec<&'static str>,
     rows: Vec<Vec<Cell>>,
+    long_cells: LongCells,
+}
+
+/// What becomes of cells that are too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LongCells {
+    /// They are names, of which the start and the end tell most.
+    Shortened,
+    /// They are sentences, and go on in the next line.
+    Wrapped,
+}
+
+/// How wide a table may be.
+#[derive(Clone, Copy, Debug)]
+struct Room {
+    width: usize,
+    /// No cell is made shorter.
+    shortest: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -38,7 +58,12 @@ enum Look {
 
 impl Table {
     pub(crate) fn new(heading: &[&'static str]) -> Table {
-        Table { heading: heading.to_vec(), rows: Vec::new() }
+        Table { heading: heading.to_vec(), rows: Vec::new(), long_cells: LongCells::Shortened }
+    }
+
+    /// A table of sentences: long ones go on in the next line.
+    pub(crate) fn of_sentences(heading: &[&'static str]) -> Table {
+        Table { long_cells: LongCells::Wrapped, ..Table::new(heading) }
     }
 
     pub(crate) fn row(&mut self, cells: Vec<String>) {
@@ -55,13 +80,22 @@ impl Table {
         }
     }
 
-    /// As a table. Where its lines would be broken, empty columns go, then the middle of long names; if that is not
-    /// enough, each row becomes lines of heading and cell.
+    /// As a table. Where its lines would be broken, empty columns go, then the middle of long names, or sentences go on in
+    /// the next line; then what all rows have in common stands above, and names get shorter still. If that is not enough,
+    /// each row becomes lines of heading and cell.
     pub(super) fn fitted(&self, width: Option<usize>, colour: Colour) -> Vec<String> {
         let Some(width) = width.filter(|width| self.width() > *width) else { return self.lines(colour) };
         let filled = self.without_empty_columns();
-        let narrow = filled.shortened(width);
-        if narrow.width() <= width { narrow.lines(colour) } else { self.blocks(colour) }
+        let narrow = filled.shortened(Room { width, shortest: SHORT });
+        if narrow.width() <= width {
+            return narrow.lines(colour);
+        }
+        let (common, others) = filled.without_common_columns();
+        let narrow = [SHORT, SHORTEST].map(|shortest| others.shortened(Room { width, shortest }));
+        match narrow.iter().find(|table| table.width() <= width) {
+            Some(table) => common.into_iter().chain(table.lines(colour)).collect(),
+            None => self.blocks(colour),
+        }
     }
 
     /// Of the widest line.
@@ -94,11 +128,55 @@ impl Table {
         Table {
             heading: heading.map(|(_, text)| *text).collect(),
             rows: self.rows.iter().map(cells).collect(),
+            long_cells: self.long_cells,
         }
     }
 
-    /// With `…` in the middle of the longest cells, as far as is needed for `width`.
-    fn shortened(&self, width: usize) -> Table {
+    /// The columns in which all rows say the same, as a line, and the table of the others.
+    fn without_common_columns(&self) -> (Option<String>, Table) {
+        let said = |column: usize| -> Vec<&str> {
+            self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.text.as_str()).collect()
+        };
+        let is_common = |column: usize| {
+            let cells = said(column);
+            cells.len() > 1 && cells.iter().all(|text| Some(text) == cells.first())
+        };
+        let (common, kept): (Vec<usize>, Vec<usize>) =
+            (0..self.heading.len()).partition(|column| is_common(*column));
+        if common.is_empty() || kept.is_empty() {
+            return (None, self.clone());
+        }
+        let value = |column: &usize| {
+            let text = said(*column).first().copied().unwrap_or_default();
+            Some(format!("{} {text}", self.heading.get(*column)?))
+        };
+        let line: Vec<String> = common.iter().filter_map(value).collect();
+        let others = Table {
+            heading: kept.iter().filter_map(|column| self.heading.get(*column).copied()).collect(),
+            rows: self
+                .rows
+                .iter()
+                .map(|row| kept.iter().filter_map(|at| row.get(*at).cloned()).collect())
+                .collect(),
+            long_cells: self.long_cells,
+        };
+        (Some(line.join(", ")), others)
+    }
+
+    /// With `…` in the middle of the longest cells, or with these in several lines, as far as is needed.
+    fn shortened(&self, room: Room) -> Table {
+        let limits = self.limits(room);
+        let cell = |(cell, limit): (&Cell, &usize)| Cell { text: fitting(&cell.text, *limit), ..*cell };
+        let row = |row: &Vec<Cell>| row.iter().zip(&limits).map(cell).collect();
+        let rows = match self.long_cells {
+            LongCells::Shortened => self.rows.iter().map(row).collect(),
+            LongCells::Wrapped => self.rows.iter().flat_map(|row| wrapped_row(row, &limits)).collect(),
+        };
+        Table { heading: self.heading.clone(), rows, long_cells: self.long_cells }
+    }
+
+    /// How wide columns may be.
+    fn limits(&self, Room { width, shortest }: Room) -> Vec<usize> {
         let mut limits = self.widths();
         let mut excess = self.width().saturating_sub(width);
         while excess > 0 {
@@ -108,15 +186,13 @@ impl Table {
             };
             // Down to the next widest column, so that one long name is shortened before many short ones.
             let others = limits.iter().enumerate().filter(|(other, _)| *other != column);
-            let next = others.map(|(_, width)| *width).max().unwrap_or(0).max(SHORTEST);
+            let next = others.map(|(_, width)| *width).max().unwrap_or(0).max(shortest);
             let step = excess.min(widest.saturating_sub(next).max(1));
-            let Some(limit) = limits.get_mut(column).filter(|_| widest > SHORTEST) else { break };
+            let Some(limit) = limits.get_mut(column).filter(|_| widest > shortest) else { break };
             *limit = limit.saturating_sub(step);
             excess = excess.saturating_sub(step);
         }
-        let cell = |(cell, limit): (&Cell, &usize)| Cell { text: fitting(&cell.text, *limit), ..*cell };
-        let row = |row: &Vec<Cell>| row.iter().zip(&limits).map(cell).collect();
-        Table { heading: self.heading.clone(), rows: self.rows.iter().map(row).collect() }
+        limits
     }
 
     fn blocks(&self, colour: Colour) -> Vec<String> {
@@ -167,6 +243,37 @@ fn fitting(text: &str, limit: usize) -> String {
     let start = left.saturating_sub(end);
     let (first, last) = (text.chars().take(start), text.chars().skip(count.saturating_sub(end)));
     first.chain(['…']).chain(last).collect()
+}
+
+/// `row` in as many lines as its longest cell needs.
+fn wrapped_row(row: &[Cell], limits: &[usize]) -> Vec<Vec<Cell>> {
+    let cells: Vec<Vec<String>> =
+        row.iter().zip(limits).map(|(cell, limit)| wrapped(&cell.text, *limit)).collect();
+    let lines = cells.iter().map(Vec::len).max().unwrap_or(0);
+    let cell = |line: usize, column: usize, cell: &Cell| {
+        let text = cells.get(column).and_then(|texts| texts.get(line)).cloned();
+        Cell { text: text.unwrap_or_default(), ..*cell }
+    };
+    (0..lines)
+        .map(|line| row.iter().enumerate().map(|(column, each)| cell(line, column, each)).collect())
+        .collect()
+}
+
+/// `text` in lines of at most `limit` characters, broken between words; a longer word is shortened.
+fn wrapped(text: &str, limit: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ').map(|word| fitting(word, limit)) {
+        let Some(last) = lines.last_mut() else { break };
+        if last.is_empty() {
+            last.push_str(&word);
+        } else if last.chars().count().saturating_add(1).saturating_add(word.chars().count()) <= limit {
+            last.push(' ');
+            last.push_str(&word);
+        } else {
+            lines.push(word);
+        }
+    }
+    lines
 }
 
 fn bold(text: &str, colour: Colour) -> String {
@@ -224,6 +331,32 @@ mod tests {
         assert_eq!(table.fitted(None, Colour::Never), table.lines(Colour::Never));
         assert!(table.fitted(Some(80), Colour::Never)[0].contains("part"));
         assert_eq!(fitting("äöüß", 3), "ä…ß");
+    }
+
+    #[test]
+    fn sentences_go_on_in_the_next_line() {
+        let mut table = Table::of_sentences(&["way", "ready"]);
+        table.row(vec!["with headers of CUDA".into(), "no: lacks clang".into()]);
+        table.row(vec!["alone".into(), "yes".into()]);
+        let expected =
+            ["way               ready", "with headers of   no: lacks clang", "CUDA", "alone             yes"];
+        assert_eq!(table.fitted(Some(33), Colour::Never), expected);
+        assert_eq!(table.fitted(Some(80), Colour::Never), table.lines(Colour::Never));
+    }
+
+    #[test]
+    fn what_all_rows_have_in_common_stands_above() {
+        let mut table = Table::new(&["package", "target", "codec", "size"]);
+        table.row(vec!["hello".into(), "host".into(), "zstd".into(), "1000".into()]);
+        table.row(vec!["hello".into(), "spirv64".into(), "zstd".into(), "20".into()]);
+        let expected = ["package hello, codec zstd", "target   size", "host     1000", "spirv64    20"];
+        assert_eq!(table.fitted(Some(20), Colour::Never), expected);
+        assert_eq!(table.fitted(Some(40), Colour::Never), table.lines(Colour::Never));
+        // Then names get shorter than they are elsewhere.
+        let mut table = Table::new(&["a", "b"]);
+        table.row(vec!["amdgcn:gfx1100".into(), "amdgcn:gfx900".into()]);
+        table.row(vec!["x".into(), "y".into()]);
+        assert_eq!(table.fitted(Some(20), Colour::Never)[1], "amd…x1100  amdg…x900");
     }
 
     #[test]

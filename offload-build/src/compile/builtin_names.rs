@@ -51,8 +51,8 @@ pub(super) fn warn(session: &Session<'_>, files: &[Scanned], targets: &[WantedTa
         for kernel in file.kernels.iter().filter(|kernel| is_builtin(&kernel.name)) {
             let (name, place) = (&kernel.name, place(session, &file.file.path, &kernel.name));
             session.env().warn(&format!(
-                "{place}: kernel `{name}` has the name of a built-in function of OpenCL C: drivers such as PoCL refuse \
-                 its image for {}; rename the kernel",
+                "{place}: kernel `{name}` has the name of a built-in function of OpenCL C: drivers such as PoCL may \
+                 refuse its image for {}; rename the kernel",
                 names.join(" and ")
             ));
         }

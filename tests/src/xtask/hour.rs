@@ -10,6 +10,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use self::hints::Download;
 use self::screen::Screen;
 use self::steps::{Step, write_files};
 use self::terminal::Terminal;
@@ -23,8 +24,8 @@ pub(crate) const HELP: &str =
 A package is made, built, run, looked at, broken in several ways and mended again, on terminals of 80 and of 120
 columns. The screens are target/hour/WIDTH/NAME.txt, and target/hour/index.html shows all of them with their colours.
 The task fails if a command does not end as it should, if a table or a help page is wider than the screen, if a text
-that the user needs is missing, or if a command that a hint names does not run. Commands that download packages run
-with --network alone.";
+that the user needs is missing, or if a command that a hint names does not run. Commands that download some megabytes
+run with --network alone, those that download compilers never: `fresh --toolchain` runs them.";
 
 /// Columns of the terminals.
 const WIDTHS: [u16; 2] = [80, 120];
@@ -83,10 +84,14 @@ impl Hour<'_> {
             let commands = hints::commands(screen.text());
             screens.push(screen);
             for (number, command) in commands.iter().enumerate() {
-                if !self.network && hints::downloads(command) {
-                    continue;
+                let runs = match hints::download(command) {
+                    Download::Nothing => true,
+                    Download::Small => self.network,
+                    Download::Large => false,
+                };
+                if runs {
+                    screens.push(self.hint(&terminal, &step, &hints::Hint { command, number })?);
                 }
-                screens.push(self.hint(&terminal, &step, &hints::Hint { command, number })?);
             }
         }
         Ok(screens)

@@ -78,7 +78,7 @@ fn print_configured(output: &Output, configured: &[Listed], examined: &[Buildabl
 }
 
 fn print_families(output: &Output, families: &[Family<'_>], examined: &[Buildable]) -> Result<()> {
-    let mut table = Table::new(&["there are", "can be built", "needs"]);
+    let mut table = Table::of_sentences(&["there are", "can be built", "needs"]);
     let mut messages = Vec::new();
     for (family, built) in families.iter().zip(examined) {
         let Family { name: family, targets } = family;

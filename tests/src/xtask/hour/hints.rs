@@ -34,9 +34,22 @@ pub(super) fn commands(screen: &str) -> Vec<String> {
     commands
 }
 
-/// Whether a command needs a network.
-pub(super) fn downloads(command: &str) -> bool {
-    command.contains(" toolchain install")
+/// What a command fetches from a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Download {
+    Nothing,
+    /// Some megabytes.
+    Small,
+    /// A compiler.
+    Large,
+}
+
+pub(super) fn download(command: &str) -> Download {
+    match command.split_once(" toolchain install") {
+        None => Download::Nothing,
+        Some((_, " cuda-headers" | " nvdisasm")) => Download::Small,
+        Some(_) => Download::Large,
+    }
 }
 
 #[cfg(test)]
@@ -48,6 +61,8 @@ mod tests {
         let screen = "error: `cargo offload run` failed\n  hint: `cargo offload targets add host`, or `x`\n\
                       hint: `cargo offload doctor TARGET` or `cargo offload targets add host`\n";
         assert_eq!(commands(screen), ["cargo offload targets add host"]);
-        assert!(downloads("cargo offload toolchain install ptxas") && !downloads("cargo offload doctor"));
+        assert_eq!(download("cargo offload toolchain install cuda-headers"), Download::Small);
+        assert_eq!(download("cargo offload toolchain install nvcc"), Download::Large);
+        assert_eq!(download("cargo offload doctor"), Download::Nothing);
     }
 }

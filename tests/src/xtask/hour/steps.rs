@@ -77,7 +77,9 @@ fn first_look(new: &str) -> Vec<Step> {
         ),
         outside(Step::new("new", new).says(&["cargo offload doctor", "cargo run"])),
         Step::new("doctor", "cargo offload doctor").fits().either(),
-        Step::new("doctor-cuda", "cargo offload doctor cuda").either().says(&["cuda-sdk = true"]),
+        Step::new("doctor-cuda", "cargo offload doctor cuda")
+            .either()
+            .says(&["cuda-sdk = true", "cargo offload toolchain install cuda-headers"]),
         Step::new("build", "cargo offload build").says(&["Finished"]),
         Step::new("run", "cargo offload run").says(&["all results are right"]),
     ]

@@ -39,9 +39,11 @@ impl Terminal {
         Terminal { directory: directory.to_path_buf(), width, variables }
     }
 
-    /// The same in another directory, where cargo builds into `target`.
+    /// The same in another directory, with an installed tool chain of its own, where cargo builds into `target`.
     pub(super) fn elsewhere(&self, directory: &Path, target: &Path) -> Terminal {
         let mut other = Terminal { directory: directory.to_path_buf(), ..self.clone() };
+        other.variables.retain(|(name, _)| name != "OFFLOAD_TOOLCHAIN");
+        other.variables.push(("OFFLOAD_TOOLCHAIN".to_string(), directory.join("toolchain").into()));
         other.variables.push(("CARGO_TARGET_DIR".to_string(), target.into()));
         other
     }
