@@ -53,10 +53,10 @@ pub enum Purpose {
 pub enum Reader {
     /// `offload-build`, in a build script.
     BuildScript,
-    /// `cargo offload`.
-    Subcommand,
     /// `offload-rt`, in a program.
     Program,
+    /// `cargo offload`.
+    Subcommand,
     /// A driver that a program uses.
     Driver,
     /// A compiler that a build script starts.

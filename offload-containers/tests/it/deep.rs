@@ -85,7 +85,7 @@ fn a_thousand_headers_are_found_and_false_ones_are_refused_soon() {
     header[60..62].copy_from_slice(&0x0fffu16.to_le_bytes());
     let file = [&b"constant"[..], &header.repeat(1 << 14)].concat();
     let error = deep::find(&file, &Limits::default()).map(|found| found.len()).unwrap_err();
-    assert!(error.to_string().contains("what is looked at in the file"), "{error}");
+    assert!(error.to_string().contains("the search of the file"), "{error}");
 }
 
 /// Every byte of the headers of what lies in the file is changed once: nothing panics, and what is found can be listed.

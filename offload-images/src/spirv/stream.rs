@@ -69,7 +69,7 @@ impl<'a> Instruction<'a> {
 pub(super) fn header(module: &[u8]) -> Result<u32, Error> {
     let magic = bytes::u32_at(module, 0, "the SPIR-V header")?;
     if magic == MAGIC.swap_bytes() {
-        let what = "the byte order of the SPIR-V module, which has to be little-endian,";
+        let what = "the byte order of the SPIR-V module, which is big-endian and has to be little-endian,";
         return Err(Error::invalid(what, magic.into()));
     }
     if magic != MAGIC {

@@ -12,8 +12,7 @@ use crate::error::{Error, Problem};
 /// What errors of the runtime as a whole start with.
 pub(super) const HIP: &str = "HIP";
 
-const LIBRARY_HINT: &str =
-    "if this machine has an AMD GPU, install HIP's runtime of ROCm 6 or later (AMD's package hip-runtime-amd), and the kernel module amdgpu";
+const LIBRARY_HINT: &str = "if this machine has an AMD GPU, install HIP's runtime of ROCm 6 or later (AMD's package hip-runtime-amd), and the kernel module amdgpu";
 const DEVICE_HINT: &str = "`rocminfo` shows the devices; the user has to be in the groups `render` and `video`, and HIP_VISIBLE_DEVICES may hide them";
 
 /// The runtime, ready for calls.
