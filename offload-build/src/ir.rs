@@ -10,6 +10,7 @@ mod kernel;
 mod kernels;
 mod prepare;
 mod rewrite;
+mod work_items;
 
 use offload_format::pack::ArgKind;
 
@@ -18,16 +19,31 @@ pub(crate) use kernel::{Kernel, KernelArg};
 pub(crate) use kernels::{kernels, take_types};
 pub(crate) use prepare::{LocalArguments, Prepared, prepare};
 pub(crate) use rewrite::{in_global_memory, thread_local_state, with_conventions, without_processor};
+pub(crate) use work_items::{WAIT, WORK_ITEM_PREFIX, inline_waiting, run_groups};
 
 /// The name after the first `@` of `text`, and what follows it.
 fn global_name(text: &str) -> Option<(&str, &str)> {
-    let rest = text.split_once('@')?.1;
-    if let Some(quoted) = rest.strip_prefix('"') {
-        return quoted.split_once('"');
+    let named = name_at(text.split_once('@')?.1)?;
+    Some((named.name, named.rest))
+}
+
+/// A name, without its quotes, and the text after it.
+#[derive(Clone, Copy, Debug)]
+struct Named<'a> {
+    name: &'a str,
+    rest: &'a str,
+}
+
+/// The name that `text`, which follows an `@` or a `%`, starts with.
+fn name_at(text: &str) -> Option<Named<'_>> {
+    if let Some(quoted) = text.strip_prefix('"') {
+        let (name, rest) = quoted.split_once('"')?;
+        return Some(Named { name, rest });
     }
     let plain = |c: char| c.is_ascii_alphanumeric() || "._$-".contains(c);
-    let end = rest.find(|c| !plain(c)).unwrap_or(rest.len());
-    rest.split_at_checked(end)
+    let end = text.find(|c| !plain(c)).unwrap_or(text.len());
+    let (name, rest) = text.split_at_checked(end)?;
+    Some(Named { name, rest })
 }
 
 /// Whether a `define` line is of a kernel, on any GPU.

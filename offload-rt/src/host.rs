@@ -1,35 +1,39 @@
 //! Runs images of the target `host`: native code for the program's own CPU, in this process, without a driver.
 //!
-//! An image is an ELF shared object with this interface, version 1:
+//! An image is an ELF shared object with this interface, version 2:
 //!
 //! ```c
-//! extern const uint32_t __offload_host_abi; // 1
+//! extern const uint32_t __offload_host_abi; // 2
 //! struct offload_group {
 //!   uint64_t global_offset[3], global_size[3], local_size[3], num_groups[3], group_id[3];
 //!   uint64_t work_dim;
-//!   void (*barrier)(void *);
-//!   void *barrier_data;
+//!   void *unused[2];
 //!   void (*print)(void *, const char *, uint64_t);
 //!   void *print_data;
+//!   void *frame;
 //! };
-//! // For each kernel K: runs the work-items first[d] <= local id[d] < last[d] of one group in the calling thread.
-//! void __offload_run_K(const struct offload_group *group, void *const *args,
-//!                      const uint64_t first[3], const uint64_t last[3]);
+//! // For each kernel K: bytes of the frame for each work-item of a group.
+//! extern const uint64_t __offload_frame_K;
+//! // Runs the work-items first[d] <= local id[d] < last[d] of one group in the calling thread; all of them where the
+//! // kernel has a barrier. Every first[d] is less than last[d].
+//! uint32_t __offload_run_K(const struct offload_group *group, void *const *args,
+//!                          const uint64_t first[3], const uint64_t last[3]);
 //! ```
 //!
 //! - `args[i]` points to the argument: to the bytes of a value, or to a pointer to global, constant or local memory.
 //!   Values and local memory are aligned to 128 bytes, as OpenCL's largest vector needs.
 //! - What an image keeps between calls is thread-local: groups run on several threads at once.
-//! - The work-items of a kernel with a barrier run each in a coroutine of their own. `barrier(barrier_data)` returns
-//!   when the other work-items of the group have come to the barrier; the image restores its state of the work-item
-//!   after it.
+//! - `frame` points to memory for what work-items keep over a barrier, aligned to 128 bytes, with what a frame has for
+//!   each work-item of the group. Its content is of no account.
+//! - The function returns 0, or 2 to the 31 plus the line of a barrier (0 if it is not known) that some work-items of
+//!   the group did not come to. Then the group was left there.
+//! - In version 1 the function returns nothing, and there are no frames. Images without a barrier are still run.
 //! - `print(print_data, text, size)` writes to the standard output.
 //!
 //! The code comes from the program itself and is verified against its hash, so that it is trusted as much as the
 //! program is.
 
 mod bind;
-mod coroutine;
 mod executor;
 mod image;
 mod memory;
@@ -43,7 +47,7 @@ use offload_format::pack::KernelInfo;
 
 use self::bind::Bound;
 use self::executor::Job;
-use self::image::{HostImage, Run};
+use self::image::{HostCode, HostImage};
 use self::memory::CONTEXT;
 use self::stream::HostStream;
 use crate::driver::{ContextId, Driver, DriverKernel, DriverModule, DriverStream};
@@ -66,8 +70,8 @@ struct HostModule {
 #[derive(Debug)]
 struct HostKernel {
     info: KernelInfo,
-    run: Run,
-    /// Keeps the code of `run`.
+    code: HostCode,
+    /// Keeps the code.
     _module: Arc<HostModule>,
 }
 
@@ -81,8 +85,7 @@ impl Driver for Host {
         let whole = image.check_structure();
         whole.map_err(|problem| Error::device("host CPU", format!("cannot load {entry}: {problem}")))?;
         let kernels = entry.kernels().to_vec();
-        let names: Vec<&str> = kernels.iter().map(|kernel| kernel.name.as_str()).collect();
-        let image = HostImage::load(image.bytes(), &names)
+        let image = HostImage::load(image.bytes(), &kernels)
             .map_err(|problem| Error::device("host CPU", format!("cannot load {entry}: {problem}")))?;
         Ok(Arc::new(HostModule { kernels, image }))
     }
@@ -99,8 +102,8 @@ impl DriverModule for HostModule {
 
     fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn DriverKernel>, Error> {
         let info = find(&self.kernels, name)?.clone();
-        let run = self.image.run(name).ok_or_else(|| Error::launch(name, "the image lost its entry"))?;
-        Ok(Box::new(HostKernel { info, run, _module: self }))
+        let code = self.image.code(name).ok_or_else(|| Error::launch(name, "the image lost its entry"))?;
+        Ok(Box::new(HostKernel { info, code, _module: self }))
     }
 }
 
@@ -121,7 +124,7 @@ impl DriverKernel for HostKernel {
     ) -> Result<(), Problem> {
         refuse_shared_memory(range)?;
         let bound = Bound::new(&self.info, args)?;
-        let job = Job { run: self.run, info: &self.info, range, bound: &bound, print: &print };
+        let job = Job { code: self.code, range, bound: &bound, print: &print };
         // SAFETY: the entry is this kernel's, the arguments are bound as its record says, and the caller answers for
         // what the kernel does with them.
         unsafe { executor::run(&job) }

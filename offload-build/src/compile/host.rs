@@ -2,12 +2,15 @@
 //!
 //! Each kernel `K` is exported as `__offload_run_K(group, args, first, last)`, which runs a box of work-items of one
 //! work-group (`host_shim.c` has the types). The functions of OpenCL C come from PoCL's library of LLVM bitcode.
+//!
+//! The front end gives functions of one work-item. What can wait is inlined into them, the optimiser makes them small,
+//! they are cut where work-items wait, and become loops over the work-items of a group, which are optimised again.
 
 mod wrapper;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use offload_format::section::RUN_PREFIX;
 use offload_format::{HostLevel, Target};
 
 use super::action::{Arg, Step, link_args, texts};
@@ -34,9 +37,11 @@ struct Cpu {
 pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) -> Result<DeviceImage> {
     let cpu = cpu(session, level)?;
     let linked = link(session, unit, &cpu)?;
-    let waiting = ir::reaching(&linked.read_text()?, is_barrier);
-    let state = per_thread(session, &linked)?;
-    let object = codegen(session, &state, &cpu)?;
+    let linked = with_waiting_library(session, linked, &cpu)?;
+    let waiting = ir::reaching(&linked.read_text()?, |name| name == ir::WAIT);
+    let work_items = work_items(session, linked, &waiting, &cpu)?;
+    let groups = groups(session, unit, &work_items)?;
+    let object = codegen(session, &groups, &cpu)?;
     let bytes = shared_object(session, unit, &object)?;
 
     let mut image = unit.image_record(session, Target::Host(level));
@@ -44,10 +49,9 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) 
     let sizes = check::host_argument_sizes(&bytes.read()?)?;
     for kernel in &unit.kernels {
         let sizes = sizes.get(&kernel.name).cloned().unwrap_or_default();
-        // Asked of the entry: PoCL's headers rename a kernel that is called like a function of OpenCL C.
-        let has_barrier = waiting.contains(&format!("{RUN_PREFIX}{}", kernel.name));
         let mut record = kernel.record();
-        record.has_barrier = has_barrier;
+        // Asked of our own function: PoCL's headers rename a kernel that is called like a function of OpenCL C.
+        record.has_barrier = waiting.contains(&format!("{}{}", ir::WORK_ITEM_PREFIX, kernel.name));
         for (arg, size) in record.args.iter_mut().flatten().zip(sizes) {
             arg.size = Some(size);
         }
@@ -56,9 +60,9 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) 
     Ok(DeviceImage { record: image, bytes })
 }
 
-/// The asynchronous copies wait inside PoCL's library, which is linked later.
-fn is_barrier(name: &str) -> bool {
-    name == "__offload_wait" || name.contains("wait_group_events") || name.contains("async_work_group")
+/// Whether work-items wait inside this function of PoCL's library.
+fn waits_in_library(name: &str) -> bool {
+    name.contains("wait_group_events") || name.contains("async_work_group") || name.contains("work_group_")
 }
 
 fn cpu(session: &Session<'_>, level: HostLevel) -> Result<Cpu> {
@@ -105,16 +109,48 @@ fn shim(texts: &[String]) -> String {
     format!("{SHIM}{}", if prints { PRINTF } else { "" })
 }
 
-fn per_thread(session: &Session<'_>, linked: &Blob) -> Result<Blob> {
-    let key = KeyBuilder::new("per-thread state 1").part(&linked.hash.0).finish();
-    session.cache().get_or(key, || Ok(ir::thread_local_state(&linked.read_text()?).into_bytes()))
+/// `linked` with the functions of PoCL's library, where some of them wait: they are cut like the kernels.
+fn with_waiting_library(session: &Session<'_>, linked: Blob, cpu: &Cpu) -> Result<Blob> {
+    if !ir::declared(&linked.read_text()?).into_iter().any(waits_in_library) {
+        return Ok(linked);
+    }
+    let args = cpu.ir_args(&["-O0", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm"]);
+    cpu.step(session, "host library of functions", args, &linked)
+}
+
+/// The functions of one work-item: optimised, and with all that can wait inside.
+fn work_items(session: &Session<'_>, linked: Blob, waiting: &BTreeSet<String>, cpu: &Cpu) -> Result<Blob> {
+    let level: &[&str] = match inspectable(session) {
+        true if waiting.is_empty() => return Ok(linked),
+        true => &["-O0"],
+        // Loops over work-items are to be made into vectors, not those inside of one.
+        false => &["-O2", "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops"],
+    };
+    let key = KeyBuilder::new("waiting functions inlined 1").part(&linked.hash.0).finish();
+    let marked =
+        session.cache().get_or(key, || Ok(ir::inline_waiting(&linked.read_text()?, waiting).into_bytes()))?;
+    let args = cpu.ir_args(&[level, &["-S", "-emit-llvm"]].concat());
+    cpu.step(session, "host work-items", args, &marked)
+}
+
+/// The functions that run a work-group, with memory of each thread's own.
+fn groups(session: &Session<'_>, unit: &Unit<'_>, work_items: &Blob) -> Result<Blob> {
+    let mut key = KeyBuilder::new("host work-groups 1").part(&work_items.hash.0);
+    for kernel in &unit.kernels {
+        key = key.part(format!("{} {:?}", kernel.name, kernel.required_work_group).as_bytes());
+    }
+    session.cache().get_or(key.finish(), || {
+        let groups = ir::run_groups(&work_items.read_text()?, &unit.kernels)?;
+        Ok(ir::thread_local_state(&groups).into_bytes())
+    })
 }
 
 fn codegen(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> {
+    let level = if inspectable(session) { "-O0" } else { "-O3" };
     let step = Step {
         name: "host object",
         tool: &session.tools().llvm()?.clang,
-        args: codegen_args(session, cpu),
+        args: cpu.ir_args(&[level, "-ffunction-sections", "-c"]),
         inputs: vec![(module, ".ll")],
         files: vec![cpu.pocl.library.clone()],
     };
@@ -160,24 +196,26 @@ fn shim_args(cpu: &Cpu) -> Vec<Arg> {
     texts(fixed).chain(front_end::front_end_output()).chain(texts(["-"])).collect()
 }
 
-fn codegen_args(session: &Session<'_>, cpu: &Cpu) -> Vec<Arg> {
-    let level = if inspectable(session) { "-O0" } else { "-O2" };
-    let library =
-        ["-Xclang".into(), "-mlink-builtin-bitcode".into(), "-Xclang".into(), cpu.pocl.library.clone()];
-    texts([
-        cpu.triple.as_str(),
-        cpu.march,
-        level,
-        "-fPIC",
-        "-fvisibility=hidden",
-        "-ffunction-sections",
-        "-x",
-        "ir",
-    ])
-    .chain(texts(library.map(PathBuf::into_os_string)))
-    .chain(texts(["-Wno-linker-warnings", "-c", "-o"]))
-    .chain([Arg::Output, Arg::Input(0)])
-    .collect()
+impl Cpu {
+    /// The arguments of clang for IR, with PoCL's library at hand.
+    fn ir_args(&self, args: &[&str]) -> Vec<Arg> {
+        let library =
+            ["-Xclang".into(), "-mlink-builtin-bitcode".into(), "-Xclang".into(), self.pocl.library.clone()];
+        texts([self.triple.as_str(), self.march, "-fPIC", "-fvisibility=hidden", "-x", "ir"])
+            .chain(texts(args.iter().copied()))
+            .chain(texts(library.map(PathBuf::into_os_string)))
+            // A loop that the source wants unrolled may have been before it was cut.
+            .chain(texts(["-Wno-linker-warnings", "-Wno-pass-failed", "-o"]))
+            .chain([Arg::Output, Arg::Input(0)])
+            .collect()
+    }
+
+    /// Runs clang on IR for more IR.
+    fn step(&self, session: &Session<'_>, name: &'static str, args: Vec<Arg>, module: &Blob) -> Result<Blob> {
+        let tool = &session.tools().llvm()?.clang;
+        let files = vec![self.pocl.library.clone()];
+        session.step(&Step { name, tool, args, inputs: vec![(module, ".ll")], files }, check::ir_text)
+    }
 }
 
 /// Relative paths: a debugger started in the crate's directory finds the sources, and nothing of this machine is

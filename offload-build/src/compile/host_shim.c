@@ -1,8 +1,8 @@
-/* The work-item functions of OpenCL C for the target `host`, and the entry that offload-rt calls.
+/* The work-item functions of OpenCL C for the target `host`, and what the functions that run a work-group call.
  *
  * Variables named __offload_state_* become thread-local when the module is put together: each thread runs one
- * work-group at a time. A barrier calls back into offload-rt, which runs the other work-items of the group before it
- * returns; what a work-item is then has to be restored.
+ * work-group at a time. Before that, loads of them are known by their names: a loop over the work-items of a group has
+ * most of the values in registers.
  *
  * Names in asm are those that clang mangles OpenCL C's overloadable functions to.
  */
@@ -12,20 +12,18 @@ typedef unsigned long long u64;
 struct offload_group {
   u64 global_offset[3], global_size[3], local_size[3], num_groups[3], group_id[3];
   u64 work_dim;
-  void (*barrier)(void *);
-  void *barrier_data;
+  void *unused[2];
   void (*print)(void *, const char *, u64);
   void *print_data;
+  void *frame;
 };
 
-const u32 __offload_host_abi __attribute__((visibility("default"))) = 1;
+const u32 __offload_host_abi __attribute__((visibility("default"))) = 2;
 
 struct vec { u64 x, y, z; };
 static struct vec __offload_state_global_offset, __offload_state_global_size, __offload_state_local_size,
     __offload_state_num_groups, __offload_state_group_id, __offload_state_local_id;
 static u64 __offload_state_work_dim;
-static void (*__offload_state_barrier)(void *);
-static void *__offload_state_barrier_data;
 static void (*__offload_state_print)(void *, const char *, u64);
 static void *__offload_state_print_data;
 
@@ -67,12 +65,9 @@ FUNCTION(u64, get_global_linear_id, "_Z20get_global_linear_idv", (void)) {
   return ((ID(2) - offset.z) * size.y + ID(1) - offset.y) * size.x + ID(0) - offset.x;
 }
 
-/* Kernels that reach this function are recorded as having a barrier. */
-__attribute__((noinline)) void __offload_wait(void) {
-  struct vec id = __offload_state_local_id;
-  __offload_state_barrier(__offload_state_barrier_data);
-  __offload_state_local_id = id;
-}
+/* Where work-items wait for each other. The function has no body: work-items are cut where they call it, and kernels
+ * that reach it are recorded as having a barrier. */
+__attribute__((convergent, nothrow)) void __offload_wait(void);
 FUNCTION(void, barrier, "_Z7barrierj", (u32 flags)) { __offload_wait(); }
 FUNCTION(void, work_group_barrier, "_Z22_cl_work_group_barrierj", (u32 flags)) { __offload_wait(); }
 FUNCTION(void, work_group_barrier_scope, "_Z22_cl_work_group_barrierj12memory_scope", (u32 flags, u32 scope)) {
@@ -94,8 +89,6 @@ INLINE void __offload_begin(const void *data) {
   __offload_state_num_groups = vec_of(group->num_groups);
   __offload_state_group_id = vec_of(group->group_id);
   __offload_state_work_dim = group->work_dim;
-  __offload_state_barrier = group->barrier;
-  __offload_state_barrier_data = group->barrier_data;
   __offload_state_print = group->print;
   __offload_state_print_data = group->print_data;
 }

@@ -9,16 +9,43 @@ use std::path::{Path, PathBuf};
 
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
 use offload_format::Hash128;
+use offload_format::pack::KernelInfo;
 use offload_format::section::RUN_PREFIX;
 
-/// The version that this release calls.
-const VERSION: u32 = 1;
+/// The version whose functions tell whether a group ran to its end.
+const VERSION: u32 = 2;
+/// The version before it, in which work-items called back to wait.
+const OLD_VERSION: u32 = 1;
+/// What follows is a kernel whose frame's size the symbol holds.
+const FRAME_PREFIX: &str = "__offload_frame_";
 /// The symbol that holds an image's version.
 const VERSION_SYMBOL: &str = "__offload_host_abi";
 
 /// Runs a box of work-items of one group.
-pub(super) type Run =
-    unsafe extern "C" fn(group: *const Group, args: *const *mut c_void, first: *const u64, last: *const u64);
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Run {
+    /// Gives 0, or [`PARTED`] with a line.
+    Checked(
+        unsafe extern "C" fn(
+            group: *const Group,
+            args: *const *mut c_void,
+            first: *const u64,
+            last: *const u64,
+        ) -> u32,
+    ),
+    /// Of an image of version 1, in which no work-item waits.
+    Old(
+        unsafe extern "C" fn(
+            group: *const Group,
+            args: *const *mut c_void,
+            first: *const u64,
+            last: *const u64,
+        ),
+    ),
+}
+
+/// Set in what a function returns where some work-items did not come to a barrier; the rest is the barrier's line.
+pub(super) const PARTED: u32 = 1 << 31;
 
 /// `struct offload_group`.
 #[repr(C)]
@@ -29,10 +56,12 @@ pub(super) struct Group {
     pub(super) num_groups: [u64; 3],
     pub(super) group_id: [u64; 3],
     pub(super) work_dim: u64,
-    pub(super) barrier: unsafe extern "C" fn(*mut c_void),
-    pub(super) barrier_data: *mut c_void,
+    /// What images of version 1 copy, and do not use without a barrier.
+    pub(super) unused: [*mut c_void; 2],
     pub(super) print: unsafe extern "C" fn(*mut c_void, *const c_char, u64),
     pub(super) print_data: *mut c_void,
+    /// Memory for what work-items keep over a barrier.
+    pub(super) frame: *mut c_void,
 }
 
 /// What receives a kernel's printed text.
@@ -49,9 +78,6 @@ pub(super) unsafe extern "C" fn print(data: *mut c_void, text: *const c_char, si
     }
 }
 
-/// `barrier` of a group whose kernel is recorded to have none.
-pub(super) unsafe extern "C" fn no_barrier(_data: *mut c_void) {}
-
 /// A loaded `host` image. Fields are dropped in this order: code before the file that holds it.
 pub(super) struct HostImage {
     runs: Vec<Entry>,
@@ -61,30 +87,47 @@ pub(super) struct HostImage {
     _file: Option<File>,
 }
 
+/// A kernel of an image.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HostCode {
+    pub(super) run: Run,
+    /// Bytes of the frame for each work-item.
+    pub(super) frame: u64,
+}
+
 /// Where a kernel starts.
 struct Entry {
     kernel: String,
-    run: Run,
+    code: HostCode,
 }
 
 impl HostImage {
     /// Loads the shared object `bytes` and looks up `kernels`.
-    pub(super) fn load(bytes: &[u8], kernels: &[&str]) -> Result<HostImage, String> {
+    pub(super) fn load(bytes: &[u8], kernels: &[KernelInfo]) -> Result<HostImage, String> {
         // Images are linked without libraries, but compilers make calls of built-ins such as fmaf. Loading has to
         // go on without libm where the system's C library has another name for it.
         // SAFETY: the C library's own mathematics has no constructors that could do harm.
         let libm = unsafe { Library::open(Some("libm.so.6"), RTLD_NOW | RTLD_GLOBAL) }.ok();
         let (library, file) = open(bytes)?;
-        check_version(&library)?;
-        let runs =
-            kernels.iter().map(|name| Ok(Entry { kernel: name.to_string(), run: run(&library, name)? }));
-        let runs = runs.collect::<Result<_, String>>()?;
+        let version = version(&library)?;
+        let waiting = kernels.iter().find(|kernel| kernel.has_barrier);
+        if let (OLD_VERSION, Some(kernel)) = (version, waiting) {
+            return Err(format!(
+                "it has interface version {OLD_VERSION}, in which work-items of kernel `{}` call back to wait; this program calls version {VERSION}: build it with one release of offload-build and offload-rt",
+                kernel.name
+            ));
+        }
+        let entry = |kernel: &KernelInfo| {
+            let code = code(&library, version, &kernel.name)?;
+            Ok(Entry { kernel: kernel.name.clone(), code })
+        };
+        let runs = kernels.iter().map(entry).collect::<Result<_, String>>()?;
         Ok(HostImage { runs, _library: library, _libm: libm, _file: file })
     }
 
-    /// The entry of `kernel`.
-    pub(super) fn run(&self, kernel: &str) -> Option<Run> {
-        self.runs.iter().find(|entry| entry.kernel == kernel).map(|entry| entry.run)
+    /// The code of `kernel`.
+    pub(super) fn code(&self, kernel: &str) -> Option<HostCode> {
+        self.runs.iter().find(|entry| entry.kernel == kernel).map(|entry| entry.code)
     }
 }
 
@@ -95,11 +138,11 @@ impl std::fmt::Debug for HostImage {
     }
 }
 
-fn check_version(library: &Library) -> Result<(), String> {
+fn version(library: &Library) -> Result<u32, String> {
     // SAFETY: the symbol is a `const uint32_t`; it is read while the library is loaded.
     let found = unsafe { library.get::<*const u32>(VERSION_SYMBOL).map(|symbol| symbol.as_ref().copied()) };
     match found {
-        Ok(Some(VERSION)) => Ok(()),
+        Ok(Some(found @ (OLD_VERSION | VERSION))) => Ok(found),
         Ok(Some(found)) => Err(format!(
             "it has interface version {found}, this program calls version {VERSION}: use one release of offload-build and offload-rt"
         )),
@@ -107,13 +150,21 @@ fn check_version(library: &Library) -> Result<(), String> {
     }
 }
 
-fn run(library: &Library, kernel: &str) -> Result<Run, String> {
+fn code(library: &Library, version: u32, kernel: &str) -> Result<HostCode, String> {
     let symbol = format!("{RUN_PREFIX}{kernel}");
-    // SAFETY: a symbol with the prefix has this type in every image of the checked version.
-    let found = unsafe { library.get::<Run>(&symbol) };
-    found
-        .map(|found| *found)
-        .map_err(|error| format!("it does not export {symbol}: {}", loader_error(&error)))
+    let missing = |error: &libloading::Error| format!("it does not export {symbol}: {}", loader_error(error));
+    if version == OLD_VERSION {
+        // SAFETY: a symbol with the prefix has this type in every image of this version.
+        let run = unsafe { library.get(&symbol) }.map_err(|error| missing(&error))?;
+        return Ok(HostCode { run: Run::Old(*run), frame: 0 });
+    }
+    // SAFETY: as above.
+    let run = unsafe { library.get(&symbol) }.map_err(|error| missing(&error))?;
+    let name = format!("{FRAME_PREFIX}{kernel}");
+    // SAFETY: the symbol is a `const uint64_t`; it is read while the library is loaded.
+    let frame = unsafe { library.get::<*const u64>(&name).map(|symbol| symbol.as_ref().copied()) };
+    let frame = frame.ok().flatten().ok_or_else(|| format!("it has no symbol {name}"))?;
+    Ok(HostCode { run: Run::Checked(*run), frame })
 }
 
 fn open(bytes: &[u8]) -> Result<(Library, Option<File>), String> {

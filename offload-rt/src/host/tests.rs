@@ -15,39 +15,37 @@ const PRELUDE: &str = "
 struct offload_group {
   uint64_t global_offset[3], global_size[3], local_size[3], num_groups[3], group_id[3];
   uint64_t work_dim;
-  void (*barrier)(void *);
-  void *barrier_data;
+  void *unused[2];
   void (*print)(void *, const char *, uint64_t);
   void *print_data;
+  void *frame;
 };
-#define KERNEL(name) void __offload_run_##name(const struct offload_group *g, void *const *args, \\
-                                              const uint64_t *first, const uint64_t *last)
+#define FRAMED(name, frame) const uint64_t __offload_frame_##name = frame; \\
+  uint32_t __offload_run_##name(const struct offload_group *g, void *const *args, \\
+                                const uint64_t *first, const uint64_t *last)
+#define KERNEL(name) FRAMED(name, 0)
 #define EACH(d, i) for (uint64_t i = first[d]; i < last[d]; i++)
 ";
 
 const KERNELS: &str = "
-const uint32_t __offload_host_abi = 1;
+const uint32_t __offload_host_abi = 2;
 float fmaf(float, float, float);
 /* y[i] = a * x[i] + y[i] */
 KERNEL(saxpy) {
   float a = *(float *)args[0], *x = *(float **)args[1], *y = *(float **)args[2];
   EACH(0, i) { uint64_t id = g->group_id[0] * g->local_size[0] + i; y[id] = fmaf(a, x[id], y[id]); }
+  return 0;
 }
-/* Reverses each group through local memory. */
-static _Thread_local int tile[1024];
-KERNEL(reverse) {
-  int *x = *(int **)args[0];
-  EACH(0, i) {
-    uint64_t n = g->local_size[0], base = g->group_id[0] * n;
-    tile[i] = x[base + i];
-    g->barrier(g->barrier_data);
-    x[base + i] = tile[n - 1 - i];
-    g->barrier(g->barrier_data);
-  }
+/* Reverses each group through its frame. */
+FRAMED(reverse, 4) {
+  int *x = *(int **)args[0], *tile = g->frame;
+  uint64_t n = g->local_size[0], base = g->group_id[0] * n;
+  EACH(0, i) tile[i] = x[base + i];
+  EACH(0, i) x[base + i] = tile[n - 1 - i];
+  return 0;
 }
-KERNEL(divergent) {
-  EACH(0, i) if (i % 2) g->barrier(g->barrier_data);
-}
+KERNEL(divergent) { return 0x80000000u + 12; }
+FRAMED(large, 1ull << 62) { return 0; }
 /* Each work-item writes what it knows of itself, and adds through the local argument. */
 KERNEL(where) {
   uint64_t *out = *(uint64_t **)args[0];
@@ -60,8 +58,9 @@ KERNEL(where) {
       scratch[0] * 10000 + (at[1] + g->global_offset[1]) * 100 + at[2] + g->work_dim * 1000000
       + ((uint64_t)scratch % 128 ? 1000000000 : 0);
   }
+  return 0;
 }
-KERNEL(hello) { g->print(g->print_data, \"hello\", 5); }
+KERNEL(hello) { g->print(g->print_data, \"hello\", 5); return 0; }
 ";
 
 fn object(source: &str) -> Vec<u8> {
@@ -113,6 +112,7 @@ fn program() -> Program {
         kernel("saxpy", &[("float", value), ("float*", global), ("float*", global)]),
         waiting("reverse", &[("int*", global)]),
         waiting("divergent", &[]),
+        waiting("large", &[]),
         kernel("where", &[("ulong*", global), ("uint*", local)]),
         kernel("hello", &[]),
     ];
@@ -151,11 +151,27 @@ fn a_barrier_that_some_miss_is_an_error() {
     let range = NdRange::new(&[16], &[16]).unwrap();
     // SAFETY: the kernel touches no memory.
     let error = unsafe { program.launch("divergent", &range, &mut []) }.unwrap_err().to_string();
-    assert!(error.contains("`divergent`") && error.contains("not reached by all"), "{error}");
-    let range = NdRange::new(&[16384], &[16384]).unwrap();
+    assert!(error.contains("`divergent`") && error.contains("the barrier in line 12 was not reached by all"));
     // SAFETY: as above.
-    let error = unsafe { program.launch("divergent", &range, &mut []) }.unwrap_err().to_string();
-    assert!(error.contains("hint: at most 8192"), "{error}");
+    let error = unsafe { program.launch("large", &range, &mut []) }.unwrap_err().to_string();
+    assert!(error.contains("bytes for each of 16 work-items") && error.contains("memory"), "{error}");
+}
+
+#[test]
+fn images_of_version_1_run_unless_they_wait() {
+    let old = "const uint32_t __offload_host_abi = 1;
+void __offload_run_old(const struct offload_group *g, void *const *args, const uint64_t *first, const uint64_t *last) {
+  EACH(0, i) (*(int **)args[0])[i] = (int)i;
+}";
+    let args = [("int*", ArgKind::Global)];
+    let program = load(old, vec![kernel("old", &args)]).unwrap();
+    let mut x = vec![-1i32; 8];
+    let range = NdRange::new(&[8], &[8]).unwrap();
+    // SAFETY: the buffer has an element for each work-item.
+    unsafe { program.launch("old", &range, &mut [Arg::in_out(&mut x)]) }.unwrap();
+    assert!(x.iter().copied().eq(0..8));
+    let error = load(old, vec![waiting("old", &args)]).unwrap_err().to_string();
+    assert!(error.contains("version 1") && error.contains("`old`"), "{error}");
 }
 
 #[test]
@@ -176,21 +192,21 @@ fn work_items_know_where_they_are() {
 
 #[test]
 fn printed_text_arrives() {
-    let image = HostImage::load(&object(KERNELS), &["hello"]).unwrap();
     let info = kernel("hello", &[]);
+    let image = HostImage::load(&object(KERNELS), std::slice::from_ref(&info)).unwrap();
     let (text, range) = (Mutex::new(Vec::new()), NdRange::new(&[2], &[1]).unwrap());
     let print = |bytes: &[u8]| text.lock().unwrap().extend_from_slice(bytes);
-    let run = image.run("hello").unwrap();
+    let code = image.code("hello").unwrap();
     let bound = Bound::new(&info, &[]).unwrap();
     // SAFETY: the kernel takes no arguments.
-    unsafe { executor::run(&Job { run, info: &info, range: &range, bound: &bound, print: &print }) }.unwrap();
+    unsafe { executor::run(&Job { code, range: &range, bound: &bound, print: &print }) }.unwrap();
     assert_eq!(text.into_inner().unwrap(), b"hellohello");
 }
 
 #[test]
 fn images_that_do_not_fit_are_refused() {
-    let error = load("const uint32_t __offload_host_abi = 2;", vec![]).unwrap_err().to_string();
-    assert!(error.contains("version 2") && error.contains("version 1"), "{error}");
+    let error = load("const uint32_t __offload_host_abi = 3;", vec![]).unwrap_err().to_string();
+    assert!(error.contains("version 3") && error.contains("version 2"), "{error}");
     let error = load("int nothing;", vec![]).unwrap_err().to_string();
     assert!(error.contains("no symbol __offload_host_abi"), "{error}");
     let missing = "const uint32_t __offload_host_abi = 1;";

@@ -41,3 +41,27 @@ fn names_of_functions_and_pointers_to_vectors_work() {
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && out == "true\n", "{out}{err}");
 }
+
+/// Where work-items wait under every shape of control flow, both as a debugger wants it and optimised.
+#[test]
+fn barriers_work_in_every_shape() {
+    let project = Project::new("barriers");
+    let first = said(&project);
+    assert!(first.starts_with("item 0\nitem 1\n"), "{first}");
+    assert!(first.contains("kernel `parts`: the barrier in line "), "{first}");
+    assert!(first.contains("was not reached by all work-items of a group"), "{first}");
+    // Without debug information kernels are optimised.
+    let manifest = std::fs::read_to_string(project.path("Cargo.toml")).unwrap();
+    let optimized = format!("{manifest}\n[profile.dev.package.{}]\ndebug = false\n", project.name());
+    project.write("Cargo.toml", &optimized);
+    let second = said(&project);
+    assert!(second.starts_with("item 0\nitem 1\n"), "{second}");
+    assert!(second.contains("kernel `parts`: a barrier was not reached by all work-items"), "{second}");
+}
+
+fn said(project: &Project) -> String {
+    let output = std::process::Command::new(project.program()).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{out}{err}");
+    out.into_owned()
+}

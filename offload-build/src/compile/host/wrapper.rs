@@ -1,15 +1,15 @@
-//! The OpenCL C around a file's kernels that makes each callable with an array of argument pointers.
+//! The OpenCL C around a file's kernels: for each a function of one work-item, which takes an array of argument
+//! pointers.
 
 use std::fmt::Write;
 use std::path::Path;
 
 use offload_format::pack::ArgKind;
-use offload_format::section::RUN_PREFIX;
 
 use super::super::front_end::include_line;
 use super::super::session::Scanned;
 use crate::error::{Error, Result};
-use crate::ir::{Kernel, KernelArg as Arg};
+use crate::ir::{Kernel, KernelArg as Arg, WORK_ITEM_PREFIX};
 
 /// Corrections of PoCL's functions of angles.
 const ANGLES: &str = include_str!("../host_angles.cl");
@@ -22,21 +22,7 @@ int __offload_printf(__constant const char *format, ...) __attribute__((format(p
 #define printf __offload_printf
 ";
 
-/// Functions of `host_shim.c`, and the loop over a box of work-items. The bounds are copied first: a kernel's stores
-/// could otherwise change them, and the loop could not be vectorised.
-const PROLOGUE: &str = "\
-void __offload_begin(const void *group);
-void __offload_item(ulong x, ulong y, ulong z);
-void __offload_end(void);
-#define __OFFLOAD_EXPORT __attribute__((visibility(\"default\")))
-#define __OFFLOAD_RUN(CALL) \\
-  ulong3 from = (ulong3)(first[0], first[1], first[2]), to = (ulong3)(last[0], last[1], last[2]); \\
-  __offload_begin(group); \\
-  for (ulong z = from.z; z < to.z; ++z) \\
-    for (ulong y = from.y; y < to.y; ++y) \\
-      for (ulong x = from.x; x < to.x; ++x) { __offload_item(x, y, z); CALL; } \\
-  __offload_end();
-";
+const PROLOGUE: &str = "#define __OFFLOAD_EXPORT __attribute__((visibility(\"default\")))\n";
 
 /// The text that is compiled in place of `file`.
 pub(super) fn source(file: &Scanned) -> Result<String> {
@@ -49,7 +35,7 @@ fn has_angles(ir: &str) -> bool {
     ["sinDv", "cosDv", "tanDv"].iter().any(|name| ir.contains(name))
 }
 
-/// The kernels and their entries.
+/// The kernels and their functions of one work-item.
 fn around(file: &Path, kernels: &[Kernel]) -> Result<String> {
     let mut text = include_line(file)?;
     text.push_str(PROLOGUE);
@@ -63,8 +49,7 @@ fn around(file: &Path, kernels: &[Kernel]) -> Result<String> {
         let _ = write!(
             text,
             "__OFFLOAD_EXPORT __constant uint __offload_args_{name}[] = {{ {count}{comma}{sizes} }};\n\
-             __OFFLOAD_EXPORT void {RUN_PREFIX}{name}(const void *group, void *const *args, const ulong *first, \
-             const ulong *last) {{\n{loads}  __OFFLOAD_RUN({name}({names}))\n}}\n",
+             void {WORK_ITEM_PREFIX}{name}(void *const *args) {{\n{loads}  {name}({names});\n}}\n",
             count = sizes.len(),
             comma = if sizes.is_empty() { "" } else { ", " },
             sizes = sizes.join(", "),

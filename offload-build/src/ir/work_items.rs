@@ -1,0 +1,166 @@
+//! Kernels of the target `host`: from a function of one work-item to one that runs a work-group.
+//!
+//! ```text
+//! inline_waiting   everything that can wait is to be inlined into the work-item's function (clang does it)
+//! run_groups       the function becomes blocks (`function`), cut at each wait
+//!                  what is equal for all work-items, or cheap to compute again (`facts`, `state`)
+//!                  what is used after a wait that was made before it (`liveness`, `memory`)
+//!                  pieces, and places in the frame for what outlives one (`plan`)
+//!                  for each piece a loop over the work-items (`group`, `piece`)
+//! ```
+//!
+//! A piece is what a work-item does from one wait, or the start, to the next. Every piece tells which one is next, and
+//! OpenCL demands that all work-items of a group agree; so no shape of control flow is special
+//! (Karrenberg and Hack, "Improving Performance of OpenCL on CPUs", CC 2012).
+
+mod facts;
+mod flow;
+mod function;
+mod group;
+mod inline;
+mod liveness;
+mod memory;
+mod piece;
+mod plan;
+mod state;
+mod text;
+mod types;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+pub(crate) use self::inline::inline_waiting;
+
+use self::function::Function;
+use self::group::{Run, run_function};
+use self::plan::Plan;
+use self::types::Types;
+use super::{Kernel, global_name, reaching};
+use crate::error::{Error, Result};
+
+/// The function that one work-item of kernel `K` runs is called this and `K`; its argument is the argument array.
+pub(crate) const WORK_ITEM_PREFIX: &str = "__offload_work_item_";
+/// What a barrier calls.
+pub(crate) const WAIT: &str = "__offload_wait";
+
+/// A copy of `module` in which the functions of work-items are replaced by functions that run work-groups.
+///
+/// # Errors
+/// A kernel that waits in a function that calls itself or is called through a pointer, or that has an instruction
+/// that OpenCL C has no words for.
+pub(crate) fn run_groups(module: &str, kernels: &[&Kernel]) -> Result<String> {
+    let types = Types::of(module);
+    let waiting = reaching(module, |name| name == WAIT);
+    let lines = line_numbers(module);
+    let mut numbers = Numbers::of(module);
+    let (mut out, mut metadata) = (String::with_capacity(module.len()), String::new());
+    let mut rest = module.lines();
+    while let Some(line) = rest.next() {
+        let name = if line.starts_with("define ") { global_name(line).map(|(name, _)| name) } else { None };
+        let kernel = name.and_then(|name| name.strip_prefix(WORK_ITEM_PREFIX));
+        let Some(kernel) = kernel else {
+            if name.is_some_and(|name| waiting.contains(name)) {
+                // Inlined wherever it was called.
+                rest.by_ref().take_while(|line| *line != "}").for_each(drop);
+            } else {
+                let _ = writeln!(out, "{}", inline::without_invariance(line));
+            }
+            continue;
+        };
+        let body: Vec<&str> =
+            std::iter::once(line).chain(rest.by_ref().take_while(|line| *line != "}")).collect();
+        refuse_calls(kernel, &body, &waiting)?;
+        let failed = |why: String| failure(kernel, &why);
+        let function = Function::parse(&body, &types).map_err(failed)?;
+        let plan = Plan::of(&function, &types).map_err(failed)?;
+        let known = kernels.iter().find(|known| known.name == kernel);
+        let run = Run {
+            kernel,
+            required_work_group: known.and_then(|kernel| kernel.required_work_group),
+            attributes: numbers.attributes,
+            first_node: numbers.node,
+            lines: &lines,
+        };
+        let text = run_function(&plan, &run);
+        out.push_str(&text.function);
+        metadata.push_str(&text.metadata);
+        let _ = writeln!(metadata, "{}", attributes(module, &function, numbers.attributes));
+        numbers = Numbers { attributes: numbers.attributes.saturating_add(1), node: text.next_node };
+    }
+    out.push_str(&metadata);
+    Ok(out)
+}
+
+fn failure(kernel: &str, why: &str) -> Error {
+    Error::new(format!("kernel `{kernel}` cannot be compiled for `host`: {why}"))
+}
+
+/// What can wait and is still called was not inlined.
+fn refuse_calls(kernel: &str, body: &[&str], waiting: &BTreeSet<String>) -> Result<()> {
+    for line in body.iter().skip(1) {
+        let mut rest = *line;
+        while let Some((name, tail)) = global_name(rest) {
+            let direct = name == WAIT && line.contains("call ");
+            if waiting.contains(name) && !direct {
+                let why = format!(
+                    "its function `{name}` can come to a barrier and calls itself, or is called through a pointer"
+                );
+                let hint = "call functions with barriers by their name, and without recursion, which OpenCL C does not allow";
+                return Err(failure(kernel, &why).with_hint(hint));
+            }
+            rest = tail;
+        }
+    }
+    Ok(())
+}
+
+/// Numbers that the module does not use.
+#[derive(Clone, Copy, Debug)]
+struct Numbers {
+    attributes: u64,
+    node: u64,
+}
+
+impl Numbers {
+    fn of(module: &str) -> Numbers {
+        let mut numbers = Numbers { attributes: 0, node: 0 };
+        for line in module.lines() {
+            if let Some(number) = line.strip_prefix("attributes #").and_then(leading_number) {
+                numbers.attributes = numbers.attributes.max(number.saturating_add(1));
+            } else if let Some(number) = line.strip_prefix('!').and_then(leading_number) {
+                numbers.node = numbers.node.max(number.saturating_add(1));
+            }
+        }
+        numbers
+    }
+}
+
+fn leading_number(text: &str) -> Option<u64> {
+    text.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// The attributes that say for which processor a function is compiled, and how.
+///
+/// No others: what LLVM has found of one work-item need not hold for a group.
+fn attributes(module: &str, function: &Function, number: u64) -> String {
+    let start = function.attributes.as_ref().map(|own| format!("attributes #{own} = {{"));
+    let line = start.and_then(|start| module.lines().find(|line| line.starts_with(&start)));
+    let words = line.and_then(|line| line.get(line.find('"')?..)?.strip_suffix('}')).unwrap_or_default();
+    format!("attributes #{number} = {{ nounwind {} }}", words.trim())
+}
+
+/// The lines of all source locations, by their node.
+fn line_numbers(module: &str) -> BTreeMap<String, u32> {
+    let mut lines = BTreeMap::new();
+    for line in module.lines().filter(|line| line.starts_with('!')) {
+        if let Some((node, location)) = line.split_once(" = !DILocation(line: ")
+            && let Some(number) = leading_number(location)
+        {
+            lines.insert(node.to_string(), u32::try_from(number).unwrap_or(0));
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests;

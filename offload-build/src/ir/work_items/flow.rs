@@ -1,0 +1,144 @@
+//! Which blocks of a function come after which.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::function::{End, Function};
+
+/// The blocks of a function by number, with the edges between them.
+#[derive(Debug)]
+pub(super) struct Flow {
+    next: Vec<Vec<usize>>,
+    /// For each block: the blocks that every way from it to the end goes through, and itself.
+    after: Vec<BTreeSet<usize>>,
+    /// The blocks that end with a wait.
+    waits: BTreeSet<usize>,
+}
+
+impl Flow {
+    pub(super) fn of(function: &Function) -> Flow {
+        let count = function.blocks.len();
+        let next: Vec<Vec<usize>> = (0..count).map(|number| function.successors(number)).collect();
+        let is_wait = |number: &usize| {
+            function.blocks.get(*number).is_some_and(|block| matches!(block.end, End::Wait { .. }))
+        };
+        let waits = (0..count).filter(is_wait).collect();
+        Flow { after: post_dominators(&next), next, waits }
+    }
+
+    pub(super) fn successors(&self, block: usize) -> &[usize] {
+        self.next.get(block).map_or(&[], Vec::as_slice)
+    }
+
+    /// The blocks that a work-item comes to from `start`, itself included, before it waits.
+    pub(super) fn until_wait(&self, start: usize) -> BTreeSet<usize> {
+        self.reached(&[start], &self.waits)
+    }
+
+    /// The blocks where work-items that go different ways at the end of `block` can meet, or be at different times.
+    pub(super) fn influenced(&self, block: usize) -> BTreeSet<usize> {
+        let meeting: BTreeSet<usize> = self.meeting(block).into_iter().collect();
+        self.reached(self.successors(block), &meeting)
+    }
+
+    /// Whether OpenCL demands that all work-items go the same way at the end of `block`: one way leads to a wait for
+    /// certain, and the others do not come to it.
+    pub(super) fn must_agree(&self, block: usize) -> bool {
+        let next = self.successors(block);
+        let here = BTreeSet::from([block]);
+        next.iter().any(|way| {
+            // Those who come back to `block` are asked again.
+            let others: Vec<usize> =
+                next.iter().copied().filter(|other| other != way && *other != block).collect();
+            let elsewhere = self.reached(&others, &here);
+            let certain =
+                self.after.get(*way).into_iter().flatten().filter(|wait| self.waits.contains(*wait));
+            // A wait that everybody comes to from `block` tells nothing of the way.
+            let always = self.after.get(block);
+            let mut told = certain.filter(|wait| always.is_none_or(|always| !always.contains(*wait)));
+            told.any(|wait| !elsewhere.contains(wait))
+        })
+    }
+
+    /// The first block that every way from the end of `block` goes through.
+    fn meeting(&self, block: usize) -> Option<usize> {
+        let after = self.after.get(block)?;
+        let count = |other: &usize| self.after.get(*other).map_or(0, BTreeSet::len);
+        after.iter().copied().filter(|other| *other != block).max_by_key(count)
+    }
+
+    /// What is reached from `starts`, them included; from the blocks in `last` no further.
+    fn reached(&self, starts: &[usize], last: &BTreeSet<usize>) -> BTreeSet<usize> {
+        let (mut open, mut found) = (starts.to_vec(), BTreeSet::new());
+        while let Some(block) = open.pop() {
+            if found.insert(block) && !last.contains(&block) {
+                open.extend(self.successors(block));
+            }
+        }
+        found
+    }
+}
+
+/// By going backwards until nothing changes.
+fn post_dominators(next: &[Vec<usize>]) -> Vec<BTreeSet<usize>> {
+    let all: BTreeSet<usize> = (0..next.len()).collect();
+    let mut known: BTreeMap<usize, BTreeSet<usize>> = all.iter().map(|block| (*block, all.clone())).collect();
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (block, successors) in next.iter().enumerate().rev() {
+            let mut sets = successors.iter().filter_map(|successor| known.get(successor));
+            let mut after = sets.next().cloned().unwrap_or_default();
+            for set in sets {
+                after = after.intersection(set).copied().collect();
+            }
+            after.insert(block);
+            if known.get(&block) != Some(&after) {
+                known.insert(block, after);
+                changed = true;
+            }
+        }
+    }
+    known.into_values().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flow(next: &[&[usize]], waits: &[usize]) -> Flow {
+        let next: Vec<Vec<usize>> = next.iter().map(|next| next.to_vec()).collect();
+        Flow { after: post_dominators(&next), next, waits: waits.iter().copied().collect() }
+    }
+
+    #[test]
+    fn ways_meet_after_a_branch() {
+        // 0 -> 1 or 2 -> 3
+        let flow = flow(&[&[1, 2], &[3], &[3], &[]], &[]);
+        assert_eq!(flow.influenced(0), [1, 2, 3].into());
+        assert!(!flow.must_agree(0));
+    }
+
+    #[test]
+    fn a_loop_with_a_wait_has_one_count_for_all() {
+        // 0 -> 1 (wait) -> 2 -> 0 or 3
+        let flow = flow(&[&[1, 3], &[2], &[0], &[]], &[1]);
+        assert!(flow.must_agree(0));
+        assert_eq!(flow.until_wait(2), [0, 1, 2, 3].into());
+        assert_eq!(flow.influenced(0), [0, 1, 2, 3].into());
+    }
+
+    #[test]
+    fn a_wait_after_a_loop_says_nothing_of_its_count() {
+        // 0 -> 1 or 2; 1 -> 0; 2 (wait) -> 3
+        let flow = flow(&[&[1, 2], &[0], &[3], &[]], &[2]);
+        assert!(!flow.must_agree(0));
+    }
+
+    #[test]
+    fn a_wait_under_a_second_condition_says_nothing_of_the_first() {
+        // 0 -> 1 or 3; 1 -> 2 (wait) or 3; 2 -> 3
+        let flow = flow(&[&[1, 3], &[2, 3], &[3], &[]], &[2]);
+        assert!(!flow.must_agree(0));
+        assert!(flow.must_agree(1));
+    }
+}

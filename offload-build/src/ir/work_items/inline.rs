@@ -1,0 +1,110 @@
+//! Making a linked module ready for the step that inlines everything that can wait.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use super::{Numbers, WORK_ITEM_PREFIX};
+use crate::ir::global_name;
+
+/// What all functions of ours start with.
+const OWN: &str = "__offload_";
+
+/// A copy of `module` in which the functions in `waiting` are inlined, and only work-items and our own functions are
+/// visible.
+///
+/// - Variables of a group may be written by others whenever a work-item waits: they are visible, so that nothing is
+///   concluded from what is not in the module yet.
+/// - Where a work-item is does not change while it runs: such loads are marked.
+pub(crate) fn inline_waiting(module: &str, waiting: &BTreeSet<String>) -> String {
+    let mut numbers = Numbers::of(module);
+    let empty = numbers.node;
+    let mut groups: BTreeMap<String, u64> = BTreeMap::new();
+    let mut out = String::with_capacity(module.len());
+    for line in module.lines() {
+        let line = match line.strip_prefix("define ") {
+            Some(_) => definition(line, waiting, &mut groups, &mut numbers),
+            None if line.starts_with('@') => visible(line),
+            None if is_state_load(line) => format!("{line}, !invariant.load !{empty}"),
+            None => line.to_string(),
+        };
+        let _ = writeln!(out, "{line}");
+    }
+    for (group, number) in groups {
+        let _ = writeln!(out, "{}", inlining_group(module, &group, number));
+    }
+    let _ = writeln!(out, "!{empty} = !{{}}");
+    out
+}
+
+/// `line` without the mark of loads that see the same whenever they are done.
+pub(super) fn without_invariance(line: &str) -> String {
+    if line.contains("@__offload_state_") {
+        super::text::without_metadata(line, "invariant.load")
+    } else {
+        line.to_string()
+    }
+}
+
+fn is_state_load(line: &str) -> bool {
+    line.starts_with("  %") && line.contains(" = load i64, ptr ") && line.contains("ptr @__offload_state_")
+}
+
+fn definition(
+    line: &str,
+    waiting: &BTreeSet<String>,
+    groups: &mut BTreeMap<String, u64>,
+    numbers: &mut Numbers,
+) -> String {
+    let name = global_name(line).map(|(name, _)| name).unwrap_or_default();
+    if name.starts_with(WORK_ITEM_PREFIX) {
+        return line.to_string();
+    }
+    let line = if name.starts_with(OWN) { line.to_string() } else { internal(line) };
+    if !waiting.contains(name) {
+        return line;
+    }
+    let Some((before, rest)) = line.rsplit_once(" #") else {
+        return line.replacen(") ", ") alwaysinline ", 1);
+    };
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let (group, tail) = rest.split_at_checked(end).unwrap_or((rest, ""));
+    let number = *groups.entry(group.to_string()).or_insert_with(|| {
+        let number = numbers.attributes;
+        numbers.attributes = number.saturating_add(1);
+        number
+    });
+    format!("{before} #{number}{tail}")
+}
+
+/// The `define` line of a function that nobody else sees.
+fn internal(line: &str) -> String {
+    const LINKAGES: [&str; 6] = ["internal ", "private ", "linkonce ", "linkonce_odr ", "weak ", "weak_odr "];
+    let rest = line.strip_prefix("define ").unwrap_or(line);
+    if LINKAGES.iter().any(|linkage| rest.starts_with(linkage)) {
+        return line.to_string();
+    }
+    let words = ["dso_local ", "hidden ", "protected ", "local_unnamed_addr "];
+    let (head, tail) = rest.split_once('@').unwrap_or((rest, ""));
+    let head = words.iter().fold(head.to_string(), |head, word| head.replace(word, ""));
+    format!("define internal {head}@{tail}")
+}
+
+/// A variable that others could write.
+fn visible(line: &str) -> String {
+    let is_state = line.starts_with("@__offload_state_");
+    let is_local = [" undef", " poison"].iter().any(|value| line.contains(value));
+    match line.contains(" = internal global ") && (is_state || is_local) {
+        true => line.replacen(" = internal global ", " = hidden global ", 1),
+        false => line.to_string(),
+    }
+}
+
+/// A group of attributes as `group`, but for functions that are inlined.
+fn inlining_group(module: &str, group: &str, number: u64) -> String {
+    let start = format!("attributes #{group} = {{ ");
+    let words = module.lines().find_map(|line| line.strip_prefix(&start)).unwrap_or("}");
+    let kept = ["noinline ", "optnone ", "alwaysinline "]
+        .iter()
+        .fold(words.to_string(), |words, word| words.replace(word, ""));
+    format!("attributes #{number} = {{ alwaysinline {kept}")
+}

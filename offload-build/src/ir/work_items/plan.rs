@@ -1,0 +1,164 @@
+//! How a work-item's function is cut: its pieces, and where what outlives a wait is kept.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::facts::Facts;
+use super::flow::Flow;
+use super::function::{End, Function, Kind};
+use super::liveness;
+use super::memory::PrivateMemory;
+use super::types::{Layout, Types, after_word};
+
+/// A cut function.
+#[derive(Debug)]
+pub(super) struct Plan<'f> {
+    pub(super) function: &'f Function,
+    pub(super) facts: Facts<'f>,
+    pub(super) memory: PrivateMemory<'f>,
+    pub(super) pieces: Vec<Piece<'f>>,
+    /// Kept for each work-item, in the order of the frame.
+    pub(super) slots: Vec<Slot<'f>>,
+    /// Kept once for all work-items, with their types.
+    pub(super) once: BTreeMap<&'f str, String>,
+    /// Bytes of the frame for each work-item.
+    pub(super) frame: u64,
+}
+
+/// What a work-item does from one wait to the next.
+#[derive(Debug)]
+pub(super) struct Piece<'f> {
+    pub(super) start: usize,
+    pub(super) blocks: BTreeSet<usize>,
+    /// The pieces that can be next, by number; 0 stands for the end.
+    pub(super) next: BTreeSet<usize>,
+    /// Made before this piece and used in it or after it.
+    pub(super) live: BTreeSet<&'f str>,
+    /// Made in it.
+    pub(super) made: BTreeSet<&'f str>,
+}
+
+/// A place in the frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Slot<'f> {
+    pub(super) name: &'f str,
+    /// Of a value; a variable is memory already.
+    pub(super) ty: Option<String>,
+    pub(super) layout: Layout,
+    /// In bytes for each work-item: the array starts at this times the number of work-items.
+    pub(super) offset: u64,
+}
+
+impl<'f> Plan<'f> {
+    /// The error names what cannot be kept.
+    pub(super) fn of(function: &'f Function, types: &Types<'_>) -> Result<Plan<'f>, String> {
+        let flow = Flow::of(function);
+        let facts = Facts::of(function, &flow);
+        let memory = PrivateMemory::of(function, &flow);
+        let pieces = pieces(function, &flow);
+        let mut plan =
+            Plan { function, facts, memory, pieces, slots: Vec::new(), once: BTreeMap::new(), frame: 0 };
+        plan.find_kept(types)?;
+        plan.lay_out()?;
+        Ok(plan)
+    }
+
+    fn find_kept(&mut self, types: &Types<'_>) -> Result<(), String> {
+        let live: BTreeSet<&str> = self.pieces.iter().flat_map(|piece| piece.live.iter().copied()).collect();
+        let unsized_value = |name: &str| format!("the value %{name} has no size that is known");
+        for name in live {
+            if self.facts.recomputed.contains_key(name) {
+                continue;
+            }
+            let definition = self.facts.definitions.get(name).ok_or_else(|| unsized_value(name))?;
+            let ty = types.result(&definition.instruction.line.plain()).ok_or_else(|| unsized_value(name))?;
+            if self.facts.uniform.contains(name) {
+                self.once.insert(name, ty);
+                continue;
+            }
+            let layout = types.layout(&ty).ok_or_else(|| unsized_value(name))?;
+            self.slots.push(Slot { name, ty: Some(ty), layout, offset: 0 });
+        }
+        for name in &self.memory.kept {
+            let definition = self.facts.definitions.get(name).ok_or_else(|| unsized_value(name))?;
+            let text = definition.instruction.line.plain();
+            let layout = after_word(&text).and_then(|alloca| types.alloca(alloca));
+            let layout = layout.ok_or_else(|| unsized_value(name))?;
+            self.slots.push(Slot { name, ty: None, layout, offset: 0 });
+        }
+        Ok(())
+    }
+
+    /// The most aligned first: then every array starts aligned, whatever the number of work-items.
+    fn lay_out(&mut self) -> Result<(), String> {
+        self.slots.sort_by_key(|slot| (std::cmp::Reverse(slot.layout.align), slot.name));
+        let mut offset = 0u64;
+        for slot in &mut self.slots {
+            slot.offset = offset;
+            let size = slot.layout.size.checked_next_multiple_of(slot.layout.align);
+            slot.layout.size = size.ok_or("a private array is too large")?;
+            offset = offset.checked_add(slot.layout.size).ok_or("private arrays are too large")?;
+        }
+        self.frame = offset;
+        Ok(())
+    }
+
+    /// The places of values, by name.
+    pub(super) fn slot(&self, name: &str) -> Option<&Slot<'f>> {
+        self.slots.iter().find(|slot| slot.name == name)
+    }
+
+    /// The type of a value that is kept.
+    pub(super) fn value_type(&self, name: &str) -> Option<String> {
+        self.once.get(name).cloned().or_else(|| self.slot(name)?.ty.clone())
+    }
+
+    /// Whether a debugger is told that a variable of the source lies at `name`.
+    pub(super) fn is_declared(&self, name: &str) -> bool {
+        let mut notes = self.function.instructions().filter(|instruction| instruction.is_declaration());
+        notes.any(|note| note.operands().next() == Some(name))
+    }
+
+    /// Whether `name`, which `piece` makes, is used after a wait that comes next.
+    pub(super) fn outlives(&self, piece: &Piece<'f>, name: &str) -> bool {
+        let next = piece.next.iter().filter(|next| **next != 0);
+        let mut next = next.filter_map(|next| self.pieces.get(*next));
+        next.any(|piece| piece.live.contains(name))
+    }
+
+    /// The source location of the wait before piece `number`.
+    pub(super) fn location(&self, number: usize) -> Option<&'f str> {
+        let mut waits = self.function.blocks.iter().filter_map(|block| match &block.end {
+            End::Wait { location } => Some(location.as_deref()),
+            _ => None,
+        });
+        waits.nth(number.checked_sub(1)?)?
+    }
+}
+
+/// The first piece starts at the entry, and one after each wait, in their order.
+fn pieces<'f>(function: &'f Function, flow: &Flow) -> Vec<Piece<'f>> {
+    let live = liveness::live_in(function, flow);
+    let is_wait = |number: usize| {
+        function.blocks.get(number).is_some_and(|block| matches!(block.end, End::Wait { .. }))
+    };
+    let waits: Vec<usize> = (0..function.blocks.len()).filter(|number| is_wait(*number)).collect();
+    let starts = std::iter::once(0).chain(waits.iter().map(|wait| wait.saturating_add(1)));
+    let mut pieces = Vec::new();
+    for start in starts {
+        let blocks = flow.until_wait(start);
+        let (mut next, mut made) = (BTreeSet::new(), BTreeSet::new());
+        for block in &blocks {
+            let Some(instructions) = function.blocks.get(*block) else { continue };
+            match instructions.end {
+                End::Wait { .. } => next.extend(waits.iter().position(|wait| wait == block).map(|at| at + 1)),
+                End::Return => next.extend([0]),
+                End::Jump(_) => {}
+            }
+            let results = instructions.instructions.iter().filter(|one| one.kind != Kind::Alloca);
+            made.extend(results.filter_map(|instruction| instruction.result.as_deref()));
+        }
+        let live = live.get(start).cloned().unwrap_or_default();
+        pieces.push(Piece { start, blocks, next, live, made });
+    }
+    pieces
+}
