@@ -22,6 +22,7 @@ mod threads;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
@@ -42,13 +43,18 @@ use crate::env::CargoEnv;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fs;
 
+/// The directory of a cache that belongs to one `OUT_DIR`.
+const OWN: &str = "offload-cache";
+
 /// Longer than any build takes, and short beside the time after which entries go.
 const BEFORE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The cache's directory.
 #[derive(Debug)]
 pub(crate) struct Cache {
-    dir: PathBuf,
+    shared: PathBuf,
+    /// Used in place of it once entries were lost time and again: nobody else knows it.
+    own: OnceLock<PathBuf>,
     limits: Limits,
     /// Set once an entry was found damaged: then none is trusted before its bytes are checked.
     distrusted: AtomicBool,
@@ -66,7 +72,7 @@ impl Cache {
                 if error.kind() == ErrorKind::UntrustedCache {
                     env.warn(error.summary());
                 }
-                Cache::at(env.out_dir.join("offload-cache"), limits)
+                Cache::at(env.out_dir.join(OWN), limits)
             }
             cache => cache,
         }
@@ -90,21 +96,37 @@ impl Cache {
 
     fn at(dir: PathBuf, limits: Limits) -> Result<Cache> {
         directory::open(&dir)?;
-        Ok(Cache { dir, limits, distrusted: AtomicBool::new(false), locks: KeyLocks::default() })
+        Ok(Cache {
+            shared: dir,
+            own: OnceLock::new(),
+            limits,
+            distrusted: AtomicBool::new(false),
+            locks: KeyLocks::default(),
+        })
     }
 
-    /// Runs `work`, again if an entry turns out to be gone or damaged on the way: then it is missed, and made anew.
-    pub(crate) fn retry_lost_entries<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
-        /// A disk that damages what was just written is past helping.
+    /// Runs `work`, again if an entry turns out to be gone or damaged on the way: then it is missed, and made anew. Where
+    /// others take entries away faster than they are made, the last attempt has a cache of its own below `out_dir`.
+    pub(crate) fn retry_lost_entries<T>(&self, out_dir: &Path, work: impl Fn() -> Result<T>) -> Result<T> {
         const ATTEMPTS: usize = 3;
+        let is_lost = |result: &Result<T>| result.as_ref().is_err_and(Error::is_lost_entry);
         let mut result = work();
         for _ in 1..ATTEMPTS {
-            if !result.as_ref().is_err_and(Error::is_lost_entry) {
-                break;
+            if !is_lost(&result) {
+                return result;
             }
             self.distrusted.store(true, Ordering::Relaxed);
             result = work();
         }
+        if !is_lost(&result) {
+            return result;
+        }
+        let own = out_dir.join(OWN);
+        directory::open(&own)?;
+        let own = self.own.get_or_init(|| own);
+        let result = work();
+        // What it has nobody looks for.
+        let _ = std::fs::remove_dir_all(own);
         result
     }
 
@@ -150,6 +172,12 @@ impl Cache {
         self.get(key)?.read_text().ok()
     }
 
+    /// Says that `blob` is whole and not what its key promises: its entry is removed, and made anew where entries that are
+    /// lost are. What is so again was made so, and is the `error`.
+    pub(crate) fn refused(&self, blob: &Blob, error: Error) -> Error {
+        if self.distrusted.load(Ordering::Relaxed) { error } else { blob.discard() }
+    }
+
     /// The recorded dependency sets of an action that reads headers.
     pub(crate) fn dependencies(&self, key: Key) -> Option<String> {
         Blob::open(self.entry_file(key, Kind::Dependencies))?.read_text().ok()
@@ -161,7 +189,7 @@ impl Cache {
 
     /// The name of this release's directory, if programs can find the cache: one in `OUT_DIR` is out of their sight.
     pub(crate) fn release(&self) -> Option<&'static str> {
-        self.dir.ends_with(VERSION).then_some(VERSION)
+        self.dir().ends_with(VERSION).then_some(VERSION)
     }
 
     /// Puts the pack `id` of `size` bytes into the cache, unless it is there: bytes without a header of ours, as programs
@@ -175,13 +203,13 @@ impl Cache {
         size: u64,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<PathBuf> {
-        let path = self.dir.join(cached_file(id));
+        let path = self.dir().join(cached_file(id));
         let failed = |error| Error::io("write", &path, error);
         let kept = File::open(&path).and_then(|file| file.metadata()).ok();
         let used = kept.filter(|data| data.len() == size).and_then(|data| data.modified().ok());
         let now = SystemTime::now();
         if used.is_none() {
-            fs::create_dir_all(path.parent().unwrap_or(&self.dir))?;
+            fs::create_dir_all(path.parent().unwrap_or(self.dir()))?;
             fs::publish(&path, write)?;
         }
         if used.and_then(|used| now.duration_since(used).ok()).is_none_or(|ago| ago > BEFORE + DAY) {
@@ -193,7 +221,7 @@ impl Cache {
 
     /// Evicts what is old or too much. At most once a day, and never a reason for a build to fail.
     pub(crate) fn sweep(&self) {
-        let (stamp, now) = (self.dir.join(STAMP), SystemTime::now());
+        let (stamp, now) = (self.shared.join(STAMP), SystemTime::now());
         let swept = stamp.symlink_metadata().and_then(|data| data.modified());
         // A time in the future, from before a clock was set right, counts as now.
         if swept.is_ok_and(|swept| now.duration_since(swept).unwrap_or_default() < DAY) {
@@ -201,13 +229,13 @@ impl Cache {
         }
         // Before the work, so that builds which end meanwhile do not do it too.
         if fs::publish(&stamp, |_| Ok(())).is_ok() {
-            sweep::sweep(&self.dir, &self.limits, now);
+            sweep::sweep(&self.shared, &self.limits, now);
         }
     }
 
     fn entry_file_for_writing(&self, key: Key, kind: Kind) -> Result<EntryFile> {
         let file = self.entry_file(key, kind);
-        fs::create_dir_all(file.path.parent().unwrap_or(&self.dir))?;
+        fs::create_dir_all(file.path.parent().unwrap_or(self.dir()))?;
         Ok(file)
     }
 
@@ -218,11 +246,11 @@ impl Cache {
     fn path(&self, key: Key, extension: &str) -> PathBuf {
         let name = key.name();
         let shard = name.get(..2).unwrap_or_default();
-        self.dir.join(shard).join(format!("{name}.{extension}"))
+        self.dir().join(shard).join(format!("{name}.{extension}"))
     }
 
     pub(crate) fn dir(&self) -> &Path {
-        &self.dir
+        self.own.get().unwrap_or(&self.shared)
     }
 }
 

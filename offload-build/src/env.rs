@@ -374,8 +374,16 @@ fn optional(name: &str) -> Option<String> {
 }
 
 fn required(name: &str) -> Result<String> {
-    optional(name).ok_or_else(|| {
-        Error::new(format!("the environment variable `{name}` is not set"))
-            .with_hint("offload-build is called from a build script that cargo runs")
-    })
+    match env::var(name) {
+        Ok(value) => Ok(value),
+        Err(env::VarError::NotPresent) => {
+            Err(Error::new(format!("the environment variable `{name}` is not set"))
+                .with_hint("offload-build is called from a build script that cargo runs"))
+        }
+        Err(env::VarError::NotUnicode(value)) => {
+            let text = value.to_string_lossy();
+            Err(Error::new(format!("the value `{}` of `{name}` is not UTF-8", text.escape_default()))
+                .with_hint("move the package to a directory whose path is UTF-8"))
+        }
+    }
 }

@@ -28,7 +28,7 @@ pub(crate) fn run(modules: &[KernelModule<'_>], owner: Owner<'_>) -> Result<()> 
         misspelt::tell(&context.env, &config, modules);
     }
     let build = PackageBuild::new(&context, &config, modules)?;
-    let Embedded { anchor, kernels } = context.cache.retry_lost_entries(|| {
+    let Embedded { anchor, kernels } = context.cache.retry_lost_entries(&context.env.out_dir, || {
         let Packed { pack, kernels } = build.pack()?;
         let pack = embed::place(&context, config.embedding, pack)?;
         let anchor = embed::embed(&context.env, owner, config.embedding, &pack)?;

@@ -3,6 +3,8 @@
 //! What was decided and what was compressed is kept, so that an unchanged build does neither. Images are read when they
 //! are needed, a few at a time.
 
+mod machine;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -45,6 +47,7 @@ pub(crate) fn pack(
     mut builder: PackBuilder,
     images: Vec<DeviceImage>,
 ) -> Result<Pack> {
+    machine::check(context, &images)?;
     let stored = Images::new(&images, settings);
     let plan = plan(context, &stored)?;
     let frames = Frames::make(context, &plan, &stored)?;

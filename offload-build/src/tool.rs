@@ -138,7 +138,7 @@ impl Context {
         };
         // ocloc reports on standard output, everything else on standard error.
         let said = [result.stderr, result.stdout].join("\n");
-        let said = dedup_lines(said.trim());
+        let said = dedup_lines(start(said.trim()));
         let error = if said.is_empty() { Error::new(ended) } else { Error::new(said).note(ended) };
         let error = error.with_kind(ErrorKind::Tool);
         Err(match finished.end {
@@ -237,6 +237,13 @@ fn quoted(arg: &OsStr) -> String {
     }
 }
 
+/// As much of what a tool said as somebody may read: 64 KiB.
+fn start(text: &str) -> &str {
+    const MOST: usize = 64 << 10;
+    // A character has four bytes at most.
+    (0..4).find_map(|less| text.get(..MOST.checked_sub(less)?)).unwrap_or(text)
+}
+
 /// ocloc repeats each error up to six times.
 fn dedup_lines(text: &str) -> String {
     let mut seen = std::collections::BTreeSet::new();
@@ -256,6 +263,13 @@ mod tests {
         let invocation =
             Invocation { program: Path::new("clang"), args, directory: Path::new("."), input: None };
         assert_eq!(invocation.to_string(), r"clang -O2 'a b' 'it'\''s' ''");
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_characters() {
+        assert_eq!(start("short"), "short");
+        let long = format!("a{}", "ö".repeat(1 << 16));
+        assert_eq!(start(&long).len(), (64 << 10) - 1);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The format of a device image, by its first bytes.
 
+use std::fmt;
+
 use offload_format::bytes;
 
 /// A format that this crate reads.
@@ -34,6 +36,18 @@ impl ImageFormat {
             [0x7f, b'E', b'L', b'F', ..] => elf(bytes),
             _ => is_ptx(bytes).then_some(ImageFormat::Ptx),
         }
+    }
+}
+
+impl fmt::Display for ImageFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            ImageFormat::SpirV => "SPIR-V",
+            ImageFormat::Ptx => "PTX",
+            ImageFormat::Cubin => "a cubin",
+            ImageFormat::AmdCodeObject => "an AMD code object",
+            ImageFormat::Zebin => "a zebin",
+        })
     }
 }
 

@@ -8,6 +8,7 @@
 //! | [`code_object`] | AMD's code objects |
 //! | [`zebin`] | native images of Intel's ocloc |
 //! | [`describe`] | any of these, in one form |
+//! | [`machine`] | whether an image is for the target that a record names |
 //! | [`msgpack`] | the encoding of what AMD's formats say of code objects |
 //!
 //! Each module stands behind a feature of its own name. The crate does no I/O and holds no unsafe code, and no input
@@ -30,6 +31,8 @@ pub mod cubin;
 pub mod describe;
 #[cfg(any(feature = "zebin", feature = "cubin", feature = "code-object"))]
 pub mod elf;
+#[cfg(feature = "describe")]
+pub mod machine;
 #[cfg(feature = "msgpack")]
 pub mod msgpack;
 #[cfg(feature = "ptx")]

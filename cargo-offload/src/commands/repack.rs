@@ -16,6 +16,7 @@ use crate::error::ExitStatus;
 use crate::error::{Error, Result};
 use crate::files::publish::Published;
 use crate::print::output::Output;
+use crate::print::steps::Steps;
 use crate::read::program::{CrateImages, Program};
 use crate::settings::compression;
 
@@ -49,7 +50,11 @@ pub(super) fn run(output: &Output, args: &cli::Repack) -> Result<ExitStatus> {
     }
     refuse_idle(&program, &crates, layout)?;
     let names = FileNames { old: &path, new: destination.path() };
+    // LZMA takes its time.
+    let packing = matches!(layout.storage, Storage::Anew(_) | Storage::Planned);
+    let packing = packing.then(|| Steps::single(output, "compressing the images"));
     let published = relocate(crates, &names, layout)?.publish(&program, &destination)?;
+    drop(packing);
     for Published { path, size } in &published.sidecars {
         let text = format!("`{}` has {size} bytes", path.display());
         output.done(&Written { reason: "written", file: path, size: *size }, &text)?;

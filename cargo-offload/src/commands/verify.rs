@@ -2,7 +2,6 @@
 //! tool chains are whole; a SYCLBIN is what runtimes take.
 
 mod foreign;
-mod machine;
 mod message;
 mod syclbin;
 
@@ -12,6 +11,7 @@ use std::path::Path;
 use self::message::{Problem, Summary, Verified};
 use offload_format::Target;
 use offload_format::pack::Image;
+use offload_images::machine;
 
 use crate::cargo::artifact;
 use crate::cargo::graph::{self, RootPackage};
@@ -101,7 +101,7 @@ fn judge(source: &LocatedPack<'_>, image: &Image<'_>) -> std::result::Result<(),
     let bytes = source.decode(image).map_err(|error| error.to_string())?;
     match image.target_text.parse::<Target>() {
         Ok(target) => machine::check(&target, &bytes)
-            .map_err(|problem| format!("{} {target}: {problem}", escaped(image.module))),
+            .map_err(|mismatch| format!("{} {target}: {mismatch}", escaped(image.module))),
         // A later release wrote it.
         Err(_) => Ok(()),
     }

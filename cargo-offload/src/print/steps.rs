@@ -36,6 +36,15 @@ impl Steps {
         Steps { shown: Some(Shown { steps, thread }) }
     }
 
+    /// For a single step, which starts: a line on a terminal, nothing elsewhere.
+    pub(crate) fn single(output: &Output, what: &str) -> Steps {
+        let steps = Steps::new(output, 1);
+        if steps.shown.is_some() {
+            steps.next(output, what);
+        }
+        steps
+    }
+
     /// The next step starts.
     pub(crate) fn next(&self, output: &Output, what: &str) {
         match &self.shown {

@@ -127,6 +127,11 @@ impl Blob {
         }
     }
 
+    /// Removes the file; the error is that of an entry that is gone.
+    pub(super) fn discard(&self) -> Error {
+        self.unreadable(self.lost())
+    }
+
     fn unreadable(&self, error: io::Error) -> Error {
         Error::io("read", &self.path, error)
     }

@@ -46,7 +46,7 @@ fn every_damage_is_missing_and_made_anew() {
     let read = || {
         let made = std::cell::Cell::new(0);
         cache.distrusted.store(false, Ordering::Relaxed);
-        let content = cache.retry_lost_entries(|| {
+        let content = cache.retry_lost_entries(&cache.dir().join("out"), || {
             let make = || {
                 made.set(made.get() + 1);
                 Ok(b"some bytes".to_vec())
@@ -99,7 +99,7 @@ fn results_and_dependencies_are_no_substitutes() {
 fn an_entry_that_vanishes_is_made_anew() {
     let (_dir, cache) = cache(UNLIMITED);
     let made = std::cell::Cell::new(0);
-    let content = cache.retry_lost_entries(|| {
+    let content = cache.retry_lost_entries(&cache.dir().join("out"), || {
         let blob = cache.get_or(key("a"), || {
             made.set(made.get() + 1);
             Ok(b"made".to_vec())
@@ -117,7 +117,7 @@ fn an_entry_that_vanishes_is_made_anew() {
 fn damage_everywhere_is_made_good_at_once() {
     let (_dir, cache) = cache(UNLIMITED);
     let chain = || {
-        cache.retry_lost_entries(|| {
+        cache.retry_lost_entries(&cache.dir().join("out"), || {
             let mut content = b"start".to_vec();
             for at in 0..10 {
                 let key = KeyBuilder::new("link").part(&[at]).part(&content).finish();
@@ -142,21 +142,37 @@ fn damage_everywhere_is_made_good_at_once() {
 fn what_always_vanishes_is_an_error() {
     let (_dir, cache) = cache(UNLIMITED);
     let attempts = std::cell::Cell::new(0);
-    let error = cache.retry_lost_entries(|| {
+    let error = cache.retry_lost_entries(&cache.dir().join("out"), || {
         attempts.set(attempts.get() + 1);
         let blob = cache.put(key("a"), b"x")?;
         std::fs::remove_file(&blob.path).unwrap();
         blob.read()
     });
     assert!(error.unwrap_err().to_string().contains("damaged or removed while it was needed"));
-    assert_eq!(attempts.get(), 3);
+    assert_eq!(attempts.get(), 4);
+}
+
+/// As where a full disk is cleaned, or another build damages everything.
+#[test]
+fn where_others_take_all_entries_away_a_build_has_a_cache_of_its_own() {
+    let (_dir, cache) = cache(UNLIMITED);
+    let (out, shared) = (tempfile::tempdir().unwrap(), cache.dir().to_path_buf());
+    let content = cache.retry_lost_entries(out.path(), || {
+        let blob = cache.put(key("a"), b"made")?;
+        if blob.path.starts_with(&shared) {
+            std::fs::remove_file(&blob.path).unwrap();
+        }
+        blob.read()
+    });
+    assert_eq!(content.unwrap(), b"made");
+    assert_eq!(std::fs::read_dir(out.path()).unwrap().count(), 0);
 }
 
 #[test]
 fn other_errors_are_not_repeated() {
     let (_dir, cache) = cache(UNLIMITED);
     let attempts = std::cell::Cell::new(0);
-    let result: Result<()> = cache.retry_lost_entries(|| {
+    let result: Result<()> = cache.retry_lost_entries(&cache.dir().join("out"), || {
         attempts.set(attempts.get() + 1);
         Err(Error::io("read", Path::new("x"), std::io::Error::other("y")))
     });

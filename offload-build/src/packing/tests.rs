@@ -122,10 +122,10 @@ fn a_changed_image_leaves_the_frames_of_unrelated_ones() {
     let changed = compiled(&context, &images);
     let before = entries(dir.path());
     let bytes = packed(&context, FAST, changed);
-    // The plan, the frame of the changed image, that of its near-duplicate, which is one no more, maybe that of the root;
-    // but not the block of the small ones.
+    // That all images are for their targets, the plan, the frame of the changed image, that of its near-duplicate, which is
+    // one no more, maybe that of the root; but not the block of the small ones.
     let made = entries(dir.path()).len() - before.len();
-    assert!((2..=4).contains(&made), "{made} made");
+    assert!((3..=5).contains(&made), "{made} made");
     assert_reads_back(&bytes, &images);
 }
 
@@ -140,7 +140,7 @@ fn a_damaged_frame_is_missed_and_made_again() {
         bytes[last] ^= 1;
         std::fs::write(&path, bytes).unwrap();
     }
-    let again = context.cache.retry_lost_entries(|| {
+    let again = context.cache.retry_lost_entries(&context.env.out_dir, || {
         let images = compiled(&context, &images);
         let made = pack(&context, FAST, PackBuilder::new("p", "1.0.0"), images)?;
         let mut bytes = Vec::new();
@@ -178,4 +178,52 @@ fn near_duplicates_above_all_windows_are_patches() {
         assert_eq!(codecs, [Codec::Zstd, Codec::Patch, Codec::Patch]);
         assert!(stored[1].stored_size < 16 && stored[2].stored_size < images[2].len() as u64 / 45);
     }
+}
+
+const SM_80: &[u8] = include_bytes!("../../../tests/data/device-12.9-sm_80.cubin");
+const SM_90A: &[u8] = include_bytes!("../../../tests/data/device-12.9-sm_90a.cubin");
+
+/// The images of both cubins, made anew where the cache lacks them, with how many were made.
+fn two_cubins(context: &Context) -> Result<(Vec<u8>, usize)> {
+    let made = std::cell::Cell::new(0);
+    let bytes = context.cache.retry_lost_entries(&context.env.out_dir, || {
+        let image = |target: &str, bytes: &[u8]| -> Result<DeviceImage> {
+            let make = || {
+                made.set(made.get() + 1);
+                Ok(bytes.to_vec())
+            };
+            let record = NewImage::new("m", target.parse().unwrap());
+            Ok(DeviceImage { record, bytes: context.cache.get_or(key(target), make)? })
+        };
+        let images = vec![image("cubin:sm_80", SM_80)?, image("cubin:sm_90a", SM_90A)?];
+        let pack = pack(context, FAST, PackBuilder::new("p", "1.0.0"), images)?;
+        let mut bytes = Vec::new();
+        pack.write_to(&mut bytes).map_err(|error| Error::new(error.to_string()))?;
+        Ok(bytes)
+    })?;
+    Ok((bytes, made.get()))
+}
+
+/// Each entry names its key and is undamaged, and holds the other's image.
+#[test]
+fn images_for_other_targets_are_made_anew() {
+    let (_dir, context) = context();
+    let (first, made) = two_cubins(&context).unwrap();
+    assert_eq!(made, 2);
+    assert_reads_back(&first, &[SM_80.to_vec(), SM_90A.to_vec()]);
+    context.cache.put(key("cubin:sm_80"), SM_90A).unwrap();
+    context.cache.put(key("cubin:sm_90a"), SM_80).unwrap();
+    assert_eq!(two_cubins(&context).unwrap(), (first, 2));
+}
+
+#[test]
+fn an_image_that_is_always_for_another_target_is_an_error() {
+    let (_dir, context) = context();
+    let error = context.cache.retry_lost_entries(&context.env.out_dir, || {
+        let bytes = context.cache.get_or(key("a"), || Ok(SM_80.to_vec()))?;
+        let record = NewImage::new("m", "cubin:sm_90a".parse().unwrap());
+        pack(&context, FAST, PackBuilder::new("p", "1.0.0"), vec![DeviceImage { record, bytes }])
+    });
+    let said = error.unwrap_err().to_string();
+    assert_eq!(said, "kernel module `m`, target `cubin:sm_90a`: the image is for cubin:sm_80");
 }

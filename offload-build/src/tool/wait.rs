@@ -96,14 +96,18 @@ impl Printed {
     }
 }
 
+/// So much of what a tool prints is kept, in bytes: one that prints for ever must not take all memory.
+const MOST_KEPT: usize = 16 << 20;
+
 fn read_to_end(mut pipe: impl Read, collected: &Mutex<Vec<u8>>) {
     let mut buffer = [0; 16 << 10];
     loop {
         match pipe.read(&mut buffer) {
             Ok(0) => return,
             Ok(count) => {
-                let read = buffer.get(..count).unwrap_or_default();
-                collected.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(read);
+                let mut collected = collected.lock().unwrap_or_else(PoisonError::into_inner);
+                let kept = count.min(MOST_KEPT.saturating_sub(collected.len()));
+                collected.extend_from_slice(buffer.get(..kept).unwrap_or_default());
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => return,

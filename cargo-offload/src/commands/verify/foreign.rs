@@ -4,10 +4,9 @@
 use offload_containers::Checksum;
 use offload_containers::carrier::FileKind;
 use offload_containers::contents::Image;
-use offload_images::describe;
+use offload_images::{describe, machine};
 use serde::Serialize;
 
-use super::machine;
 use super::message::{Problem, Summary, Verified};
 use crate::error::Result;
 use crate::print::output::Output;
@@ -98,6 +97,8 @@ fn print(output: &Output, container: &Container<'_>, sums: &Sums) -> Result<()> 
 /// How many kernels an image has, if its format tells them; or what is wrong with it.
 fn judge(image: &Image<'_>, bytes: &[u8]) -> std::result::Result<Option<u64>, String> {
     let described = describe::any(bytes).map_err(|error| error.to_string())?;
-    machine::check_foreign(image.target.as_ref(), bytes)?;
+    if let Some(target) = &image.target {
+        machine::check_foreign(target, bytes).map_err(|mismatch| mismatch.to_string())?;
+    }
     Ok(described.map(|description| description.kernels.len() as u64))
 }

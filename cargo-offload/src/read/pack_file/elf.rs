@@ -133,7 +133,7 @@ fn by_section(program: &Program<'_, '_>) -> BTreeSet<u64> {
 /// A note of ours.
 pub(super) struct Note {
     /// Address of the descriptor that it leads to.
-    descriptor: u64,
+    pub(super) descriptor: u64,
     /// Where it has the pack's identity, in the file.
     pub(super) id_offset: u64,
 }

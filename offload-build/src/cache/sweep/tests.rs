@@ -177,7 +177,11 @@ fn read_all(cache: &Cache, made: &std::sync::atomic::AtomicU32) {
         };
         // More attempts than a build has: here eviction never rests.
         let read = (0..100).find_map(|_| {
-            cache.retry_lost_entries(|| cache.get_or(key(&content.to_string()), make)?.read()).ok()
+            cache
+                .retry_lost_entries(&cache.dir().join("out"), || {
+                    cache.get_or(key(&content.to_string()), make)?.read()
+                })
+                .ok()
         });
         assert_eq!(read.unwrap(), wanted);
     }
