@@ -12,6 +12,7 @@ pub mod workspace;
 
 use std::env;
 use std::ffi::OsStr;
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -30,6 +31,22 @@ pub const LLVM: u32 = 22;
 
 /// Names the root of a CUDA toolkit, at least with `ptxas`; offload-build looks at it as well.
 pub const CUDA_VAR: &str = "CUDA_PATH";
+
+/// Set where tests try everything, and not a sample that takes seconds: the tasks of `cargo xtask` set it.
+pub const FULL_VAR: &str = "OFFLOAD_TEST_FULL";
+
+/// What a line starts with that [`figure`] prints.
+pub const FIGURE: &str = "figure: ";
+
+/// Whether a test is to try everything, and not a sample.
+pub fn is_full() -> bool {
+    env::var_os(FULL_VAR).is_some()
+}
+
+/// Says how much a test has tried, and what it has found: the tasks of `cargo xtask` put these lines into their tables.
+pub fn figure(tried: impl Display, found: impl Display) {
+    println!("{FIGURE}{tried}; {found}");
+}
 
 /// The root of this checkout.
 pub fn workspace_root() -> PathBuf {

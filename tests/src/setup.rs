@@ -13,7 +13,7 @@ pub use self::cuda::{Toolkit, ensure as ensure_cuda};
 pub use self::intel::{Runtime, ensure as ensure_intel};
 pub use self::need::{
     BENCH, BROWSER, BUILD, BUNDLER, COLD, DRIVERS, FRESH, GPUS, LINKERS, Need, OLDER_LLVM, READ, SHELLS,
-    SYCL, TERMINAL,
+    STRESS, SYCL, TERMINAL,
 };
 pub use self::probe::llvm;
 pub use self::wheels::{Wheel, ensure as ensure_wheel, ensure_package};
@@ -43,7 +43,7 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
         [what] if what == "all" => {
             ensure(
                 workspace,
-                &[BUILD, GPUS, DRIVERS, BROWSER, SHELLS, BUNDLER, OLDER_LLVM, LINKERS, SYCL, FRESH],
+                &[BUILD, GPUS, DRIVERS, BROWSER, SHELLS, BUNDLER, OLDER_LLVM, LINKERS, STRESS, SYCL, FRESH],
             )?;
             ensure_cuda(workspace, Toolkit::Ptxas)?;
             ensure_cuda(workspace, Toolkit::Nvcc)?;

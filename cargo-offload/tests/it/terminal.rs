@@ -17,3 +17,15 @@ fn trying_modes_of_compression_tells_which_goes_on() {
     let quiet = support::on_terminal(dir.path(), ("xterm", 100), "compression --on images.pack --quiet");
     assert!(!quiet.contains("packing"), "{quiet}");
 }
+
+#[test]
+fn repacking_tells_that_it_goes_on() {
+    let dir = support::with_pack(64);
+    let repack = "repack images.pack --compression archive --output";
+    let said = support::on_terminal(dir.path(), ("xterm", 100), &format!("{repack} one.pack"));
+    assert!(said.contains("1/1: compressing the images, "), "{said}");
+    let (_, after) = said.rsplit_once("\r\u{1b}[K").unwrap();
+    assert!(after.starts_with("`one.pack` has ") && !after.contains("compressing"), "{after}");
+    let quiet = support::on_terminal(dir.path(), ("xterm", 100), &format!("{repack} two.pack --quiet"));
+    assert!(!quiet.contains("compressing"), "{quiet}");
+}

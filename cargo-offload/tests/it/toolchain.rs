@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::support::machine::Machine;
 use crate::support::said;
+use crate::support::strace::{Fault, WRITES, Whose, injected};
 use sha2::{Digest, Sha256};
 
 fn read(path: &Path) -> String {
@@ -246,4 +247,49 @@ fn a_lock_of_another_distribution_serves_beside_apt() {
     fs::write(machine.path("bin/apt-get"), without_clang).unwrap();
     let none = said(&machine.install(&["--lock", "new"]));
     assert!(none.contains("has no clang of LLVM 22\nhint: ") && none.contains("--lock FILE"), "{none}");
+}
+
+/// From nothing, and in place of what is there.
+#[test]
+fn an_install_that_is_killed_anywhere_is_made_good_by_the_next() {
+    let is_full = std::env::var_os("OFFLOAD_TEST_FULL").is_some();
+    let calls: &[&str] = if is_full { &WRITES } else { &["?rename", "?linkat", "?unlink"] };
+    let mut kills = 0;
+    for update in [false, true] {
+        for call in calls {
+            for number in 1.. {
+                let machine = Machine::new();
+                if update {
+                    assert!(machine.install(&[]).status.success());
+                    machine.serve("second");
+                }
+                let args: &[&str] =
+                    if update { &["toolchain", "install", "--update"] } else { &["toolchain", "install"] };
+                let what = format!("signal=KILL:when={number}");
+                if injected(&machine.command(args), &Fault { call, what, whose: Whose::First }).is_none() {
+                    break;
+                }
+                assert_whole(&machine, args, &format!("{args:?} killed before {call} {number}"));
+                kills += 1;
+                if !is_full {
+                    break;
+                }
+            }
+        }
+    }
+    assert!(kills > 2, "{kills} kills");
+    println!("figure: {kills} kills of toolchain install; 0 torn folders");
+}
+
+/// The folder is whole if it is there, and the same command again makes it what it is to be.
+fn assert_whole(machine: &Machine, args: &[&str], when: &str) {
+    const ALL: [&str; 4] = ["clang-22", "lib", "libllvm22", "offload-toolchain.lock"];
+    if machine.path("data/toolchain").exists() {
+        assert_eq!(machine.installed(), ALL, "{when}");
+    }
+    let again = machine.offload(args);
+    assert!(again.status.success(), "{when}: {}", said(&again));
+    assert_eq!(machine.installed(), ALL, "{when}");
+    let content = if args.contains(&"--update") { "second" } else { "first" };
+    assert_eq!(read(&machine.path("data/toolchain/clang-22")), content, "{when}");
 }

@@ -1,6 +1,7 @@
 //! Packs that are linked into this program, and into a plugin.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
@@ -96,6 +97,68 @@ fn images_of_a_plugin_outlive_it() {
     library.close().unwrap();
     assert_eq!(registry.entries()[1].load().unwrap().bytes(), b"plugin source");
     assert_eq!(modules(&Registry::process()), ["sample"]);
+}
+
+/// Set in the process that opens and closes plugins: it has nothing else to do, so that its memory tells.
+const CYCLES_VAR: &str = "OFFLOAD_TEST_CYCLES";
+const CYCLES: usize = 1000;
+
+/// As a program that loads and closes plugins all day; under valgrind where everything is tried.
+#[test]
+fn plugins_that_come_and_go_leave_nothing() {
+    if std::env::var_os(CYCLES_VAR).is_some() {
+        return come_and_go();
+    }
+    let grown = cycles_under(&[]);
+    assert!(grown <= 256 << 10, "{grown} bytes more after {CYCLES} cycles");
+    println!("figure: {CYCLES} cycles; {} KiB more", grown >> 10);
+    if std::env::var_os("OFFLOAD_TEST_FULL").is_some() {
+        cycles_under(&["valgrind", "--quiet", "--error-exitcode=9"]);
+        println!("figure: {CYCLES} cycles under valgrind; 0 errors");
+    }
+}
+
+/// Opens and closes a plugin again and again in a process of its own, under `tool` if there is one; returns how many bytes
+/// of memory it has more after the cycles.
+fn cycles_under(tool: &[&str]) -> usize {
+    let this = std::env::current_exe().unwrap();
+    let mut words: Vec<&OsStr> = tool.iter().map(AsRef::as_ref).collect();
+    words.push(this.as_os_str());
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]).args([
+        "--exact",
+        "linked::plugins_that_come_and_go_leave_nothing",
+        "--nocapture",
+    ]);
+    let output = command.env(CYCLES_VAR, "1").output().unwrap();
+    let said =
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    assert!(output.status.success(), "{tool:?}: {said}");
+    let grown = said.lines().find_map(|line| line.split_once("grown: ")).unwrap();
+    grown.1.trim().parse().unwrap()
+}
+
+fn come_and_go() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = plugin(directory.path(), include_str!("../sample.S"));
+    let cycle = || {
+        // SAFETY: the plugin holds no code.
+        let library = unsafe { Library::new(&path) }.unwrap();
+        let registry = Registry::process();
+        let image = registry.entries()[1].load().unwrap();
+        library.close().unwrap();
+        assert_eq!(image.bytes(), b"plugin source");
+    };
+    (0..100).for_each(|_| cycle());
+    let before = resident();
+    (0..CYCLES).for_each(|_| cycle());
+    println!("\ngrown: {}", resident().saturating_sub(before));
+}
+
+/// The memory of this process, in bytes.
+fn resident() -> usize {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+    statm.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
 }
 
 #[test]

@@ -110,28 +110,45 @@ fn images_of_later_releases_are_listed_and_refused() {
     assert!(error.contains("opencl-z: its target is newer than this release of offload-rt"), "{error}");
 }
 
+/// Eight images, which 64 threads ask for at the same time.
 #[test]
 fn sixty_four_threads_share_one_result() {
-    let registry = Registry::from_pack(TestPack::new("p").targets("m", &["host"]).bytes());
-    let (entry, start) = (&registry.entries()[0], Barrier::new(64));
-    let images: Vec<LoadedImage> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..64)
-            .map(|_| {
-                scope.spawn(|| {
-                    start.wait();
-                    entry.clone().load().unwrap()
-                })
-            })
-            .collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-    });
-    let address = |image: &LoadedImage| image.bytes().as_ptr().addr();
-    assert!(images.iter().all(|image| address(image) == address(&images[0])));
-    assert_eq!(address(&registry.clone().entries()[0].load().unwrap()), address(&images[0]));
-    // Nobody holds them any more, and they can be had again.
-    let copy = images[0].bytes().to_vec();
-    drop(images);
-    assert_eq!(entry.load().unwrap().bytes(), copy);
+    const TARGETS: [&str; 8] = [
+        "host",
+        "opencl-c",
+        "spirv64",
+        "intel:pvc",
+        "intel:acm-g10",
+        "nvptx:sm_80",
+        "cubin:sm_80",
+        "amdgcn:gfx90a",
+    ];
+    let rounds = if std::env::var_os("OFFLOAD_TEST_FULL").is_some() { 1000 } else { 10 };
+    for _ in 0..rounds {
+        let registry = Registry::from_pack(TestPack::new("p").targets("m", &TARGETS).bytes());
+        let start = Barrier::new(64);
+        let loaded: Vec<Vec<LoadedImage>> = std::thread::scope(|scope| {
+            let load = || {
+                start.wait();
+                registry.entries().iter().map(|entry| entry.clone().load().unwrap()).collect()
+            };
+            let threads: Vec<_> = (0..64).map(|_| scope.spawn(load)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let addresses = |images: &[LoadedImage]| -> Vec<usize> {
+            images.iter().map(|image| image.bytes().as_ptr().addr()).collect()
+        };
+        assert!(loaded.iter().all(|images| addresses(images) == addresses(&loaded[0])));
+        let again: Vec<_> = registry.clone().entries().iter().map(|entry| entry.load().unwrap()).collect();
+        assert_eq!(addresses(&again), addresses(&loaded[0]));
+        // Nobody holds them any more, and they can be had again.
+        let copies: Vec<Vec<u8>> = again.iter().map(|image| image.bytes().to_vec()).collect();
+        drop((again, loaded));
+        for (entry, copy) in registry.entries().iter().zip(copies) {
+            assert_eq!(entry.load().unwrap().bytes(), copy);
+        }
+    }
+    println!("figure: 64 threads, {rounds} rounds, {} images; 0 images twice", TARGETS.len());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! Each case is a line: what has to come of it (`right`, `absent` or `refused`), the state that is asked for, the
 //! kernel, and the files.
 
+use std::cell::RefCell;
 use std::path::Path;
 
 use offload_containers::syclbin::{
@@ -25,6 +26,7 @@ const GPUS: [Native<'_>; 3] = [
 
 struct Writer<'d> {
     dir: &'d Path,
+    cases: RefCell<Vec<String>>,
 }
 
 impl Writer<'_> {
@@ -41,12 +43,12 @@ impl Writer<'_> {
 
     /// A case of one file with one module.
     fn one(&self, outcome: &str, name: &str, state: State, module: Module<'_>) {
-        case(outcome, state, "saxpy", &[self.file(name, state, &[module])]);
+        self.case(outcome, state, "saxpy", &[self.file(name, state, &[module])]);
     }
-}
 
-fn case(outcome: &str, state: State, kernel: &str, files: &[String]) {
-    println!("{outcome}\t{state}\t{kernel}\t{}", files.join("\t"));
+    fn case(&self, outcome: &str, state: State, kernel: &str, files: &[String]) {
+        self.cases.borrow_mut().push(format!("{outcome}\t{state}\t{kernel}\t{}", files.join("\t")));
+    }
 }
 
 fn prefixed(spirv: &[u8]) -> Vec<u8> {
@@ -72,14 +74,16 @@ fn needing<'a>(spirv: &'a [u8], needs: &Requirements) -> Module<'a> {
     module.with_requirements(needs).with_spirv(spirv)
 }
 
-pub fn write_all(dir: &Path) {
+/// Writes the files to `dir`; a line for each case.
+pub fn write_all(dir: &Path) -> Vec<String> {
     std::fs::create_dir_all(dir).unwrap();
-    let writer = Writer { dir };
+    let writer = Writer { dir, cases: RefCell::default() };
     links(&writer);
     choices(&writer);
     requirements(&writer);
     refusals(&writer);
     damage(&writer);
+    writer.cases.into_inner()
 }
 
 /// Modules that need each other.
@@ -88,20 +92,20 @@ fn links(writer: &Writer<'_>) {
     let saxpy = prefixed(SAXPY);
     let both = [whole(&importer), whole(EXPORTER)];
     let object = |name: &str, modules: &[Module<'_>]| writer.file(name, State::Object, modules);
-    case("right", State::Object, "calls", &[object("link", &both)]);
-    case("right", State::Input, "calls", &[writer.file("link-input", State::Input, &both)]);
-    case("refused", State::Executable, "calls", &[writer.file("link-exe", State::Executable, &both)]);
+    writer.case("right", State::Object, "calls", &[object("link", &both)]);
+    writer.case("right", State::Input, "calls", &[writer.file("link-input", State::Input, &both)]);
+    writer.case("refused", State::Executable, "calls", &[writer.file("link-exe", State::Executable, &both)]);
     let (one, other) = (object("importer", &both[..1]), object("exporter", &both[1..]));
     let again = object("exporter-again", &both[1..]);
-    case("right", State::Object, "calls", &[one.clone(), other.clone()]);
-    case("right", State::Object, "calls", &[other.clone(), one.clone()]);
-    case("refused", State::Object, "calls", std::slice::from_ref(&one));
-    case("refused", State::Object, "calls", &[one.clone(), other.clone(), again]);
+    writer.case("right", State::Object, "calls", &[one.clone(), other.clone()]);
+    writer.case("right", State::Object, "calls", &[other.clone(), one.clone()]);
+    writer.case("refused", State::Object, "calls", std::slice::from_ref(&one));
+    writer.case("refused", State::Object, "calls", &[one.clone(), other.clone(), again]);
     let stranger = object("stranger", &[whole(&saxpy)]);
-    case("right", State::Object, "saxpy", &[stranger.clone(), one, other]);
-    case("refused", State::Object, "saxpy", &[stranger, object("stranger-again", &[whole(&saxpy)])]);
+    writer.case("right", State::Object, "saxpy", &[stranger.clone(), one, other]);
+    writer.case("refused", State::Object, "saxpy", &[stranger, object("stranger-again", &[whole(&saxpy)])]);
     let unsaid = Module::default().with_kernels(["__sycl_kernel_calls"]).unwrap().with_spirv(&importer);
-    case("right", State::Object, "calls", &[object("unsaid", &[unsaid, whole(EXPORTER)])]);
+    writer.case("right", State::Object, "calls", &[object("unsaid", &[unsaid, whole(EXPORTER)])]);
 }
 
 /// Which form is taken, and which kernels are found.
@@ -172,10 +176,10 @@ fn requirements(writer: &Writer<'_>) {
 fn refusals(writer: &Writer<'_>) {
     let spirv = prefixed(SAXPY);
     let input = writer.file("input", State::Input, &[whole(&spirv)]);
-    case("refused", State::Object, "saxpy", std::slice::from_ref(&input));
-    case("refused", State::Executable, "saxpy", &[input]);
+    writer.case("refused", State::Object, "saxpy", std::slice::from_ref(&input));
+    writer.case("refused", State::Executable, "saxpy", &[input]);
     let old = write(State::Executable, &[whole(&spirv)], ImageKindNumber::ONEAPI_2025_3).unwrap();
-    case("refused", State::Executable, "saxpy", &[writer.bytes("kind-6", &old)]);
+    writer.case("refused", State::Executable, "saxpy", &[writer.bytes("kind-6", &old)]);
     let mut untargeted = whole(&spirv);
     untargeted.native.push(Payload::new(PropertySets::default().set(sets::NATIVE), b"native"));
     writer.one("refused", "no-target", State::Executable, untargeted);
@@ -189,7 +193,7 @@ fn damage(writer: &Writer<'_>) {
     let spirv = prefixed(SAXPY);
     let good = write(State::Executable, &[whole(&spirv)], ImageKindNumber::default()).unwrap();
     let refused = |name: &str, bytes: &[u8]| {
-        case("refused", State::Executable, "saxpy", &[writer.bytes(name, bytes)]);
+        writer.case("refused", State::Executable, "saxpy", &[writer.bytes(name, bytes)]);
     };
     for size in [0, 20, 40, 80, 100, 300, good.len() - 400] {
         refused(&format!("cut-{size}"), &good[..size]);

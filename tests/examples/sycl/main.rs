@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["cases", dir] => cases::write_all(dir.as_ref()),
+        ["cases", dir] => cases::write_all(dir.as_ref()).iter().for_each(|case| println!("{case}")),
         ["run", rules, state, kernels, files @ ..] => return run((rules, state), kernels, files),
         ["save", state, file, to] => std::fs::write(to, saved(state, file).unwrap()).unwrap(),
         ["same", one, other] => same::assert(one.as_ref(), other.as_ref()),

@@ -59,8 +59,15 @@ fn main() -> ExitCode {
         "missing" => return ExitCode::SUCCESS,
         _ => {}
     }
-    fs::write(after(&args, "-o").or(after(&args, "-output")).unwrap(), output).unwrap();
-    ExitCode::SUCCESS
+    let path = after(&args, "-o").or(after(&args, "-output")).unwrap();
+    match fs::write(path, output) {
+        Ok(()) => ExitCode::SUCCESS,
+        // As compilers do on a full disk.
+        Err(error) => {
+            eprintln!("cannot write {path}: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn record(dir: &Path, name: &str, args: &[String]) {

@@ -121,6 +121,22 @@ pub const DRIVERS: &[Need] = &[
     },
 ];
 
+/// Gives programs another time, and watches their memory.
+pub const STRESS: &[Need] = &[
+    Need {
+        what: "faketime",
+        purpose: "builds at another time, to compare",
+        probe: Probe::Program("faketime"),
+        packages: packages(["faketime", "libfaketime", "libfaketime", "libfaketime"]),
+    },
+    Need {
+        what: "valgrind",
+        purpose: "watches the memory of programs that open and close plugins",
+        probe: Probe::Program("valgrind"),
+        packages: packages(["valgrind", "valgrind", "valgrind", "-"]),
+    },
+];
+
 /// Generates code in build scripts, to compare.
 pub const COLD: &[Need] = &[
     Need {

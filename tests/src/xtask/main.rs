@@ -5,6 +5,7 @@ mod bombs;
 mod book;
 mod damage;
 mod demo;
+mod dependencies;
 mod features;
 mod fresh;
 mod fuzz;
@@ -17,6 +18,7 @@ mod nightly;
 mod packages;
 mod platforms;
 mod prune;
+mod reliability;
 mod semver;
 mod sycl;
 mod targets;
@@ -24,6 +26,7 @@ mod test;
 
 use std::process::ExitCode;
 
+use self::reliability::groups;
 use offload_tests::error::{Error, Result};
 use offload_tests::setup;
 use offload_tests::workspace::{self, Run, Workspace};
@@ -35,7 +38,7 @@ struct Task {
     run: Run,
 }
 
-const TASKS: [Task; 24] = [
+const TASKS: [Task; 40] = [
     Task { name: "demo", help: demo::HELP, run: demo::run },
     Task { name: "test", help: test::HELP, run: test::run },
     Task { name: "setup", help: setup::HELP, run: setup::run },
@@ -57,8 +60,60 @@ const TASKS: [Task; 24] = [
     Task { name: "interop", help: interop::HELP, run: interop::run },
     Task { name: "bombs", help: bombs::HELP, run: bombs::run },
     Task { name: "damage", help: damage::HELP, run: damage::run },
+    Task { name: "dependencies", help: dependencies::HELP, run: dependencies::run },
     Task { name: "fuzz", help: fuzz::HELP, run: fuzz::run },
     Task { name: "book", help: book::HELP, run: book::run },
+    Task {
+        name: "malformed",
+        help: groups::MALFORMED,
+        run: |workspace, args| groups::run(workspace, "malformed", args),
+    },
+    Task {
+        name: "memory",
+        help: groups::MEMORY,
+        run: |workspace, args| groups::run(workspace, "memory", args),
+    },
+    Task { name: "kill", help: groups::KILL, run: |workspace, args| groups::run(workspace, "kill", args) },
+    Task {
+        name: "syscalls",
+        help: groups::SYSCALLS,
+        run: |workspace, args| groups::run(workspace, "syscalls", args),
+    },
+    Task {
+        name: "cache-stress",
+        help: groups::CACHE_STRESS,
+        run: |workspace, args| groups::run(workspace, "cache-stress", args),
+    },
+    Task {
+        name: "threads",
+        help: groups::THREADS,
+        run: |workspace, args| groups::run(workspace, "threads", args),
+    },
+    Task {
+        name: "unload",
+        help: groups::UNLOAD,
+        run: |workspace, args| groups::run(workspace, "unload", args),
+    },
+    Task { name: "abi", help: groups::ABI, run: |workspace, args| groups::run(workspace, "abi", args) },
+    Task {
+        name: "reproducible",
+        help: groups::REPRODUCIBLE,
+        run: |workspace, args| groups::run(workspace, "reproducible", args),
+    },
+    Task { name: "names", help: groups::NAMES, run: |workspace, args| groups::run(workspace, "names", args) },
+    Task {
+        name: "surroundings",
+        help: groups::SURROUNDINGS,
+        run: |workspace, args| groups::run(workspace, "surroundings", args),
+    },
+    Task { name: "stale", help: groups::STALE, run: |workspace, args| groups::run(workspace, "stale", args) },
+    Task { name: "deny", help: groups::DENY, run: |workspace, args| groups::run(workspace, "deny", args) },
+    Task {
+        name: "integrity",
+        help: groups::INTEGRITY,
+        run: |workspace, args| groups::run(workspace, "integrity", args),
+    },
+    Task { name: "reliability", help: reliability::HELP, run: reliability::run },
     Task { name: "nightly", help: nightly::HELP, run: nightly::run },
 ];
 

@@ -1,48 +1,54 @@
 //! `nightly`: everything that takes too long for every change.
 
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
-use crate::{
-    amd, bombs, book, damage, fresh, fuzz, gpu, hour, interop, linkers, packages, platforms, prune, sycl,
-};
-use offload_tests::error::Result;
-use offload_tests::workspace::{Run, Workspace};
+use crate::reliability::check::{self, Extent, Runner};
+use crate::reliability::checks::CHECKS;
+use crate::reliability::{self, table::Table};
+use offload_tests::error::{Error, Result};
+use offload_tests::workspace::Workspace;
 
-pub(crate) const HELP: &str = "nightly         linkers, prune, sycl, interop, bombs, damage, fuzz, gpu on the CPU, amd, book, hour, builtins, platforms, bench pack, bench start, fresh and fresh --toolchain, one by one; fails if one does";
+pub(crate) const HELP: &str = "nightly [--table]  every check of `reliability`, and all long tasks, one by one; fails if one does
 
-pub(crate) fn run(workspace: &Workspace, _args: &[String]) -> Result<ExitCode> {
-    let on_cpu = ["--run-here", "--device", "host"];
-    let tasks: [(&str, Run, &[&str]); 17] = [
-        ("linkers", linkers::run, &[]),
-        ("prune", prune::run, &[]),
-        ("sycl", sycl::run, &[]),
-        ("interop", interop::run, &[]),
-        ("bombs", bombs::run, &[]),
-        ("damage", damage::run, &[]),
-        ("fuzz", fuzz::run, &[]),
-        ("gpu", gpu::run, &on_cpu),
-        ("amd", amd::run, &[]),
-        ("book", book::run, &[]),
-        ("hour", hour::run, &["--network"]),
-        ("builtins", packages::builtins, &[]),
-        ("platforms", platforms::run, &[]),
-        ("bench pack", packages::bench, &["pack"]),
-        ("bench start", packages::bench, &["start"]),
-        ("fresh", fresh::run, &[]),
-        ("fresh --toolchain", fresh::run, &["--toolchain"]),
-    ];
-    let mut all = ExitCode::SUCCESS;
-    for (name, run, args) in tasks {
-        let args: Vec<String> = args.iter().map(ToString::to_string).collect();
-        // The next task says something of its own even where this one failed.
-        let code = run(workspace, &args).unwrap_or_else(|error| {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        });
-        println!("nightly: {name}: {}", if code == ExitCode::SUCCESS { "ok" } else { "FAILED" });
-        if code != ExitCode::SUCCESS {
-            all = ExitCode::FAILURE;
-        }
+The tables at the end have what was tried, what was found, and what others reach. --table lists the checks alone.";
+
+/// Tasks that show no row of the table.
+const OTHERS: [&[&str]; 12] = [
+    &["prune"],
+    &["sycl"],
+    &["gpu", "--run-here", "--device", "host"],
+    &["amd"],
+    &["book"],
+    &["hour", "--network"],
+    &["builtins"],
+    &["platforms"],
+    &["bench", "pack"],
+    &["bench", "start"],
+    &["fresh"],
+    &["fresh", "--toolchain"],
+];
+
+pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
+    match args {
+        [] => {}
+        [table] if table == "--table" => return reliability::run(workspace, &[]),
+        _ => return Err(Error::new("`nightly` takes `--table`")),
     }
-    Ok(all)
+    let runner = Runner::new(workspace, Extent::Full)?;
+    let mut outcomes = Vec::new();
+    // The next one says something of its own even where one failed.
+    for check in CHECKS {
+        outcomes.extend(runner.run(check)?);
+    }
+    let mut table = Table::new(["task", "verdict"]);
+    let mut all = outcomes.iter().all(|outcome| outcome.passed);
+    for task in OTHERS {
+        let status = Command::new(std::env::current_exe()?).args(task).current_dir(&workspace.root).status();
+        let passed = status?.success();
+        all &= passed;
+        table.row([task.join(" "), if passed { "ok" } else { "FAILED" }.to_string()]);
+    }
+    print!("{table}\n");
+    check::print(&outcomes);
+    Ok(if all { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -36,7 +36,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
 }
 
 /// What the tests read through `offload_tests`.
-fn environment(workspace: &Workspace) -> Result<Vec<(&'static str, OsString)>> {
+pub(crate) fn environment(workspace: &Workspace) -> Result<Vec<(&'static str, OsString)>> {
     let lists = [setup::BUILD, setup::GPUS, setup::DRIVERS, setup::BROWSER, setup::SHELLS];
     setup::ensure(workspace, &lists)?;
     let intel = setup::ensure_intel(workspace, Runtime::OpenCl)?;
@@ -58,9 +58,9 @@ fn before_separator(args: &[String]) -> impl Iterator<Item = &String> {
 
 /// Sums over the result lines of all test programs.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Counts {
-    passed: u64,
-    failed: u64,
+pub(crate) struct Counts {
+    pub(crate) passed: u64,
+    pub(crate) failed: u64,
     ignored: u64,
     /// Those of the ignored ones that need a GPU: a test runs them with a stand-in for the driver.
     of_gpus: u64,
@@ -71,7 +71,7 @@ const NEEDS_GPU: [&str; 2] = ["ignored, needs an NVIDIA GPU", "ignored, needs th
 
 impl Counts {
     /// Adds a line "test result: ok. 3 passed; 0 failed; 0 ignored; ...".
-    fn add(&mut self, line: &str) {
+    pub(crate) fn add(&mut self, line: &str) {
         if line.starts_with("test ") && NEEDS_GPU.iter().any(|reason| line.ends_with(reason)) {
             self.of_gpus += 1;
         }

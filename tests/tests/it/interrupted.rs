@@ -9,7 +9,10 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::carried::{Linked, stderr};
-use crate::support;
+use crate::support::{
+    self,
+    strace::{self, Fault, Whose},
+};
 
 /// Calls that change which files there are, and those that say when they are on the disk.
 const STEPS: [&str; 7] = ["?linkat", "?rename", "?renameat", "?renameat2", "?unlink", "?unlinkat", "?fsync"];
@@ -69,14 +72,9 @@ impl Change {
 
     /// Changes it under strace, which does `what` with a `call`; `None` if there is no such one.
     fn injected(&self, dir: &Path, call: &str, what: &str) -> Option<Output> {
-        let log = tempfile::NamedTempFile::new().unwrap();
-        let mut command = Command::new("strace");
-        command.args(["-f", "-o"]).arg(log.path()).args(["-e", &format!("trace={call}")]);
-        command.args(["-e", &format!("inject={call}:{what}")]);
-        let output = command.arg(support::cargo_offload()).args(self.args).current_dir(dir).output().unwrap();
-        let log = fs::read_to_string(log.path()).unwrap();
-        let injected = log.contains("(INJECTED)") || output.status.signal().is_some();
-        injected.then_some(output)
+        let mut command = Command::new(support::cargo_offload());
+        command.args(self.args).current_dir(dir);
+        strace::injected(&command, &Fault { call, what: what.to_string(), whose: Whose::All })
     }
 
     /// Every image that the program names is there, and a rerun makes of it what the change makes.
@@ -125,6 +123,7 @@ fn a_change_that_is_ended_at_any_step_is_finished_by_a_rerun() {
         (Some(SIDECAR), EMBED),
         (Some(SPLIT), EMBED),
     ];
+    let mut kills = 0;
     for (first, args) in changes {
         let change = Change::new(first, args);
         let mut steps = 0;
@@ -141,11 +140,14 @@ fn a_change_that_is_ended_at_any_step_is_finished_by_a_rerun() {
         // The new program is written to the disk and gets a name, in two steps because there is one; before and behind, the
         // names are written to the disk.
         assert!(steps >= 6, "{args:?} has {steps} steps");
+        kills += steps;
     }
+    offload_tests::figure(format!("{kills} kills of prune and repack"), "0 damaged programs");
 }
 
 #[test]
 fn a_change_whose_system_calls_fail_says_so_and_is_finished_by_a_rerun() {
+    let mut all = 0;
     for (first, args) in [(SPLIT, PRUNE), (SIDECAR, EMBED)] {
         let change = Change::new(Some(first), args);
         let mut failures = 0;
@@ -167,5 +169,7 @@ fn a_change_whose_system_calls_fail_says_so_and_is_finished_by_a_rerun() {
             }
         }
         assert!(failures > 10, "{args:?}: {failures} failures");
+        all += failures;
     }
+    offload_tests::figure(format!("{all} failures of calls of prune and repack"), "0 damaged programs");
 }

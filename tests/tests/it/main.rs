@@ -7,13 +7,16 @@
     reason = "a test stops at the first surprise"
 )]
 
+mod beside_llvm;
 mod bombs;
 mod builtins;
 mod bundle;
 mod bundles;
+mod cache_stress;
 mod carried;
 mod completions;
 mod containers;
+mod damaged;
 mod debugger;
 mod demo;
 mod development;
@@ -26,9 +29,11 @@ mod hints;
 mod host;
 mod inspect;
 mod interrupted;
+mod killed;
 mod languages;
 mod life;
 mod matrix;
+mod memory;
 mod object;
 mod opencl;
 mod page;
@@ -37,11 +42,15 @@ mod prune;
 mod rebuild;
 mod references;
 mod repack;
+mod reproducible;
 mod second_decoder;
 mod settings;
 mod snapshots;
+mod stale;
 mod static_library;
 mod strip;
 mod support;
+mod surroundings;
+mod sycl_verdicts;
 mod tidy;
 mod vendor;

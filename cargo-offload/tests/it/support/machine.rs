@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 
 use super::program;
 
@@ -43,11 +43,14 @@ impl Machine {
 
     /// `cargo offload ARGS`.
     pub fn offload(&self, args: &[&str]) -> Output {
-        super::command(self.0.path(), args)
-            .env("PATH", self.path("bin"))
-            .env("OFFLOAD_TOOLCHAIN", self.path("data/toolchain"))
-            .output()
-            .unwrap()
+        self.command(args).output().unwrap()
+    }
+
+    /// The same before it runs.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = super::command(self.0.path(), args);
+        command.env("PATH", self.path("bin")).env("OFFLOAD_TOOLCHAIN", self.path("data/toolchain"));
+        command
     }
 
     /// The names in the folder, sorted.

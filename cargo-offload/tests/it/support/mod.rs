@@ -6,6 +6,8 @@ pub mod drivers;
 pub mod machine;
 #[cfg(unix)]
 pub mod program;
+#[cfg(target_os = "linux")]
+pub mod strace;
 
 use std::fs;
 use std::path::Path;

@@ -2,6 +2,9 @@
 
 #[path = "../../../../cargo-offload/tests/it/support/program.rs"]
 pub mod program;
+pub mod script;
+#[path = "../../../../cargo-offload/tests/it/support/strace.rs"]
+pub mod strace;
 mod target_dir;
 
 use std::fs;
@@ -136,6 +139,14 @@ impl Project {
         self.command_in("", Command::new(cargo_offload()).arg("offload").args(args))
     }
 
+    /// `cargo offload` of this checkout, to be run in the project.
+    pub fn offload_command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(cargo_offload());
+        command.arg("offload").args(args).current_dir(self.path(""));
+        self.set_environment(self.target_dir(), &mut command);
+        command
+    }
+
     /// Runs `command` in a directory of the project's.
     pub fn command_in(&self, directory: &str, command: &mut Command) -> Outcome {
         self.command_with(self.target_dir(), command.current_dir(self.path(directory)))
@@ -143,18 +154,22 @@ impl Project {
 
     /// Runs `command` with a target directory.
     fn command_with(&self, target_dir: &Path, command: &mut Command) -> Outcome {
-        let output = command
+        self.set_environment(target_dir, command);
+        let output = command.output().unwrap();
+        let text =
+            [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+        Outcome { success: output.status.success(), code: output.status.code().unwrap_or(-1), text }
+    }
+
+    /// What cargo and `cargo offload` get in the project.
+    pub fn set_environment(&self, target_dir: &Path, command: &mut Command) {
+        command
             .env("CARGO_TARGET_DIR", target_dir)
             .env("CARGO_TERM_COLOR", "never")
             .envs(LESS_TO_COMPILE)
             .env_remove("OFFLOAD_CONFIG")
             .env_remove("CLIPPY_ARGS")
-            .envs(self.env.iter().map(|(name, value)| (name, value)))
-            .output()
-            .unwrap();
-        let text =
-            [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
-        Outcome { success: output.status.success(), code: output.status.code().unwrap_or(-1), text }
+            .envs(self.env.iter().map(|(name, value)| (name, value)));
     }
 
     /// The compiled build script, to be run with the environment of a target that cannot be built here.

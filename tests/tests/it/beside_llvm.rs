@@ -1,0 +1,229 @@
+//! The same damaged containers for LLVM's tools and for this project's: who dies, and who writes other bytes and says that
+//! all is well.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::support::cargo_offload;
+use crate::support::script::succeed;
+use offload_containers::bundle::{self, BundleId, BundleImage};
+use offload_containers::ccob;
+use offload_containers::offload_binary::{NewEntry, Version, write};
+use offload_format::{ImageKind, OffloadKind};
+
+/// Damaged files of each container.
+const ALL: u64 = 2000;
+/// What a sample takes: each is some ten processes.
+const SAMPLE: u64 = 15;
+/// Releases of LLVM that are compared where they are installed; the first has to be.
+const RELEASES: [u32; 2] = [22, 19];
+const PROCESSORS: [&str; 2] = ["gfx90a", "gfx1100"];
+
+/// A container with two images, and how LLVM reads it.
+struct Subject {
+    name: &'static str,
+    bytes: Vec<u8>,
+    /// Whether every damage to images can be seen.
+    has_checksum: bool,
+    llvm: fn(&Tools, &Path) -> Command,
+    ours: &'static str,
+}
+
+/// LLVM's tools of one release.
+struct Tools {
+    release: u32,
+    bundler: PathBuf,
+    packager: PathBuf,
+    objdump: PathBuf,
+}
+
+/// How often which end came.
+#[derive(Default)]
+struct Ends {
+    died: u64,
+    refused: u64,
+    right: u64,
+    wrong: u64,
+}
+
+impl Tools {
+    fn find(release: u32) -> Option<Tools> {
+        let bin = PathBuf::from(format!("/usr/lib/llvm-{release}/bin"));
+        // It got another name.
+        let packager = if release < 22 { "clang-offload-packager" } else { "llvm-offload-binary" };
+        let tool = |name: &str| Some(bin.join(name)).filter(|path| path.is_file());
+        let (bundler, packager, objdump) =
+            (tool("clang-offload-bundler")?, tool(packager)?, tool("llvm-objdump")?);
+        Some(Tools { release, bundler, packager, objdump })
+    }
+}
+
+/// Of two kinds of text, so that they compress.
+fn images() -> [Vec<u8>; 2] {
+    [b"one image ", b"the other "].map(|text| text.repeat(40))
+}
+
+fn ids() -> [String; 2] {
+    PROCESSORS.map(|processor| BundleId::hip(processor).to_string())
+}
+
+fn unbundle(tools: &Tools, file: &Path) -> Command {
+    let mut command = Command::new(&tools.bundler);
+    command.args(["-unbundle", "-type=o"]).arg(format!("-input={}", file.display()));
+    command.arg(format!("-targets={}", ids().join(",")));
+    command.args(["-output=out0", "-output=out1"]);
+    command
+}
+
+fn extract(tools: &Tools, file: &Path) -> Command {
+    let mut command = Command::new(&tools.packager);
+    command.arg(file).args((0..2).map(|id| format!("--image=file=out{id},id={id}")));
+    command
+}
+
+fn list(tools: &Tools, file: &Path) -> Command {
+    let mut command = Command::new(&tools.objdump);
+    command.arg("--offloading").arg(file);
+    command
+}
+
+fn subjects(tools: &Tools, directory: &Path) -> Vec<Subject> {
+    let (images, ids) = (images(), ids());
+    let entries: Vec<NewEntry<'_>> = (images.iter().zip(["0", "1"]))
+        .map(|(image, id)| {
+            let entry = NewEntry::new(ImageKind::Object, OffloadKind::OpenMp, image);
+            entry.with_string("triple", "x").with_string("arch", "y").with_string("id", id)
+        })
+        .collect();
+    let binary = write(&entries, Version::V1).unwrap();
+    let parts: Vec<BundleImage<'_>> =
+        ids.iter().zip(&images).map(|(id, bytes)| BundleImage { id, bytes }).collect();
+    let plain = bundle::write(&parts, 8).unwrap();
+    let ours = ccob::write(&plain, ccob::Version::V2, 3).unwrap();
+    let theirs = compressed_by(tools, directory, &images);
+    let subject = |name, bytes, llvm, ours| Subject { name, bytes, has_checksum: false, llvm, ours };
+    vec![
+        subject("OffloadBinary, listed", binary.clone(), list, "inspect"),
+        subject("OffloadBinary", binary, extract, "extract"),
+        subject("bundle", plain, unbundle, "extract"),
+        Subject { has_checksum: true, ..subject("compressed bundle of LLVM's", theirs, unbundle, "extract") },
+        Subject { has_checksum: true, ..subject("compressed bundle of ours", ours, unbundle, "extract") },
+    ]
+}
+
+fn compressed_by(tools: &Tools, directory: &Path, images: &[Vec<u8>; 2]) -> Vec<u8> {
+    let mut command = Command::new(&tools.bundler);
+    command.args(["-type=o", "-compress", "-output=theirs"]).arg(format!("-targets={}", ids().join(",")));
+    for (number, image) in images.iter().enumerate() {
+        fs::write(directory.join(format!("in{number}")), image).unwrap();
+        command.arg(format!("-input=in{number}"));
+    }
+    succeed(command.current_dir(directory));
+    fs::read(directory.join("theirs")).unwrap()
+}
+
+/// One to three changes at places that a generator chooses; in one of eight files the end is cut off.
+fn damaged(bytes: &[u8], number: u64) -> Vec<u8> {
+    let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut below = |limit: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % limit as u64) as usize
+    };
+    let mut bytes = bytes.to_vec();
+    if below(8) == 0 {
+        bytes.truncate(below(bytes.len()));
+        return bytes;
+    }
+    for _ in 0..=below(3) {
+        let at = below(bytes.len());
+        match below(3) {
+            0 => bytes[at] ^= 1 << below(8),
+            1 => bytes[at] = below(256) as u8,
+            _ => {
+                let value = [0u64, 1, u64::MAX, 1 << 31, 1 << 40, bytes.len() as u64][below(6)];
+                let end = (at / 4 * 4 + 8).min(bytes.len());
+                let start = at / 4 * 4;
+                bytes[start..end].copy_from_slice(&value.to_le_bytes()[..end - start]);
+            }
+        }
+    }
+    bytes
+}
+
+impl Ends {
+    /// Runs `command` in an empty directory, and looks at the files that it has made.
+    fn add(&mut self, command: &mut Command, lists: bool) {
+        let directory = tempfile::tempdir().unwrap();
+        // What claims terabytes must not get them, and nothing may run for ever.
+        let mut limited = Command::new("sh");
+        limited.args(["-c", "ulimit -v 4194304; ulimit -t 10; ulimit -f 131072; exec \"$0\" \"$@\""]);
+        limited.arg(command.get_program()).args(command.get_args()).current_dir(directory.path());
+        let status = limited.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+        let wanted = images();
+        if status.signal().is_some() || status.code().is_some_and(|code| code > 128) {
+            self.died += 1;
+        } else if !status.success() {
+            self.refused += 1;
+        } else if lists || found(directory.path()).iter().all(|image| wanted.contains(image)) {
+            self.right += 1;
+        } else {
+            self.wrong += 1;
+        }
+    }
+}
+
+/// What was written, without what is empty: an image that is not there.
+fn found(directory: &Path) -> Vec<Vec<u8>> {
+    let mut images = Vec::new();
+    for path in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() { images.extend(found(&path)) } else { images.push(fs::read(&path).unwrap()) }
+    }
+    images.retain(|image| !image.is_empty());
+    images
+}
+
+#[test]
+fn damaged_containers_beside_llvm_s_tools() {
+    let count = if offload_tests::is_full() { ALL } else { SAMPLE };
+    if offload_tests::require("clang-offload-bundler-22").is_none() {
+        return;
+    }
+    let all: Vec<Tools> = RELEASES.into_iter().filter_map(Tools::find).collect();
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("damaged");
+    for subject in subjects(&all[0], directory.path()) {
+        let lists = subject.ours == "inspect";
+        let (mut ours, mut theirs) = (Ends::default(), Vec::new());
+        theirs.resize_with(all.len(), Ends::default);
+        for number in 0..count {
+            fs::write(&file, damaged(&subject.bytes, number)).unwrap();
+            ours.add(Command::new(cargo_offload()).arg(subject.ours).arg(&file), lists);
+            for (ends, tools) in theirs.iter_mut().zip(&all) {
+                ends.add(&mut (subject.llvm)(tools, &file), lists);
+            }
+        }
+        println!("{}: {count} damaged files", subject.name);
+        let named = all.iter().map(|tools| format!("LLVM {}", tools.release));
+        for (who, ends) in
+            std::iter::once("ours".to_string()).chain(named).zip(std::iter::once(&ours).chain(&theirs))
+        {
+            let Ends { died, refused, right, wrong } = ends;
+            println!(
+                "    {who}: {died} died, {wrong} other bytes with exit 0, {refused} refused, {right} right"
+            );
+        }
+        let llvm = theirs.iter().zip(&all);
+        let llvm: Vec<String> = llvm
+            .map(|(ends, tools)| format!("LLVM {}: {} died, {} wrong", tools.release, ends.died, ends.wrong))
+            .collect();
+        let wrong = if subject.has_checksum { "wrong" } else { "wrong (nothing to compare)" };
+        let found = format!("{} died, {} {wrong} [{}]", ours.died, ours.wrong, llvm.join("; "));
+        offload_tests::figure(format!("{count} of {}", subject.name), found);
+        assert_eq!(ours.died, 0, "{}", subject.name);
+        assert!(!subject.has_checksum || ours.wrong == 0, "{}: {} wrong", subject.name, ours.wrong);
+    }
+}

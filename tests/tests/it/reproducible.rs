@@ -1,0 +1,170 @@
+//! Two builds that differ in all that is no input of theirs make the same bytes: directory, user, home, time zone, locale,
+//! umask, clock, number of processors, order of directories. None of the bytes names a place of the build.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::script::{Files, Places, Script, differences, files, succeed, wrapped};
+use crate::support::{Project, cargo_offload, executable};
+
+/// For each code generator one.
+const TARGETS: &str = "spirv64,intel:pvc,nvptx:sm_80,amdgcn:gfx90a,host,opencl-c";
+/// The same for a sample.
+const SAMPLE: &str = "spirv64,intel:pvc,opencl-c";
+
+/// A file system in memory lists a directory in another order than one on a disk.
+const OTHER_FILE_SYSTEM: &str = "/dev/shm";
+
+/// A copy of the package below `directory`, whose files are made in reverse order.
+fn copy_of(package: &Path, directory: &Path) -> Places {
+    let copy = directory.join("another place").join("packages").join("of an application");
+    copy_reversed(package, &copy);
+    Places { package: copy.clone(), out: directory.join("o"), cache: directory.join("c") }
+}
+
+fn copy(from: &Path, to: &Path) {
+    if from.is_dir() {
+        copy_reversed(from, to);
+    } else {
+        fs::copy(from, to).unwrap();
+    }
+}
+
+fn copy_reversed(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    let mut paths: Vec<PathBuf> = fs::read_dir(from).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    for path in paths.iter().rev() {
+        let target = to.join(path.file_name().unwrap());
+        copy(path, &target);
+    }
+}
+
+/// `command` with everything else that is no input of a build.
+fn elsewhere(command: &Command, home: &Path) -> Command {
+    // One processor, another mask, and another time where the program is installed that says so.
+    let clock = if offload_tests::is_full() {
+        "exec faketime -f '2001-02-03 04:05:06' taskset -c 0"
+    } else {
+        "exec taskset -c 0"
+    };
+    let mut other = wrapped(&["sh", "-c", &format!("umask 077; {clock} \"$@\""), "sh"], command);
+    for (name, value) in [("TZ", "Asia/Kathmandu"), ("LC_ALL", "tr_TR.UTF-8"), ("LANG", "tr_TR.UTF-8")] {
+        other.env(name, value);
+    }
+    for (name, value) in [("USER", "another"), ("LOGNAME", "another"), ("NUM_JOBS", "1")] {
+        other.env(name, value);
+    }
+    other.env("HOME", home);
+    other
+}
+
+/// What of `OUT_DIR` goes into a program. The rest is for cargo, and leads to files of this machine.
+fn of_programs(out: &Path) -> Files {
+    let mut all = files(out);
+    all.retain(|path, _| !path.starts_with("offload-absent"));
+    all
+}
+
+fn assert_names_none_of(all: &Files, places: &[&Path]) {
+    for (path, bytes) in all {
+        for place in places.iter().map(|place| place.as_os_str().as_encoded_bytes()) {
+            let found = bytes.windows(place.len()).any(|window| window == place);
+            assert!(!found, "{} names {}", path.display(), String::from_utf8_lossy(place));
+        }
+    }
+}
+
+#[test]
+fn builds_elsewhere_and_at_another_time_make_the_same_bytes() {
+    if offload_tests::require("clang-22").is_none() || offload_tests::require("ocloc").is_none() {
+        return;
+    }
+    if offload_tests::is_full() && offload_tests::require("faketime").is_none() {
+        return;
+    }
+    let project = Project::new("two-files");
+    let targets = if offload_tests::is_full() { TARGETS } else { SAMPLE };
+    project.write("offload.toml", &format!("targets = {:?}\n", targets.split(',').collect::<Vec<_>>()));
+    let script = Script::of(&project);
+    let here = Places { package: project.path(""), out: project.path("out"), cache: project.path("cache2") };
+    succeed(&mut script.command(&here));
+    let directory = tempfile::tempdir_in(OTHER_FILE_SYSTEM).unwrap();
+    let there = copy_of(&sources_of(&project, &project.path("")), directory.path());
+    let home = directory.path().join("home");
+    fs::create_dir(&home).unwrap();
+    succeed(&mut elsewhere(&script.command(&there), &home));
+    let (one, other) = (of_programs(&here.out), of_programs(&there.out));
+    assert!(one.keys().any(|path| path.extension().is_some_and(|it| it == "a")), "{:?}", one.keys());
+    let found = differences(&one, &other);
+    assert!(found.is_empty(), "{found:?}");
+    assert_names_none_of(&one, &[&project.path("")]);
+    assert_names_none_of(&other, &[directory.path()]);
+    let count = targets.split(',').count();
+    offload_tests::figure(
+        format!("2 builds of {count} targets, {} files", one.len()),
+        "0 differ, 0 name a place",
+    );
+}
+
+/// The files of a package alone, in a directory of their own below `directory`.
+fn sources_of(project: &Project, directory: &Path) -> PathBuf {
+    let sources = directory.join("sources");
+    fs::create_dir(&sources).unwrap();
+    for name in ["kernels", "src", "build.rs", "Cargo.toml", "Cargo.lock", "offload.toml"] {
+        let (from, to) = (project.path(name), sources.join(name));
+        copy(&from, &to);
+    }
+    sources
+}
+
+/// Containers for others, made of one program at two times and places.
+#[test]
+fn containers_for_others_are_the_same_bytes() {
+    let project = Project::with_fake_tools("two-files");
+    let program = project.program();
+    let directory = tempfile::tempdir_in(OTHER_FILE_SYSTEM).unwrap();
+    let copied = directory.path().join("program");
+    fs::copy(&program, &copied).unwrap();
+    fs::set_permissions(&copied, fs::Permissions::from_mode(0o755)).unwrap();
+    let formats = ["syclbin", "ocloc-ar", "offload-binary"];
+    for format in formats {
+        let export = |file: &Path, out: &Path| {
+            let mut command = Command::new(cargo_offload());
+            command.args(["export", "--format", format, "--module", "two", "--output"]).arg(out).arg(file);
+            command.current_dir(directory.path());
+            command
+        };
+        let (one, other) = (project.path(format), directory.path().join(format));
+        succeed(&mut export(&program, &one));
+        succeed(&mut elsewhere(&export(&copied, &other), directory.path()));
+        assert!(fs::read(&one).unwrap() == fs::read(&other).unwrap(), "{format}");
+    }
+    offload_tests::figure(format!("{} containers twice", formats.len()), "0 differ");
+}
+
+/// A release of the program itself, from two directories with target directories of their own.
+#[test]
+fn executables_of_two_directories_are_the_same_bytes() {
+    // Everything that programs depend on is compiled twice.
+    if !offload_tests::is_full() {
+        return;
+    }
+    let project = Project::with_fake_tools("two-files");
+    let directory = tempfile::tempdir().unwrap();
+    let there = copy_of(&sources_of(&project, directory.path()), directory.path());
+    let build = |package: &Path, target_dir: &Path| {
+        let mut command = Command::new(env!("CARGO"));
+        command.args(["build", "--release", "--offline", "--message-format=json"]).current_dir(package);
+        project.set_environment(target_dir, &mut command);
+        fs::read(executable(&succeed(&mut command))).unwrap()
+    };
+    let one = build(&project.path(""), &directory.path().join("target"));
+    let other = build(&there.package, &directory.path().join("another/target"));
+    assert!(one == other, "{} and {} bytes", one.len(), other.len());
+    let all = Files::from([("program".into(), one)]);
+    assert_names_none_of(&all, &[&project.path(""), directory.path()]);
+    offload_tests::figure("2 release executables", "0 differ, 0 name a place");
+}
