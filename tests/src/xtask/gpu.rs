@@ -1,72 +1,74 @@
-//! `gpu`: a program with kernels for NVIDIA GPUs that travels to a machine without a toolchain.
+//! `gpu`: a folder with everything that needs an NVIDIA GPU, which travels to a machine without a toolchain.
+
+mod programs;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use offload_tests::error::{Error, Result};
-use offload_tests::fixture;
 use offload_tests::setup::{self, Toolkit};
 use offload_tests::workspace::{self, Workspace};
 
-pub(crate) const HELP: &str = "gpu [--run-here] [ARGS]  build twelve kernels by clang and nvcc into a program for machines with an NVIDIA GPU
+use self::programs::Programs;
 
-The program stands alone: a machine needs NVIDIA's driver and no toolchain. It compares every result with plain Rust,
-measures kernels and the loading of modules, and refuses damaged images. Without --run-here the command is printed
-that runs it elsewhere; ARGS are the program's (`--help` lists them).";
+pub(crate) const HELP: &str = "gpu [--run-here] [ARGS]  build a folder with everything that needs an NVIDIA GPU, for a machine that has one
 
-/// The fixture and its program.
-const NAME: &str = "gpu";
-const PROGRAM: &str = "offload-gpu";
+The folder stands alone: a machine needs NVIDIA's driver and no toolchain. Its run.sh runs the tests of the CUDA back
+end, the examples, twelve kernels by clang and nvcc with their results compared, typed kernels of CUDA C++, and launches
+beside cudarc; it writes every sample to gpu.json and what the programs print to log/, and fails if one of them does.
+--run-here runs the twelve kernels on this machine; ARGS are their program's (`--help` lists them).";
+
+/// The script of the folder.
+const SCRIPT: &str = include_str!("gpu/run.sh");
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let here = args.iter().any(|arg| arg == "--run-here");
     let args: Vec<&String> = args.iter().filter(|arg| *arg != "--run-here").collect();
     setup::ensure(workspace, &[setup::BUILD, setup::GPUS])?;
     let cuda = setup::ensure_cuda(workspace, Toolkit::Nvcc)?;
-    let program = bundle(workspace, &build(workspace, &cuda)?)?;
+    let programs = Programs { workspace, cuda, target: workspace.target_dir.join("gpu/target") };
     if here {
+        let program = programs.kernels()?;
         return Ok(workspace::exit_code(workspace::run_through(workspace.shell.cmd(program).args(args))?));
     }
+    let dir = bundle(workspace, &programs.all()?)?;
     let words: Vec<String> = args.iter().map(|arg| format!(" {arg}")).collect();
-    let dir = program.parent().unwrap_or(&program);
-    println!("copy {} to a machine with {} and run there:", dir.display(), needs(workspace, &program)?);
-    println!("./{PROGRAM} --json {PROGRAM}.json{}", words.concat());
+    let needs = needs(workspace, &dir)?;
+    println!("copy {} to a machine with {needs}, and run there: ./run.sh{}", dir.display(), words.concat());
     Ok(ExitCode::SUCCESS)
 }
 
-/// Builds a copy of the fixture below the target directory; the same place each time, so that little is built again.
-fn build(workspace: &Workspace, cuda: &Path) -> Result<PathBuf> {
-    let dir = workspace.shell.create_dir(workspace.target_dir.join("gpu/src"))?;
-    fixture::copy(workspace, NAME, &dir)?;
-    let target = workspace.target_dir.join("gpu/target");
-    let _in = workspace.shell.push_dir(&dir);
-    let cargo = workspace.cargo().args(["build", "--release"]);
-    // Not the targets of this checkout, which cargo has handed down: the fixture has its own.
-    cargo
-        .env("CARGO_TARGET_DIR", &target)
-        .env("CUDA_PATH", cuda)
-        .env_remove("OFFLOAD_CONFIG")
-        .env_remove("OFFLOAD_TARGETS")
-        .env_remove("RUSTFLAGS")
-        .run()?;
-    Ok(target.join("release").join(PROGRAM))
-}
-
 /// The directory that travels, with nothing else in it.
-fn bundle(workspace: &Workspace, program: &Path) -> Result<PathBuf> {
+fn bundle(workspace: &Workspace, programs: &[PathBuf]) -> Result<PathBuf> {
     let dir = workspace.target_dir.join("gpu/bundle");
     workspace.shell.remove_path(&dir)?;
     workspace.shell.create_dir(&dir)?;
-    let copy = dir.join(PROGRAM);
-    workspace.shell.copy_file(program, &copy)?;
-    Ok(copy)
+    for program in programs {
+        let name = program.file_name().ok_or_else(|| Error::new("a program without a name"))?;
+        // The name of a test program has a hash.
+        let name = name.to_string_lossy();
+        let name = if name.starts_with("it-") { "cuda-tests" } else { &name };
+        let strip = workspace.shell.cmd("strip").arg("-o").arg(dir.join(name)).arg(program);
+        strip.run()?;
+    }
+    let script = dir.join("run.sh");
+    workspace.shell.write_file(&script, SCRIPT)?;
+    workspace.shell.cmd("chmod").args(["755"]).arg(&script).quiet().run()?;
+    Ok(dir)
 }
 
-fn needs(workspace: &Workspace, program: &Path) -> Result<String> {
-    let readelf = workspace.shell.cmd("readelf").args(["--wide", "--version-info"]).arg(program);
-    let versions = readelf.env("LC_ALL", "C").quiet().read()?;
-    let [major, minor] = newest_glibc(&versions)
-        .ok_or_else(|| Error::new(format!("{} names no version of glibc", program.display())))?;
+/// What a machine has to have for every program of the directory.
+fn needs(workspace: &Workspace, dir: &Path) -> Result<String> {
+    let mut newest = None;
+    for program in workspace.shell.read_dir(dir)? {
+        if program.extension().is_some() {
+            continue;
+        }
+        let readelf = workspace.shell.cmd("readelf").args(["--wide", "--version-info"]).arg(&program);
+        newest = newest.max(newest_glibc(&readelf.env("LC_ALL", "C").quiet().read()?));
+    }
+    let [major, minor] =
+        newest.ok_or_else(|| Error::new(format!("{} names no version of glibc", dir.display())))?;
     Ok(format!("NVIDIA's driver and glibc {major}.{minor} or later (x86-64)"))
 }
 
@@ -82,6 +84,10 @@ fn newest_glibc(versions: &str) -> Option<[u32; 2]> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::process::{Command, Output};
+
     use super::*;
 
     #[test]
@@ -89,5 +95,56 @@ mod tests {
         let text = "  0x0010:   Name: GLIBC_2.2.5  Flags: none  Version: 8\n  0x0020:   Name: GLIBC_2.34  Flags: none\n";
         assert_eq!(newest_glibc(text), Some([2, 34]));
         assert_eq!(newest_glibc("Name: GCC_3.0"), None);
+    }
+
+    /// The programs that the script runs, each with what it prints where all is well.
+    const PROGRAMS: [(&str, &str); 7] = [
+        ("cuda-tests", "test result: ok. 40 passed"),
+        ("with-cudarc", "65536 of 65536 values are 15"),
+        ("conjugate-gradient", "CUDA device\\n2 of 2 devices are right"),
+        ("image-filter", "CUDA device\\n2 of 2 devices are right"),
+        ("offload-typed", "cuda: right"),
+        ("offload-gpu", "all right"),
+        ("offload-launch", "all limits are met"),
+    ];
+
+    /// Runs the script with programs that print and write what `change` makes of it.
+    fn script(change: impl Fn(&str) -> String) -> (Output, serde_json::Value) {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        };
+        write("run.sh", SCRIPT);
+        for (name, says) in PROGRAMS {
+            let json = r#"for word; do case "$last" in --json) echo '{"samples": [1.5]}' >"$word";; esac; last=$word; done"#;
+            write(name, &change(&format!("#!/bin/sh\nprintf '{says}\\n'\n{json}\n")));
+        }
+        // The variable of a test run would turn off the test of the tests.
+        let output = Command::new(dir.path().join("run.sh")).output().unwrap();
+        let results = fs::read_to_string(dir.path().join("gpu.json")).unwrap_or_default();
+        (output, serde_json::from_str(&results).unwrap_or_default())
+    }
+
+    #[test]
+    fn the_script_runs_everything_and_writes_one_file() {
+        let (output, results) = script(str::to_string);
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(results["failed"], "", "{results}");
+        assert_eq!(results["kernels"]["samples"][0], 1.5, "{results}");
+        assert_eq!(results["launch"]["samples"][0], 1.5, "{results}");
+        assert_eq!(results["programs"].as_object().unwrap().len(), PROGRAMS.len(), "{results}");
+    }
+
+    #[test]
+    fn the_script_tells_what_failed_and_what_ran_on_no_gpu() {
+        let (output, results) = script(|text| text.replace("CUDA device", "host CPU"));
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert_eq!(results["failed"], "conjugate-gradient image-filter", "{results}");
+        let (output, results) = script(|text| text.replace("all limits are met", "x\\n'; exit 1; printf '"));
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert_eq!(results["failed"], "launch", "{results}");
+        assert!(results["launch"].is_null(), "{results}");
     }
 }

@@ -53,4 +53,5 @@ mod support;
 mod surroundings;
 mod sycl_verdicts;
 mod tidy;
+mod typed;
 mod vendor;

@@ -269,7 +269,9 @@ pub fn cargo_offload() -> &'static Path {
     BUILT.get_or_init(|| {
         let output = build_of_workspace("cargo-offload").output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        executable(&String::from_utf8_lossy(&output.stdout))
+        // Other programs of the workspace are built with the tests, in any order.
+        let mut programs = executables(&String::from_utf8_lossy(&output.stdout)).into_iter();
+        programs.find(|program| program.file_name().is_some_and(|name| name == "cargo-offload")).unwrap()
     })
 }
 
@@ -305,10 +307,13 @@ fn without_messages(text: &str) -> String {
 
 /// The last program in cargo's messages that is no test.
 pub fn executable(messages: &str) -> PathBuf {
+    executables(messages).pop().unwrap()
+}
+
+fn executables(messages: &str) -> Vec<PathBuf> {
     let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let programs = messages.filter(|message| message["target"]["kind"][0] == "bin");
-    let mut built = programs.filter_map(|message| Some(PathBuf::from(message["executable"].as_str()?)));
-    built.next_back().unwrap()
+    programs.filter_map(|message| Some(PathBuf::from(message["executable"].as_str()?))).collect()
 }
 
 /// Changes a byte in the middle of the stored image of `target` in `program`.

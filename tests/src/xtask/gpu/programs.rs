@@ -1,0 +1,94 @@
+//! The programs of the folder, each built below `gpu` in the target directory.
+
+use std::path::PathBuf;
+
+use offload_tests::error::{Error, Result};
+use offload_tests::fixture;
+use offload_tests::workspace::Workspace;
+
+/// Native code for Hopper, PTX that newer GPUs compile, and the CPU's own.
+const TARGETS: &str = "host,nvptx:sm_75,cubin:sm_90";
+
+/// The examples with a CUDA back end.
+const EXAMPLES: [&str; 3] = ["with-cudarc", "conjugate-gradient", "image-filter"];
+
+/// How programs are built.
+pub(super) struct Programs<'a> {
+    pub(super) workspace: &'a Workspace,
+    /// The root of a CUDA toolkit with nvcc.
+    pub(super) cuda: PathBuf,
+    /// The target directory of all of them, so that what they share is built once.
+    pub(super) target: PathBuf,
+}
+
+/// A fixture, and what its program is called.
+struct Fixture {
+    name: &'static str,
+    program: &'static str,
+}
+
+impl Programs<'_> {
+    /// The program with twelve kernels.
+    pub(super) fn kernels(&self) -> Result<PathBuf> {
+        self.fixture(&Fixture { name: "gpu", program: "offload-gpu" })
+    }
+
+    pub(super) fn all(&self) -> Result<Vec<PathBuf>> {
+        let mut programs = vec![self.kernels()?];
+        programs.push(self.fixture(&Fixture { name: "launch", program: "offload-launch" })?);
+        programs.push(self.fixture(&Fixture { name: "typed", program: "offload-typed" })?);
+        programs.extend(self.examples()?);
+        programs.push(self.tests()?);
+        Ok(programs)
+    }
+
+    /// Builds a copy of the fixture; the same place each time, so that little is built again.
+    fn fixture(&self, fixture: &Fixture) -> Result<PathBuf> {
+        let dir = self.workspace.target_dir.join("gpu").join(fixture.name);
+        let dir = self.workspace.shell.create_dir(dir)?;
+        fixture::copy(self.workspace, fixture.name, &dir)?;
+        let _in = self.workspace.shell.push_dir(&dir);
+        let cargo = self.workspace.cargo().args(["build", "--release", "--bin", fixture.program]);
+        // Not the targets of this checkout, in which the copy lies: the fixture has its own.
+        let cargo = cargo.env("OFFLOAD_CONFIG", dir.join("offload.toml")).env_remove("OFFLOAD_TARGETS");
+        let cargo = cargo.env("CARGO_TARGET_DIR", &self.target).env("CUDA_PATH", &self.cuda);
+        cargo.env_remove("RUSTFLAGS").run()?;
+        Ok(self.target.join("release").join(fixture.program))
+    }
+
+    fn examples(&self) -> Result<Vec<PathBuf>> {
+        let packages = EXAMPLES.iter().flat_map(|example| ["--package", example]);
+        let cargo = self.workspace.cargo().args(["build", "--release"]).args(packages);
+        let cargo = cargo.args(["--features", "conjugate-gradient/cuda,image-filter/cuda"]);
+        let cargo = cargo.env("CARGO_TARGET_DIR", &self.target).env("CUDA_PATH", &self.cuda);
+        cargo.env("OFFLOAD_TARGETS", TARGETS).env_remove("RUSTFLAGS").run()?;
+        Ok(EXAMPLES.iter().map(|example| self.target.join("release").join(example)).collect())
+    }
+
+    /// The tests of the CUDA back end, which run with a real driver as they do with its stand-in.
+    fn tests(&self) -> Result<PathBuf> {
+        let test = ["test", "--package", "offload-rt", "--all-features", "--test", "it", "--no-run"];
+        let messages = self.workspace.cargo().args(test).arg("--message-format=json").read()?;
+        executable(&messages).ok_or_else(|| Error::new("cargo names no program of the tests"))
+    }
+}
+
+/// The program that cargo's messages name.
+fn executable(messages: &str) -> Option<PathBuf> {
+    let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let mut built = messages.filter_map(|message| message.get("executable")?.as_str().map(PathBuf::from));
+    built.next_back()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_is_read_from_messages() {
+        let messages =
+            "{\"executable\":null}\n{\"executable\":\"/t/it-0123\"}\n{\"reason\":\"build-finished\"}\n";
+        assert_eq!(executable(messages), Some(PathBuf::from("/t/it-0123")));
+        assert_eq!(executable("not JSON"), None);
+    }
+}
