@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::text::escaped;
+use super::text::{escaped, fitting, wrapped};
 
 /// Whether headings and the like stand out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,9 @@ const GAP: usize = 2;
 /// No cell is made shorter than this many characters.
 const SHORT: usize = 16;
 /// The same where a table would be none otherwise.
-const SHORTEST: usize = 8;
+const SHORTEST: usize = 12;
+/// A table of several rows may lack so many columns, and keeps at least as many.
+const DROPPED: usize = 3;
 
 /// Rows of cells under a heading.
 #[derive(Clone, Debug)]
@@ -81,8 +83,8 @@ impl Table {
     }
 
     /// As a table. Where its lines would be broken, empty columns go, then the middle of long names, or sentences go on in
-    /// the next line; then what all rows have in common stands above, and names get shorter still. If that is not enough,
-    /// each row becomes lines of heading and cell.
+    /// the next line; then what all rows have in common stands above, names get shorter still, and the last columns go. If
+    /// that is not enough, each row becomes lines of heading and cell.
     pub(super) fn fitted(&self, width: Option<usize>, colour: Colour) -> Vec<String> {
         let Some(width) = width.filter(|width| self.width() > *width) else { return self.lines(colour) };
         let filled = self.without_empty_columns();
@@ -91,11 +93,16 @@ impl Table {
             return narrow.lines(colour);
         }
         let (common, others) = filled.without_common_columns();
-        let narrow = [SHORT, SHORTEST].map(|shortest| others.shortened(Room { width, shortest }));
-        match narrow.iter().find(|table| table.width() <= width) {
-            Some(table) => common.into_iter().chain(table.lines(colour)).collect(),
-            None => self.blocks(colour),
-        }
+        let most = match self.rows.len() {
+            0 | 1 => 0,
+            _ => others.heading.len().saturating_sub(DROPPED).min(DROPPED),
+        };
+        let narrow = (0..=most).find_map(|count| others.without_last(count).fitting_in(width));
+        let Some(table) = narrow else { return self.blocks(colour) };
+        let left_out = others.heading.get(table.heading.len()..).unwrap_or_default();
+        let remark = (!left_out.is_empty())
+            .then(|| format!("no room for {}: a wider terminal shows all, and --json", left_out.join(", ")));
+        common.into_iter().chain(table.lines(colour)).chain(remark).collect()
     }
 
     /// Of the widest line.
@@ -130,6 +137,20 @@ impl Table {
             rows: self.rows.iter().map(cells).collect(),
             long_cells: self.long_cells,
         }
+    }
+
+    /// Without the last `count` columns.
+    fn without_last(&self, count: usize) -> Table {
+        let kept = self.heading.len().saturating_sub(count);
+        let cells = |row: &Vec<Cell>| row.iter().take(kept).cloned().collect();
+        let heading = self.heading.iter().take(kept).copied().collect();
+        Table { heading, rows: self.rows.iter().map(cells).collect(), long_cells: self.long_cells }
+    }
+
+    /// With short names, if it is then as narrow as that.
+    fn fitting_in(&self, width: usize) -> Option<Table> {
+        let narrow = self.shortened(Room { width, shortest: SHORTEST });
+        (narrow.width() <= width).then_some(narrow)
     }
 
     /// The columns in which all rows say the same, as a line, and the table of the others.
@@ -232,19 +253,6 @@ impl Cell {
     }
 }
 
-/// `text` in `limit` characters: its start and its end tell more than its middle.
-fn fitting(text: &str, limit: usize) -> String {
-    let count = text.chars().count();
-    if count <= limit {
-        return text.to_string();
-    }
-    let left = limit.saturating_sub(1);
-    let end = left.div_ceil(2);
-    let start = left.saturating_sub(end);
-    let (first, last) = (text.chars().take(start), text.chars().skip(count.saturating_sub(end)));
-    first.chain(['…']).chain(last).collect()
-}
-
 /// `row` in as many lines as its longest cell needs.
 fn wrapped_row(row: &[Cell], limits: &[usize]) -> Vec<Vec<Cell>> {
     let cells: Vec<Vec<String>> =
@@ -257,23 +265,6 @@ fn wrapped_row(row: &[Cell], limits: &[usize]) -> Vec<Vec<Cell>> {
     (0..lines)
         .map(|line| row.iter().enumerate().map(|(column, each)| cell(line, column, each)).collect())
         .collect()
-}
-
-/// `text` in lines of at most `limit` characters, broken between words; a longer word is shortened.
-fn wrapped(text: &str, limit: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ').map(|word| fitting(word, limit)) {
-        let Some(last) = lines.last_mut() else { break };
-        if last.is_empty() {
-            last.push_str(&word);
-        } else if last.chars().count().saturating_add(1).saturating_add(word.chars().count()) <= limit {
-            last.push(' ');
-            last.push_str(&word);
-        } else {
-            lines.push(word);
-        }
-    }
-    lines
 }
 
 fn bold(text: &str, colour: Colour) -> String {
@@ -352,11 +343,18 @@ mod tests {
         let expected = ["package hello, codec zstd", "target   size", "host     1000", "spirv64    20"];
         assert_eq!(table.fitted(Some(20), Colour::Never), expected);
         assert_eq!(table.fitted(Some(40), Colour::Never), table.lines(Colour::Never));
-        // Then names get shorter than they are elsewhere.
-        let mut table = Table::new(&["a", "b"]);
-        table.row(vec!["amdgcn:gfx1100".into(), "amdgcn:gfx900".into()]);
-        table.row(vec!["x".into(), "y".into()]);
-        assert_eq!(table.fitted(Some(20), Colour::Never)[1], "amdg…1100  amdg…x900");
+        // Then names get shorter than they are elsewhere, and the last columns go.
+        let mut table = Table::new(&["kernel", "target", "code", "worst"]);
+        table.row(vec!["f".into(), "amdgcn:gfx1100".into(), "20".into(), "registers".into()]);
+        table.row(vec!["g".into(), "host".into(), "3".into(), "code".into()]);
+        let remark = "no room for worst: a wider terminal shows all, and --json";
+        let expected = [
+            "kernel  target        code",
+            "f       amdgc…fx1100    20",
+            "g       host             3",
+            remark,
+        ];
+        assert_eq!(table.fitted(Some(26), Colour::Never), expected);
     }
 
     #[test]

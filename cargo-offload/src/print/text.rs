@@ -68,6 +68,36 @@ fn steers(c: char) -> bool {
         || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// `text` in `limit` characters: its start and its end tell more than its middle.
+pub(super) fn fitting(text: &str, limit: usize) -> String {
+    let count = text.chars().count();
+    if count <= limit {
+        return text.to_string();
+    }
+    let left = limit.saturating_sub(1);
+    let end = left.div_ceil(2);
+    let start = left.saturating_sub(end);
+    let (first, last) = (text.chars().take(start), text.chars().skip(count.saturating_sub(end)));
+    first.chain(['…']).chain(last).collect()
+}
+
+/// `text` in lines of at most `limit` characters, broken between words; a longer word is shortened.
+pub(super) fn wrapped(text: &str, limit: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ').map(|word| fitting(word, limit)) {
+        let Some(last) = lines.last_mut() else { break };
+        if last.is_empty() {
+            last.push_str(&word);
+        } else if last.chars().count().saturating_add(1).saturating_add(word.chars().count()) <= limit {
+            last.push(' ');
+            last.push_str(&word);
+        } else {
+            lines.push(word);
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -75,7 +75,7 @@ fn first_look(new: &str) -> Vec<Step> {
         outside(
             Step::new("outside", "cargo offload inspect").fails(&["could not find `Cargo.toml`", "hint: "]),
         ),
-        outside(Step::new("new", new).says(&["cargo offload doctor", "cargo run"])),
+        outside(Step::new("new", new).says(&["cd hello", "cargo offload doctor", "cargo offload run"])),
         Step::new("doctor", "cargo offload doctor").fits().either(),
         Step::new("doctor-cuda", "cargo offload doctor cuda")
             .either()
@@ -89,7 +89,7 @@ fn first_look(new: &str) -> Vec<Step> {
 fn looking() -> Vec<Step> {
     vec![
         Step::new("inspect", "cargo offload inspect").fits().says(&["spirv64", "opencl-c"]),
-        Step::new("report", "cargo offload report").fits().says(&["saxpy"]),
+        Step::new("report", "cargo offload report").fits().says(&["matmul"]),
         Step::new("size", "cargo offload size").fits(),
         Step::new("verify", "cargo offload verify"),
         Step::new("devices", "cargo offload devices"),
@@ -113,7 +113,7 @@ fn mistakes() -> Vec<Step> {
         Step::new("built-in-name", "cargo offload build")
             .files(with(twice, NAMED))
             .says(&["kernel `dot` has the name of a built-in function"]),
-        Step::new("target-added", "cargo offload targets add nvptx:sm_75").says(&["undo"]),
+        Step::new("target-added", "cargo offload targets add nvptx:sm_75").says(&["added nvptx:sm_75"]),
         Step::new("no-printf", "cargo offload build")
             .files(with(twice, PRINTING))
             .fails(&["kernels/twice.cl:2: `printf` has no definition for `nvptx:sm_75`", "hint: "]),
@@ -133,7 +133,7 @@ fn larger() -> Vec<Step> {
         Step::new("many-targets", "cargo offload targets add intel:pvc amdgcn:gfx90a amdgcn:gfx1100")
             .files(vec![("hello/build.rs", AS_MADE)]),
         Step::new("many-inspect", "cargo offload inspect").fits().says(&["amdgcn:gfx1100", "intel:pvc"]),
-        Step::new("many-report", "cargo offload report").fits().says(&["histogram"]),
+        Step::new("many-report", "cargo offload report").fits().says(&["histogram  ", "target"]),
         Step::new("many-size", "cargo offload size").fits(),
     ]
 }
