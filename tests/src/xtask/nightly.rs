@@ -48,7 +48,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
         all &= passed;
         table.row([task.join(" "), if passed { "ok" } else { "FAILED" }.to_string()]);
     }
-    print!("{table}\n");
+    println!("{table}");
     check::print(&outcomes);
     Ok(if all { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -145,7 +145,7 @@ fn spoil(one: &Path, other: &Path, how: u64) {
             fs::write(one, bytes)
         }
         2 => {
-            bytes.last_mut().map(|byte| *byte ^= 1);
+            bytes.iter_mut().rev().take(1).for_each(|byte| *byte ^= 1);
             fs::write(one, bytes)
         }
         3 => fs::write(one, []),
