@@ -38,6 +38,7 @@ mod executor;
 mod image;
 mod memory;
 mod stream;
+mod threads;
 
 use std::io::Write;
 use std::sync::Arc;

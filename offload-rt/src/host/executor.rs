@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::bind::Bound;
 use super::image::{self, Group, HostCode, PARTED, Printer, Run};
 use super::memory::HostMemory;
+use super::threads;
 use crate::error::Problem;
 use crate::range::NdRange;
 
-/// Fewer work-items than this are not worth the start of threads.
+/// Fewer work-items than this are not worth waking threads.
 const LITTLE_WORK: u64 = 2048;
 /// One launch.
 pub(super) struct Job<'a> {
@@ -25,16 +26,7 @@ pub(super) struct Job<'a> {
 /// `bound` holds the arguments of the kernel whose code it is, and the kernel may run on them over `range`.
 pub(super) unsafe fn run(job: &Job<'_>) -> Result<(), Problem> {
     let queue = Queue { next: AtomicU64::new(0), end: job.range.group_count(), failed: Mutex::new(None) };
-    match thread_count(job) {
-        1 => work(job, &queue),
-        count => std::thread::scope(|scope| {
-            // This thread is one of them; a thread that the system refuses only makes the others work longer.
-            for _ in 1..count {
-                let _ = std::thread::Builder::new().spawn_scoped(scope, || work(job, &queue));
-            }
-            work(job, &queue);
-        }),
-    }
+    threads::run_with(thread_count(job).saturating_sub(1), &|| work(job, &queue));
     let failed = queue.failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     failed.map_or(Ok(()), Err)
 }
@@ -57,13 +49,13 @@ impl Queue {
     }
 }
 
-fn thread_count(job: &Job<'_>) -> u64 {
+fn thread_count(job: &Job<'_>) -> usize {
     let (groups, size) = (job.range.group_count(), job.range.group_size());
     if groups.saturating_mul(size) < LITTLE_WORK {
         return 1;
     }
-    let cpus = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
-    cpus.min(groups).max(1)
+    let cpus = std::thread::available_parallelism().map_or(1, |count| count.get());
+    cpus.min(usize::try_from(groups).unwrap_or(usize::MAX)).max(1)
 }
 
 fn work(job: &Job<'_>, queue: &Queue) {

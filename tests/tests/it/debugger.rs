@@ -24,3 +24,32 @@ fn gdb_steps_through_a_kernel() {
     assert!(text.contains("$2 = 7"), "{said}");
     assert!(text.contains("kernels/square.cl:") && text.contains("src/main.rs:"), "{said}");
 }
+
+/// The same after a barrier: variables are where the loop over work-items keeps them.
+const WAITING: &str = "\
+__kernel void square(__global int *x) {
+  int own[2] = {0, 9};
+  int value = x[get_local_id(0)];
+  own[0] = value + 1;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  x[get_local_id(0)] = value * value + own[0] - own[0];
+}
+";
+
+#[test]
+fn gdb_shows_variables_after_a_barrier() {
+    let Some(gdb) = offload_tests::require("gdb") else { return };
+    let project = Project::new("debugged");
+    project.write("kernels/square.cl", WAITING);
+    let output = Command::new(gdb)
+        .args(["-nx", "-batch", "-ex", "set breakpoint pending on", "-ex", "break square.cl:6", "-ex", "run"])
+        .args(["-ex", "print value", "-ex", "print own", "-ex", "bt"])
+        .arg(project.program())
+        .current_dir(project.path(""))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let said = format!("{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("$1 = 7") && text.contains("$2 = {8, 9}"), "{said}");
+    assert!(text.contains("kernels/square.cl:") && text.contains("src/main.rs:"), "{said}");
+}

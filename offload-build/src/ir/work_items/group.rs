@@ -7,7 +7,7 @@ use offload_format::section::RUN_PREFIX;
 
 use super::function::Kind;
 use super::piece::{Exit, Nodes, PieceText, piece_text};
-use super::plan::Plan;
+use super::plan::{Order, Plan};
 use super::state::{GROUP_FIELDS, axis};
 use super::text::{Line, Names};
 
@@ -170,9 +170,13 @@ impl Writer<'_, '_> {
         );
         for slot in &self.plan.slots {
             let (name, offset) = (slot.name, slot.offset);
+            let times = match self.plan.order {
+                Order::ByValue => "%offload.count",
+                Order::ByWorkItem => "1",
+            };
             let _ = writeln!(
                 self.body,
-                "  %offload.offset.{name} = mul nuw i64 %offload.count, {offset}\n  \
+                "  %offload.offset.{name} = mul nuw i64 {offset}, {times}\n  \
                  %offload.slot.{name} = getelementptr inbounds i8, ptr %offload.frame, i64 %offload.offset.{name}"
             );
         }

@@ -169,7 +169,7 @@ impl<'f> Writer<'_, 'f> {
         let shown = self.plan.is_declared(name);
         let needed = shown || self.used.contains(name) || self.first.contains(name);
         let (Some(slot), true) = (self.plan.slot(name), needed) else { return };
-        let (start, size, n) = (&mut self.text.start, slot.layout.size, self.number);
+        let (start, size, n) = (&mut self.text.start, self.plan.stride(slot), self.number);
         let _ = writeln!(
             start,
             "  %{name}.p{n} = getelementptr inbounds [{size} x i8], ptr %offload.slot.{name}, i64 %offload.i.p{n}"

@@ -22,6 +22,7 @@ pub(super) struct Plan<'f> {
     pub(super) once: BTreeMap<&'f str, String>,
     /// Bytes of the frame for each work-item.
     pub(super) frame: u64,
+    pub(super) order: Order,
 }
 
 /// What a work-item does from one wait to the next.
@@ -44,8 +45,18 @@ pub(super) struct Slot<'f> {
     /// Of a value; a variable is memory already.
     pub(super) ty: Option<String>,
     pub(super) layout: Layout,
-    /// In bytes for each work-item: the array starts at this times the number of work-items.
+    /// In bytes, among the values of one work-item.
     pub(super) offset: u64,
+}
+
+/// How the frame is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// An array for each value, for loops that become vectors over work-items.
+    ByValue,
+    /// All values of a work-item together. A kernel with vectors of its own has loops that do not become vectors over
+    /// work-items, and then neighbours in one work-item can.
+    ByWorkItem,
 }
 
 impl<'f> Plan<'f> {
@@ -55,10 +66,19 @@ impl<'f> Plan<'f> {
         let facts = Facts::of(function, &flow);
         let memory = PrivateMemory::of(function, &flow);
         let pieces = pieces(function, &flow);
-        let mut plan =
-            Plan { function, facts, memory, pieces, slots: Vec::new(), once: BTreeMap::new(), frame: 0 };
+        let mut plan = Plan {
+            function,
+            facts,
+            memory,
+            pieces,
+            slots: Vec::new(),
+            once: BTreeMap::new(),
+            frame: 0,
+            order: Order::ByValue,
+        };
         plan.find_kept(types)?;
         plan.lay_out()?;
+        plan.order = plan.best_order();
         Ok(plan)
     }
 
@@ -90,7 +110,9 @@ impl<'f> Plan<'f> {
 
     /// The most aligned first: then every array starts aligned, whatever the number of work-items.
     fn lay_out(&mut self) -> Result<(), String> {
-        self.slots.sort_by_key(|slot| (std::cmp::Reverse(slot.layout.align), slot.name));
+        let results = self.function.instructions().filter_map(|one| one.result.as_deref());
+        let made: BTreeMap<&str, usize> = results.zip(0..).collect();
+        self.slots.sort_by_key(|slot| (std::cmp::Reverse(slot.layout.align), made.get(slot.name).copied()));
         let mut offset = 0u64;
         for slot in &mut self.slots {
             slot.offset = offset;
@@ -98,8 +120,27 @@ impl<'f> Plan<'f> {
             slot.layout.size = size.ok_or("a private array is too large")?;
             offset = offset.checked_add(slot.layout.size).ok_or("private arrays are too large")?;
         }
-        self.frame = offset;
+        let align = self.slots.first().map_or(1, |slot| slot.layout.align);
+        self.frame = offset.checked_next_multiple_of(align).ok_or("private arrays are too large")?;
         Ok(())
+    }
+
+    fn best_order(&self) -> Order {
+        /// Fewer values are no vector worth having.
+        const MANY: usize = 8;
+        let mut instructions = self.function.instructions().filter(|instruction| !instruction.is_note());
+        match self.slots.len() > MANY && instructions.any(|instruction| instruction.line.contains("<")) {
+            true => Order::ByWorkItem,
+            false => Order::ByValue,
+        }
+    }
+
+    /// Bytes from the place of one work-item to that of the next.
+    pub(super) fn stride(&self, slot: &Slot<'_>) -> u64 {
+        match self.order {
+            Order::ByValue => slot.layout.size,
+            Order::ByWorkItem => self.frame,
+        }
     }
 
     /// The places of values, by name.

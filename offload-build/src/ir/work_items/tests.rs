@@ -59,6 +59,24 @@ fn a_wait_makes_two_loops() {
 }
 
 #[test]
+fn many_values_of_a_kernel_with_vectors_lie_together() {
+    let values: String = (10..20).map(|n| format!("  %{n} = load float, ptr %5, align 4\n")).collect();
+    let uses: String = (10..20).map(|n| format!("  store volatile float %{n}, ptr %5, align 4\n")).collect();
+    let module = REVERSE.replace(
+        "  tail call void @__offload_wait()",
+        &format!("{values}  tail call void @__offload_wait()"),
+    );
+    let module = module.replace("  ret void\n}\ndeclare", &format!("{uses}  ret void\n}}\ndeclare"));
+    let apart = cut(&module);
+    assert!(apart.contains("getelementptr inbounds [4 x i8], ptr %offload.slot.v10"), "{apart}");
+    assert!(apart.contains("%offload.offset.v11 = mul nuw i64 8, %offload.count"), "{apart}");
+    let vectors = module.replace("  %8 = mul", "  %v = load <4 x float>, ptr %5, align 4\n  %8 = mul");
+    let together = cut(&vectors);
+    assert!(together.contains("getelementptr inbounds [44 x i8], ptr %offload.slot.v10"), "{together}");
+    assert!(together.contains("%offload.offset.v11 = mul nuw i64 8, 1"), "{together}");
+}
+
+#[test]
 fn a_switch_ends_where_its_bracket_does() {
     let types = Types::of("");
     let text = "define void @f(ptr %args) {\n  switch i32 0, label %one [\n    i32 0, label %two\n  ], !dbg !3\n\n\

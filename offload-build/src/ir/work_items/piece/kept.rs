@@ -23,7 +23,7 @@ impl<'f> Writer<'_, 'f> {
             let _ = writeln!(
                 start,
                 "  {address} = getelementptr inbounds [{} x i8], ptr %offload.slot.{name}, i64 %offload.i.p{number}",
-                slot.layout.size
+                self.plan.stride(slot)
             );
             let align = slot.layout.align;
             let _ = match ty.as_str() {
@@ -87,7 +87,7 @@ impl<'f> Writer<'_, 'f> {
         if plan.once.contains_key(name) {
             let _ = writeln!(body, "  store {ty} {value}, ptr %offload.next.{name}");
         } else if let Some(slot) = plan.slot(name) {
-            let (size, align, group) = (slot.layout.size, slot.layout.align, self.nodes.accesses);
+            let (size, align, group) = (plan.stride(slot), slot.layout.align, self.nodes.accesses);
             let (address, access) =
                 (format!("%offload.to.{name}.p{number}"), format!("!llvm.access.group !{group}"));
             let _ = writeln!(
