@@ -15,7 +15,7 @@ fn example() -> PathBuf {
 fn build() -> PathBuf {
     let output = support::optimized_build_of_workspace("example-app").output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    support::executable(&String::from_utf8_lossy(&output.stdout))
+    support::program_of_workspace(&output.stdout, "example-app")
 }
 
 /// A private copy, to be damaged.
@@ -98,7 +98,7 @@ fn rust_and_gcc_alone_build_it_with_vendored_images() {
     let built = cargo.output().unwrap();
     assert!(built.status.success(), "{}", text(&built));
     assert!(text(&built).contains("the images of `demo` for `host`, `spirv64`"), "{}", text(&built));
-    let program = support::executable(&String::from_utf8_lossy(&built.stdout));
+    let program = support::program_of_workspace(&built.stdout, "example-app");
     let output =
         Command::new(program).env("OCL_ICD_VENDORS", "/nonexistent").env_remove("OCL_ICD_FILENAMES").output();
     let output = output.unwrap();

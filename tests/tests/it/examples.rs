@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{self, build_of_workspace, executable};
+use crate::support::{self, build_of_workspace, program_of_workspace};
 
 fn source(example: &str) -> String {
     fs::read_to_string(support::root().join("examples").join(example).join("src/main.rs")).unwrap()
@@ -14,7 +14,7 @@ fn source(example: &str) -> String {
 fn built(example: &str) -> PathBuf {
     let built = build_of_workspace(example).env("OFFLOAD_TARGETS", "host,spirv64,opencl-c").output().unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    executable(&String::from_utf8_lossy(&built.stdout))
+    program_of_workspace(&built.stdout, example)
 }
 
 /// What the program prints where the OpenCL loader finds the driver of `driver` alone.

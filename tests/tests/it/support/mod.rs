@@ -269,9 +269,7 @@ pub fn cargo_offload() -> &'static Path {
     BUILT.get_or_init(|| {
         let output = build_of_workspace("cargo-offload").output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        // Other programs of the workspace are built with the tests, in any order.
-        let mut programs = executables(&String::from_utf8_lossy(&output.stdout)).into_iter();
-        programs.find(|program| program.file_name().is_some_and(|name| name == "cargo-offload")).unwrap()
+        program_of_workspace(&output.stdout, "cargo-offload")
     })
 }
 
@@ -303,6 +301,12 @@ pub fn optimized_build_of_workspace(program: &str) -> Command {
 /// What cargo printed for people.
 fn without_messages(text: &str) -> String {
     text.lines().filter(|line| !line.starts_with('{')).collect::<Vec<_>>().join("\n")
+}
+
+/// The program called `name` in cargo's messages: others of the workspace are built with the tests, in any order.
+pub fn program_of_workspace(messages: &[u8], name: &str) -> PathBuf {
+    let mut programs = executables(&String::from_utf8_lossy(messages)).into_iter();
+    programs.find(|program| program.file_name().is_some_and(|file| file == name)).unwrap()
 }
 
 /// The last program in cargo's messages that is no test.
