@@ -5,15 +5,14 @@ use std::process::ExitCode;
 
 use offload_tests::error::{Error, Result};
 use offload_tests::fixture;
-use offload_tests::setup::{self, Runtime, Toolkit};
+use offload_tests::setup::{self, Toolkit};
 use offload_tests::workspace::{self, Workspace};
+
+use crate::drivers;
 
 /// The fixture, and its program.
 const NAME: &str = "launch";
 const PROGRAM: &str = "offload-launch";
-
-/// Where Debian's package tells the loader of PoCL.
-const POCL: &str = "/etc/OpenCL/vendors/pocl.icd";
 
 /// What is asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -38,6 +37,12 @@ struct Driver {
     variables: Vec<(&'static str, PathBuf)>,
 }
 
+impl From<drivers::Driver> for Driver {
+    fn from(driver: drivers::Driver) -> Driver {
+        Driver { name: driver.name, option: "--opencl", variables: driver.variables }
+    }
+}
+
 pub(super) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let plan = Plan::parse(args)?;
     setup::ensure(workspace, &[setup::BUILD, setup::GPUS, setup::DRIVERS])?;
@@ -48,7 +53,7 @@ pub(super) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         Task::Cuda => vec![Driver { name: "cuda", option: "--cuda", variables: Vec::new() }],
-        Task::OpenCl => opencl(workspace)?,
+        Task::OpenCl => drivers::cpus(workspace)?.map(Driver::from).into(),
     };
     let mut missed = Vec::new();
     for driver in &drivers {
@@ -77,19 +82,6 @@ impl Plan {
         }
         Ok(plan)
     }
-}
-
-/// PoCL and Intel's runtime for CPUs: two drivers in one process would take the cores from each other.
-fn opencl(workspace: &Workspace) -> Result<Vec<Driver>> {
-    let lib = setup::ensure_intel(workspace, Runtime::OpenCl)?.join("lib");
-    let pocl = vec![("OCL_ICD_VENDORS", PathBuf::from(POCL))];
-    let intel = vec![
-        ("OCL_ICD_FILENAMES", lib.join("libintelocl.so")),
-        ("OCL_ICD_VENDORS", PathBuf::from("/nonexistent")),
-        ("LD_LIBRARY_PATH", lib),
-    ];
-    let driver = |name, variables| Driver { name, option: "--opencl", variables };
-    Ok(vec![driver("pocl", pocl), driver("intel", intel)])
 }
 
 /// Builds a copy of the fixture below the target directory; the same place each time, so that little is built again.

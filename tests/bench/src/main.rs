@@ -1,6 +1,8 @@
 //! `bench`: measurements against what users would do otherwise.
 
 mod cold;
+mod drivers;
+mod host;
 mod launch;
 mod pack;
 mod read;
@@ -19,13 +21,14 @@ fn main() -> ExitCode {
 fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     match args.split_first() {
         Some((what, rest)) if what == "cold" => cold::run(workspace, rest),
+        Some((what, rest)) if what == "host" => host::run(workspace, rest),
         Some((what, rest)) if what == "launch" => launch::run(workspace, rest),
         Some((what, rest)) if what == "rebuild" => rebuild::run(workspace, rest),
         Some((what, rest)) if what == "pack" => pack::run(workspace, rest),
         Some((what, rest)) if what == "read" => read::run(workspace, rest),
         Some((what, rest)) if what == "start" => start::run(workspace, rest),
         _ => Err(Error::new("`bench` takes the name of a measurement")
-            .hint("cargo xtask bench cold, rebuild, pack, read, start or launch")),
+            .hint("cargo xtask bench cold, rebuild, pack, read, start, launch or host")),
     }
 }
 

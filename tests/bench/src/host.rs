@@ -1,0 +1,163 @@
+//! `bench host`: twelve kernels on the target `host`, beside PoCL and Intel's runtime on the same cores.
+
+mod table;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use offload_tests::error::{Error, Result};
+use offload_tests::fixture;
+use offload_tests::setup::{self, Toolkit};
+use offload_tests::workspace::Workspace;
+use serde_json::Value;
+
+use self::table::{Row, Summary};
+use crate::drivers::{self, Driver};
+
+/// How often each side runs all kernels.
+const ROUNDS: usize = 3;
+
+/// The least time of each kernel in milliseconds.
+type Times = BTreeMap<String, f64>;
+
+/// A side of the comparison.
+struct Side {
+    name: &'static str,
+    /// What the program calls the device.
+    device: &'static str,
+    variables: Vec<(&'static str, PathBuf)>,
+    times: Times,
+}
+
+pub(super) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
+    let launches = launches(args)?;
+    setup::ensure(workspace, &[setup::BUILD, setup::GPUS, setup::DRIVERS])?;
+    let program = build(workspace)?;
+    let mut sides = vec![Side { name: "host", device: "host", variables: Vec::new(), times: Times::new() }];
+    sides.extend(drivers::cpus(workspace)?.map(Side::of_driver));
+    // In turns, so that a busy moment of the machine hits all.
+    for round in 0..ROUNDS {
+        for side in &mut sides {
+            let samples = workspace.target_dir.join(format!("bench/host/{}-{round}.json", side.name));
+            side.measure(workspace, &program, &Measurement { launches, samples })?;
+        }
+    }
+    let rows = rows(&sides)?;
+    table::print(&rows);
+    Summary::of(&rows).conclude()
+}
+
+/// One run of the program.
+struct Measurement {
+    launches: u32,
+    samples: PathBuf,
+}
+
+impl Side {
+    fn of_driver(driver: Driver) -> Side {
+        Side { name: driver.name, device: "opencl", variables: driver.variables, times: Times::new() }
+    }
+
+    /// Runs every kernel, and keeps its least time.
+    fn measure(&mut self, workspace: &Workspace, program: &Path, run: &Measurement) -> Result<()> {
+        let launches = run.launches.to_string();
+        let command = workspace.shell.cmd(program).args(["--device", self.device, "--size", "small"]);
+        let command = command.args(["--loads", "0", "--launches", &launches, "--json"]).arg(&run.samples);
+        let variables = self.variables.iter().map(|(name, value)| (name, value));
+        // The program also tries damaged images, and ends with 1 if a driver takes one: its times hold all the same.
+        command.envs(variables).ignore_status().ignore_stdout().run()?;
+        let text = fs::read_to_string(&run.samples)?;
+        for (kernel, time) in times(&text).map_err(|why| Error::new(format!("{}: {why}", self.name)))? {
+            let least = self.times.entry(kernel).or_insert(time);
+            *least = least.min(time);
+        }
+        Ok(())
+    }
+}
+
+/// The times of all kernels in what the program has written, whose results must be right.
+fn times(text: &str) -> std::result::Result<Times, String> {
+    let found: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let list = |name: &str| found.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+    let word = |row: &Value| row.get("kernel").and_then(Value::as_str).unwrap_or_default().to_string();
+    let results = list("results");
+    let wrong = results.iter().find(|row| row.get("right").and_then(Value::as_bool) != Some(true));
+    if let Some(row) = wrong {
+        return Err(format!("the result of kernel `{}` is wrong", word(row)));
+    }
+    let rows = list("times");
+    let times = rows.iter().filter_map(|row| Some((word(row), row.get("min_ms")?.as_f64()?)));
+    let times: Times = times.collect();
+    if times.is_empty() { Err("no kernel has run".to_string()) } else { Ok(times) }
+}
+
+/// The kernels of all sides, which must be the same.
+fn rows(sides: &[Side]) -> Result<Vec<Row>> {
+    let [host, pocl, intel] = sides else { return Err(Error::new("a side is missing")) };
+    let row = |(kernel, host): (&String, &f64)| {
+        let of = |side: &Side| {
+            let missing = || Error::new(format!("kernel `{kernel}` did not run on {}", side.name));
+            side.times.get(kernel).copied().ok_or_else(missing)
+        };
+        Ok(Row { kernel: kernel.clone(), host: *host, pocl: of(pocl)?, intel: of(intel)? })
+    };
+    host.times.iter().map(row).collect()
+}
+
+fn launches(args: &[String]) -> Result<u32> {
+    match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [] => Ok(30),
+        ["--quick"] => Ok(5),
+        _ => Err(Error::new("`bench host` takes `--quick`")),
+    }
+}
+
+/// Builds a copy of the fixture below the target directory; the same place each time, so that little is built again.
+fn build(workspace: &Workspace) -> Result<PathBuf> {
+    let cuda = setup::ensure_cuda(workspace, Toolkit::Nvcc)?;
+    let dir = workspace.shell.create_dir(workspace.target_dir.join("bench/host"))?;
+    fixture::copy(workspace, "gpu", &dir.join("src"))?;
+    let _in = workspace.shell.push_dir(dir.join("src"));
+    let cargo = workspace.cargo().args(["build", "--quiet", "--release"]);
+    // Not the targets of this checkout, which cargo hands down and names in a target directory that lies in it.
+    cargo
+        .env("CARGO_TARGET_DIR", dir.join("target"))
+        .env("CUDA_PATH", cuda)
+        .env("OFFLOAD_CONFIG", dir.join("src/offload.toml"))
+        .env_remove("OFFLOAD_TARGETS")
+        .env_remove("RUSTFLAGS")
+        .run()?;
+    Ok(dir.join("target/release/offload-gpu"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_count_only_if_all_results_are_right() {
+        let text = |right: &str| {
+            format!(
+                r#"{{"results": [{{"kernel": "scan", "right": {right}}}], "times": [{{"kernel": "scan", "min_ms": 1.5}}]}}"#
+            )
+        };
+        assert_eq!(times(&text("true")).unwrap(), Times::from([("scan".to_string(), 1.5)]));
+        assert!(times(&text("false")).unwrap_err().contains("`scan` is wrong"));
+        assert_eq!(times("{}").unwrap_err(), "no kernel has run");
+    }
+
+    #[test]
+    fn a_kernel_that_a_side_lacks_is_an_error() {
+        let side = |name, times: &[(&str, f64)]| {
+            let times = times.iter().map(|(kernel, time)| (kernel.to_string(), *time)).collect();
+            Side { name, device: "opencl", variables: Vec::new(), times }
+        };
+        let both = [("scan", 2.0), ("triad", 1.0)];
+        let sides = [side("host", &both), side("pocl", &both), side("intel", &both[..1])];
+        assert!(rows(&sides).unwrap_err().to_string().contains("`triad` did not run on intel"));
+        let sides = [side("host", &both), side("pocl", &both), side("intel", &both)];
+        assert_eq!(rows(&sides).unwrap().len(), 2);
+    }
+}
