@@ -15,7 +15,7 @@ const FIRST_WITH_COMPAT: u16 = 100;
 const ELF: Format = Format { name: "a cubin", nobits: &[] };
 const IMAGE: &str = "images of other targets in a fatbin: number";
 
-/// An image that [`write`] puts into a fatbin.
+/// An image that [`write()`] puts into a fatbin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FatbinImage<'a> {
     /// For what it is: [`Target::Nvptx`] or [`Target::Cubin`].

@@ -36,12 +36,12 @@ fn arguments(project: &Project, tool: &str) -> Vec<String> {
 
 #[test]
 fn nvcc() {
-    let mut project = project("k.cu", "Nvcc", "\"nvptx:sm_90\", \"host\"");
+    let mut project = project("k.cu", "Nvcc", "\"nvptx:sm_90a\", \"host\"");
     project.fake_tool("nvcc", "OFFLOAD_NVCC", &sample("device-nvcc.ptx"));
     let first = project.run(&[]);
-    assert!(first.contains("nvptx:sm_90 "), "{first}");
+    assert!(first.contains("nvptx:sm_90a "), "{first}");
     let expected =
-        "-O3 -ptx -arch=sm_90 -I. -Xptxas -v -lineinfo -maxrregcount=64 -DN=4 -MD -MT out -MF _ -o _ _";
+        "-O3 -ptx -arch=sm_90a -I. -Xptxas -v -lineinfo -maxrregcount=64 -DN=4 -MD -MT out -MF _ -o _ _";
     assert_eq!(arguments(&project, "nvcc").join(" "), expected);
     // Nothing changed, then a header that the dependency file names.
     assert_eq!(project.run(&[]), first);
