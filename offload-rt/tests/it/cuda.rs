@@ -38,7 +38,10 @@ fn found() -> Option<Device> {
             println!("{error}");
             let (problem, hint) = error.split_once("\nhint: ").expect(&error);
             assert!(problem.starts_with("CUDA: ") && problem.contains("libcuda.so.1"), "{error}");
-            assert!(hint.contains("if this machine has an NVIDIA GPU") || hint.contains("nvidia-smi"), "{error}");
+            assert!(
+                hint.contains("if this machine has an NVIDIA GPU") || hint.contains("nvidia-smi"),
+                "{error}"
+            );
             None
         }
     }

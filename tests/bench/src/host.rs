@@ -16,6 +16,9 @@ use serde_json::Value;
 use self::table::{Row, Summary};
 use crate::drivers::{self, Driver};
 
+/// The program of the fixture `gpu`.
+const PROGRAM: &str = "offload-gpu";
+
 /// How often each side runs all kernels.
 const ROUNDS: usize = 3;
 
@@ -35,6 +38,7 @@ pub(super) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let launches = launches(args)?;
     setup::ensure(workspace, &[setup::BUILD, setup::GPUS, setup::DRIVERS])?;
     let program = build(workspace)?;
+    workspace.shell.create_dir(workspace.target_dir.join("bench/host"))?;
     let mut sides = vec![Side { name: "host", device: "host", variables: Vec::new(), times: Times::new() }];
     sides.extend(drivers::cpus(workspace)?.map(Side::of_driver));
     // In turns, so that a busy moment of the machine hits all.
@@ -114,22 +118,19 @@ fn launches(args: &[String]) -> Result<u32> {
     }
 }
 
-/// Builds a copy of the fixture below the target directory; the same place each time, so that little is built again.
+/// Builds the program of `cargo xtask gpu`, where that builds it, so that there is one of both.
 fn build(workspace: &Workspace) -> Result<PathBuf> {
     let cuda = setup::ensure_cuda(workspace, Toolkit::Nvcc)?;
-    let dir = workspace.shell.create_dir(workspace.target_dir.join("bench/host"))?;
-    fixture::copy(workspace, "gpu", &dir.join("src"))?;
-    let _in = workspace.shell.push_dir(dir.join("src"));
-    let cargo = workspace.cargo().args(["build", "--quiet", "--release"]);
+    let (dir, target) = (workspace.target_dir.join("gpu/gpu"), workspace.target_dir.join("gpu/target"));
+    workspace.shell.create_dir(&dir)?;
+    fixture::copy(workspace, "gpu", &dir)?;
+    let _in = workspace.shell.push_dir(&dir);
+    let cargo = workspace.cargo().args(["build", "--quiet", "--release", "--bin", PROGRAM]);
     // Not the targets of this checkout, which cargo hands down and names in a target directory that lies in it.
-    cargo
-        .env("CARGO_TARGET_DIR", dir.join("target"))
-        .env("CUDA_PATH", cuda)
-        .env("OFFLOAD_CONFIG", dir.join("src/offload.toml"))
-        .env_remove("OFFLOAD_TARGETS")
-        .env_remove("RUSTFLAGS")
-        .run()?;
-    Ok(dir.join("target/release/offload-gpu"))
+    let cargo = cargo.env("OFFLOAD_CONFIG", dir.join("offload.toml")).env_remove("OFFLOAD_TARGETS");
+    let cargo = cargo.env("CARGO_TARGET_DIR", &target).env("CUDA_PATH", cuda);
+    cargo.env_remove("RUSTFLAGS").run()?;
+    Ok(target.join("release").join(PROGRAM))
 }
 
 #[cfg(test)]
