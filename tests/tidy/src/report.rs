@@ -34,11 +34,11 @@ pub fn measure(workspace: &Workspace) -> Result<Vec<Row>> {
 
 /// The table of dependencies as `ARCHITECTURE.md` has it.
 pub fn dependency_table(rows: &[Row]) -> String {
-    let mut text = String::from("| crate | direct | all | goal |\n|---|---|---|---|\n");
+    let mut text = String::from("| crate | direct | linked | compiled | goal |\n|---|---|---|---|---|\n");
     for row in rows {
-        let Dependencies { direct, total } = row.dependencies;
+        let Dependencies { direct, linked, total } = row.dependencies;
         let goal = row.ceiling.dependencies.map_or_else(|| "-".to_string(), |goal| goal.to_string());
-        let _ = writeln!(text, "| `{}` | {direct} | {total} | {goal} |", row.ceiling.name);
+        let _ = writeln!(text, "| `{}` | {direct} | {linked} | {total} | {goal} |", row.ceiling.name);
     }
     text
 }
@@ -46,7 +46,7 @@ pub fn dependency_table(rows: &[Row]) -> String {
 /// All figures, and the names behind those that are not 0.
 pub fn text(rows: &[Row]) -> String {
     let mut text = format!(
-        "{:<20}{:>7}{:>7}{:>8}{:>6}{:>6}{:>8}{:>10}{:>8}{:>6}{:>8}{:>5}\n",
+        "{:<20}{:>7}{:>7}{:>8}{:>6}{:>6}{:>8}{:>10}{:>8}{:>6}{:>8}{:>8}{:>10}\n",
         "crate",
         "lines",
         "files",
@@ -58,12 +58,13 @@ pub fn text(rows: &[Row]) -> String {
         "across",
         "docs",
         "direct",
-        "all"
+        "linked",
+        "compiled"
     );
     for Row { ceiling, figures, dependencies } in rows {
         let _ = writeln!(
             text,
-            "{:<20}{:>7}{:>7}{:>8}{:>6}{:>6}{:>8}{:>10}{:>8}{:>6}{:>8}{:>5}",
+            "{:<20}{:>7}{:>7}{:>8}{:>6}{:>6}{:>8}{:>10}{:>8}{:>6}{:>8}{:>8}{:>10}",
             ceiling.name,
             figures.lines,
             figures.files,
@@ -75,6 +76,7 @@ pub fn text(rows: &[Row]) -> String {
             circular(&figures.across),
             figures.undocumented.len(),
             dependencies.direct,
+            dependencies.linked,
             dependencies.total
         );
     }
@@ -86,7 +88,9 @@ pub fn text(rows: &[Row]) -> String {
 const LEGEND: &str = "
 unsafe: files with unsafe code; long: functions over 60 lines; many: functions over 4 parameters beside `self`, tuples
 counted as what is in them; tuples: functions with a tuple as parameter; circular: modules that use each other in
-circles; across: the same without uses of their own parents; docs: public items without documentation; direct, all: dependencies with default features, build scripts' too
+circles; across: the same without uses of their own parents; docs: public items without documentation; direct, linked,
+compiled: dependencies with default features that the manifest names, that are in a program, and that cargo compiles,
+with what build scripts and macros are made of
 ";
 
 fn details(text: &mut String, row: &Row) {
