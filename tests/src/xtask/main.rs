@@ -35,87 +35,67 @@ use offload_tests::workspace::{self, Run, Workspace};
 struct Task {
     name: &'static str,
     help: &'static str,
-    run: Run,
+    work: Work,
+}
+
+/// What a task does.
+enum Work {
+    /// Something of its own.
+    Own(Run),
+    /// The checks of what is promised that have the task's name.
+    Checks,
 }
 
 const TASKS: [Task; 40] = [
-    Task { name: "demo", help: demo::HELP, run: demo::run },
-    Task { name: "test", help: test::HELP, run: test::run },
-    Task { name: "setup", help: setup::HELP, run: setup::run },
-    Task { name: "linkers", help: linkers::HELP, run: linkers::run },
-    Task { name: "prune", help: prune::HELP, run: prune::run },
-    Task { name: "fresh", help: fresh::HELP, run: fresh::run },
-    Task { name: "sycl", help: sycl::HELP, run: sycl::run },
-    Task { name: "builtins", help: packages::BUILTINS, run: packages::builtins },
-    Task { name: "targets", help: targets::HELP, run: targets::run },
-    Task { name: "features", help: features::HELP, run: features::run },
-    Task { name: "msrv", help: msrv::HELP, run: msrv::run },
-    Task { name: "platforms", help: platforms::HELP, run: platforms::run },
-    Task { name: "semver", help: semver::HELP, run: semver::run },
-    Task { name: "tidy", help: packages::TIDY, run: packages::tidy },
-    Task { name: "bench", help: packages::BENCH, run: packages::bench },
-    Task { name: "amd", help: amd::HELP, run: amd::run },
-    Task { name: "gpu", help: gpu::HELP, run: gpu::run },
-    Task { name: "hour", help: hour::HELP, run: hour::run },
-    Task { name: "interop", help: interop::HELP, run: interop::run },
-    Task { name: "bombs", help: bombs::HELP, run: bombs::run },
-    Task { name: "damage", help: damage::HELP, run: damage::run },
-    Task { name: "dependencies", help: dependencies::HELP, run: dependencies::run },
-    Task { name: "fuzz", help: fuzz::HELP, run: fuzz::run },
-    Task { name: "book", help: book::HELP, run: book::run },
-    Task {
-        name: "malformed",
-        help: groups::MALFORMED,
-        run: |workspace, args| groups::run(workspace, "malformed", args),
-    },
-    Task {
-        name: "memory",
-        help: groups::MEMORY,
-        run: |workspace, args| groups::run(workspace, "memory", args),
-    },
-    Task { name: "kill", help: groups::KILL, run: |workspace, args| groups::run(workspace, "kill", args) },
-    Task {
-        name: "syscalls",
-        help: groups::SYSCALLS,
-        run: |workspace, args| groups::run(workspace, "syscalls", args),
-    },
-    Task {
-        name: "cache-stress",
-        help: groups::CACHE_STRESS,
-        run: |workspace, args| groups::run(workspace, "cache-stress", args),
-    },
-    Task {
-        name: "threads",
-        help: groups::THREADS,
-        run: |workspace, args| groups::run(workspace, "threads", args),
-    },
-    Task {
-        name: "unload",
-        help: groups::UNLOAD,
-        run: |workspace, args| groups::run(workspace, "unload", args),
-    },
-    Task { name: "abi", help: groups::ABI, run: |workspace, args| groups::run(workspace, "abi", args) },
-    Task {
-        name: "reproducible",
-        help: groups::REPRODUCIBLE,
-        run: |workspace, args| groups::run(workspace, "reproducible", args),
-    },
-    Task { name: "names", help: groups::NAMES, run: |workspace, args| groups::run(workspace, "names", args) },
-    Task {
-        name: "surroundings",
-        help: groups::SURROUNDINGS,
-        run: |workspace, args| groups::run(workspace, "surroundings", args),
-    },
-    Task { name: "stale", help: groups::STALE, run: |workspace, args| groups::run(workspace, "stale", args) },
-    Task { name: "deny", help: groups::DENY, run: |workspace, args| groups::run(workspace, "deny", args) },
-    Task {
-        name: "integrity",
-        help: groups::INTEGRITY,
-        run: |workspace, args| groups::run(workspace, "integrity", args),
-    },
-    Task { name: "reliability", help: reliability::HELP, run: reliability::run },
-    Task { name: "nightly", help: nightly::HELP, run: nightly::run },
+    task("demo", demo::HELP, demo::run),
+    task("test", test::HELP, test::run),
+    task("setup", setup::HELP, setup::run),
+    task("linkers", linkers::HELP, linkers::run),
+    task("prune", prune::HELP, prune::run),
+    task("fresh", fresh::HELP, fresh::run),
+    task("sycl", sycl::HELP, sycl::run),
+    task("builtins", packages::BUILTINS, packages::builtins),
+    task("targets", targets::HELP, targets::run),
+    task("features", features::HELP, features::run),
+    task("msrv", msrv::HELP, msrv::run),
+    task("platforms", platforms::HELP, platforms::run),
+    task("semver", semver::HELP, semver::run),
+    task("tidy", packages::TIDY, packages::tidy),
+    task("bench", packages::BENCH, packages::bench),
+    task("amd", amd::HELP, amd::run),
+    task("gpu", gpu::HELP, gpu::run),
+    task("hour", hour::HELP, hour::run),
+    task("interop", interop::HELP, interop::run),
+    task("bombs", bombs::HELP, bombs::run),
+    task("damage", damage::HELP, damage::run),
+    task("dependencies", dependencies::HELP, dependencies::run),
+    task("fuzz", fuzz::HELP, fuzz::run),
+    task("book", book::HELP, book::run),
+    checks("malformed", groups::MALFORMED),
+    checks("memory", groups::MEMORY),
+    checks("kill", groups::KILL),
+    checks("syscalls", groups::SYSCALLS),
+    checks("cache-stress", groups::CACHE_STRESS),
+    checks("threads", groups::THREADS),
+    checks("unload", groups::UNLOAD),
+    checks("abi", groups::ABI),
+    checks("reproducible", groups::REPRODUCIBLE),
+    checks("names", groups::NAMES),
+    checks("surroundings", groups::SURROUNDINGS),
+    checks("stale", groups::STALE),
+    checks("deny", groups::DENY),
+    checks("integrity", groups::INTEGRITY),
+    task("reliability", reliability::HELP, reliability::run),
+    task("nightly", nightly::HELP, nightly::run),
 ];
+
+const fn task(name: &'static str, help: &'static str, run: Run) -> Task {
+    Task { name, help, work: Work::Own(run) }
+}
+
+const fn checks(name: &'static str, help: &'static str) -> Task {
+    Task { name, help, work: Work::Checks }
+}
 
 fn main() -> ExitCode {
     workspace::run_task(dispatch)
@@ -139,7 +119,10 @@ fn dispatch(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
         println!("cargo xtask {}", task.help.trim_end());
         return Ok(ExitCode::SUCCESS);
     }
-    (task.run)(workspace, rest)
+    match task.work {
+        Work::Own(run) => run(workspace, rest),
+        Work::Checks => groups::run(workspace, task.name, rest),
+    }
 }
 
 fn is_help(arg: &str) -> bool {
