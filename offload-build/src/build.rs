@@ -244,3 +244,43 @@ pub fn try_compile_all<'n, B: Borrow<Build>>(
         builds.iter().map(|(name, build)| build.borrow().module(name)).collect();
     flow::run(&modules, Owner::Package)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings;
+
+    const FILE: &str = r#"
+[module]
+compiler = "nvcc"
+split = "kernel"
+cuda-sdk = true
+strip = true
+std = "3.0"
+includes = ["inc"]
+defines = { TILE = 16 }
+flags = ["-O1"]
+variants = { N = [1, 2] }
+max-registers = 64
+grf = "large"
+max-spills = 0
+kernels = { saxpy = { max-registers = 32 } }
+syclbin = "executable"
+syclbin-libraries = ["library.spv"]
+"#;
+
+    #[test]
+    fn the_builder_and_the_file_say_the_same() {
+        let mut build = Build::new();
+        build.compiler(Compiler::Nvcc).split(Split::Kernel).cuda_sdk().strip().std(OpenClStd::C30);
+        build.include("inc").define("TILE", "16").flag("-O1").variants("N", [1, 2]);
+        build.max_registers(64).kernel_max_registers("saxpy", 32);
+        build.grf(Grf::Large).max_spills(SpillBudget::AtMost(0));
+        build.syclbin(SyclState::Executable).syclbin_library("library.spv");
+        let of_file = settings::read(FILE, |table| Options::read(table.required("module")?)).unwrap();
+        assert_eq!(build.options, of_file);
+        let said = |key: &&str| FILE.lines().any(|line| line.starts_with(&format!("{key} = ")));
+        let left_out: Vec<&str> = Options::KEYS.into_iter().filter(|key| !said(key)).collect();
+        assert!(left_out.is_empty(), "{left_out:?}");
+    }
+}

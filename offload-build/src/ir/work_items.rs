@@ -20,19 +20,21 @@ mod group;
 mod inline;
 mod liveness;
 mod memory;
+mod numbered;
 mod piece;
 mod plan;
 mod state;
 mod text;
 mod types;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 pub(crate) use self::inline::inline_waiting;
 
 use self::function::Function;
 use self::group::{Run, run_function};
+use self::numbered::{Numbered, Numbers};
 use self::plan::Plan;
 use self::types::Types;
 use super::{Kernel, global_name, reaching};
@@ -51,8 +53,8 @@ pub(crate) const WAIT: &str = "__offload_wait";
 pub(crate) fn run_groups(module: &str, kernels: &[&Kernel]) -> Result<String> {
     let types = Types::of(module);
     let waiting = reaching(module, |name| name == WAIT);
-    let lines = line_numbers(module);
-    let mut numbers = Numbers::of(module);
+    let numbered = Numbered::of(module);
+    let mut numbers = numbered.free;
     let (mut out, mut metadata) = (String::with_capacity(module.len()), String::new());
     let mut rest = module.lines();
     while let Some(line) = rest.next() {
@@ -79,12 +81,13 @@ pub(crate) fn run_groups(module: &str, kernels: &[&Kernel]) -> Result<String> {
             required_work_group: known.and_then(|kernel| kernel.required_work_group),
             attributes: numbers.attributes,
             first_node: numbers.node,
-            lines: &lines,
+            lines: &numbered.lines,
         };
         let text = run_function(&plan, &run);
         out.push_str(&text.function);
         metadata.push_str(&text.metadata);
-        let _ = writeln!(metadata, "{}", attributes(module, &function, numbers.attributes));
+        let group = function.attributes.as_deref().map(|own| numbered.group(own)).unwrap_or_default();
+        let _ = writeln!(metadata, "{}", run_attributes(group, numbers.attributes));
         numbers = Numbers { attributes: numbers.attributes.saturating_add(1), node: text.next_node };
     }
     out.push_str(&metadata);
@@ -114,52 +117,12 @@ fn refuse_calls(kernel: &str, body: &[&str], waiting: &BTreeSet<String>) -> Resu
     Ok(())
 }
 
-/// Numbers that the module does not use.
-#[derive(Clone, Copy, Debug)]
-struct Numbers {
-    attributes: u64,
-    node: u64,
-}
-
-impl Numbers {
-    fn of(module: &str) -> Numbers {
-        let mut numbers = Numbers { attributes: 0, node: 0 };
-        for line in module.lines() {
-            if let Some(number) = line.strip_prefix("attributes #").and_then(leading_number) {
-                numbers.attributes = numbers.attributes.max(number.saturating_add(1));
-            } else if let Some(number) = line.strip_prefix('!').and_then(leading_number) {
-                numbers.node = numbers.node.max(number.saturating_add(1));
-            }
-        }
-        numbers
-    }
-}
-
-fn leading_number(text: &str) -> Option<u64> {
-    text.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
-}
-
-/// The attributes that say for which processor a function is compiled, and how.
+/// The group of attributes `number`: for which processor a function of `group` is compiled, and how.
 ///
 /// No others: what LLVM has found of one work-item need not hold for a group.
-fn attributes(module: &str, function: &Function, number: u64) -> String {
-    let start = function.attributes.as_ref().map(|own| format!("attributes #{own} = {{"));
-    let line = start.and_then(|start| module.lines().find(|line| line.starts_with(&start)));
-    let words = line.and_then(|line| line.get(line.find('"')?..)?.strip_suffix('}')).unwrap_or_default();
-    format!("attributes #{number} = {{ nounwind {} }}", words.trim())
-}
-
-/// The lines of all source locations, by their node.
-fn line_numbers(module: &str) -> BTreeMap<String, u32> {
-    let mut lines = BTreeMap::new();
-    for line in module.lines().filter(|line| line.starts_with('!')) {
-        if let Some((node, location)) = line.split_once(" = !DILocation(line: ")
-            && let Some(number) = leading_number(location)
-        {
-            lines.insert(node.to_string(), u32::try_from(number).unwrap_or(0));
-        }
-    }
-    lines
+fn run_attributes(group: &str, number: u64) -> String {
+    let words = group.find('"').and_then(|at| group.get(at..)).unwrap_or_default();
+    format!("attributes #{number} = {{ nounwind {words} }}")
 }
 
 #[cfg(test)]

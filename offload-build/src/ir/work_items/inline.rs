@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::{Numbers, WORK_ITEM_PREFIX};
+use super::WORK_ITEM_PREFIX;
+use super::numbered::{Numbered, Numbers};
 use crate::ir::global_name;
 
 /// What all functions of ours start with.
@@ -16,7 +17,8 @@ const OWN: &str = "__offload_";
 ///   concluded from what is not in the module yet.
 /// - Where a work-item is does not change while it runs: such loads are marked.
 pub(crate) fn inline_waiting(module: &str, waiting: &BTreeSet<String>) -> String {
-    let mut numbers = Numbers::of(module);
+    let numbered = Numbered::of(module);
+    let mut numbers = numbered.free;
     let empty = numbers.node;
     let mut groups: BTreeMap<String, u64> = BTreeMap::new();
     let mut out = String::with_capacity(module.len());
@@ -30,7 +32,7 @@ pub(crate) fn inline_waiting(module: &str, waiting: &BTreeSet<String>) -> String
         let _ = writeln!(out, "{line}");
     }
     for (group, number) in groups {
-        let _ = writeln!(out, "{}", inlining_group(module, &group, number));
+        let _ = writeln!(out, "{}", inlining_group(numbered.group(&group), number));
     }
     let _ = writeln!(out, "!{empty} = !{{}}");
     out
@@ -99,12 +101,9 @@ fn visible(line: &str) -> String {
     }
 }
 
-/// A group of attributes as `group`, but for functions that are inlined.
-fn inlining_group(module: &str, group: &str, number: u64) -> String {
-    let start = format!("attributes #{group} = {{ ");
-    let words = module.lines().find_map(|line| line.strip_prefix(&start)).unwrap_or("}");
-    let kept = ["noinline ", "optnone ", "alwaysinline "]
-        .iter()
-        .fold(words.to_string(), |words, word| words.replace(word, ""));
-    format!("attributes #{number} = {{ alwaysinline {kept}")
+/// A group of attributes as the one with these words, but for functions that are inlined.
+fn inlining_group(words: &str, number: u64) -> String {
+    let unwanted = ["noinline", "optnone", "alwaysinline"];
+    let kept: Vec<&str> = words.split(' ').filter(|word| !unwanted.contains(word)).collect();
+    format!("attributes #{number} = {{ alwaysinline {} }}", kept.join(" "))
 }
