@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::support::cargo_offload;
+use crate::support::random::Random;
 use crate::support::script::succeed;
 use offload_containers::bundle::{self, BundleId, BundleImage};
 use offload_containers::ccob;
@@ -126,25 +127,18 @@ fn compressed_by(tools: &Tools, directory: &Path, images: &[Vec<u8>; 2]) -> Vec<
 
 /// One to three changes at places that a generator chooses; in one of eight files the end is cut off.
 fn damaged(bytes: &[u8], number: u64) -> Vec<u8> {
-    let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut below = |limit: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state % limit as u64) as usize
-    };
-    let mut bytes = bytes.to_vec();
-    if below(8) == 0 {
-        bytes.truncate(below(bytes.len()));
+    let (mut random, mut bytes) = (Random::new(number), bytes.to_vec());
+    if random.below(8) == 0 {
+        bytes.truncate(random.index(bytes.len()));
         return bytes;
     }
-    for _ in 0..=below(3) {
-        let at = below(bytes.len());
-        match below(3) {
-            0 => bytes[at] ^= 1 << below(8),
-            1 => bytes[at] = below(256) as u8,
+    for _ in 0..=random.below(3) {
+        let at = random.index(bytes.len());
+        match random.below(3) {
+            0 => bytes[at] ^= 1 << random.below(8),
+            1 => bytes[at] = random.below(256) as u8,
             _ => {
-                let value = [0u64, 1, u64::MAX, 1 << 31, 1 << 40, bytes.len() as u64][below(6)];
+                let value = [0u64, 1, u64::MAX, 1 << 31, 1 << 40, bytes.len() as u64][random.index(6)];
                 let end = (at / 4 * 4 + 8).min(bytes.len());
                 let start = at / 4 * 4;
                 bytes[start..end].copy_from_slice(&value.to_le_bytes()[..end - start]);

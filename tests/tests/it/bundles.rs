@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support;
+use crate::support::{self, random::Random};
 use offload_containers::bundle::{self, BundleId, BundleImage};
 use offload_containers::ccob::{self, Container, Version};
 use offload_containers::ocloc::OclocImage;
@@ -26,35 +26,25 @@ const SINCE_LLVM_20: [&str; 4] = ["gfx950", "gfx1153", "gfx1250", "gfx1251"];
 /// Images by id, in the order of the bundle.
 type Set = Vec<(String, Vec<u8>)>;
 
-/// A linear congruential generator: the same sets each time.
-struct Random(u64);
+fn any_image(random: &mut Random) -> Vec<u8> {
+    let size = random.of(&[0, 1, 7, 4096, 65_537, 1 << 20]).min(1 + random.below(1 << 20));
+    let period = 1 + random.below(5000);
+    // Some images compress well, others not at all.
+    (0..size).map(|at| if period < 2000 { (at % period) as u8 } else { random.below(256) as u8 }).collect()
+}
 
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % end
-    }
-
-    fn image(&mut self) -> Vec<u8> {
-        let size = [0, 1, 7, 4096, 65_537, 1 << 20][self.below(6) as usize].min(1 + self.below(1 << 20));
-        let period = 1 + self.below(5000);
-        // Some images compress well, others not at all.
-        (0..size).map(|at| if period < 2000 { (at % period) as u8 } else { self.below(256) as u8 }).collect()
-    }
-
-    fn set(&mut self) -> Set {
-        let count = self.below(21) as usize;
-        let host = (BundleId::HOST.to_string(), Vec::new());
-        let known = |arch: &AmdArch| judging_llvm() >= 20 || !SINCE_LLVM_20.contains(&arch.processor());
-        let processors = AmdArch::known().filter(known).take(count);
-        let images = processors.map(|arch| (BundleId::hip(arch.processor()).to_string(), self.image()));
-        std::iter::once(host).chain(images).collect()
-    }
+fn any_set(random: &mut Random) -> Set {
+    let count = random.index(21);
+    let host = (BundleId::HOST.to_string(), Vec::new());
+    let known = |arch: &AmdArch| judging_llvm() >= 20 || !SINCE_LLVM_20.contains(&arch.processor());
+    let processors = AmdArch::known().filter(known).take(count);
+    let images = processors.map(|arch| (BundleId::hip(arch.processor()).to_string(), any_image(random)));
+    std::iter::once(host).chain(images).collect()
 }
 
 fn bundle_of(set: &Set, random: &mut Random) -> Vec<u8> {
     let images: Vec<BundleImage<'_>> = set.iter().map(|(id, bytes)| BundleImage { id, bytes }).collect();
-    bundle::write(&images, [1, 8, 64, bundle::HIP_ALIGN][random.below(4) as usize]).unwrap()
+    bundle::write(&images, random.of(&[1, 8, 64, bundle::HIP_ALIGN])).unwrap()
 }
 
 fn read(file: &[u8]) -> Set {
@@ -121,8 +111,8 @@ fn llvm_extracts_what_we_write() {
     }
     let mut images = 0;
     for seed in 0..sets() {
-        let mut random = Random(seed);
-        let set = random.set();
+        let mut random = Random::new(seed);
+        let set = any_set(&mut random);
         let file = bundle_of(&set, &mut random);
         assert!(read(&file) == set, "set {seed}");
         for version in [Version::V2, Version::V3] {
@@ -155,11 +145,11 @@ fn the_bundler_reads_and_writes_the_same() {
     let known = if judging_llvm() < CCOB_V3 { 2 } else { 3 };
     let (mut files, mut images) = (0, 0);
     for seed in 0..sets() {
-        let mut random = Random(seed);
-        let mut set = random.set();
+        let mut random = Random::new(seed);
+        let mut set = any_set(&mut random);
         // It makes no bundle of the host alone.
         if set.len() == 1 {
-            set.push((BundleId::hip("gfx900").to_string(), random.image()));
+            set.push((BundleId::hip("gfx900").to_string(), any_image(&mut random)));
         }
         let dir = tempfile::tempdir().unwrap();
         let plain = bundle_of(&set, &mut random);
@@ -233,7 +223,7 @@ fn bundled(bundler: &Path, (dir, version): (&Path, &str), (set, random): (&Set, 
     let ids: Vec<&str> = set.iter().map(|(id, _)| id.as_str()).collect();
     let mut command = Command::new(bundler);
     command.args(["-type=bc", "-output=theirs"]).arg(targets(&ids));
-    command.arg(format!("-bundle-align={}", [1, 64, 4096][random.below(3) as usize]));
+    command.arg(format!("-bundle-align={}", random.of(&[1, 64, 4096])));
     if !version.is_empty() {
         command.arg("-compress").env("COMPRESSED_BUNDLE_FORMAT_VERSION", version);
     }

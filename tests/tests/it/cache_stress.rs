@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::support::Project;
+use crate::support::random::Random;
 use crate::support::script::{Files, Places, Script, differences, files, said, succeed};
 
 const BUILDS: u64 = 8;
@@ -46,18 +47,6 @@ struct Counts {
     wrong: Vec<String>,
 }
 
-/// xorshift: the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
-    }
-}
-
 impl Stress {
     fn new(time: Duration) -> Stress {
         let project = Project::with_fake_tools("two-files");
@@ -93,7 +82,7 @@ impl Stress {
     fn build(&self, number: u64) {
         let (places, mut random) = (self.places(&format!("out{number}"), "shared"), Random(number + 1));
         while !self.is_over() {
-            let built = &self.built[random.below(TARGETS.len() as u64) as usize];
+            let built = &self.built[random.index(TARGETS.len())];
             let _ = fs::remove_dir_all(&places.out);
             let mut command = self.script.command(&places);
             command.env("OFFLOAD_TARGETS", built.targets);
@@ -126,7 +115,7 @@ impl Stress {
             if entries.len() < 2 {
                 continue;
             }
-            let mut any = || &entries[random.below(entries.len() as u64) as usize];
+            let mut any = || &entries[random.index(entries.len())];
             let (one, other) = (any(), any());
             spoil(one, other, random.below(5));
             self.counts.lock().unwrap().hazards += 1;

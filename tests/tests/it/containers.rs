@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::support::random::Random;
 use offload_containers::offload_binary::{Binary, NewEntry, OffloadEntry, Version, parse, write};
 use offload_format::{ImageKind, Limits, OffloadKind};
 use offload_tests::judging_llvm;
@@ -35,35 +36,15 @@ const TRIPLES: [&str; 4] =
     ["amdgcn-amd-amdhsa", "nvptx64-nvidia-cuda", "spirv64-unknown-unknown", "spir64_gen-unknown-unknown"];
 const ARCHES: [&str; 5] = ["gfx90a:xnack+", "sm_90", "generic", "", "pvc"];
 
-/// SplitMix64 (<https://prng.di.unimi.it/splitmix64.c>): the same sets on every machine.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
-    }
-
-    fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
-    }
-
-    fn of<T: Copy>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len() as u64) as usize]
-    }
-
-    /// Mostly small, now and then of any size to 1 MiB; some multiples of 8, which need no padding.
-    fn bytes(&mut self) -> Vec<u8> {
-        let limit = self.of(&[1, 9, 300, 5000, 5000, LARGEST + 1]);
-        let size = self.below(limit);
-        let size = if self.below(3) == 0 { size & !7 } else { size };
-        let words = (0..size.div_ceil(8)).flat_map(|_| self.next().to_le_bytes());
-        let mut bytes: Vec<u8> = words.collect();
-        bytes.truncate(size as usize);
-        bytes
-    }
+/// Mostly small, now and then of any size to 1 MiB; some multiples of 8, which need no padding.
+fn any_bytes(random: &mut Random) -> Vec<u8> {
+    let limit = random.of(&[1, 9, 300, 5000, 5000, LARGEST + 1]);
+    let size = random.below(limit);
+    let size = if random.below(3) == 0 { size & !7 } else { size };
+    let words = (0..size.div_ceil(8)).flat_map(|_| random.number().to_le_bytes());
+    let mut bytes: Vec<u8> = words.collect();
+    bytes.truncate(size as usize);
+    bytes
 }
 
 #[derive(Clone, Debug)]
@@ -86,7 +67,7 @@ impl Image {
         }
         let known = if judging_llvm() < RENUMBERED { 3 } else { 4 };
         let producer = random.of(&PRODUCERS[..known]);
-        Image { kind: random.of(&IMAGES), producer, strings, bytes: random.bytes() }
+        Image { kind: random.of(&IMAGES), producer, strings, bytes: any_bytes(random) }
     }
 
     fn entry(&self) -> NewEntry<'_> {
@@ -192,8 +173,8 @@ fn llvm_reads_ours_and_we_read_llvm_s() {
     let Some(llvm) = Llvm::find() else { return };
     let (mut images_read, mut bytes_read) = (0u64, 0u64);
     for seed in 0..sets() {
-        let mut random = Random(seed);
-        let count = random.below(21) as usize;
+        let mut random = Random::new(seed);
+        let count = random.index(21);
         let images: Vec<Image> = (0..count).map(|index| Image::random(&mut random, index)).collect();
         let entries: Vec<NewEntry<'_>> = images.iter().map(Image::entry).collect();
 
@@ -241,7 +222,7 @@ fn llvm_reads_ours_and_we_read_llvm_s() {
 #[test]
 fn llvm_refuses_a_damaged_file() {
     let Some(llvm) = Llvm::find() else { return };
-    let image = Image::random(&mut Random(1), 0);
+    let image = Image::random(&mut Random::new(1), 0);
     let mut file = write(&[image.entry()], Version::V1).unwrap();
     file[4] = 9;
     fs::write(llvm.path("bad"), &file).unwrap();

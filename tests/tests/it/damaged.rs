@@ -9,6 +9,7 @@ use std::thread;
 
 use crate::carried::Linked;
 use crate::support::cargo_offload;
+use crate::support::random::Random;
 use crate::support::script::{Files, differences, files};
 use object::read::{Object, ObjectSection};
 
@@ -17,18 +18,6 @@ const SAMPLE: u64 = 500;
 const ALL: u64 = 11_000;
 /// What leads to images, and they themselves.
 const SECTIONS: [&str; 4] = ["offload_tab", ".note.offload", ".lrodata.offload", ".lrodata"];
-
-/// xorshift: the same damage on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit as u64) as usize
-    }
-}
 
 /// A program, the ranges that are damaged, and its images.
 struct Subject {
@@ -64,20 +53,20 @@ impl Subject {
             random.below(2);
         }
         for _ in 0..=random.below(4) {
-            let range = self.ranges[random.below(self.ranges.len())].clone();
+            let range = self.ranges[random.index(self.ranges.len())].clone();
             // Half of them in what comes first: headers and tables.
             let size = if random.below(2) == 0 { range.len().min(256) } else { range.len() };
-            let at = range.start + random.below(size);
+            let at = range.start + random.index(size);
             match random.below(4) {
                 0 => bytes[at] ^= 1 << random.below(8),
                 1 => bytes[at] = random.below(256) as u8,
                 2 => {
-                    let value = [0, 1, u64::MAX, random.0, self.bytes.len() as u64][random.below(5)];
+                    let value = [0, 1, u64::MAX, random.0, self.bytes.len() as u64][random.index(5)];
                     let end = (at + 8).min(bytes.len());
                     bytes[at..end].copy_from_slice(&value.to_le_bytes()[..end - at]);
                 }
                 _ => {
-                    let (from, count) = (range.start + random.below(range.len()), 1 + random.below(16));
+                    let (from, count) = (range.start + random.index(range.len()), 1 + random.index(16));
                     let count = count.min(bytes.len() - at.max(from));
                     bytes.copy_within(from..from + count, at);
                 }

@@ -68,17 +68,17 @@ fn extracted(file: &Path) -> Images {
     images
 }
 
-/// Both decoders agree on `file`, and find `count` images. Returns what the one in Python says of them.
-fn assert_agree(file: &Path, count: usize) -> Option<Vec<Value>> {
-    let Decoded { images, lines } = decoded(file)?;
-    assert_eq!(lines.len(), count, "{}", file.display());
+/// Both decoders agree on `file`, and find `count` images. Returns these, and what the one in Python says of them.
+fn assert_agree(file: &Path, count: usize) -> Option<Decoded> {
+    let decoded = decoded(file)?;
+    assert_eq!(decoded.lines.len(), count, "{}", file.display());
     let ours = extracted(file);
-    let names: Vec<_> = images.keys().collect();
+    let names: Vec<_> = decoded.images.keys().collect();
     assert_eq!(names, ours.keys().collect::<Vec<_>>(), "{}", file.display());
-    for (name, images) in &images {
+    for (name, images) in &decoded.images {
         assert!(*images == ours[name], "{}: {name:?}", file.display());
     }
-    Some(lines)
+    Some(decoded)
 }
 
 /// How images are stored: `frame`, codec, ancestors, filter; or the same with `block` and the block's codec.
@@ -127,8 +127,8 @@ const MODES: [(&str, &str); 6] = [
 ];
 
 fn assert_known(file: &Path, images: &BTreeMap<String, Vec<u8>>) -> Option<Vec<Value>> {
-    let lines = assert_agree(file, images.len())?;
-    for ((module, _), bytes) in extracted(file) {
+    let Decoded { images: found, lines } = assert_agree(file, images.len())?;
+    for ((module, _), bytes) in found {
         assert!(bytes == [images[&module].clone()], "{module}");
     }
     Some(lines)

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use offload_format::codec::Filter;
 
+use crate::support::random::Random;
+
 pub const FILTERS: [Filter; 3] = [Filter::None, Filter::SpirvIds, Filter::ElfSymbols];
 
 /// No size is a multiple of 16, because LZMA counts positions in its preset dictionary.
@@ -12,20 +14,8 @@ const SMALL: usize = 9_001;
 const LARGE: usize = 70_001;
 const SYMBOL: usize = 24;
 
-/// Bytes that repeat from run to run (Marsaglia's xorshift).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
-    }
-
-    fn bytes(&mut self, size: usize) -> Vec<u8> {
-        (0..size).map(|_| self.below(97) as u8).collect()
-    }
+fn bytes(mut random: Random, size: usize) -> Vec<u8> {
+    (0..size).map(|_| random.below(97) as u8).collect()
 }
 
 /// An image for `filter` that has most of its bytes in common with those of other seeds.
@@ -33,7 +23,7 @@ pub fn small(filter: Filter, seed: u64) -> Vec<u8> {
     match filter {
         Filter::SpirvIds => spirv(seed, 1),
         Filter::ElfSymbols => elf(seed, SMALL),
-        _ => changed(Random(7).bytes(SMALL), seed, 150),
+        _ => changed(bytes(Random(7), SMALL), seed, 150),
     }
 }
 
@@ -51,7 +41,7 @@ pub fn near_duplicate(image: &[u8], seed: u64) -> Vec<u8> {
 pub fn large() -> BTreeMap<String, Vec<u8>> {
     let mut images = BTreeMap::new();
     for seed in 1..4 {
-        let plain = changed(Random(9).bytes(LARGE), seed, 9_000);
+        let plain = changed(bytes(Random(9), LARGE), seed, 9_000);
         for (kind, image) in [("plain", plain), ("elf", elf(seed, LARGE)), ("spirv", spirv(seed, 9))] {
             images.insert(format!("{kind}{seed}near"), near_duplicate(&image, seed));
             images.insert(format!("{kind}{seed}"), image);
@@ -62,7 +52,7 @@ pub fn large() -> BTreeMap<String, Vec<u8>> {
 
 fn changed(mut image: Vec<u8>, seed: u64, size: usize) -> Vec<u8> {
     let at = seed as usize * 977 % (image.len() - size);
-    image[at..at + size].copy_from_slice(&Random(seed + 100).bytes(size));
+    image[at..at + size].copy_from_slice(&bytes(Random(seed + 100), size));
     image
 }
 
@@ -104,7 +94,7 @@ fn elf(seed: u64, size: usize) -> Vec<u8> {
     file[60..62].copy_from_slice(&(1 + tables.len() as u16).to_le_bytes());
     file.extend(headers);
     let rest = size.saturating_sub(file.len()).max(200);
-    file.extend(changed(Random(13).bytes(rest), seed, 100));
+    file.extend(changed(bytes(Random(13), rest), seed, 100));
     file
 }
 

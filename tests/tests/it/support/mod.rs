@@ -2,6 +2,7 @@
 
 #[path = "../../../../cargo-offload/tests/it/support/program.rs"]
 pub mod program;
+pub mod random;
 pub mod script;
 #[path = "../../../../cargo-offload/tests/it/support/strace.rs"]
 pub mod strace;
