@@ -63,6 +63,20 @@ impl Build {
         self
     }
 
+    /// Lets the module call the functions of a device library, which a crate below `[dependencies]` exports with
+    /// [`Build::export`]. `#include` finds the library's headers.
+    ///
+    /// ```no_run
+    /// offload_build::Build::new().file("kernels/sum.cl").import("bf16").compile("sum");
+    /// ```
+    ///
+    /// The library is compiled for each target of the module, and linked with it; functions that the module does not use
+    /// are left out. A function that is missing, or is declared with other types than the library has, is an error.
+    pub fn import(&mut self, library: &str) -> &mut Build {
+        self.options.imports.push(library.to_string());
+        self
+    }
+
     /// Adds a directory where `#include` looks.
     pub fn include(&mut self, dir: impl AsRef<Path>) -> &mut Build {
         self.options.includes.push(dir.as_ref().to_path_buf());
@@ -205,6 +219,32 @@ impl Build {
     /// should be.
     pub fn try_compile(&self, name: &str) -> Result<(), Error> {
         flow::run(&[self.module(name)], Owner::Module(name))
+    }
+
+    /// Exports the functions of the files as the device library `name`; on failure shows the error and ends the build
+    /// script with exit code 1.
+    ///
+    /// `headers` is the folder with the headers that importers include, relative to the crate's Cargo.toml. Functions that
+    /// no header names stay the library's own. The manifest needs a key `links`, by which cargo tells crates that depend on
+    /// this one where the library is. Nothing is embedded: images are made where kernels call the functions.
+    ///
+    /// ```no_run
+    /// // Cargo.toml has `links = "bf16-device"` below [package].
+    /// offload_build::Build::new().file("device/bf16.cl").include("include").export("bf16", "include");
+    /// ```
+    pub fn export(&self, name: &str, headers: impl AsRef<Path>) {
+        if let Err(error) = self.try_export(name, headers) {
+            env::exit_with(&error);
+        }
+    }
+
+    /// As [`Build::export`], for build scripts that handle errors themselves.
+    ///
+    /// # Errors
+    /// If the manifest has no key `links`, there is no header, a source does not compile for one of the targets, or the
+    /// configuration is wrong.
+    pub fn try_export(&self, name: &str, headers: impl AsRef<Path>) -> Result<(), Error> {
+        flow::export(self.module(name), headers.as_ref())
     }
 
     fn module<'a>(&'a self, name: &'a str) -> KernelModule<'a> {

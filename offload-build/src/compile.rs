@@ -12,7 +12,9 @@ mod gpu;
 mod headers;
 mod host;
 mod host_code;
+mod imports;
 mod intel;
+mod libraries;
 mod llvm;
 mod llvm_ir;
 mod nvptx;
@@ -32,7 +34,7 @@ use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::ir;
 use crate::module::{
-    self, DeviceImage, Language, LanguageFamily, MissingTarget, ModuleImages, SourceFile, Sources,
+    self, DeviceImage, Language, LanguageFamily, Library, MissingTarget, ModuleImages, SourceFile, Sources,
     TargetImages,
 };
 use crate::options::{Compiler, SpillBudget};
@@ -62,10 +64,33 @@ pub(crate) fn syntax(session: &Session<'_>, targets: &[WantedTarget]) -> Result<
     if let (Route::Llvm, Some(first)) = (route(session.sources)?, targets.first()) {
         let files = llvm::scan(session, &first.target)
             .map_err(|error| cannot_compile(session.sources, &targets, error))?;
-        builtin_names::warn(session, &files, &targets);
-        kernels = scanned(&files);
+        builtin_names::warn(session, &files.files, &targets);
+        kernels = scanned(&files.files);
     }
     Ok(ModuleImages { images: Vec::new(), missing, kernels: vec![kernels] })
+}
+
+/// Compiles a library alone, for every one of `targets` that its languages can be compiled for: what is wrong with it is
+/// told where it is made.
+pub(crate) fn library(session: &Session<'_>, library: &Library, targets: &[WantedTarget]) -> Result<()> {
+    let Served { targets, .. } = served(session.sources, targets)?;
+    let check = |wanted: &WantedTarget| libraries::check_alone(session, library, &wanted.target);
+    let results = session.context().jobs.map(&targets, check);
+    for (wanted, result) in targets.iter().zip(results) {
+        let Err(error) = result else { continue };
+        let name = library.name();
+        // Importers may have images of their own, and say what is missing where they have none.
+        if error.is_missing_tool() || (wanted.presence == Presence::Optional && !error.is_lost_entry()) {
+            let text =
+                format!("the device library `{name}` was not compiled for `{}`: {error}", wanted.target);
+            session.env().warn(&text);
+        } else {
+            return Err(
+                error.below(format!("cannot compile the device library `{name}` for `{}`", wanted.target))
+            );
+        }
+    }
+    Ok(())
 }
 
 /// What becomes of a module.
@@ -130,11 +155,11 @@ fn compiled(session: &Session<'_>, targets: &[WantedTarget], all: &[WantedTarget
     let Some(first) = targets.first() else { return Ok(Compiled { results: Vec::new(), kernels }) };
     let results = match route(session.sources)? {
         Route::Llvm => {
-            let files = llvm::scan(session, &first.target)?;
-            builtin_names::warn(session, &files, all);
-            kernels = scanned(&files);
-            let units = session::Unit::split(&files, session.sources.options.split.unwrap_or_default())?;
-            let module = llvm::ScannedModule { files: &files, units: &units, targets: all };
+            let scan = llvm::scan(session, &first.target)?;
+            builtin_names::warn(session, &scan.files, all);
+            kernels = scanned(&scan.files);
+            let units = session::Unit::split(&scan, session.sources.options.split.unwrap_or_default())?;
+            let module = llvm::ScannedModule { scan: &scan, units: &units, targets: all };
             each_target(session, targets, |target| module.compile(session, target))
         }
         Route::LlvmIr => each_target(session, targets, |target| llvm::compile_ir(session, target, all)),
@@ -182,6 +207,19 @@ enum Route {
 
 fn route(sources: &Sources) -> Result<Route> {
     let family = module::family(&sources.files)?;
+    let route = route_of(family, sources)?;
+    if let (Route::Whole(_), Some(import)) = (&route, sources.origin.imports.first()) {
+        let error = format!(
+            "`{}` imports the device library `{}`, and is not compiled by clang",
+            sources.module,
+            import.name()
+        );
+        return Err(Error::new(error).with_hint("device libraries are linked as LLVM's bitcode: give the module sources, and leave `compiler` out"));
+    }
+    Ok(route)
+}
+
+fn route_of(family: LanguageFamily, sources: &Sources) -> Result<Route> {
     match (family, sources.options.compiler.unwrap_or_default()) {
         (LanguageFamily::ReadyMade, _)
             if sources.files.iter().all(|file| file.language == Language::LlvmIr) =>
@@ -236,7 +274,10 @@ fn unserved<'a>(sources: &'a Sources, target: &Target) -> Option<&'a SourceFile>
     };
     match module::family(files) {
         Ok(LanguageFamily::ReadyMade) if files.iter().any(serves) => None,
-        _ => files.iter().find(|file| !serves(file)),
+        _ => {
+            let imported = sources.libraries().into_iter().flat_map(|library| &library.sources.files);
+            files.iter().chain(imported).find(|file| !serves(file))
+        }
     }
 }
 

@@ -35,6 +35,9 @@ pub(crate) struct TargetCfg {
     pub(crate) crt_static: bool,
 }
 
+/// What metadata for other build scripts are called, before the name of the library.
+const LIBRARY_KEY: &str = "offload_library_";
+
 /// The parts of the cargo profile that matter to kernels.
 #[derive(Debug)]
 pub(crate) struct Profile {
@@ -306,6 +309,29 @@ impl CargoEnv {
         let each = names.iter().map(|name| format!("rustc-env=offload_module_{name}=1"));
         let all = format!("rustc-env=offload_modules={}", names.join(", "));
         self.record(|lines| lines.link.extend(each.chain([all])));
+    }
+
+    /// The key `links` of the manifest, if it has one.
+    pub(crate) fn links(&self) -> Option<String> {
+        optional("CARGO_MANIFEST_LINKS")
+    }
+
+    /// Tells the build scripts of packages that depend on this one where the record of a device library is.
+    pub(crate) fn export_library(&self, name: &str, record: &Path) {
+        let line = format!("metadata={LIBRARY_KEY}{name}={}", record.display());
+        self.record(|lines| lines.link.push(line));
+    }
+
+    /// The records of the device libraries that dependencies export, each of which the build script depends on.
+    pub(crate) fn exported_libraries(&self) -> Vec<PathBuf> {
+        let key = format!("_{}", LIBRARY_KEY.to_ascii_uppercase());
+        // Cargo calls what a package with `links = "L"` says of `key` `DEP_L_KEY`.
+        let is_ours = |name: &str| name.strip_prefix("DEP_").is_some_and(|rest| rest.contains(&key));
+        let ours = env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_ours));
+        let mut paths: Vec<PathBuf> = ours.map(|(_, path)| path.into()).collect();
+        paths.sort();
+        paths.iter().for_each(|path| self.depends_on(path));
+        paths
     }
 
     /// Sends everything to cargo. Called on success only: a failed build script runs again anyway, and cargo shows

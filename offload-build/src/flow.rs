@@ -1,6 +1,7 @@
 //! From what a build script asks for to a pack in the program.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use offload_format::pack::{Missing, MissingKind, PackBuilder};
 use offload_format::variable;
@@ -9,7 +10,8 @@ use crate::compile::{self, Session, Shared};
 use crate::config::{Config, misspelt};
 use crate::embed::{self, Anchor, Bindings, Owner};
 use crate::error::{Error, Result};
-use crate::module::{KernelModule, ModuleImages, ModuleKernels, Sources};
+use crate::library::{self, Export};
+use crate::module::{KernelModule, Library, ModuleImages, ModuleKernels, Origin, Sources};
 use crate::options::Options;
 use crate::packing::{self, Pack};
 use crate::signature::{self, Places};
@@ -39,6 +41,33 @@ pub(crate) fn run(modules: &[KernelModule<'_>], owner: Owner<'_>) -> Result<()> 
     context.env.send();
     context.cache.sweep();
     Ok(())
+}
+
+/// Exports `module` as a device library whose headers are in the folder `include`.
+pub(crate) fn export(module: KernelModule<'_>, include: &Path) -> Result<()> {
+    let context = Context::of_build_script()?;
+    let config = Config::load(&context.env)?;
+    if config.names_others_than(&[module]) {
+        misspelt::tell(&context.env, &config, &[module]);
+    }
+    let options = config.options(module.name, module.options);
+    let library = library::export(&context.env, Export { module, options: &options, include })?;
+    if context.env.skip_reason().is_none() && embed::obstacle(&context.env).is_none() {
+        context
+            .cache
+            .retry_lost_entries(&context.env.out_dir, || compile_alone(&context, &config, &library))?;
+    }
+    context.env.send();
+    context.cache.sweep();
+    Ok(())
+}
+
+/// Compiles a library for every target, so that mistakes are told where they are.
+fn compile_alone(context: &Context, config: &Config, library: &Library) -> Result<()> {
+    let tools = Tools::new(context);
+    let shared = Shared::new(&tools, config.vendored);
+    let targets = targets::expand(&tools, &config.targets)?;
+    compile::library(&Session { shared: &shared, sources: &library.sources }, library, &targets)
 }
 
 /// Names become file names and Rust modules: `a-b` and `a_b` would be one.
@@ -122,7 +151,11 @@ impl<'a> PackageBuild<'a> {
     ) -> Result<PackageBuild<'a>> {
         let build = |module: &KernelModule<'a>| {
             let options = config.options(module.name, module.options);
-            Ok(ModuleBuild { name: module.name, variants: module.variants(&options)?, options })
+            let mut variants = module.variants(&options)?;
+            let imports = library::imports(&context.env, &options.imports)?;
+            let origin = Origin { root: context.env.manifest_dir.clone(), imports };
+            variants.iter_mut().for_each(|sources| sources.origin = origin.clone());
+            Ok(ModuleBuild { name: module.name, variants, options })
         };
         let modules = modules.iter().map(build).collect::<Result<_>>()?;
         Ok(PackageBuild { context, config, modules })

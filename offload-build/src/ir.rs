@@ -6,6 +6,7 @@
 mod calls;
 mod debug;
 mod described;
+mod interface;
 mod kernel;
 mod kernels;
 mod prepare;
@@ -15,6 +16,7 @@ mod work_items;
 use offload_format::pack::ArgKind;
 
 pub(crate) use calls::{aspects, declared, reaching};
+pub(crate) use interface::{Interface, hide, symbols};
 pub(crate) use kernel::{Kernel, KernelArg};
 pub(crate) use kernels::{kernels, take_types};
 pub(crate) use prepare::{LocalArguments, Prepared, prepare};

@@ -38,6 +38,7 @@
 //! compiler = "nvcc"           # "clang", "nvcc", "hipcc", "icpx"
 //! cuda-sdk = true             # clang sees the headers of a CUDA toolkit
 //! std = "2.0"                 # OpenCL C: "1.2", "2.0", "3.0"
+//! imports = ["bf16"]          # device libraries that dependencies export
 //! includes = ["kernels"]      # relative to the crate's Cargo.toml
 //! defines = { TILE = 16 }
 //! flags = ["-ffp-contract=fast"]
@@ -108,6 +109,7 @@ mod flow;
 mod fs;
 mod ir;
 mod jobs;
+mod library;
 mod module;
 mod options;
 mod packing;

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use offload_format::pack::{KernelInfo, NewImage};
 use offload_format::{Target, Variant};
@@ -31,10 +32,21 @@ pub(crate) struct Sources {
     /// Include directories, definitions and flags as clang takes them, in this order.
     pub(crate) flags: Vec<OsString>,
     pub(crate) options: Options,
+    pub(crate) origin: Origin,
+}
+
+/// Where sources are, and whose functions they call.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Origin {
+    /// The directory that their paths are relative to: that of a package's manifest.
+    pub(crate) root: PathBuf,
+    pub(crate) imports: Vec<Arc<Library>>,
 }
 
 impl KernelModule<'_> {
     /// The sources once for each variant, with `options` of build script and configuration.
+    ///
+    /// They have no origin yet.
     pub(crate) fn variants(&self, options: &Options) -> Result<Vec<Sources>> {
         let name = self.name;
         let legal = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -54,17 +66,91 @@ impl KernelModule<'_> {
             flags: options.compiler_flags(&variant),
             options: options.clone(),
             variant,
+            origin: Origin::default(),
         };
         Ok(options.combinations()?.into_iter().map(sources).collect())
     }
 }
 
+/// A device library: functions that a package exports for kernels of other packages.
+#[derive(Debug)]
+pub(crate) struct Library {
+    pub(crate) package: String,
+    pub(crate) version: String,
+    /// Where importers find its headers.
+    pub(crate) include: PathBuf,
+    /// All files there.
+    pub(crate) headers: Vec<PathBuf>,
+    /// What its package has recorded of it.
+    pub(crate) record: PathBuf,
+    pub(crate) sources: Sources,
+}
+
+impl Library {
+    pub(crate) fn name(&self) -> &str {
+        &self.sources.module
+    }
+
+    /// The package as messages have it: "crate `bf16` 0.1.0".
+    pub(crate) fn provider(&self) -> String {
+        format!("crate `{}` {}", self.package, self.version)
+    }
+
+    /// Where its package is.
+    pub(crate) fn root(&self) -> &Path {
+        &self.sources.origin.root
+    }
+
+    /// Whether both are one: cargo has two versions of a package in a build, but not with the same `links`.
+    pub(crate) fn is(&self, other: &Library) -> bool {
+        self.name() == other.name() && self.root() == other.root()
+    }
+}
+
 impl Sources {
+    /// The libraries that they import, directly or not, each before what it imports: the order in which LLVM's linker
+    /// takes what the modules so far need.
+    pub(crate) fn libraries(&self) -> Vec<&Library> {
+        let mut order = Vec::new();
+        self.origin.imports.iter().rev().for_each(|library| visit(library, &mut order));
+        order.reverse();
+        order
+    }
+
+    /// What a front end is given so that it finds the headers of the libraries. Their paths become names of packages: no
+    /// path of this machine gets into an image.
+    pub(crate) fn import_flags(&self) -> Vec<OsString> {
+        let mut flags = Vec::new();
+        for library in self.libraries() {
+            let (mut include, mut map) = (OsString::from("-I"), OsString::from("-ffile-prefix-map="));
+            include.push(&library.include);
+            map.push(library.root());
+            map.push(format!("={}", library.package));
+            flags.extend([include, map]);
+        }
+        flags
+    }
+
+    /// Whether the functions of OpenCL C belong to the language of any file, libraries included.
+    pub(crate) fn has_opencl_functions(&self) -> bool {
+        let has = |sources: &Sources| sources.files.iter().any(|file| file.language.has_opencl_functions());
+        has(self) || self.libraries().into_iter().any(|library| has(&library.sources))
+    }
+
     /// The module and the values of its variant.
     pub(crate) fn name(&self) -> String {
         let values = self.variant.iter().map(|(name, value)| format!(" {name}={value}"));
         std::iter::once(self.module.clone()).chain(values).collect()
     }
+}
+
+/// Adds `library` behind all that it imports.
+fn visit<'a>(library: &'a Library, order: &mut Vec<&'a Library>) {
+    if order.iter().any(|known| known.is(library)) {
+        return;
+    }
+    library.sources.origin.imports.iter().rev().for_each(|import| visit(import, order));
+    order.push(library);
 }
 
 /// A file of a kernel module.

@@ -94,6 +94,8 @@ pub(crate) struct Options {
     /// Images for AMD lose their symbol table and comments.
     pub(crate) strip: Option<bool>,
     pub(crate) std: Option<OpenClStd>,
+    /// Device libraries of other packages.
+    pub(crate) imports: Vec<String>,
     /// Relative to the manifest's directory.
     pub(crate) includes: Vec<PathBuf>,
     pub(crate) defines: Vec<Definition>,
@@ -123,12 +125,13 @@ pub(crate) struct KernelOptions {
 }
 
 impl Options {
-    pub(crate) const KEYS: [&str; 15] = [
+    pub(crate) const KEYS: [&str; 16] = [
         "compiler",
         "split",
         "cuda-sdk",
         "strip",
         "std",
+        "imports",
         "includes",
         "defines",
         "flags",
@@ -152,6 +155,7 @@ impl Options {
             cuda_sdk: table.optional("cuda-sdk", Value::bool)?,
             strip: table.optional("strip", Value::bool)?,
             std: table.optional("std", |value| value.choice(&OpenClStd::NAMES))?,
+            imports: texts(table, "imports")?.into_iter().map(str::to_string).collect(),
             includes: texts(table, "includes")?.into_iter().map(PathBuf::from).collect(),
             defines: table.optional("defines", defines)?.unwrap_or_default(),
             flags: texts(table, "flags")?.into_iter().map(OsString::from).collect(),
@@ -177,6 +181,7 @@ impl Options {
         self.max_spills = later.max_spills.or(self.max_spills);
         self.syclbin = later.syclbin.or(self.syclbin);
         self.syclbin_libraries.extend(later.syclbin_libraries.iter().cloned());
+        self.imports.extend(later.imports.iter().cloned());
         self.includes.extend(later.includes.iter().cloned());
         self.defines.extend(later.defines.iter().cloned());
         self.flags.extend(later.flags.iter().cloned());
@@ -237,6 +242,17 @@ impl Options {
 impl OpenClStd {
     const NAMES: [(&str, OpenClStd); 3] =
         [("1.2", OpenClStd::C12), ("2.0", OpenClStd::C20), ("3.0", OpenClStd::C30)];
+
+    /// As settings have it.
+    pub(crate) fn name(self) -> &'static str {
+        OpenClStd::NAMES.iter().find(|(_, std)| *std == self).map(|(name, _)| *name).unwrap_or_default()
+    }
+
+    /// The version with this name.
+    pub(crate) fn named(name: &str) -> Result<OpenClStd> {
+        let found = OpenClStd::NAMES.iter().find(|(known, _)| *known == name).map(|(_, std)| *std);
+        found.ok_or_else(|| Error::new(format!("`{name}` is no version of OpenCL C that is known here")))
+    }
 
     /// As clang's `-cl-std=` takes it.
     pub(crate) fn flag(self) -> &'static str {

@@ -19,6 +19,12 @@ pub(crate) use self::method::{Method, NamedParameter, Shape, methods};
 pub(crate) use self::parameter::{Bound, Generic};
 pub(crate) use self::place::Places;
 
+/// The function behind a symbol as sources name it, without scopes and without the types that C++ and overloading put into
+/// the symbol.
+pub(crate) fn plain_name(symbol: &str) -> String {
+    name::KernelName::of(symbol).base
+}
+
 /// What the kernels of a variant take: as `told` by a compiler or by records, and for the rest as `declared`.
 pub(crate) fn known(told: Vec<KernelInfo>, declared: Vec<KernelInfo>) -> Vec<KernelInfo> {
     if told.is_empty() { declared } else { completed::completed(told, &declared) }

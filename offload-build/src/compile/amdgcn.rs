@@ -67,7 +67,7 @@ fn code_object(session: &Session<'_>, unit: &Unit<'_>, arch: &AmdArch) -> Result
 
 /// LLVM's back end for `arch`, with the register limits of `kernels`.
 pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch) -> Result<Backend> {
-    let opencl = session.sources.files.iter().any(|file| file.language.has_opencl_functions());
+    let opencl = session.sources.has_opencl_functions();
     let libclc = opencl.then(|| session.tools().libclc(LIBCLC_AMD)).transpose()?;
     let mut limits = BTreeMap::new();
     for kernel in kernels {

@@ -59,7 +59,7 @@ pub(super) fn warn(session: &Session<'_>, files: &[Scanned], targets: &[WantedTa
     }
 }
 
-fn is_builtin(name: &str) -> bool {
+pub(super) fn is_builtin(name: &str) -> bool {
     NAMES.split_whitespace().any(|known| known == name)
 }
 

@@ -5,7 +5,7 @@ use offload_format::{AmdArch, SmArch, Target};
 
 use super::action::{self, Arg, texts};
 use super::front_end::{self, FrontEnd};
-use super::session::Unit;
+use super::session::{Scan, Unit};
 use super::{Session, check, cubin, ready};
 use crate::cache::Blob;
 use crate::error::{Error, Result};
@@ -117,7 +117,7 @@ fn compile(session: &Session<'_>, target: &Target, action: &FrontEnd<'_>) -> Res
         format_version: described.format_version,
         aspects: described.aspects,
         kernels: described.kernels,
-        ..Unit::whole(&[]).image_record(session, target.clone())
+        ..Unit::whole(&Scan::default()).image_record(session, target.clone())
     };
     cubin::add_ptxas(&mut record.kernels, &said);
     Ok(DeviceImage { record, bytes })

@@ -45,7 +45,9 @@ impl Session<'_> {
     /// The output of a front end; the build script depends on every file that it read.
     pub(super) fn front_end(&self, action: &FrontEnd<'_>) -> Result<Blob> {
         let done = self.front_end_result(action)?;
-        self.env().warn(&done.said);
+        if !self.is_of_other_package() {
+            self.env().warn(&done.said);
+        }
         Ok(done.output)
     }
 
@@ -59,12 +61,17 @@ impl Session<'_> {
         let mut key = KeyBuilder::new(action.name).part(action.tool.identity()?.as_bytes());
         key = args_key(key, &action.args).part(action.input.as_deref().unwrap_or_default().as_bytes());
         let key = key.finish();
+        // Files of one name in two packages are two.
+        let here = KeyBuilder::new("in")
+            .part(&key.bytes())
+            .part(self.root().as_os_str().as_encoded_bytes())
+            .finish();
         let _lock = self.cache().lock(key);
-        if let Some(done) = self.shared.front_ends.get(&key) {
+        if let Some(done) = self.shared.front_ends.get(&here) {
             return Ok(done);
         }
         let done = self.known_or_run(key, action)?;
-        self.shared.front_ends.put(key, &done);
+        self.shared.front_ends.put(here, &done);
         Ok(done)
     }
 
@@ -119,7 +126,7 @@ impl Session<'_> {
 
     /// Whether a file was written between `since` and now. A time in the future says nothing.
     fn was_written(&self, path: &Path, since: SystemTime) -> bool {
-        let time = std::fs::metadata(self.env().manifest_dir.join(path)).and_then(|data| data.modified());
+        let time = std::fs::metadata(self.root().join(path)).and_then(|data| data.modified());
         time.is_ok_and(|time| (since..=SystemTime::now()).contains(&time))
     }
 
@@ -145,7 +152,7 @@ impl Session<'_> {
             program: &action.tool.path,
             args: action.args.iter().map(place).collect(),
             // Sources are named relative to here, so that no absolute path gets into the output.
-            directory: &self.env().manifest_dir,
+            directory: self.root(),
             input: input.filter(|_| file.is_none()),
         };
         let printed = self.context().run(&invocation);
@@ -174,12 +181,12 @@ impl Session<'_> {
     }
 
     fn content_hash(&self, path: &Path) -> Option<String> {
-        let content = std::fs::read(self.env().manifest_dir.join(path)).ok()?;
+        let content = std::fs::read(self.root().join(path)).ok()?;
         Some(Hash128::of(&content).to_string())
     }
 
     fn depend(&self, path: &Path) {
-        self.env().depends_on(&self.env().manifest_dir.join(path));
+        self.env().depends_on(&self.root().join(path));
     }
 }
 
@@ -224,7 +231,7 @@ fn finish_word(word: &mut String, paths: &mut Vec<PathBuf>) {
     }
 }
 
-/// The language and the user's flags: the same for every target.
+/// The language, the user's flags and the headers of imported libraries: the same for every target.
 pub(super) fn flags(sources: &Sources, language: Language) -> impl Iterator<Item = Arg> {
     let std = cl_std(sources);
     let fixed: Vec<String> = match language {
@@ -250,7 +257,7 @@ pub(super) fn flags(sources: &Sources, language: Language) -> impl Iterator<Item
         }
         _ => vec!["-x".into(), "ir".into()],
     };
-    texts(fixed).chain(texts(sources.flags.clone()))
+    texts(fixed).chain(texts(sources.flags.clone())).chain(texts(sources.import_flags()))
 }
 
 /// The version of OpenCL C, as a flag.

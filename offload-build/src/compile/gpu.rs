@@ -8,6 +8,7 @@ use offload_format::pack::ArgKind;
 
 use super::action::{Arg, Step, link_args, texts};
 use super::front_end::{self, FrontEnd};
+use super::imports::{self, LibraryIr};
 use super::session::Unit;
 use super::{Session, check, llvm_ir, processor};
 use crate::cache::{Blob, KeyBuilder};
@@ -63,8 +64,12 @@ pub(super) struct Vendor {
 impl Backend {
     /// The unit as one module of IR that shows nothing but its kernels.
     pub(super) fn module(&self, session: &Session<'_>, unit: &Unit<'_>) -> Result<Blob> {
-        let files = unit.files.iter().map(|file| self.front_end(session, &file.file));
-        let linked = link(session, error::all(files)?)?;
+        let files = unit.scan.files.iter().map(|file| self.front_end(session, &file.file));
+        let own = link(session, error::all(files)?)?;
+        let libraries = session.sources.libraries().into_iter();
+        let libraries =
+            libraries.map(|library| Ok(LibraryIr { library, ir: self.library(&session.of(library))? }));
+        let linked = imports::link(session, own, &error::all(libraries)?)?;
         let kernels = unit.names();
         let mut attributes = BTreeMap::new();
         attributes.extend(self.attributes.iter().map(|(name, text)| (name.as_str(), text.clone())));
@@ -76,6 +81,12 @@ impl Backend {
             let text = ir::prepare(&linked.read_text()?, &wanted);
             Ok(if constants { ir::in_global_memory(&text) } else { text }.into_bytes())
         })
+    }
+
+    /// All files of the library whose session this is, as one module of IR.
+    pub(super) fn library(&self, session: &Session<'_>) -> Result<Blob> {
+        let files = session.sources.files.iter().map(|file| self.front_end(session, file));
+        link(session, error::all(files)?)
     }
 
     /// Code for a module.
@@ -105,10 +116,16 @@ impl Backend {
         if file.language == Language::LlvmIr {
             return llvm_ir::text(session, file);
         }
-        if let Some(machine) = self.common.as_ref().filter(|_| file.language == Language::OpenClC) {
+        if let Some(machine) = self
+            .common
+            .as_ref()
+            .filter(|_| file.language == Language::OpenClC && processor::is_probed(session))
+        {
             let done = session.front_end_result(&self.front_end_action(session, machine, file)?)?;
             if let Some(ir) = processor::without(session, &done)? {
-                session.env().warn(&done.said);
+                if !session.is_of_other_package() {
+                    session.env().warn(&done.said);
+                }
                 return Ok(ir);
             }
         }

@@ -11,16 +11,17 @@ mod wrapper;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use offload_format::{HostLevel, Target};
+use offload_format::{HostLevel, SpirvVersion, Target};
 
 use super::action::{Arg, Step, link_args, texts};
 use super::front_end::{self, FrontEnd};
-use super::session::Unit;
-use super::{Session, check};
+use super::imports::{self, LibraryIr};
+use super::session::{Scanned, Unit};
+use super::{Session, check, spirv};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::{self, Error, Result};
 use crate::ir;
-use crate::module::{DeviceImage, Language};
+use crate::module::{DeviceImage, Language, SourceFile};
 use crate::toolchain::{Pocl, instruction_set};
 
 const SHIM: &str = include_str!("host_shim.c");
@@ -89,14 +90,43 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<Blob> {
             input: Some(wrapper::source(file)?),
         })
     };
-    let mut modules = error::all(unit.files.iter().map(front_end))?;
-    let texts = modules.iter().map(Blob::read_text).collect::<Result<Vec<_>>>()?;
+    let libraries = session.sources.libraries().into_iter();
+    let libraries = libraries.map(|it| Ok(LibraryIr { library: it, ir: library_ir(&session.of(it), cpu)? }));
+    let libraries = error::all(libraries)?;
+    let mut modules = error::all(unit.scan.files.iter().map(front_end))?;
+    let all = modules.iter().chain(libraries.iter().map(|library| &library.ir));
+    let texts = all.map(Blob::read_text).collect::<Result<Vec<_>>>()?;
     modules.push(session.front_end(&FrontEnd {
         name: "host shim",
         tool: &session.tools().llvm()?.clang,
         args: shim_args(cpu),
         input: Some(shim(&texts)),
     })?);
+    let tool = session.tools().llvm_link()?;
+    let inputs: Vec<_> = modules.iter().map(|module| (module, ".ll")).collect();
+    let args = link_args(inputs.len());
+    let step = Step { name: "link host", tool: &tool, args, inputs, files: vec![] };
+    imports::link(session, session.step(&step, check::ir_text)?, &libraries)
+}
+
+/// The library whose session this is as one module of IR.
+pub(super) fn library(session: &Session<'_>, level: HostLevel) -> Result<Blob> {
+    library_ir(session, &cpu(session, level)?)
+}
+
+fn library_ir(session: &Session<'_>, cpu: &Cpu) -> Result<Blob> {
+    let spirv = spirv::backend(SpirvVersion::default());
+    let front_end = |file: &SourceFile| {
+        let scanned =
+            Scanned { file: file.clone(), ir: spirv.front_end(session, file)?, kernels: Vec::new() };
+        session.front_end(&FrontEnd {
+            name: "front end for host",
+            tool: &session.tools().llvm()?.clang,
+            args: kernel_args(session, cpu)?,
+            input: Some(wrapper::source(&scanned)?),
+        })
+    };
+    let modules = error::all(session.sources.files.iter().map(front_end))?;
     let tool = session.tools().llvm_link()?;
     let inputs: Vec<_> = modules.iter().map(|module| (module, ".ll")).collect();
     let args = link_args(inputs.len());

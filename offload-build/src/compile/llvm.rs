@@ -6,8 +6,9 @@ use std::path::Path;
 use offload_format::{SpirvVersion, Target};
 
 use super::gpu::Backend;
-use super::session::{Scanned, Unit};
+use super::session::{Scan, Scanned, Unit};
 use super::{Session, amdgcn, cubin, host, intel, llvm_ir, nvptx, opencl_c, ready, spirv};
+use crate::cache::Blob;
 use crate::error::{self, Error, ErrorKind, Result};
 use crate::ir;
 use crate::module::{DeviceImage, LanguageFamily, SourceFile};
@@ -16,7 +17,7 @@ use crate::targets::WantedTarget;
 /// A module whose files the front end has read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScannedModule<'a> {
-    pub(super) files: &'a [Scanned],
+    pub(super) scan: &'a Scan,
     pub(super) units: &'a [Unit<'a>],
     /// All that it is compiled for.
     pub(super) targets: &'a [WantedTarget],
@@ -25,7 +26,7 @@ pub(super) struct ScannedModule<'a> {
 impl ScannedModule<'_> {
     /// The images for one target.
     pub(super) fn compile(&self, session: &Session<'_>, target: &Target) -> Result<Vec<DeviceImage>> {
-        let whole = Unit::whole(self.files);
+        let whole = Unit::whole(self.scan);
         match target {
             Target::Host(level) => Ok(vec![host::compile(session, &whole, *level)?]),
             Target::OpenClC => Ok(vec![opencl_c::compile(session, &whole)?]),
@@ -75,12 +76,26 @@ fn compile_unit(
 /// Runs the front end on every file. A source error is reported here, once, whatever the number of targets.
 ///
 /// Portable sources are read as for SPIR-V; those of a vendor as for `first`, the first target of theirs.
-pub(super) fn scan(session: &Session<'_>, first: &Target) -> Result<Vec<Scanned>> {
+pub(super) fn scan(session: &Session<'_>, first: &Target) -> Result<Scan> {
     let backend = backend(session, first)?;
     let scanned = session.context().jobs.map(&session.sources.files, |file| file_of(session, &backend, file));
-    let scanned = error::all(scanned)?;
-    distinct(&scanned)?;
-    Ok(scanned)
+    let files = error::all(scanned)?;
+    distinct(&files)?;
+    Ok(Scan { files, libraries: libraries(session, &backend)? })
+}
+
+/// What the module imports, as `backend` reads it.
+fn libraries(session: &Session<'_>, backend: &Backend) -> Result<Vec<Blob>> {
+    session.sources.libraries().into_iter().map(|library| backend.library(&session.of(library))).collect()
+}
+
+/// The library whose session this is as one module of IR for `target`; for `opencl-c` as for SPIR-V.
+pub(super) fn library(session: &Session<'_>, target: &Target) -> Result<Blob> {
+    match target {
+        Target::Nvptx(sm) | Target::Cubin(sm) => nvptx::backend(session, &[], sm)?.library(session),
+        Target::Amdgcn(arch) => amdgcn::backend(session, &[], arch)?.library(session),
+        _ => spirv::backend(SpirvVersion::default()).library(session),
+    }
 }
 
 fn backend(session: &Session<'_>, first: &Target) -> Result<Backend> {
@@ -95,7 +110,7 @@ fn backend(session: &Session<'_>, first: &Target) -> Result<Backend> {
 }
 
 fn file_of(session: &Session<'_>, backend: &Backend, file: &SourceFile) -> Result<Scanned> {
-    let path = session.env().manifest_dir.join(&file.path);
+    let path = session.root().join(&file.path);
     if !path.is_file() {
         return Err(Error::new(format!("kernel source `{}` does not exist", path.display()))
             .with_hint("paths given to `Build::file` are relative to the crate's Cargo.toml"));
@@ -143,16 +158,16 @@ pub(super) fn compile_ir(
     target: &Target,
     targets: &[WantedTarget],
 ) -> Result<Vec<DeviceImage>> {
-    let files = fitting(session, target)?;
+    let scan = fitting(session, target)?;
     let mut parts = Vec::new();
-    for unit in Unit::split(&files, session.sources.options.split.unwrap_or_default())? {
+    for unit in Unit::split(&scan, session.sources.options.split.unwrap_or_default())? {
         parts.extend(compile_unit(session, &unit, target, targets)?);
     }
     Ok(parts)
 }
 
 /// The files for the triple of `target`.
-fn fitting(session: &Session<'_>, target: &Target) -> Result<Vec<Scanned>> {
+fn fitting(session: &Session<'_>, target: &Target) -> Result<Scan> {
     let triple = match target {
         Target::Spirv64(_) | Target::Intel(_) => "spir",
         Target::Nvptx(_) | Target::Cubin(_) => "nvptx64",
@@ -168,7 +183,8 @@ fn fitting(session: &Session<'_>, target: &Target) -> Result<Vec<Scanned>> {
             "the files have to be for a triple that starts with `{triple}`, with a kernel"
         )));
     }
-    Ok(fitting)
+    let libraries = session.sources.libraries().into_iter().map(|it| library(&session.of(it), target));
+    Ok(Scan { files: fitting, libraries: libraries.collect::<Result<_>>()? })
 }
 
 /// A file that another compiler made.

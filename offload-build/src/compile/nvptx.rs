@@ -44,7 +44,7 @@ pub(super) fn ptx(session: &Session<'_>, unit: &Unit<'_>, sm: &SmArch) -> Result
 /// LLVM's back end for `sm`, with the attributes that `kernels` need.
 pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -> Result<Backend> {
     let version = version(sm)?;
-    let opencl = session.sources.files.iter().any(|file| file.language.has_opencl_functions());
+    let opencl = session.sources.has_opencl_functions();
     let libclc = opencl.then(|| session.tools().libclc(LIBCLC_NVIDIA)).transpose()?;
     let libdevice = session.tools().libdevice().ok();
     let mut limits = BTreeMap::new();

@@ -1,5 +1,6 @@
 //! `opencl-c`: one source that includes nothing, for drivers that take neither native code nor SPIR-V.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use offload_format::Target;
@@ -7,41 +8,104 @@ use offload_format::Target;
 use super::Session;
 use super::action::{Arg, texts};
 use super::front_end::{self, FrontEnd};
-use super::session::{Unit, aspects};
-use crate::cache::Blob;
+use super::session::{Scan, Unit};
+use crate::cache::{Blob, KeyBuilder};
 use crate::error::{Error, Result};
 use crate::ir;
-use crate::module::{DeviceImage, Sources};
+use crate::library;
+use crate::module::{DeviceImage, Library, Sources};
+use crate::signature::plain_name;
 
 pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>) -> Result<DeviceImage> {
-    let bytes = merged(session)?;
+    let bytes = merged(session, unit.scan)?;
     check(session, unit, &bytes).map_err(|error| {
         error
             .below("the files of the module do not compile as one source")
             .with_hint("names must be distinct across the files of a module; or compile them as two modules")
     })?;
     let mut record = unit.image_record(session, Target::OpenClC);
-    record.aspects = aspects(unit.files)?.into_values().collect();
+    record.aspects = unit.scan.aspects()?.into_values().collect();
     Ok(DeviceImage { record, bytes })
 }
 
-fn merged(session: &Session<'_>) -> Result<Blob> {
+fn merged(session: &Session<'_>, scan: &Scan) -> Result<Blob> {
     let action = FrontEnd {
         name: "merge includes",
         tool: &session.tools().llvm()?.clang,
         args: merge_args(session.sources),
-        input: Some(including(session.sources)?),
+        input: Some(format!("{}{}", including_libraries(session, scan)?, including(session.sources)?)),
     };
-    session.front_end(&action)
+    let merged = session.front_end(&action)?;
+    let libraries = session.sources.libraries();
+    if libraries.is_empty() {
+        return Ok(merged);
+    }
+    let roots = libraries.iter().map(|library| library.root().as_os_str().as_encoded_bytes());
+    let key = roots.fold(KeyBuilder::new("merged 1").part(&merged.hash.0), KeyBuilder::part);
+    session
+        .cache()
+        .get_or(key.finish(), || Ok(without_directories(&merged.read_text()?, &libraries).into_bytes()))
+}
+
+/// `text` with names of packages in place of the directories of `libraries`.
+fn without_directories(text: &str, libraries: &[&Library]) -> String {
+    libraries.iter().fold(text.to_string(), |text, library| {
+        text.replace(&format!("{}/", library.root().display()), &format!("{}/", library.package))
+    })
+}
+
+/// The libraries as one text, each after all that it imports, with macros and names of its own.
+fn including_libraries(session: &Session<'_>, scan: &Scan) -> Result<String> {
+    let mut text = String::new();
+    let libraries: Vec<&Library> = session.sources.libraries();
+    for (library, ir) in libraries.iter().zip(&scan.libraries).rev() {
+        let mut defined = own_names(library, &ir.read_text()?)?;
+        defined.extend(macros(&library.sources));
+        defined.iter().for_each(|(name, value)| text.push_str(&format!("#define {name} {value}\n")));
+        for file in &library.sources.files {
+            text.push_str(&front_end::include_line(&library.root().join(&file.path))?);
+        }
+        defined.keys().for_each(|name| text.push_str(&format!("#undef {name}\n")));
+    }
+    Ok(text)
+}
+
+/// New names for what a library defines and no header of its names: in one source, the module may have the same.
+fn own_names(library: &Library, ir: &str) -> Result<BTreeMap<String, String>> {
+    let words = library::words(library)?;
+    let prefix = format!("{}_{}", library.package, library.name()).replace('-', "_");
+    let mut names = BTreeMap::new();
+    for symbol in ir::symbols(ir) {
+        let name = plain_name(symbol);
+        let is_word = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        // What begins with two underscores is the compiler's.
+        if is_word && !name.starts_with("__") && !words.contains(&name) {
+            names.insert(name.clone(), format!("{prefix}_{name}"));
+        }
+    }
+    Ok(names)
+}
+
+/// The macros among the flags.
+fn macros(sources: &Sources) -> Vec<(String, String)> {
+    let defined = sources.flags.iter().filter_map(|flag| flag.to_str()?.strip_prefix("-D"));
+    let split = defined.map(|definition| definition.split_once('=').unwrap_or((definition, "1")));
+    split.map(|(name, value)| (name.to_string(), value.to_string())).collect()
+}
+
+/// Where the libraries of `sources` find what they include.
+fn library_includes(sources: &Sources) -> Vec<OsString> {
+    let mut flags = sources.import_flags();
+    for library in sources.libraries() {
+        let dirs = library.sources.flags.iter().filter_map(|flag| flag.to_str()?.strip_prefix("-I"));
+        flags.extend(dirs.map(|dir| format!("-I{}", library.root().join(dir).display()).into()));
+    }
+    flags
 }
 
 /// The device's compiler knows nothing of the definitions given in build.rs: they become part of the source.
 fn including(sources: &Sources) -> Result<String> {
-    let defined = sources.flags.iter().filter_map(|flag| flag.to_str()?.strip_prefix("-D"));
-    let defines = defined.map(|definition| {
-        let (name, value) = definition.split_once('=').unwrap_or((definition, "1"));
-        format!("#define {name} {value}\n")
-    });
+    let defines = macros(sources).into_iter().map(|(name, value)| format!("#define {name} {value}\n"));
     let includes = sources.files.iter().map(|file| front_end::include_line(&file.path));
     let includes = includes.collect::<Result<Vec<_>>>()?;
     Ok(defines.chain(includes).collect())
@@ -66,6 +130,7 @@ fn merge_args(sources: &Sources) -> Vec<Arg> {
         .chain([Arg::Depfile, Arg::Text("-o".into()), Arg::Output])
         .chain(texts(["-x".to_string(), "cl".into(), front_end::cl_std(sources)]))
         .chain(texts(flags))
+        .chain(texts(library_includes(sources)))
         .chain(texts(["-"]))
         .collect()
 }

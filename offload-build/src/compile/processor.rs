@@ -50,6 +50,12 @@ pub(super) fn alike(session: &Session<'_>, [one, other]: [&[String]; 2]) -> Resu
     Ok(verdict == ALIKE)
 }
 
+/// Whether the sources of a library are compiled without flags of which a probe for its importer knows nothing.
+pub(super) fn is_probed(session: &Session<'_>) -> bool {
+    !session.is_of_other_package()
+        || session.sources.flags.iter().all(|flag| begins_with(flag, &SOURCE_FLAGS))
+}
+
 /// The IR of a run without its processor, if nothing that was read asks for the processor.
 pub(super) fn without(session: &Session<'_>, done: &FrontEndResult) -> Result<Option<Blob>> {
     let own = session.tools().llvm()?.resource_dir.join("include");
@@ -58,7 +64,7 @@ pub(super) fn without(session: &Session<'_>, done: &FrontEndResult) -> Result<Op
         if path.parent() == Some(own.as_path()) && is_opencl_header(path) {
             continue;
         }
-        if mentions(&String::from_utf8_lossy(&fs::read(&session.env().manifest_dir.join(path))?)) {
+        if mentions(&String::from_utf8_lossy(&fs::read(&session.root().join(path))?)) {
             return Ok(None);
         }
     }

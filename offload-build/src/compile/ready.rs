@@ -13,7 +13,7 @@ use offload_images::spirv;
 
 use super::action::Step;
 use super::ready_ptx::{PtxFile, refusal};
-use super::session::Unit;
+use super::session::{Scan, Unit};
 use super::{Session, check, cubin as ptxas_cubin, intel};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::{Error, Result};
@@ -53,7 +53,7 @@ fn finish(
     let described = |content: &[u8]| described(target, content, &said);
     let Description { format_version, aspects, kernels, .. } =
         session.shared.files.with_content(&bytes, described)?;
-    let record = Unit::whole(&[]).image_record(session, target.clone());
+    let record = Unit::whole(&Scan::default()).image_record(session, target.clone());
     Ok(DeviceImage { record: NewImage { format_version, kernels, aspects, ..record }, bytes })
 }
 

@@ -1,7 +1,7 @@
 //! What compiling needs: what all modules of a build script share, the module at hand, and what of it becomes an image.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use offload_format::pack::{KernelInfo, NewImage};
 use offload_format::variable;
@@ -12,7 +12,7 @@ use crate::cache::{Blob, Cache, Key, Memo};
 use crate::env::CargoEnv;
 use crate::error::Result;
 use crate::ir::{self, Kernel};
-use crate::module::{SourceFile, Sources};
+use crate::module::{Library, SourceFile, Sources};
 use crate::options::Split;
 use crate::progress::Progress;
 use crate::tool::Context;
@@ -77,6 +77,21 @@ impl<'a> Session<'a> {
         &self.context().env
     }
 
+    /// The directory that the paths of the sources are relative to.
+    pub(super) fn root(&self) -> &'a Path {
+        &self.sources.origin.root
+    }
+
+    /// The compilation of a library that the module imports.
+    pub(super) fn of(&self, library: &'a Library) -> Session<'a> {
+        Session { shared: self.shared, sources: &library.sources }
+    }
+
+    /// Whether the sources are those of another package, whose own build has shown what compilers say of them.
+    pub(super) fn is_of_other_package(&self) -> bool {
+        self.root() != self.env().manifest_dir
+    }
+
     pub(super) fn cache(&self) -> &'a Cache {
         &self.context().cache
     }
@@ -90,10 +105,18 @@ pub(crate) struct Scanned {
     pub(super) kernels: Vec<Kernel>,
 }
 
+/// All files of a module, and what they import.
+#[derive(Debug, Default)]
+pub(crate) struct Scan {
+    pub(super) files: Vec<Scanned>,
+    /// IR of the libraries, for the same machine.
+    pub(super) libraries: Vec<Blob>,
+}
+
 /// Some kernels of a module, with all its files.
 #[derive(Debug)]
 pub(crate) struct Unit<'a> {
-    pub(super) files: &'a [Scanned],
+    pub(super) scan: &'a Scan,
     /// Empty for the whole module.
     pub(super) part: String,
     pub(super) kernels: Vec<&'a Kernel>,
@@ -101,8 +124,8 @@ pub(crate) struct Unit<'a> {
 
 impl<'a> Unit<'a> {
     /// The units of a module.
-    pub(super) fn split(files: &'a [Scanned], how: Split) -> Result<Vec<Unit<'a>>> {
-        let whole = Unit::whole(files);
+    pub(super) fn split(scan: &'a Scan, how: Split) -> Result<Vec<Unit<'a>>> {
+        let whole = Unit::whole(scan);
         let mut parts: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         match how {
             Split::None => return Ok(vec![whole]),
@@ -110,13 +133,13 @@ impl<'a> Unit<'a> {
                 parts.extend(whole.names().into_iter().map(|name| (name.to_string(), vec![name])))
             }
             Split::Source => {
-                for file in files {
+                for file in &scan.files {
                     let names = file.kernels.iter().map(|kernel| kernel.name.as_str());
                     parts.entry(file.file.path.display().to_string()).or_default().extend(names);
                 }
             }
             Split::Aspect => {
-                let aspects = aspects(files)?;
+                let aspects = scan.aspects()?;
                 for name in whole.names() {
                     let aspects = aspects.get(name).copied().unwrap_or_default();
                     let part = if aspects.is_empty() {
@@ -137,8 +160,12 @@ impl<'a> Unit<'a> {
     }
 
     /// All kernels.
-    pub(super) fn whole(files: &'a [Scanned]) -> Unit<'a> {
-        Unit { files, part: String::new(), kernels: files.iter().flat_map(|file| &file.kernels).collect() }
+    pub(super) fn whole(scan: &'a Scan) -> Unit<'a> {
+        Unit {
+            scan,
+            part: String::new(),
+            kernels: scan.files.iter().flat_map(|file| &file.kernels).collect(),
+        }
     }
 
     /// The same with only the kernels that `keep`.
@@ -146,7 +173,7 @@ impl<'a> Unit<'a> {
         let kernels = self.kernels.iter().copied().filter(|kernel| keep(&kernel.name)).collect();
         let part =
             [self.part.as_str(), part].iter().filter(|text| !text.is_empty()).copied().collect::<Vec<_>>();
-        Unit { files: self.files, part: part.join("."), kernels }
+        Unit { scan: self.scan, part: part.join("."), kernels }
     }
 
     pub(super) fn names(&self) -> Vec<&'a str> {
@@ -168,8 +195,14 @@ impl<'a> Unit<'a> {
     }
 }
 
-/// What each kernel, with everything it calls, needs of the device.
-pub(super) fn aspects(files: &[Scanned]) -> Result<BTreeMap<String, Aspects>> {
-    let texts = files.iter().map(|file| file.ir.read_text()).collect::<Result<Vec<_>>>()?;
-    Ok(ir::aspects(&texts.concat()))
+impl Scan {
+    /// What each kernel, with everything it calls, needs of the device.
+    pub(super) fn aspects(&self) -> Result<BTreeMap<String, Aspects>> {
+        let modules = self.files.iter().map(|file| &file.ir).chain(&self.libraries);
+        let texts = modules.map(Blob::read_text).collect::<Result<Vec<_>>>()?;
+        let mut aspects = ir::aspects(&texts.concat());
+        // A library may have kernels of its own.
+        aspects.retain(|name, _| self.files.iter().flat_map(|file| &file.kernels).any(|it| it.name == *name));
+        Ok(aspects)
+    }
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use offload_format::Target;
 
-use super::{Session, action, llvm};
+use super::libraries::{self, Lacking};
+use super::{Session, action, builtin_names, llvm};
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::ir;
@@ -35,11 +36,20 @@ pub(super) fn of(session: &Session<'_>, results: &[TargetImages]) -> Option<Unde
     let Call { spelled, place, kernel } = call(session, name, results);
     let mut text = format!("{place}`{spelled}` has no definition for {}", names.join(", "));
     text.push_str(&kernel.map(|kernel| format!("; kernel `{kernel}` calls it")).unwrap_or_default());
+    let imports = of_imports(session, name, &targets);
+    text.push_str(&imports.as_ref().map(|it| it.text.clone()).unwrap_or_default());
     let some_have_it = targets.len() < results.len();
     let of_libdevice = original.hint().filter(|_| name.starts_with("__nv_")).map(str::to_string);
     let inlined = || inline_alone(session, name);
-    let hint = of_libdevice.or_else(inlined).unwrap_or_else(|| hint(&targets, some_have_it));
+    let imports = imports.map(|it| it.hint);
+    let hint = of_libdevice.or_else(inlined).or(imports).unwrap_or_else(|| hint(&targets, some_have_it));
     Some(Undefined { error: Error::undefined_function(name, text).with_hint(hint), targets })
+}
+
+/// What imported libraries have to do with it, unless it is a built-in function.
+fn of_imports(session: &Session<'_>, name: &str, targets: &[WantedTarget]) -> Option<Lacking> {
+    let first = targets.first().filter(|_| !builtin_names::is_builtin(name) && !name.starts_with("__nv_"))?;
+    libraries::lacking(session, name, &first.target).ok()?
 }
 
 fn hint(targets: &[WantedTarget], some_have_it: bool) -> String {
@@ -158,7 +168,7 @@ fn spellings(name: &str) -> Vec<&str> {
 
 /// A kernel that calls one of `names`, through whatever functions. The front end has read all files already.
 fn caller(session: &Session<'_>, names: &[&str], first: &Target) -> Result<Option<String>> {
-    for scanned in llvm::scan(session, first)? {
+    for scanned in llvm::scan(session, first)?.files {
         let is_one = |other: &str| names.contains(&action::written(other).as_str());
         let calling = ir::reaching(&scanned.ir.read_text()?, is_one);
         if let Some(kernel) = scanned.kernels.iter().find(|kernel| calling.contains(&kernel.name)) {

@@ -137,6 +137,7 @@ mod tests {
             files: vec![SourceFile::new(Path::new("typed.cl")).unwrap()],
             flags: Vec::new(),
             options: Options::default(),
+            origin: Default::default(),
         };
         let declared = signature::read_declared(&data, &sources);
         let methods = signature::methods(&[signature::declared(&declared)]);

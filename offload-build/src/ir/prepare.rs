@@ -66,11 +66,19 @@ fn line_for<'a>(line: &'a str, wanted: &Prepared<'_>, bodies: &BTreeSet<&str>) -
     {
         return inlined(line);
     }
-    let Some(definition) = line.strip_prefix("define ") else { return Cow::Borrowed(line) };
+    if !line.starts_with("define ") {
+        return Cow::Borrowed(line);
+    }
     let Some((name, _)) = global_name(line) else { return Cow::Borrowed(line) };
     if wanted.kernels.contains(&name) && is_kernel(line) {
         return with_attributes(line, wanted.attributes.get(name));
     }
+    internal(line)
+}
+
+/// The first line of a definition as that of a function which only its module sees.
+pub(super) fn internal(line: &str) -> Cow<'_, str> {
+    let Some(definition) = line.strip_prefix("define ") else { return Cow::Borrowed(line) };
     let linkage = definition.split(' ').next().unwrap_or_default();
     // Other linkages are discarded when unused, or are internal already.
     if matches!(linkage, "internal" | "private" | "linkonce_odr" | "linkonce" | "available_externally") {

@@ -61,7 +61,8 @@ pub(crate) fn kernels(declared: &Declared) -> Vec<KernelInfo> {
 
 /// Everything that `sources` declare, whose files are relative to `root`.
 pub(crate) fn read(root: &Path, sources: &Sources) -> Declared {
-    let flags = sources.flags.iter().filter_map(|flag| flag.to_str());
+    let imports = sources.import_flags();
+    let flags = sources.flags.iter().chain(&imports).filter_map(|flag| flag.to_str());
     let mut reader = Reader::new(root, flags);
     let language = sources.files.first().map_or(Language::OpenClC, |file| file.language);
     let readable = sources.files.iter().filter(|file| file.language.is_source());
@@ -278,6 +279,7 @@ mod tests {
             files: vec![SourceFile::new(Path::new(name)).unwrap()],
             flags: vec!["-DT=half".into()],
             options: Options::default(),
+            origin: Default::default(),
         };
         let shown = |info: KernelInfo| {
             let arg = |arg: &ArgInfo| {

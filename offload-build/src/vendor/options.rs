@@ -5,6 +5,7 @@
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 
+use crate::library;
 use crate::module::Sources;
 use crate::options::Grf;
 
@@ -22,6 +23,9 @@ fn text(sources: &Sources) -> String {
     }
     line(&mut text, "std", options.std.unwrap_or_default().flag());
     sources.flags.iter().for_each(|flag| line(&mut text, "flag", readable(flag)));
+    for library in &sources.origin.imports {
+        line(&mut text, "import", format!("{} {}", library.name(), library::hash(library)));
+    }
     options.compiler.iter().for_each(|compiler| line(&mut text, "compiler", format!("{compiler:?}")));
     options.split.iter().for_each(|split| line(&mut text, "split", format!("{split:?}")));
     options.cuda_sdk.iter().for_each(|sdk| line(&mut text, "cuda-sdk", sdk));
@@ -63,6 +67,7 @@ mod tests {
             files: vec![SourceFile::new(std::path::Path::new("kernels/blas.cl")).unwrap()],
             flags: vec!["-DN=1".into()],
             options: Options::default(),
+            origin: Default::default(),
         }
     }
 

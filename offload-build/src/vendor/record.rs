@@ -85,17 +85,9 @@ fn write_image(text: &mut String, image: &VendoredImage) {
     line(text, "blake3", &image.blake3);
 }
 
-/// A key with a text: a basic string of TOML.
+/// A key with a text.
 fn line(text: &mut String, key: &str, value: &str) {
-    let _ = write!(text, "{key} = \"");
-    for char in value.chars() {
-        let _ = match char {
-            '"' | '\\' => write!(text, "\\{char}"),
-            '\0'..='\x1f' | '\x7f' => write!(text, "\\u{:04X}", u32::from(char)),
-            _ => write!(text, "{char}"),
-        };
-    }
-    text.push_str("\"\n");
+    let _ = writeln!(text, "{key} = {}", settings::quoted(value));
 }
 
 #[cfg(test)]

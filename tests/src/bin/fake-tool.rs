@@ -106,7 +106,8 @@ fn read(path: &str) -> String {
 /// The front end: expands includes, writes the dependency file, and IR or, with `-E`, the text itself.
 fn front_end(args: &[String]) -> Vec<u8> {
     let source = args.last().unwrap();
-    let mut read = BTreeSet::new();
+    let mut read = ReadFiles::default();
+    read.includes.extend(args.iter().filter_map(|arg| arg.strip_prefix("-I")).map(PathBuf::from));
     let text = if source == "-" {
         let mut text = String::new();
         std::io::stdin().read_to_string(&mut text).unwrap();
@@ -114,7 +115,7 @@ fn front_end(args: &[String]) -> Vec<u8> {
     } else {
         include(Path::new(source), &mut read)
     };
-    let dependencies: Vec<String> = read.iter().map(|path| path.display().to_string()).collect();
+    let dependencies: Vec<String> = read.files.iter().map(|path| path.display().to_string()).collect();
     fs::write(after(args, "-MF").unwrap(), format!("out: {}\n", dependencies.join(" \\\n  "))).unwrap();
     if args.iter().any(|arg| arg == "-E") {
         return text.into_bytes();
@@ -123,21 +124,33 @@ fn front_end(args: &[String]) -> Vec<u8> {
     for name in source_kernels(&text) {
         ir.push_str(&format!("define spir_kernel void @{name}() {{\n}}\n"));
     }
+    for name in source_functions(&text) {
+        ir.push_str(&format!("define spir_func i32 @{name}() {{\n}}\n"));
+    }
     ir.into_bytes()
 }
 
-fn include(path: &Path, read: &mut BTreeSet<PathBuf>) -> String {
-    read.insert(path.to_path_buf());
+/// What a front end has read, and where it looks.
+#[derive(Default)]
+struct ReadFiles {
+    files: BTreeSet<PathBuf>,
+    includes: Vec<PathBuf>,
+}
+
+fn include(path: &Path, read: &mut ReadFiles) -> String {
+    read.files.insert(path.to_path_buf());
     let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     expand(&text, path.parent().unwrap(), read)
 }
 
-fn expand(text: &str, dir: &Path, read: &mut BTreeSet<PathBuf>) -> String {
+fn expand(text: &str, dir: &Path, read: &mut ReadFiles) -> String {
     let mut out = String::new();
     for line in text.lines() {
         match line.strip_prefix("#include \"").and_then(|rest| rest.split('"').next()) {
             Some(name) => {
                 let path = if dir == Path::new(".") { name.into() } else { dir.join(name) };
+                let elsewhere = || read.includes.iter().map(|dir| dir.join(name)).find(|path| path.exists());
+                let path = if path.exists() { path } else { elsewhere().unwrap_or(path) };
                 out.push_str(&include(&path, read));
             }
             None => out.push_str(&format!("{line}\n")),
@@ -149,6 +162,13 @@ fn expand(text: &str, dir: &Path, read: &mut BTreeSet<PathBuf>) -> String {
 fn source_kernels(text: &str) -> Vec<String> {
     let names = text.split("__kernel void ").skip(1);
     names.map(|rest| rest.split('(').next().unwrap().trim().to_string()).collect()
+}
+
+/// The functions in lines as `int name(int x) { return x; }`.
+fn source_functions(text: &str) -> Vec<String> {
+    let defined = text.lines().filter(|line| line.contains(") {"));
+    let names = defined.filter_map(|line| line.strip_prefix("int ")?.split('(').next());
+    names.map(str::to_string).collect()
 }
 
 /// The names in `@name(` of the fake IR, or on the lines `kernel:name` of the fake SPIR-V.

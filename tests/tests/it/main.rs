@@ -20,6 +20,7 @@ mod damaged;
 mod debugger;
 mod demo;
 mod development;
+mod device_library;
 mod errors;
 mod examples;
 mod foreign;

@@ -1,0 +1,87 @@
+//! A device library by itself: whether it compiles, and why it lacks what an importer calls.
+
+use offload_format::Target;
+
+use super::session::Session;
+use super::{host, imports, llvm};
+use crate::error::{Error, Result};
+use crate::ir::Interface;
+use crate::library;
+use crate::module::Library;
+use crate::signature::plain_name;
+
+/// Compiles the library whose session this is for `target`, as if somebody called all of it.
+///
+/// # Errors
+/// If a source does not compile, or the headers name no function.
+pub(super) fn check_alone(session: &Session<'_>, library: &Library, target: &Target) -> Result<()> {
+    let ir = match target {
+        Target::Host(level) => host::library(session, *level)?,
+        _ => llvm::library(session, target)?,
+    };
+    let text = ir.read_text()?;
+    if imports::exported(library, &Interface::of(&text))?.is_empty() {
+        let error =
+            format!("no header in `{}` names a function of the device library", library.include.display());
+        return Err(Error::new(error).with_hint(
+            "declare in a header what importers may call; `static` functions and kernels are not exported",
+        ));
+    }
+    Ok(())
+}
+
+/// What is said where no imported library has the function `name`, which an image lacks.
+pub(super) struct Lacking {
+    pub(super) text: String,
+    pub(super) hint: String,
+}
+
+/// Why the imports of a module do not define `name`; nothing where it imports none.
+pub(super) fn lacking(session: &Session<'_>, name: &str, target: &Target) -> Result<Option<Lacking>> {
+    let libraries = session.sources.libraries();
+    let Some(first) = libraries.first() else { return Ok(None) };
+    let name = plain_name(name.split(' ').next().unwrap_or(name));
+    for library in &libraries {
+        let text = llvm::library(&session.of(library), target)?.read_text()?;
+        let interface = Interface::of(&text);
+        let other = interface.defined.iter().find(|(symbol, _)| plain_name(symbol) == name);
+        if let Some((_, signature)) = other {
+            let is_shown = library::words(library)?.contains(&name);
+            let (text, hint) = match is_shown {
+                true => (
+                    format!(
+                        "; {} has it with other types, `{signature}` in LLVM's words",
+                        library.provider()
+                    ),
+                    format!("include the header of crate `{}` in place of a declaration", library.package),
+                ),
+                false => (
+                    format!("; {} has it for itself: no header of its names it", library.provider()),
+                    format!("call what the headers of crate `{}` declare", library.package),
+                ),
+            };
+            return Ok(Some(Lacking { text, hint }));
+        }
+    }
+    let named =
+        libraries.iter().find(|library| library::words(library).is_ok_and(|words| words.contains(&name)));
+    let (text, library) = match named {
+        Some(library) => (
+            format!("; a header of {} names it, and no source of it defines it", library.provider()),
+            library,
+        ),
+        None => {
+            let all: Vec<String> =
+                libraries.iter().map(|it| format!("`{}` of {}", it.name(), it.provider())).collect();
+            (
+                format!("; {} imports {}, without such a function", imports::who(session), all.join(" and ")),
+                first,
+            )
+        }
+    };
+    let hint = format!(
+        "see with `cargo tree -i {0}` which version of crate `{0}` this is, and depend on one that has the function",
+        library.package
+    );
+    Ok(Some(Lacking { text, hint }))
+}

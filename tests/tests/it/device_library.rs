@@ -1,0 +1,235 @@
+//! Device libraries: functions that one crate exports and kernels of another call, linked when the kernels are compiled.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::support::Project;
+
+/// The devices of this machine that need no GPU, each by the driver that the OpenCL loader finds alone.
+fn drivers() -> Vec<Vec<(&'static str, PathBuf)>> {
+    let pocl = vec![("OCL_ICD_VENDORS", PathBuf::from("/etc/OpenCL/vendors/pocl.icd"))];
+    let intel = offload_tests::require_intel_runtime().map(|root| {
+        let lib = root.join("lib");
+        vec![("OCL_ICD_FILENAMES", lib.join("libintelocl.so")), ("LD_LIBRARY_PATH", lib)]
+    });
+    [Some(pocl), intel].into_iter().flatten().collect()
+}
+
+fn contains(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "no {part:?} in\n{text}");
+    }
+}
+
+/// The files of all images for `target`.
+fn images(project: &Project, targets: &str) -> Vec<Vec<u8>> {
+    let mut project_images = Vec::new();
+    let program = project.program();
+    let folder = project.path("images");
+    let _ = fs::remove_dir_all(&folder);
+    let args = ["extract", program.to_str().unwrap(), "--output", folder.to_str().unwrap()];
+    let outcome = project.offload(&args);
+    assert!(outcome.success, "{}", outcome.text);
+    for entry in fs::read_dir(&folder).unwrap() {
+        project_images.push(fs::read(entry.unwrap().path()).unwrap());
+    }
+    assert_eq!(project_images.len(), targets.split(',').count(), "{}", outcome.text);
+    project_images
+}
+
+fn holds(image: &[u8], bytes: &[u8]) -> bool {
+    image.windows(bytes.len()).any(|window| window == bytes)
+}
+
+#[test]
+fn kernels_call_functions_of_another_crate_on_every_device() {
+    let mut project = Project::new("imports");
+    project.set("OFFLOAD_TARGETS", "host,spirv64,opencl-c");
+    let program = project.program();
+    for driver in drivers() {
+        let mut command = Command::new(&program);
+        command.env_remove("OCL_ICD_FILENAMES").env("OCL_ICD_VENDORS", "/nonexistent");
+        let output = command.envs(driver.iter().map(|(name, value)| (*name, value))).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+        assert!(text.contains("OpenCL device"), "{text}");
+        assert!(text.ends_with("2 of 2 devices are right\n"), "{text}");
+    }
+    // Without debug information kernels are optimised in another way.
+    let manifest = fs::read_to_string(project.path("Cargo.toml")).unwrap();
+    let optimized = format!("{manifest}\n[profile.dev.package.{}]\ndebug = false\n", project.name());
+    project.write("Cargo.toml", &optimized);
+    contains(&project.run(&[]), &["host CPU", "): right"]);
+}
+
+#[test]
+fn code_for_every_kind_of_target_has_what_it_calls_and_no_more() {
+    if offload_tests::require("clang-22").is_none() {
+        return;
+    }
+    let mut project = Project::new("imports");
+    let targets = "host,spirv64,nvptx:sm_75,amdgcn:gfx90a,amdgcn:gfx1100";
+    project.set("OFFLOAD_TARGETS", targets);
+    let (code, text) = (0x5eed_c0de_u32.to_le_bytes(), 0x5eed_c0de_u32.to_string());
+    let uses = |image: &Vec<u8>| holds(image, &code) || holds(image, text.as_bytes());
+    let found = images(&project, targets);
+    assert!(!found.iter().any(uses), "a function that nobody calls is in an image");
+    // Nothing tells where the crates are.
+    let directory = project.path("").display().to_string();
+    let directory = directory.trim_end_matches('/').as_bytes();
+    assert!(!found.iter().any(|image| holds(image, directory)), "a path of this machine is in an image");
+    let kernel = fs::read_to_string(project.path("kernels/app.cl")).unwrap();
+    project.write("kernels/app.cl", &kernel.replace("y[i] = ", "y[i] = vec_unused(x[i]) + "));
+    let found = images(&project, targets).into_iter().filter(uses).count();
+    assert_eq!(found, targets.split(',').count(), "images lack what they call");
+}
+
+#[test]
+fn a_change_of_a_library_changes_the_images_of_who_imports_it() {
+    let mut project = Project::new("imports");
+    project.set("OFFLOAD_TARGETS", "host");
+    contains(&project.run(&[]), &["): right"]);
+    let base = fs::read_to_string(project.path("base/device/base.cl")).unwrap();
+    project.write("base/device/base.cl", &base.replace("+ 7", "+ 8"));
+    contains(&project.run(&[]), &["): wrong"]);
+    project.write("base/device/base.cl", &base);
+    contains(&project.run(&[]), &["): right"]);
+    project.write("vec/device/private.h", "#define BITS 16\n");
+    contains(&project.run(&[]), &["): wrong"]);
+    project.write("vec/device/private.h", "#define BITS 8\n");
+    let header = fs::read_to_string(project.path("vec/include/vec.h")).unwrap();
+    project.write("vec/include/vec.h", &header.replace("(x != 0)", "(x == 0)"));
+    contains(&project.run(&[]), &["): wrong"]);
+}
+
+#[test]
+fn what_does_not_fit_names_both_crates() {
+    let mut project = Project::new("imports");
+    let app = format!("crate `{}` 0.1.0", project.name());
+    project.set("OFFLOAD_TARGETS", "host,spirv64,nvptx:sm_75");
+    let kernel = |body: &str| {
+        format!(
+            "{body}\n__kernel void combine(__global const int *x, __global int *y) {{\n  y[0] = vec_scale(x[0], 3);\n}}\n"
+        )
+    };
+    // Another type than the library's.
+    project.write("kernels/app.cl", &kernel("int vec_scale(int x, float by);"));
+    contains(
+        &project.fail(),
+        &[
+            &format!(
+                "{app} declares the function `vec_scale` as `i32 (i32, float)`, and crate `vec` 0.2.1 defines it as `i32 (i32, i32)`"
+            ),
+            "hint: include the header of crate `vec` in place of a declaration",
+        ],
+    );
+    // Two of one name.
+    project.write("kernels/app.cl", &kernel("int vec_scale(int x, int by) { return x + by; }"));
+    contains(
+        &project.fail(),
+        &[
+            &format!("{app} and crate `vec` 0.2.1 both define the function `vec_scale`"),
+            "hint: rename that of crate",
+        ],
+    );
+    // One that no crate has, one that a header alone has, one that no header has.
+    let calling = |name: &str| {
+        kernel("").replace("vec_scale(x[0], 3)", &format!("{name}(x[0])")).replacen(
+            '\n',
+            &format!("int {name}(int x);\n"),
+            1,
+        )
+    };
+    project.write("kernels/app.cl", &calling("vec_none"));
+    contains(
+        &project.fail(),
+        &[
+            &format!(
+                "`vec_none` has no definition for `host`, `spirv64`, `nvptx:sm_75`; kernel `combine` calls it; {app} imports `vec` of crate `vec` 0.2.1 and `base` of crate `base` 0.3.0, without such a function"
+            ),
+            "hint: see with `cargo tree -i vec` which version",
+        ],
+    );
+    project.write("kernels/app.cl", &calling("helper"));
+    contains(
+        &project.fail(),
+        &[
+            "crate `vec` 0.2.1 has it for itself: no header of its names it",
+            "hint: call what the headers of crate `vec` declare",
+        ],
+    );
+    let header = fs::read_to_string(project.path("vec/include/vec.h")).unwrap();
+    project.write("vec/include/vec.h", &format!("{header}int vec_none(int x);\n"));
+    project.write("kernels/app.cl", &calling("vec_none"));
+    contains(&project.fail(), &["a header of crate `vec` 0.2.1 names it, and no source of it defines it"]);
+}
+
+#[test]
+fn an_export_that_nobody_could_import_is_an_error() {
+    let mut project = Project::new("imports");
+    project.set("OFFLOAD_TARGETS", "host");
+    let manifest = fs::read_to_string(project.path("base/Cargo.toml")).unwrap();
+    project.write("base/Cargo.toml", &manifest.replace("links = \"base-device\"\n", ""));
+    // Without that key cargo does not wait for it.
+    let alone = project.cargo(&["build", "--offline", "--package", "base"]);
+    contains(
+        &alone.text,
+        &[
+            "crate `base` exports the device library `base`, and its manifest has no key `links`",
+            "hint: write `links = \"base-device\"` below [package] in Cargo.toml",
+        ],
+    );
+    assert!(!alone.success);
+    project.write("base/Cargo.toml", &manifest);
+    let script = fs::read_to_string(project.path("base/build.rs")).unwrap();
+    project.write("base/build.rs", &script.replace("\"base\", \"include\"", "\"base\", \"headers\""));
+    contains(&project.fail(), &["base/headers` does not exist", "hint: name the folder with the headers"]);
+    project.write("base/build.rs", &script.replace("export(\"base\"", "export(\"other\""));
+    contains(
+        &project.fail(),
+        &[
+            "crate `vec` imports the device library `base`, which none of its dependencies exports; they export `other` of crate `base` 0.3.0",
+            "hint: add the crate that exports it to [dependencies]",
+        ],
+    );
+    project.write("base/build.rs", &script);
+    // A mistake is told where it is made.
+    let base = fs::read_to_string(project.path("base/device/base.cl")).unwrap();
+    project.write("base/device/base.cl", &base.replace("+ 7", "+ seven"));
+    contains(&project.fail(), &["cannot compile the device library `base` for `host`", "'seven'"]);
+    project.write(
+        "base/device/base.cl",
+        &base.replace("int base_add", "static int base_sum").replace("#include \"base.h\"", ""),
+    );
+    contains(&project.fail(), &["names a function of the device library", "hint: declare in a header"]);
+}
+
+#[test]
+fn libraries_are_compiled_with_flags_of_their_own_and_linked_as_needed() {
+    let mut project = Project::with_fake_tools("imports");
+    project.set("OFFLOAD_TARGETS", "spirv64");
+    // The stand-in for clang tells no arguments.
+    let main = "//! Has the module.\n\noffload_rt::include_kernels!(\"app\");\n\nfn main() {\n    println!(\"{}\", app::module().name());\n}\n";
+    project.write("src/main.rs", main);
+    let _ = project.program();
+    let lines = project.command_lines();
+    let of = |file: &str| {
+        let found = lines.iter().find(|line| line.ends_with(&format!(" {file}")));
+        found.unwrap_or_else(|| panic!("{file}: {lines:#?}")).clone()
+    };
+    let vec = project.path("vec").display().to_string();
+    let headers = format!("-I{vec}/include -ffile-prefix-map={vec}=vec");
+    assert!(of("kernels/app.cl").contains(&headers), "{}", of("kernels/app.cl"));
+    assert!(!of("kernels/app.cl").contains("FACTOR"), "{}", of("kernels/app.cl"));
+    assert!(of("device/vec.cl").contains("-Iinclude -DFACTOR=2"), "{}", of("device/vec.cl"));
+    assert!(!of("device/base.cl").contains("-ffile-prefix-map"), "{}", of("device/base.cl"));
+    // The module, the library, what the library imports.
+    let link = "llvm-link -S --only-needed -o out in0.ll in1.ll in2.ll";
+    assert_eq!(lines.iter().filter(|line| *line == link).count(), 1, "{lines:#?}");
+    // Each file once, though two build scripts read those of libraries.
+    assert_eq!(lines.iter().filter(|line| line.ends_with(" device/base.cl")).count(), 1, "{lines:#?}");
+    project.write("build.rs", &fs::read_to_string(project.path("build.rs")).unwrap());
+    let _ = project.program();
+    assert_eq!(project.calls(), Vec::<String>::new());
+}
