@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -336,7 +337,11 @@ impl CargoEnv {
 
     /// Sends everything to cargo. Called on success only: a failed build script runs again anyway, and cargo shows
     /// the output of a failed one, where these lines would bury the error.
-    pub(crate) fn send(&self) {
+    ///
+    /// # Errors
+    /// If the standard output cannot be written.
+    pub(crate) fn send(&self) -> Result<()> {
+        let mut text = String::new();
         self.record(|lines| {
             // A path that does not exist would make every build run the script.
             if let Ok(Some(watched)) = crate::fs::watch_absent(&self.out_dir, &lines.absent) {
@@ -347,9 +352,12 @@ impl CargoEnv {
             let warnings = lines.warnings.iter().map(|line| format!("warning={line}"));
             for line in env.chain(files).chain(warnings).chain(lines.link.iter().cloned()) {
                 // A line break in a file's name would start a directive of its own.
-                println!("cargo::{}", line.replace(['\n', '\r'], " "));
+                text.push_str(&format!("cargo::{}\n", line.replace(['\n', '\r'], " ")));
             }
         });
+        let mut out = io::stdout().lock();
+        let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        written.map_err(|error| Error::new(format!("cannot tell cargo what was built: {error}")))
     }
 
     fn record<T>(&self, change: impl FnOnce(&mut Lines) -> T) -> T {

@@ -10,6 +10,7 @@ use crate::compile::{self, Session, Shared};
 use crate::config::{Config, misspelt};
 use crate::embed::{self, Anchor, Bindings, Owner};
 use crate::error::{Error, Result};
+use crate::fs;
 use crate::library::{self, Export};
 use crate::module::{KernelModule, Library, ModuleImages, ModuleKernels, Origin, Sources};
 use crate::options::Options;
@@ -25,6 +26,7 @@ use crate::vendor::{self, UseVendored, VendorBuild};
 pub(crate) fn run(modules: &[KernelModule<'_>], owner: Owner<'_>) -> Result<()> {
     refuse_doubles(modules)?;
     let context = Context::of_build_script()?;
+    fs::remove_leftovers(&context.env.out_dir);
     let config = Config::load(&context.env)?;
     if config.names_others_than(modules) {
         misspelt::tell(&context.env, &config, modules);
@@ -38,7 +40,7 @@ pub(crate) fn run(modules: &[KernelModule<'_>], owner: Owner<'_>) -> Result<()> 
     })?;
     build.write_bindings(&anchor, kernels)?;
     context.env.name_modules(&embed::bound_modules(&context.env)?);
-    context.env.send();
+    context.env.send()?;
     context.cache.sweep();
     Ok(())
 }
@@ -46,6 +48,7 @@ pub(crate) fn run(modules: &[KernelModule<'_>], owner: Owner<'_>) -> Result<()> 
 /// Exports `module` as a device library whose headers are in the folder `include`.
 pub(crate) fn export(module: KernelModule<'_>, include: &Path) -> Result<()> {
     let context = Context::of_build_script()?;
+    fs::remove_leftovers(&context.env.out_dir);
     let config = Config::load(&context.env)?;
     if config.names_others_than(&[module]) {
         misspelt::tell(&context.env, &config, &[module]);
@@ -57,7 +60,7 @@ pub(crate) fn export(module: KernelModule<'_>, include: &Path) -> Result<()> {
             .cache
             .retry_lost_entries(&context.env.out_dir, || compile_alone(&context, &config, &library))?;
     }
-    context.env.send();
+    context.env.send()?;
     context.cache.sweep();
     Ok(())
 }

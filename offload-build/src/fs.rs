@@ -65,6 +65,21 @@ pub(crate) fn watch_absent(_: &Path, _: &BTreeSet<PathBuf>) -> io::Result<Option
 /// What the names of unfinished files and of private directories begin with; a killed build leaves them behind.
 pub(crate) const SCRATCH_PREFIX: &str = ".offload-";
 
+/// Removes what other processes left unfinished in `directory`, which belongs to one process at a time, as `OUT_DIR` does.
+pub(crate) fn remove_leftovers(directory: &Path) {
+    for path in list(directory).unwrap_or_default() {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if TemporaryName::process(name).is_some_and(|process| process != std::process::id()) {
+            remove(&path);
+        }
+    }
+}
+
+/// What cannot be removed is in nobody's way: nothing else has its name.
+fn remove(path: &Path) {
+    let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+}
+
 /// A private directory that disappears with the value.
 pub(crate) fn scratch(parent: &Path) -> Result<TemporaryName> {
     TemporaryName::make(parent, &mut private_directory)
@@ -141,7 +156,7 @@ impl Unfinished {
 /// Makes something of this name; fails where there is something already.
 type Make<'m> = &'m mut dyn FnMut(&Path) -> io::Result<()>;
 
-/// Hexadecimal digits at the end of a temporary name.
+/// Hexadecimal digits at the end of a temporary name: half of them are the number of the process, the rest is random.
 const DIGITS: usize = 16;
 /// Bytes of a longer name are no part of a temporary one: systems take no name above 255.
 const LONGEST: usize = 200;
@@ -168,14 +183,22 @@ impl TemporaryName {
     /// What is to become of the file that has the name `temporary`, if that was made for it.
     pub fn becomes(temporary: &str) -> Option<&str> {
         let (name, digits) = temporary.strip_prefix(SCRATCH_PREFIX)?.rsplit_once('-')?;
-        let is_number = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-        (is_number && !name.is_empty()).then_some(name)
+        (is_number(digits) && !name.is_empty()).then_some(name)
+    }
+
+    /// The number of the process that made the name, if it is a temporary one.
+    fn process(temporary: &str) -> Option<u32> {
+        let rest = temporary.strip_prefix(SCRATCH_PREFIX)?;
+        let digits = rest.rsplit_once('-').map_or(rest, |(_, digits)| digits);
+        let half = digits.get(..DIGITS / 2).filter(|_| is_number(digits))?;
+        u32::from_str_radix(half, 16).ok()
     }
 
     fn starting(start: &Path, make: Make<'_>) -> io::Result<TemporaryName> {
         loop {
             // The standard library seeds it with random bits of the system's.
-            let number = RandomState::new().build_hasher().finish();
+            let random = RandomState::new().build_hasher().finish() as u32;
+            let number = u64::from(std::process::id()) << 32 | u64::from(random);
             let mut path = start.as_os_str().to_owned();
             path.push(format!("{number:0DIGITS$x}"));
             let path = PathBuf::from(path);
@@ -203,8 +226,12 @@ impl TemporaryName {
 impl Drop for TemporaryName {
     fn drop(&mut self) {
         // What cannot be removed is removed a day later, with what killed builds left.
-        let _ = if self.0.is_dir() { fs::remove_dir_all(&self.0) } else { fs::remove_file(&self.0) };
+        remove(&self.0);
     }
+}
+
+fn is_number(digits: &str) -> bool {
+    digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn private_directory(path: &Path) -> io::Result<()> {
@@ -264,6 +291,25 @@ mod tests {
         assert_eq!(TemporaryName::becomes(&made(&"a".repeat(250))), None);
         let other = Unfinished::new(dir.path()).unwrap();
         assert_eq!(TemporaryName::becomes(other.path().file_name().unwrap().to_str().unwrap()), None);
+    }
+
+    #[test]
+    fn what_other_processes_left_goes() {
+        let dir = tempfile::tempdir().unwrap();
+        let digits = |number| format!("{:08x}{number:08x}", std::process::id() ^ 1);
+        for name in [format!(".offload-{}", digits(1)), format!(".offload-lib.a-{}", digits(2))] {
+            fs::write(dir.path().join(name), "half").unwrap();
+        }
+        let scratch = dir.path().join(format!(".offload-{}", digits(3)));
+        fs::create_dir(&scratch).unwrap();
+        fs::write(scratch.join("file"), "half").unwrap();
+        for name in [".offload-notes", "lib.a"] {
+            fs::write(dir.path().join(name), "of somebody").unwrap();
+        }
+        let own = Unfinished::new(dir.path()).unwrap();
+        remove_leftovers(dir.path());
+        assert!(own.path().exists());
+        assert_eq!(names(dir.path()), 3, "{:?}", list(dir.path()));
     }
 
     #[test]

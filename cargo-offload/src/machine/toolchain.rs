@@ -15,6 +15,7 @@ mod run;
 mod system;
 mod tree;
 mod whole;
+mod workplace;
 
 pub(crate) use self::add::{add, of_folder, remove};
 pub(crate) use self::run::which;

@@ -263,8 +263,7 @@ fn an_install_that_is_killed_anywhere_is_made_good_by_the_next() {
                     assert!(machine.install(&[]).status.success());
                     machine.serve("second");
                 }
-                let args: &[&str] =
-                    if update { &["toolchain", "install", "--update"] } else { &["toolchain", "install"] };
+                let args = if update { UPDATE } else { INSTALL };
                 let what = format!("signal=KILL:when={number}");
                 if injected(&machine.command(args), &Fault { call, what, whose: Whose::First }).is_none() {
                     break;
@@ -281,10 +280,47 @@ fn an_install_that_is_killed_anywhere_is_made_good_by_the_next() {
     println!("figure: {kills} kills of toolchain install; 0 torn folders");
 }
 
-/// The folder is whole if it is there, and the same command again makes it what it is to be.
+const INSTALL: &[&str] = &["toolchain", "install"];
+const UPDATE: &[&str] = &["toolchain", "install", "--update"];
+
+/// The folder of before is there until the new one is.
+#[test]
+fn an_install_whose_system_calls_fail_says_so_and_is_made_good_by_the_next() {
+    let is_full = std::env::var_os("OFFLOAD_TEST_FULL").is_some();
+    let calls: &[&str] = if is_full { &WRITES } else { &["?rename", "?mkdir", "?write"] };
+    let mut failures = 0;
+    for call in calls {
+        let mut number = 1;
+        loop {
+            let machine = Machine::new();
+            assert!(machine.install(&[]).status.success());
+            machine.serve("second");
+            let what = format!("error=EIO:when={number}");
+            let fault = Fault { call, what, whose: Whose::First };
+            let Some(output) = injected(&machine.command(UPDATE), &fault) else { break };
+            let when = format!("{call} {number} fails");
+            let text = said(&output);
+            assert!(output.status.code().is_some() && !text.contains("panicked"), "{when}: {text}");
+            if !output.status.success() {
+                failures += 1;
+                // What fails to be printed cannot be told.
+                assert!(text.contains("error: ") || *call == "?write", "{when}: {text}");
+            }
+            assert_whole(&machine, UPDATE, &when);
+            if !is_full {
+                break;
+            }
+            number += 1 + number / 8;
+        }
+    }
+    assert!(failures > 0, "nothing failed");
+    println!("figure: {failures} failures of calls of toolchain install; 0 torn folders");
+}
+
+/// The folder is whole, if it was there before or is there, and the same command again makes it what it is to be.
 fn assert_whole(machine: &Machine, args: &[&str], when: &str) {
     const ALL: [&str; 4] = ["clang-22", "lib", "libllvm22", "offload-toolchain.lock"];
-    if machine.path("data/toolchain").exists() {
+    if args == UPDATE || machine.path("data/toolchain").exists() {
         assert_eq!(machine.installed(), ALL, "{when}");
     }
     let again = machine.offload(args);
@@ -292,4 +328,7 @@ fn assert_whole(machine: &Machine, args: &[&str], when: &str) {
     assert_eq!(machine.installed(), ALL, "{when}");
     let content = if args.contains(&"--update") { "second" } else { "first" };
     assert_eq!(read(&machine.path("data/toolchain/clang-22")), content, "{when}");
+    let entries = fs::read_dir(machine.path("data")).unwrap();
+    let names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names.len(), 2, "{when}: {names:?}");
 }

@@ -103,13 +103,13 @@ fn costs(workspace: &Workspace, programs: &Programs<'_>, plan: Plan) -> Result<V
             "first question: the images of one module",
             "µs",
             with.iter().map(|start| start.first).collect(),
-            Want::Nothing,
+            Want::of(600.0, 300.0),
         ),
         Row::new(
             "memory written to, more than without images",
             "kB",
             over(|start| start.written),
-            Want::aim(20.0),
+            Want::of(20.0, 20.0),
         ),
     ])
 }
@@ -122,7 +122,7 @@ fn choices(programs: &Programs<'_>, plan: Plan) -> Result<Vec<Row>> {
         Row::new(what, "µs", choices.iter().map(field).collect(), want)
     };
     Ok(vec![
-        row("the first choice: 1 of 50 images with 8 kernels", |choice| choice.first, Want::aim(50.0)),
+        row("the first choice: 1 of 50 images with 8 kernels", |choice| choice.first, Want::of(500.0, 50.0)),
         row("a later choice", |choice| choice.again, Want::of(5.0, 5.0)),
     ])
 }

@@ -69,11 +69,12 @@ fn all(program: &Path, commands: &[&str]) -> Result<ExitCode, Box<dyn Error>> {
     let directory = tempfile::tempdir()?;
     // A debug build hashes and parses ten times slower; memory is the same.
     let slower = if is_debug(program) { 10 } else { 1 };
-    let mut over = 0;
+    let (mut over, mut files) = (0, 0);
     println!("{:24} {:>9}  {:12} {:>8} {:>10}", "bomb", "bytes", "command", "ms", "KiB");
     for bomb in own::bombs()?.into_iter().chain(foreign::bombs()?) {
         let file = directory.path().join(bomb.name);
         std::fs::write(&file, &bomb.bytes)?;
+        files += 1;
         let limit = limit(bomb.bytes.len() as u64, slower);
         for (name, args) in COMMANDS.iter().filter(|(name, _)| commands.contains(name)) {
             let out = directory.path().join("out");
@@ -92,7 +93,10 @@ fn all(program: &Path, commands: &[&str]) -> Result<ExitCode, Box<dyn Error>> {
             let _ = std::fs::remove_file(&out).or_else(|_| std::fs::remove_dir_all(&out));
         }
     }
-    println!("{over} above their limits");
+    offload_tests::figure(
+        format!("{files} files, {} commands", commands.len()),
+        format!("{over} above their limits"),
+    );
     Ok(if over == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

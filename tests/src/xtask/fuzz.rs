@@ -1,10 +1,12 @@
 //! `fuzz`: each reader under libFuzzer, which looks for inputs that reach new code.
 
+use std::num::NonZero;
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{Child, Command, ExitCode};
 
+use offload_tests::FIGURE;
 use offload_tests::error::{Error, Result};
-use offload_tests::workspace::{self, Workspace};
+use offload_tests::workspace::Workspace;
 
 pub(crate) const HELP: &str = "fuzz [--minutes N] [READER..]  look for inputs that make a reader fail, for 10 minutes each
 
@@ -23,22 +25,26 @@ const MEMORY: u32 = 1024;
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let (minutes, wanted) = parse(args)?;
     let fuzzer = Fuzzer { workspace, program: install(workspace)?, seconds: minutes.saturating_mul(60) };
-    let mut all = ExitCode::SUCCESS;
+    let mut failed = 0;
     let mut readers = fuzzer.readers()?;
     if let Some(unknown) = wanted.iter().find(|name| !readers.contains(name)) {
         let error = Error::new(format!("no fuzz target is called `{}`", unknown.escape_debug()));
         return Err(error.hint(format!("the targets are {}", readers.join(", "))));
     }
     readers.retain(|name| wanted.is_empty() || wanted.contains(name));
-    for reader in readers {
+    fuzzer.build()?;
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+    for some in readers.chunks(processors) {
+        let running = some.iter().map(|reader| fuzzer.start(reader)).collect::<Result<Vec<Child>>>()?;
         // The next one says something of its own even where this one failed.
-        let code = fuzzer.run(&reader)?;
-        println!("fuzz: {reader}: {}", if code == ExitCode::SUCCESS { "ok" } else { "FAILED" });
-        if code != ExitCode::SUCCESS {
-            all = ExitCode::FAILURE;
+        for (reader, mut child) in some.iter().zip(running) {
+            let is_well = child.wait()?.success();
+            println!("fuzz: {reader}: {}", if is_well { "ok" } else { "FAILED" });
+            failed += usize::from(!is_well);
         }
     }
-    Ok(all)
+    println!("{FIGURE}{} readers, {minutes} minutes each; {failed} failed", readers.len());
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Minutes for each reader, and which readers; all if none is named.
@@ -69,18 +75,24 @@ impl Fuzzer<'_> {
         Ok(files.iter().filter_map(|file| Some(file.file_stem()?.to_str()?.to_string())).collect())
     }
 
-    fn run(&self, reader: &str) -> Result<ExitCode> {
-        let place = self.workspace.target_dir.join("fuzz");
+    /// All of them, so that none waits for another's compiler.
+    fn build(&self) -> Result<()> {
+        let status = self.cargo_fuzz("build").status()?;
+        match status.success() {
+            true => Ok(()),
+            false => Err(Error::new("the fuzz targets do not build")),
+        }
+    }
+
+    fn start(&self, reader: &str) -> Result<Child> {
+        let place = self.place();
         let (corpus, finds) = (place.join("corpus").join(reader), place.join("finds"));
         for dir in [&corpus, &finds] {
             self.workspace.shell.create_dir(dir)?;
         }
-        // The toolchain is chosen for this command alone: nothing else needs a nightly compiler.
-        let command = self.workspace.shell.cmd(&self.program).args(["run", "--fuzz-dir", "fuzz"]);
-        let command = command.env("RUSTUP_TOOLCHAIN", "nightly").env_remove("RUSTC").env_remove("CARGO");
-        let command = command.arg("--target-dir").arg(place.join("build")).arg(reader).arg(&corpus);
-        let command = command.args(["tests/data", "tests/data/carrier", "--"]);
-        let command = command.args([
+        let mut command = self.cargo_fuzz("run");
+        command.arg(reader).arg(&corpus).args(["tests/data", "tests/data/carrier", "--"]);
+        command.args([
             format!("-max_total_time={}", self.seconds),
             format!("-timeout={SLOW}"),
             format!("-rss_limit_mb={MEMORY}"),
@@ -89,7 +101,20 @@ impl Fuzzer<'_> {
             "-max_len=65536".to_string(),
             "-verbosity=0".to_string(),
         ]);
-        Ok(workspace::exit_code(workspace::run_through(command)?))
+        Ok(command.spawn()?)
+    }
+
+    fn cargo_fuzz(&self, what: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command.current_dir(&self.workspace.root).args([what, "--fuzz-dir", "fuzz", "--target-dir"]);
+        command.arg(self.place().join("build"));
+        // The toolchain is chosen for this command alone: nothing else needs a nightly compiler.
+        command.env("RUSTUP_TOOLCHAIN", "nightly").env_remove("RUSTC").env_remove("CARGO");
+        command
+    }
+
+    fn place(&self) -> PathBuf {
+        self.workspace.target_dir.join("fuzz")
     }
 }
 

@@ -11,17 +11,18 @@ use std::time::Instant;
 use self::cell::Outcome;
 use self::fixture::Fixture;
 use self::linker::Linker;
+use offload_tests::FIGURE;
 use offload_tests::error::{Error, Result};
 use offload_tests::setup;
 use offload_tests::workspace::{Workspace, seconds};
 
-pub(crate) const HELP: &str = "linkers [--quick|--large]  link a program with images with each linker in each profile
+pub(crate) const HELP: &str = "linkers [--quick|--small|--large]  link a program with images with each linker in each profile
 
 One line a cell: the linker that really ran, the images found of those of a mentioned crate and a transitive one,
 those of a plugin, what a control finds that links the same archives plainly (it must be 0), relocations and
 constructors beyond those of the same program without images (both must be 0). Then a program with 3 GiB of images: it has to
 run in 64 MiB, with rust-lld and GNU ld; that takes 15 GiB of disk. --quick takes rust-lld and GNU ld, and leaves the large one
-out; --large links nothing else.";
+out; --small leaves it out alone; --large links nothing else.";
 
 /// Cargo profiles: two of its own and the fixture's with fat LTO and stripping.
 const PROFILES: [&str; 3] = ["dev", "release", "lto"];
@@ -35,6 +36,10 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     if args.iter().any(|arg| arg == "--large") {
         return verdict(&large()?);
     }
+    let (args, with_large) = match args {
+        [small] if small == "--small" => (&[][..], false),
+        args => (args, args.is_empty()),
+    };
     let linkers = linkers(workspace, args)?;
     let fixture = Fixture::prepare(workspace)?;
     let mut rows = vec![HEADER.map(str::to_string)];
@@ -53,7 +58,8 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     print!("{}", table(&rows));
     let cells = linkers.len() * PROFILES.len();
     println!("linkers: {right} of {cells} cells right in {}", seconds(start.elapsed()));
-    if args.is_empty() {
+    println!("{FIGURE}{cells} pairs of linker and profile; {right} right");
+    if with_large {
         failures.extend(large()?);
     }
     verdict(&failures)

@@ -8,18 +8,16 @@ use super::part::Part;
 use super::system::{Packages, System};
 use super::whole::{
     Fetched, Installed, Packaged, Plan, Versions, check_directory, downloads, fetch_locked, hashed,
-    put_in_place,
 };
+use super::workplace::{self, Workplace};
 use super::{apt, deb, python, tree};
 use crate::error::{Error, Result};
-use crate::files::publish::create_dir;
 use crate::print::output::Output;
 
 /// Fetches `parts` and adds them to the folder, and to the lock file.
 pub(crate) fn add(output: &Output, plan: &Plan, parts: &[Part]) -> Result<Installed> {
     let system = System::this();
-    let parent = plan.folder.parent().unwrap_or(Path::new("."));
-    create_dir(parent)?;
+    workplace::create_parent(&plan.folder)?;
     check_directory(&plan.lock)?;
     Lock::check(&plan.lock)?;
     let lock = Lock::read(&plan.lock)?;
@@ -35,8 +33,7 @@ pub(crate) fn add(output: &Output, plan: &Plan, parts: &[Part]) -> Result<Instal
     if unlocked.is_empty() && wanted.iter().all(|package| there.contains(package)) {
         return Ok(Installed { packages: wanted.len(), changed: false });
     }
-    let work = tempfile::Builder::new().prefix(".offload-").tempdir_in(parent);
-    let work = work.map_err(|error| Error::io("create a directory in", parent, &error))?;
+    let work = Workplace::beside(&plan.folder, |text| output.status(text))?;
     let packages = match &lock {
         Some(lock) if !lock.is_for(&system) => Packages::Nobody,
         _ => system.packages,
@@ -54,7 +51,7 @@ pub(crate) fn add(output: &Output, plan: &Plan, parts: &[Part]) -> Result<Instal
     }
     unpack(output, &fetched, &folder)?;
     Lock::new(&system, joined(there, &packages)).write(&folder.join(LOCK_NAME))?;
-    put_in_place(&folder, &plan.folder, work.path())?;
+    work.put_in_place(&folder, &plan.folder)?;
     let locked = lock.map(|lock| lock.package).unwrap_or_default();
     Lock::new(&system, joined(locked, &packages)).write(&plan.lock)?;
     Ok(Installed { packages: packages.len(), changed: true })

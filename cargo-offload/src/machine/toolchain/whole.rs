@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use super::lock::{LOCK_NAME, Lock, LockedPackage, PackageKind};
 use super::part::Part;
 use super::system::{Packages, System};
+use super::workplace::{self, Workplace};
 use super::{apt, deb, fetch, python};
 use crate::error::{Error, Result};
 use crate::files::publish::create_dir;
@@ -58,14 +59,13 @@ pub(crate) fn install(output: &Output, plan: &Plan) -> Result<Installed> {
         Versions::Newest => None,
     };
     if let Some(lock) = locked.as_ref().filter(|lock| lock.is_that_of(&plan.folder)) {
+        workplace::remove_leftovers(&plan.folder);
         return Ok(Installed { packages: lock.packages(), changed: false });
     }
-    let parent = plan.folder.parent().unwrap_or(Path::new("."));
-    create_dir(parent)?;
+    workplace::create_parent(&plan.folder)?;
     check_directory(&plan.lock)?;
     Lock::check(&plan.lock)?;
-    let work = tempfile::Builder::new().prefix(".offload-").tempdir_in(parent);
-    let work = work.map_err(|error| Error::io("create a directory in", parent, &error))?;
+    let work = Workplace::beside(&plan.folder, |text| output.status(text))?;
     let (lock, fetched) = match locked {
         Some(lock) => {
             let entries = lock.checked_for(&system, &plan.lock)?;
@@ -88,7 +88,7 @@ pub(crate) fn install(output: &Output, plan: &Plan) -> Result<Installed> {
         }
     }
     lock.write(&new.join(LOCK_NAME))?;
-    put_in_place(&new, &plan.folder, work.path())?;
+    work.put_in_place(&new, &plan.folder)?;
     lock.write(&plan.lock)?;
     Ok(Installed { packages: lock.packages(), changed: true })
 }
@@ -182,14 +182,6 @@ pub(super) fn hashed(entries: Vec<LockedPackage>, downloads: &Path) -> Result<Ve
     entries.into_iter().map(hashed).collect()
 }
 
-/// The old folder leaves with the directory for work.
-pub(super) fn put_in_place(new: &Path, folder: &Path, work: &Path) -> Result<()> {
-    if folder.exists() {
-        fs::rename(folder, work.join("old")).map_err(|error| Error::io("replace", folder, &error))?;
-    }
-    fs::rename(new, folder).map_err(|error| Error::io("write", folder, &error))
-}
-
 pub(super) fn downloads(work: &Path) -> Result<PathBuf> {
     let dir = work.join("downloads");
     create_dir(&dir)?;
@@ -223,17 +215,5 @@ mod tests {
         let path = dir.path().join("file");
         fs::write(&path, "abc").unwrap();
         assert_eq!(hash(&path).unwrap(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    }
-
-    #[test]
-    fn the_old_folder_is_replaced_as_a_whole() {
-        let dir = tempfile::tempdir().unwrap();
-        let (new, folder) = (dir.path().join("new"), dir.path().join("folder"));
-        for (path, name) in [(&new, "b"), (&folder, "a")] {
-            fs::create_dir(path).unwrap();
-            fs::write(path.join(name), "").unwrap();
-        }
-        put_in_place(&new, &folder, dir.path()).unwrap();
-        assert!(folder.join("b").exists() && !folder.join("a").exists() && !new.exists());
     }
 }

@@ -1,0 +1,133 @@
+//! A command that is disturbed at its system calls: killed before one, or told that it failed. Each file that it writes has
+//! what it had or what it is to have, and the next run makes what an undisturbed one makes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::support::script::{Files, differences, files, said, succeed};
+use crate::support::strace::{Fault, Whose, injected};
+
+/// What is done at a system call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Harm {
+    Kill,
+    /// It fails with this error: `EIO`.
+    Error(&'static str),
+}
+
+/// A command, the directories that it changes, and whose calls are disturbed.
+pub(crate) struct Disturbed {
+    pub(crate) command: Command,
+    pub(crate) whose: Whose,
+    /// What comes of it is in the first one.
+    directories: Vec<PathBuf>,
+    /// Copies of all of them.
+    saved: tempfile::TempDir,
+    before: Files,
+    after: Files,
+}
+
+/// What was counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    /// How often the command was disturbed.
+    pub(crate) times: usize,
+    /// How often it ended with an error.
+    pub(crate) errors: usize,
+}
+
+impl Disturbed {
+    /// Runs the command once, undisturbed, and takes everything back.
+    pub(crate) fn new(mut command: Command, whose: Whose, directories: Vec<PathBuf>) -> Disturbed {
+        let saved = tempfile::tempdir().unwrap();
+        for (number, directory) in directories.iter().enumerate() {
+            copy(directory, &saved.path().join(number.to_string()));
+        }
+        let before = files(&directories[0]);
+        succeed(&mut command);
+        let after = files(&directories[0]);
+        assert_ne!(before, after, "{command:?} changes nothing");
+        Disturbed { command, whose, directories, saved, before, after }
+    }
+
+    /// At each of `calls`; only the first of each unless everything is tried.
+    pub(crate) fn everywhere(&mut self, calls: &[&str], harm: Harm) -> Counts {
+        let mut counts = Counts::default();
+        calls.iter().for_each(|call| self.at_each(call, harm, &mut counts));
+        counts
+    }
+
+    fn at_each(&mut self, call: &str, harm: Harm, counts: &mut Counts) {
+        let mut number = 1;
+        loop {
+            self.reset();
+            let what = match harm {
+                Harm::Kill => format!("signal=KILL:when={number}"),
+                Harm::Error(error) => format!("error={error}:when={number}"),
+            };
+            let Some(output) = injected(&self.command, &Fault { call, what, whose: self.whose }) else {
+                return;
+            };
+            let when = format!("{harm:?} at {call} {number}");
+            if let Harm::Error(_) = harm {
+                self.check_end(&output, call, &when);
+            }
+            self.check_files(&when);
+            counts.times += 1;
+            counts.errors += usize::from(!output.status.success());
+            if !offload_tests::is_full() {
+                return;
+            }
+            // Of many calls not every one: they write parts of the same file.
+            number += 1 + number / 8;
+        }
+    }
+
+    fn reset(&self) {
+        for (number, directory) in self.directories.iter().enumerate() {
+            let _ = fs::remove_dir_all(directory);
+            copy(&self.saved.path().join(number.to_string()), directory);
+        }
+    }
+
+    /// It ended by itself: with an error that says which call of the system failed, or with what it is to make.
+    fn check_end(&self, output: &Output, call: &str, when: &str) {
+        let text = said(output);
+        assert!(output.status.code().is_some_and(|code| code != 101), "{when}: {} {text}", output.status);
+        if output.status.success() {
+            let found = differences(&files(&self.directories[0]), &self.after);
+            assert!(found.is_empty(), "{when}: success, but {found:?}");
+        } else if call != "?write" {
+            // What cannot be written cannot be told either.
+            assert!(text.contains("os error"), "{when}: {text}");
+        }
+    }
+
+    fn check_files(&mut self, when: &str) {
+        for (path, bytes) in files(&self.directories[0]) {
+            let whole = [&self.before, &self.after].iter().any(|all| all.get(&path) == Some(&bytes));
+            assert!(whole, "{when}: {} is torn", path.display());
+        }
+        succeed(&mut self.command);
+        let found = differences(&files(&self.directories[0]), &self.after);
+        assert!(found.is_empty(), "{when}: {found:?}");
+        let left = unfinished(&self.directories[0]);
+        assert!(left.is_empty(), "{when}: the next run leaves {left:?}");
+    }
+}
+
+/// What is unfinished in a directory.
+fn unfinished(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
+    let is_unfinished = |name: &str| name.starts_with(".offload-");
+    entries
+        .filter(|entry| is_unfinished(&entry.file_name().to_string_lossy()))
+        .map(|entry| entry.path())
+        .collect()
+}
+
+fn copy(from: &Path, to: &Path) {
+    let status = Command::new("cp").arg("-a").args([from, to]).status().unwrap();
+    assert!(status.success(), "cp -a {} {}", from.display(), to.display());
+}
