@@ -1,6 +1,7 @@
 //! `fresh`: the two commands of the README in a new Debian that holds only Rust, gcc, Python and git.
 
 mod machine;
+mod rust_alone;
 mod sources;
 mod toolchain;
 
@@ -19,7 +20,9 @@ The committed state is cloned into it. What is installed there besides gcc, libc
 what the tasks themselves install.
 
   --toolchain   instead, an ordinary user installs `cargo offload` and, by `cargo offload toolchain install`, the
-                newest compilers from the mirrors, makes a package, and builds it for targets of every kind";
+                newest compilers from the mirrors, makes a package, builds it for targets of every kind, and runs the
+                commands of docs/ci.md
+  --rust-alone  instead, an ordinary user has Rust and `cargo offload`, and neither a C compiler nor Python";
 
 /// Where the clone lies in the new machine.
 const CHECKOUT: &str = "/root/checkout";
@@ -29,10 +32,10 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let work = match words.as_slice() {
         [] => both_commands,
         ["--toolchain"] => toolchain::run,
+        ["--rust-alone"] => rust_alone::run,
         _ => {
-            return Err(
-                Error::new(format!("`fresh` knows no `{}`", words.join(" "))).hint("write --toolchain")
-            );
+            return Err(Error::new(format!("`fresh` knows no `{}`", words.join(" ")))
+                .hint("write --toolchain or --rust-alone"));
         }
     };
     if !workspace.is_root() {

@@ -13,7 +13,7 @@ pub(crate) const HELP: &str = "nightly [--table]  every check of `reliability`, 
 The tables at the end have what was tried, what was found, and what others reach. --table lists the checks alone.";
 
 /// Tasks that show no row of the table.
-const OTHERS: [&[&str]; 12] = [
+const OTHERS: [&[&str]; 13] = [
     &["prune"],
     &["sycl"],
     &["gpu", "--run-here", "--device", "host"],
@@ -26,6 +26,7 @@ const OTHERS: [&[&str]; 12] = [
     &["bench", "start"],
     &["fresh"],
     &["fresh", "--toolchain"],
+    &["fresh", "--rust-alone"],
 ];
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {

@@ -12,6 +12,9 @@ use offload_tests::workspace::Workspace;
 /// What a person has on the machine before cloning this project, besides Rust.
 const PACKAGES: &str = "--include=ca-certificates,gcc,libc6-dev,python3,git";
 
+/// What a machine with Rust alone has.
+const CERTIFICATES: &str = "--include=ca-certificates";
+
 /// Where an ordinary user is at home, whose name is `user`.
 pub(super) const HOME: &str = "/home/user";
 /// What that user has in addition: pip is a package of its own.
@@ -76,6 +79,8 @@ pub(super) enum User {
     Root,
     /// May neither install packages nor mount anything.
     Ordinary,
+    /// The same, on a machine that has Rust alone.
+    WithRustAlone,
 }
 
 /// The new machine; its directory is deleted with it.
@@ -97,7 +102,7 @@ impl<'a> Machine<'a> {
         let root = workspace.shell.create_dir(root)?;
         let mut machine = Machine { workspace, root, rust: rust.into(), user: User::Root };
         machine.debootstrap(user)?;
-        if user == User::Ordinary {
+        if user != User::Root {
             machine.run(&["sh", "-eu", "-c", ADD_USER])?;
             machine.user = user;
         }
@@ -121,7 +126,7 @@ impl<'a> Machine<'a> {
     fn prefix(&self) -> &'static [&'static str] {
         match self.user {
             User::Root => &[],
-            User::Ordinary => &AS_USER,
+            User::Ordinary | User::WithRustAlone => &AS_USER,
         }
     }
 
@@ -129,6 +134,7 @@ impl<'a> Machine<'a> {
         let sources = Sources::of_this_machine(self.workspace);
         let packages = match user {
             User::Root => PACKAGES.to_string(),
+            User::WithRustAlone => CERTIFICATES.to_string(),
             User::Ordinary => format!("{PACKAGES},{USER_PACKAGES}"),
         };
         let debootstrap = self.isolated().args(["debootstrap", "--variant=minbase", &packages, SUITE]);
@@ -162,7 +168,7 @@ impl<'a> Machine<'a> {
     fn environment(&self) -> Vec<OsString> {
         let home = match self.user {
             User::Root => "/root",
-            User::Ordinary => HOME,
+            User::Ordinary | User::WithRustAlone => HOME,
         };
         let path = format!("PATH={home}/.cargo/bin:/opt/rust/bin:/usr/sbin:/usr/bin:/sbin:/bin");
         let fixed = [path, format!("HOME={home}"), "LANG=C.UTF-8".to_string(), "CI=true".to_string()];
