@@ -53,8 +53,8 @@ pub(crate) struct Options {
     /// Print more.
     #[arg(long, short, global = true, action = clap::ArgAction::Count, help_heading = PRINTING)]
     pub(crate) verbose: u8,
-    /// Read files that hold up to so much, as `8GiB`, whatever their size. Otherwise the images in a file may be 256 times
-    /// its size, or 16 MiB: one that holds more may be made to take all memory.
+    /// Let the images in a file decode to this size, such as `8GiB`; only for files that you trust. Without it, they may
+    /// decode to 256 times the size of the file, or to 16 MiB.
     #[arg(long, global = true, value_name = "SIZE", value_parser = size::parse, help_heading = PRINTING)]
     pub(crate) limit: Option<u64>,
     #[command(subcommand)]

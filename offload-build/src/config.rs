@@ -154,7 +154,7 @@ fn named_file(env: &CargoEnv, clues: &Clues, path: &Path) -> Result<PathBuf> {
     let path = env.manifest_dir.join(path);
     if !path.exists() {
         return Err(Error::new(format!("OFFLOAD_CONFIG names `{}`, which does not exist", path.display()))
-            .with_hint("`cargo offload init` writes one"));
+            .with_hint("name a file that is there, or unset OFFLOAD_CONFIG: `cargo offload init` writes an offload.toml"));
     }
     let nearest = clues.places().ok().flatten().and_then(|places| place::first_of(&places.files));
     let is_below =

@@ -64,6 +64,14 @@ const RESET: &str = "\x1b[0m";
 /// Of functions that do not fit a call, this many are shown.
 const CANDIDATES: usize = 3;
 
+/// The files that errors in a compiler's text name, as it names them.
+pub(crate) fn error_files(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| match parsed(line) {
+        Line::Diagnostic(Diagnostic { path, label: "error" | "fatal error", .. }) => Some(path),
+        _ => None,
+    })
+}
+
 impl View {
     /// All of an error's text; a diagnostic that several compilers repeat is there once.
     pub(crate) fn text(&self, text: &str) -> String {
@@ -284,6 +292,13 @@ mod tests {
             view(Colour::Never).text(said),
             "offload-build/src/lib.rs:1:2: warning: w\n    1 | code\n      | ^\nexit status: 1"
         );
+    }
+
+    #[test]
+    fn files_of_errors_are_those_with_a_line() {
+        let said = "a.cl:1:2: warning: w\nb.cl:3:4: fatal error: no\nc.cl:5:6: note: n\nerror: unable to execute command\n\
+                    fatal error: error in backend: cannot select\nd.cl:7:8: error: no";
+        assert_eq!(error_files(said).collect::<Vec<_>>(), ["b.cl", "d.cl"]);
     }
 
     #[test]

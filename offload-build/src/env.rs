@@ -133,6 +133,11 @@ impl CargoEnv {
         env::var_os(name).filter(|value| !value.is_empty())
     }
 
+    /// Whether errors tell the commands that failed, also where their lines say it all.
+    pub(crate) fn is_verbose(&self) -> bool {
+        self.setting(variable::TERM_VERBOSE).is_some_and(|value| value == "true")
+    }
+
     /// Why no kernel is to be compiled in this run, if so.
     pub(crate) fn skip_reason(&self) -> Option<&'static str> {
         if self.var(variable::SKIP).is_some_and(|value| value != "0") {

@@ -14,6 +14,7 @@ use offload_format::variable;
 
 use self::wait::{End, Finished};
 use crate::cache::Cache;
+use crate::diagnostics;
 use crate::env::CargoEnv;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jobs::Jobs;
@@ -25,6 +26,8 @@ pub(crate) struct Context {
     pub(crate) cache: Cache,
     pub(crate) jobs: Jobs,
     pub(crate) tool_limit: ToolLimit,
+    /// A directory where programs look for their libraries, beside the usual ones.
+    pub(crate) libraries: Option<PathBuf>,
 }
 
 /// How long a run of a tool may take.
@@ -68,7 +71,7 @@ impl Context {
         let env = CargoEnv::read()?;
         let cache = Cache::open(&env)?;
         let tool_limit = ToolLimit::read(&env)?;
-        Ok(Context { env, cache, jobs, tool_limit })
+        Ok(Context { env, cache, jobs, tool_limit, libraries: None })
     }
 
     /// That of a program that is no build script, see [`CargoEnv::of_machine`].
@@ -76,7 +79,7 @@ impl Context {
         let env = CargoEnv::of_machine(directory, scratch);
         let cache = Cache::open(&env)?;
         let tool_limit = ToolLimit::read(&env)?;
-        Ok(Context { env, cache, jobs: Jobs::alone(), tool_limit })
+        Ok(Context { env, cache, jobs: Jobs::alone(), tool_limit, libraries: None })
     }
 }
 
@@ -139,7 +142,11 @@ impl Context {
         // ocloc reports on standard output, everything else on standard error.
         let said = [result.stderr, result.stdout].join("\n");
         let said = dedup_lines(start(said.trim()));
-        let error = if said.is_empty() { Error::new(ended) } else { Error::new(said).note(ended) };
+        let error = match said.is_empty() {
+            true => Error::new(ended),
+            false if self.tells_all(&finished.end, invocation, &said) => Error::new(said),
+            false => Error::new(said).note(ended),
+        };
         let error = error.with_kind(ErrorKind::Tool);
         Err(match finished.end {
             End::Exited(_) => error,
@@ -147,6 +154,15 @@ impl Context {
                 error.with_hint(format!("{}=SECONDS allows more, {0}=0 any time", ToolLimit::VAR))
             }
         })
+    }
+
+    /// Whether a front end named the lines of sources that are wrong: as of rustc, nobody needs its command then.
+    fn tells_all(&self, end: &End, invocation: &Invocation<'_>, said: &str) -> bool {
+        // Later steps work in directories of their own, on files that nobody wrote.
+        let reads_sources = invocation.directory == self.env.manifest_dir;
+        let refused = matches!(end, End::Exited(status) if status.code() == Some(1));
+        let is_file = |path: &str| self.env.manifest_dir.join(path).is_file();
+        reads_sources && refused && !self.env.is_verbose() && diagnostics::error_files(said).any(is_file)
     }
 
     /// What a tool prints, however it ends: ocloc shows its help and fails.
@@ -169,8 +185,8 @@ impl Context {
     /// Programs that were unpacked into a folder have their libraries there, where no loader looks.
     fn environment_of(&self, program: &Path) -> Vec<(&'static str, OsString)> {
         let mut variables = self.env.child_environment();
-        let mut paths: Vec<OsString> =
-            self.env.toolchain_libraries(program).into_iter().map(PathBuf::into_os_string).collect();
+        let directories = self.env.toolchain_libraries(program).into_iter().chain(self.libraries.clone());
+        let mut paths: Vec<OsString> = directories.map(PathBuf::into_os_string).collect();
         if !paths.is_empty() {
             paths.extend(
                 variables

@@ -143,7 +143,8 @@ variables! {
     TERM_PROGRESS_WIDTH = "CARGO_TERM_PROGRESS_WIDTH", Printing, [Subcommand],
         "cargo's own: `cargo offload` sets it for the cargo that it runs";
     TERM_QUIET = "CARGO_TERM_QUIET", Printing, [Subcommand], "cargo's own: `true`: print less";
-    TERM_VERBOSE = "CARGO_TERM_VERBOSE", Printing, [Subcommand], "cargo's own: `true`: print more";
+    TERM_VERBOSE = "CARGO_TERM_VERBOSE", Printing, [BuildScript, Subcommand],
+        "cargo's own: `true`: print more, also the compiler's command below an error in a kernel";
     TERM = "TERM", Printing, [Subcommand], "`dumb`: no bar";
     NO_COLOR = "NO_COLOR", Printing, [BuildScript], "no colours in errors";
     SOURCE_DATE_EPOCH = "SOURCE_DATE_EPOCH", Printing, [Subcommand],

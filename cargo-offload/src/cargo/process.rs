@@ -42,7 +42,8 @@ impl Cargo {
         match output.verbosity() {
             Verbosity::Quiet => self.command.arg("--quiet"),
             Verbosity::Normal => &mut self.command,
-            Verbosity::Verbose => self.command.arg("--verbose"),
+            // Cargo does not tell build scripts.
+            Verbosity::Verbose => self.command.arg("--verbose").env(variable::TERM_VERBOSE, "true"),
         };
         self
     }

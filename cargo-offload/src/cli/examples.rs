@@ -2,7 +2,7 @@
 
 pub(super) const NEW: &str = "\
 Examples:
-  cargo offload new hello                  # a package with one kernel, in ./hello
+  cargo offload new hello                  # a package with four kernels, in ./hello
   cargo offload new hello --checkout ..    # with the crates of this checkout";
 
 pub(super) const INIT: &str = "\
@@ -100,7 +100,7 @@ Examples:
 
 pub(super) const COMPRESSION: &str = "\
 Examples:
-  cargo offload compression                # the setting, and what each mode makes of this package's images
+  cargo offload compression                # the setting, and what each mode gives here
   cargo offload compression max            # changes the setting
   cargo offload compression --on libtorch_hip.so   # what anybody's images would take
   cargo offload compression --on torch.whl --exact";
@@ -119,7 +119,7 @@ Examples:
 
 pub(super) const DEVICES: &str = "\
 Examples:
-  cargo offload devices                    # with the image that each gets of this package's build
+  cargo offload devices                    # which image of this package each one gets
   cargo offload devices target/release/app
   cargo offload devices --all-targets";
 

@@ -51,7 +51,7 @@ fn setting(output: &Output, args: &cli::Compression) -> Result<Option<offload_fo
         file.set_compression(value_of(value)?);
         file.save()?;
     }
-    let default = "\"balanced\" in release builds, \"fast\" in others (default)";
+    let default = "\"balanced\" in release builds, \"none\" in others (default)";
     let value = file.as_ref().and_then(ConfigFile::compression).unwrap_or_else(|| default.to_string());
     output.message(&Message { reason: "compression", value: &value }, &value)?;
     settings_of(file.as_ref().map(ConfigFile::compression_words).unwrap_or_default())

@@ -64,13 +64,22 @@ fn print_tools(output: &Output, tools: &[Examined]) -> Result<()> {
     let mut table = Table::new(&["tool", "version", "where"]);
     for tool in tools {
         let (version, path) = match &tool.outcome {
-            Ok(found) => (found.version.clone().unwrap_or("-".into()), found.path.display().to_string()),
+            Ok(found) => {
+                (found.version.as_deref().map_or("-", number).to_string(), found.path.display().to_string())
+            }
             Err(_) => ("-".to_string(), "not found".to_string()),
         };
         table.row(vec![tool.name.into(), version, path]);
     }
     let messages: Vec<ToolMessage<'_>> = tools.iter().map(tool_message).collect();
     output.table(&messages, &table)
+}
+
+/// The number in what a tool says of its version, as `22.1.8`; all that it says if there is none.
+fn number(version: &str) -> &str {
+    let is_number =
+        |word: &&str| word.trim_start_matches(['v', 'V']).starts_with(|c: char| c.is_ascii_digit());
+    version.split(' ').find(is_number).map_or(version, |word| word.trim_end_matches(','))
 }
 
 fn tool_message(tool: &Examined) -> ToolMessage<'_> {
@@ -118,4 +127,22 @@ fn print_remedies(output: &Output, examination: &Examination) -> Result<()> {
         output.space()?;
     }
     remedies.iter().try_for_each(|remedy| output.remark(&format!("hint: {remedy}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_a_version_is_shown() {
+        for (said, shown) in [
+            ("Debian clang version 22.1.8 (1~deb12u1)", "22.1.8"),
+            ("Debian LLD 22.1.8 (compatible with GNU linkers)", "22.1.8"),
+            ("SPIRV-Tools v2023.1 unknown hash, 2023-02-15T14:03:51", "v2023.1"),
+            ("Cuda compilation tools, release 12.9, V12.9.86", "12.9"),
+            ("Intel(R) oneAPI DPC++/C++ Compiler", "Intel(R) oneAPI DPC++/C++ Compiler"),
+        ] {
+            assert_eq!(number(said), shown);
+        }
+    }
 }

@@ -9,6 +9,7 @@
 //! | PTX, source | none: they are text |
 
 mod cut;
+mod iga;
 
 use std::ffi::OsString;
 use std::fs;
@@ -43,7 +44,7 @@ pub(crate) fn text(request: Request<'_>, directory: &Path) -> Result<String> {
         Some(Kind::Elf) => Job::new(directory, Component::LlvmObjdump)?.objdump(request),
         Some(Kind::Cubin) => Job::new(directory, Component::Nvdisasm)?.nvdisasm(request),
         Some(Kind::SpirV) => Job::new(directory, Component::SpirvDis)?.spirv_dis(request),
-        Some(Kind::Zebin) => Job::new(directory, Component::Ocloc)?.ocloc(request),
+        Some(Kind::Zebin) => Job::new(directory, Component::Ocloc)?.with_iga()?.ocloc(request),
         Some(Kind::Ptx(text)) => part(request, text, cut::ptx),
         // A macro may write a kernel's name.
         Some(Kind::Source(text)) => Ok(part(request, text, cut::source).unwrap_or_else(|_| text.to_string())),
@@ -105,6 +106,13 @@ impl Job {
         Ok(Job { toolchain, program, scratch })
     }
 
+    /// The same where ocloc finds Intel's library, if it is installed.
+    fn with_iga(self) -> Result<Job> {
+        let libraries = self.scratch.path().join("libraries");
+        iga::provide(&self.program, &libraries).map_err(|error| Error::io("write", &libraries, &error))?;
+        Ok(Job { toolchain: self.toolchain.with_libraries(&libraries), ..self })
+    }
+
     fn run(&self, image: &[u8], args: &[&str]) -> Result<Output> {
         let path = self.scratch.path().join(IMAGE);
         fs::write(&path, image).map_err(|error| Error::io("write", &path, &error))?;
@@ -155,7 +163,7 @@ impl Job {
         Err(match request.kernel.filter(|_| shown) {
             Some(kernel) => no_kernel(kernel),
             None => Error::check("ocloc shows no machine code: it does not find Intel's library IGA").hint(
-                "install it (Debian: libigc1 and libiga64-1, or the packages of Intel's graphics compiler)",
+                "install the library libiga64.so of Intel's graphics compiler (Debian 12: the package libigc1)",
             ),
         })
     }

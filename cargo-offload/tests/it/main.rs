@@ -15,6 +15,7 @@ mod export_containers;
 mod extract;
 mod follow;
 mod foreign;
+mod hints;
 mod life;
 mod mistakes;
 mod names;

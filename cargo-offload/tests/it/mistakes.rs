@@ -65,7 +65,7 @@ fn without_a_configuration_the_defaults_are_shown() {
     let names: Vec<&str> = targets.iter().map(|target| target["target"].as_str().unwrap()).collect();
     assert_eq!(names, ["host", "spirv64"]);
     assert!(stderr(&listed).starts_with("there is no offload.toml: these are the defaults"));
-    assert!(ok(dir.path(), &["compression", "--setting"]).contains("\"fast\" in others (default)"));
+    assert!(ok(dir.path(), &["compression", "--setting"]).contains("\"none\" in others (default)"));
     // An empty list is one.
     fs::write(dir.path().join("offload.toml"), "targets = []\n").unwrap();
     assert!(support::objects(&ok(dir.path(), &["targets", "--json"]), "target").is_empty());

@@ -22,8 +22,10 @@ fn hint(said: &str) -> Option<&'static str> {
                 "kernels are launched from Rust, with `Kernel::launch`: keep functions with `<<<...>>>` in another file, or between `#if !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)` and `#endif`",
             );
         }
-        error.contains("no matching function for call to 'printf'").then_some(
-            "kernels cannot print on GPUs yet: leave `printf` out, or write to a buffer. OpenCL C kernels for `host` can",
+        let prints = error.contains("'printf'")
+            && (error.contains("no matching function") || error.contains("undeclared identifier"));
+        prints.then_some(
+            "kernels in CUDA C++ and HIP C++ cannot print yet: leave `printf` out, or write to a buffer; those in OpenCL C can, for `host`, `spirv64` and Intel GPUs",
         )
     })
 }
@@ -41,8 +43,13 @@ mod tests {
         for said in [cuda, hip] {
             assert!(hint(said).unwrap().contains("`Kernel::launch`"), "{said}");
         }
-        let printing = "a.cu:4:52: error: no matching function for call to 'printf'";
-        assert!(hint(printing).unwrap().contains("cannot print"));
+        for printing in ["no matching function for call to 'printf'", "use of undeclared identifier 'printf'"]
+        {
+            assert!(
+                hint(&format!("a.cu:4:52: error: {printing}")).unwrap().contains("cannot print"),
+                "{printing}"
+            );
+        }
         assert_eq!(hint("a.cu:1:2: error: use of undeclared identifier 'x'"), None);
         assert_eq!(hint("a.cu:1:2: warning: cudaConfigureCall"), None);
     }

@@ -68,7 +68,7 @@ fn compile_unit(
         Target::Amdgcn(arch) => vec![amdgcn::compile(session, unit, arch)?],
         other => {
             let error = format!("this release of offload-build cannot compile for `{other}`");
-            return Err(Error::new(error).with_hint(format!("`cargo offload targets remove {other}`")));
+            return Err(Error::new(error).with_hint(format!("remove `{other}` from the targets")));
         }
     })
 }

@@ -42,7 +42,7 @@ fn hint(there: &[PtxFile<'_>], wanted: &SmArch) -> String {
     let runs = |file: &PtxFile<'_>| file.sm.suffix().is_none() && file.sm.number() <= wanted.number();
     match there.iter().any(runs) {
         true => format!(
-            "{take} takes it as it is, and drivers compile it for `{wanted}` too; `cubin:{wanted}` makes native code of it"
+            "{take} takes it as it is, and drivers compile it for `{wanted}` too: remove this target; `cubin:{wanted}` makes native code of it"
         ),
         false => format!(
             "PTX does not run on older architectures, and with a suffix on no other: compile it again with \

@@ -16,7 +16,7 @@ use crate::tool::ToolLimit;
 fn context() -> (tempfile::TempDir, Context) {
     let (dir, cache) = unlimited();
     let env = CargoEnv::of_machine(dir.path(), dir.path());
-    (dir, Context { env, cache, jobs: Jobs::alone(), tool_limit: ToolLimit::default() })
+    (dir, Context { env, cache, jobs: Jobs::alone(), tool_limit: ToolLimit::default(), libraries: None })
 }
 
 fn noise(seed: u64, size: usize) -> Vec<u8> {

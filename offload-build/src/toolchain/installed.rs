@@ -116,6 +116,13 @@ impl Toolchain {
         find(&Tools::new(&self.context), component)
     }
 
+    /// The same tools, which also look for their libraries in `directory`.
+    #[must_use]
+    pub fn with_libraries(mut self, directory: &Path) -> Toolchain {
+        self.context.libraries = Some(directory.to_path_buf());
+        self
+    }
+
     /// Runs `program` with a build's environment and waits for it.
     ///
     /// # Errors

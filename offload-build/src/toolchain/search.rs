@@ -207,9 +207,17 @@ impl Candidates {
         let (found, looked_for) = (Vec::new(), Vec::new());
         let mut candidates = Candidates { found, variable, named: value.is_some(), looked_for };
         if let Some(value) = value {
-            let path = env.manifest_dir.join(value);
-            candidates.looked_for.push(format!("`{}`, which {variable} names", path.display()));
-            candidates.push_all([path]);
+            let path = env.manifest_dir.join(&value);
+            // `clang-22`, as everybody calls a compiler.
+            let is_name = Path::new(&value).components().count() == 1 && !path.exists();
+            let place = if is_name {
+                format!("{} in PATH", value.display())
+            } else {
+                format!("`{}`", path.display())
+            };
+            candidates.looked_for.push(format!("{place}, which {variable} names"));
+            let in_path = if is_name { env.search_path() } else { Vec::new() };
+            candidates.push_all(in_path.into_iter().map(|dir| dir.join(&value)).chain([path]));
         }
         candidates
     }

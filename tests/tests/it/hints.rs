@@ -1,6 +1,9 @@
-//! What helps somebody who lacks a package, or gave a kernel a name that drivers do not take.
+//! What helps somebody who lacks a package or a file, or gave a kernel a name that drivers do not take.
+
+use std::process::Command;
 
 use crate::support::Project;
+use crate::support::script::{self, Places, Script};
 
 /// A project with one kernel file, which `build.rs` names; its compilers are the machine's.
 fn project(file: &str, text: &str, target: &str) -> Project {
@@ -39,6 +42,28 @@ fn a_header_of_cuda_comes_with_the_small_part_that_has_it() {
     );
 }
 
+/// What people bring along from nvcc: the function that launches stands below the kernel, and the kernel prints.
+#[test]
+fn host_code_and_printing_in_a_cuda_file() {
+    let kernel = "extern \"C\" __global__ void scale(float *x) {\n  x[threadIdx.x] *= 2;\n}\n";
+    let launching = format!("{kernel}void run(float *x) {{\n  scale<<<1, 32>>>(x);\n}}\n");
+    let project = project("kernels/a.cu", &launching, "nvptx:sm_75");
+    contains(
+        &project.fail(),
+        &[
+            "kernels/a.cu:5:",
+            "hint: kernels are launched from Rust, with `Kernel::launch`: keep functions with `<<<...>>>` in another file",
+        ],
+    );
+    // What the hint says works.
+    let guard = "#if !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)";
+    let guarded = launching.replace("void run", &format!("{guard}\nvoid run")) + "#endif\n";
+    project.write("kernels/a.cu", &guarded);
+    assert!(project.run(&[]).starts_with("nvptx:sm_75 "));
+    project.write("kernels/a.cu", &kernel.replace("  x[", "  printf(\"x\");\n  x["));
+    contains(&project.fail(), &["kernels/a.cu:2:", "hint: kernels in CUDA C++ and HIP C++ cannot print yet"]);
+}
+
 #[test]
 fn mathematics_for_nvidia_names_the_part_with_libdevice() {
     let source = "kernel void alpha(global float *x) {\n  x[0] = sqrt(x[1]);\n}\n";
@@ -52,6 +77,98 @@ fn mathematics_for_nvidia_names_the_part_with_libdevice() {
             "`cargo offload toolchain install ptxas`",
         ],
     );
+}
+
+/// What is installed serves this machine: to install it again would help nobody.
+#[test]
+fn a_build_for_another_machine_needs_pocl_for_that_machine() {
+    let mut project = Project::with_fake_tools("two-files");
+    let pocl = project.path("pocl");
+    std::fs::create_dir_all(pocl.join("include")).unwrap();
+    std::fs::write(pocl.join("include/_builtin_renames.h"), "").unwrap();
+    std::fs::write(pocl.join("kernel-x86_64-pc-linux-gnu-GENERIC.bc"), "").unwrap();
+    project.set("OFFLOAD_POCL_DIR", pocl.to_str().unwrap());
+    let script = Script::of(&project);
+    project.write("offload.toml", "targets = [\"host\", \"opencl-c\"]\n");
+    let places =
+        Places { package: project.path(""), out: project.path("out"), cache: project.path("other-cache") };
+    let build = || {
+        let mut command = script.command(&places);
+        command.env("TARGET", "aarch64-unknown-linux-gnu").env("CARGO_CFG_TARGET_ARCH", "aarch64");
+        command.output().unwrap()
+    };
+    let output = build();
+    let text = script::said(&output);
+    assert!(!output.status.success() && !text.contains("apt install"), "{text}");
+    contains(
+        &text,
+        &[
+            "cannot compile kernel module `two` for `host`",
+            "it has no library for aarch64 with generic",
+            "hint: set OFFLOAD_POCL_DIR to the directory share/pocl of a PoCL for aarch64, or `cargo offload targets remove host`",
+        ],
+    );
+    project.follow(&text);
+    let output = build();
+    assert!(output.status.success(), "{}", script::said(&output));
+}
+
+#[test]
+fn a_configuration_that_is_not_there() {
+    let mut project = Project::with_fake_tools("two-files");
+    std::fs::remove_file(project.path("offload.toml")).unwrap();
+    project.set("OFFLOAD_CONFIG", "gone.toml");
+    let text = project.fail();
+    contains(&text, &["OFFLOAD_CONFIG names `", "gone.toml`, which does not exist\n  hint: "]);
+    project.set("OFFLOAD_CONFIG", "");
+    project.follow(&text);
+    assert!(project.path("offload.toml").is_file());
+    project.set("OFFLOAD_TARGETS", "opencl-c");
+    assert!(project.run(&[]).starts_with("opencl-c "));
+}
+
+#[test]
+fn a_device_that_no_image_fits_gets_one() {
+    let project = Project::new("two-files");
+    project.write("offload.toml", "targets = [\"opencl-c\"]\n");
+    let main = "offload_rt::include_kernels!(mod kernels = \"two\");\n\
+                fn main() {\n    match kernels::module().load(&offload_rt::Device::host()) {\n        \
+                Ok(image) => println!(\"took {}\", image.entry().target_text()),\n        \
+                Err(error) => println!(\"{error}\"),\n    }\n}\n";
+    project.write("src/main.rs", main);
+    let text = project.run(&[]);
+    contains(&text, &["hint: add a target that fits, as with `cargo offload targets add host`"]);
+    project.follow(&text);
+    assert_eq!(project.run(&[]), "took host\n");
+}
+
+/// A baseline is for one compiler; the hint has the command for another.
+#[test]
+fn a_baseline_for_each_compiler() {
+    let mut project = Project::new("two-files");
+    project.set("OFFLOAD_TARGETS", "amdgcn:gfx90a");
+    let refused = project.offload(&["report", "--matrix", "clang=clang-22", "--baseline", "FILE"]);
+    let command = "OFFLOAD_CLANG=clang-22 cargo offload report --baseline FILE";
+    contains(&refused.text, &[&format!("hint: have a baseline for each compiler: `{command}`")]);
+    assert!(project.offload(&["report", "--baseline", "FILE", "--update-baseline"]).success);
+    let (variable, words) = command.split_once(" cargo offload ").unwrap();
+    let (name, value) = variable.split_once('=').unwrap();
+    project.set(name, value);
+    let outcome = project.offload(&words.split(' ').collect::<Vec<_>>());
+    assert!(outcome.success, "{}", outcome.text);
+}
+
+/// What the hints say that apt installs is there on Debian 12, which the project promises to work on.
+#[test]
+fn apt_knows_the_packages_of_hints() {
+    let Some(apt) = offload_tests::require("apt-get") else { return };
+    let file = crate::support::root().join("offload-build/src/toolchain/remedy.rs");
+    let text = std::fs::read_to_string(file).unwrap();
+    let named = text.split("\"apt install ").skip(1).map(|rest| rest.split(['"', '(']).next().unwrap());
+    let packages: std::collections::BTreeSet<&str> = named.flat_map(str::split_whitespace).collect();
+    assert!(packages.contains("clang-22") && packages.len() > 6, "{packages:?}");
+    let output = Command::new(apt).args(["install", "--simulate"]).args(&packages).output().unwrap();
+    assert!(output.status.success(), "{packages:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]

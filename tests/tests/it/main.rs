@@ -27,6 +27,7 @@ mod examples;
 mod foreign;
 mod foreign_reader;
 mod guide;
+mod hint_table;
 mod hints;
 mod host;
 mod inspect;

@@ -22,6 +22,16 @@ fn without_tools(project: &mut Project) {
     fs::remove_dir_all(project.path("cache")).unwrap();
 }
 
+/// Brings the compilers back.
+fn tools_again(project: &mut Project) {
+    for (variable, tool) in
+        [("OFFLOAD_CLANG", "clang"), ("OFFLOAD_OCLOC", "ocloc"), ("OFFLOAD_SPIRV_VAL", "spirv-val")]
+    {
+        let tool = project.path("tools").join(tool);
+        project.set(variable, tool.to_str().unwrap());
+    }
+}
+
 #[test]
 fn a_package_with_vendored_images_needs_no_compiler() {
     let (mut project, said) = vendored();
@@ -90,6 +100,11 @@ fn a_damaged_pack_is_refused() {
     project.write("offload-vendor/two.toml", &record.replace(hash, &other));
     let text = project.fail();
     assert!(text.contains("differs from the recorded one") && text.contains("hint:"), "{text}");
+    // The hint's command needs the compilers.
+    tools_again(&mut project);
+    project.follow(&text);
+    without_tools(&mut project);
+    assert!(project.cargo(&["build", "--offline"]).success);
 
     project.write("offload-vendor/two.toml", &record);
     let mut pack = fs::read(project.path("offload-vendor/two.pack")).unwrap();
@@ -97,6 +112,17 @@ fn a_damaged_pack_is_refused() {
     pack[last] ^= 1;
     fs::write(project.path("offload-vendor/two.pack"), pack).unwrap();
     assert!(project.fail().contains("two.pack"));
+
+    fs::rename(project.path("offload-vendor/two.toml"), project.path("offload-vendor/other.toml")).unwrap();
+    tools_again(&mut project);
+    let outcome = project.offload(&["vendor", "--verify"]);
+    assert!(
+        outcome.text.contains("other.toml` is the record of the module `two`\nhint: "),
+        "{}",
+        outcome.text
+    );
+    fs::remove_file(project.path("offload-vendor/other.toml")).unwrap();
+    project.follow(&outcome.text);
 }
 
 #[test]

@@ -44,7 +44,7 @@ const ROUTES: [Route; 4] = [
         name: "nvcc",
         setting: "compiler = \"nvcc\"",
         takes: &[Component::Nvcc],
-        sources: "with anything that nvcc takes, as CUTLASS",
+        sources: "with anything that nvcc takes, such as CUTLASS",
     },
     Route { name: "ready-made", setting: "", takes: &[], sources: ".ptx and .cubin files, made elsewhere" },
 ];

@@ -60,6 +60,7 @@ pub(super) fn all(root: &Path) -> Vec<Step> {
     steps.extend(looking());
     steps.extend(mistakes());
     steps.extend(larger());
+    steps.extend(own_package());
     for (number, step) in steps.iter_mut().enumerate() {
         step.name = format!("{:02}-{}", number.saturating_add(1), step.name);
     }
@@ -135,6 +136,17 @@ fn larger() -> Vec<Step> {
         Step::new("many-inspect", "cargo offload inspect").fits().says(&["amdgcn:gfx1100", "intel:pvc"]),
         Step::new("many-report", "cargo offload report").fits().says(&["histogram  ", "target"]),
         Step::new("many-size", "cargo offload size").fits(),
+    ]
+}
+
+/// Kernels in a package that is there; the dependencies are those of the first one.
+fn own_package() -> Vec<Step> {
+    let there = |step: Step| Step { directory: "own", ..step };
+    vec![
+        Step { directory: "", ..Step::new("cargo-new", "cargo new --quiet --vcs none own") },
+        there(Step::new("init", "cargo offload init")).says(&["next: `cargo offload doctor`", "`cargo run`"]),
+        there(Step::new("init-run", "CARGO_TARGET_DIR=../hello/target cargo run")).says(&["3 * 1 + 2 = 5"]),
+        Step::new("other-targets", "OFFLOAD_TARGETS=host,spirv64 cargo build").says(&["Finished"]),
     ]
 }
 

@@ -1,5 +1,6 @@
 //! A fixture copied to a directory of its own, and the fake tools it is built with.
 
+mod hint;
 #[path = "../../../../cargo-offload/tests/it/support/program.rs"]
 pub mod program;
 pub mod random;
