@@ -44,9 +44,19 @@ pub(crate) trait DriverHostMemory: Debug + Send + Sync {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ContextId {
     /// The back end, since handles of two may be equal.
-    pub(crate) back_end: &'static str,
+    pub(crate) back_end: BackEnd,
     /// The driver's handle; 0 where there is one context for all.
     pub(crate) handle: usize,
+}
+
+/// A number, which a launch compares for each of its buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(dead_code, reason = "without the feature of a back end nothing is of it")]
+pub(crate) enum BackEnd {
+    Host,
+    OpenCl,
+    Cuda,
+    Hip,
 }
 
 /// An image that a driver has accepted.
@@ -89,10 +99,25 @@ pub(crate) trait DriverKernel: Any + Debug + Send + Sync {
 pub(crate) trait DriverMemory: Any + Debug + Send + Sync {
     fn context(&self) -> ContextId;
 
+    /// Where a launch finds it, if the layer has compared the contexts.
+    #[cfg(any(feature = "cuda", feature = "hip"))]
+    fn device_address(&self) -> DeviceAddress {
+        DeviceAddress::default()
+    }
+
     /// Where it is in the program's own memory, if it is there: written bytes, which work uses during a call alone.
     fn in_program(&self) -> Option<*mut u8> {
         None
     }
+}
+
+/// Where memory of CUDA or HIP is.
+#[cfg(any(feature = "cuda", feature = "hip"))]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DeviceAddress {
+    pub(crate) start: u64,
+    /// The handle of the stream that it was borrowed for, as a number; 0 if any stream may use it.
+    pub(crate) only_in: usize,
 }
 
 /// A part of some memory, in bytes.
@@ -121,6 +146,12 @@ pub(crate) enum FillPattern {
 /// Work for a device, in order. Sizes are in bytes and at least 1; no range of a call overlaps another.
 pub(crate) trait DriverStream: Any + Debug + Send + Sync {
     fn context(&self) -> ContextId;
+
+    /// The driver's handle, which is what a launch needs of it; null where there is none.
+    #[cfg(any(feature = "cuda", feature = "hip"))]
+    fn handle(&self) -> *mut std::ffi::c_void {
+        std::ptr::null_mut()
+    }
 
     /// Memory that any stream of the device may use at once. What it holds is unspecified.
     fn allocate(&self, size: usize) -> Result<Box<dyn DriverMemory>, Problem>;

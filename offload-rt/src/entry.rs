@@ -250,6 +250,13 @@ impl Entry {
         decoded.map(|bytes| LoadedImage { entry: self.clone(), bytes })
     }
 
+    /// Whether somebody holds the decompressed bytes.
+    #[cfg(all(test, feature = "opencl"))]
+    pub(crate) fn is_held(&self) -> bool {
+        let loaded = self.shared.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        matches!(&*loaded, Loaded::Bytes(bytes) if bytes.strong_count() > 0)
+    }
+
     /// `target`, or `target [part]`, safe to show.
     pub(crate) fn place(&self) -> String {
         let target = escape(self.target_text());

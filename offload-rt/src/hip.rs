@@ -4,8 +4,10 @@
 //! 6 and 7 have it; nothing else of ROCm is needed. Which devices it shows is up to its environment variables
 //! `HIP_VISIBLE_DEVICES` and `ROCR_VISIBLE_DEVICES`.
 //!
-//! - A kernel takes its parameters in order: [`KernelArg::value`] by value, buffers as addresses of device memory, and at
-//!   most one [`KernelArg::local`]: HIP's launch has no place for the sizes of several.
+//! - A kernel takes its parameters in order: [`KernelArg::value`] by value, buffers as addresses of device memory, and
+//!   [`KernelArg::local`] as a 64-bit offset in bytes into the dynamic shared memory, a multiple of 16. Code objects that
+//!   other tools made take an address for it; HIP's launch has no place for the sizes of several such, so that they can
+//!   have one.
 //! - A work-group is a thread block. Grids have no global offset: a range with one is refused.
 //! - All streams and programs of a device share its primary context, as other users of HIP in the process do. The device
 //!   that a thread had set is its own again after each call.

@@ -2,6 +2,9 @@
 
 use crate::error::Error;
 
+/// The most work-items of a range: more than any device runs in a lifetime, and their count fits a signed number.
+const MOST_ITEMS: u64 = i64::MAX as u64;
+
 /// How many work-items run, in which work-groups: an NDRange
 /// (<https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_API.html#_execution_model>).
 ///
@@ -18,6 +21,8 @@ pub struct NdRange {
     dimensions: u32,
     global: [u64; 3],
     local: [u64; 3],
+    /// Kept, because a launch that divides again costs three divisions.
+    groups: [u64; 3],
     offset: [u64; 3],
     shared_memory: u32,
 }
@@ -35,19 +40,18 @@ impl NdRange {
                 "global size {global:?} and local size {local:?} are not of the same one to three dimensions"
             )));
         }
-        let fits = global
-            .iter()
-            .zip(local)
-            .all(|(global, local)| *global != 0 && global.checked_rem(*local) == Some(0));
-        if !fits {
-            return Err(refused(format!("local size {local:?} does not divide global size {global:?}")));
+        let mut groups = [1; 3];
+        for (groups, (global, local)) in groups.iter_mut().zip(global.iter().zip(local)) {
+            *groups = whole_groups(*global, *local).ok_or_else(|| {
+                refused(format!("local size {local:?} does not divide global size {global:?}"))
+            })?;
         }
         let items = global.iter().try_fold(1u64, |product, size| product.checked_mul(*size));
-        if items.is_none_or(|items| items > i64::MAX as u64) {
+        if items.is_none_or(|items| items > MOST_ITEMS) {
             return Err(refused(format!("global size {global:?} is more than 2^63 work-items")));
         }
         let (global, local) = (padded(global, 1), padded(local, 1));
-        Ok(NdRange { dimensions, global, local, offset: [0; 3], shared_memory: 0 })
+        Ok(NdRange { dimensions, global, local, groups, offset: [0; 3], shared_memory: 0 })
     }
 
     /// At least `items` work-items in one dimension, in groups of `group`: the number is rounded up to whole groups, and
@@ -61,10 +65,19 @@ impl NdRange {
     ///
     /// # Errors
     /// A size is zero, or there are more than 2⁶³ work-items.
+    #[inline]
     pub fn linear(items: u64, group: u64) -> Result<NdRange, Error> {
-        match items.checked_next_multiple_of(group) {
-            Some(global) => NdRange::new(&[global], &[group]),
-            None => Err(refused(format!("{items} work-items cannot run in groups of {group}"))),
+        let groups = if group == 0 { 0 } else { items.div_ceil(group) };
+        match groups.checked_mul(group) {
+            Some(global @ 1..=MOST_ITEMS) => Ok(NdRange {
+                dimensions: 1,
+                global: [global, 1, 1],
+                local: [group, 1, 1],
+                groups: [groups, 1, 1],
+                offset: [0; 3],
+                shared_memory: 0,
+            }),
+            _ => Err(no_groups(items, group)),
         }
     }
 
@@ -94,50 +107,68 @@ impl NdRange {
     }
 
     /// The number of dimensions, 1 to 3.
+    #[inline]
     pub fn dimensions(&self) -> u32 {
         self.dimensions
     }
 
     /// Work-items in each dimension.
+    #[inline]
     pub fn global(&self) -> [u64; 3] {
         self.global
     }
 
     /// Work-items of a work-group in each dimension.
+    #[inline]
     pub fn local(&self) -> [u64; 3] {
         self.local
     }
 
     /// The first global id in each dimension.
+    #[inline]
     pub fn offset(&self) -> [u64; 3] {
         self.offset
     }
 
     /// Bytes of shared memory for an `extern __shared__` array.
+    #[inline]
     pub fn shared_memory(&self) -> u32 {
         self.shared_memory
     }
 
     /// The number of work-groups in each dimension.
+    #[inline]
     pub fn groups(&self) -> [u64; 3] {
-        let ([gx, gy, gz], [lx, ly, lz]) = (self.global, self.local);
-        [(gx, lx), (gy, ly), (gz, lz)].map(|(global, local)| global.checked_div(local).unwrap_or(0))
+        self.groups
     }
 
     /// All work-groups.
+    #[inline]
     pub fn group_count(&self) -> u64 {
         self.groups().iter().product()
     }
 
     /// The work-items of one work-group.
+    #[inline]
     pub fn group_size(&self) -> u64 {
         self.local.iter().product()
     }
 }
 
+/// How many groups of `local` are `global`, if it is a multiple and not zero.
+fn whole_groups(global: u64, local: u64) -> Option<u64> {
+    let groups = global.checked_div(local)?;
+    (groups != 0 && groups.checked_mul(local) == Some(global)).then_some(groups)
+}
+
 fn padded(sizes: &[u64], with: u64) -> [u64; 3] {
     let size = |index: usize| sizes.get(index).copied().unwrap_or(with);
     [size(0), size(1), size(2)]
+}
+
+#[cold]
+fn no_groups(items: u64, group: u64) -> Error {
+    refused(format!("{items} work-items cannot run in groups of {group}"))
 }
 
 fn refused(problem: String) -> Error {
@@ -164,6 +195,20 @@ mod tests {
         ];
         for (global, local) in refused {
             assert!(NdRange::new(global, local).is_err(), "{global:?} {local:?}");
+        }
+    }
+
+    #[test]
+    fn groups_are_counted_and_rounded_up() {
+        let groups = |global: &[u64], local: &[u64]| NdRange::new(global, local).unwrap().groups();
+        assert_eq!(groups(&[12], &[4]), [3, 1, 1]);
+        assert_eq!(groups(&[12, 6, 5], &[4, 6, 1]), [3, 1, 5]);
+        for (items, group, range) in [(1, 1, Some(1)), (7, 4, Some(8)), (8, 4, Some(8)), (9, 4, Some(12))] {
+            let linear = NdRange::linear(items, group).ok();
+            assert_eq!(linear, range.map(|global| NdRange::new(&[global], &[group]).unwrap()));
+        }
+        for (items, group) in [(0, 4), (4, 0), (0, 0), (u64::MAX, 2), (1 << 63, 1), (1, u64::MAX)] {
+            assert!(NdRange::linear(items, group).is_err(), "{items} {group}");
         }
     }
 

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use offload_format::pack::{ArgKind, KernelInfo};
 use offload_format::{AmdArch, Target};
 use offload_images::{code_object as format, describe};
 
 use super::action::{Arg, Step, texts};
-use super::gpu::{Backend, Codegen, Shim, Vendor};
+use super::gpu::{Backend, Codegen, ConstantArguments, Shim, Vendor};
 use super::session::Unit;
 use super::{Session, check, processor};
 use crate::cache::Blob;
@@ -29,10 +30,22 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, arch: &AmdArch) ->
     record.format_version = described.format_version;
     for kernel in &mut record.kernels {
         if let Some(info) = described.kernels.iter().find(|info| info.name == kernel.name) {
-            *kernel = check::with_resources(kernel, info.clone());
+            *kernel = with_offsets(check::with_resources(kernel, info.clone()), info);
         }
     }
     Ok(DeviceImage { record, bytes })
+}
+
+/// `kernel` with the size of its local arguments where the image takes numbers for them: offsets into the dynamic shared
+/// memory.
+fn with_offsets(mut kernel: KernelInfo, image: &KernelInfo) -> KernelInfo {
+    let taken = image.args.iter().flatten();
+    for (arg, taken) in kernel.args.iter_mut().flatten().zip(taken) {
+        if arg.kind == ArgKind::Local && taken.kind == ArgKind::Value {
+            arg.size = taken.size;
+        }
+    }
+    kernel
 }
 
 /// `image` as it is, or, for AMD, without symbol table, line tables and the compiler's name. Drivers find kernels
@@ -85,7 +98,8 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch
         // Modules of different versions are not linked.
         shim: Shim { source: SHIM_SOURCE, flags: vec![version(arch)] },
         libraries: libclc.into_iter().collect(),
-        local_arguments: LocalArguments::Kept,
+        local_arguments: LocalArguments::Offsets,
+        constant_arguments: ConstantArguments::Kept,
         attributes: limits,
     })
 }

@@ -34,8 +34,18 @@ pub(super) struct Backend {
     /// Bitcode with the languages' functions, in the order in which it is linked.
     pub(super) libraries: Vec<PathBuf>,
     pub(super) local_arguments: LocalArguments,
+    pub(super) constant_arguments: ConstantArguments,
     /// Function attributes by kernel.
     pub(super) attributes: BTreeMap<String, String>,
+}
+
+/// What becomes of kernel arguments that point to constant memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ConstantArguments {
+    /// They point to a buffer.
+    Kept,
+    /// They become pointers to global memory: NVIDIA's constant memory is a window of its own, where no buffer is.
+    Global,
 }
 
 /// OpenCL C of ours.
@@ -74,8 +84,8 @@ impl Backend {
         let mut attributes = BTreeMap::new();
         attributes.extend(self.attributes.iter().map(|(name, text)| (name.as_str(), text.clone())));
         let wanted = Prepared { kernels: &kernels, attributes, local_arguments: self.local_arguments };
-        let constants = self.local_arguments == LocalArguments::Offsets && has_constant_argument(unit);
-        let name = if constants { "prepared 1, constants in global memory" } else { "prepared 1" };
+        let constants = self.constant_arguments == ConstantArguments::Global && has_constant_argument(unit);
+        let name = if constants { "prepared 2, constants in global memory" } else { "prepared 2" };
         let key = KeyBuilder::new(name).part(&linked.hash.0).part(format!("{wanted:?}").as_bytes());
         session.cache().get_or(key.finish(), || {
             let text = ir::prepare(&linked.read_text()?, &wanted);

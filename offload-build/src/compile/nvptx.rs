@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use offload_format::{PtxVersion, SmArch, Target};
 
-use super::gpu::{Backend, Codegen, Shim, Vendor};
+use super::gpu::{Backend, Codegen, ConstantArguments, Shim, Vendor};
 use super::session::Unit;
 use super::{Session, check};
 use crate::cache::Blob;
@@ -66,6 +66,7 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
         },
         libraries: libclc.into_iter().chain(libdevice).collect(),
         local_arguments: LocalArguments::Offsets,
+        constant_arguments: ConstantArguments::Global,
         attributes: limits,
     })
 }

@@ -7,7 +7,7 @@ use offload_images::spirv;
 
 use super::Session;
 use super::action::{expect_kernels, unresolved};
-use super::gpu::{Backend, Codegen, Shim, Vendor};
+use super::gpu::{Backend, Codegen, ConstantArguments, Shim, Vendor};
 use super::session::Unit;
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::Result;
@@ -67,6 +67,7 @@ pub(super) fn backend(version: SpirvVersion) -> Backend {
         shim: Shim { source: SHIM_SOURCE, flags: vec!["-cl-no-stdinc".to_string()] },
         libraries: Vec::new(),
         local_arguments: LocalArguments::Kept,
+        constant_arguments: ConstantArguments::Kept,
         attributes: Default::default(),
     }
 }

@@ -24,7 +24,8 @@ pub(crate) enum LocalArguments {
     /// The runtime knows how to pass them.
     #[default]
     Kept,
-    /// They become byte offsets into dynamic shared memory: CUDA's driver gives a pointer no memory.
+    /// They become byte offsets into dynamic shared memory: CUDA's driver gives a pointer no memory, and HIP's runtime
+    /// has memory for one. Kernels without a body of its own, as clang makes them before LLVM 21, keep theirs.
     Offsets,
 }
 
@@ -39,12 +40,14 @@ const DYNAMIC: &str = "__offload_dynamic_shared";
 /// calls from other kernels.
 pub(crate) fn prepare(module: &str, wanted: &Prepared<'_>) -> String {
     let mut out = String::with_capacity(module.len() + 4096);
+    let bodies_of: BTreeSet<&str> = module.lines().filter_map(body_of).collect();
     let mut lines = module.lines();
     let mut dynamic = false;
     let mut bodies = BTreeSet::new();
     while let Some(line) = lines.next() {
         bodies.extend(body_attributes(line));
         let stub = line.starts_with("define ").then(|| local_stub(line, wanted)).flatten();
+        let stub = stub.filter(|_| global_name(line).is_some_and(|(name, _)| bodies_of.contains(name)));
         if let Some(stub) = stub {
             out.push_str(&stub);
             lines.by_ref().take_while(|line| *line != "}").for_each(drop);
@@ -98,6 +101,12 @@ pub(super) fn internal(line: &str) -> Cow<'_, str> {
 fn body_attributes(line: &str) -> Option<&str> {
     let is_body = line.starts_with("define ") && global_name(line)?.0.starts_with(BODY_PREFIX);
     is_body.then(|| line.split(" #").last()?.split(' ').next()).flatten()
+}
+
+/// The kernel whose body `line` begins.
+fn body_of(line: &str) -> Option<&str> {
+    let name = line.starts_with("define ").then(|| global_name(line)).flatten()?.0;
+    name.strip_prefix(BODY_PREFIX)
 }
 
 /// For NVIDIA clang forbids to inline kernels, and their bodies with them: each launch would pay for a call, and the
@@ -194,6 +203,18 @@ define protected spir_kernel void @other() #0 {
         assert!(text.starts_with(stub), "{text}");
         assert!(text.contains("@__offload_dynamic_shared = external addrspace(3) global [0 x i8], align 16"));
         assert!(!text.contains("store i32"), "{text}");
+    }
+
+    /// clang of LLVM 20 and before.
+    #[test]
+    fn kernels_without_bodies_keep_their_local_arguments() {
+        let module = MODULE.replace("@__clang_ocl_kern_imp_k(", "@other_body(");
+        let text = prepare(&module, &wanted(&["k"], LocalArguments::Offsets));
+        assert!(
+            text.contains("@k(ptr addrspace(1) noundef %0, ptr addrspace(3) noundef align 4 %1)"),
+            "{text}"
+        );
+        assert!(!text.contains("__offload_dynamic_shared"), "{text}");
     }
 
     #[test]

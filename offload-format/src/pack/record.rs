@@ -205,7 +205,8 @@ pub struct ArgInfo {
     pub type_name: String,
     /// What it is.
     pub kind: ArgKind,
-    /// Size in bytes of a value, if known.
+    /// Size in bytes of a value, if known. A local argument of an AMD code object has one, 8, if the kernel takes it as an
+    /// offset in bytes into the dynamic local memory.
     pub size: Option<u32>,
     /// Its type without typedefs and qualifiers, for a pointer that of what it points to, in OpenCL C's words (`float`,
     /// `uint4`, `struct particle`); empty if that is not known.

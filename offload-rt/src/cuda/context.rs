@@ -5,7 +5,7 @@ use std::ptr;
 
 use super::api::{CUcontext, CuResult, DeviceId, Functions, call};
 use super::limits::Limits;
-use crate::driver::{ContextId, Owner};
+use crate::driver::{BackEnd, ContextId, Owner};
 
 /// A context that stays valid as long as this lives.
 #[derive(Debug)]
@@ -96,7 +96,7 @@ impl Context {
 
 /// The context with this handle.
 pub(super) fn id_of(context: CUcontext) -> ContextId {
-    ContextId { back_end: "CUDA", handle: context.addr() }
+    ContextId { back_end: BackEnd::Cuda, handle: context.addr() }
 }
 
 impl Drop for Context {

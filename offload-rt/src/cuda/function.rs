@@ -8,7 +8,8 @@ use super::api::{
     CUDA_ERROR_INVALID_VALUE, CUfunction, CuResult, Functions, call,
 };
 use super::context::Entered;
-use super::limits::{Needs, Shape};
+use super::limits::Shape;
+use crate::thread_blocks::{Needs, Resources};
 
 /// The kind of an argument whose size is all that is known.
 const UNKNOWN_KIND: u16 = u16::MAX;
@@ -21,23 +22,15 @@ const MOST_PARAMETERS: usize = 32764;
 #[derive(Clone, Debug)]
 pub(super) struct Function {
     pub(super) raw: CUfunction,
-    pub(super) needs: Needs,
+    pub(super) resources: Resources,
     /// Sizes of the parameters, if the driver tells them.
     pub(super) sizes: Option<Vec<usize>>,
-    resources: Resources,
 }
 
 // SAFETY: the driver's functions may be called from any thread, and a kernel's handle is as good as its module.
 unsafe impl Send for Function {}
 // SAFETY: as above; the only change is an attribute that every thread sets to the same value.
 unsafe impl Sync for Function {}
-
-#[derive(Clone, Copy, Debug)]
-struct Resources {
-    registers: u32,
-    private_memory: u32,
-    warp: u32,
-}
 
 impl Function {
     /// Asks the driver about `raw`, a kernel of a loaded module of the current context.
@@ -53,23 +46,19 @@ impl Function {
             static_shared: value(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
         };
         let resources = Resources {
+            needs,
             registers: value(CU_FUNC_ATTRIBUTE_NUM_REGS)?,
             private_memory: value(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
-            warp: entered.limits().warp,
+            sub_group: entered.limits().warp,
         };
         // SAFETY: as above.
         let sizes = unsafe { parameter_sizes(entered.functions(), raw) };
-        Ok(Function { raw, needs, sizes, resources })
+        Ok(Function { raw, resources, sizes })
     }
 
     /// `info` with what the driver knows in the place of what the pack does not.
     pub(super) fn complete(&self, mut info: KernelInfo) -> KernelInfo {
-        let Resources { registers, private_memory, warp } = self.resources;
-        info.registers.get_or_insert(registers);
-        info.private_memory.get_or_insert(private_memory.into());
-        info.sub_group_size.get_or_insert(warp);
-        info.local_memory.get_or_insert(self.needs.static_shared.into());
-        info.max_work_group.get_or_insert(self.needs.max_threads);
+        self.resources.complete(&mut info);
         if info.args.as_ref().is_none_or(Vec::is_empty) {
             let told = |sizes: &Vec<usize>| sizes.iter().map(|size| unknown_arg(*size)).collect();
             info.args = self.sizes.as_ref().map(told).or(info.args);

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use offload_format::pack::KernelInfo;
 
-use super::api::{CUfunction, call};
+use super::api::{CUfunction, CUstream, call};
 use super::driver::problem;
 use super::function::Function;
 use super::module::CudaModule;
-use super::params::{Params, check_sizes};
-use super::stream::CudaStream;
+use super::params::{check_sizes, fill};
 use crate::driver::KernelArg;
-use crate::driver::{ContextId, DriverKernel, DriverStream, own};
+use crate::driver::{ContextId, DriverKernel, DriverStream};
 use crate::error::Problem;
 use crate::range::NdRange;
+use crate::thread_blocks::{Filled, Parameters};
 
 #[derive(Debug)]
 pub(super) struct CudaKernel {
@@ -63,23 +63,24 @@ impl DriverKernel for CudaKernel {
         if let Some(sizes) = &self.function.sizes {
             check_sizes(sizes, args)?;
         }
-        let stream = own::<CudaStream>(stream)?;
+        let stream: CUstream = stream.handle().cast();
         let entered = self.module.context().enter().map_err(problem)?;
-        let mut params = Params::new(args, stream.raw)?;
-        let shape = entered.limits().shape(self.function.needs, range, params.local)?;
+        let mut parameters = Parameters::new(args.len());
+        let Filled { pointers, local } = fill(&mut parameters, args, stream)?;
+        let shape = entered.limits().shape(self.function.resources.needs, range, local)?;
         self.function
             .opt_in(&shape, &entered)
             .map_err(|error| problem(error).during("the shared memory is refused"))?;
         let ([gx, gy, gz], [bx, by, bz]) = (shape.grid, shape.block);
-        let (function, shared, stream) = (self.function.raw, shape.shared, stream.raw);
-        let (params, no_extra) = (params.pointers(args), ptr::null_mut());
+        let (function, shared) = (self.function.raw, shape.shared);
+        let no_extra = ptr::null_mut();
         // SAFETY: the kernel's module is loaded in the current context; the parameters are as many and as large as the
         // kernel's, as far as pack and driver know them, and are copied during the call. The caller answers for what the
         // kernel does with them.
         let launched = unsafe {
             call!(
                 entered.functions(),
-                cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, params, no_extra)
+                cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, pointers, no_extra)
             )
         };
         launched.map_err(|error| problem(error).during("the launch failed"))

@@ -9,7 +9,7 @@ use super::api::{
 };
 use crate::error::Problem;
 use crate::range::NdRange;
-use crate::thread_blocks::{Grid, GridLimits, shared_memory};
+use crate::thread_blocks::{Grid, GridLimits, Needs, shared_memory};
 
 /// The limits of a device.
 #[derive(Clone, Copy, Debug)]
@@ -23,15 +23,6 @@ pub(super) struct Limits {
     pub(super) warp: u32,
     /// The device reads the program's ordinary memory by itself.
     pub(super) reads_pageable_memory: bool,
-}
-
-/// What a kernel needs of a device whatever the launch.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Needs {
-    /// The most threads of a block that its registers allow.
-    pub(super) max_threads: u32,
-    /// Bytes of its own shared variables.
-    pub(super) static_shared: u32,
 }
 
 /// The shape of a launch as the driver takes it.
@@ -74,6 +65,7 @@ impl Limits {
     }
 
     /// The shape of `range` with `local` bytes of local memory for its arguments, or why the device cannot launch it.
+    #[inline]
     pub(super) fn shape(&self, needs: Needs, range: &NdRange, local: u64) -> Result<Shape, Problem> {
         let Grid { grid, block } = self.grid.grid(range, needs.max_threads)?;
         let shared = local.saturating_add(range.shared_memory().into());
@@ -81,6 +73,7 @@ impl Limits {
         Ok(Shape { grid, block, shared, opt_in })
     }
 
+    #[inline]
     fn shared(&self, fixed: u32, dynamic: u64) -> Result<(u32, Option<u32>), String> {
         let dynamic = shared_memory(dynamic, fixed, self.shared_opt_in)?;
         let most = self.shared_opt_in.saturating_sub(fixed);

@@ -1,49 +1,29 @@
 //! The arguments of a launch as CUDA takes them.
 
-use std::ffi::c_void;
-
 use super::api::CUstream;
 use super::stream::start;
 use crate::driver::{KernelArg, KernelArgKind};
 use crate::error::Problem;
-use crate::thread_blocks::Parameters;
+use crate::thread_blocks::{Filled, LocalMemory, Parameters};
 
-/// What a launch's local memory is aligned to: the size of the largest vectors of CUDA C++.
-const LOCAL_ALIGN: u64 = 16;
-
-/// The parameters of one launch: addresses of device memory, offsets into the dynamic shared memory, and pointers to
-/// values. The arguments that it was made from outlive it.
-pub(super) struct Params {
-    parameters: Parameters<u64>,
-    /// Bytes of dynamic shared memory that local arguments need together.
-    pub(super) local: u64,
-}
-
-impl Params {
-    /// For a launch in `stream`.
-    pub(super) fn new(args: &[KernelArg<'_>], stream: CUstream) -> Result<Params, Problem> {
-        let (mut parameters, mut local) = (Parameters::new(0, args.len()), 0u64);
-        for (word, arg) in parameters.words().iter_mut().zip(args) {
-            match arg.0 {
-                KernelArgKind::Value(_) => {}
-                KernelArgKind::Memory(range) => *word = start(range, stream)?,
-                KernelArgKind::Local(size) => {
-                    *word = local;
-                    let end = local.checked_add(size as u64);
-                    let end = end.and_then(|end| end.checked_next_multiple_of(LOCAL_ALIGN));
-                    local = end.ok_or_else(|| {
-                        Problem::from("it is given more than 2^64 bytes of local memory".to_string())
-                    })?;
-                }
-            }
+/// Sets `parameters`, which has room for them, to `args` for a launch in `stream`: addresses of device memory, offsets
+/// into the dynamic shared memory, and pointers to values. Both have to stay where they are until the launch.
+#[inline]
+pub(super) fn fill(
+    parameters: &mut Parameters<u64>,
+    args: &[KernelArg<'_>],
+    stream: CUstream,
+) -> Result<Filled, Problem> {
+    let (slots, pointers) = parameters.slots();
+    let mut local = LocalMemory::default();
+    for (slot, arg) in slots.zip(args) {
+        match arg.0 {
+            KernelArgKind::Value(bytes) => slot.set_value(bytes),
+            KernelArgKind::Memory(range) => slot.set_word(start(range, stream)?),
+            KernelArgKind::Local(size) => slot.set_word(local.add(size)?),
         }
-        Ok(Params { parameters, local })
     }
-
-    /// As [`Parameters::pointers`].
-    pub(super) fn pointers(&mut self, args: &[KernelArg<'_>]) -> *mut *mut c_void {
-        self.parameters.pointers(args)
-    }
+    Ok(Filled { pointers, local: local.size })
 }
 
 /// Compares `args` with the sizes that the driver has for a kernel's parameters.
@@ -70,20 +50,21 @@ mod tests {
     use super::*;
     use crate::thread_blocks::ON_STACK;
 
+    /// The parameters of `args`, which are all words, and the bytes of local memory.
     fn words(args: &[KernelArg<'_>]) -> Option<(Vec<u64>, u64)> {
-        let mut params = Params::new(args, ptr::null_mut()).ok()?;
-        let words = params.parameters.words().get(..args.len())?.to_vec();
-        Some((words, params.local))
+        let mut parameters = Parameters::new(args.len());
+        let Filled { pointers, local } = fill(&mut parameters, args, ptr::null_mut()).ok()?;
+        // SAFETY: there is a pointer for each argument, to a word.
+        let words = (0..args.len()).map(|index| unsafe { pointers.add(index).read().cast::<u64>().read() });
+        Some((words.collect(), local))
     }
 
     #[test]
-    fn local_memory_is_laid_out_in_steps_of_sixteen() {
-        let (byte, local) = (KernelArg::value(&1u8), |size| KernelArg(KernelArgKind::Local(size)));
-        let args = [byte, local(5), local(32), local(1), byte];
-        assert_eq!(words(&args), Some((vec![0, 0, 16, 48, 0], 64)));
+    fn local_arguments_are_offsets() {
+        let (value, local) = (KernelArg::value(&7u64), |size| KernelArg(KernelArgKind::Local(size)));
+        assert_eq!(words(&[value, local(5), local(32), value]), Some((vec![7, 0, 16, 7], 48)));
         assert_eq!(words(&[]), Some((vec![], 0)));
         assert_eq!(words(&[local(usize::MAX)]), None);
-        assert_eq!(words(&[local(usize::MAX - 15), local(16)]), None);
     }
 
     #[test]
@@ -109,10 +90,10 @@ mod tests {
                 _ => KernelArg::local::<u128>(1),
             };
             let args: Vec<KernelArg<'_>> = (0..count).map(arg).collect();
-            let mut params = Params::new(&args, ptr::null_mut()).unwrap();
-            let pointers = params.pointers(&args);
+            let mut parameters = Parameters::new(count);
+            let Filled { pointers, .. } = fill(&mut parameters, &args, ptr::null_mut()).unwrap();
             for index in 0..count {
-                // SAFETY: there are so many pointers; they lead to `params` and to `values`.
+                // SAFETY: there are so many pointers; they lead to `parameters` and to `values`.
                 unsafe {
                     let pointer = pointers.add(index).read();
                     match index % 2 {

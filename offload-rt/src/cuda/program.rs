@@ -12,11 +12,11 @@ use super::kernel::CudaKernel;
 use super::module::CudaModule;
 use super::pinned::CudaHostMemory;
 use super::stream::CudaStream;
-use crate::driver::find;
 use crate::driver::{Driver, DriverHostMemory, DriverKernel, DriverModule, DriverStream};
 use crate::entry::LoadedImage;
 use crate::error::{Error, Problem};
 use crate::text::escape;
+use crate::thread_blocks::{Resolved, ResolvedKernels};
 
 /// An image that CUDA's driver has loaded.
 ///
@@ -24,9 +24,7 @@ use crate::text::escape;
 /// largest work-group, and the sizes of arguments of which the pack knows nothing.
 #[derive(Debug)]
 pub(super) struct CudaImage {
-    kernels: Vec<KernelInfo>,
-    /// Of each kernel, in the same order.
-    functions: Vec<Function>,
+    kernels: ResolvedKernels<Function>,
     module: Arc<CudaModule>,
 }
 
@@ -38,36 +36,26 @@ impl CudaImage {
         let entry = image.entry();
         let module = CudaModule::load(context, image);
         let module = module.map_err(|problem| problem.during(&format!("cannot load {entry}")))?;
-        let resolved = resolve(&module, entry.kernels()).map_err(Problem::from);
-        let (kernels, functions) =
-            resolved.map_err(|problem| problem.during(&format!("cannot use {entry}")))?;
-        Ok(CudaImage { kernels, functions, module: Arc::new(module) })
+        let kernels = resolve(&module, entry.kernels()).map_err(Problem::from);
+        let kernels = kernels.map_err(|problem| problem.during(&format!("cannot use {entry}")))?;
+        Ok(CudaImage { kernels, module: Arc::new(module) })
     }
 
     /// The handle and the record of a kernel.
-    fn resolved(&self, name: &str) -> Result<Resolved, Error> {
-        if self.kernels.is_empty() {
-            let missing = |error| Error::of_launch(name, problem(error).during("the image does not have it"));
-            let entered = self.module.context().enter().map_err(missing)?;
-            let function = self.module.function(name, &entered).and_then(|raw| Function::of(raw, &entered));
-            let function = function.map_err(missing)?;
-            return Ok(Resolved { info: function.complete(KernelInfo::new(name)), function });
+    fn resolved(&self, name: &str) -> Result<Resolved<Function>, Error> {
+        if let Some(known) = self.kernels.get(name)? {
+            return Ok(known);
         }
-        let info = find(&self.kernels, name)?.clone();
-        let found = self.kernels.iter().zip(&self.functions).find(|(kernel, _)| kernel.name == name);
-        let (_, function) = found.ok_or_else(|| Error::launch(name, "the image lost its entry"))?;
-        Ok(Resolved { info, function: function.clone() })
+        let missing = |error| Error::of_launch(name, problem(error).during("the image does not have it"));
+        let entered = self.module.context().enter().map_err(missing)?;
+        let function = self.module.function(name, &entered).and_then(|raw| Function::of(raw, &entered));
+        let function = function.map_err(missing)?;
+        Ok(Resolved { info: function.complete(KernelInfo::new(name)), function })
     }
 }
 
-/// A kernel's record and handle.
-struct Resolved {
-    info: KernelInfo,
-    function: Function,
-}
-
 /// The kernels that the pack knows, or those that the driver knows, each with its handle.
-fn resolve(module: &CudaModule, known: &[KernelInfo]) -> Result<(Vec<KernelInfo>, Vec<Function>), String> {
+fn resolve(module: &CudaModule, known: &[KernelInfo]) -> Result<ResolvedKernels<Function>, String> {
     let entered = module.context().enter().map_err(|error| error.to_string())?;
     let kernels = match known {
         [] => module.kernel_names(&entered).unwrap_or_default().into_iter().map(KernelInfo::new).collect(),
@@ -76,9 +64,9 @@ fn resolve(module: &CudaModule, known: &[KernelInfo]) -> Result<(Vec<KernelInfo>
     let resolved = kernels.into_iter().map(|info| {
         let function = module.function(&info.name, &entered).and_then(|raw| Function::of(raw, &entered));
         let function = function.map_err(|error| format!("kernel `{}`: {error}", escape(&info.name)))?;
-        Ok((function.complete(info), function))
+        Ok(Resolved { info: function.complete(info), function })
     });
-    Ok(resolved.collect::<Result<Vec<_>, String>>()?.into_iter().unzip())
+    resolved.collect()
 }
 
 impl Driver for Found {
@@ -106,7 +94,7 @@ impl Found {
 
 impl DriverModule for CudaImage {
     fn kernels(&self) -> &[KernelInfo] {
-        &self.kernels
+        self.kernels.infos()
     }
 
     fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn DriverKernel>, Error> {

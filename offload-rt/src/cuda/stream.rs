@@ -1,5 +1,6 @@
 //! Streams, device memory and events of CUDA's driver.
 
+use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,8 +11,9 @@ use super::api::{
 };
 use super::context::{Context, Entered};
 use super::driver::problem;
-use crate::driver::{ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange};
-use crate::driver::{Owner, own};
+use crate::driver::{
+    ContextId, DeviceAddress, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, Owner, own,
+};
 use crate::error::Problem;
 
 /// Work for the device, in order.
@@ -150,16 +152,20 @@ fn failed(what: &'static str) -> impl Fn(CuError) -> Problem {
 
 /// Where `range` starts, for work in `stream`.
 pub(super) fn start(range: MemoryRange<'_>, stream: CUstream) -> Result<CUdeviceptr, Problem> {
-    let memory = own::<CudaMemory>(range.memory)?;
-    match memory.only_in {
-        Some(own) if own != stream => Err("the memory was borrowed for another stream".to_string().into()),
-        _ => Ok(memory.address.wrapping_add(range.offset as u64)),
+    let DeviceAddress { start, only_in } = range.memory.device_address();
+    match only_in == 0 || only_in == stream.addr() {
+        true => Ok(start.wrapping_add(range.offset as u64)),
+        false => Err("the memory was borrowed for another stream".to_string().into()),
     }
 }
 
 impl DriverStream for CudaStream {
     fn context(&self) -> ContextId {
         self.context.id()
+    }
+
+    fn handle(&self) -> *mut c_void {
+        self.raw.cast()
     }
 
     fn allocate(&self, size: usize) -> Result<Box<dyn DriverMemory>, Problem> {
@@ -298,6 +304,10 @@ impl CudaMemory {
 impl DriverMemory for CudaMemory {
     fn context(&self) -> ContextId {
         self.context
+    }
+
+    fn device_address(&self) -> DeviceAddress {
+        DeviceAddress { start: self.address, only_in: self.only_in.map_or(0, |stream| stream.addr()) }
     }
 }
 

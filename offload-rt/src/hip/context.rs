@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use super::api::{DeviceId, Functions, HipResult, call};
 use super::limits::Limits;
-use crate::driver::ContextId;
+use crate::driver::{BackEnd, ContextId};
 
 /// The primary context of a device, which the runtime makes when it is first needed and keeps.
 #[derive(Debug)]
@@ -47,7 +47,10 @@ impl Context {
     }
 
     pub(super) fn id(&self) -> ContextId {
-        ContextId { back_end: "HIP", handle: usize::try_from(self.device.ordinal).unwrap_or(usize::MAX) }
+        ContextId {
+            back_end: BackEnd::Hip,
+            handle: usize::try_from(self.device.ordinal).unwrap_or(usize::MAX),
+        }
     }
 }
 

@@ -7,16 +7,13 @@ use super::api::{
     HIP_FUNC_ATTRIBUTE_NUM_REGS, HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, HipResult, call, hipFunction_t,
 };
 use super::context::Entered;
-use super::limits::Needs;
+use crate::thread_blocks::{Needs, Resources};
 
 /// A kernel as the runtime has it; it lives as long as its module.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Function {
     pub(super) raw: hipFunction_t,
-    pub(super) needs: Needs,
-    registers: u32,
-    private_memory: u32,
-    wavefront: u32,
+    pub(super) resources: Resources,
 }
 
 // SAFETY: the runtime's functions may be called from any thread, and a kernel's handle is as good as its module.
@@ -37,22 +34,18 @@ impl Function {
             max_threads: value(HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
             static_shared: value(HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
         };
-        Ok(Function {
-            raw,
+        let resources = Resources {
             needs,
             registers: value(HIP_FUNC_ATTRIBUTE_NUM_REGS)?,
             private_memory: value(HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
-            wavefront: entered.limits().wavefront,
-        })
+            sub_group: entered.limits().wavefront,
+        };
+        Ok(Function { raw, resources })
     }
 
     /// `info` with what the runtime knows in the place of what the pack does not.
     pub(super) fn complete(&self, mut info: KernelInfo) -> KernelInfo {
-        info.registers.get_or_insert(self.registers);
-        info.private_memory.get_or_insert(self.private_memory.into());
-        info.sub_group_size.get_or_insert(self.wavefront);
-        info.local_memory.get_or_insert(self.needs.static_shared.into());
-        info.max_work_group.get_or_insert(self.needs.max_threads);
+        self.resources.complete(&mut info);
         // A pack has no arguments of a kernel without any, and of one that it knows only by name; the runtime does not
         // tell which it is.
         if info.args.as_ref().is_some_and(Vec::is_empty) {

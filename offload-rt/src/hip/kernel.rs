@@ -5,22 +5,37 @@ use std::sync::Arc;
 
 use offload_format::pack::KernelInfo;
 
-use super::api::call;
+use super::api::{call, hipFunction_t, hipStream_t};
 use super::driver::problem;
 use super::function::Function;
 use super::module::HipModule;
-use super::params::Params;
-use super::stream::HipStream;
-use crate::driver::{ContextId, DriverKernel, DriverStream, KernelArg, own};
+use super::params::{LocalParameters, fill};
+use crate::driver::{ContextId, DriverKernel, DriverStream, KernelArg};
 use crate::error::Problem;
 use crate::range::NdRange;
+use crate::thread_blocks::{Filled, Parameters};
 
 #[derive(Debug)]
 pub(super) struct HipKernel {
-    pub(super) info: KernelInfo,
-    pub(super) function: Function,
+    info: KernelInfo,
+    locals: LocalParameters,
+    function: Function,
     /// Keeps the code of the function.
-    pub(super) module: Arc<HipModule>,
+    module: Arc<HipModule>,
+}
+
+impl HipKernel {
+    pub(super) fn new(module: Arc<HipModule>, function: Function, info: KernelInfo) -> HipKernel {
+        HipKernel { locals: LocalParameters::of(&info), info, function, module }
+    }
+
+    pub(super) fn raw(&self) -> hipFunction_t {
+        self.function.raw
+    }
+
+    pub(super) fn module(&self) -> &HipModule {
+        &self.module
+    }
 }
 
 impl DriverKernel for HipKernel {
@@ -38,20 +53,21 @@ impl DriverKernel for HipKernel {
         range: &NdRange,
         args: &[KernelArg<'_>],
     ) -> Result<(), Problem> {
-        let stream = own::<HipStream>(stream)?;
+        let stream: hipStream_t = stream.handle().cast();
         let entered = self.module.context().enter().map_err(problem)?;
-        let mut params = Params::new(args)?;
-        let shape = entered.limits().shape(self.function.needs, range, params.local)?;
+        let mut parameters = Parameters::new(args.len());
+        let Filled { pointers, local } = fill(&mut parameters, args, self.locals)?;
+        let shape = entered.limits().shape(self.function.resources.needs, range, local)?;
         let ([gx, gy, gz], [bx, by, bz]) = (shape.grid, shape.block);
-        let (function, shared, stream) = (self.function.raw, shape.shared, stream.raw);
-        let (params, no_extra) = (params.pointers(args), ptr::null_mut());
+        let (function, shared) = (self.function.raw, shape.shared);
+        let no_extra = ptr::null_mut();
         // SAFETY: the kernel's module is loaded on the current device; the parameters are as many and as large as the
         // kernel's, as far as the pack knows them, and are copied during the call. The caller answers for what the
         // kernel does with them.
         let launched = unsafe {
             call!(
                 entered.functions(),
-                hipModuleLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, params, no_extra)
+                hipModuleLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, pointers, no_extra)
             )
         };
         launched.map_err(|error| problem(error).during("the launch failed"))

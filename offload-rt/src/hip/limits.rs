@@ -3,7 +3,7 @@
 use super::api::Properties;
 use crate::error::Problem;
 use crate::range::NdRange;
-use crate::thread_blocks::{Grid, GridLimits, shared_memory};
+use crate::thread_blocks::{Grid, GridLimits, Needs, shared_memory};
 
 /// The limits of a device.
 #[derive(Clone, Copy, Debug)]
@@ -13,15 +13,6 @@ pub(super) struct Limits {
     shared: u32,
     /// Threads of a wavefront.
     pub(super) wavefront: u32,
-}
-
-/// What a kernel needs of a device whatever the launch.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Needs {
-    /// The most threads of a block that it was compiled for.
-    pub(super) max_threads: u32,
-    /// Bytes of its own shared variables.
-    pub(super) static_shared: u32,
 }
 
 /// The shape of a launch as the runtime takes it.
@@ -48,6 +39,7 @@ impl Limits {
     }
 
     /// The shape of `range` with `local` bytes of local memory for its arguments, or why the device cannot launch it.
+    #[inline]
     pub(super) fn shape(&self, needs: Needs, range: &NdRange, local: u64) -> Result<Shape, Problem> {
         let Grid { grid, block } = self.grid.grid(range, needs.max_threads)?;
         // The runtime multiplies them to numbers of 32 bits, and looks at the first alone:

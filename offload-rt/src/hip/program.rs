@@ -12,10 +12,11 @@ use super::kernel::HipKernel;
 use super::module::HipModule;
 use super::pinned::HipHostMemory;
 use super::stream::HipStream;
-use crate::driver::{Driver, DriverHostMemory, DriverKernel, DriverModule, DriverStream, find};
+use crate::driver::{Driver, DriverHostMemory, DriverKernel, DriverModule, DriverStream};
 use crate::entry::LoadedImage;
 use crate::error::{Error, Problem};
 use crate::text::escape;
+use crate::thread_blocks::{Resolved, ResolvedKernels};
 
 /// A code object that HIP's runtime has loaded.
 ///
@@ -23,16 +24,8 @@ use crate::text::escape;
 /// largest work-group.
 #[derive(Debug)]
 struct HipImage {
-    kernels: Vec<KernelInfo>,
-    /// Of each kernel, in the same order.
-    functions: Vec<Function>,
+    kernels: ResolvedKernels<Function>,
     module: Arc<HipModule>,
-}
-
-/// A kernel's record and handle.
-struct Resolved {
-    info: KernelInfo,
-    function: Function,
 }
 
 impl HipImage {
@@ -40,30 +33,26 @@ impl HipImage {
         let entry = image.entry();
         let module = HipModule::load(context, image);
         let module = module.map_err(|problem| problem.during(&format!("cannot load {entry}")))?;
-        let resolved = resolve(&module, entry.kernels()).map_err(Problem::from);
-        let resolved = resolved.map_err(|problem| problem.during(&format!("cannot use {entry}")))?;
-        let (kernels, functions) = resolved.into_iter().map(|it| (it.info, it.function)).unzip();
-        Ok(HipImage { kernels, functions, module: Arc::new(module) })
+        let kernels = resolve(&module, entry.kernels()).map_err(Problem::from);
+        let kernels = kernels.map_err(|problem| problem.during(&format!("cannot use {entry}")))?;
+        Ok(HipImage { kernels, module: Arc::new(module) })
     }
 
     /// The handle and the record of a kernel. The runtime lists none: where the pack has no record, a name is looked up.
-    fn resolved(&self, name: &str) -> Result<Resolved, Error> {
-        if self.kernels.is_empty() {
-            let missing = |error| Error::of_launch(name, problem(error).during("the image does not have it"));
-            let entered = self.module.context().enter().map_err(missing)?;
-            let function = self.module.function(name, &entered).and_then(|raw| Function::of(raw, &entered));
-            let function = function.map_err(missing)?;
-            return Ok(Resolved { info: function.complete(KernelInfo::new(name)), function });
+    fn resolved(&self, name: &str) -> Result<Resolved<Function>, Error> {
+        if let Some(known) = self.kernels.get(name)? {
+            return Ok(known);
         }
-        let info = find(&self.kernels, name)?.clone();
-        let found = self.kernels.iter().zip(&self.functions).find(|(kernel, _)| kernel.name == name);
-        let (_, function) = found.ok_or_else(|| Error::launch(name, "the image lost its entry"))?;
-        Ok(Resolved { info, function: *function })
+        let missing = |error| Error::of_launch(name, problem(error).during("the image does not have it"));
+        let entered = self.module.context().enter().map_err(missing)?;
+        let function = self.module.function(name, &entered).and_then(|raw| Function::of(raw, &entered));
+        let function = function.map_err(missing)?;
+        Ok(Resolved { info: function.complete(KernelInfo::new(name)), function })
     }
 }
 
 /// The kernels that the pack knows, each with its handle.
-fn resolve(module: &HipModule, known: &[KernelInfo]) -> Result<Vec<Resolved>, String> {
+fn resolve(module: &HipModule, known: &[KernelInfo]) -> Result<ResolvedKernels<Function>, String> {
     let entered = module.context().enter().map_err(|error| error.to_string())?;
     let resolved = known.iter().map(|info| {
         let function = module.function(&info.name, &entered).and_then(|raw| Function::of(raw, &entered));
@@ -92,12 +81,12 @@ impl Driver for Found {
 
 impl DriverModule for HipImage {
     fn kernels(&self) -> &[KernelInfo] {
-        &self.kernels
+        self.kernels.infos()
     }
 
     fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn DriverKernel>, Error> {
         let Resolved { info, function } = self.resolved(name)?;
-        Ok(Box::new(HipKernel { info, function, module: self.module.clone() }))
+        Ok(Box::new(HipKernel::new(self.module.clone(), function, info)))
     }
 
     fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {

@@ -110,7 +110,7 @@ pub fn as_raw_address<T>(buffer: &Buffer<T>) -> Result<*mut c_void, Error> {
 /// # Errors
 /// `kernel` is not of HIP.
 pub fn as_raw_function(kernel: &Kernel) -> Result<*mut c_void, Error> {
-    Ok(own(kernel)?.function.raw.cast())
+    Ok(own(kernel)?.raw().cast())
 }
 
 /// The `hipModule_t` that has `kernel`.
@@ -118,7 +118,7 @@ pub fn as_raw_function(kernel: &Kernel) -> Result<*mut c_void, Error> {
 /// # Errors
 /// `kernel` is not of HIP.
 pub fn as_raw_module(kernel: &Kernel) -> Result<*mut c_void, Error> {
-    Ok(own(kernel)?.module.raw().cast())
+    Ok(own(kernel)?.module().raw().cast())
 }
 
 fn own(kernel: &Kernel) -> Result<&HipKernel, Error> {

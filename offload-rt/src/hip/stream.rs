@@ -1,6 +1,6 @@
 //! Streams, device memory and events of HIP's runtime.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,8 +11,9 @@ use super::api::{
 };
 use super::context::{Context, Entered};
 use super::driver::problem;
-use crate::driver::{ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange};
-use crate::driver::{Owner, own};
+use crate::driver::{
+    ContextId, DeviceAddress, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, Owner, own,
+};
 use crate::error::Problem;
 
 /// Work for the device, in order.
@@ -144,13 +145,17 @@ fn failed(what: &'static str) -> impl Fn(HipError) -> Problem {
 }
 
 /// Where `range` starts.
-pub(super) fn start(range: MemoryRange<'_>) -> Result<hipDeviceptr_t, Problem> {
+fn start(range: MemoryRange<'_>) -> Result<hipDeviceptr_t, Problem> {
     Ok(own::<HipMemory>(range.memory)?.address.wrapping_byte_add(range.offset))
 }
 
 impl DriverStream for HipStream {
     fn context(&self) -> ContextId {
         self.context.id()
+    }
+
+    fn handle(&self) -> *mut c_void {
+        self.raw.cast()
     }
 
     fn allocate(&self, size: usize) -> Result<Box<dyn DriverMemory>, Problem> {
@@ -289,6 +294,10 @@ impl HipMemory {
 impl DriverMemory for HipMemory {
     fn context(&self) -> ContextId {
         self.context.id()
+    }
+
+    fn device_address(&self) -> DeviceAddress {
+        DeviceAddress { start: self.address.addr() as u64, only_in: 0 }
     }
 }
 

@@ -3,14 +3,14 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
-use crate::driver::{ContextId, DriverMemory, MemoryRange, own};
+use crate::driver::{BackEnd, ContextId, DriverMemory, MemoryRange, own};
 use crate::error::Problem;
 
 /// OpenCL's largest vectors, `double16` and `long16`, have this alignment.
 pub(super) const ALIGN: usize = 128;
 
 /// The one context of this process.
-pub(super) const CONTEXT: ContextId = ContextId { back_end: "host", handle: 0 };
+pub(super) const CONTEXT: ContextId = ContextId { back_end: BackEnd::Host, handle: 0 };
 
 /// Zeroed memory.
 #[derive(Debug)]

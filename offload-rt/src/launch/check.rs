@@ -43,14 +43,13 @@ pub(super) fn check(
 
 /// Refuses a work-group that the kernel was not compiled for.
 fn check_range(kernel: &KernelInfo, range: &NdRange) -> Result<(), Error> {
-    let (required, given) = (kernel.required_work_group.map(|size| size.map(u64::from)), range.local());
-    match required {
-        Some(required) if required != given => {
-            let problem = format!("it requires the local size {required:?}, not {given:?}");
-            Err(Error::launch(&kernel.name, problem))
-        }
-        _ => Ok(()),
+    let Some(required) = kernel.required_work_group else { return Ok(()) };
+    let given = range.local();
+    if required.iter().zip(&given).all(|(required, given)| u64::from(*required) == *given) {
+        return Ok(());
     }
+    let problem = format!("it requires the local size {required:?}, not {given:?}");
+    Err(Error::launch(&kernel.name, problem))
 }
 
 fn check_arg(known: &ArgInfo, given: Given) -> Result<(), String> {

@@ -253,3 +253,62 @@ impl<'a> Copied<'a> {
         }
     }
 }
+
+#[cfg(all(test, feature = "opencl"))]
+mod tests {
+    use offload_format::codec::{self, Codec};
+    use offload_format::pack::{NewImage, PackBuilder};
+
+    use super::*;
+    use crate::driver::{Driver, DriverKernel, DriverStream};
+    use crate::error::Problem;
+    use crate::{OpenClDescription, Registry};
+
+    /// A driver that has its copy of an image, as all do, when it has loaded it.
+    #[derive(Debug)]
+    struct Copying;
+
+    #[derive(Debug)]
+    struct Copied {
+        size: usize,
+    }
+
+    impl Driver for Copying {
+        fn load(&self, image: &LoadedImage) -> Result<Arc<dyn DriverModule>, Error> {
+            Ok(Arc::new(Copied { size: image.bytes().len() }))
+        }
+
+        fn stream(&self) -> Result<Box<dyn DriverStream>, Problem> {
+            Err("it has no streams".to_string().into())
+        }
+    }
+
+    impl DriverModule for Copied {
+        fn kernels(&self) -> &[KernelInfo] {
+            &[]
+        }
+
+        fn kernel(self: Arc<Self>, name: &str) -> Result<Box<dyn DriverKernel>, Error> {
+            Err(Error::launch(name, format!("an image of {} bytes is loaded", self.size)))
+        }
+    }
+
+    #[test]
+    fn bytes_are_released_when_the_driver_has_its_copy() {
+        let frame = codec::encode(&[7; 1 << 20], Codec::Zstd, 3).unwrap();
+        let mut builder = PackBuilder::new("p", "1.0.0");
+        builder.image(NewImage::new("m", "opencl-c".parse().unwrap()), frame.info()).unwrap();
+        let registry = Registry::from_pack(builder.finish().unwrap().with_frames([&frame]).unwrap());
+        let device = Device::found(OpenClDescription::new("d", "v").opencl_c(), Copying);
+        let selection = registry.select("m", &device).unwrap();
+        let program = device.open_selection(&selection).unwrap();
+        let error = program.kernel("k").unwrap_err().to_string();
+        assert!(error.contains("an image of 1048576 bytes is loaded"), "{error}");
+        assert!(!selection.entry().is_held());
+        // It is what somebody holds that stays.
+        let image = selection.entry().load().unwrap();
+        assert!(selection.entry().is_held());
+        drop(image);
+        assert!(!selection.entry().is_held());
+    }
+}

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::api::{Context, DeviceId};
-use crate::driver::ContextId;
+use crate::driver::{BackEnd, ContextId};
 use crate::error::Problem;
 
 /// A context of one device.
@@ -47,5 +47,5 @@ impl ClContext {
 
 /// The context with this handle.
 pub(super) fn id_of(handle: usize) -> ContextId {
-    ContextId { back_end: "OpenCL", handle }
+    ContextId { back_end: BackEnd::OpenCl, handle }
 }

@@ -18,4 +18,5 @@ mod selection;
 mod selection_cuda;
 mod selection_parts;
 mod selection_table;
+mod threads;
 mod typed;

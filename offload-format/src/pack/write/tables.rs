@@ -10,7 +10,7 @@ use super::super::layout::{
 };
 use super::super::new::NewImage;
 use super::super::place::{PlacedBlock, Stored};
-use super::super::record::{KernelInfo, Missing};
+use super::super::record::{ArgInfo, KernelInfo, Missing};
 use super::super::size::{aligned, small, too_large, usize_of};
 use super::record::{Record, TextReference};
 use crate::Error;
@@ -31,6 +31,8 @@ pub(super) struct PlacedPage<'a> {
 pub(super) struct Tables {
     strings: Vec<u8>,
     interned: BTreeMap<String, TextReference>,
+    /// The number of the first of these arguments, as records.
+    interned_args: BTreeMap<Vec<u8>, u32>,
     meta: Vec<u8>,
     images: Vec<u8>,
     kernels: Vec<u8>,
@@ -129,18 +131,8 @@ impl Tables {
     }
 
     fn kernel(&mut self, kernel: &KernelInfo) -> Result<(), Error> {
-        let first_arg = small(self.args.len())? / ARG_RECORD as u32;
         let args = kernel.args.as_deref().unwrap_or_default();
-        for arg in args {
-            let record = Record::default()
-                .text(self.text(&arg.name)?)
-                .text(self.text(&arg.type_name)?)
-                .u16(arg.kind.to_u16())
-                .u16(if arg.is_const { ARG_IS_CONST } else { 0 })
-                .u32(arg.size.unwrap_or(0))
-                .text(self.text(&arg.base_type)?);
-            self.args.extend(record.done(ARG_RECORD));
-        }
+        let first_arg = self.args(args)?;
         let [x, y, z] = kernel.required_work_group.unwrap_or_default();
         let record = Record::default()
             .text(self.text(&kernel.name)?)
@@ -161,6 +153,28 @@ impl Tables {
             .text(self.text(&kernel.remark)?);
         self.kernels.extend(record.done(KERNEL_RECORD));
         Ok(())
+    }
+
+    /// The number of the first of `args`. A kernel has the same ones for most targets, so that they are there once.
+    fn args(&mut self, args: &[ArgInfo]) -> Result<u32, Error> {
+        let mut records = Vec::new();
+        for arg in args {
+            let record = Record::default()
+                .text(self.text(&arg.name)?)
+                .text(self.text(&arg.type_name)?)
+                .u16(arg.kind.to_u16())
+                .u16(if arg.is_const { ARG_IS_CONST } else { 0 })
+                .u32(arg.size.unwrap_or(0))
+                .text(self.text(&arg.base_type)?);
+            records.extend(record.done(ARG_RECORD));
+        }
+        if let Some(first) = self.interned_args.get(&records) {
+            return Ok(*first);
+        }
+        let first = small(self.args.len())? / ARG_RECORD as u32;
+        self.args.extend_from_slice(&records);
+        self.interned_args.insert(records, first);
+        Ok(first)
     }
 
     /// How many bytes the records of images take.

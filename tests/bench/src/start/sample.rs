@@ -48,6 +48,8 @@ pub(super) struct Choice {
     pub(super) first: f64,
     /// Of a later one.
     pub(super) again: f64,
+    /// Kilobytes of the pack's index, as it is stored.
+    pub(super) index: f64,
 }
 
 impl Choice {
@@ -55,9 +57,9 @@ impl Choice {
     pub(super) fn of(program: &Path) -> Result<Choice> {
         let output = Command::new(program).output()?;
         let text = String::from_utf8_lossy(&output.stdout);
-        let time = |name| field(&text, name).map(|time| time as f64 / 1000.0);
-        match (time("first_ns"), time("again_ns")) {
-            (Some(first), Some(again)) => Ok(Choice { first, again }),
+        let thousands = |name| field(&text, name).map(|number| number as f64 / 1000.0);
+        match (thousands("first_ns"), thousands("again_ns"), thousands("head_bytes")) {
+            (Some(first), Some(again), Some(index)) => Ok(Choice { first, again, index }),
             _ => Err(Error::new(format!("`{}` says nothing of its choices: {text}", program.display()))),
         }
     }
