@@ -45,9 +45,6 @@ fn atomic_functions_resolve_and_count() {
     project.write("kernels/square.cl", KERNEL);
     project.write("src/main.rs", MAIN);
     project.write("offload.toml", "targets = [\"host\", \"spirv64\", \"intel:pvc\", \"opencl-c\"]\n");
-    let manifest = std::fs::read_to_string(project.path("Cargo.toml")).unwrap();
-    let manifest = manifest.replace("offload-rt\" }", "offload-rt\", features = [\"opencl\"] }");
-    project.write("Cargo.toml", &manifest);
     let half = "164, 36, 228, -28, 0, 163, 255, 7";
     let expected = |target: &str| format!("{target} [{half}, {half}]");
 
@@ -120,9 +117,6 @@ fn library(targets: &str, print: &str) -> (Project, std::path::PathBuf) {
     project.write("kernels/square.cl", &LIBRARY.replace("PRINT", print));
     project.write("src/main.rs", LIBRARY_MAIN);
     project.write("offload.toml", &format!("targets = [{targets}]\n"));
-    let manifest = std::fs::read_to_string(project.path("Cargo.toml")).unwrap();
-    let manifest = manifest.replace("offload-rt\" }", "offload-rt\", features = [\"opencl\"] }");
-    project.write("Cargo.toml", &manifest);
     let program = project.program();
     (project, program)
 }

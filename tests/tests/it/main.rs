@@ -44,6 +44,7 @@ mod processors;
 mod prune;
 mod rebuild;
 mod references;
+mod refused_launches;
 mod repack;
 mod reproducible;
 mod second_decoder;

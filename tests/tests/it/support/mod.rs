@@ -1,6 +1,7 @@
 //! A fixture copied to a directory of its own, and the fake tools it is built with.
 
 mod hint;
+mod place;
 #[path = "../../../../cargo-offload/tests/it/support/program.rs"]
 pub mod program;
 pub mod random;
@@ -13,10 +14,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use offload_format::pack::{Pack, Pages};
 
+use self::place::Place;
 use self::target_dir::target_dir;
 
 /// Less to compile and to link. Every cargo that builds a fixture has to be told, or it builds all dependencies anew.
@@ -30,15 +31,9 @@ pub fn root() -> PathBuf {
     offload_tests::workspace_root()
 }
 
-/// Programs of projects that share a target directory overwrite each other if they share a name.
-fn unique_name() -> String {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    format!("fixture-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
-}
-
 /// A fixture project with its own cache and fake tools.
 pub struct Project {
-    dir: tempfile::TempDir,
+    place: Place,
     target_dir: PathBuf,
     env: Vec<(String, String)>,
 }
@@ -54,11 +49,13 @@ pub struct Outcome {
 impl Project {
     /// Copies the fixture `name`. Its build uses real tools.
     pub fn new(name: &str) -> Project {
-        let dir = tempfile::tempdir().unwrap();
-        copy(&root().join("tests/fixtures").join(name), dir.path());
-        fs::copy(root().join("Cargo.lock"), dir.path().join("Cargo.lock")).unwrap();
-        let cache = dir.path().join("cache").display().to_string();
-        Project { dir, target_dir: target_dir(), env: vec![("OFFLOAD_CACHE_DIR".into(), cache)] }
+        let (fixture, target_dir) = (root().join("tests/fixtures").join(name), target_dir());
+        let mut place = Place::take(&fixture, &target_dir);
+        copy(&fixture, &place.directory, &place.name());
+        fs::copy(root().join("Cargo.lock"), place.directory.join("Cargo.lock")).unwrap();
+        place.keep_build_script(&fixture);
+        let cache = place.directory.join("cache").display().to_string();
+        Project { place, target_dir, env: vec![("OFFLOAD_CACHE_DIR".into(), cache)] }
     }
 
     /// As [`Project::new`], with the fake tools in place of all compilers.
@@ -116,7 +113,7 @@ impl Project {
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
+        self.place.directory.join(name)
     }
 
     pub fn write(&self, name: &str, text: &str) {
@@ -360,20 +357,18 @@ fn list(dir: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-fn copy(from: &Path, to: &Path) {
+/// Copies a fixture whose package is to have this name.
+fn copy(from: &Path, to: &Path, name: &str) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();
         let target = to.join(path.file_name().unwrap());
         if path.is_dir() {
-            copy(&path, &target);
+            copy(&path, &target, name);
         } else if path.file_name().unwrap() == "Cargo.toml" {
             let text = fs::read_to_string(&path).unwrap();
-            fs::write(
-                target,
-                text.replace("@ROOT@", root().to_str().unwrap()).replace("@NAME@", &unique_name()),
-            )
-            .unwrap();
+            let text = text.replace("@ROOT@", root().to_str().unwrap()).replace("@NAME@", name);
+            fs::write(target, text).unwrap();
         } else {
             fs::copy(&path, &target).unwrap();
         }

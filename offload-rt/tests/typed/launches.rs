@@ -1,6 +1,6 @@
 //! Every kind of argument reaches its kernel.
 
-include!("../kernels.inc");
+include!("kernels.inc");
 
 use offload_rt::{Device, Error, Local, NdRange};
 
@@ -17,7 +17,8 @@ unsafe impl bytemuck::Zeroable for Particle {}
 // SAFETY: as above.
 unsafe impl bytemuck::Pod for Particle {}
 
-fn main() -> Result<(), Error> {
+#[test]
+fn every_kind_of_argument_reaches_its_kernel() -> Result<(), Error> {
     let device = Device::host();
     let stream = device.stream()?;
     let kernels = typed::load(&device)?;
@@ -38,7 +39,9 @@ fn main() -> Result<(), Error> {
 
     let mut vectors = stream.zeroed::<[f32; 4]>(8)?;
     // SAFETY: there are 8 work-items.
-    unsafe { kernels.vectors(&stream, NdRange::linear(8, 8), [1.0, 2.0, 3.0, 4.0], [0; 4], 1, &mut vectors)? };
+    unsafe {
+        kernels.vectors(&stream, NdRange::linear(8, 8), [1.0, 2.0, 3.0, 4.0], [0; 4], 1, &mut vectors)?
+    };
     assert_eq!(stream.download(&vectors)?, [[1.0, 2.0, 3.0, 4.0]; 8]);
 
     let bits = stream.upload(&[7u16, 9])?;
