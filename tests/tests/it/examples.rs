@@ -63,3 +63,45 @@ fn programs_that_keep_their_data_on_the_device_are_right_everywhere() {
         }
     }
 }
+
+#[test]
+fn a_device_library_gives_the_same_bits_everywhere() {
+    let program = built("bf16-vectors");
+    for driver in [Some(pocl()), intel()].into_iter().flatten() {
+        let text = run(&program, &[], &driver);
+        assert!(text.contains("OpenCL device") && text.contains("host CPU"), "{text}");
+        // All numbers, six lower halves for each, and three operations with twelve others.
+        assert_eq!(text.matches(": 2818048 results, 0 wrong\n").count(), 2, "{text}");
+        assert!(text.ends_with("2 of 2 devices are right\n"), "{text}");
+    }
+}
+
+#[test]
+fn a_device_library_uses_the_instructions_that_a_device_has() {
+    let instructions = ["cvt.rn.bf16.f32", "add.rn.bf16", "sub.rn.bf16", "mul.rn.bf16"];
+    let folder = tempfile::tempdir().unwrap();
+    let count = |settings: &str| {
+        let config = folder.path().join("offload.toml");
+        fs::write(&config, format!("targets = [\"nvptx:sm_75\", \"nvptx:sm_90\"]\n{settings}")).unwrap();
+        let mut build = build_of_workspace("bf16-vectors");
+        let built = build.env_remove("OFFLOAD_TARGETS").env("OFFLOAD_CONFIG", &config).output().unwrap();
+        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        let program = program_of_workspace(&built.stdout, "bf16-vectors");
+        let images = folder.path().join("images");
+        let _ = fs::remove_dir_all(&images);
+        let mut extract = Command::new(support::cargo_offload());
+        let done = extract.args(["extract", "--output"]).arg(&images).arg(program).output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&images).unwrap() {
+            let text = fs::read_to_string(entry.unwrap().path()).unwrap();
+            let used = instructions.iter().filter(|name| text.contains(**name)).count();
+            found.push((text.contains(".target sm_90"), used));
+        }
+        found.sort();
+        found
+    };
+    assert_eq!(count(""), [(false, 0), (true, instructions.len())]);
+    let fallback = "[modules.bf16]\ndefines = { BF16_FALLBACK = 1 }\n";
+    assert_eq!(count(fallback), [(false, 0), (true, 0)]);
+}

@@ -1,0 +1,59 @@
+//! The right results, found in another way than the device library does: by searching all numbers.
+
+/// What every NaN becomes.
+const NAN: u16 = 0x7fff;
+/// Infinity, which stands for the next power of two where a result is rounded.
+const INFINITY: u16 = 0x7f80;
+
+/// The number in bfloat16 next to `x`; of two, the even one.
+pub(crate) fn nearest(x: f64) -> u16 {
+    if x.is_nan() {
+        return NAN;
+    }
+    let magnitude = x.abs();
+    // The last one that is not above, of all from zero to infinity.
+    let (mut below, mut above) = (0, INFINITY);
+    while above - below > 1 {
+        let middle = below + (above - below) / 2;
+        if value(middle) <= magnitude { below = middle } else { above = middle }
+    }
+    let (down, up) = (magnitude - value(below), value(above) - magnitude);
+    let rounds_down = down < up || (down == up && below % 2 == 0);
+    let sign = if x.is_sign_negative() { 0x8000 } else { 0 };
+    sign | if rounds_down { below } else { above }
+}
+
+/// The same of numbers.
+pub(crate) fn value(bits: u16) -> f64 {
+    if bits == INFINITY { 2f64.powi(128) } else { f64::from(widened(bits)) }
+}
+
+/// As a `float`.
+pub(crate) fn widened(bits: u16) -> f32 {
+    f32::from_bits(u32::from(bits) << 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_is_to_nearest_and_to_even() {
+        for (x, bits) in [
+            (0.0, 0),
+            (-0.0, 0x8000),
+            (1.0, 0x3f80),
+            (1.0 + 1.0 / 256.0, 0x3f80),
+            (1.0 + 3.0 / 256.0, 0x3f82),
+            (f64::from(f32::MAX), 0x7f80),
+            (3.3895313892515355e38, 0x7f7f),
+            (f64::NEG_INFINITY, 0xff80),
+            (f64::NAN, 0x7fff),
+            (2f64.powi(-133), 1),
+            (2f64.powi(-134), 0),
+            (-1.5 * 2f64.powi(-134), 0x8001),
+        ] {
+            assert_eq!(nearest(x), bits, "{x:e}");
+        }
+    }
+}
