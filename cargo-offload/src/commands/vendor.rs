@@ -8,6 +8,7 @@ mod sbom;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use offload_build::shared::TemporaryName;
 use offload_format::provenance::DIRECTORY;
 use serde::Serialize;
 
@@ -16,6 +17,7 @@ use self::record::Record;
 use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::{Error, Result};
+use crate::files::lock::DirectoryLock;
 use crate::files::publish::{Staged, create_dir, publish, staged};
 use crate::print::output::Output;
 use crate::print::text::counted;
@@ -69,6 +71,12 @@ fn sbom(package: &Package, args: &cli::Vendor, made: &[Record]) -> Result<Option
 /// Puts what was made in the place of what was there.
 fn store(output: &Output, vendored: &Path, made: &[Record]) -> Result<ExitStatus> {
     create_dir(vendored)?;
+    let waits = || output.status(&format!("waiting for another process that writes to `{DIRECTORY}`"));
+    let lock = DirectoryLock::take(vendored, waits).map_err(|error| Error::io("lock", vendored, &error))?;
+    // Where nothing can be locked another process may still be at work.
+    if lock.is_some() {
+        remove_unfinished(vendored);
+    }
     for record in made {
         let module = &record.provenance.module;
         let pack = format!("{DIRECTORY}/{module}.pack");
@@ -80,6 +88,16 @@ fn store(output: &Output, vendored: &Path, made: &[Record]) -> Result<ExitStatus
     }
     remove_others(vendored, made)?;
     Ok(ExitStatus::Success)
+}
+
+/// Removes what an ended run has left, which would be published. What cannot be removed is in nobody's way.
+fn remove_unfinished(vendored: &Path) {
+    for path in std::fs::read_dir(vendored).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if TemporaryName::becomes(name).is_some() {
+            let _ = std::fs::remove_file(&path);
+        }
+    }
 }
 
 /// Modules that the package no longer has would be published for nothing.

@@ -5,9 +5,9 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
 
 use crate::support::cargo_offload;
-use crate::support::random::Random;
 use crate::support::script::succeed;
 use offload_containers::bundle::{self, BundleId, BundleImage};
 use offload_containers::ccob;
@@ -127,18 +127,25 @@ fn compressed_by(tools: &Tools, directory: &Path, images: &[Vec<u8>; 2]) -> Vec<
 
 /// One to three changes at places that a generator chooses; in one of eight files the end is cut off.
 fn damaged(bytes: &[u8], number: u64) -> Vec<u8> {
-    let (mut random, mut bytes) = (Random::new(number), bytes.to_vec());
-    if random.below(8) == 0 {
-        bytes.truncate(random.index(bytes.len()));
+    let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut below = |limit: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % limit as u64) as usize
+    };
+    let mut bytes = bytes.to_vec();
+    if below(8) == 0 {
+        bytes.truncate(below(bytes.len()));
         return bytes;
     }
-    for _ in 0..=random.below(3) {
-        let at = random.index(bytes.len());
-        match random.below(3) {
-            0 => bytes[at] ^= 1 << random.below(8),
-            1 => bytes[at] = random.below(256) as u8,
+    for _ in 0..=below(3) {
+        let at = below(bytes.len());
+        match below(3) {
+            0 => bytes[at] ^= 1 << below(8),
+            1 => bytes[at] = below(256) as u8,
             _ => {
-                let value = [0u64, 1, u64::MAX, 1 << 31, 1 << 40, bytes.len() as u64][random.index(6)];
+                let value = [0u64, 1, u64::MAX, 1 << 31, 1 << 40, bytes.len() as u64][below(6)];
                 let end = (at / 4 * 4 + 8).min(bytes.len());
                 let start = at / 4 * 4;
                 bytes[start..end].copy_from_slice(&value.to_le_bytes()[..end - start]);
@@ -148,7 +155,61 @@ fn damaged(bytes: &[u8], number: u64) -> Vec<u8> {
     bytes
 }
 
+/// Ends here, and with each release of LLVM.
+struct Sides {
+    ours: Ends,
+    theirs: Vec<Ends>,
+}
+
+impl Sides {
+    fn new(releases: usize) -> Sides {
+        let mut theirs = Vec::new();
+        theirs.resize_with(releases, Ends::default);
+        Sides { ours: Ends::default(), theirs }
+    }
+
+    /// Those of the damaged files with these numbers.
+    fn of(subject: &Subject, tools: &[Tools], numbers: impl Iterator<Item = u64>) -> Sides {
+        let lists = subject.ours == "inspect";
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("damaged");
+        let mut sides = Sides::new(tools.len());
+        for number in numbers {
+            fs::write(&file, damaged(&subject.bytes, number)).unwrap();
+            sides.ours.add(Command::new(cargo_offload()).arg(subject.ours).arg(&file), lists);
+            for (ends, tools) in sides.theirs.iter_mut().zip(tools) {
+                ends.add(&mut (subject.llvm)(tools, &file), lists);
+            }
+        }
+        sides
+    }
+
+    /// Those of `count` damaged files, on all processors.
+    fn of_all(subject: &Subject, tools: &[Tools], count: u64) -> Sides {
+        let threads = thread::available_parallelism().map_or(1, |threads| threads.get() as u64);
+        let parts: Vec<Sides> = thread::scope(|scope| {
+            let part = |first: u64| {
+                scope.spawn(move || Sides::of(subject, tools, (first..count).step_by(threads as usize)))
+            };
+            let parts: Vec<_> = (0..threads).map(part).collect();
+            parts.into_iter().map(|part| part.join().unwrap()).collect()
+        });
+        parts.into_iter().fold(Sides::new(tools.len()), |mut all, part| {
+            all.ours.join(&part.ours);
+            all.theirs.iter_mut().zip(&part.theirs).for_each(|(all, part)| all.join(part));
+            all
+        })
+    }
+}
+
 impl Ends {
+    fn join(&mut self, other: &Ends) {
+        self.died += other.died;
+        self.refused += other.refused;
+        self.right += other.right;
+        self.wrong += other.wrong;
+    }
+
     /// Runs `command` in an empty directory, and looks at the files that it has made.
     fn add(&mut self, command: &mut Command, lists: bool) {
         let directory = tempfile::tempdir().unwrap();
@@ -188,18 +249,10 @@ fn damaged_containers_beside_llvm_s_tools() {
     }
     let all: Vec<Tools> = RELEASES.into_iter().filter_map(Tools::find).collect();
     let directory = tempfile::tempdir().unwrap();
-    let file = directory.path().join("damaged");
+    // Whoever asks first waits for cargo to build it.
+    cargo_offload();
     for subject in subjects(&all[0], directory.path()) {
-        let lists = subject.ours == "inspect";
-        let (mut ours, mut theirs) = (Ends::default(), Vec::new());
-        theirs.resize_with(all.len(), Ends::default);
-        for number in 0..count {
-            fs::write(&file, damaged(&subject.bytes, number)).unwrap();
-            ours.add(Command::new(cargo_offload()).arg(subject.ours).arg(&file), lists);
-            for (ends, tools) in theirs.iter_mut().zip(&all) {
-                ends.add(&mut (subject.llvm)(tools, &file), lists);
-            }
-        }
+        let Sides { ours, theirs } = Sides::of_all(&subject, &all, count);
         println!("{}: {count} damaged files", subject.name);
         let named = all.iter().map(|tools| format!("LLVM {}", tools.release));
         for (who, ends) in

@@ -6,10 +6,10 @@ use std::ops::Range;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::carried::Linked;
 use crate::support::cargo_offload;
-use crate::support::random::Random;
 use crate::support::script::{Files, differences, files};
 use object::read::{Object, ObjectSection};
 
@@ -18,6 +18,18 @@ const SAMPLE: u64 = 500;
 const ALL: u64 = 11_000;
 /// What leads to images, and they themselves.
 const SECTIONS: [&str; 4] = ["offload_tab", ".note.offload", ".lrodata.offload", ".lrodata"];
+
+/// xorshift: the same damage on every machine.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % limit as u64) as usize
+    }
+}
 
 /// A program, the ranges that are damaged, and its images.
 struct Subject {
@@ -53,20 +65,20 @@ impl Subject {
             random.below(2);
         }
         for _ in 0..=random.below(4) {
-            let range = self.ranges[random.index(self.ranges.len())].clone();
+            let range = self.ranges[random.below(self.ranges.len())].clone();
             // Half of them in what comes first: headers and tables.
             let size = if random.below(2) == 0 { range.len().min(256) } else { range.len() };
-            let at = range.start + random.index(size);
+            let at = range.start + random.below(size);
             match random.below(4) {
                 0 => bytes[at] ^= 1 << random.below(8),
                 1 => bytes[at] = random.below(256) as u8,
                 2 => {
-                    let value = [0, 1, u64::MAX, random.0, self.bytes.len() as u64][random.index(5)];
+                    let value = [0, 1, u64::MAX, random.0, self.bytes.len() as u64][random.below(5)];
                     let end = (at + 8).min(bytes.len());
                     bytes[at..end].copy_from_slice(&value.to_le_bytes()[..end - at]);
                 }
                 _ => {
-                    let (from, count) = (range.start + random.index(range.len()), 1 + random.index(16));
+                    let (from, count) = (range.start + random.below(range.len()), 1 + random.below(16));
                     let count = count.min(bytes.len() - at.max(from));
                     bytes.copy_within(from..from + count, at);
                 }
@@ -140,4 +152,38 @@ fn what_verify_accepts_has_all_images() {
     assert!(refused > count / 10 && sound > 0, "{refused} refused, {sound} sound");
     let tried = format!("{count} damaged programs, {refused} refused, {sound} with all images");
     offload_tests::figure(tried, "0 accepted without an image");
+}
+
+/// Damaged programs that `devices` is asked about.
+const ASKED: u64 = 25;
+const ALL_ASKED: u64 = 1000;
+/// What an optimised build may take: a start, and so much for each MiB of the file.
+const START: Duration = Duration::from_millis(50);
+const EACH_MIB: Duration = Duration::from_millis(400);
+/// How much slower the tests' own build hashes and parses.
+const SLOWER: u32 = 5;
+
+/// It judges every image for every device, whatever the tables say.
+#[test]
+fn devices_are_told_in_time_of_whatever_is_damaged() {
+    let (subject, count) = (Subject::new(), if offload_tests::is_full() { ALL_ASKED } else { ASKED });
+    let limit = (START + EACH_MIB.mul_f64(subject.bytes.len() as f64 / f64::from(1 << 20))) * SLOWER;
+    let directory = tempfile::tempdir().unwrap();
+    let program = directory.path().join("app");
+    let mut slowest = Duration::ZERO;
+    for number in 0..count {
+        fs::write(&program, subject.damaged(number)).unwrap();
+        let mut command = Command::new(cargo_offload());
+        command.arg("devices").arg(&program).current_dir("/");
+        // Drivers take time of their own.
+        command.env("OCL_ICD_VENDORS", "/nonexistent").env("OCL_ICD_FILENAMES", "");
+        let start = Instant::now();
+        let output = command.output().unwrap();
+        let time = start.elapsed();
+        assert!(output.status.code().is_some_and(|code| code < 4), "{number}: {}", output.status);
+        assert!(time <= limit, "{number}: {time:?}, and {limit:?} are allowed");
+        slowest = slowest.max(time);
+    }
+    let tried = format!("`devices` on {count} damaged programs of {} kB", subject.bytes.len() / 1000);
+    offload_tests::figure(tried, format!("at most {} ms in a build for tests", slowest.as_millis()));
 }
