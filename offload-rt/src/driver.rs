@@ -120,6 +120,17 @@ pub(crate) struct DeviceAddress {
     pub(crate) only_in: usize,
 }
 
+#[cfg(any(feature = "cuda", feature = "hip"))]
+impl DeviceAddress {
+    /// `offset` bytes behind the start, for work in `stream`.
+    pub(crate) fn at(self, offset: usize, stream: *mut std::ffi::c_void) -> Result<u64, Problem> {
+        match self.only_in == 0 || self.only_in == stream.addr() {
+            true => Ok(self.start.wrapping_add(offset as u64)),
+            false => Err("the memory was borrowed for another stream".to_string().into()),
+        }
+    }
+}
+
 /// A part of some memory, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MemoryRange<'a> {

@@ -157,9 +157,18 @@ fn local_stub(line: &str, wanted: &Prepared<'_>) -> Option<String> {
             passed.push(param.text.to_string());
         }
     }
+    let place = debug_place(tail);
     let line = format!("{head}@{name}({}){tail}", taken.join(", "));
     let line = with_attributes(&line, wanted.attributes.get(name)).into_owned();
-    Some(format!("{line}\n{body}  call void @{BODY_PREFIX}{name}({})\n  ret void\n}}\n", passed.join(", ")))
+    let passed = passed.join(", ");
+    Some(format!("{line}\n{body}  call void @{BODY_PREFIX}{name}({passed}){place}\n  ret void\n}}\n"))
+}
+
+/// Where a call of a kernel's body stands, if the kernel with this `tail` has debug information: without a place LLVM drops
+/// that of the whole module (<https://llvm.org/docs/SourceLevelDebugging.html>).
+fn debug_place(tail: &str) -> String {
+    let number = tail.split_once(" !dbg !").map(|(_, rest)| rest.split(' ').next().unwrap_or_default());
+    number.map(|scope| format!(", !dbg !DILocation(line: 0, scope: !{scope})")).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -203,6 +212,13 @@ define protected spir_kernel void @other() #0 {
         assert!(text.starts_with(stub), "{text}");
         assert!(text.contains("@__offload_dynamic_shared = external addrspace(3) global [0 x i8], align 16"));
         assert!(!text.contains("store i32"), "{text}");
+    }
+
+    #[test]
+    fn debug_information_stays() {
+        let module = MODULE.replacen("#0 !m !1 {", "#0 !dbg !7 !m !1 {", 1);
+        let text = prepare(&module, &wanted(&["k"], LocalArguments::Offsets));
+        assert!(text.contains("%offload.local.1), !dbg !DILocation(line: 0, scope: !7)\n"), "{text}");
     }
 
     /// clang of LLVM 20 and before.

@@ -152,11 +152,7 @@ fn failed(what: &'static str) -> impl Fn(CuError) -> Problem {
 
 /// Where `range` starts, for work in `stream`.
 pub(super) fn start(range: MemoryRange<'_>, stream: CUstream) -> Result<CUdeviceptr, Problem> {
-    let DeviceAddress { start, only_in } = range.memory.device_address();
-    match only_in == 0 || only_in == stream.addr() {
-        true => Ok(start.wrapping_add(range.offset as u64)),
-        false => Err("the memory was borrowed for another stream".to_string().into()),
-    }
+    range.memory.device_address().at(range.offset, stream.cast())
 }
 
 impl DriverStream for CudaStream {

@@ -1,5 +1,7 @@
 //! The arguments of a launch as HIP takes them.
 
+use std::ptr;
+
 use offload_format::pack::{ArgKind, KernelInfo};
 
 use crate::driver::{KernelArg, KernelArgKind};
@@ -45,8 +47,8 @@ pub(super) fn fill(
         match arg.0 {
             KernelArgKind::Value(bytes) => slot.set_value(bytes),
             KernelArgKind::Memory(range) => {
-                let start = range.memory.device_address().start;
-                slot.set_word(start.wrapping_add(range.offset as u64));
+                // The caller's streams and memory are not bound to each other.
+                slot.set_word(range.memory.device_address().at(range.offset, ptr::null_mut())?);
             }
             // The runtime looks at no address: it makes its own.
             KernelArgKind::Local(size) => slot.set_word(local.add(size)?),
