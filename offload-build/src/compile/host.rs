@@ -31,7 +31,7 @@ const PRINTF: &str = include_str!("host_printf.c");
 #[derive(Debug)]
 struct Cpu {
     triple: String,
-    march: &'static str,
+    march: &'static [&'static str],
     pocl: Pocl,
 }
 
@@ -153,8 +153,15 @@ fn work_items(session: &Session<'_>, linked: Blob, waiting: &BTreeSet<String>, c
     let level: &[&str] = match inspectable(session) {
         true if waiting.is_empty() => return Ok(linked),
         true => &["-O0"],
-        // Loops over work-items are to be made into vectors, not those inside of one.
-        false => &["-O2", "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops"],
+        // Loops over work-items are to be made into vectors, and nothing inside of one.
+        false => &[
+            "-O2",
+            "-fno-vectorize",
+            "-fno-slp-vectorize",
+            "-fno-unroll-loops",
+            "-mllvm",
+            "-disable-vector-combine",
+        ],
     };
     let key = KeyBuilder::new("waiting functions inlined 1").part(&linked.hash.0).finish();
     let marked =
@@ -165,7 +172,7 @@ fn work_items(session: &Session<'_>, linked: Blob, waiting: &BTreeSet<String>, c
 
 /// The functions that run a work-group, with memory of each thread's own.
 fn groups(session: &Session<'_>, unit: &Unit<'_>, work_items: &Blob) -> Result<Blob> {
-    let mut key = KeyBuilder::new("host work-groups 4").part(&work_items.hash.0);
+    let mut key = KeyBuilder::new("host work-groups 5").part(&work_items.hash.0);
     for kernel in &unit.kernels {
         key = key.part(format!("{} {:?}", kernel.name, kernel.required_work_group).as_bytes());
     }
@@ -201,7 +208,10 @@ fn shared_object(session: &Session<'_>, unit: &Unit<'_>, object: &Blob) -> Resul
 fn kernel_args(session: &Session<'_>, cpu: &Cpu) -> Result<Vec<Arg>> {
     let include = |path: PathBuf| texts(["-include".into(), path.into_os_string()]);
     let headers = session.tools().llvm()?.resource_dir.join("include");
-    Ok(texts([cpu.triple.as_str(), cpu.march, "-fPIC", "-fvisibility=hidden", "-cl-no-stdinc"])
+    let fixed = ["-fPIC", "-fvisibility=hidden", "-cl-no-stdinc"];
+    Ok(cpu
+        .flags()
+        .chain(texts(fixed))
         .chain(include(cpu.pocl.renames.clone()))
         .chain(include(headers.join("opencl-c-base.h")))
         .chain(include(headers.join("opencl-c.h")))
@@ -213,25 +223,21 @@ fn kernel_args(session: &Session<'_>, cpu: &Cpu) -> Result<Vec<Arg>> {
 }
 
 fn shim_args(cpu: &Cpu) -> Vec<Arg> {
-    let fixed = [
-        cpu.triple.as_str(),
-        cpu.march,
-        "-fPIC",
-        "-fvisibility=hidden",
-        "-ffreestanding",
-        "-x",
-        "c",
-        "-std=c11",
-    ];
-    texts(fixed).chain(front_end::front_end_output()).chain(texts(["-"])).collect()
+    let fixed = ["-fPIC", "-fvisibility=hidden", "-ffreestanding", "-x", "c", "-std=c11"];
+    cpu.flags().chain(texts(fixed)).chain(front_end::front_end_output()).chain(texts(["-"])).collect()
 }
 
 impl Cpu {
+    fn flags(&self) -> impl Iterator<Item = Arg> {
+        texts([self.triple.as_str()]).chain(texts(self.march.iter().copied()))
+    }
+
     /// The arguments of clang for IR, with PoCL's library at hand.
     fn ir_args(&self, args: &[&str]) -> Vec<Arg> {
         let library =
             ["-Xclang".into(), "-mlink-builtin-bitcode".into(), "-Xclang".into(), self.pocl.library.clone()];
-        texts([self.triple.as_str(), self.march, "-fPIC", "-fvisibility=hidden", "-x", "ir"])
+        self.flags()
+            .chain(texts(["-fPIC", "-fvisibility=hidden", "-x", "ir"]))
             .chain(texts(args.iter().copied()))
             .chain(texts(library.map(PathBuf::into_os_string)))
             // A loop that the source wants unrolled may have been before it was cut.

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! inline_waiting   everything that can wait is to be inlined into the work-item's function (clang does it)
-//! run_groups       the function becomes blocks (`function`), cut at each wait
+//! run_groups       the function becomes blocks (`function`), cut at each wait, and at each round of the loops that
+//!                  become vectors over work-items that way (`loops`)
 //!                  what is equal for all work-items, or cheap to compute again (`facts`, `state`)
 //!                  what is used after a wait that was made before it (`liveness`, `memory`)
 //!                  pieces, and places in the frame for what outlives one (`plan`)
@@ -19,6 +20,7 @@ mod function;
 mod group;
 mod inline;
 mod liveness;
+mod loops;
 mod memory;
 mod numbered;
 mod piece;
@@ -73,7 +75,8 @@ pub(crate) fn run_groups(module: &str, kernels: &[&Kernel]) -> Result<String> {
             std::iter::once(line).chain(rest.by_ref().take_while(|line| *line != "}")).collect();
         refuse_calls(kernel, &body, &waiting)?;
         let failed = |why: String| failure(kernel, &why);
-        let function = Function::parse(&body, &types).map_err(failed)?;
+        let mut function = Function::parse(&body, &types).map_err(failed)?;
+        loops::cut(&mut function);
         let plan = Plan::of(&function, &types).map_err(failed)?;
         let known = kernels.iter().find(|known| known.name == kernel);
         let run = Run {

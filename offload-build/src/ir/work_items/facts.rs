@@ -16,6 +16,8 @@ pub(super) struct Facts<'f> {
     pub(super) definitions: BTreeMap<&'f str, Definition<'f>>,
     /// Equal for all work-items of a group.
     pub(super) uniform: BTreeSet<&'f str>,
+    /// Blocks where work-items that went different ways can meet, or be at different times.
+    pub(super) parted: BTreeSet<usize>,
     /// Computed again in each piece that uses them, with how many instructions for each work-item.
     pub(super) recomputed: BTreeMap<&'f str, usize>,
 }
@@ -48,7 +50,8 @@ impl<'f> Facts<'f> {
                 }
             }
         }
-        let mut facts = Facts { definitions, uniform: BTreeSet::new(), recomputed: BTreeMap::new() };
+        let (uniform, parted) = (BTreeSet::new(), BTreeSet::new());
+        let mut facts = Facts { definitions, uniform, parted, recomputed: BTreeMap::new() };
         let arguments = facts.arguments(&function.parameter);
         facts.find_uniform(function, flow, &arguments);
         facts.find_recomputed(function, &arguments);
@@ -76,7 +79,6 @@ impl<'f> Facts<'f> {
     fn find_uniform(&mut self, function: &'f Function, flow: &Flow, arguments: &BTreeMap<&'f str, Reach>) {
         self.uniform = self.definitions.keys().copied().collect();
         self.uniform.insert(&function.parameter);
-        let mut parted: BTreeSet<usize> = BTreeSet::new();
         let mut asked: BTreeSet<usize> = BTreeSet::new();
         loop {
             let varying: Vec<&str> = self
@@ -85,40 +87,40 @@ impl<'f> Facts<'f> {
                 .filter(|(name, definition)| {
                     self.uniform.contains(**name)
                         && !arguments.contains_key(**name)
-                        && !self.stays_uniform(definition, &parted)
+                        && !self.stays_uniform(definition)
                 })
                 .map(|(name, _)| *name)
                 .collect();
             for name in &varying {
                 self.uniform.remove(name);
             }
-            let before = parted.len();
+            let before = self.parted.len();
             for (block, instructions) in function.blocks.iter().enumerate() {
                 if self.parts(&instructions.end) && asked.insert(block) && !flow.must_agree(block) {
-                    parted.extend(flow.influenced(block));
+                    self.parted.extend(flow.influenced(block));
                 }
             }
-            if varying.is_empty() && parted.len() == before {
+            if varying.is_empty() && self.parted.len() == before {
                 return;
             }
         }
     }
 
     /// Whether work-items can go different ways at this end of a block.
-    fn parts(&self, end: &End) -> bool {
+    pub(super) fn parts(&self, end: &End) -> bool {
         match end {
             End::Jump(line) => line.values().any(|value| !self.uniform.contains(value)),
             _ => false,
         }
     }
 
-    fn stays_uniform(&self, definition: &Definition<'_>, parted: &BTreeSet<usize>) -> bool {
+    fn stays_uniform(&self, definition: &Definition<'_>) -> bool {
         let instruction = definition.instruction;
         let mut operands =
             instruction.operands().chain(instruction.incoming.iter().flat_map(|i| i.value.values()));
         let equal = operands.all(|operand| self.uniform.contains(operand));
         match instruction.kind {
-            Kind::Phi => equal && !parted.contains(&definition.block),
+            Kind::Phi => equal && !self.parted.contains(&definition.block),
             Kind::Load => matches!(state::read(instruction), Some(State::Group { .. })),
             Kind::Other => equal && is_pure(instruction),
             Kind::Call => equal && calls_pure(instruction),
@@ -221,7 +223,8 @@ fn is_integer_step(instruction: &Instruction) -> bool {
     is_word(instruction, &STEPS)
 }
 
-fn calls_pure(instruction: &Instruction) -> bool {
+/// Whether `instruction` calls a function of LLVM that only computes, and that has a form for vectors.
+pub(super) fn calls_pure(instruction: &Instruction) -> bool {
     const PURE: [&str; 16] = [
         "umin", "umax", "smin", "smax", "abs", "fabs", "fma", "fmuladd", "ctpop", "ctlz", "cttz", "bswap",
         "fshl", "fshr", "sqrt", "copysign",

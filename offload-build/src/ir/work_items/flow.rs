@@ -59,6 +59,26 @@ impl Flow {
         })
     }
 
+    /// The loops that are entered through one block, by that block.
+    pub(super) fn loops(&self) -> Vec<Loop> {
+        let before = reversed(&self.next);
+        let over = post_dominators(&before);
+        let mut loops: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        for (block, next) in self.next.iter().enumerate() {
+            let dominators = over.get(block);
+            for header in next.iter().filter(|next| dominators.is_some_and(|all| all.contains(next))) {
+                let blocks = loops.entry(*header).or_insert_with(|| BTreeSet::from([*header]));
+                let mut open = vec![block];
+                while let Some(block) = open.pop() {
+                    if blocks.insert(block) {
+                        open.extend(before.get(block).into_iter().flatten());
+                    }
+                }
+            }
+        }
+        loops.into_iter().map(|(header, blocks)| Loop { header, blocks }).collect()
+    }
+
     /// The first block that every way from the end of `block` goes through.
     fn meeting(&self, block: usize) -> Option<usize> {
         let after = self.after.get(block)?;
@@ -78,7 +98,14 @@ impl Flow {
     }
 }
 
-/// By going backwards until nothing changes.
+/// A loop with one entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Loop {
+    pub(super) header: usize,
+    pub(super) blocks: BTreeSet<usize>,
+}
+
+/// By going backwards until nothing changes. Of the reversed edges, these are the dominators.
 fn post_dominators(next: &[Vec<usize>]) -> Vec<BTreeSet<usize>> {
     let all: BTreeSet<usize> = (0..next.len()).collect();
     let mut known: BTreeMap<usize, BTreeSet<usize>> = all.iter().map(|block| (*block, all.clone())).collect();
@@ -99,6 +126,17 @@ fn post_dominators(next: &[Vec<usize>]) -> Vec<BTreeSet<usize>> {
         }
     }
     known.into_values().collect()
+}
+
+/// The blocks that come before each block.
+fn reversed(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut before = vec![Vec::new(); next.len()];
+    for (block, successors) in next.iter().enumerate() {
+        for successor in successors {
+            before.get_mut(*successor).into_iter().for_each(|before| before.push(block));
+        }
+    }
+    before
 }
 
 #[cfg(test)]
@@ -140,5 +178,19 @@ mod tests {
         let flow = flow(&[&[1, 3], &[2, 3], &[3], &[]], &[2]);
         assert!(!flow.must_agree(0));
         assert!(flow.must_agree(1));
+    }
+
+    #[test]
+    fn loops_are_found_with_their_blocks() {
+        // 0 -> 1 -> 2 -> 3 -> 2 or 4; 4 -> 1 or 5; 5 -> 5 or 6
+        let flow = flow(&[&[1], &[2], &[3], &[2, 4], &[1, 5], &[5, 6], &[]], &[]);
+        let found = |header, blocks: &[usize]| Loop { header, blocks: blocks.iter().copied().collect() };
+        assert_eq!(flow.loops(), [found(1, &[1, 2, 3, 4]), found(2, &[2, 3]), found(5, &[5])]);
+    }
+
+    #[test]
+    fn what_has_two_entries_is_no_loop() {
+        // 0 -> 1 or 2; 1 -> 2; 2 -> 1 or 3
+        assert_eq!(flow(&[&[1, 2], &[2], &[1, 3], &[]], &[]).loops(), []);
     }
 }

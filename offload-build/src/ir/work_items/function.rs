@@ -140,6 +140,28 @@ impl Function {
         Ok(())
     }
 
+    /// Cuts block `number` after its phis with a wait that the source does not have.
+    pub(super) fn wait_after_phis(&mut self, number: usize) {
+        let name = format!("{}.r{number}", self.blocks.get(number).map_or("", |block| &block.name));
+        let Some(block) = self.blocks.get_mut(number) else { return };
+        let is_phi =
+            |instruction: &Instruction| instruction.kind == Kind::Phi || instruction.kind == Kind::Debug;
+        let phis = block.instructions.iter().take_while(|instruction| is_phi(instruction)).count();
+        let rest = Block {
+            name: name.clone(),
+            instructions: block.instructions.split_off(phis),
+            end: std::mem::replace(&mut block.end, End::Wait { location: None }),
+        };
+        let first = block.name.clone();
+        self.blocks.insert(number.saturating_add(1), rest);
+        let phis = self.blocks.iter_mut().flat_map(|block| &mut block.instructions);
+        for incoming in phis.flat_map(|instruction| &mut instruction.incoming) {
+            if incoming.from == first {
+                incoming.from.clone_from(&name);
+            }
+        }
+    }
+
     /// Phis name the block that was cut; what comes to them is its last part.
     fn rename_waiting(&mut self) {
         let mut renamed: Vec<(String, String)> = Vec::new();
