@@ -32,6 +32,7 @@ const PRINTF: &str = include_str!("host_printf.c");
 struct Cpu {
     triple: String,
     march: &'static [&'static str],
+    vector_bits: u32,
     pocl: Pocl,
 }
 
@@ -41,7 +42,7 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) 
     let linked = with_waiting_library(session, linked, &cpu)?;
     let waiting = ir::reaching(&linked.read_text()?, |name| name == ir::WAIT);
     let work_items = work_items(session, linked, &waiting, &cpu)?;
-    let groups = groups(session, unit, &work_items)?;
+    let groups = groups(session, unit, &work_items, &cpu)?;
     let object = codegen(session, &groups, &cpu)?;
     let bytes = shared_object(session, unit, &object)?;
 
@@ -76,8 +77,9 @@ fn cpu(session: &Session<'_>, level: HostLevel) -> Result<Cpu> {
         .with_hint("remove it from the targets, or mark it optional = true"));
     }
     let arch = cfg.arch.as_str();
-    let march = instruction_set(arch, level)?.march;
-    Ok(Cpu { triple: format!("--target={arch}-pc-linux-gnu"), march, pocl: session.tools().pocl(level)? })
+    let set = instruction_set(arch, level)?;
+    let triple = format!("--target={arch}-pc-linux-gnu");
+    Ok(Cpu { triple, march: set.march, vector_bits: set.vector_bits, pocl: session.tools().pocl(level)? })
 }
 
 /// All files with their entries, and the shim, as one module of text.
@@ -163,7 +165,7 @@ fn work_items(session: &Session<'_>, linked: Blob, waiting: &BTreeSet<String>, c
             "-disable-vector-combine",
         ],
     };
-    let key = KeyBuilder::new("waiting functions inlined 1").part(&linked.hash.0).finish();
+    let key = KeyBuilder::new("waiting functions inlined 2").part(&linked.hash.0).finish();
     let marked =
         session.cache().get_or(key, || Ok(ir::inline_waiting(&linked.read_text()?, waiting).into_bytes()))?;
     let args = cpu.ir_args(&[level, &["-S", "-emit-llvm"]].concat());
@@ -171,13 +173,14 @@ fn work_items(session: &Session<'_>, linked: Blob, waiting: &BTreeSet<String>, c
 }
 
 /// The functions that run a work-group, with memory of each thread's own.
-fn groups(session: &Session<'_>, unit: &Unit<'_>, work_items: &Blob) -> Result<Blob> {
-    let mut key = KeyBuilder::new("host work-groups 5").part(&work_items.hash.0);
+fn groups(session: &Session<'_>, unit: &Unit<'_>, work_items: &Blob, cpu: &Cpu) -> Result<Blob> {
+    let mut key = KeyBuilder::new("host work-groups 6").part(&work_items.hash.0);
+    key = key.part(&cpu.vector_bits.to_le_bytes());
     for kernel in &unit.kernels {
         key = key.part(format!("{} {:?}", kernel.name, kernel.required_work_group).as_bytes());
     }
     session.cache().get_or(key.finish(), || {
-        let groups = ir::run_groups(&work_items.read_text()?, &unit.kernels)?;
+        let groups = ir::run_groups(&work_items.read_text()?, &unit.kernels, cpu.vector_bits)?;
         Ok(ir::thread_local_state(&groups).into_bytes())
     })
 }

@@ -21,6 +21,7 @@ mod group;
 mod inline;
 mod liveness;
 mod loops;
+mod mathematics;
 mod memory;
 mod numbered;
 mod piece;
@@ -47,12 +48,13 @@ pub(crate) const WORK_ITEM_PREFIX: &str = "__offload_work_item_";
 /// What a barrier calls.
 pub(crate) const WAIT: &str = "__offload_wait";
 
-/// A copy of `module` in which the functions of work-items are replaced by functions that run work-groups.
+/// A copy of `module` in which the functions of work-items are replaced by functions that run work-groups, for a CPU
+/// with vectors of `widest` bits.
 ///
 /// # Errors
 /// A kernel that waits in a function that calls itself or is called through a pointer, or that has an instruction
 /// that OpenCL C has no words for.
-pub(crate) fn run_groups(module: &str, kernels: &[&Kernel]) -> Result<String> {
+pub(crate) fn run_groups(module: &str, kernels: &[&Kernel], widest: u32) -> Result<String> {
     let types = Types::of(module);
     let waiting = reaching(module, |name| name == WAIT);
     let numbered = Numbered::of(module);
@@ -94,7 +96,7 @@ pub(crate) fn run_groups(module: &str, kernels: &[&Kernel]) -> Result<String> {
         numbers = Numbers { attributes: numbers.attributes.saturating_add(1), node: text.next_node };
     }
     out.push_str(&metadata);
-    Ok(out)
+    Ok(mathematics::with_vectors(&out, widest))
 }
 
 fn failure(kernel: &str, why: &str) -> Error {

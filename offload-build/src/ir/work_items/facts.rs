@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::flow::Flow;
 use super::function::{End, Function, Instruction, Kind};
+use super::mathematics;
 use super::state::{self, State};
 
 /// More instructions than this are not worth doing again instead of one load.
@@ -223,11 +224,12 @@ fn is_integer_step(instruction: &Instruction) -> bool {
     is_word(instruction, &STEPS)
 }
 
-/// Whether `instruction` calls a function of LLVM that only computes, and that has a form for vectors.
+/// Whether `instruction` calls a function that only computes, and that has a form for vectors.
 pub(super) fn calls_pure(instruction: &Instruction) -> bool {
     const PURE: [&str; 16] = [
         "umin", "umax", "smin", "smax", "abs", "fabs", "fma", "fmuladd", "ctpop", "ctlz", "cttz", "bswap",
         "fshl", "fshr", "sqrt", "copysign",
     ];
-    PURE.iter().any(|name| instruction.line.contains(&format!("@llvm.{name}.")))
+    let intrinsic = PURE.iter().any(|name| instruction.line.contains(&format!("@llvm.{name}.")));
+    intrinsic || instruction.line.contains(mathematics::PREFIX)
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::WORK_ITEM_PREFIX;
+use super::mathematics::Calls;
 use super::numbered::{Numbered, Numbers};
 use crate::ir::global_name;
 
@@ -15,6 +16,7 @@ const OWN: &str = "__offload_";
 ///
 /// - Variables of a group may be written by others whenever a work-item waits: they are visible, so that nothing is
 ///   concluded from what is not in the module yet.
+/// - Mathematical functions are not inlined: see [`super::mathematics`].
 /// - Where a work-item is does not change while it runs: such loads are marked.
 pub(crate) fn inline_waiting(module: &str, waiting: &BTreeSet<String>) -> String {
     let numbered = Numbered::of(module);
@@ -22,6 +24,7 @@ pub(crate) fn inline_waiting(module: &str, waiting: &BTreeSet<String>) -> String
     let empty = numbers.node;
     let mut groups: BTreeMap<String, u64> = BTreeMap::new();
     let mut out = String::with_capacity(module.len());
+    let calls = Calls::of(module);
     for line in module.lines() {
         let line = match line.strip_prefix("define ") {
             Some(_) => definition(line, waiting, &mut groups, &mut numbers),
@@ -29,7 +32,7 @@ pub(crate) fn inline_waiting(module: &str, waiting: &BTreeSet<String>) -> String
             None if is_state_load(line) => format!("{line}, !invariant.load !{empty}"),
             None => line.to_string(),
         };
-        let _ = writeln!(out, "{line}");
+        let _ = writeln!(out, "{}", calls.renamed(line));
     }
     for (group, number) in groups {
         let _ = writeln!(out, "{}", inlining_group(numbered.group(&group), number));

@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::function::{Block, End, Instruction, Kind};
+use super::mathematics;
 use super::plan::{Piece, Plan};
 use super::state::{self, State};
-use super::text::{Names, without_metadata};
+use super::text::{Line, Names, without_metadata};
 
 /// The text of a piece's blocks and what stands before them.
 #[derive(Debug, Default)]
@@ -223,7 +224,8 @@ impl<'f> Writer<'_, 'f> {
             _ => {}
         }
         self.load_remade(instruction.operands());
-        let calls = instruction.kind == Kind::Call && !instruction.line.contains(" @llvm.");
+        let asks = |line: &Line| !line.contains(" @llvm.") && !line.contains(mathematics::PREFIX);
+        let calls = instruction.kind == Kind::Call && asks(&instruction.line);
         self.text.asks_position |= calls || state::mentions_local_id(instruction);
         let mut text = self.instruction(name, instruction);
         self.loaded.clear();

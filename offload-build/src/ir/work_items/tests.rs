@@ -7,7 +7,7 @@ fn kernel(name: &str) -> Kernel {
 }
 
 fn cut(module: &str) -> String {
-    run_groups(module, &[&kernel("k")]).unwrap()
+    run_groups(module, &[&kernel("k")], 128).unwrap()
 }
 
 /// Reverses a group: two pieces, and a position that is computed again.
@@ -135,6 +135,6 @@ fn a_count_is_kept_once_and_a_sum_for_each_work_item() {
 #[test]
 fn calls_that_wait_and_were_not_inlined_are_refused() {
     let module = REVERSE.replace("  %8 = mul", "  call void @helper()\n  %8 = mul");
-    let error = run_groups(&module, &[&kernel("k")]).unwrap_err().to_string();
+    let error = run_groups(&module, &[&kernel("k")], 128).unwrap_err().to_string();
     assert!(error.contains("kernel `k`") && error.contains("`helper`") && error.contains("hint:"), "{error}");
 }
