@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::Numbers;
+use super::numbered::Numbered;
 
 /// What the functions are called while work-items are compiled one by one: nobody knows a body to inline.
 pub(super) const PREFIX: &str = "@__offload_math.";
@@ -89,7 +89,7 @@ pub(super) fn with_vectors(module: &str, widest: u32) -> String {
     // The list of what must stay can stand once in a module.
     let taken = module.lines().any(|line| line.starts_with("@llvm.compiler.used ="));
     let widest = if taken { 0 } else { widest };
-    let mut number = Numbers::of(module).attributes;
+    let mut number = Numbered::of(module).free.attributes;
     let (mut text, mut tail, mut kept) = (module.to_string(), String::new(), BTreeSet::new());
     for function in &used {
         let own = format!("@{}(", function.symbol);
