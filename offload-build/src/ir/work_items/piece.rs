@@ -186,10 +186,7 @@ impl<'f> Writer<'_, 'f> {
         if definition.instruction.kind == Kind::Alloca {
             return;
         }
-        let mut text = self.instruction(name, definition.instruction);
-        if definition.instruction.kind == Kind::Load && state::read(definition.instruction).is_none() {
-            let _ = write!(text, ", !invariant.load !{}", self.nodes.empty);
-        }
+        let text = self.instruction(name, definition.instruction);
         let uniform = self.plan.facts.uniform.contains(name);
         let to = if uniform { &mut self.text.head } else { &mut self.text.start };
         let _ = writeln!(to, "  {text}");
@@ -263,6 +260,10 @@ impl<'f> Writer<'_, 'f> {
         // function now.
         for metadata in ["alias.scope", "noalias", "invariant.load"] {
             text = without_metadata(&text, metadata);
+        }
+        // Of all loads, those of arguments alone can be repeated: nothing writes there while a group runs.
+        if instruction.kind == Kind::Load && self.plan.facts.recomputed.contains_key(name) {
+            let _ = write!(text, ", !invariant.load !{}", self.nodes.empty);
         }
         match name {
             "" => text,

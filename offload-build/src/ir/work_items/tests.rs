@@ -48,6 +48,8 @@ fn a_wait_makes_two_loops() {
     assert!(text.contains("store i32 %v6.p0, ptr %offload.to.v6.p0, align 4"), "{text}");
     assert!(text.contains("%v6.p1 = load i32, ptr %offload.at.v6.p1, align 4"), "{text}");
     assert!(text.contains("%v5.p1 = getelementptr inbounds i32, ptr %v3.p1, i64 %v4.p1"), "{text}");
+    // Also where it is loaded for each work-item: stores do not change it.
+    assert!(text.contains("%v3.p0 = load ptr, ptr %v2.p0, align 8, !invariant.load !10"), "{text}");
     let (_, second) = text.split_once("offload.begin.p1:\n").unwrap();
     let (head, _) = second.split_once("offload.loop.z.p1:").unwrap();
     assert!(head.contains("%v3.p1 = load ptr, ptr %v2.p1, align 8, !invariant.load !10"), "{head}");
