@@ -307,6 +307,7 @@ max-spills = 0
 kernels = { saxpy = { max-registers = 32 } }
 syclbin = "executable"
 syclbin-libraries = ["library.spv"]
+imports = ["bf16"]
 "#;
 
     #[test]
@@ -316,7 +317,7 @@ syclbin-libraries = ["library.spv"]
         build.include("inc").define("TILE", "16").flag("-O1").variants("N", [1, 2]);
         build.max_registers(64).kernel_max_registers("saxpy", 32);
         build.grf(Grf::Large).max_spills(SpillBudget::AtMost(0));
-        build.syclbin(SyclState::Executable).syclbin_library("library.spv");
+        build.syclbin(SyclState::Executable).syclbin_library("library.spv").import("bf16");
         let of_file = settings::read(FILE, |table| Options::read(table.required("module")?)).unwrap();
         assert_eq!(build.options, of_file);
         let said = |key: &&str| FILE.lines().any(|line| line.starts_with(&format!("{key} = ")));

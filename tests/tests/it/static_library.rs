@@ -24,7 +24,7 @@ impl Library {
         let messages = outcome.text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let archive = |message: Value| {
             let name = message["filenames"][0].as_str()?;
-            name.ends_with("libimages.a").then(|| PathBuf::from(name))
+            name.ends_with(".a").then(|| PathBuf::from(name))
         };
         let file = messages.filter_map(archive).next_back().unwrap();
         Library { project, file }
