@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 use super::facts::{self, Facts};
 use super::flow::{Flow, Loop};
 use super::function::{Block, End, Function, Instruction, Kind};
+use super::memory::PrivateMemory;
+use super::state::{self, State};
 
 /// Cuts the innermost loops of `function` whose rounds are worth it.
 pub(super) fn cut(function: &mut Function) {
@@ -23,6 +25,7 @@ pub(super) fn cut(function: &mut Function) {
 fn headers(function: &Function) -> BTreeSet<usize> {
     let flow = Flow::of(function);
     let facts = Facts::of(function, &flow);
+    let memory = PrivateMemory::of(function, &flow);
     let loops = flow.loops();
     let starts: BTreeSet<usize> = loops.iter().map(|found| found.header).collect();
     let is_innermost =
@@ -34,7 +37,7 @@ fn headers(function: &Function) -> BTreeSet<usize> {
             && !facts.parted.contains(&found.header)
             && leaves_together(found, &flow, function, &facts)
             && blocks.iter().all(|block| !matches!(block.end, End::Wait { .. }))
-            && becomes_vectors(&blocks, &facts)
+            && becomes_vectors(&blocks, &facts, &memory)
     });
     chosen.map(|found| found.header).collect()
 }
@@ -49,13 +52,16 @@ fn leaves_together(found: &Loop, flow: &Flow, function: &Function, facts: &Facts
 }
 
 /// Whether clang makes vectors over work-items of these instructions: of numbers, not of vectors, and without calls.
-fn becomes_vectors<'f>(blocks: &[&'f Block], facts: &Facts<'f>) -> bool {
+/// A private array would have to be kept for each work-item, which one after the other uses now.
+fn becomes_vectors<'f>(blocks: &[&'f Block], facts: &Facts<'f>, memory: &PrivateMemory<'f>) -> bool {
     let mut equal: BTreeSet<&str> = BTreeSet::new();
     let own = |instruction: &&Instruction| !instruction.is_note();
     let instructions = blocks.iter().flat_map(|block| &block.instructions).filter(own);
     for instruction in instructions {
         let mut operands = instruction.operands();
         let is_equal = matches!(instruction.kind, Kind::Load | Kind::Other)
+            && !state::mentions_local_id(instruction)
+            && !matches!(state::read(instruction), Some(State::LocalId { .. }))
             && operands.all(|operand| facts.uniform.contains(operand) || equal.contains(operand));
         if let (true, Some(result)) = (is_equal, instruction.result.as_deref()) {
             equal.insert(result);
@@ -63,6 +69,7 @@ fn becomes_vectors<'f>(blocks: &[&'f Block], facts: &Facts<'f>) -> bool {
         let known = match instruction.kind {
             Kind::Alloca => false,
             Kind::Call => facts::calls_pure(instruction),
+            Kind::Load | Kind::Store if memory.shares(instruction) => false,
             _ => !is_ordered(instruction),
         };
         if !known || !is_equal && instruction.line.contains("<") {
@@ -140,6 +147,12 @@ define void @f(ptr %args) {
         let guarded =
             guarded.replace("store float %12", "%r = phi float [ 0.0, %0 ], [ %12, %5 ]\n  store float %r");
         assert_eq!(waits(&guarded), 0);
+    }
+
+    #[test]
+    fn loops_over_private_arrays_stay() {
+        let array = SUM.replace("load ptr, ptr %1", "alloca [64 x float]");
+        assert_eq!(waits(&array), 0);
     }
 
     #[test]
