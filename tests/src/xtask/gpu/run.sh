@@ -12,7 +12,7 @@ run() {
     shift 2
     printf '== %s\n' "$name"
     if "$@" >"log/$name.txt" 2>&1 && grep -q -e "$words" "log/$name.txt"; then
-        tail -n 1 "log/$name.txt"
+        grep . "log/$name.txt" | tail -n 1
     else
         tail -n 20 "log/$name.txt"
         printf '== %s FAILED: log/%s.txt\n' "$name" "$name"
