@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use super::bind::Bound;
 use super::image::{self, Group, HostCode, PARTED, Printer, Run};
@@ -10,8 +11,12 @@ use super::threads;
 use crate::error::Problem;
 use crate::range::NdRange;
 
-/// Fewer work-items than this are not worth waking threads.
-const LITTLE_WORK: u64 = 2048;
+/// So many work-items are worth waking threads at once.
+const MUCH_WORK: u64 = 512;
+/// Fewer are if they take longer than this, which is about what waking takes. It is not known before: a work-item may have
+/// millions of steps.
+const MOMENT: Duration = Duration::from_micros(20);
+
 /// One launch.
 pub(super) struct Job<'a> {
     pub(super) code: HostCode,
@@ -26,7 +31,13 @@ pub(super) struct Job<'a> {
 /// `bound` holds the arguments of the kernel whose code it is, and the kernel may run on them over `range`.
 pub(super) unsafe fn run(job: &Job<'_>) -> Result<(), Problem> {
     let queue = Queue { next: AtomicU64::new(0), end: job.range.group_count(), failed: Mutex::new(None) };
-    threads::run_with(thread_count(job).saturating_sub(1), &|| work(job, &queue));
+    if queue.end.saturating_mul(job.range.group_size()) < MUCH_WORK {
+        work(job, &queue, Some(Instant::now()));
+    }
+    let left = queue.end.saturating_sub(queue.next.load(Ordering::Relaxed));
+    if left > 0 {
+        threads::run_with(other_threads(left), &|| work(job, &queue, None));
+    }
     let failed = queue.failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     failed.map_or(Ok(()), Err)
 }
@@ -49,22 +60,20 @@ impl Queue {
     }
 }
 
-fn thread_count(job: &Job<'_>) -> usize {
-    let (groups, size) = (job.range.group_count(), job.range.group_size());
-    if groups.saturating_mul(size) < LITTLE_WORK {
-        return 1;
-    }
+/// How many threads beside this one can share `groups`.
+fn other_threads(groups: u64) -> usize {
     let cpus = std::thread::available_parallelism().map_or(1, |count| count.get());
-    cpus.min(usize::try_from(groups).unwrap_or(usize::MAX)).max(1)
+    cpus.min(usize::try_from(groups).unwrap_or(usize::MAX)).saturating_sub(1)
 }
 
-fn work(job: &Job<'_>, queue: &Queue) {
-    if let Err(problem) = work_through(job, queue) {
+/// Runs groups until there are no more; for a [`MOMENT`] if it tells when that began.
+fn work(job: &Job<'_>, queue: &Queue, began: Option<Instant>) {
+    if let Err(problem) = work_through(job, queue, began) {
         queue.fail(problem);
     }
 }
 
-fn work_through(job: &Job<'_>, queue: &Queue) -> Result<(), Problem> {
+fn work_through(job: &Job<'_>, queue: &Queue, began: Option<Instant>) -> Result<(), Problem> {
     let args = job.bound.for_thread()?;
     let frame = frame(job)?;
     let mut group = group(job, &frame);
@@ -83,6 +92,9 @@ fn work_through(job: &Job<'_>, queue: &Queue) -> Result<(), Problem> {
         };
         if result != 0 {
             return Err(parted(result));
+        }
+        if began.is_some_and(|began| began.elapsed() > MOMENT) {
+            return Ok(());
         }
     }
     Ok(())
