@@ -3,8 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use crate::support::{self, build_of_workspace, program_of_workspace};
+
+/// Held while `bf16-vectors` is built and used: a build for other targets replaces its program.
+static BF16_VECTORS: Mutex<()> = Mutex::new(());
 
 fn source(example: &str) -> String {
     fs::read_to_string(support::root().join("examples").join(example).join("src/main.rs")).unwrap()
@@ -66,6 +70,7 @@ fn programs_that_keep_their_data_on_the_device_are_right_everywhere() {
 
 #[test]
 fn a_device_library_gives_the_same_bits_everywhere() {
+    let _alone = BF16_VECTORS.lock().unwrap_or_else(PoisonError::into_inner);
     let program = built("bf16-vectors");
     for driver in [Some(pocl()), intel()].into_iter().flatten() {
         let text = run(&program, &[], &driver);
@@ -78,6 +83,7 @@ fn a_device_library_gives_the_same_bits_everywhere() {
 
 #[test]
 fn a_device_library_uses_the_instructions_that_a_device_has() {
+    let _alone = BF16_VECTORS.lock().unwrap_or_else(PoisonError::into_inner);
     let instructions = ["cvt.rn.bf16.f32", "add.rn.bf16", "sub.rn.bf16", "mul.rn.bf16"];
     let folder = tempfile::tempdir().unwrap();
     let count = |settings: &str| {
