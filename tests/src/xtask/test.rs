@@ -37,7 +37,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
 
 /// What the tests read through `offload_tests`.
 pub(crate) fn environment(workspace: &Workspace) -> Result<Vec<(&'static str, OsString)>> {
-    let lists = [setup::BUILD, setup::GPUS, setup::DRIVERS, setup::BROWSER, setup::SHELLS];
+    let lists = [setup::BUILD, setup::GPUS, setup::DRIVERS, setup::BROWSER, setup::SHELLS, setup::BUNDLER];
     setup::ensure(workspace, &lists)?;
     let intel = setup::ensure_intel(workspace, Runtime::OpenCl)?;
     let cuda = setup::ensure_cuda(workspace, Toolkit::Ptxas)?;

@@ -42,6 +42,53 @@ fn names_of_functions_and_pointers_to_vectors_work() {
     assert!(output.status.success() && out == "true\n", "{out}{err}");
 }
 
+/// Functions that are called for several work-items at once.
+const MATHEMATICS: &str = "
+__kernel void powers(__global const float *x, __global float *y) {
+  size_t i = get_global_id(0);
+  y[i] = pow(x[i], 2.5f) * exp(-x[i]) + log(x[i]);
+}
+";
+
+const POWERS: &str = r#"//! Compares powers with Rust's.
+
+use offload_rt::{Arg, Device, NdRange};
+
+offload_rt::include_kernels!("square");
+
+fn main() {
+    let device = Device::host();
+    let program = device.open(&square::module().load(&device).unwrap()).unwrap();
+    let x: Vec<f32> = (1..=64).map(|i| i as f32 / 8.0).collect();
+    let mut y = vec![0f32; 64];
+    let range = NdRange::new(&[64], &[64]).unwrap();
+    // SAFETY: both have an element for each work-item.
+    unsafe { program.launch("powers", &range, &mut [Arg::input(&x), Arg::in_out(&mut y)]) }.unwrap();
+    for (x, y) in x.iter().zip(&y) {
+        let wanted = x.powf(2.5) * (-x).exp() + x.ln();
+        assert!((y - wanted).abs() <= 1e-4 * (1.0 + wanted.abs()), "{x}: {y}, {wanted}");
+    }
+    println!("right");
+}
+"#;
+
+/// Arguments of calls have attributes with parentheses then: `nofpclass(nan inf)`.
+#[test]
+fn mathematics_may_be_relaxed() {
+    let project = Project::new("debugged");
+    project.write("kernels/square.cl", MATHEMATICS);
+    project.write("src/main.rs", POWERS);
+    for flag in ["-cl-finite-math-only", "-cl-fast-relaxed-math"] {
+        let builder = format!(".file(\"kernels/square.cl\").flag({flag:?}).compile(\"square\")");
+        project.write("build.rs", &format!("fn main() {{\n    offload_build::Build::new(){builder};\n}}\n"));
+        let manifest = std::fs::read_to_string(project.path("Cargo.toml")).unwrap();
+        // Without debug information kernels are optimised.
+        let optimized = format!("{manifest}\n[profile.dev.package.{}]\ndebug = false\n", project.name());
+        project.write("Cargo.toml", if manifest.contains("debug = false") { &manifest } else { &optimized });
+        assert_eq!(said(&project), "right\n", "{flag}");
+    }
+}
+
 /// Where work-items wait under every shape of control flow, both as a debugger wants it and optimised.
 #[test]
 fn barriers_work_in_every_shape() {

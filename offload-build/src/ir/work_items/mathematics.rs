@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::numbered::Numbered;
+use super::types::closing;
 
 /// What the functions are called while work-items are compiled one by one: nobody knows a body to inline.
 pub(super) const PREFIX: &str = "@__offload_math.";
@@ -133,18 +134,25 @@ pub(super) fn with_vectors(module: &str, widest: u32) -> String {
 
 /// `line` with the name that `function` has in the library; calls get attributes number `number`.
 fn attributed(line: &str, function: &Function, number: u64) -> String {
-    let (temporary, own) = (format!("{PREFIX}{}(", function.symbol), format!("@{}(", function.symbol));
-    let Some((before, rest)) = line.split_once(&temporary) else { return line.to_string() };
-    let Some((arguments, after)) = rest.split_once(')') else { return line.to_string() };
+    let called = format!("{PREFIX}{}(", function.symbol);
+    let parts = line.find(&called).and_then(|at| {
+        let (before, call) = line.split_at_checked(at)?;
+        let from = call.get(called.len().checked_sub(1)?..)?;
+        // Attributes of arguments have parentheses too: `nofpclass(nan inf)`.
+        let (arguments, after) = from.split_at_checked(closing(from)?)?;
+        Some((before, arguments, after))
+    });
+    let Some((before, arguments, after)) = parts else { return line.to_string() };
+    let own = &function.symbol;
+    if line.starts_with("declare ") {
+        let ty = function.element.name();
+        return format!("declare {ty} @{own}({})", vec![ty; function.parameters].join(", "));
+    }
     let after = match after.strip_prefix(" #") {
         Some(group) => group.trim_start_matches(|c: char| c.is_ascii_digit()),
         None => after,
     };
-    if line.starts_with("declare ") {
-        let ty = function.element.name();
-        return format!("declare {ty} {own}{})", vec![ty; function.parameters].join(", "));
-    }
-    format!("{before}{own}{arguments}) #{number}{after}")
+    format!("{before}@{own}{arguments} #{number}{after}")
 }
 
 impl Function {
@@ -221,6 +229,16 @@ attributes #3 = { nounwind }
             text.contains("@llvm.compiler.used = appending global [4 x ptr] [ptr @_Z7_cl_expDv2_d, "),
             "{text}"
         );
+    }
+
+    #[test]
+    fn attributes_of_arguments_have_parentheses() {
+        let finite = MODULE
+            .replace("double %y", "double noundef nofpclass(nan inf) %y")
+            .replace("expd(double)", "expd(double noundef nofpclass(nan inf))");
+        let text = with_vectors(&renamed(&finite), 128);
+        assert!(text.contains("@_Z7_cl_expd(double noundef nofpclass(nan inf) %y) #4\n"), "{text}");
+        assert!(text.contains("\ndeclare double @_Z7_cl_expd(double)\n"), "{text}");
     }
 
     #[test]

@@ -266,7 +266,7 @@ fn leading_type(text: &str) -> Option<Typed<'_>> {
 }
 
 /// Where the bracket that `text` starts with is closed.
-fn closing(text: &str) -> Option<usize> {
+pub(super) fn closing(text: &str) -> Option<usize> {
     let mut depth = 0u32;
     for (at, char) in text.char_indices() {
         match char {
