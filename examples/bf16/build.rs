@@ -1,5 +1,7 @@
-//! Exports the functions of `include/bf16.h` to kernels of other crates.
+//! Exports the functions of `include/bf16.h` to kernels of other crates, with images for those that link them at load.
+
+use offload_build::{Build, Link};
 
 fn main() {
-    offload_build::Build::new().file("device/bf16.cl").include("include").export("bf16", "include");
+    Build::new().file("device/bf16.cl").include("include").link(Link::Load).export("bf16", "include");
 }

@@ -11,7 +11,7 @@ use crate::env;
 use crate::error::Error;
 use crate::flow;
 use crate::module::KernelModule;
-use crate::options::{Compiler, Definition, Grf, OpenClStd, Options, SpillBudget, Split};
+use crate::options::{Compiler, Definition, Grf, Link, OpenClStd, Options, SpillBudget, Split};
 
 /// Compiles kernel sources and embeds the images; a builder in the manner of `cc::Build`.
 ///
@@ -74,6 +74,23 @@ impl Build {
     /// are left out. A function that is missing, or is declared with other types than the library has, is an error.
     pub fn import(&mut self, library: &str) -> &mut Build {
         self.options.imports.push(library.to_string());
+        self
+    }
+
+    /// Says when the libraries of [`Build::import`] are linked: when this module is compiled unless said, or when its images
+    /// are loaded. The crate that exports such a library says the same before [`Build::export`], which then compiles and
+    /// embeds images of it.
+    ///
+    /// ```no_run
+    /// use offload_build::{Build, Link};
+    ///
+    /// Build::new().file("kernels/sum.cl").import("bf16").link(Link::Load).compile("sum");
+    /// ```
+    ///
+    /// The program has to have the library when it loads an image: as a crate that it mentions, or in any shared library
+    /// of the process.
+    pub fn link(&mut self, link: Link) -> &mut Build {
+        self.options.link = Some(link);
         self
     }
 
@@ -226,7 +243,8 @@ impl Build {
     ///
     /// `headers` is the folder with the headers that importers include, relative to the crate's Cargo.toml. Functions that
     /// no header names stay the library's own. The manifest needs a key `links`, by which cargo tells crates that depend on
-    /// this one where the library is. Nothing is embedded: images are made where kernels call the functions.
+    /// this one where the library is. Nothing is embedded unless [`Build::link`] asks for it: images are made where kernels
+    /// call the functions.
     ///
     /// ```no_run
     /// // Cargo.toml has `links = "bf16-device"` below [package].
@@ -308,6 +326,7 @@ kernels = { saxpy = { max-registers = 32 } }
 syclbin = "executable"
 syclbin-libraries = ["library.spv"]
 imports = ["bf16"]
+link = "load"
 "#;
 
     #[test]
@@ -317,7 +336,7 @@ imports = ["bf16"]
         build.include("inc").define("TILE", "16").flag("-O1").variants("N", [1, 2]);
         build.max_registers(64).kernel_max_registers("saxpy", 32);
         build.grf(Grf::Large).max_spills(SpillBudget::AtMost(0));
-        build.syclbin(SyclState::Executable).syclbin_library("library.spv").import("bf16");
+        build.syclbin(SyclState::Executable).syclbin_library("library.spv").import("bf16").link(Link::Load);
         let of_file = settings::read(FILE, |table| Options::read(table.required("module")?)).unwrap();
         assert_eq!(build.options, of_file);
         let said = |key: &&str| FILE.lines().any(|line| line.starts_with(&format!("{key} = ")));

@@ -12,6 +12,7 @@ mod gpu;
 mod headers;
 mod host;
 mod host_code;
+mod host_library;
 mod imports;
 mod intel;
 mod libraries;
@@ -91,6 +92,44 @@ pub(crate) fn library(session: &Session<'_>, library: &Library, targets: &[Wante
         }
     }
     Ok(())
+}
+
+/// The images of a library for those of `targets` whose drivers link when an image is loaded.
+pub(crate) fn library_images(
+    session: &Session<'_>,
+    library: &Library,
+    targets: &[WantedTarget],
+) -> Result<ModuleImages> {
+    let targets: Vec<WantedTarget> = targets
+        .iter()
+        .filter(|wanted| matches!(wanted.target, Target::Host(_) | Target::Spirv64(_)))
+        .filter(|wanted| unserved(session.sources, &wanted.target).is_none())
+        .cloned()
+        .collect();
+    let compile = |wanted: &WantedTarget| match &wanted.target {
+        Target::Host(level) => host_library::image(session, library, *level),
+        Target::Spirv64(version) => spirv::library(session, library, *version),
+        other => Err(Error::new(format!("no driver for `{other}` links when an image is loaded"))),
+    };
+    let mut found = ModuleImages::default();
+    for (wanted, result) in targets.iter().zip(session.context().jobs.map(&targets, compile)) {
+        match result {
+            Ok(image) => found.images.push(image),
+            Err(error) if error.is_lost_entry() => return Err(error),
+            Err(error) if error.is_missing_tool() || wanted.presence == Presence::Optional => {
+                let (name, target) = (library.name(), wanted.target.clone());
+                session
+                    .env()
+                    .warn(&format!("no image of the device library `{name}` for `{target}`: {error}"));
+                found.missing.push(MissingTarget { target, reason: error.to_string() });
+            }
+            Err(error) => {
+                let (name, target) = (library.name(), &wanted.target);
+                return Err(error.below(format!("cannot compile the device library `{name}` for `{target}`")));
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// What becomes of a module.

@@ -32,6 +32,8 @@ pub(crate) enum Owner<'a> {
     Module(&'a str),
     /// The package: all its modules are in the pack.
     Package,
+    /// A device library that the package exports.
+    Library(&'a str),
 }
 
 /// What leads the generated Rust to a pack.
@@ -211,8 +213,9 @@ fn refuse_unlinkable(env: &CargoEnv, size: u64) -> Result<()> {
 fn names(env: &CargoEnv, owner: Owner<'_>, pack: &Pack) -> Names {
     let module = match owner {
         Owner::Module(module) => module,
-        // No module has this name.
+        // No module has these names.
         Owner::Package => "",
+        Owner::Library(library) => &format!("library {library}"),
     };
     let id = Hash128::of_parts(&[
         env.package.as_bytes(),
@@ -235,6 +238,8 @@ fn name(env: &CargoEnv, owner: Owner<'_>) -> String {
     match owner {
         Owner::Module(module) => format!("_{}", identifier(module)),
         Owner::Package => format!("-{}", identifier(&env.package)),
+        // No package has a second hyphen here.
+        Owner::Library(library) => format!("-library-{}", identifier(library)),
     }
 }
 

@@ -55,10 +55,16 @@ pub(crate) fn export(module: KernelModule<'_>, include: &Path) -> Result<()> {
     }
     let options = config.options(module.name, module.options);
     let library = library::export(&context.env, Export { module, options: &options, include })?;
-    if context.env.skip_reason().is_none() && embed::obstacle(&context.env).is_none() {
+    let obstacle = embed::obstacle(&context.env);
+    if context.env.skip_reason().is_none() && obstacle.is_none() {
         context
             .cache
             .retry_lost_entries(&context.env.out_dir, || compile_alone(&context, &config, &library))?;
+    }
+    if library.has_images && obstacle.is_none() {
+        context
+            .cache
+            .retry_lost_entries(&context.env.out_dir, || embed_library(&context, &config, &library))?;
     }
     context.env.send()?;
     context.cache.sweep();
@@ -71,6 +77,33 @@ fn compile_alone(context: &Context, config: &Config, library: &Library) -> Resul
     let shared = Shared::new(&tools, config.vendored);
     let targets = targets::expand(&tools, &config.targets)?;
     compile::library(&Session { shared: &shared, sources: &library.sources }, library, &targets)
+}
+
+/// Puts images of a library into programs that have its package.
+fn embed_library(context: &Context, config: &Config, library: &Library) -> Result<()> {
+    let env = &context.env;
+    let mut builder = PackBuilder::new(&env.package, &env.version);
+    let not_compiled = "this build only checked the syntax of kernels".to_string();
+    let reason = env.skip_reason().map(str::to_string).or(env.only_checks().then_some(not_compiled));
+    let mut images = Vec::new();
+    if let Some(reason) = reason {
+        builder.missing(Missing::new(MissingKind::Build, library.name()).with_reason(&reason));
+    } else {
+        let tools = Tools::new(context);
+        let shared = Shared::new(&tools, config.vendored);
+        let targets = targets::expand(&tools, &config.targets)?;
+        let session = Session { shared: &shared, sources: &library.sources };
+        let compiled = compile::library_images(&session, library, &targets)?;
+        for missing in &compiled.missing {
+            let target = missing.target.to_string();
+            let record = Missing::new(MissingKind::Target, library.name()).with_target(&target);
+            builder.missing(record.with_reason(&missing.reason));
+        }
+        images = compiled.images;
+    }
+    let pack = packing::pack(context, config.compression, builder, images)?;
+    let pack = embed::place(context, config.embedding, pack)?;
+    embed::embed(env, Owner::Library(library.name()), config.embedding, &pack).map(drop)
 }
 
 /// Names become file names and Rust modules: `a-b` and `a_b` would be one.

@@ -134,4 +134,4 @@ pub use offload_containers::syclbin::State as SyclState;
 pub use crate::build::{Build, compile_all, try_compile_all};
 pub use crate::config::DEFAULT_TARGETS;
 pub use crate::error::{Error, ErrorKind};
-pub use crate::options::{Compiler, Grf, OpenClStd, SpillBudget, Split};
+pub use crate::options::{Compiler, Grf, Link, OpenClStd, SpillBudget, Split};

@@ -18,7 +18,7 @@ use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::module::{KernelModule, Library, Origin, SourceFile, Sources};
-use crate::options::{Compiler, OpenClStd, Options};
+use crate::options::{Compiler, Link, OpenClStd, Options};
 use crate::signature;
 
 /// What a build script asks to export.
@@ -123,6 +123,7 @@ fn record_of(env: &CargoEnv, Export { module, options, include }: Export<'_>) ->
         flags,
         std: options.std.map(|std| std.name().to_string()),
         cuda_sdk: options.cuda_sdk.unwrap_or_default(),
+        images: options.link == Some(Link::Load),
         imports: imported.collect::<Result<_>>()?,
     })
 }
@@ -201,6 +202,7 @@ fn of_record(record: Record, path: &Path) -> Result<Library> {
         headers: record.headers.iter().map(|header| record.path(header)).collect(),
         package: record.package,
         version: record.package_version,
+        has_images: record.images,
         record: path.to_path_buf(),
         sources,
     })

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offload_format::pack::{KernelInfo, NewImage};
-use offload_format::{Target, Variant};
+use offload_format::{Import, Target, Variant};
 
 use crate::cache::Blob;
 use crate::error::{Error, Result};
-use crate::options::Options;
+use crate::options::{Link, Options};
 use crate::targets::WantedTarget;
 
 /// What a build script asks for.
@@ -77,6 +77,8 @@ impl KernelModule<'_> {
 pub(crate) struct Library {
     pub(crate) package: String,
     pub(crate) version: String,
+    /// Whether programs have images of it, to be linked when they are loaded.
+    pub(crate) has_images: bool,
     /// Where importers find its headers.
     pub(crate) include: PathBuf,
     /// All files there.
@@ -89,6 +91,12 @@ pub(crate) struct Library {
 impl Library {
     pub(crate) fn name(&self) -> &str {
         &self.sources.module
+    }
+
+    /// What an image says that needs it when it is loaded.
+    pub(crate) fn import(&self) -> Import {
+        let (library, package) = (self.name().to_string(), self.package.clone());
+        Import { library, package, version: self.version.clone() }
     }
 
     /// The package as messages have it: "crate `bf16` 0.1.0".
@@ -115,6 +123,11 @@ impl Sources {
         self.origin.imports.iter().rev().for_each(|library| visit(library, &mut order));
         order.reverse();
         order
+    }
+
+    /// Whether what they import is left to the loader, for targets where that is possible.
+    pub(crate) fn link_at_load(&self) -> bool {
+        self.options.link == Some(Link::Load) && !self.origin.imports.is_empty()
     }
 
     /// What a front end is given so that it finds the headers of the libraries. Their paths become names of packages: no

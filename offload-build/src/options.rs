@@ -84,6 +84,18 @@ pub enum SpillBudget {
     Any,
 }
 
+/// When device libraries are linked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Link {
+    /// When the importing module is compiled, as LLVM's bitcode: each image has what it calls, and nothing else.
+    #[default]
+    Build,
+    /// When an image is loaded, for the targets `host` and `spirv64`: images have their own kernels alone, and share one
+    /// image of the library. For all other targets as [`Link::Build`].
+    Load,
+}
+
 /// What is said of one kernel module.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Options {
@@ -96,6 +108,8 @@ pub(crate) struct Options {
     pub(crate) std: Option<OpenClStd>,
     /// Device libraries of other packages.
     pub(crate) imports: Vec<String>,
+    /// When those are linked; of an exported library, whether it has images for that.
+    pub(crate) link: Option<Link>,
     /// Relative to the manifest's directory.
     pub(crate) includes: Vec<PathBuf>,
     pub(crate) defines: Vec<Definition>,
@@ -125,13 +139,14 @@ pub(crate) struct KernelOptions {
 }
 
 impl Options {
-    pub(crate) const KEYS: [&str; 16] = [
+    pub(crate) const KEYS: [&str; 17] = [
         "compiler",
         "split",
         "cuda-sdk",
         "strip",
         "std",
         "imports",
+        "link",
         "includes",
         "defines",
         "flags",
@@ -156,6 +171,7 @@ impl Options {
             strip: table.optional("strip", Value::bool)?,
             std: table.optional("std", |value| value.choice(&OpenClStd::NAMES))?,
             imports: texts(table, "imports")?.into_iter().map(str::to_string).collect(),
+            link: table.optional("link", |value| value.choice(&Link::NAMES))?,
             includes: texts(table, "includes")?.into_iter().map(PathBuf::from).collect(),
             defines: table.optional("defines", defines)?.unwrap_or_default(),
             flags: texts(table, "flags")?.into_iter().map(OsString::from).collect(),
@@ -177,6 +193,7 @@ impl Options {
         self.strip = later.strip.or(self.strip);
         self.max_registers = later.max_registers.or(self.max_registers);
         self.std = later.std.or(self.std);
+        self.link = later.link.or(self.link);
         self.grf = later.grf.or(self.grf);
         self.max_spills = later.max_spills.or(self.max_spills);
         self.syclbin = later.syclbin.or(self.syclbin);
@@ -274,6 +291,10 @@ impl Compiler {
         ("hipcc", Compiler::Hipcc),
         ("icpx", Compiler::Icpx),
     ];
+}
+
+impl Link {
+    const NAMES: [(&str, Link); 2] = [("build", Link::Build), ("load", Link::Load)];
 }
 
 impl Split {

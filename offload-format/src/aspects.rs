@@ -21,7 +21,7 @@ use std::ops::BitOr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Aspects(u32);
 
-const NAMES: [(Aspects, &str); 18] = [
+const NAMES: [(Aspects, &str); 19] = [
     (Aspects::FP16, "fp16"),
     (Aspects::FP64, "fp64"),
     (Aspects::ATOMIC64, "atomic64"),
@@ -40,6 +40,7 @@ const NAMES: [(Aspects, &str); 18] = [
     (Aspects::FLOAT_ATOMICS, "float-atomics"),
     (Aspects::IMAGE_READ_WRITE, "image-read-write"),
     (Aspects::PIPES, "pipes"),
+    (Aspects::LINKER, "linker"),
 ];
 
 /// The first aspects are of the hardware, the others of a driver's compiler.
@@ -47,7 +48,7 @@ const OF_HARDWARE: u32 = 31;
 
 impl Aspects {
     /// Every aspect that this release knows.
-    pub const ALL: Aspects = Aspects(0x3_ffff);
+    pub const ALL: Aspects = Aspects(0x7_ffff);
     /// 16-bit floating-point numbers.
     pub const FP16: Aspects = Aspects(1);
     /// 64-bit floating-point numbers.
@@ -84,6 +85,9 @@ impl Aspects {
     pub const IMAGE_READ_WRITE: Aspects = Aspects(1 << 16);
     /// Pipes of OpenCL 2.
     pub const PIPES: Aspects = Aspects(1 << 17);
+    /// Linking images when they are loaded. Images that import a device library, or are one, need it; so earlier releases,
+    /// which know no such images, pass over them.
+    pub const LINKER: Aspects = Aspects(1 << 18);
 
     /// The set with these bits.
     pub fn from_bits(bits: u32) -> Aspects {

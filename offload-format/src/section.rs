@@ -51,6 +51,12 @@ pub const NOTE_ID: u64 = 44;
 
 /// What the name of a kernel's entry starts with in code for the target `host`.
 pub const RUN_PREFIX: &str = "__offload_run_";
+/// What the name of a function starts with that a device library for `host` has for images that import it.
+pub const EXPORT_PREFIX: &str = "__offload_export_";
+/// What the name of the pointer starts with through which an image for `host` calls such a function.
+pub const IMPORT_PREFIX: &str = "__offload_import_";
+/// The names of those functions, as C strings; a null pointer ends the table.
+pub const IMPORTS: &str = "__offload_imports";
 
 /// First bytes of a descriptor.
 pub const DESCRIPTOR_MAGIC: [u8; 8] = *b"OFLDDESC";

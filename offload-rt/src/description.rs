@@ -82,7 +82,7 @@ impl DeviceDescription {
     pub fn aspects(&self) -> Aspects {
         match &*self.kind {
             // What the target's compiler makes for any CPU: bfloat16 and images it does not.
-            DeviceKind::Host(_) => Aspects::FP16 | Aspects::FP64 | Aspects::ATOMIC64,
+            DeviceKind::Host(_) => Aspects::FP16 | Aspects::FP64 | Aspects::ATOMIC64 | Aspects::LINKER,
             DeviceKind::Cuda(device) => device.aspects(),
             DeviceKind::Hip(device) => device.aspects(),
             DeviceKind::OpenCl(device) => device.aspects,

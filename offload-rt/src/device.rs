@@ -9,6 +9,8 @@ use crate::description::DeviceDescription;
 use crate::driver::{Driver, DriverHostMemory, DriverModule, DriverStream};
 use crate::entry::LoadedImage;
 use crate::error::{Error, Problem};
+use crate::index::Index;
+use crate::libraries;
 
 /// A device of this machine, that kernels can be launched on.
 ///
@@ -57,9 +59,14 @@ impl Device {
         &self.description
     }
 
-    /// Hands `image` to the device's driver.
-    pub(crate) fn load(&self, image: &LoadedImage) -> Result<Arc<dyn DriverModule>, Error> {
-        self.driver.load(image)
+    /// Hands `image` to the device's driver, with the libraries that it imports; `index` is that of its registry.
+    pub(crate) fn load(
+        &self,
+        image: &LoadedImage,
+        index: Option<&Arc<Index>>,
+    ) -> Result<Arc<dyn DriverModule>, Error> {
+        let libraries = libraries::of(image.entry(), index, &self.description)?;
+        self.driver.load(image, &libraries)
     }
 
     pub(crate) fn lock_memory(&self, size: usize) -> Result<Option<Box<dyn DriverHostMemory>>, Problem> {
@@ -93,7 +100,7 @@ const HINT: &str = "enable the feature `host` of the crate offload-rt";
 
 #[cfg(not(all(feature = "host", unix)))]
 impl Driver for LeftOut {
-    fn load(&self, image: &LoadedImage) -> Result<Arc<dyn DriverModule>, Error> {
+    fn load(&self, image: &LoadedImage, _: &[crate::entry::Entry]) -> Result<Arc<dyn DriverModule>, Error> {
         let problem = format!("cannot open {}: this build has no support for it", image.entry());
         Err(Error::device("host CPU", problem).with_hint(HINT))
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use offload_format::pack::KernelInfo;
 
-use crate::entry::LoadedImage;
+use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
 use crate::range::NdRange;
 use crate::text::escape;
@@ -22,8 +22,8 @@ pub(crate) type Owner = Arc<dyn Any + Send + Sync>;
 
 /// One device of a back end.
 pub(crate) trait Driver: Any + Debug + Send + Sync {
-    /// Hands `image` to the driver.
-    fn load(&self, image: &LoadedImage) -> Result<Arc<dyn DriverModule>, Error>;
+    /// Hands `image` to the driver, to be linked with the images `libraries`.
+    fn load(&self, image: &LoadedImage, libraries: &[Entry]) -> Result<Arc<dyn DriverModule>, Error>;
 
     /// A new stream.
     fn stream(&self) -> Result<Box<dyn DriverStream>, Problem>;
@@ -276,6 +276,21 @@ pub(crate) fn find<'k>(kernels: &'k [KernelInfo], name: &str) -> Result<&'k Kern
         let names = if names.is_empty() { "no kernels".to_string() } else { names.join(", ") };
         Error::launch(name, "the image has no such kernel").with_hint(format!("it has {names}"))
     })
+}
+
+/// Refuses libraries where no driver links them: builds make no such images.
+#[cfg(any(feature = "cuda", feature = "hip"))]
+pub(crate) fn refuse_libraries(image: &LoadedImage, libraries: &[Entry]) -> Result<(), Problem> {
+    match libraries.first() {
+        None => Ok(()),
+        Some(library) => {
+            let text = format!("cannot load {}: it imports `{}`", image.entry(), escape(library.module()));
+            Err(Problem::with_hint(
+                text,
+                "CUDA's and HIP's images have their libraries from the build: leave out `link`",
+            ))
+        }
+    }
 }
 
 /// Refuses what only CUDA and HIP have.

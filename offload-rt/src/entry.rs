@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{Image, KernelInfo, KernelNeeds, Pack, Pages};
-use offload_format::{Aspects, Hash128, ImageKind, Target, UnknownTarget, Variant};
+use offload_format::{Aspects, Hash128, ImageKind, Import, Target, UnknownTarget, Variant};
 
 use crate::error::{Case, Error};
 use crate::sections::PackBytes;
@@ -23,6 +23,8 @@ struct Shared {
     record: Record,
     /// Locked while the image is decoded.
     loaded: Mutex<Loaded>,
+    #[cfg(test)]
+    decodes: std::sync::atomic::AtomicUsize,
 }
 
 /// What became of the decoding.
@@ -57,7 +59,11 @@ impl PackInfo {
 
     /// The name of the crate that the pack was built for.
     pub(crate) fn package(&self) -> &str {
-        Pack::parse(&self.bytes, &self.pages).ok().and_then(|pack| pack.meta("package")).unwrap_or_default()
+        self.meta("package")
+    }
+
+    fn meta(&self, key: &str) -> &str {
+        Pack::parse(&self.bytes, &self.pages).ok().and_then(|pack| pack.meta(key)).unwrap_or_default()
     }
 }
 
@@ -86,6 +92,8 @@ struct Record {
     /// Made when somebody asks: a choice needs `limits` alone.
     kernels: OnceLock<Vec<KernelInfo>>,
     limits: KernelLimits,
+    imports: Vec<Import>,
+    exports: Vec<String>,
 }
 
 /// What the kernels of an image require of a device.
@@ -165,6 +173,21 @@ impl Entry {
     /// The package whose build made the image.
     pub fn package(&self) -> &str {
         self.shared.pack.package()
+    }
+
+    /// The version of that package.
+    pub fn package_version(&self) -> &str {
+        self.shared.pack.meta("version")
+    }
+
+    /// The device libraries that are linked with the image when it is opened.
+    pub fn imports(&self) -> &[Import] {
+        &self.shared.record.imports
+    }
+
+    /// The functions that the image has for others: it is a device library if there are some, and has no kernels.
+    pub fn exports(&self) -> &[String] {
+        &self.shared.record.exports
     }
 
     /// What the image's bytes are.
@@ -273,7 +296,15 @@ impl Entry {
         pack.kernels(&pack.image(self.shared.index)?).collect()
     }
 
+    /// How often it was decoded.
+    #[cfg(all(test, feature = "host", unix))]
+    pub(crate) fn decodes(&self) -> usize {
+        self.shared.decodes.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
     fn decode(&self) -> Result<Vec<u8>, Error> {
+        #[cfg(test)]
+        self.shared.decodes.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let failed = |cause| Error::from(Case::Image { image: self.to_string(), cause });
         let pack = self.shared.pack.pack().map_err(failed)?;
         let image = pack.image(self.shared.index).map_err(failed)?;
@@ -310,10 +341,20 @@ impl Entry {
             refusal: codec::check(pack, image).err(),
             kernels: OnceLock::new(),
             limits,
+            imports: Import::list(image.imports),
+            exports: image.exported().map(str::to_string).collect(),
         };
         let pack = info.clone();
         let index = image.number;
-        Ok(Entry { shared: Arc::new(Shared { pack, index, record, loaded: Mutex::default() }) })
+        let shared = Shared {
+            pack,
+            index,
+            record,
+            loaded: Mutex::default(),
+            #[cfg(test)]
+            decodes: Default::default(),
+        };
+        Ok(Entry { shared: Arc::new(shared) })
     }
 }
 

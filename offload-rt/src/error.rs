@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use offload_format::Import;
+
 use crate::text::escape;
 
 /// Why an image could not be found, selected, loaded or launched.
@@ -39,6 +41,8 @@ pub enum ErrorKind {
     UnknownKernel,
     /// No image, or none that has the kernel, fits the device.
     NoFit,
+    /// A device library that the image imports is not in the process, or does not fit.
+    Library,
     /// The kernel does not allow the launch, or the launch failed.
     Launch,
     /// A device, its driver or the system refused.
@@ -68,6 +72,8 @@ pub(crate) enum Case {
         missing: Vec<String>,
         present: Vec<String>,
     },
+    /// No device library is what the image imports.
+    Library { image: String, package: String, import: Import, refused: Vec<String> },
     /// A launch was asked for that the kernel does not allow.
     Launch { kernel: String, problem: Problem },
     /// A device, its driver or the system refused.
@@ -144,6 +150,7 @@ impl Error {
             Case::NoFit { .. } | Case::NoFitForKernel { .. } => ErrorKind::NoFit,
             Case::Variant { .. } => ErrorKind::UnknownVariant,
             Case::UnknownKernel { .. } => ErrorKind::UnknownKernel,
+            Case::Library { .. } => ErrorKind::Library,
             Case::Launch { .. } => ErrorKind::Launch,
             Case::Device { .. } => ErrorKind::Device,
         }
@@ -164,6 +171,14 @@ impl Error {
             },
             Case::Launch { problem, .. } | Case::Device { problem, .. } => {
                 return problem.hint.clone().map(Cow::into_owned);
+            }
+            Case::Library { import, refused, .. } if refused.is_empty() => format!(
+                "mention the crate in the program, as with `use {} as _;`, or load the library that has it before; it exports `{}` with `.link(Link::Load)`",
+                escape(&import.package.replace('-', "_")),
+                escape(&import.library)
+            ),
+            Case::Library { .. } => {
+                "build both with one version of that crate, and for the same targets".to_string()
             }
             Case::UnknownModule { present, missing, .. } => match present.as_slice() {
                 [] if !missing.is_empty() => MISSING_FILES.to_string(),
@@ -268,6 +283,22 @@ impl fmt::Display for Case {
                 )?;
                 list(f, "refused", refused)?;
                 list(f, "not in this program", missing)
+            }
+            Case::Library { image, package, import, refused } => {
+                let Import { library, package: other, version } = import;
+                write!(
+                    f,
+                    "cannot load {image}: crate `{}` imports the device library `{}` of crate `{}` {}, ",
+                    escape(package),
+                    escape(library),
+                    escape(other),
+                    escape(version)
+                )?;
+                match refused.is_empty() {
+                    true => f.write_str("which is nowhere in this process"),
+                    false => f.write_str("and none in this process fits"),
+                }?;
+                list(f, "refused", refused)
             }
             Case::Launch { kernel, problem } => write!(f, "kernel `{}`: {}", escape(kernel), problem.text),
             Case::Device { device, problem } => write!(f, "{device}: {}", problem.text),

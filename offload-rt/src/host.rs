@@ -36,7 +36,9 @@
 mod bind;
 mod executor;
 mod image;
+mod library;
 mod memory;
+mod object;
 mod stream;
 mod threads;
 
@@ -49,11 +51,12 @@ use offload_format::pack::KernelInfo;
 use self::bind::Bound;
 use self::executor::Job;
 use self::image::{HostCode, HostImage};
+use self::library::HostLibrary;
 use self::memory::CONTEXT;
 use self::stream::HostStream;
 use crate::driver::{ContextId, Driver, DriverKernel, DriverModule, DriverStream};
 use crate::driver::{KernelArg, find, refuse_shared_memory};
-use crate::entry::LoadedImage;
+use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
 use crate::range::NdRange;
 
@@ -77,7 +80,7 @@ struct HostKernel {
 }
 
 impl Driver for Host {
-    fn load(&self, image: &LoadedImage) -> Result<Arc<dyn DriverModule>, Error> {
+    fn load(&self, image: &LoadedImage, libraries: &[Entry]) -> Result<Arc<dyn DriverModule>, Error> {
         let entry = image.entry();
         if entry.image_kind() != ImageKind::HostObject {
             let problem = format!("{entry} is of kind {}, not for the host CPU", entry.image_kind());
@@ -86,7 +89,8 @@ impl Driver for Host {
         let whole = image.check_structure();
         whole.map_err(|problem| Error::device("host CPU", format!("cannot load {entry}: {problem}")))?;
         let kernels = entry.kernels().to_vec();
-        let image = HostImage::load(image.bytes(), &kernels)
+        let libraries = libraries.iter().map(HostLibrary::of).collect::<Result<_, _>>()?;
+        let image = HostImage::load(image.bytes(), &kernels, libraries)
             .map_err(|problem| Error::device("host CPU", format!("cannot load {entry}: {problem}")))?;
         Ok(Arc::new(HostModule { kernels, image }))
     }

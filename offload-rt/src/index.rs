@@ -77,6 +77,8 @@ pub(crate) struct Index {
     /// The images of the modules that somebody asked for.
     modules: Mutex<BTreeMap<String, Arc<ModuleImages>>>,
     lists: OnceLock<Lists>,
+    /// Packs of other modules with device libraries that images of this one import.
+    libraries: Mutex<Vec<Arc<Index>>>,
 }
 
 /// A pack, and the names of the files beside the program to which it leads and that are there.
@@ -102,6 +104,7 @@ impl Index {
             unreadable: broken,
             modules: Mutex::default(),
             lists: OnceLock::new(),
+            libraries: Mutex::default(),
         };
         let mut seen = Vec::new();
         for pack in found.packs {
@@ -176,6 +179,24 @@ impl Index {
             modules.insert(name.to_string(), images.clone());
         }
         images
+    }
+
+    /// Whether it has a device library of this name.
+    pub(crate) fn has_library(&self, name: &str) -> bool {
+        self.module(name).entries.iter().any(|entry| !entry.exports().is_empty())
+    }
+
+    /// The packs of other modules that [`Index::keep_library`] was given.
+    pub(crate) fn libraries(&self) -> Vec<Arc<Index>> {
+        self.libraries.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Keeps a pack with a library that an image here imports.
+    pub(crate) fn keep_library(&self, library: &Arc<Index>) {
+        let mut libraries = self.libraries.lock().unwrap_or_else(PoisonError::into_inner);
+        if !libraries.iter().any(|known| Arc::ptr_eq(known, library)) {
+            libraries.push(library.clone());
+        }
     }
 
     /// Everything, once somebody wants to see it.

@@ -80,6 +80,7 @@ mod entry;
 mod error;
 mod index;
 mod launch;
+mod libraries;
 #[allow(unsafe_code, reason = "takes the address of a linked symbol")]
 mod macros;
 mod module_images;
@@ -97,7 +98,7 @@ mod thread_blocks;
 pub use offload_format::codec::Codec;
 pub use offload_format::pack::{ArgInfo, ArgKind, KernelInfo, MissingKind};
 pub use offload_format::{
-    Aspects, Hash128, HostLevel, ImageKind, SpirvVersion, Target, UnknownTarget, Variant,
+    Aspects, Hash128, HostLevel, ImageKind, Import, SpirvVersion, Target, UnknownTarget, Variant,
 };
 
 pub use crate::description::{CudaDescription, DeviceDescription, HipDescription, OpenClDescription};

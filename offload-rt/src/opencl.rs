@@ -16,6 +16,7 @@ mod aspects;
 mod compiler;
 mod context;
 mod device;
+mod library;
 #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
 mod module;
 #[cfg(feature = "opencl3-0_12")]

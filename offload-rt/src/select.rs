@@ -43,6 +43,25 @@ pub(crate) fn select(
     Selection::new(asked).map_err(|asked| no_fit(&asked))
 }
 
+/// The best of `candidates` for `device`; the first of equal ones.
+///
+/// # Errors
+/// Why each is refused.
+pub(crate) fn best<'e>(
+    candidates: &[&'e Entry],
+    device: &DeviceDescription,
+) -> Result<&'e Entry, Vec<String>> {
+    let (mut best, mut refused) = (None, Vec::new());
+    for entry in candidates {
+        match rules::judge::<String>(entry, device) {
+            Ok(fit) if best.is_none_or(|(known, _)| fit > known) => best = Some((fit, *entry)),
+            Ok(_) => {}
+            Err(reason) => refused.push(format!("{}: {reason}", entry.place())),
+        }
+    }
+    best.map(|(_, entry)| entry).ok_or(refused)
+}
+
 fn no_fit(asked: &Asked) -> Error {
     let judged =
         asked.group.entries.iter().map(|entry| (entry, rules::judge::<String>(entry, &asked.device)));

@@ -8,13 +8,20 @@ use offload_format::pack::ArgKind;
 
 use super::action::{Arg, Step, link_args, texts};
 use super::front_end::{self, FrontEnd};
-use super::imports::{self, LibraryIr};
+use super::imports::{self, Left, LibraryIr};
 use super::session::Unit;
 use super::{Session, check, llvm_ir, processor};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::{self, Result};
 use crate::ir::{self, LocalArguments, Prepared};
-use crate::module::{Language, SourceFile};
+use crate::module::{Language, Library, SourceFile};
+
+/// A module, and what it takes of libraries when it is loaded.
+#[derive(Debug)]
+pub(super) struct ToLink {
+    pub(super) module: Blob,
+    pub(super) left: Vec<Left>,
+}
 
 /// How LLVM makes code for a processor.
 #[derive(Debug)]
@@ -76,10 +83,31 @@ impl Backend {
     pub(super) fn module(&self, session: &Session<'_>, unit: &Unit<'_>) -> Result<Blob> {
         let files = unit.scan.files.iter().map(|file| self.front_end(session, &file.file));
         let own = link(session, error::all(files)?)?;
+        let linked = imports::link(session, own, &self.libraries(session)?)?;
+        self.prepared(session, unit, &linked)
+    }
+
+    /// The same without what it imports: that is linked when the image is loaded.
+    pub(super) fn module_to_link(&self, session: &Session<'_>, unit: &Unit<'_>) -> Result<ToLink> {
+        let files = unit.scan.files.iter().map(|file| self.front_end(session, &file.file));
+        let own = link(session, error::all(files)?)?;
+        let left = imports::left(session, &own, &self.libraries(session)?)?;
+        Ok(ToLink { module: self.prepared(session, unit, &own)?, left })
+    }
+
+    /// The library whose session this is, with all that it imports, as one module of IR that shows what others may call.
+    pub(super) fn exporting(&self, session: &Session<'_>, library: &Library) -> Result<Blob> {
+        let ir = imports::link(session, self.library(session)?, &self.libraries(session)?)?;
+        imports::hidden(session, &LibraryIr { library, ir })
+    }
+
+    fn libraries<'s>(&self, session: &Session<'s>) -> Result<Vec<LibraryIr<'s>>> {
         let libraries = session.sources.libraries().into_iter();
-        let libraries =
-            libraries.map(|library| Ok(LibraryIr { library, ir: self.library(&session.of(library))? }));
-        let linked = imports::link(session, own, &error::all(libraries)?)?;
+        let ir = |library| Ok(LibraryIr { library, ir: self.library(&session.of(library))? });
+        error::all(libraries.map(ir))
+    }
+
+    fn prepared(&self, session: &Session<'_>, unit: &Unit<'_>, linked: &Blob) -> Result<Blob> {
         let kernels = unit.names();
         let mut attributes = BTreeMap::new();
         attributes.extend(self.attributes.iter().map(|(name, text)| (name.as_str(), text.clone())));

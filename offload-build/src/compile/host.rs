@@ -11,10 +11,11 @@ mod wrapper;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use offload_format::{HostLevel, SpirvVersion, Target};
+use offload_format::{Aspects, HostLevel, SpirvVersion, Target};
 
 use super::action::{Arg, Step, link_args, texts};
 use super::front_end::{self, FrontEnd};
+use super::gpu::ToLink;
 use super::imports::{self, LibraryIr};
 use super::session::{Scanned, Unit};
 use super::{Session, check, spirv};
@@ -29,7 +30,7 @@ const PRINTF: &str = include_str!("host_printf.c");
 
 /// How a level of the instruction set is called by clang and by PoCL.
 #[derive(Debug)]
-struct Cpu {
+pub(super) struct Cpu {
     triple: String,
     march: &'static [&'static str],
     vector_bits: u32,
@@ -38,16 +39,20 @@ struct Cpu {
 
 pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) -> Result<DeviceImage> {
     let cpu = cpu(session, level)?;
-    let linked = link(session, unit, &cpu)?;
+    let ToLink { module: linked, left } = link(session, unit, &cpu)?;
     let linked = with_waiting_library(session, linked, &cpu)?;
     let waiting = ir::reaching(&linked.read_text()?, |name| name == ir::WAIT);
     let work_items = work_items(session, linked, &waiting, &cpu)?;
     let groups = groups(session, unit, &work_items, &cpu)?;
     let object = codegen(session, &groups, &cpu)?;
-    let bytes = shared_object(session, unit, &object)?;
+    let bytes = shared_object(session, &unit.names(), &object)?;
 
     let mut image = unit.image_record(session, Target::Host(level));
     image.kernels.clear();
+    image.imports = imports::providers(&left);
+    if !left.is_empty() {
+        image.aspects = image.aspects | Aspects::LINKER;
+    }
     let sizes = check::host_argument_sizes(&bytes.read()?)?;
     for kernel in &unit.kernels {
         let sizes = sizes.get(&kernel.name).cloned().unwrap_or_default();
@@ -63,11 +68,11 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) 
 }
 
 /// Whether work-items wait inside this function of PoCL's library.
-fn waits_in_library(name: &str) -> bool {
+pub(super) fn waits_in_library(name: &str) -> bool {
     name.contains("wait_group_events") || name.contains("async_work_group") || name.contains("work_group_")
 }
 
-fn cpu(session: &Session<'_>, level: HostLevel) -> Result<Cpu> {
+pub(super) fn cpu(session: &Session<'_>, level: HostLevel) -> Result<Cpu> {
     let cfg = &session.env().cfg;
     if cfg.os != "linux" {
         return Err(Error::new(format!(
@@ -83,7 +88,9 @@ fn cpu(session: &Session<'_>, level: HostLevel) -> Result<Cpu> {
 }
 
 /// All files with their entries, and the shim, as one module of text.
-fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<Blob> {
+///
+/// What is linked at load is called through pointers.
+fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<ToLink> {
     let front_end = |file| {
         session.front_end(&FrontEnd {
             name: "front end for host",
@@ -92,11 +99,11 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<Blob> {
             input: Some(wrapper::source(file)?),
         })
     };
-    let libraries = session.sources.libraries().into_iter();
-    let libraries = libraries.map(|it| Ok(LibraryIr { library: it, ir: library_ir(&session.of(it), cpu)? }));
-    let libraries = error::all(libraries)?;
+    let libraries = libraries(session, cpu)?;
+    let at_load = session.sources.link_at_load();
     let mut modules = error::all(unit.scan.files.iter().map(front_end))?;
-    let all = modules.iter().chain(libraries.iter().map(|library| &library.ir));
+    let linked_here = libraries.iter().filter(|_| !at_load);
+    let all = modules.iter().chain(linked_here.map(|library| &library.ir));
     let texts = all.map(Blob::read_text).collect::<Result<Vec<_>>>()?;
     modules.push(session.front_end(&FrontEnd {
         name: "host shim",
@@ -108,7 +115,23 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<Blob> {
     let inputs: Vec<_> = modules.iter().map(|module| (module, ".ll")).collect();
     let args = link_args(inputs.len());
     let step = Step { name: "link host", tool: &tool, args, inputs, files: vec![] };
-    imports::link(session, session.step(&step, check::ir_text)?, &libraries)
+    let module = session.step(&step, check::ir_text)?;
+    if !at_load {
+        return Ok(ToLink { module: imports::link(session, module, &libraries)?, left: Vec::new() });
+    }
+    let left = imports::left(session, &module, &libraries)?;
+    let mut names = BTreeSet::new();
+    names.extend(left.iter().map(|function| function.name.as_str()));
+    let key = KeyBuilder::new("calls through pointers 1")
+        .part(&module.hash.0)
+        .part(format!("{names:?}").as_bytes());
+    let rewritten = || Ok(ir::through_pointers(&module.read_text()?, &names).into_bytes());
+    Ok(ToLink { module: session.cache().get_or(key.finish(), rewritten)?, left })
+}
+
+pub(super) fn libraries<'s>(session: &Session<'s>, cpu: &Cpu) -> Result<Vec<LibraryIr<'s>>> {
+    let libraries = session.sources.libraries().into_iter();
+    error::all(libraries.map(|library| Ok(LibraryIr { library, ir: library_ir(&session.of(library), cpu)? })))
 }
 
 /// The library whose session this is as one module of IR.
@@ -116,7 +139,7 @@ pub(super) fn library(session: &Session<'_>, level: HostLevel) -> Result<Blob> {
     library_ir(session, &cpu(session, level)?)
 }
 
-fn library_ir(session: &Session<'_>, cpu: &Cpu) -> Result<Blob> {
+pub(super) fn library_ir(session: &Session<'_>, cpu: &Cpu) -> Result<Blob> {
     let spirv = spirv::backend(SpirvVersion::default());
     let front_end = |file: &SourceFile| {
         let scanned =
@@ -185,7 +208,7 @@ fn groups(session: &Session<'_>, unit: &Unit<'_>, work_items: &Blob, cpu: &Cpu) 
     })
 }
 
-fn codegen(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> {
+pub(super) fn codegen(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> {
     let level = if inspectable(session) { "-O0" } else { "-O3" };
     let step = Step {
         name: "host object",
@@ -197,14 +220,13 @@ fn codegen(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> {
     session.step(&step, check::elf)
 }
 
-fn shared_object(session: &Session<'_>, unit: &Unit<'_>, object: &Blob) -> Result<Blob> {
+pub(super) fn shared_object(session: &Session<'_>, kernels: &[&str], object: &Blob) -> Result<Blob> {
     let tool = session.tools().lld()?;
     let strip: &[&str] = if session.env().profile.debug_info { &[] } else { &["--strip-all"] };
     let fixed = ["-shared", "--gc-sections", "--hash-style=gnu", "--build-id=none", "-z", "now", "-o"];
     let args = texts(strip.iter().copied()).chain(texts(fixed)).chain([Arg::Output, Arg::Input(0)]).collect();
     let step = Step { name: "host library", tool: &tool, args, inputs: vec![(object, ".o")], files: vec![] };
-    let kernels = unit.names();
-    session.step(&step, |bytes| check::host(bytes, &kernels))
+    session.step(&step, |bytes| check::host(bytes, kernels))
 }
 
 /// PoCL's functions have names of their own, so that none is taken for a function of the C library.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use offload_format::Import;
+
 use super::action::{Arg, Step, texts, written};
 use super::check;
 use super::session::Session;
@@ -41,6 +43,57 @@ pub(super) fn link(session: &Session<'_>, module: Blob, libraries: &[LibraryIr<'
     session.step(&step, check::ir_text)
 }
 
+/// A function that an image takes of a library when it is loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Left {
+    pub(super) name: String,
+    pub(super) library: Import,
+}
+
+/// What `module` calls of `libraries`, which are not linked with it here.
+///
+/// # Errors
+/// As [`link`]; or if programs have no images of a library.
+pub(super) fn left(session: &Session<'_>, module: &Blob, libraries: &[LibraryIr<'_>]) -> Result<Vec<Left>> {
+    compare(session, module, libraries)?;
+    let own = module.read_text()?;
+    let declared = Interface::of(&own).declared;
+    let mut found = Vec::new();
+    for LibraryIr { library, ir } in libraries {
+        let text = ir.read_text()?;
+        let exported = exported(library, &Interface::of(&text))?;
+        for name in exported.into_iter().filter(|name| declared.contains_key(name)) {
+            if !library.has_images {
+                return Err(without_images(session, name, library));
+            }
+            found.push(Left { name: name.to_string(), library: library.import() });
+        }
+    }
+    Ok(found)
+}
+
+/// The libraries of `functions`, each once.
+pub(super) fn providers(functions: &[Left]) -> Vec<Import> {
+    let mut libraries: Vec<Import> = functions.iter().map(|function| function.library.clone()).collect();
+    libraries.sort_unstable();
+    libraries.dedup();
+    libraries
+}
+
+fn without_images(session: &Session<'_>, name: &str, library: &Library) -> Error {
+    let error = format!(
+        "{} links `{}` of the device library `{}` at load, and {} exports it without images",
+        who(session),
+        written(name),
+        library.name(),
+        library.provider()
+    );
+    Error::new(error).with_hint(format!(
+        "have crate `{}` export it with `.link(Link::Load)`, or leave `link` out in this crate",
+        library.package
+    ))
+}
+
 /// `--only-needed` holds for all files but the first: what nobody calls is not even copied.
 fn link_args(libraries: usize) -> Vec<Arg> {
     let inputs = (0..=libraries).map(Arg::Input);
@@ -49,7 +102,7 @@ fn link_args(libraries: usize) -> Vec<Arg> {
 
 /// The library in which others see nothing but what its headers name: their own functions may have the same names as
 /// those that are left.
-fn hidden(session: &Session<'_>, LibraryIr { library, ir }: &LibraryIr<'_>) -> Result<Blob> {
+pub(super) fn hidden(session: &Session<'_>, LibraryIr { library, ir }: &LibraryIr<'_>) -> Result<Blob> {
     let key = with_headers(KeyBuilder::new("library 1").part(&ir.hash.0), library)?;
     session.cache().get_or(key.finish(), || {
         let text = ir.read_text()?;

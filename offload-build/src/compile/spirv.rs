@@ -2,28 +2,41 @@
 
 use std::ffi::OsString;
 
+use offload_format::pack::NewImage;
 use offload_format::{Aspects, Limits, SpirvVersion, Target};
 use offload_images::spirv;
 
 use super::Session;
 use super::action::{expect_kernels, unresolved};
-use super::gpu::{Backend, Codegen, ConstantArguments, Shim, Vendor};
+use super::gpu::{Backend, Codegen, ConstantArguments, Shim, ToLink, Vendor};
+use super::imports::{self, Left};
 use super::session::Unit;
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::Result;
 use crate::fs;
 use crate::ir::LocalArguments;
-use crate::module::DeviceImage;
+use crate::module::{DeviceImage, Library};
 use crate::tool::Invocation;
 
 /// Functions of OpenCL C that the back end knows nothing of or gets wrong.
 const SHIM_SOURCE: &str = concat!(include_str!("spirv_shim.cl"), include_str!("spirv_library.cl"));
 
 pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, version: SpirvVersion) -> Result<DeviceImage> {
-    let bytes = module(session, unit, version)?;
     let mut record = unit.image_record(session, Target::Spirv64(version));
+    let bytes = match session.sources.link_at_load() {
+        false => module(session, unit, version)?,
+        true => {
+            session.tools().llvm()?.makes_spirv()?;
+            let ToLink { module, left } = backend(version).module_to_link(session, unit)?;
+            record.imports = imports::providers(&left);
+            generated(session, version, &module, |bytes| check(bytes, &unit.names(), &left))?
+        }
+    };
     record.format_version = Some(version.word());
     record.aspects = aspects(&bytes.read()?)?;
+    if !record.imports.is_empty() {
+        record.aspects = record.aspects | Aspects::LINKER;
+    }
     for required in required_sub_groups(&bytes.read()?)? {
         let kernel = record.kernels.iter_mut().find(|kernel| kernel.name == required.kernel);
         kernel.into_iter().for_each(|kernel| kernel.sub_group_size = Some(required.size));
@@ -34,15 +47,40 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, version: SpirvVers
 /// One SPIR-V module with the kernels of `unit`.
 pub(super) fn module(session: &Session<'_>, unit: &Unit<'_>, version: SpirvVersion) -> Result<Blob> {
     session.tools().llvm()?.makes_spirv()?;
-    let backend = backend(version);
-    let module = backend.module(session, unit)?;
-    let kernels = unit.names();
+    let module = backend(version).module(session, unit)?;
+    generated(session, version, &module, |bytes| check(bytes, &unit.names(), &[]))
+}
+
+/// The image of the library whose session this is, to be linked when it is loaded.
+pub(super) fn library(
+    session: &Session<'_>,
+    library: &Library,
+    version: SpirvVersion,
+) -> Result<DeviceImage> {
+    session.tools().llvm()?.makes_spirv()?;
+    let module = backend(version).exporting(session, library)?;
+    let bytes = generated(session, version, &module, |bytes| check(bytes, &[], &[]))?;
+    let content = bytes.read()?;
+    let mut record = NewImage::new(library.name(), Target::Spirv64(version));
+    record.exports = spirv::Module::parse(&content, &Limits::default())?.exports().to_vec();
+    record.format_version = Some(version.word());
+    record.aspects = aspects(&content)? | Aspects::LINKER;
+    Ok(DeviceImage { record, bytes })
+}
+
+/// SPIR-V of `module`, which `check` has accepted.
+fn generated(
+    session: &Session<'_>,
+    version: SpirvVersion,
+    module: &Blob,
+    check: impl FnOnce(&[u8]) -> Result<()>,
+) -> Result<Blob> {
     // Without the extension the back end refuses a printf before a function with images: it mistakes the memory of the
     // format. What is made of its output asks for the extension only where it is needed.
     let output = ["-O2", "-c", "-mllvm", "--spirv-ext=+SPV_EXT_relaxed_printf_string_address_space"];
-    let object = Codegen { module: &module, output: &output };
-    let generated = backend.codegen(session, object, |bytes| {
-        check(bytes, &kernels)?;
+    let object = Codegen { module, output: &output };
+    let generated = backend(version).codegen(session, object, |bytes| {
+        check(bytes)?;
         let corrected = spirv::with_character_formats(bytes)?;
         validate(session, corrected.as_deref().unwrap_or(bytes))
     })?;
@@ -72,11 +110,11 @@ pub(super) fn backend(version: SpirvVersion) -> Backend {
     }
 }
 
-/// A SPIR-V module with exactly these kernels and no import.
-fn check(bytes: &[u8], kernels: &[&str]) -> Result<()> {
+/// A SPIR-V module with exactly these kernels, and no import but those that are `left`.
+fn check(bytes: &[u8], kernels: &[&str], left: &[Left]) -> Result<()> {
     let module = spirv::Module::parse(bytes, &Limits::default())?;
     expect_kernels(module.kernels().iter().map(|entry| entry.name.as_str()), kernels)?;
-    match module.imports().first() {
+    match module.imports().iter().find(|name| left.iter().all(|function| function.name != **name)) {
         None => Ok(()),
         Some(name) => Err(unresolved(name, "SPIR-V")),
     }

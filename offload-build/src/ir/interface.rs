@@ -116,7 +116,7 @@ fn first_type(text: &str) -> &str {
 }
 
 /// The type that `text` ends with.
-fn last_type(text: &str) -> &str {
+pub(super) fn last_type(text: &str) -> &str {
     let start = match text.chars().next_back() {
         Some('>') => text.rfind('<'),
         Some('}') => text.find('{'),

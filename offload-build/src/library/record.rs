@@ -28,6 +28,8 @@ pub(super) struct Record {
     /// The version of OpenCL C, if one was chosen.
     pub(super) std: Option<String>,
     pub(super) cuda_sdk: bool,
+    /// Whether programs have images of the library, to be linked when they are loaded.
+    pub(super) images: bool,
     /// The records of what the library itself imports.
     pub(super) imports: Vec<String>,
 }
@@ -58,6 +60,7 @@ impl Record {
             let _ = writeln!(text, "std = {}", settings::quoted(std));
         }
         let _ = writeln!(text, "cuda-sdk = {}", self.cuda_sdk);
+        let _ = writeln!(text, "images = {}", self.images);
         text
     }
 
@@ -82,6 +85,7 @@ impl Record {
                 imports: texts(table, "imports")?,
                 std: table.optional("std", Value::string)?,
                 cuda_sdk: table.optional("cuda-sdk", Value::bool)?.unwrap_or_default(),
+                images: table.optional("images", Value::bool)?.unwrap_or_default(),
                 library,
                 package,
                 package_version,
@@ -124,6 +128,7 @@ mod tests {
             flags: vec!["-DN=\"1\"".into()],
             std: Some("2.0".into()),
             cuda_sdk: true,
+            images: true,
             imports: vec!["/out/rounding.library.toml".into()],
         }
     }
@@ -131,7 +136,7 @@ mod tests {
     #[test]
     fn a_record_is_read_as_it_was_written() {
         assert_eq!(Record::read(&record().write(), Path::new("r")).unwrap(), record());
-        let least = Record { std: None, cuda_sdk: false, imports: Vec::new(), ..record() };
+        let least = Record { std: None, cuda_sdk: false, images: false, imports: Vec::new(), ..record() };
         assert_eq!(Record::read(&least.write(), Path::new("r")).unwrap(), least);
         assert_eq!(record().path("include"), Path::new("/pkg/a \"b\"\\c/include"));
     }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use crate::library;
 use crate::module::Sources;
-use crate::options::Grf;
+use crate::options::{Grf, Link};
 
 /// 64 hexadecimal digits.
 pub(super) fn hash(sources: &Sources) -> String {
@@ -26,6 +26,7 @@ fn text(sources: &Sources) -> String {
     for library in &sources.origin.imports {
         line(&mut text, "import", format!("{} {}", library.name(), library::hash(library)));
     }
+    options.link.iter().filter(|link| **link == Link::Load).for_each(|_| line(&mut text, "link", "load"));
     options.compiler.iter().for_each(|compiler| line(&mut text, "compiler", format!("{compiler:?}")));
     options.split.iter().for_each(|split| line(&mut text, "split", format!("{split:?}")));
     options.cuda_sdk.iter().for_each(|sdk| line(&mut text, "cuda-sdk", sdk));

@@ -3,7 +3,7 @@
 use super::read::Pack;
 use super::record::{Image, KernelInfo};
 use crate::codec::{Codec, FrameInfo};
-use crate::{Aspects, Error, Hash128, OffloadKind, Target};
+use crate::{Aspects, Error, Hash128, Import, OffloadKind, Target};
 
 /// An image to be put into a pack.
 #[derive(Clone, Debug)]
@@ -24,6 +24,10 @@ pub struct NewImage {
     pub part: String,
     /// Its kernels.
     pub kernels: Vec<KernelInfo>,
+    /// The device libraries that are linked with it when it is loaded.
+    pub imports: Vec<Import>,
+    /// The functions that it has for images which import it; their names have no `,`.
+    pub exports: Vec<String>,
 }
 
 impl NewImage {
@@ -38,6 +42,8 @@ impl NewImage {
             aspects: Aspects::default(),
             part: String::new(),
             kernels: Vec::new(),
+            imports: Vec::new(),
+            exports: Vec::new(),
         }
     }
 
@@ -53,6 +59,8 @@ impl NewImage {
             aspects: image.aspects,
             part: image.part.to_string(),
             kernels: pack.kernels(image).collect::<Result<_, _>>()?,
+            imports: Import::list(image.imports),
+            exports: image.exported().map(str::to_string).collect(),
             ..NewImage::new(image.module, target)
         })
     }

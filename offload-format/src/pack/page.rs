@@ -101,6 +101,8 @@ pub(super) fn image<'a>(page: &Page<'a>, index: u32, record: &[u8]) -> Result<Im
         format_version: Some(bytes::u32_at(record, 88, WHAT)?).filter(|version| *version != 0),
         aspects: Aspects::from_bits(bytes::u32_at(record, 92, WHAT)?),
         part: tables.text(record, 96)?,
+        imports: tables.text(record, 104)?,
+        exports: tables.text(record, 112)?,
     })
 }
 

@@ -45,6 +45,10 @@ pub struct Image<'a> {
     pub aspects: Aspects,
     /// Which part of a split module this is, empty if the image holds all kernels.
     pub part: &'a str,
+    /// The device libraries that are linked with it when it is loaded, as [`Import::list`](crate::Import::list) reads them.
+    pub imports: &'a str,
+    /// The functions that it has for images which import it, with `,` between them; see [`Image::exported`].
+    pub exports: &'a str,
     /// Its number in the pack.
     pub number: u32,
     /// The page that has its kernels.
@@ -53,7 +57,12 @@ pub struct Image<'a> {
     pub(super) kernel_count: u32,
 }
 
-impl Image<'_> {
+impl<'a> Image<'a> {
+    /// The functions that it has for images which import it. An image with some is a device library.
+    pub fn exported(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.exports.split(',').filter(|name| !name.is_empty())
+    }
+
     /// The target, if this release knows it.
     ///
     /// # Errors

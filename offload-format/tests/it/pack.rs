@@ -6,7 +6,7 @@ use offload_format::codec::{self, Codec, Frame};
 use offload_format::pack::{
     ArgInfo, ArgKind, KernelInfo, Missing, MissingKind, NewImage, Pack, PackBuilder, Pages, layout,
 };
-use offload_format::{ErrorKind, Target};
+use offload_format::{ErrorKind, Import, Target};
 
 fn kernel(name: &str) -> KernelInfo {
     let arg = |name: &str, kind, size| ArgInfo::new(kind).named(name, "float*").with_size(size);
@@ -215,4 +215,29 @@ fn the_frozen_sample_is_readable() {
     let payload = u64::from_le_bytes(frozen[40..48].try_into().unwrap());
     assert_eq!(Pack::parse(&frozen, &Pages::default()).unwrap().meta("package"), Some("sample"));
     assert!(payload > layout::HEADER_SIZE);
+}
+
+#[test]
+fn an_image_tells_the_libraries_that_it_needs_and_what_it_has_for_others() {
+    let raw = codec::encode(b"code", Codec::Raw, 0).unwrap();
+    let mut builder = PackBuilder::new("sample", "1.2.3");
+    let imports = Import::list("num=num-device@1.2.0,vec=vec@0.3.1");
+    builder.image(NewImage { imports, ..image("blas", "host") }, raw.info()).unwrap();
+    let exports = vec!["add".to_string(), "_Z3mulDv4_f".to_string()];
+    builder.image(NewImage { exports, ..NewImage::new("num", "host".parse().unwrap()) }, raw.info()).unwrap();
+    builder.image(image("plain", "host"), raw.info()).unwrap();
+    let bytes = assemble(builder, &[raw]);
+    let pages = Pages::default();
+    let pack = Pack::parse(&bytes, &pages).unwrap();
+    let again = |index: u32| {
+        let image = pack.image(index).unwrap();
+        NewImage::of(&pack, &image, "host".parse().unwrap()).unwrap()
+    };
+    let names: Vec<String> = again(0).imports.iter().map(Import::to_string).collect();
+    assert_eq!(names, ["num=num-device@1.2.0", "vec=vec@0.3.1"]);
+    assert!(again(0).exports.is_empty() && again(1).imports.is_empty());
+    assert_eq!(again(1).exports, ["add", "_Z3mulDv4_f"]);
+    // As earlier releases wrote all images.
+    let plain = pack.image(2).unwrap();
+    assert_eq!((plain.imports, plain.exports), ("", ""));
 }

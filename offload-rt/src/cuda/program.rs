@@ -12,8 +12,8 @@ use super::kernel::CudaKernel;
 use super::module::CudaModule;
 use super::pinned::CudaHostMemory;
 use super::stream::CudaStream;
-use crate::driver::{Driver, DriverHostMemory, DriverKernel, DriverModule, DriverStream};
-use crate::entry::LoadedImage;
+use crate::driver::{Driver, DriverHostMemory, DriverKernel, DriverModule, DriverStream, refuse_libraries};
+use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
 use crate::text::escape;
 use crate::thread_blocks::{Resolved, ResolvedKernels};
@@ -70,7 +70,9 @@ fn resolve(module: &CudaModule, known: &[KernelInfo]) -> Result<ResolvedKernels<
 }
 
 impl Driver for Found {
-    fn load(&self, image: &LoadedImage) -> Result<Arc<dyn DriverModule>, Error> {
+    fn load(&self, image: &LoadedImage, libraries: &[Entry]) -> Result<Arc<dyn DriverModule>, Error> {
+        let linked = refuse_libraries(image, libraries);
+        linked.map_err(|problem| Error::of_device(&self.name(), problem))?;
         let loaded = self.shared_context().and_then(|context| CudaImage::load(&context, image));
         Ok(Arc::new(loaded.map_err(|problem| Error::of_device(&self.name(), problem))?))
     }

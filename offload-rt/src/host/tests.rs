@@ -63,7 +63,7 @@ KERNEL(where) {
 KERNEL(hello) { g->print(g->print_data, \"hello\", 5); return 0; }
 ";
 
-fn object(source: &str) -> Vec<u8> {
+pub(super) fn compiled(source: &str) -> Vec<u8> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("image.so");
     let mut cc = Command::new("cc")
@@ -77,7 +77,7 @@ fn object(source: &str) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
-fn kernel(name: &str, args: &[(&str, ArgKind)]) -> KernelInfo {
+pub(super) fn kernel(name: &str, args: &[(&str, ArgKind)]) -> KernelInfo {
     let arg = |(type_name, kind): &(&str, ArgKind)| {
         ArgInfo::new(*kind)
             .named("a", type_name.to_string())
@@ -97,7 +97,7 @@ fn waiting(name: &str, args: &[(&str, ArgKind)]) -> KernelInfo {
 }
 
 fn load(source: &str, kernels: Vec<KernelInfo>) -> Result<Program, Error> {
-    let frame = codec::encode(&object(source), Codec::Zstd, 1).unwrap();
+    let frame = codec::encode(&compiled(source), Codec::Zstd, 1).unwrap();
     let mut builder = PackBuilder::new("test", "1.0.0");
     builder.image(NewImage { kernels, ..NewImage::new("k", "host".parse().unwrap()) }, frame.info()).unwrap();
     let pack = builder.finish().unwrap().with_frames([&frame]).unwrap();
@@ -193,7 +193,7 @@ fn work_items_know_where_they_are() {
 #[test]
 fn printed_text_arrives() {
     let info = kernel("hello", &[]);
-    let image = HostImage::load(&object(KERNELS), std::slice::from_ref(&info)).unwrap();
+    let image = HostImage::load(&compiled(KERNELS), std::slice::from_ref(&info), Vec::new()).unwrap();
     let (text, range) = (Mutex::new(Vec::new()), NdRange::new(&[2], &[1]).unwrap());
     let print = |bytes: &[u8]| text.lock().unwrap().extend_from_slice(bytes);
     let code = image.code("hello").unwrap();
@@ -212,22 +212,22 @@ fn images_that_do_not_fit_are_refused() {
     let missing = "const uint32_t __offload_host_abi = 1;";
     let error = load(missing, vec![kernel("gone", &[])]).unwrap_err().to_string();
     assert!(error.contains("__offload_run_gone"), "{error}");
-    assert!(HostImage::load(b"not an object", &[]).is_err());
+    assert!(HostImage::load(b"not an object", &[], Vec::new()).is_err());
 }
 
 #[test]
 fn the_temporary_file_serves_where_memory_does_not_and_goes() {
-    let bytes = object("const uint32_t __offload_host_abi = 1;");
+    let bytes = compiled("const uint32_t __offload_host_abi = 1;");
     // Threads that load the same image do not get into each other's way.
     std::thread::scope(|scope| {
         for _ in 0..8 {
-            scope.spawn(|| image::from_temporary(&bytes).unwrap());
+            scope.spawn(|| object::from_temporary(&bytes).unwrap());
         }
     });
     let prefix = format!("offload-host-{}-{}", std::process::id(), offload_format::Hash128::of(&bytes));
     let left = std::fs::read_dir(std::env::temp_dir()).unwrap().map(|entry| entry.unwrap().file_name());
     assert_eq!(left.filter(|name| name.to_string_lossy().starts_with(&prefix)).count(), 0);
-    let error = image::from_temporary(b"not an object").unwrap_err();
+    let error = object::from_temporary(b"not an object").unwrap_err();
     assert!(error.contains("offload-host-") && error.contains("file too short"), "{error}");
 }
 

@@ -13,6 +13,7 @@ use crate::device::Device;
 use crate::driver::{DriverModule, KernelArg, KernelArgKind, find};
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Error;
+use crate::index::Index;
 use crate::range::NdRange;
 use crate::select::Selection;
 
@@ -68,7 +69,7 @@ impl Device {
     /// The driver refuses the image (the message holds its build log), or the crate feature for the device is not
     /// enabled.
     pub fn open(&self, image: &LoadedImage) -> Result<Program, Error> {
-        Ok(Program::of_module(self, self.load(image)?))
+        Ok(Program::of_module(self, self.load(image, None)?))
     }
 }
 
@@ -78,7 +79,7 @@ impl Program {
         let part = |entry: &Entry| Part { entry: Some(entry.clone()), opened: OnceLock::new() };
         let parts: Vec<Part> = selection.entries().iter().map(part).collect();
         if let [only] = parts.as_slice() {
-            only.open(device)?;
+            only.open(device, Some(selection.index()))?;
         }
         Ok(Program { device: device.clone(), parts, selection: Some(selection.clone()) })
     }
@@ -102,7 +103,7 @@ impl Program {
     pub fn kernels(&self) -> &[KernelInfo] {
         let known = self.selection.as_ref().map_or(&[][..], Selection::kernels);
         match self.parts.as_slice() {
-            [only] => only.open(&self.device).map_or(known, |module| module.kernels()),
+            [only] => only.open(&self.device, self.index()).map_or(known, |module| module.kernels()),
             _ => known,
         }
     }
@@ -112,7 +113,7 @@ impl Program {
     /// # Errors
     /// The kernel does not exist, or its image cannot be opened.
     pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
-        let module = self.part_of(name)?.open(&self.device)?;
+        let module = self.part_of(name)?.open(&self.device, self.index())?;
         // An image without records is left to the driver, which knows its kernels.
         if !module.kernels().is_empty() {
             find(module.kernels(), name)?;
@@ -152,7 +153,7 @@ impl Program {
     pub fn write_global(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
         let mut outcome = None;
         for part in &self.parts {
-            let written = part.open(&self.device)?.write_global(name, bytes);
+            let written = part.open(&self.device, self.index())?.write_global(name, bytes);
             outcome = match (outcome, written) {
                 (Some(Ok(())), _) | (_, Ok(())) => Some(Ok(())),
                 (Some(first), _) => Some(first),
@@ -160,6 +161,11 @@ impl Program {
             };
         }
         outcome.unwrap_or(Ok(()))
+    }
+
+    /// The images that those of the program were chosen from.
+    fn index(&self) -> Option<&Arc<Index>> {
+        self.selection.as_ref().map(Selection::index)
     }
 
     /// The image that has `kernel`.
@@ -176,9 +182,9 @@ impl Program {
 }
 
 impl Part {
-    fn open(&self, device: &Device) -> Result<&Arc<dyn DriverModule>, Error> {
+    fn open(&self, device: &Device, index: Option<&Arc<Index>>) -> Result<&Arc<dyn DriverModule>, Error> {
         let opened = self.opened.get_or_init(|| match &self.entry {
-            Some(entry) => device.load(&entry.load()?),
+            Some(entry) => device.load(&entry.load()?, index),
             None => Err(Error::device(&device.to_string(), "the program has no image")),
         });
         opened.as_ref().map_err(Clone::clone)
@@ -274,7 +280,7 @@ mod tests {
     }
 
     impl Driver for Copying {
-        fn load(&self, image: &LoadedImage) -> Result<Arc<dyn DriverModule>, Error> {
+        fn load(&self, image: &LoadedImage, _: &[Entry]) -> Result<Arc<dyn DriverModule>, Error> {
             Ok(Arc::new(Copied { size: image.bytes().len() }))
         }
 

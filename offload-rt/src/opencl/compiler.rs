@@ -147,7 +147,11 @@ impl Compiler {
     }
 
     fn executable(&self, program: Program) -> Executable {
-        let module = Arc::new(ClModule { built: Built::of(program), context: self.context.clone() });
+        let module = Arc::new(ClModule {
+            built: Built::of(program),
+            _libraries: Vec::new(),
+            context: self.context.clone(),
+        });
         Executable { module, device: self.device.clone() }
     }
 

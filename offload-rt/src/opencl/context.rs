@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::api::{Context, DeviceId};
+use super::library::CompiledLibraries;
 use crate::driver::{BackEnd, ContextId};
 use crate::error::Problem;
 
@@ -11,6 +12,8 @@ use crate::error::Problem;
 pub(super) struct ClContext {
     device: DeviceId,
     pub(super) context: Context,
+    /// The device libraries that the driver has compiled for it.
+    pub(super) libraries: CompiledLibraries,
 }
 
 /// The contexts that are in use. Buffers work with all programs of a device only if they have one context, also when
@@ -26,14 +29,14 @@ impl ClContext {
             return Ok(found);
         }
         let context = Context::new(id).map_err(|error| format!("cannot make a context: {error}"))?;
-        let context = Arc::new(ClContext { device: id, context });
+        let context = Arc::new(ClContext { device: id, context, libraries: CompiledLibraries::default() });
         in_use.push(Arc::downgrade(&context));
         Ok(context)
     }
 
     /// The caller's context, which has `device`.
     pub(super) fn adopted(context: Context, device: DeviceId) -> Arc<ClContext> {
-        Arc::new(ClContext { device, context })
+        Arc::new(ClContext { device, context, libraries: CompiledLibraries::default() })
     }
 
     pub(super) fn device(&self) -> DeviceId {

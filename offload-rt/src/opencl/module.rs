@@ -22,6 +22,8 @@ use crate::range::NdRange;
 pub(super) struct ClModule {
     // Released in this order.
     pub(super) built: Built<Program>,
+    /// What it was linked with: others are linked with the same as long as this one lives.
+    pub(super) _libraries: Vec<Arc<Program>>,
     pub(super) context: Arc<ClContext>,
 }
 

@@ -6,7 +6,7 @@ use offload_format::ImageKind;
 use offload_format::pack::KernelInfo;
 use opencl_sys::{CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_WORK_GROUP_SIZE};
 
-use super::api::{Context, Program as DriverProgram};
+use super::api::{ClError, Context, Program as DriverProgram};
 use super::device::{self, ClDevice, LOADER};
 use super::module::ClModule;
 use super::pinned::ClHostMemory;
@@ -14,9 +14,9 @@ use super::rebuild::Built;
 use super::rebuild::{self, Build};
 use super::stream::ClStream;
 use crate::driver::{Driver, DriverHostMemory, DriverModule, DriverStream};
-use crate::entry::LoadedImage;
+use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
-use crate::text::escape_lines;
+use crate::text::{escape, escape_lines};
 
 /// `CL_KERNEL_SPILL_MEM_SIZE_INTEL`
 /// (<https://registry.khronos.org/OpenCL/extensions/intel/cl_intel_required_subgroup_size.html>).
@@ -27,10 +27,15 @@ const CL_KERNEL_REGISTER_COUNT_INTEL: u32 = 0x425b;
 
 impl Driver for ClDevice {
     /// The error holds the build log.
-    fn load(&self, image: &LoadedImage) -> Result<Arc<dyn DriverModule>, Error> {
+    fn load(&self, image: &LoadedImage, libraries: &[Entry]) -> Result<Arc<dyn DriverModule>, Error> {
         let context = self.context().map_err(|problem| Error::of_device(&self.name(), problem))?;
-        let built = ImageCompiler { context: &context.context, device: self, image }.run()?;
-        Ok(Arc::new(ClModule { built, context }))
+        let of =
+            |entry| context.libraries.compiled(entry, |image| self.compile_library(&context.context, image));
+        let libraries = libraries.iter().map(of).collect::<Result<Vec<_>, _>>()?;
+        let compiler =
+            ImageCompiler { context: &context.context, device: self, image, libraries: &libraries };
+        let built = compiler.run()?;
+        Ok(Arc::new(ClModule { built, _libraries: libraries, context }))
     }
 
     fn stream(&self) -> Result<Box<dyn DriverStream>, Problem> {
@@ -48,12 +53,25 @@ struct ImageCompiler<'a> {
     context: &'a Context,
     device: &'a ClDevice,
     image: &'a LoadedImage,
+    /// What is linked with it.
+    libraries: &'a [Arc<DriverProgram>],
+}
+
+impl ClDevice {
+    /// A library for [`DriverProgram::linked`].
+    fn compile_library(&self, context: &Context, image: &LoadedImage) -> Result<DriverProgram, Error> {
+        ImageCompiler { context, device: self, image, libraries: &[] }.compiled()
+    }
 }
 
 impl ImageCompiler<'_> {
     /// Builds the image; twice if the driver compiles it, and says that kernels spill.
     fn run(&self) -> Result<Built<DriverProgram>, Error> {
         let entry = self.image.entry();
+        // A driver that links takes no options for one part.
+        if !self.libraries.is_empty() {
+            return rebuild::once(self, entry.kernels());
+        }
         match entry.image_kind() == ImageKind::SpirV && device::is_intel_gpu(self.device.id()) {
             true => rebuild::without_spills(self, entry.kernels()),
             false => rebuild::once(self, entry.kernels()),
@@ -80,6 +98,32 @@ impl ImageCompiler<'_> {
         created.map_err(|error| self.failed(&format!("cannot take {entry}: {error}")))
     }
 
+    /// What can be linked.
+    fn compiled(&self) -> Result<DriverProgram, Error> {
+        let program = self.create()?;
+        match program.compile(self.device.id()) {
+            Ok(()) => Ok(program),
+            Err(error) => Err(self.with_log("cannot compile", error, &program)),
+        }
+    }
+
+    /// Compiled, and linked with the libraries.
+    fn linked(&self) -> Result<DriverProgram, Error> {
+        let own = self.compiled()?;
+        let parts: Vec<&DriverProgram> =
+            std::iter::once(&own).chain(self.libraries.iter().map(|library| &**library)).collect();
+        let entry = self.image.entry();
+        let names: Vec<String> = entry.imports().iter().map(ToString::to_string).collect();
+        DriverProgram::linked(self.context, self.device.id(), &parts).map_err(|error| {
+            self.failed(&format!("cannot link {entry} with {}: {error}", escape(&names.join(", "))))
+        })
+    }
+
+    fn with_log(&self, what: &str, error: ClError, program: &DriverProgram) -> Error {
+        let (entry, log) = (self.image.entry(), program.build_log(self.device.id()));
+        self.failed(&format!("{what} {entry}: {error}\n{}", escape_lines(&log)))
+    }
+
     fn failed(&self, problem: &str) -> Error {
         Error::device(&self.device.name(), problem.trim_end())
     }
@@ -89,13 +133,13 @@ impl Build for ImageCompiler<'_> {
     type Program = DriverProgram;
 
     fn build(&self, options: &str) -> Result<DriverProgram, Error> {
+        if !self.libraries.is_empty() {
+            return self.linked();
+        }
         let program = self.create()?;
         match program.build(self.device.id(), options) {
             Ok(()) => Ok(program),
-            Err(error) => {
-                let (entry, log) = (self.image.entry(), program.build_log(self.device.id()));
-                Err(self.failed(&format!("cannot build {entry}: {error}\n{}", escape_lines(&log))))
-            }
+            Err(error) => Err(self.with_log("cannot build", error, &program)),
         }
     }
 

@@ -66,6 +66,11 @@ impl Selection {
         Ok(Selection { asked, picks, first, images, entries, kernels, verdicts })
     }
 
+    /// The images that it was chosen from.
+    pub(crate) fn index(&self) -> &Arc<Index> {
+        &self.asked.index
+    }
+
     /// The chosen image; of a split module the first of [`Selection::entries`].
     pub fn entry(&self) -> &Entry {
         &self.first

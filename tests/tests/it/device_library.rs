@@ -233,3 +233,51 @@ fn libraries_are_compiled_with_flags_of_their_own_and_linked_as_needed() {
     let _ = project.program();
     assert_eq!(project.calls(), Vec::<String>::new());
 }
+
+#[test]
+fn a_library_that_is_linked_at_load_is_one_image_for_all_modules() {
+    let mut project = Project::new("imports");
+    project.set("OFFLOAD_TARGETS", "host,spirv64,opencl-c");
+    let load = |file: &str, before: &str| {
+        let script = fs::read_to_string(project.path(file)).unwrap();
+        project.write(file, &script.replace(before, &format!("{before}.link(offload_build::Link::Load)")));
+    };
+    load("build.rs", ".import(\"vec\")");
+    contains(
+        &project.fail(),
+        &[
+            "links `vec_scale` of the device library `vec` at load, and crate `vec` 0.2.1 exports it without images",
+            "hint: have crate `vec` export it with `.link(Link::Load)`",
+        ],
+    );
+    load("vec/build.rs", ".import(\"base\")");
+    let alone = project.cargo(&["run", "--quiet", "--offline"]);
+    assert!(!alone.success, "{}", alone.text);
+    contains(&alone.text, &["Library { image: \"app for host\"", "library: \"vec\"", "refused: []"]);
+    let main = fs::read_to_string(project.path("src/main.rs")).unwrap();
+    project.write("src/main.rs", &main.replace("use offload_rt", "use vec as _;\nuse offload_rt"));
+    let program = project.program();
+    for driver in drivers() {
+        let mut command = Command::new(&program);
+        command.env_remove("OCL_ICD_FILENAMES").env("OCL_ICD_VENDORS", "/nonexistent");
+        let output = command.envs(driver.iter().map(|(name, value)| (*name, value))).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+        assert!(text.ends_with("2 of 2 devices are right\n"), "{text}");
+    }
+    // Without debug information kernels are optimised in another way.
+    let manifest = fs::read_to_string(project.path("Cargo.toml")).unwrap();
+    let optimized = format!(
+        "{manifest}\n[profile.dev.package.{}]\ndebug = false\n\n[profile.dev.package.vec]\ndebug = false\n",
+        project.name()
+    );
+    project.write("Cargo.toml", &optimized);
+    contains(&project.run(&[]), &["host CPU", "): right"]);
+    // Work-items are known to the image of a kernel alone.
+    let vec = fs::read_to_string(project.path("vec/device/vec.cl")).unwrap();
+    project.write("vec/device/vec.cl", &vec.replace("x ^ 0x5eedc0de", "x ^ (int)get_global_id(0)"));
+    contains(
+        &project.fail(),
+        &["the device library `vec` calls `get_global_id`", "hint: pass the value to its function"],
+    );
+}

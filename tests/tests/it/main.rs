@@ -49,6 +49,7 @@ mod repack;
 mod reproducible;
 mod second_decoder;
 mod settings;
+mod shared_library;
 mod snapshots;
 mod stale;
 mod static_library;

@@ -13,8 +13,8 @@ use super::super::place::{PlacedBlock, Stored};
 use super::super::record::{ArgInfo, KernelInfo, Missing};
 use super::super::size::{aligned, small, too_large, usize_of};
 use super::record::{Record, TextReference};
-use crate::Error;
 use crate::codec::{Filter, Frame};
+use crate::{Error, Import};
 
 /// A page and its place.
 pub(super) struct PlacedPage<'a> {
@@ -52,6 +52,11 @@ impl Tables {
         self.strings.extend_from_slice(text.as_bytes());
         self.interned.insert(text.to_string(), reference);
         Ok(reference)
+    }
+
+    /// A field that most records do not have, and that was 0 in earlier releases.
+    fn text_if_any(&mut self, text: &str) -> Result<TextReference, Error> {
+        if text.is_empty() { Ok(TextReference { offset: 0, size: 0 }) } else { self.text(text) }
     }
 
     pub(super) fn meta(&mut self, key: &str, value: &str) -> Result<(), Error> {
@@ -125,7 +130,9 @@ impl Tables {
             .u32(small(image.kernels.len())?)
             .u32(image.format_version.unwrap_or(0))
             .u32(image.aspects.bits())
-            .text(self.text(&image.part)?);
+            .text(self.text(&image.part)?)
+            .text(self.text_if_any(&joined(&image.imports))?)
+            .text(self.text_if_any(&image.exports.join(","))?);
         self.images.extend(record.done(IMAGE_RECORD));
         Ok(())
     }
@@ -212,6 +219,10 @@ impl Tables {
         body.resize(usize_of(aligned(body.len() as u64)?)?, 0);
         Ok((small(count)?, [directory.done(start.saturating_sub(at)), body].concat()))
     }
+}
+
+fn joined(imports: &[Import]) -> String {
+    imports.iter().map(Import::to_string).collect::<Vec<_>>().join(",")
 }
 
 fn flags(kernel: &KernelInfo) -> u32 {

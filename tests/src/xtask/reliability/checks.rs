@@ -146,6 +146,13 @@ pub(crate) const CHECKS: &[Check] = &[
         ]),
     },
     Check {
+        row: "R12",
+        group: "unload",
+        promise: "a device library stays as long as images that import it, whatever was closed",
+        anchor: "intel/llvm: bfloat16 libraries unloaded with the module that registered them",
+        shown: tests(&["shared_library::"]),
+    },
+    Check {
         row: "R13",
         group: "abi",
         promise: "packs of earlier releases are read, and what a later one adds is passed over",
