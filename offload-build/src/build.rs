@@ -220,7 +220,7 @@ impl Build {
     }
 
     /// Compiles and embeds the kernels as the module `name`; on failure shows the error and ends the build script
-    /// with exit code 1.
+    /// and the build.
     pub fn compile(&self, name: &str) {
         if let Err(error) = self.try_compile(name) {
             env::exit_with(&error);
@@ -239,7 +239,7 @@ impl Build {
     }
 
     /// Exports the functions of the files as the device library `name`; on failure shows the error and ends the build
-    /// script with exit code 1.
+    /// script and the build.
     ///
     /// `headers` is the folder with the headers that importers include, relative to the crate's Cargo.toml. Functions that
     /// no header names stay the library's own. The manifest needs a key `links`, by which cargo tells crates that depend on
@@ -270,8 +270,8 @@ impl Build {
     }
 }
 
-/// Compiles several kernel modules into one pack; on failure shows the error and ends the build script with exit
-/// code 1.
+/// Compiles several kernel modules into one pack; on failure shows the error and ends the build script and the
+/// build.
 ///
 /// Modules that resemble each other share their bytes only within a pack. The program includes each by its name, as
 /// after [`Build::compile`].

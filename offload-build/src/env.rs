@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use offload_format::pack::cache_dir;
 use offload_format::variable;
@@ -56,6 +57,9 @@ pub(crate) enum Archives {
     /// They are copied into every Rust library on the way, static ones included.
     InLibraries,
 }
+
+/// Whether this process has sent lines to cargo. Standard output is the process's own, and so is this.
+static HAS_SENT: AtomicBool = AtomicBool::new(false);
 
 #[derive(Debug, Default)]
 struct Lines {
@@ -341,7 +345,8 @@ impl CargoEnv {
     }
 
     /// Sends everything to cargo. Called on success only: a failed build script runs again anyway, and cargo shows
-    /// the output of a failed one, where these lines would bury the error.
+    /// the output of a failed one, where these lines would bury the error. `exit_with` looks after calls that fail
+    /// after another one has sent its lines.
     ///
     /// # Errors
     /// If the standard output cannot be written.
@@ -360,9 +365,8 @@ impl CargoEnv {
                 text.push_str(&format!("cargo::{}\n", line.replace(['\n', '\r'], " ")));
             }
         });
-        let mut out = io::stdout().lock();
-        let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-        written.map_err(|error| Error::new(format!("cannot tell cargo what was built: {error}")))
+        HAS_SENT.store(true, Ordering::Relaxed);
+        print(&text).map_err(|error| Error::new(format!("cannot tell cargo what was built: {error}")))
     }
 
     fn record<T>(&self, change: impl FnOnce(&mut Lines) -> T) -> T {
@@ -374,12 +378,40 @@ impl CargoEnv {
 /// Shows `error` and ends the build script, as `cc` does: no panic, no backtrace.
 pub(crate) fn exit_with(error: &Error) -> ! {
     let view = view(Path::new(&env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()));
+    let text = view.text(&error.to_string());
+    if HAS_SENT.load(Ordering::Relaxed) && cargo_waits() && print(&error_lines(&text)).is_ok() {
+        // Of a script that exits with another code cargo shows all output, and the error below it. It fails the build
+        // for the error's sake (<https://doc.rust-lang.org/cargo/reference/build-scripts.html#cargo-error>).
+        std::process::exit(0)
+    }
     let word = match view.colour {
         Colour::Ansi => "\x1b[1;31merror\x1b[0m",
         Colour::Never => "error",
     };
-    eprintln!("\n{word}: {}\n", view.text(&error.to_string()));
+    eprintln!("\n{word}: {text}\n");
     std::process::exit(1)
+}
+
+/// `text` as an error that cargo shows, and for which it fails the build whatever the exit code says.
+fn error_lines(text: &str) -> String {
+    text.lines().map(|line| format!("cargo::error={line}\n")).collect()
+}
+
+/// Whether cargo itself reads what this build script prints: other build systems that run build scripts may look at
+/// the exit code alone. Every cargo that compiles this crate knows `cargo::error`, which came with Rust 1.84.
+fn cargo_waits() -> bool {
+    let named = env::var_os(variable::CARGO).map(PathBuf::from).and_then(|cargo| cargo.canonicalize().ok());
+    #[cfg(target_os = "linux")]
+    let parent = std::fs::read_link(format!("/proc/{}/exe", std::os::unix::process::parent_id())).ok();
+    #[cfg(not(target_os = "linux"))]
+    let parent: Option<PathBuf> = None;
+    named.is_some() && named == parent
+}
+
+/// Writes to standard output, which cargo reads.
+fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }
 
 /// How this build script shows the diagnostics of the package in `directory`. Cargo takes colours out where they are

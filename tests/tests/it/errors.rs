@@ -395,3 +395,34 @@ fn a_built_in_that_targets_lack() {
     let module = project.run(&[]);
     assert!(module.starts_with("spirv64 ") && module.trim_end().ends_with(" bytes"), "{module}");
 }
+
+/// Of a build script that ends with an exit code cargo shows all that it has printed.
+#[test]
+fn a_second_call_that_fails_shows_its_error_alone() {
+    let project = Project::with_fake_tools("two-files");
+    let build = |second: &str| {
+        let first = "offload_build::Build::new().file(\"kernels/a.cl\").compile(\"one\");";
+        format!(
+            "fn main() {{\n    {first}\n    offload_build::Build::new().file(\"{second}\").compile(\"two\");\n}}\n"
+        )
+    };
+    project.write("build.rs", &build("kernels/nothing.cl"));
+    // Cargo keeps nothing of what the first call said: the second build runs the script again.
+    for _ in 0..2 {
+        let text = project.fail();
+        in_order(
+            &text,
+            &[
+                "@0.1.0: cannot compile kernel module `two` for ",
+                "@0.1.0: kernel source `",
+                "kernels/nothing.cl` does not exist\n",
+                "@0.1.0: hint: paths given to `Build::file` are relative",
+                "error: build script logged errors",
+            ],
+        );
+        assert!(!text.contains("cargo::"), "{text}");
+    }
+    project.write("build.rs", &build("kernels/b.cl"));
+    let mended = project.cargo(&["build", "--offline"]);
+    assert!(mended.success, "{}", mended.text);
+}
