@@ -1,11 +1,17 @@
 //! Calculates in bfloat16 on every device of this machine, with the device library of the crate `bf16`, and compares each
 //! result bit by bit: the conversion of all 65,536 numbers, every case of rounding, and sums, differences and products.
 //!
+//! With `--times` it tells how long the kernels took to load.
+//!
 //! `OFFLOAD_TARGETS=cubin:sm_90 cargo run -p bf16-vectors --features cuda` uses the instructions of an NVIDIA GPU.
 
 mod reference;
 
 use std::process::ExitCode;
+use std::time::Instant;
+
+// With `link = "load"` below `[modules.vectors]` in offload.toml, kernels are linked with the library of this program.
+use bf16 as _;
 
 use offload_rt::{Device, Error, NdRange, Stream};
 
@@ -32,8 +38,9 @@ fn main() -> ExitCode {
 /// Whether all results of a device are those of the reference.
 fn is_right(device: &Device) -> bool {
     match wrong(device) {
-        Ok(Wrong { compared, wrong }) => {
-            println!("{device}: {compared} results, {wrong} wrong");
+        Ok(Wrong { compared, wrong, loaded }) => {
+            let time = if std::env::args().any(|arg| arg == "--times") { loaded } else { String::new() };
+            println!("{device}: {compared} results, {wrong} wrong{time}");
             wrong == 0
         }
         Err(error) => {
@@ -48,6 +55,8 @@ fn is_right(device: &Device) -> bool {
 struct Wrong {
     compared: usize,
     wrong: usize,
+    /// How long loading took, in words.
+    loaded: String,
 }
 
 impl Wrong {
@@ -59,8 +68,10 @@ impl Wrong {
 }
 
 fn wrong(device: &Device) -> Result<Wrong, Error> {
-    let (kernels, stream) = (vectors::load(device)?, device.stream()?);
-    let mut wrong = Wrong::default();
+    let start = Instant::now();
+    let kernels = vectors::load(device)?;
+    let loaded = format!(", loaded in {} us", start.elapsed().as_micros());
+    let (mut wrong, stream) = (Wrong { loaded, ..Wrong::default() }, device.stream()?);
     let all: Vec<u16> = (0..=u16::MAX).collect();
 
     let (x, mut y) = (stream.upload(&all)?, stream.zeroed::<u32>(all.len())?);

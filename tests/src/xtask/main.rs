@@ -6,6 +6,7 @@ mod book;
 mod damage;
 mod demo;
 mod dependencies;
+mod devicelib;
 mod features;
 mod fresh;
 mod fuzz;
@@ -46,7 +47,7 @@ enum Work {
     Checks,
 }
 
-const TASKS: [Task; 40] = [
+const TASKS: [Task; 41] = [
     task("demo", demo::HELP, demo::run),
     task("test", test::HELP, test::run),
     task("setup", setup::HELP, setup::run),
@@ -71,6 +72,7 @@ const TASKS: [Task; 40] = [
     task("dependencies", dependencies::HELP, dependencies::run),
     task("fuzz", fuzz::HELP, fuzz::run),
     task("book", book::HELP, book::run),
+    task("devicelib", devicelib::HELP, devicelib::run),
     checks("malformed", groups::MALFORMED),
     checks("memory", groups::MEMORY),
     checks("kill", groups::KILL),
