@@ -243,7 +243,16 @@ impl Backend {
     }
 
     fn shim_bitcode(&self, session: &Session<'_>) -> Result<Blob> {
-        let Shim { source, flags } = &self.shim;
+        self.own_bitcode(session, self.shim.source, &[])
+    }
+
+    /// Bitcode of OpenCL C of ours, which has no kernel of the user's. `defines` are flags behind those of the shim.
+    pub(super) fn own_bitcode(
+        &self,
+        session: &Session<'_>,
+        source: &str,
+        defines: &[String],
+    ) -> Result<Blob> {
         let target = self.front_end.first().cloned().unwrap_or_default();
         let fixed =
             ["-x", "cl", "-cl-std=CL1.2", "-nogpulib", "-O2", "-emit-llvm", "-c", "-MD", "-MT", "out", "-MF"];
@@ -251,11 +260,12 @@ impl Backend {
             name: "shim",
             tool: &session.tools().llvm()?.clang,
             args: texts([target])
-                .chain(texts(flags.clone()))
+                .chain(texts(self.shim.flags.clone()))
+                .chain(texts(defines.to_vec()))
                 .chain(texts(fixed))
                 .chain([Arg::Depfile, Arg::Text("-o".into()), Arg::Output, Arg::Text("-".into())])
                 .collect(),
-            input: Some((*source).to_string()),
+            input: Some(source.to_string()),
         })
     }
 

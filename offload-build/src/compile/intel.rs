@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use offload_format::pack::KernelInfo;
-use offload_format::{IntelArch, RegisterFile, RegisterFileChoice, SpirvVersion, Target};
+use offload_format::{Aspects, IntelArch, RegisterFile, RegisterFileChoice, SpirvVersion, Target};
 use offload_images::zebin;
 
 use super::action::{Arg, Step, texts};
@@ -87,16 +87,52 @@ pub(super) fn native(
     session.env().depends_on(&ocloc.path);
     let (args, inputs) = (args(device), vec![(module, ".spv")]);
     let step = Step { name: "ocloc", tool: &ocloc, args, inputs, files: vec![] };
-    session.step_said(&step, |bytes| check::intel(bytes, kernels)).map_err(classified)
+    let made = session.step_said(&step, |bytes| check::intel(bytes, kernels));
+    made.map_err(|error| told_apart(session, device, module, error))
 }
 
-/// Refusals for want of double precision get a kind of their own: ocloc tells them in words alone.
-fn classified(error: Error) -> Error {
-    let refusal = "Double type is not supported on this platform";
-    match error.kind() {
-        ErrorKind::Tool if error.message().contains(refusal) => error.with_kind(ErrorKind::MissingFp64),
-        _ => error,
+/// A kernel whose numbers are of the type `REAL`.
+const PROBE: &str = "kernel void probe(global REAL *x) { x[0] += x[1]; }\n";
+
+/// `error` of ocloc over `module`; a refusal for want of double precision gets a kind of its own.
+///
+/// Ocloc refuses with the same exit code whatever the reason, and which devices lack double precision changes with its
+/// releases, which emulate it on some. So a module that uses it is asked about twice more: the same small kernel is
+/// compiled for the device with `double` and with `float`.
+fn told_apart(session: &Session<'_>, device: Device<'_>, module: &Blob, error: Error) -> Error {
+    let aspects = || spirv::aspects(&module.read()?);
+    let uses_fp64 = || aspects().is_ok_and(|aspects| Aspects::FP64.missing_from(aspects).is_empty());
+    let takes = |real| match probe(session, device, real) {
+        Ok(()) => Answer::Yes,
+        Err(error) if error.kind() == ErrorKind::Tool => Answer::No,
+        Err(_) => Answer::Unknown,
+    };
+    if error.kind() == ErrorKind::Tool && uses_fp64() && lacks_fp64(takes("double"), || takes("float")) {
+        return error.with_kind(ErrorKind::MissingFp64);
     }
+    error
+}
+
+/// Whether ocloc compiles a kernel for a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    Yes,
+    No,
+    Unknown,
+}
+
+/// An ocloc that refuses both has another reason.
+fn lacks_fp64(double: Answer, float: impl FnOnce() -> Answer) -> bool {
+    double == Answer::No && float() == Answer::Yes
+}
+
+/// Compiles the probe with numbers of the type `real`, with the arguments that kernels get.
+fn probe(session: &Session<'_>, device: Device<'_>, real: &str) -> Result<()> {
+    let module = spirv::of_text(session, PROBE, &[format!("-DREAL={real}")], SPIRV_VERSION)?;
+    let ocloc = session.tools().ocloc()?;
+    let (args, inputs) = (args(device), vec![(&module, ".spv")]);
+    let step = Step { name: "ocloc", tool: &ocloc, args, inputs, files: vec![] };
+    session.step_said(&step, |bytes| check::intel(bytes, &["probe"])).map(drop)
 }
 
 /// `--format zebin`: the older container of old releases cannot be read back. `-exclude_ir`: the SPIR-V has an image
@@ -167,10 +203,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn want_of_double_precision_is_told_apart() {
-        let kind = |text: &str| classified(Error::new(text).with_kind(ErrorKind::Tool)).kind();
-        assert_eq!(kind("error: Double type is not supported on this platform."), ErrorKind::MissingFp64);
-        assert_eq!(kind("error: undefined reference"), ErrorKind::Tool);
+    fn a_device_lacks_fp64_where_only_double_is_refused() {
+        use Answer::{No, Unknown, Yes};
+        assert!(lacks_fp64(No, || Yes));
+        for (double, float) in [(No, No), (No, Unknown), (Yes, Yes), (Yes, No), (Unknown, Yes)] {
+            assert!(!lacks_fp64(double, || float), "{double:?} {float:?}");
+        }
     }
 
     #[test]

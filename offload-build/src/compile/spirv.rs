@@ -93,6 +93,20 @@ fn generated(
     }
 }
 
+/// OpenCL C of ours as SPIR-V; `defines` are flags of the front end.
+pub(super) fn of_text(
+    session: &Session<'_>,
+    text: &str,
+    defines: &[String],
+    version: SpirvVersion,
+) -> Result<Blob> {
+    let backend = backend(version);
+    let module = backend.own_bitcode(session, text, defines)?;
+    backend.codegen(session, Codegen { module: &module, output: &["-O2", "-c"] }, |bytes| {
+        spirv::Module::parse(bytes, &Limits::default()).map(drop).map_err(Into::into)
+    })
+}
+
 /// One front end serves all versions: the version is in the code generator's target alone.
 pub(super) fn backend(version: SpirvVersion) -> Backend {
     Backend {

@@ -1,0 +1,116 @@
+//! Who compiles a module, and for which targets its languages can be compiled.
+
+use offload_format::Target;
+
+use super::{Session, foreign, ready};
+use crate::error::{Error, Result};
+use crate::module::{self, DeviceImage, Language, LanguageFamily, MissingTarget, SourceFile, Sources};
+use crate::options::Compiler;
+use crate::targets::WantedTarget;
+
+/// Who compiles a module.
+pub(super) enum Route {
+    /// LLVM's front ends and code generators.
+    Llvm,
+    /// LLVM's code generators, for what another front end made.
+    LlvmIr,
+    /// One call makes the image of a target.
+    Whole(fn(&Session<'_>, &Target) -> Result<DeviceImage>),
+}
+
+pub(super) fn route(sources: &Sources) -> Result<Route> {
+    let family = module::family(&sources.files)?;
+    let route = route_of(family, sources)?;
+    if let (Route::Whole(_), Some(import)) = (&route, sources.origin.imports.first()) {
+        let error = format!(
+            "`{}` imports the device library `{}`, and is not compiled by clang",
+            sources.module,
+            import.name()
+        );
+        return Err(Error::new(error).with_hint("device libraries are linked as LLVM's bitcode: give the module sources, and leave `compiler` out"));
+    }
+    Ok(route)
+}
+
+fn route_of(family: LanguageFamily, sources: &Sources) -> Result<Route> {
+    match (family, sources.options.compiler.unwrap_or_default()) {
+        (LanguageFamily::ReadyMade, _)
+            if sources.files.iter().all(|file| file.language == Language::LlvmIr) =>
+        {
+            Ok(Route::LlvmIr)
+        }
+        (LanguageFamily::ReadyMade, _) => Ok(Route::Whole(ready::compile)),
+        (_, Compiler::Clang) => Ok(Route::Llvm),
+        (LanguageFamily::Cuda, Compiler::Nvcc) => Ok(Route::Whole(foreign::nvcc)),
+        (LanguageFamily::Hip, Compiler::Hipcc) => Ok(Route::Whole(foreign::hipcc)),
+        (LanguageFamily::Portable, Compiler::Icpx) => Ok(Route::Whole(foreign::icpx)),
+        (_, Compiler::Icpx) => Err(Error::new(format!("icpx does not compile {family}"))
+            .with_hint("leave `compiler` out for this module, or give it .cpp files")),
+        (_, Compiler::Nvcc) => Err(Error::new(format!("nvcc does not compile {family} for GPUs"))
+            .with_hint("leave `compiler` out for this module, or give it .cu files")),
+        (_, Compiler::Hipcc) => Err(Error::new(format!("hipcc does not compile {family} for GPUs"))
+            .with_hint("leave `compiler` out for this module, or give it .hip files")),
+    }
+}
+
+/// The targets that a module can be compiled for, and the others.
+pub(super) struct Served {
+    pub(super) targets: Vec<WantedTarget>,
+    pub(super) missing: Vec<MissingTarget>,
+}
+
+/// The targets that the languages of a module can be compiled for; the others are left out with the reason.
+pub(super) fn served(sources: &Sources, targets: &[WantedTarget]) -> Result<Served> {
+    let family = module::family(&sources.files)?;
+    let mut served = Served { targets: Vec::new(), missing: Vec::new() };
+    for wanted in targets {
+        match unserved(sources, &wanted.target) {
+            None => served.targets.push(wanted.clone()),
+            Some(file) => {
+                let sycl = sources.options.compiler == Some(Compiler::Icpx);
+                let language = if sycl { "SYCL C++".to_string() } else { file.language.to_string() };
+                let reason = format!("no compiler makes code for it from {language}");
+                served.missing.push(MissingTarget { target: wanted.target.clone(), reason });
+            }
+        }
+    }
+    if served.targets.is_empty() { Err(nothing_fits(sources, family, targets)) } else { Ok(served) }
+}
+
+/// The file that keeps a module from being compiled for `target`. Of ready-made files one that serves is enough.
+fn unserved<'a>(sources: &'a Sources, target: &Target) -> Option<&'a SourceFile> {
+    let files = &sources.files;
+    let sycl = sources.options.compiler == Some(Compiler::Icpx);
+    let serves = |file: &SourceFile| match sycl {
+        true => matches!(target, Target::Spirv64(_) | Target::Intel(_)),
+        false => file.language.serves(target),
+    };
+    match module::family(files) {
+        Ok(LanguageFamily::ReadyMade) if files.iter().any(serves) => None,
+        _ => {
+            let imported = sources.libraries().into_iter().flat_map(|library| &library.sources.files);
+            files.iter().chain(imported).find(|file| !serves(file))
+        }
+    }
+}
+
+fn nothing_fits(sources: &Sources, family: LanguageFamily, targets: &[WantedTarget]) -> Error {
+    let language = sources.files.first().map(|file| file.language);
+    let example = match (family, language) {
+        (LanguageFamily::Cuda, _) | (_, Some(Language::Ptx)) => "nvptx:sm_75",
+        (LanguageFamily::Hip, _) | (_, Some(Language::AmdCodeObject)) => "amdgcn:gfx90a",
+        (_, Some(Language::Cubin)) => "cubin:sm_75",
+        (_, Some(Language::Ocloc)) => "intel:pvc",
+        _ => "spirv64",
+    };
+    let what = language
+        .filter(|_| family == LanguageFamily::ReadyMade)
+        .map_or(family.to_string(), |it| it.to_string());
+    let configured: Vec<String> = targets.iter().map(|wanted| format!("`{}`", wanted.target)).collect();
+    let configured = configured.join(", ");
+    let error = format!(
+        "none of the targets {configured} fits the kernel module `{}`, which is {what}",
+        sources.module
+    );
+    Error::new(error).with_hint(format!("`cargo offload targets add {example}`"))
+}
