@@ -27,7 +27,8 @@ pub enum ErrorKind {
     MissingTool,
     /// A tool ran and failed; the message has its own text.
     Tool,
-    /// A compiler refused kernels because the device has no double precision.
+    /// A compiler refused kernels because the device has no double precision: it takes the same small kernel with
+    /// `float`, and not with `double`.
     MissingFp64,
     /// A file holds other bytes than its format wants.
     Format,

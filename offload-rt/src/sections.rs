@@ -1,8 +1,6 @@
 //! The packs in the memory of this process: where linkers and the loader have put them.
 
 #[cfg(target_os = "linux")]
-mod bounds;
-#[cfg(target_os = "linux")]
 mod modules;
 mod pack;
 #[cfg(target_os = "linux")]

@@ -9,7 +9,6 @@ use offload_format::section::{
     note_header, parse_note,
 };
 
-use super::bounds;
 use super::modules::{self, LoadedModule};
 use super::pack::{Found, FoundPack, PackBytes};
 
@@ -19,7 +18,7 @@ const PAGE: u64 = 4096;
 
 /// The packs of the executable or shared library that this code is linked into.
 pub(crate) fn own() -> Found {
-    let range = bounds::table();
+    let range = modules::own_table();
     let mut found = Found::default();
     modules::for_each(&mut |module| {
         if module.contains(range.start) {

@@ -10,4 +10,5 @@
 mod book;
 mod ceilings;
 mod driver_crates;
+mod path;
 mod planted;
