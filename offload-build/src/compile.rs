@@ -31,7 +31,7 @@ mod undefined;
 use offload_format::Target;
 use offload_format::pack::{KernelInfo, NewImage};
 
-use self::route::{Route, Served, route, served};
+use self::route::{Route, Served, route, served, unserved};
 pub(crate) use self::session::{Session, Shared};
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};

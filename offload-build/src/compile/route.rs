@@ -78,7 +78,7 @@ pub(super) fn served(sources: &Sources, targets: &[WantedTarget]) -> Result<Serv
 }
 
 /// The file that keeps a module from being compiled for `target`. Of ready-made files one that serves is enough.
-fn unserved<'a>(sources: &'a Sources, target: &Target) -> Option<&'a SourceFile> {
+pub(super) fn unserved<'a>(sources: &'a Sources, target: &Target) -> Option<&'a SourceFile> {
     let files = &sources.files;
     let sycl = sources.options.compiler == Some(Compiler::Icpx);
     let serves = |file: &SourceFile| match sycl {
