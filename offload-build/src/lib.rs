@@ -8,7 +8,7 @@
 //!
 //! The program says `offload_rt::include_kernels!("blas");` and asks `blas::module()` for its images.
 //!
-//! For which machines kernels are compiled is not said in build.rs: the final application decides in its
+//! build.rs does not say for which machines kernels are compiled: the final application decides, in its
 //! `offload.toml`. Later entries of this list win:
 //!
 //! 1. `targets` under `[package.metadata.offload]` of the crate's own manifest,
@@ -54,9 +54,9 @@
 //! | compression | what it does | usual level of zstd |
 //! |---|---|---|
 //! | `none` | equal images are stored once; the default of development builds | |
-//! | `fast` | images are stored relative to others, by their looks | 1 |
-//! | `balanced` | what resembles what, and what a filter saves, is measured; the default of release builds | 19 |
-//! | `max` | more is measured, and closer | 22 |
+//! | `fast` | similar images are stored relative to each other, and which are similar is guessed | 1 |
+//! | `balanced` | measures which images are similar, and what a filter saves; the default of release builds | 19 |
+//! | `max` | the same, with more trials | 22 |
 //! | `archive` | LZMA, for downloads: an image takes ten times as long to read; build script and program need the feature `archive` of this crate and of `offload-rt` | |
 //!
 //! | embed | which packs the program carries |
