@@ -106,18 +106,19 @@ pub(crate) struct KernelLimits {
 }
 
 impl KernelLimits {
-    fn of<'a>(
-        kernels: impl Iterator<Item = Result<KernelNeeds<'a>, offload_format::Error>>,
-    ) -> Result<KernelLimits, offload_format::Error> {
-        let (mut least, mut sub_groups) = (None, Vec::new());
+    fn of(kernels: &[KernelNeeds<'_>]) -> KernelLimits {
+        let (least, mut sub_groups) = (kernels.iter().map(work_items).min(), Vec::new());
         for kernel in kernels {
-            let kernel = kernel?;
-            let items = work_items(&kernel);
-            least = Some(least.map_or(items, |least: u64| least.min(items)));
             sub_groups.extend(kernel.sub_group_size.filter(|size| !sub_groups.contains(size)));
         }
-        Ok(KernelLimits { least_work_items: least.unwrap_or(0), sub_groups })
+        KernelLimits { least_work_items: least.unwrap_or(0), sub_groups }
     }
+}
+
+/// An entry as it is made, with what its kernels require: read from the pack once, for its limits and for its module.
+pub(crate) struct NewEntry<'p> {
+    pub(crate) entry: Entry,
+    pub(crate) kernels: Vec<KernelNeeds<'p>>,
 }
 
 /// Work-items of the work-group that the kernel requires; 0 if it requires none.
@@ -236,7 +237,7 @@ impl Entry {
     }
 
     /// What the kernels require, as the pack has it.
-    pub(crate) fn kernel_needs(&self) -> impl Iterator<Item = KernelNeeds<'_>> {
+    fn kernel_needs(&self) -> impl Iterator<Item = KernelNeeds<'_>> {
         let pack = self.shared.pack.pack();
         let image = pack.and_then(|pack| Ok((pack, pack.image(self.shared.index)?)));
         let kernels = image.ok().map(|(pack, image)| pack.kernel_needs(&image).filter_map(Result::ok));
@@ -316,13 +317,13 @@ impl Entry {
         self.shared.index == index && Arc::ptr_eq(&self.shared.pack, pack)
     }
 
-    /// The entry of an image of `pack`.
-    pub(crate) fn new(
+    /// Reads the entry of an image of `pack`.
+    pub(crate) fn read<'p>(
         info: &Arc<PackInfo>,
-        pack: &Pack<'_>,
+        pack: &Pack<'p>,
         image: &Image<'_>,
-    ) -> Result<Entry, offload_format::Error> {
-        let limits = KernelLimits::of(pack.kernel_needs(image))?;
+    ) -> Result<NewEntry<'p>, offload_format::Error> {
+        let kernels = pack.kernel_needs(image).collect::<Result<Vec<_>, _>>()?;
         let stored = pack.stored(image)?;
         let record = Record {
             module: image.module.to_string(),
@@ -340,7 +341,7 @@ impl Entry {
             hash: image.hash,
             refusal: codec::check(pack, image).err(),
             kernels: OnceLock::new(),
-            limits,
+            limits: KernelLimits::of(&kernels),
             imports: Import::list(image.imports),
             exports: image.exported().map(str::to_string).collect(),
         };
@@ -354,7 +355,7 @@ impl Entry {
             #[cfg(test)]
             decodes: Default::default(),
         };
-        Ok(Entry { shared: Arc::new(shared) })
+        Ok(NewEntry { entry: Entry { shared: Arc::new(shared) }, kernels })
     }
 }
 

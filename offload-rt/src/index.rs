@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use offload_format::Hash128;
 use offload_format::pack::{self, CACHE, Image, MissingKind, Pack, Pages};
 
-use crate::entry::{Entry, PackInfo};
+use crate::entry::{Entry, NewEntry, PackInfo};
 use crate::module_images::ModuleImages;
 use crate::sections::{self, Found, FoundPack};
 use crate::text::escape;
@@ -94,6 +94,16 @@ pub(crate) struct Lists {
     pub(crate) entries: Vec<Entry>,
     pub(crate) missing: Vec<Missing>,
     pub(crate) unreadable: Vec<Unreadable>,
+}
+
+impl Held {
+    /// The images of the kernel module `name`; none if the pack cannot be read.
+    fn entries_of(&self, name: &str) -> Option<Vec<NewEntry<'_>>> {
+        let pack = self.info.pack().ok()?;
+        let numbers = pack.module(name).ok()?;
+        let entry = |number| Entry::read(&self.info, &pack, &pack.image(number).ok()?).ok();
+        Some(numbers.filter_map(entry).collect())
+    }
 }
 
 impl Index {
@@ -224,14 +234,8 @@ impl Index {
         missing.any(|missing| missing.kind == MissingKind::Sidecar)
     }
 
-    fn entries_of(&self, name: &str) -> Vec<Entry> {
-        let of_pack = |Held { info, .. }: &Held| {
-            let pack = info.pack().ok()?;
-            let numbers = pack.module(name).ok()?;
-            let entry = |number| Entry::new(info, &pack, &pack.image(number).ok()?).ok();
-            Some(numbers.filter_map(entry).collect::<Vec<_>>())
-        };
-        self.packs.iter().filter_map(of_pack).flatten().collect()
+    fn entries_of(&self, name: &str) -> Vec<NewEntry<'_>> {
+        self.packs.iter().filter_map(|held| held.entries_of(name)).flatten().collect()
     }
 
     fn list(&self, Held { info, opened }: &Held, lists: &mut Lists) {
@@ -259,7 +263,7 @@ impl Index {
         if let Some(entry) = module.entries.iter().find(|entry| entry.is(info, image.number)) {
             return lists.entries.push(entry.clone());
         }
-        let made = info.pack().and_then(|pack| Entry::new(info, &pack, image));
+        let made = info.pack().and_then(|pack| Entry::read(info, &pack, image));
         let reason = made.err().map_or_else(|| "it is out of order".to_string(), |error| error.to_string());
         lists.unreadable.push(unreadable_part(info, &format!("image {}", image.number), &reason));
     }

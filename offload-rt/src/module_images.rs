@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use offload_format::Variant;
 
-use crate::entry::{Entry, work_items};
+use crate::entry::{Entry, NewEntry, work_items};
 
 /// The images of a kernel module.
 #[derive(Debug)]
@@ -53,16 +53,17 @@ pub(crate) struct Holder {
 }
 
 impl ModuleImages {
-    pub(crate) fn new(entries: Vec<Entry>) -> ModuleImages {
+    pub(crate) fn new(new: Vec<NewEntry<'_>>) -> ModuleImages {
+        let entries: Vec<Entry> = new.iter().map(|new| new.entry.clone()).collect();
         // A pack tells its package by its header: one image of each is asked.
         let first_of_pack = entries.chunk_by(Entry::shares_pack).filter_map(<[Entry]>::first);
         let packages: BTreeSet<&str> = first_of_pack.map(Entry::package).collect();
         let packages = packages.into_iter().map(str::to_string).collect();
-        let mut by_variant: BTreeMap<Option<Variant>, Vec<Entry>> = BTreeMap::new();
-        for entry in &entries {
+        let mut by_variant: BTreeMap<Option<Variant>, Vec<NewEntry<'_>>> = BTreeMap::new();
+        for new in new {
             // A text that is no variant is of a later release; its image is refused with that reason.
-            let variant = entry.parsed_variant().filter(|variant| !variant.is_empty());
-            by_variant.entry(variant.cloned()).or_default().push(entry.clone());
+            let variant = new.entry.parsed_variant().filter(|variant| !variant.is_empty());
+            by_variant.entry(variant.cloned()).or_default().push(new);
         }
         let variants = by_variant.keys().flatten().cloned().collect();
         let groups = by_variant.into_iter().map(|(variant, entries)| Arc::new(Group::new(variant, entries)));
@@ -76,13 +77,13 @@ impl ModuleImages {
 }
 
 impl Group {
-    fn new(variant: Option<Variant>, entries: Vec<Entry>) -> Group {
-        let NamedKernels { mut kernels, silent, .. } = NamedKernels::of(&entries);
+    fn new(variant: Option<Variant>, new: Vec<NewEntry<'_>>) -> Group {
+        let NamedKernels { mut kernels, silent, .. } = NamedKernels::of(&new);
         kernels.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         for kernel in &mut kernels {
             kernel.holders.extend(silent.iter().map(|image| Holder { image: *image, work_items: 0 }));
         }
-        Group { variant, entries, kernels, silent }
+        Group { variant, entries: new.into_iter().map(|new| new.entry).collect(), kernels, silent }
     }
 
     /// Where the kernel is in [`Group::kernels`].
@@ -104,18 +105,16 @@ struct NamedKernels<'e> {
 }
 
 impl<'e> NamedKernels<'e> {
-    fn of(entries: &'e [Entry]) -> NamedKernels<'e> {
+    fn of(new: &[NewEntry<'e>]) -> NamedKernels<'e> {
         let mut all = NamedKernels { kernels: Vec::new(), places: BTreeMap::new(), silent: Vec::new() };
-        for (image, entry) in entries.iter().enumerate() {
-            let mut is_silent = true;
-            for (number, kernel) in entry.kernel_needs().enumerate() {
+        for (image, NewEntry { kernels, .. }) in new.iter().enumerate() {
+            for (number, kernel) in kernels.iter().enumerate() {
                 let place = all.place(number, kernel.name);
                 if let Some(known) = all.kernels.get_mut(place) {
-                    known.holders.push(Holder { image, work_items: work_items(&kernel) });
+                    known.holders.push(Holder { image, work_items: work_items(kernel) });
                 }
-                is_silent = false;
             }
-            if is_silent {
+            if kernels.is_empty() {
                 all.silent.push(image);
             }
         }
