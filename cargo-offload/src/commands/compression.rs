@@ -1,10 +1,10 @@
 //! `compression`: the setting in `offload.toml`, and what each mode makes of the images of a build or of anybody's file.
 
 mod estimate;
+mod file_images;
 mod measure;
 mod raw_images;
 mod sample;
-mod subject;
 mod trial;
 
 use serde::Serialize;

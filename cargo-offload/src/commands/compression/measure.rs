@@ -9,7 +9,7 @@ use offload_format::packer::{Mode, Settings};
 use serde::Serialize;
 
 use super::estimate::Known;
-use super::subject::{Reach, Subject};
+use super::file_images::{FileImages, Reach};
 use super::trial::packed;
 use crate::cli::MessageFormat;
 use crate::error::{Error, ExitStatus, Result};
@@ -84,13 +84,13 @@ struct Row {
 /// Packs the images of `path` in every mode, and prints what came of it. The rows of a script come one by one.
 pub(super) fn print(output: &Output, path: &Path, question: Question) -> Result<ExitStatus> {
     let Question { setting, extent, search } = question;
-    let subject = Subject::open(path, Reach { limits: output.limits(), search })?;
-    let crates = subject.crates()?;
+    let file = FileImages::open(path, Reach { limits: output.limits(), search })?;
+    let crates = file.crates()?;
     let (images, raw_size) = counts(&crates);
     if images == 0 {
         return Err(Error::check(format!("`{}` has no images", path.display())));
     }
-    let today = today(&subject, images, raw_size);
+    let today = today(&file, images, raw_size);
     output.objects(std::slice::from_ref(&today))?;
     let what = format!("{} of {}", counted(images, "image"), human_size(raw_size));
     let mut trials = Trials { crates: &crates, raw_size, extent, known: None };
@@ -103,16 +103,16 @@ pub(super) fn print(output: &Output, path: &Path, question: Question) -> Result<
     if rows.iter().any(|row| row.about) {
         output.remark("~: estimated from a sample; `--exact` packs everything")?;
     }
-    left_out(output, &subject.problems)
+    left_out(output, &file.problems)
 }
 
-fn today(subject: &Subject, images: u64, raw_size: u64) -> TodayRow<'_> {
+fn today(file: &FileImages, images: u64, raw_size: u64) -> TodayRow<'_> {
     TodayRow {
         reason: "compression-today",
         images,
-        stored_size: subject.today.stored_size,
+        stored_size: file.today.stored_size,
         raw_size,
-        containers: subject.today.containers.iter().map(String::as_str).collect(),
+        containers: file.today.containers.iter().map(String::as_str).collect(),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::read::zip::Zip;
 
 /// A file's images.
 #[derive(Debug, Default)]
-pub(super) struct Subject {
+pub(super) struct FileImages {
     /// The file itself, if it has packs.
     program: Option<Program>,
     /// Those in containers of other tool chains, or in an archive.
@@ -41,13 +41,13 @@ pub(super) struct Reach<'a> {
     pub(super) search: Search,
 }
 
-impl Subject {
+impl FileImages {
     /// The images of `path`: a program, a library, a container, or a zip archive of such files.
     ///
     /// # Errors
     /// It has none.
-    pub(super) fn open(path: &Path, reach: Reach<'_>) -> Result<Subject> {
-        let (mut subject, mut raw) = (Subject::default(), RawImages::new()?);
+    pub(super) fn open(path: &Path, reach: Reach<'_>) -> Result<FileImages> {
+        let (mut subject, mut raw) = (FileImages::default(), RawImages::new()?);
         match Zip::open(path, reach.limits)? {
             Some(zip) => subject.add_members(&zip, reach, &mut raw)?,
             None => subject.add_file(path, reach, &mut raw)?,
