@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use offload_containers::contents::{self, Image as ForeignImage, Part};
-use offload_format::Limits;
 use offload_format::limits::Budget;
 use offload_format::pack::Image;
+use offload_format::{Import, Limits};
 use offload_images::describe::Description;
 use serde::Serialize;
 
@@ -38,6 +38,12 @@ pub(crate) struct ImageRecord {
     pub(crate) name: String,
     pub(crate) target: String,
     pub(crate) aspects: Vec<String>,
+    /// The device libraries that are linked with it when it is loaded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) imports: Vec<String>,
+    /// The functions that it has for others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) exports: Vec<String>,
     pub(crate) image_kind: String,
     pub(crate) offload_kind: String,
     pub(crate) codec: String,
@@ -178,6 +184,8 @@ fn of_pack(reached: Reached<'_>, image: &Image<'_>, origin: Origin) -> Result<Im
         part: image.part.to_string(),
         name: String::new(),
         aspects: image.aspects.names(),
+        imports: Import::list(image.imports).iter().map(Import::to_string).collect(),
+        exports: image.exported().map(str::to_string).collect(),
         target: image.target_text.to_string(),
         image_kind: image.image_kind.to_string(),
         offload_kind: image.offload_kind.to_string(),
@@ -207,6 +215,8 @@ fn of_container(container: &Container<'_>, image: &ForeignImage<'_>, origin: Ori
         part: String::new(),
         name: image.name.clone(),
         aspects: Vec::new(),
+        imports: Vec::new(),
+        exports: Vec::new(),
         target: image.target_text(),
         image_kind: image.format.map_or_else(String::new, |format| format.to_string()),
         offload_kind: image.offload_kind.to_string(),

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use crate::support::script::succeed;
-use crate::support::{Project, program};
+use crate::support::{Project, cargo_offload, program};
 
 /// The program, in a folder with the three libraries that it opens; built once.
 fn built() -> &'static Path {
@@ -107,4 +107,24 @@ fn libraries_that_share_a_device_library_come_and_go() {
         succeed(&mut valgrind);
         offload_tests::figure(format!("{cycles} cycles under valgrind"), "0 errors, 0 leaks");
     }
+}
+
+#[test]
+fn the_subcommand_shows_what_an_image_imports_and_exports() {
+    let inspect = |name: &str| {
+        let mut command = Command::new(cargo_offload());
+        succeed(command.args(["offload", "inspect", "--json"]).arg(built().join(name)))
+    };
+    let one = inspect("libone.so");
+    assert_eq!(one.matches("\"imports\":[\"bf16=bf16@0.1.0\"]").count(), 2, "{one}");
+    assert!(!one.contains("\"exports\""), "{one}");
+    let provider = inspect("libprovider.so");
+    assert_eq!(provider.matches("\"exports\":[\"bf16_").count(), 2, "{provider}");
+    let repacked = built().join("repacked.so");
+    let _ = fs::remove_file(&repacked);
+    let mut repack = Command::new(cargo_offload());
+    repack.args(["offload", "repack", "--compression", "max", "--output"]).arg(&repacked);
+    succeed(repack.arg(built().join("libone.so")));
+    let again = inspect("repacked.so");
+    assert_eq!(again.matches("\"imports\":[\"bf16=bf16@0.1.0\"]").count(), 2, "{again}");
 }
