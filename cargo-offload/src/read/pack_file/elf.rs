@@ -9,7 +9,8 @@ use object::elf;
 use object::read::elf::{ElfFile64, ProgramHeader};
 use object::read::{Object, ObjectSection, ReadRef};
 use offload_format::section::{
-    DESCRIPTOR_PACK, DESCRIPTOR_SIZE, Descriptor, NOTE_ID, NOTE_SIZE, TABLE_SECTION, parse_note,
+    DESCRIPTOR_MAGIC, DESCRIPTOR_PACK, DESCRIPTOR_SIZE, Descriptor, NOTE_ID, NOTE_SIZE, TABLE_SECTION,
+    parse_note,
 };
 
 use crate::files::object_file::{ObjectFile, examine};
@@ -53,7 +54,7 @@ fn packs_in(file: &ObjectFile<'_>) -> LinkedPacks {
     let notes = notes(&program, file);
     let mut addresses = by_section(&program);
     if addresses.is_empty() {
-        addresses = notes.iter().map(|note| note.descriptor).collect();
+        addresses = by_notes(&program, file, &notes);
     }
     let mut found = LinkedPacks::default();
     for address in addresses {
@@ -126,6 +127,30 @@ fn by_section(program: &Program<'_, '_>) -> BTreeSet<u64> {
         let Ok(parsed) = Descriptor::parse(rest) else { break };
         addresses.extend(section.address().checked_add(at));
         at = at.saturating_add(parsed.size);
+    }
+    addresses
+}
+
+/// The addresses of the descriptors that notes lead to, and of those before and behind them: linkers put all
+/// descriptors one after another, and a damaged note hides none.
+pub(super) fn by_notes(program: &Program<'_, '_>, file: &ObjectFile<'_>, notes: &[Note]) -> BTreeSet<u64> {
+    let is_descriptor = |address: u64| {
+        let offset = file_offset(program, address)?;
+        let magic = file.read_bytes_at(offset, DESCRIPTOR_MAGIC.len() as u64).ok()?;
+        (magic == DESCRIPTOR_MAGIC).then_some(address)
+    };
+    let mut addresses = BTreeSet::new();
+    for note in notes {
+        if !addresses.insert(note.descriptor) {
+            continue;
+        }
+        for step in [DESCRIPTOR_SIZE.wrapping_neg(), DESCRIPTOR_SIZE] {
+            let mut next = is_descriptor(note.descriptor.wrapping_add(step));
+            // What was seen before has been walked from, in both directions.
+            while let Some(address) = next.filter(|address| addresses.insert(*address)) {
+                next = is_descriptor(address.wrapping_add(step));
+            }
+        }
     }
     addresses
 }

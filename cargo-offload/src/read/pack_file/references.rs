@@ -15,7 +15,7 @@ use offload_format::section::{
     ParsedDescriptor, TABLE_SECTION,
 };
 
-use super::elf::{Program, file_offset, notes};
+use super::elf::{Program, by_notes, file_offset, notes};
 use crate::files::object_file::{ObjectFile, examine};
 
 /// Linkers align descriptors to this, and so walks the runtime.
@@ -147,7 +147,7 @@ impl References<'_, '_> {
         let notes = notes(&self.program, self.file);
         // Without section headers there is no table to walk.
         if self.program.section_by_name(TABLE_SECTION).is_none() {
-            let addresses: BTreeSet<u64> = notes.iter().map(|note| note.descriptor).collect();
+            let addresses = by_notes(&self.program, self.file, &notes);
             addresses.into_iter().take(MOST).for_each(|address| self.of_note(address));
         }
         let ids: BTreeSet<[u8; 16]> = notes
@@ -256,6 +256,22 @@ mod tests {
         program[40..48].fill(0);
         program[60..64].fill(0);
         assert_flips_are_told(&program);
+    }
+
+    /// The other crate's note leads to its neighbour.
+    #[test]
+    fn without_section_headers_and_a_note_its_descriptor_is_told() {
+        for note in 0..2 {
+            let mut program = program();
+            program[40..48].fill(0);
+            program[60..64].fill(0);
+            program[NOTES + note * 64] ^= 1;
+            assert_eq!(
+                found(&program),
+                ["a descriptor has no note, by which other modules find its pack"],
+                "note {note}"
+            );
+        }
     }
 
     #[test]
