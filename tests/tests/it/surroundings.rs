@@ -320,7 +320,8 @@ fn an_interrupt_leaves_no_process_and_the_next_build_is_whole() {
     fs::remove_dir_all(place.places().out).unwrap();
     fs::remove_dir_all(place.places().cache).unwrap();
     place.project.fault("ocloc", "hang");
-    let mut command = wrapped(&["setsid"], &place.command());
+    // What starts tests in the background has the signal ignored, which children inherit.
+    let mut command = wrapped(&["env", "--default-signal=INT", "setsid"], &place.command());
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let tools = place.project.path("tools");
     assert!(wait_until(|| is_running(&tools.join("ocloc"))), "ocloc has not started");
