@@ -4,11 +4,11 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use offload_format::codec::{self, Codec};
-use offload_format::pack::{Image, KernelInfo, KernelNeeds, Pack, Pages};
+use offload_format::pack::{Image, KernelInfo, KernelNeeds, Pack};
 use offload_format::{Aspects, Hash128, ImageKind, Import, Target, UnknownTarget, Variant};
 
 use crate::error::{Case, Error};
-use crate::sections::PackBytes;
+use crate::pack_info::PackInfo;
 use crate::text::escape;
 
 /// A device image of a pack. Clones are cheap and share the decompressed bytes.
@@ -36,41 +36,6 @@ enum Loaded {
     Bytes(Weak<Vec<u8>>),
     /// It stays.
     Failed(Error),
-}
-
-/// A pack, checked when it is first asked for.
-pub(crate) struct PackInfo {
-    bytes: PackBytes,
-    checked: OnceLock<Result<(), offload_format::Error>>,
-    pages: Pages,
-}
-
-impl PackInfo {
-    pub(crate) fn new(bytes: PackBytes) -> PackInfo {
-        PackInfo { bytes, checked: OnceLock::new(), pages: Pages::default() }
-    }
-
-    /// The pack, whose index is undamaged.
-    pub(crate) fn pack(&self) -> Result<Pack<'_>, offload_format::Error> {
-        let pack = Pack::parse(&self.bytes, &self.pages)?;
-        self.checked.get_or_init(|| pack.verify_index()).clone()?;
-        Ok(pack)
-    }
-
-    /// The name of the crate that the pack was built for.
-    pub(crate) fn package(&self) -> &str {
-        self.meta("package")
-    }
-
-    fn meta(&self, key: &str) -> &str {
-        Pack::parse(&self.bytes, &self.pages).ok().and_then(|pack| pack.meta(key)).unwrap_or_default()
-    }
-}
-
-impl fmt::Debug for PackInfo {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PackInfo").field("package", &self.package()).finish_non_exhaustive()
-    }
 }
 
 struct Record {

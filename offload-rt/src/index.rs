@@ -11,8 +11,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use offload_format::Hash128;
 use offload_format::pack::{self, CACHE, Image, MissingKind, Pack, Pages};
 
-use crate::entry::{Entry, NewEntry, PackInfo};
+use crate::entry::{Entry, NewEntry};
 use crate::module_images::ModuleImages;
+use crate::pack_info::PackInfo;
 use crate::sections::{self, Found, FoundPack};
 use crate::text::escape;
 

@@ -84,6 +84,7 @@ mod libraries;
 #[allow(unsafe_code, reason = "takes the address of a linked symbol")]
 mod macros;
 mod module_images;
+mod pack_info;
 mod range;
 mod registry;
 #[allow(unsafe_code, reason = "reads memory that the linker and the loader describe")]

@@ -149,7 +149,7 @@ pub(crate) const CHECKS: &[Check] = &[
         row: "R12",
         group: "unload",
         promise: "a device library stays as long as images that import it, whatever was closed",
-        anchor: "intel/llvm: bfloat16 libraries unloaded with the module that registered them",
+        anchor: "intel/llvm#17447, #17461: use after unload",
         shown: tests(&["shared_library::"]),
     },
     Check {
