@@ -14,6 +14,7 @@ mod gpu;
 mod hour;
 mod interop;
 mod linkers;
+mod minimal_versions;
 mod msrv;
 mod nightly;
 mod packages;
@@ -47,7 +48,7 @@ enum Work {
     Checks,
 }
 
-const TASKS: [Task; 41] = [
+const TASKS: [Task; 42] = [
     task("demo", demo::HELP, demo::run),
     task("test", test::HELP, test::run),
     task("setup", setup::HELP, setup::run),
@@ -59,6 +60,7 @@ const TASKS: [Task; 41] = [
     task("targets", targets::HELP, targets::run),
     task("features", features::HELP, features::run),
     task("msrv", msrv::HELP, msrv::run),
+    task("minimal-versions", minimal_versions::HELP, minimal_versions::run),
     task("platforms", platforms::HELP, platforms::run),
     task("semver", semver::HELP, semver::run),
     task("tidy", packages::TIDY, packages::tidy),

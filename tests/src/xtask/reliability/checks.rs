@@ -229,6 +229,13 @@ pub(crate) const CHECKS: &[Check] = &[
     Check {
         row: "R21",
         group: "deny",
+        promise: "they build with the oldest dependencies that their manifests allow",
+        anchor: "-",
+        shown: Shown::Task { full: &["minimal-versions"], quick: None },
+    },
+    Check {
+        row: "R21",
+        group: "deny",
         promise: "licences, sources, versions and known faults of all dependencies are within the policy",
         anchor: "-",
         shown: Shown::Task { full: &["dependencies"], quick: None },
