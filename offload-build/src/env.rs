@@ -323,7 +323,8 @@ pub(crate) fn exit_with(error: &Error) -> ! {
         Colour::Ansi => "\x1b[1;31merror\x1b[0m",
         Colour::Never => "error",
     };
-    eprintln!("\n{word}: {text}\n");
+    // Where it cannot be written either, the exit code says all.
+    let _ = writeln!(io::stderr(), "\n{word}: {text}\n");
     std::process::exit(1)
 }
 
