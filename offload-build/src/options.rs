@@ -268,7 +268,9 @@ impl OpenClStd {
     /// The version with this name.
     pub(crate) fn named(name: &str) -> Result<OpenClStd> {
         let found = OpenClStd::NAMES.iter().find(|(known, _)| *known == name).map(|(_, std)| *std);
-        found.ok_or_else(|| Error::new(format!("`{name}` is no version of OpenCL C that is known here")))
+        found.ok_or_else(|| {
+            Error::new(format!("`{name}` is not a version of OpenCL C that this release knows"))
+        })
     }
 
     /// As clang's `-cl-std=` takes it.

@@ -63,7 +63,7 @@ impl NamedTarget {
             return value.read(|_| required_target(text));
         }
         let name = value.get("name").and_then(Value::as_str).ok_or_else(|| {
-            let error = Error::new(format!("`{value}` is no target"));
+            let error = Error::new(format!("`{value}` is not a target"));
             value.refuse(error.with_hint("write \"intel:pvc\" or { name = \"intel:pvc\", optional = true }"))
         })?;
         let optional = value.get("optional").and_then(Value::as_bool).unwrap_or(false);

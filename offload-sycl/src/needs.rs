@@ -52,7 +52,8 @@ fn value(module: &AbstractModule<'_>, name: &str) -> Option<PropertyValue> {
 fn aspects(rules: Rules, module: &AbstractModule<'_>, device: &Traits) -> Result<(), Unfit> {
     let Some(value) = value(module, "aspects") else { return Ok(()) };
     // With a number in place of the list a runtime dies.
-    let needed = numbers::<4>(&value).ok_or_else(|| Unfit::refused("its aspects are no list of numbers"))?;
+    let needed =
+        numbers::<4>(&value).ok_or_else(|| Unfit::refused("its aspects are not a list of numbers"))?;
     for aspect in needed.into_iter().map(u32::from_le_bytes) {
         if rules == Rules::Runtime && aspect > LAST_ASPECT {
             return Err(Unfit::refused(format!("it needs aspect {aspect}, which does not exist")));
@@ -97,7 +98,7 @@ fn sub_group(rules: Rules, module: &AbstractModule<'_>, device: &Traits) -> Resu
     match needed {
         Some(size) if device.sub_groups.contains(&size) => Ok(()),
         Some(size) => Err(Unfit::missing(format!("the device has no sub-groups of {size}"))),
-        None => Err(Unfit::missing("its required sub-group size is no number")),
+        None => Err(Unfit::missing("its required sub-group size is not a number")),
     }
 }
 

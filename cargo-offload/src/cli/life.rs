@@ -146,7 +146,7 @@ pub(crate) enum ToolchainAction {
         /// The file with versions and hashes. Without it, offload-toolchain.lock beside offload.toml.
         #[arg(long, value_name = "FILE")]
         lock: Option<PathBuf>,
-        /// Take the newest versions, and write the file again. A file that is no lock file is kept.
+        /// Take the newest versions, and write the file again. A file that is not a lock file is kept.
         #[arg(long)]
         update: bool,
     },

@@ -61,7 +61,7 @@ impl FromStr for Axis {
         let mut axis = Axis { tool, programs: Vec::new() };
         for program in programs.split(',') {
             if program.is_empty() || axis.programs.iter().any(|other| other == program) {
-                return Err(format!("`{program}` is no program, or named twice"));
+                return Err(format!("`{program}` is not a program, or is named twice"));
             }
             axis.programs.push(program.to_string());
         }

@@ -135,7 +135,7 @@ pub(crate) fn replaceable(path: &Path, start: &[u8], what: &str) -> Result<()> {
     if !path.exists() || path.is_dir() || File::open(path).is_ok_and(same) {
         return Ok(());
     }
-    Err(Error::usage(format!("`{}` exists and is no {what}", path.display())).hint("move it away"))
+    Err(Error::usage(format!("`{}` exists and is not a {what}", path.display())).hint("move it away"))
 }
 
 /// Makes a directory and those above it.

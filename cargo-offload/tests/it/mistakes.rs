@@ -125,7 +125,7 @@ fn files_that_exist_are_kept_unless_forced() {
     // A page is written again and again, over a page.
     fs::write(&mine, "mine").unwrap();
     let said = fails(dir.path(), &["report", "images.pack", "--html", "mine"], 2);
-    assert!(said.starts_with("error: `mine` exists and is no page\nhint: "), "{said}");
+    assert!(said.starts_with("error: `mine` exists and is not a page\nhint: "), "{said}");
     assert_eq!(fs::read(&mine).unwrap(), b"mine");
     for _ in 0..2 {
         ok(dir.path(), &["report", "images.pack", "--html", "page.html"]);
@@ -133,7 +133,7 @@ fn files_that_exist_are_kept_unless_forced() {
     // So is a baseline, damaged or not.
     let update = ["report", "images.pack", "--update-baseline", "--baseline"];
     let said = fails(dir.path(), &[&update[..], &["mine"]].concat(), 2);
-    assert!(said.starts_with("error: `mine` exists and is no baseline\nhint: "), "{said}");
+    assert!(said.starts_with("error: `mine` exists and is not a baseline\nhint: "), "{said}");
     assert_eq!(fs::read(&mine).unwrap(), b"mine");
     let baseline = dir.path().join("baseline");
     ok(dir.path(), &[&update[..], &["baseline"]].concat());

@@ -153,7 +153,7 @@ fn what_is_not_as_locked_is_refused_and_changes_nothing() {
 
     fs::write(machine.path("mine"), "mine").unwrap();
     let kept = machine.install(&["--update", "--lock", "mine"]);
-    assert!(said(&kept).contains("error: `mine` exists and is no lock file\nhint: "), "{}", said(&kept));
+    assert!(said(&kept).contains("error: `mine` exists and is not a lock file\nhint: "), "{}", said(&kept));
     assert_eq!(read(&machine.path("mine")), "mine");
 
     let updated = machine.install(&["--update"]);

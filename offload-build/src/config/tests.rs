@@ -35,7 +35,7 @@ fn sets_have_names() {
 fn mistakes_are_named() {
     for (text, part) in [
         ("targets = 3", "expected a sequence"),
-        ("targets = [3]", "`3` is no target"),
+        ("targets = [3]", "`3` is not a target"),
         ("targets = [\"intel:pcv\"]", "intel:pvc"),
         (
             "target = []",

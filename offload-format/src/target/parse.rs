@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::{AmdArch, HostLevel, IntelArch, SmArch, SpirvVersion, Target, TargetSet};
 
-/// The text is no target; [`Display`](fmt::Display) names the nearest ones.
+/// The text is not a target; [`Display`](fmt::Display) names the nearest ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownTarget {
     given: String,

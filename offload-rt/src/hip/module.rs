@@ -120,7 +120,7 @@ fn check(image: &LoadedImage) -> Result<(), Problem> {
     }
     let machine = bytes::u16_at(image.bytes(), 18, "ELF header").unwrap_or(0);
     if !image.bytes().starts_with(ELF) || machine != EM_AMDGPU {
-        return Err("it is no AMD code object".to_string().into());
+        return Err("it is not an AMD code object".to_string().into());
     }
     image.check_structure().map_err(Problem::from)
 }

@@ -274,11 +274,11 @@ fn what_is_no_code_object_does_not_reach_the_runtime() {
     for bytes in [b"CCOB".as_slice(), b"__CLANG_OFFLOAD_BUNDLE__", b"", &code_object(3, GFX1100)[..40]] {
         let error = refused(bytes);
         assert!(error.starts_with("stand-in: cannot load m for amdgcn:gfx1100: "), "{error}");
-        assert!(error.contains("it is no AMD code object") || error.contains("is not whole"), "{error}");
+        assert!(error.contains("it is not an AMD code object") || error.contains("is not whole"), "{error}");
     }
     let mut machine = code_object(3, GFX1100);
     machine[18] = 62;
-    assert!(refused(&machine).contains("it is no AMD code object"));
+    assert!(refused(&machine).contains("it is not an AMD code object"));
     let mut reaching = code_object(3, GFX1100);
     reaching[60] = 9;
     assert!(refused(&reaching).contains("the image is not whole: "), "{}", refused(&reaching));

@@ -191,6 +191,6 @@ fn malformed_requirements_are_told_apart() {
 
     let number = needing("[SYCL/device requirements]\naspects=1|6\n");
     for found in both(number, State::Executable, &cpu()) {
-        assert_eq!(found, Err(Unfit::refused("its aspects are no list of numbers")));
+        assert_eq!(found, Err(Unfit::refused("its aspects are not a list of numbers")));
     }
 }

@@ -69,7 +69,7 @@ impl References<'_, '_> {
             } else {
                 if rest.iter().take(STEP).any(|byte| *byte != 0) {
                     self.problems
-                        .push(format!("`{TABLE_SECTION}` has at offset {at:#x} what is no descriptor"));
+                        .push(format!("`{TABLE_SECTION}` has no valid descriptor at offset {at:#x}"));
                 }
                 STEP
             };
