@@ -60,8 +60,11 @@ impl FromStr for Axis {
         let tool = known.ok_or_else(|| format!("the tools are {}", Tool::ALL.map(Tool::name).join(", ")))?;
         let mut axis = Axis { tool, programs: Vec::new() };
         for program in programs.split(',') {
-            if program.is_empty() || axis.programs.iter().any(|other| other == program) {
-                return Err(format!("`{program}` is not a program, or is named twice"));
+            if program.is_empty() {
+                return Err("a name of a program is missing".to_string());
+            }
+            if axis.programs.iter().any(|other| other == program) {
+                return Err(format!("`{program}` is named twice"));
             }
             axis.programs.push(program.to_string());
         }
@@ -80,9 +83,9 @@ mod tests {
         for (text, part) in [
             ("clang", "write TOOL="),
             ("gcc=a,b", "the tools are clang, ptxas"),
-            ("ptxas=", "no program"),
-            ("ptxas=a,,b", "no program"),
-            ("ptxas=a,a", "named twice"),
+            ("ptxas=", "name of a program is missing"),
+            ("ptxas=a,,b", "name of a program is missing"),
+            ("ptxas=a,a", "`a` is named twice"),
         ] {
             assert!(text.parse::<Axis>().unwrap_err().contains(part), "{text}");
         }
