@@ -135,7 +135,10 @@ fn bundler() -> Option<PathBuf> {
     let name = format!("clang-offload-bundler-{}", judging_llvm());
     let path = std::env::var_os("PATH").unwrap_or_default();
     let there = std::env::split_paths(&path).any(|dir| dir.join(&name).is_file());
-    (wanted || there).then(|| llvm("clang-offload-bundler").expect("the bundler is installed"))
+    let found =
+        (wanted || there).then(|| llvm("clang-offload-bundler").expect("the bundler is installed"))?;
+    // It looks for llvm-objcopy beside itself: a link in /usr/bin has none.
+    Some(fs::canonicalize(found).unwrap())
 }
 
 #[test]
