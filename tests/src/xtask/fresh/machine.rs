@@ -62,9 +62,11 @@ const NETWORK_VARIABLES: [&str; 15] = [
     "NO_PROXY",
 ];
 
-/// Each command gets mounts and processes of its own: both are gone when it ends, however it ends.
+/// Each command gets mounts and processes of its own: both are gone when it ends, however it ends. The root is a mount
+/// too, as on a real machine: without it, commands there could not have mounts of their own.
 const ENTER: &str = r#"
 root=$1 rust=$2; shift 2
+mount --bind "$root" "$root"
 mount -t proc proc "$root/proc"
 mount --rbind /sys "$root/sys"
 mount --rbind /dev "$root/dev"
