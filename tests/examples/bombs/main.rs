@@ -48,14 +48,6 @@ const QUICK: [&str; 3] = ["inspect", "verify", "prune"];
 const LEAST: Taken = Taken { time: Duration::from_millis(50), memory: 32 << 20 };
 /// What a mebibyte of a file may take on top of that.
 const EACH_MIB: Taken = Taken { time: Duration::from_millis(400), memory: 64 << 20 };
-/// What a file decodes to if nothing else is asked for: so many times its size, or this if that is more.
-const DECODED_TIMES: u64 = 256;
-const DECODED_LEAST: u64 = 16 << 20;
-/// What commands that write or compress what a file decodes to may take on top for each mebibyte of that.
-const EXTRACT_EACH_MIB: Duration = Duration::from_millis(4);
-const COMPRESS_EACH_MIB: Duration = Duration::from_millis(20);
-/// The tables of zstd at the level of release builds.
-const COMPRESSOR: u64 = 96 << 20;
 /// How long a command may run before it is ended: what it took by then is above its limit anyway.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -83,7 +75,7 @@ fn all(program: &Path, commands: &[&str]) -> Result<ExitCode, Box<dyn Error>> {
         let file = directory.path().join(bomb.name);
         std::fs::write(&file, &bomb.bytes)?;
         files += 1;
-        let size = bomb.bytes.len() as u64;
+        let limit = limit(bomb.bytes.len() as u64, slower);
         for (name, args) in COMMANDS.iter().filter(|(name, _)| commands.contains(name)) {
             let out = directory.path().join("out");
             let args: Vec<PathBuf> = args.iter().map(|arg| argument(arg, &file, &out)).collect();
@@ -94,7 +86,6 @@ fn all(program: &Path, commands: &[&str]) -> Result<ExitCode, Box<dyn Error>> {
                     + &String::from_utf8_lossy(&said.stdout);
                 println!("    {}", said.chars().take(200).collect::<String>().replace('\n', " | "));
             }
-            let limit = limit(size, name, slower);
             let mark = if taken.within(&limit) { "" } else { "  ABOVE" };
             over += u32::from(!mark.is_empty());
             let (millis, kib) = (taken.time.as_millis(), taken.memory >> 10);
@@ -121,16 +112,8 @@ fn is_debug(program: &Path) -> bool {
     program.components().any(|part| part.as_os_str() == "debug")
 }
 
-/// What the command `name` may take for a file of `size` bytes.
-fn limit(size: u64, name: &str, slower: u32) -> Taken {
-    let share = |per_mib: u64, size: u64| ((u128::from(per_mib) * u128::from(size)) >> 20) as u64;
-    let time = |each: Duration, size: u64| Duration::from_micros(share(each.as_micros() as u64, size));
-    let decoded = (size * DECODED_TIMES).max(DECODED_LEAST);
-    let (more, memory) = match name {
-        "extract" => (time(EXTRACT_EACH_MIB, decoded), 0),
-        "compression" | "alone" => (time(COMPRESS_EACH_MIB, decoded), COMPRESSOR),
-        _ => (Duration::ZERO, 0),
-    };
-    let time = LEAST.time + time(EACH_MIB.time, size) + more;
-    Taken { time: time * slower, memory: LEAST.memory + share(EACH_MIB.memory, size) + memory }
+fn limit(size: u64, slower: u32) -> Taken {
+    let share = |per_mib: u64| ((u128::from(per_mib) * u128::from(size)) >> 20) as u64;
+    let time = LEAST.time + Duration::from_micros(share(EACH_MIB.time.as_micros() as u64));
+    Taken { time: time * slower, memory: LEAST.memory + share(EACH_MIB.memory) }
 }

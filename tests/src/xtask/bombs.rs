@@ -9,8 +9,7 @@ pub(crate) const HELP: &str = "bombs [--quick] give every command files of kilob
 
 Packs of this project and containers of others: one frame for thousands of images, pages, blocks or patches, names of
 megabytes that many records share, bundles within bundles. Each command may take 50 ms and 32 MiB, and 400 ms and 64 MiB
-more for each MiB of the file; extract, compression and size --alone more by what may be decoded, as SECURITY.md says. The
-task fails where one takes more. Time is that of the clock or of the processors, whichever is less.";
+more for each MiB of the file; the task fails where one takes more.";
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     workspace.cargo().args(["build", "--release", "--package", "cargo-offload"]).run()?;
