@@ -6,11 +6,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::description::DeviceDescription;
-use crate::driver::{Driver, DriverHostMemory, DriverModule, DriverStream};
-use crate::entry::LoadedImage;
+use crate::driver::Driver;
+#[cfg(not(all(feature = "host", unix)))]
+use crate::driver::{DriverModule, DriverStream};
+#[cfg(not(all(feature = "host", unix)))]
+use crate::entry::{Entry, LoadedImage};
+#[cfg(not(all(feature = "host", unix)))]
 use crate::error::{Error, Problem};
-use crate::index::Index;
-use crate::libraries;
 
 /// A device of this machine, that kernels can be launched on.
 ///
@@ -42,9 +44,13 @@ impl Device {
         Device { description: description.into(), driver: Arc::new(driver) }
     }
 
+    pub(crate) fn driver(&self) -> &dyn Driver {
+        &*self.driver
+    }
+
     /// The driver, if it is of this type.
     #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
-    pub(crate) fn driver<D: Driver>(&self) -> Option<&D> {
+    pub(crate) fn driver_of_type<D: Driver>(&self) -> Option<&D> {
         let driver: &dyn Any = &*self.driver;
         driver.downcast_ref()
     }
@@ -57,24 +63,6 @@ impl Device {
     /// What the device is and which images it takes. Its text is that of [`Display`](fmt::Display) of the device too.
     pub fn description(&self) -> &DeviceDescription {
         &self.description
-    }
-
-    /// Hands `image` to the device's driver, with the libraries that it imports; `index` is that of its registry.
-    pub(crate) fn load(
-        &self,
-        image: &LoadedImage,
-        index: Option<&Arc<Index>>,
-    ) -> Result<Arc<dyn DriverModule>, Error> {
-        let libraries = libraries::of(image.entry(), index, &self.description)?;
-        self.driver.load(image, &libraries)
-    }
-
-    pub(crate) fn lock_memory(&self, size: usize) -> Result<Option<Box<dyn DriverHostMemory>>, Problem> {
-        self.driver.lock_memory(size)
-    }
-
-    pub(crate) fn driver_stream(&self) -> Result<Box<dyn DriverStream>, Error> {
-        self.driver.stream().map_err(|problem| Error::of_device(&self.to_string(), problem))
     }
 }
 
@@ -100,7 +88,7 @@ const HINT: &str = "enable the feature `host` of the crate offload-rt";
 
 #[cfg(not(all(feature = "host", unix)))]
 impl Driver for LeftOut {
-    fn load(&self, image: &LoadedImage, _: &[crate::entry::Entry]) -> Result<Arc<dyn DriverModule>, Error> {
+    fn load(&self, image: &LoadedImage, _: &[Entry]) -> Result<Arc<dyn DriverModule>, Error> {
         let problem = format!("cannot open {}: this build has no support for it", image.entry());
         Err(Error::device("host CPU", problem).with_hint(HINT))
     }

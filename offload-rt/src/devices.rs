@@ -2,7 +2,7 @@
 
 use crate::device::Device;
 use crate::error::Error;
-use crate::registry::Module;
+use crate::module::Module;
 
 impl Device {
     /// All devices of this machine that this build can use, best first: NVIDIA GPUs through CUDA, AMD GPUs through

@@ -5,10 +5,11 @@
 mod args;
 mod buffer;
 mod check;
+mod copies;
 #[allow(unsafe_code, reason = "memory of the host CPU as a slice")]
 mod copy;
 mod event;
-mod kernel;
+mod kernel_arg;
 mod pinned;
 mod program;
 mod queued;
@@ -19,9 +20,8 @@ mod typed;
 pub use self::args::{Arg, Plain};
 pub use self::buffer::{Buffer, Slice, SliceMut};
 pub use self::event::Event;
-pub use self::kernel::Kernel;
 pub use self::pinned::Pinned;
-pub use self::program::Program;
+pub use self::program::{Kernel, Program};
 pub use self::stream::Stream;
 pub use self::transfer::Transfer;
 pub use self::typed::{Half, IntoNdRange, LoadedKernels, Local};

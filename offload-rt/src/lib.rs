@@ -54,7 +54,7 @@
 //! lock of the standard library. What was read before is there on both sides; GPU drivers survive no fork at all.
 //!
 //! # Unsafe code
-//! It is in the modules `sections` (reading linked and loaded memory), `launch`, `macros`, and
+//! It is in the modules `sections` (reading linked and loaded memory), `launch`, `module`, and
 //! in the adapters `host`, `opencl`, `cuda` and `hip`; everywhere else it is denied.
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -81,8 +81,9 @@ mod error;
 mod index;
 mod launch;
 mod libraries;
-#[allow(unsafe_code, reason = "takes the address of a linked symbol")]
 mod macros;
+#[allow(unsafe_code, reason = "takes the address of a linked symbol")]
+mod module;
 mod module_images;
 mod pack_info;
 mod range;
@@ -112,13 +113,13 @@ pub use crate::launch::{
     Arg, Buffer, Event, Half, IntoNdRange, Kernel, Local, Pinned, Plain, Program, Slice, SliceMut, Stream,
     Transfer,
 };
+pub use crate::module::Module;
 pub use crate::range::NdRange;
-pub use crate::registry::{Module, Registry};
+pub use crate::registry::Registry;
 pub use crate::select::{Outcome, Selection, Verdict};
 
 /// What the macros of this crate expand to; not for direct use.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::launch::LoadedKernels;
-    pub use crate::macros::{included_module, module};
 }

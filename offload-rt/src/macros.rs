@@ -1,6 +1,4 @@
-//! The macros that tie a crate's generated module to its pack, and what they call.
-
-use crate::registry::Module;
+//! The macros that tie a crate's generated module to its pack.
 
 /// Includes the module that `offload_build::Build::compile("name")` has generated.
 ///
@@ -109,9 +107,7 @@ macro_rules! kernel_module {
                 static $anchor: u8;
             }
             // SAFETY: offload-build puts the symbol on a descriptor in the same linked module.
-            MODULE.get_or_init(|| unsafe {
-                $crate::__private::module(NAME, $crate::__anchor_address!($anchor))
-            })
+            MODULE.get_or_init(|| unsafe { $crate::Module::at(NAME, $crate::__anchor_address!($anchor)) })
         }
     };
 }
@@ -139,7 +135,7 @@ macro_rules! included_kernel_module {
         /// The images of this kernel module, as this crate's own build made them; found at the first call.
         pub fn module() -> &'static $crate::Module {
             static MODULE: ::std::sync::OnceLock<$crate::Module> = ::std::sync::OnceLock::new();
-            MODULE.get_or_init(|| $crate::__private::included_module(NAME, $pack))
+            MODULE.get_or_init(|| $crate::Module::included(NAME, $pack))
         }
     };
 }
@@ -319,17 +315,4 @@ macro_rules! __anchor_address {
     ($anchor:ident) => {
         &raw const $anchor
     };
-}
-
-/// The module `name` of the pack whose descriptor lies at `descriptor`.
-///
-/// # Safety
-/// `descriptor` lies in the executable or shared library that the caller is linked into.
-pub unsafe fn module(name: &'static str, descriptor: *const u8) -> Module {
-    Module::at(name, descriptor)
-}
-
-/// The module `name` of `pack`.
-pub fn included_module(name: &'static str, pack: &'static [u8]) -> Module {
-    Module::included(name, pack)
 }

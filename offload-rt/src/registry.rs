@@ -1,15 +1,13 @@
-//! All device images of a program, those of one kernel module, and the choice among them.
+//! All device images of a program, and the choice among them.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use offload_format::Variant;
 
 use crate::description::DeviceDescription;
-use crate::device::Device;
-use crate::entry::{Entry, LoadedImage};
+use crate::entry::Entry;
 use crate::error::Error;
 use crate::index::{Index, Missing, Unreadable};
-use crate::launch::Program;
 use crate::sections::{self, Found, FoundPack, PackBytes};
 use crate::select::{self, Selection, VariantQuery};
 
@@ -125,8 +123,12 @@ impl Registry {
         select::variants(&self.index, module)
     }
 
-    fn from_found(found: Found) -> Registry {
+    pub(crate) fn from_found(found: Found) -> Registry {
         Registry { index: Arc::new(Index::new(found)) }
+    }
+
+    pub(crate) fn index(&self) -> &Arc<Index> {
+        &self.index
     }
 }
 
@@ -134,88 +136,5 @@ impl Default for Registry {
     /// No images.
     fn default() -> Registry {
         Registry::from_found(Found::default())
-    }
-}
-
-/// The images of a kernel module; the function `module()` that [`include_kernels!`](crate::include_kernels) generates
-/// returns it.
-///
-/// Unlike [`Registry::own`] it sees this crate's pack alone, whatever other crates name their modules. Using it also
-/// keeps the pack in the program where the program is linked by something else than rustc.
-#[derive(Clone, Debug)]
-pub struct Module {
-    name: &'static str,
-    registry: Registry,
-    entries: OnceLock<Arc<[Entry]>>,
-}
-
-impl Module {
-    /// The module `name` of the pack whose descriptor lies at `descriptor`.
-    pub(crate) fn at(name: &'static str, descriptor: *const u8) -> Module {
-        let registry = Registry::from_found(sections::at(descriptor));
-        Module { name, registry, entries: OnceLock::new() }
-    }
-
-    /// The module `name` of `pack`.
-    pub(crate) fn included(name: &'static str, pack: &'static [u8]) -> Module {
-        let pack = FoundPack { bytes: PackBytes::Static(pack), home: None };
-        let registry = Registry::from_found(Found { packs: vec![pack], unreadable: Vec::new() });
-        Module { name, registry, entries: OnceLock::new() }
-    }
-
-    /// The name of the kernel module.
-    pub fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// The images.
-    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.get_or_init(|| self.registry.index.module(self.name).entries.clone()).iter()
-    }
-
-    /// The best image for each kernel on `device`; see [`Registry::select`].
-    ///
-    /// # Errors
-    /// The module has variants, or no image fits; the message says for each why.
-    pub fn select(&self, device: &impl AsRef<DeviceDescription>) -> Result<Selection, Error> {
-        self.registry.select(self.name, device)
-    }
-
-    /// The variants of the module, sorted; none if it has no variants.
-    pub fn variants(&self) -> Vec<Variant> {
-        self.registry.variants(self.name)
-    }
-
-    /// The best image of one variant; see [`Registry::select_variant`].
-    ///
-    /// # Errors
-    /// There is no such variant, or none of its images fits.
-    pub fn select_variant(
-        &self,
-        values: &[(&str, &str)],
-        device: &impl AsRef<DeviceDescription>,
-    ) -> Result<Selection, Error> {
-        self.registry.select_variant(self.name, values, device)
-    }
-
-    /// The best images for `device`, ready to launch kernels: [`Module::select`], then [`Device::open_selection`].
-    ///
-    /// # Errors
-    /// No image fits, it is damaged, or the driver refuses it.
-    pub fn open(&self, device: &Device) -> Result<Program, Error> {
-        device.open_selection(&self.select(device)?)
-    }
-
-    /// The best image for `device`, decompressed and verified; of a split module the first of several.
-    ///
-    /// # Errors
-    /// No image fits, or the best one is damaged.
-    pub fn load(&self, device: &impl AsRef<DeviceDescription>) -> Result<LoadedImage, Error> {
-        self.select(device)?.entry().load()
-    }
-
-    /// Everything in the pack, with what the build left out.
-    pub fn registry(&self) -> &Registry {
-        &self.registry
     }
 }

@@ -1,25 +1,30 @@
 //! The choice of an image for each kernel of a module: a function of data alone.
 
 mod amd;
-mod picks;
 mod reason;
 mod rules;
 mod selection;
+mod variant;
 mod verdict;
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use offload_format::Variant;
 
+use self::reason::Unread;
+use self::rules::Fit;
 use self::selection::Asked;
 pub use self::selection::Selection;
+use self::variant::{problem, refused};
+use self::verdict::Picks;
 pub use self::verdict::{Outcome, Verdict};
 use crate::description::DeviceDescription;
 use crate::entry::Entry;
 use crate::error::{Case, Error, Remedy};
 use crate::index::Index;
-use crate::module_images::{Group, ModuleImages};
+use crate::module_images::{Group, Holder, ModuleImages, NamedKernel};
 use crate::text::escape;
 
 /// A module, and which variant of it.
@@ -39,8 +44,9 @@ pub(crate) fn select(
 ) -> Result<Selection, Error> {
     let images = of_module(index, query.module)?;
     let group = group(&images, query)?;
+    let picks = Fits::of(group, device).picks();
     let asked = Asked { group: group.clone(), device: device.clone(), index: index.clone() };
-    Selection::new(asked).map_err(|asked| no_fit(&asked))
+    Selection::new(asked, picks).map_err(|asked| no_fit(&asked))
 }
 
 /// The best of `candidates` for `device`; the first of equal ones.
@@ -60,6 +66,131 @@ pub(crate) fn best<'e>(
         }
     }
     best.map(|(_, entry)| entry).ok_or(refused)
+}
+
+/// The variants of `module`, sorted; none if it has no variants, or is not there.
+pub(crate) fn variants(index: &Index, module: &str) -> Vec<Variant> {
+    index.module(module).variants.clone()
+}
+
+/// The images of `module`, which one package has.
+fn of_module(index: &Index, module: &str) -> Result<Arc<ModuleImages>, Error> {
+    let found = index.module(module);
+    if found.entries.is_empty() {
+        let present: BTreeSet<&str> = index.lists().entries.iter().map(Entry::module).collect();
+        let present = present.into_iter().map(|name| format!("`{}`", escape(name))).collect();
+        let missing = index.missing_of(module);
+        return Err(Case::UnknownModule { module: module.to_string(), present, missing }.into());
+    }
+    if found.packages.len() > 1 {
+        let packages = found.packages.iter().map(|package| escape(package)).collect();
+        return Err(Case::Ambiguous { module: module.to_string(), packages }.into());
+    }
+    Ok(found)
+}
+
+/// Those of them that are chosen from: in the variant that is wanted.
+fn group<'i>(images: &'i ModuleImages, query: VariantQuery<'_>) -> Result<&'i Arc<Group>, Error> {
+    let (VariantQuery { module, values }, variants) = (query, &images.variants);
+    if values.is_empty() {
+        let found = images.group(None);
+        return found.ok_or_else(|| refused(module, "has variants, and none is chosen", variants));
+    }
+    let wanted = Variant::new(values.iter().copied())
+        .map_err(|error| refused(module, &format!("cannot be chosen from: {error}"), variants))?;
+    images.group(Some(&wanted)).ok_or_else(|| refused(module, &problem(&wanted, variants), variants))
+}
+
+/// How well the images of a group fit, and what the device can launch.
+struct Fits<'g> {
+    group: &'g Group,
+    images: Vec<Option<Fit>>,
+    max_work_group: u64,
+}
+
+/// The best image for a kernel.
+struct Best {
+    fit: Option<Fit>,
+    first: Option<usize>,
+    /// Another one fits as well.
+    is_shared: bool,
+}
+
+impl<'g> Fits<'g> {
+    fn of(group: &'g Group, device: &DeviceDescription) -> Fits<'g> {
+        let images = group.entries.iter().map(|entry| rules::judge::<Unread>(entry, device).ok()).collect();
+        Fits { group, images, max_work_group: device.max_work_group().unwrap_or(u64::MAX) }
+    }
+
+    /// For each kernel the best fitting image that has it. Where several fit equally well, that of the target which
+    /// is so for the most kernels, so that a module comes from few targets; then the first.
+    fn picks(&self) -> Picks {
+        let best: Vec<Best> = self.group.kernels.iter().map(|kernel| self.best(kernel)).collect();
+        let kernels = match best.iter().any(|best| best.is_shared) {
+            // Usual: nothing to decide.
+            false => best.iter().map(|best| best.first).collect(),
+            true => self.by_votes(&best),
+        };
+        let unnamed = match self.group.kernels.is_empty() {
+            true => self.best_of_all(),
+            false => self.group.silent.iter().copied().find(|image| kernels.contains(&Some(*image))),
+        };
+        Picks { kernels, unnamed }
+    }
+
+    /// How well the image fits for a kernel.
+    fn fit(&self, holder: &Holder) -> Option<Fit> {
+        if holder.work_items > self.max_work_group {
+            return None;
+        }
+        self.images.get(holder.image).copied().flatten()
+    }
+
+    fn best(&self, kernel: &NamedKernel) -> Best {
+        let mut best = Best { fit: None, first: None, is_shared: false };
+        for holder in &kernel.holders {
+            let fit = self.fit(holder);
+            if fit.is_none() || fit < best.fit {
+                continue;
+            }
+            match fit == best.fit {
+                true => {
+                    best.is_shared = true;
+                    best.first = best.first.min(Some(holder.image));
+                }
+                false => best = Best { fit, first: Some(holder.image), is_shared: false },
+            }
+        }
+        best
+    }
+
+    /// The images that fit a kernel as well as the best.
+    fn equals<'k>(&'k self, kernel: &'k NamedKernel, best: &'k Best) -> impl Iterator<Item = usize> + 'k {
+        let equal = move |holder: &&Holder| best.fit.is_some() && self.fit(holder) == best.fit;
+        kernel.holders.iter().filter(equal).map(|holder| holder.image)
+    }
+
+    fn by_votes(&self, best: &[Best]) -> Vec<Option<usize>> {
+        let target = |image: usize| self.group.entries.get(image).map(|entry| entry.target_text());
+        let mut votes: BTreeMap<Option<&str>, usize> = BTreeMap::new();
+        for (kernel, best) in self.group.kernels.iter().zip(best) {
+            let mut targets: Vec<Option<&str>> = self.equals(kernel, best).map(target).collect();
+            targets.sort_unstable();
+            targets.dedup();
+            for target in targets {
+                let count = votes.entry(target).or_default();
+                *count = count.saturating_add(1);
+            }
+        }
+        let rank = |image: &usize| (Reverse(votes.get(&target(*image)).copied()), *image);
+        let kernels = self.group.kernels.iter().zip(best);
+        kernels.map(|(kernel, best)| self.equals(kernel, best).min_by_key(rank)).collect()
+    }
+
+    fn best_of_all(&self) -> Option<usize> {
+        let most = self.images.iter().flatten().max()?;
+        self.images.iter().position(|fit| fit.as_ref() == Some(most))
+    }
 }
 
 fn no_fit(asked: &Asked) -> Error {
@@ -87,95 +218,4 @@ fn remedy(group: &Group, device: &DeviceDescription) -> Remedy {
         Some(target) => Remedy::Target(target),
         None => Remedy::None,
     }
-}
-
-/// The images that are chosen from: those of the module, in the variant that is wanted.
-fn group<'i>(images: &'i ModuleImages, query: VariantQuery<'_>) -> Result<&'i Arc<Group>, Error> {
-    let VariantQuery { module, values } = query;
-    if values.is_empty() {
-        let found = images.group(None);
-        return found.ok_or_else(|| refused(module, "has variants, and none is chosen", &images.variants));
-    }
-    let wanted = wanted_variant(module, values, &images.variants)?;
-    images
-        .group(Some(&wanted))
-        .ok_or_else(|| refused(module, &problem(&wanted, &images.variants), &images.variants))
-}
-
-/// The variants of `module`, sorted; none if it has no variants, or is not there.
-pub(crate) fn variants(index: &Index, module: &str) -> Vec<Variant> {
-    index.module(module).variants.clone()
-}
-
-fn of_module(index: &Index, module: &str) -> Result<Arc<ModuleImages>, Error> {
-    let found = index.module(module);
-    if found.entries.is_empty() {
-        let present: BTreeSet<&str> = index.lists().entries.iter().map(Entry::module).collect();
-        let present = present.into_iter().map(|name| format!("`{}`", escape(name))).collect();
-        let missing = index.missing_of(module);
-        return Err(Case::UnknownModule { module: module.to_string(), present, missing }.into());
-    }
-    if found.packages.len() > 1 {
-        let packages = found.packages.iter().map(|package| escape(package)).collect();
-        return Err(Case::Ambiguous { module: module.to_string(), packages }.into());
-    }
-    Ok(found)
-}
-
-/// The variant with `values`, which has to be one of `present`.
-fn wanted_variant(module: &str, values: &[(&str, &str)], present: &[Variant]) -> Result<Variant, Error> {
-    let wanted = Variant::new(values.iter().copied())
-        .map_err(|error| refused(module, &format!("cannot be chosen from: {error}"), present))?;
-    if present.contains(&wanted) {
-        return Ok(wanted);
-    }
-    Err(refused(module, &problem(&wanted, present), present))
-}
-
-/// What is wrong with `wanted`, which is not in `present`.
-fn problem(wanted: &Variant, present: &[Variant]) -> String {
-    let known = table(present);
-    if known.is_empty() {
-        return format!("has no variants, `{}` is asked for", escape(&wanted.to_string()));
-    }
-    for (name, value) in wanted.iter() {
-        match known.get(name) {
-            None => return format!("has no variants by `{}`", escape(name)),
-            Some(values) if !values.contains(value) => {
-                return format!("has no variant with `{}={}`", escape(name), escape(value));
-            }
-            Some(_) => {}
-        }
-    }
-    match known.keys().find(|name| wanted.get(name).is_none()) {
-        Some(name) => format!("has variants by `{}`, and no value is given for it", escape(name)),
-        None => format!("has no variant `{}`", escape(&wanted.to_string())),
-    }
-}
-
-/// The values that there are of each name.
-fn table(present: &[Variant]) -> BTreeMap<&str, BTreeSet<&str>> {
-    let mut table: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (name, value) in present.iter().flat_map(Variant::iter) {
-        table.entry(name).or_default().insert(value);
-    }
-    table
-}
-
-fn refused(module: &str, problem: &str, present: &[Variant]) -> Error {
-    let table = table(present);
-    // With every combination there, names and values say all.
-    let complete = table.values().try_fold(1usize, |product, values| product.checked_mul(values.len()));
-    let present = match complete == Some(present.len()) {
-        true => table.iter().map(|(name, values)| format!("{} = {}", escape(name), either(values))).collect(),
-        false => present.iter().map(|variant| escape(&variant.to_string())).collect(),
-    };
-    Case::Variant { module: module.to_string(), problem: problem.to_string(), present }.into()
-}
-
-fn either(values: &BTreeSet<&str>) -> String {
-    let mut values: Vec<&str> = values.iter().copied().collect();
-    // 64 before 128.
-    values.sort_unstable_by_key(|value| (value.len(), *value));
-    values.into_iter().map(escape).collect::<Vec<_>>().join(" or ")
 }

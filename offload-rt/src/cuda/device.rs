@@ -25,7 +25,7 @@ impl Found {
     /// # Errors
     /// `device` is not of CUDA.
     pub(super) fn of(device: &Device) -> Result<&Found, Error> {
-        device.driver().ok_or_else(|| {
+        device.driver_of_type().ok_or_else(|| {
             Error::device(&device.to_string(), "it is not a CUDA device")
                 .with_hint("take devices from offload_rt::cuda::devices()")
         })

@@ -50,6 +50,7 @@ impl Device {
         let locked = match size {
             0 => None,
             size => self
+                .driver()
                 .lock_memory(size)
                 .map_err(|problem| failed(problem.during(&format!("cannot lock {size} bytes of memory"))))?,
         };

@@ -1,19 +1,17 @@
 //! Programs: the loaded images of a module on a device, and their kernels.
 
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use offload_format::pack::KernelInfo;
 
-use super::args::Arg;
-use super::buffer::Buffer;
-use super::kernel::Kernel;
+use super::check::{Given, check};
 use super::stream::Stream;
 use crate::device::Device;
-use crate::driver::{DriverModule, KernelArg, KernelArgKind, find};
+use crate::driver::{DriverKernel, DriverModule, KernelArg, KernelArgKind, find};
 use crate::entry::{Entry, LoadedImage};
 use crate::error::Error;
 use crate::index::Index;
+use crate::libraries;
 use crate::range::NdRange;
 use crate::select::Selection;
 
@@ -44,6 +42,14 @@ pub struct Program {
     selection: Option<Selection>,
 }
 
+/// A kernel of a [`Program`](crate::Program), ready to be launched. It keeps the program's image loaded.
+#[derive(Debug)]
+pub struct Kernel {
+    driver: Box<dyn DriverKernel>,
+    device: Device,
+    name: Arc<str>,
+}
+
 /// One image, opened when one of its kernels is used.
 #[derive(Debug)]
 struct Part {
@@ -69,7 +75,7 @@ impl Device {
     /// The driver refuses the image (the message holds its build log), or the crate feature for the device is not
     /// enabled.
     pub fn open(&self, image: &LoadedImage) -> Result<Program, Error> {
-        Ok(Program::of_module(self, self.load(image, None)?))
+        Ok(Program::of_module(self, load(self, image, None)?))
     }
 }
 
@@ -121,28 +127,6 @@ impl Program {
         Ok(Kernel::new(Arc::clone(module).kernel(name)?, self.device.clone()))
     }
 
-    /// Copies buffers to the device, runs `kernel` over `range`, waits, copies [`Arg::InOut`] buffers back, and returns
-    /// how long the kernel ran. After an error their contents are unspecified.
-    ///
-    /// Programs that launch more than once keep their data on the device, with a [`Stream`](crate::Stream) and
-    /// [`Kernel::launch`].
-    ///
-    /// # Errors
-    /// As [`Program::kernel`] and [`Kernel::launch`]; or the kernel failed.
-    ///
-    /// # Safety
-    /// As that of [`Kernel::launch`]; the kernel does not write to [`Arg::In`] buffers.
-    #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
-    pub unsafe fn launch(
-        &self,
-        kernel: &str,
-        range: &NdRange,
-        args: &mut [Arg<'_>],
-    ) -> Result<Duration, Error> {
-        // SAFETY: the contract is the same, and the caller's to keep.
-        unsafe { self.kernel(kernel)?.launch_with_copies(range, args) }
-    }
-
     /// Writes `bytes` to the variable `name` of each image that has it (CUDA's `__constant__` and `__device__` data),
     /// of the same size.
     ///
@@ -184,78 +168,97 @@ impl Program {
 impl Part {
     fn open(&self, device: &Device, index: Option<&Arc<Index>>) -> Result<&Arc<dyn DriverModule>, Error> {
         let opened = self.opened.get_or_init(|| match &self.entry {
-            Some(entry) => device.load(&entry.load()?, index),
+            Some(entry) => load(device, &entry.load()?, index),
             None => Err(Error::device(&device.to_string(), "the program has no image")),
         });
         opened.as_ref().map_err(Clone::clone)
     }
 }
 
+/// Hands `image` to the device's driver, with the libraries that it imports; `index` is that of its registry.
+fn load(
+    device: &Device,
+    image: &LoadedImage,
+    index: Option<&Arc<Index>>,
+) -> Result<Arc<dyn DriverModule>, Error> {
+    let libraries = libraries::of(image.entry(), index, device.description())?;
+    device.driver().load(image, &libraries)
+}
+
 impl Kernel {
-    /// [`Program::launch`], of a kernel that was looked up.
+    pub(crate) fn new(driver: Box<dyn DriverKernel>, device: Device) -> Kernel {
+        let name = driver.info().name.as_str().into();
+        Kernel { driver, device, name }
+    }
+
+    /// What pack and driver know of it: arguments, registers, the largest work-group.
+    pub fn info(&self) -> &KernelInfo {
+        self.driver.info()
+    }
+
+    /// Puts the kernel into `stream` over `range`, and returns at once. On the host CPU it runs before this returns.
+    ///
+    /// The number of arguments, their kinds, the sizes of values and a required work-group size are compared with what
+    /// the pack knows. A failure while it runs is reported by whatever waits for the stream next.
     ///
     /// # Errors
-    /// As [`Kernel::launch`]; or the kernel failed.
+    /// Range or arguments do not fit the kernel, the stream or a buffer is of another device, or the driver refuses.
     ///
     /// # Safety
-    /// As that of [`Program::launch`].
+    /// A kernel can read and write anywhere in the memory of its device, which may be the program's own. The caller
+    /// makes sure that it stays within its buffers for this range and these arguments, that it does not write to
+    /// [`KernelArg::buffer`] arguments, that its work-items do not race, and that other streams use its buffers only
+    /// after an [`Event`](crate::Event) orders them.
     #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
-    pub unsafe fn launch_with_copies(
+    pub unsafe fn launch(
+        &self,
+        stream: &Stream,
+        range: &NdRange,
+        args: &[KernelArg<'_>],
+    ) -> Result<(), Error> {
+        check(self.info(), range, args.iter().map(KernelArg::given))?;
+        self.check_context(stream, args)?;
+        // SAFETY: the contract is the same, and the caller's to keep.
+        let launched = unsafe { self.driver.launch(stream.driver(), range, args) };
+        launched.map_err(|problem| Error::of_launch(&self.name, problem))?;
+        stream.queued().add(&self.name);
+        Ok(())
+    }
+
+    /// The device that it is loaded on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
+    pub(crate) fn driver(&self) -> &dyn DriverKernel {
+        &*self.driver
+    }
+
+    pub(super) fn check_given(
         &self,
         range: &NdRange,
-        args: &mut [Arg<'_>],
-    ) -> Result<Duration, Error> {
-        self.check_given(range, args.iter().map(Arg::given))?;
-        let stream = self.device().stream()?;
-        let mut copies = Vec::with_capacity(args.len());
-        for arg in args.iter() {
-            copies.push(Copied::of(arg, &stream)?);
+        args: impl ExactSizeIterator<Item = Given>,
+    ) -> Result<(), Error> {
+        check(self.info(), range, args)
+    }
+
+    fn check_context(&self, stream: &Stream, args: &[KernelArg<'_>]) -> Result<(), Error> {
+        let own = self.driver.context();
+        if stream.driver().context() != own {
+            let problem = format!("it is loaded on {}, the stream is of {}", self.device, stream.device());
+            return Err(Error::launch(&self.name, problem).with_hint("make the stream with that device"));
         }
-        let kernel_args: Vec<KernelArg<'_>> = copies.iter_mut().map(Copied::arg).collect();
-        let start = stream.record()?;
-        // SAFETY: the contract is the same, and the caller's to keep.
-        unsafe { self.launch(&stream, range, &kernel_args)? };
-        let end = stream.record()?;
-        stream.synchronize()?;
-        let buffers: Vec<Option<Buffer<u8>>> = copies.into_iter().map(Copied::into_buffer).collect();
-        for (arg, buffer) in args.iter_mut().zip(&buffers) {
-            if let (Arg::InOut(bytes), Some(buffer)) = (arg, buffer) {
-                stream.read(buffer, bytes)?;
+        let other = args
+            .iter()
+            .position(|arg| matches!(arg.0, KernelArgKind::Memory(range) if range.memory.context() != own));
+        match other {
+            None => Ok(()),
+            Some(index) => {
+                let problem = format!("argument {index} is a buffer of another device than {}", self.device);
+                let hint = "upload the values with a stream of the kernel's device";
+                Err(Error::launch(&self.name, problem).with_hint(hint))
             }
-        }
-        end.since(&start)
-    }
-}
-
-/// An argument of the program's own memory, as kernels take it.
-enum Copied<'a> {
-    Buffer(Buffer<u8>),
-    Value(&'a [u8]),
-    Local(usize),
-}
-
-impl<'a> Copied<'a> {
-    fn of(arg: &'a Arg<'_>, stream: &Stream) -> Result<Copied<'a>, Error> {
-        Ok(match arg {
-            Arg::In(bytes) => Copied::Buffer(stream.upload(bytes)?),
-            Arg::InOut(bytes) => Copied::Buffer(stream.upload(bytes)?),
-            Arg::Value(bytes) => Copied::Value(bytes),
-            Arg::Local(size) => Copied::Local(*size),
-        })
-    }
-
-    fn into_buffer(self) -> Option<Buffer<u8>> {
-        match self {
-            Copied::Buffer(buffer) => Some(buffer),
-            Copied::Value(_) | Copied::Local(_) => None,
-        }
-    }
-
-    fn arg(&mut self) -> KernelArg<'_> {
-        match self {
-            Copied::Buffer(buffer) => KernelArg::buffer_mut(buffer),
-            Copied::Value(bytes) => KernelArg(KernelArgKind::Value(bytes)),
-            Copied::Local(size) => KernelArg(KernelArgKind::Local(*size)),
         }
     }
 }

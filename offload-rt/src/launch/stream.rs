@@ -40,7 +40,8 @@ impl Device {
     /// # Errors
     /// The driver refuses, or the crate feature for the device is not enabled.
     pub fn stream(&self) -> Result<Stream, Error> {
-        Ok(Stream::of(self, self.driver_stream()?))
+        let stream = self.driver().stream();
+        Ok(Stream::of(self, stream.map_err(|problem| Error::of_device(&self.to_string(), problem))?))
     }
 }
 

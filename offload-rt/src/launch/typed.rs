@@ -4,8 +4,7 @@ use std::marker::PhantomData;
 use std::sync::OnceLock;
 
 use super::args::Plain;
-use super::kernel::Kernel;
-use super::program::Program;
+use super::program::{Kernel, Program};
 use super::stream::Stream;
 use crate::driver::KernelArg;
 use crate::error::Error;

@@ -71,7 +71,7 @@ impl Compiler {
 
     /// Whether it is the compiler of `device`.
     pub fn is_of(&self, device: &Device) -> bool {
-        let context = device.driver::<ClDevice>().and_then(|device| device.context().ok());
+        let context = device.driver_of_type::<ClDevice>().and_then(|device| device.context().ok());
         context.is_some_and(|context| context.id() == self.context.id())
     }
 
@@ -148,7 +148,7 @@ impl Compiler {
 
     fn executable(&self, program: Program) -> Executable {
         let module = Arc::new(ClModule {
-            built: Built::of(program),
+            built: Built::new(program, &[]),
             _libraries: Vec::new(),
             context: self.context.clone(),
         });

@@ -41,7 +41,7 @@ impl ClDevice {
     /// # Errors
     /// `device` is not of OpenCL.
     pub(super) fn of(device: &Device) -> Result<&ClDevice, Error> {
-        device.driver().ok_or_else(|| {
+        device.driver_of_type().ok_or_else(|| {
             Error::device(&device.to_string(), "it is not an OpenCL device")
                 .with_hint("take devices from offload_rt::opencl::devices()")
         })

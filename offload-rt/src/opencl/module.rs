@@ -142,7 +142,8 @@ unsafe fn enqueue(
         parts.extend(unsafe { set(kernel, index, *arg)? });
     }
     // SAFETY: every argument was set; the caller answers for the rest.
-    unsafe { stream.queue.run(kernel, range) }.map_err(|error| format!("the launch failed: {error}").into())
+    unsafe { kernel.launch(&stream.queue, range) }
+        .map_err(|error| format!("the launch failed: {error}").into())
 }
 
 /// Returns the object that was made for a part of a buffer: it has to live until the kernel is in a queue.

@@ -10,8 +10,7 @@ use super::api::{ClError, Context, Program as DriverProgram};
 use super::device::{self, ClDevice, LOADER};
 use super::module::ClModule;
 use super::pinned::ClHostMemory;
-use super::rebuild::Built;
-use super::rebuild::{self, Build};
+use super::rebuild::{self, Build, Built};
 use super::stream::ClStream;
 use crate::driver::{Driver, DriverHostMemory, DriverModule, DriverStream};
 use crate::entry::{Entry, LoadedImage};
@@ -69,12 +68,10 @@ impl ImageCompiler<'_> {
     fn run(&self) -> Result<Built<DriverProgram>, Error> {
         let entry = self.image.entry();
         // A driver that links takes no options for one part.
-        if !self.libraries.is_empty() {
-            return rebuild::once(self, entry.kernels());
-        }
-        match entry.image_kind() == ImageKind::SpirV && device::is_intel_gpu(self.device.id()) {
+        let takes_options = entry.image_kind() == ImageKind::SpirV && self.libraries.is_empty();
+        match takes_options && device::is_intel_gpu(self.device.id()) {
             true => rebuild::without_spills(self, entry.kernels()),
-            false => rebuild::once(self, entry.kernels()),
+            false => Ok(Built::new(self.build("")?, entry.kernels())),
         }
     }
 

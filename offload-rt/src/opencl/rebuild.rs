@@ -44,18 +44,12 @@ struct FromLarge {
     max_work_group: u64,
 }
 
-/// Builds the image once.
-pub(super) fn once<D: Build>(driver: &D, kernels: &[KernelInfo]) -> Result<Built<D::Program>, Error> {
-    let default = driver.build("")?;
-    Ok(Built { default, large: None, from_large: Vec::new(), kernels: kernels.to_vec() })
-}
-
 /// Builds the image, and again if a kernel spills. A second build that fails changes nothing.
 pub(super) fn without_spills<D: Build>(
     driver: &D,
     kernels: &[KernelInfo],
 ) -> Result<Built<D::Program>, Error> {
-    let mut built = once(driver, kernels)?;
+    let mut built = Built::new(driver.build("")?, kernels);
     let names = driver.kernel_names(&built.default);
     let first: Vec<KernelInfo> = names
         .into_iter()
@@ -79,9 +73,9 @@ pub(super) fn without_spills<D: Build>(
 }
 
 impl<P> Built<P> {
-    /// A program that is built already, and of whose kernels nothing is known.
-    pub(super) fn of(program: P) -> Built<P> {
-        Built { default: program, large: None, from_large: Vec::new(), kernels: Vec::new() }
+    /// A program that is built once; `kernels` are the records that the pack has of it.
+    pub(super) fn new(program: P, kernels: &[KernelInfo]) -> Built<P> {
+        Built { default: program, large: None, from_large: Vec::new(), kernels: kernels.to_vec() }
     }
 
     /// The first build.

@@ -4,9 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use offload_format::pack::KernelInfo;
 
-use super::picks::Picks;
 use super::rules;
-use super::verdict::{Choice, Outcome, Verdict};
+use super::verdict::{Choice, Outcome, Picks, Verdict};
 use crate::description::DeviceDescription;
 use crate::entry::Entry;
 use crate::error::{Case, Error};
@@ -55,9 +54,8 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// The best of the images that are asked for, or `asked` again if none fits.
-    pub(super) fn new(asked: Asked) -> Result<Selection, Asked> {
-        let picks = Picks::of(&asked.group, &asked.device);
+    /// What `picks` are of the images that are asked for; `asked` again if there are none.
+    pub(super) fn new(asked: Asked, picks: Picks) -> Result<Selection, Asked> {
         let images = picks.images();
         let entry = |image: &usize| asked.group.entries.get(*image).cloned();
         let entries: Vec<Entry> = images.iter().filter_map(entry).collect();

@@ -1,8 +1,7 @@
-//! What was decided about each image, in plain words; made when somebody asks.
+//! What was decided: numbers of images, and in plain words, which are made when somebody asks.
 
 use std::fmt;
 
-use super::picks::Picks;
 use super::rules::{self, Fit};
 use crate::description::DeviceDescription;
 use crate::entry::Entry;
@@ -55,6 +54,25 @@ impl fmt::Display for Outcome {
             Outcome::LessPreferred(reason) => write!(f, "less preferred: {reason}"),
             Outcome::Refused(reason) => write!(f, "refused: {reason}"),
         }
+    }
+}
+
+/// The images that are used, as their numbers in the group.
+#[derive(Clone, Debug)]
+pub(super) struct Picks {
+    /// For each of [`Group::kernels`] the image that it is taken from, if the device can launch it from one.
+    pub(super) kernels: Vec<Option<usize>>,
+    /// The image for kernels that no record names.
+    pub(super) unnamed: Option<usize>,
+}
+
+impl Picks {
+    /// Every picked image once, in the order of the registry.
+    pub(super) fn images(&self) -> Vec<usize> {
+        let mut images: Vec<usize> = self.kernels.iter().flatten().copied().chain(self.unnamed).collect();
+        images.sort_unstable();
+        images.dedup();
+        images
     }
 }
 

@@ -1,4 +1,4 @@
-//! Programs and kernels: making them, and what the driver says of them.
+//! Programs and kernels: making them, what the driver says of them, and launching.
 
 use std::ffi::CString;
 use std::ptr;
@@ -13,7 +13,8 @@ use super::device::DeviceId;
 use super::error::{ClError, ClResult};
 use super::info::{self, Answer, check};
 use super::library::call;
-use super::object::{Buffer, Context, Kernel, Program, created};
+use super::object::{Buffer, CommandQueue, Context, Kernel, Program, created};
+use crate::range::NdRange;
 
 /// What an argument of a kernel is set to.
 #[derive(Clone, Copy, Debug)]
@@ -227,5 +228,24 @@ impl Kernel {
         };
         // SAFETY: the value has this size; the driver reads it during the call, or has none to read.
         check(unsafe { call!(self.functions, clSetKernelArg(self.raw, index, size, value))? })
+    }
+
+    /// Puts it into `queue`.
+    ///
+    /// # Safety
+    /// Every argument is set, and the kernel may run on them over `range`.
+    pub(in crate::opencl) unsafe fn launch(&self, queue: &CommandQueue, range: &NdRange) -> ClResult<()> {
+        let [offset, global, local] =
+            [range.offset(), range.global(), range.local()].map(|sizes| sizes.map(|size| size as usize));
+        let (dimensions, offset, global, local) =
+            (range.dimensions(), offset.as_ptr(), global.as_ptr(), local.as_ptr());
+        // SAFETY: each array has at least as many sizes as there are dimensions; the caller answers for the rest.
+        check(unsafe {
+            let (queue, kernel, none, no_event) = (queue.raw, self.raw, ptr::null(), ptr::null_mut());
+            call!(
+                self.functions,
+                clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, 0, none, no_event)
+            )?
+        })
     }
 }

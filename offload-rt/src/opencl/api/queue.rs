@@ -1,4 +1,4 @@
-//! Running kernels: contexts, queues, memory and what becomes of commands.
+//! Contexts, queues, memory and what becomes of commands.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -14,8 +14,7 @@ use super::device::DeviceId;
 use super::error::{ClError, ClResult};
 use super::info::check;
 use super::library::call;
-use super::object::{Buffer, CommandQueue, Context, Event, Kernel, created};
-use crate::range::NdRange;
+use super::object::{Buffer, CommandQueue, Context, Event, created};
 
 /// A part of a buffer, in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -54,25 +53,6 @@ impl CommandQueue {
             unsafe { call!(functions, clCreateCommandQueue(context.raw, device.raw, properties, status)) }
         })?;
         Ok(CommandQueue { functions, raw })
-    }
-
-    /// Puts `kernel` into the queue.
-    ///
-    /// # Safety
-    /// Every argument is set, and the kernel may run on them over `range`.
-    pub(in crate::opencl) unsafe fn run(&self, kernel: &Kernel, range: &NdRange) -> ClResult<()> {
-        let [offset, global, local] =
-            [range.offset(), range.global(), range.local()].map(|sizes| sizes.map(|size| size as usize));
-        let (dimensions, offset, global, local) =
-            (range.dimensions(), offset.as_ptr(), global.as_ptr(), local.as_ptr());
-        // SAFETY: each array has at least as many sizes as there are dimensions; the caller answers for the rest.
-        check(unsafe {
-            let (queue, kernel, none, no_event) = (self.raw, kernel.raw, ptr::null(), ptr::null_mut());
-            call!(
-                self.functions,
-                clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, 0, none, no_event)
-            )?
-        })
     }
 
     /// Waits for what is in the queue, and copies a region to `bytes`, of the same size.

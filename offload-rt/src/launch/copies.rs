@@ -1,0 +1,104 @@
+//! Launching with arguments in the program's own memory, which are copied to the device and back.
+
+use std::time::Duration;
+
+use super::args::Arg;
+use super::buffer::Buffer;
+use super::program::{Kernel, Program};
+use super::stream::Stream;
+use crate::driver::{KernelArg, KernelArgKind};
+use crate::error::Error;
+use crate::range::NdRange;
+
+impl Program {
+    /// Copies buffers to the device, runs `kernel` over `range`, waits, copies [`Arg::InOut`] buffers back, and returns
+    /// how long the kernel ran. After an error their contents are unspecified.
+    ///
+    /// Programs that launch more than once keep their data on the device, with a [`Stream`](crate::Stream) and
+    /// [`Kernel::launch`].
+    ///
+    /// # Errors
+    /// As [`Program::kernel`] and [`Kernel::launch`]; or the kernel failed.
+    ///
+    /// # Safety
+    /// As that of [`Kernel::launch`]; the kernel does not write to [`Arg::In`] buffers.
+    #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
+    pub unsafe fn launch(
+        &self,
+        kernel: &str,
+        range: &NdRange,
+        args: &mut [Arg<'_>],
+    ) -> Result<Duration, Error> {
+        // SAFETY: the contract is the same, and the caller's to keep.
+        unsafe { self.kernel(kernel)?.launch_with_copies(range, args) }
+    }
+}
+
+impl Kernel {
+    /// [`Program::launch`], of a kernel that was looked up.
+    ///
+    /// # Errors
+    /// As [`Kernel::launch`]; or the kernel failed.
+    ///
+    /// # Safety
+    /// As that of [`Program::launch`].
+    #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
+    pub unsafe fn launch_with_copies(
+        &self,
+        range: &NdRange,
+        args: &mut [Arg<'_>],
+    ) -> Result<Duration, Error> {
+        self.check_given(range, args.iter().map(Arg::given))?;
+        let stream = self.device().stream()?;
+        let mut copies = Vec::with_capacity(args.len());
+        for arg in args.iter() {
+            copies.push(Copied::of(arg, &stream)?);
+        }
+        let kernel_args: Vec<KernelArg<'_>> = copies.iter_mut().map(Copied::arg).collect();
+        let start = stream.record()?;
+        // SAFETY: the contract is the same, and the caller's to keep.
+        unsafe { self.launch(&stream, range, &kernel_args)? };
+        let end = stream.record()?;
+        stream.synchronize()?;
+        let buffers: Vec<Option<Buffer<u8>>> = copies.into_iter().map(Copied::into_buffer).collect();
+        for (arg, buffer) in args.iter_mut().zip(&buffers) {
+            if let (Arg::InOut(bytes), Some(buffer)) = (arg, buffer) {
+                stream.read(buffer, bytes)?;
+            }
+        }
+        end.since(&start)
+    }
+}
+
+/// An argument of the program's own memory, as kernels take it.
+enum Copied<'a> {
+    Buffer(Buffer<u8>),
+    Value(&'a [u8]),
+    Local(usize),
+}
+
+impl<'a> Copied<'a> {
+    fn of(arg: &'a Arg<'_>, stream: &Stream) -> Result<Copied<'a>, Error> {
+        Ok(match arg {
+            Arg::In(bytes) => Copied::Buffer(stream.upload(bytes)?),
+            Arg::InOut(bytes) => Copied::Buffer(stream.upload(bytes)?),
+            Arg::Value(bytes) => Copied::Value(bytes),
+            Arg::Local(size) => Copied::Local(*size),
+        })
+    }
+
+    fn into_buffer(self) -> Option<Buffer<u8>> {
+        match self {
+            Copied::Buffer(buffer) => Some(buffer),
+            Copied::Value(_) | Copied::Local(_) => None,
+        }
+    }
+
+    fn arg(&mut self) -> KernelArg<'_> {
+        match self {
+            Copied::Buffer(buffer) => KernelArg::buffer_mut(buffer),
+            Copied::Value(bytes) => KernelArg(KernelArgKind::Value(bytes)),
+            Copied::Local(size) => KernelArg(KernelArgKind::Local(*size)),
+        }
+    }
+}
