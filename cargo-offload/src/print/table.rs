@@ -39,7 +39,7 @@ enum LongCells {
 
 /// How wide a table may be.
 #[derive(Clone, Copy, Debug)]
-struct Room {
+struct Available {
     width: usize,
     /// No cell is made shorter.
     shortest: usize,
@@ -88,7 +88,7 @@ impl Table {
     pub(super) fn fitted(&self, width: Option<usize>, colour: Colour) -> Vec<String> {
         let Some(width) = width.filter(|width| self.width() > *width) else { return self.lines(colour) };
         let filled = self.without_empty_columns();
-        let narrow = filled.shortened(Room { width, shortest: SHORT });
+        let narrow = filled.shortened(Available { width, shortest: SHORT });
         if narrow.width() <= width {
             return narrow.lines(colour);
         }
@@ -149,7 +149,7 @@ impl Table {
 
     /// With short names, if it is then as narrow as that.
     fn fitting_in(&self, width: usize) -> Option<Table> {
-        let narrow = self.shortened(Room { width, shortest: SHORTEST });
+        let narrow = self.shortened(Available { width, shortest: SHORTEST });
         (narrow.width() <= width).then_some(narrow)
     }
 
@@ -185,8 +185,8 @@ impl Table {
     }
 
     /// With `…` in the middle of the longest cells, or with these in several lines, as far as is needed.
-    fn shortened(&self, room: Room) -> Table {
-        let limits = self.limits(room);
+    fn shortened(&self, available: Available) -> Table {
+        let limits = self.limits(available);
         let cell = |(cell, limit): (&Cell, &usize)| Cell { text: fitting(&cell.text, *limit), ..*cell };
         let row = |row: &Vec<Cell>| row.iter().zip(&limits).map(cell).collect();
         let rows = match self.long_cells {
@@ -197,7 +197,7 @@ impl Table {
     }
 
     /// How wide columns may be.
-    fn limits(&self, Room { width, shortest }: Room) -> Vec<usize> {
+    fn limits(&self, Available { width, shortest }: Available) -> Vec<usize> {
         let mut limits = self.widths();
         let mut excess = self.width().saturating_sub(width);
         while excess > 0 {
@@ -279,9 +279,9 @@ pub(super) fn terminal_width() -> Option<usize> {
 fn aligned(cells: &[Cell], widths: &[usize], colour: Colour) -> String {
     let cell = |(cell, width): (&Cell, &usize)| {
         // A terminal shows no column for what sets colours.
-        let room = " ".repeat(width.saturating_sub(cell.text.chars().count()));
+        let fill = " ".repeat(width.saturating_sub(cell.text.chars().count()));
         let text = cell.drawn(colour);
-        if cell.is_number() { room + &text } else { text + &room }
+        if cell.is_number() { fill + &text } else { text + &fill }
     };
     cells.iter().zip(widths).map(cell).collect::<Vec<_>>().join("  ").trim_end().to_string()
 }

@@ -5,7 +5,7 @@ use offload_containers::ccob::{self, Version};
 
 use crate::clang::as_clang;
 use crate::decode::{self, RAW_BYTES};
-use crate::harness::{Field, Sample, Subject, fields, torture};
+use crate::harness::{Field, Reader, Sample, fields, torture};
 
 const IDS: [&str; 2] = ["hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+", "hipv4-amdgcn-amd-amdhsa--gfx1100"];
 
@@ -55,7 +55,7 @@ fn bundles() {
         Sample { header: tight.len(), fields: fields(&tight), bytes: tight },
         Sample { header: 300, fields: second, bytes: two },
     ];
-    torture(&Subject { name: "bundles", samples, decode: decode::bundles, inflates: 0 }).unwrap();
+    torture(&Reader { name: "bundles", samples, decode: decode::bundles, inflates: 0 }).unwrap();
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn bundles_in_text_form() {
         Sample { header: bytes.len(), fields: Vec::new(), bytes }
     });
     let samples = samples.into();
-    torture(&Subject { name: "bundles of text", samples, decode: decode::bundle_text, inflates: 0 }).unwrap();
+    torture(&Reader { name: "bundles of text", samples, decode: decode::bundle_text, inflates: 0 }).unwrap();
 }
 
 #[test]
@@ -79,5 +79,5 @@ fn compressed_bundles() {
         [Version::V2, Version::V3].map(|version| ccob_sample(ccob::write(&raw, version, 3).unwrap())),
     );
     let decode = decode::bundles;
-    torture(&Subject { name: "compressed bundles", samples, decode, inflates: RAW_BYTES }).unwrap();
+    torture(&Reader { name: "compressed bundles", samples, decode, inflates: RAW_BYTES }).unwrap();
 }

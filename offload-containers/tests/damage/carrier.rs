@@ -1,7 +1,7 @@
 //! Programs, objects and archives.
 
 use crate::decode;
-use crate::harness::{self, Field, Sample, Subject, fields, torture};
+use crate::harness::{self, Field, Reader, Sample, fields, torture};
 
 fn sample(bytes: &[u8], fields: Vec<Field>) -> Sample {
     Sample { bytes: bytes.to_vec(), fields, header: 128 }
@@ -51,7 +51,7 @@ fn elf_files() {
         include_bytes!("../../../tests/data/carrier/nosections.elf"),
     ];
     let samples = files.map(|bytes| sample(bytes, elf(bytes))).into_iter().collect();
-    torture(&Subject { name: "ELF carriers", samples, decode: decode::carrier, inflates: 0 }).unwrap();
+    torture(&Reader { name: "ELF carriers", samples, decode: decode::carrier, inflates: 0 }).unwrap();
 }
 
 #[test]
@@ -72,13 +72,8 @@ fn windows_mac_and_archives() {
         sample(include_bytes!("../../../tests/data/carrier/lib.a"), archive),
         sample(include_bytes!("../../../tests/data/carrier/win.exe"), fields(0, &[("e_lfanew", 60, 4)])),
     ];
-    torture(&Subject {
-        name: "COFF, PE and archive carriers",
-        samples,
-        decode: decode::carrier,
-        inflates: 0,
-    })
-    .unwrap();
+    torture(&Reader { name: "COFF, PE and archive carriers", samples, decode: decode::carrier, inflates: 0 })
+        .unwrap();
 }
 
 #[test]
@@ -92,7 +87,7 @@ fn universal_mach_o() {
     small[4..8].copy_from_slice(&1u32.to_be_bytes());
     small[16..20].copy_from_slice(&48u32.to_be_bytes());
     small.extend(&bytes[first..first + size]);
-    torture(&Subject {
+    torture(&Reader {
         name: "Mach-O carriers",
         samples: vec![sample(&small, all)],
         decode: decode::carrier,

@@ -9,7 +9,7 @@ use offload_format::{ErrorKind, ImageKind, Limits, OffloadKind};
 
 use crate::allocations;
 use crate::decode::{self, RAW_BYTES};
-use crate::harness::{Sample, Subject, fields, torture};
+use crate::harness::{Reader, Sample, fields, torture};
 
 const ID: &str = "hipv4-amdgcn-amd-amdhsa--gfx1100";
 const FATBIN: &[u8] = include_bytes!("../../../tests/data/zstd.fatbin");
@@ -43,7 +43,7 @@ fn containers_in_containers() {
         Sample { header: 16, fields: fields(0, &[("frame", 4, 1), ("frame", 5, 4)]), bytes: frame },
         Sample { header: 68, fields: fields(8, &[("member", 48, 8)]), bytes: archive.to_vec() },
     ];
-    torture(&Subject {
+    torture(&Reader {
         name: "containers in containers",
         samples,
         decode: decode::contents,
@@ -62,7 +62,7 @@ fn what_images_say() {
         include_bytes!("../../../tests/data/saxpy-reduce.zebin"),
     ];
     let samples = files.map(|bytes| Sample { bytes: bytes.to_vec(), fields: Vec::new(), header: 64 }).into();
-    torture(&Subject { name: "descriptions", samples, decode: decode::describe, inflates: 0 }).unwrap();
+    torture(&Reader { name: "descriptions", samples, decode: decode::describe, inflates: 0 }).unwrap();
 }
 
 /// Entries that all refer to the same bytes: what is made of them is bounded all the same.

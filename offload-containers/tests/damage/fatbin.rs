@@ -1,7 +1,7 @@
 //! CUDA's fatbins: stored, LZ4, zstd, and in groups.
 
 use crate::decode::{self, RAW_BYTES};
-use crate::harness::{self, Field, Sample, Subject, fields, torture};
+use crate::harness::{self, Field, Reader, Sample, fields, torture};
 
 const ENTRY: [(&str, usize, usize); 14] = [
     ("kind", 0, 2),
@@ -47,5 +47,5 @@ fn fatbins() {
     // Behind the options of a group there is a record of 64 bytes for each member.
     let mut samples: Vec<Sample> = files.map(sample).into();
     samples[3].header = 16 + 0xc8;
-    torture(&Subject { name: "fatbins", samples, decode: decode::fatbins, inflates: RAW_BYTES }).unwrap();
+    torture(&Reader { name: "fatbins", samples, decode: decode::fatbins, inflates: RAW_BYTES }).unwrap();
 }

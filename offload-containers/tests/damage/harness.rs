@@ -12,7 +12,7 @@ const SLOW: Duration = Duration::from_millis(100);
 const EDITS: usize = 2_000;
 
 /// A reader with files that it reads.
-pub struct Subject {
+pub struct Reader {
     pub name: &'static str,
     pub samples: Vec<Sample>,
     /// Reads a file; what is accepted is looked at to the end. The result is how many bytes were made of it beyond what
@@ -53,10 +53,10 @@ struct Count {
 pub struct Failure(pub String);
 
 /// Damages every sample in every way and prints how often.
-pub fn torture(subject: &Subject) -> Result<(), Failure> {
-    let mut run = Run { subject, counts: BTreeMap::new(), worst: 0, slowest: Duration::ZERO };
-    for sample in &subject.samples {
-        assert!((subject.decode)(&sample.bytes).is_some(), "{}: a sample is refused", subject.name);
+pub fn torture(reader: &Reader) -> Result<(), Failure> {
+    let mut run = Run { reader, counts: BTreeMap::new(), worst: 0, slowest: Duration::ZERO };
+    for sample in &reader.samples {
+        assert!((reader.decode)(&sample.bytes).is_some(), "{}: a sample is refused", reader.name);
         run.truncations(sample)?;
         run.bits(sample)?;
         run.boundaries(sample)?;
@@ -67,7 +67,7 @@ pub fn torture(subject: &Subject) -> Result<(), Failure> {
 }
 
 struct Run<'a> {
-    subject: &'a Subject,
+    reader: &'a Reader,
     counts: BTreeMap<&'static str, Count>,
     worst: u64,
     slowest: Duration,
@@ -112,9 +112,9 @@ impl Run<'_> {
 
     fn edits(&mut self) -> Result<(), Failure> {
         let edits = std::env::var("OFFLOAD_DAMAGE_EDITS").map_or(EDITS, |edits| edits.parse().unwrap());
-        let mut random = Random(self.subject.name.len() as u64);
+        let mut random = Random(self.reader.name.len() as u64);
         for _ in 0..edits {
-            let sample = &self.subject.samples[random.below(self.subject.samples.len())];
+            let sample = &self.reader.samples[random.below(self.reader.samples.len())];
             let mut bytes = sample.bytes.clone();
             for _ in 0..=random.below(4) {
                 edit(&mut bytes, sample, &mut random);
@@ -131,18 +131,18 @@ impl Run<'_> {
         for _ in 0..4 {
             let start = Instant::now();
             (result, used) =
-                allocations::peak(|| catch_unwind(AssertUnwindSafe(|| (self.subject.decode)(bytes))).ok());
+                allocations::peak(|| catch_unwind(AssertUnwindSafe(|| (self.reader.decode)(bytes))).ok());
             time = time.min(start.elapsed());
             if time <= SLOW {
                 break;
             }
         }
         let failed = |why: String| {
-            Err(Failure(format!("{}: {why} with {what} changed, {:02x?}", self.subject.name, bytes)))
+            Err(Failure(format!("{}: {why} with {what} changed, {:02x?}", self.reader.name, bytes)))
         };
         let Some(decoded) = result else { return failed("a panic".into()) };
         // What is inflated may be held twice while its buffer grows, and a part of it once more.
-        let limit = (1 << 20) + 8 * bytes.len() as u64 + 3 * self.subject.inflates + decoded.unwrap_or(0);
+        let limit = (1 << 20) + 8 * bytes.len() as u64 + 3 * self.reader.inflates + decoded.unwrap_or(0);
         if used > limit {
             return failed(format!("{used} bytes of memory, more than {limit},"));
         }
@@ -161,7 +161,7 @@ impl Run<'_> {
         let files: u64 = self.counts.values().map(|count| count.files).sum();
         println!(
             "{}: {files} files, no panic, slowest {} us, most memory {} bytes",
-            self.subject.name,
+            self.reader.name,
             self.slowest.as_micros(),
             self.worst
         );
@@ -231,10 +231,10 @@ fn greedy(bytes: &[u8]) -> Option<u64> {
     Some(0)
 }
 
-fn planted(decode: fn(&[u8]) -> Option<u64>, field: usize) -> Subject {
+fn planted(decode: fn(&[u8]) -> Option<u64>, field: usize) -> Reader {
     let bytes = b"TEST\x01\0\0\0".to_vec();
     let fields = fields(0, &[("offset", 4, field)]);
-    Subject { name: "planted", samples: vec![Sample { bytes, fields, header: 8 }], decode, inflates: 0 }
+    Reader { name: "planted", samples: vec![Sample { bytes, fields, header: 8 }], decode, inflates: 0 }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::carrier::elf;
 use crate::decode;
-use crate::harness::{Sample, Subject, fields, torture};
+use crate::harness::{Reader, Sample, fields, torture};
 
 fn elf_sample(bytes: &[u8]) -> Sample {
     Sample { bytes: bytes.to_vec(), fields: elf(bytes), header: 128 }
@@ -16,7 +16,7 @@ fn cubins() {
         include_bytes!("../../../tests/data/device-13.5-sm_90a.cubin"),
     ];
     let samples = files.map(elf_sample).into();
-    torture(&Subject { name: "cubins", samples, decode: decode::cubin, inflates: 0 }).unwrap();
+    torture(&Reader { name: "cubins", samples, decode: decode::cubin, inflates: 0 }).unwrap();
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn code_objects() {
         sample
     });
     let samples = samples.into();
-    torture(&Subject { name: "code objects", samples, decode: decode::code_object, inflates: 0 }).unwrap();
+    torture(&Reader { name: "code objects", samples, decode: decode::code_object, inflates: 0 }).unwrap();
 }
 
 #[test]
@@ -49,5 +49,5 @@ fn ptx() {
         include_bytes!("../../../tests/data/device-clang.ptx"),
     ];
     let samples = files.map(|bytes| Sample { bytes: bytes.to_vec(), fields: Vec::new(), header: 800 }).into();
-    torture(&Subject { name: "PTX", samples, decode: decode::ptx, inflates: 0 }).unwrap();
+    torture(&Reader { name: "PTX", samples, decode: decode::ptx, inflates: 0 }).unwrap();
 }

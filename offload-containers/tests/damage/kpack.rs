@@ -1,7 +1,7 @@
 //! kpack files and references.
 
 use crate::decode::{self, RAW_BYTES};
-use crate::harness::{Sample, Subject, fields, torture};
+use crate::harness::{Reader, Sample, fields, torture};
 
 /// The header, the frames' sizes where there are some, and the table of contents byte by byte.
 fn sample(bytes: &[u8]) -> Sample {
@@ -28,7 +28,7 @@ fn kpacks() {
     let bytes = [&b"KPAK\x01\0\0\0\x10\0\0\0\0\0\0\0"[..], table].concat();
     let empty = Sample { header: bytes.len(), fields: fields(0, &[("table's offset", 8, 8)]), bytes };
     let samples = vec![stored, zstd, empty];
-    torture(&Subject { name: "kpacks", samples, decode: decode::kpack, inflates: RAW_BYTES }).unwrap();
+    torture(&Reader { name: "kpacks", samples, decode: decode::kpack, inflates: RAW_BYTES }).unwrap();
 }
 
 #[test]
@@ -44,6 +44,6 @@ fn references() {
         Sample { header: bytes.len(), fields, bytes }
     });
     let samples = samples.into();
-    torture(&Subject { name: "kpack references", samples, decode: decode::kpack_reference, inflates: 0 })
+    torture(&Reader { name: "kpack references", samples, decode: decode::kpack_reference, inflates: 0 })
         .unwrap();
 }

@@ -1,7 +1,7 @@
 //! Damaged files: no reader panics, is slow, or takes much more memory than the file has bytes.
 //!
 //! A reader is added by a function in [`decode`] that decodes all of what is accepted, and a module with
-//! [`harness::Subject`]s: samples with their fields. `OFFLOAD_DAMAGE_EDITS` says how many files with random edits each gets; `cargo xtask damage`
+//! [`harness::Reader`]s: samples with their fields. `OFFLOAD_DAMAGE_EDITS` says how many files with random edits each gets; `cargo xtask damage`
 //! makes a million.
 #![cfg(feature = "contents")]
 #![allow(

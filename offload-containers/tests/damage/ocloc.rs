@@ -4,7 +4,7 @@ use offload_containers::ocloc::OclocImage;
 
 use crate::carrier::elf;
 use crate::decode;
-use crate::harness::{Field, Sample, Subject, fields, torture};
+use crate::harness::{Field, Reader, Sample, fields, torture};
 
 const MEMBER: [(&str, usize, usize); 4] =
     [("member's name", 0, 8), ("member's size", 48, 8), ("member's size", 50, 8), ("member's end", 58, 2)];
@@ -31,7 +31,7 @@ fn archives() {
     let sample = |bytes: &[u8]| Sample { bytes: bytes.to_vec(), fields: members(bytes), header: 160 };
     let samples = vec![sample(whole), sample(&one), sample(&ir)];
     let decode = decode::ocloc_archive;
-    torture(&Subject { name: "archives of ocloc", samples, decode, inflates: 0 }).unwrap();
+    torture(&Reader { name: "archives of ocloc", samples, decode, inflates: 0 }).unwrap();
 }
 
 /// A file with its fields; where the table of sections lies at the end, its first headers are attacked too.
@@ -50,7 +50,7 @@ fn elf_files_with_a_device_binary() {
     other[16] = 5;
     let samples = vec![elf_sample(whole), elf_sample(inner), elf_sample(&other)];
     let decode = decode::ocloc_elf;
-    torture(&Subject { name: "ELF files of Intel's OpenCL", samples, decode, inflates: 0 }).unwrap();
+    torture(&Reader { name: "ELF files of Intel's OpenCL", samples, decode, inflates: 0 }).unwrap();
 }
 
 #[test]
@@ -70,5 +70,5 @@ fn zebins() {
     let mut dynamic = with_notes();
     dynamic.bytes[16..20].copy_from_slice(&[0x13, 0xff, 0, 0]);
     let samples = vec![with_notes(), typed, dynamic];
-    torture(&Subject { name: "zebins", samples, decode: decode::zebin, inflates: 0 }).unwrap();
+    torture(&Reader { name: "zebins", samples, decode: decode::zebin, inflates: 0 }).unwrap();
 }

@@ -4,7 +4,7 @@ use offload_containers::offload_binary::{MAGIC, NewEntry, Version, write};
 use offload_format::{ImageKind, OffloadKind};
 
 use crate::decode::{RAW_BYTES, offload_binary};
-use crate::harness::{Field, Sample, Subject, fields, torture};
+use crate::harness::{Field, Reader, Sample, fields, torture};
 
 const HEADER: [(&str, usize, usize); 5] = [
     ("magic", 0, 4),
@@ -58,7 +58,7 @@ fn versions_1_and_2() {
     let many = write(&entries(), Version::V2).unwrap();
     let sample = |bytes: Vec<u8>, pair| Sample { fields: all_fields(&bytes, 32, pair), header: 200, bytes };
     let samples = vec![sample(one, 16), sample(two, 16), sample(many, 24)];
-    torture(&Subject { name: "OffloadBinary 1 and 2", samples, decode: offload_binary, inflates: RAW_BYTES })
+    torture(&Reader { name: "OffloadBinary 1 and 2", samples, decode: offload_binary, inflates: RAW_BYTES })
         .unwrap();
 }
 
@@ -82,7 +82,7 @@ fn version_3_compressed() {
     let plain = version_3(<[u8]>::to_vec);
     let mut plain = Sample { ..plain };
     plain.bytes[32..40].fill(0);
-    torture(&Subject {
+    torture(&Reader {
         name: "OffloadBinary 3",
         samples: vec![zstd, zlib, plain],
         decode: offload_binary,

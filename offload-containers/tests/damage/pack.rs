@@ -5,7 +5,7 @@ use offload_format::pack::{NewImage, PackBuilder};
 use offload_format::section::Descriptor;
 
 use crate::decode::{self, RAW_BYTES};
-use crate::harness::{self, Sample, Subject, fields, torture};
+use crate::harness::{self, Reader, Sample, fields, torture};
 
 /// A pack of images stored in each way that stands alone.
 fn written(codecs: &[Codec]) -> Vec<u8> {
@@ -50,7 +50,7 @@ fn packs() {
         sample(&written(&[Codec::Raw, Codec::Zstd])),
         sample(&written(&[Codec::Lzma, Codec::Zstd, Codec::Raw])),
     ];
-    torture(&Subject { name: "packs", samples, decode: decode::pack, inflates: RAW_BYTES }).unwrap();
+    torture(&Reader { name: "packs", samples, decode: decode::pack, inflates: RAW_BYTES }).unwrap();
 }
 
 #[test]
@@ -73,5 +73,5 @@ fn descriptors() {
         Sample { header: bytes.len(), fields: fields(0, &list), bytes }
     });
     let samples = samples.into();
-    torture(&Subject { name: "descriptors", samples, decode: decode::descriptors, inflates: 0 }).unwrap();
+    torture(&Reader { name: "descriptors", samples, decode: decode::descriptors, inflates: 0 }).unwrap();
 }

@@ -1,7 +1,7 @@
 //! SPIR-V: reading, renaming, adding entry points.
 
 use crate::decode;
-use crate::harness::{Sample, Subject, fields, torture};
+use crate::harness::{Reader, Sample, fields, torture};
 
 #[test]
 fn modules() {
@@ -18,5 +18,5 @@ fn modules() {
         include_bytes!("../../../tests/data/aspects.spv"),
     ];
     let samples = samples.map(sample).into_iter().collect();
-    torture(&Subject { name: "SPIR-V", samples, decode: decode::spirv, inflates: 0 }).unwrap();
+    torture(&Reader { name: "SPIR-V", samples, decode: decode::spirv, inflates: 0 }).unwrap();
 }

@@ -5,7 +5,7 @@ use offload_containers::syclbin::{ImageKindNumber, Module, Native, Requirements,
 use offload_format::{ImageKind, OffloadKind};
 
 use crate::decode;
-use crate::harness::{Field, Sample, Subject, fields, torture};
+use crate::harness::{Field, Reader, Sample, fields, torture};
 
 const SPIRV: &[u8] = include_bytes!("../../../tests/data/import.spv");
 const HEADER: [(&str, usize, usize); 9] = [
@@ -70,7 +70,7 @@ fn version_1_in_every_envelope() {
         Sample { fields: [envelope, tables(base)].concat(), header: base + 56 + 5 * 32, bytes }
     };
     let samples = vec![sample(bytes, 0x50), sample(second, 0x50), sample(bare, 0)];
-    torture(&Subject { name: "SYCLBIN 1", samples, decode: decode::syclbin, inflates: 0 }).unwrap();
+    torture(&Reader { name: "SYCLBIN 1", samples, decode: decode::syclbin, inflates: 0 }).unwrap();
 }
 
 #[test]
@@ -99,13 +99,8 @@ fn the_draft_of_version_2() {
     let at = bytes.windows(sized.len()).position(|window| window == sized).unwrap();
     all.extend(fields(at, &[("piece's metadata size", 0, 8)]));
     let sample = Sample { header: bytes.len(), fields: all, bytes };
-    torture(&Subject {
-        name: "SYCLBIN draft 2",
-        samples: vec![sample],
-        decode: decode::syclbin,
-        inflates: 0,
-    })
-    .unwrap();
+    torture(&Reader { name: "SYCLBIN draft 2", samples: vec![sample], decode: decode::syclbin, inflates: 0 })
+        .unwrap();
 }
 
 #[test]
@@ -116,5 +111,5 @@ fn property_sets() {
         sample("[a]\nx=2|wCAAAAAAAAwcwlmc2QTL152au92du1Sdutmbvdnb\n[b]\r\n[c]"),
         sample("[]\n|=1|4294967295\n"),
     ];
-    torture(&Subject { name: "property sets", samples, decode: decode::property_sets, inflates: 0 }).unwrap();
+    torture(&Reader { name: "property sets", samples, decode: decode::property_sets, inflates: 0 }).unwrap();
 }

@@ -38,22 +38,23 @@ pub(crate) struct Filled {
     pub(crate) local: u64,
 }
 
-/// Room for the parameters of one launch: words that the driver makes of arguments, and pointers to them and to values.
+/// Memory for the parameters of one launch: words that the driver makes of arguments, and pointers to them and to
+/// values.
 ///
 /// It is filled where it lies, and only as far as there are arguments: a launch neither copies nor clears it.
 pub(crate) struct Parameters<T> {
-    words: Room<T>,
-    pointers: Room<*mut c_void>,
+    words: Slots<T>,
+    pointers: Slots<*mut c_void>,
 }
 
-/// Room for one parameter.
+/// Memory for one parameter.
 pub(crate) struct Parameter<'p, T> {
     word: &'p mut MaybeUninit<T>,
     pointer: &'p mut MaybeUninit<*mut c_void>,
 }
 
 #[allow(clippy::large_enum_variant, reason = "a launch with few parameters allocates nothing")]
-enum Room<T> {
+enum Slots<T> {
     Few([MaybeUninit<T>; ON_STACK]),
     Many(Vec<MaybeUninit<T>>),
 }
@@ -61,10 +62,10 @@ enum Room<T> {
 impl<T> Parameters<T> {
     /// For at least `count` parameters.
     pub(crate) fn new(count: usize) -> Parameters<T> {
-        Parameters { words: Room::new(count), pointers: Room::new(count) }
+        Parameters { words: Slots::new(count), pointers: Slots::new(count) }
     }
 
-    /// Room for each parameter, and where the pointers to them begin. These lead to `self` and to the values, and are
+    /// Memory for each parameter, and where the pointers to them begin. These lead to `self` and to the values, and are
     /// there as far as parameters were set.
     pub(crate) fn slots(&mut self) -> (impl Iterator<Item = Parameter<'_, T>>, *mut *mut c_void) {
         let (words, pointers) = (self.words.get(), self.pointers.get());
@@ -87,18 +88,18 @@ impl<T> Parameter<'_, T> {
     }
 }
 
-impl<T> Room<T> {
-    fn new(count: usize) -> Room<T> {
+impl<T> Slots<T> {
+    fn new(count: usize) -> Slots<T> {
         match count {
-            0..=ON_STACK => Room::Few([const { MaybeUninit::uninit() }; ON_STACK]),
-            _ => Room::Many((0..count).map(|_| MaybeUninit::uninit()).collect()),
+            0..=ON_STACK => Slots::Few([const { MaybeUninit::uninit() }; ON_STACK]),
+            _ => Slots::Many((0..count).map(|_| MaybeUninit::uninit()).collect()),
         }
     }
 
     fn get(&mut self) -> &mut [MaybeUninit<T>] {
         match self {
-            Room::Few(room) => room,
-            Room::Many(room) => room,
+            Slots::Few(slots) => slots,
+            Slots::Many(slots) => slots,
         }
     }
 }

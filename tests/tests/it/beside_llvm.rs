@@ -23,7 +23,7 @@ const RELEASES: [u32; 2] = [22, 19];
 const PROCESSORS: [&str; 2] = ["gfx90a", "gfx1100"];
 
 /// A container with two images, and how LLVM reads it.
-struct Subject {
+struct Case {
     name: &'static str,
     bytes: Vec<u8>,
     /// Whether every damage to images can be seen.
@@ -90,7 +90,7 @@ fn list(tools: &Tools, file: &Path) -> Command {
     command
 }
 
-fn subjects(tools: &Tools, directory: &Path) -> Vec<Subject> {
+fn cases(tools: &Tools, directory: &Path) -> Vec<Case> {
     let (images, ids) = (images(), ids());
     let entries: Vec<NewEntry<'_>> = (images.iter().zip(["0", "1"]))
         .map(|(image, id)| {
@@ -104,13 +104,13 @@ fn subjects(tools: &Tools, directory: &Path) -> Vec<Subject> {
     let plain = bundle::write(&parts, 8).unwrap();
     let ours = ccob::write(&plain, ccob::Version::V2, 3).unwrap();
     let theirs = compressed_by(tools, directory, &images);
-    let subject = |name, bytes, llvm, ours| Subject { name, bytes, has_checksum: false, llvm, ours };
+    let case = |name, bytes, llvm, ours| Case { name, bytes, has_checksum: false, llvm, ours };
     vec![
-        subject("OffloadBinary, listed", binary.clone(), list, "inspect"),
-        subject("OffloadBinary", binary, extract, "extract"),
-        subject("bundle", plain, unbundle, "extract"),
-        Subject { has_checksum: true, ..subject("compressed bundle of LLVM's", theirs, unbundle, "extract") },
-        Subject { has_checksum: true, ..subject("compressed bundle of ours", ours, unbundle, "extract") },
+        case("OffloadBinary, listed", binary.clone(), list, "inspect"),
+        case("OffloadBinary", binary, extract, "extract"),
+        case("bundle", plain, unbundle, "extract"),
+        Case { has_checksum: true, ..case("compressed bundle of LLVM's", theirs, unbundle, "extract") },
+        Case { has_checksum: true, ..case("compressed bundle of ours", ours, unbundle, "extract") },
     ]
 }
 
@@ -169,27 +169,27 @@ impl Sides {
     }
 
     /// Those of the damaged files with these numbers.
-    fn of(subject: &Subject, tools: &[Tools], numbers: impl Iterator<Item = u64>) -> Sides {
-        let lists = subject.ours == "inspect";
+    fn of(case: &Case, tools: &[Tools], numbers: impl Iterator<Item = u64>) -> Sides {
+        let lists = case.ours == "inspect";
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("damaged");
         let mut sides = Sides::new(tools.len());
         for number in numbers {
-            fs::write(&file, damaged(&subject.bytes, number)).unwrap();
-            sides.ours.add(Command::new(cargo_offload()).arg(subject.ours).arg(&file), lists);
+            fs::write(&file, damaged(&case.bytes, number)).unwrap();
+            sides.ours.add(Command::new(cargo_offload()).arg(case.ours).arg(&file), lists);
             for (ends, tools) in sides.theirs.iter_mut().zip(tools) {
-                ends.add(&mut (subject.llvm)(tools, &file), lists);
+                ends.add(&mut (case.llvm)(tools, &file), lists);
             }
         }
         sides
     }
 
     /// Those of `count` damaged files, on all processors.
-    fn of_all(subject: &Subject, tools: &[Tools], count: u64) -> Sides {
+    fn of_all(case: &Case, tools: &[Tools], count: u64) -> Sides {
         let threads = thread::available_parallelism().map_or(1, |threads| threads.get() as u64);
         let parts: Vec<Sides> = thread::scope(|scope| {
             let part = |first: u64| {
-                scope.spawn(move || Sides::of(subject, tools, (first..count).step_by(threads as usize)))
+                scope.spawn(move || Sides::of(case, tools, (first..count).step_by(threads as usize)))
             };
             let parts: Vec<_> = (0..threads).map(part).collect();
             parts.into_iter().map(|part| part.join().unwrap()).collect()
@@ -251,9 +251,9 @@ fn damaged_containers_beside_llvm_s_tools() {
     let directory = tempfile::tempdir().unwrap();
     // Whoever asks first waits for cargo to build it.
     cargo_offload();
-    for subject in subjects(&all[0], directory.path()) {
-        let Sides { ours, theirs } = Sides::of_all(&subject, &all, count);
-        println!("{}: {count} damaged files", subject.name);
+    for case in cases(&all[0], directory.path()) {
+        let Sides { ours, theirs } = Sides::of_all(&case, &all, count);
+        println!("{}: {count} damaged files", case.name);
         let named = all.iter().map(|tools| format!("LLVM {}", tools.release));
         for (who, ends) in
             std::iter::once("ours".to_string()).chain(named).zip(std::iter::once(&ours).chain(&theirs))
@@ -267,10 +267,10 @@ fn damaged_containers_beside_llvm_s_tools() {
         let llvm: Vec<String> = llvm
             .map(|(ends, tools)| format!("LLVM {}: {} died, {} wrong", tools.release, ends.died, ends.wrong))
             .collect();
-        let wrong = if subject.has_checksum { "wrong" } else { "wrong (nothing to compare)" };
+        let wrong = if case.has_checksum { "wrong" } else { "wrong (nothing to compare)" };
         let found = format!("{} died, {} {wrong} [{}]", ours.died, ours.wrong, llvm.join("; "));
-        offload_tests::figure(format!("{count} of {}", subject.name), found);
-        assert_eq!(ours.died, 0, "{}", subject.name);
-        assert!(!subject.has_checksum || ours.wrong == 0, "{}: {} wrong", subject.name, ours.wrong);
+        offload_tests::figure(format!("{count} of {}", case.name), found);
+        assert_eq!(ours.died, 0, "{}", case.name);
+        assert!(!case.has_checksum || ours.wrong == 0, "{}: {} wrong", case.name, ours.wrong);
     }
 }

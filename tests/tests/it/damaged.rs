@@ -32,7 +32,7 @@ impl Random {
 }
 
 /// A program, the ranges that are damaged, and its images.
-struct Subject {
+struct Original {
     bytes: Vec<u8>,
     ranges: Vec<Range<usize>>,
     images: Files,
@@ -46,8 +46,8 @@ struct Counts {
     wrong: Vec<String>,
 }
 
-impl Subject {
-    fn new() -> Subject {
+impl Original {
+    fn new() -> Original {
         let linked = Linked::new("rust-lld");
         let app = linked.path("app");
         assert!(Command::new("strip").arg(&app).status().unwrap().success());
@@ -55,7 +55,7 @@ impl Subject {
         let images = extracted(linked.dir.path(), &app).expect("the program is sound");
         let ranges = ranges(&bytes);
         assert!(ranges.len() >= 4 && images.len() >= 4, "{ranges:?}, {} images", images.len());
-        Subject { bytes, ranges, images }
+        Original { bytes, ranges, images }
     }
 
     /// One to four changes: a bit, a byte, a number of eight bytes, or a copy of other bytes.
@@ -131,14 +131,14 @@ fn ranges(bytes: &[u8]) -> Vec<Range<usize>> {
 
 #[test]
 fn what_verify_accepts_has_all_images() {
-    let (subject, count) = (Subject::new(), if offload_tests::is_full() { ALL } else { SAMPLE });
+    let (original, count) = (Original::new(), if offload_tests::is_full() { ALL } else { SAMPLE });
     let threads = thread::available_parallelism().map_or(1, |threads| threads.get() as u64);
     let counts: Vec<Counts> = thread::scope(|scope| {
-        let subject = &subject;
+        let original = &original;
         let work = move |first: u64| {
             let (directory, mut counts) = (tempfile::tempdir().unwrap(), Counts::default());
             let numbers = (first..count).step_by(threads as usize);
-            numbers.for_each(|number| subject.judge(directory.path(), number, &mut counts));
+            numbers.for_each(|number| original.judge(directory.path(), number, &mut counts));
             counts
         };
         let threads: Vec<_> = (0..threads).map(|first| scope.spawn(move || work(first))).collect();
@@ -166,13 +166,13 @@ const SLOWER: u32 = 5;
 /// It judges every image for every device, whatever the tables say.
 #[test]
 fn devices_are_told_in_time_of_whatever_is_damaged() {
-    let (subject, count) = (Subject::new(), if offload_tests::is_full() { ALL_ASKED } else { ASKED });
-    let limit = (START + EACH_MIB.mul_f64(subject.bytes.len() as f64 / f64::from(1 << 20))) * SLOWER;
+    let (original, count) = (Original::new(), if offload_tests::is_full() { ALL_ASKED } else { ASKED });
+    let limit = (START + EACH_MIB.mul_f64(original.bytes.len() as f64 / f64::from(1 << 20))) * SLOWER;
     let directory = tempfile::tempdir().unwrap();
     let program = directory.path().join("app");
     let mut slowest = Duration::ZERO;
     for number in 0..count {
-        fs::write(&program, subject.damaged(number)).unwrap();
+        fs::write(&program, original.damaged(number)).unwrap();
         let mut command = Command::new(cargo_offload());
         command.arg("devices").arg(&program).current_dir("/");
         // Drivers take time of their own.
@@ -184,6 +184,6 @@ fn devices_are_told_in_time_of_whatever_is_damaged() {
         assert!(time <= limit, "{number}: {time:?}, and {limit:?} are allowed");
         slowest = slowest.max(time);
     }
-    let tried = format!("`devices` on {count} damaged programs of {} kB", subject.bytes.len() / 1000);
+    let tried = format!("`devices` on {count} damaged programs of {} kB", original.bytes.len() / 1000);
     offload_tests::figure(tried, format!("at most {} ms in a build for tests", slowest.as_millis()));
 }

@@ -47,16 +47,16 @@ impl FileImages {
     /// # Errors
     /// It has none.
     pub(super) fn open(path: &Path, reach: Reach<'_>) -> Result<FileImages> {
-        let (mut subject, mut raw) = (FileImages::default(), RawImages::new()?);
+        let (mut images, mut raw) = (FileImages::default(), RawImages::new()?);
         match Zip::open(path, reach.limits)? {
-            Some(zip) => subject.add_members(&zip, reach, &mut raw)?,
-            None => subject.add_file(path, reach, &mut raw)?,
+            Some(zip) => images.add_members(&zip, reach, &mut raw)?,
+            None => images.add_file(path, reach, &mut raw)?,
         }
-        subject.foreign = raw.pack()?;
-        if subject.program.is_none() && subject.foreign.is_none() {
-            return Err(subject.nothing(path));
+        images.foreign = raw.pack()?;
+        if images.program.is_none() && images.foreign.is_none() {
+            return Err(images.nothing(path));
         }
-        Ok(subject)
+        Ok(images)
     }
 
     pub(super) fn crates(&self) -> Result<Vec<CrateImages<'_>>> {

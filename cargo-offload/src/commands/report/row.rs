@@ -1,4 +1,4 @@
-//! A line of the ledger: a kernel of a module on a target.
+//! A line of the report: a kernel of a module on a target.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
