@@ -1,7 +1,8 @@
 //! Whether an image is for the machine that a record names, as far as the image itself tells.
 //!
 //! A cubin and an AMD code object name their processor in the flags of their header, a zebin its devices in notes, PTX
-//! has `.target`. SPIR-V, source and code for the host's CPU name none: their format alone is compared.
+//! has `.target`. Members of ocloc's archives are named for their devices, and its older containers name a generation.
+//! SPIR-V, source and code for the host's CPU name none: their format alone is compared.
 //!
 //! ```
 //! use offload_images::machine;
@@ -12,31 +13,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::fmt;
+mod archive;
+mod intel;
+mod mismatch;
+mod patch_tokens;
 
+pub use self::mismatch::Mismatch;
 use crate::ImageFormat;
 use crate::ptx::Ptx;
-use crate::zebin::{self, Compatibility};
 use crate::{code_object, cubin};
 use offload_format::{Error, IntelArch, Target};
-
-/// Why an image is not for its target.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mismatch(String);
-
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Mismatch {}
-
-impl From<Error> for Mismatch {
-    fn from(error: Error) -> Mismatch {
-        Mismatch(error.to_string())
-    }
-}
 
 /// Compares `image` with the `target` that it is stored for: its format, and the machine that it names.
 ///
@@ -45,10 +31,14 @@ impl From<Error> for Mismatch {
 pub fn check(target: &Target, image: &[u8]) -> Result<(), Mismatch> {
     let format = ImageFormat::detect(image);
     let expected = match target {
-        Target::Host(_) => return if format.is_none() { starts_with(image, &[ELF]) } else { other(format) },
-        // ocloc also writes archives for several devices, and the containers of its older releases.
-        Target::Intel(_) if format.is_none() => return starts_with(image, &[ARCHIVE, ELF, PATCH_TOKENS]),
-        Target::Intel(_) => ImageFormat::Zebin,
+        Target::Host(_) => {
+            return if format.is_none() && image.starts_with(ELF) {
+                Ok(())
+            } else {
+                Err(Mismatch::format(format))
+            };
+        }
+        Target::Intel(arch) => return native_image(arch, image).map(drop),
         Target::Spirv64(_) => ImageFormat::SpirV,
         Target::Nvptx(_) => ImageFormat::Ptx,
         Target::Cubin(_) => ImageFormat::Cubin,
@@ -56,12 +46,29 @@ pub fn check(target: &Target, image: &[u8]) -> Result<(), Mismatch> {
         // Source has no magic, and a target of a later release is unknown.
         _ => return Ok(()),
     };
-    if format != Some(expected) {
-        return other(format);
-    }
-    match target {
-        Target::Intel(arch) => intel(arch, &zebin::compatibility(image)?),
-        _ => compare(target, expected, image),
+    if format == Some(expected) { compare(target, expected, image) } else { Err(Mismatch::format(format)) }
+}
+
+/// The native image for `arch`: of an archive, which ocloc writes for several devices, the first member that is for it;
+/// else `image` itself.
+///
+/// # Errors
+/// If no member, or not the image, is for `arch`, or it cannot be read.
+///
+/// ```
+/// use offload_format::Target;
+/// use offload_images::machine;
+///
+/// let Target::Intel(arch) = "intel:acm-g10".parse()? else { panic!() };
+/// let archive = b"!<arch>\n64.12.60.7/     0           0     0     0       4         `\ncode";
+/// let error = machine::native_image(&arch, archive).unwrap_err();
+/// assert_eq!(error.to_string(), "the archive is for intel:12.60.7");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn native_image<'a>(arch: &IntelArch, image: &'a [u8]) -> Result<&'a [u8], Mismatch> {
+    match archive::is_archive(image) {
+        true => archive::member_for(arch, image),
+        false => intel::check(arch, image).map(|()| image),
     }
 }
 
@@ -75,24 +82,12 @@ pub fn check_foreign(target: &Target, image: &[u8]) -> Result<(), Mismatch> {
 }
 
 const ELF: &[u8] = b"\x7fELF";
-const ARCHIVE: &[u8] = b"!<arch>\n";
-/// Of Intel's OpenCL before zebin.
-const PATCH_TOKENS: &[u8] = b"CTNI";
-
-fn starts_with(image: &[u8], magics: &[&[u8]]) -> Result<(), Mismatch> {
-    if magics.iter().any(|magic| image.starts_with(magic)) { Ok(()) } else { other(None) }
-}
-
-fn other(format: Option<ImageFormat>) -> Result<(), Mismatch> {
-    Err(Mismatch(match format {
-        Some(format) => format!("the image is {format}"),
-        None => "the image is of no known format".to_string(),
-    }))
-}
 
 fn compare(target: &Target, format: ImageFormat, image: &[u8]) -> Result<(), Mismatch> {
     match recorded(format, image)? {
-        Some(is) if !target.to_string().starts_with(&is) => Err(Mismatch(format!("the image is for {is}"))),
+        Some(is) if !target.to_string().starts_with(&is) => {
+            Err(Mismatch::new(format!("the image is for {is}")))
+        }
         _ => Ok(()),
     }
 }
@@ -107,33 +102,6 @@ fn recorded(format: ImageFormat, image: &[u8]) -> Result<Option<String>, Error> 
     };
     // In the order and spelling of this project, if it knows the machine.
     Ok(text.parse::<Target>().ok().map(|target| target.to_string()))
-}
-
-/// Product families with their architecture and releases: what `ocloc` 22.43 writes into images for each. The numbers of
-/// earlier families have changed between releases of ocloc, and later releases write IP versions.
-const FAMILIES: [(u32, u32, [u32; 2]); 3] = [
-    // DG1, DG2, Ponte Vecchio.
-    (1210, 12, [10, 10]),
-    (1270, 12, [55, 57]),
-    (1271, 12, [60, 61]),
-];
-
-fn intel(arch: &IntelArch, image: &Compatibility) -> Result<(), Mismatch> {
-    if let Some(ip @ [architecture, release, revision]) = image.ip_version {
-        let is = format!("the image is for intel:{architecture}.{release}.{revision}");
-        // ocloc takes a release's images for its other revisions.
-        let same_release = arch.ip_version().is_some_and(|[of, at, _]| [of, at] == [architecture, release]);
-        return if arch.covers(ip) || same_release { Ok(()) } else { Err(Mismatch(is)) };
-    }
-    let family = image.product_family.and_then(|number| FAMILIES.iter().find(|(of, ..)| *of == number));
-    match (family, arch.ip_version()) {
-        (Some((number, of, [first, last])), Some([architecture, release, _]))
-            if *of != architecture || !(*first..=*last).contains(&release) =>
-        {
-            Err(Mismatch(format!("the image is for Intel's product family {number}")))
-        }
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

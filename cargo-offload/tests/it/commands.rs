@@ -315,6 +315,38 @@ fn verify_finds_every_damaged_byte() {
 }
 
 #[test]
+fn verify_compares_every_image_with_its_target() {
+    for (file, right, wrong, said) in [
+        ("two.ocloc", "intel:pvc", "intel:acm-g10", "the archive is for intel:12.60.7, intel:12.10.0"),
+        ("saxpy-reduce.zebin", "intel:pvc", "intel:acm-g10", "the image is for Intel's product family 1271"),
+        ("saxpy-reduce-dg1.clelf", "intel:dg1", "intel:pvc", "the image is for Intel's graphics core 0x12"),
+        ("device-12.9-sm_80.cubin", "cubin:sm_80", "cubin:sm_90", "the image is for cubin:sm_80"),
+        ("device-clang.ptx", "nvptx:sm_80", "nvptx:sm_90", "the image is for nvptx:sm_80"),
+        ("device-gfx1100.co", "amdgcn:gfx1100", "amdgcn:gfx906", "the image is for amdgcn:gfx1100"),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let packed = |target: &str| {
+            let image = NewImage {
+                kernels: vec![KernelInfo::new("k")],
+                ..NewImage::new("blas", target.parse().unwrap())
+            };
+            fs::write(
+                dir.path().join("k.pack"),
+                support::pack(vec![(image, support::data(file))], Codec::Zstd),
+            )
+            .unwrap();
+            offload(dir.path(), &["verify", "k.pack"])
+        };
+        let output = packed(right);
+        assert!(output.status.success(), "{file} for {right}: {}", support::said(&output));
+        let output = packed(wrong);
+        let text = support::stdout(&output);
+        assert_eq!(output.status.code(), Some(1), "{file} for {wrong}: {text}");
+        assert!(text.contains(&format!("error: blas {wrong}: {said}")), "{text}");
+    }
+}
+
+#[test]
 fn export_writes_a_syclbin_and_raw_images() {
     let dir = with_pack();
     ok(dir.path(), &["export", "--format", "syclbin", "images.pack", "-o", "out.syclbin"]);

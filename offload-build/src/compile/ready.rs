@@ -9,7 +9,8 @@ use offload_containers::syclbin;
 use offload_format::pack::NewImage;
 use offload_format::{IntelArch, Limits, RegisterFile, SmArch, SpirvVersion, Target};
 use offload_images::describe::Description;
-use offload_images::spirv;
+use offload_images::machine::{self, Mismatch};
+use offload_images::{ImageFormat, spirv};
 
 use super::action::Step;
 use super::ready_ptx::{PtxFile, refusal};
@@ -59,15 +60,20 @@ fn finish(
 
 /// The record of an image, from its bytes and from what the tool that made it said.
 fn described(target: &Target, content: &[u8], said: &str) -> Result<Description> {
-    let mut described = match content.starts_with(b"!<arch>") {
-        // Members are read when ocloc made them; here they are taken as they are.
-        true => Description::default(),
-        false => check::described(target, content)?,
+    let Target::Intel(arch) = target else {
+        let mut described = check::described(target, content)?;
+        ptxas_cubin::add_ptxas(&mut described.kernels, said);
+        return Ok(described);
     };
-    match target {
-        Target::Intel(arch) => intel::add_ocloc(&mut described.kernels, content, said, arch),
-        _ => ptxas_cubin::add_ptxas(&mut described.kernels, said),
-    }
+    let image = machine::native_image(arch, content).map_err(|mismatch| Error::new(mismatch.to_string()))?;
+    let member_of_archive = image.len() < content.len();
+    let mut described = match ImageFormat::detect(image) {
+        // Kernels use other resources on each device of a group, and images of other releases of ocloc cannot be read.
+        _ if member_of_archive && arch.is_group() => Description::default(),
+        None if member_of_archive => Description::default(),
+        _ => check::described(target, image)?,
+    };
+    intel::add_ocloc(&mut described.kernels, image, said, arch);
     Ok(described)
 }
 
@@ -83,8 +89,11 @@ fn made(session: &Session<'_>, target: &Target) -> Result<ReadyImage> {
             let file = one(session, Language::AmdCodeObject, |processor| processor == arch.to_string())?;
             Ok(ReadyImage::ready_made(file.ok_or_else(|| missing(session))?))
         }
-        Target::Intel(arch) => match one(session, Language::Ocloc, |_| true)? {
+        Target::Intel(arch) => match native_file(session, arch)? {
             Some(file) => Ok(ReadyImage::ready_made(file)),
+            None if session.sources.files.iter().all(|file| file.language == Language::Ocloc) => {
+                Err(missing_native(session, arch)?)
+            }
             None => native(session, arch, &spirv_file(session, None)?),
         },
         _ => Err(missing(session)),
@@ -93,11 +102,19 @@ fn made(session: &Session<'_>, target: &Target) -> Result<ReadyImage> {
 
 /// The only file of `language` whose purpose `fits`; see [`ReadyFiles::purpose`](super::files::ReadyFiles::purpose).
 fn one(session: &Session<'_>, language: Language, fits: impl Fn(&str) -> bool) -> Result<Option<Blob>> {
+    only(session, language, |file| Ok(fits(&session.shared.files.purpose(language, file)?)))
+}
+
+/// The only file of `language` of which `fits` says yes.
+fn only(
+    session: &Session<'_>,
+    language: Language,
+    fits: impl Fn(&Blob) -> Result<bool>,
+) -> Result<Option<Blob>> {
     let mut found: Option<(&Path, Blob)> = None;
     for file in session.sources.files.iter().filter(|file| file.language == language) {
         let blob = read(session, &file.path)?;
-        let purpose = session.shared.files.purpose(language, &blob);
-        if !fits(&purpose.map_err(|error| error.context(format!("`{}`", file.path.display())))?) {
+        if !fits(&blob).map_err(|error| error.context(format!("`{}`", file.path.display())))? {
             continue;
         }
         if let Some((other, _)) = found {
@@ -131,6 +148,27 @@ fn ir_of_syclbin(session: &Session<'_>, version: Option<SpirvVersion>) -> Result
     let module = only_ir(session, &file)?;
     version.map_or(Ok(()), |version| taken_by(&module, version))?;
     Ok(module)
+}
+
+/// The only image of ocloc for `arch`, or the only archive with one.
+fn native_file(session: &Session<'_>, arch: &IntelArch) -> Result<Option<Blob>> {
+    only(session, Language::Ocloc, |file| Ok(mismatch(session, arch, file)?.is_none()))
+}
+
+/// Why `file` is not for `arch`.
+fn mismatch(session: &Session<'_>, arch: &IntelArch, file: &Blob) -> Result<Option<Mismatch>> {
+    session.shared.files.with_content(file, |content| Ok(machine::native_image(arch, content).err()))
+}
+
+/// As [`missing`]; images of ocloc say for what they are.
+fn missing_native(session: &Session<'_>, arch: &IntelArch) -> Result<Error> {
+    let mut reasons = Vec::new();
+    for file in &session.sources.files {
+        if let Some(reason) = mismatch(session, arch, &read(session, &file.path)?)? {
+            reasons.push(format!("`{}`: {reason}", file.path.display()));
+        }
+    }
+    Ok(Error::new(format!("no file is for it: {}", reasons.join(", "))).with_hint(ADD_A_FILE))
 }
 
 fn ptx_file(session: &Session<'_>, sm: &SmArch) -> Result<Blob> {
@@ -220,5 +258,7 @@ pub(super) fn missing(session: &Session<'_>) -> Error {
     let files: Vec<String> =
         session.sources.files.iter().map(|file| format!("`{}`", file.path.display())).collect();
     Error::new(format!("none of {} is for it, and it cannot be made from one", files.join(", ")))
-        .with_hint("add a file for this target, or mark the target optional = true")
+        .with_hint(ADD_A_FILE)
 }
+
+const ADD_A_FILE: &str = "add a file for this target, or mark the target optional = true";

@@ -1,6 +1,7 @@
 //! What a build says when something is wrong: one error that names it and the next step, no panic.
 
 use crate::support::{self, Project};
+use offload_containers::ocloc::{self, OclocImage};
 
 fn contains(text: &str, parts: &[&str]) {
     for part in parts {
@@ -343,6 +344,41 @@ fn ready_made_ptx_for_another_architecture() {
     contains(&project.fail(), &["for `nvptx:sm_100`"]);
     project.offload(&["targets", "remove", "nvptx:sm_100"]);
     assert!(project.run(&[]).starts_with("nvptx:sm_90 "));
+}
+
+#[test]
+fn ready_made_images_of_ocloc_for_another_device() {
+    let project = Project::with_fake_tools("two-files");
+    let zebin = std::fs::read(offload_tests::workspace_root().join("tests/data/saxpy-reduce.zebin")).unwrap();
+    let member = OclocImage { device: "64.12.60.7".parse().unwrap(), bytes: &zebin };
+    let archive = ocloc::write(&[member], None).unwrap();
+    for (name, image) in [("a.ar", &archive), ("a.zebin", &zebin)] {
+        std::fs::write(project.path("kernels").join(name), image).unwrap();
+        project.write(
+            "build.rs",
+            &format!(
+                "fn main() {{ offload_build::Build::new().file(\"kernels/{name}\").compile(\"two\"); }}\n"
+            ),
+        );
+        project.write("offload.toml", "targets = [\"intel:pvc\", \"intel:acm-g10\"]\n");
+        contains(
+            &project.fail(),
+            &[
+                "cannot compile kernel module `two` for `intel:acm-g10`",
+                "no file is for it: `kernels/",
+                name,
+                "`: the ",
+                "hint: add a file for this target",
+            ],
+        );
+        // Of the archive, the member for the device is described.
+        project.write("offload.toml", "targets = [\"intel:pvc\"]\n");
+        let program = project.program();
+        contains(
+            &project.offload(&["inspect", "--kernels", program.to_str().unwrap()]).text,
+            &["intel:pvc", "saxpy", "reduce"],
+        );
+    }
 }
 
 #[test]
