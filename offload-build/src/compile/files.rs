@@ -6,6 +6,7 @@ use std::io::Seek;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use offload_format::packer::{MAX_LEVEL, image_buffer};
 use offload_format::{Hash128, Limits};
 use offload_images::ptx::Ptx;
 use offload_images::{code_object, cubin, spirv};
@@ -76,6 +77,11 @@ impl State {
     fn load(&mut self, file: &Blob) -> Result<&[u8]> {
         self.buffer.clear();
         let buffer = &mut self.buffer;
+        // A buffer that grows is there twice while it does.
+        let size = usize::try_from(file.size).unwrap_or(0);
+        if buffer.capacity() < size {
+            *buffer = image_buffer(MAX_LEVEL, size);
+        }
         file.for_each_piece(&mut |piece| {
             buffer.extend_from_slice(piece);
             Ok(())

@@ -1,7 +1,7 @@
 //! Every image that is packed is for its target, as far as the image itself tells: an entry of the cache that names the
 //! right key may hold another's bytes all the same.
 
-use offload_format::packer::MAX_WHOLE;
+use offload_format::packer::{MAX_LEVEL, MAX_WHOLE, Pool, image_buffer};
 use offload_images::machine;
 
 use crate::cache::{Key, KeyBuilder};
@@ -20,27 +20,17 @@ pub(super) fn check(context: &Context, images: &[DeviceImage]) -> Result<()> {
     if context.cache.get(key).is_some() {
         return Ok(());
     }
-    let (mut rest, mut checked) = (images, Vec::new());
-    while let Some((batch, others)) = rest.split_at_checked(batch(rest)).filter(|_| !rest.is_empty()) {
-        checked.extend(context.jobs.map(batch, |image| check_one(context, image)));
-        rest = others;
-    }
-    // All were looked at: of entries that were exchanged, both are made anew.
+    // Half of what packing may hold: nothing is won by more, and a build script that packs nothing stays small.
+    let held = |image: &DeviceImage| image.bytes.size.saturating_mul(2);
+    let small: Vec<&DeviceImage> = images.iter().filter(|image| image.bytes.size <= MAX_WHOLE).collect();
+    // All are looked at, whatever is found: of entries that were exchanged, both are made anew.
+    let checked = Pool::new(&context.jobs).map(
+        &small,
+        |image| held(image),
+        |image| Ok::<Result<()>, Error>(check_one(context, image)),
+    )?;
     checked.into_iter().collect::<Result<()>>()?;
     context.cache.put(key, b"").map(drop)
-}
-
-/// What is read at a time, in bytes.
-const AT_A_TIME: u64 = 2 * MAX_WHOLE;
-
-/// How many of `images` are read at a time.
-fn batch(images: &[DeviceImage]) -> usize {
-    let mut sum = 0u64;
-    let within = images.iter().take_while(|image| {
-        sum = sum.saturating_add(image.bytes.size.min(MAX_WHOLE));
-        sum <= AT_A_TIME
-    });
-    within.count()
 }
 
 fn key(images: &[DeviceImage]) -> Key {
@@ -53,10 +43,9 @@ fn key(images: &[DeviceImage]) -> Key {
 
 fn check_one(context: &Context, image: &DeviceImage) -> Result<()> {
     let DeviceImage { record, bytes } = image;
-    if bytes.size > MAX_WHOLE {
-        return Ok(());
-    }
-    machine::check(&record.target, &bytes.read()?).map_err(|mismatch| {
+    // Memory that goes back at once: threads would keep what they have freed.
+    let buffer = image_buffer(MAX_LEVEL, usize::try_from(bytes.size).unwrap_or(0));
+    machine::check(&record.target, &bytes.read_into(buffer)?).map_err(|mismatch| {
         let text = format!("kernel module `{}`, target `{}`: {mismatch}", record.module, record.target);
         context.cache.refused(bytes, Error::new(text))
     })

@@ -9,7 +9,8 @@ use offload_tests::workspace::Workspace;
 
 /// Of the program, and of the build script that writes the object: bytes.
 const MOST_MEMORY: u64 = 64 << 20;
-const LEAST_SIZE: u64 = 3 << 30;
+/// What is measured is this: twice as much says nothing about it.
+const SIZE: std::ops::Range<u64> = 3 << 30..(3 << 30) + (64 << 20);
 
 /// Links the program of `tests/fixtures/large` with each of `linkers` and runs it; returns what is wrong.
 pub(super) fn run(workspace: &Workspace, linkers: &[Linker]) -> Result<Vec<String>> {
@@ -36,9 +37,11 @@ fn link_and_run(workspace: &Workspace, dir: &Path, linker: &Linker) -> Result<St
     let cargo = cargo
         .env("CARGO_TARGET_DIR", dir.join("target"))
         .env("OFFLOAD_CACHE_DIR", dir.join("cache"))
+        // The checkout around it names targets of its own, by `.cargo/config.toml`: each is another 3 GiB.
+        .env("OFFLOAD_CONFIG", dir.join("src/offload.toml"))
         .env_remove("RUSTFLAGS")
-        .env_remove("OFFLOAD_CONFIG")
-        .env_remove("OFFLOAD_TARGETS");
+        .env_remove("OFFLOAD_TARGETS")
+        .env_remove("OFFLOAD_COMPRESSION");
     cargo.quiet().run()?;
     Ok(workspace.shell.cmd(dir.join("target/release/fixture")).quiet().read()?)
 }
@@ -49,7 +52,7 @@ fn problem(said: &str) -> Option<String> {
         |name: &str| said.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
     let number = |name| word(name).and_then(|text| text.parse::<u64>().ok());
     let bytes = number("bytes").unwrap_or(0);
-    if bytes < LEAST_SIZE || word("loaded") != Some("true") {
+    if !SIZE.contains(&bytes) || word("loaded") != Some("true") {
         return Some(format!("{bytes} bytes of images were found, loaded: {:?}", word("loaded")));
     }
     let too_much = |name| {
@@ -70,6 +73,7 @@ mod tests {
         assert_eq!(problem(said), None);
         for wrong in [
             said.replace("3221225472", "3"),
+            said.replace("3221225472", "6442450944"),
             said.replace("true", "false"),
             said.replace("40000", "70000"),
             said.replace("50000", "70000"),
