@@ -25,13 +25,34 @@ impl Hash128 {
     /// Hashes the concatenation of `parts`.
     pub fn of_parts(parts: &[&[u8]]) -> Hash128 {
         let mut hasher = blake3::Hasher::new();
-        for part in parts {
-            hasher.update(part);
+        match parts {
+            [head, rest] => update_in_step(&mut hasher, head, rest),
+            _ => parts.iter().for_each(|part| {
+                hasher.update(part);
+            }),
         }
         let mut out = [0; 16];
         hasher.finalize_xof().fill(&mut out);
         Hash128(out)
     }
+}
+
+/// So many bytes are hashed side by side, with the widest instructions that there are.
+const STEP: usize = 4 << 10;
+
+/// Hashes `head` with the beginning of `rest`, then what is left: behind a head that is no whole step, everything would be
+/// out of step, which takes almost twice as long.
+fn update_in_step(hasher: &mut blake3::Hasher, head: &[u8], rest: &[u8]) {
+    let mut first = [0; STEP];
+    if let Some((front, back)) = first.split_at_mut_checked(head.len())
+        && let Some((begin, rest)) = rest.split_at_checked(back.len())
+    {
+        front.copy_from_slice(head);
+        back.copy_from_slice(begin);
+        hasher.update(&first).update(rest);
+        return;
+    }
+    hasher.update(head).update(rest);
 }
 
 impl fmt::Display for Hash128 {
@@ -63,5 +84,24 @@ impl FromStr for Hash128 {
 impl fmt::Debug for Hash128 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Hash128({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_have_the_hash_of_the_whole() {
+        let bytes: Vec<u8> = (0..40_000u32).map(|number| ((number * number) >> 5) as u8).collect();
+        for size in [10, 2 * STEP, bytes.len()] {
+            let whole = &bytes[..size];
+            for at in [0, 1, 48, 1024, STEP - 1, STEP, STEP + 1, size].into_iter().filter(|at| *at <= size) {
+                let (head, rest) = whole.split_at(at);
+                assert_eq!(Hash128::of_parts(&[head, rest]), Hash128::of(whole), "{size} {at}");
+                assert_eq!(Hash128::of_parts(&[head, &[], rest]), Hash128::of(whole), "{size} {at}");
+            }
+        }
+        assert_ne!(Hash128::of_parts(&[&bytes[1..], &bytes]), Hash128::of_parts(&[&bytes, &bytes]));
     }
 }

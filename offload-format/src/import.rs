@@ -28,6 +28,10 @@ impl Import {
     /// Those in `text`, which has `,` between them; what is not written as [`Display`](fmt::Display) writes it has no
     /// package and no version.
     pub fn list(text: &str) -> Vec<Import> {
+        // Most images import nothing, and are read one after the other.
+        if text.is_empty() {
+            return Vec::new();
+        }
         text.split(',').filter(|one| !one.is_empty()).map(Import::of).collect()
     }
 

@@ -1,12 +1,15 @@
 //! One device image: what its pack says about it, and its bytes on demand.
 
+mod reader;
+
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use offload_format::codec::{self, Codec};
-use offload_format::pack::{Image, KernelInfo, KernelNeeds, Pack};
+use offload_format::pack::{KernelInfo, KernelNeeds};
 use offload_format::{Aspects, Hash128, ImageKind, Import, Target, UnknownTarget, Variant};
 
+pub(crate) use self::reader::{EntryReader, NewEntry};
 use crate::error::{Case, Error};
 use crate::pack_info::PackInfo;
 use crate::text::escape;
@@ -39,7 +42,7 @@ enum Loaded {
 }
 
 struct Record {
-    module: String,
+    module: Arc<str>,
     variant: String,
     part: String,
     target: String,
@@ -56,7 +59,7 @@ struct Record {
     refusal: Option<offload_format::Error>,
     /// Made when somebody asks: a choice needs `limits` alone.
     kernels: OnceLock<Vec<KernelInfo>>,
-    limits: KernelLimits,
+    limits: Arc<KernelLimits>,
     imports: Vec<Import>,
     exports: Vec<String>,
 }
@@ -78,12 +81,6 @@ impl KernelLimits {
         }
         KernelLimits { least_work_items: least.unwrap_or(0), sub_groups }
     }
-}
-
-/// An entry as it is made, with what its kernels require: read from the pack once, for its limits and for its module.
-pub(crate) struct NewEntry<'p> {
-    pub(crate) entry: Entry,
-    pub(crate) kernels: Vec<KernelNeeds<'p>>,
 }
 
 /// Work-items of the work-group that the kernel requires; 0 if it requires none.
@@ -280,47 +277,6 @@ impl Entry {
     /// Whether this is image number `index` of `pack`.
     pub(crate) fn is(&self, pack: &Arc<PackInfo>, index: u32) -> bool {
         self.shared.index == index && Arc::ptr_eq(&self.shared.pack, pack)
-    }
-
-    /// Reads the entry of an image of `pack`.
-    pub(crate) fn read<'p>(
-        info: &Arc<PackInfo>,
-        pack: &Pack<'p>,
-        image: &Image<'_>,
-    ) -> Result<NewEntry<'p>, offload_format::Error> {
-        let kernels = pack.kernel_needs(image).collect::<Result<Vec<_>, _>>()?;
-        let stored = pack.stored(image)?;
-        let record = Record {
-            module: image.module.to_string(),
-            variant: image.variant.to_string(),
-            part: image.part.to_string(),
-            aspects: image.aspects,
-            target: image.target_text.to_string(),
-            parsed_target: image.target_text.parse().ok(),
-            parsed_variant: image.variant.parse().ok(),
-            image_kind: image.image_kind,
-            format_version: image.format_version,
-            codec: stored.codec,
-            stored_size: stored.size,
-            raw_size: image.raw_size,
-            hash: image.hash,
-            refusal: codec::check(pack, image).err(),
-            kernels: OnceLock::new(),
-            limits: KernelLimits::of(&kernels),
-            imports: Import::list(image.imports),
-            exports: image.exported().map(str::to_string).collect(),
-        };
-        let pack = info.clone();
-        let index = image.number;
-        let shared = Shared {
-            pack,
-            index,
-            record,
-            loaded: Mutex::default(),
-            #[cfg(test)]
-            decodes: Default::default(),
-        };
-        Ok(NewEntry { entry: Entry { shared: Arc::new(shared) }, kernels })
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use offload_format::Hash128;
 use offload_format::pack::{self, CACHE, Image, MissingKind, Pack, Pages};
 
-use crate::entry::{Entry, NewEntry};
+use crate::entry::{Entry, EntryReader, NewEntry};
 use crate::module_images::ModuleImages;
 use crate::pack_info::PackInfo;
 use crate::sections::{self, Found, FoundPack};
@@ -102,8 +102,8 @@ impl Held {
     fn entries_of(&self, name: &str) -> Option<Vec<NewEntry<'_>>> {
         let pack = self.info.pack().ok()?;
         let numbers = pack.module(name).ok()?;
-        let entry = |number| Entry::read(&self.info, &pack, &pack.image(number).ok()?).ok();
-        Some(numbers.filter_map(entry).collect())
+        let mut reader = EntryReader::new(&self.info, pack);
+        Some(numbers.filter_map(|number| reader.read(pack.image(number).ok()?).ok()).collect())
     }
 }
 
@@ -264,7 +264,7 @@ impl Index {
         if let Some(entry) = module.entries.iter().find(|entry| entry.is(info, image.number)) {
             return lists.entries.push(entry.clone());
         }
-        let made = info.pack().and_then(|pack| Entry::read(info, &pack, image));
+        let made = info.pack().and_then(|pack| EntryReader::new(info, pack).read(pack.image(image.number)?));
         let reason = made.err().map_or_else(|| "it is out of order".to_string(), |error| error.to_string());
         lists.unreadable.push(unreadable_part(info, &format!("image {}", image.number), &reason));
     }

@@ -3,6 +3,7 @@
 //! This is found out once, when a module is first asked for; a choice then looks at numbers alone.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use offload_format::Variant;
@@ -30,6 +31,8 @@ pub(crate) struct Group {
     pub(crate) entries: Vec<Entry>,
     /// Every kernel that a record names, sorted by name.
     pub(crate) kernels: Vec<NamedKernel>,
+    /// Images with the same kernels, which require the same, as their numbers in the registry's order.
+    pub(crate) alike: Vec<Vec<usize>>,
     /// Numbers of the images without records, which may have any kernel.
     pub(crate) silent: Vec<usize>,
 }
@@ -40,14 +43,13 @@ pub(crate) struct NamedKernel {
     pub(crate) name: String,
     /// Its place in the registry's order of kernels.
     pub(crate) order: usize,
-    /// In the registry's order.
     pub(crate) holders: Vec<Holder>,
 }
 
-/// An image that has a kernel, as its number in [`Group::entries`].
+/// Images that have a kernel, as their number in [`Group::alike`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Holder {
-    pub(crate) image: usize,
+    pub(crate) images: usize,
     /// Work-items of the work-group that the kernel requires there; 0 if it requires none.
     pub(crate) work_items: u64,
 }
@@ -78,12 +80,20 @@ impl ModuleImages {
 
 impl Group {
     fn new(variant: Option<Variant>, new: Vec<NewEntry<'_>>) -> Group {
-        let NamedKernels { mut kernels, silent, .. } = NamedKernels::of(&new);
+        let NamedKernels { mut kernels, mut alike, silent, .. } = NamedKernels::of(&new);
         kernels.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        for kernel in &mut kernels {
-            kernel.holders.extend(silent.iter().map(|image| Holder { image: *image, work_items: 0 }));
+        if !silent.is_empty() {
+            let holder = Holder { images: alike.len(), work_items: 0 };
+            kernels.iter_mut().for_each(|kernel| kernel.holders.push(holder));
+            alike.push(silent.clone());
         }
-        Group { variant, entries: new.into_iter().map(|new| new.entry).collect(), kernels, silent }
+        let entries = new.into_iter().map(|new| new.entry).collect();
+        Group { variant, entries, kernels, alike, silent }
+    }
+
+    /// The images of which the holder is.
+    pub(crate) fn images(&self, holder: &Holder) -> &[usize] {
+        self.alike.get(holder.images).map_or(&[], Vec::as_slice)
     }
 
     /// Where the kernel is in [`Group::kernels`].
@@ -101,24 +111,37 @@ impl Group {
 struct NamedKernels<'e> {
     kernels: Vec<NamedKernel>,
     places: BTreeMap<&'e str, usize>,
+    alike: Vec<Vec<usize>>,
     silent: Vec<usize>,
 }
 
 impl<'e> NamedKernels<'e> {
-    fn of(new: &[NewEntry<'e>]) -> NamedKernels<'e> {
-        let mut all = NamedKernels { kernels: Vec::new(), places: BTreeMap::new(), silent: Vec::new() };
-        for (image, NewEntry { kernels, .. }) in new.iter().enumerate() {
-            for (number, kernel) in kernels.iter().enumerate() {
-                let place = all.place(number, kernel.name);
-                if let Some(known) = all.kernels.get_mut(place) {
-                    known.holders.push(Holder { image, work_items: work_items(kernel) });
-                }
-            }
-            if kernels.is_empty() {
-                all.silent.push(image);
-            }
+    fn of(new: &'e [NewEntry<'e>]) -> NamedKernels<'e> {
+        let (kernels, places) = (Vec::new(), BTreeMap::new());
+        let mut all = NamedKernels { kernels, places, alike: Vec::new(), silent: Vec::new() };
+        let mut first = 0;
+        // Neighbours with the same kernels share them.
+        for neighbours in new.chunk_by(|one, other| Rc::ptr_eq(&one.kernels, &other.kernels)) {
+            let next = neighbours.len().saturating_add(first);
+            all.add(neighbours, (first..next).collect());
+            first = next;
         }
         all
+    }
+
+    /// Adds the kernels of `neighbours`, which have the same ones and these numbers.
+    fn add(&mut self, neighbours: &'e [NewEntry<'e>], images: Vec<usize>) {
+        let kernels = neighbours.first().map_or(&[][..], |new| &new.kernels);
+        if kernels.is_empty() {
+            return self.silent.extend(images);
+        }
+        for (number, kernel) in kernels.iter().enumerate() {
+            let (place, holder) = (self.place(number, kernel.name), self.alike.len());
+            if let Some(known) = self.kernels.get_mut(place) {
+                known.holders.push(Holder { images: holder, work_items: work_items(kernel) });
+            }
+        }
+        self.alike.push(images);
     }
 
     /// Where the kernel is, which is number `number` of its image. Images of a module have mostly the same kernels in the
@@ -133,5 +156,59 @@ impl<'e> NamedKernels<'e> {
             self.kernels.push(NamedKernel { name: name.to_string(), order, holders: Vec::new() });
         }
         place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use offload_format::codec::{self, Codec};
+    use offload_format::pack::{KernelInfo, NewImage, PackBuilder};
+
+    use super::*;
+    use crate::index::Index;
+    use crate::sections::{Found, FoundPack, PackBytes};
+
+    /// The images of a module with these targets, parts and kernels.
+    fn group(images: &[(&str, &str, &[&str])]) -> Arc<Group> {
+        let frame = codec::encode(b"code", Codec::Raw, 0).unwrap();
+        let mut builder = PackBuilder::new("p", "1.0.0");
+        for (target, part, kernels) in images {
+            let kernels = kernels.iter().map(|name| KernelInfo::new(*name)).collect();
+            let image =
+                NewImage { kernels, part: (*part).into(), ..NewImage::new("m", target.parse().unwrap()) };
+            builder.image(image, frame.info()).unwrap();
+        }
+        let bytes = builder.finish().unwrap().with_frames(std::iter::repeat_n(&frame, images.len())).unwrap();
+        let pack = FoundPack { bytes: PackBytes::Owned(Arc::from(bytes)), home: None };
+        let index = Index::new(Found { packs: vec![pack], unreadable: Vec::new() });
+        index.module("m").group(None).unwrap().clone()
+    }
+
+    /// Each kernel with the images that have it.
+    fn holders(group: &Group) -> Vec<(String, Vec<usize>)> {
+        let images =
+            |kernel: &NamedKernel| kernel.holders.iter().flat_map(|it| group.images(it)).copied().collect();
+        group.kernels.iter().map(|kernel| (kernel.name.clone(), images(kernel))).collect()
+    }
+
+    #[test]
+    fn neighbours_with_the_same_kernels_are_kept_together() {
+        let both: &[&str] = &["b", "a"];
+        let found = group(&[("cubin:sm_50", "", both), ("cubin:sm_60", "", both), ("cubin:sm_70", "", both)]);
+        assert_eq!(holders(&found), [("a".into(), vec![0, 1, 2]), ("b".into(), vec![0, 1, 2])]);
+        assert_eq!((found.alike.len(), found.kernels[1].order), (1, 0));
+    }
+
+    #[test]
+    fn parts_and_images_without_records_have_their_own() {
+        let found = group(&[
+            ("cubin:sm_50", "1", &["a"]),
+            ("cubin:sm_50", "2", &["b"]),
+            ("cubin:sm_60", "", &["a", "b"]),
+            ("cubin:sm_70", "", &[]),
+            ("cubin:sm_80", "", &["a", "b"]),
+        ]);
+        assert_eq!(holders(&found), [("a".into(), vec![0, 2, 4, 3]), ("b".into(), vec![1, 2, 4, 3])]);
+        assert_eq!(found.silent, [3]);
     }
 }

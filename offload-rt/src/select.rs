@@ -7,7 +7,7 @@ mod selection;
 mod variant;
 mod verdict;
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -105,10 +105,13 @@ fn group<'i>(images: &'i ModuleImages, query: VariantQuery<'_>) -> Result<&'i Ar
 struct Fits<'g> {
     group: &'g Group,
     images: Vec<Option<Fit>>,
+    /// Of each of [`Group::alike`].
+    alike: Vec<Best>,
     max_work_group: u64,
 }
 
-/// The best image for a kernel.
+/// The best of some images.
+#[derive(Clone, Copy)]
 struct Best {
     fit: Option<Fit>,
     first: Option<usize>,
@@ -116,10 +119,30 @@ struct Best {
     is_shared: bool,
 }
 
+impl Best {
+    const NONE: Best = Best { fit: None, first: None, is_shared: false };
+
+    /// The better one. Equal ones are shared.
+    fn or(self, other: Best) -> Best {
+        match (self.fit.cmp(&other.fit), self.fit) {
+            (Ordering::Greater, _) | (Ordering::Equal, None) => self,
+            (Ordering::Less, _) => other,
+            (Ordering::Equal, fit) => Best { fit, first: self.first.min(other.first), is_shared: true },
+        }
+    }
+}
+
 impl<'g> Fits<'g> {
     fn of(group: &'g Group, device: &DeviceDescription) -> Fits<'g> {
-        let images = group.entries.iter().map(|entry| rules::judge::<Unread>(entry, device).ok()).collect();
-        Fits { group, images, max_work_group: device.max_work_group().unwrap_or(u64::MAX) }
+        let judge = |entry| rules::judge::<Unread>(entry, device).ok();
+        let images: Vec<Option<Fit>> = group.entries.iter().map(judge).collect();
+        let best = |image: &usize| match images.get(*image).copied().flatten() {
+            None => Best::NONE,
+            fit => Best { fit, first: Some(*image), is_shared: false },
+        };
+        let best_of = |alike: &Vec<usize>| alike.iter().map(best).fold(Best::NONE, Best::or);
+        let alike = group.alike.iter().map(best_of).collect();
+        Fits { group, images, alike, max_work_group: device.max_work_group().unwrap_or(u64::MAX) }
     }
 
     /// For each kernel the best fitting image that has it. Where several fit equally well, that of the target which
@@ -138,36 +161,21 @@ impl<'g> Fits<'g> {
         Picks { kernels, unnamed }
     }
 
-    /// How well the image fits for a kernel.
-    fn fit(&self, holder: &Holder) -> Option<Fit> {
-        if holder.work_items > self.max_work_group {
-            return None;
-        }
-        self.images.get(holder.image).copied().flatten()
+    /// Whether the device can launch the kernel from these images.
+    fn takes(&self, holder: &Holder) -> bool {
+        holder.work_items <= self.max_work_group
     }
 
     fn best(&self, kernel: &NamedKernel) -> Best {
-        let mut best = Best { fit: None, first: None, is_shared: false };
-        for holder in &kernel.holders {
-            let fit = self.fit(holder);
-            if fit.is_none() || fit < best.fit {
-                continue;
-            }
-            match fit == best.fit {
-                true => {
-                    best.is_shared = true;
-                    best.first = best.first.min(Some(holder.image));
-                }
-                false => best = Best { fit, first: Some(holder.image), is_shared: false },
-            }
-        }
-        best
+        let holders = kernel.holders.iter().filter(|holder| self.takes(holder));
+        holders.filter_map(|holder| self.alike.get(holder.images).copied()).fold(Best::NONE, Best::or)
     }
 
     /// The images that fit a kernel as well as the best.
     fn equals<'k>(&'k self, kernel: &'k NamedKernel, best: &'k Best) -> impl Iterator<Item = usize> + 'k {
-        let equal = move |holder: &&Holder| best.fit.is_some() && self.fit(holder) == best.fit;
-        kernel.holders.iter().filter(equal).map(|holder| holder.image)
+        let equal = |image: &usize| best.fit.is_some() && self.images.get(*image) == Some(&best.fit);
+        let holders = kernel.holders.iter().filter(|holder| self.takes(holder));
+        holders.flat_map(|holder| self.group.images(holder)).copied().filter(equal)
     }
 
     fn by_votes(&self, best: &[Best]) -> Vec<Option<usize>> {

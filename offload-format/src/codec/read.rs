@@ -106,7 +106,11 @@ impl Part {
 /// As [`decode`], save for damage to frames.
 pub fn check(pack: &Pack<'_>, image: &Image<'_>) -> Result<(), Error> {
     image.filter.check()?;
-    chain(pack, image).map(drop)
+    match checked(pack, image)? {
+        // Most images: nothing is collected.
+        None => Ok(()),
+        Some(_) => chain(pack, image).map(drop),
+    }
 }
 
 /// `image`, its parent, and so on to one that stands for itself.

@@ -196,6 +196,20 @@ impl<'a> Pack<'a> {
         kernels.chain(error.map(Err))
     }
 
+    /// Whether two images have the same kernels, in the same order, which require the same: their records say it without being
+    /// read. Of images in two pages that is not known.
+    pub fn have_same_needs(&self, one: &Image<'_>, other: &Image<'_>) -> bool {
+        if (one.page, one.kernel_count) != (other.page, other.kernel_count) {
+            return false;
+        }
+        let Ok(Page { tables, .. }) = self.page(one.page) else { return false };
+        let records = |image: &Image<'_>| {
+            tables.whole(tables.kernels, RecordRange { first: image.first_kernel, count: image.kernel_count })
+        };
+        let (Ok(one), Ok(other)) = (records(one), records(other)) else { return false };
+        one.zip(other).all(|(one, other)| record::same_needs(one, other))
+    }
+
     /// What is missing from the pack, and why.
     pub fn missing(&self) -> impl Iterator<Item = Result<Missing<'a>, Error>> + use<'a> {
         let tables = self.tables;

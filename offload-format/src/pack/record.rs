@@ -327,6 +327,15 @@ pub(super) fn needs<'a>(tables: &Tables<'a>, record: &[u8]) -> Result<KernelNeed
     })
 }
 
+/// Whether both records have the name and the requirements that [`needs`] reads at the same places.
+pub(super) fn same_needs(one: &[u8], other: &[u8]) -> bool {
+    let parts = |record: &[u8]| {
+        let all = record.first_chunk::<32>()?;
+        Some((*all.first_chunk::<8>()?, *all.last_chunk::<16>()?))
+    };
+    parts(one) == parts(other)
+}
+
 pub(super) fn arg(tables: &Tables<'_>, record: &[u8]) -> Result<ArgInfo, Error> {
     const WHAT: &str = "the argument record";
     Ok(ArgInfo {

@@ -141,6 +141,23 @@ impl<'a> Tables<'a> {
         (0..table.count).filter_map(move |index| table.record(bytes, index).ok())
     }
 
+    /// Some records of `table`, all of which are there.
+    pub(super) fn whole(
+        &self,
+        table: Table,
+        range: RecordRange,
+    ) -> Result<impl Iterator<Item = &'a [u8]> + use<'a>, Error> {
+        let (first, count) = (u64::from(range.first), u64::from(range.count));
+        if first.saturating_add(count) > table.count {
+            return Err(Error::invalid("the record reference", first));
+        }
+        // `Table::check` has made sure that the products fit.
+        let start = table.offset.saturating_add(first.saturating_mul(table.record_size));
+        let size = count.saturating_mul(table.record_size);
+        let records = bytes::range(self.bytes, start, size, "the record")?;
+        Ok(records.chunks_exact(usize::try_from(table.record_size).unwrap_or(usize::MAX).max(1)))
+    }
+
     /// Some records of `table`.
     pub(super) fn some(
         &self,

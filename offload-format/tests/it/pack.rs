@@ -241,3 +241,43 @@ fn an_image_tells_the_libraries_that_it_needs_and_what_it_has_for_others() {
     let plain = pack.image(2).unwrap();
     assert_eq!((plain.imports, plain.exports), ("", ""));
 }
+
+/// Registers are no requirement; a name, a count and a work-group are.
+#[test]
+fn images_with_the_same_requirements_are_known_by_their_records() {
+    let kernels = |group, names: &[&str], registers| -> Vec<KernelInfo> {
+        let kernel = |name: &&str| {
+            let mut info = kernel(name);
+            (info.registers, info.required_work_group) = (Some(registers), group);
+            info
+        };
+        names.iter().map(kernel).collect()
+    };
+    let group = Some([64, 1, 1]);
+    let images = [
+        ("cubin:sm_50", kernels(group, &["a", "b"], 1)),
+        ("cubin:sm_60", kernels(group, &["a", "b"], 2)),
+        ("cubin:sm_70", kernels(group, &["a", "c"], 1)),
+        ("cubin:sm_80", kernels(group, &["a"], 1)),
+        ("cubin:sm_86", kernels(Some([32, 1, 1]), &["a", "b"], 1)),
+        ("cubin:sm_89", kernels(None, &["a", "b"], 1)),
+        ("cubin:sm_90", vec![]),
+    ];
+    let frame = codec::encode(b"code", Codec::Raw, 0).unwrap();
+    let mut builder = PackBuilder::new("sample", "1.2.3");
+    for (target, kernels) in images {
+        builder.image(NewImage { kernels, ..image("m", target) }, frame.info()).unwrap();
+    }
+    let bytes = assemble(builder, &[frame]);
+    let pages = Pages::default();
+    let pack = Pack::parse(&bytes, &pages).unwrap();
+    let images: Vec<_> = pack.images().map(Result::unwrap).collect();
+    let needs = |image| pack.kernel_needs(image).collect::<Result<Vec<_>, _>>().unwrap();
+    for one in &images {
+        for other in &images {
+            let same = pack.have_same_needs(one, other);
+            assert_eq!(same, needs(one) == needs(other), "{} {}", one.target_text, other.target_text);
+        }
+    }
+    assert!(pack.have_same_needs(&images[0], &images[1]));
+}

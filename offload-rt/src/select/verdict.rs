@@ -126,7 +126,9 @@ impl Choice<'_> {
 
     /// What is used in place of `image`, for the first kernel that it has.
     fn instead_of(&self, image: usize) -> Option<usize> {
-        let has = |kernel: &Picked<'_>| kernel.named.holders.iter().any(|holder| holder.image == image);
+        let has = |kernel: &Picked<'_>| {
+            kernel.named.holders.iter().any(|holder| self.group.images(holder).contains(&image))
+        };
         let taken = self.in_order().find(|kernel| kernel.image.is_some() && has(kernel));
         taken.and_then(|kernel| kernel.image).or(self.picks.unnamed)
     }

@@ -123,7 +123,7 @@ fn choices(programs: &Programs<'_>, plan: Plan) -> Result<Vec<Row>> {
     };
     let index = choices.iter().map(|choice| choice.index).collect();
     Ok(vec![
-        row("the first choice: 1 of 50 images with 8 kernels", |choice| choice.first, Want::of(500.0, 50.0)),
+        row("the first choice: 1 of 50 images with 8 kernels", |choice| choice.first, Want::of(100.0, 50.0)),
         row("a later choice", |choice| choice.again, Want::of(5.0, 5.0)),
         Row::new("the index with their records", "kB", index, Want::Nothing),
     ])
