@@ -48,14 +48,15 @@ fn print_missing(output: &Output, contents: &Contents<'_>) -> Result<()> {
     for source in contents.packs.here().packs() {
         for missing in source.pack.missing() {
             let Missing { kind, module, target, reason: problem, .. } = missing?;
-            let message = |kind: String| MissingMessage { reason: "missing", kind, module, target, problem };
+            let message =
+                MissingMessage { reason: "missing", kind: kind.to_string(), module, target, problem };
             // People see the images, or that the sidecar is missing.
             match kind {
-                MissingKind::Sidecar => output.objects(&[message("sidecar".to_string())])?,
+                MissingKind::Sidecar => output.objects(&[message])?,
                 _ => {
                     let [module, target, problem] = [module, target, problem].map(escaped);
                     let text = format!("{kind}: module {module} {target}: {problem}");
-                    output.message(&message(kind.to_string()), &text)?;
+                    output.message(&message, &text)?;
                 }
             }
         }

@@ -108,7 +108,7 @@ fn every_image_is_shown_with_its_file() {
 }
 
 #[test]
-fn commands_work_on_what_lies_elsewhere() {
+fn commands_work_on_what_lies_in_a_sidecar() {
     for form in FORMS {
         let (dir, files) = program(form);
         let on = |args: &[&str]| ok(dir.path(), args);
@@ -137,7 +137,7 @@ fn commands_work_on_what_lies_elsewhere() {
 
 #[test]
 #[cfg(feature = "devices")]
-fn devices_judge_what_lies_elsewhere() {
+fn devices_judge_what_lies_in_a_sidecar() {
     for form in FORMS {
         let (dir, _) = program(form);
         let printed = ok(dir.path(), &["devices", "app", "--json"]);

@@ -37,8 +37,8 @@ pub(super) struct Places {
 enum Workspace {
     /// The package is one of its members, or lies among them.
     Around(PathBuf),
-    /// The package is a dependency from elsewhere.
-    Elsewhere(PathBuf),
+    /// It depends on the package, which lies outside of it.
+    Dependent(PathBuf),
 }
 
 impl Clues {
@@ -52,7 +52,7 @@ impl Clues {
             Some(Workspace::Around(root)) => {
                 Some(Places { files: files_up_to(&self.manifest_dir, &root), unread: None })
             }
-            Some(Workspace::Elsewhere(root)) => {
+            Some(Workspace::Dependent(root)) => {
                 let unread = if is_fetched(&self.manifest_dir) { None } else { first_of(&own()) };
                 Some(Places { files: vec![root.join(FILE)], unread })
             }
@@ -70,7 +70,7 @@ impl Clues {
             Some(root) if !is_fetched && self.manifest_dir.starts_with(&root) => {
                 Some(Workspace::Around(root))
             }
-            Some(root) => Some(Workspace::Elsewhere(root)),
+            Some(root) => Some(Workspace::Dependent(root)),
             // `cargo install` builds what it has fetched in a temporary directory.
             None if !is_fetched || is_program(&self.manifest_dir) => {
                 Some(Workspace::Around(own_workspace(&self.manifest_dir)))

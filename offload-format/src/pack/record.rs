@@ -234,7 +234,7 @@ open_enum! {
         /// The images of a target were removed from the linked program.
         Pruned = 3 => "pruned",
         /// The images of a target, which lie in a sidecar: the reason is the name of the file.
-        Sidecar = 4 => "elsewhere",
+        Sidecar = 4 => "sidecar",
     }
 }
 
