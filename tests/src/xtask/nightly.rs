@@ -1,16 +1,17 @@
 //! `nightly`: everything that takes too long for every change.
 
 use std::process::{Command, ExitCode};
+use std::time::Instant;
 
 use crate::reliability::check::{self, Extent, Runner};
 use crate::reliability::checks::CHECKS;
 use crate::reliability::{self, table::Table};
 use offload_tests::error::{Error, Result};
-use offload_tests::workspace::Workspace;
+use offload_tests::workspace::{Workspace, seconds};
 
 pub(crate) const HELP: &str = "nightly [--table]  every check of `reliability`, and all long tasks, one by one; fails if one does
 
-The tables at the end have what was tried, what was found, and what others reach. --table lists the checks alone.";
+The tables at the end have what was tried, what was found, how long it took, and what others reach. --table lists the checks alone.";
 
 /// Tasks that show no row of the table.
 const OTHERS: [&[&str]; 13] = [
@@ -35,21 +36,25 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
         [table] if table == "--table" => return reliability::run(workspace, &[]),
         _ => return Err(Error::new("`nightly` takes `--table`")),
     }
+    let start = Instant::now();
     let runner = Runner::new(workspace, Extent::Full)?;
     let mut outcomes = Vec::new();
     // The next one says something of its own even where one failed.
     for check in CHECKS {
         outcomes.extend(runner.run(check)?);
     }
-    let mut table = Table::new(["task", "verdict"]);
+    let mut table = Table::new(["task", "verdict", "time"]);
     let mut all = outcomes.iter().all(|outcome| outcome.passed);
     for task in OTHERS {
+        let begun = Instant::now();
         let status = Command::new(std::env::current_exe()?).args(task).current_dir(&workspace.root).status();
         let passed = status?.success();
         all &= passed;
-        table.row([task.join(" "), if passed { "ok" } else { "FAILED" }.to_string()]);
+        let verdict = if passed { "ok" } else { "FAILED" };
+        table.row([task.join(" "), verdict.to_string(), seconds(begun.elapsed())]);
     }
     println!("{table}");
     check::print(&outcomes);
+    println!("nightly: {} checks and {} tasks in {}", outcomes.len(), OTHERS.len(), seconds(start.elapsed()));
     Ok(if all { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

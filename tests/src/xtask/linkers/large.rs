@@ -1,11 +1,13 @@
 //! A program with 3 GiB of images: it links, runs, and takes no memory for what it does not use.
 
 use std::path::Path;
+use std::time::Instant;
 
 use super::linker::Linker;
+use offload_tests::FIGURE;
 use offload_tests::error::Result;
 use offload_tests::fixture;
-use offload_tests::workspace::Workspace;
+use offload_tests::workspace::{Workspace, seconds};
 
 /// Of the program, and of the build script that writes the object: bytes.
 const MOST_MEMORY: u64 = 64 << 20;
@@ -18,10 +20,14 @@ pub(super) fn run(workspace: &Workspace, linkers: &[Linker]) -> Result<Vec<Strin
     fixture::copy(workspace, "large", &dir.join("src"))?;
     let mut failures = Vec::new();
     for linker in linkers {
+        let start = Instant::now();
         let said = link_and_run(workspace, &dir, linker);
+        let time = seconds(start.elapsed());
         let problem = said.as_ref().map_or_else(|error| Some(error.to_string()), |said| problem(said));
         let shown = said.as_deref().unwrap_or("-").trim();
-        println!("{} 3 GiB: {} ({shown})", linker.name, if problem.is_none() { "ok" } else { "FAILED" });
+        println!("{} 3 GiB: {} in {time} ({shown})", linker.name, verdict(problem.as_deref()));
+        let peaks = said.as_deref().map_or_else(|_| "-".to_string(), peaks);
+        println!("{FIGURE}{} in {time}; {}, {peaks}", linker.name, verdict(problem.as_deref()));
         failures.extend(problem.map(|problem| format!("{} 3 GiB: {problem}", linker.name)));
     }
     // Sources, cache, archive and program have the images once each.
@@ -46,17 +52,37 @@ fn link_and_run(workspace: &Workspace, dir: &Path, linker: &Linker) -> Result<St
     Ok(workspace.shell.cmd(dir.join("target/release/fixture")).quiet().read()?)
 }
 
+fn verdict(problem: Option<&str>) -> &'static str {
+    if problem.is_none() { "ok" } else { "FAILED" }
+}
+
+/// What stands behind `name=` in what the program said.
+fn word<'a>(said: &'a str, name: &str) -> Option<&'a str> {
+    said.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
+}
+
+fn number(said: &str, name: &str) -> Option<u64> {
+    word(said, name)?.parse().ok()
+}
+
+/// What was found, and the memory that it took.
+fn peaks(said: &str) -> String {
+    let mebibytes =
+        |name| number(said, name).map_or("-".to_string(), |kilobytes| (kilobytes >> 10).to_string());
+    let [images, size] = ["images", "bytes"].map(|name| number(said, name).unwrap_or(0));
+    let [run, build] = ["peak_kb", "build_peak_kb"].map(mebibytes);
+    format!("{images} images of {} MiB: {run} MiB to run, {build} MiB to embed", size >> 20)
+}
+
 /// Reads `images=384 bytes=3221225472 loaded=true peak_kb=40000 build_peak_kb=50000`.
 fn problem(said: &str) -> Option<String> {
-    let word =
-        |name: &str| said.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
-    let number = |name| word(name).and_then(|text| text.parse::<u64>().ok());
-    let bytes = number("bytes").unwrap_or(0);
-    if !SIZE.contains(&bytes) || word("loaded") != Some("true") {
-        return Some(format!("{bytes} bytes of images were found, loaded: {:?}", word("loaded")));
+    let bytes = number(said, "bytes").unwrap_or(0);
+    let loaded = word(said, "loaded");
+    if !SIZE.contains(&bytes) || loaded != Some("true") {
+        return Some(format!("{bytes} bytes of images were found, loaded: {loaded:?}"));
     }
     let too_much = |name| {
-        let peak = number(name).map(|kilobytes| kilobytes.saturating_mul(1024));
+        let peak = number(said, name).map(|kilobytes| kilobytes.saturating_mul(1024));
         let over = peak.is_none_or(|peak| peak > MOST_MEMORY);
         over.then(|| format!("{name}: {peak:?} bytes, more than {MOST_MEMORY}"))
     };
@@ -71,6 +97,7 @@ mod tests {
     fn size_and_memory_are_judged() {
         let said = "images=384 bytes=3221225472 loaded=true peak_kb=40000 build_peak_kb=50000";
         assert_eq!(problem(said), None);
+        assert_eq!(peaks(said), "384 images of 3072 MiB: 39 MiB to run, 48 MiB to embed");
         for wrong in [
             said.replace("3221225472", "3"),
             said.replace("3221225472", "6442450944"),

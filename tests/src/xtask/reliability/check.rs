@@ -54,6 +54,8 @@ pub(crate) struct Outcome {
 struct Printed {
     counts: Counts,
     figures: Vec<String>,
+    /// The names of the tests that ran.
+    ran: Vec<String>,
 }
 
 /// Runs checks in one workspace.
@@ -89,9 +91,10 @@ impl<'a> Runner<'a> {
         }
         let ended_well = child.wait()?.success();
         let (tried, found) = printed.sums(&check.shown);
-        // A name that no test has would pass.
-        let ran = matches!(check.shown, Shown::Task { .. }) || printed.counts.passed > 0;
-        Ok(Some(Outcome { check, tried, found, time: start.elapsed(), passed: ended_well && ran }))
+        let nothing = printed.what_ran_nothing(&check.shown);
+        let passed = ended_well && nothing.is_none();
+        let found = nothing.unwrap_or(found);
+        Ok(Some(Outcome { check, tried, found, time: start.elapsed(), passed }))
     }
 
     fn command(&self, shown: &Shown) -> Result<Option<Command>> {
@@ -107,7 +110,8 @@ impl<'a> Runner<'a> {
     }
 
     fn tests(&self, programs: &[&str], names: &[&str]) -> Command {
-        let cargo = self.workspace.cargo().args(["test", "--quiet", "--workspace", "--all-features"]);
+        // Not quiet: the harness has to name the tests that it runs.
+        let cargo = self.workspace.cargo().args(["test", "--workspace", "--all-features"]);
         let cargo = cargo.args(programs).args(["--", "--nocapture"]).args(names).envs(self.env.clone());
         let mut command = Command::from(cargo);
         // A test that skips shows nothing.
@@ -125,6 +129,19 @@ impl Printed {
         // The harness may have begun the line.
         if let Some((_, figure)) = line.split_once(FIGURE) {
             self.figures.push(figure.to_string());
+        }
+        self.ran.extend(test_that_ran(line).map(str::to_string));
+    }
+
+    /// A name that no test has would pass, and a test that got another name would not be missed.
+    fn what_ran_nothing(&self, shown: &Shown) -> Option<String> {
+        let Shown::Tests { names, .. } = shown else { return None };
+        let is_missing = |name: &&&str| !self.ran.iter().any(|test| test.contains(**name));
+        let missing: Vec<&str> = names.iter().filter(is_missing).copied().collect();
+        match missing.as_slice() {
+            [] if self.counts.passed == 0 => Some("no test ran".to_string()),
+            [] => None,
+            missing => Some(format!("no test ran for {}", missing.join(", "))),
         }
     }
 
@@ -144,6 +161,12 @@ impl Printed {
             }
         }
     }
+}
+
+/// Reads `test NAME ... ok`. What the test prints itself may stand in place of the result.
+fn test_that_ran(line: &str) -> Option<&str> {
+    let (name, result) = line.strip_prefix("test ")?.split_once(" ... ")?;
+    (!result.starts_with("ignored")).then_some(name)
 }
 
 /// A line for each outcome: what was tried and found, and the figure of others beside them.
@@ -184,5 +207,25 @@ mod tests {
         let mut printed = Printed::default();
         printed.add("test result: ok. 3 passed; 1 failed; 0 ignored; 0 measured; 9 filtered out");
         assert_eq!(printed.sums(&TESTS), ("4 tests".to_string(), "1 failed".to_string()));
+    }
+
+    #[test]
+    fn each_name_has_to_run_a_test() {
+        let mut printed = Printed::default();
+        for line in [
+            "test pack::every_changed_byte ... ok",
+            "test registry::threads ... figure: 64 threads; 0 others",
+            "test cuda::streams ... ignored, needs an NVIDIA GPU",
+            "test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 9 filtered out",
+        ] {
+            printed.add(line);
+        }
+        let nothing =
+            |names: &'static [&'static str]| printed.what_ran_nothing(&Shown::Tests { programs: &[], names });
+        assert_eq!(nothing(&["pack::", "registry::threads"]), None);
+        assert_eq!(nothing(&["pack::", "renamed::"]).as_deref(), Some("no test ran for renamed::"));
+        assert_eq!(nothing(&["cuda::"]).as_deref(), Some("no test ran for cuda::"));
+        assert_eq!(nothing(&[]), None);
+        assert_eq!(Printed::default().what_ran_nothing(&TESTS).as_deref(), Some("no test ran"));
     }
 }
