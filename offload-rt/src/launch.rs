@@ -14,6 +14,7 @@ mod pinned;
 mod program;
 mod queued;
 mod stream;
+mod takes;
 mod transfer;
 mod typed;
 

@@ -9,7 +9,7 @@ use super::api::{CUfunction, CUstream, call};
 use super::driver::problem;
 use super::function::Function;
 use super::module::CudaModule;
-use super::params::{check_sizes, fill};
+use super::params::{are_of_sizes, check_sizes, fill};
 use crate::driver::KernelArg;
 use crate::driver::{ContextId, DriverKernel, DriverStream};
 use crate::error::Problem;
@@ -25,12 +25,14 @@ pub(super) struct CudaKernel {
 }
 
 impl CudaKernel {
-    pub(super) fn new(module: Arc<CudaModule>, function: Function, mut info: KernelInfo) -> CudaKernel {
+    pub(super) fn new(module: Arc<CudaModule>, mut function: Function, mut info: KernelInfo) -> CudaKernel {
         // A pack has no arguments of a kernel without any, and of one that it knows only by name; a driver before CUDA
         // 12.4 does not tell which it is.
         if function.sizes.is_none() && info.args.as_ref().is_some_and(Vec::is_empty) {
             info.args = None;
         }
+        // The layer compares a launch with the records.
+        function.sizes.take_if(|sizes| info.args.as_ref().is_some_and(|args| are_of_sizes(args, sizes)));
         CudaKernel { info, function, module }
     }
 }

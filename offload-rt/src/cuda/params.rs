@@ -1,5 +1,7 @@
 //! The arguments of a launch as CUDA takes them.
 
+use offload_format::pack::{ArgInfo, ArgKind};
+
 use super::api::CUstream;
 use super::stream::start;
 use crate::driver::{KernelArg, KernelArgKind};
@@ -24,6 +26,16 @@ pub(super) fn fill(
         }
     }
     Ok(Filled { pointers, local: local.size })
+}
+
+/// Whether arguments that fit the records `known` have the sizes that the driver has for a kernel's parameters.
+pub(super) fn are_of_sizes(known: &[ArgInfo], sizes: &[usize]) -> bool {
+    let size = |arg: &ArgInfo| match (arg.kind, arg.size) {
+        (ArgKind::Value, size) => size.map(|size| size as usize),
+        (ArgKind::Global | ArgKind::Constant | ArgKind::Local, _) => Some(size_of::<u64>()),
+        _ => None,
+    };
+    known.len() == sizes.len() && known.iter().zip(sizes).all(|(known, takes)| size(known) == Some(*takes))
 }
 
 /// Compares `args` with the sizes that the driver has for a kernel's parameters.
@@ -78,6 +90,23 @@ mod tests {
             (&[4, 8, 4], "argument 2 is 4 bytes"),
         ] {
             assert!(check_sizes(sizes, &args).unwrap_err().text.contains(reason), "{sizes:?}");
+        }
+    }
+
+    #[test]
+    fn records_may_say_what_the_driver_does() {
+        let of = |kind, size| ArgInfo::new(kind).with_size(size);
+        let (value, unsized_value) = (of(ArgKind::Value, Some(4)), of(ArgKind::Value, None));
+        let (buffer, local) = (of(ArgKind::Global, None), of(ArgKind::Local, Some(8)));
+        assert!(are_of_sizes(&[value.clone(), buffer.clone(), local], &[4, 8, 8]) && are_of_sizes(&[], &[]));
+        for (known, sizes) in [
+            (vec![value.clone()], &[8][..]),
+            (vec![buffer], &[4]),
+            (vec![unsized_value], &[4]),
+            (vec![value], &[4, 4]),
+            (vec![of(ArgKind::Image, Some(8))], &[8]),
+        ] {
+            assert!(!are_of_sizes(&known, sizes), "{known:?}");
         }
     }
 

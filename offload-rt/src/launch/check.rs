@@ -7,7 +7,7 @@ use crate::range::NdRange;
 use crate::text::escape;
 
 /// More local memory than any device has, in bytes.
-const MOST_LOCAL: usize = 1 << 30;
+pub(super) const MOST_LOCAL: usize = 1 << 30;
 
 /// What an argument is, whose memory it is in.
 #[derive(Clone, Copy, Debug)]

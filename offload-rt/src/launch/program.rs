@@ -6,6 +6,7 @@ use offload_format::pack::KernelInfo;
 
 use super::check::{Given, check};
 use super::stream::Stream;
+use super::takes::Takes;
 use crate::device::Device;
 use crate::driver::{DriverKernel, DriverModule, KernelArg, KernelArgKind, find};
 use crate::entry::{Entry, LoadedImage};
@@ -48,6 +49,7 @@ pub struct Kernel {
     driver: Box<dyn DriverKernel>,
     device: Device,
     name: Arc<str>,
+    takes: Takes,
 }
 
 /// One image, opened when one of its kernels is used.
@@ -188,7 +190,8 @@ fn load(
 impl Kernel {
     pub(crate) fn new(driver: Box<dyn DriverKernel>, device: Device) -> Kernel {
         let name = driver.info().name.as_str().into();
-        Kernel { driver, device, name }
+        let takes = Takes::of(driver.info(), driver.context());
+        Kernel { driver, device, name, takes }
     }
 
     /// What pack and driver know of it: arguments, registers, the largest work-group.
@@ -216,8 +219,9 @@ impl Kernel {
         range: &NdRange,
         args: &[KernelArg<'_>],
     ) -> Result<(), Error> {
-        check(self.info(), range, args.iter().map(KernelArg::given))?;
-        self.check_context(stream, args)?;
+        if !self.takes.fit(stream.driver(), range, args) {
+            self.check(stream, range, args)?;
+        }
         // SAFETY: the contract is the same, and the caller's to keep.
         let launched = unsafe { self.driver.launch(stream.driver(), range, args) };
         launched.map_err(|problem| Error::of_launch(&self.name, problem))?;
@@ -241,6 +245,13 @@ impl Kernel {
         args: impl ExactSizeIterator<Item = Given>,
     ) -> Result<(), Error> {
         check(self.info(), range, args)
+    }
+
+    /// Why the launch is refused, if it is.
+    #[cold]
+    fn check(&self, stream: &Stream, range: &NdRange, args: &[KernelArg<'_>]) -> Result<(), Error> {
+        self.check_given(range, args.iter().map(KernelArg::given))?;
+        self.check_context(stream, args)
     }
 
     fn check_context(&self, stream: &Stream, args: &[KernelArg<'_>]) -> Result<(), Error> {
