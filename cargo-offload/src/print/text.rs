@@ -32,31 +32,37 @@ pub(crate) fn listed(names: impl Iterator<Item = String>) -> Option<String> {
 
 /// A name from a file, in one line: nothing in it moves a terminal's cursor, reverses its writing or starts a line.
 pub(crate) fn escaped(name: &str) -> String {
-    name.chars().map(shown).collect()
+    characters(name, show)
 }
 
 /// As [`escaped`], for text of several lines. Names in it have to be escaped before: their lines would stay.
 pub(crate) fn escaped_lines(text: &str) -> String {
-    text.chars().map(|c| if c == '\n' { c.to_string() } else { shown(c) }).collect()
+    characters(text, |out, c| if c == '\n' { out.push(c) } else { show(out, c) })
 }
 
 /// `json` with an escape for each character that would steer a terminal; whoever parses it reads the same. JSON itself
 /// allows DEL, the controls of C1 and marks of direction in a text (<https://www.rfc-editor.org/rfc/rfc8259#section-7>).
 pub(crate) fn plain_json(json: &str) -> String {
-    let sign = |c: char| match c {
+    characters(json, |out, c| match c {
         // Only between the values of a document of several lines: within a text it is escaped already.
-        '\n' => c.to_string(),
-        c if steers(c) => format!("\\u{:04x}", u32::from(c)),
-        c => c.to_string(),
-    };
-    json.chars().map(sign).collect()
+        '\n' => out.push(c),
+        c if steers(c) => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+        c => out.push(c),
+    })
 }
 
-fn shown(c: char) -> String {
+/// What `add` makes of each character, in one text: names are many, and a text for each character takes an allocation.
+fn characters(text: &str, add: impl Fn(&mut String, char)) -> String {
+    let mut out = String::with_capacity(text.len());
+    text.chars().for_each(|c| add(&mut out, c));
+    out
+}
+
+fn show(out: &mut String, c: char) {
     match c {
-        '\n' => "\\n".to_string(),
-        c if steers(c) => c.escape_unicode().to_string(),
-        c => c.to_string(),
+        '\n' => out.push_str("\\n"),
+        c if steers(c) => out.extend(c.escape_unicode()),
+        c => out.push(c),
     }
 }
 
