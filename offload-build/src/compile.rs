@@ -101,13 +101,14 @@ pub(crate) fn library_images(
 ) -> Result<ModuleImages> {
     let targets: Vec<WantedTarget> = targets
         .iter()
-        .filter(|wanted| matches!(wanted.target, Target::Host(_) | Target::Spirv64(_)))
+        .filter(|wanted| matches!(wanted.target, Target::Host(_) | Target::Spirv64(_) | Target::Nvptx(_)))
         .filter(|wanted| unserved(session.sources, &wanted.target).is_none())
         .cloned()
         .collect();
     let compile = |wanted: &WantedTarget| match &wanted.target {
         Target::Host(level) => host_library::image(session, library, *level),
         Target::Spirv64(version) => spirv::library(session, library, *version),
+        Target::Nvptx(sm) => nvptx::library(session, library, sm),
         other => Err(Error::new(format!("no driver for `{other}` links when an image is loaded"))),
     };
     let mut found = ModuleImages::default();

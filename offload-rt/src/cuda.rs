@@ -22,6 +22,7 @@ pub mod cudarc_0_19;
 mod device;
 mod driver;
 mod function;
+mod jit;
 mod kernel;
 mod limits;
 mod module;

@@ -278,21 +278,6 @@ pub(crate) fn find<'k>(kernels: &'k [KernelInfo], name: &str) -> Result<&'k Kern
     })
 }
 
-/// Refuses libraries where no driver links them: builds make no such images.
-#[cfg(any(feature = "cuda", feature = "hip"))]
-pub(crate) fn refuse_libraries(image: &LoadedImage, libraries: &[Entry]) -> Result<(), Problem> {
-    match libraries.first() {
-        None => Ok(()),
-        Some(library) => {
-            let text = format!("cannot load {}: it imports `{}`", image.entry(), escape(library.module()));
-            Err(Problem::with_hint(
-                text,
-                "CUDA's and HIP's images have their libraries from the build: leave out `link`",
-            ))
-        }
-    }
-}
-
 /// Refuses what only CUDA and HIP have.
 #[cfg(any(all(feature = "host", unix), feature = "opencl"))]
 pub(crate) fn refuse_shared_memory(range: &NdRange) -> Result<(), Problem> {

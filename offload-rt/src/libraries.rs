@@ -102,7 +102,7 @@ impl Importer<'_> {
         let fits = match (own, other) {
             // Levels pass vectors to functions in different registers.
             (Target::Host(own), Target::Host(other)) => own == other,
-            (Target::Spirv64(_), Target::Spirv64(_)) => true,
+            (Target::Spirv64(_), Target::Spirv64(_)) | (Target::Nvptx(_), Target::Nvptx(_)) => true,
             _ => false,
         };
         (!fits).then(|| format!("{of}: code for `{own}` is not linked with it"))

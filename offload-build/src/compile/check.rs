@@ -53,11 +53,11 @@ pub(super) fn intel(bytes: &[u8], kernels: &[&str]) -> Result<()> {
     if images == 0 { Err(Error::new("its archive holds no image")) } else { Ok(()) }
 }
 
-/// PTX with these kernels that calls nothing but what the driver has.
-pub(super) fn ptx(bytes: &[u8], kernels: &[&str]) -> Result<()> {
+/// PTX with these kernels that calls nothing but what the driver has, and what is `left` for it to link.
+pub(super) fn ptx(bytes: &[u8], kernels: &[&str], left: &[&str]) -> Result<()> {
     let module = Ptx::parse(bytes)?;
     expect_kernels(module.kernels().iter().map(|kernel| kernel.name), kernels)?;
-    match module.unresolved().next() {
+    match module.unresolved().find(|name| !left.contains(name)) {
         None => Ok(()),
         Some(name) if name.starts_with("__nv_") => {
             let hint = format!("NVIDIA's libdevice has it, and is not installed: {}", remedy::libdevice());

@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use offload_format::{PtxVersion, SmArch, Target};
+use offload_format::pack::NewImage;
+use offload_format::{Aspects, PtxVersion, SmArch, Target};
 
-use super::gpu::{Backend, Codegen, ConstantArguments, Shim, Vendor};
+use super::gpu::{Backend, Codegen, ConstantArguments, Shim, ToLink, Vendor};
+use super::imports;
 use super::session::Unit;
 use super::{Session, check};
 use crate::cache::Blob;
 use crate::error::{Error, Result};
 use crate::fs;
-use crate::ir::{Kernel, LocalArguments};
-use crate::module::DeviceImage;
+use crate::ir::{Interface, Kernel, LocalArguments};
+use crate::module::{DeviceImage, Library};
 use crate::toolchain::LIBCLC_NVIDIA;
 
 /// The functions of OpenCL C that libclc lacks or gets wrong.
@@ -26,19 +28,51 @@ const SHIM_WITH_LIBDEVICE: &str = concat!(
 );
 
 pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, sm: &SmArch) -> Result<DeviceImage> {
-    let bytes = ptx(session, unit, sm)?;
     let mut record = unit.image_record(session, Target::Nvptx(sm.clone()));
     record.format_version = Some(version(sm)?.word());
+    if !session.sources.link_at_load() {
+        return Ok(DeviceImage { record, bytes: ptx(session, unit, sm)? });
+    }
+    let backend = backend(session, &unit.kernels, sm)?;
+    let ToLink { module, left } = backend.module_to_link(session, unit)?;
+    let names: Vec<&str> = left.iter().map(|function| function.name.as_str()).collect();
+    let bytes = text(session, &backend, &module, |text| check::ptx(text, &unit.names(), &names))?;
+    record.imports = imports::providers(&left);
+    if !record.imports.is_empty() {
+        record.aspects = record.aspects | Aspects::LINKER;
+    }
     Ok(DeviceImage { record, bytes })
 }
 
-/// The text for `sm`, from which cubins are made as well.
+/// The text for `sm` with all that it imports, from which cubins are made as well.
 pub(super) fn ptx(session: &Session<'_>, unit: &Unit<'_>, sm: &SmArch) -> Result<Blob> {
     let backend = backend(session, &unit.kernels, sm)?;
     let module = backend.module(session, unit)?;
-    let kernels = unit.names();
-    let text = Codegen { module: &module, output: &["-O3", "-S"] };
-    backend.codegen(session, text, |text| check::ptx(text, &kernels))
+    text(session, &backend, &module, |text| check::ptx(text, &unit.names(), &[]))
+}
+
+/// The image of the library whose session this is, to be linked when it is loaded.
+pub(super) fn library(session: &Session<'_>, library: &Library, sm: &SmArch) -> Result<DeviceImage> {
+    let backend = backend(session, &[], sm)?;
+    let module = backend.exporting(session, library)?;
+    let ir = module.read_text()?;
+    let exported = imports::exported(library, &Interface::of(&ir))?;
+    let bytes = text(session, &backend, &module, |text| check::ptx(text, &[], &[]))?;
+    let mut record = NewImage::new(library.name(), Target::Nvptx(sm.clone()));
+    record.exports = exported.into_iter().map(str::to_string).collect();
+    record.format_version = Some(version(sm)?.word());
+    record.aspects = Aspects::LINKER;
+    Ok(DeviceImage { record, bytes })
+}
+
+/// PTX of `module`, which `check` has accepted.
+fn text(
+    session: &Session<'_>,
+    backend: &Backend,
+    module: &Blob,
+    check: impl FnOnce(&[u8]) -> Result<()>,
+) -> Result<Blob> {
+    backend.codegen(session, Codegen { module, output: &["-O3", "-S"] }, check)
 }
 
 /// LLVM's back end for `sm`, with the attributes that `kernels` need.

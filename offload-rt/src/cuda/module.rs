@@ -1,24 +1,19 @@
 //! An image that the driver has loaded: finding its kernels and its variables.
 
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::{CStr, CString};
 use std::ptr;
 use std::sync::Arc;
 
 use offload_format::ImageKind;
 
 use super::api::{
-    CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CUDA_ERROR_NOT_FOUND,
-    CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUdeviceptr, CUfunction, CUmodule, CuError, CuResult, Functions,
-    call,
+    CUDA_ERROR_NOT_FOUND, CUdeviceptr, CUfunction, CUmodule, CuError, CuResult, Functions, call,
 };
 use super::context::{Context, Entered};
+use super::jit::{self, Ptx};
 use super::stream::CudaStream;
 use crate::entry::LoadedImage;
 use crate::error::Problem;
-use crate::text::escape_lines;
-
-/// Bytes for the messages of the driver's PTX compiler.
-const LOG_SIZE: usize = 16 << 10;
 
 /// A loaded module.
 #[derive(Debug)]
@@ -39,15 +34,21 @@ unsafe impl Send for CudaModule {}
 unsafe impl Sync for CudaModule {}
 
 impl CudaModule {
-    /// Has the driver load `image`. The error holds the messages of its compiler and a hint where there is one.
-    pub(super) fn load(context: &Arc<Context>, image: &LoadedImage) -> Result<CudaModule, Problem> {
+    /// Has the driver load `image`, linked with `libraries`. The error holds the messages of its compiler and a hint
+    /// where there is one.
+    pub(super) fn load(
+        context: &Arc<Context>,
+        image: &LoadedImage,
+        libraries: &[LoadedImage],
+    ) -> Result<CudaModule, Problem> {
         let entered = context.enter().map_err(|error| Problem::from(error.to_string()))?;
         image.check_structure()?;
-        let raw = match image.entry().image_kind() {
-            // The driver takes PTX as a C string.
-            ImageKind::Ptx => load(&entered, &[image.bytes(), b"\0"].concat())?,
-            ImageKind::Cubin => load(&entered, image.bytes())?,
-            kind => return Err(format!("it is of kind {kind}, which CUDA does not take").into()),
+        let raw = match (image.entry().image_kind(), libraries) {
+            (ImageKind::Ptx, []) => jit::load(&entered, &Ptx::new(image))?,
+            (ImageKind::Ptx, _) => jit::load_linked(&entered, &linked(image, libraries)?)?,
+            (ImageKind::Cubin, []) => jit::load_cubin(&entered, image.bytes())?,
+            (kind, []) => return Err(format!("it is of kind {kind}, which CUDA does not take").into()),
+            (kind, _) => return Err(format!("it is of kind {kind}, which CUDA does not link").into()),
         };
         Ok(CudaModule { raw, context: context.clone() })
     }
@@ -117,20 +118,14 @@ impl Drop for CudaModule {
     }
 }
 
-fn load(entered: &Entered<'_>, image: &[u8]) -> Result<CUmodule, Problem> {
-    let mut log = vec![0u8; LOG_SIZE];
-    let mut options = [CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
-    // CUDA takes numbers in the place of pointers.
-    let size: *mut c_void = ptr::without_provenance_mut(LOG_SIZE.saturating_sub(1));
-    let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), size];
-    let mut module = ptr::null_mut();
-    // SAFETY: the image is whole, since its hash was checked, and PTX ends in a NUL; there are two options with two
-    // values; the log has the size that is said.
-    let loaded = unsafe {
-        let (image, options, values) = (image.as_ptr().cast(), options.as_mut_ptr(), values.as_mut_ptr());
-        call!(entered.functions(), cuModuleLoadDataEx(&raw mut module, image, 2, options, values))
-    };
-    loaded.map(|()| module).map_err(|error| refused(error, &log))
+/// `image` and `libraries` for the driver's linker.
+fn linked(image: &LoadedImage, libraries: &[LoadedImage]) -> Result<Vec<Ptx>, Problem> {
+    let mut images = vec![Ptx::new(image)];
+    for library in libraries {
+        library.check_structure()?;
+        images.push(Ptx::new(library));
+    }
+    Ok(images)
 }
 
 /// The names of a module's kernels; `None` before CUDA 12.4.
@@ -162,16 +157,4 @@ unsafe fn kernel_name(functions: &'static Functions, kernel: CUfunction) -> Opti
     }
     // SAFETY: names are C strings that live as long as the module, and are copied.
     Some(unsafe { CStr::from_ptr(name) }.to_str().ok()?.to_string())
-}
-
-fn refused(error: CuError, log: &[u8]) -> Problem {
-    let log = log.split(|byte| *byte == 0).next().unwrap_or_default();
-    let log = escape_lines(&String::from_utf8_lossy(log));
-    let text = format!("{error}\n{log}").trim_end().to_string();
-    match error.code() {
-        Some(CUDA_ERROR_UNSUPPORTED_PTX_VERSION) => {
-            Problem::with_hint(text, "update the NVIDIA driver, or build for a lower PTX version or as cubin")
-        }
-        _ => text.into(),
-    }
 }

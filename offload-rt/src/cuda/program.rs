@@ -12,7 +12,7 @@ use super::kernel::CudaKernel;
 use super::module::CudaModule;
 use super::pinned::CudaHostMemory;
 use super::stream::CudaStream;
-use crate::driver::{Driver, DriverHostMemory, DriverKernel, DriverModule, DriverStream, refuse_libraries};
+use crate::driver::{Driver, DriverHostMemory, DriverKernel, DriverModule, DriverStream};
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
 use crate::text::escape;
@@ -26,19 +26,25 @@ use crate::thread_blocks::{Resolved, ResolvedKernels};
 pub(super) struct CudaImage {
     kernels: ResolvedKernels<Function>,
     module: Arc<CudaModule>,
+    /// What it was linked with: others find the same decoded bytes as long as this one lives.
+    _libraries: Vec<LoadedImage>,
 }
 
 impl CudaImage {
     /// # Errors
     /// The image is of a kind that CUDA does not take; or the driver refuses it, and then the message holds its
     /// compiler's messages.
-    fn load(context: &Arc<Context>, image: &LoadedImage) -> Result<CudaImage, Problem> {
+    fn load(
+        context: &Arc<Context>,
+        image: &LoadedImage,
+        libraries: Vec<LoadedImage>,
+    ) -> Result<CudaImage, Problem> {
         let entry = image.entry();
-        let module = CudaModule::load(context, image);
+        let module = CudaModule::load(context, image, &libraries);
         let module = module.map_err(|problem| problem.during(&format!("cannot load {entry}")))?;
         let kernels = resolve(&module, entry.kernels()).map_err(Problem::from);
         let kernels = kernels.map_err(|problem| problem.during(&format!("cannot use {entry}")))?;
-        Ok(CudaImage { kernels, module: Arc::new(module) })
+        Ok(CudaImage { kernels, module: Arc::new(module), _libraries: libraries })
     }
 
     /// The handle and the record of a kernel.
@@ -71,9 +77,8 @@ fn resolve(module: &CudaModule, known: &[KernelInfo]) -> Result<ResolvedKernels<
 
 impl Driver for Found {
     fn load(&self, image: &LoadedImage, libraries: &[Entry]) -> Result<Arc<dyn DriverModule>, Error> {
-        let linked = refuse_libraries(image, libraries);
-        linked.map_err(|problem| Error::of_device(&self.name(), problem))?;
-        let loaded = self.shared_context().and_then(|context| CudaImage::load(&context, image));
+        let libraries = libraries.iter().map(Entry::load).collect::<Result<Vec<_>, _>>()?;
+        let loaded = self.shared_context().and_then(|context| CudaImage::load(&context, image, libraries));
         Ok(Arc::new(loaded.map_err(|problem| Error::of_device(&self.name(), problem))?))
     }
 

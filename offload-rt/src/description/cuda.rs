@@ -38,10 +38,10 @@ impl CudaDescription {
     }
 
     /// What images may use: every device since 2014 has 64-bit floating point and atomics, 16-bit floating point came with
-    /// compute capability 5.3 and bfloat16 with 8.0
+    /// compute capability 5.3 and bfloat16 with 8.0. The driver links for all of them
     /// (<https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#features-and-technical-specifications>).
     pub(crate) fn aspects(&self) -> Aspects {
-        let always = Aspects::FP64 | Aspects::ATOMIC64;
+        let always = Aspects::FP64 | Aspects::ATOMIC64 | Aspects::LINKER;
         let since = |sm: u32, aspect: Aspects| if self.sm() >= sm { aspect } else { Aspects::default() };
         always | since(53, Aspects::FP16) | since(80, Aspects::BF16)
     }

@@ -12,7 +12,7 @@ use super::kernel::HipKernel;
 use super::module::HipModule;
 use super::pinned::HipHostMemory;
 use super::stream::HipStream;
-use crate::driver::{Driver, DriverHostMemory, DriverKernel, DriverModule, DriverStream, refuse_libraries};
+use crate::driver::{Driver, DriverHostMemory, DriverKernel, DriverModule, DriverStream};
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
 use crate::text::escape;
@@ -95,5 +95,19 @@ impl DriverModule for HipImage {
         self.module
             .write_global(name, bytes)
             .map_err(|problem| Error::device(&format!("variable `{}`", escape(name)), problem))
+    }
+}
+
+/// HIP links none at load: builds make no such images.
+fn refuse_libraries(image: &LoadedImage, libraries: &[Entry]) -> Result<(), Problem> {
+    match libraries.first() {
+        None => Ok(()),
+        Some(library) => {
+            let text = format!("cannot load {}: it imports `{}`", image.entry(), escape(library.module()));
+            Err(Problem::with_hint(
+                text,
+                "images for AMD GPUs have their libraries from the build: leave out `link`",
+            ))
+        }
     }
 }

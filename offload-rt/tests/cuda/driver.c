@@ -16,7 +16,7 @@ enum { OK, INVALID_VALUE, OUT_OF_MEMORY, INVALID_IMAGE = 200, INVALID_CONTEXT = 
        UNSUPPORTED_PTX = 222, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700 };
 enum { DEVICES = 2, STATIC_LIMIT = 48 << 10, OPT_IN_LIMIT = 227 << 10 };
 
-static atomic_int buffers, pinned, modules, streams, streams_made, events, contexts;
+static atomic_int buffers, pinned, modules, links, streams, streams_made, events, contexts;
 static atomic_int lost; /* what every call returns after a crash */
 static char primary[DEVICES]; /* their addresses are the contexts' handles */
 static _Thread_local char *current[16];
@@ -46,9 +46,9 @@ __attribute__((constructor)) static void begin(void)
 __attribute__((destructor)) static void report(void)
 {
     if (calls) fclose(calls);
-    if (!lost && (buffers || pinned || modules || streams || events || contexts))
-        printf("left behind: %d buffers, %d pinned, %d modules, %d streams, %d events, %d contexts\n", buffers, pinned,
-               modules, streams, events, contexts);
+    if (!lost && (buffers || pinned || modules || links || streams || events || contexts))
+        printf("left behind: %d buffers, %d pinned, %d modules, %d links, %d streams, %d events, %d contexts\n", buffers, pinned,
+               modules, links, streams, events, contexts);
 }
 
 /* Errors and devices */
@@ -276,6 +276,52 @@ R cuModuleLoadDataEx(struct module **module, const char *image, unsigned count, 
         struct module *none = NULL;
         if (__atomic_compare_exchange_n(&loaded[i], &none, *module, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return OK;
     }
+}
+/* Links: texts one after another, of which a function that is declared has to be defined in one */
+struct link { char *text; void **values; };
+R cuLinkCreate_v2(unsigned count, const int *options, void **values, struct link **link)
+{
+    NEEDS_CONTEXT;
+    record(__func__);
+    if (count != 2 || options[0] != 5 || options[1] != 6) return INVALID_VALUE;
+    links++;
+    *link = malloc(sizeof **link);
+    **link = (struct link){ strdup(""), values };
+    return OK;
+}
+R cuLinkAddData_v2(struct link *link, int type, const char *data, size_t size, const char *name, unsigned count,
+                   const int *options, void **values)
+{
+    NEEDS_CONTEXT;
+    record(__func__);
+    if (type != 1 || size == 0 || data[size - 1] || !name || count || options || values) return INVALID_VALUE;
+    size_t before = strlen(link->text);
+    link->text = realloc(link->text, before + size);
+    memcpy(link->text + before, data, size);
+    return OK;
+}
+R cuLinkComplete(struct link *link, void **code, size_t *size)
+{
+    NEEDS_CONTEXT;
+    record(__func__);
+    const char *declared = strstr(link->text, ".extern .func"), *name = declared ? strchr(declared, ')') + 2 : NULL;
+    if (name) {
+        char defined[64];
+        snprintf(defined, sizeof defined, ".visible .func (.param .b32 result) %.*s(", (int)strcspn(name, "("), name);
+        if (!strstr(link->text, defined)) {
+            snprintf(link->values[0], (size_t)link->values[1], "error : Undefined reference to '%.*s'",
+                     (int)strcspn(name, "("), name);
+            return INVALID_PTX;
+        }
+    }
+    return *code = link->text, *size = strlen(link->text), OK;
+}
+R cuLinkDestroy(struct link *link)
+{
+    if (depth == 0) return INVALID_CONTEXT;
+    record(__func__);
+    links--;
+    return free(link->text), free(link), OK;
 }
 /* As `cudarc` loads modules. */
 R cuModuleLoadData(struct module **module, const char *image)

@@ -8,6 +8,7 @@
 
 #[cfg(feature = "cudarc-0_19")]
 mod cudarc;
+mod linked;
 mod raw;
 mod stand_in;
 mod streams;

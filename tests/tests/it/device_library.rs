@@ -1,7 +1,7 @@
 //! Device libraries: functions that one crate exports and kernels of another call, linked when the kernels are compiled.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::Project;
@@ -14,6 +14,19 @@ fn drivers() -> Vec<Vec<(&'static str, PathBuf)>> {
         vec![("OCL_ICD_FILENAMES", lib.join("libintelocl.so")), ("LD_LIBRARY_PATH", lib)]
     });
     [Some(pocl), intel].into_iter().flatten().collect()
+}
+
+/// What `program`, which succeeds, prints with each of the drivers.
+fn said_with_each_driver(program: &Path) -> Vec<String> {
+    let said = |driver: Vec<(&str, PathBuf)>| {
+        let mut command = Command::new(program);
+        command.env_remove("OCL_ICD_FILENAMES").env("OCL_ICD_VENDORS", "/nonexistent");
+        let output = command.envs(driver).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+        text
+    };
+    drivers().into_iter().map(said).collect()
 }
 
 fn contains(text: &str, parts: &[&str]) {
@@ -47,12 +60,7 @@ fn kernels_call_functions_of_another_crate_on_every_device() {
     let mut project = Project::new("imports");
     project.set("OFFLOAD_TARGETS", "host,spirv64,opencl-c");
     let program = project.program();
-    for driver in drivers() {
-        let mut command = Command::new(&program);
-        command.env_remove("OCL_ICD_FILENAMES").env("OCL_ICD_VENDORS", "/nonexistent");
-        let output = command.envs(driver.iter().map(|(name, value)| (*name, value))).output().unwrap();
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    for text in said_with_each_driver(&program) {
         assert!(text.contains("OpenCL device"), "{text}");
         assert!(text.ends_with("2 of 2 devices are right\n"), "{text}");
     }
@@ -257,14 +265,10 @@ fn a_library_that_is_linked_at_load_is_one_image_for_all_modules() {
     let main = fs::read_to_string(project.path("src/main.rs")).unwrap();
     project.write("src/main.rs", &main.replace("use offload_rt", "use vec as _;\nuse offload_rt"));
     let program = project.program();
-    for driver in drivers() {
-        let mut command = Command::new(&program);
-        command.env_remove("OCL_ICD_FILENAMES").env("OCL_ICD_VENDORS", "/nonexistent");
-        let output = command.envs(driver.iter().map(|(name, value)| (*name, value))).output().unwrap();
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    for text in said_with_each_driver(&program) {
         assert!(text.ends_with("2 of 2 devices are right\n"), "{text}");
     }
+    assembled_alone(&mut project);
     // Without debug information kernels are optimised in another way.
     let manifest = fs::read_to_string(project.path("Cargo.toml")).unwrap();
     let optimized = format!(
@@ -280,4 +284,28 @@ fn a_library_that_is_linked_at_load_is_one_image_for_all_modules() {
         &project.fail(),
         &["the device library `vec` calls `get_global_id`", "hint: pass the value to its function"],
     );
+}
+
+/// For CUDA's linker kernels declare what the library's image defines, and NVIDIA's assembler takes each alone.
+fn assembled_alone(project: &mut Project) {
+    let targets = "host,nvptx:sm_75,nvptx:sm_90";
+    project.set("OFFLOAD_TARGETS", targets);
+    let both = format!("{targets},{targets}");
+    let ptx: Vec<String> =
+        images(project, &both).into_iter().filter_map(|image| String::from_utf8(image).ok()).collect();
+    project.set("OFFLOAD_TARGETS", "host,spirv64,opencl-c");
+    let with = |linkage: &str| {
+        let function = |line: &str| line.starts_with(linkage) && line.contains(" vec_scale");
+        ptx.iter().filter(|text| text.lines().any(function)).count()
+    };
+    assert_eq!((ptx.len(), with(".extern .func"), with(".visible .func")), (4, 2, 2));
+    let Some(ptxas) = offload_tests::require_ptxas() else { return };
+    for text in &ptx {
+        let file = project.path("alone.ptx");
+        fs::write(&file, text).unwrap();
+        let object = project.path("alone.o");
+        let output = Command::new(&ptxas).args(["-c", "-arch=sm_90", "-o"]).args([&object, &file]).output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    }
 }

@@ -10,7 +10,7 @@ use libloading::Library;
 
 use super::types::{
     CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUfunction_attribute,
-    CUjit_option, CUmodule, CUpointer_attribute, CUresult, CUstream,
+    CUjit_option, CUjitInputType, CUlinkState, CUmodule, CUpointer_attribute, CUresult, CUstream,
 };
 use crate::text::escape;
 
@@ -111,6 +111,14 @@ table! {
         cuFuncGetParamInfo(CUfunction, usize, *mut usize, *mut usize),
         cuModuleEnumerateFunctions(*mut CUfunction, c_uint, CUmodule),
         cuModuleGetFunctionCount(*mut c_uint, CUmodule),
+        // For device libraries that are linked at load.
+        cuLinkAddData_v2(
+            CUlinkState, CUjitInputType, *mut c_void, usize, *const c_char, c_uint, *mut CUjit_option,
+            *mut *mut c_void
+        ),
+        cuLinkComplete(CUlinkState, *mut *mut c_void, *mut usize),
+        cuLinkCreate_v2(c_uint, *mut CUjit_option, *mut *mut c_void, *mut CUlinkState),
+        cuLinkDestroy(CUlinkState),
         // For work that outlives a call; no launch needs them.
         cuCtxGetDevice(*mut CUdevice),
         cuEventQuery(CUevent),

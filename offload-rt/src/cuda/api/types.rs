@@ -15,6 +15,7 @@ pub(in crate::cuda) type CUdeviceptr = u64;
 
 pub(in crate::cuda) type CUdevice_attribute = c_uint;
 pub(in crate::cuda) type CUfunction_attribute = c_uint;
+pub(in crate::cuda) type CUjitInputType = c_uint;
 pub(in crate::cuda) type CUjit_option = c_uint;
 pub(in crate::cuda) type CUpointer_attribute = c_uint;
 
@@ -30,6 +31,7 @@ handles! {
     CUcontext: CUctx_st,
     CUevent: CUevent_st,
     CUfunction: CUfunc_st,
+    CUlinkState: CUlinkState_st,
     CUmodule: CUmod_st,
     CUstream: CUstream_st,
 }
@@ -78,6 +80,10 @@ numbers! { CUfunction_attribute:
     CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
     CU_FUNC_ATTRIBUTE_NUM_REGS = 4,
     CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
+}
+
+numbers! { CUjitInputType:
+    CU_JIT_INPUT_PTX = 1,
 }
 
 numbers! { CUjit_option:

@@ -70,6 +70,23 @@ fn pinned_copies_of_the_stand_in_are_not_waited_for() {
 }
 
 #[test]
+fn the_stand_in_links_an_image_and_its_library() {
+    if found().is_some() {
+        return;
+    }
+    let ran = with_stand_in("NEW", &["--exact", "cuda::linked::the_driver_links_what_an_image_imports"]);
+    let links: Vec<&str> = ran.calls.lines().filter(|line| line.starts_with("cuLink")).collect();
+    let link = [
+        "cuLinkCreate_v2 0",
+        "cuLinkAddData_v2 0",
+        "cuLinkAddData_v2 0",
+        "cuLinkComplete 0",
+        "cuLinkDestroy 0",
+    ];
+    assert_eq!(links, [link, link].concat(), "{}", ran.calls);
+}
+
+#[test]
 fn the_stand_in_passes_too_and_gets_everything_back() {
     if found().is_some() {
         return;
