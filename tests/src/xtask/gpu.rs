@@ -98,11 +98,14 @@ mod tests {
     }
 
     /// The programs that the script runs, each with what it prints where all is well.
-    const PROGRAMS: [(&str, &str); 7] = [
+    const PROGRAMS: [(&str, &str); 10] = [
         ("cuda-tests", "test result: ok. 40 passed"),
         ("with-cudarc", "65536 of 65536 values are 15"),
         ("conjugate-gradient", "CUDA device\\n2 of 2 devices are right"),
         ("image-filter", "CUDA device\\n2 of 2 devices are right"),
+        ("bf16-build", "CUDA device: 2818048 results, 0 wrong"),
+        ("bf16-load", "CUDA device: 2818048 results, 0 wrong"),
+        ("bf16-fallback", "CUDA device: 2818048 results, 0 wrong"),
         ("offload-typed", "cuda: right"),
         ("offload-gpu", "all right"),
         ("offload-launch", "all limits are met"),
@@ -141,7 +144,10 @@ mod tests {
     fn the_script_tells_what_failed_and_what_ran_on_no_gpu() {
         let (output, results) = script(|text| text.replace("CUDA device", "host CPU"));
         assert_eq!(output.status.code(), Some(1), "{output:?}");
-        assert_eq!(results["failed"], "conjugate-gradient image-filter", "{results}");
+        assert_eq!(
+            results["failed"], "conjugate-gradient image-filter bf16-build bf16-load bf16-fallback",
+            "{results}"
+        );
         let (output, results) = script(|text| text.replace("all limits are met", "x\\n'; exit 1; printf '"));
         assert_eq!(output.status.code(), Some(1), "{output:?}");
         assert_eq!(results["failed"], "launch", "{results}");

@@ -1,5 +1,6 @@
 //! The programs of the folder, each built below `gpu` in the target directory.
 
+use std::fs;
 use std::path::PathBuf;
 
 use offload_tests::error::{Error, Result};
@@ -11,6 +12,20 @@ const TARGETS: &str = "host,nvptx:sm_75,cubin:sm_90";
 
 /// The examples with a CUDA back end.
 const EXAMPLES: [&str; 3] = ["with-cudarc", "conjugate-gradient", "image-filter"];
+
+/// The example `bf16-vectors`: how it gets its device library, and for which targets.
+struct DeviceLibrary {
+    program: &'static str,
+    link: &'static str,
+    targets: &'static str,
+}
+
+/// From the build as native code; linked at load, with the instructions of Hopper; and without them.
+const DEVICE_LIBRARIES: [DeviceLibrary; 3] = [
+    DeviceLibrary { program: "bf16-build", link: "build", targets: "\"nvptx:sm_75\", \"cubin:sm_90\"" },
+    DeviceLibrary { program: "bf16-load", link: "load", targets: "\"nvptx:sm_75\", \"nvptx:sm_90\"" },
+    DeviceLibrary { program: "bf16-fallback", link: "load", targets: "\"nvptx:sm_75\"" },
+];
 
 /// How programs are built.
 pub(super) struct Programs<'a> {
@@ -38,6 +53,9 @@ impl Programs<'_> {
         programs.push(self.fixture(&Fixture { name: "launch", program: "offload-launch" })?);
         programs.push(self.fixture(&Fixture { name: "typed", program: "offload-typed" })?);
         programs.extend(self.examples()?);
+        for library in &DEVICE_LIBRARIES {
+            programs.push(self.device_library(library)?);
+        }
         programs.push(self.tests()?);
         Ok(programs)
     }
@@ -63,6 +81,23 @@ impl Programs<'_> {
         let cargo = cargo.env("CARGO_TARGET_DIR", &self.target).env("CUDA_PATH", &self.cuda);
         cargo.env("OFFLOAD_TARGETS", TARGETS).env_remove("RUSTFLAGS").run()?;
         Ok(EXAMPLES.iter().map(|example| self.target.join("release").join(example)).collect())
+    }
+
+    fn device_library(&self, library: &DeviceLibrary) -> Result<PathBuf> {
+        let DeviceLibrary { program, link, targets } = library;
+        let folder = self.workspace.shell.create_dir(self.workspace.target_dir.join("gpu").join(program))?;
+        let config = folder.join("offload.toml");
+        let settings = format!(
+            "targets = [\"host\", {targets}]\nembed = \"always\"\n\n[modules.vectors]\nlink = \"{link}\"\n"
+        );
+        fs::write(&config, settings)?;
+        let build = ["build", "--release", "--package", "bf16-vectors", "--features", "cuda"];
+        let cargo = self.workspace.cargo().args(build).env("CARGO_TARGET_DIR", &self.target);
+        let cargo = cargo.env("OFFLOAD_CONFIG", &config).env("CUDA_PATH", &self.cuda);
+        cargo.env_remove("OFFLOAD_TARGETS").env_remove("RUSTFLAGS").run()?;
+        let copy = folder.join(program);
+        fs::copy(self.target.join("release/bf16-vectors"), &copy)?;
+        Ok(copy)
     }
 
     /// The tests of the CUDA back end, which run with a real driver as they do with its stand-in.
