@@ -54,7 +54,7 @@ pub(crate) struct Options {
     #[arg(long, short, global = true, action = clap::ArgAction::Count, help_heading = PRINTING)]
     pub(crate) verbose: u8,
     /// Let the images in a file decode to this size, such as `8GiB`; only for files that you trust. Without it, they may
-    /// decode to 256 times the size of the file, or to 16 MiB.
+    /// decode to 128 times the size of the file, or to 8 MiB.
     #[arg(long, global = true, value_name = "SIZE", value_parser = size::parse, help_heading = PRINTING)]
     pub(crate) limit: Option<u64>,
     #[command(subcommand)]

@@ -34,3 +34,5 @@ pub use self::method::{
 pub(crate) use self::patch::Diff;
 pub use self::read::{check, decode, decode_block_with, decode_in_block, decode_with};
 pub use self::zstd::ZstdStream;
+#[cfg(feature = "packer")]
+pub use self::zstd::compressed_size;

@@ -22,6 +22,13 @@ pub(crate) fn packages_with_kernels(
     Ok(with_kernels.map(|package| package.name.to_string()).collect())
 }
 
+/// Whether there is a project to be asked about: one that is named, or one around the current directory. Cargo takes longer
+/// to say that there is none than most files take to be read.
+pub(crate) fn is_there(project: &cli::Project) -> bool {
+    let has_manifest = |dir: &Path| dir.join("Cargo.toml").is_file();
+    project.is_named() || Path::new(".").canonicalize().is_ok_and(|dir| dir.ancestors().any(has_manifest))
+}
+
 /// Whether the package that is named, or that cargo would build here, comes with kernels.
 pub(crate) fn has_kernels_here(project: &cli::Project) -> Result<bool> {
     let root = project.package.as_deref().map_or(RootPackage::Here, RootPackage::Named);

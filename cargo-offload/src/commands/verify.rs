@@ -109,6 +109,9 @@ fn judge(source: &LocatedPack<'_>, image: &Image<'_>) -> std::result::Result<(),
 
 /// Packages of the program's graph that have kernels, of which nothing is linked.
 fn unlinked(path: &Path, project: &cli::Project, packs: &Packs) -> Result<Vec<String>> {
+    if !graph::is_there(project) {
+        return Ok(Vec::new());
+    }
     let root = project.package.as_deref().map_or(RootPackage::OfFile(path), RootPackage::Named);
     let with_kernels = match graph::packages_with_kernels(project, root) {
         Ok(with_kernels) => with_kernels,

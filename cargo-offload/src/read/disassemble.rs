@@ -70,6 +70,8 @@ fn kind(image: &[u8]) -> Option<Kind<'_>> {
         Some(FileKind::SpirV) => Some(Kind::SpirV),
         Some(FileKind::Zebin) => Some(Kind::Zebin),
         Some(FileKind::Ptx) => std::str::from_utf8(image).ok().map(Kind::Ptx),
+        // Source has no zeros; what has them would be pages of escapes.
+        None if image.contains(&0) => None,
         None => std::str::from_utf8(image).ok().map(Kind::Source),
         Some(_) => None,
     }

@@ -127,7 +127,7 @@ impl Input {
             size: self.size(),
         };
         // What many containers may have without regard to their size, they may have together.
-        let mut limits = limits;
+        let mut limits = contents.listed();
         for (number, found) in foreign.into_iter().enumerate() {
             match contents::images_of(&found, &limits) {
                 Ok(images) => {
@@ -170,7 +170,28 @@ impl Input {
     }
 }
 
+/// How many times the size of the file an image may have that is held in memory: a bundle and a copy of its image may.
+const HELD_TIMES: u64 = 32;
+/// How many times, what has to be inflated to be listed: there are up to three copies of it.
+const LISTED_TIMES: u64 = 20;
+
+/// `limits` for what is in memory of a file of `size` bytes.
+fn held(limits: Limits, size: u64, times: u64) -> Limits {
+    let held = size.saturating_mul(times).max(limits.any_ratio);
+    limits.with_raw_bytes(limits.raw_bytes.min(held))
+}
+
 impl Contents<'_> {
+    /// What may come of one image that is held in memory. What is streamed may be more.
+    pub(crate) fn held(&self) -> Limits {
+        held(self.limits, self.size, HELD_TIMES)
+    }
+
+    /// What may come of a container to be listed.
+    pub(crate) fn listed(&self) -> Limits {
+        held(self.limits, self.size, LISTED_TIMES)
+    }
+
     /// What is there and cannot be read.
     pub(crate) fn unreadable(&self) -> impl Iterator<Item = String> {
         let sidecars = self.packs.sidecars().flat_map(|(name, file)| {

@@ -363,7 +363,7 @@ pub(crate) fn each_image(
     let allowance = contents.limits.allowance(contents.size);
     let mut budget = Budget::new("what the images of the file decode to", allowance);
     let mut open: Option<(usize, Vec<ForeignImage<'_>>)> = None;
-    let limits = contents.limits;
+    let (limits, held) = (contents.listed(), contents.held());
     for origin in origins {
         match *origin {
             Origin::Pack(number, index) => {
@@ -379,7 +379,7 @@ pub(crate) fn each_image(
                 }
                 let image = open.as_ref().and_then(|(_, images)| images.get(index));
                 let Some(image) = image else { continue };
-                let limits = budget.spend(image.raw_size).map(|()| limits);
+                let limits = budget.spend(image.raw_size).map(|()| held);
                 visit(*origin, &StoredImage::Foreign { container, image, limits })?;
             }
         }

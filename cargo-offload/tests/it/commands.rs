@@ -164,7 +164,14 @@ fn of_many_images_a_sample_is_packed() {
     let image = |number: u8| {
         let target = format!("amdgcn:gfx103{number}").parse().unwrap();
         let pattern: Vec<u8> = (0..251u8).map(|byte| byte ^ number).collect();
-        (NewImage::new("large", target), pattern.repeat(8_000))
+        let mut bytes = pattern.repeat(8_000);
+        // Not so much from so small a file that it is refused.
+        let mut state = u32::from(number);
+        bytes.extend((0..30_000).map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        }));
+        (NewImage::new("large", target), bytes)
     };
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("large.pack"), support::pack((0..5).map(image).collect(), Codec::Zstd))

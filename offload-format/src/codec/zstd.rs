@@ -41,6 +41,31 @@ pub(crate) fn tables(level: i32, image: u64, parent: u64) -> u64 {
     }
 }
 
+/// How many bytes `level` (1 to 22) makes of `image` alone, at most as many as it has.
+///
+/// Its tables take `tables` bytes at most, or 1 MiB if that is more: where those of a high level would take more for an
+/// image of mebibytes, they are smaller, and find a little less.
+///
+/// # Errors
+/// [`ErrorKind::Zstd`].
+#[cfg(feature = "packer")]
+pub fn compressed_size(image: &[u8], level: i32, tables: u64) -> Result<u64, Error> {
+    let mut context = compressor(level)?;
+    let search = Search { reach: image.len(), level };
+    limit_tables(&mut context, search)?;
+    // The chain takes half of it, hashes a quarter. Alone the chain has twice as many entries as the window bytes.
+    let chain = (tables.max(1 << 20) / 8).ilog2();
+    let window = window_log(search.reach).unwrap_or(MAX_WINDOW_LOG);
+    if chain <= CHAIN_LOG.min(window) && level > ONE_TABLE_LEVEL {
+        set(&mut context, CParameter::ChainLog(chain))?;
+        set(&mut context, CParameter::HashLog(chain.saturating_sub(1)))?;
+    }
+    set(&mut context, CParameter::EnableLongDistanceMatching(search.reach >= LONG && is_long(level)))?;
+    let mut out = image_buffer(level, compress_bound(image.len()));
+    context.compress2(&mut out, image).map_err(zstd_code)?;
+    Ok(out.len().min(image.len()) as u64)
+}
+
 /// How matches are looked for.
 #[derive(Clone, Copy)]
 struct Search {

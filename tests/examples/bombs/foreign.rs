@@ -11,7 +11,7 @@ const MIB: u64 = 1 << 20;
 const CODE_OBJECT: &str = "hipv4-amdgcn-amd-amdhsa--gfx90a";
 
 pub(crate) fn bombs() -> Result<Vec<Bomb>, Box<dyn Error>> {
-    let bomb = |name, bytes| Bomb { name, bytes };
+    let bomb = Bomb::new;
     Ok(vec![
         bomb("ccob 512 MiB", compressed(512 * MIB - 1)),
         bomb("ccob 4 GiB", compressed((4096 * MIB) - 1)),
@@ -36,7 +36,7 @@ pub(crate) fn bombs() -> Result<Vec<Bomb>, Box<dyn Error>> {
     ])
 }
 
-fn image(bytes: &[u8]) -> bundle::BundleImage<'_> {
+pub(super) fn image(bytes: &[u8]) -> bundle::BundleImage<'_> {
     bundle::BundleImage { id: CODE_OBJECT, bytes }
 }
 
@@ -131,7 +131,7 @@ fn kpack() -> Vec<u8> {
 }
 
 /// Version 3 of `raw` bytes, with one image.
-fn offload_binary(raw: u64) -> Vec<u8> {
+pub(super) fn offload_binary(raw: u64) -> Vec<u8> {
     let body = raw - 40;
     // An entry without strings: image and offload kind, flags, strings, image.
     let mut entry = words(&[1 | 4 << 16, 0]);
@@ -214,6 +214,12 @@ fn group(raw: u64) -> Vec<u8> {
 
 /// `EntryKind::Group`.
 const GROUP: u32 = 0x100;
+
+/// A fatbin of `image`.
+pub(super) fn fatbin_of(image: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
+    let (stored, raw) = (zstd::bulk::compress(image, 3)?, image.len() as u64);
+    Ok(fatbin(&Entry { kind: 2, flags: 0x8000, appendix: &[], stored: &stored, raw }.bytes()))
+}
 
 fn fatbins(raw: u64) -> Vec<u8> {
     fatbin(&Entry { kind: 2, flags: 0x8000, appendix: &[], stored: &zeros(raw), raw }.bytes())

@@ -16,7 +16,7 @@ const PATCH: u16 = 3;
 const LZMA: u16 = 4;
 
 pub(crate) fn bombs() -> Result<Vec<Bomb>, Box<dyn Error>> {
-    let bomb = |name, pack: RawPack| Bomb { name, bytes: pack.finish() };
+    let bomb = |name, pack: RawPack| Bomb::new(name, pack.finish());
     Ok(vec![
         bomb("pages", pages()),
         bomb("lzma", lzma()?),
@@ -31,7 +31,7 @@ pub(crate) fn bombs() -> Result<Vec<Bomb>, Box<dyn Error>> {
         bomb("arguments", arguments()),
         bomb("long names", names()),
         bomb("metadata", metadata()),
-        Bomb { name: "headers", bytes: headers() },
+        Bomb::new("headers", headers()),
     ])
 }
 

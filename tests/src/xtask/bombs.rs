@@ -8,8 +8,9 @@ use offload_tests::workspace::{self, Workspace};
 pub(crate) const HELP: &str = "bombs [--quick] give every command files of kilobytes that decode or list gigabytes, and measure time and memory
 
 Packs of this project and containers of others: one frame for thousands of images, pages, blocks or patches, names of
-megabytes that many records share, bundles within bundles. Each command may take 50 ms and 32 MiB, and 400 ms and 64 MiB
-more for each MiB of the file; the task fails where one takes more.";
+megabytes that many records share, bundles within bundles; and sound files that decode to as much as they may. Each command
+may take 50 ms and 32 MiB, and 400 ms and 64 MiB more for each MiB of the file, by the clock and of the processors; the task
+fails where one takes more.";
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     workspace.cargo().args(["build", "--release", "--package", "cargo-offload"]).run()?;

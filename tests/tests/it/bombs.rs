@@ -18,6 +18,12 @@ struct Bomb {
     bytes: Vec<u8>,
 }
 
+impl Bomb {
+    fn new(name: &'static str, bytes: Vec<u8>) -> Bomb {
+        Bomb { name, bytes }
+    }
+}
+
 /// Address space in KiB: a debug build with its files mapped takes a tenth of it.
 const MOST: &str = "400000";
 /// A debug build on a machine that does other things besides.

@@ -35,7 +35,10 @@ impl Known {
     pub(super) fn of(crates: &[CrateImages<'_>]) -> Result<Known> {
         let (low, file) = packed(crates, LOW)?;
         let strata = strata(&PackFile::open(file.path(), &Limits::trusting())?)?.into_iter();
-        let strata = strata.map(|stratum| Tried::of(&stratum, LOW).map(|tried| (stratum, tried)));
+        let strata = strata.map(|mut stratum| {
+            stratum.pieces.iter_mut().try_for_each(shorten)?;
+            Tried::of(&stratum, LOW).map(|tried| (stratum, tried))
+        });
         Ok(Known { low, strata: strata.collect::<Result<_>>()? })
     }
 
@@ -73,6 +76,17 @@ impl Known {
         let [low, this] = [LOW, settings].map(|settings| decode_time(&piece, settings));
         Ok(this?.as_secs_f64() / low?.as_secs_f64().max(f64::MIN_POSITIVE))
     }
+}
+
+/// A piece that repeats itself says little, and LZMA's trees take a long time to say it: a part of it says as much.
+fn shorten(piece: &mut Piece) -> Result<()> {
+    const TIMES: u64 = 64;
+    const ENOUGH: usize = 16 << 10;
+    if encode(piece, LOW)?.info().stored_size.saturating_mul(TIMES) < sizes(piece).0 {
+        piece.content.truncate(ENOUGH);
+        piece.prefix.iter_mut().for_each(|prefix| prefix.truncate(2 * ENOUGH));
+    }
+    Ok(())
 }
 
 /// What became of all pieces of a stratum.
@@ -159,6 +173,13 @@ mod tests {
             frames.push(frame);
         }
         std::fs::write(path, builder.finish().unwrap().with_frames(&frames).unwrap()).unwrap();
+    }
+
+    #[test]
+    fn a_piece_that_repeats_itself_is_shortened() {
+        let mut pieces = [vec![7; 1 << 20], code(1, 1 << 18)].map(|content| Piece { content, prefix: None });
+        pieces.iter_mut().for_each(|piece| shorten(piece).unwrap());
+        assert_eq!(pieces.map(|piece| piece.content.len()), [16 << 10, 1 << 20]);
     }
 
     #[test]

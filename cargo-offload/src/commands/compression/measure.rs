@@ -22,8 +22,11 @@ use crate::read::program::CrateImages;
 use crate::read::records::or_dash;
 
 const MODES: [Mode; 5] = [Mode::None, Mode::Fast, Mode::Balanced, Mode::Max, Mode::Archive];
-/// So many bytes of images are packed in every mode.
+/// So many bytes of images are packed in every mode, if that is not far more than they take in the file: compressors take
+/// their time by what they are given, and the file may be anybody's.
 const PACKED: u64 = 8 << 20;
+const PACKED_TIMES: u64 = 32;
+const PACKED_ANYHOW: u64 = 256 << 10;
 
 /// How much is packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +96,8 @@ pub(super) fn print(output: &Output, path: &Path, question: Question) -> Result<
     let today = today(&file, images, raw_size);
     output.objects(std::slice::from_ref(&today))?;
     let what = format!("{} of {}", counted(images, "image"), human_size(raw_size));
-    let mut trials = Trials { crates: &crates, raw_size, extent, known: None };
+    let packed = today.stored_size.saturating_mul(PACKED_TIMES).clamp(PACKED_ANYHOW, PACKED);
+    let mut trials = Trials { crates: &crates, raw_size, extent, packed, known: None };
     let rows = trials.rows(output, setting, &what)?;
     if output.format() == MessageFormat::Human {
         output.table(&rows, &table(&today, &rows))?;
@@ -136,6 +140,8 @@ struct Trials<'a> {
     crates: &'a [CrateImages<'a>],
     raw_size: u64,
     extent: Extent,
+    /// Of more than so many bytes a sample is taken.
+    packed: u64,
     /// What the first estimate has found out for all.
     known: Option<Known>,
 }
@@ -157,7 +163,7 @@ impl Trials<'_> {
     }
 
     fn samples(&self, settings: Settings) -> bool {
-        self.extent == Extent::Sample && settings.mode >= Mode::Balanced && self.raw_size > PACKED
+        self.extent == Extent::Sample && settings.mode >= Mode::Balanced && self.raw_size > self.packed
     }
 
     fn row(&mut self, settings: Settings) -> Result<Row> {

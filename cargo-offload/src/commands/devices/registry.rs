@@ -24,9 +24,9 @@ pub(super) fn of(contents: &Contents<'_>) -> Result<Vec<Registry>> {
         registries.push(Registry::from_packs(packs));
     }
     if !contents.containers.is_empty() {
-        let limits = &contents.limits;
-        let mut budget = Budget::new("the images of the file", limits.allowance(contents.size));
-        let images = contents.containers.iter().map(|container| foreign(container, limits, &mut budget));
+        let budget = Budget::new("the images of the file", contents.limits.allowance(contents.size));
+        let mut means = Means { limits: contents.listed(), held: contents.held(), budget };
+        let images = contents.containers.iter().map(|container| foreign(container, &mut means));
         let images = images.collect::<Result<Vec<_>>>()?;
         registries.push(registry(images.concat())?);
     }
@@ -58,16 +58,25 @@ pub(super) fn registry(images: Vec<NewImage>) -> Result<Registry> {
     Ok(Registry::from_pack(builder.finish()?.index))
 }
 
+/// What listing and decoding may take.
+struct Means {
+    limits: Limits,
+    /// Of one image.
+    held: Limits,
+    /// Of all.
+    budget: Budget,
+}
+
 /// The images whose target has a name here, each target once.
-fn foreign(container: &Container<'_>, limits: &Limits, budget: &mut Budget) -> Result<Vec<NewImage>> {
+fn foreign(container: &Container<'_>, means: &mut Means) -> Result<Vec<NewImage>> {
     let mut seen: BTreeSet<Target> = BTreeSet::new();
     let mut images = Vec::new();
-    for image in contents::images_of(&container.found, limits)? {
+    for image in contents::images_of(&container.found, &means.limits)? {
         let Some(target) = image.target.clone().filter(|target| seen.insert(target.clone())) else {
             continue;
         };
         // What nothing is known of is judged by its target.
-        let bytes = budget.spend(image.raw_size).and_then(|()| image.decode(limits)).ok();
+        let bytes = means.budget.spend(image.raw_size).and_then(|()| image.decode(&means.held)).ok();
         let described = bytes.and_then(|bytes| describe::any(&bytes).ok().flatten()).unwrap_or_default();
         images.push(NewImage {
             format_version: described.format_version,

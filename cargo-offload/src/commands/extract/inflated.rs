@@ -1,8 +1,8 @@
-//! A compressed bundle, inflated into a file without a name, while its MD5 is computed beside.
+//! A compressed bundle, inflated into memory or into a file without a name, while its MD5 is computed beside.
 
 use std::cell::RefCell;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -12,11 +12,13 @@ use offload_containers::ccob::{Ccob, Hasher, Steps, Unverified};
 
 use crate::files::mapping::Scratch;
 use crate::files::publish::temporary::unnamed;
-use crate::files::read_at::read_into;
+use crate::files::read_at::{FilePart, copy_at, read_into};
 use crate::read::input::Input;
 
-/// From so many bytes on a file and a thread pay.
+/// From so many bytes on a thread pays.
 const WORTHWHILE: u64 = 1 << 20;
+/// Above so many bytes memory is held by a file: pages of one take three times as long to get as those of a heap.
+const IN_MEMORY: u64 = 16 << 20;
 /// How much of the bundle is kept in memory.
 const KEPT: usize = 256 << 10;
 /// How much is read at once to be hashed: what a core's cache holds.
@@ -41,8 +43,30 @@ impl Key {
 /// The bundle.
 #[derive(Debug)]
 pub(super) struct Inflated {
-    file: Arc<File>,
+    bytes: Bytes,
     state: RefCell<State>,
+}
+
+/// Where bytes are that become files.
+#[derive(Clone, Debug)]
+pub(super) enum Bytes {
+    File(Arc<File>),
+    Memory(Arc<Vec<u8>>),
+}
+
+impl Bytes {
+    /// Appends `part` of them to `to`, which ends at a page.
+    pub(super) fn copy(&self, part: FilePart, to: &mut File) -> io::Result<()> {
+        match self {
+            Bytes::File(file) => copy_at(file, part, to),
+            Bytes::Memory(bytes) => {
+                let place = |at: u64| usize::try_from(at).ok();
+                let start = place(part.offset).zip(place(part.offset.saturating_add(part.size)));
+                let bytes = start.and_then(|(start, end)| bytes.get(start..end));
+                to.write_all(bytes.ok_or(io::ErrorKind::UnexpectedEof)?)
+            }
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -60,6 +84,40 @@ impl Inflated {
         }
         // What is a file takes no memory: its size has to be in proportion, and the disk must hold it.
         let steps = bundle.steps(&input.limits().with_raw_bytes(u64::MAX)).ok()??;
+        if steps.size() <= IN_MEMORY {
+            Inflated::in_memory(steps)
+        } else {
+            Inflated::in_file(steps, bundle, Place { input, directory })
+        }
+    }
+
+    fn in_memory(mut steps: Steps<'_>) -> Option<Inflated> {
+        let mut memory = vec![0; usize::try_from(steps.size()).ok()?];
+        let inflated = loop {
+            match steps.step(&mut memory) {
+                Ok(Some(_)) => {}
+                Ok(None) => break steps.finish(),
+                Err(error) => break Err(error),
+            }
+        };
+        let bytes = Arc::new(memory);
+        let state = match inflated {
+            Ok(unverified) => {
+                let hashed = bytes.clone();
+                let hash = move || {
+                    let mut hasher = Hasher::default();
+                    hasher.update(&hashed);
+                    Ok(hasher)
+                };
+                State::Hashing(thread::Builder::new().spawn(hash).ok()?, unverified)
+            }
+            Err(error) => State::Known(Err(error.to_string())),
+        };
+        Some(Inflated { bytes: Bytes::Memory(bytes), state: RefCell::new(state) })
+    }
+
+    fn in_file(steps: Steps<'_>, bundle: &Ccob<'_>, place: Place<'_>) -> Option<Inflated> {
+        let Place { input, directory } = place;
         let mut scratch = Scratch::new(unnamed(directory).ok()?, steps.size()).ok()?;
         let (sender, ends) = mpsc::channel();
         let (file, hashed) = (scratch.file().clone(), scratch.file().clone());
@@ -70,12 +128,12 @@ impl Inflated {
             Ok(unverified) => State::Hashing(hashing, unverified),
             Err(error) => State::Known(Err(error.to_string())),
         };
-        Some(Inflated { file, state: RefCell::new(state) })
+        Some(Inflated { bytes: Bytes::File(file), state: RefCell::new(state) })
     }
 
     /// What it was inflated to, whether that is right or not.
-    pub(super) fn file(&self) -> &Arc<File> {
-        &self.file
+    pub(super) fn bytes(&self) -> &Bytes {
+        &self.bytes
     }
 
     /// What is known to be wrong by now.
@@ -108,6 +166,12 @@ impl Inflated {
         self.state.replace(State::Known(outcome.clone()));
         outcome
     }
+}
+
+/// The file that the bundle is in, and where one that it is inflated to can be.
+struct Place<'a> {
+    input: &'a Input,
+    directory: &'a Path,
 }
 
 /// Where a bundle is inflated to, and who is told how far that is.

@@ -1,18 +1,17 @@
 //! Writing the files: several at a time, which appear one after the other.
 
-use std::fs;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use offload_containers::ccob::Ccob;
 use serde::Serialize;
 
-use super::inflated::{Inflated, Key};
+use super::inflated::{Bytes, Inflated, Key};
 use crate::error::ExitStatus;
 use crate::error::Result;
 use crate::files::publish::{Staged, publish, stage};
-use crate::files::read_at::{FilePart, copy_at};
+use crate::files::read_at::FilePart;
 use crate::print::output::Output;
 use crate::print::text::{counted, escaped, human_size};
 use crate::read::input::{Contents, Input};
@@ -69,7 +68,7 @@ pub(super) struct Job<'a> {
 /// A file that will be a part of another one.
 struct Waiting<'a> {
     file: &'a File<'a>,
-    from: Arc<fs::File>,
+    from: Bytes,
     part: FilePart,
     checksum: Option<String>,
     /// What has to be right before the file may appear.
@@ -90,7 +89,7 @@ impl<'a> Job<'a> {
             return match bundle.problem() {
                 Some(problem) => self.failed(of_image(file, &problem)),
                 None => {
-                    let from = bundle.file().clone();
+                    let from = bundle.bytes().clone();
                     let part = FilePart { offset: part.offset, size: part.size };
                     let checksum = image.checksum();
                     self.wait(Waiting { file, from, part, checksum, bundle: Some(bundle) })
@@ -108,7 +107,7 @@ impl<'a> Job<'a> {
         if let Some(part) = self.input.place(bytes) {
             return self.wait(Waiting {
                 file,
-                from: self.input.file().clone(),
+                from: Bytes::File(self.input.file().clone()),
                 part,
                 checksum,
                 bundle: None,
@@ -164,6 +163,9 @@ impl<'a> Job<'a> {
     /// Writes all that waits. What is behind a file that cannot be written does not appear.
     fn flush(&mut self) -> Result<()> {
         let waiting = std::mem::take(&mut self.waiting);
+        if waiting.is_empty() {
+            return Ok(());
+        }
         let mut staged = self.stage(&waiting).into_iter();
         for Waiting { file, bundle, part, checksum, .. } in &waiting {
             let staged = staged.next().and_then(OnceLock::into_inner);
@@ -183,11 +185,11 @@ impl<'a> Job<'a> {
         let hashing = waiting.iter().filter_map(|it| it.bundle.as_ref()).any(|bundle| bundle.is_hashing());
         let copies: Vec<_> = waiting
             .iter()
-            .map(|it| (self.directory.join(&it.file.name), &*it.from, it.part, OnceLock::new()))
+            .map(|it| (self.directory.join(&it.file.name), &it.from, it.part, OnceLock::new()))
             .collect();
         each_beside(usize::from(hashing), copies.len(), &|at| {
             if let Some((path, from, part, staged)) = copies.get(at) {
-                let _ = staged.set(stage(path, |to| copy_at(from, *part, to)));
+                let _ = staged.set(stage(path, |to| from.copy(*part, to)));
             }
         });
         copies.into_iter().map(|(.., staged)| staged).collect()

@@ -3,11 +3,17 @@
 use std::collections::BTreeSet;
 
 use offload_format::Hash128;
-use offload_format::codec::{self, Codec, RELEASE_LEVEL};
+use offload_format::codec::{self, RELEASE_LEVEL};
 
 use crate::error::Result;
 use crate::read::input::Contents;
 use crate::read::records::{self, ImageRecord, Origin};
+
+/// How many bytes the compressor's tables may take: in proportion to the file, which may be anybody's. From 3 MiB on
+/// it has all that it asks for.
+fn tables(file: u64) -> u64 {
+    file.saturating_mul(32).saturating_add(4 << 20).min(128 << 20)
+}
 
 /// The sum of all images, each compressed alone; equal ones count each time.
 pub(super) fn size(contents: &Contents<'_>, images: &[ImageRecord]) -> Result<u64> {
@@ -20,7 +26,7 @@ pub(super) fn size(contents: &Contents<'_>, images: &[ImageRecord]) -> Result<u6
         let hash = Hash128::of(&bytes);
         let size = match known.get(&hash) {
             Some(size) => *size,
-            None => codec::encode(&bytes, Codec::Zstd, RELEASE_LEVEL)?.bytes().len() as u64,
+            None => codec::compressed_size(&bytes, RELEASE_LEVEL, tables(contents.size))?,
         };
         known.insert(hash, size);
         sum = sum.saturating_add(size);
