@@ -142,7 +142,7 @@ unsafe fn enqueue(
         parts.extend(unsafe { set(kernel, index, *arg)? });
     }
     // SAFETY: every argument was set; the caller answers for the rest.
-    unsafe { kernel.launch(&stream.queue, range) }
+    unsafe { kernel.launch(&stream.current().queue, range) }
         .map_err(|error| format!("the launch failed: {error}").into())
 }
 

@@ -85,13 +85,17 @@ pub fn as_raw_device(device: &Device) -> Result<*mut c_void, Error> {
     Ok(ClDevice::of(device)?.id().raw())
 }
 
-/// The `cl_command_queue` of `stream`.
+/// The `cl_command_queue` of `stream`, which stays the same from now on.
 ///
 /// # Errors
 /// `stream` is not of OpenCL.
 pub fn as_raw_queue(stream: &Stream) -> Result<*mut c_void, Error> {
     let own: Option<&ClStream> = (stream.driver() as &dyn Any).downcast_ref();
-    Ok(own.ok_or_else(|| other("stream"))?.queue.raw())
+    let last = own.ok_or_else(|| other("stream"))?.last();
+    let failed = |error| {
+        Error::of_device(&stream.device().to_string(), format!("cannot make a queue: {error}").into())
+    };
+    Ok(last.map_err(failed)?.raw())
 }
 
 /// The `cl_mem` of `buffer`.

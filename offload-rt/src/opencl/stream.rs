@@ -1,6 +1,6 @@
 //! Streams are command queues in order, memory is buffers, and events are markers.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use super::api::{Buffer, ClError, ClResult, CommandQueue, Event, Region};
@@ -12,8 +12,17 @@ use crate::error::Problem;
 #[derive(Debug)]
 pub(super) struct ClStream {
     // Released in this order.
-    pub(super) queue: CommandQueue,
+    current: RwLock<Current>,
     context: Arc<ClContext>,
+}
+
+/// The queue that takes commands. Telling times costs each command, so that a stream begins with a queue that does not, and
+/// goes on with one that does where somebody first asks for an event.
+#[derive(Debug)]
+pub(super) struct Current {
+    pub(super) queue: Arc<CommandQueue>,
+    /// It stays: it tells times, or is the caller's.
+    is_last: bool,
 }
 
 #[derive(Debug)]
@@ -32,8 +41,8 @@ struct ClEvent {
 impl ClStream {
     pub(super) fn new(context: Arc<ClContext>) -> Result<ClStream, Problem> {
         let queue = CommandQueue::new(&context.context, context.device());
-        let queue = queue.map_err(|error| format!("cannot make a queue: {error}"))?;
-        Ok(ClStream { queue, context })
+        let queue = Arc::new(queue.map_err(|error| format!("cannot make a queue: {error}"))?);
+        Ok(ClStream { current: RwLock::new(Current { queue, is_last: false }), context })
     }
 
     /// The caller's queue.
@@ -49,7 +58,29 @@ impl ClStream {
                 "make it without CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE",
             ));
         }
-        Ok(ClStream { queue, context })
+        let queue = Arc::new(queue);
+        Ok(ClStream { current: RwLock::new(Current { queue, is_last: true }), context })
+    }
+
+    /// The queue for a command that is not waited for, which stays the stream's until it has it.
+    pub(super) fn current(&self) -> RwLockReadGuard<'_, Current> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The queue for commands that are waited for: nobody else waits meanwhile.
+    fn waiting(&self) -> Arc<CommandQueue> {
+        self.current().queue.clone()
+    }
+
+    /// The queue that stays; it goes on when the one before is done.
+    pub(super) fn last(&self) -> ClResult<Arc<CommandQueue>> {
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        if !current.is_last {
+            let queue = CommandQueue::timed(&self.context.context, self.context.device())?;
+            queue.wait_for(&current.queue.mark()?)?;
+            *current = Current { queue: Arc::new(queue), is_last: true };
+        }
+        Ok(current.queue.clone())
     }
 
     fn event(&self, event: Event) -> Box<dyn DriverEvent> {
@@ -77,11 +108,11 @@ impl DriverStream for ClStream {
     }
 
     fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
-        self.queue.write(region(to)?, bytes).map_err(failed("cannot copy to a buffer"))
+        self.waiting().write(region(to)?, bytes).map_err(failed("cannot copy to a buffer"))
     }
 
     fn read(&self, from: MemoryRange<'_>, bytes: &mut [u8]) -> Result<(), Problem> {
-        self.queue.read(region(from)?, bytes).map_err(failed("cannot copy from a buffer"))
+        self.waiting().read(region(from)?, bytes).map_err(failed("cannot copy from a buffer"))
     }
 
     unsafe fn write_later(
@@ -90,7 +121,7 @@ impl DriverStream for ClStream {
         bytes: *const u8,
     ) -> Result<Box<dyn DriverEvent>, Problem> {
         // SAFETY: the contract is the same, and the caller's to keep.
-        let begun = unsafe { self.queue.write_later(region(to)?, bytes) };
+        let begun = unsafe { self.current().queue.write_later(region(to)?, bytes) };
         Ok(self.event(begun.map_err(failed("cannot copy to a buffer"))?))
     }
 
@@ -100,34 +131,39 @@ impl DriverStream for ClStream {
         bytes: *mut u8,
     ) -> Result<Box<dyn DriverEvent>, Problem> {
         // SAFETY: the contract is the same, and the caller's to keep.
-        let begun = unsafe { self.queue.read_later(region(from)?, bytes) };
+        let begun = unsafe { self.current().queue.read_later(region(from)?, bytes) };
         Ok(self.event(begun.map_err(failed("cannot copy from a buffer"))?))
     }
 
     fn copy(&self, from: MemoryRange<'_>, to: MemoryRange<'_>) -> Result<(), Problem> {
-        self.queue.copy(region(from)?, region(to)?).map_err(failed("cannot copy between buffers"))
+        self.current().queue.copy(region(from)?, region(to)?).map_err(failed("cannot copy between buffers"))
     }
 
     fn fill(&self, to: MemoryRange<'_>, pattern: FillPattern) -> Result<(), Problem> {
-        let region = region(to)?;
+        let (region, current) = (region(to)?, self.current());
+        let queue = &current.queue;
         let filled = match pattern {
-            FillPattern::Bytes1(value) => self.queue.fill(region, &value.to_ne_bytes()),
-            FillPattern::Bytes2(value) => self.queue.fill(region, &value.to_ne_bytes()),
-            FillPattern::Bytes4(value) => self.queue.fill(region, &value.to_ne_bytes()),
+            FillPattern::Bytes1(value) => queue.fill(region, &value.to_ne_bytes()),
+            FillPattern::Bytes2(value) => queue.fill(region, &value.to_ne_bytes()),
+            FillPattern::Bytes4(value) => queue.fill(region, &value.to_ne_bytes()),
         };
         filled.map_err(failed("cannot fill a buffer"))
     }
 
     fn record(&self) -> Result<Box<dyn DriverEvent>, Problem> {
-        Ok(self.event(self.queue.mark().map_err(failed("cannot make an event"))?))
+        let marked = self.last().and_then(|queue| queue.mark());
+        Ok(self.event(marked.map_err(failed("cannot make an event"))?))
     }
 
     fn wait_for(&self, event: &dyn DriverEvent) -> Result<(), Problem> {
-        self.queue.wait_for(&own::<ClEvent>(event)?.event).map_err(failed("cannot wait for an event"))
+        self.current()
+            .queue
+            .wait_for(&own::<ClEvent>(event)?.event)
+            .map_err(failed("cannot wait for an event"))
     }
 
     fn synchronize(&self) -> Result<(), Problem> {
-        self.queue.finish().map_err(failed("the work of the stream failed"))
+        self.waiting().finish().map_err(failed("the work of the stream failed"))
     }
 }
 

@@ -7,7 +7,8 @@ use std::time::Duration;
 use opencl_sys::{
     CL_BUFFER_CREATE_TYPE_REGION, CL_COMPLETE, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_FALSE, CL_MAP_READ,
     CL_MAP_WRITE, CL_MEM_ALLOC_HOST_PTR, CL_MEM_READ_WRITE, CL_PROFILING_COMMAND_END,
-    CL_QUEUE_PROFILING_ENABLE, CL_TRUE, cl_buffer_region, cl_int, cl_mem_flags, cl_ulong,
+    CL_QUEUE_PROFILING_ENABLE, CL_TRUE, cl_buffer_region, cl_command_queue_properties, cl_int, cl_mem_flags,
+    cl_ulong,
 };
 
 use super::device::DeviceId;
@@ -44,9 +45,22 @@ impl Context {
 }
 
 impl CommandQueue {
-    /// A queue for `device`, in order, that tells how long commands take.
+    /// A queue for `device`, in order.
     pub(in crate::opencl) fn new(context: &Context, device: DeviceId) -> ClResult<CommandQueue> {
-        let (functions, properties) = (context.functions, CL_QUEUE_PROFILING_ENABLE);
+        CommandQueue::with_properties(context, device, 0)
+    }
+
+    /// One that tells how long commands take; each of them takes longer for it.
+    pub(in crate::opencl) fn timed(context: &Context, device: DeviceId) -> ClResult<CommandQueue> {
+        CommandQueue::with_properties(context, device, CL_QUEUE_PROFILING_ENABLE)
+    }
+
+    fn with_properties(
+        context: &Context,
+        device: DeviceId,
+        properties: cl_command_queue_properties,
+    ) -> ClResult<CommandQueue> {
+        let functions = context.functions;
         let raw = created(|status| {
             // Not `clCreateCommandQueueWithProperties`: drivers of OpenCL 1.2 lack it.
             // SAFETY: the driver looks whether the device is one of the context.
