@@ -23,10 +23,23 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     };
     let mut cargo = Command::from(workspace.cargo().arg("semver-checks"));
     cargo.args(["--all-features", "--baseline-rev", &baseline]);
-    for name in features::published(&features::metadata(workspace)?)?.keys() {
-        cargo.args(["--package", name]);
+    let packages = features::published(&features::metadata(workspace)?)?;
+    let (known, new): (Vec<&String>, Vec<&String>) =
+        packages.keys().partition(|name| is_in(workspace, &baseline, name));
+    if known.is_empty() {
+        return Err(Error::new(format!("`{baseline}` is no revision that has one of the published crates"))
+            .hint("cargo xtask semver REV"));
     }
+    // The tool would end at a crate that the revision lacks, without looking at the others.
+    new.iter().for_each(|name| println!("{name} is not in {baseline}: there is nothing to compare with"));
+    cargo.args(known.into_iter().flat_map(|name| ["--package", name]));
     Ok(workspace::exit_code(cargo.status()?))
+}
+
+/// Whether the revision has the crate.
+fn is_in(workspace: &Workspace, revision: &str, name: &str) -> bool {
+    let manifest = format!("{revision}:{name}/Cargo.toml");
+    workspace.shell.cmd("git").args(["cat-file", "-e"]).arg(manifest).quiet().ignore_stderr().run().is_ok()
 }
 
 /// The tag of the last release before what is checked out.
