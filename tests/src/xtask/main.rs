@@ -15,6 +15,7 @@ mod hour;
 mod interop;
 mod linkers;
 mod minimal_versions;
+mod miri;
 mod msrv;
 mod nightly;
 mod packages;
@@ -48,7 +49,7 @@ enum Work {
     Checks,
 }
 
-const TASKS: [Task; 42] = [
+const TASKS: [Task; 43] = [
     task("demo", demo::HELP, demo::run),
     task("test", test::HELP, test::run),
     task("setup", setup::HELP, setup::run),
@@ -61,6 +62,7 @@ const TASKS: [Task; 42] = [
     task("features", features::HELP, features::run),
     task("msrv", msrv::HELP, msrv::run),
     task("minimal-versions", minimal_versions::HELP, minimal_versions::run),
+    task("miri", miri::HELP, miri::run),
     task("platforms", platforms::HELP, platforms::run),
     task("semver", semver::HELP, semver::run),
     task("tidy", packages::TIDY, packages::tidy),
