@@ -10,6 +10,7 @@
 mod artifact;
 mod commands;
 mod compression;
+mod deep;
 mod delta_chains;
 mod export_containers;
 mod extract;

@@ -78,6 +78,7 @@ fn a_file_is_judged_for_its_use() {
     for (name, module) in [("user", user), ("library", library)] {
         put(name, &write(State::Object, &[module], ImageKindNumber::default()).unwrap());
     }
+    fs::copy(dir.path().join("library"), dir.path().join("again")).unwrap();
     let mut renamed = fs::read(dir.path().join("new")).unwrap();
     renamed[0x50..0x54].copy_from_slice(b"SYBI");
     put("magic", &renamed);
@@ -91,6 +92,11 @@ fn a_file_is_judged_for_its_use() {
         (&["user", "--linked-with", "library"], 0, "1 image verified, 0 problems"),
         (&["user", "--linked-with", "new"], 1, "no module exports the imported symbol `elsewhere`"),
         (&["user", "--linked-with", "gone"], 3, "gone"),
+        (
+            &["user", "--linked-with", "library", "--linked-with", "again"],
+            1,
+            "`library` and `again` both export",
+        ),
         (&["library"], 0, "0 problems"),
         (&["magic"], 1, "the SYCLBIN in `magic`: "),
     ] {

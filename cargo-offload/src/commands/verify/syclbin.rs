@@ -1,5 +1,6 @@
 //! Of a SYCLBIN: what a SYCL runtime would refuse, pass over without a word, or die of.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use offload_containers::syclbin::{Consequence, Hazard, Release, Usage, hazards_of};
@@ -31,10 +32,25 @@ pub(super) fn usage(output: &Output, args: &cli::Verify) -> Result<Usage> {
             SyclRelease::Oneapi2026_2 => Release::Oneapi2026_2,
         });
     }
+    let mut exporters: BTreeMap<String, &Path> = BTreeMap::new();
     for path in &args.linked_with {
-        usage = usage.linked_with(exports(output, path)?);
+        for symbol in exports(output, path)? {
+            if let Some(other) = exporters.insert(symbol.clone(), path).filter(|other| *other != path) {
+                return Err(both_export(&symbol, [other, path]));
+            }
+        }
+    }
+    if !args.linked_with.is_empty() {
+        usage = usage.linked_with(exporters.into_keys());
     }
     Ok(usage)
+}
+
+/// No runtime links such files.
+fn both_export(symbol: &str, files: [&Path; 2]) -> Error {
+    let [one, other] = files.map(Path::display);
+    let symbol = symbol.escape_debug();
+    Error::check(format!("`{one}` and `{other}` both export symbol `{symbol}`: they cannot be linked"))
 }
 
 /// What the SYCLBINs in `path` export.

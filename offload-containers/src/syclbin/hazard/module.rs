@@ -26,6 +26,7 @@ pub(super) struct Context {
 
 pub(super) fn problems(module: &AbstractModule<'_>, context: Context) -> Vec<Problem> {
     let mut problems = kernels(module);
+    problems.extend((module.ir.is_empty() && module.native.is_empty()).then_some(Problem::NoImages));
     problems.extend(requirements(module));
     problems.extend(natives(module, context));
     problems.extend(module.ir.iter().flat_map(ir));

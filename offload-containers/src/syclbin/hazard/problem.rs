@@ -61,6 +61,8 @@ pub enum Problem {
     BadState(Option<PropertyValue>),
     /// It has no module.
     NoModules,
+    /// A module with no image at all.
+    NoImages,
     /// No kernel is listed.
     NoKernels,
     /// A kernel cannot be asked for: it has no [`KERNEL_PREFIX`](crate::syclbin::KERNEL_PREFIX).
@@ -122,6 +124,7 @@ impl Problem {
             | Problem::NativeInObject(_)
             | Problem::NeedsExporter(_) => Consequence::Restricts,
             Problem::NoModules
+            | Problem::NoImages
             | Problem::NoKernels
             | Problem::KernelWithoutPrefix(_)
             | Problem::NativeTarget(_)

@@ -24,7 +24,8 @@ impl fmt::Display for Problem {
             | Problem::Draft
             | Problem::BadState(_)
             | Problem::NoModules => self.of_the_file(f),
-            Problem::NoKernels
+            Problem::NoImages
+            | Problem::NoKernels
             | Problem::KernelWithoutPrefix(_)
             | Problem::KernelMissing(_)
             | Problem::KernelTwice(_)
@@ -115,6 +116,7 @@ impl Problem {
                 let name = name.escape_debug();
                 write!(f, "it imports `{name}`, but runtimes do not link modules of a file in state {state}")
             }
+            Problem::NoImages => write!(f, "it has no image: runtimes pass over it"),
             _ => write!(f, "it lists no kernel: programs find none"),
         }
     }

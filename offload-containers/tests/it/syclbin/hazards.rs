@@ -87,6 +87,7 @@ fn hazards_of_kernels_and_ir() {
         PropertySets::default().set(sets::IR).property("type", PropertyValue::Number(1)).unwrap();
     assert_eq!(problems(State::Executable, &[ptx]), [IrType(1)]);
     assert_eq!(problems(State::Executable, &[]), [NoModules]);
+    assert_eq!(problems(State::Executable, &[named("__sycl_kernel_saxpy")]), [NoImages]);
 }
 
 #[test]

@@ -78,6 +78,13 @@ pub(crate) const CHECKS: &[Check] = &[
     Check {
         row: "R6",
         group: "memory",
+        promise: "`--deep` finds all images among a library's constants in 64 MiB and 5 KiB for each",
+        anchor: "LLVM: known sections alone",
+        shown: tests(&["deep::thousands_of_images"]),
+    },
+    Check {
+        row: "R6",
+        group: "memory",
         promise: "a program with 3 GiB of images runs in 64 MiB",
         anchor: "llvm-objcopy holds 3.1 times what it adds, clang's .incbin 2.1 times",
         shown: Shown::Task { full: &["linkers", "--large"], quick: None },
@@ -218,6 +225,13 @@ pub(crate) const CHECKS: &[Check] = &[
         promise: "unsafe code, the environment and processes stand where ARCHITECTURE.md lists them",
         anchor: "cargo-auditable: no unsafe code",
         shown: tests(&["tidy::"]),
+    },
+    Check {
+        row: "R20",
+        group: "deny",
+        promise: "an interpreter sees no undefined behaviour in tests of readers and of the registry",
+        anchor: "-",
+        shown: Shown::Task { full: &["miri"], quick: None },
     },
     Check {
         row: "R21",
