@@ -46,7 +46,7 @@ fn a_compressed_bundle() {
     file[12..16].copy_from_slice(&(size as u32).to_le_bytes());
     assert!(file.len() < 132_000);
     let limits = Limits::default();
-    let limit = 256 * (file.len() as u64 - 24);
+    let limit = 128 * (file.len() as u64 - 24);
     let expected = ErrorKind::TooLarge { what: "the inflated offload bundle", size, limit };
     assert_eq!(refused_quickly(|| inflate(&file, &limits)), expected);
     // A lower declaration is a lie that the frame betrays.
