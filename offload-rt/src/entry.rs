@@ -274,6 +274,11 @@ impl Entry {
         codec::decode(&pack, &image).map_err(failed)
     }
 
+    /// The number of the image in its pack.
+    pub(crate) fn number(&self) -> u32 {
+        self.shared.index
+    }
+
     /// Whether this is image number `index` of `pack`.
     pub(crate) fn is(&self, pack: &Arc<PackInfo>, index: u32) -> bool {
         self.shared.index == index && Arc::ptr_eq(&self.shared.pack, pack)

@@ -3,71 +3,23 @@
 //! Finding them costs a look at each header. The first question checks a pack's index; entries are made for one kernel
 //! module at a time, and for all only where all are listed.
 
+mod lists;
+
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use offload_format::Hash128;
-use offload_format::pack::{self, CACHE, Image, MissingKind, Pack, Pages};
+use offload_format::pack::{CACHE, MissingKind, Pack, Pages};
 
+pub(crate) use self::lists::Lists;
+use self::lists::PackListing;
+pub use self::lists::{Missing, Unreadable};
 use crate::entry::{Entry, EntryReader, NewEntry};
 use crate::module_images::ModuleImages;
 use crate::pack_info::PackInfo;
-use crate::sections::{self, Found, FoundPack};
+use crate::sections::{self, Found, FoundPack, PackBytes};
 use crate::text::escape;
-
-/// Something that the build left out, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Missing {
-    /// The case.
-    pub kind: MissingKind,
-    /// The package whose build it was.
-    pub package: String,
-    /// The kernel module concerned, empty for all.
-    pub module: String,
-    /// The target concerned, empty for all.
-    pub target: String,
-    /// The reason, for people.
-    pub reason: String,
-}
-
-/// A pack or record that this release cannot read, and why. Its neighbours are not affected.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unreadable {
-    reason: String,
-}
-
-impl Missing {
-    fn new(package: &str, missing: &pack::Missing<'_>) -> Missing {
-        Missing {
-            kind: missing.kind,
-            package: package.to_string(),
-            module: missing.module.to_string(),
-            target: missing.target.to_string(),
-            reason: missing.reason.to_string(),
-        }
-    }
-}
-
-impl fmt::Display for Missing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let target = if self.target.is_empty() { "every target" } else { &self.target };
-        match self.kind {
-            MissingKind::Sidecar => {
-                write!(f, "{}: its images are in `{}`", escape(target), escape(&self.reason))
-            }
-            _ => write!(f, "{}: {}", escape(target), escape(&self.reason)),
-        }
-    }
-}
-
-impl fmt::Display for Unreadable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)
-    }
-}
 
 /// The images of some packs.
 #[derive(Debug)]
@@ -76,40 +28,52 @@ pub(crate) struct Index {
     /// What was found and is no pack.
     unreadable: Vec<Unreadable>,
     /// The images of the modules that somebody asked for.
-    modules: Mutex<BTreeMap<String, Arc<ModuleImages>>>,
+    modules: Mutex<Modules>,
     lists: OnceLock<Lists>,
     /// Packs of other modules with device libraries that images of this one import.
     libraries: Mutex<Vec<Arc<Index>>>,
 }
 
-/// A pack, and the names of the files beside the program to which it leads and that are there.
+type Modules = BTreeMap<String, Arc<ModuleImages>>;
+
+/// A pack of the index.
 #[derive(Debug)]
 struct Held {
     info: Arc<PackInfo>,
+    /// The names of the files beside the program to which it leads and that are there.
     opened: Vec<String>,
-}
-
-/// Everything there is.
-#[derive(Debug, Default)]
-pub(crate) struct Lists {
-    pub(crate) entries: Vec<Entry>,
-    pub(crate) missing: Vec<Missing>,
-    pub(crate) unreadable: Vec<Unreadable>,
+    /// Its entries by number, once all were listed.
+    listed: OnceLock<Vec<Entry>>,
 }
 
 impl Held {
+    fn new(bytes: PackBytes) -> Held {
+        Held { info: Arc::new(PackInfo::new(bytes)), opened: Vec::new(), listed: OnceLock::new() }
+    }
+
     /// The images of the kernel module `name`; none if the pack cannot be read.
     fn entries_of(&self, name: &str) -> Option<Vec<NewEntry<'_>>> {
         let pack = self.info.pack().ok()?;
         let numbers = pack.module(name).ok()?;
         let mut reader = EntryReader::new(&self.info, pack);
-        Some(numbers.filter_map(|number| reader.read(pack.image(number).ok()?).ok()).collect())
+        let entries = numbers.filter_map(|number| {
+            let new = reader.read(pack.image(number).ok()?).ok()?;
+            Some(NewEntry { entry: self.listed(number).unwrap_or(new.entry), ..new })
+        });
+        Some(entries.collect())
+    }
+
+    /// The entry of this image that is listed already: whoever loads an image loads it for all.
+    fn listed(&self, number: u32) -> Option<Entry> {
+        let listed = self.listed.get()?;
+        let place = listed.binary_search_by_key(&number, Entry::number).ok()?;
+        listed.get(place).cloned()
     }
 }
 
 impl Index {
     pub(crate) fn new(found: Found) -> Index {
-        let broken = found.unreadable.into_iter().map(unreadable).collect();
+        let broken = found.unreadable.into_iter().map(Unreadable::new).collect();
         let mut index = Index {
             packs: Vec::new(),
             unreadable: broken,
@@ -120,7 +84,7 @@ impl Index {
         let mut seen = Vec::new();
         for pack in found.packs {
             if let Err(error) = index.add(pack, &mut seen) {
-                index.unreadable.push(unreadable(error.to_string()));
+                index.unreadable.push(Unreadable::new(error.to_string()));
             }
         }
         index
@@ -138,7 +102,7 @@ impl Index {
         }
         seen.push(id);
         let place = self.packs.len();
-        self.packs.push(Held { info: Arc::new(PackInfo::new(bytes)), opened: Vec::new() });
+        self.packs.push(Held::new(bytes));
         // A pack whose images lie in sidecars has none itself.
         if pack.image_count() == 0 {
             pack.verify_index()?;
@@ -171,7 +135,7 @@ impl Index {
             });
             match found {
                 Ok(()) => opened.push(sidecar.file().to_string()),
-                Err(reason) => self.unreadable.push(unreadable(escape(&reason))),
+                Err(reason) => self.unreadable.push(Unreadable::new(escape(&reason))),
             }
         }
         Ok(opened)
@@ -180,7 +144,7 @@ impl Index {
     /// The images of the kernel module `name`, in the order of [`Lists::entries`].
     pub(crate) fn module(&self, name: &str) -> Arc<ModuleImages> {
         // Locked while they are made, so that whoever loads an image loads it for all.
-        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut modules = self.modules();
         if let Some(images) = modules.get(name) {
             return images.clone();
         }
@@ -213,8 +177,17 @@ impl Index {
     /// Everything, once somebody wants to see it.
     pub(crate) fn lists(&self) -> &Lists {
         self.lists.get_or_init(|| {
+            // Locked, so that an image that is listed and asked for at the same time has one entry.
+            let modules = self.modules();
             let mut lists = Lists { unreadable: self.unreadable.clone(), ..Lists::default() };
-            self.packs.iter().for_each(|held| self.list(held, &mut lists));
+            for Held { info, opened, listed } in &self.packs {
+                let made = |module: &str, number| {
+                    let images = modules.get(module)?;
+                    images.entries.iter().find(|entry| entry.is(info, number)).cloned()
+                };
+                let entries = lists.add(&PackListing { info, opened }, &made);
+                listed.get_or_init(|| entries);
+            }
             lists
         })
     }
@@ -235,45 +208,11 @@ impl Index {
         missing.any(|missing| missing.kind == MissingKind::Sidecar)
     }
 
+    fn modules(&self) -> MutexGuard<'_, Modules> {
+        self.modules.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn entries_of(&self, name: &str) -> Vec<NewEntry<'_>> {
         self.packs.iter().filter_map(|held| held.entries_of(name)).flatten().collect()
     }
-
-    fn list(&self, Held { info, opened }: &Held, lists: &mut Lists) {
-        let pack = match info.pack() {
-            Ok(pack) => pack,
-            Err(error) => return lists.unreadable.push(unreadable(error.to_string())),
-        };
-        for image in pack.images() {
-            match image {
-                Ok(image) => self.list_image(info, &image, lists),
-                Err(error) => lists.unreadable.push(unreadable_part(info, "an image", &error.to_string())),
-            }
-        }
-        // The index is verified: a record that cannot be read is of a later release and says nothing to this one.
-        let missing = pack.missing().flatten();
-        // What lies in a sidecar and was found there is not missing.
-        let missing = missing.filter(|missing| {
-            missing.kind != MissingKind::Sidecar || !opened.iter().any(|file| file == missing.reason)
-        });
-        lists.missing.extend(missing.map(|missing| Missing::new(info.package(), &missing)));
-    }
-
-    fn list_image(&self, info: &Arc<PackInfo>, image: &Image<'_>, lists: &mut Lists) {
-        let module = self.module(image.module);
-        if let Some(entry) = module.entries.iter().find(|entry| entry.is(info, image.number)) {
-            return lists.entries.push(entry.clone());
-        }
-        let made = info.pack().and_then(|pack| EntryReader::new(info, pack).read(pack.image(image.number)?));
-        let reason = made.err().map_or_else(|| "it is out of order".to_string(), |error| error.to_string());
-        lists.unreadable.push(unreadable_part(info, &format!("image {}", image.number), &reason));
-    }
-}
-
-fn unreadable(reason: impl Into<String>) -> Unreadable {
-    Unreadable { reason: reason.into() }
-}
-
-fn unreadable_part(info: &PackInfo, what: &str, reason: &str) -> Unreadable {
-    unreadable(format!("{what} of package {}: {reason}", escape(info.package())))
 }

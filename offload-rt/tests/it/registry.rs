@@ -153,6 +153,34 @@ fn sixty_four_threads_share_one_result() {
 }
 
 #[test]
+fn an_image_is_loaded_once_whether_it_is_listed_or_chosen_first() {
+    let pack = TestPack::new("p").targets("a", &["opencl-c", "host"]).targets("b", &["host"]).bytes();
+    let [listed_first, chosen_first] = [(); 2].map(|()| Registry::from_pack(pack.clone()));
+    let chosen = |registry: &Registry, module| {
+        registry.select(module, &Device::host()).unwrap().entry().load().unwrap()
+    };
+    let listed = |registry: &Registry, at: usize| registry.entries()[at].load().unwrap();
+    let first: Vec<LoadedImage> = (0..3).map(|at| listed(&listed_first, at)).collect();
+    for (module, at) in [("a", 0), ("b", 2)] {
+        assert_eq!(first[at].entry().to_string(), format!("{module} for host"));
+        assert_eq!(chosen(&listed_first, module).bytes().as_ptr(), first[at].bytes().as_ptr());
+    }
+    let first = chosen(&chosen_first, "a");
+    assert_eq!(listed(&chosen_first, 0).bytes().as_ptr(), first.bytes().as_ptr());
+    assert_eq!(chosen(&chosen_first, "b").bytes().as_ptr(), listed(&chosen_first, 2).bytes().as_ptr());
+}
+
+#[test]
+fn an_image_that_is_out_of_order_is_not_listed() {
+    let pack = TestPack::new("p").targets("module1", &["host"]).targets("module2", &["host"]).bytes();
+    let at = find(&pack, "module1");
+    let registry = Registry::from_pack(edited(pack, |bytes| bytes[at + 6] = b'3'));
+    assert_eq!(registry.entries().iter().map(|entry| entry.module()).collect::<Vec<_>>(), ["module3"]);
+    let reasons: Vec<String> = registry.unreadable().iter().map(ToString::to_string).collect();
+    assert_eq!(reasons, ["image 1 of package p: it is out of order"]);
+}
+
+#[test]
 fn of_many_modules_one_is_found_whatever_happened_to_others() {
     let names: Vec<String> = (0..900).map(|at| format!("module{at:03}")).collect();
     let pack = names.iter().fold(TestPack::new("many"), |pack, name| pack.targets(name, &["host"]));
