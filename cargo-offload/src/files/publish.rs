@@ -1,14 +1,14 @@
 //! Files that appear whole.
 
-pub(crate) mod temporary;
-#[cfg(target_os = "linux")]
-mod unnamed;
+pub(crate) mod unnamed;
 
 use std::fs::{File, Permissions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use self::temporary::{Temporary, parent};
+use offload_build::shared::{Unfinished, parent};
+
+use self::unnamed::unfinished;
 use crate::error::{Error, Result};
 
 /// What happens to a file that exists and is other than what is to be written.
@@ -66,7 +66,7 @@ pub(crate) struct Published {
 #[derive(Debug)]
 pub(crate) struct Staged {
     path: PathBuf,
-    file: Temporary,
+    file: Unfinished,
 }
 
 impl Staged {
@@ -81,7 +81,7 @@ impl Staged {
             let what = if what.is_dir() { "it is a directory" } else { "it is not a file" };
             return Err(Error::io("write", path, &io::Error::other(what)));
         }
-        let file = Temporary::new(path).map_err(|error| {
+        let file = unfinished(path).map_err(|error| {
             if !directory.is_dir() {
                 let text = format!("there is no directory `{}`", directory.display());
                 return Error::io("write", path, &io::Error::new(error.kind(), text)).hint("make it first");
@@ -103,11 +103,11 @@ impl Staged {
 
     /// What this process may read it by.
     pub(crate) fn readable(&self) -> PathBuf {
-        self.file.path()
+        self.file.path().to_path_buf()
     }
 
     pub(crate) fn set_permissions(&mut self, permissions: Permissions) -> io::Result<()> {
-        self.file.set_permissions(permissions)
+        self.file.file().set_permissions(permissions)
     }
 
     /// Has the system write it to the disk.

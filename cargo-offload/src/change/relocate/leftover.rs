@@ -8,14 +8,13 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use object::FileKind;
-use offload_build::shared::TemporaryName;
+use offload_build::shared::{TemporaryName, parent};
 use offload_format::Hash128;
 use offload_format::Limits;
 use offload_format::pack::layout::MAGIC;
 
 use super::sidecar_name::{has_form, is_for};
 use crate::error::{Error, ExitStatus, Result};
-use crate::files::publish::temporary::parent;
 use crate::files::read_at::read_at;
 use crate::read::pack_file::PackFile;
 

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use offload_build::shared::parent;
 use offload_format::Limits;
 
 use super::rewritten::Rewritten;
@@ -12,7 +13,6 @@ use crate::cli;
 use crate::error::{Error, Result};
 use crate::files::lock::DirectoryLock;
 use crate::files::publish::Staged;
-use crate::files::publish::temporary::parent;
 use crate::print::output::Output;
 use crate::read::pack_file::PackFile;
 

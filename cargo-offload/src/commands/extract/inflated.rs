@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use offload_containers::ccob::{Ccob, Hasher, Steps, Unverified};
 
 use crate::files::mapping::Scratch;
-use crate::files::publish::temporary::unnamed;
+use crate::files::publish::unnamed::unnamed;
 use crate::files::read_at::{FilePart, copy_at, read_into};
 use crate::read::input::Input;
 

@@ -1,35 +1,80 @@
-//! Files without a name: `O_TMPFILE` (<https://man7.org/linux/man-pages/man2/open.2.html>). Not every file system has it.
+//! Files without a name, of which nothing is left if this process is ended: `O_TMPFILE`
+//! (<https://man7.org/linux/man-pages/man2/open.2.html>). Not every system and not every file system has it.
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use offload_build::shared::TemporaryName;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
+use offload_build::shared::Unfinished;
 
-pub(super) fn create(directory: &Path) -> Option<File> {
-    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    let file = File::from(open(directory, flags, Mode::from_bits_truncate(0o666)).ok()?);
-    // Without /proc it could not get a name.
-    path(&file).exists().then_some(file)
+/// A file that is to become `path` and that an ordinary user of the directory may read, less what the user's mask takes. It
+/// has no name where that is possible.
+pub(super) fn unfinished(path: &Path) -> io::Result<Unfinished> {
+    #[cfg(target_os = "linux")]
+    if let Some(file) = linux::create(offload_build::shared::parent(path)) {
+        let readable = linux::path(&file);
+        return Ok(Unfinished::unnamed(file, readable, linux::link));
+    }
+    Unfinished::becoming(path)
 }
 
-pub(super) fn path(file: &File) -> PathBuf {
-    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+/// A file in `directory` that never gets a name, where there can be one.
+pub(crate) fn unnamed(directory: &Path) -> io::Result<File> {
+    #[cfg(target_os = "linux")]
+    if let Some(file) = linux::create(directory) {
+        return Ok(file);
+    }
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        format!("no file without a name in {}", directory.display()),
+    ))
 }
 
-/// Gives `file` the name `to`; where that is taken, by way of another one beside it.
-pub(super) fn persist(file: &File, to: &Path) -> io::Result<()> {
-    match link(file, to) {
-        // A link replaces nothing, a new name does.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            TemporaryName::becoming(to, &mut |name| link(file, name))?.persist(to)
-        }
-        outcome => outcome,
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::AsRawFd;
+    use std::path::{Path, PathBuf};
+
+    use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
+
+    pub(super) fn create(directory: &Path) -> Option<File> {
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        let file = File::from(open(directory, flags, Mode::from_bits_truncate(0o666)).ok()?);
+        // Without /proc it could not get a name.
+        path(&file).exists().then_some(file)
+    }
+
+    pub(super) fn path(file: &File) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+    }
+
+    pub(super) fn link(from: &Path, to: &Path) -> io::Result<()> {
+        Ok(linkat(CWD, from, CWD, to, AtFlags::SYMLINK_FOLLOW)?)
     }
 }
 
-fn link(file: &File, to: &Path) -> io::Result<()> {
-    Ok(linkat(CWD, path(file), CWD, to, AtFlags::SYMLINK_FOLLOW)?)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_appears_once_it_is_written() {
+        use std::io::Write;
+
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let names = || std::fs::read_dir(dir.path()).unwrap().count();
+        for (content, before) in [("first", 0), ("second", 1)] {
+            let mut file = unfinished(&path).unwrap();
+            file.file().write_all(content.as_bytes()).unwrap();
+            assert_eq!(std::fs::read_to_string(file.path()).unwrap(), content);
+            if cfg!(target_os = "linux") {
+                assert_eq!(names(), before, "something is left if the process is ended now");
+            }
+            file.persist(&path).unwrap();
+            assert_eq!((std::fs::read_to_string(&path).unwrap().as_str(), names()), (content, 1));
+        }
+    }
 }
