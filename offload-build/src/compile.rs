@@ -44,7 +44,7 @@ use crate::vendor::UseVendored;
 /// The images of a module for every one of `targets` that its languages can be compiled for: compiled, or brought along
 /// by the package.
 pub(crate) fn images(session: &Session<'_>, targets: &[WantedTarget]) -> Result<ModuleImages> {
-    let Served { targets, missing } = served(session.sources, targets)?;
+    let Served { targets, missing } = served(session, targets)?;
     let compiled =
         results(session, &targets).map_err(|error| cannot_compile(session.sources, &targets, error))?;
     let mut module = collect(session, compiled.results)?;
@@ -59,7 +59,7 @@ pub(crate) fn images(session: &Session<'_>, targets: &[WantedTarget]) -> Result<
 /// Runs the front end alone, as for SPIR-V, or as for the first target of CUDA C++ and HIP C++. What other compilers
 /// than clang compile, or what is compiled already, is not looked at.
 pub(crate) fn syntax(session: &Session<'_>, targets: &[WantedTarget]) -> Result<ModuleImages> {
-    let Served { targets, missing } = served(session.sources, targets)?;
+    let Served { targets, missing } = served(session, targets)?;
     let mut kernels = Vec::new();
     if let (Route::Llvm, Some(first)) = (route(session.sources)?, targets.first()) {
         let files = llvm::scan(session, &first.target)
@@ -73,7 +73,17 @@ pub(crate) fn syntax(session: &Session<'_>, targets: &[WantedTarget]) -> Result<
 /// Compiles a library alone, for every one of `targets` that its languages can be compiled for: what is wrong with it is
 /// told where it is made.
 pub(crate) fn library(session: &Session<'_>, library: &Library, targets: &[WantedTarget]) -> Result<()> {
-    let Served { targets, .. } = served(session.sources, targets)?;
+    if targets.iter().all(|wanted| unserved(session.sources, &wanted.target).is_some()) {
+        // Who imports it is told, and nobody else needs it.
+        let names: Vec<String> = targets.iter().map(|wanted| format!("`{}`", wanted.target)).collect();
+        let (name, names) = (library.name(), names.join(", "));
+        let text = format!(
+            "the device library `{name}` was not compiled: its language reaches none of the targets {names}"
+        );
+        session.env().warn(&text);
+        return Ok(());
+    }
+    let Served { targets, .. } = served(session, targets)?;
     let check = |wanted: &WantedTarget| libraries::check_alone(session, library, &wanted.target);
     let results = session.context().jobs.map(&targets, check);
     for (wanted, result) in targets.iter().zip(results) {

@@ -269,6 +269,11 @@ impl Language {
         }
     }
 
+    /// Whether it compiles for the GPUs of all vendors.
+    pub(crate) fn is_portable(self) -> bool {
+        self.family() == LanguageFamily::Portable
+    }
+
     /// Whether files of it are text in which kernels are declared.
     pub(crate) fn is_source(self) -> bool {
         self.family() != LanguageFamily::ReadyMade

@@ -94,6 +94,7 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch
         front_end: machine(arch),
         common: if opencl { common(session, arch)? } else { None },
         vendor: Vendor { flags: hip, header: HIP_HEADER },
+        vendor_sdk: None,
         machine: machine(arch),
         // Modules of different versions are not linked.
         shim: Shim { source: SHIM_SOURCE, flags: vec![version(arch)] },

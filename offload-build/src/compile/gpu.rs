@@ -34,6 +34,8 @@ pub(super) struct Backend {
     pub(super) common: Option<Vec<String>>,
     /// The same for CUDA C++ or HIP C++.
     pub(super) vendor: Vendor,
+    /// The same with the headers of CUDA's toolkit, for sources that want them: a library may, and its importer not.
+    pub(super) vendor_sdk: Option<Vendor>,
     /// The same for the code generator.
     pub(super) machine: Vec<String>,
     /// OpenCL C that is linked before the libraries, because theirs is missing or wrong; and flags for it.
@@ -168,13 +170,19 @@ impl Backend {
             }
         }
         let vendor = matches!(file.language, Language::Cuda | Language::Hip);
-        let machine = if vendor { &self.vendor.flags } else { &self.front_end };
+        let machine = if vendor { &self.vendor(session).flags } else { &self.front_end };
         let ir = session.front_end(&self.front_end_action(session, machine, file)?)?;
         if file.language == Language::Cuda && session.tools().llvm()?.is_old() {
             let key = KeyBuilder::new("kernels by convention 1").part(&ir.hash.0).finish();
             return session.cache().get_or(key, || Ok(ir::with_conventions(&ir.read_text()?).into_bytes()));
         }
         Ok(ir)
+    }
+
+    /// How the vendor's own language is compiled in `session`.
+    fn vendor(&self, session: &Session<'_>) -> &Vendor {
+        let wants_sdk = session.sources.options.cuda_sdk == Some(true);
+        self.vendor_sdk.as_ref().filter(|_| wants_sdk).unwrap_or(&self.vendor)
     }
 
     /// The same with debug information, which tells the types of arguments. OpenCL C tells them without.
@@ -187,7 +195,7 @@ impl Backend {
     ) -> Result<Option<Blob>> {
         let machine = match file.language {
             Language::C | Language::Cpp => &self.front_end,
-            Language::Cuda | Language::Hip => &self.vendor.flags,
+            Language::Cuda | Language::Hip => &self.vendor(session).flags,
             _ => return Ok(None),
         };
         let mut action = self.front_end_action(session, machine, file)?;
@@ -202,10 +210,10 @@ impl Backend {
         machine: &[String],
         file: &SourceFile,
     ) -> Result<FrontEnd<'a>> {
-        let with_header =
-            matches!(file.language, Language::Cuda | Language::Hip) && !self.vendor.header.is_empty();
+        let header = self.vendor(session).header;
+        let with_header = matches!(file.language, Language::Cuda | Language::Hip) && !header.is_empty();
         let input = match with_header {
-            true => Some(format!("{}{}", self.vendor.header, front_end::include_line(&file.path)?)),
+            true => Some(format!("{header}{}", front_end::include_line(&file.path)?)),
             false => None,
         };
         let last = if with_header { Arg::Text("-".into()) } else { Arg::Text(file.path.clone().into()) };

@@ -6,6 +6,12 @@ use crate::error::{Error, ErrorKind};
 const LAUNCHES: [&str; 4] =
     ["cudaConfigureCall", "__cudaPushCallConfiguration", "__hipPushCallConfiguration", "hipConfigureCall"];
 
+/// What clang notes of a function without `__device__` that is called, and of one that calls.
+const HOST_CALLS: [&str; 2] = [
+    "viable: call to __host__ function from __",
+    "viable: call to __device__ function from __host__ function",
+];
+
 /// `error`, with what helps if it is of code for the CPU.
 pub(super) fn explained(error: Error) -> Error {
     match hint(error.message()).filter(|_| error.kind() == ErrorKind::Tool && error.hint().is_none()) {
@@ -15,6 +21,11 @@ pub(super) fn explained(error: Error) -> Error {
 }
 
 fn hint(said: &str) -> Option<&'static str> {
+    if HOST_CALLS.iter().any(|call| said.contains(call)) {
+        return Some(
+            "functions of device code have `__device__` in CUDA C++ and HIP C++, also where a header declares them; `#pragma clang force_cuda_host_device begin` before the `#include`, and the same with `end` behind it, say so of a header that cannot be changed",
+        );
+    }
     let mut errors = said.lines().filter_map(|line| line.split_once("error: ")).map(|(_, error)| error);
     errors.find_map(|error| {
         if error.contains("undeclared identifier") && LAUNCHES.iter().any(|name| error.contains(name)) {
@@ -50,6 +61,8 @@ mod tests {
                 "{printing}"
             );
         }
+        let host = "a.cu:2:79: error: no matching function for call to 'scale'\nvec.h:5:5: note: candidate function not viable: call to __host__ function from __global__ function";
+        assert!(hint(host).unwrap().contains("`__device__`"));
         assert_eq!(hint("a.cu:1:2: error: use of undeclared identifier 'x'"), None);
         assert_eq!(hint("a.cu:1:2: warning: cudaConfigureCall"), None);
     }

@@ -103,10 +103,14 @@ fn link_args(libraries: usize) -> Vec<Arg> {
 /// The library in which others see nothing but what its headers name: their own functions may have the same names as
 /// those that are left.
 pub(super) fn hidden(session: &Session<'_>, LibraryIr { library, ir }: &LibraryIr<'_>) -> Result<Blob> {
-    let key = with_headers(KeyBuilder::new("library 1").part(&ir.hash.0), library)?;
+    let key = with_headers(KeyBuilder::new("library 2").part(&ir.hash.0), library)?;
     session.cache().get_or(key.finish(), || {
         let text = ir.read_text()?;
-        Ok(ir::hide(&text, &exported(library, &Interface::of(&text))?).into_bytes())
+        let interface = Interface::of(&text);
+        let (mut seen, words) = (exported(library, &interface)?, library::words(library)?);
+        // Inline functions of public headers are those of the importer as well.
+        seen.extend(interface.inline.iter().copied().filter(|name| words.contains(&plain_name(name))));
+        Ok(ir::hide(&text, &seen).into_bytes())
     })
 }
 
@@ -138,14 +142,16 @@ struct Side<'t> {
 impl Side<'_> {
     /// Whether it defines a function of this name for others.
     fn shows(&self, name: &str) -> bool {
-        let is_shown = self.exported.as_ref().is_none_or(|exported| exported.contains(name));
-        is_shown && self.interface.defined.contains_key(name)
+        match &self.exported {
+            Some(exported) => exported.contains(name),
+            None => self.interface.defined.contains_key(name) || self.interface.inline.contains(name),
+        }
     }
 }
 
 /// Whether what is declared is what is defined, once for each state of both.
 fn compare(session: &Session<'_>, module: &Blob, libraries: &[LibraryIr<'_>]) -> Result<()> {
-    let mut key = KeyBuilder::new("interfaces fit 1").part(&module.hash.0);
+    let mut key = KeyBuilder::new("interfaces fit 2").part(&module.hash.0);
     for LibraryIr { library, ir } in libraries {
         key = with_headers(key.part(&ir.hash.0), library)?;
     }
@@ -260,6 +266,7 @@ mod tests {
             "{error}"
         );
         assert!(error.contains("hint: rename that of crate `app`"), "{error}");
+        assert!(refused("define linkonce_odr float @scale(float %x) comdat {\n").is_some());
     }
 
     #[test]

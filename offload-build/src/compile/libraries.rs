@@ -23,11 +23,23 @@ pub(super) fn check_alone(session: &Session<'_>, library: &Library, target: &Tar
     if imports::exported(library, &Interface::of(&text))?.is_empty() {
         let error =
             format!("no header in `{}` names a function of the device library", library.include.display());
-        return Err(Error::new(error).with_hint(
-            "declare in a header what importers may call; `static` functions and kernels are not exported",
-        ));
+        let vendor = library.sources.files.iter().any(|file| !file.language.is_portable());
+        let hint = match vendor {
+            true => {
+                "declare in a header what importers may call, with `__device__`, there and where it is defined; `static` functions and kernels are not exported"
+            }
+            false => {
+                "declare in a header what importers may call; `static` functions and kernels are not exported"
+            }
+        };
+        return Err(Error::new(error).with_hint(hint));
     }
     Ok(())
+}
+
+/// Whether a symbol is one of C++, with the types of arguments in it.
+fn is_mangled(symbol: &str) -> bool {
+    symbol.starts_with("_Z")
 }
 
 /// What is said where no imported library has the function `name`, which an image lacks.
@@ -41,26 +53,21 @@ pub(super) fn lacking(session: &Session<'_>, name: &str, target: &Target) -> Res
     let libraries = session.sources.libraries();
     let Some(first) = libraries.first() else { return Ok(None) };
     let name = plain_name(name.split(' ').next().unwrap_or(name));
+    let own = llvm::library(session, target)?.read_text()?;
+    let symbol = Interface::of(&own).declared.into_keys().find(|symbol| plain_name(symbol) == name);
+    let symbol = symbol.unwrap_or(&name);
     for library in &libraries {
         let text = llvm::library(&session.of(library), target)?.read_text()?;
         let interface = Interface::of(&text);
         let other = interface.defined.iter().find(|(symbol, _)| plain_name(symbol) == name);
-        if let Some((_, signature)) = other {
-            let is_shown = library::words(library)?.contains(&name);
-            let (text, hint) = match is_shown {
-                true => (
-                    format!(
-                        "; {} has it with other types, `{signature}` in LLVM's words",
-                        library.provider()
-                    ),
-                    format!("include the header of crate `{}` in place of a declaration", library.package),
-                ),
-                false => (
-                    format!("; {} has it for itself: no header of its names it", library.provider()),
-                    format!("call what the headers of crate `{}` declare", library.package),
-                ),
-            };
-            return Ok(Some(Lacking { text, hint }));
+        if let Some((found, signature)) = other {
+            if !library::words(library)?.contains(&name) {
+                return Ok(Some(own_function(library)));
+            }
+            return Ok(Some(match is_mangled(found) == is_mangled(symbol) {
+                true => other_types(library, signature),
+                false => other_name(library, found, symbol),
+            }));
         }
     }
     let named =
@@ -84,4 +91,33 @@ pub(super) fn lacking(session: &Session<'_>, name: &str, target: &Target) -> Res
         library.package
     );
     Ok(Some(Lacking { text, hint }))
+}
+
+fn own_function(library: &Library) -> Lacking {
+    Lacking {
+        text: format!("; {} has it for itself: no header of its names it", library.provider()),
+        hint: format!("call what the headers of crate `{}` declare", library.package),
+    }
+}
+
+fn other_types(library: &Library, signature: &str) -> Lacking {
+    let provider = library.provider();
+    Lacking {
+        text: format!("; {provider} has it with other types, `{signature}` in LLVM's words"),
+        hint: format!("include the header of crate `{}` in place of a declaration", library.package),
+    }
+}
+
+/// `found` is the symbol that the library has, `called` the one that its importer calls.
+fn other_name(library: &Library, found: &str, called: &str) -> Lacking {
+    let provider = library.provider();
+    Lacking {
+        text: format!(
+            "; {provider} has it as `{found}`, and the call is of `{called}`: one is a name of C++, the other of C"
+        ),
+        hint: format!(
+            "declare it between `extern \"C\" {{` and `}}` where `__cplusplus` is defined, in the header of crate `{}`, and include that header also where it is defined",
+            library.package
+        ),
+    }
 }

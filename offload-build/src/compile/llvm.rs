@@ -81,12 +81,16 @@ pub(super) fn scan(session: &Session<'_>, first: &Target) -> Result<Scan> {
     let scanned = session.context().jobs.map(&session.sources.files, |file| file_of(session, &backend, file));
     let files = error::all(scanned)?;
     distinct(&files)?;
-    Ok(Scan { files, libraries: libraries(session, &backend)? })
+    Ok(Scan { files, libraries: libraries(session, first)? })
 }
 
-/// What the module imports, as `backend` reads it.
-fn libraries(session: &Session<'_>, backend: &Backend) -> Result<Vec<Blob>> {
-    session.sources.libraries().into_iter().map(|library| backend.library(&session.of(library))).collect()
+/// What the module imports. A library may be of a vendor's language where the module is portable.
+fn libraries(session: &Session<'_>, first: &Target) -> Result<Vec<Blob>> {
+    let read = |library| {
+        let of_library = session.of(library);
+        backend(&of_library, first)?.library(&of_library)
+    };
+    session.sources.libraries().into_iter().map(read).collect()
 }
 
 /// The library whose session this is as one module of IR for `target`; for `opencl-c` as for SPIR-V.

@@ -92,7 +92,8 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
         name: "nvptx",
         front_end: machine(sm, version),
         common: None,
-        vendor: cuda(session, sm, version)?,
+        vendor: Vendor { flags: cuda(sm, version), header: CUDA_HEADER },
+        vendor_sdk: wants_sdk(session).then(|| with_sdk(session, cuda(sm, version))).transpose()?,
         machine: machine(sm, version),
         shim: Shim {
             source: if libdevice.is_some() { SHIM_WITH_LIBDEVICE } else { SHIM_SOURCE },
@@ -114,17 +115,19 @@ fn attributes(session: &Session<'_>, kernel: &Kernel) -> String {
     size.into_iter().chain(registers).collect::<Vec<_>>().join(" ")
 }
 
-/// CUDA C++ with the toolkit's headers if that was asked for, else with ours and those of clang.
-fn cuda(session: &Session<'_>, sm: &SmArch, version: PtxVersion) -> Result<Vendor> {
-    let PtxVersion { major, minor } = version;
-    let mut flags = vec![
-        format!("--cuda-gpu-arch={sm}"),
-        format!("--cuda-feature=+ptx{major}{minor}"),
-        "-nocudainc".to_string(),
-    ];
-    if session.sources.options.cuda_sdk != Some(true) {
-        return Ok(Vendor { flags, header: CUDA_HEADER });
-    }
+fn cuda(sm: &SmArch, PtxVersion { major, minor }: PtxVersion) -> Vec<String> {
+    let feature = format!("--cuda-feature=+ptx{major}{minor}");
+    vec![format!("--cuda-gpu-arch={sm}"), feature, "-nocudainc".to_string()]
+}
+
+/// Whether the module or a library that it imports includes headers of the toolkit.
+fn wants_sdk(session: &Session<'_>) -> bool {
+    let libraries = session.sources.libraries().into_iter().map(|library| &library.sources);
+    libraries.chain([session.sources]).any(|sources| sources.options.cuda_sdk == Some(true))
+}
+
+/// CUDA C++ with the toolkit's headers; without, ours and those of clang do.
+fn with_sdk(session: &Session<'_>, mut flags: Vec<String>) -> Result<Vendor> {
     let sdk = session.tools().cuda_sdk()?;
     // clang's wrapper includes a header that NVIDIA ships with another library: an empty one does.
     let empty = session.cache().dir().join("include");

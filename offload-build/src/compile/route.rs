@@ -2,9 +2,11 @@
 
 use offload_format::Target;
 
-use super::{Session, foreign, ready};
+use super::{Session, foreign, imports, ready};
 use crate::error::{Error, Result};
-use crate::module::{self, DeviceImage, Language, LanguageFamily, MissingTarget, SourceFile, Sources};
+use crate::module::{
+    self, DeviceImage, Language, LanguageFamily, Library, MissingTarget, SourceFile, Sources,
+};
 use crate::options::Compiler;
 use crate::targets::WantedTarget;
 
@@ -23,9 +25,10 @@ pub(super) fn route(sources: &Sources) -> Result<Route> {
     let route = route_of(family, sources)?;
     if let (Route::Whole(_), Some(import)) = (&route, sources.origin.imports.first()) {
         let error = format!(
-            "`{}` imports the device library `{}`, and is not compiled by clang",
+            "`{}` imports the device library `{}` of {}, and is not compiled by clang",
             sources.module,
-            import.name()
+            import.name(),
+            import.provider()
         );
         return Err(Error::new(error).with_hint("device libraries are linked as LLVM's bitcode: give the module sources, and leave `compiler` out"));
     }
@@ -60,25 +63,41 @@ pub(super) struct Served {
 }
 
 /// The targets that the languages of a module can be compiled for; the others are left out with the reason.
-pub(super) fn served(sources: &Sources, targets: &[WantedTarget]) -> Result<Served> {
+pub(super) fn served(session: &Session<'_>, targets: &[WantedTarget]) -> Result<Served> {
+    let sources = session.sources;
     let family = module::family(&sources.files)?;
     let mut served = Served { targets: Vec::new(), missing: Vec::new() };
     for wanted in targets {
         match unserved(sources, &wanted.target) {
             None => served.targets.push(wanted.clone()),
-            Some(file) => {
+            Some(Unserved { file, library }) => {
                 let sycl = sources.options.compiler == Some(Compiler::Icpx);
                 let language = if sycl { "SYCL C++".to_string() } else { file.language.to_string() };
-                let reason = format!("no compiler makes code for it from {language}");
+                let mut reason = format!("no compiler makes code for it from {language}");
+                if let Some(library) = library {
+                    reason.push_str(&format!(", in which {} has `{}`", library.provider(), library.name()));
+                }
                 served.missing.push(MissingTarget { target: wanted.target.clone(), reason });
             }
         }
     }
-    if served.targets.is_empty() { Err(nothing_fits(sources, family, targets)) } else { Ok(served) }
+    match served.targets.is_empty() {
+        true => {
+            Err(library_without(session, targets).unwrap_or_else(|| nothing_fits(sources, family, targets)))
+        }
+        false => Ok(served),
+    }
+}
+
+/// What keeps a module from being compiled for a target.
+pub(super) struct Unserved<'a> {
+    file: &'a SourceFile,
+    /// The library whose file it is, if it is not the module's own.
+    library: Option<&'a Library>,
 }
 
 /// The file that keeps a module from being compiled for `target`. Of ready-made files one that serves is enough.
-pub(super) fn unserved<'a>(sources: &'a Sources, target: &Target) -> Option<&'a SourceFile> {
+pub(super) fn unserved<'a>(sources: &'a Sources, target: &Target) -> Option<Unserved<'a>> {
     let files = &sources.files;
     let sycl = sources.options.compiler == Some(Compiler::Icpx);
     let serves = |file: &SourceFile| match sycl {
@@ -88,10 +107,40 @@ pub(super) fn unserved<'a>(sources: &'a Sources, target: &Target) -> Option<&'a 
     match module::family(files) {
         Ok(LanguageFamily::ReadyMade) if files.iter().any(serves) => None,
         _ => {
-            let imported = sources.libraries().into_iter().flat_map(|library| &library.sources.files);
-            files.iter().chain(imported).find(|file| !serves(file))
+            let own = files.iter().map(|file| Unserved { file, library: None });
+            let imported = sources.libraries().into_iter().flat_map(|library| {
+                library.sources.files.iter().map(move |file| Unserved { file, library: Some(library) })
+            });
+            own.chain(imported).find(|unserved| !serves(unserved.file))
         }
     }
+}
+
+/// The error if a module has no target because of the language of a library that it imports.
+fn library_without(session: &Session<'_>, targets: &[WantedTarget]) -> Option<Error> {
+    let sources = session.sources;
+    let (target, file, library) = targets.iter().find_map(|wanted| {
+        let Unserved { file, library } = unserved(sources, &wanted.target)?;
+        Some((&wanted.target, file, library?))
+    })?;
+    let error = format!(
+        "the kernel module `{}` of {} has no target that all its sources reach: it imports `{}` of {}, in {}, of which no compiler makes code for `{target}`",
+        sources.module,
+        imports::who(session),
+        library.name(),
+        library.provider(),
+        file.language
+    );
+    let reached = |name: &&&str| name.parse().is_ok_and(|target| unserved(sources, &target).is_none());
+    Some(Error::new(error).with_hint(
+        match ["spirv64", "nvptx:sm_75", "amdgcn:gfx90a"].iter().find(reached) {
+            Some(example) => format!("`cargo offload targets add {example}`"),
+            None => format!(
+                "crate `{}` can export sources in C or OpenCL C, which reach all GPUs",
+                library.package
+            ),
+        },
+    ))
 }
 
 fn nothing_fits(sources: &Sources, family: LanguageFamily, targets: &[WantedTarget]) -> Error {

@@ -114,6 +114,7 @@ pub(super) fn backend(version: SpirvVersion) -> Backend {
         front_end: vec!["--target=spirv64-unknown-unknown".to_string()],
         common: None,
         vendor: Vendor::default(),
+        vendor_sdk: None,
         machine: vec![format!("--target=spirv64{version}-unknown-unknown")],
         // Without clang's own header: it declares as built-in what the shim defines.
         shim: Shim { source: SHIM_SOURCE, flags: vec!["-cl-no-stdinc".to_string()] },

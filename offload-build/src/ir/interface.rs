@@ -11,6 +11,8 @@ pub(crate) struct Interface<'a> {
     /// Those that other modules see, without kernels.
     pub(crate) defined: BTreeMap<&'a str, String>,
     pub(crate) declared: BTreeMap<&'a str, String>,
+    /// What C++ defines wherever it is used: `inline` functions and instances of templates.
+    pub(crate) inline: BTreeSet<&'a str>,
 }
 
 /// Linkages of what other modules do not see, or what they may have too
@@ -26,11 +28,17 @@ const NOT_SEEN: [&str; 8] = [
     "extern_weak",
 ];
 
+/// Linkages of what C++ may define in several modules.
+const INLINE: [&str; 2] = ["linkonce_odr", "linkonce"];
+
 impl<'a> Interface<'a> {
     /// The functions of `module`, but for LLVM's own.
     pub(crate) fn of(module: &'a str) -> Interface<'a> {
         let mut found = Interface::default();
         for line in module.lines() {
+            if let Some(name) = inline_name(line) {
+                found.inline.extend([name]);
+            }
             let (functions, rest) = match (line.strip_prefix("define "), line.strip_prefix("declare ")) {
                 (Some(rest), _) if !is_kernel(line) && !is_hidden(rest) => (&mut found.defined, rest),
                 (_, Some(rest)) => (&mut found.declared, rest),
@@ -55,10 +63,23 @@ pub(crate) fn symbols(module: &str) -> BTreeSet<&str> {
     symbols
 }
 
+/// The name of the `inline` function or variable of C++ that `line` defines. The linker takes one of several that have
+/// the same name, and none of them has to be equal to another.
+fn inline_name(line: &str) -> Option<&str> {
+    let after = match line.strip_prefix("define ") {
+        Some(rest) => rest,
+        None => name_at(line.strip_prefix('@')?)?.rest.strip_prefix(" = ")?,
+    };
+    let linkage = after.split(' ').next().unwrap_or_default();
+    INLINE.contains(&linkage).then(|| Some(global_name(line)?.0)).flatten()
+}
+
 /// `module` in which other modules see nothing but what `seen` names.
 pub(crate) fn hide(module: &str, seen: &BTreeSet<&str>) -> String {
     let mut out = String::with_capacity(module.len() + 1024);
     for line in module.lines() {
+        let own = inline_name(line).is_some_and(|name| !seen.contains(name)).then(|| of_one_module(line));
+        let line = own.as_deref().unwrap_or(line);
         let hidden = match line.strip_prefix("define ") {
             Some(rest) if !is_hidden(rest) => hidden_function(line, seen),
             Some(_) => None,
@@ -68,6 +89,19 @@ pub(crate) fn hide(module: &str, seen: &BTreeSet<&str>) -> String {
         out.push('\n');
     }
     out
+}
+
+/// The first line of an `inline` definition as that of any other: without its linkage, and out of its group (`comdat`),
+/// of which the linker takes one of several too.
+fn of_one_module(line: &str) -> String {
+    let linkage =
+        INLINE.iter().fold(line.to_string(), |text, word| text.replacen(&format!("{word} "), "", 1));
+    let Some((before, group)) = linkage.split_once(" comdat") else { return linkage };
+    let rest = match group.strip_prefix('(') {
+        Some(named) => named.split_once(')').map_or("", |(_, rest)| rest),
+        None => group,
+    };
+    format!("{}{rest}", before.trim_end_matches(','))
 }
 
 fn hidden_function(line: &str, seen: &BTreeSet<&str>) -> Option<String> {
@@ -203,6 +237,24 @@ mod tests {
     fn whatever_is_defined_has_a_symbol() {
         let found: Vec<&str> = symbols(MODULE).into_iter().collect();
         assert_eq!(found, [".str", "at", "k", "llvm.used", "own", "scale", "shown", "table", "wide"]);
+    }
+
+    #[test]
+    fn inline_functions_are_those_of_their_module() {
+        let module = "\
+            @count = linkonce_odr dso_local global i32 5, comdat, align 4\n\
+            define linkonce_odr hidden noundef i32 @_Z6helperi(i32 noundef %0) #1 comdat {\n}\n\
+            define linkonce_odr dso_local i32 @_ZN1S3getEv(ptr %0) #2 comdat($_ZN1SE) align 2 {\n}\n\
+            define linkonce_odr i32 @_Z5shownv() #2 comdat {\n}\n";
+        let found = Interface::of(module);
+        assert_eq!(found.inline, ["_Z5shownv", "_Z6helperi", "_ZN1S3getEv", "count"].into());
+        assert!(found.defined.is_empty());
+        let expected = "\
+            @count = internal global i32 5, align 4\n\
+            define internal noundef i32 @_Z6helperi(i32 noundef %0) #1 {\n}\n\
+            define internal dso_local i32 @_ZN1S3getEv(ptr %0) #2 align 2 {\n}\n\
+            define linkonce_odr i32 @_Z5shownv() #2 comdat {\n}\n";
+        assert_eq!(hide(module, &["_Z5shownv"].into()), expected);
     }
 
     #[test]

@@ -17,7 +17,7 @@ fn drivers() -> Vec<Vec<(&'static str, PathBuf)>> {
 }
 
 /// What `program`, which succeeds, prints with each of the drivers.
-fn said_with_each_driver(program: &Path) -> Vec<String> {
+pub(crate) fn said_with_each_driver(program: &Path) -> Vec<String> {
     let said = |driver: Vec<(&str, PathBuf)>| {
         let mut command = Command::new(program);
         command.env_remove("OCL_ICD_FILENAMES").env("OCL_ICD_VENDORS", "/nonexistent");
@@ -29,7 +29,7 @@ fn said_with_each_driver(program: &Path) -> Vec<String> {
     drivers().into_iter().map(said).collect()
 }
 
-fn contains(text: &str, parts: &[&str]) {
+pub(crate) fn contains(text: &str, parts: &[&str]) {
     for part in parts {
         assert!(text.contains(part), "no {part:?} in\n{text}");
     }
@@ -51,7 +51,7 @@ fn images(project: &Project, targets: &str) -> Vec<Vec<u8>> {
     project_images
 }
 
-fn holds(image: &[u8], bytes: &[u8]) -> bool {
+pub(crate) fn holds(image: &[u8], bytes: &[u8]) -> bool {
     image.windows(bytes.len()).any(|window| window == bytes)
 }
 

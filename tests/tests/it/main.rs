@@ -21,6 +21,7 @@ mod debugger;
 mod demo;
 mod development;
 mod device_library;
+mod dialects;
 mod disturbed;
 mod errors;
 mod examples;

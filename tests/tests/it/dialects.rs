@@ -1,0 +1,188 @@
+//! Device libraries in every language: modules of one language import functions of libraries in another.
+
+use std::fs;
+use std::path::Path;
+
+use offload_images::describe;
+
+use crate::device_library::{contains, holds, said_with_each_driver};
+use crate::support::Project;
+
+/// A number of the function that kernels call, and one of a function that nobody calls.
+const USED: u32 = 0x001b_5eed;
+const UNUSED: u32 = 0x5eed_c0de;
+
+/// Modules by their language and that of their library.
+const PORTABLE: [&str; 10] =
+    ["cl-clcpp", "cl-c", "cl-cpp", "clcpp-cl", "clcpp-cpp", "c-cl", "c-cpp", "cpp-cl", "cpp-clcpp", "cpp-c"];
+const CUDA: [&str; 4] = ["cl-cu", "cu-cl", "cu-cpp", "cu-cu"];
+const HIP: [&str; 3] = ["cl-hip", "hip-c", "hip-hip"];
+
+/// A program that has one module.
+const ALONE: &str =
+    "offload_rt::include_kernels!(\"app\");\n\nfn main() {\n    println!(\"{}\", app::module().name());\n}\n";
+
+/// Whether `image` has the number, as its format writes it.
+fn has(image: &[u8], number: u32) -> bool {
+    holds(image, &number.to_le_bytes()) || holds(image, number.to_string().as_bytes())
+}
+
+#[test]
+fn every_language_imports_every_language() {
+    if offload_tests::require("clang-22").is_none() {
+        return;
+    }
+    let project = Project::new("dialects");
+    let program = project.program();
+    let folder = project.path("images");
+    let outcome =
+        project.offload(&["extract", program.to_str().unwrap(), "--output", folder.to_str().unwrap()]);
+    assert!(outcome.success, "{}", outcome.text);
+    let mut count = 0;
+    for entry in fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let image = fs::read(&path).unwrap();
+        let described = describe::any(&image).unwrap().unwrap();
+        assert_eq!(described.undefined, Vec::<String>::new(), "{path:?}");
+        let kernels: Vec<&str> = described.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+        assert_eq!(kernels, ["combine"], "{path:?}");
+        assert!(has(&image, USED), "{path:?} lacks what it calls");
+        assert!(!has(&image, UNUSED), "{path:?} has a function that nobody calls");
+        assert!(!holds(&image, b"vec_unused"), "{path:?}");
+        count += 1;
+    }
+    assert_eq!(count, 3 * PORTABLE.len() + CUDA.len() + HIP.len(), "{}", outcome.text);
+    right_where_it_runs(&program);
+}
+
+/// Libraries and modules have functions of one name, which do different things.
+fn right_where_it_runs(program: &Path) {
+    let said = said_with_each_driver(program);
+    let left_out = "left out: cl-cu amdgcn:gfx1100: no compiler makes code for it from CUDA C++, in which crate `vec` 0.2.1 has `vec-cu`";
+    for text in &said {
+        assert!(text.contains(left_out) && !text.contains("wrong"), "{text}");
+    }
+    // PoCL of Debian takes no SPIR-V.
+    if offload_tests::require_intel_runtime().is_some() {
+        let all = said.concat();
+        for module in PORTABLE {
+            let right = |line: &str| line.starts_with(&format!("{module} on ")) && line.ends_with(": right");
+            assert!(all.lines().any(right), "{module} in\n{all}");
+        }
+    }
+}
+
+#[test]
+fn languages_that_do_not_fit_are_told_with_both_crates() {
+    let mut project = Project::new("dialects");
+    let app = format!("crate `{}` 0.1.0", project.name());
+    let build = |module: &str, library: &str| {
+        format!(
+            "fn main() {{ offload_build::Build::new().file(\"kernels/app.{module}\").import(\"vec-{library}\").compile(\"app\"); }}\n"
+        )
+    };
+    // The vendors' languages reach no target together.
+    project.write("build.rs", &build("hip", "cu"));
+    contains(
+        &project.fail(),
+        &[
+            &format!(
+                "the kernel module `app` of {app} has no target that all its sources reach: it imports `vec-cu` of crate `vec` 0.2.1, in CUDA C++, of which no compiler makes code for `amdgcn:gfx1100`"
+            ),
+            "hint: crate `vec` can export sources in C or OpenCL C, which reach all GPUs",
+        ],
+    );
+    project.write("build.rs", &build("cl", "cu"));
+    project.set("OFFLOAD_TARGETS", "spirv64");
+    let text = project.fail();
+    let alone =
+        "the device library `vec-cu` was not compiled: its language reaches none of the targets `spirv64`";
+    contains(
+        &text,
+        &[alone, "it imports `vec-cu` of crate `vec` 0.2.1", "hint: `cargo offload targets add nvptx:sm_75`"],
+    );
+    // Names of C++ on one side, and of C on the other.
+    project.set("OFFLOAD_TARGETS", "nvptx:sm_75");
+    let header = fs::read_to_string(project.path("vec/include/vec.h")).unwrap();
+    project.write("vec/include/vec.h", &header.replace("__cplusplus", "NEVER"));
+    let names = "hint: declare it between `extern \"C\" {` and `}` where `__cplusplus` is defined, in the header of crate `vec`";
+    for (module, library, found, called) in
+        [("cu", "cl", "vec_scale", "_Z9vec_scaleii"), ("c", "cpp", "_Z9vec_scaleii", "vec_scale")]
+    {
+        project.write("build.rs", &build(module, library));
+        let said = format!("crate `vec` 0.2.1 has it as `{found}`, and the call is of `{called}`");
+        contains(&project.fail(), &[&said, names]);
+    }
+    // C++ alone agrees with itself.
+    project.write("src/main.rs", ALONE);
+    project.write("build.rs", &build("cu", "cpp"));
+    assert_eq!(project.run(&[]), "app\n");
+    // A header that says nothing of devices.
+    let headless = header.replace("__device__", "");
+    project.write("vec/include/vec.h", &headless);
+    project.write("build.rs", &build("cu", "cl"));
+    let device = "hint: functions of device code have `__device__`";
+    contains(&project.fail(), &["call to __device__ function from __host__ function", device]);
+    let script = fs::read_to_string(project.path("vec/build.rs")).unwrap();
+    let only = |language: &str| {
+        script
+            .replace("[&str; 6]", "[&str; 1]")
+            .replace("\"cl\", \"clcpp\", \"c\", \"cpp\", \"cu\", \"hip\"", language)
+    };
+    project.write("vec/build.rs", &only("\"cl\""));
+    contains(&project.fail(), &["call to __host__ function from __global__ function", device]);
+    let kernel = fs::read_to_string(project.path("kernels/app.cu")).unwrap();
+    let include = "#include \"vec.h\"\n";
+    let pragma = |end: &str| format!("#pragma clang force_cuda_host_device {end}\n");
+    let marked = format!("{}{include}{}", pragma("begin"), pragma("end"));
+    project.write("kernels/app.cu", &kernel.replace(include, &marked));
+    assert_eq!(project.run(&[]), "app\n");
+    project.write("vec/build.rs", &only("\"cu\""));
+    project.write(
+        "vec/device/vec.cu",
+        "#include \"vec.h\"\n\nint vec_scale(int x, int by) { return x * by; }\n",
+    );
+    let nothing = "hint: declare in a header what importers may call, with `__device__`";
+    contains(&project.fail(), &["names a function of the device library", nothing]);
+    project.write("vec/include/vec.h", &header);
+    project.write("vec/build.rs", &only("\"cl\""));
+    project.write(
+        "build.rs",
+        &build("cu", "cl").replace(".compile", ".compiler(offload_build::Compiler::Nvcc).compile"),
+    );
+    contains(
+        &project.fail(),
+        &["`app` imports the device library `vec-cl` of crate `vec` 0.2.1, and is not compiled by clang"],
+    );
+}
+
+/// A stand-in for the header of clang's that includes the toolkit's.
+const SDK: &str = "#define SDK\n#define __device__ __attribute__((device))\n";
+
+#[test]
+fn headers_of_cuda_are_for_the_side_that_wants_them() {
+    let mut project = Project::new("dialects");
+    fs::create_dir_all(project.path("sdk/include")).unwrap();
+    project.write("sdk/include/cuda.h", "");
+    project.write("sdk/sdk.h", SDK);
+    let header = project.path("sdk/sdk.h");
+    project.script_clang(&format!(
+        "n=$#\nfor a; do\n  [ \"$a\" = __clang_cuda_runtime_wrapper.h ] && a='{}'\n  set -- \"$@\" \"$a\"\ndone\nshift $n\nexec clang-22 \"$@\"\n",
+        header.display()
+    ));
+    project.set("OFFLOAD_CUDA_SDK", project.path("sdk").to_str().unwrap());
+    project.set("OFFLOAD_TARGETS", "nvptx:sm_75");
+    let vec = fs::read_to_string(project.path("vec/device/vec.cu")).unwrap();
+    project.write("vec/device/vec.cu", &format!("#ifndef SDK\n#error no toolkit\n#endif\n{vec}"));
+    let script = fs::read_to_string(project.path("vec/build.rs")).unwrap();
+    let marked = script.replace("offload_build::Build::new()", "offload_build::Build::new().cuda_sdk()");
+    project.write("vec/build.rs", &marked);
+    let kernel = fs::read_to_string(project.path("kernels/app.cu")).unwrap();
+    project.write("kernels/app.cu", &format!("#ifdef SDK\n#error a toolkit\n#endif\n{kernel}"));
+    project.write(
+        "build.rs",
+        "fn main() { offload_build::Build::new().file(\"kernels/app.cu\").import(\"vec-cu\").compile(\"app\"); }\n",
+    );
+    project.write("src/main.rs", ALONE);
+    assert_eq!(project.run(&[]), "app\n");
+}
