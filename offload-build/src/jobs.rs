@@ -130,25 +130,36 @@ impl Workers for Jobs {
     /// In as many threads as there are processors, each of which holds a token while it works.
     fn each(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
         let threads = thread::available_parallelism().map_or(1, usize::from).min(count);
-        let next = AtomicUsize::new(0);
+        let numbers = Numbers::below(count);
         self.each_item(threads, &|_| {
             let _token = self.token();
-            while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|index| *index < count)
-            {
-                work(index);
-            }
+            numbers.take(work);
         });
+    }
+}
+
+/// Numbers of which threads take one after the other.
+struct Numbers {
+    next: AtomicUsize,
+    count: usize,
+}
+
+impl Numbers {
+    fn below(count: usize) -> Numbers {
+        Numbers { next: AtomicUsize::new(0), count }
+    }
+
+    /// Calls `work` with numbers that no other thread has taken, until there are none.
+    fn take(&self, work: &(dyn Fn(usize) + Sync)) {
+        let next = || Some(self.next.fetch_add(1, Ordering::Relaxed)).filter(|number| *number < self.count);
+        std::iter::from_fn(next).for_each(work);
     }
 }
 
 /// Calls `work` with every number below `count`, each once, in this thread and up to `others` more.
 pub fn each_beside(others: usize, count: usize, work: &(dyn Fn(usize) + Sync)) {
-    let next = AtomicUsize::new(0);
-    let run = || {
-        while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < count) {
-            work(at);
-        }
-    };
+    let numbers = Numbers::below(count);
+    let run = || numbers.take(work);
     thread::scope(|scope| {
         for _ in 0..others {
             // Where there can be no thread more, those that are there do it all.

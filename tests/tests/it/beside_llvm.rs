@@ -5,9 +5,9 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::thread;
 
 use crate::support::cargo_offload;
+use crate::support::processors::on_all_processors;
 use crate::support::script::succeed;
 use offload_containers::bundle::{self, BundleId, BundleImage};
 use offload_containers::ccob;
@@ -186,14 +186,7 @@ impl Sides {
 
     /// Those of `count` damaged files, on all processors.
     fn of_all(case: &Case, tools: &[Tools], count: u64) -> Sides {
-        let threads = thread::available_parallelism().map_or(1, |threads| threads.get() as u64);
-        let parts: Vec<Sides> = thread::scope(|scope| {
-            let part = |first: u64| {
-                scope.spawn(move || Sides::of(case, tools, (first..count).step_by(threads as usize)))
-            };
-            let parts: Vec<_> = (0..threads).map(part).collect();
-            parts.into_iter().map(|part| part.join().unwrap()).collect()
-        });
+        let parts = on_all_processors(count, |numbers| Sides::of(case, tools, numbers));
         parts.into_iter().fold(Sides::new(tools.len()), |mut all, part| {
             all.ours.join(&part.ours);
             all.theirs.iter_mut().zip(&part.theirs).for_each(|(all, part)| all.join(part));

@@ -5,11 +5,11 @@ use std::fs;
 use std::ops::Range;
 use std::path::Path;
 use std::process::Command;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::carried::Linked;
 use crate::support::cargo_offload;
+use crate::support::processors::on_all_processors;
 use crate::support::script::{Files, differences, files};
 use object::read::{Object, ObjectSection};
 
@@ -132,17 +132,10 @@ fn ranges(bytes: &[u8]) -> Vec<Range<usize>> {
 #[test]
 fn what_verify_accepts_has_all_images() {
     let (original, count) = (Original::new(), if offload_tests::is_full() { ALL } else { SAMPLE });
-    let threads = thread::available_parallelism().map_or(1, |threads| threads.get() as u64);
-    let counts: Vec<Counts> = thread::scope(|scope| {
-        let original = &original;
-        let work = move |first: u64| {
-            let (directory, mut counts) = (tempfile::tempdir().unwrap(), Counts::default());
-            let numbers = (first..count).step_by(threads as usize);
-            numbers.for_each(|number| original.judge(directory.path(), number, &mut counts));
-            counts
-        };
-        let threads: Vec<_> = (0..threads).map(|first| scope.spawn(move || work(first))).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    let counts = on_all_processors(count, |numbers| {
+        let (directory, mut counts) = (tempfile::tempdir().unwrap(), Counts::default());
+        numbers.for_each(|number| original.judge(directory.path(), number, &mut counts));
+        counts
     });
     let wrong: Vec<&String> = counts.iter().flat_map(|counts| &counts.wrong).collect();
     assert!(wrong.is_empty(), "{} of {count}: {:?}", wrong.len(), &wrong[..wrong.len().min(20)]);

@@ -2,6 +2,7 @@
 
 mod hint;
 mod place;
+pub mod processors;
 #[path = "../../../../cargo-offload/tests/it/support/program.rs"]
 pub mod program;
 pub mod random;
