@@ -20,8 +20,8 @@ pub(crate) use self::change::{
 };
 pub(crate) use self::common::{ConfigFile, Deep};
 pub(crate) use self::life::{
-    Build, Cache, CacheAction, Completions, Doctor, Init, Man, New, Run, Source, Toolchain, ToolchainAction,
-    Vcs,
+    Build, Cache, CacheAction, Completions, CratesSource, Doctor, Init, Man, New, Run, Toolchain,
+    ToolchainAction, Vcs,
 };
 pub(crate) use self::matrix::{Axis, Tool};
 pub(crate) use self::show::{Asm, Devices, Extract, Inspect, Report, ReportFormat, Select, Size};

@@ -35,7 +35,7 @@ pub use self::compile_cache::CompileCache;
 use self::directory::STAMP;
 use self::name::{EntryFile, Kind, VERSION};
 pub(crate) use self::name::{Key, KeyBuilder};
-pub use self::sweep::Entry;
+pub use self::sweep::CacheEntry;
 use self::sweep::{DAY, Limits};
 use self::threads::KeyLocks;
 pub(crate) use self::threads::{KeyLock, Memo};

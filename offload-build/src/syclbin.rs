@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 
 use offload_containers::syclbin::{
-    Consequence, Forms, ImageKindNumber, KERNEL_PREFIX, Module, NativeTarget, Problem, State, hazards,
+    Consequence, Forms, ImageKindNumber, KERNEL_PREFIX, NativeTarget, NewModule, Problem, State, hazards,
     native_target, parse, write,
 };
 use offload_format::{ImageKind, Limits};
@@ -144,8 +144,10 @@ fn library(env: &CargoEnv, path: &Path) -> Result<Forms> {
 }
 
 fn publish(env: &CargoEnv, name: &str, state: State, forms: &[&Forms]) -> Result<()> {
-    let modules =
-        forms.iter().map(|forms| forms.module(state)).collect::<std::result::Result<Vec<Module<'_>>, _>>()?;
+    let modules = forms
+        .iter()
+        .map(|forms| forms.module(state))
+        .collect::<std::result::Result<Vec<NewModule<'_>>, _>>()?;
     let bytes = write(state, &modules, ImageKindNumber::default())?;
     tell_hazards(env, name, &bytes)?;
     fs::publish_if_changed(&env.out_dir.join(format!("{name}.syclbin")), &bytes)

@@ -8,9 +8,9 @@
 //!
 //! ```
 //! use offload_format::Limits;
-//! use offload_containers::syclbin::{ImageKindNumber, Module, State, parse, write};
+//! use offload_containers::syclbin::{ImageKindNumber, NewModule, State, parse, write};
 //!
-//! let module = Module::default().with_kernels(["__sycl_kernel_saxpy"])?.with_spirv(b"....");
+//! let module = NewModule::default().with_kernels(["__sycl_kernel_saxpy"])?.with_spirv(b"....");
 //! let bytes = write(State::Executable, &[module], ImageKindNumber::default())?;
 //! let file = parse(&bytes, &Limits::default())?;
 //! assert_eq!(file.state()?, State::Executable);
@@ -38,7 +38,7 @@ pub use self::property::{Property, PropertySets, PropertyValue};
 pub use self::read::parse;
 pub use self::state::{ImageKindNumber, State};
 pub use self::tables::{RawHeader, RawModule, RawPayload};
-pub use self::write::{Module, Native, Requirements, write};
+pub use self::write::{Native, NewModule, Requirements, write};
 
 /// First bytes of the inner format, as a little-endian number.
 pub const MAGIC: u32 = 0x5359_4249;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use offload_containers::syclbin::State;
 
 use crate::choose::{self, Form};
+use crate::named_syclbin::NamedSyclbin;
 use crate::rules::{Rules, Unfit};
-use crate::source::Source;
 use crate::traits::Traits;
 use offload_rt::opencl::Compiler;
 use offload_rt::{Device, Error};
@@ -103,7 +103,7 @@ impl OnDevice {
     /// The forms that the device takes, and what it goes without.
     pub(super) fn pick(
         &self,
-        source: &Source,
+        source: &NamedSyclbin,
         state: State,
         missing: &mut Vec<Missing>,
     ) -> Result<Vec<Picked>, Error> {

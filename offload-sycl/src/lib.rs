@@ -36,9 +36,9 @@ mod context;
 #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
 mod executable;
 mod links;
+mod named_syclbin;
 mod needs;
 mod rules;
-mod source;
 mod state;
 mod traits;
 

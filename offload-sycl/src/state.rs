@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use offload_containers::syclbin::{
-    AbstractModule, File, ImageKindNumber, Module, Requirements, State, write,
+    AbstractModule, File, ImageKindNumber, NewModule, Requirements, State, write,
 };
 use offload_format::Limits;
 use offload_images::spirv;
@@ -15,9 +15,9 @@ use crate::choose::Form;
 use crate::context::{Context, Missing, OnDevice, Picked};
 use crate::executable::{BundleProgram, Code, Image, listed_name};
 use crate::links::{self, Names};
+use crate::named_syclbin::NamedSyclbin;
 use crate::needs;
 use crate::rules;
-use crate::source::Source;
 use offload_rt::opencl::Object as DriverObject;
 use offload_rt::{Device, Error};
 
@@ -27,7 +27,7 @@ use offload_rt::{Device, Error};
 pub struct Bundle<S: BundleState> {
     pub(super) context: Context,
     /// What inputs and objects were read from.
-    sources: Vec<Arc<Source>>,
+    sources: Vec<Arc<NamedSyclbin>>,
     /// One for each device of the context.
     pub(super) devices: Vec<S::OfDevice>,
     kernels: Vec<String>,
@@ -63,14 +63,14 @@ pub trait BundleState: Sized + Debug {
 
     /// What is made of the chosen forms when a file is opened.
     #[doc(hidden)]
-    fn ready(on: &OnDevice, source: &Source, picked: &[Picked]) -> Result<Self::OfDevice, Error>;
+    fn ready(on: &OnDevice, source: &NamedSyclbin, picked: &[Picked]) -> Result<Self::OfDevice, Error>;
 }
 
 impl BundleState for Input {
     const STATE: State = State::Input;
     type OfDevice = Vec<Picked>;
 
-    fn ready(_: &OnDevice, _: &Source, picked: &[Picked]) -> Result<Vec<Picked>, Error> {
+    fn ready(_: &OnDevice, _: &NamedSyclbin, picked: &[Picked]) -> Result<Vec<Picked>, Error> {
         Ok(picked.to_vec())
     }
 }
@@ -79,7 +79,7 @@ impl BundleState for Object {
     const STATE: State = State::Object;
     type OfDevice = Vec<Compiled>;
 
-    fn ready(on: &OnDevice, source: &Source, picked: &[Picked]) -> Result<Vec<Compiled>, Error> {
+    fn ready(on: &OnDevice, source: &NamedSyclbin, picked: &[Picked]) -> Result<Vec<Compiled>, Error> {
         let file = source.parse()?;
         chosen(&file, picked).map(|chosen| Compiled::new(on, source, &chosen)).collect()
     }
@@ -89,7 +89,7 @@ impl BundleState for Executable {
     const STATE: State = State::Executable;
     type OfDevice = BundleProgram;
 
-    fn ready(on: &OnDevice, source: &Source, picked: &[Picked]) -> Result<BundleProgram, Error> {
+    fn ready(on: &OnDevice, source: &NamedSyclbin, picked: &[Picked]) -> Result<BundleProgram, Error> {
         let file = source.parse()?;
         let images =
             chosen(&file, picked).map(|chosen| build(on, source, &chosen)).collect::<Result<_, _>>()?;
@@ -118,7 +118,7 @@ impl Context {
     /// The bytes are malformed or of another state; the rules refuse a module, or a driver the form that was chosen:
     /// no other one is tried.
     pub fn open<S: BundleState>(&self, bytes: Vec<u8>) -> Result<Bundle<S>, Error> {
-        Bundle::load(self, Source::of_bytes(bytes))
+        Bundle::load(self, NamedSyclbin::of_bytes(bytes))
     }
 
     /// Makes a bundle of a SYCLBIN file.
@@ -126,13 +126,13 @@ impl Context {
     /// # Errors
     /// The file cannot be read, and as [`Context::open`].
     pub fn open_file<S: BundleState>(&self, path: impl AsRef<Path>) -> Result<Bundle<S>, Error> {
-        Bundle::load(self, Source::of_file(path.as_ref())?)
+        Bundle::load(self, NamedSyclbin::of_file(path.as_ref())?)
     }
 }
 
 impl<S: BundleState> Bundle<S> {
     /// Reads `source`, chooses a form of each module for each device, and makes them ready.
-    pub(super) fn load(context: &Context, source: Source) -> Result<Bundle<S>, Error> {
+    pub(super) fn load(context: &Context, source: NamedSyclbin) -> Result<Bundle<S>, Error> {
         let file = source.parse_in(S::STATE)?;
         rules::check_file(context.rules(), &file).map_err(|problem| source.error(problem))?;
         let (mut devices, mut kernels, mut missing) = (Vec::new(), BTreeSet::new(), Vec::new());
@@ -250,9 +250,10 @@ impl Bundle<Executable> {
 }
 
 /// All that was read, modules that no device takes too.
-fn content(sources: &[Arc<Source>], state: State) -> Result<Vec<u8>, Error> {
+fn content(sources: &[Arc<NamedSyclbin>], state: State) -> Result<Vec<u8>, Error> {
     let files = sources.iter().map(|source| source.parse()).collect::<Result<Vec<_>, _>>()?;
-    let modules: Vec<Module<'_>> = files.iter().flat_map(|file| &file.modules).map(Module::from).collect();
+    let modules: Vec<NewModule<'_>> =
+        files.iter().flat_map(|file| &file.modules).map(NewModule::from).collect();
     write(state, &modules, ImageKindNumber::default())
         .map_err(|error| Error::device("SYCLBIN", error.to_string()))
 }
@@ -305,7 +306,7 @@ fn linked(on: &OnDevice, modules: &[&Compiled]) -> Result<BundleProgram, Error> 
 }
 
 impl Compiled {
-    fn new(on: &OnDevice, source: &Source, chosen: &Chosen<'_, '_>) -> Result<Compiled, Error> {
+    fn new(on: &OnDevice, source: &NamedSyclbin, chosen: &Chosen<'_, '_>) -> Result<Compiled, Error> {
         let Chosen { picked, module } = *chosen;
         let what = source.module(picked.module);
         let (spirv, used) = checked_spirv(source, chosen)?;
@@ -321,7 +322,7 @@ impl Compiled {
     }
 }
 
-fn build(on: &OnDevice, source: &Source, chosen: &Chosen<'_, '_>) -> Result<Image, Error> {
+fn build(on: &OnDevice, source: &NamedSyclbin, chosen: &Chosen<'_, '_>) -> Result<Image, Error> {
     let Chosen { picked, module } = *chosen;
     let what = source.module(picked.module);
     let native = match picked.form {
@@ -337,7 +338,10 @@ fn build(on: &OnDevice, source: &Source, chosen: &Chosen<'_, '_>) -> Result<Imag
 }
 
 /// The IR that was chosen, and what it imports. Drivers end the process at SPIR-V that was cut.
-fn checked_spirv<'a>(source: &Source, chosen: &Chosen<'_, 'a>) -> Result<(&'a [u8], Vec<String>), Error> {
+fn checked_spirv<'a>(
+    source: &NamedSyclbin,
+    chosen: &Chosen<'_, 'a>,
+) -> Result<(&'a [u8], Vec<String>), Error> {
     let Chosen { picked, module } = *chosen;
     let ir = match picked.form {
         Form::Ir(index) => module.ir.get(index),

@@ -21,7 +21,7 @@ pub(crate) struct New {
     #[arg(long, value_enum, value_name = "VCS")]
     pub(crate) vcs: Option<Vcs>,
     #[command(flatten)]
-    pub(crate) source: Source,
+    pub(crate) source: CratesSource,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -47,12 +47,12 @@ pub(crate) struct Init {
     #[arg(long)]
     pub(crate) force: bool,
     #[command(flatten)]
-    pub(crate) source: Source,
+    pub(crate) source: CratesSource,
 }
 
 /// Where the crates come from that a package depends on.
 #[derive(Debug, Args)]
-pub(crate) struct Source {
+pub(crate) struct CratesSource {
     /// Use the crates in this checkout of cargo-offload. Without it, those of the checkout that it was built in, or the
     /// published ones.
     #[arg(long, value_name = "DIR", conflicts_with = "published")]

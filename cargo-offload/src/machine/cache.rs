@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use offload_build::cache::{CompileCache, Entry};
+use offload_build::cache::{CacheEntry, CompileCache};
 
 use crate::error::{Error, Result};
 
@@ -74,7 +74,7 @@ pub(crate) fn days(count: u32) -> Duration {
 }
 
 impl Amount {
-    fn of(entries: &[Entry]) -> Amount {
+    fn of(entries: &[CacheEntry]) -> Amount {
         entries.iter().fold(Amount::default(), |amount, entry| amount.and(entry.size))
     }
 

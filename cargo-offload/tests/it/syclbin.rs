@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use offload_containers::syclbin::{ImageKindNumber, KERNEL_PREFIX, Module, Native, State, write};
+use offload_containers::syclbin::{ImageKindNumber, KERNEL_PREFIX, Native, NewModule, State, write};
 use offload_images::spirv::with_prefixed_kernels;
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ fn text(output: &Output) -> String {
 fn syclbin(kernel: Option<&str>, kind: ImageKindNumber) -> Vec<u8> {
     let spirv = with_prefixed_kernels(SPIRV, KERNEL_PREFIX).unwrap();
     let kernels = ["__sycl_kernel_saxpy", "__sycl_kernel_reduce"].into_iter().chain(kernel);
-    let module = Module::default().with_kernels(kernels).unwrap().with_spirv(&spirv);
+    let module = NewModule::default().with_kernels(kernels).unwrap().with_spirv(&spirv);
     write(State::Executable, &[module], kind).unwrap()
 }
 
@@ -71,10 +71,10 @@ fn a_file_is_judged_for_its_use() {
     let put = |name: &str, bytes: &[u8]| fs::write(dir.path().join(name), bytes).unwrap();
     put("new", &syclbin(None, ImageKindNumber::default()));
     put("old", &syclbin(None, ImageKindNumber::ONEAPI_2025_3));
-    let user = Module::default().with_kernels(["__sycl_kernel_calls"]).unwrap();
+    let user = NewModule::default().with_kernels(["__sycl_kernel_calls"]).unwrap();
     let spirv = with_prefixed_kernels(IMPORT, KERNEL_PREFIX).unwrap();
     let user = user.with_imported(["elsewhere"]).unwrap().with_spirv(&spirv);
-    let library = Module::default().with_exported(["elsewhere"]).unwrap().with_spirv(EXPORT);
+    let library = NewModule::default().with_exported(["elsewhere"]).unwrap().with_spirv(EXPORT);
     for (name, module) in [("user", user), ("library", library)] {
         put(name, &write(State::Object, &[module], ImageKindNumber::default()).unwrap());
     }
@@ -123,7 +123,7 @@ fn a_damaged_file_is_an_error_that_names_it() {
 #[test]
 fn inspect_shows_state_and_forms() {
     let native = Native { target: "spir64_gen-unknown-unknown", arch: "intel_gpu_pvc", image: b"zebin" };
-    let module = Module::default().with_kernels(["__sycl_kernel_k"]).unwrap();
+    let module = NewModule::default().with_kernels(["__sycl_kernel_k"]).unwrap();
     let module = module.with_exported(["f"]).unwrap().with_spirv(SPIRV).with_native(native);
     let bytes = write(State::Object, &[module], ImageKindNumber::default()).unwrap();
     let dir = directory("a.syclbin", &bytes);

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use super::Cache;
 use super::blob::Blob;
 use super::name::Named;
-use super::sweep::{self, Entry};
+use super::sweep::{self, CacheEntry};
 use crate::env::CargoEnv;
 use crate::error::Error;
 
@@ -45,16 +45,16 @@ impl CompileCache {
     }
 
     /// Every entry of every release, by path.
-    pub fn entries(&self) -> Vec<Entry> {
+    pub fn entries(&self) -> Vec<CacheEntry> {
         let now = SystemTime::now();
-        let mut entries: Vec<Entry> =
+        let mut entries: Vec<CacheEntry> =
             sweep::releases(&self.dir).flat_map(|(release, _)| sweep::entries(&release, now)).collect();
         entries.sort_by(|a, b| a.path.cmp(&b.path));
         entries
     }
 }
 
-impl Entry {
+impl CacheEntry {
     /// Whether its bytes are those that were stored under its name. Packs have no checksum that is compared here:
     /// `None`.
     ///
@@ -104,7 +104,7 @@ mod tests {
             .unwrap();
         let sound = || {
             let entries = CompileCache::at(dir.path()).entries();
-            let mut sound: Vec<_> = entries.iter().map(Entry::is_sound).collect();
+            let mut sound: Vec<_> = entries.iter().map(CacheEntry::is_sound).collect();
             sound.sort();
             sound
         };

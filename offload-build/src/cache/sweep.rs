@@ -21,7 +21,7 @@ pub(super) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// A file of the cache: the result of a step, what a front end has read, or a pack.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Entry {
+pub struct CacheEntry {
     /// Where it is.
     pub path: PathBuf,
     /// Its size in bytes.
@@ -49,13 +49,13 @@ pub(super) fn sweep(dir: &Path, limits: &Limits, now: SystemTime) {
 }
 
 /// The entries of all shards. Unfinished files of killed builds go at once.
-pub(super) fn entries(dir: &Path, now: SystemTime) -> Vec<Entry> {
+pub(super) fn entries(dir: &Path, now: SystemTime) -> Vec<CacheEntry> {
     let mut entries = Vec::new();
     for shard in list(dir).filter(|(path, data)| data.is_dir() && is_shard(path)).map(|(path, _)| path) {
         for (path, data) in list(&shard).filter(|(_, data)| data.is_file()) {
             let Some(unused) = unused(&data, now) else { continue };
             if Named::of(&path).is_some() {
-                entries.push(Entry { unused, path, size: data.len() });
+                entries.push(CacheEntry { unused, path, size: data.len() });
             } else if unused > DAY && has_prefix(&path, SCRATCH_PREFIX) {
                 let _ = fs::remove_file(&path);
             }

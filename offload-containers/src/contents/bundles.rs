@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::image::{Compression, Image};
 use super::label::Label;
-use super::source::{Bundled, Source};
+use super::source::{Bundled, ImageBytes};
 use super::walk::{About, Walker};
 use crate::carrier::FileKind;
 use crate::ccob::{self, Ccob, Container};
@@ -40,7 +40,7 @@ impl<'a> Walker<'a, '_> {
                 self.any(object.stored, &about)?;
                 continue;
             }
-            let source = Source::Frame { frame: object.stored, size: object.raw_size };
+            let source = ImageBytes::Frame { frame: object.stored, size: object.raw_size };
             let image = self.image(&about, Some(FileKind::AmdCodeObject), source);
             let (compression, stored_size) = (Compression::Zstd, object.stored.len() as u64);
             self.push(Image { compression, stored_size, raw_size: object.raw_size, ..image })?;
@@ -66,7 +66,7 @@ impl<'a> Walker<'a, '_> {
         let bundled = Rc::new(Bundled { ccob, number: self.streams, last: Rc::clone(&self.last) });
         self.streams = self.streams.saturating_add(1);
         for OwnedRecord { id, offset, size } in records.into_iter().filter(|record| record.size > 0) {
-            let source = Source::Bundled { bundle: Rc::clone(&bundled), offset, size };
+            let source = ImageBytes::Bundled { bundle: Rc::clone(&bundled), offset, size };
             let image = self.image(&about_bundled(&id), None, source);
             let share = u128::from(ccob.size) * u128::from(size) / u128::from(ccob.raw_size.max(1));
             let stored_size = u64::try_from(share).unwrap_or(u64::MAX);

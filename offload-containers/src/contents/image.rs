@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::source::{Part, Source};
+use super::source::{ImageBytes, Part};
 use crate::Checksum;
 use crate::carrier::FileKind;
 use offload_format::{Error, Limits, OffloadKind, Target};
@@ -30,7 +30,7 @@ pub struct Image<'a> {
     pub stored_size: u64,
     /// Its size in bytes, as recorded: of an image in a fatbin with what pads it.
     pub raw_size: u64,
-    pub(super) source: Source<'a>,
+    pub(super) source: ImageBytes<'a>,
 }
 
 /// How an image is compressed.

@@ -11,7 +11,7 @@ use offload_format::{Error, Limits, bytes};
 const IMAGE: &str = "an image of the container";
 
 #[derive(Clone, Debug)]
-pub(super) enum Source<'a> {
+pub(super) enum ImageBytes<'a> {
     /// In the file, as they are.
     Borrowed(&'a [u8]),
     /// They had to be decoded to be listed.
@@ -38,43 +38,43 @@ pub struct Part<'a> {
     pub size: u64,
 }
 
-impl<'a> Source<'a> {
+impl<'a> ImageBytes<'a> {
     /// `None` also for what lies outside of its bundle: decoding it says so.
     pub(super) fn part(&self) -> Option<Part<'a>> {
-        let Source::Bundled { bundle, offset, size } = self else { return None };
+        let ImageBytes::Bundled { bundle, offset, size } = self else { return None };
         let end = offset.checked_add(*size)?;
         let part = Part { bundle: bundle.ccob, offset: *offset, size: *size };
         (end <= part.bundle.raw_size).then_some(part)
     }
 }
 
-impl Source<'_> {
+impl ImageBytes<'_> {
     pub(super) fn checksum(&self) -> Option<Checksum> {
         match self {
-            Source::Borrowed(_) => None,
-            Source::Owned { checksum, .. } => *checksum,
-            Source::Frame { frame, .. } => frame::checksum(frame),
-            Source::Fatbin(entry) => entry.checksum(),
-            Source::Grouped { group, .. } => group.entry.checksum(),
-            Source::Bundled { .. } => Some(Checksum::Md5),
+            ImageBytes::Borrowed(_) => None,
+            ImageBytes::Owned { checksum, .. } => *checksum,
+            ImageBytes::Frame { frame, .. } => frame::checksum(frame),
+            ImageBytes::Fatbin(entry) => entry.checksum(),
+            ImageBytes::Grouped { group, .. } => group.entry.checksum(),
+            ImageBytes::Bundled { .. } => Some(Checksum::Md5),
         }
     }
 
     pub(super) fn decode(&self, limits: &Limits) -> Result<Cow<'_, [u8]>, Error> {
         match self {
-            Source::Borrowed(bytes) => Ok(Cow::Borrowed(bytes)),
-            Source::Owned { bytes, .. } => Ok(Cow::Borrowed(bytes)),
-            Source::Frame { frame, size } => {
+            ImageBytes::Borrowed(bytes) => Ok(Cow::Borrowed(bytes)),
+            ImageBytes::Owned { bytes, .. } => Ok(Cow::Borrowed(bytes)),
+            ImageBytes::Frame { frame, size } => {
                 let size = limits.inflated(IMAGE, *size, frame.len() as u64)?;
                 frame::inflate(frame, size).map(Cow::Owned)
             }
-            Source::Fatbin(entry) => entry.image(limits),
-            Source::Grouped { group, member } => {
+            ImageBytes::Fatbin(entry) => entry.image(limits),
+            ImageBytes::Grouped { group, member } => {
                 let Group { entry, number, last } = &**group;
                 let stream = shared(last, *number, || Ok(entry.stream(limits)?.into_owned()))?;
                 Ok(Cow::Owned(member.image(&stream)?.to_vec()))
             }
-            Source::Bundled { bundle, offset, size } => {
+            ImageBytes::Bundled { bundle, offset, size } => {
                 let inflated = bundle.inflated(limits)?;
                 Ok(Cow::Owned(bytes::range(&inflated, *offset, *size, IMAGE)?.to_vec()))
             }

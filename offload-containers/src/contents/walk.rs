@@ -7,7 +7,7 @@ use zstd::zstd_safe::get_frame_content_size;
 use super::budget::WalkBudget;
 use super::image::{Compression, Image};
 use super::label::Label;
-use super::source::{Group, Last, Source};
+use super::source::{Group, ImageBytes, Last};
 use crate::carrier::FileKind;
 use crate::fatbin::{self, EntryKind};
 use crate::ocloc::{self, MemberKind};
@@ -106,7 +106,7 @@ impl<'a, 'l> Walker<'a, 'l> {
         Ok(())
     }
 
-    pub(super) fn image(&self, about: &About, format: Option<FileKind>, source: Source<'a>) -> Image<'a> {
+    pub(super) fn image(&self, about: &About, format: Option<FileKind>, source: ImageBytes<'a>) -> Image<'a> {
         Image {
             containers: self.containers.clone(),
             format,
@@ -129,7 +129,7 @@ impl<'a, 'l> Walker<'a, 'l> {
         let format = FileKind::detect(input);
         let about = About { label: about.label.clone().completed(format, input), ..about.clone() };
         let size = input.len() as u64;
-        let image = self.image(&about, format, Source::Borrowed(input));
+        let image = self.image(&about, format, ImageBytes::Borrowed(input));
         self.push(Image { stored_size: size, raw_size: size, ..image })
     }
 
@@ -146,14 +146,14 @@ impl<'a, 'l> Walker<'a, 'l> {
         let (compression, stored_size) = (compression_of(entry.compression), entry.stored.len() as u64);
         let members = entry.members(self.limits)?;
         if members.is_empty() {
-            let image = self.fatbin_image(about, &entry.record, Source::Fatbin(entry));
+            let image = self.fatbin_image(about, &entry.record, ImageBytes::Fatbin(entry));
             return self.push(Image { compression, stored_size, raw_size: entry.raw_size, ..image });
         }
         let stream = u128::from(entry.raw_size.max(1));
         let group = Rc::new(Group { entry, number: self.streams, last: Rc::clone(&self.last) });
         self.streams = self.streams.saturating_add(1);
         for member in members {
-            let source = Source::Grouped { group: Rc::clone(&group), member };
+            let source = ImageBytes::Grouped { group: Rc::clone(&group), member };
             let image = self.fatbin_image(about, &member.record, source);
             let share = u128::from(stored_size) * u128::from(member.size) / stream;
             let share = u64::try_from(share).unwrap_or(u64::MAX);
@@ -162,7 +162,12 @@ impl<'a, 'l> Walker<'a, 'l> {
         Ok(())
     }
 
-    fn fatbin_image(&self, outer: &About, record: &fatbin::EntryHeader<'a>, source: Source<'a>) -> Image<'a> {
+    fn fatbin_image(
+        &self,
+        outer: &About,
+        record: &fatbin::EntryHeader<'a>,
+        source: ImageBytes<'a>,
+    ) -> Image<'a> {
         let kind = if outer.kind == OffloadKind::None { OffloadKind::Cuda } else { outer.kind };
         let label = Label { words: record.arch(), target: record.target() };
         let format = match record.kind {
@@ -212,7 +217,7 @@ impl<'a, 'l> Walker<'a, 'l> {
             let share = u128::from(outside.stored_size) * u128::from(image.stored_size)
                 / (inflated.len() as u128).max(1);
             let owned = Image {
-                source: Source::Owned {
+                source: ImageBytes::Owned {
                     bytes: image.decode(self.limits)?.into_owned(),
                     checksum: outside.checksum.or(image.checksum()),
                 },
@@ -278,7 +283,7 @@ impl<'a, 'l> Walker<'a, 'l> {
             return self.owned(&frame::inflate(input, size)?, about, outside);
         }
         let about = About { label: about.label.clone().completed(format, &start), ..about.clone() };
-        let image = self.image(&about, format, Source::Frame { frame: input, size });
+        let image = self.image(&about, format, ImageBytes::Frame { frame: input, size });
         let (compression, stored_size) = (Compression::Zstd, input.len() as u64);
         self.push(Image { compression, stored_size, raw_size: size, ..image })
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::names::NativeTarget;
-use super::write::{Module, Native, Requirements};
+use super::write::{Native, NewModule, Requirements};
 use super::{KERNEL_PREFIX, State};
 use offload_format::{Aspects, Error, Limits};
 use offload_images::spirv;
@@ -56,8 +56,8 @@ impl Forms {
     ///
     /// # Errors
     /// [`ErrorKind::Text`](offload_format::ErrorKind::Text) for a name that the format cannot hold.
-    pub fn module(&self, state: State) -> Result<Module<'_>, Error> {
-        let (mut module, mut needs) = (Module::default(), Requirements::default());
+    pub fn module(&self, state: State) -> Result<NewModule<'_>, Error> {
+        let (mut module, mut needs) = (NewModule::default(), Requirements::default());
         match &self.spirv {
             Some(spirv) => {
                 let parsed = spirv::Module::parse(spirv, &Limits::default())?;
@@ -80,7 +80,11 @@ impl Forms {
 }
 
 /// What links modules; a file that is not linked any more needs no names for it.
-fn symbols<'a>(module: Module<'a>, parsed: &spirv::Module<'_>, state: State) -> Result<Module<'a>, Error> {
+fn symbols<'a>(
+    module: NewModule<'a>,
+    parsed: &spirv::Module<'_>,
+    state: State,
+) -> Result<NewModule<'a>, Error> {
     if state == State::Executable {
         return Ok(module);
     }

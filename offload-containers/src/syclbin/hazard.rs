@@ -15,9 +15,9 @@ use super::{File, ImageKindNumber, sets};
 ///
 /// ```
 /// use offload_format::Limits;
-/// use offload_containers::syclbin::{ImageKindNumber, Module, Problem, State, hazards, parse, write};
+/// use offload_containers::syclbin::{ImageKindNumber, NewModule, Problem, State, hazards, parse, write};
 ///
-/// let module = Module::default().with_kernels(["saxpy"])?;
+/// let module = NewModule::default().with_kernels(["saxpy"])?;
 /// let bytes = write(State::Executable, &[module], ImageKindNumber::default())?;
 /// let hazards = hazards(&parse(&bytes, &Limits::default())?);
 /// assert_eq!(hazards[0].problem, Problem::KernelWithoutPrefix("saxpy".into()));
@@ -31,9 +31,9 @@ pub fn hazards(file: &File<'_>) -> Vec<Hazard> {
 ///
 /// ```
 /// use offload_format::Limits;
-/// use offload_containers::syclbin::{ImageKindNumber, Module, Release, State, Usage, hazards_of, parse, write};
+/// use offload_containers::syclbin::{ImageKindNumber, NewModule, Release, State, Usage, hazards_of, parse, write};
 ///
-/// let bytes = write(State::Executable, &[Module::default()], ImageKindNumber::ONEAPI_2025_3)?;
+/// let bytes = write(State::Executable, &[NewModule::default()], ImageKindNumber::ONEAPI_2025_3)?;
 /// let usage = Usage::default().for_release(Release::Oneapi2026_2);
 /// let found = hazards_of(&parse(&bytes, &Limits::default())?, &usage);
 /// assert_eq!(found[0].to_string(), "oneAPI 2026.2 does not read image kind 6 in an OffloadBinary of version 1");

@@ -13,7 +13,7 @@ const SPIRV_TRIPLE: &str = "spir64-unknown-unknown";
 /// A module to write; one of `with_...` for each thing that it has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Module<'a> {
+pub struct NewModule<'a> {
     /// What holds for every form.
     pub metadata: PropertySets<'a>,
     /// Its forms as SPIR-V.
@@ -46,7 +46,7 @@ pub struct Requirements {
     pub sub_group_size: Option<u32>,
 }
 
-impl<'a> Module<'a> {
+impl<'a> NewModule<'a> {
     /// Lists kernels, as they are called in the images.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl<'a> Module<'a> {
     pub fn with_kernels<S: AsRef<str>>(
         self,
         names: impl IntoIterator<Item = S>,
-    ) -> Result<Module<'a>, Error> {
+    ) -> Result<NewModule<'a>, Error> {
         self.with_names(sets::KERNEL_NAMES, names)
     }
 
@@ -65,7 +65,7 @@ impl<'a> Module<'a> {
     pub fn with_imported<S: AsRef<str>>(
         self,
         names: impl IntoIterator<Item = S>,
-    ) -> Result<Module<'a>, Error> {
+    ) -> Result<NewModule<'a>, Error> {
         self.with_names(sets::IMPORTED, names)
     }
 
@@ -76,13 +76,13 @@ impl<'a> Module<'a> {
     pub fn with_exported<S: AsRef<str>>(
         self,
         names: impl IntoIterator<Item = S>,
-    ) -> Result<Module<'a>, Error> {
+    ) -> Result<NewModule<'a>, Error> {
         self.with_names(sets::EXPORTED, names)
     }
 
     /// Says what a device must have.
     #[must_use]
-    pub fn with_requirements(mut self, needs: &Requirements) -> Module<'a> {
+    pub fn with_requirements(mut self, needs: &Requirements) -> NewModule<'a> {
         let mut set = self.metadata.set(sets::REQUIREMENTS);
         set = set.known("aspects", &PropertyValue::numbers(&needs.aspects));
         if let Some(target) = &needs.compile_target {
@@ -102,14 +102,14 @@ impl<'a> Module<'a> {
 
     /// Adds sets of properties as they are.
     #[must_use]
-    pub fn with_metadata(mut self, sets: &PropertySets<'_>) -> Module<'a> {
+    pub fn with_metadata(mut self, sets: &PropertySets<'_>) -> NewModule<'a> {
         self.metadata = self.metadata.and(sets);
         self
     }
 
     /// Adds a form as SPIR-V.
     #[must_use]
-    pub fn with_spirv(mut self, spirv: &'a [u8]) -> Module<'a> {
+    pub fn with_spirv(mut self, spirv: &'a [u8]) -> NewModule<'a> {
         let metadata = PropertySets::default()
             .set(sets::IR)
             .known("type", &PropertyValue::Number(0))
@@ -120,7 +120,7 @@ impl<'a> Module<'a> {
 
     /// Adds a form for certain devices.
     #[must_use]
-    pub fn with_native(mut self, native: Native<'a>) -> Module<'a> {
+    pub fn with_native(mut self, native: Native<'a>) -> NewModule<'a> {
         let metadata = PropertySets::default()
             .set(sets::NATIVE)
             .known("arch", &PropertyValue::text(native.arch))
@@ -133,7 +133,7 @@ impl<'a> Module<'a> {
         mut self,
         set: &str,
         names: impl IntoIterator<Item = S>,
-    ) -> Result<Module<'a>, Error> {
+    ) -> Result<NewModule<'a>, Error> {
         self.metadata = self.metadata.set(set);
         for name in names {
             self.metadata = self.metadata.property(name.as_ref(), PropertyValue::Number(1))?;
@@ -143,10 +143,10 @@ impl<'a> Module<'a> {
 }
 
 /// A module that was read, to be written again.
-impl<'a> From<&AbstractModule<'a>> for Module<'a> {
-    fn from(module: &AbstractModule<'a>) -> Module<'a> {
+impl<'a> From<&AbstractModule<'a>> for NewModule<'a> {
+    fn from(module: &AbstractModule<'a>) -> NewModule<'a> {
         let AbstractModule { metadata, ir, native } = module.clone();
-        Module { metadata, ir, native }
+        NewModule { metadata, ir, native }
     }
 }
 
@@ -154,14 +154,14 @@ impl<'a> From<&AbstractModule<'a>> for Module<'a> {
 ///
 /// # Errors
 /// [`ErrorKind::TooMany`] if there are more than 2^32 modules or images.
-pub fn write(state: State, modules: &[Module<'_>], kind: ImageKindNumber) -> Result<Vec<u8>, Error> {
+pub fn write(state: State, modules: &[NewModule<'_>], kind: ImageKindNumber) -> Result<Vec<u8>, Error> {
     let inner = inner(state, modules)?;
     let entry = NewEntry { image_kind: kind.0, ..NewEntry::new(ImageKind::None, OffloadKind::Sycl, &inner) };
     offload_binary::write(&[entry], Version::V1)
 }
 
 /// The global metadata, then that of modules, IR and natives; the IR, then the natives.
-fn inner(state: State, modules: &[Module<'_>]) -> Result<Vec<u8>, Error> {
+fn inner(state: State, modules: &[NewModule<'_>]) -> Result<Vec<u8>, Error> {
     let mut out = Tables::default();
     let state = PropertyValue::Number(state.to_u32());
     let global = PropertySets::default().set(sets::GLOBAL).known("state", &state);

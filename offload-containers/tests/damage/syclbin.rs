@@ -1,7 +1,7 @@
 //! SYCLBIN in every form, and property sets.
 
 use offload_containers::offload_binary::{self, NewEntry, Version};
-use offload_containers::syclbin::{ImageKindNumber, Module, Native, Requirements, State, write};
+use offload_containers::syclbin::{ImageKindNumber, Native, NewModule, Requirements, State, write};
 use offload_format::{ImageKind, OffloadKind};
 
 use crate::decode;
@@ -45,9 +45,9 @@ const ENVELOPE: [(&str, usize, usize); 6] = [
 fn file(state: State) -> Vec<u8> {
     let native = Native { target: "spir64_gen-unknown-unknown", arch: "intel_gpu_pvc", image: b"native" };
     let needs = Requirements { aspects: vec![6], sub_group_size: Some(16), ..Requirements::default() };
-    let one = Module::default().with_kernels(["__sycl_kernel_a", "b"]).unwrap().with_requirements(&needs);
+    let one = NewModule::default().with_kernels(["__sycl_kernel_a", "b"]).unwrap().with_requirements(&needs);
     let one = one.with_imported(["elsewhere"]).unwrap().with_spirv(SPIRV).with_native(native);
-    let two = Module::default().with_exported(["elsewhere"]).unwrap().with_spirv(b"\x03\x02\x23\x07");
+    let two = NewModule::default().with_exported(["elsewhere"]).unwrap().with_spirv(b"\x03\x02\x23\x07");
     write(state, &[one, two], ImageKindNumber::default()).unwrap()
 }
 

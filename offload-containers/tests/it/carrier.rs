@@ -228,8 +228,8 @@ fn every_kind_is_known_by_its_first_bytes() {
 #[cfg(feature = "syclbin")]
 #[test]
 fn a_syclbin_is_told_from_other_images() {
-    use offload_containers::syclbin::{ImageKindNumber, Module, State, write};
-    let module = Module::default().with_spirv(b"...");
+    use offload_containers::syclbin::{ImageKindNumber, NewModule, State, write};
+    let module = NewModule::default().with_spirv(b"...");
     let file = write(State::Executable, &[module], ImageKindNumber::ONEAPI_2025_3).unwrap();
     assert_eq!(FileKind::detect(&file), Some(FileKind::Syclbin));
 

@@ -5,7 +5,7 @@ mod hazards;
 
 use offload_containers::offload_binary::{self, NewEntry, NewString, Version};
 use offload_containers::syclbin::{
-    Consequence, File, ImageKindNumber, KERNEL_PREFIX, Module, Native, Payload, Problem, PropertySets,
+    Consequence, File, ImageKindNumber, KERNEL_PREFIX, Native, NewModule, Payload, Problem, PropertySets,
     PropertyValue, Release, Requirements, State, Usage, hazards, hazards_of, parse, sets, write,
 };
 use offload_format::{ErrorKind, ImageKind, Limits, OffloadKind};
@@ -33,8 +33,8 @@ fn inner(file: &[u8]) -> Vec<u8> {
     binaries[0].entries().next().unwrap().image.to_vec()
 }
 
-fn module(spirv: &[u8]) -> Module<'_> {
-    Module::default()
+fn module(spirv: &[u8]) -> NewModule<'_> {
+    NewModule::default()
         .with_kernels(["__sycl_kernel_saxpy", "__sycl_kernel_reduce"])
         .unwrap()
         .with_requirements(&Requirements::default())
@@ -43,7 +43,8 @@ fn module(spirv: &[u8]) -> Module<'_> {
 
 #[test]
 fn the_layout_is_the_runtime_s() {
-    let module = Module::default().with_kernels(["__sycl_kernel_k"]).unwrap().with_spirv(b"\x03\x02\x23\x07");
+    let module =
+        NewModule::default().with_kernels(["__sycl_kernel_k"]).unwrap().with_spirv(b"\x03\x02\x23\x07");
     let file = write(State::Executable, &[module], ImageKindNumber::default()).unwrap();
     assert_eq!(file.len() % 8, 0);
     assert_eq!(u64::from_le_bytes(file[8..16].try_into().unwrap()), file.len() as u64);
@@ -74,15 +75,15 @@ fn several_modules_with_all_they_may_have_are_read_back() {
     let sm = Native { target: "nvptx64-nvidia-cuda", arch: "sm_90", image: b"cubin bytes" };
     let first = module(&spirv).with_requirements(&needs).with_metadata(&own);
     let first = first.with_native(pvc).with_native(sm);
-    let library = Module::default().with_exported(["f"]).unwrap().with_spirv(SPIRV);
-    let user = Module::default().with_imported(["f"]).unwrap().with_spirv(&spirv);
+    let library = NewModule::default().with_exported(["f"]).unwrap().with_spirv(SPIRV);
+    let user = NewModule::default().with_imported(["f"]).unwrap().with_spirv(&spirv);
     for state in [State::Input, State::Object, State::Executable] {
         for kind in [ImageKindNumber::default(), ImageKindNumber::ONEAPI_2025_3] {
             let bytes = write(state, &[first.clone(), library.clone(), user.clone()], kind).unwrap();
             let file = read(&bytes);
             assert_eq!((file.state().unwrap(), file.version), (state, 1));
             assert_eq!(file.envelope.unwrap().image_kind, kind);
-            let modules: Vec<Module<'_>> = file.modules.iter().map(Module::from).collect();
+            let modules: Vec<NewModule<'_>> = file.modules.iter().map(NewModule::from).collect();
             assert_eq!(modules, [first.clone(), library.clone(), user.clone()]);
             assert_eq!(write(state, &modules, kind).unwrap(), bytes);
             let [one, two, three] = &file.modules[..] else { panic!() };
@@ -130,7 +131,7 @@ fn every_set_of_the_design_document_passes_through() {
     let sets = PropertySets::parse(text).unwrap();
     let found: Vec<_> = sets.properties().collect();
     assert_eq!(found.iter().map(|it| (it.set, it.name, it.value.clone())).collect::<Vec<_>>(), lines);
-    let module = Module::default().with_metadata(&sets).with_spirv(SPIRV);
+    let module = NewModule::default().with_metadata(&sets).with_spirv(SPIRV);
     let file = write(State::Object, &[module], ImageKindNumber::default()).unwrap();
     assert_eq!(read(&file).modules[0].metadata.to_string(), text);
 }
@@ -152,7 +153,7 @@ fn every_envelope_is_read() {
 
 #[test]
 fn metadata_is_never_empty() {
-    let file = write(State::Object, &[Module::default()], ImageKindNumber::default()).unwrap();
+    let file = write(State::Object, &[NewModule::default()], ImageKindNumber::default()).unwrap();
     assert_eq!(read(&file).modules[0].metadata.to_string(), "[SYCL/kernel names]\n");
 }
 

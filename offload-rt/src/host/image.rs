@@ -73,7 +73,7 @@ pub(super) unsafe extern "C" fn print(data: *mut c_void, text: *const c_char, si
 
 /// A loaded `host` image. Fields are dropped in this order: code before the file that holds it.
 pub(super) struct HostImage {
-    runs: Vec<Entry>,
+    runs: Vec<KernelCode>,
     _library: Library,
     /// What its code calls.
     _imported: Vec<Arc<HostLibrary>>,
@@ -91,7 +91,7 @@ pub(super) struct HostCode {
 }
 
 /// Where a kernel starts.
-struct Entry {
+struct KernelCode {
     kernel: String,
     code: HostCode,
 }
@@ -115,7 +115,7 @@ impl HostImage {
         }
         let entry = |kernel: &KernelInfo| {
             let code = code(&library, version, &kernel.name)?;
-            Ok(Entry { kernel: kernel.name.clone(), code })
+            Ok(KernelCode { kernel: kernel.name.clone(), code })
         };
         let runs = kernels.iter().map(entry).collect::<Result<_, String>>()?;
         Ok(HostImage { runs, _library: library, _imported: imported, _libm: libm, _file: file })

@@ -1,7 +1,7 @@
 //! Both tables, case by case.
 
 use offload_containers::syclbin::{
-    ImageKindNumber, Module, Native, Payload, PropertySets, PropertyValue, Requirements, parse, write,
+    ImageKindNumber, Native, NewModule, Payload, PropertySets, PropertyValue, Requirements, parse, write,
 };
 use offload_format::{Limits, SpirvVersion};
 
@@ -27,7 +27,7 @@ fn gpu() -> Traits {
 }
 
 /// What both tables choose: that of the extension, then the runtime's.
-fn both(module: Module<'_>, state: State, device: &Traits) -> [Result<Form, Unfit>; 2] {
+fn both(module: NewModule<'_>, state: State, device: &Traits) -> [Result<Form, Unfit>; 2] {
     let file = write(state, &[module], ImageKindNumber::default()).unwrap();
     let file = parse(&file, &Limits::default()).unwrap();
     [Rules::Spec, Rules::Runtime].map(|rules| choose(rules, &file.modules[0], state, device))
@@ -38,19 +38,19 @@ fn native(target: &'static str, arch: &'static str) -> Native<'static> {
 }
 
 /// SPIR-V, and native images with their targets and architectures.
-fn module(natives: &[(&'static str, &'static str)]) -> Module<'static> {
-    natives.iter().fold(Module::default().with_spirv(SPIRV), |module, (target, arch)| {
+fn module(natives: &[(&'static str, &'static str)]) -> NewModule<'static> {
+    natives.iter().fold(NewModule::default().with_spirv(SPIRV), |module, (target, arch)| {
         module.with_native(native(target, arch))
     })
 }
 
-fn needing(sets: &str) -> Module<'static> {
+fn needing(sets: &str) -> NewModule<'static> {
     let sets: PropertySets<'_> = sets.parse().unwrap();
-    Module::default().with_metadata(&sets).with_spirv(SPIRV)
+    NewModule::default().with_metadata(&sets).with_spirv(SPIRV)
 }
 
-fn with_needs(needs: Requirements) -> Module<'static> {
-    Module::default().with_requirements(&needs).with_spirv(SPIRV)
+fn with_needs(needs: Requirements) -> NewModule<'static> {
+    NewModule::default().with_requirements(&needs).with_spirv(SPIRV)
 }
 
 const PVC: (&str, &str) = ("spir64_gen-unknown-unknown", "intel_gpu_pvc");
@@ -109,7 +109,7 @@ fn a_native_image_without_a_target_fails_in_the_runtime() {
 #[test]
 fn the_type_and_version_of_ir_count_by_the_extension() {
     let ptx = PropertySets::default().set(sets::IR).property("type", PropertyValue::Number(1)).unwrap();
-    let mut module = Module::default();
+    let mut module = NewModule::default();
     module.ir.push(Payload::new(ptx, b".version 7.0"));
     module = module.with_spirv(SPIRV);
     assert_eq!(both(module, State::Object, &cpu()), [Ok(Form::Ir(1)), Ok(Form::Ir(0))]);
@@ -122,11 +122,11 @@ fn the_type_and_version_of_ir_count_by_the_extension() {
 
 #[test]
 fn modules_without_a_form_are_skipped() {
-    let lone = Module::default().with_native(native(PVC.0, PVC.1));
+    let lone = NewModule::default().with_native(native(PVC.0, PVC.1));
     for (module, state, reason) in [
         (lone.clone(), State::Executable, "none of 1 native images is for the device"),
         (lone, State::Object, "native code does not count in state object"),
-        (Module::default(), State::Input, "neither IR nor native code"),
+        (NewModule::default(), State::Input, "neither IR nor native code"),
     ] {
         for found in both(module, state, &cpu()) {
             assert!(matches!(&found, Err(Unfit::Missing(text)) if text.contains(reason)), "{found:?}");
@@ -176,7 +176,7 @@ fn malformed_requirements_are_told_apart() {
         .set(sets::REQUIREMENTS)
         .property("reqd_sub_group_size", PropertyValue::numbers(&[16]))
         .unwrap();
-    let module = Module::default().with_metadata(&bytes).with_spirv(SPIRV);
+    let module = NewModule::default().with_metadata(&bytes).with_spirv(SPIRV);
     let [spec, runtime] = both(module, State::Executable, &cpu());
     assert_eq!(spec, Ok(Form::Ir(0)));
     assert!(matches!(runtime, Err(Unfit::Missing(reason)) if reason.contains("sub-group")));

@@ -1,6 +1,6 @@
 //! `bench pack`: what packs take, here and with what others do with the same images.
 
-mod entry;
+mod cost;
 mod large;
 mod limits;
 mod one;
@@ -15,7 +15,7 @@ mod tool;
 use std::path::Path;
 use std::process::ExitCode;
 
-use self::entry::Entry;
+use self::cost::Cost;
 use self::limits::LIMITS;
 use self::peers::Peers;
 use self::plan::Plan;
@@ -36,31 +36,31 @@ pub(super) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let sets = sets::prepare(workspace, &plan, &tool)?;
     let work = tempfile::tempdir_in(&dir)?;
     let peers = Peers::find(workspace, &tool, work.path())?;
-    let mut entries = Vec::new();
+    let mut costs = Vec::new();
     for set in &sets {
-        measure((&tool, &peers), (set, work.path()), &mut entries)?;
+        measure((&tool, &peers), (set, work.path()), &mut costs)?;
     }
-    large::measure((&tool, &peers), (&plan, work.path()), &mut |entry| add(&mut entries, entry))?;
-    let judged = limits::judge(&LIMITS, &entries);
-    report::write(workspace, &plan, (&entries, &judged))?;
-    Ok(report::print(&entries, &judged))
+    large::measure((&tool, &peers), (&plan, work.path()), &mut |cost| add(&mut costs, cost))?;
+    let judged = limits::judge(&LIMITS, &costs);
+    report::write(workspace, &plan, (&costs, &judged))?;
+    Ok(report::print(&costs, &judged))
 }
 
 /// Peers and our modes on one set; one of the sets is read image by image as well.
 fn measure(
     (tool, peers): (&Tool, &Peers<'_>),
     (set, work): (&Set, &Path),
-    entries: &mut Vec<Entry>,
+    costs: &mut Vec<Cost>,
 ) -> Result<()> {
-    for entry in peers.measure(set)? {
-        add(entries, entry);
+    for cost in peers.measure(set)? {
+        add(costs, cost);
     }
     for mode in set.modes {
-        let (entry, pack) = ours::pack(tool, set, (mode, work))?;
-        add(entries, entry);
+        let (cost, pack) = ours::pack(tool, set, (mode, work))?;
+        add(costs, cost);
         if set.name == sets::HIP && *mode == "balanced" {
-            for entry in one::measure((tool, peers), set, (&pack, work))? {
-                add(entries, entry);
+            for cost in one::measure((tool, peers), set, (&pack, work))? {
+                add(costs, cost);
             }
         }
     }
@@ -68,8 +68,8 @@ fn measure(
 }
 
 /// A long run says how far it is.
-fn add(entries: &mut Vec<Entry>, entry: Entry) {
-    let Entry { set, who, bytes, seconds, peak, .. } = &entry;
+fn add(costs: &mut Vec<Cost>, cost: Cost) {
+    let Cost { set, who, bytes, seconds, peak, .. } = &cost;
     eprintln!("{set}, {who}: {bytes} bytes, {seconds:.3} s, {} MiB", peak >> 20);
-    entries.push(entry);
+    costs.push(cost);
 }

@@ -20,7 +20,7 @@ use std::time::Instant;
 use self::case::Case;
 use self::cases::Widths;
 use self::fixture::{Built, Fixture};
-use self::results::{Results, Source};
+use self::results::{ResultSource, Results};
 use offload_tests::error::{Error, Result};
 use offload_tests::setup;
 use offload_tests::workspace::{self, Workspace, seconds};
@@ -52,8 +52,8 @@ fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let fixture = Fixture::prepare(workspace, ("all", &cases))?;
     let intel = Fixture::prepare(workspace, ("some", &fewer))?;
     let (args, source) = match args {
-        [flag, rest @ ..] if flag == "--measured" => (rest, Source::Files),
-        all => (all, Source::Devices),
+        [flag, rest @ ..] if flag == "--measured" => (rest, ResultSource::Files),
+        all => (all, ResultSource::Devices),
     };
     let targets: Vec<&str> =
         if args.is_empty() { TARGETS.to_vec() } else { args.iter().map(String::as_str).collect() };
@@ -73,7 +73,7 @@ fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     }
 }
 
-fn column(fixture: &Fixture<'_>, cases: &[Case], (target, source): (&str, Source)) -> Result<Column> {
+fn column(fixture: &Fixture<'_>, cases: &[Case], (target, source): (&str, ResultSource)) -> Result<Column> {
     let start = Instant::now();
     let Built { program, errors } = fixture.build(target)?;
     let findings = readback::check(fixture, &program, target)?;

@@ -36,7 +36,7 @@ pub(crate) struct Verdict {
 
 /// Where results come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
+pub(super) enum ResultSource {
     /// The devices of this machine.
     Devices,
     /// Files of an earlier run, where there are some.
@@ -47,11 +47,11 @@ pub(super) enum Source {
 pub(super) fn measure(
     fixture: &Fixture<'_>,
     (program, target): (&Path, &str),
-    source: Source,
+    source: ResultSource,
 ) -> Result<Vec<Results>> {
     let stem = fixture.output()?.join(target.replace(':', "-"));
     let (file, said) = (stem.with_extension("json"), stem.with_extension("out"));
-    if source == Source::Devices || !file.exists() || !said.exists() {
+    if source == ResultSource::Devices || !file.exists() || !said.exists() {
         let Some(output) = run(fixture, (program, target), &file)? else { return Ok(Vec::new()) };
         fixture.workspace.shell.write_file(&said, output)?;
     }

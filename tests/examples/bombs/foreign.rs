@@ -162,7 +162,7 @@ fn strings() -> Vec<u8> {
 }
 
 /// An entry of a fatbin whose header has `appendix`.
-struct Entry<'a> {
+struct FatbinEntry<'a> {
     kind: u32,
     flags: u64,
     appendix: &'a [u8],
@@ -170,9 +170,9 @@ struct Entry<'a> {
     raw: u64,
 }
 
-impl Entry<'_> {
+impl FatbinEntry<'_> {
     fn bytes(&self) -> Vec<u8> {
-        let Entry { kind, flags, appendix, stored, raw } = self;
+        let FatbinEntry { kind, flags, appendix, stored, raw } = self;
         let mut out = words(&[0x101 << 16 | kind, 64 + appendix.len() as u32]);
         out.extend(longs(&[stored.len().next_multiple_of(8) as u64]));
         out.extend(words(&[
@@ -209,7 +209,7 @@ fn group(raw: u64) -> Vec<u8> {
         table.extend(words(&[0, 0, 7 << 16 | 1, 80, 0, 0]));
         table.extend(longs(&[0, 0, 0]));
     }
-    fatbin(&Entry { kind: GROUP, flags: 0x8000, appendix: &table, stored: &zeros(raw), raw }.bytes())
+    fatbin(&FatbinEntry { kind: GROUP, flags: 0x8000, appendix: &table, stored: &zeros(raw), raw }.bytes())
 }
 
 /// `EntryKind::Group`.
@@ -218,11 +218,11 @@ const GROUP: u32 = 0x100;
 /// A fatbin of `image`.
 pub(super) fn fatbin_of(image: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
     let (stored, raw) = (zstd::bulk::compress(image, 3)?, image.len() as u64);
-    Ok(fatbin(&Entry { kind: 2, flags: 0x8000, appendix: &[], stored: &stored, raw }.bytes()))
+    Ok(fatbin(&FatbinEntry { kind: 2, flags: 0x8000, appendix: &[], stored: &stored, raw }.bytes()))
 }
 
 fn fatbins(raw: u64) -> Vec<u8> {
-    fatbin(&Entry { kind: 2, flags: 0x8000, appendix: &[], stored: &zeros(raw), raw }.bytes())
+    fatbin(&FatbinEntry { kind: 2, flags: 0x8000, appendix: &[], stored: &zeros(raw), raw }.bytes())
 }
 
 /// 200 LZ4 blocks of 4 kB that make a mebibyte each.
@@ -232,6 +232,6 @@ fn lz4() -> Vec<u8> {
     block.extend([255; 4000]);
     block.extend([0, 0x50, 0, 0, 0, 0, 0]);
     let raw = 1 + 19 + 255 * 4000 + 5;
-    let entry = Entry { kind: 2, flags: 0x2000, appendix: &[], stored: &block, raw }.bytes();
+    let entry = FatbinEntry { kind: 2, flags: 0x2000, appendix: &[], stored: &block, raw }.bytes();
     fatbin(&entry.repeat(200))
 }

@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use offload_containers::syclbin::{
-    ImageKindNumber, KERNEL_PREFIX, Module, Native, Payload, PropertySets, PropertyValue, Requirements,
+    ImageKindNumber, KERNEL_PREFIX, Native, NewModule, Payload, PropertySets, PropertyValue, Requirements,
     State, sets, write,
 };
 use offload_images::spirv::{Module as Spirv, with_prefixed_kernels};
@@ -35,7 +35,7 @@ struct Writer<'d> {
 
 impl Writer<'_> {
     /// Writes a file of these modules; its path.
-    fn file(&self, name: &str, state: State, modules: &[Module<'_>]) -> String {
+    fn file(&self, name: &str, state: State, modules: &[NewModule<'_>]) -> String {
         self.bytes(name, &write(state, modules, ImageKindNumber::default()).unwrap())
     }
 
@@ -46,7 +46,7 @@ impl Writer<'_> {
     }
 
     /// A case of one file with one module.
-    fn one(&self, outcome: &str, name: &str, state: State, module: Module<'_>) {
+    fn one(&self, outcome: &str, name: &str, state: State, module: NewModule<'_>) {
         self.case(outcome, state, "saxpy", &[self.file(name, state, &[module])]);
     }
 
@@ -60,21 +60,22 @@ fn prefixed(spirv: &[u8]) -> Vec<u8> {
 }
 
 /// With the kernels, imports and exports of `spirv`, but no code.
-fn named(spirv: &[u8]) -> Module<'static> {
+fn named(spirv: &[u8]) -> NewModule<'static> {
     let parsed = Spirv::parse(spirv, &offload_format::Limits::default()).unwrap();
     let exports = parsed.exports().iter().filter(|name| !name.starts_with("__clang_ocl"));
-    let module = Module::default().with_kernels(parsed.kernels().iter().map(|kernel| &kernel.name)).unwrap();
+    let module =
+        NewModule::default().with_kernels(parsed.kernels().iter().map(|kernel| &kernel.name)).unwrap();
     module.with_imported(parsed.imports()).unwrap().with_exported(exports).unwrap()
 }
 
-fn whole(spirv: &[u8]) -> Module<'_> {
+fn whole(spirv: &[u8]) -> NewModule<'_> {
     let mut module = named(spirv);
     module = module.with_requirements(&Requirements::default());
     module.with_spirv(spirv)
 }
 
-fn needing<'a>(spirv: &'a [u8], needs: &Requirements) -> Module<'a> {
-    let module = Module::default().with_kernels(["__sycl_kernel_saxpy"]).unwrap();
+fn needing<'a>(spirv: &'a [u8], needs: &Requirements) -> NewModule<'a> {
+    let module = NewModule::default().with_kernels(["__sycl_kernel_saxpy"]).unwrap();
     module.with_requirements(needs).with_spirv(spirv)
 }
 
@@ -96,7 +97,7 @@ fn links(writer: &Writer<'_>) {
     let importer = prefixed(IMPORTER);
     let saxpy = prefixed(SAXPY);
     let both = [whole(&importer), whole(EXPORTER)];
-    let object = |name: &str, modules: &[Module<'_>]| writer.file(name, State::Object, modules);
+    let object = |name: &str, modules: &[NewModule<'_>]| writer.file(name, State::Object, modules);
     writer.case("right", State::Object, "calls", &[object("link", &both)]);
     writer.case("right", State::Input, "calls", &[writer.file("link-input", State::Input, &both)]);
     writer.case("refused", State::Executable, "calls", &[writer.file("link-exe", State::Executable, &both)]);
@@ -109,7 +110,7 @@ fn links(writer: &Writer<'_>) {
     let stranger = object("stranger", &[whole(&saxpy)]);
     writer.case("right", State::Object, "saxpy", &[stranger.clone(), one, other]);
     writer.case("refused", State::Object, "saxpy", &[stranger, object("stranger-again", &[whole(&saxpy)])]);
-    let unsaid = Module::default().with_kernels(["__sycl_kernel_calls"]).unwrap().with_spirv(&importer);
+    let unsaid = NewModule::default().with_kernels(["__sycl_kernel_calls"]).unwrap().with_spirv(&importer);
     writer.case("right", State::Object, "calls", &[object("unsaid", &[unsaid, whole(EXPORTER)])]);
 }
 
@@ -128,11 +129,11 @@ fn choices(writer: &Writer<'_>) {
     writer.one("right", "no-triple", State::Executable, whole(&spirv).with_native(no_triple));
     let lone = named(&spirv).with_native(GPUS[0]);
     writer.one("elsewhere", "gpu-alone", State::Executable, lone);
-    let plain = Module::default().with_kernels(["saxpy"]).unwrap().with_spirv(SAXPY);
+    let plain = NewModule::default().with_kernels(["saxpy"]).unwrap().with_spirv(SAXPY);
     writer.one("absent", "plain-name", State::Executable, plain);
-    let unlisted = Module::default().with_requirements(&Requirements::default());
+    let unlisted = NewModule::default().with_requirements(&Requirements::default());
     writer.one("absent", "unlisted", State::Executable, unlisted.with_spirv(&spirv));
-    let listed = Module::default().with_kernels(["__sycl_kernel_saxpy"]).unwrap();
+    let listed = NewModule::default().with_kernels(["__sycl_kernel_saxpy"]).unwrap();
     writer.one("refused", "listed-only", State::Executable, listed.with_spirv(&prefixed(IMPORTER)));
     let mut typed = named(&spirv);
     let ptx = PropertySets::default().set(sets::IR).property("type", PropertyValue::Number(1)).unwrap();

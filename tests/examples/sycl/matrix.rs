@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{GPUS, Native, Requirements, SAXPY, State, Writer, named, prefixed, whole};
-use offload_containers::syclbin::{ImageKindNumber, Module, write};
+use offload_containers::syclbin::{ImageKindNumber, NewModule, write};
 
 /// What oneAPI 2026.2 does when a byte of the file is another; `cargo xtask sycl --record` runs it and writes the table.
 const CHANGES: &str = include_str!("changes.txt");
@@ -36,7 +36,7 @@ pub(super) fn all(writer: &Writer<'_>) {
     changes(writer, &spirv);
 }
 
-fn for_device<'a>(spirv: &'a [u8], device: &str) -> Module<'a> {
+fn for_device<'a>(spirv: &'a [u8], device: &str) -> NewModule<'a> {
     let needs = Requirements { compile_target: Some(device.into()), ..Requirements::default() };
     named(spirv).with_requirements(&needs).with_spirv(spirv)
 }

@@ -20,18 +20,18 @@ libremu.so of https://github.com/Qazalin/remu. --stand-in runs the first part al
 /// The variable that names the emulator's library.
 const EMULATOR: &str = "OFFLOAD_AMD_EMULATOR";
 
-/// What is asked for.
+/// The parts that are asked for.
 #[derive(Debug, PartialEq, Eq)]
-enum Wanted {
+enum AmdParts {
     StandIn,
     /// Both parts, with the emulator that is named, if one is.
     All(Option<String>),
 }
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
-    let wanted = parse(args)?;
+    let parts = parse(args)?;
     stand_in(workspace)?;
-    let Wanted::All(named) = wanted else {
+    let AmdParts::All(named) = parts else {
         println!("amd: ok: the stand-in");
         return Ok(ExitCode::SUCCESS);
     };
@@ -43,12 +43,12 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     Ok(workspace::exit_code(workspace::run_through(command)?))
 }
 
-fn parse(args: &[String]) -> Result<Wanted> {
+fn parse(args: &[String]) -> Result<AmdParts> {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match words.as_slice() {
-        [] => Ok(Wanted::All(None)),
-        ["--stand-in"] => Ok(Wanted::StandIn),
-        ["--emulator", file] => Ok(Wanted::All(Some((*file).to_string()))),
+        [] => Ok(AmdParts::All(None)),
+        ["--stand-in"] => Ok(AmdParts::StandIn),
+        ["--emulator", file] => Ok(AmdParts::All(Some((*file).to_string()))),
         _ => Err(Error::new("`amd` takes `--emulator FILE` or `--stand-in`")),
     }
 }
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn an_emulator_is_named_or_its_absence_is_an_error() {
         let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
-        assert_eq!(parse(&words(&["--emulator", "f"])).unwrap(), Wanted::All(Some("f".to_string())));
+        assert_eq!(parse(&words(&["--emulator", "f"])).unwrap(), AmdParts::All(Some("f".to_string())));
         assert!(parse(&words(&["--emulator"])).is_err() && parse(&words(&["f"])).is_err());
         let error = emulator(Some("/no/such/file".to_string())).unwrap_err().to_string();
         assert!(error.contains("/no/such/file"), "{error}");

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use offload_containers::syclbin::{
-    ImageKindNumber, KERNEL_PREFIX, Module, Native, Requirements, State, parse, write,
+    ImageKindNumber, KERNEL_PREFIX, Native, NewModule, Requirements, State, parse, write,
 };
 use offload_format::Limits;
 use offload_images::spirv;
@@ -44,15 +44,16 @@ fn prefixed(spirv: &[u8]) -> Vec<u8> {
 }
 
 /// A module with the kernels, imports and exports of `spirv`.
-fn module(spirv: &[u8]) -> Module<'_> {
+fn module(spirv: &[u8]) -> NewModule<'_> {
     let parsed = spirv::Module::parse(spirv, &Limits::default()).unwrap();
     let exports = parsed.exports().iter().filter(|name| !name.starts_with("__clang_ocl"));
-    let module = Module::default().with_kernels(parsed.kernels().iter().map(|kernel| &kernel.name)).unwrap();
+    let module =
+        NewModule::default().with_kernels(parsed.kernels().iter().map(|kernel| &kernel.name)).unwrap();
     let module = module.with_imported(parsed.imports()).unwrap().with_exported(exports).unwrap();
     module.with_spirv(spirv)
 }
 
-fn file(state: State, modules: &[Module<'_>]) -> Vec<u8> {
+fn file(state: State, modules: &[NewModule<'_>]) -> Vec<u8> {
     write(state, modules, ImageKindNumber::default()).unwrap()
 }
 
@@ -166,7 +167,7 @@ fn what_is_not_for_the_device_is_told() {
     let Some(device) = device("what_is_not_for_the_device_is_told") else { return };
     let spirv = prefixed(SPIRV);
     let pvc = Requirements { compile_target: Some("intel_gpu_pvc".into()), ..Requirements::default() };
-    let elsewhere = Module::default().with_kernels(["__sycl_kernel_gpu"]).unwrap();
+    let elsewhere = NewModule::default().with_kernels(["__sycl_kernel_gpu"]).unwrap();
     let elsewhere = elsewhere.with_requirements(&pvc).with_spirv(&spirv);
     for context in contexts(&device) {
         let bytes = file(State::Executable, &[elsewhere.clone(), module(&spirv)]);
@@ -195,7 +196,7 @@ fn bad_files_and_bad_code_are_refused() {
         let bytes = file(State::Executable, &[module(&spirv).with_native(native)]);
         refused(context.open::<Executable>(bytes), "module 0");
         // Drivers would end this process.
-        let cut = Module::default().with_spirv(&spirv[..spirv.len() / 2]);
+        let cut = NewModule::default().with_spirv(&spirv[..spirv.len() / 2]);
         refused(context.open::<Executable>(file(State::Executable, &[cut])), "module 0: its IR");
         let bundle: Bundle<Executable> = context.open(file(State::Executable, &[module(&spirv)])).unwrap();
         let range = NdRange::new(&[1], &[1]).unwrap();

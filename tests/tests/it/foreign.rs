@@ -65,7 +65,7 @@ fn hipcc() {
 fn icpx() {
     let mut project = project("k.cpp", "Icpx", "\"spirv64\", \"nvptx:sm_90\"");
     let spirv = sample("saxpy-reduce.spv");
-    let module = offload_containers::syclbin::Module::default().with_kernels(["saxpy"]).unwrap();
+    let module = offload_containers::syclbin::NewModule::default().with_kernels(["saxpy"]).unwrap();
     let module = module.with_spirv(&spirv);
     let file = offload_containers::syclbin::write(
         offload_containers::syclbin::State::Executable,
@@ -117,7 +117,7 @@ fn ready(build: &str) -> Project {
 fn a_syclbin_is_taken_for_its_spirv() {
     let project = ready(".file(\"kernels/k.syclbin\")");
     let spirv = sample("saxpy-reduce.spv");
-    let module = offload_containers::syclbin::Module::default().with_spirv(&spirv);
+    let module = offload_containers::syclbin::NewModule::default().with_spirv(&spirv);
     let state = offload_containers::syclbin::State::Executable;
     let file =
         |modules: &[_]| offload_containers::syclbin::write(state, modules, Default::default()).unwrap();

@@ -29,12 +29,12 @@ fn root() -> PathBuf {
 }
 
 /// A Rust file of the workspace: its path from the root, and its text.
-struct Source {
+struct RustFile {
     path: String,
     text: String,
 }
 
-impl Source {
+impl RustFile {
     /// The lines that a compiler sees outside of tests, comments cut off.
     fn code(&self) -> Vec<&str> {
         let code = self.text.split("#[cfg(test)]\nmod tests {").next().unwrap();
@@ -69,7 +69,7 @@ fn tracked() -> Vec<String> {
     files
 }
 
-fn sources(of: &[&str]) -> Vec<Source> {
+fn sources(of: &[&str]) -> Vec<RustFile> {
     let wanted = |path: &String| {
         let (first, rest) = path.split_once('/').unwrap_or(("", path));
         let code = path.ends_with(".rs") && !path.ends_with("/tests.rs");
@@ -79,7 +79,7 @@ fn sources(of: &[&str]) -> Vec<Source> {
     assert!(!paths.is_empty(), "no sources in {of:?}");
     paths
         .into_iter()
-        .map(|path| Source { text: fs::read_to_string(root().join(&path)).unwrap(), path })
+        .map(|path| RustFile { text: fs::read_to_string(root().join(&path)).unwrap(), path })
         .collect()
 }
 

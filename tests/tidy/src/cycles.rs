@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::imports;
-use crate::modules::Module;
+use crate::modules::ParsedModule;
 
 /// Which uses count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Uses {
 }
 
 /// The names of the modules of each group of two and more that can all be reached from each other.
-pub fn find(modules: &[Module], uses: Uses) -> Vec<Vec<String>> {
+pub fn find(modules: &[ParsedModule], uses: Uses) -> Vec<Vec<String>> {
     let mut edges = imports::edges(modules);
     if uses == Uses::NotOfParents {
         drop_parents(&mut edges, modules);
@@ -36,7 +36,7 @@ pub fn find(modules: &[Module], uses: Uses) -> Vec<Vec<String>> {
     groups
 }
 
-fn drop_parents(edges: &mut [BTreeSet<usize>], modules: &[Module]) {
+fn drop_parents(edges: &mut [BTreeSet<usize>], modules: &[ParsedModule]) {
     for (from, module) in edges.iter_mut().zip(modules) {
         from.retain(|to| modules.get(*to).is_some_and(|to| !module.path.starts_with(&to.path)));
     }
@@ -56,6 +56,6 @@ fn reachable(edges: &[BTreeSet<usize>], from: usize) -> BTreeSet<usize> {
     found
 }
 
-fn name(module: &Module) -> String {
+fn name(module: &ParsedModule) -> String {
     ["crate"].into_iter().chain(module.path.iter().map(String::as_str)).collect::<Vec<_>>().join("::")
 }

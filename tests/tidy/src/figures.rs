@@ -7,7 +7,7 @@ use offload_tests::error::Result;
 
 use crate::cycles::Uses;
 use crate::functions::Function;
-use crate::modules::{self, Module};
+use crate::modules::{self, ParsedModule};
 use crate::{cycles, functions, items};
 
 /// The longest function that is accepted, in lines.
@@ -55,7 +55,7 @@ pub fn of_package(directory: &Path) -> Result<Figures> {
 }
 
 impl Figures {
-    fn add_crate(&mut self, modules: &[Module], directory: &Path) {
+    fn add_crate(&mut self, modules: &[ParsedModule], directory: &Path) {
         for module in modules {
             let file = module.file.strip_prefix(directory).unwrap_or(&module.file);
             let named = |name: &String| format!("{}: {name}", file.display());

@@ -3,7 +3,7 @@
 use syn::visit::{self, Visit};
 use syn::{Block, FnArg, ImplItemFn, ItemFn, ItemImpl, Signature, TraitItemFn, Type};
 
-use crate::modules::{Module, is_for_tests};
+use crate::modules::{ParsedModule, is_for_tests};
 
 /// A function as it is measured.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) struct Function {
 }
 
 /// All functions of a module, those in other functions too.
-pub(crate) fn of_module(module: &Module) -> Vec<Function> {
+pub(crate) fn of_module(module: &ParsedModule) -> Vec<Function> {
     let mut finder = Finder::default();
     module.items.iter().for_each(|item| finder.visit_item(item));
     finder.found

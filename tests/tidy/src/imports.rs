@@ -6,7 +6,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Item, ItemUse, Macro, UseTree, Visibility};
 
-use crate::modules::Module;
+use crate::modules::ParsedModule;
 
 /// A path as it is written, `crate::a::b` in words.
 type Words = Vec<String>;
@@ -20,19 +20,19 @@ struct Named {
 }
 
 /// For each module, by its place in `modules`, those that it uses.
-pub(crate) fn edges(modules: &[Module]) -> Vec<BTreeSet<usize>> {
+pub(crate) fn edges(modules: &[ParsedModule]) -> Vec<BTreeSet<usize>> {
     let crate_ = Crate::new(modules);
     (0..modules.len()).map(|module| crate_.used_by(module)).collect()
 }
 
 struct Crate<'a> {
-    modules: &'a [Module],
+    modules: &'a [ParsedModule],
     places: BTreeMap<&'a [String], usize>,
     named: Vec<Named>,
 }
 
 impl<'a> Crate<'a> {
-    fn new(modules: &'a [Module]) -> Crate<'a> {
+    fn new(modules: &'a [ParsedModule]) -> Crate<'a> {
         let places = modules.iter().enumerate().map(|(at, module)| (&module.path[..], at)).collect();
         Crate { modules, places, named: modules.iter().map(named).collect() }
     }
@@ -86,7 +86,7 @@ impl<'a> Crate<'a> {
     }
 }
 
-fn named(module: &Module) -> Named {
+fn named(module: &ParsedModule) -> Named {
     let mut finder = Finder(Named::default());
     for item in &module.items {
         finder.visit_item(item);

@@ -4,10 +4,10 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Attribute, ImplItemFn, Item, ItemImpl, Visibility};
 
-use crate::modules::Module;
+use crate::modules::ParsedModule;
 
 /// The names of the items that are `pub` and have no documentation.
-pub(crate) fn undocumented(module: &Module) -> Vec<String> {
+pub(crate) fn undocumented(module: &ParsedModule) -> Vec<String> {
     let mut finder = Finder::default();
     module.items.iter().for_each(|item| finder.visit_item(item));
     finder.found

@@ -8,7 +8,7 @@ use syn::{Attribute, Item, ItemMod, Meta};
 
 /// A module with what stands in it.
 #[derive(Debug)]
-pub struct Module {
+pub struct ParsedModule {
     /// `crate::a::b`, without the first word; empty for the root.
     pub path: Vec<String>,
     /// The file that it stands in.
@@ -27,14 +27,14 @@ struct Place<'a> {
 ///
 /// # Errors
 /// If a file cannot be read or is no Rust.
-pub fn of_crate(root: &Path) -> Result<Vec<Module>> {
+pub fn of_crate(root: &Path) -> Result<Vec<ParsedModule>> {
     let mut modules = Vec::new();
     let children = root.parent().unwrap_or(root).to_path_buf();
     add(&mut modules, Vec::new(), &Place { file: root, children })?;
     Ok(modules)
 }
 
-fn add(modules: &mut Vec<Module>, path: Vec<String>, place: &Place<'_>) -> Result<()> {
+fn add(modules: &mut Vec<ParsedModule>, path: Vec<String>, place: &Place<'_>) -> Result<()> {
     let text = fs::read_to_string(place.file)
         .map_err(|error| Error::new(format!("{}: {error}", place.file.display())))?;
     let parsed =
@@ -51,7 +51,7 @@ struct Content {
     items: Vec<Item>,
 }
 
-fn add_items(modules: &mut Vec<Module>, content: Content, place: &Place<'_>) -> Result<()> {
+fn add_items(modules: &mut Vec<ParsedModule>, content: Content, place: &Place<'_>) -> Result<()> {
     let mut items = Vec::new();
     let mut inner = Vec::new();
     for item in content.items {
@@ -62,7 +62,7 @@ fn add_items(modules: &mut Vec<Module>, content: Content, place: &Place<'_>) -> 
             other => items.push(other),
         }
     }
-    modules.push(Module { path: content.path.clone(), file: place.file.to_path_buf(), items });
+    modules.push(ParsedModule { path: content.path.clone(), file: place.file.to_path_buf(), items });
     for module in inner {
         add_inner(modules, &content.path, Declared { module, place })?;
     }
@@ -75,7 +75,7 @@ struct Declared<'a> {
     place: &'a Place<'a>,
 }
 
-fn add_inner(modules: &mut Vec<Module>, parent: &[String], declared: Declared<'_>) -> Result<()> {
+fn add_inner(modules: &mut Vec<ParsedModule>, parent: &[String], declared: Declared<'_>) -> Result<()> {
     let Declared { module, place } = declared;
     let name = module.ident.to_string();
     let path = [parent, std::slice::from_ref(&name)].concat();

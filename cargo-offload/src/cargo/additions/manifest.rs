@@ -35,7 +35,7 @@ const VERSION: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_
 impl Dependencies {
     /// The crates that `source` names, or those that belong to this program: of the checkout that it was built in, or
     /// the published ones.
-    pub(crate) fn new(source: &cli::Source) -> Result<Dependencies> {
+    pub(crate) fn new(source: &cli::CratesSource) -> Result<Dependencies> {
         let own = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
         let own = own.filter(|dir| !source.published && dir.join("offload-rt/Cargo.toml").is_file());
         let is_found = source.checkout.is_none() && own.is_some();

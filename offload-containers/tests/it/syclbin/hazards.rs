@@ -2,11 +2,16 @@
 
 use super::*;
 
-fn problems(state: State, modules: &[Module<'_>]) -> Vec<Problem> {
+fn problems(state: State, modules: &[NewModule<'_>]) -> Vec<Problem> {
     problems_of(state, modules, ImageKindNumber::default(), &Usage::default())
 }
 
-fn problems_of(state: State, modules: &[Module<'_>], kind: ImageKindNumber, usage: &Usage) -> Vec<Problem> {
+fn problems_of(
+    state: State,
+    modules: &[NewModule<'_>],
+    kind: ImageKindNumber,
+    usage: &Usage,
+) -> Vec<Problem> {
     let bytes = write(state, modules, kind).unwrap();
     hazards_of(&read(&bytes), usage).into_iter().map(|hazard| hazard.problem).collect()
 }
@@ -64,14 +69,14 @@ fn hazards_of_natives() {
 fn hazards_of_kernels_and_ir() {
     use Problem::*;
     let spirv = renamed();
-    let named = |name| Module::default().with_kernels([name]).unwrap();
+    let named = |name| NewModule::default().with_kernels([name]).unwrap();
     assert_eq!(
         problems(State::Executable, &[named("saxpy").with_spirv(SPIRV)]),
         [KernelWithoutPrefix("saxpy".into())]
     );
     let missing = named("__sycl_kernel_other").with_spirv(&spirv);
     assert_eq!(problems(State::Executable, &[missing]), [KernelMissing("__sycl_kernel_other".into())]);
-    let none = Module::default().with_spirv(&spirv);
+    let none = NewModule::default().with_spirv(&spirv);
     assert_eq!(problems(State::Executable, &[none]), [NoKernels]);
     let twice = named("__sycl_kernel_saxpy").with_spirv(&spirv);
     assert_eq!(
@@ -95,8 +100,8 @@ fn hazards_of_links() {
     use Problem::*;
     let spirv = renamed();
     let user = || module(IMPORT).with_imported(["elsewhere"]).unwrap();
-    let library = || Module::default().with_exported(["elsewhere"]).unwrap().with_spirv(&spirv);
-    let only = |state, modules: &[Module<'_>]| {
+    let library = || NewModule::default().with_exported(["elsewhere"]).unwrap().with_spirv(&spirv);
+    let only = |state, modules: &[NewModule<'_>]| {
         let mut found = problems(state, modules);
         found.retain(|problem| !matches!(problem, KernelMissing(_)));
         found
@@ -125,7 +130,7 @@ fn hazards_of_links() {
 fn aliases_of_intel_s_writer_are_no_hazards() {
     let spirv = renamed();
     let with = |names: &[&str]| {
-        let module = Module::default().with_kernels(names).unwrap().with_spirv(&spirv);
+        let module = NewModule::default().with_kernels(names).unwrap().with_spirv(&spirv);
         problems(State::Executable, &[module])
     };
     assert_eq!(with(&["rtc_0$__sycl_kernel_saxpy", "__sycl_kernel_saxpy"]), []);
@@ -209,7 +214,7 @@ fn hazards_of_requirements() {
     let spirv = renamed();
     let with = |text: &str| {
         let sets: PropertySets<'_> = format!("[SYCL/device requirements]\n{text}\n").parse().unwrap();
-        let module = Module::default().with_kernels(["__sycl_kernel_saxpy"]).unwrap().with_metadata(&sets);
+        let module = NewModule::default().with_kernels(["__sycl_kernel_saxpy"]).unwrap().with_metadata(&sets);
         problems(State::Executable, &[module.with_spirv(&spirv)])
     };
     let odd = PropertyValue::Bytes(vec![6, 0, 0]);
@@ -274,7 +279,7 @@ fn hazards_of_the_file() {
 
 #[test]
 fn hazards_are_sentences_without_control_characters() {
-    let module = Module::default().with_kernels(["evil\u{1b}[31m"]).unwrap();
+    let module = NewModule::default().with_kernels(["evil\u{1b}[31m"]).unwrap();
     let bytes = write(State::Executable, &[module], ImageKindNumber::default()).unwrap();
     let hazard = hazards(&read(&bytes)).remove(0);
     assert_eq!(

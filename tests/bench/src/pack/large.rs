@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::entry::Entry;
+use super::cost::Cost;
 use super::ours;
 use super::peers::Peers;
 use super::plan::{Extent, Plan};
@@ -19,7 +19,7 @@ const QUICK: [(&str, u64); 1] = [("0.1 GB", 100_000_000)];
 pub(super) fn measure(
     (tool, peers): (&Tool, &Peers<'_>),
     (plan, dir): (&Plan, &Path),
-    add: &mut dyn FnMut(Entry),
+    add: &mut dyn FnMut(Cost),
 ) -> Result<()> {
     let sizes = if plan.extent == Extent::Quick { &QUICK[..] } else { &SIZES };
     for (name, bytes) in sizes {
@@ -37,12 +37,12 @@ pub(super) fn measure(
 fn one(
     (tool, peers): (&Tool, &Peers<'_>),
     (set, dir): (&Set, &Path),
-    add: &mut dyn FnMut(Entry),
+    add: &mut dyn FnMut(Cost),
 ) -> Result<()> {
     let ours = |mode: &str| {
-        let (entry, file) = ours::pack(tool, set, (mode, dir))?;
+        let (cost, file) = ours::pack(tool, set, (mode, dir))?;
         std::fs::remove_file(file)?;
-        Ok::<Entry, Error>(entry)
+        Ok::<Cost, Error>(cost)
     };
     add(fastest(|| ours("fast"))?);
     peers.packaged(set)?.into_iter().for_each(&mut *add);
@@ -64,12 +64,12 @@ fn one(
 const RUNS: usize = 3;
 
 /// The least time of a few runs, because what a busy machine adds is nobody's, and the most memory.
-fn fastest(run: impl Fn() -> Result<Entry>) -> Result<Entry> {
+fn fastest(run: impl Fn() -> Result<Cost>) -> Result<Cost> {
     let mut best = run()?;
     for _ in 1..RUNS {
-        let entry = run()?;
-        let peak = best.peak.max(entry.peak);
-        best = if entry.seconds < best.seconds { entry } else { best };
+        let cost = run()?;
+        let peak = best.peak.max(cost.peak);
+        best = if cost.seconds < best.seconds { cost } else { best };
         best.peak = peak;
     }
     Ok(best)
@@ -98,9 +98,9 @@ mod tests {
         let run = || {
             let (seconds, peak) = [(3.0, 10), (1.0, 30), (2.0, 40)][runs.get()];
             runs.set(runs.get() + 1);
-            Ok(Entry { set: "s".into(), who: "us".into(), raw: 9, bytes: 5, index: 0, seconds, peak })
+            Ok(Cost { set: "s".into(), who: "us".into(), raw: 9, bytes: 5, index: 0, seconds, peak })
         };
-        let entry = fastest(run).unwrap();
-        assert_eq!((entry.seconds, entry.peak, runs.get()), (1.0, 40, RUNS));
+        let cost = fastest(run).unwrap();
+        assert_eq!((cost.seconds, cost.peak, runs.get()), (1.0, 40, RUNS));
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::entry::Entry;
+use super::cost::Cost;
 use super::{one, peers, sets};
 
 /// One thing that is judged.
@@ -16,14 +16,14 @@ pub(super) struct Limit {
     aim: f64,
 }
 
-/// How a number is made of entries.
+/// How a number is made of costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Measure {
-    /// Our bytes by those of another entry.
+    /// Our bytes by those of another way to pack.
     Size(&'static str),
-    /// Our seconds by those of another entry.
+    /// Our seconds by those of another way to pack.
     Time(&'static str),
-    /// Our peak memory by that of another entry.
+    /// Our peak memory by that of another way to pack.
     Peak(&'static str),
     /// Our peak memory in MiB.
     Mebibytes,
@@ -93,14 +93,14 @@ enum Better {
     More,
 }
 
-/// All limits whose entries are there.
-pub(super) fn judge(limits: &[Limit], entries: &[Entry]) -> Vec<Judged> {
-    limits.iter().filter_map(|limit| limit.judge(entries)).collect()
+/// All limits whose costs are there.
+pub(super) fn judge(limits: &[Limit], costs: &[Cost]) -> Vec<Judged> {
+    limits.iter().filter_map(|limit| limit.judge(costs)).collect()
 }
 
 impl Limit {
-    fn judge(&self, entries: &[Entry]) -> Option<Judged> {
-        let find = |who: &str| entries.iter().find(|entry| entry.set == self.set && entry.who == who);
+    fn judge(&self, costs: &[Cost]) -> Option<Judged> {
+        let find = |who: &str| costs.iter().find(|cost| cost.set == self.set && cost.who == who);
         let ours = find(self.ours)?;
         let (what, measured) = match self.measure {
             Measure::Size(who) => {
@@ -154,16 +154,16 @@ impl Judged {
 mod tests {
     use super::*;
 
-    fn entry(set: &str, who: &str, (bytes, seconds, peak): (u64, f64, u64)) -> Entry {
-        Entry { set: set.into(), who: who.into(), raw: 2_000_000_000, bytes, index: 0, seconds, peak }
+    fn cost(set: &str, who: &str, (bytes, seconds, peak): (u64, f64, u64)) -> Cost {
+        Cost { set: set.into(), who: who.into(), raw: 2_000_000_000, bytes, index: 0, seconds, peak }
     }
 
     #[test]
     fn every_measure_is_judged_on_its_side() {
-        let entries = [
-            entry("s", "us", (60, 1.0, 128 << 20)),
-            entry("s", "them", (100, 4.0, 256 << 20)),
-            entry("t", "them", (1, 1.0, 1)),
+        let costs = [
+            cost("s", "us", (60, 1.0, 128 << 20)),
+            cost("s", "them", (100, 4.0, 256 << 20)),
+            cost("t", "them", (1, 1.0, 1)),
         ];
         let at = ("s", "us");
         for (measure, measured, met, missed) in [
@@ -173,32 +173,32 @@ mod tests {
             (Measure::Mebibytes, 128.0, 128.0, 127.0),
             (Measure::Throughput, 2.0, 2.0, 2.1),
         ] {
-            let judged = judge(&[most(at, measure, (met, missed))], &entries);
+            let judged = judge(&[most(at, measure, (met, missed))], &costs);
             let judged = judged.first().unwrap();
             assert!((judged.measured - measured).abs() < 1e-9, "{judged:?}");
             assert!(judged.is_met() && !judged.reaches(missed), "{judged:?}");
-            assert!(!judge(&[most(at, measure, (missed, met))], &entries).first().unwrap().is_met());
+            assert!(!judge(&[most(at, measure, (missed, met))], &costs).first().unwrap().is_met());
         }
     }
 
     #[test]
     fn what_was_not_measured_is_not_judged() {
-        let entries = [entry("s", "us", (60, 1.0, 1)), entry("t", "them", (1, 1.0, 1))];
-        assert!(judge(&[most(("s", "us"), Measure::Size("them"), (1.0, 1.0))], &entries).is_empty());
-        assert!(judge(&LIMITS, &entries).is_empty());
+        let costs = [cost("s", "us", (60, 1.0, 1)), cost("t", "them", (1, 1.0, 1))];
+        assert!(judge(&[most(("s", "us"), Measure::Size("them"), (1.0, 1.0))], &costs).is_empty());
+        assert!(judge(&LIMITS, &costs).is_empty());
     }
 
     #[test]
     fn nan_is_never_met() {
-        let entries = [entry("s", "us", (60, f64::NAN, 1)), entry("s", "them", (1, 1.0, 1))];
-        let judged = judge(&[most(("s", "us"), Measure::Time("them"), (1e9, 1e9))], &entries);
+        let costs = [cost("s", "us", (60, f64::NAN, 1)), cost("s", "them", (1, 1.0, 1))];
+        let judged = judge(&[most(("s", "us"), Measure::Time("them"), (1e9, 1e9))], &costs);
         assert!(!judged.first().unwrap().is_met());
     }
 
     #[test]
     fn an_aim_alone_fails_nothing() {
         let judged =
-            judge(&[aim(("s", "us"), Measure::Mebibytes, 0.5)], &[entry("s", "us", (1, 1.0, 1 << 20))]);
+            judge(&[aim(("s", "us"), Measure::Mebibytes, 0.5)], &[cost("s", "us", (1, 1.0, 1 << 20))]);
         let judged = judged.first().unwrap();
         assert!(judged.is_met() && !judged.reaches(judged.aim));
     }

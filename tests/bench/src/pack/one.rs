@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::entry::Entry;
+use super::cost::Cost;
 use super::peers::{Peers, bundle_id, option};
 use super::sets::{Set, file_name};
 use super::tool::{self, Ran, Tool};
@@ -23,7 +23,7 @@ pub(super) fn measure(
     (tool, peers): (&Tool, &Peers<'_>),
     set: &Set,
     (pack, dir): (&Path, &Path),
-) -> Result<Vec<Entry>> {
+) -> Result<Vec<Cost>> {
     let modules = set.modules()?;
     let (module, images) = modules.first().ok_or_else(|| Error::new("there is no module"))?;
     let ccob = peers.ccob(module, None);
@@ -45,15 +45,15 @@ pub(super) fn measure(
         }
     }
     let raw = set.size()?;
-    Ok(samples.into_iter().map(|(who, samples)| entry(who, samples, raw)).collect())
+    Ok(samples.into_iter().map(|(who, samples)| cost(who, samples, raw)).collect())
 }
 
-fn entry(who: &str, samples: Vec<(f64, u64, u64)>, raw: u64) -> Entry {
+fn cost(who: &str, samples: Vec<(f64, u64, u64)>, raw: u64) -> Cost {
     let peak = median(samples.iter().map(|(_, peak, _)| *peak as f64).collect());
     let bytes = median(samples.iter().map(|(_, _, bytes)| *bytes as f64).collect());
     let seconds = median(samples.into_iter().map(|(seconds, _, _)| seconds).collect());
     let (bytes, peak) = (bytes as u64, peak as u64);
-    Entry { set: SET.into(), who: who.into(), raw, bytes, index: 0, seconds, peak }
+    Cost { set: SET.into(), who: who.into(), raw, bytes, index: 0, seconds, peak }
 }
 
 fn read(tool: &Tool, (pack, module): (&Path, &str), target: &str) -> Result<Ran> {
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn an_entry_has_the_median_of_each() {
-        let entry = entry("us", vec![(3.0, 10, 5), (1.0, 30, 7), (2.0, 20, 6)], 9);
-        assert_eq!((entry.seconds, entry.peak, entry.bytes, entry.raw), (2.0, 20, 6, 9));
+        let cost = cost("us", vec![(3.0, 10, 5), (1.0, 30, 7), (2.0, 20, 6)], 9);
+        assert_eq!((cost.seconds, cost.peak, cost.bytes, cost.raw), (2.0, 20, 6, 9));
     }
 }

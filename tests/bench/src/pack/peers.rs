@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::entry::Entry;
+use super::cost::Cost;
 use super::sets::{Kind, Set, file_name};
 use super::tool::{self, Tool};
 use crate::rebuild::measure::output;
@@ -39,16 +39,16 @@ impl<'a> Peers<'a> {
     }
 
     /// All that fit the kind of the set.
-    pub(super) fn measure(&self, set: &Set) -> Result<Vec<Entry>> {
+    pub(super) fn measure(&self, set: &Set) -> Result<Vec<Cost>> {
         let each = |who, level| self.zstd("each", set, (who, level));
         Ok(match set.kind {
             Kind::Hip => {
-                let mut entries =
+                let mut costs =
                     vec![self.bundles(set, (CCOB, None))?, self.bundles(set, (CCOB_19, Some(19)))?];
-                entries.extend(self.packaged(set)?);
-                entries.push(each(KPACK, 3)?);
-                entries.push(self.zstd("solid", set, (SOLID, 19))?);
-                entries
+                costs.extend(self.packaged(set)?);
+                costs.push(each(KPACK, 3)?);
+                costs.push(self.zstd("solid", set, (SOLID, 19))?);
+                costs
             }
             Kind::Cuda => [each(NVCC, 19)?].into_iter().chain(self.packaged(set)?).collect(),
             Kind::Spirv => vec![each(ICPX, 10)?],
@@ -56,29 +56,29 @@ impl<'a> Peers<'a> {
     }
 
     /// A compressed bundle for each module, as each translation unit has one.
-    fn bundles(&self, set: &Set, (who, level): (&str, Option<u32>)) -> Result<Entry> {
-        let mut entry = Entry::new(set, who)?;
+    fn bundles(&self, set: &Set, (who, level): (&str, Option<u32>)) -> Result<Cost> {
+        let mut cost = Cost::new(set, who)?;
         for (module, images) in set.modules()? {
             let out = self.ccob(&module, level);
             let ids = images.iter().map(|image| bundle_id(image)).collect::<Result<Vec<_>>>()?;
             let ran = self.tool.measure(&self.bundle(&images, &ids, (&out, level))?)?;
             self.check_bundle(&out, (&images, &ids))?;
-            entry.add(&ran, tool::size(&out)?);
+            cost.add(&ran, tool::size(&out)?);
         }
-        Ok(entry)
+        Ok(cost)
     }
 
     /// One compressed bundle of all modules. The bundler knows targets and no modules: numbers tell the images apart,
     /// and none can be taken out by them.
-    pub(super) fn joined(&self, set: &Set) -> Result<Entry> {
+    pub(super) fn joined(&self, set: &Set) -> Result<Cost> {
         let images: Vec<PathBuf> = set.modules()?.into_iter().flat_map(|(_, images)| images).collect();
         let ids: Vec<String> = (0..images.len()).map(|number| hip_id(&format!("gfx{number:04}"))).collect();
         let out = self.ccob("joined", None);
         let ran = self.tool.measure(&self.bundle(&images, &ids, (&out, None))?)?;
-        let mut entry = Entry::new(set, CCOB)?;
-        entry.add(&ran, tool::size(&out)?);
+        let mut cost = Cost::new(set, CCOB)?;
+        cost.add(&ran, tool::size(&out)?);
         std::fs::remove_file(&out)?;
-        Ok(entry)
+        Ok(cost)
     }
 
     /// Where the bundle of a module is.
@@ -129,7 +129,7 @@ impl<'a> Peers<'a> {
     }
 
     /// One file with all images, which LLVM's packager does not compress.
-    pub(super) fn packaged(&self, set: &Set) -> Result<Option<Entry>> {
+    pub(super) fn packaged(&self, set: &Set) -> Result<Option<Cost>> {
         let Some(packager) = &self.packager else { return Ok(None) };
         let out = self.dir.join("packaged");
         let mut command = Command::new(packager);
@@ -146,19 +146,19 @@ impl<'a> Peers<'a> {
             command.arg(file);
         }
         let ran = self.tool.measure(&command)?;
-        let mut entry = Entry::new(set, PACKAGER)?;
-        entry.add(&ran, tool::size(&out)?);
+        let mut cost = Cost::new(set, PACKAGER)?;
+        cost.add(&ran, tool::size(&out)?);
         std::fs::remove_file(&out)?;
-        Ok(Some(entry))
+        Ok(Some(cost))
     }
 
-    fn zstd(&self, how: &str, set: &Set, (who, level): (&str, u32)) -> Result<Entry> {
+    fn zstd(&self, how: &str, set: &Set, (who, level): (&str, u32)) -> Result<Cost> {
         let mut command = self.tool.command(how);
         command.arg(&set.dir).arg(level.to_string());
         let ran = self.tool.measure(&command)?;
-        let mut entry = Entry::new(set, who)?;
-        entry.add(&ran, ran.said("size").unwrap_or(f64::NAN) as u64);
-        Ok(entry)
+        let mut cost = Cost::new(set, who)?;
+        cost.add(&ran, ran.said("size").unwrap_or(f64::NAN) as u64);
+        Ok(cost)
     }
 }
 

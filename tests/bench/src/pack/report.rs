@@ -4,26 +4,22 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::entry::Entry;
+use super::cost::Cost;
 use super::limits::Judged;
 use super::plan::{Extent, Plan};
 use crate::rebuild::report::{cpu, tools};
 use offload_tests::error::Result;
 use offload_tests::workspace::Workspace;
 
-/// Writes all entries with what they were measured on.
-pub(super) fn write(
-    workspace: &Workspace,
-    plan: &Plan,
-    (entries, judged): (&[Entry], &[Judged]),
-) -> Result<()> {
+/// Writes all costs with what they were measured on.
+pub(super) fn write(workspace: &Workspace, plan: &Plan, (costs, judged): (&[Cost], &[Judged])) -> Result<()> {
     let text = json!({
         "command": if plan.extent == Extent::Quick { "cargo xtask bench pack --quick" } else { "cargo xtask bench pack" },
         "wheels": plan.wheels,
         "cpu": cpu(),
         "processors": std::thread::available_parallelism().map_or(1, usize::from),
         "tools": tools(workspace, &["clang-offload-bundler", "clang-offload-packager", "clang"]),
-        "results": entries.iter().map(Entry::json).collect::<Vec<_>>(),
+        "results": costs.iter().map(Cost::json).collect::<Vec<_>>(),
         "limits": judged.iter().map(Judged::json).collect::<Vec<_>>(),
     });
     let path = workspace.target_dir.join("bench/pack.json");
@@ -35,8 +31,8 @@ pub(super) fn write(
 }
 
 /// Prints everything; fails if a limit is missed.
-pub(super) fn print(entries: &[Entry], judged: &[Judged]) -> ExitCode {
-    print!("{}", aligned(&measured(entries)));
+pub(super) fn print(costs: &[Cost], judged: &[Judged]) -> ExitCode {
+    print!("{}", aligned(&measured(costs)));
     println!();
     print!("{}", aligned(&verdicts(judged)));
     let missed = judged.iter().filter(|judged| !judged.is_met()).count();
@@ -44,22 +40,22 @@ pub(super) fn print(entries: &[Entry], judged: &[Judged]) -> ExitCode {
     if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn measured(entries: &[Entry]) -> Vec<Vec<String>> {
+fn measured(costs: &[Cost]) -> Vec<Vec<String>> {
     let head = ["set", "who", "images", "bytes", "index", "part", "seconds", "MB/s", "peak MiB"];
-    let row = |entry: &Entry| {
+    let row = |cost: &Cost| {
         vec![
-            entry.set.clone(),
-            entry.who.clone(),
-            entry.raw.to_string(),
-            entry.bytes.to_string(),
-            if entry.index == 0 { "-".to_string() } else { entry.index.to_string() },
-            format!("{:.4}", entry.bytes as f64 / entry.raw as f64),
-            format!("{:.4}", entry.seconds),
-            format!("{:.1}", entry.throughput() / 1e6),
-            format!("{:.1}", entry.peak as f64 / f64::from(1 << 20)),
+            cost.set.clone(),
+            cost.who.clone(),
+            cost.raw.to_string(),
+            cost.bytes.to_string(),
+            if cost.index == 0 { "-".to_string() } else { cost.index.to_string() },
+            format!("{:.4}", cost.bytes as f64 / cost.raw as f64),
+            format!("{:.4}", cost.seconds),
+            format!("{:.1}", cost.throughput() / 1e6),
+            format!("{:.1}", cost.peak as f64 / f64::from(1 << 20)),
         ]
     };
-    [head.map(str::to_string).to_vec()].into_iter().chain(entries.iter().map(row)).collect()
+    [head.map(str::to_string).to_vec()].into_iter().chain(costs.iter().map(row)).collect()
 }
 
 fn verdicts(judged: &[Judged]) -> Vec<Vec<String>> {
@@ -104,9 +100,9 @@ mod tests {
     use super::*;
     use crate::pack::limits::{self, LIMITS};
 
-    fn entry(who: &str, bytes: u64) -> Entry {
+    fn cost(who: &str, bytes: u64) -> Cost {
         let set = crate::pack::sets::FILES.to_string();
-        Entry { set, who: who.into(), raw: 1000, bytes, index: 0, seconds: 0.5, peak: 3 << 20 }
+        Cost { set, who: who.into(), raw: 1000, bytes, index: 0, seconds: 0.5, peak: 3 << 20 }
     }
 
     #[test]
@@ -123,14 +119,14 @@ mod tests {
             (420, "met", "missed", ExitCode::SUCCESS),
             (421, "MISSED", "missed", ExitCode::FAILURE),
         ] {
-            let entries = [entry("offload, archive", bytes), entry("CCOB, default level", 1000)];
-            let judged = limits::judge(&LIMITS, &entries);
+            let costs = [cost("offload, archive", bytes), cost("CCOB, default level", 1000)];
+            let judged = limits::judge(&LIMITS, &costs);
             let rows = verdicts(&judged);
             let row = rows.last().unwrap();
             assert_eq!((row[3].as_str(), row[5].as_str()), (verdict, aim), "{row:?}");
-            assert_eq!(print(&entries, &judged), code);
+            assert_eq!(print(&costs, &judged), code);
         }
-        let rows = measured(&[entry("us", 250)]);
+        let rows = measured(&[cost("us", 250)]);
         assert_eq!(rows[1][2..], ["1000", "250", "-", "0.2500", "0.5000", "0.0", "3.0"]);
     }
 }

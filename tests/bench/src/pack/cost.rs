@@ -8,7 +8,7 @@ use offload_tests::error::Result;
 
 /// What one way to pack a set took, over all of its processes.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Entry {
+pub(super) struct Cost {
     pub(super) set: String,
     pub(super) who: String,
     /// The images, in bytes.
@@ -22,10 +22,10 @@ pub(super) struct Entry {
     pub(super) peak: u64,
 }
 
-impl Entry {
-    pub(super) fn new(set: &Set, who: &str) -> Result<Entry> {
+impl Cost {
+    pub(super) fn new(set: &Set, who: &str) -> Result<Cost> {
         let (set, raw) = (set.name.clone(), set.size()?);
-        Ok(Entry { set, who: who.to_string(), raw, bytes: 0, index: 0, seconds: 0.0, peak: 0 })
+        Ok(Cost { set, who: who.to_string(), raw, bytes: 0, index: 0, seconds: 0.0, peak: 0 })
     }
 
     /// Adds a process and the size of what it wrote.

@@ -9,20 +9,20 @@ use offload_rt::Error;
 
 /// A SYCLBIN and what it is called in errors.
 #[derive(Debug)]
-pub struct Source {
+pub struct NamedSyclbin {
     name: String,
     bytes: Vec<u8>,
 }
 
-impl Source {
-    pub(super) fn of_bytes(bytes: Vec<u8>) -> Source {
-        Source { name: "SYCLBIN".to_string(), bytes }
+impl NamedSyclbin {
+    pub(super) fn of_bytes(bytes: Vec<u8>) -> NamedSyclbin {
+        NamedSyclbin { name: "SYCLBIN".to_string(), bytes }
     }
 
-    pub(super) fn of_file(path: &Path) -> Result<Source, Error> {
+    pub(super) fn of_file(path: &Path) -> Result<NamedSyclbin, Error> {
         let name = format!("SYCLBIN `{}`", path.display());
         match std::fs::read(path) {
-            Ok(bytes) => Ok(Source { name, bytes }),
+            Ok(bytes) => Ok(NamedSyclbin { name, bytes }),
             Err(error) => Err(Error::device(&name, format!("cannot be read: {error}"))),
         }
     }
