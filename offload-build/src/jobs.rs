@@ -130,7 +130,7 @@ impl Workers for Jobs {
     /// In as many threads as there are processors, each of which holds a token while it works.
     fn each(&self, count: usize, work: &(dyn Fn(usize) + Sync)) {
         let threads = thread::available_parallelism().map_or(1, usize::from).min(count);
-        let numbers = Numbers::below(count);
+        let numbers = SharedNumbers::below(count);
         self.each_item(threads, &|_| {
             let _token = self.token();
             numbers.take(work);
@@ -139,14 +139,14 @@ impl Workers for Jobs {
 }
 
 /// Numbers of which threads take one after the other.
-struct Numbers {
+struct SharedNumbers {
     next: AtomicUsize,
     count: usize,
 }
 
-impl Numbers {
-    fn below(count: usize) -> Numbers {
-        Numbers { next: AtomicUsize::new(0), count }
+impl SharedNumbers {
+    fn below(count: usize) -> SharedNumbers {
+        SharedNumbers { next: AtomicUsize::new(0), count }
     }
 
     /// Calls `work` with numbers that no other thread has taken, until there are none.
@@ -158,7 +158,7 @@ impl Numbers {
 
 /// Calls `work` with every number below `count`, each once, in this thread and up to `others` more.
 pub fn each_beside(others: usize, count: usize, work: &(dyn Fn(usize) + Sync)) {
-    let numbers = Numbers::below(count);
+    let numbers = SharedNumbers::below(count);
     let run = || numbers.take(work);
     thread::scope(|scope| {
         for _ in 0..others {

@@ -35,7 +35,7 @@ pub struct OnDevice {
 /// A module that a bundle goes without on a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Missing {
+pub struct MissingModule {
     /// The device's name.
     pub device: String,
     /// The index of the module in its file.
@@ -51,7 +51,7 @@ pub struct Picked {
     pub(super) form: Form,
 }
 
-impl fmt::Display for Missing {
+impl fmt::Display for MissingModule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "module {} is left out for {}: {}", self.module, self.device, self.reason)
     }
@@ -105,7 +105,7 @@ impl OnDevice {
         &self,
         source: &NamedSyclbin,
         state: State,
-        missing: &mut Vec<Missing>,
+        missing: &mut Vec<MissingModule>,
     ) -> Result<Vec<Picked>, Error> {
         let file = source.parse()?;
         let mut picked = Vec::new();
@@ -113,7 +113,7 @@ impl OnDevice {
             match choose::choose(self.rules, module, state, &self.traits) {
                 Ok(form) => picked.push(Picked { module: index, form }),
                 Err(Unfit::Missing(reason)) => {
-                    missing.push(Missing { device: self.compiler.name(), module: index, reason });
+                    missing.push(MissingModule { device: self.compiler.name(), module: index, reason });
                 }
                 Err(Unfit::Refused(reason)) => return Err(source.error(format!("module {index}: {reason}"))),
             }

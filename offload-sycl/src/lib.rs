@@ -42,7 +42,7 @@ mod rules;
 mod state;
 mod traits;
 
-pub use self::context::{Context, Missing};
+pub use self::context::{Context, MissingModule};
 pub use self::executable::BundleProgram;
 pub use self::rules::Rules;
 pub use self::state::{Bundle, BundleState, Executable, Input, Object, link};

@@ -12,7 +12,7 @@ use offload_format::Limits;
 use offload_images::spirv;
 
 use crate::choose::Form;
-use crate::context::{Context, Missing, OnDevice, Picked};
+use crate::context::{Context, MissingModule, OnDevice, Picked};
 use crate::executable::{BundleProgram, Code, Image, listed_name};
 use crate::links::{self, Names};
 use crate::named_syclbin::NamedSyclbin;
@@ -31,7 +31,7 @@ pub struct Bundle<S: BundleState> {
     /// One for each device of the context.
     pub(super) devices: Vec<S::OfDevice>,
     kernels: Vec<String>,
-    missing: Vec<Missing>,
+    missing: Vec<MissingModule>,
 }
 
 /// To be compiled.
@@ -158,7 +158,7 @@ impl<S: BundleState> Bundle<S> {
     }
 
     /// The modules that devices go without.
-    pub fn missing(&self) -> &[Missing] {
+    pub fn missing(&self) -> &[MissingModule] {
         &self.missing
     }
 
