@@ -1,10 +1,11 @@
 //! Work-groups over threads.
 
-use std::sync::Mutex;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::bind::Bound;
+use super::bind::{Bound, ThreadArgs};
 use super::image::{self, Group, HostCode, PARTED, Printer, Run};
 use super::memory::HostMemory;
 use super::threads;
@@ -16,6 +17,8 @@ const MUCH_WORK: u64 = 512;
 /// Fewer are if they take longer than this, which is about what waking takes. It is not known before: a work-item may have
 /// millions of steps.
 const MOMENT: Duration = Duration::from_micros(20);
+/// Each thread takes its part of the groups in so many portions.
+const PORTIONS: u64 = 16;
 
 /// One launch.
 pub(super) struct Job<'a> {
@@ -30,34 +33,90 @@ pub(super) struct Job<'a> {
 /// # Safety
 /// `bound` holds the arguments of the kernel whose code it is, and the kernel may run on them over `range`.
 pub(super) unsafe fn run(job: &Job<'_>) -> Result<(), Problem> {
-    let queue = Queue { next: AtomicU64::new(0), end: job.range.group_count(), failed: Mutex::new(None) };
-    if queue.end.saturating_mul(job.range.group_size()) < MUCH_WORK {
-        work(job, &queue, Some(Instant::now()));
+    let mut groups = 0..job.range.group_count();
+    if groups.end.saturating_mul(job.range.group_size()) < MUCH_WORK {
+        let queue = Queue::new(&groups, 1);
+        work(job, &queue, &Share { part: 0, groups: 1, until: Some(Instant::now() + MOMENT) });
+        groups.start = queue.conclude()?;
     }
-    let left = queue.end.saturating_sub(queue.next.load(Ordering::Relaxed));
+    let left = groups.end.saturating_sub(groups.start);
     if left > 0 {
-        threads::run_with(other_threads(left), &|| work(job, &queue, None));
+        let others = other_threads(left);
+        let queue = Queue::new(&groups, others.saturating_add(1));
+        let groups = portion(left, others);
+        threads::run_with(others, &|part| work(job, &queue, &Share { part, groups, until: None }));
+        queue.conclude()?;
     }
-    let failed = queue.failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    failed.map_or(Ok(()), Err)
+    Ok(())
 }
 
+/// Groups that are still to run, a part for each thread: the same thread has the same groups in the next launch, and
+/// finds their data in its cache. Who has no more takes from the others' parts.
 struct Queue {
-    next: AtomicU64,
-    end: u64,
+    parts: Vec<Part>,
     failed: Mutex<Option<Problem>>,
 }
 
+/// Each in a cache line of its own, and in another pair of lines, which processors fetch together.
+#[repr(align(128))]
+struct Part {
+    next: AtomicU64,
+    end: u64,
+}
+
 impl Queue {
-    fn take(&self) -> Option<u64> {
-        let next = self.next.fetch_add(1, Ordering::Relaxed);
-        (next < self.end).then_some(next)
+    fn new(groups: &Range<u64>, parts: usize) -> Queue {
+        let size = groups.end.saturating_sub(groups.start).div_ceil(parts.max(1) as u64);
+        let start =
+            |part: usize| groups.start.saturating_add(size.saturating_mul(part as u64)).min(groups.end);
+        let part =
+            |part: usize| Part { next: AtomicU64::new(start(part)), end: start(part.saturating_add(1)) };
+        Queue { parts: (0..parts).map(part).collect(), failed: Mutex::new(None) }
+    }
+
+    /// Up to so many groups of the share's own part, or of the next that has some.
+    fn take(&self, share: &Share) -> Option<Range<u64>> {
+        let (others, own) = self.parts.split_at_checked(share.part)?;
+        own.iter().chain(others).find_map(|part| part.take(share.groups))
     }
 
     fn fail(&self, problem: Problem) {
-        self.failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert(problem);
-        self.next.store(self.end, Ordering::Relaxed);
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(problem);
+        self.parts.iter().for_each(|part| part.next.store(part.end, Ordering::Relaxed));
     }
+
+    /// The first group that is left, or what failed.
+    fn conclude(self) -> Result<u64, Problem> {
+        let left = self.parts.iter().map(|part| part.next.load(Ordering::Relaxed)).min();
+        let failed = self.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        failed.map_or(Ok(left.unwrap_or(0)), Err)
+    }
+}
+
+impl Part {
+    fn take(&self, groups: u64) -> Option<Range<u64>> {
+        // Read first: a part without groups is seen by everybody, and must not be written to by everybody.
+        if self.next.load(Ordering::Relaxed) >= self.end {
+            return None;
+        }
+        let next = self.next.fetch_add(groups, Ordering::Relaxed);
+        (next < self.end).then(|| next..next.saturating_add(groups).min(self.end))
+    }
+}
+
+/// What a thread takes of a queue.
+struct Share {
+    /// The part that it begins with.
+    part: usize,
+    /// So many groups at once.
+    groups: u64,
+    until: Option<Instant>,
+}
+
+/// How many groups a thread takes at once: so few that all end at about the same time, so many that they seldom meet.
+fn portion(groups: u64, other_threads: usize) -> u64 {
+    let threads = (other_threads as u64).saturating_add(1);
+    (groups / threads.saturating_mul(PORTIONS)).max(1)
 }
 
 /// How many threads beside this one can share `groups`.
@@ -66,38 +125,42 @@ fn other_threads(groups: u64) -> usize {
     cpus.min(usize::try_from(groups).unwrap_or(usize::MAX)).saturating_sub(1)
 }
 
-/// Runs groups until there are no more; for a [`MOMENT`] if it tells when that began.
-fn work(job: &Job<'_>, queue: &Queue, began: Option<Instant>) {
-    if let Err(problem) = work_through(job, queue, began) {
+/// Runs groups until there are no more, or the share's time is over.
+fn work(job: &Job<'_>, queue: &Queue, share: &Share) {
+    if let Err(problem) = work_through(job, queue, share) {
         queue.fail(problem);
     }
 }
 
-fn work_through(job: &Job<'_>, queue: &Queue, began: Option<Instant>) -> Result<(), Problem> {
+fn work_through(job: &Job<'_>, queue: &Queue, share: &Share) -> Result<(), Problem> {
     let args = job.bound.for_thread()?;
     let frame = frame(job)?;
     let mut group = group(job, &frame);
-    let (first, last) = ([0; 3], job.range.local());
-    while let Some(index) = queue.take() {
-        group.group_id = position(index, job.range.groups());
-        // SAFETY: the contract of `run` in this module; the pointers are valid for the call.
-        let result = unsafe {
-            match job.code.run {
-                Run::Checked(run) => run(&group, args.pointers(), first.as_ptr(), last.as_ptr()),
-                Run::Old(run) => {
-                    run(&group, args.pointers(), first.as_ptr(), last.as_ptr());
-                    0
-                }
-            }
-        };
-        if result != 0 {
-            return Err(parted(result));
+    while let Some(groups) = queue.take(share) {
+        for index in groups {
+            group.group_id = position(index, job.range.groups());
+            run_group(job, &group, &args)?;
         }
-        if began.is_some_and(|began| began.elapsed() > MOMENT) {
+        if share.until.is_some_and(|until| Instant::now() > until) {
             return Ok(());
         }
     }
     Ok(())
+}
+
+fn run_group(job: &Job<'_>, group: &Group, args: &ThreadArgs) -> Result<(), Problem> {
+    let (first, last) = ([0; 3], job.range.local());
+    // SAFETY: the contract of `run` in this module; the pointers are valid for the call.
+    let result = unsafe {
+        match job.code.run {
+            Run::Checked(run) => run(group, args.pointers(), first.as_ptr(), last.as_ptr()),
+            Run::Old(run) => {
+                run(group, args.pointers(), first.as_ptr(), last.as_ptr());
+                0
+            }
+        }
+    };
+    if result == 0 { Ok(()) } else { Err(parted(result)) }
 }
 
 /// Memory for what the work-items of one group keep over a barrier.
@@ -142,4 +205,44 @@ fn position(index: u64, [x, y, _]: [u64; 3]) -> [u64; 3] {
     let (rest, first) = div(index, x);
     let (third, second) = div(rest, y);
     [first, second, third]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_have_every_group_once() {
+        for (groups, parts) in [(0..1, 4), (3..3, 2), (5..64, 3), (0..1000, 7)] {
+            let queue = Queue::new(&groups, parts);
+            let share = Share { part: parts - 1, groups: 3, until: None };
+            let mut taken: Vec<u64> = std::iter::from_fn(|| queue.take(&share)).flatten().collect();
+            let first = taken.first().copied();
+            taken.sort_unstable();
+            assert_eq!(taken, groups.clone().collect::<Vec<_>>());
+            if groups.end - groups.start > parts as u64 {
+                assert!(first > Some(groups.start), "the last thread begins with its own part");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_taken_after_a_failure() {
+        let queue = Queue::new(&(0..100), 2);
+        let share = Share { part: 1, groups: 5, until: None };
+        assert_eq!(queue.take(&share), Some(50..55));
+        queue.fail(Problem::from("first".to_string()));
+        queue.fail(Problem::from("second".to_string()));
+        assert_eq!(queue.take(&share), None);
+        assert!(format!("{:?}", queue.conclude().unwrap_err()).contains("first"));
+    }
+
+    #[test]
+    fn what_is_left_begins_after_what_was_taken() {
+        let queue = Queue::new(&(0..10), 1);
+        let share = Share { part: 0, groups: 1, until: None };
+        assert_eq!(queue.take(&share), Some(0..1));
+        assert_eq!(queue.take(&share), Some(1..2));
+        assert_eq!(queue.conclude().unwrap(), 2);
+    }
 }
