@@ -224,7 +224,9 @@ impl<'a> PackageBuild<'a> {
         let vendor = env.var(variable::VENDOR_DIR).map(|dir| VendorBuild::new(env, &dir));
         let compiled = self.each_module(compile::images)?;
         if let Some(vendor) = vendor {
-            let writer = vendor.finish(&self.context.env)?;
+            let variants = self.modules.iter().flat_map(|module| &module.variants);
+            let imported: Vec<&Library> = variants.flat_map(Sources::libraries).collect();
+            let writer = vendor.finish(&self.context.env, &imported)?;
             for (module, compiled) in self.modules.iter().zip(&compiled) {
                 writer.write(self.context, &module.variants, &compiled.images)?;
             }

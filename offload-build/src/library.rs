@@ -8,7 +8,7 @@
 mod record;
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offload_format::Variant;
@@ -208,15 +208,19 @@ fn of_record(record: Record, path: &Path) -> Result<Library> {
     })
 }
 
+/// The sources and headers of the library, as far as no compiler is needed to know them.
+pub(crate) fn files(library: &Library) -> Vec<PathBuf> {
+    let read = signature::read_declared(library.root(), &library.sources).files;
+    read.iter().map(|file| library.root().join(file)).chain(library.headers.iter().cloned()).collect()
+}
+
 /// What changes with everything that code of the library is made of, as far as no compiler is needed to know it.
 pub(crate) fn hash(library: &Library) -> String {
     let mut hasher = blake3::Hasher::new();
     let Library { package, version, sources, .. } = library;
     let facts = [package.as_str(), version, &sources.module, sources.options.std.unwrap_or_default().flag()];
     let flags = sources.flags.iter().map(|flag| flag.as_encoded_bytes());
-    let read = signature::read_declared(library.root(), sources).files;
-    let files = read.iter().map(|file| library.root().join(file)).chain(library.headers.iter().cloned());
-    let contents = files.map(|path| fs::read(&path).unwrap_or_default());
+    let contents = files(library).into_iter().map(|path| fs::read(&path).unwrap_or_default());
     let imports = sources.origin.imports.iter().map(|import| hash(import).into_bytes());
     for part in facts.iter().map(|fact| fact.as_bytes()).chain(flags) {
         hasher.update(&(part.len() as u64).to_le_bytes()).update(part);

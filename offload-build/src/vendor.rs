@@ -26,7 +26,8 @@ use crate::cache::{Cache, KeyBuilder};
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
 use crate::fs;
-use crate::module::{DeviceImage, Sources, TargetImages};
+use crate::library;
+use crate::module::{DeviceImage, Library, Sources, TargetImages};
 use crate::targets::WantedTarget;
 use crate::tool::Context;
 
@@ -84,6 +85,8 @@ struct VendoredVariant {
     module: Arc<VendoredModule>,
     /// Whether build script and configuration ask for what was vendored.
     request: Request,
+    /// The device library that is not the one that was vendored, and how, if there is one.
+    other_library: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,6 +168,9 @@ impl VendoredPackage {
             Some(module) => module.clone(),
             None => slot.insert(Arc::new(VendoredModule::read(context, &sources.module)?)).clone(),
         };
+        // No front end tells what is read of the libraries.
+        let imported = sources.libraries().into_iter().flat_map(library::files);
+        imported.for_each(|file| context.env.depends_on(&file));
         Ok(VendoredVariant::new(module, sources))
     }
 }
@@ -192,11 +198,13 @@ impl VendoredModule {
 impl VendoredVariant {
     fn new(module: Arc<VendoredModule>, sources: &Sources) -> VendoredVariant {
         let variant = sources.variant.to_string();
-        let request = match &*module {
-            VendoredModule::Images(provenance, _) => request(provenance, sources),
-            _ => Request::AsRecorded,
+        let (request, other_library) = match &*module {
+            VendoredModule::Images(provenance, _) => {
+                (request(provenance, sources), other_library(provenance, sources))
+            }
+            _ => (Request::AsRecorded, None),
         };
-        VendoredVariant { name: sources.module.clone(), variant, module, request }
+        VendoredVariant { name: sources.module.clone(), variant, module, request, other_library }
     }
 
     /// The images for `target`; none if there are none that fit.
@@ -218,9 +226,10 @@ impl VendoredVariant {
     fn explain(&self, error: Error) -> Error {
         let reason = match (&*self.module, self.request) {
             (VendoredModule::Outdated(difference), _) => difference,
-            (VendoredModule::Images(..), Request::Other) => {
-                "build.rs or the configuration has other files, flags or options"
-            }
+            (VendoredModule::Images(..), Request::Other) => self
+                .other_library
+                .as_deref()
+                .unwrap_or("build.rs or the configuration has other files, flags or options"),
             _ => return error,
         };
         error.note(format!("this build cannot use the vendored images of `{}`: {reason}", self.name))
@@ -241,14 +250,15 @@ impl VendorBuild {
         VendorBuild { dir: Path::new(dir).join(&env.package), before: env.files_read() }
     }
 
-    /// Looks at what the images were made of. To be called when all are compiled.
+    /// Looks at what the images were made of: files of this package, and of the libraries that it imports. To be called
+    /// when all are compiled.
     ///
     /// # Errors
     /// If a source lies outside of the package, or a file cannot be read.
-    pub(crate) fn finish(self, env: &CargoEnv) -> Result<Writer> {
+    pub(crate) fn finish(self, env: &CargoEnv, imported: &[&Library]) -> Result<Writer> {
         let mut files = env.files_read();
         files.retain(|file| !self.before.contains(file));
-        Writer::new(env, self.dir, &files)
+        Writer::new(env, self.dir, &files, imported)
     }
 }
 
@@ -285,6 +295,21 @@ fn request(provenance: &Provenance, sources: &Sources) -> Request {
     let (variant, options) = (sources.variant.to_string(), options::hash(sources));
     let other = |made: &VendoredImage| made.variant == variant && made.options != options;
     if provenance.images.iter().any(other) { Request::Other } else { Request::AsRecorded }
+}
+
+/// The library that has changed since the images were made: of several, one that imports none of the others.
+fn other_library(provenance: &Provenance, sources: &Sources) -> Option<String> {
+    let now = materials::libraries(sources);
+    let changed = now.iter().rev().find_map(|library| {
+        let made = provenance.libraries.iter().find(|made| made.name == library.name)?;
+        (made != library).then_some((made, library))
+    });
+    let (made, library) = changed?;
+    let [then, now] = [made, library].map(|it| it.version.as_deref().unwrap_or_default());
+    Some(match then == now {
+        true => format!("the device library `{}` of crate {now} has changed since", library.name),
+        false => format!("they have functions of crate {then}, and this build has {now}"),
+    })
 }
 
 /// `error`, with what to do about a pack that somebody has compressed anew.

@@ -31,6 +31,9 @@ pub struct Provenance {
     /// Files of the package that compilers read.
     #[cfg_attr(feature = "serde", serde(rename = "source", default))]
     pub sources: Vec<Material>,
+    /// Device libraries of other packages, by name, with package and version: the hash is of all that they are made of.
+    #[cfg_attr(feature = "serde", serde(rename = "library", default))]
+    pub libraries: Vec<Material>,
     /// Compilers, function libraries and headers from elsewhere.
     #[cfg_attr(feature = "serde", serde(rename = "input", default))]
     pub inputs: Vec<Material>,
@@ -82,8 +85,8 @@ impl Provenance {
     /// A record of no images, in [`VERSION`]; what is not given is empty.
     pub fn new(package: String, module: String) -> Provenance {
         let (machine, made_by) = (String::new(), String::new());
-        let (sources, inputs, images) = (Vec::new(), Vec::new(), Vec::new());
-        Provenance { version: VERSION, package, module, machine, made_by, sources, inputs, images }
+        let (sources, libraries, inputs, images) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Provenance { version: VERSION, package, module, machine, made_by, sources, libraries, inputs, images }
     }
 }
 

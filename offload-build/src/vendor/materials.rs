@@ -8,6 +8,8 @@ use offload_format::provenance::Material;
 
 use crate::env::CargoEnv;
 use crate::error::{Error, Result};
+use crate::library;
+use crate::module::{Library, Sources};
 
 /// What compilers read, apart from what comes with them.
 #[derive(Debug)]
@@ -16,15 +18,33 @@ pub(super) struct Materials {
     pub(super) inputs: Vec<Material>,
 }
 
-/// Sorts `files` by where they are from.
+/// The device libraries that `sources` import, as a record has them.
+pub(super) fn libraries(sources: &Sources) -> Vec<Material> {
+    let material = |library: &Library| {
+        let mut material = Material::new(library.name().to_string(), library::hash(library));
+        material.version = Some(package(library));
+        material
+    };
+    sources.libraries().into_iter().map(material).collect()
+}
+
+fn package(library: &Library) -> String {
+    format!("{} {}", library.package, library.version)
+}
+
+/// Sorts `files` by where they are from: also a package in a folder of this one has its files for itself.
 ///
 /// # Errors
 /// If a source lies outside of the package: a published package would not have it.
-pub(super) fn sort(env: &CargoEnv, files: &BTreeSet<PathBuf>) -> Result<Materials> {
+pub(super) fn sort(env: &CargoEnv, files: &BTreeSet<PathBuf>, imported: &[&Library]) -> Result<Materials> {
     let (mut sources, mut inputs) = (BTreeSet::new(), BTreeSet::new());
+    let of_library = |file: &Path| {
+        let roots = imported.iter().filter(|it| it.root() != env.manifest_dir && file.starts_with(it.root()));
+        roots.max_by_key(|library| library.root().as_os_str().len()).map(|library| package(library))
+    };
     for file in files {
         let blake3 = hash(file)?;
-        match (file.strip_prefix(&env.manifest_dir), env.version_of(file)) {
+        match (file.strip_prefix(&env.manifest_dir), env.version_of(file).or_else(|| of_library(file))) {
             (Ok(relative), None) => {
                 let name = within(relative).ok_or_else(|| outside(relative))?;
                 sources.insert(Material::new(name, blake3));

@@ -20,6 +20,7 @@ pub(super) fn read(text: &str) -> Result<Provenance> {
         record.machine = text("machine")?;
         record.made_by = text("made-by")?;
         record.sources = materials(table, "source")?;
+        record.libraries = materials(table, "library")?;
         record.inputs = materials(table, "input")?;
         record.images = table.optional("image", |value| value.each(made))?.unwrap_or_default();
         Ok(record)
@@ -62,7 +63,9 @@ pub(super) fn write(record: &Provenance) -> String {
         ("made-by", &record.made_by),
     ];
     names.into_iter().for_each(|(key, value)| line(&mut text, key, value));
-    for (heading, materials) in [("source", &record.sources), ("input", &record.inputs)] {
+    for (heading, materials) in
+        [("source", &record.sources), ("library", &record.libraries), ("input", &record.inputs)]
+    {
         for material in materials {
             let _ = write!(text, "\n[[{heading}]]\n");
             line(&mut text, "name", &material.name);
@@ -107,6 +110,7 @@ mod tests {
         record.machine = "x86_64-linux".to_string();
         record.made_by = "offload-build".to_string();
         record.sources = vec![material("a.cl"), material("b.cl")];
+        record.libraries = vec![material("vec")];
         record.inputs = vec![material("clang")];
         record.images = vec![image];
         assert_eq!(read(&write(&record)).unwrap(), record);

@@ -12,7 +12,7 @@ use super::{options, record};
 use crate::env::CargoEnv;
 use crate::error::Result;
 use crate::fs;
-use crate::module::{DeviceImage, Sources};
+use crate::module::{DeviceImage, Library, Sources};
 use crate::packing;
 use crate::tool::Context;
 
@@ -27,12 +27,17 @@ pub(crate) struct Writer {
 const SETTINGS: Settings = Settings { mode: Mode::Max, level: 22 };
 
 impl Writer {
-    /// Writes to `dir`, of images that were made of `files`.
+    /// Writes to `dir`, of images that were made of `files`, some of them of the libraries `imported`.
     ///
     /// # Errors
     /// If a source lies outside of the package, or a file cannot be read.
-    pub(super) fn new(env: &CargoEnv, dir: PathBuf, files: &BTreeSet<PathBuf>) -> Result<Writer> {
-        Ok(Writer { dir, materials: materials::sort(env, files)? })
+    pub(super) fn new(
+        env: &CargoEnv,
+        dir: PathBuf,
+        files: &BTreeSet<PathBuf>,
+        imported: &[&Library],
+    ) -> Result<Writer> {
+        Ok(Writer { dir, materials: materials::sort(env, files, imported)? })
     }
 
     /// Writes pack and record of a module.
@@ -47,7 +52,7 @@ impl Writer {
     ) -> Result<()> {
         let Some(first) = variants.first() else { return Ok(()) };
         let env = &context.env;
-        let provenance = self.provenance(env, &first.module, made(variants, images)?);
+        let provenance = self.provenance(env, first, made(variants, images)?);
         let text = record::write(&provenance);
         let builder = PackBuilder::new(&env.package, &env.version);
         let pack = packing::pack(context, SETTINGS, builder, images.to_vec())?;
@@ -60,8 +65,9 @@ impl Writer {
         })
     }
 
-    fn provenance(&self, env: &CargoEnv, module: &str, images: Vec<VendoredImage>) -> Provenance {
-        let mut record = Provenance::new(env.package.clone(), module.to_string());
+    fn provenance(&self, env: &CargoEnv, module: &Sources, images: Vec<VendoredImage>) -> Provenance {
+        let mut record = Provenance::new(env.package.clone(), module.module.clone());
+        record.libraries = materials::libraries(module);
         record.machine = machine(env);
         record.made_by = concat!("offload-build ", env!("CARGO_PKG_VERSION")).to_string();
         record.sources = self.materials.sources.clone();

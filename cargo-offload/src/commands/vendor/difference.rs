@@ -14,6 +14,7 @@ pub(super) fn between(old: &Record, new: &Record) -> Result<Vec<String>> {
     let mut lines = damaged(old)?;
     lines.extend(images(&old.provenance.images, &new.provenance.images));
     lines.extend(materials("source", &old.provenance.sources, &new.provenance.sources));
+    lines.extend(materials("device library", &old.provenance.libraries, &new.provenance.libraries));
     if !lines.is_empty() {
         lines.extend(materials("tool or library", &old.provenance.inputs, &new.provenance.inputs));
     }
