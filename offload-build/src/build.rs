@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use offload_containers::syclbin::State as SyclState;
+use offload_format::SpecValue;
 
 use crate::embed::Owner;
 use crate::env;
@@ -135,6 +136,22 @@ impl Build {
     ) -> &mut Build {
         let values = values.into_iter().map(|value| value.to_string()).collect();
         self.options.variants.insert(name.to_string(), values);
+        self
+    }
+
+    /// Makes the macro `name` a specialisation constant: a value that the program chooses when it loads the module, with
+    /// `load_with` of the generated Rust, and `default` if it chooses none. The type is that of `default`: `bool`, `i32`,
+    /// `u32`, `i64`, `u64`, `f32` or `f64`.
+    ///
+    /// ```no_run
+    /// offload_build::Build::new().file("kernels/blas.cl").spec("TILE", 16).spec("SCALE", 1.5f32).compile("blas");
+    /// ```
+    ///
+    /// SPIR-V and OpenCL C take any value, because drivers compile them. Other images are compiled with the default;
+    /// [`Build::variants`] of the same name makes an image for each of its values. In a kernel the constant is an
+    /// expression, and neither a size of an array nor a condition of `#if`.
+    pub fn spec(&mut self, name: &str, default: impl Into<SpecValue>) -> &mut Build {
+        self.options.spec.insert(name.to_string(), default.into());
         self
     }
 
@@ -319,6 +336,7 @@ includes = ["inc"]
 defines = { TILE = 16 }
 flags = ["-O1"]
 variants = { N = [1, 2] }
+spec = { WIDTH = { uint = 16 }, SCALE = { float = 1.5 } }
 max-registers = 64
 grf = "large"
 max-spills = 0
@@ -333,6 +351,7 @@ link = "load"
     fn the_builder_and_the_file_say_the_same() {
         let mut build = Build::new();
         build.compiler(Compiler::Nvcc).split(Split::Kernel).cuda_sdk().strip().std(OpenClStd::C30);
+        build.spec("WIDTH", 16u32).spec("SCALE", 1.5f32);
         build.include("inc").define("TILE", "16").flag("-O1").variants("N", [1, 2]);
         build.max_registers(64).kernel_max_registers("saxpy", 32);
         build.grf(Grf::Large).max_spills(SpillBudget::AtMost(0));

@@ -172,7 +172,8 @@ impl ModuleBuild<'_> {
             return Ok(());
         };
         let (methods, places) = (signature::methods(&known), Places::new(sources, declared));
-        Bindings { module: self.name, anchor, methods: &methods, places: &places }.write(env)
+        let spec = &self.options.spec;
+        Bindings { module: self.name, anchor, methods: &methods, spec, places: &places }.write(env)
     }
 }
 

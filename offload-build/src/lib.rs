@@ -130,6 +130,7 @@ pub mod shared {
 }
 
 pub use offload_containers::syclbin::State as SyclState;
+pub use offload_format::SpecValue;
 
 pub use crate::build::{Build, compile_all, try_compile_all};
 pub use crate::config::DEFAULT_TARGETS;

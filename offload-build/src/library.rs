@@ -106,6 +106,15 @@ fn record_of(env: &CargoEnv, Export { module, options, include }: Export<'_>) ->
             format!("the device library `{}` is to be compiled by another compiler than clang", module.name);
         return Err(Error::new(error).with_hint("leave `compiler` out for it"));
     }
+    if let Some(constant) = sources.spec.first() {
+        let error = format!(
+            "the device library `{}` has the specialisation constant `{}`",
+            module.name, constant.name
+        );
+        return Err(Error::new(error).with_hint(
+            "give it to the module that imports the library, and the library's functions its value as an argument",
+        ));
+    }
     let mut flags = Vec::new();
     for flag in &sources.flags {
         flags.push(text(flag.as_ref())?);
@@ -194,6 +203,7 @@ fn of_record(record: Record, path: &Path) -> Result<Library> {
         variant: Variant::default(),
         files: files.collect::<Result<_>>()?,
         flags: record.flags.iter().map(Into::into).collect(),
+        spec: Vec::new(),
         options,
         origin: Origin { root: record.root.clone().into(), imports: imports.collect::<Result<_>>()? },
     };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offload_format::pack::{KernelInfo, NewImage};
-use offload_format::{Import, Target, Variant};
+use offload_format::{Import, SpecConstant, Target, Variant};
 
 use crate::cache::Blob;
 use crate::error::{Error, Result};
@@ -31,6 +31,8 @@ pub(crate) struct Sources {
     pub(crate) files: Vec<SourceFile>,
     /// Include directories, definitions and flags as clang takes them, in this order.
     pub(crate) flags: Vec<OsString>,
+    /// Specialisation constants, none of which has a number yet.
+    pub(crate) spec: Vec<SpecConstant>,
     pub(crate) options: Options,
     pub(crate) origin: Origin,
 }
@@ -60,15 +62,18 @@ impl KernelModule<'_> {
         }
         options.check()?;
         let files = self.files.iter().map(|path| SourceFile::new(path)).collect::<Result<Vec<_>>>()?;
-        let sources = |variant: Variant| Sources {
-            module: name.to_string(),
-            files: files.clone(),
-            flags: options.compiler_flags(&variant),
-            options: options.clone(),
-            variant,
-            origin: Origin::default(),
+        let sources = |variant: Variant| {
+            Ok(Sources {
+                module: name.to_string(),
+                files: files.clone(),
+                flags: options.compiler_flags(&variant),
+                spec: options.constants(&variant)?,
+                options: options.clone(),
+                variant,
+                origin: Origin::default(),
+            })
         };
-        Ok(options.combinations()?.into_iter().map(sources).collect())
+        options.combinations()?.into_iter().map(sources).collect()
     }
 }
 

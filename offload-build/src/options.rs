@@ -1,14 +1,18 @@
 //! How a kernel module is compiled, apart from its files: from build.rs and from the configuration.
 
+pub(crate) mod spec;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use offload_containers::syclbin::State as SyclState;
-use offload_format::Variant;
+use offload_format::{SpecConstant, SpecValue, Variant};
 
 use crate::error::{Error, Result};
 use crate::settings::{Table, Value};
+
+pub(crate) use self::spec::SpecForm;
 
 /// Which compiler makes code from C++.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -115,6 +119,8 @@ pub(crate) struct Options {
     pub(crate) defines: Vec<Definition>,
     pub(crate) flags: Vec<OsString>,
     pub(crate) variants: BTreeMap<String, Vec<String>>,
+    /// Specialisation constants with their defaults.
+    pub(crate) spec: BTreeMap<String, SpecValue>,
     pub(crate) max_registers: Option<u32>,
     pub(crate) grf: Option<Grf>,
     pub(crate) max_spills: Option<SpillBudget>,
@@ -139,7 +145,7 @@ pub(crate) struct KernelOptions {
 }
 
 impl Options {
-    pub(crate) const KEYS: [&str; 17] = [
+    pub(crate) const KEYS: [&str; 18] = [
         "compiler",
         "split",
         "cuda-sdk",
@@ -151,6 +157,7 @@ impl Options {
         "defines",
         "flags",
         "variants",
+        "spec",
         "max-registers",
         "grf",
         "max-spills",
@@ -176,6 +183,7 @@ impl Options {
             defines: table.optional("defines", defines)?.unwrap_or_default(),
             flags: texts(table, "flags")?.into_iter().map(OsString::from).collect(),
             variants: table.optional("variants", variants)?.unwrap_or_default(),
+            spec: table.optional("spec", spec::read)?.unwrap_or_default(),
             max_registers: table.optional("max-registers", Value::number)?,
             grf: table.optional("grf", Grf::read)?,
             max_spills: table.optional("max-spills", SpillBudget::read)?,
@@ -203,6 +211,7 @@ impl Options {
         self.defines.extend(later.defines.iter().cloned());
         self.flags.extend(later.flags.iter().cloned());
         self.variants.extend(later.variants.iter().map(|(name, values)| (name.clone(), values.clone())));
+        self.spec.extend(later.spec.iter().map(|(name, value)| (name.clone(), *value)));
         self.kernels.extend(later.kernels.iter().map(|(name, options)| (name.clone(), options.clone())));
         self
     }
@@ -217,6 +226,9 @@ impl Options {
                 return Err(error.with_hint("give at least one value, and each once"));
             }
         }
+        let mut definitions = BTreeSet::new();
+        definitions.extend(self.defines.iter().map(|definition| definition.name.as_str()));
+        spec::check(&self.spec, &spec::Others { definitions, variants: &self.variants })?;
         self.combinations().map(drop)
     }
 
@@ -232,10 +244,17 @@ impl Options {
             flag.push(dir);
             flag
         };
-        let values = variant.iter().map(|(name, value)| format!("-D{name}={value}").into());
+        // Specialisation constants are defined in another form for each kind of target.
+        let values = variant.iter().filter(|(name, _)| !self.spec.contains_key(*name));
+        let values = values.map(|(name, value)| format!("-D{name}={value}").into());
         let define = |macro_: &Definition| format!("-D{}={}", macro_.name, macro_.value).into();
         let includes = self.includes.iter().map(include);
         includes.chain(values).chain(self.defines.iter().map(define)).chain(self.flags.clone()).collect()
+    }
+
+    /// The specialisation constants of `variant`.
+    pub(crate) fn constants(&self, variant: &Variant) -> Result<Vec<SpecConstant>> {
+        spec::of_variant(&self.spec, variant)
     }
 
     /// Every combination of the variants' values. One without any for no variants.

@@ -43,6 +43,7 @@ mod hash;
 mod import;
 mod kind;
 mod register_file;
+mod spec;
 mod target;
 mod variant;
 
@@ -53,6 +54,7 @@ pub use crate::import::Import;
 pub use crate::kind::{ImageKind, OffloadKind};
 pub use crate::limits::Limits;
 pub use crate::register_file::{RegisterFile, RegisterFileChoice};
+pub use crate::spec::{SpecConstant, SpecUse, SpecValue};
 pub use crate::target::{
     AmdArch, Arch, HostLevel, IntelArch, PtxVersion, SmArch, SpirvVersion, Target, TargetSet, UnknownTarget,
 };

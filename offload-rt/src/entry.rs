@@ -7,11 +7,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{KernelInfo, KernelNeeds};
-use offload_format::{Aspects, Hash128, ImageKind, Import, Target, UnknownTarget, Variant};
+use offload_format::{Aspects, Hash128, ImageKind, Import, SpecConstant, Target, UnknownTarget, Variant};
 
 pub(crate) use self::reader::{EntryReader, NewEntry};
 use crate::error::{Case, Error};
 use crate::pack_info::PackInfo;
+#[cfg(feature = "opencl")]
+use crate::specialization::Setting;
+use crate::specialization::Specialization;
 use crate::text::escape;
 
 /// A device image of a pack. Clones are cheap and share the decompressed bytes.
@@ -62,6 +65,7 @@ struct Record {
     limits: Arc<KernelLimits>,
     imports: Vec<Import>,
     exports: Vec<String>,
+    spec: Vec<SpecConstant>,
 }
 
 /// What the kernels of an image require of a device.
@@ -153,6 +157,11 @@ impl Entry {
         &self.shared.record.exports
     }
 
+    /// The specialisation constants of the image.
+    pub fn spec(&self) -> &[SpecConstant] {
+        &self.shared.record.spec
+    }
+
     /// What the image's bytes are.
     pub fn image_kind(&self) -> ImageKind {
         self.shared.record.image_kind
@@ -226,14 +235,14 @@ impl Entry {
             Loaded::No => None,
         };
         if let Some(bytes) = held {
-            return Ok(LoadedImage { entry: self.clone(), bytes });
+            return Ok(LoadedImage::new(self, bytes));
         }
         let decoded = self.decode().map(Arc::new);
         *loaded = match &decoded {
             Ok(bytes) => Loaded::Bytes(Arc::downgrade(bytes)),
             Err(error) => Loaded::Failed(error.clone()),
         };
-        decoded.map(|bytes| LoadedImage { entry: self.clone(), bytes })
+        decoded.map(|bytes| LoadedImage::new(self, bytes))
     }
 
     /// Whether somebody holds the decompressed bytes.
@@ -316,9 +325,27 @@ impl fmt::Debug for Entry {
 pub struct LoadedImage {
     entry: Entry,
     bytes: Arc<Vec<u8>>,
+    /// What its specialisation constants are to be.
+    #[cfg_attr(not(feature = "opencl"), expect(dead_code, reason = "only drivers of OpenCL are told"))]
+    spec: Arc<Specialization>,
 }
 
 impl LoadedImage {
+    fn new(entry: &Entry, bytes: Arc<Vec<u8>>) -> LoadedImage {
+        LoadedImage { entry: entry.clone(), bytes, spec: Arc::default() }
+    }
+
+    /// The same with values for its specialisation constants, which a driver is told.
+    pub(crate) fn with_spec(self, spec: Arc<Specialization>) -> LoadedImage {
+        LoadedImage { spec, ..self }
+    }
+
+    /// What a driver has to be told of its specialisation constants.
+    #[cfg(feature = "opencl")]
+    pub(crate) fn settings(&self) -> Vec<Setting> {
+        self.spec.settings(self.entry.spec())
+    }
+
     /// The image, as the compiler wrote it.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes

@@ -101,6 +101,8 @@ pub(crate) enum Remedy {
     },
     /// Images of a target that the device takes are there, and refused for what their kernels need.
     Kernels,
+    /// Images are there, with other values of specialisation constants.
+    Values,
     None,
 }
 
@@ -199,6 +201,7 @@ impl Error {
                     format!("take the device from `offload_rt::{feature}::devices()` (feature `{feature}`), for which there are images{other}")
                 }
                 Remedy::Kernels => "an image of a target that the device takes is there; the reason above says what it needs more".to_string(),
+                Remedy::Values => "list the value in build.rs, as with `.variants(\"TILE\", [16, 32])`; OpenCL devices take any value of images for `spirv64` or `opencl-c`".to_string(),
                 Remedy::None => "this device takes no target that there is: the target `host` runs on every CPU".to_string(),
             },
             Case::Variant { present, .. } if present.is_empty() => "call `select`, which asks for no variant".to_string(),

@@ -91,6 +91,7 @@ mod registry;
 #[allow(unsafe_code, reason = "reads memory that the linker and the loader describe")]
 mod sections;
 mod select;
+mod specialization;
 #[cfg(any(feature = "cuda", feature = "hip", feature = "opencl", all(feature = "host", unix)))]
 mod structure;
 mod text;
@@ -100,7 +101,8 @@ mod thread_blocks;
 pub use offload_format::codec::Codec;
 pub use offload_format::pack::{ArgInfo, ArgKind, KernelInfo, MissingKind};
 pub use offload_format::{
-    Aspects, Hash128, HostLevel, ImageKind, Import, SpirvVersion, Target, UnknownTarget, Variant,
+    Aspects, Hash128, HostLevel, ImageKind, Import, SpecConstant, SpecUse, SpecValue, SpirvVersion, Target,
+    UnknownTarget, Variant,
 };
 
 pub use crate::description::{CudaDescription, DeviceDescription, HipDescription, OpenClDescription};
@@ -117,6 +119,7 @@ pub use crate::module::Module;
 pub use crate::range::NdRange;
 pub use crate::registry::Registry;
 pub use crate::select::{Outcome, Selection, Verdict};
+pub use crate::specialization::Specialization;
 
 /// What the macros of this crate expand to; not for direct use.
 #[doc(hidden)]

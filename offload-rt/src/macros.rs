@@ -7,6 +7,7 @@
 /// - `load(&device)`, which opens the best image, and returns `Kernels`: a struct with an unsafe method for each kernel,
 ///   which takes a [`Stream`](crate::Stream), an [`NdRange`](crate::NdRange) and the kernel's arguments, and returns when
 ///   the kernel is queued. Of a module with variants, `load_variant(&device, &[("N", "4")])`;
+/// - where the module has specialisation constants, `Spec`, a struct with a field for each, and `load_with(&device, &spec)`;
 /// - `module()`, the [`Module`](crate::Module) of this crate's own kernels, and `NAME`.
 ///
 /// It is public and has the name of the kernel module, unless the macro says otherwise:
@@ -214,10 +215,11 @@ macro_rules! typed_kernels {
             values: &[(&str, &str)],
         ) -> ::std::result::Result<Kernels, $crate::Error> {
             let selection = module().select_variant(values, device)?;
-            let program = device.open_selection(&selection)?;
-            ::std::result::Result::Ok(Kernels {
-                loaded: $crate::__private::LoadedKernels::new(program, &[$($entry),*]),
-            })
+            ::std::result::Result::Ok(kernels_of(device.open_selection(&selection)?))
+        }
+
+        fn kernels_of(program: $crate::Program) -> Kernels {
+            Kernels { loaded: $crate::__private::LoadedKernels::new(program, &[$($entry),*]) }
         }
 
         impl ::std::ops::Deref for Kernels {
@@ -266,6 +268,74 @@ macro_rules! typed_kernels {
                     self.loaded.kernel($untyped_index)
                 }
             )*
+        }
+    };
+}
+
+/// The specialisation constants of a generated module: `Spec` and `load_with`, beside what `typed_kernels!` makes.
+///
+/// ```no_run
+/// #![forbid(unsafe_code)]
+/// #![deny(missing_docs)]
+/// //! A crate with kernels.
+///
+/// /// The kernels of the module `blas`.
+/// pub mod blas {
+///     ::offload_rt::included_kernel_module!("blas", b"the bytes of a pack");
+///     ::offload_rt::typed_kernels! { [] typed {} untyped {} }
+///     ::offload_rt::spec_constants! {
+///         /// `int TILE`, 16 unless said.
+///         TILE["TILE"]: i32 = 16;
+///     }
+/// }
+/// # fn main() {
+/// # let spec = blas::Spec { TILE: 32, ..Default::default() };
+/// # assert!(blas::load_with(&offload_rt::Device::host(), &spec).is_err());
+/// # }
+/// ```
+#[doc(hidden)]
+#[macro_export]
+macro_rules! spec_constants {
+    ($($(#[$about:meta])* $field:ident[$name:literal]: $type:ty = $default:expr;)*) => {
+        /// Values for the specialisation constants of the kernels, which [`load_with`] gives them.
+        #[allow(non_snake_case, reason = "names are the constants'")]
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub struct Spec {
+            $($(#[$about])* pub $field: $type,)*
+        }
+
+        impl ::std::default::Default for Spec {
+            fn default() -> Spec {
+                Spec { $($field: $default,)* }
+            }
+        }
+
+        impl ::std::convert::From<&Spec> for $crate::Specialization {
+            fn from(spec: &Spec) -> $crate::Specialization {
+                $crate::Specialization::new()$(.with($name, spec.$field))*
+            }
+        }
+
+        /// As [`load`], of images that have the values `spec` or take them. Where there are variants by the name of a
+        /// constant, they are those for its value.
+        ///
+        /// # Errors
+        /// As [`load`]; or no image for the device has the values.
+        pub fn load_with(device: &$crate::Device, spec: &Spec) -> ::std::result::Result<Kernels, $crate::Error> {
+            load_variant_with(device, &[], spec)
+        }
+
+        /// As [`load_with`], of the variant with these values, as `&[("N", "4"), ("T", "float")]`.
+        ///
+        /// # Errors
+        /// As [`load_with`]; or there is no such variant.
+        pub fn load_variant_with(
+            device: &$crate::Device,
+            values: &[(&str, &str)],
+            spec: &Spec,
+        ) -> ::std::result::Result<Kernels, $crate::Error> {
+            let selection = module().select_specialized(values, &spec.into(), device)?;
+            ::std::result::Result::Ok(kernels_of(device.open_selection(&selection)?))
         }
     };
 }

@@ -12,6 +12,7 @@ use crate::launch::Program;
 use crate::registry::Registry;
 use crate::sections::{self, Found, FoundPack, PackBytes};
 use crate::select::{self, Selection, VariantQuery};
+use crate::specialization::Specialization;
 
 /// The images of a kernel module; the function `module()` that [`include_kernels!`](crate::include_kernels) generates
 /// returns it.
@@ -78,7 +79,21 @@ impl Module {
         values: &[(&str, &str)],
         device: &impl AsRef<DeviceDescription>,
     ) -> Result<Selection, Error> {
-        let query = VariantQuery { module: self.name, values };
+        let query = VariantQuery { module: self.name, values, spec: None };
+        select::select(self.registry.index(), query, device.as_ref())
+    }
+
+    /// The best images that have the values `spec` or take them; see [`Registry::select_specialized`].
+    ///
+    /// # Errors
+    /// As [`Module::select_variant`]; or no image has the values, or has constants of these names and types.
+    pub fn select_specialized(
+        &self,
+        values: &[(&str, &str)],
+        spec: &Specialization,
+        device: &impl AsRef<DeviceDescription>,
+    ) -> Result<Selection, Error> {
+        let query = VariantQuery { module: self.name, values, spec: Some(spec) };
         select::select(self.registry.index(), query, device.as_ref())
     }
 

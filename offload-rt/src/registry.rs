@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::index::{Index, Missing, Unreadable};
 use crate::sections::{self, Found, FoundPack, PackBytes};
 use crate::select::{self, Selection, VariantQuery};
+use crate::specialization::Specialization;
 
 /// The device images of some packs.
 ///
@@ -115,7 +116,25 @@ impl Registry {
         values: &[(&str, &str)],
         device: &impl AsRef<DeviceDescription>,
     ) -> Result<Selection, Error> {
-        select::select(&self.index, VariantQuery { module, values }, device.as_ref())
+        select::select(&self.index, VariantQuery { module, values, spec: None }, device.as_ref())
+    }
+
+    /// As [`Registry::select_variant`], of images that have the values `spec` or take them when they are loaded. Where there
+    /// are variants by the name of a constant, `values` need not have it: they are those for its value.
+    ///
+    /// Open it with [`Device::open_selection`](crate::Device::open_selection): an image that is opened by itself has its
+    /// defaults.
+    ///
+    /// # Errors
+    /// As [`Registry::select_variant`]; or no image has the values, or has constants of these names and types.
+    pub fn select_specialized(
+        &self,
+        module: &str,
+        values: &[(&str, &str)],
+        spec: &Specialization,
+        device: &impl AsRef<DeviceDescription>,
+    ) -> Result<Selection, Error> {
+        select::select(&self.index, VariantQuery { module, values, spec: Some(spec) }, device.as_ref())
     }
 
     /// The variants of `module`, sorted; none if it has no variants.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use offload_format::Variant;
 
 use self::reason::Unread;
-use self::rules::Fit;
+use self::rules::{Fit, Wanted};
 use self::selection::Asked;
 pub use self::selection::Selection;
 use self::variant::{problem, refused};
@@ -25,6 +25,7 @@ use crate::entry::Entry;
 use crate::error::{Case, Error, Remedy};
 use crate::index::Index;
 use crate::module_images::{Group, Holder, ModuleImages, NamedKernel};
+use crate::specialization::Specialization;
 use crate::text::escape;
 
 /// A module, and which variant of it.
@@ -33,6 +34,8 @@ pub(crate) struct VariantQuery<'w> {
     pub(crate) module: &'w str,
     /// Names and values that choose a variant, in any order; none for a module without variants.
     pub(crate) values: &'w [(&'w str, &'w str)],
+    /// What specialisation constants are to be.
+    pub(crate) spec: Option<&'w Specialization>,
 }
 
 /// The best image for each kernel of a module. What was decided about each of its images is put into words when
@@ -44,8 +47,9 @@ pub(crate) fn select(
 ) -> Result<Selection, Error> {
     let images = of_module(index, query.module)?;
     let group = group(&images, query)?;
-    let picks = Fits::of(group, device).picks();
-    let asked = Asked { group: group.clone(), device: device.clone(), index: index.clone() };
+    let picks = Fits::of(group, Wanted { device, spec: query.spec }).picks();
+    let spec = query.spec.map(|spec| Arc::new(spec.clone()));
+    let asked = Asked { group: group.clone(), device: device.clone(), spec, index: index.clone() };
     Selection::new(asked, picks).map_err(|asked| no_fit(&asked))
 }
 
@@ -59,7 +63,7 @@ pub(crate) fn best<'e>(
 ) -> Result<&'e Entry, Vec<String>> {
     let (mut best, mut refused) = (None, Vec::new());
     for entry in candidates {
-        match rules::judge::<String>(entry, device) {
+        match rules::judge::<String>(entry, Wanted { device, spec: None }) {
             Ok(fit) if best.is_none_or(|(known, _)| fit > known) => best = Some((fit, *entry)),
             Ok(_) => {}
             Err(reason) => refused.push(format!("{}: {reason}", entry.place())),
@@ -91,7 +95,9 @@ fn of_module(index: &Index, module: &str) -> Result<Arc<ModuleImages>, Error> {
 
 /// Those of them that are chosen from: in the variant that is wanted.
 fn group<'i>(images: &'i ModuleImages, query: VariantQuery<'_>) -> Result<&'i Arc<Group>, Error> {
-    let (VariantQuery { module, values }, variants) = (query, &images.variants);
+    let (VariantQuery { module, values, spec }, variants) = (query, &images.variants);
+    let filled = spec.map(|spec| spec.variant(values, variants));
+    let values = filled.as_deref().unwrap_or(values);
     if values.is_empty() {
         let found = images.group(None);
         return found.ok_or_else(|| refused(module, "has variants, and none is chosen", variants));
@@ -133,8 +139,8 @@ impl Best {
 }
 
 impl<'g> Fits<'g> {
-    fn of(group: &'g Group, device: &DeviceDescription) -> Fits<'g> {
-        let judge = |entry| rules::judge::<Unread>(entry, device).ok();
+    fn of(group: &'g Group, wanted: Wanted<'_>) -> Fits<'g> {
+        let judge = |entry| rules::judge::<Unread>(entry, wanted).ok();
         let images: Vec<Option<Fit>> = group.entries.iter().map(judge).collect();
         let best = |image: &usize| match images.get(*image).copied().flatten() {
             None => Best::NONE,
@@ -142,7 +148,7 @@ impl<'g> Fits<'g> {
         };
         let best_of = |alike: &Vec<usize>| alike.iter().map(best).fold(Best::NONE, Best::or);
         let alike = group.alike.iter().map(best_of).collect();
-        Fits { group, images, alike, max_work_group: device.max_work_group().unwrap_or(u64::MAX) }
+        Fits { group, images, alike, max_work_group: wanted.device.max_work_group().unwrap_or(u64::MAX) }
     }
 
     /// For each kernel the best fitting image that has it. Where several fit equally well, that of the target which
@@ -203,15 +209,23 @@ impl<'g> Fits<'g> {
 
 fn no_fit(asked: &Asked) -> Error {
     let judged =
-        asked.group.entries.iter().map(|entry| (entry, rules::judge::<String>(entry, &asked.device)));
+        asked.group.entries.iter().map(|entry| (entry, rules::judge::<String>(entry, asked.wanted())));
     let refusals = judged.filter_map(|(entry, judged)| Some(format!("{}: {}", entry.place(), judged.err()?)));
     let (refused, missing) = (refusals.collect(), asked.missing());
     let remedy = match asked.index.has_missing_files(asked.name()) {
         true => Remedy::Files,
+        false if is_for_values(asked) => Remedy::Values,
         false => remedy(&asked.group, &asked.device),
     };
     let (module, device) = (asked.module(), asked.device.to_string());
     Case::NoFit { module, device, refused, missing, remedy }.into()
+}
+
+/// Whether an image would fit if no specialisation constant had a value.
+fn is_for_values(asked: &Asked) -> bool {
+    let wanted = Wanted { spec: None, ..asked.wanted() };
+    asked.spec.is_some()
+        && asked.group.entries.iter().any(|entry| rules::judge::<Unread>(entry, wanted).is_ok())
 }
 
 /// What helps where none of the images fits.

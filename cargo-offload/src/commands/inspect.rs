@@ -92,10 +92,11 @@ const NEEDS: &str = "needs";
 const CONTAINER: &str = "container";
 const HASH: &str = "hash";
 const IMPORTS: &str = "imports";
-const RARE: [&str; 8] = [PACKAGE, FILE, PART, NAME, NEEDS, IMPORTS, CONTAINER, HASH];
+const SPEC: &str = "constants";
+const RARE: [&str; 9] = [PACKAGE, FILE, PART, NAME, NEEDS, IMPORTS, SPEC, CONTAINER, HASH];
 
 /// What the table shows of an image, each with its heading.
-fn cells(image: &ImageRecord) -> [(&'static str, String); 17] {
+fn cells(image: &ImageRecord) -> [(&'static str, String); 18] {
     let text = |text: &str| if text.is_empty() { "-".to_string() } else { text.to_string() };
     let ratio = image.stored_size.saturating_mul(100).checked_div(image.raw_size).unwrap_or(100);
     let hash = image.hash.as_deref().unwrap_or_default();
@@ -109,6 +110,7 @@ fn cells(image: &ImageRecord) -> [(&'static str, String); 17] {
         (NAME, text(&image.name)),
         (NEEDS, text(&image.aspects.join(","))),
         (IMPORTS, text(&image.imports.join(","))),
+        (SPEC, text(&image.spec.join(","))),
         (CONTAINER, text(&image.containers.join(", "))),
         ("kind", text(&image.image_kind)),
         ("codec", image.codec.clone()),

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use offload_containers::contents::{self, Image as ForeignImage, Part};
 use offload_format::limits::Budget;
 use offload_format::pack::Image;
-use offload_format::{Import, Limits};
+use offload_format::{Import, Limits, SpecConstant};
 use offload_images::describe::Description;
 use serde::Serialize;
 
@@ -44,6 +44,9 @@ pub(crate) struct ImageRecord {
     /// The functions that it has for others.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) exports: Vec<String>,
+    /// The specialisation constants, as the pack has them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) spec: Vec<String>,
     pub(crate) image_kind: String,
     pub(crate) offload_kind: String,
     pub(crate) codec: String,
@@ -186,6 +189,7 @@ fn of_pack(reached: Reached<'_>, image: &Image<'_>, origin: Origin) -> Result<Im
         aspects: image.aspects.names(),
         imports: Import::list(image.imports).iter().map(Import::to_string).collect(),
         exports: image.exported().map(str::to_string).collect(),
+        spec: SpecConstant::list(image.spec).iter().map(SpecConstant::to_string).collect(),
         target: image.target_text.to_string(),
         image_kind: image.image_kind.to_string(),
         offload_kind: image.offload_kind.to_string(),
@@ -217,6 +221,7 @@ fn of_container(container: &Container<'_>, image: &ForeignImage<'_>, origin: Ori
         aspects: Vec::new(),
         imports: Vec::new(),
         exports: Vec::new(),
+        spec: Vec::new(),
         target: image.target_text(),
         image_kind: image.format.map_or_else(String::new, |format| format.to_string()),
         offload_kind: image.offload_kind.to_string(),

@@ -14,6 +14,7 @@ use crate::cache::Blob;
 use crate::error::{Error, Result};
 use crate::ir::{Kernel, LocalArguments};
 use crate::module::DeviceImage;
+use crate::options::SpecForm;
 use crate::toolchain::LIBCLC_AMD;
 
 /// The functions that libclc lacks or gets wrong.
@@ -99,6 +100,7 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch
         // Modules of different versions are not linked.
         shim: Shim { source: SHIM_SOURCE, flags: vec![version(arch)] },
         libraries: libclc.into_iter().collect(),
+        spec: SpecForm::Literal,
         local_arguments: LocalArguments::Offsets,
         constant_arguments: ConstantArguments::Kept,
         attributes: limits,

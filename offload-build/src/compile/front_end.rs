@@ -13,6 +13,7 @@ use crate::cache::{Blob, Key, KeyBuilder};
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::module::{Language, Sources};
+use crate::options::{SpecForm, spec};
 use crate::tool::{Invocation, Tool};
 
 /// A compiler run that reads the file in its arguments, or `input`, and what they include.
@@ -231,8 +232,9 @@ fn finish_word(word: &mut String, paths: &mut Vec<PathBuf>) {
     }
 }
 
-/// The language, the user's flags and the headers of imported libraries: the same for every target.
-pub(super) fn flags(sources: &Sources, language: Language) -> impl Iterator<Item = Arg> {
+/// The language, specialisation constants, the user's flags and the headers of imported libraries: for every target the
+/// same but for the form of the constants.
+pub(super) fn flags(sources: &Sources, language: Language, form: SpecForm) -> impl Iterator<Item = Arg> {
     let std = cl_std(sources);
     let fixed: Vec<String> = match language {
         Language::OpenClC => vec!["-x".into(), "cl".into(), std, "-cl-kernel-arg-info".into()],
@@ -257,7 +259,11 @@ pub(super) fn flags(sources: &Sources, language: Language) -> impl Iterator<Item
         }
         _ => vec!["-x".into(), "ir".into()],
     };
-    texts(fixed).chain(texts(sources.flags.clone())).chain(texts(sources.import_flags()))
+    let boolean = if language == Language::C { "_Bool" } else { "bool" };
+    texts(fixed)
+        .chain(texts(spec::definitions(&sources.spec, form, boolean)))
+        .chain(texts(sources.flags.clone()))
+        .chain(texts(sources.import_flags()))
 }
 
 /// The version of OpenCL C, as a flag.

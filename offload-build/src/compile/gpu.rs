@@ -15,6 +15,7 @@ use crate::cache::{Blob, KeyBuilder};
 use crate::error::{self, Result};
 use crate::ir::{self, LocalArguments, Prepared};
 use crate::module::{Language, Library, SourceFile};
+use crate::options::SpecForm;
 
 /// A module, and what it takes of libraries when it is loaded.
 #[derive(Debug)]
@@ -42,6 +43,8 @@ pub(super) struct Backend {
     pub(super) shim: Shim,
     /// Bitcode with the languages' functions, in the order in which it is linked.
     pub(super) libraries: Vec<PathBuf>,
+    /// What specialisation constants are.
+    pub(super) spec: SpecForm,
     pub(super) local_arguments: LocalArguments,
     pub(super) constant_arguments: ConstantArguments,
     /// Function attributes by kernel.
@@ -236,7 +239,7 @@ impl Backend {
             _ => front_end::front_end_output().collect(),
         };
         texts(machine.to_vec())
-            .chain(front_end::flags(session.sources, language))
+            .chain(front_end::flags(session.sources, language, self.spec))
             .chain(self.debug_args(session))
             .chain(output)
     }

@@ -23,6 +23,7 @@ use crate::cache::{Blob, KeyBuilder};
 use crate::error::{self, Error, Result};
 use crate::ir;
 use crate::module::{DeviceImage, Language, SourceFile};
+use crate::options::SpecForm;
 use crate::toolchain::{Pocl, instruction_set};
 
 const SHIM: &str = include_str!("host_shim.c");
@@ -241,7 +242,7 @@ fn kernel_args(session: &Session<'_>, cpu: &Cpu) -> Result<Vec<Arg>> {
         .chain(include(headers.join("opencl-c-base.h")))
         .chain(include(headers.join("opencl-c.h")))
         .chain(debug_args(session))
-        .chain(front_end::flags(session.sources, Language::OpenClC))
+        .chain(front_end::flags(session.sources, Language::OpenClC, SpecForm::Literal))
         .chain(front_end::front_end_output())
         .chain(texts(["-"]))
         .collect())

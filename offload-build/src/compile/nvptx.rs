@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::fs;
 use crate::ir::{Interface, Kernel, LocalArguments};
 use crate::module::{DeviceImage, Library};
+use crate::options::SpecForm;
 use crate::toolchain::LIBCLC_NVIDIA;
 
 /// The functions of OpenCL C that libclc lacks or gets wrong.
@@ -100,6 +101,7 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
             flags: Vec::new(),
         },
         libraries: libclc.into_iter().chain(libdevice).collect(),
+        spec: SpecForm::Literal,
         local_arguments: LocalArguments::Offsets,
         constant_arguments: ConstantArguments::Global,
         attributes: limits,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use offload_format::Target;
+use offload_format::{SpecUse, Target};
 
 use super::Session;
 use super::action::{Arg, texts};
@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::ir;
 use crate::library;
 use crate::module::{DeviceImage, Library, Sources};
+use crate::options::spec;
 use crate::signature::plain_name;
 
 pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>) -> Result<DeviceImage> {
@@ -25,6 +26,9 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>) -> Result<DeviceIm
     })?;
     let mut record = unit.image_record(session, Target::OpenClC);
     record.aspects = unit.scan.aspects()?.into_values().collect();
+    for (constant, id) in record.spec.iter_mut().zip(0u32..) {
+        constant.usage = SpecUse::Id(id);
+    }
     Ok(DeviceImage { record, bytes })
 }
 
@@ -108,7 +112,7 @@ fn including(sources: &Sources) -> Result<String> {
     let defines = macros(sources).into_iter().map(|(name, value)| format!("#define {name} {value}\n"));
     let includes = sources.files.iter().map(|file| front_end::include_line(&file.path));
     let includes = includes.collect::<Result<Vec<_>>>()?;
-    Ok(defines.chain(includes).collect())
+    Ok(defines.chain([spec::opencl_c(&sources.spec)]).chain(includes).collect())
 }
 
 /// `-frewrite-includes` and not `-E`, which would also expand the macros of this machine's clang: whether the device

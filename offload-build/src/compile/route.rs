@@ -32,6 +32,15 @@ pub(super) fn route(sources: &Sources) -> Result<Route> {
         );
         return Err(Error::new(error).with_hint("device libraries are linked as LLVM's bitcode: give the module sources, and leave `compiler` out"));
     }
+    if let (Route::Whole(_) | Route::LlvmIr, Some(constant)) = (&route, sources.spec.first()) {
+        let error = format!(
+            "`{}` has the specialisation constant `{}`, and clang does not compile it from source",
+            sources.module, constant.name
+        );
+        return Err(Error::new(error).with_hint(
+            "clang defines them: give the module sources, and leave `compiler` out; or leave `spec` out",
+        ));
+    }
     Ok(route)
 }
 

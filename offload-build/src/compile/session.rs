@@ -190,6 +190,7 @@ impl<'a> Unit<'a> {
             variant: session.sources.variant.to_string(),
             part: self.part.clone(),
             kernels: self.records(),
+            spec: session.sources.spec.clone(),
             ..NewImage::new(&session.sources.module, target)
         }
     }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use offload_format::pack::NewImage;
-use offload_format::{Aspects, Limits, SpirvVersion, Target};
+use offload_format::{Aspects, Limits, SpecConstant, SpecUse, SpirvVersion, Target};
 use offload_images::spirv;
 
 use super::Session;
@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::fs;
 use crate::ir::LocalArguments;
 use crate::module::{DeviceImage, Library};
+use crate::options::SpecForm;
 use crate::tool::Invocation;
 
 /// Functions of OpenCL C that the back end knows nothing of or gets wrong.
@@ -34,8 +35,10 @@ pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, version: SpirvVers
     };
     record.format_version = Some(version.word());
     record.aspects = aspects(&bytes.read()?)?;
-    if !record.imports.is_empty() {
-        record.aspects = record.aspects | Aspects::LINKER;
+    // Of values OpenCL says only that `clBuildProgram` uses them; what is to be linked is compiled by `clCompileProgram`.
+    match record.imports.is_empty() {
+        true => take_ids(&mut record.spec, &bytes.read()?)?,
+        false => record.aspects = record.aspects | Aspects::LINKER,
     }
     for required in required_sub_groups(&bytes.read()?)? {
         let kernel = record.kernels.iter_mut().find(|kernel| kernel.name == required.kernel);
@@ -119,6 +122,7 @@ pub(super) fn backend(version: SpirvVersion) -> Backend {
         // Without clang's own header: it declares as built-in what the shim defines.
         shim: Shim { source: SHIM_SOURCE, flags: vec!["-cl-no-stdinc".to_string()] },
         libraries: Vec::new(),
+        spec: SpecForm::Spirv,
         local_arguments: LocalArguments::Kept,
         constant_arguments: ConstantArguments::Kept,
         attributes: Default::default(),
@@ -139,6 +143,18 @@ fn check(bytes: &[u8], kernels: &[&str], left: &[Left]) -> Result<()> {
 /// (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Capability>).
 pub(super) fn aspects(bytes: &[u8]) -> Result<Aspects> {
     Ok(spirv::Module::parse(bytes, &Limits::default())?.aspects())
+}
+
+/// Says which constants the module takes a value of; the number of each is its place in the list.
+fn take_ids(spec: &mut [SpecConstant], bytes: &[u8]) -> Result<()> {
+    if spec.is_empty() {
+        return Ok(());
+    }
+    let ids = spirv::Module::parse(bytes, &Limits::default())?.spec_ids();
+    for (constant, id) in spec.iter_mut().zip(0u32..) {
+        constant.usage = if ids.contains(&id) { SpecUse::Id(id) } else { SpecUse::Unused };
+    }
+    Ok(())
 }
 
 /// The kernels that require a size of sub-groups.

@@ -1,12 +1,15 @@
 //! The Rust that `offload_rt::include_kernels!` includes.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
+
+use offload_format::SpecValue;
 
 use super::{Anchor, identifier};
 use crate::env::CargoEnv;
 use crate::error::Result;
 use crate::fs;
-use crate::signature::{Bound, Generic, Method, NamedParameter, Places, Shape};
+use crate::signature::{self, Bound, Generic, Method, NamedParameter, Places, Shape};
 
 /// What the Rust of a kernel module is made of.
 #[derive(Debug)]
@@ -15,6 +18,8 @@ pub(crate) struct Bindings<'a> {
     /// What it mentions, so that the pack is linked.
     pub(crate) anchor: &'a Anchor,
     pub(crate) methods: &'a [Method],
+    /// Specialisation constants with their defaults.
+    pub(crate) spec: &'a BTreeMap<String, SpecValue>,
     pub(crate) places: &'a Places<'a>,
 }
 
@@ -47,7 +52,22 @@ impl Bindings<'_> {
             }
         };
         text.push_str(&self.typed_kernels());
+        text.push_str(&self.spec_constants());
         text
+    }
+
+    /// What makes the struct with the values of specialisation constants; nothing for a module without.
+    fn spec_constants(&self) -> String {
+        if self.spec.is_empty() {
+            return String::new();
+        }
+        let field = |(name, default): (&String, &SpecValue)| {
+            let about = format!("`{} {name}`, {default} unless said.", default.type_name());
+            let (field, rust) = (signature::identifier(name), rust_type(*default));
+            format!("        #[doc = {about:?}]\n        {field}[{name:?}]: {rust} = {default};\n")
+        };
+        let fields: String = self.spec.iter().map(field).collect();
+        format!("    ::offload_rt::spec_constants! {{\n{fields}    }}\n")
     }
 
     /// What makes the struct with its methods.
@@ -88,6 +108,18 @@ impl Bindings<'_> {
         }
         let lines = lines.join("\n\n");
         lines.lines().fold(String::new(), |text, line| format!("{text}            #[doc = {line:?}]\n"))
+    }
+}
+
+fn rust_type(value: SpecValue) -> &'static str {
+    match value {
+        SpecValue::Bool(_) => "bool",
+        SpecValue::Int(_) => "i32",
+        SpecValue::UInt(_) => "u32",
+        SpecValue::Long(_) => "i64",
+        SpecValue::ULong(_) => "u64",
+        SpecValue::Float(_) => "f32",
+        _ => "f64",
     }
 }
 
@@ -136,14 +168,20 @@ mod tests {
             variant: Variant::default(),
             files: vec![SourceFile::new(Path::new("typed.cl")).unwrap()],
             flags: Vec::new(),
+            spec: Vec::new(),
             options: Options::default(),
             origin: Default::default(),
         };
         let declared = signature::read_declared(&data, &sources);
         let methods = signature::methods(&[signature::declared(&declared)]);
         let (anchor, places) = (Anchor::Symbol("a".into()), Places::new(&sources, &declared));
-        let bindings = Bindings { module: "typed", anchor: &anchor, methods: &methods, places: &places };
+        let spec: [(&str, SpecValue); 4] =
+            [("FAR", (-5i64).into()), ("TILE", 16.into()), ("scale", 1e-7f32.into()), ("type", false.into())];
+        let spec = spec.map(|(name, default)| (name.to_string(), default)).into();
+        let bindings =
+            Bindings { module: "typed", anchor: &anchor, methods: &methods, spec: &spec, places: &places };
+        let generated = [bindings.typed_kernels(), bindings.spec_constants()].concat();
         let recorded = std::fs::read_to_string(data.join("typed.inc")).unwrap();
-        assert_eq!(bindings.typed_kernels(), recorded, "{}", bindings.typed_kernels());
+        assert_eq!(generated, recorded, "{generated}");
     }
 }

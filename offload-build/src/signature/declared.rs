@@ -278,6 +278,7 @@ mod tests {
             variant: Variant::default(),
             files: vec![SourceFile::new(Path::new(name)).unwrap()],
             flags: vec!["-DT=half".into()],
+            spec: Vec::new(),
             options: Options::default(),
             origin: Default::default(),
         };

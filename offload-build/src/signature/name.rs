@@ -28,7 +28,7 @@ impl KernelName {
 }
 
 /// `text` as a Rust identifier.
-pub(super) fn identifier(text: &str) -> String {
+pub(crate) fn identifier(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     let text: String = text.replace("struct ", "").chars().map(plain).collect();
     let text = match text.trim_end_matches('_') {

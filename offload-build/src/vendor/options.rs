@@ -23,6 +23,7 @@ fn text(sources: &Sources) -> String {
     }
     line(&mut text, "std", options.std.unwrap_or_default().flag());
     sources.flags.iter().for_each(|flag| line(&mut text, "flag", readable(flag)));
+    sources.spec.iter().for_each(|constant| line(&mut text, "spec", constant));
     for library in &sources.origin.imports {
         line(&mut text, "import", format!("{} {}", library.name(), library::hash(library)));
     }
@@ -55,7 +56,7 @@ fn line(text: &mut String, name: &str, value: impl std::fmt::Display) {
 
 #[cfg(test)]
 mod tests {
-    use offload_format::Variant;
+    use offload_format::{SpecConstant, Variant};
 
     use super::*;
     use crate::module::SourceFile;
@@ -67,6 +68,7 @@ mod tests {
             variant: Variant::default(),
             files: vec![SourceFile::new(std::path::Path::new("kernels/blas.cl")).unwrap()],
             flags: vec!["-DN=1".into()],
+            spec: Vec::new(),
             options: Options::default(),
             origin: Default::default(),
         }
@@ -80,7 +82,7 @@ mod tests {
     #[test]
     fn everything_that_changes_code_changes_the_hash() {
         let base = hash(&sources());
-        let changes: [fn(&mut Sources); 7] = [
+        let changes: [fn(&mut Sources); 8] = [
             |sources| sources.files.clear(),
             |sources| sources.options.std = Some(OpenClStd::C20),
             |sources| sources.flags = vec!["-DN=1\nflag: x".into()],
@@ -88,6 +90,7 @@ mod tests {
             |sources| sources.options.max_registers = Some(64),
             |sources| sources.options.cuda_sdk = Some(true),
             |sources| sources.options.strip = Some(true),
+            |sources| sources.spec = SpecConstant::list("TILE:int=16"),
         ];
         for (index, change) in changes.into_iter().enumerate() {
             let mut other = sources();

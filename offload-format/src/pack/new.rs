@@ -3,7 +3,7 @@
 use super::read::Pack;
 use super::record::{Image, KernelInfo};
 use crate::codec::{Codec, FrameInfo};
-use crate::{Aspects, Error, Hash128, Import, OffloadKind, Target};
+use crate::{Aspects, Error, Hash128, Import, OffloadKind, SpecConstant, Target};
 
 /// An image to be put into a pack.
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub struct NewImage {
     pub imports: Vec<Import>,
     /// The functions that it has for images which import it; their names have no `,`.
     pub exports: Vec<String>,
+    /// Its specialisation constants; their names have no `,`, `=`, `:` or `@`.
+    pub spec: Vec<SpecConstant>,
 }
 
 impl NewImage {
@@ -44,6 +46,7 @@ impl NewImage {
             kernels: Vec::new(),
             imports: Vec::new(),
             exports: Vec::new(),
+            spec: Vec::new(),
         }
     }
 
@@ -61,6 +64,7 @@ impl NewImage {
             kernels: pack.kernels(image).collect::<Result<_, _>>()?,
             imports: Import::list(image.imports),
             exports: image.exported().map(str::to_string).collect(),
+            spec: SpecConstant::list(image.spec),
             ..NewImage::new(image.module, target)
         })
     }

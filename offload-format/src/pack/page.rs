@@ -103,6 +103,7 @@ pub(super) fn image<'a>(page: &Page<'a>, index: u32, record: &[u8]) -> Result<Im
         part: tables.text(record, 96)?,
         imports: tables.text(record, 104)?,
         exports: tables.text(record, 112)?,
+        spec: tables.text(record, 120)?,
     })
 }
 

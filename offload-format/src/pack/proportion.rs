@@ -107,8 +107,15 @@ impl Pack<'_> {
 
     /// Takes the records and texts of an image, its kernels and their arguments: each once for each reference.
     fn spend_listed(&self, image: &Image<'_>, budget: &mut PackBudget) -> Result<(), Error> {
-        let texts =
-            [image.module, image.variant, image.target_text, image.part, image.imports, image.exports];
+        let texts = [
+            image.module,
+            image.variant,
+            image.target_text,
+            image.part,
+            image.imports,
+            image.exports,
+            image.spec,
+        ];
         let texts = texts.iter().fold(128u64, |sum, text| sum.saturating_add(text.len() as u64));
         budget.indexes.spend(texts)?;
         let Page { tables, .. } = self.page(image.page)?;

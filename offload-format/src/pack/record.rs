@@ -49,6 +49,8 @@ pub struct Image<'a> {
     pub imports: &'a str,
     /// The functions that it has for images which import it, with `,` between them; see [`Image::exported`].
     pub exports: &'a str,
+    /// Its specialisation constants, as [`SpecConstant::list`](crate::SpecConstant::list) reads them.
+    pub spec: &'a str,
     /// Its number in the pack.
     pub number: u32,
     /// The page that has its kernels.

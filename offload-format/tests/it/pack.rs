@@ -6,7 +6,7 @@ use offload_format::codec::{self, Codec, Frame};
 use offload_format::pack::{
     ArgInfo, ArgKind, KernelInfo, Missing, MissingKind, NewImage, Pack, PackBuilder, Pages, layout,
 };
-use offload_format::{ErrorKind, Import, Target};
+use offload_format::{ErrorKind, Import, SpecConstant, Target};
 
 fn kernel(name: &str) -> KernelInfo {
     let arg = |name: &str, kind, size| ArgInfo::new(kind).named(name, "float*").with_size(size);
@@ -240,6 +240,23 @@ fn an_image_tells_the_libraries_that_it_needs_and_what_it_has_for_others() {
     // As earlier releases wrote all images.
     let plain = pack.image(2).unwrap();
     assert_eq!((plain.imports, plain.exports), ("", ""));
+}
+
+#[test]
+fn an_image_tells_its_specialisation_constants() {
+    let raw = codec::encode(b"code", Codec::Raw, 0).unwrap();
+    let mut builder = PackBuilder::new("sample", "1.2.3");
+    let spec = SpecConstant::list("SCALE@0:float=1.5,TILE:int=16");
+    builder.image(NewImage { spec: spec.clone(), ..image("blas", "spirv64") }, raw.info()).unwrap();
+    builder.image(image("plain", "host"), raw.info()).unwrap();
+    let bytes = assemble(builder, &[raw]);
+    let pages = Pages::default();
+    let pack = Pack::parse(&bytes, &pages).unwrap();
+    let found = pack.image(0).unwrap();
+    assert_eq!(found.spec, "SCALE@0:float=1.5,TILE:int=16");
+    assert_eq!(NewImage::of(&pack, &found, "spirv64".parse().unwrap()).unwrap().spec, spec);
+    // As earlier releases wrote all images.
+    assert_eq!(pack.image(1).unwrap().spec, "");
 }
 
 /// Registers are no requirement; a name, a count and a work-group are.

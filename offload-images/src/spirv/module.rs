@@ -6,7 +6,7 @@ use super::stream::{
     self, Instruction, LINKAGE_ATTRIBUTES, LINKAGE_EXPORT, LINKAGE_IMPORT, MODE_LOCAL_SIZE,
     MODE_SUBGROUP_SIZE, MODEL_KERNEL, OP_CAPABILITY, OP_DECORATE, OP_ENTRY_POINT, OP_EXECUTION_MODE,
     OP_EXECUTION_MODE_ID, OP_FUNCTION, OP_FUNCTION_CALL, OP_FUNCTION_END, OP_MEMORY_MODEL, OP_SOURCE,
-    OP_TYPE_FUNCTION,
+    OP_TYPE_FUNCTION, SPEC_ID,
 };
 use offload_format::{Aspects, Error, ErrorKind, Limits, bytes};
 
@@ -164,6 +164,16 @@ impl<'a> Module<'a> {
             let by_id = it.opcode == OP_EXECUTION_MODE_ID;
             Some(ExecutionMode { function, mode, operands: it.words_from(2), by_id })
         })
+    }
+
+    /// The numbers under which the module takes values of specialisation constants, each once.
+    pub fn spec_ids(&self) -> BTreeSet<u32> {
+        let before_code =
+            stream::instructions(self.bytes).map_while(Result::ok).take_while(|it| it.opcode != OP_FUNCTION);
+        let ids = before_code.filter(|it| it.opcode == OP_DECORATE && it.word(1) == Ok(SPEC_ID));
+        let mut found = BTreeSet::new();
+        found.extend(ids.filter_map(|it| it.word(2).ok()));
+        found
     }
 
     /// The numbers of the declared capabilities, in the order of the module.

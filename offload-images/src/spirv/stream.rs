@@ -23,6 +23,7 @@ pub(super) const MODE_LOCAL_SIZE: u32 = 17;
 pub(super) const MODE_SUBGROUP_SIZE: u32 = 35;
 /// `Decoration` LinkageAttributes.
 pub(super) const LINKAGE_ATTRIBUTES: u32 = 41;
+pub(super) const SPEC_ID: u32 = 1;
 /// `Linkage Type` Export.
 pub(super) const LINKAGE_EXPORT: u32 = 0;
 /// `Linkage Type` Import.

@@ -3,9 +3,9 @@
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use offload_format::Import;
 use offload_format::codec;
 use offload_format::pack::{Image, KernelNeeds, Pack};
+use offload_format::{Import, SpecConstant};
 
 use super::{Entry, KernelLimits, Record, Shared};
 use crate::pack_info::PackInfo;
@@ -63,6 +63,7 @@ impl<'i, 'p> EntryReader<'i, 'p> {
                 "" => Vec::new(),
                 _ => image.exported().map(str::to_string).collect(),
             },
+            spec: SpecConstant::list(image.spec),
         };
         let shared = Shared {
             pack: self.info.clone(),

@@ -15,6 +15,7 @@ use crate::index::Index;
 use crate::libraries;
 use crate::range::NdRange;
 use crate::select::Selection;
+use crate::specialization::Specialization;
 
 /// Images that a device's driver has accepted, with their kernels; made by [`Module::open`](crate::Module::open),
 /// [`Device::open_selection`] or [`Device::open`].
@@ -56,6 +57,8 @@ pub struct Kernel {
 #[derive(Debug)]
 struct Part {
     entry: Option<Entry>,
+    /// What specialisation constants of the image are to be.
+    spec: Arc<Specialization>,
     opened: OnceLock<Result<Arc<dyn DriverModule>, Error>>,
 }
 
@@ -84,7 +87,11 @@ impl Device {
 impl Program {
     /// A program of one image is opened now: there is nothing to save by waiting, and its errors come early.
     pub(crate) fn of_selection(device: &Device, selection: &Selection) -> Result<Program, Error> {
-        let part = |entry: &Entry| Part { entry: Some(entry.clone()), opened: OnceLock::new() };
+        let spec = selection.spec();
+        let part = |entry: &Entry| {
+            let (entry, spec) = (Some(entry.clone()), Arc::clone(&spec));
+            Part { entry, spec, opened: OnceLock::new() }
+        };
         let parts: Vec<Part> = selection.entries().iter().map(part).collect();
         if let [only] = parts.as_slice() {
             only.open(device, Some(selection.index()))?;
@@ -93,7 +100,7 @@ impl Program {
     }
 
     pub(crate) fn of_module(device: &Device, module: Arc<dyn DriverModule>) -> Program {
-        let part = Part { entry: None, opened: OnceLock::from(Ok(module)) };
+        let part = Part { entry: None, spec: Arc::default(), opened: OnceLock::from(Ok(module)) };
         Program { device: device.clone(), parts: vec![part], selection: None }
     }
 
@@ -170,7 +177,7 @@ impl Program {
 impl Part {
     fn open(&self, device: &Device, index: Option<&Arc<Index>>) -> Result<&Arc<dyn DriverModule>, Error> {
         let opened = self.opened.get_or_init(|| match &self.entry {
-            Some(entry) => load(device, &entry.load()?, index),
+            Some(entry) => load(device, &entry.load()?.with_spec(Arc::clone(&self.spec)), index),
             None => Err(Error::device(&device.to_string(), "the program has no image")),
         });
         opened.as_ref().map_err(Clone::clone)

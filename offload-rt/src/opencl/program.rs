@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use offload_format::ImageKind;
 use offload_format::pack::KernelInfo;
-use opencl_sys::{CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_WORK_GROUP_SIZE};
+use offload_format::{ImageKind, SpecConstant};
+use opencl_sys::{
+    CL_DEVICE_VERSION, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_WORK_GROUP_SIZE,
+};
 
+use super::answers::text;
 use super::api::{ClError, Context, Program as DriverProgram};
 use super::device::{self, ClDevice, LOADER};
 use super::module::ClModule;
@@ -15,6 +18,7 @@ use super::stream::ClStream;
 use crate::driver::{Driver, DriverHostMemory, DriverModule, DriverStream};
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
+use crate::specialization::Setting;
 use crate::text::{escape, escape_lines};
 
 /// `CL_KERNEL_SPILL_MEM_SIZE_INTEL`
@@ -71,7 +75,7 @@ impl ImageCompiler<'_> {
         let takes_options = entry.image_kind() == ImageKind::SpirV && self.libraries.is_empty();
         match takes_options && device::is_intel_gpu(self.device.id()) {
             true => rebuild::without_spills(self, entry.kernels()),
-            false => Ok(Built::new(self.build("")?, entry.kernels())),
+            false => Ok(Built::new(self.build(&self.definitions())?, entry.kernels())),
         }
     }
 
@@ -85,14 +89,49 @@ impl ImageCompiler<'_> {
                     .map_err(|error| Error::device(LOADER, format!("{entry} is not UTF-8: {error}")))?;
                 DriverProgram::from_source(self.context, source)
             }
-            ImageKind::SpirV => DriverProgram::from_il(self.context, bytes),
+            ImageKind::SpirV => {
+                let program = DriverProgram::from_il(self.context, bytes);
+                return self.specialized(program.map_err(|error| self.refused(error))?);
+            }
             ImageKind::Object => DriverProgram::from_binary(self.context, self.device.id(), bytes),
             kind => {
                 let problem = format!("{entry} is of kind {kind}, which no driver takes");
                 return Err(Error::device(LOADER, problem));
             }
         };
-        created.map_err(|error| self.failed(&format!("cannot take {entry}: {error}")))
+        created.map_err(|error| self.refused(error))
+    }
+
+    fn refused(&self, error: ClError) -> Error {
+        self.failed(&format!("cannot take {}: {error}", self.image.entry()))
+    }
+
+    /// SPIR-V with the values of its constants that differ from the defaults.
+    fn specialized(&self, program: DriverProgram) -> Result<DriverProgram, Error> {
+        for Setting { name, id, value } in self.image.settings() {
+            let told = match has_values(&text(self.device.id(), CL_DEVICE_VERSION)) {
+                true => program.specialize(id, value),
+                false => Err(ClError::Lacks("clSetProgramSpecializationConstant")),
+            };
+            told.map_err(|error| {
+                let name = escape(&name);
+                let error = format!("cannot set {name} = {value} in {}: {error}", self.image.entry());
+                let hint = "values of SPIR-V need a driver of OpenCL 2.2 or later; images for `opencl-c` take them on every driver";
+                self.failed(&error).with_hint(hint)
+            })?;
+        }
+        Ok(program)
+    }
+
+    /// What OpenCL C is compiled with: macros that hold the values of constants.
+    fn definitions(&self) -> String {
+        if self.image.entry().image_kind() != ImageKind::OpenClC {
+            return String::new();
+        }
+        let define = |Setting { name, value, .. }: Setting| {
+            format!("-D{}={}", SpecConstant::bits_macro(&name), value.bits_literal())
+        };
+        self.image.settings().into_iter().map(define).collect::<Vec<_>>().join(" ")
     }
 
     /// What can be linked.
@@ -161,6 +200,14 @@ impl Build for ImageCompiler<'_> {
     }
 }
 
+/// Whether a device of this version has the function that gives constants their values. OpenCL's loader does not look before
+/// it calls an earlier driver.
+fn has_values(version: &str) -> bool {
+    let numbers = version.strip_prefix("OpenCL ").and_then(|rest| rest.split(' ').next()?.split_once('.'));
+    let number = |text: &str| text.parse::<u32>().ok();
+    numbers.and_then(|(major, minor)| Some([number(major)?, number(minor)?])).is_some_and(|it| it >= [2, 2])
+}
+
 /// A number of 4 or 8 bytes: releases of Intel's driver differ.
 fn number(bytes: &[u8]) -> Option<u64> {
     match bytes.len() {
@@ -173,6 +220,16 @@ fn number(bytes: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_of_constants_came_with_opencl_2_2() {
+        for later in ["OpenCL 2.2 x", "OpenCL 3.0 (Build 0)", "OpenCL 10.0", "OpenCL 3.0"] {
+            assert!(has_values(later), "{later}");
+        }
+        for earlier in ["OpenCL 2.1 NEO", "OpenCL 1.2 pocl", "", "OpenCL 3", "FULL_PROFILE 3.0"] {
+            assert!(!has_values(earlier), "{earlier}");
+        }
+    }
 
     #[test]
     fn numbers_have_two_sizes() {

@@ -14,6 +14,7 @@ use crate::description::{
     PtxVersion,
 };
 use crate::entry::Entry;
+use crate::specialization::Specialization;
 use crate::text::escape;
 
 /// GPUs of Jetson, Drive and Thor. "The binary compatibility between desktop and Tegra is not supported":
@@ -41,8 +42,16 @@ enum Class {
     ExactNative,
 }
 
-/// How well `entry` fits `device`, or why not.
-pub(super) fn judge<R: Reason>(entry: &Entry, device: &DeviceDescription) -> Result<Fit, R> {
+/// What an image has to fit.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted<'w> {
+    pub(super) device: &'w DeviceDescription,
+    /// Nothing where no constant gets a value.
+    pub(super) spec: Option<&'w Specialization>,
+}
+
+/// How well `entry` fits what is wanted, or why not.
+pub(super) fn judge<R: Reason>(entry: &Entry, Wanted { device, spec }: Wanted<'_>) -> Result<Fit, R> {
     let Some(target) = entry.parsed_target() else {
         return Err(R::new(|| "its target is newer than this release of offload-rt".to_string()));
     };
@@ -66,7 +75,10 @@ pub(super) fn judge<R: Reason>(entry: &Entry, device: &DeviceDescription) -> Res
     check_aspects(entry.aspects(), device.aspects())?;
     check_sub_groups(entry, device)?;
     check_work_groups(entry, device)?;
-    Ok(fit)
+    match spec.and_then(|spec| spec.refusal(entry.spec())) {
+        Some(refusal) => Err(R::new(|| refusal)),
+        None => Ok(fit),
+    }
 }
 
 /// Whether the image is for the GPUs of the driver with this feature's name.

@@ -4,13 +4,14 @@ use std::sync::{Arc, OnceLock};
 
 use offload_format::pack::KernelInfo;
 
-use super::rules;
+use super::rules::{self, Wanted};
 use super::verdict::{Choice, Outcome, Picks, Verdict};
 use crate::description::DeviceDescription;
 use crate::entry::Entry;
 use crate::error::{Case, Error};
 use crate::index::Index;
 use crate::module_images::Group;
+use crate::specialization::Specialization;
 use crate::text::escape;
 
 /// What a choice was asked for, and of what; errors tell it.
@@ -18,10 +19,15 @@ use crate::text::escape;
 pub(super) struct Asked {
     pub(super) group: Arc<Group>,
     pub(super) device: DeviceDescription,
+    pub(super) spec: Option<Arc<Specialization>>,
     pub(super) index: Arc<Index>,
 }
 
 impl Asked {
+    pub(super) fn wanted(&self) -> Wanted<'_> {
+        Wanted { device: &self.device, spec: self.spec.as_deref() }
+    }
+
     /// The module's name.
     pub(super) fn name(&self) -> &str {
         self.group.entries.first().map_or("", Entry::module)
@@ -67,6 +73,11 @@ impl Selection {
     /// The images that it was chosen from.
     pub(crate) fn index(&self) -> &Arc<Index> {
         &self.asked.index
+    }
+
+    /// What specialisation constants are to be.
+    pub(crate) fn spec(&self) -> Arc<Specialization> {
+        self.asked.spec.clone().unwrap_or_default()
     }
 
     /// The chosen image; of a split module the first of [`Selection::entries`].
@@ -136,7 +147,7 @@ impl Selection {
     }
 
     fn choice(&self) -> Choice<'_> {
-        Choice { group: &self.asked.group, device: &self.asked.device, picks: &self.picks }
+        Choice { group: &self.asked.group, wanted: self.asked.wanted(), picks: &self.picks }
     }
 
     /// In the registry's order.

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use super::rules::{self, Fit};
-use crate::description::DeviceDescription;
+use super::rules::{self, Fit, Wanted};
 use crate::entry::Entry;
 use crate::module_images::{Group, NamedKernel};
 use crate::text::escape;
@@ -79,14 +78,14 @@ impl Picks {
 /// A choice that was made, to be put into words.
 pub(super) struct Choice<'c> {
     pub(super) group: &'c Group,
-    pub(super) device: &'c DeviceDescription,
+    pub(super) wanted: Wanted<'c>,
     pub(super) picks: &'c Picks,
 }
 
 impl Choice<'_> {
     /// About every image, in the registry's order.
     pub(super) fn verdicts(&self) -> Vec<Verdict> {
-        let judge = |entry: &Entry| rules::judge::<String>(entry, self.device);
+        let judge = |entry: &Entry| rules::judge::<String>(entry, self.wanted);
         let judged: Vec<Result<Fit, String>> = self.group.entries.iter().map(judge).collect();
         let used = self.picks.images();
         let verdict = |(image, (entry, fit)): (usize, (&Entry, &Result<Fit, String>))| {

@@ -17,6 +17,7 @@ mod selected;
 mod selection;
 mod selection_cuda;
 mod selection_parts;
+mod selection_spec;
 mod selection_table;
 mod threads;
 mod typed;

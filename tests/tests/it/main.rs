@@ -52,6 +52,7 @@ mod second_decoder;
 mod settings;
 mod shared_library;
 mod snapshots;
+mod specialised;
 mod stale;
 mod static_library;
 mod strip;

@@ -13,8 +13,8 @@ use super::super::place::{PlacedBlock, Stored};
 use super::super::record::{ArgInfo, KernelInfo, Missing};
 use super::super::size::{aligned, small, too_large, usize_of};
 use super::record::{Record, TextReference};
+use crate::Error;
 use crate::codec::{Filter, Frame};
-use crate::{Error, Import};
 
 /// A page and its place.
 pub(super) struct PlacedPage<'a> {
@@ -132,7 +132,8 @@ impl Tables {
             .u32(image.aspects.bits())
             .text(self.text(&image.part)?)
             .text(self.text_if_any(&joined(&image.imports))?)
-            .text(self.text_if_any(&image.exports.join(","))?);
+            .text(self.text_if_any(&image.exports.join(","))?)
+            .text(self.text_if_any(&joined(&image.spec))?);
         self.images.extend(record.done(IMAGE_RECORD));
         Ok(())
     }
@@ -221,8 +222,8 @@ impl Tables {
     }
 }
 
-fn joined(imports: &[Import]) -> String {
-    imports.iter().map(Import::to_string).collect::<Vec<_>>().join(",")
+fn joined<T: ToString>(all: &[T]) -> String {
+    all.iter().map(T::to_string).collect::<Vec<_>>().join(",")
 }
 
 fn flags(kernel: &KernelInfo) -> u32 {

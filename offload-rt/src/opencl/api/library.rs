@@ -42,7 +42,7 @@ macro_rules! table {
     };
 }
 
-// Of OpenCL 1.2 and earlier, but for the last two.
+// Of OpenCL 1.2 and earlier, but for the last three.
 table! {
     clBuildProgram: clBuildProgram_t,
     clCompileProgram: clCompileProgram_t,
@@ -89,6 +89,7 @@ table! {
     clWaitForEvents: clWaitForEvents_t,
     clCreateProgramWithIL: clCreateProgramWithIL_t,
     clCreateProgramWithILKHR: clCreateProgramWithILKHR_t,
+    clSetProgramSpecializationConstant: clSetProgramSpecializationConstant_t,
 }
 
 /// Calls a function of a table; an error if the library lacks it. What the function returns is not looked at.

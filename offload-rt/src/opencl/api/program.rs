@@ -3,6 +3,7 @@
 use std::ffi::CString;
 use std::ptr;
 
+use offload_format::SpecValue;
 use opencl_sys::{
     CL_INVALID_BUILD_OPTIONS, CL_INVALID_KERNEL_NAME, CL_KERNEL_NUM_ARGS, CL_PROGRAM_BINARIES,
     CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_KERNEL_NAMES, cl_kernel_work_group_info,
@@ -59,6 +60,18 @@ impl Program {
             other => other,
         };
         Ok(Program { functions, raw: raw? })
+    }
+
+    /// Gives a specialisation constant of SPIR-V its value, before the program is built or compiled.
+    pub(in crate::opencl) fn specialize(&self, id: u32, value: SpecValue) -> ClResult<()> {
+        let bytes = value.bits().to_le_bytes();
+        let bytes = bytes.get(..value.size()).unwrap_or(&bytes);
+        let (size, value) = (bytes.len(), bytes.as_ptr().cast());
+        // SAFETY: the value has this size; the driver copies it during the call. Drivers of OpenCL are on machines that begin
+        // with the low byte, as this one.
+        check(unsafe {
+            call!(self.functions, clSetProgramSpecializationConstant(self.raw, id, size, value))?
+        })
     }
 
     /// Native code for `device`, to be built.

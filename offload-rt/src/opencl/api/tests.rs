@@ -1,6 +1,6 @@
 //! Objects of a library that has few functions, which count their calls.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::ptr;
 
@@ -14,6 +14,7 @@ use super::object::{Context, Program};
 thread_local! {
     static RELEASED: Cell<usize> = const { Cell::new(0) };
     static STATUS: Cell<cl_int> = const { Cell::new(0) };
+    static GIVEN: RefCell<Vec<(cl_uint, Vec<u8>)>> = const { RefCell::new(Vec::new()) };
 }
 
 type Notify = unsafe extern "C" fn(*const std::ffi::c_char, *const c_void, usize, *mut c_void);
@@ -44,6 +45,13 @@ unsafe extern "C" fn create_from_il(
     ptr::without_provenance_mut(2)
 }
 
+unsafe extern "C" fn specialize(_: cl_program, id: cl_uint, size: usize, value: *const c_void) -> cl_int {
+    // SAFETY: the value has this size.
+    let bytes = unsafe { std::slice::from_raw_parts(value.cast::<u8>(), size) };
+    GIVEN.with_borrow_mut(|given| given.push((id, bytes.to_vec())));
+    STATUS.get()
+}
+
 unsafe extern "C" fn release(_: *mut c_void) -> cl_int {
     RELEASED.set(RELEASED.get() + 1);
     0
@@ -60,6 +68,33 @@ fn contexts() -> Functions {
         clReleaseProgram: Some(release),
         ..Functions::default()
     }
+}
+
+#[test]
+fn values_of_constants_are_given_in_their_sizes() {
+    let known = Functions {
+        clCreateProgramWithIL: Some(create_from_il),
+        clSetProgramSpecializationConstant: Some(specialize),
+        ..contexts()
+    };
+    let context = Context::new(device(known)).unwrap();
+    let program = Program::from_il(&context, &[0; 4]).unwrap();
+    program.specialize(7, (-2).into()).unwrap();
+    program.specialize(8, true.into()).unwrap();
+    program.specialize(9, 1.0f64.into()).unwrap();
+    let given = GIVEN.take();
+    assert_eq!(given[0], (7, vec![0xfe, 0xff, 0xff, 0xff]));
+    assert_eq!(given[1], (8, vec![1]));
+    assert_eq!(given[2], (9, vec![0, 0, 0, 0, 0, 0, 0xf0, 0x3f]));
+    STATUS.set(-71);
+    assert_eq!(program.specialize(1, 2u32.into()).unwrap_err(), ClError::Code(-71));
+    STATUS.set(0);
+    // A library of OpenCL 2.1.
+    let context =
+        Context::new(device(Functions { clCreateProgramWithIL: Some(create_from_il), ..contexts() }));
+    let program = Program::from_il(&context.unwrap(), &[0; 4]).unwrap();
+    let error = program.specialize(7, 1.into()).unwrap_err();
+    assert_eq!(error, ClError::Lacks("clSetProgramSpecializationConstant"));
 }
 
 #[test]
