@@ -74,12 +74,21 @@ fn inline_name(line: &str) -> Option<&str> {
     INLINE.contains(&linkage).then(|| Some(global_name(line)?.0)).flatten()
 }
 
-/// `module` in which other modules see nothing but what `seen` names.
+/// What C and C++ without a C library say of their functions. LLVM does not inline such a function into one that does
+/// not say so (`TargetLibraryInfo::areInlineCompatible`), which those of other languages do not.
+const FREESTANDING: &str = " \"no-builtins\"";
+
+/// `module` in which other modules see nothing but what `seen` names, and of which they can inline all.
 pub(crate) fn hide(module: &str, seen: &BTreeSet<&str>) -> String {
     let mut out = String::with_capacity(module.len() + 1024);
     for line in module.lines() {
         let own = inline_name(line).is_some_and(|name| !seen.contains(name)).then(|| of_one_module(line));
         let line = own.as_deref().unwrap_or(line);
+        if line.starts_with("attributes #") {
+            out.push_str(&line.replace(FREESTANDING, ""));
+            out.push('\n');
+            continue;
+        }
         let hidden = match line.strip_prefix("define ") {
             Some(rest) if !is_hidden(rest) => hidden_function(line, seen),
             Some(_) => None,
@@ -245,7 +254,8 @@ mod tests {
             @count = linkonce_odr dso_local global i32 5, comdat, align 4\n\
             define linkonce_odr hidden noundef i32 @_Z6helperi(i32 noundef %0) #1 comdat {\n}\n\
             define linkonce_odr dso_local i32 @_ZN1S3getEv(ptr %0) #2 comdat($_ZN1SE) align 2 {\n}\n\
-            define linkonce_odr i32 @_Z5shownv() #2 comdat {\n}\n";
+            define linkonce_odr i32 @_Z5shownv() #2 comdat {\n}\n\
+            attributes #1 = { convergent \"no-builtins\" nounwind }\n";
         let found = Interface::of(module);
         assert_eq!(found.inline, ["_Z5shownv", "_Z6helperi", "_ZN1S3getEv", "count"].into());
         assert!(found.defined.is_empty());
@@ -253,7 +263,8 @@ mod tests {
             @count = internal global i32 5, align 4\n\
             define internal noundef i32 @_Z6helperi(i32 noundef %0) #1 {\n}\n\
             define internal dso_local i32 @_ZN1S3getEv(ptr %0) #2 align 2 {\n}\n\
-            define linkonce_odr i32 @_Z5shownv() #2 comdat {\n}\n";
+            define linkonce_odr i32 @_Z5shownv() #2 comdat {\n}\n\
+            attributes #1 = { convergent nounwind }\n";
         assert_eq!(hide(module, &["_Z5shownv"].into()), expected);
     }
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use object::{Object, ObjectSymbol};
 use offload_images::describe;
 
 use crate::device_library::{contains, holds, said_with_each_driver};
@@ -49,10 +50,19 @@ fn every_language_imports_every_language() {
         assert!(has(&image, USED), "{path:?} lacks what it calls");
         assert!(!has(&image, UNUSED), "{path:?} has a function that nobody calls");
         assert!(!holds(&image, b"vec_unused"), "{path:?}");
+        assert!(!calls(&image), "{path:?} calls what could be inlined");
         count += 1;
     }
     assert_eq!(count, 3 * PORTABLE.len() + CUDA.len() + HIP.len(), "{}", outcome.text);
     right_where_it_runs(&program);
+}
+
+/// Whether PTX or machine code for AMD calls the library's function.
+fn calls(image: &[u8]) -> bool {
+    match object::File::parse(image) {
+        Ok(object) => object.symbols().any(|symbol| symbol.name() == Ok("vec_scale")),
+        Err(_) => holds(image, b"call.uni"),
+    }
 }
 
 /// Libraries and modules have functions of one name, which do different things.
