@@ -198,7 +198,7 @@ fn work_items(session: &Session<'_>, linked: Blob, waiting: &BTreeSet<String>, c
 
 /// The functions that run a work-group, with memory of each thread's own.
 fn groups(session: &Session<'_>, unit: &Unit<'_>, work_items: &Blob, cpu: &Cpu) -> Result<Blob> {
-    let mut key = KeyBuilder::new("host work-groups 9").part(&work_items.hash.0);
+    let mut key = KeyBuilder::new("host work-groups 10").part(&work_items.hash.0);
     key = key.part(&cpu.vector_bits.to_le_bytes());
     for kernel in &unit.kernels {
         key = key.part(format!("{} {:?}", kernel.name, kernel.required_work_group).as_bytes());
@@ -210,11 +210,14 @@ fn groups(session: &Session<'_>, unit: &Unit<'_>, work_items: &Blob, cpu: &Cpu) 
 }
 
 pub(super) fn codegen(session: &Session<'_>, module: &Blob, cpu: &Cpu) -> Result<Blob> {
-    let level = if inspectable(session) { "-O0" } else { "-O3" };
+    // All work-items leave a round of a cut loop the same way. A loop over work-items becomes vectors only if clang
+    // decides that before the loop, for which it takes loops of up to 50 instructions unless told otherwise.
+    let optimised: &[&str] = &["-O3", "-mllvm", "-unswitch-threshold=500"];
+    let level = if inspectable(session) { &["-O0"] } else { optimised };
     let step = Step {
         name: "host object",
         tool: &session.tools().llvm()?.clang,
-        args: cpu.ir_args(&[level, "-ffunction-sections", "-c"]),
+        args: cpu.ir_args(&[level, &["-ffunction-sections", "-c"]].concat()),
         inputs: vec![(module, ".ll")],
         files: vec![cpu.pocl.library.clone()],
     };

@@ -16,6 +16,8 @@ pub(super) struct Function {
     pub(super) attributes: Option<String>,
     /// `!12`, of a function with debug information.
     pub(super) debug: Option<String>,
+    /// Whether rounds of its loops are cut, so as to become vectors over work-items.
+    pub(super) has_cut_loops: bool,
 }
 
 /// Instructions with one entry and one end.
@@ -90,6 +92,7 @@ impl Function {
             blocks: Vec::new(),
             attributes: word_after(tail, " #"),
             debug: word_after(tail, "!dbg !").map(|number| format!("!{number}")),
+            has_cut_loops: false,
         };
         let entry = if param.name().parse::<u32>().is_ok() { "1" } else { "0" };
         let mut open = Open { name: local_name(entry), instructions: Vec::new(), goes_on: false };
@@ -144,6 +147,7 @@ impl Function {
     pub(super) fn wait_after_phis(&mut self, number: usize) {
         let name = format!("{}.r{number}", self.blocks.get(number).map_or("", |block| &block.name));
         let Some(block) = self.blocks.get_mut(number) else { return };
+        self.has_cut_loops = true;
         let is_phi =
             |instruction: &Instruction| instruction.kind == Kind::Phi || instruction.kind == Kind::Debug;
         let phis = block.instructions.iter().take_while(|instruction| is_phi(instruction)).count();

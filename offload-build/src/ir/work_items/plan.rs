@@ -54,8 +54,8 @@ pub(super) struct Slot<'f> {
 pub(super) enum Order {
     /// An array for each value, for loops that become vectors over work-items.
     ByValue,
-    /// All values of a work-item together. A kernel with vectors of its own has loops that do not become vectors over
-    /// work-items, and then neighbours in one work-item can.
+    /// All values of a work-item together. A kernel with vectors of its own, and without loops that were cut, has loops
+    /// that do not become vectors over work-items, and then neighbours in one work-item can.
     ByWorkItem,
 }
 
@@ -129,7 +129,10 @@ impl<'f> Plan<'f> {
         /// Fewer values are no vector worth having.
         const MANY: usize = 8;
         let mut instructions = self.function.instructions().filter(|instruction| !instruction.is_note());
-        match self.slots.len() > MANY && instructions.any(|instruction| instruction.line.contains("<")) {
+        if self.function.has_cut_loops || self.slots.len() <= MANY {
+            return Order::ByValue;
+        }
+        match instructions.any(|instruction| instruction.line.contains("<")) {
             true => Order::ByWorkItem,
             false => Order::ByValue,
         }

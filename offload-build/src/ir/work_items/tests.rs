@@ -135,6 +135,19 @@ fn a_count_is_kept_once_and_a_sum_for_each_work_item() {
 }
 
 #[test]
+fn values_lie_by_themselves_for_loops_that_were_cut() {
+    let values: String = (0..10).map(|n| format!("  %x{n} = load float, ptr %own, align 4\n")).collect();
+    let uses: String = (0..10).map(|n| format!("  store volatile float %x{n}, ptr %to, align 4\n")).collect();
+    let own =
+        "  %own = getelementptr float, ptr %n.at, i64 %id\n  %v = load <4 x float>, ptr %own, align 4\n";
+    let waits = LOOP.replace("  br label %head\nhead", &format!("{own}{values}  br label %head\nhead"));
+    let waits = waits.replace("  store i32 %sum", &format!("{uses}  store i32 %sum"));
+    assert!(cut(&waits).contains("mul nuw i64 8, 1"));
+    let cut_loop = cut(&waits.replace("  call void @__offload_wait(), !dbg !8\n", ""));
+    assert!(cut_loop.contains("mul nuw i64 8, %offload.count"), "{cut_loop}");
+}
+
+#[test]
 fn calls_that_wait_and_were_not_inlined_are_refused() {
     let module = REVERSE.replace("  %8 = mul", "  call void @helper()\n  %8 = mul");
     let error = run_groups(&module, &[&kernel("k")], 128).unwrap_err().to_string();
