@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::bind::{Bound, ThreadArgs};
@@ -121,7 +121,9 @@ fn portion(groups: u64, other_threads: usize) -> u64 {
 
 /// How many threads beside this one can share `groups`.
 fn other_threads(groups: u64) -> usize {
-    let cpus = std::thread::available_parallelism().map_or(1, |count| count.get());
+    /// Asking takes longer than many kernels: on Linux the standard library reads files of the control groups.
+    static CPUS: OnceLock<usize> = OnceLock::new();
+    let cpus = *CPUS.get_or_init(|| std::thread::available_parallelism().map_or(1, |count| count.get()));
     cpus.min(usize::try_from(groups).unwrap_or(usize::MAX)).saturating_sub(1)
 }
 
