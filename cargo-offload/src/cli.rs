@@ -8,6 +8,7 @@ mod life;
 mod matrix;
 mod show;
 mod size;
+mod test;
 
 use std::path::PathBuf;
 
@@ -25,6 +26,9 @@ pub(crate) use self::life::{
 };
 pub(crate) use self::matrix::{Axis, Tool};
 pub(crate) use self::show::{Asm, Devices, Extract, Inspect, Report, ReportFormat, Select, Size};
+pub(crate) use self::test::{Test, TestProgram};
+#[cfg(feature = "devices")]
+pub(crate) use self::test::{TestDevices, TestRunning};
 
 /// The definition under the name of the program, as shells and `man` look for it.
 pub(crate) fn of_program() -> clap::Command {
@@ -111,6 +115,12 @@ pub(crate) enum Command {
     /// Check a package like `cargo check`, and the syntax of its kernels.
     #[command(after_help = examples::CHECK)]
     Check(Build),
+    /// Run the tests on each device of this machine, and show which is right where.
+    #[command(after_help = examples::TEST)]
+    Test(Test),
+    /// Run a program with tests, as `test` has cargo do.
+    #[command(hide = true)]
+    TestProgram(TestProgram),
     /// Show which tools are installed, what each target lacks, and what installs it.
     #[command(after_help = examples::DOCTOR)]
     Doctor(Doctor),

@@ -19,6 +19,8 @@ mod repack;
 mod report;
 mod size;
 mod targets;
+#[cfg(feature = "devices")]
+mod test;
 mod toolchain;
 mod vendor;
 mod verify;
@@ -36,6 +38,12 @@ pub(crate) fn run(output: &Output, command: &Command) -> Result<ExitStatus> {
         Command::Build(args) => build::build(output, args),
         Command::Run(args) => build::run(output, args),
         Command::Check(args) => build::check(output, args),
+        #[cfg(feature = "devices")]
+        Command::Test(args) => test::run(output, args),
+        #[cfg(feature = "devices")]
+        Command::TestProgram(args) => test::runner::run(output, args),
+        #[cfg(not(feature = "devices"))]
+        Command::Test(_) | Command::TestProgram(_) => Err(no_devices()),
         Command::Doctor(args) => doctor::run(output, args),
         Command::Toolchain(args) => toolchain::run(output, args),
         Command::Cache(args) => cache::run(output, args),
@@ -46,8 +54,7 @@ pub(crate) fn run(output: &Output, command: &Command) -> Result<ExitStatus> {
         #[cfg(feature = "devices")]
         Command::Devices(args) => devices::run(output, args),
         #[cfg(not(feature = "devices"))]
-        Command::Devices(_) => Err(crate::error::Error::usage("this build of cargo-offload asks no drivers")
-            .hint("install it with its feature `devices`")),
+        Command::Devices(_) => Err(no_devices()),
         Command::Report(args) => report::run(output, args),
         Command::Size(args) => size::run(output, args),
         Command::Extract(args) => extract::run(output, args),
@@ -59,4 +66,10 @@ pub(crate) fn run(output: &Output, command: &Command) -> Result<ExitStatus> {
         Command::Completions(args) => completions::run(output, args),
         Command::Man(args) => man::run(output, args),
     }
+}
+
+#[cfg(not(feature = "devices"))]
+fn no_devices() -> crate::error::Error {
+    crate::error::Error::usage("this build of cargo-offload asks no drivers")
+        .hint("install it with its feature `devices`")
 }

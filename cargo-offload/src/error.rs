@@ -11,7 +11,7 @@ use std::process::ExitCode;
 pub enum ExitStatus {
     /// 0: done, and everything is as it should be.
     Success,
-    /// 1: done, and something is not as it should be: a damaged image, a missing crate, no images at all.
+    /// 1: done, and something is not as it should be: a damaged image, a missing crate, no images at all, a failed test.
     CheckFailed,
     /// 2: the request is wrong: an unknown option, target or module.
     Usage,

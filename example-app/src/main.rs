@@ -4,6 +4,8 @@
 //! right, 1 if one is wrong or a device fails, and 2 if there is no device.
 
 mod report;
+#[cfg(test)]
+mod tests;
 mod workload;
 
 use std::process::ExitCode;

@@ -35,7 +35,7 @@ pub enum Purpose {
     Tool,
     /// Where the compile cache is, and how large it gets.
     Cache,
-    /// `cargo offload` sets it for build scripts.
+    /// `cargo offload` sets it for build scripts and tests.
     Handed,
     /// What a program does when it runs.
     Program,
@@ -131,9 +131,15 @@ variables! {
 
     PROGRESS = "OFFLOAD_PROGRESS", Handed, [BuildScript], "a file to which a line is appended for each compile";
     VENDOR_DIR = "OFFLOAD_VENDOR_DIR", Handed, [BuildScript], "where `cargo offload vendor` wants images";
+    TEST_RESULTS = "OFFLOAD_TEST_RESULTS", Handed, [Program],
+        "a file to which a kernel test appends how it goes: an object of JSON a line";
+    TEST_RUN = "OFFLOAD_TEST_RUN", Handed, [Subcommand],
+        "the directory in which `cargo offload test` keeps what its tests run on and how they end";
 
     PACK_DIR = "OFFLOAD_PACK_DIR", Program, [Program], "a directory that is searched for sidecars before the program's own";
     OPENCL_DYLIB_PATH = "OPENCL_DYLIB_PATH", Program, [Program], "other OpenCL libraries, separated by `;`";
+    TEST_DEVICE = "OFFLOAD_TEST_DEVICE", Program, [Program],
+        "which devices kernel tests use, separated by commas: a driver (`host`, `opencl`, `cuda`, `hip`), one of its devices (`opencl:1`), or a part of a device's name; all unless set. `cargo offload test` sets it";
     CUDA_VISIBLE_DEVICES = "CUDA_VISIBLE_DEVICES", Program, [Driver], "CUDA's own: which devices the driver shows";
     HIP_VISIBLE_DEVICES = "HIP_VISIBLE_DEVICES", Program, [Driver], "ROCm's own: which devices HIP's runtime shows";
     ROCR_VISIBLE_DEVICES = "ROCR_VISIBLE_DEVICES", Program, [Driver], "the same for all of ROCm";

@@ -23,6 +23,7 @@
 //! | `cudarc-0_19`, `opencl3-0_12` | conversions for the types of these crates, in `cuda::cudarc_0_19` and `opencl::opencl3_0_12` |
 //! | `half` | `half::f16` is an element of buffers and an argument of kernels, see [`Half`] |
 //! | `archive` | images that were built with `compression = "archive"` can be read |
+//! | `test` | `test`: kernel tests that run on every device, for `[dev-dependencies]` |
 //!
 //! SYCLBIN files are launched by the crate [`offload-sycl`](https://docs.rs/offload-sycl), on the OpenCL devices of this one.
 //!
@@ -94,6 +95,8 @@ mod select;
 mod specialization;
 #[cfg(any(feature = "cuda", feature = "hip", feature = "opencl", all(feature = "host", unix)))]
 mod structure;
+#[cfg(feature = "test")]
+pub mod test;
 mod text;
 #[cfg(any(feature = "cuda", feature = "hip"))]
 mod thread_blocks;

@@ -5,6 +5,8 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::{Artifact, Message, Metadata, TargetKind};
+#[cfg(feature = "devices")]
+use serde::{Deserialize, Serialize};
 
 use crate::cargo::graph;
 use crate::cargo::process::Cargo;
@@ -56,16 +58,57 @@ pub(crate) fn built(
     let Project { options, metadata } = project;
     let cargo = Cargo::new("build").args(["--message-format", "json-render-diagnostics"]);
     let cargo = cargo.in_workspace(metadata, options.package.target_dir.as_deref());
-    let artifacts = prepare(cargo.args(options.args()).spoken_as(output)).read(|pipe| {
+    let artifacts = artifacts(prepare(cargo.args(options.args()).spoken_as(output)))?;
+    choose(metadata, &options.package.project, &artifacts)
+}
+
+/// What `cargo` makes, which prints its messages as JSON.
+fn artifacts(cargo: Cargo) -> Result<Vec<Artifact>> {
+    cargo.read(|pipe| {
         let messages = Message::parse_stream(BufReader::new(pipe));
         let artifact = |message| match message {
             Ok(Message::CompilerArtifact(artifact)) => Some(Ok(artifact)),
             Ok(_) => None,
             Err(error) => Some(Err(Error::usage(format!("cannot read cargo's messages: {error}")))),
         };
-        messages.filter_map(artifact).collect::<Result<Vec<Artifact>>>()
-    })?;
-    choose(metadata, &options.package.project, &artifacts)
+        messages.filter_map(artifact).collect()
+    })
+}
+
+/// A program with tests.
+#[cfg(feature = "devices")]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct TestProgram {
+    pub(crate) file: PathBuf,
+    pub(crate) package: String,
+    /// What of the package it tests, as `hello (bin)`.
+    pub(crate) name: String,
+}
+
+/// The programs with tests that `cargo` makes.
+#[cfg(feature = "devices")]
+pub(crate) fn tests(cargo: Cargo) -> Result<Vec<TestProgram>> {
+    let artifacts = artifacts(cargo.args(["--message-format", "json-render-diagnostics"]))?;
+    let programs = artifacts.into_iter().filter(|artifact| artifact.profile.test).filter_map(|artifact| {
+        let kind = artifact.target.kind.first().map(ToString::to_string).unwrap_or_default();
+        Some(TestProgram {
+            file: artifact.executable?.into(),
+            package: package_name(&artifact.package_id.repr).to_string(),
+            name: format!("{} ({kind})", artifact.target.name),
+        })
+    });
+    Ok(programs.collect())
+}
+
+/// The name in an identifier of cargo's, as `path+file:///dir/name#0.1.0` or `...#name@0.1.0`
+/// (<https://doc.rust-lang.org/cargo/reference/pkgid-spec.html>).
+#[cfg(feature = "devices")]
+fn package_name(id: &str) -> &str {
+    let (url, fragment) = id.rsplit_once('#').unwrap_or((id, id));
+    match fragment.split_once('@') {
+        Some((name, _)) => name,
+        None => url.rsplit('/').next().unwrap_or(url),
+    }
 }
 
 /// A file with images in it that cargo has made, and what cargo calls it.
@@ -130,4 +173,16 @@ fn ambiguous(linked: &[Linked<'_>]) -> Error {
     let names: Vec<&str> = names.into_iter().collect();
     Error::usage(format!("the build makes several files: {}", names.join(", ")))
         .hint("choose one with --bin, --example or --package")
+}
+
+#[cfg(all(test, feature = "devices"))]
+mod tests {
+    use super::package_name;
+
+    #[test]
+    fn identifiers_name_their_package() {
+        assert_eq!(package_name("path+file:///w/hello#0.1.0"), "hello");
+        assert_eq!(package_name("path+file:///w/dir#hello@0.1.0"), "hello");
+        assert_eq!(package_name("registry+https://example.org/index#hello@1.0.0"), "hello");
+    }
 }

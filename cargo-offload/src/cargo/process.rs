@@ -69,6 +69,26 @@ impl Cargo {
         self.env(variable::WORKSPACE, metadata.workspace_root.join("."))
     }
 
+    /// The triple of this machine, as this cargo was built for it.
+    #[cfg(feature = "devices")]
+    pub(crate) fn host() -> Result<String> {
+        let mut said = String::new();
+        Cargo::new("--version").args(["--verbose"]).read(|pipe| {
+            let read = pipe.read_to_string(&mut said);
+            read.map(drop).map_err(|error| Error::io("read", Path::new("what cargo says"), &error))
+        })?;
+        let line = said.lines().find_map(|line| line.strip_prefix("host: "));
+        line.map(str::to_string).ok_or_else(|| Error::usage("`cargo --version --verbose` names no host"))
+    }
+
+    /// Has cargo start `runner` and the command `test-program` in place of the programs that it makes for `triple`, see
+    /// <https://doc.rust-lang.org/cargo/reference/config.html#targettriplerunner>.
+    #[cfg(feature = "devices")]
+    pub(crate) fn run_by(self, triple: &str, runner: &Path) -> Cargo {
+        let name = format!("CARGO_TARGET_{}_RUNNER", triple.to_uppercase().replace(['-', '.'], "_"));
+        self.env(&name, format!("{} test-program", runner.display()))
+    }
+
     /// Writes what cargo says to `file` instead of the terminal.
     pub(crate) fn errors_to(mut self, file: std::fs::File) -> Cargo {
         self.command.stderr(file);

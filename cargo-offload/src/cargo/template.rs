@@ -9,9 +9,10 @@ pub(crate) struct TemplateFile {
 }
 
 /// The program, which replaces that of `cargo new`.
-pub(crate) const PROGRAM: [TemplateFile; 3] = [
+pub(crate) const PROGRAM: [TemplateFile; 4] = [
     TemplateFile { name: "src/main.rs", text: include_str!("../../template/src/main.rs") },
     TemplateFile { name: "src/report.rs", text: include_str!("../../template/src/report.rs") },
+    TemplateFile { name: "src/tests.rs", text: include_str!("../../template/src/tests.rs") },
     TemplateFile { name: "src/workload.rs", text: include_str!("../../template/src/workload.rs") },
 ];
 

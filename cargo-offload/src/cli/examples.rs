@@ -25,6 +25,13 @@ Examples:
   cargo offload check
   cargo offload check -p solver --all-features";
 
+pub(super) const TEST: &str = "\
+Examples:
+  cargo offload test                       # every test on every device
+  cargo offload test saxpy --device host --device opencl
+  cargo offload test --require cuda --junit target/tests.xml   # for CI
+  cargo offload test --workspace -- --include-ignored";
+
 pub(super) const DOCTOR: &str = "\
 Examples:
   cargo offload doctor                     # the targets in offload.toml
@@ -190,7 +197,8 @@ mod tests {
 
     /// Every command with those above it.
     fn all(command: &Command, above: &str, found: &mut Vec<(String, Command)>) {
-        for below in command.get_subcommands().filter(|below| below.get_name() != "help") {
+        let shown = |below: &&Command| below.get_name() != "help" && !below.is_hide_set();
+        for below in command.get_subcommands().filter(shown) {
             let name = format!("{above} {}", below.get_name());
             found.push((name.clone(), below.clone()));
             all(below, &name, found);

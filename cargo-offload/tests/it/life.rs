@@ -54,7 +54,7 @@ fn a_new_package_is_the_demo() {
         assert_eq!(read(&package.join(file)), text, "{file}");
     }
     let manifest = read(&package.join("Cargo.toml"));
-    let dependencies = "[dependencies]\noffload-rt = { version = \"0.1\", features = [\"opencl\"] }\n\n[build-dependencies]\noffload-build = \"0.1\"\n";
+    let dependencies = "[dependencies]\noffload-rt = { version = \"0.1\", features = [\"opencl\"] }\n\n[dev-dependencies]\noffload-rt = { version = \"0.1\", features = [\"test\"] }\n\n[build-dependencies]\noffload-build = \"0.1\"\n";
     assert!(manifest.contains("name = \"hello\"") && manifest.contains(dependencies), "{manifest}");
     assert!(manifest.contains("[profile.dev.package.blake3]\nopt-level = 1"), "{manifest}");
     assert_eq!(ok(&package, &["targets", "--quiet"]), "host\nspirv64\nopencl-c\n");

@@ -44,7 +44,7 @@ fn every_program_of_the_book_compiles() {
     let path = |name: &str| support::root().join(name).display().to_string();
     let (rt, build) = (path("offload-rt"), path("offload-build"));
     let dependencies = format!(
-        "[dependencies]\noffload-rt = {{ path = \"{rt}\", features = [\"opencl\", \"cuda\", \"hip\"] }}\n\
+        "[dependencies]\noffload-rt = {{ path = \"{rt}\", features = [\"opencl\", \"cuda\", \"hip\", \"test\"] }}\n\
          offload-build = {{ path = \"{build}\" }}\n\n[build-dependencies]\noffload-build = {{ path = \"{build}\" }}\n"
     );
     project.write("Cargo.toml", &format!("{manifest}\n{dependencies}"));
@@ -63,6 +63,11 @@ fn every_program_of_the_book_compiles() {
         fs::write(project.path(&file), format!("#![deny(warnings)]\n{program}{main}")).unwrap();
     }
     let checked = project.cargo(&["check", "--offline", "--bins"]);
+    assert!(checked.success, "{}", checked.text);
+    // The tests in them too.
+    let tested = programs.iter().position(|(page, _)| page == "testing").unwrap();
+    let checked =
+        project.cargo(&["check", "--offline", "--profile", "test", "--bin", &format!("testing-{tested}")]);
     assert!(checked.success, "{}", checked.text);
 }
 

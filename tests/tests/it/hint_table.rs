@@ -45,12 +45,14 @@ offload-build/src/toolchain/remedy.rs                 | cargo offload toolchain 
 offload-build/src/vendor.rs                           | cargo offload vendor                                | a_damaged_pack_is_refused
 offload-build/src/vendor/write.rs                     | cargo offload vendor                                | a_damaged_pack_is_refused
 offload-format/src/variable.rs                        | cargo offload check                                 | a_failing_tool
+offload-format/src/variable.rs                        | cargo offload test                                  | a_test_ends_on_each_device_in_its_own_way
 offload-format/src/variable.rs                        | cargo offload toolchain install                     | packages_are_fetched_locked_and_unpacked, fresh --toolchain
 offload-format/src/variable.rs                        | cargo offload vendor                                | a_damaged_pack_is_refused
 offload-rt/src/error.rs                               | cargo build                                         | a_pack_that_has_left_the_cache_is_told_and_made_anew
 offload-rt/src/error.rs                               | cargo offload targets add {target}                  | a_device_that_no_image_fits_gets_one
 offload-rt/src/error.rs                               | cargo offload verify PROGRAM                        | a_damaged_image_in_the_program
 offload-rt/src/sections/sidecar.rs                    | cargo build                                         | a_pack_that_has_left_the_cache_is_told_and_made_anew
+offload-rt/src/test/report.rs                         | cargo offload targets add host                      | a_device_that_no_image_is_for_is_refused_with_the_reason
 ";
 
 /// A row.

@@ -51,13 +51,14 @@ fn the_walkthrough_works_as_written() {
         assert!(outcome.success, "{line}: {}", outcome.text);
         said.push(outcome.text);
     }
-    let [_new, doctor, run, inspect, verify, _prune, pruned, _export] = said.as_slice() else {
+    let [_new, doctor, run, test, inspect, verify, _prune, pruned, _export] = said.as_slice() else {
         panic!("{} steps", said.len());
     };
     assert!(doctor.contains("spirv64") && !doctor.contains("no: lacks"), "{doctor}");
     for ran in [run, pruned] {
         assert!(ran.contains("all results are right"), "{ran}");
     }
+    assert!(test.contains("tests::saxpy_is_right") && test.contains(" right\n"), "{test}");
     let row = |line: &str| line.starts_with("hello ") && line.contains("spirv64");
     assert!(inspect.lines().any(row), "{inspect}");
     assert!(verify.contains("3 images verified, 0 problems"), "{verify}");

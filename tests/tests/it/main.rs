@@ -33,6 +33,7 @@ mod hints;
 mod host;
 mod inspect;
 mod interrupted;
+mod kernel_tests;
 mod killed;
 mod languages;
 mod life;

@@ -26,8 +26,12 @@ pub(crate) enum Outcome {
 }
 
 /// What to add to which table, with which features.
-const ADDED: [(&str, &str, &[&str]); 2] =
-    [("dependencies", "offload-rt", &["opencl"]), ("build-dependencies", "offload-build", &[])];
+const ADDED: [(&str, &str, &[&str]); 3] = [
+    ("dependencies", "offload-rt", &["opencl"]),
+    // Kernel tests.
+    ("dev-dependencies", "offload-rt", &["test"]),
+    ("build-dependencies", "offload-build", &[]),
+];
 
 /// The major and minor version: what cargo's own commands write has the patch too, which would only grow old.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));

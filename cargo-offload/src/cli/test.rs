@@ -1,0 +1,67 @@
+//! The options of `test`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::cargo::Cargo;
+
+#[derive(Debug, Args)]
+pub(crate) struct Test {
+    /// Run only tests whose names contain this.
+    #[arg(value_name = "NAME")]
+    pub(crate) filter: Option<String>,
+    #[command(flatten)]
+    pub(crate) devices: TestDevices,
+    #[command(flatten)]
+    pub(crate) running: TestRunning,
+    #[command(flatten)]
+    pub(crate) cargo: Cargo,
+    /// Options for the programs with the tests, such as `--ignored` and `--skip NAME`.
+    #[arg(last = true, value_name = "ARGS")]
+    pub(crate) rest: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Which devices")]
+pub(crate) struct TestDevices {
+    /// Use only this device: a driver (`host`, `opencl`, `cuda`, `hip`), one of its devices (`opencl:1`), or a part of a
+    /// device's name (`H200`). Without it, all of this machine.
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) device: Vec<String>,
+    /// Fail if there is no such device, or no kernel test runs on it.
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) require: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "How tests run")]
+pub(crate) struct TestRunning {
+    /// Stop a test after so many seconds; 0: never.
+    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
+    pub(crate) timeout: u64,
+    /// Run so many tests at once. Without it, as many as there are processors.
+    #[arg(long, value_name = "N")]
+    pub(crate) test_threads: Option<usize>,
+    /// Write the results to this file too, as JUnit XML.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Run the tests of all packages of the workspace.
+    #[arg(long, conflicts_with = "package")]
+    pub(crate) workspace: bool,
+    /// Run the tests of all packages but this one.
+    #[arg(long, value_name = "NAME", requires = "workspace")]
+    pub(crate) exclude: Vec<String>,
+    /// Run this file of `tests/`.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) test: Vec<String>,
+}
+
+/// What cargo starts in place of a program with tests.
+#[derive(Debug, Args)]
+pub(crate) struct TestProgram {
+    pub(crate) program: PathBuf,
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) args: Vec<OsString>,
+}

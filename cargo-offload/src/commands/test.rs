@@ -1,0 +1,102 @@
+//! `test`: the package's tests on each device of this machine, and one table of how they end.
+//!
+//! Cargo builds the programs with the tests and starts, in place of each, this program again (`runner`). That one lists the
+//! program's tests and starts each in a process of its own, for the first device; a test that has taken it from
+//! `offload_rt::test` runs on the others too. What a test says about itself comes back in a file that its process appends
+//! to, how it ended in its exit status. So a crash, or a test that hangs, is one line of the table.
+
+mod event;
+mod junit;
+mod outcome;
+mod plan;
+mod process;
+pub(super) mod runner;
+mod show;
+mod verdict;
+
+use cargo_metadata::Metadata;
+use offload_rt::test::TestDevice;
+
+use self::plan::{Folder, Plan};
+use self::verdict::Verdict;
+use crate::cargo::graph::{self, Depth};
+use crate::cargo::process::Cargo;
+use crate::cargo::{artifact, progress};
+use crate::cli;
+use crate::error::ExitStatus;
+use crate::error::{Error, Result};
+use crate::files::publish::publish;
+use crate::print::output::Output;
+
+pub(super) fn run(output: &Output, args: &cli::Test) -> Result<ExitStatus> {
+    let devices = chosen(&args.devices)?;
+    let metadata = graph::metadata(&args.cargo.package.project, Depth::Members)?;
+    let cargo = || cargo(args, &metadata);
+    // With a bar for kernels, so that what comes after it is about tests alone.
+    progress::run(output, cargo().args(["--no-run"]))?;
+    let folder = Folder::new()?;
+    let programs = artifact::tests(cargo().args(["--no-run", "--quiet"]))?;
+    folder.write_plan(&Plan::new(&devices, &args.running, &programs))?;
+    let triple = args.cargo.target.clone().map_or_else(Cargo::host, Ok)?;
+    let cargo = cargo().args(["--quiet", "--color", output.color_argument()]);
+    folder.hand_to(cargo.run_by(&triple, &folder.runner()?)).args(test_args(args)).run()?;
+    let rows = folder.rows(&programs)?;
+    if let Some(file) = &args.running.junit {
+        publish(file, junit::document(&rows).as_bytes())?;
+    }
+    show::rows(output, &devices, &rows)?;
+    Verdict::of(&rows, &args.devices).tell(output)
+}
+
+/// The devices that are asked for.
+///
+/// # Errors
+/// One that is asked for, or required, is not there.
+fn chosen(args: &cli::TestDevices) -> Result<Vec<&'static TestDevice>> {
+    let all = offload_rt::test::devices();
+    let lacking =
+        |names: &[String]| names.iter().find(|name| !all.iter().any(|device| device.is_named(name))).cloned();
+    let labels = || all.iter().map(TestDevice::label).collect::<Vec<_>>().join(", ");
+    let hint = || format!("there are {}", labels());
+    if let Some(name) = lacking(&args.require) {
+        let problem = format!("the required device `{name}` is not there{}", reason(&name));
+        return Err(Error::check(problem).hint(hint()));
+    }
+    if let Some(name) = lacking(&args.device) {
+        return Err(Error::usage(format!("there is no device `{name}`{}", reason(&name))).hint(hint()));
+    }
+    let is_named =
+        |device: &&TestDevice| args.device.iter().chain(&args.require).any(|name| device.is_named(name));
+    Ok(all.iter().filter(|device| args.device.is_empty() || is_named(device)).collect())
+}
+
+/// Why a driver has no device, if the device is named by its driver.
+fn reason(name: &str) -> String {
+    let devices = match name.to_lowercase().split(':').next() {
+        Some("opencl") => offload_rt::opencl::devices(),
+        Some("cuda") => offload_rt::cuda::devices(),
+        Some("hip") => offload_rt::hip::devices(),
+        _ => return String::new(),
+    };
+    devices.err().map(|error| format!(": {}", error.problem())).unwrap_or_default()
+}
+
+/// `cargo test` with what says which tests are meant.
+fn cargo(args: &cli::Test, metadata: &Metadata) -> Cargo {
+    let cargo = Cargo::new("test").args(args.cargo.args());
+    let cargo = cargo.args(args.running.test.iter().flat_map(|name| ["--test", name]));
+    let cargo = cargo.args(args.running.exclude.iter().flat_map(|name| ["--exclude", name]));
+    let cargo = cargo.args(args.running.workspace.then_some("--workspace"));
+    let target = &args.cargo.package.cargo_target;
+    let is_said =
+        target.lib || target.bin.is_some() || target.example.is_some() || !args.running.test.is_empty();
+    // All but the tests in documentation, which no device is asked for.
+    let cargo = cargo.args((!is_said).then_some("--tests"));
+    cargo.in_workspace(metadata, args.cargo.package.target_dir.as_deref())
+}
+
+/// What the programs with tests are told: which of their tests to run.
+fn test_args(args: &cli::Test) -> Vec<&str> {
+    let rest = args.rest.iter().map(String::as_str);
+    ["--"].into_iter().chain(args.filter.as_deref()).chain(rest).collect()
+}

@@ -1,0 +1,123 @@
+//! What the runner is told, and where it leaves its results: a temporary folder that a variable names.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use offload_format::variable;
+use offload_rt::test::TestDevice;
+use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
+
+use super::outcome::Row;
+use crate::cargo::artifact::TestProgram;
+use crate::cargo::process::Cargo;
+use crate::cli;
+use crate::error::{Error, Result};
+
+/// What the runner does.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Plan {
+    /// As `OFFLOAD_TEST_DEVICE` takes them.
+    pub(super) devices: Vec<String>,
+    /// Seconds; 0: for ever.
+    pub(super) timeout: u64,
+    /// How many tests run at once; `None`: one for each processor.
+    pub(super) threads: Option<usize>,
+    pub(super) programs: Vec<TestProgram>,
+}
+
+impl Plan {
+    pub(super) fn new(devices: &[&TestDevice], running: &cli::TestRunning, programs: &[TestProgram]) -> Plan {
+        Plan {
+            devices: devices.iter().map(|device| device.label().to_string()).collect(),
+            timeout: running.timeout,
+            threads: running.test_threads,
+            programs: programs.to_vec(),
+        }
+    }
+
+    /// The plan of the folder that the environment names, and the folder.
+    pub(super) fn handed() -> Result<(Plan, PathBuf)> {
+        let folder = std::env::var_os(variable::TEST_RUN).map(PathBuf::from);
+        let folder = folder.ok_or_else(|| Error::usage(format!("{} is not set", variable::TEST_RUN)))?;
+        Ok((Plan::read(&folder)?, folder))
+    }
+
+    fn read(folder: &Path) -> Result<Plan> {
+        let path = folder.join(PLAN);
+        let text = fs::read_to_string(&path).map_err(|error| Error::io("read", &path, &error))?;
+        serde_json::from_str(&text).map_err(|error| unreadable(&path, &error))
+    }
+}
+
+const PLAN: &str = "plan.json";
+const RESULTS: &str = "results";
+
+/// The folder, which goes when this is dropped.
+#[derive(Debug)]
+pub(super) struct Folder(TempDir);
+
+impl Folder {
+    pub(super) fn new() -> Result<Folder> {
+        let failed = |error| Error::io("write to", Path::new("the temporary directory"), &error);
+        let folder = tempfile::Builder::new().prefix("offload-test-").tempdir().map_err(failed)?;
+        let results = folder.path().join(RESULTS);
+        fs::create_dir(&results).map_err(|error| Error::io("make", &results, &error))?;
+        Ok(Folder(folder))
+    }
+
+    pub(super) fn write_plan(&self, plan: &Plan) -> Result<()> {
+        let path = self.0.path().join(PLAN);
+        let text = serde_json::to_string(plan).map_err(|error| unreadable(&path, &error))?;
+        fs::write(&path, text).map_err(|error| Error::io("write", &path, &error))
+    }
+
+    /// This program, by a name without a space: cargo cuts the text of a runner at spaces.
+    pub(super) fn runner(&self) -> Result<PathBuf> {
+        let own =
+            std::env::current_exe().map_err(|error| Error::io("find", Path::new("this program"), &error))?;
+        let link = self.0.path().join("cargo-offload");
+        #[cfg(unix)]
+        let linked = std::os::unix::fs::symlink(&own, &link);
+        #[cfg(not(unix))]
+        let linked = fs::copy(&own, &link);
+        linked.map_err(|error| Error::io("write", &link, &error))?;
+        Ok(link)
+    }
+
+    /// Tells the runners that `cargo` starts where this is.
+    pub(super) fn hand_to(&self, cargo: Cargo) -> Cargo {
+        cargo.env(variable::TEST_RUN, self.0.path())
+    }
+
+    /// What the runners have left, sorted.
+    ///
+    /// # Errors
+    /// A program was not run: cargo took another runner.
+    pub(super) fn rows(&self, programs: &[TestProgram]) -> Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        for (number, program) in programs.iter().enumerate() {
+            let path = results(self.0.path(), number);
+            let text = fs::read_to_string(&path).map_err(|_| {
+                Error::usage(format!(
+                    "cargo has not run the tests of `{}` as it was told",
+                    program.file.display()
+                ))
+                .hint("if `build.target` is set in cargo's configuration, name it with --target too")
+            })?;
+            for line in text.lines() {
+                rows.push(serde_json::from_str(line).map_err(|error| unreadable(&path, &error))?);
+            }
+        }
+        Ok(rows)
+    }
+}
+
+/// The file with the results of program number `number` of the plan.
+pub(super) fn results(folder: &Path, number: usize) -> PathBuf {
+    folder.join(RESULTS).join(format!("{number}.json"))
+}
+
+fn unreadable(path: &Path, error: &serde_json::Error) -> Error {
+    Error::usage(format!("`{}`: {error}", path.display()))
+}

@@ -1,0 +1,172 @@
+//! What cargo starts in place of a program with tests, with cargo's environment for it and in its directory.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use super::outcome::{End, Outcome, Row};
+use super::plan::{self, Plan};
+use super::process::{self, Done, Run};
+use crate::cargo::artifact::TestProgram;
+use crate::cli;
+use crate::error::ExitStatus;
+use crate::error::{Error, Result};
+use crate::print::choice::Progress;
+use crate::print::output::Output;
+use crate::print::steps::Steps;
+
+/// Runs the tests of a program on the devices of the plan, and leaves a line for each.
+///
+/// # Errors
+/// The program cannot be started; that a test fails is a result.
+pub(in crate::commands) fn run(output: &Output, args: &cli::TestProgram) -> Result<ExitStatus> {
+    let (plan, folder) = Plan::handed()?;
+    let number = plan.programs.iter().position(|program| is_same(&program.file, &args.program));
+    let program = number.and_then(|number| Some((number, plan.programs.get(number)?)));
+    // A program that the plan lacks is none with tests of the project.
+    let Some((number, program)) = program else { return Ok(ExitStatus::Success) };
+    let tests = Tests::of(args)?;
+    let steps = (output.progress() == Progress::Bar).then(|| Steps::new(output, tests.names.len()));
+    let rows = Mutex::new(Vec::new());
+    let work = |place: usize| {
+        let Some(name) = tests.names.get(place) else { return };
+        if let Some(steps) = &steps {
+            steps.next(output, name);
+        }
+        let found = on_devices(&plan, program, &tests, name);
+        rows.lock().unwrap_or_else(PoisonError::into_inner).push((place, found));
+    };
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    let others = plan.threads.unwrap_or(cores).saturating_sub(1);
+    offload_build::shared::each_beside(others, tests.names.len(), &work);
+    drop(steps);
+    let mut rows = rows.into_inner().unwrap_or_else(PoisonError::into_inner);
+    rows.sort_by_key(|(place, _)| *place);
+    write(&plan::results(&folder, number), rows.iter().flat_map(|(_, rows)| rows))?;
+    Ok(ExitStatus::Success)
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    one == other || one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+}
+
+fn write<'a>(path: &Path, rows: impl Iterator<Item = &'a Row>) -> Result<()> {
+    let mut text = String::new();
+    for row in rows {
+        let line = serde_json::to_string(row);
+        text.push_str(&line.map_err(|error| Error::usage(format!("cannot write a result: {error}")))?);
+        text.push('\n');
+    }
+    fs::write(path, text).map_err(|error| Error::io("write", path, &error))
+}
+
+/// The tests of a program that were asked for.
+struct Tests {
+    file: PathBuf,
+    /// In the program's order. A program without the test harness is one test, by the name of its file.
+    names: Vec<String>,
+    ignored: Vec<String>,
+    harness: Harness,
+    args: Vec<OsString>,
+}
+
+/// Who reads the arguments of a program with tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Harness {
+    /// Rust's, or one with its options.
+    Libtest,
+    Own,
+}
+
+impl Tests {
+    fn of(args: &cli::TestProgram) -> Result<Tests> {
+        // Cargo hands on that it is quiet, which means something else to a list.
+        let told = args.args.iter().filter(|arg| *arg != "--quiet" && *arg != "-q");
+        let told: Vec<OsString> = told.cloned().collect();
+        let file = args.program.clone();
+        let ask = |more: &[&str]| -> Result<Option<Vec<String>>> {
+            let more = more.iter().map(|arg| OsString::from(*arg));
+            let all: Vec<OsString> = told.iter().cloned().chain(more).collect();
+            Ok(process::ask(&file, &all)?.as_deref().and_then(names))
+        };
+        let Some(listed) = ask(&["--list", "--format", "terse"])? else {
+            let names = vec![file.file_stem().unwrap_or_default().to_string_lossy().into_owned()];
+            return Ok(Tests { file, names, ignored: Vec::new(), harness: Harness::Own, args: told });
+        };
+        let runs_ignored = told.iter().any(|arg| arg == "--ignored" || arg == "--include-ignored");
+        let ignored = if runs_ignored { None } else { ask(&["--list", "--format", "terse", "--ignored"])? };
+        let args = runs_ignored.then(|| OsString::from("--include-ignored")).into_iter().collect();
+        let ignored = ignored.unwrap_or_default();
+        Ok(Tests { file, names: listed, ignored, harness: Harness::Libtest, args })
+    }
+
+    /// The arguments that run one of them alone, and what it prints uncaught.
+    fn args_for(&self, name: &str) -> Vec<OsString> {
+        let own = match self.harness {
+            Harness::Own => &[][..],
+            Harness::Libtest => &[name, "--exact", "--nocapture"],
+        };
+        own.iter().map(OsString::from).chain(self.args.iter().cloned()).collect()
+    }
+}
+
+/// The names in a list; `None` if it is none, as what a program prints that has its own harness.
+fn names(list: &str) -> Option<Vec<String>> {
+    let name = |line: &str| {
+        let name = line.strip_suffix(": test").or_else(|| line.strip_suffix(": benchmark"));
+        name.map(str::to_string)
+    };
+    list.lines().map(name).collect()
+}
+
+/// Runs a test on the first device, and on the others if it has taken that one.
+fn on_devices(plan: &Plan, program: &TestProgram, tests: &Tests, name: &str) -> Vec<Row> {
+    let row = |device: Option<&str>, end: End, seconds: f64| Row {
+        package: program.package.clone(),
+        program: program.name.clone(),
+        test: name.to_string(),
+        device: device.map(str::to_string),
+        end,
+        seconds,
+        output: None,
+    };
+    if tests.ignored.iter().any(|ignored| ignored == name) {
+        return vec![row(None, End::of(Outcome::Ignored), 0.0)];
+    }
+    let (args, timeout) = (tests.args_for(name), Duration::from_secs(plan.timeout));
+    let mut rows = Vec::new();
+    for device in &plan.devices {
+        let done = process::run(&Run { program: &tests.file, args: &args, device, timeout });
+        match done {
+            Ok(Done { said, end, time, output }) => {
+                let took = said.took_device();
+                // The process takes longer than the test: it starts, and asks drivers for devices.
+                let seconds = if took && !said.is_open { said.seconds } else { time.as_secs_f64() };
+                let output = end.outcome.is_bad().then_some(output);
+                rows.push(Row { output, ..row(took.then_some(device), end, seconds) });
+                if !took {
+                    break;
+                }
+            }
+            Err(error) => {
+                rows.push(row(None, End::because(Outcome::Failed, error.to_string()), 0.0));
+                break;
+            }
+        }
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_told_from_other_output() {
+        assert_eq!(names("a::b: test\nc: benchmark\n").unwrap(), ["a::b", "c"]);
+        assert!(names("").unwrap().is_empty());
+        assert_eq!(names("a: test\nall is well\n"), None);
+    }
+}

@@ -1,0 +1,107 @@
+//! The table of tests and devices, and what wrong ones have printed.
+
+use std::collections::BTreeSet;
+
+use offload_rt::test::TestDevice;
+use serde::Serialize;
+
+use super::outcome::{Outcome, Row};
+use crate::error::Result;
+use crate::print::choice::Verbosity;
+use crate::print::output::Output;
+use crate::print::table::Table;
+
+#[derive(Debug, Serialize)]
+struct DeviceMessage<'a> {
+    reason: &'static str,
+    device: &'a str,
+    name: &'a str,
+    description: String,
+}
+
+#[derive(Debug, Serialize)]
+struct TestMessage<'a> {
+    reason: &'static str,
+    #[serde(flatten)]
+    row: &'a Row,
+}
+
+/// Prints devices and results; `--quiet` leaves out what is well.
+pub(super) fn rows(output: &Output, devices: &[&TestDevice], rows: &[Row]) -> Result<()> {
+    for device in devices {
+        let description = device.device().to_string();
+        let text = format!("{device}");
+        let (device, name) = (device.label(), device.device().name());
+        output.done(&DeviceMessage { reason: "test-device", device, name, description }, &text)?;
+    }
+    let is_shown = |row: &&Row| output.verbosity() != Verbosity::Quiet || row.end.outcome.is_bad();
+    let shown: Vec<&Row> = rows.iter().filter(is_shown).collect();
+    let messages: Vec<TestMessage<'_>> =
+        shown.iter().map(|row| TestMessage { reason: "test", row }).collect();
+    if !shown.is_empty() {
+        output.space()?;
+        output.table(&messages, &table(&shown))?;
+    }
+    shown.iter().filter(|row| row.end.outcome.is_bad()).try_for_each(|row| told(output, row))
+}
+
+fn table(rows: &[&Row]) -> Table {
+    let programs: BTreeSet<(&str, &str)> =
+        rows.iter().map(|row| (row.package.as_str(), row.program.as_str())).collect();
+    let is_one = programs.len() == 1;
+    let heading: &[&'static str] = if is_one {
+        &["test", "device", "result", "time", "why"]
+    } else {
+        &["program", "test", "device", "result", "time", "why"]
+    };
+    let mut table = Table::of_sentences(heading);
+    for row in rows {
+        let time = match row.end.outcome {
+            Outcome::Ignored | Outcome::Refused => "-".to_string(),
+            _ => time(row.seconds),
+        };
+        let device = row.device.as_deref().unwrap_or("-").to_string();
+        let mut cells = vec![row.test.clone(), device, row.end.outcome.word().to_string(), time, why(row)];
+        if !is_one {
+            cells.insert(0, row.program.clone());
+        }
+        table.row(cells);
+        if row.end.outcome.is_bad() {
+            table.problem("result");
+        }
+    }
+    table
+}
+
+/// The first sentence: what is longer stands below the table, and in JSON.
+fn why(row: &Row) -> String {
+    let problem = row.end.problem.as_deref().unwrap_or_default();
+    problem.lines().next().unwrap_or_default().to_string()
+}
+
+fn time(seconds: f64) -> String {
+    match seconds {
+        seconds if seconds < 1.0 => format!("{:.1} ms", seconds * 1000.0),
+        seconds => format!("{seconds:.2} s"),
+    }
+}
+
+/// What the test's process has printed.
+fn told(output: &Output, row: &Row) -> Result<()> {
+    let on = row.device.as_ref().map(|device| format!(" on {device}")).unwrap_or_default();
+    output.remark(&format!("\n{}: {}{on}, {}", row.program, row.test, row.end.outcome.word()))?;
+    let text = row.output.as_deref().unwrap_or_default();
+    text.lines()
+        .filter(|line| !line.trim().is_empty())
+        .try_for_each(|line| output.remark(&format!("  {line}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::time;
+
+    #[test]
+    fn times_are_short() {
+        assert_eq!([0.0, 0.00123, 0.9876, 61.0].map(time), ["0.0 ms", "1.2 ms", "987.6 ms", "61.00 s"]);
+    }
+}

@@ -1,0 +1,1 @@
+../../../example-app/src/tests.rs

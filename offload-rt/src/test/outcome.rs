@@ -1,0 +1,63 @@
+//! How a test ended on a device.
+
+use std::any::Any;
+use std::time::Duration;
+
+use super::compare::Difference;
+use super::failure::{Failure, FailureKind};
+
+/// A test's end on a device.
+#[derive(Clone, Debug)]
+pub(super) struct Ended {
+    /// As it is called in `OFFLOAD_TEST_DEVICE`.
+    pub(super) label: String,
+    /// For people.
+    pub(super) device: String,
+    pub(super) outcome: Outcome,
+    pub(super) time: Duration,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Outcome {
+    Right,
+    Wrong(Difference),
+    Failed(String),
+    Refused(String),
+}
+
+impl Outcome {
+    pub(super) fn of(result: Result<(), Failure>) -> Outcome {
+        match result.map_err(|failure| failure.kind) {
+            Ok(()) => Outcome::Right,
+            Err(FailureKind::Different(difference)) => Outcome::Wrong(difference),
+            Err(FailureKind::Refused(why)) => Outcome::Refused(why),
+            Err(FailureKind::Failed(problem)) => Outcome::Failed(problem),
+        }
+    }
+
+    /// What `panic!` was given is a text, unless the program has thrown something else.
+    pub(super) fn of_panic(panic: &(dyn Any + Send)) -> Outcome {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        Outcome::Failed(text.unwrap_or("the test panicked").to_string())
+    }
+
+    /// The word that stands for it.
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Outcome::Right => "right",
+            Outcome::Wrong(_) => "wrong",
+            Outcome::Failed(_) => "failed",
+            Outcome::Refused(_) => "refused",
+        }
+    }
+
+    /// What there is to say about it.
+    pub(super) fn problem(&self) -> Option<String> {
+        match self {
+            Outcome::Right => None,
+            Outcome::Wrong(difference) => Some(difference.to_string()),
+            Outcome::Failed(text) | Outcome::Refused(text) => Some(text.clone()),
+        }
+    }
+}

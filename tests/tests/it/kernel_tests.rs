@@ -1,0 +1,215 @@
+//! `cargo offload test`: every way in which a kernel test can end, on the host CPU, PoCL and Intel's CPU runtime.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::Project;
+
+/// The package, with the drivers for the CPU that there are; how many devices they show beside the host CPU.
+fn project() -> (Project, usize) {
+    let mut project = Project::new("kernel-tests");
+    project.set("OCL_ICD_FILENAMES", "");
+    match offload_tests::require_intel_runtime() {
+        Some(prefix) => {
+            let lib = prefix.join("lib");
+            project.set("OCL_ICD_FILENAMES", &lib.join("libintelocl.so").display().to_string());
+            project.set("LD_LIBRARY_PATH", &lib.display().to_string());
+            (project, 2)
+        }
+        None => (project, 1),
+    }
+}
+
+/// The objects with this reason.
+fn objects(text: &str, reason: &str) -> Vec<Value> {
+    let objects = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    objects.filter(|object| object["reason"] == reason).collect()
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or("-")
+}
+
+/// How a test ended on each device.
+fn ends(text_of_run: &str, test: &str) -> BTreeMap<String, String> {
+    let name = format!("tests::{test}");
+    let rows = objects(text_of_run, "test").into_iter().filter(|row| row["test"] == *name);
+    rows.map(|row| (text(&row["device"]).to_string(), text(&row["outcome"]).to_string())).collect()
+}
+
+/// The same outcome on the host CPU and on all others.
+fn everywhere(drivers: usize, on_host: &str, elsewhere: &str) -> BTreeMap<String, String> {
+    let others = (0..drivers).map(|number| (format!("opencl:{number}"), elsewhere.to_string()));
+    others.chain([("host".to_string(), on_host.to_string())]).collect()
+}
+
+fn once(outcome: &str) -> BTreeMap<String, String> {
+    [("-".to_string(), outcome.to_string())].into()
+}
+
+#[test]
+fn a_test_ends_on_each_device_in_its_own_way() {
+    let (project, drivers) = project();
+    let args =
+        ["test", "--offline", "--json", "--timeout", "10", "--junit", "tests.xml", "--test-threads", "4"];
+    let run = project.offload(&args);
+    assert_eq!(run.code, 1, "{}", run.text);
+    let expected = [
+        ("right", everywhere(drivers, "right", "right")),
+        ("right_everywhere", everywhere(drivers, "right", "right")),
+        ("seeded_wrong", everywhere(drivers, "wrong", "wrong")),
+        ("seeded_other_than_host", everywhere(drivers, "right", "wrong")),
+        ("seeded_panic", everywhere(drivers, "failed", "failed")),
+        ("seeded_crash", everywhere(drivers, "crashed", "right")),
+        ("seeded_exit", everywhere(drivers, "crashed", "crashed")),
+        ("seeded_hang", everywhere(drivers, "hung", "hung")),
+        ("seeded_failure_behind_the_device", everywhere(drivers, "failed", "failed")),
+        ("refused_but_on_host", everywhere(drivers, "right", "refused")),
+        ("seeded_refusal", everywhere(drivers, "refused", "refused")),
+        ("plain", once("passed")),
+        ("seeded_plain", once("failed")),
+        ("not_run", once("ignored")),
+    ];
+    for (test, expected) in &expected {
+        assert_eq!(&ends(&run.text, test), expected, "{test}\n{}", run.text);
+    }
+    let rows = objects(&run.text, "test");
+    assert_eq!(rows.len(), expected.iter().map(|(_, ends)| ends.len()).sum::<usize>());
+    assert_eq!(objects(&run.text, "test-device").len(), drivers + 1);
+    for row in rows.iter().filter(|row| row["test"] == "tests::seeded_wrong") {
+        let difference = &row["difference"];
+        assert_eq!(difference["index"], 17, "{row}");
+        assert_eq!((text(&difference["got"]), text(&difference["expected"])), ("5.25", "5.0"));
+        assert_eq!((&difference["ulps"], &difference["differing"]), (&524_288.into(), &2.into()));
+        assert!(text(&difference["location"]).starts_with("src/lib.rs:"), "{row}");
+        assert!(text(&row["output"]).contains("wrong: element 17 is 5.25"), "{row}");
+    }
+    let problem = |test: &str, device: &str| {
+        let is_row = |row: &&Value| row["test"] == format!("tests::{test}") && row["device"] == device;
+        text(&rows.iter().find(is_row).unwrap()["problem"]).to_string()
+    };
+    assert!(problem("seeded_other_than_host", "opencl:0").contains("element 17 is 5.25, host says 5.0"));
+    let agree = |row: &&Value| row["test"] == "tests::seeded_other_than_host" && row["device"] == "opencl:0";
+    let location = rows.iter().find(agree).unwrap()["difference"]["location"].clone();
+    assert!(text(&location).starts_with("src/lib.rs:"), "{location}");
+    assert!(problem("seeded_panic", "host").contains("a panic of the test"));
+    assert!(problem("seeded_crash", "host").contains("SIGABRT"));
+    assert_eq!(problem("seeded_hang", "opencl:0"), "it was stopped after 10 s");
+    assert_eq!(problem("refused_but_on_host", "opencl:0"), "it is for the CPU alone");
+    let summary = objects(&run.text, "summary").pop().unwrap();
+    assert_eq!(summary["wrong"], 1 + 2 * drivers, "{summary}");
+    assert_eq!(summary["problems"][0]["problem"], "no device has run tests::seeded_refusal");
+    let document = fs::read_to_string(project.path("tests.xml")).unwrap();
+    assert_eq!(document.matches("<testcase ").count(), rows.len());
+    assert_eq!(document.matches("type=\"wrong\"").count(), 1 + 2 * drivers);
+    assert!(document.contains("on opencl:0\" tests=\"11\""), "{document}");
+}
+
+#[test]
+fn what_is_well_is_a_success_and_a_table() {
+    let (project, drivers) = project();
+    let run = project.offload(&["test", "--offline", "right"]);
+    assert!(run.success, "{}", run.text);
+    let row = |device: &str| {
+        let words = |line: &&str| line.split_whitespace().take(3).eq(["tests::right", device, "right"]);
+        run.text.lines().any(|line| words(&line))
+    };
+    assert!(row("host") && (0..drivers).all(|number| row(&format!("opencl:{number}"))), "{}", run.text);
+    assert!(run.text.contains(&format!("\n{} right\n", 2 * (drivers + 1))), "{}", run.text);
+    let quiet = project.offload(&["test", "--offline", "--quiet", "right"]);
+    assert!(quiet.success && quiet.text.is_empty(), "{}", quiet.text);
+    let host = project.offload(&["test", "--offline", "right", "--device", "host", "--", "--exact"]);
+    assert!(!host.success && host.text.contains("none of 0 tests has taken a device"), "{}", host.text);
+    let args = ["test", "--offline", "tests::right", "--device", "host", "--", "--exact"];
+    let exact = project.offload(&args);
+    assert!(exact.success && exact.text.contains("\n1 right\n"), "{}", exact.text);
+}
+
+#[test]
+fn a_wrong_kernel_is_told_with_the_first_difference() {
+    let (project, _) = project();
+    let run = project.offload(&["test", "--offline", "seeded_wrong", "--device", "host"]);
+    assert_eq!(run.code, 1, "{}", run.text);
+    let table = run.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let why = "element 17 is 5.25, expected 5.0: 524288 ULP apart, allowed are 2; 2 of 64 differ, by up to 524288 ULP";
+    assert!(table.contains("tests::seeded_wrong host wrong") && table.contains(why), "{}", run.text);
+    assert!(run.text.contains("tests::seeded_wrong on host, wrong\n"), "{}", run.text);
+}
+
+#[test]
+fn devices_that_are_not_there_are_no_success() {
+    let (project, _) = project();
+    let missing = project.offload(&["test", "--offline", "--require", "cuda"]);
+    assert_eq!(missing.code, 1, "{}", missing.text);
+    assert!(missing.text.starts_with("error: the required device `cuda` is not there: "), "{}", missing.text);
+    assert!(missing.text.contains("hint: there are host, opencl:0"), "{}", missing.text);
+    let unknown = project.offload(&["test", "--offline", "--device", "H9000"]);
+    assert_eq!(unknown.code, 2, "{}", unknown.text);
+    // It is there, and no test runs on it.
+    let idle = project.offload(&["test", "--offline", "refused_but_on_host", "--require", "opencl"]);
+    assert_eq!(idle.code, 1, "{}", idle.text);
+    assert!(idle.text.contains("error: no test has run on the required device `opencl`\n"), "{}", idle.text);
+    let there = project.offload(&["test", "--offline", "refused_but_on_host", "--require", "host"]);
+    assert!(there.success, "{}", there.text);
+}
+
+#[test]
+fn tests_that_take_no_device_are_no_success() {
+    let (project, _) = project();
+    let run = project.offload(&["test", "--offline", "tests::plain"]);
+    assert_eq!(run.code, 1, "{}", run.text);
+    assert!(
+        run.text.contains("error: none of 1 test has taken a device\nhint: a kernel test calls"),
+        "{}",
+        run.text
+    );
+}
+
+#[test]
+fn a_device_that_no_image_is_for_is_refused_with_the_reason() {
+    let (mut project, _) = project();
+    project.set("OFFLOAD_TARGETS", "spirv64");
+    let refused = project.offload(&["test", "--offline", "tests::right", "--device", "host", "--json"]);
+    assert_eq!(refused.code, 1, "{}", refused.text);
+    assert_eq!(ends(&refused.text, "right"), everywhere(0, "refused", "-"));
+    let why = text(&objects(&refused.text, "test")[0]["problem"]).to_string();
+    assert!(why.starts_with("no image of kernel module `blas` fits host CPU"), "{why}");
+    assert!(why.contains("hint: add a target that fits, as with `cargo offload targets add host`"), "{why}");
+    // What the hint says helps.
+    fs::write(project.path("offload.toml"), "targets = [\"spirv64\"]\n").unwrap();
+    assert!(project.offload(&["targets", "add", "host"]).success);
+    let targets = fs::read_to_string(project.path("offload.toml")).unwrap();
+    assert!(targets.contains("\"host\""), "{targets}");
+    project.set("OFFLOAD_TARGETS", "spirv64,host");
+    assert!(project.offload(&["test", "--offline", "tests::right", "--device", "host"]).success);
+}
+
+#[test]
+fn cargo_test_alone_runs_all_devices_in_one_process() {
+    let (mut project, drivers) = project();
+    let run = project.cargo(&["test", "--offline", "--", "--nocapture", "tests::right"]);
+    assert!(run.success, "{}", run.text);
+    assert_eq!(run.text.matches(": right\n").count(), 2 * (drivers + 1), "{}", run.text);
+    let wrong = project.cargo(&["test", "--offline", "seeded_other"]);
+    assert!(
+        wrong.text.contains(&format!("failed on {drivers} of {} devices\n", drivers + 1)),
+        "{}",
+        wrong.text
+    );
+    assert!(
+        !wrong.success && wrong.text.contains("differ, by up to 524288 ULP (at src/lib.rs:"),
+        "{}",
+        wrong.text
+    );
+    let nowhere = project.cargo(&["test", "--offline", "seeded_refusal"]);
+    assert!(!nowhere.success && nowhere.text.contains("the test has run on no device\n"), "{}", nowhere.text);
+    project.set("OFFLOAD_TEST_DEVICE", "host");
+    let host = project.cargo(&["test", "--offline", "seeded_other"]);
+    assert!(host.success, "{}", host.text);
+    project.set("OFFLOAD_TEST_DEVICE", "cuda");
+    let cuda = project.cargo(&["test", "--offline", "tests::right"]);
+    let why = "cuda: refused: the program is built without the feature `cuda` of offload-rt";
+    assert!(!cuda.success && cuda.text.contains(why), "{}", cuda.text);
+}
