@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 
 use super::global_name;
 
+/// What the names of the state of a work-item start with.
+const STATE: &str = "__offload_state_";
+
 /// The IR with the calling convention that LLVM 21 and later give kernels, and that LLVM knows for longer.
 pub(crate) fn with_conventions(text: &str) -> String {
     let mut kernels = BTreeSet::new();
@@ -108,7 +111,27 @@ pub(crate) fn thread_local_state(module: &str) -> String {
     out
 }
 
+/// The names of a host module's `__local` arrays.
+pub(super) fn local_arrays(module: &str) -> BTreeSet<&str> {
+    let variables = module.lines().filter_map(own_variable);
+    variables.map(|variable| variable.name).filter(|name| !name.starts_with(STATE)).collect()
+}
+
+/// A variable of which each thread has its own.
+struct OwnVariable<'a> {
+    name: &'a str,
+    /// Type, initial value and alignment.
+    value: &'a str,
+}
+
 fn thread_local_variable(line: &str) -> Option<String> {
+    let OwnVariable { name, value } = own_variable(line)?;
+    // Local-dynamic: one lookup a function, and no limit on the size as for initial-exec in a loaded library.
+    // Internal: the optimiser knows then that no pointer of the kernel's reaches it.
+    Some(format!("@{name} = internal thread_local(localdynamic) global {value}"))
+}
+
+fn own_variable(line: &str) -> Option<OwnVariable<'_>> {
     let (name, definition) = line.strip_prefix('@')?.split_once(" = ")?;
     let (words, value) = definition.split_once("global ")?;
     let known = |word| {
@@ -118,13 +141,8 @@ fn thread_local_variable(line: &str) -> Option<String> {
         )
     };
     let defined = words.split_whitespace().all(known);
-    // Internal: the optimiser knows then that no pointer of the kernel's reaches it.
-    let is_state = name.starts_with("__offload_state_");
-    if !defined || !(is_state || value.contains(" undef") || value.contains(" poison")) {
-        return None;
-    }
-    // Local-dynamic: one lookup a function, and no limit on the size as for initial-exec in a loaded library.
-    Some(format!("@{name} = internal thread_local(localdynamic) global {value}"))
+    let is_own = name.starts_with(STATE) || value.contains(" undef") || value.contains(" poison");
+    (defined && is_own).then_some(OwnVariable { name, value })
 }
 
 #[cfg(test)]

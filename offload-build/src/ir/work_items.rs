@@ -2,7 +2,9 @@
 //!
 //! ```text
 //! inline_waiting   everything that can wait is to be inlined into the work-item's function (clang does it)
-//! run_groups       the function becomes blocks (`function`), cut at each wait, and at each round of the loops that
+//! run_groups       the function becomes blocks (`function`); atomic operations on local memory need no lock
+//!                  (`exclusive`)
+//!                  the blocks are cut at each wait, and at each round of the loops that
 //!                  become vectors over work-items that way (`loops`)
 //!                  what is equal for all work-items, or cheap to compute again (`facts`, `state`)
 //!                  what is used after a wait that was made before it (`liveness`, `memory`)
@@ -14,6 +16,7 @@
 //! OpenCL demands that all work-items of a group agree; so no shape of control flow is special
 //! (Karrenberg and Hack, "Improving Performance of OpenCL on CPUs", CC 2012).
 
+mod exclusive;
 mod facts;
 mod flow;
 mod function;
@@ -35,11 +38,13 @@ use std::fmt::Write;
 
 pub(crate) use self::inline::inline_waiting;
 
+use self::exclusive::LocalMemory;
 use self::function::Function;
 use self::group::{Run, run_function};
 use self::numbered::{Numbered, Numbers};
 use self::plan::Plan;
 use self::types::Types;
+use super::rewrite::local_arrays;
 use super::{Kernel, global_name, reaching};
 use crate::error::{Error, Result};
 
@@ -58,6 +63,7 @@ pub(crate) fn run_groups(module: &str, kernels: &[&Kernel], widest: u32) -> Resu
     let types = Types::of(module);
     let waiting = reaching(module, |name| name == WAIT);
     let numbered = Numbered::of(module);
+    let local_arrays = local_arrays(module);
     let mut numbers = numbered.free;
     let (mut out, mut metadata) = (String::with_capacity(module.len()), String::new());
     let mut rest = module.lines();
@@ -78,9 +84,10 @@ pub(crate) fn run_groups(module: &str, kernels: &[&Kernel], widest: u32) -> Resu
         refuse_calls(kernel, &body, &waiting)?;
         let failed = |why: String| failure(kernel, &why);
         let mut function = Function::parse(&body, &types).map_err(failed)?;
+        let known = kernels.iter().copied().find(|known| known.name == kernel);
+        exclusive::mark(&mut function, &LocalMemory { arrays: &local_arrays, kernel: known });
         loops::cut(&mut function);
         let plan = Plan::of(&function, &types).map_err(failed)?;
-        let known = kernels.iter().find(|known| known.name == kernel);
         let run = Run {
             kernel,
             required_work_group: known.and_then(|kernel| kernel.required_work_group),

@@ -60,6 +60,8 @@ pub(super) enum Kind {
     Load,
     Store,
     Call,
+    /// An atomic operation on memory that no other thread has.
+    Exclusive,
     /// The start or the end of a variable's lifetime.
     Lifetime(Lifetime),
     /// What only a debugger reads.

@@ -5,6 +5,7 @@ mod kept;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use super::exclusive;
 use super::function::{Block, End, Instruction, Kind};
 use super::mathematics;
 use super::plan::{Piece, Plan};
@@ -229,8 +230,17 @@ impl<'f> Writer<'_, 'f> {
         if self.is_independent(instruction) {
             let _ = write!(text, ", !llvm.access.group !{}", self.nodes.accesses);
         }
-        let _ = writeln!(self.text.body, "  {text}");
+        match instruction.kind {
+            Kind::Exclusive => self.lines(&exclusive::plain(&text)),
+            _ => self.lines(&[text]),
+        }
         self.keep(name);
+    }
+
+    fn lines(&mut self, lines: &[String]) {
+        for line in lines {
+            let _ = writeln!(self.text.body, "  {line}");
+        }
     }
 
     /// Whether work-items can do `instruction` in any order, and it can be told so.
