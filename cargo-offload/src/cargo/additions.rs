@@ -13,7 +13,7 @@ use crate::cargo::graph::{self, Depth};
 use crate::cargo::template::{self, Kernels, TemplateFile};
 use crate::cli;
 use crate::error::{Error, Result};
-use crate::files::publish::{Existing, create_dir, publish};
+use crate::files::publish::{Existing, create_dir, replace};
 use crate::print::output::Output;
 
 /// Where additions go.
@@ -50,7 +50,7 @@ impl Workspace {
         let config = self.root.join("offload.toml");
         let mut outcome = Outcome::Kept;
         if !config.exists() {
-            publish(&config, template::OFFLOAD_TOML.as_bytes())?;
+            replace(&config, template::OFFLOAD_TOML.as_bytes())?;
             outcome = Outcome::Written;
         }
         say(output, "offload.toml", outcome)?;
@@ -138,7 +138,7 @@ pub(crate) fn write(output: &Output, directory: &Path, file: &NewFile<'_>) -> Re
         return say(output, name, Outcome::Kept);
     }
     create_parent(&path)?;
-    publish(&path, text.as_bytes())?;
+    replace(&path, text.as_bytes())?;
     say(output, name, Outcome::Written)
 }
 
@@ -173,6 +173,6 @@ fn add_setting(path: &Path) -> Result<Outcome> {
     value.insert("relative", true.into());
     env.insert(variable::WORKSPACE, Item::Value(Value::InlineTable(value)));
     create_parent(path)?;
-    publish(path, document.to_string().as_bytes())?;
+    replace(path, document.to_string().as_bytes())?;
     Ok(Outcome::Written)
 }

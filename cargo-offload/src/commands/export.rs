@@ -16,7 +16,7 @@ use crate::cli::{self, ExportFormat};
 use crate::error::ExitStatus;
 use crate::error::Result;
 use crate::files::name::sound;
-use crate::files::publish::publish;
+use crate::files::publish::replace;
 use crate::print::output::Output;
 use crate::print::text::escaped;
 use crate::read::packs::Packs;
@@ -47,7 +47,7 @@ pub(super) fn run(output: &Output, args: &cli::Export) -> Result<ExitStatus> {
     let path =
         request.args.output.clone().unwrap_or_else(|| default_name(&exported.modules, exported.ending));
     args.force.existing().check(&path, &exported.content)?;
-    publish(&path, &exported.content)?;
+    replace(&path, &exported.content)?;
     let size = exported.content.len() as u64;
     let file = path.display().to_string();
     let text =

@@ -17,7 +17,7 @@ use crate::cargo::artifact;
 use crate::cli::{self, ReportFormat};
 use crate::error::ExitStatus;
 use crate::error::{Error, Result};
-use crate::files::publish::publish;
+use crate::files::publish::replace;
 use crate::print::output::Output;
 use crate::print::table::Table;
 use crate::print::text::counted;
@@ -59,7 +59,7 @@ pub(super) fn run(output: &Output, args: &cli::Report) -> Result<ExitStatus> {
 fn findings(output: &Output, args: &cli::Report, rows: &[Row]) -> Result<Vec<Finding>> {
     let Some(file) = &args.baseline else { return Ok(Vec::new()) };
     if args.update_baseline {
-        publish(file, Baseline::of(rows).to_text()?.as_bytes())?;
+        replace(file, Baseline::of(rows).to_text()?.as_bytes())?;
         output.wrote(file)?;
         return Ok(Vec::new());
     }

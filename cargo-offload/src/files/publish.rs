@@ -6,7 +6,7 @@ use std::fs::{File, Permissions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use offload_build::shared::{Unfinished, parent};
+use offload_build::shared::{TemporaryName, Unfinished, parent};
 
 use self::unnamed::unfinished;
 use crate::error::{Error, Result};
@@ -42,6 +42,23 @@ fn holds(path: &Path, bytes: &[u8]) -> bool {
 /// Writes `path` by way of a temporary file beside it.
 pub(crate) fn publish(path: &Path, bytes: &[u8]) -> Result<()> {
     publish_with(path, |file| file.write_all(bytes))
+}
+
+/// As [`publish`], and removes what ended processes have left of the same file: it lies in a directory of the user's.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    publish(path, bytes)?;
+    let own = path.file_name().and_then(|name| name.to_str());
+    for left in std::fs::read_dir(parent(path)).into_iter().flatten().flatten() {
+        let name = left.file_name();
+        let name = name.to_str().unwrap_or_default();
+        if TemporaryName::becomes(name).is_some_and(|becomes| Some(becomes) == own)
+            && TemporaryName::is_abandoned(name)
+        {
+            // What cannot be removed is in nobody's way.
+            let _ = std::fs::remove_file(left.path());
+        }
+    }
+    Ok(())
 }
 
 /// `bytes`, to become `path`.

@@ -10,7 +10,7 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Value};
 
 use self::list::Lines;
 use crate::error::{Error, Result};
-use crate::files::publish::publish;
+use crate::files::publish::replace;
 use crate::settings::compression::Words;
 
 /// An open configuration file.
@@ -134,7 +134,7 @@ impl ConfigFile {
     }
 
     pub(crate) fn save(&self) -> Result<()> {
-        publish(&self.path, self.document.to_string().as_bytes())
+        replace(&self.path, self.document.to_string().as_bytes())
     }
 
     fn edit(&mut self, edit: impl FnOnce(&mut Lines)) -> Result<()> {

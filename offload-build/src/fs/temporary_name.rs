@@ -51,6 +51,14 @@ impl TemporaryName {
         u32::from_str_radix(half, 16).ok()
     }
 
+    /// Whether the process that made the name `temporary` has ended. Where the system does not tell, it has not.
+    pub fn is_abandoned(temporary: &str) -> bool {
+        let ended = |process: u32| {
+            Path::new("/proc/self").exists() && !Path::new(&format!("/proc/{process}")).exists()
+        };
+        TemporaryName::process(temporary).is_some_and(ended)
+    }
+
     fn starting(start: &Path, make: Make<'_>) -> io::Result<TemporaryName> {
         loop {
             // The standard library seeds it with random bits of the system's.
@@ -99,6 +107,18 @@ pub(super) fn remove(path: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn names_of_ended_processes_are_abandoned() {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let ended = child.id();
+        assert!(child.wait().unwrap().success());
+        let name = |process: u32| format!("{SCRATCH_PREFIX}file-{process:08x}00000000");
+        assert!(TemporaryName::is_abandoned(&name(ended)));
+        assert!(!TemporaryName::is_abandoned(&name(std::process::id())));
+        assert!(!TemporaryName::is_abandoned("file"));
+    }
 
     #[test]
     fn a_name_that_is_taken_is_left_alone() {

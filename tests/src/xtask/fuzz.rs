@@ -4,15 +4,17 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode};
 
+use crate::turns;
 use offload_tests::FIGURE;
 use offload_tests::error::{Error, Result};
 use offload_tests::workspace::Workspace;
 
-pub(crate) const HELP: &str = "fuzz [--minutes N] [READER..]  look for inputs that make a reader fail, for 10 minutes each
+pub(crate) const HELP: &str = "fuzz [--minutes N] [--tonight | READER..]  look for inputs that make a reader fail, for 10 minutes each
 
 Needs a nightly toolchain; cargo-fuzz is installed under the target directory. The files in `tests/data` are
 where it starts from, what it learns is kept under fuzz/ in the target directory for the next time. A slow input, an
-overflow, a panic and a read outside of the input fail.";
+overflow, a panic and a read outside of the input fail; so does a file that is read, written and then read otherwise.
+As many run at a time as there are processors. --tonight takes a third of the readers, the next night the next.";
 
 /// The version of cargo-fuzz.
 const CARGO_FUZZ: &str = "0.13.1";
@@ -23,15 +25,11 @@ const SLOW: u32 = 5;
 const MEMORY: u32 = 1024;
 
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
-    let (minutes, wanted) = parse(args)?;
+    let Wish { minutes, wanted } = parse(args)?;
     let fuzzer = Fuzzer { workspace, program: install(workspace)?, seconds: minutes.saturating_mul(60) };
     let mut failed = 0;
-    let mut readers = fuzzer.readers()?;
-    if let Some(unknown) = wanted.iter().find(|name| !readers.contains(name)) {
-        let error = Error::new(format!("no fuzz target is called `{}`", unknown.escape_debug()));
-        return Err(error.hint(format!("the targets are {}", readers.join(", "))));
-    }
-    readers.retain(|name| wanted.is_empty() || wanted.contains(name));
+    let all = fuzzer.readers()?;
+    let readers = chosen(&all, &wanted)?;
     fuzzer.build()?;
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     for some in readers.chunks(processors) {
@@ -43,22 +41,58 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
             failed += usize::from(!is_well);
         }
     }
-    println!("{FIGURE}{} readers, {minutes} minutes each; {failed} failed", readers.len());
+    let (some, all) = (readers.len(), all.len());
+    println!("{FIGURE}{some} of {all} readers, {minutes} minutes each; {failed} failed");
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Minutes for each reader, and which readers; all if none is named.
-fn parse(args: &[String]) -> Result<(u64, Vec<String>)> {
-    match args {
+/// What is asked for.
+#[derive(Debug, PartialEq, Eq)]
+struct Wish {
+    /// For each reader.
+    minutes: u64,
+    wanted: Wanted,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Wanted {
+    All,
+    /// Those whose turn it is.
+    Tonight,
+    Named(Vec<String>),
+}
+
+fn parse(args: &[String]) -> Result<Wish> {
+    let (minutes, rest) = match args {
         [flag, minutes, rest @ ..] if flag == "--minutes" => {
             let number = minutes.parse().ok().filter(|minutes| *minutes > 0);
             let number = number.ok_or_else(|| {
                 Error::new(format!("`{}` is no number of minutes", minutes.escape_debug()))
                     .hint("cargo xtask fuzz --minutes 1")
             })?;
-            Ok((number, rest.to_vec()))
+            (number, rest)
         }
-        names => Ok((MINUTES, names.to_vec())),
+        rest => (MINUTES, rest),
+    };
+    let wanted = match rest {
+        [] => Wanted::All,
+        [tonight] if tonight == "--tonight" => Wanted::Tonight,
+        names => Wanted::Named(names.to_vec()),
+    };
+    Ok(Wish { minutes, wanted })
+}
+
+fn chosen(all: &[String], wanted: &Wanted) -> Result<Vec<String>> {
+    match wanted {
+        Wanted::All => Ok(all.to_vec()),
+        Wanted::Tonight => Ok(turns::of_night(all, turns::today()?).into_iter().cloned().collect()),
+        Wanted::Named(names) => match names.iter().find(|name| !all.contains(name)) {
+            None => Ok(names.clone()),
+            Some(unknown) => {
+                let error = Error::new(format!("no fuzz target is called `{}`", unknown.escape_debug()));
+                Err(error.hint(format!("the targets are {}", all.join(", "))))
+            }
+        },
     }
 }
 
@@ -72,7 +106,11 @@ impl Fuzzer<'_> {
     fn readers(&self) -> Result<Vec<String>> {
         let shell = &self.workspace.shell;
         let files = shell.read_dir(self.workspace.root.join("fuzz/fuzz_targets"))?;
-        Ok(files.iter().filter_map(|file| Some(file.file_stem()?.to_str()?.to_string())).collect())
+        let stem = |file: &PathBuf| Some(file.file_stem()?.to_str()?.to_string());
+        let mut readers: Vec<String> = files.iter().filter_map(stem).collect();
+        // A night takes them by their numbers.
+        readers.sort();
+        Ok(readers)
     }
 
     /// All of them, so that none waits for another's compiler.
@@ -137,13 +175,20 @@ mod tests {
         words.iter().map(ToString::to_string).collect()
     }
 
+    fn wish(minutes: u64, wanted: Wanted) -> Wish {
+        Wish { minutes, wanted }
+    }
+
     #[test]
     fn minutes_and_readers_are_read() {
-        assert_eq!(parse(&[]).unwrap(), (10, Vec::new()));
-        assert_eq!(parse(&args(&["--minutes", "1", "ptx"])).unwrap(), (1, args(&["ptx"])));
-        assert_eq!(parse(&args(&["ptx", "kpack"])).unwrap(), (10, args(&["ptx", "kpack"])));
+        assert_eq!(parse(&[]).unwrap(), wish(10, Wanted::All));
+        assert_eq!(parse(&args(&["--tonight"])).unwrap(), wish(10, Wanted::Tonight));
+        let ptx = || Wanted::Named(args(&["ptx"]));
+        assert_eq!(parse(&args(&["--minutes", "1", "ptx"])).unwrap(), wish(1, ptx()));
         for wrong in [&["--minutes", "0"][..], &["--minutes", "a"]] {
             assert!(parse(&args(wrong)).is_err());
         }
+        assert_eq!(chosen(&args(&["kpack", "ptx"]), &ptx()).unwrap(), ["ptx"]);
+        assert!(chosen(&args(&["kpack"]), &ptx()).is_err());
     }
 }

@@ -21,7 +21,7 @@ pub(crate) const HELP: &str = "linkers [--quick|--small|--large]  link a program
 One line a cell: the linker that really ran, the images found of those of a mentioned crate and a transitive one,
 those of a plugin, what a control finds that links the same archives plainly (it must be 0), relocations and
 constructors beyond those of the same program without images (both must be 0). Then a program with 3 GiB of images: it has to
-run in 64 MiB, with rust-lld and GNU ld; that takes 15 GiB of disk. --quick takes rust-lld and GNU ld, and leaves the large one
+run in 64 MiB, with rust-lld and GNU ld; that takes 12 GiB of disk. --quick takes rust-lld and GNU ld, and leaves the large one
 out; --small leaves it out alone; --large links nothing else.";
 
 /// Cargo profiles: two of its own and the fixture's with fat LTO and stripping.

@@ -13,6 +13,7 @@ mod fuzz;
 mod gpu;
 mod hour;
 mod interop;
+mod itself;
 mod linkers;
 mod minimal_versions;
 mod miri;
@@ -26,6 +27,7 @@ mod semver;
 mod sycl;
 mod targets;
 mod test;
+mod turns;
 
 use std::process::ExitCode;
 

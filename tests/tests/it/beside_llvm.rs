@@ -1,5 +1,5 @@
-//! The same damaged containers for LLVM's tools and for this project's: who dies, and who writes other bytes and says that
-//! all is well.
+//! The same damaged containers for LLVM's tools and for this project's: who dies, who writes other bytes and says that all is
+//! well, and whether both write the same where both say so.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -47,6 +47,8 @@ struct Ends {
     refused: u64,
     right: u64,
     wrong: u64,
+    /// LLVM has written an image that this project has not, and both say that all is well.
+    otherwise: Vec<u64>,
 }
 
 impl Tools {
@@ -176,9 +178,14 @@ impl Sides {
         let mut sides = Sides::new(tools.len());
         for number in numbers {
             fs::write(&file, damaged(&case.bytes, number)).unwrap();
-            sides.ours.add(Command::new(cargo_offload()).arg(case.ours).arg(&file), lists);
+            let ours = sides.ours.add(Command::new(cargo_offload()).arg(case.ours).arg(&file), lists);
             for (ends, tools) in sides.theirs.iter_mut().zip(tools) {
-                ends.add(&mut (case.llvm)(tools, &file), lists);
+                let theirs = ends.add(&mut (case.llvm)(tools, &file), lists);
+                if let (Some(ours), Some(theirs)) = (&ours, theirs)
+                    && theirs.iter().any(|image| !ours.contains(image))
+                {
+                    ends.otherwise.push(number);
+                }
             }
         }
         sides
@@ -201,10 +208,11 @@ impl Ends {
         self.refused += other.refused;
         self.right += other.right;
         self.wrong += other.wrong;
+        self.otherwise.extend(&other.otherwise);
     }
 
-    /// Runs `command` in an empty directory, and looks at the files that it has made.
-    fn add(&mut self, command: &mut Command, lists: bool) {
+    /// Runs `command` in an empty directory, and looks at the images that it has written; `None` where it fails.
+    fn add(&mut self, command: &mut Command, lists: bool) -> Option<Vec<Vec<u8>>> {
         let directory = tempfile::tempdir().unwrap();
         // What claims terabytes must not get them, and nothing may run for ever.
         let mut limited = Command::new("sh");
@@ -214,13 +222,19 @@ impl Ends {
         let wanted = images();
         if status.signal().is_some() || status.code().is_some_and(|code| code > 128) {
             self.died += 1;
-        } else if !status.success() {
+            return None;
+        }
+        if !status.success() {
             self.refused += 1;
-        } else if lists || found(directory.path()).iter().all(|image| wanted.contains(image)) {
+            return None;
+        }
+        let images = found(directory.path());
+        if lists || images.iter().all(|image| wanted.contains(image)) {
             self.right += 1;
         } else {
             self.wrong += 1;
         }
+        Some(images)
     }
 }
 
@@ -251,19 +265,28 @@ fn damaged_containers_beside_llvm_s_tools() {
         for (who, ends) in
             std::iter::once("ours".to_string()).chain(named).zip(std::iter::once(&ours).chain(&theirs))
         {
-            let Ends { died, refused, right, wrong } = ends;
+            let Ends { died, refused, right, wrong, .. } = ends;
             println!(
                 "    {who}: {died} died, {wrong} other bytes with exit 0, {refused} refused, {right} right"
             );
         }
         let llvm = theirs.iter().zip(&all);
-        let llvm: Vec<String> = llvm
-            .map(|(ends, tools)| format!("LLVM {}: {} died, {} wrong", tools.release, ends.died, ends.wrong))
-            .collect();
+        let said = |(ends, tools): (&Ends, &Tools)| {
+            let otherwise = ends.otherwise.len();
+            format!(
+                "LLVM {}: {} died, {} wrong, {otherwise} read otherwise than here",
+                tools.release, ends.died, ends.wrong
+            )
+        };
+        let llvm: Vec<String> = llvm.map(said).collect();
         let wrong = if case.has_checksum { "wrong" } else { "wrong (nothing to compare)" };
         let found = format!("{} died, {} {wrong} [{}]", ours.died, ours.wrong, llvm.join("; "));
         offload_tests::figure(format!("{count} of {}", case.name), found);
         assert_eq!(ours.died, 0, "{}", case.name);
+        for (ends, tools) in theirs.iter().zip(&all) {
+            let (release, otherwise) = (tools.release, &ends.otherwise);
+            assert!(otherwise.is_empty(), "{}: LLVM {release} read others: {otherwise:?}", case.name);
+        }
         assert!(!case.has_checksum || ours.wrong == 0, "{}: {} wrong", case.name, ours.wrong);
     }
 }

@@ -1,8 +1,9 @@
-//! Builds, `extract` and `vendor` that are killed before a system call, or whose calls fail: no file is torn, errors say
+//! Builds, `extract`, `vendor` and changes of the settings that are killed before a system call, or whose calls fail: no file is torn, errors say
 //! so, nothing unfinished stays, and the next run makes what an undisturbed one makes.
 
 use std::fs;
 use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 use crate::carried::Linked;
 use crate::disturbed::{Disturbed, Harm};
@@ -72,7 +73,7 @@ impl Failures {
     }
 }
 
-/// A build from nothing, and one after an edit with everything there.
+/// A build from nothing, one after an edit with everything there, and one that also removes what the cache has too much of.
 fn builds(mut disturb: impl FnMut(Disturbed)) {
     let project = Project::with_fake_tools("two-files");
     let script = Script::of(&project);
@@ -85,6 +86,30 @@ fn builds(mut disturb: impl FnMut(Disturbed)) {
     succeed(&mut script.command(&places));
     project.write("kernels/b.cl", "__kernel void gamma(__global int *x) {\n}\n");
     disturb(new());
+    project.write("kernels/b.cl", "__kernel void delta(__global int *x) {\n}\n");
+    disturb(sweeping(&script, &places, &project));
+}
+
+/// A build whose cache is to be empty.
+fn sweeping(script: &Script, places: &Places, project: &Project) -> Disturbed {
+    let old = SystemTime::now() - Duration::from_secs(2 * 24 * 60 * 60);
+    fs::File::open(project.stamp()).unwrap().set_modified(old).unwrap();
+    let kept = project.blobs().len();
+    let mut command = script.command(places);
+    command.env("OFFLOAD_CACHE_SIZE", "1");
+    let disturbed = Disturbed::new(command, Whose::All, vec![places.out.clone(), places.cache.clone()]);
+    assert!(project.blobs().len() < kept, "{kept} entries stay");
+    disturbed
+}
+
+/// The targets of a package.
+fn settings(disturb: impl FnOnce(Disturbed)) {
+    let package = tempfile::tempdir().unwrap();
+    fs::write(package.path().join("offload.toml"), "# Ours.\ntargets = [\"host\"] # only\n").unwrap();
+    let mut command = Command::new(cargo_offload());
+    command.args(["targets", "set", "spirv64", "opencl-c", "--config", "offload.toml"]);
+    command.current_dir(package.path());
+    disturb(Disturbed::new(command, Whose::All, vec![package.path().to_path_buf()]));
 }
 
 fn extract(disturb: impl FnOnce(Disturbed)) {
@@ -123,6 +148,11 @@ fn an_extract_that_is_killed_anywhere_is_made_good_by_the_next() {
 #[test]
 fn a_vendor_that_is_killed_anywhere_is_made_good_by_the_next() {
     vendor(|vendor| figure(kill(vendor), "vendor"));
+}
+
+#[test]
+fn a_change_of_settings_that_is_killed_anywhere_is_made_good_by_the_next() {
+    settings(|settings| figure(kill(settings), "changes of settings"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 
 use crate::cli;
 use crate::error::{Error, Result};
-use crate::files::publish::publish;
+use crate::files::publish::replace;
 use crate::print::output::Output;
 
 /// The crates of this project that a package with kernels depends on, and where they come from.
@@ -86,7 +86,7 @@ impl Dependencies {
         if after == before {
             return Ok(Outcome::Kept);
         }
-        publish(path, after.as_bytes())?;
+        replace(path, after.as_bytes())?;
         Ok(Outcome::Written)
     }
 
@@ -145,7 +145,7 @@ pub(super) fn optimize_packing(path: &Path) -> Result<Outcome> {
     if after == before {
         return Ok(Outcome::Kept);
     }
-    publish(path, after.as_bytes())?;
+    replace(path, after.as_bytes())?;
     Ok(Outcome::Written)
 }
 

@@ -10,7 +10,7 @@ use super::row::Row;
 use crate::cli;
 use crate::commands::size::{Share, shares};
 use crate::error::{Error, Result};
-use crate::files::publish::{publish, replaceable};
+use crate::files::publish::{replace, replaceable};
 use crate::print::date;
 use crate::print::output::Output;
 use crate::print::text::plain_json;
@@ -76,7 +76,7 @@ impl Page<'_> {
     /// Writes the page if one is asked for.
     pub(super) fn write(&self, output: &Output, args: &cli::Report) -> Result<()> {
         let Some(file) = &args.html else { return Ok(()) };
-        publish(file, self.text()?.as_bytes())?;
+        replace(file, self.text()?.as_bytes())?;
         output.wrote(file)
     }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::system::{Glibc, Packages, System};
 use crate::error::{Error, Result};
-use crate::files::publish::{publish, replaceable};
+use crate::files::publish::{replace, replaceable};
 
 /// The usual name of the file.
 pub(crate) const LOCK_NAME: &str = "offload-toolchain.lock";
@@ -146,7 +146,7 @@ impl Lock {
     pub(super) fn write(&self, path: &Path) -> Result<()> {
         let text =
             toml::to_string(self).map_err(|error| Error::usage(format!("cannot write a lock: {error}")))?;
-        publish(path, format!("{HEADER}{text}").as_bytes())
+        replace(path, format!("{HEADER}{text}").as_bytes())
     }
 }
 

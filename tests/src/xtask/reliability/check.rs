@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::table::Table;
+use crate::itself::Itself;
 use crate::test::{self, Counts};
 use offload_tests::error::Result;
 use offload_tests::setup;
@@ -61,6 +62,7 @@ struct Printed {
 /// Runs checks in one workspace.
 pub(crate) struct Runner<'a> {
     workspace: &'a Workspace,
+    itself: Itself,
     extent: Extent,
     /// What tests read.
     env: Vec<(&'static str, OsString)>,
@@ -69,15 +71,21 @@ pub(crate) struct Runner<'a> {
 impl<'a> Runner<'a> {
     /// Installs what tests need.
     pub(crate) fn new(workspace: &'a Workspace, extent: Extent) -> Result<Runner<'a>> {
+        let itself = Itself::new(workspace)?;
         if extent == Extent::Full {
             setup::ensure(workspace, &[setup::STRESS, setup::BUNDLER, setup::OLDER_LLVM])?;
         }
-        Ok(Runner { workspace, extent, env: test::environment(workspace)? })
+        Ok(Runner { workspace, itself, extent, env: test::environment(workspace)? })
+    }
+
+    /// Another task with its arguments.
+    pub(crate) fn task(&self, args: &[&str]) -> Command {
+        self.itself.task(args)
     }
 
     /// The outcome of `check`; `None` if it has no form that takes seconds, and that is wanted.
     pub(crate) fn run(&self, check: &'static Check) -> Result<Option<Outcome>> {
-        let (start, Some(command)) = (Instant::now(), self.command(&check.shown)?) else { return Ok(None) };
+        let (start, Some(command)) = (Instant::now(), self.command(&check.shown)) else { return Ok(None) };
         println!("== {} {}: {}", check.row, check.group, check.promise);
         let mut child = { command }.stdout(Stdio::piped()).spawn()?;
         let mut printed = Printed::default();
@@ -97,16 +105,14 @@ impl<'a> Runner<'a> {
         Ok(Some(Outcome { check, tried, found, time: start.elapsed(), passed }))
     }
 
-    fn command(&self, shown: &Shown) -> Result<Option<Command>> {
+    fn command(&self, shown: &Shown) -> Option<Command> {
         let args = match (shown, self.extent) {
-            (Shown::Tests { programs, names }, _) => return Ok(Some(self.tests(programs, names))),
+            (Shown::Tests { programs, names }, _) => return Some(self.tests(programs, names)),
             (Shown::Task { full, .. }, Extent::Full) => full,
             (Shown::Task { quick: Some(quick), .. }, Extent::Quick) => quick,
-            (Shown::Task { quick: None, .. }, Extent::Quick) => return Ok(None),
+            (Shown::Task { quick: None, .. }, Extent::Quick) => return None,
         };
-        let mut command = Command::new(std::env::current_exe()?);
-        command.args(*args).current_dir(&self.workspace.root);
-        Ok(Some(command))
+        Some(self.task(args))
     }
 
     fn tests(&self, programs: &[&str], names: &[&str]) -> Command {
