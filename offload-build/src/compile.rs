@@ -20,6 +20,7 @@ mod llvm;
 mod llvm_ir;
 mod nvptx;
 mod opencl_c;
+mod own_headers;
 mod processor;
 mod ready;
 mod ready_ptx;

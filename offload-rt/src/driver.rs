@@ -82,6 +82,12 @@ pub(crate) trait DriverKernel: Any + Debug + Send + Sync {
     /// What pack and driver know; the name alone if they know nothing.
     fn info(&self) -> &KernelInfo;
 
+    /// Where it prints, if the layer is to read that.
+    #[cfg(any(feature = "cuda", feature = "hip"))]
+    fn output(&self) -> Option<Arc<dyn DriverOutput>> {
+        None
+    }
+
     /// Puts the kernel into `stream`. It allocates nothing, and copies what it needs of `args`.
     ///
     /// # Safety
@@ -93,6 +99,34 @@ pub(crate) trait DriverKernel: Any + Debug + Send + Sync {
         range: &NdRange,
         args: &[KernelArg<'_>],
     ) -> Result<(), Problem>;
+}
+
+/// What the kernels of an image print with, where that is not the driver's business.
+#[cfg(any(feature = "cuda", feature = "hip"))]
+pub(crate) trait DriverOutput: Debug + Send + Sync {
+    /// What was told so far.
+    fn told(&self) -> Told;
+
+    /// Prints what kernels that were waited for have printed. Returns the first assertion that failed after `before` in
+    /// one of the kernels.
+    fn print(&self, before: Told, is_one: &dyn Fn(&str) -> bool) -> Result<Option<Failure>, Problem>;
+}
+
+/// How many assertions have failed, and how many messages of them there were.
+#[cfg(any(feature = "cuda", feature = "hip"))]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Told {
+    pub(crate) failed: u32,
+    pub(crate) messages: usize,
+}
+
+/// A failed assertion.
+#[cfg(any(feature = "cuda", feature = "hip"))]
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
+    /// Empty if it is not known.
+    pub(crate) kernel: String,
+    pub(crate) text: String,
 }
 
 /// Memory of a device. Dropping it is right at any time: it is released when no work uses it any more.

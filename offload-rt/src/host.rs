@@ -27,6 +27,9 @@
 //!   each work-item of the group. Its content is of no account.
 //! - The function returns 0, or 2 to the 31 plus the line of a barrier (0 if it is not known) that some work-items of
 //!   the group did not come to. Then the group was left there.
+//! - An image with assertions exports `uint32_t __offload_guarded(run, group, args, first, last, char *message, uint64_t
+//!   size)`, which calls `run`, a function as `__offload_run_K`. It returns what that returns, or 2 to the 30 where an
+//!   assertion failed; then the group was left there, and `message` holds what to say of it.
 //! - In version 1 the function returns nothing, and there are no frames. Images without a barrier are still run.
 //! - `print(print_data, text, size)` writes to the standard output.
 //!

@@ -86,6 +86,8 @@ mod macros;
 #[allow(unsafe_code, reason = "takes the address of a linked symbol")]
 mod module;
 mod module_images;
+#[cfg(any(feature = "cuda", feature = "hip"))]
+mod output;
 mod pack_info;
 mod range;
 mod registry;

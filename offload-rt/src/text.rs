@@ -6,7 +6,7 @@ pub(crate) fn escape(text: &str) -> String {
 }
 
 /// Several lines, as compilers write them: line feeds and tabs stay.
-#[cfg(any(feature = "opencl", feature = "cuda", test))]
+#[cfg(any(feature = "opencl", feature = "cuda", feature = "hip", test))]
 pub(crate) fn escape_lines(text: &str) -> String {
     text.trim_matches(['\0', '\n']).chars().flat_map(|c| escaped(c, &['\n', '\t'])).collect()
 }

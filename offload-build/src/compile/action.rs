@@ -192,6 +192,7 @@ pub(super) fn written(name: &str) -> String {
     match plain.as_str() {
         // What code generators and libraries make of it.
         "__printf_alloc" | "__ockl_printf_begin" | "vprintf" | "puts" | "putchar" => "printf".to_string(),
+        "__assert_fail" | "__assertfail" | "__offload_assert_fail" => "assert".to_string(),
         plain => plain.strip_prefix("__clc_").unwrap_or(plain).to_string(),
     }
 }

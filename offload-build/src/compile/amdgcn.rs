@@ -7,7 +7,7 @@ use offload_format::{AmdArch, Target};
 use offload_images::{code_object as format, describe};
 
 use super::action::{Arg, Step, texts};
-use super::gpu::{Backend, Codegen, ConstantArguments, Shim, Vendor};
+use super::gpu::{Backend, Codegen, ConstantArguments, DeviceOutput, Shim, Vendor};
 use super::session::Unit;
 use super::{Session, check, processor};
 use crate::cache::Blob;
@@ -103,6 +103,7 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], arch: &AmdArch
         spec: SpecForm::Literal,
         local_arguments: LocalArguments::Offsets,
         constant_arguments: ConstantArguments::Kept,
+        output: DeviceOutput::Runtime,
         attributes: limits,
     })
 }

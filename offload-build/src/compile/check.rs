@@ -154,8 +154,10 @@ pub(super) fn host(bytes: &[u8], kernels: &[&str]) -> Result<()> {
     }
 }
 
-/// What code generation may call of the C library and its mathematics, beside what PoCL's printf uses.
-const C_LIBRARY: [&str; 46] = [
+/// What code generation may call of the C library and its mathematics, beside what printing and asserting use.
+const C_LIBRARY: [&str; 48] = [
+    "_setjmp",
+    "_longjmp",
     "__tls_get_addr",
     "memcpy",
     "memmove",

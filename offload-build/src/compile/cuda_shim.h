@@ -132,4 +132,5 @@ __OFFLOAD_FN int __any_sync(unsigned int mask, int predicate) { return __nvvm_vo
 __OFFLOAD_FN int __all_sync(unsigned int mask, int predicate) { return __nvvm_vote_all_sync(mask, predicate); }
 __OFFLOAD_FN unsigned int __activemask() { return __nvvm_activemask(); }
 #undef __OFFLOAD_FN
+extern "C" __device__ int printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #line 1

@@ -8,6 +8,7 @@ use offload_format::Hash128;
 use super::action::{Arg, args_key, output_of, said_key, texts};
 use super::headers;
 use super::host_code;
+use super::own_headers;
 use super::session::{FrontEndResult, Session};
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::error::{Error, Result};
@@ -159,7 +160,9 @@ impl Session<'_> {
         let printed = self.context().run(&invocation);
         let printed = printed.map_err(|error| host_code::explained(headers::explained(self, error)))?;
         let content = output_of(action.tool, &output)?;
-        let ours = |path: &PathBuf| path == Path::new("-") || path.starts_with(scratch.path());
+        let ours = |path: &PathBuf| {
+            path == Path::new("-") || path.starts_with(scratch.path()) || own_headers::has(self, path)
+        };
         let read = prerequisites(&fs::read_text(&deps)?).into_iter().filter(|path| !ours(path));
         let hashed = |path: PathBuf| ReadFile { hash: self.content_hash(&path).unwrap_or_default(), path };
         Ok(Run { content, read: read.map(hashed).collect(), said: printed.stderr })
@@ -254,8 +257,10 @@ pub(super) fn flags(sources: &Sources, language: Language, form: SpecForm) -> im
         Language::Hip => {
             let rest =
                 ["--cuda-device-only", "-nogpuinc", "-nogpulib", "--no-gpu-bundle-output", "-std=c++17"];
+            // Clang would make calls of AMD's own library of printf.
+            let rest = rest.iter().chain(&["-fno-builtin-printf"]);
             // The hash that clang puts into names by default depends on the output's path.
-            ["-x", "hip", "-fuse-cuid=none"].iter().chain(&rest).map(|flag| flag.to_string()).collect()
+            ["-x", "hip", "-fuse-cuid=none"].iter().chain(rest).map(|flag| flag.to_string()).collect()
         }
         _ => vec!["-x".into(), "ir".into()],
     };

@@ -10,12 +10,15 @@ use super::action::{Arg, Step, link_args, texts};
 use super::front_end::{self, FrontEnd};
 use super::imports::{self, Left, LibraryIr};
 use super::session::Unit;
-use super::{Session, check, llvm_ir, processor};
+use super::{Session, check, llvm_ir, own_headers, processor};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::{self, Result};
 use crate::ir::{self, LocalArguments, Prepared};
 use crate::module::{Language, Library, SourceFile};
 use crate::options::SpecForm;
+
+/// printf and assert.
+const OUTPUT_SOURCE: &str = include_str!("device_output.c");
 
 /// A module, and what it takes of libraries when it is loaded.
 #[derive(Debug)]
@@ -47,6 +50,7 @@ pub(super) struct Backend {
     pub(super) spec: SpecForm,
     pub(super) local_arguments: LocalArguments,
     pub(super) constant_arguments: ConstantArguments,
+    pub(super) output: DeviceOutput,
     /// Function attributes by kernel.
     pub(super) attributes: BTreeMap<String, String>,
 }
@@ -58,6 +62,15 @@ pub(super) enum ConstantArguments {
     Kept,
     /// They become pointers to global memory: NVIDIA's constant memory is a window of its own, where no buffer is.
     Global,
+}
+
+/// Who takes what kernels print, and their failed assertions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DeviceOutput {
+    /// The driver.
+    Driver,
+    /// offload-rt, from memory of the device (`device_output.c`).
+    Runtime,
 }
 
 /// OpenCL C of ours.
@@ -118,11 +131,14 @@ impl Backend {
         attributes.extend(self.attributes.iter().map(|(name, text)| (name.as_str(), text.clone())));
         let wanted = Prepared { kernels: &kernels, attributes, local_arguments: self.local_arguments };
         let constants = self.constant_arguments == ConstantArguments::Global && has_constant_argument(unit);
-        let name = if constants { "prepared 2, constants in global memory" } else { "prepared 2" };
-        let key = KeyBuilder::new(name).part(&linked.hash.0).part(format!("{wanted:?}").as_bytes());
+        let name = if constants { "prepared 3, constants in global memory" } else { "prepared 3" };
+        let key = KeyBuilder::new(name).part(&linked.hash.0);
+        let key = key.part(format!("{wanted:?} {:?}", self.output).as_bytes());
         session.cache().get_or(key.finish(), || {
             let text = ir::prepare(&linked.read_text()?, &wanted);
-            Ok(if constants { ir::in_global_memory(&text) } else { text }.into_bytes())
+            let text = if constants { ir::in_global_memory(&text) } else { text };
+            let output = (self.output == DeviceOutput::Runtime).then(|| ir::with_output(&text)).flatten();
+            Ok(output.unwrap_or(text).into_bytes())
         })
     }
 
@@ -140,9 +156,10 @@ impl Backend {
         check: impl FnOnce(&[u8]) -> Result<()>,
     ) -> Result<Blob> {
         let shim = self.shim_bitcode(session)?;
-        let library = match self.libraries.as_slice() {
-            [] => shim,
-            libraries => needed(session, module, &Libraries { first: &shim, others: libraries })?,
+        let prints = self.output_bitcode(session, module)?;
+        let library = match (self.libraries.as_slice(), prints.as_ref()) {
+            ([], None) => shim,
+            (others, output) => needed(session, module, &Libraries { output, first: &shim, others })?,
         };
         let step = Step {
             name: self.name,
@@ -223,7 +240,7 @@ impl Backend {
         Ok(FrontEnd {
             name: self.name,
             tool: &session.tools().llvm()?.clang,
-            args: self.front_end_args(session, machine, file.language).chain([last]).collect(),
+            args: self.front_end_args(session, machine, file.language)?.chain([last]).collect(),
             input,
         })
     }
@@ -233,15 +250,21 @@ impl Backend {
         session: &Session<'_>,
         machine: &[String],
         language: Language,
-    ) -> impl Iterator<Item = Arg> {
+    ) -> Result<impl Iterator<Item = Arg>> {
         let output: Vec<Arg> = match language {
             Language::Hip => front_end::front_end_output_of_hip().collect(),
             _ => front_end::front_end_output().collect(),
         };
-        texts(machine.to_vec())
+        let driver_prints: &[&str] = match self.output {
+            DeviceOutput::Driver => &["-D__OFFLOAD_DRIVER_PRINTS__"],
+            DeviceOutput::Runtime => &[],
+        };
+        Ok(texts(machine.to_vec())
+            .chain(own_headers::flags(session)?)
+            .chain(texts(driver_prints.iter().copied()))
             .chain(front_end::flags(session.sources, language, self.spec))
             .chain(self.debug_args(session))
-            .chain(output)
+            .chain(output))
     }
 
     /// Line tables for debuggers and profilers, with relative paths; they change no code. AMD's are always made: where
@@ -257,6 +280,16 @@ impl Backend {
         self.own_bitcode(session, self.shim.source, &[])
     }
 
+    /// The functions with which `module` prints and asserts, if it does.
+    fn output_bitcode(&self, session: &Session<'_>, module: &Blob) -> Result<Option<Blob>> {
+        if self.output == DeviceOutput::Driver || !ir::has_output(&module.read_text()?) {
+            return Ok(None);
+        }
+        let language = ["-x", "c", "-std=gnu17", "-ffreestanding", "-fno-builtin"].map(str::to_string);
+        let flags = self.shim.flags.iter().cloned().chain(language);
+        self.bitcode(session, OUTPUT_SOURCE, flags).map(Some)
+    }
+
     /// Bitcode of OpenCL C of ours, which has no kernel of the user's. `defines` are flags behind those of the shim.
     pub(super) fn own_bitcode(
         &self,
@@ -264,15 +297,24 @@ impl Backend {
         source: &str,
         defines: &[String],
     ) -> Result<Blob> {
+        let language = ["-x", "cl", "-cl-std=CL1.2"].map(str::to_string);
+        let flags = self.shim.flags.iter().chain(defines).cloned().chain(language);
+        self.bitcode(session, source, flags)
+    }
+
+    fn bitcode(
+        &self,
+        session: &Session<'_>,
+        source: &str,
+        flags: impl Iterator<Item = String>,
+    ) -> Result<Blob> {
         let target = self.front_end.first().cloned().unwrap_or_default();
-        let fixed =
-            ["-x", "cl", "-cl-std=CL1.2", "-nogpulib", "-O2", "-emit-llvm", "-c", "-MD", "-MT", "out", "-MF"];
+        let fixed = ["-nogpulib", "-O2", "-emit-llvm", "-c", "-MD", "-MT", "out", "-MF"];
         session.front_end(&FrontEnd {
             name: "shim",
             tool: &session.tools().llvm()?.clang,
             args: texts([target])
-                .chain(texts(self.shim.flags.clone()))
-                .chain(texts(defines.to_vec()))
+                .chain(texts(flags))
                 .chain(texts(fixed))
                 .chain([Arg::Depfile, Arg::Text("-o".into()), Arg::Output, Arg::Text("-".into())])
                 .collect(),
@@ -310,6 +352,8 @@ fn link(session: &Session<'_>, mut files: Vec<Blob>) -> Result<Blob> {
 
 /// The function libraries.
 struct Libraries<'a> {
+    /// How the module prints.
+    output: Option<&'a Blob>,
     /// Ours.
     first: &'a Blob,
     /// For what it lacks.
@@ -325,7 +369,7 @@ struct Libraries<'a> {
 fn needed(
     session: &Session<'_>,
     module: &Blob,
-    &Libraries { first, others }: &Libraries<'_>,
+    &Libraries { output, first, others }: &Libraries<'_>,
 ) -> Result<Blob> {
     let key = KeyBuilder::new("calls 1").part(&module.hash.0).finish();
     let calls =
@@ -334,17 +378,27 @@ fn needed(
     let step = Step {
         name: "library",
         tool: &tool,
-        args: library_args(others),
-        inputs: vec![(&calls, ".ll"), (first, ".bc")],
+        args: library_args(output.map(|_| Arg::Input(2)), others),
+        inputs: [(&calls, ".ll"), (first, ".bc")]
+            .into_iter()
+            .chain(output.map(|output| (output, ".bc")))
+            .collect(),
         files: others.to_vec(),
     };
     session.step(&step, check::bitcode)
 }
 
-fn library_args(others: &[PathBuf]) -> Vec<Arg> {
+/// `output` is that of how the module prints.
+fn library_args(output: Option<Arg>, others: &[PathBuf]) -> Vec<Arg> {
     // Before each of the others: the first may also replace what they call of each other.
-    let others = others.iter().flat_map(|path| [Arg::Input(1), Arg::Text(path.clone().into())]);
-    texts(["--only-needed", "-o"]).chain([Arg::Output, Arg::Input(0)]).chain(others).collect()
+    let pairs = others.iter().flat_map(|path| [Arg::Input(1), Arg::Text(path.clone().into())]);
+    let alone = others.is_empty().then_some(Arg::Input(1));
+    texts(["--only-needed", "-o"])
+        .chain([Arg::Output, Arg::Input(0)])
+        .chain(output)
+        .chain(alone)
+        .chain(pairs)
+        .collect()
 }
 
 /// A function that calls all of `names`, because the linker drops declarations that nobody uses. Nobody calls it, so it
@@ -372,9 +426,11 @@ mod tests {
 
     #[test]
     fn the_first_library_goes_before_the_others() {
-        let args = library_args(&["x.bc".into(), "y.bc".into()]);
+        let args = library_args(None, &["x.bc".into(), "y.bc".into()]);
         let other = |name: &str| Arg::Text(name.into());
         let end = [Arg::Input(0), Arg::Input(1), other("x.bc"), Arg::Input(1), other("y.bc")];
         assert_eq!(args[args.len() - 5..], end);
+        let args = library_args(Some(Arg::Input(2)), &[]);
+        assert_eq!(args[args.len() - 3..], [Arg::Input(0), Arg::Input(2), Arg::Input(1)]);
     }
 }

@@ -77,4 +77,5 @@ __OFFLOAD_FN float truncf(float x) { return __builtin_truncf(x); }
 __OFFLOAD_FN float __expf(float x) { return __builtin_exp2f(x * 0x1.715476p+0f); }
 __OFFLOAD_FN float __logf(float x) { return __builtin_log2f(x) * 0x1.62e430p-1f; }
 #undef __OFFLOAD_FN
+extern "C" __device__ int printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #line 1

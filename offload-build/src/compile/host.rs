@@ -18,7 +18,7 @@ use super::front_end::{self, FrontEnd};
 use super::gpu::ToLink;
 use super::imports::{self, LibraryIr};
 use super::session::{Scanned, Unit};
-use super::{Session, check, spirv};
+use super::{Session, check, own_headers, spirv};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::{self, Error, Result};
 use crate::ir;
@@ -28,6 +28,7 @@ use crate::toolchain::{Pocl, instruction_set};
 
 const SHIM: &str = include_str!("host_shim.c");
 const PRINTF: &str = include_str!("host_printf.c");
+const ASSERT: &str = include_str!("host_assert.c");
 
 /// How a level of the instruction set is called by clang and by PoCL.
 #[derive(Debug)]
@@ -159,10 +160,11 @@ pub(super) fn library_ir(session: &Session<'_>, cpu: &Cpu) -> Result<Blob> {
     session.step(&Step { name: "link host", tool: &tool, args, inputs, files: vec![] }, check::ir_text)
 }
 
-/// What kernels with this IR need beside PoCL's library: most do not print.
+/// What kernels with this IR need beside PoCL's library: most neither print nor assert.
 fn shim(texts: &[String]) -> String {
-    let prints = texts.iter().any(|text| text.contains("@__offload_printf("));
-    format!("{SHIM}{}", if prints { PRINTF } else { "" })
+    let part = |name: &str, source| if texts.iter().any(|text| text.contains(name)) { source } else { "" };
+    let (printf, assert) = (part("@__offload_printf(", PRINTF), part("@__offload_assert_fail(", ASSERT));
+    format!("{SHIM}{printf}{assert}")
 }
 
 /// `linked` with the functions of PoCL's library, where some of them wait: they are cut like the kernels.
@@ -241,6 +243,7 @@ fn kernel_args(session: &Session<'_>, cpu: &Cpu) -> Result<Vec<Arg>> {
     Ok(cpu
         .flags()
         .chain(texts(fixed))
+        .chain(own_headers::flags(session)?)
         .chain(include(cpu.pocl.renames.clone()))
         .chain(include(headers.join("opencl-c-base.h")))
         .chain(include(headers.join("opencl-c.h")))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use offload_format::pack::NewImage;
 use offload_format::{Aspects, PtxVersion, SmArch, Target};
 
-use super::gpu::{Backend, Codegen, ConstantArguments, Shim, ToLink, Vendor};
+use super::gpu::{Backend, Codegen, ConstantArguments, DeviceOutput, Shim, ToLink, Vendor};
 use super::imports;
 use super::session::Unit;
 use super::{Session, check};
@@ -104,6 +104,7 @@ pub(super) fn backend(session: &Session<'_>, kernels: &[&Kernel], sm: &SmArch) -
         spec: SpecForm::Literal,
         local_arguments: LocalArguments::Offsets,
         constant_arguments: ConstantArguments::Global,
+        output: DeviceOutput::Runtime,
         attributes: limits,
     })
 }

@@ -8,6 +8,7 @@ use offload_format::{SpecUse, Target};
 use super::Session;
 use super::action::{Arg, texts};
 use super::front_end::{self, FrontEnd};
+use super::own_headers;
 use super::session::{Scan, Unit};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::{Error, Result};
@@ -36,10 +37,10 @@ fn merged(session: &Session<'_>, scan: &Scan) -> Result<Blob> {
     let action = FrontEnd {
         name: "merge includes",
         tool: &session.tools().llvm()?.clang,
-        args: merge_args(session.sources),
+        args: merge_args(session)?,
         input: Some(format!("{}{}", including_libraries(session, scan)?, including(session.sources)?)),
     };
-    let merged = session.front_end(&action)?;
+    let merged = with_own_headers(session, session.front_end(&action)?)?;
     let libraries = session.sources.libraries();
     if libraries.is_empty() {
         return Ok(merged);
@@ -49,6 +50,18 @@ fn merged(session: &Session<'_>, scan: &Scan) -> Result<Blob> {
     session
         .cache()
         .get_or(key.finish(), || Ok(without_directories(&merged.read_text()?, &libraries).into_bytes()))
+}
+
+/// `merged` without the place of headers of ours. They are for a driver that prints.
+fn with_own_headers(session: &Session<'_>, merged: Blob) -> Result<Blob> {
+    let (text, directory) = (merged.read_text()?, format!("{}/", own_headers::directory(session).display()));
+    if !text.contains(&directory) {
+        return Ok(merged);
+    }
+    let key = KeyBuilder::new("own headers 1").part(&merged.hash.0).part(directory.as_bytes());
+    let own =
+        || format!("#define __OFFLOAD_DRIVER_PRINTS__ 1\n{}", text.replace(&directory, "")).into_bytes();
+    session.cache().get_or(key.finish(), || Ok(own()))
 }
 
 /// `text` with names of packages in place of the directories of `libraries`.
@@ -117,7 +130,8 @@ fn including(sources: &Sources) -> Result<String> {
 
 /// `-frewrite-includes` and not `-E`, which would also expand the macros of this machine's clang: whether the device
 /// has fp64 or images is for its own compiler to say. `-cl-no-stdinc` keeps clang's own header out.
-fn merge_args(sources: &Sources) -> Vec<Arg> {
+fn merge_args(session: &Session<'_>) -> Result<Vec<Arg>> {
+    let sources = session.sources;
     let fixed = [
         "--target=spirv64-unknown-unknown",
         "-E",
@@ -130,13 +144,14 @@ fn merge_args(sources: &Sources) -> Vec<Arg> {
     ];
     let is_definition = |flag: &OsString| flag.as_encoded_bytes().starts_with(b"-D");
     let flags = sources.flags.iter().filter(|flag| !is_definition(flag)).cloned();
-    texts(fixed)
+    Ok(texts(fixed)
         .chain([Arg::Depfile, Arg::Text("-o".into()), Arg::Output])
+        .chain(own_headers::flags(session)?)
         .chain(texts(["-x".to_string(), "cl".into(), front_end::cl_std(sources)]))
         .chain(texts(flags))
         .chain(texts(library_includes(sources)))
         .chain(texts(["-"]))
-        .collect()
+        .collect())
 }
 
 /// Compiles the merged source as a device would and looks for every kernel.

@@ -8,7 +8,7 @@ use offload_images::spirv;
 
 use super::Session;
 use super::action::{expect_kernels, unresolved};
-use super::gpu::{Backend, Codegen, ConstantArguments, Shim, ToLink, Vendor};
+use super::gpu::{Backend, Codegen, ConstantArguments, DeviceOutput, Shim, ToLink, Vendor};
 use super::imports::{self, Left};
 use super::session::Unit;
 use crate::cache::{Blob, KeyBuilder};
@@ -125,6 +125,7 @@ pub(super) fn backend(version: SpirvVersion) -> Backend {
         spec: SpecForm::Spirv,
         local_arguments: LocalArguments::Kept,
         constant_arguments: ConstantArguments::Kept,
+        output: DeviceOutput::Driver,
         attributes: Default::default(),
     }
 }

@@ -11,7 +11,7 @@ use super::function::Function;
 use super::module::CudaModule;
 use super::params::{are_of_sizes, check_sizes, fill};
 use crate::driver::KernelArg;
-use crate::driver::{ContextId, DriverKernel, DriverStream};
+use crate::driver::{ContextId, DriverKernel, DriverOutput, DriverStream};
 use crate::error::Problem;
 use crate::range::NdRange;
 use crate::thread_blocks::{Filled, Parameters};
@@ -54,6 +54,10 @@ impl DriverKernel for CudaKernel {
 
     fn info(&self) -> &KernelInfo {
         &self.info
+    }
+
+    fn output(&self) -> Option<Arc<dyn DriverOutput>> {
+        Some(self.module.output()?.clone())
     }
 
     unsafe fn launch(

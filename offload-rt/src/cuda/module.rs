@@ -10,16 +10,20 @@ use super::api::{
     CUDA_ERROR_NOT_FOUND, CUdeviceptr, CUfunction, CUmodule, CuError, CuResult, Functions, call,
 };
 use super::context::{Context, Entered};
+use super::driver::problem;
 use super::jit::{self, Ptx};
 use super::stream::CudaStream;
 use crate::entry::LoadedImage;
 use crate::error::Problem;
+use crate::output::{self, Output};
 
 /// A loaded module.
 #[derive(Debug)]
 pub(super) struct CudaModule {
     raw: CUmodule,
     context: Arc<Context>,
+    /// Released after the module, whose work is done then.
+    output: Option<Arc<Output>>,
 }
 
 /// Where a variable of a module is in the device's memory.
@@ -50,7 +54,24 @@ impl CudaModule {
             (kind, []) => return Err(format!("it is of kind {kind}, which CUDA does not take").into()),
             (kind, _) => return Err(format!("it is of kind {kind}, which CUDA does not link").into()),
         };
-        Ok(CudaModule { raw, context: context.clone() })
+        let mut module = CudaModule { raw, context: context.clone(), output: None };
+        module.output = module.make_output(&entered)?;
+        Ok(module)
+    }
+
+    /// Memory for what the kernels print, if they do.
+    fn make_output(&self, entered: &Entered<'_>) -> Result<Option<Arc<Output>>, Problem> {
+        if self.variable(output::VARIABLE, entered).is_err() {
+            return Ok(None);
+        }
+        let stream = CudaStream::new(self.context.clone()).map_err(problem)?;
+        let output = Output::new(Box::new(stream))?;
+        self.write_global(output::VARIABLE, &output.address())?;
+        Ok(Some(Arc::new(output)))
+    }
+
+    pub(super) fn output(&self) -> Option<&Arc<Output>> {
+        self.output.as_ref()
     }
 
     pub(super) fn context(&self) -> &Arc<Context> {

@@ -10,7 +10,7 @@ use super::driver::problem;
 use super::function::Function;
 use super::module::HipModule;
 use super::params::{LocalParameters, fill};
-use crate::driver::{ContextId, DriverKernel, DriverStream, KernelArg};
+use crate::driver::{ContextId, DriverKernel, DriverOutput, DriverStream, KernelArg};
 use crate::error::Problem;
 use crate::range::NdRange;
 use crate::thread_blocks::{Filled, Parameters};
@@ -45,6 +45,10 @@ impl DriverKernel for HipKernel {
 
     fn info(&self) -> &KernelInfo {
         &self.info
+    }
+
+    fn output(&self) -> Option<Arc<dyn DriverOutput>> {
+        Some(self.module.output()?.clone())
     }
 
     unsafe fn launch(

@@ -15,6 +15,7 @@ use super::driver::problem;
 use super::stream::HipStream;
 use crate::entry::LoadedImage;
 use crate::error::Problem;
+use crate::output::{self, Output};
 
 const ELF: &[u8] = b"\x7fELF";
 /// `EM_AMDGPU` (<https://llvm.org/docs/AMDGPUUsage.html#header>).
@@ -25,6 +26,8 @@ const EM_AMDGPU: u16 = 224;
 pub(super) struct HipModule {
     raw: hipModule_t,
     context: Arc<Context>,
+    /// Released after the module, whose work is done then.
+    output: Option<Arc<Output>>,
 }
 
 /// Where a variable of a module is in the device's memory.
@@ -46,7 +49,24 @@ impl HipModule {
         let (code, mut raw) = (image.bytes().as_ptr().cast(), ptr::null_mut());
         // SAFETY: the image is a code object, and nothing in it reaches outside of it; the function writes one handle.
         unsafe { call!(entered.functions(), hipModuleLoadData(&raw mut raw, code)) }.map_err(refused)?;
-        Ok(HipModule { raw, context: context.clone() })
+        let mut module = HipModule { raw, context: context.clone(), output: None };
+        module.output = module.make_output(&entered)?;
+        Ok(module)
+    }
+
+    /// Memory for what the kernels print, if they do.
+    fn make_output(&self, entered: &Entered<'_>) -> Result<Option<Arc<Output>>, Problem> {
+        if self.variable(output::VARIABLE, entered).is_err() {
+            return Ok(None);
+        }
+        let stream = HipStream::new(self.context.clone()).map_err(problem)?;
+        let output = Output::new(Box::new(stream))?;
+        self.write_global(output::VARIABLE, &output.address())?;
+        Ok(Some(Arc::new(output)))
+    }
+
+    pub(super) fn output(&self) -> Option<&Arc<Output>> {
+        self.output.as_ref()
     }
 
     pub(super) fn context(&self) -> &Arc<Context> {

@@ -6,17 +6,20 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::bind::{Bound, ThreadArgs};
-use super::image::{self, Group, HostCode, PARTED, Printer, Run};
+use super::image::{self, FAILED, Group, HostCode, PARTED, Printer, Run};
 use super::memory::HostMemory;
 use super::threads;
 use crate::error::Problem;
 use crate::range::NdRange;
+use crate::text::escape;
 
 /// So many work-items are worth waking threads at once.
 const MUCH_WORK: u64 = 512;
 /// Fewer are if they take longer than this, which is about what waking takes. It is not known before: a work-item may have
 /// millions of steps.
 const MOMENT: Duration = Duration::from_micros(20);
+/// Room for the message of a failed assertion.
+const MESSAGE: usize = 1024;
 /// Each thread takes its part of the groups in so many portions.
 const PORTIONS: u64 = 16;
 
@@ -152,17 +155,32 @@ fn work_through(job: &Job<'_>, queue: &Queue, share: &Share) -> Result<(), Probl
 
 fn run_group(job: &Job<'_>, group: &Group, args: &ThreadArgs) -> Result<(), Problem> {
     let (first, last) = ([0; 3], job.range.local());
+    let (args, first, last) = (args.pointers(), first.as_ptr(), last.as_ptr());
     // SAFETY: the contract of `run` in this module; the pointers are valid for the call.
     let result = unsafe {
         match job.code.run {
-            Run::Checked(run) => run(group, args.pointers(), first.as_ptr(), last.as_ptr()),
+            Run::Checked(run) => run(group, args, first, last),
+            Run::Guarded(guard, run) => {
+                let (mut message, size) = ([0u8; MESSAGE], MESSAGE as u64);
+                let text = message.as_mut_ptr().cast();
+                match guard(run, group, args, first, last, text, size) {
+                    FAILED => return Err(failed(&message)),
+                    result => result,
+                }
+            }
             Run::Old(run) => {
-                run(group, args.pointers(), first.as_ptr(), last.as_ptr());
+                run(group, args, first, last);
                 0
             }
         }
     };
     if result == 0 { Ok(()) } else { Err(parted(result)) }
+}
+
+/// A failed assertion.
+fn failed(message: &[u8]) -> Problem {
+    let text = message.split(|byte| *byte == 0).next().unwrap_or_default();
+    escape(&String::from_utf8_lossy(text)).into()
 }
 
 /// Memory for what the work-items of one group keep over a barrier.

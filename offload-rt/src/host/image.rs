@@ -14,18 +14,34 @@ use super::object::{OLD_VERSION, Opened, VERSION, loader_error, open, version};
 /// What follows is a kernel whose frame's size the symbol holds.
 const FRAME_PREFIX: &str = "__offload_frame_";
 
+/// What calls the kernels of an image with assertions.
+const GUARD: &str = "__offload_guarded";
+
+/// Calls the function that runs a group; gives what it gives, or [`FAILED`] with a C string in `message`.
+pub(super) type Guard = unsafe extern "C" fn(
+    run: RunGroup,
+    group: *const Group,
+    args: *const *mut c_void,
+    first: *const u64,
+    last: *const u64,
+    message: *mut c_char,
+    size: u64,
+) -> u32;
+
+/// Gives 0, or [`PARTED`] with a line.
+pub(super) type RunGroup = unsafe extern "C" fn(
+    group: *const Group,
+    args: *const *mut c_void,
+    first: *const u64,
+    last: *const u64,
+) -> u32;
+
 /// Runs a box of work-items of one group.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Run {
-    /// Gives 0, or [`PARTED`] with a line.
-    Checked(
-        unsafe extern "C" fn(
-            group: *const Group,
-            args: *const *mut c_void,
-            first: *const u64,
-            last: *const u64,
-        ) -> u32,
-    ),
+    Checked(RunGroup),
+    /// Of an image with assertions.
+    Guarded(Guard, RunGroup),
     /// Of an image of version 1, in which no work-item waits.
     Old(
         unsafe extern "C" fn(
@@ -39,6 +55,9 @@ pub(super) enum Run {
 
 /// Set in what a function returns where some work-items did not come to a barrier; the rest is the barrier's line.
 pub(super) const PARTED: u32 = 1 << 31;
+
+/// What a [`Guard`] returns where an assertion failed: the group was left there.
+pub(super) const FAILED: u32 = 1 << 30;
 
 /// `struct offload_group`.
 #[repr(C)]
@@ -143,10 +162,12 @@ fn code(library: &Library, version: u32, kernel: &str) -> Result<HostCode, Strin
         return Ok(HostCode { run: Run::Old(*run), frame: 0 });
     }
     // SAFETY: as above.
-    let run = unsafe { library.get(&symbol) }.map_err(|error| missing(&error))?;
+    let run: RunGroup = *unsafe { library.get(&symbol) }.map_err(|error| missing(&error))?;
+    // SAFETY: the symbol has this type in every image that has it.
+    let guard = unsafe { library.get::<Guard>(GUARD) }.ok().map(|guard| *guard);
     let name = format!("{FRAME_PREFIX}{kernel}");
     // SAFETY: the symbol is a `const uint64_t`; it is read while the library is loaded.
     let frame = unsafe { library.get::<*const u64>(&name).map(|symbol| symbol.as_ref().copied()) };
     let frame = frame.ok().flatten().ok_or_else(|| format!("it has no symbol {name}"))?;
-    Ok(HostCode { run: Run::Checked(*run), frame })
+    Ok(HostCode { run: guard.map_or(Run::Checked(run), |guard| Run::Guarded(guard, run)), frame })
 }

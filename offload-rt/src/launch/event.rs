@@ -30,7 +30,8 @@ impl Event {
     /// # Errors
     /// Work before the event failed: the message names the kernel, or all kernels that it may have been.
     pub fn wait(&self) -> Result<(), Error> {
-        self.driver.wait().map_err(|problem| self.queued.failed(&self.device, problem))
+        self.driver.wait().map_err(|problem| self.queued.failed(&self.device, problem))?;
+        self.queued.print(&self.device)
     }
 
     /// Whether all work before the event has run. The call does not wait.

@@ -229,6 +229,8 @@ impl Kernel {
         if !self.takes.fit(stream.driver(), range, args) {
             self.check(stream, range, args)?;
         }
+        #[cfg(any(feature = "cuda", feature = "hip"))]
+        stream.queued().prints(&*self.driver);
         // SAFETY: the contract is the same, and the caller's to keep.
         let launched = unsafe { self.driver.launch(stream.driver(), range, args) };
         launched.map_err(|problem| Error::of_launch(&self.name, problem))?;

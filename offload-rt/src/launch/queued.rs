@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::device::Device;
+#[cfg(any(feature = "cuda", feature = "hip"))]
+use crate::driver::{DriverKernel, DriverOutput, Told};
 use crate::error::{Error, Problem};
 use crate::text::escape;
 
@@ -25,6 +27,17 @@ struct Shared {
     /// nothing is read through these pointers, and no other text can be at the place of one that is kept.
     places: [AtomicPtr<u8>; MOST_NAMES],
     names: Mutex<Names>,
+    /// What the kernels print with.
+    #[cfg(any(feature = "cuda", feature = "hip"))]
+    outputs: Mutex<Vec<Used>>,
+}
+
+/// What work of the stream prints with, and what it had told before.
+#[cfg(any(feature = "cuda", feature = "hip"))]
+#[derive(Clone, Debug)]
+struct Used {
+    output: Arc<dyn DriverOutput>,
+    before: Told,
 }
 
 /// Each name once; adding one allocates nothing.
@@ -32,6 +45,14 @@ struct Shared {
 struct Names {
     latest: [Option<Arc<str>>; MOST_NAMES],
     next: usize,
+}
+
+impl Names {
+    /// Whether the stream was given a kernel of this name, as far as that is known.
+    #[cfg(any(feature = "cuda", feature = "hip"))]
+    fn may_have(&self, kernel: &str) -> bool {
+        self.next > MOST_NAMES || self.latest.iter().flatten().any(|name| **name == *kernel)
+    }
 }
 
 impl Queued {
@@ -62,6 +83,9 @@ impl Queued {
         let mut names = self.lock();
         self.shared.places.iter().for_each(|known| known.store(ptr::null_mut(), Ordering::Release));
         *names = Names::default();
+        drop(names);
+        #[cfg(any(feature = "cuda", feature = "hip"))]
+        self.shared.outputs.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// The error of whoever waits.
@@ -80,6 +104,39 @@ impl Queued {
                 Error::of_device(&device.to_string(), problem)
             }
         }
+    }
+
+    /// Remembers that `kernel` prints, if it does.
+    #[cfg(any(feature = "cuda", feature = "hip"))]
+    pub(super) fn prints(&self, kernel: &dyn DriverKernel) {
+        let Some(output) = kernel.output() else { return };
+        let mut outputs = self.shared.outputs.lock().unwrap_or_else(PoisonError::into_inner);
+        if !outputs.iter().any(|used| Arc::ptr_eq(&used.output, &output)) {
+            outputs.push(Used { before: output.told(), output });
+        }
+    }
+
+    /// Prints what kernels have printed, after their work was waited for, and returns the first failed assertion.
+    #[cfg(any(feature = "cuda", feature = "hip"))]
+    pub(super) fn print(&self, device: &Device) -> Result<(), Error> {
+        let outputs = self.shared.outputs.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut first = Ok(());
+        for Used { output, before } in outputs {
+            let is_one = |kernel: &str| self.lock().may_have(kernel);
+            let failed = match output.print(before, &is_one) {
+                Ok(None) => continue,
+                Ok(Some(failure)) if failure.kernel.is_empty() => self.failed(device, failure.text.into()),
+                Ok(Some(failure)) => Error::of_launch(&failure.kernel, failure.text.into()),
+                Err(problem) => self.failed(device, problem.during("cannot read what kernels print")),
+            };
+            first = first.and(Err(failed));
+        }
+        first
+    }
+
+    #[cfg(not(any(feature = "cuda", feature = "hip")))]
+    pub(super) fn print(&self, _: &Device) -> Result<(), Error> {
+        Ok(())
     }
 
     fn lock(&self) -> MutexGuard<'_, Names> {

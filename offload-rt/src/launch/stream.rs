@@ -115,8 +115,7 @@ impl Stream {
             return self.synchronize();
         }
         self.done(self.driver.read(from.range(), bytemuck::cast_slice_mut(values)))?;
-        self.queued.clear();
-        Ok(())
+        self.finished()
     }
 
     /// Waits for the stream's work, and returns the values.
@@ -184,11 +183,18 @@ impl Stream {
     /// Waits for all work.
     ///
     /// # Errors
-    /// A kernel or copy failed: the message names the kernel, or those that come into question.
+    /// A kernel or copy failed, or an assertion in a kernel: the message names the kernel, or those that come into
+    /// question.
     pub fn synchronize(&self) -> Result<(), Error> {
         self.done(self.driver.synchronize())?;
+        self.finished()
+    }
+
+    /// All work has run.
+    fn finished(&self) -> Result<(), Error> {
+        let printed = self.queued.print(&self.device);
         self.queued.clear();
-        Ok(())
+        printed
     }
 
     pub(crate) fn driver(&self) -> &dyn DriverStream {

@@ -9,6 +9,7 @@
 #[cfg(feature = "cudarc-0_19")]
 mod cudarc;
 mod linked;
+mod prints;
 mod raw;
 mod stand_in;
 mod streams;

@@ -36,7 +36,7 @@ cargo-offload/src/settings/target_filter.rs           | cargo offload inspect   
 offload-build/src/compile/headers.rs                  | cargo offload toolchain install cuda-headers        | parts_that_share_packages_are_fetched_without_them, xtask hour: missing-header
 offload-build/src/compile/ready_ptx.rs                | cargo offload targets add {}                        | ready_made_ptx_for_another_architecture
 offload-build/src/compile/route.rs                    | cargo offload targets add {example}                 | ready_made_code_that_no_target_fits
-offload-build/src/compile/undefined.rs                | cargo offload targets remove {}                     | a_built_in_that_targets_lack, xtask hour: no-printf
+offload-build/src/compile/undefined.rs                | cargo offload targets remove {}                     | a_built_in_that_targets_lack
 offload-build/src/config.rs                           | cargo offload init                                  | a_configuration_that_is_not_there
 offload-build/src/config/place.rs                     | cargo offload init                                  | init_then_targets_and_compression_keep_what_people_wrote
 offload-build/src/toolchain/pocl.rs                   | cargo offload targets remove host                   | a_build_for_another_machine_needs_pocl_for_that_machine

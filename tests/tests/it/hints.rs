@@ -61,7 +61,7 @@ fn host_code_and_printing_in_a_cuda_file() {
     project.write("kernels/a.cu", &guarded);
     assert!(project.run(&[]).starts_with("nvptx:sm_75 "));
     project.write("kernels/a.cu", &kernel.replace("  x[", "  printf(\"x\");\n  x["));
-    contains(&project.fail(), &["kernels/a.cu:2:", "hint: kernels in CUDA C++ and HIP C++ cannot print yet"]);
+    assert!(project.run(&[]).starts_with("nvptx:sm_75 "));
 }
 
 #[test]

@@ -42,6 +42,7 @@ mod memory;
 mod object;
 mod opencl;
 mod page;
+mod prints;
 mod processors;
 mod prune;
 mod rebuild;

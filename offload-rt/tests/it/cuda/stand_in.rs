@@ -70,6 +70,28 @@ fn pinned_copies_of_the_stand_in_are_not_waited_for() {
 }
 
 #[test]
+fn what_kernels_of_the_stand_in_print_is_printed() {
+    if found().is_some() {
+        return;
+    }
+    let text = with_stand_in("NEW", &["cuda::prints::", "--test-threads=1"]).text;
+    let said = "between\n0 say 0.0 -7\n1 say 0.5 -7\n2 say 1.0 -7\n0 say 0.0 8\nafter\n";
+    assert!(text.contains(said), "{text}");
+    let (_, after) = text.split_once("after\n").unwrap();
+    let (all, after) = after.split_once("overflow\n").unwrap();
+    let (some, after) = after.split_once("end\n").unwrap();
+    let heard = |text: &str| text.lines().filter(|line| line.ends_with("until nobody hears it")).count();
+    assert_eq!((heard(all), all.contains("lost")), (50_000, false));
+    let lost = some
+        .lines()
+        .find_map(|line| line.strip_prefix('[')?.split_once(" messages of kernels are lost: 1024 KiB"));
+    let lost: usize = lost.expect(some).0.parse().unwrap();
+    assert_eq!(heard(some) + lost, 100_000);
+    assert!(after.contains("0 say 0.0 9\ndropped\n"), "{after}");
+    assert!(text.contains("kernel `doubt`: assertion `id < value` failed in work-item (0, 0, 0)"), "{text}");
+}
+
+#[test]
 fn the_stand_in_links_an_image_and_its_library() {
     if found().is_some() {
         return;

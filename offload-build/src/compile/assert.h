@@ -1,0 +1,35 @@
+/* assert of kernels, as in C: included again it follows NDEBUG again. */
+#undef assert
+#ifdef NDEBUG
+#define assert(...) ((void)0)
+#elif defined(__OFFLOAD_DRIVER_PRINTS__) && defined(__OPENCL_C_VERSION__)
+/* Drivers of OpenCL have no way to fail a launch: they print. */
+#define assert(...)                                                                                      \
+  ((__VA_ARGS__) ? (void)0                                                                               \
+                 : (void)printf("%s:%d: assertion `%s` failed in work-item (%d, %d, %d)\n", __FILE__, __LINE__, \
+                                #__VA_ARGS__, (int)get_global_id(0), (int)get_global_id(1), (int)get_global_id(2)))
+#elif defined(__OPENCL_C_VERSION__) || defined(__OPENCL_CPP_VERSION__)
+#define assert(...) ((__VA_ARGS__) ? (void)0 : __offload_assert_fail(#__VA_ARGS__, __FILE__, __LINE__, __func__))
+#else
+#define assert(...) ((__VA_ARGS__) ? (void)0 : __assert_fail(#__VA_ARGS__, __FILE__, __LINE__, __func__))
+#endif
+
+#ifndef __OFFLOAD_ASSERT_H
+#define __OFFLOAD_ASSERT_H
+#ifdef __cplusplus
+extern "C" {
+#endif
+#if defined(__OFFLOAD_DRIVER_PRINTS__) && defined(__OPENCL_C_VERSION__)
+#elif defined(__OPENCL_C_VERSION__) || defined(__OPENCL_CPP_VERSION__)
+void __offload_assert_fail(__constant const char *condition, __constant const char *file, unsigned int line,
+                           __constant const char *function);
+#elif defined(__CUDA__) || defined(__HIP__)
+__attribute__((device)) void __assert_fail(const char *condition, const char *file, unsigned int line,
+                                           const char *function);
+#else
+void __assert_fail(const char *condition, const char *file, unsigned int line, const char *function);
+#endif
+#ifdef __cplusplus
+}
+#endif
+#endif

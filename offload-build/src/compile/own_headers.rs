@@ -1,0 +1,31 @@
+//! Headers of ours that kernels include: `assert.h`, which no GPU has from a C library.
+
+use std::path::{Path, PathBuf};
+
+use super::Session;
+use super::action::{Arg, texts};
+use crate::error::Result;
+use crate::fs;
+
+/// Of this text, so that a compiler's command changes with it: its own files are no dependencies of a build.
+const ASSERT: &str = include_str!("assert.h");
+const DIRECTORY: &str = "include/own-1";
+
+/// Where the headers are.
+pub(super) fn directory(session: &Session<'_>) -> PathBuf {
+    session.cache().dir().join(DIRECTORY)
+}
+
+/// The flags with which clang finds the headers, before those of a C library.
+pub(super) fn flags(session: &Session<'_>) -> Result<impl Iterator<Item = Arg> + use<>> {
+    let directory = directory(session);
+    fs::create_dir_all(&directory)?;
+    fs::publish_if_changed(&directory.join("assert.h"), ASSERT.as_bytes())?;
+    fs::publish_if_changed(&directory.join("cassert"), b"#include <assert.h>\n")?;
+    Ok(texts(["-isystem".into(), directory.into_os_string()]))
+}
+
+/// Whether a compiler read `path` here.
+pub(super) fn has(session: &Session<'_>, path: &Path) -> bool {
+    path.starts_with(directory(session))
+}

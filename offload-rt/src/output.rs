@@ -1,0 +1,251 @@
+//! What kernels of CUDA and HIP devices print, and their failed assertions.
+//!
+//! The functions that print are part of the image (`device_output.c` of offload-build). They put messages into a ring in
+//! the device's memory, which is made when the image is loaded, and whose address the image's variable
+//! `__offload_output` has. Whoever waits for work that may have printed reads it here.
+//!
+//! CUDA's own `vprintf` is not used: its buffer drops the oldest messages without a word, and its assertions make every
+//! later call of the process fail. HIP's needs a thread of the runtime's and its device libraries.
+
+mod format;
+mod message;
+mod values;
+
+use std::collections::VecDeque;
+use std::io::Write;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use self::message::Message;
+use crate::driver::{DriverMemory, DriverOutput, DriverStream, Failure, FillPattern, MemoryRange, Told};
+use crate::error::Problem;
+
+/// The variable of images that print.
+pub(crate) const VARIABLE: &str = "__offload_output";
+/// Of the ring: a power of two.
+const WORDS: u32 = 1 << 18;
+/// Before the ring: words that were taken, words that were read (each of 64 bits), messages for which there was no room,
+/// assertions that failed, words of the ring, and one that is not used.
+const HEADER: usize = 32;
+/// Where the host says how far it has read.
+const READ: usize = 8;
+/// Of so many failed assertions messages are kept.
+const MOST_FAILURES: usize = 64;
+
+/// The ring of a loaded image.
+#[derive(Debug)]
+pub(crate) struct Output {
+    stream: Box<dyn DriverStream>,
+    memory: Box<dyn DriverMemory>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    read: u64,
+    lost: u32,
+    /// What the device has counted.
+    failed: u32,
+    /// The latest messages of them.
+    failures: VecDeque<Failure>,
+    /// How many messages there were.
+    told: usize,
+    /// How many of them somebody who waited was told.
+    reported: usize,
+}
+
+/// What the device writes before the ring.
+struct Header {
+    taken: u64,
+    lost: u32,
+    failed: u32,
+}
+
+impl Output {
+    /// A ring in memory of the device of `stream`, which is its own.
+    pub(crate) fn new(stream: Box<dyn DriverStream>) -> Result<Output, Problem> {
+        let size = HEADER.saturating_add(WORDS as usize * 4);
+        let memory = stream.allocate(size)?;
+        stream.fill(MemoryRange { memory: &*memory, offset: 0, size }, FillPattern::Bytes4(0))?;
+        let words = MemoryRange { memory: &*memory, offset: 24, size: 4 };
+        stream.write(words, &WORDS.to_ne_bytes())?;
+        stream.synchronize()?;
+        Ok(Output { stream, memory, state: Mutex::default() })
+    }
+
+    /// What the image's variable has to be.
+    pub(crate) fn address(&self) -> [u8; 8] {
+        self.memory.device_address().start.to_ne_bytes()
+    }
+
+    /// Prints what is there, in the order in which the device took room for it.
+    fn take_all(&self) -> Result<MutexGuard<'_, State>, Problem> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let header = self.header()?;
+        let mut text = Vec::new();
+        if header.taken != state.read {
+            self.take(&mut state, header.taken, &mut text)?;
+        }
+        let lost = header.lost.wrapping_sub(state.lost);
+        if lost > 0 {
+            let line = format!(
+                "[{lost} messages of kernels are lost: {} KiB hold those between two waits]\n",
+                WORDS / 256
+            );
+            text.extend_from_slice(line.as_bytes());
+        }
+        (state.lost, state.failed) = (header.lost, header.failed);
+        // As for the host CPU: a closed standard output is no reason to fail a launch.
+        let _ = std::io::stdout().lock().write_all(&text);
+        Ok(state)
+    }
+
+    /// The messages up to `taken` that are whole; kernels of other streams may be writing those behind.
+    fn take(&self, state: &mut State, taken: u64, text: &mut Vec<u8>) -> Result<(), Problem> {
+        let whole = whole(&self.words(state.read, taken)?);
+        let end = state.read.saturating_add(whole as u64);
+        // Read again: now the device has written all words of what is whole.
+        let words = self.words(state.read, end)?;
+        let mut rest = words.as_slice();
+        while let Some((message, after)) = message::split(rest) {
+            match Message::of(message) {
+                Some(Message::Print(printed)) => text.extend_from_slice(&printed),
+                Some(Message::Failure(failure)) => state.add(failure),
+                None => text.extend_from_slice(b"[a message of a kernel cannot be read]\n"),
+            }
+            rest = after;
+        }
+        for part in parts(state.read, end) {
+            self.stream.fill(self.range(part), FillPattern::Bytes4(0))?;
+        }
+        self.stream
+            .write(MemoryRange { memory: &*self.memory, offset: READ, size: 8 }, &end.to_ne_bytes())?;
+        self.stream.synchronize()?;
+        state.read = end;
+        Ok(())
+    }
+
+    fn header(&self) -> Result<Header, Problem> {
+        let mut bytes = [0u8; HEADER];
+        self.stream.read(MemoryRange { memory: &*self.memory, offset: 0, size: HEADER }, &mut bytes)?;
+        let [a, b, _, _, lost, failed, ..] = values::words(&bytes)[..] else {
+            return Err(Problem::from("what kernels print cannot be read".to_string()));
+        };
+        Ok(Header { taken: u64::from(a) | u64::from(b) << 32, lost, failed })
+    }
+
+    /// The words from position `start` up to `end`.
+    fn words(&self, start: u64, end: u64) -> Result<Vec<u32>, Problem> {
+        let mut words = Vec::new();
+        for part in parts(start, end) {
+            let mut bytes = vec![0u8; part.words * 4];
+            self.stream.read(self.range(part), &mut bytes)?;
+            words.extend(values::words(&bytes));
+        }
+        Ok(words)
+    }
+
+    fn range(&self, part: Part) -> MemoryRange<'_> {
+        let offset = HEADER.saturating_add(part.first.saturating_mul(4));
+        MemoryRange { memory: &*self.memory, offset, size: part.words.saturating_mul(4) }
+    }
+}
+
+impl Drop for Output {
+    /// The image is unloaded, and all its work is done.
+    fn drop(&mut self) {
+        let Ok(state) = self.take_all() else { return };
+        for failure in state.since(state.reported) {
+            let line = format!("kernel `{}`: {}\n", failure.kernel, failure.text);
+            let _ = std::io::stdout().lock().write_all(line.as_bytes());
+        }
+    }
+}
+
+impl State {
+    fn add(&mut self, failure: Failure) {
+        self.told = self.told.saturating_add(1);
+        if self.failures.len() == MOST_FAILURES {
+            self.failures.pop_front();
+        }
+        self.failures.push_back(failure);
+    }
+
+    /// The messages that are left of those after the first `told`.
+    fn since(&self, told: usize) -> impl Iterator<Item = &Failure> {
+        let gone = self.told.saturating_sub(self.failures.len());
+        self.failures.iter().skip(told.saturating_sub(gone))
+    }
+}
+
+impl DriverOutput for Output {
+    fn told(&self) -> Told {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        Told { failed: state.failed, messages: state.told }
+    }
+
+    fn print(&self, before: Told, is_one: &dyn Fn(&str) -> bool) -> Result<Option<Failure>, Problem> {
+        let mut state = self.take_all()?;
+        let count = state.failed.wrapping_sub(before.failed);
+        if count == 0 {
+            return Ok(None);
+        }
+        let first = state.since(before.messages).find(|failure| is_one(&failure.kernel)).cloned();
+        let is_untold = state.since(before.messages).next().is_none();
+        if first.is_some() {
+            state.reported = state.told;
+        }
+        let text = || "an assertion failed, and there was no room for its message".to_string();
+        let first = first.or_else(|| is_untold.then(|| Failure { kernel: String::new(), text: text() }));
+        Ok(first.map(|failure| match count {
+            1 => failure,
+            several => Failure { text: format!("{} (and {} more)", failure.text, several - 1), ..failure },
+        }))
+    }
+}
+
+/// A part of the ring without the step from its end to its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Part {
+    first: usize,
+    words: usize,
+}
+
+/// Where the words from position `start` up to `end` are.
+fn parts(start: u64, end: u64) -> impl Iterator<Item = Part> {
+    let (size, count) = (u64::from(WORDS), end.saturating_sub(start).min(u64::from(WORDS)));
+    let first = start % size;
+    let before_end = count.min(size - first);
+    let part = |first: u64, words: u64| Part { first: first as usize, words: words as usize };
+    [part(first, before_end), part(0, count - before_end)].into_iter().filter(|part| part.words > 0)
+}
+
+/// How many of `words` are messages that are whole.
+fn whole(words: &[u32]) -> usize {
+    let mut rest = words;
+    while let Some((_, after)) = message::split(rest) {
+        rest = after;
+    }
+    words.len().saturating_sub(rest.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::message::COMMITTED;
+    use super::*;
+
+    #[test]
+    fn the_ring_goes_on_at_its_start() {
+        let size = u64::from(WORDS);
+        let of = |start, end| parts(start, end).map(|part| (part.first, part.words)).collect::<Vec<_>>();
+        assert_eq!(of(3, 3), []);
+        assert_eq!(of(3, 10), [(3, 7)]);
+        assert_eq!(of(5 * size - 2, 5 * size + 1), [(WORDS as usize - 2, 2), (0, 1)]);
+    }
+
+    #[test]
+    fn what_is_not_written_yet_waits() {
+        let words = [COMMITTED | 2, 1, COMMITTED | 3, 1, 0, 0, 1, COMMITTED | 1];
+        assert_eq!(whole(&words), 5);
+        assert_eq!(whole(&words[..4]), 2);
+    }
+}

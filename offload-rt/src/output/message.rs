@@ -1,0 +1,88 @@
+//! Messages of `device_output.c`: words, of which the first says how many there are.
+
+use super::format;
+use super::values::Values;
+use crate::driver::Failure;
+use crate::text::escape_lines;
+
+/// Set in the first word of a message that is whole; the rest is its number of words.
+pub(super) const COMMITTED: u32 = 1 << 31;
+const PRINTED: u32 = 1;
+const FAILED: u32 = 2;
+
+/// What a kernel has to say.
+pub(super) enum Message {
+    Print(Vec<u8>),
+    Failure(Failure),
+}
+
+/// The first message of `words`, if it is whole, and what follows.
+pub(super) fn split(words: &[u32]) -> Option<(&[u32], &[u32])> {
+    let size =
+        words.first().filter(|word| *word & COMMITTED != 0).map(|word| (word & !COMMITTED) as usize)?;
+    (size > 0).then(|| words.split_at_checked(size)).flatten()
+}
+
+impl Message {
+    pub(super) fn of(words: &[u32]) -> Option<Message> {
+        let mut values = Values::new(words.get(1..)?);
+        match values.word()? {
+            PRINTED => {
+                let format = values.string()??;
+                format::formatted(&format, &mut values).map(Message::Print)
+            }
+            FAILED => failure(&mut values).map(Message::Failure),
+            _ => None,
+        }
+    }
+}
+
+fn failure(values: &mut Values<'_>) -> Option<Failure> {
+    let (line, x, y, z) = (values.word()?, values.word()?, values.word()?, values.word()?);
+    let mut string = || Some(escape_lines(&String::from_utf8_lossy(&values.string()?.unwrap_or_default())));
+    let (kernel, condition, file, function) = (string()?, string()?, string()?, string()?);
+    let file = file.strip_prefix("./").unwrap_or(&file);
+    let text = format!(
+        "assertion `{condition}` failed in work-item ({x}, {y}, {z}): {file}:{line}, in `{function}`"
+    );
+    Some(Failure { kernel, text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(texts: &[&str]) -> Vec<u32> {
+        let mut words = Vec::new();
+        for text in texts {
+            words.push(text.len() as u32);
+            for chunk in text.as_bytes().chunks(4) {
+                let mut word = [0; 4];
+                word[..chunk.len()].copy_from_slice(chunk);
+                words.push(u32::from_le_bytes(word));
+            }
+        }
+        words
+    }
+
+    #[test]
+    fn a_failure_says_where_it_is() {
+        let mut message = vec![COMMITTED, FAILED, 12, 3, 0, 1];
+        message.extend(words(&["k", "i < n", "./kernels/a.cl", "helper"]));
+        let Some(Message::Failure(failure)) = Message::of(&message) else { panic!() };
+        assert_eq!(failure.kernel, "k");
+        let expected = "assertion `i < n` failed in work-item (3, 0, 1): kernels/a.cl:12, in `helper`";
+        assert_eq!(failure.text, expected);
+        assert!(Message::of(&message[..8]).is_none());
+    }
+
+    #[test]
+    fn a_print_is_formatted() {
+        let mut message = vec![COMMITTED, PRINTED];
+        message.extend(words(&["%d %s\n"]));
+        message.push(7);
+        message.extend(words(&["seven"]));
+        let Some(Message::Print(text)) = Message::of(&message) else { panic!() };
+        assert_eq!(text, b"7 seven\n");
+    }
+}
