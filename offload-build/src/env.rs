@@ -167,6 +167,11 @@ impl CargoEnv {
         self.var(variable::CHECK).is_some_and(|value| value != "0")
     }
 
+    /// Whether images for `host` tell of their accesses of memory.
+    pub(crate) fn is_sanitized(&self) -> bool {
+        self.var(variable::SANITIZE).is_some_and(|value| value != "0")
+    }
+
     /// The variables that child processes keep; everything else could change what a compiler does unseen.
     pub(crate) fn child_environment(&self) -> Vec<(&'static str, OsString)> {
         const KEPT: [&str; 8] = [

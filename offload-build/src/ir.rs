@@ -3,6 +3,7 @@
 //! Text, not bitcode, because its lines are stable across releases and no library is needed
 //! (<https://llvm.org/docs/LangRef.html>).
 
+mod accesses;
 mod calls;
 mod debug;
 mod described;
@@ -17,6 +18,7 @@ mod work_items;
 
 use offload_format::pack::ArgKind;
 
+pub(crate) use accesses::with_accesses;
 pub(crate) use calls::{aspects, declared, reaching};
 pub(crate) use interface::{Interface, hide, symbols};
 pub(crate) use kernel::{Kernel, KernelArg};

@@ -33,6 +33,10 @@
 //! - In version 1 the function returns nothing, and there are no frames. Images without a barrier are still run.
 //! - `print(print_data, text, size)` writes to the standard output.
 //!
+//! - An image that was built to tell of its accesses has the variable `__offload_check`, a function that it calls before
+//!   each of them, unless it is null: with the address, the size, a constant (the line, 1 for a write, the file as a C
+//!   string) and the work-item's global number.
+//!
 //! The code comes from the program itself and is verified against its hash, so that it is trusted as much as the
 //! program is.
 
@@ -42,6 +46,7 @@ mod image;
 mod library;
 mod memory;
 mod object;
+mod red_zones;
 mod stream;
 mod threads;
 
@@ -56,6 +61,7 @@ use self::executor::Job;
 use self::image::{HostCode, HostImage};
 use self::library::HostLibrary;
 use self::memory::CONTEXT;
+use self::red_zones::Watch;
 use self::stream::HostStream;
 use crate::driver::{ContextId, Driver, DriverKernel, DriverModule, DriverStream};
 use crate::driver::{KernelArg, find, refuse_shared_memory};
@@ -132,10 +138,13 @@ impl DriverKernel for HostKernel {
     ) -> Result<(), Problem> {
         refuse_shared_memory(range)?;
         let bound = Bound::new(&self.info, args)?;
-        let job = Job { code: self.code, range, bound: &bound, print: &print };
+        let watch = red_zones::are_wanted().then(|| Watch::new(&self.info, args, range));
+        let job = Job { code: self.code, range, bound: &bound, print: &print, watch: watch.as_ref() };
         // SAFETY: the entry is this kernel's, the arguments are bound as its record says, and the caller answers for
         // what the kernel does with them.
-        unsafe { executor::run(&job) }
+        let ran = unsafe { executor::run(&job) };
+        watch.map_or(Ok(()), Watch::conclude)?;
+        ran
     }
 }
 

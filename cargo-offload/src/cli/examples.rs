@@ -30,7 +30,8 @@ Examples:
   cargo offload test                       # every test on every device
   cargo offload test saxpy --device host --device opencl
   cargo offload test --require cuda --junit target/tests.xml   # for CI
-  cargo offload test --workspace -- --include-ignored";
+  cargo offload test --workspace -- --include-ignored
+  cargo offload test --sanitize            # accesses outside of buffers";
 
 pub(super) const DOCTOR: &str = "\
 Examples:

@@ -38,6 +38,10 @@ pub(crate) struct TestDevices {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How tests run")]
 pub(crate) struct TestRunning {
+    /// Build kernels for `host` that tell of each access of memory, run the tests there, and report accesses outside of
+    /// buffers.
+    #[arg(long)]
+    pub(crate) sanitize: bool,
     /// Stop a test after so many seconds; 0: never.
     #[arg(long, value_name = "SECONDS", default_value_t = 300)]
     pub(crate) timeout: u64,

@@ -15,6 +15,7 @@ mod show;
 mod verdict;
 
 use cargo_metadata::Metadata;
+use offload_format::variable;
 use offload_rt::test::TestDevice;
 
 use self::plan::{Folder, Plan};
@@ -29,7 +30,11 @@ use crate::files::publish::publish;
 use crate::print::output::Output;
 
 pub(super) fn run(output: &Output, args: &cli::Test) -> Result<ExitStatus> {
-    let devices = chosen(&args.devices)?;
+    let mut devices = chosen(&args.devices)?;
+    if args.running.sanitize {
+        check_sanitized(&args.devices)?;
+        devices.retain(|device| device.label() == HOST);
+    }
     let metadata = graph::metadata(&args.cargo.package.project, Depth::Members)?;
     let cargo = || cargo(args, &metadata);
     // With a bar for kernels, so that what comes after it is about tests alone.
@@ -46,6 +51,19 @@ pub(super) fn run(output: &Output, args: &cli::Test) -> Result<ExitStatus> {
     }
     show::rows(output, &devices, &rows)?;
     Verdict::of(&rows, &args.devices).tell(output)
+}
+
+/// The device whose kernels are compiled in this process's own way.
+const HOST: &str = "host";
+
+/// # Errors
+/// Another device is asked for, whose accesses nobody sees.
+fn check_sanitized(args: &cli::TestDevices) -> Result<()> {
+    match args.device.iter().chain(&args.require).find(|name| name.to_lowercase() != HOST) {
+        None => Ok(()),
+        Some(name) => Err(Error::usage(format!("--sanitize looks at `{HOST}` alone, not at `{name}`"))
+            .hint("run the tests there without --sanitize too")),
+    }
 }
 
 /// The devices that are asked for.
@@ -92,6 +110,7 @@ fn cargo(args: &cli::Test, metadata: &Metadata) -> Cargo {
         target.lib || target.bin.is_some() || target.example.is_some() || !args.running.test.is_empty();
     // All but the tests in documentation, which no device is asked for.
     let cargo = cargo.args((!is_said).then_some("--tests"));
+    let cargo = if args.running.sanitize { cargo.env(variable::SANITIZE, "1") } else { cargo };
     cargo.in_workspace(metadata, args.cargo.package.target_dir.as_deref())
 }
 

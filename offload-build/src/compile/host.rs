@@ -29,6 +29,7 @@ use crate::toolchain::{Pocl, instruction_set};
 const SHIM: &str = include_str!("host_shim.c");
 const PRINTF: &str = include_str!("host_printf.c");
 const ASSERT: &str = include_str!("host_assert.c");
+const ACCESSES: &str = include_str!("host_accesses.c");
 
 /// How a level of the instruction set is called by clang and by PoCL.
 #[derive(Debug)]
@@ -42,6 +43,7 @@ pub(super) struct Cpu {
 pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) -> Result<DeviceImage> {
     let cpu = cpu(session, level)?;
     let ToLink { module: linked, left } = link(session, unit, &cpu)?;
+    let linked = with_accesses(session, linked)?;
     let linked = with_waiting_library(session, linked, &cpu)?;
     let waiting = ir::reaching(&linked.read_text()?, |name| name == ir::WAIT);
     let work_items = work_items(session, linked, &waiting, &cpu)?;
@@ -111,7 +113,7 @@ fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<ToLink> {
         name: "host shim",
         tool: &session.tools().llvm()?.clang,
         args: shim_args(cpu),
-        input: Some(shim(&texts)),
+        input: Some(shim(session, &texts)),
     })?);
     let tool = session.tools().llvm_link()?;
     let inputs: Vec<_> = modules.iter().map(|module| (module, ".ll")).collect();
@@ -161,10 +163,20 @@ pub(super) fn library_ir(session: &Session<'_>, cpu: &Cpu) -> Result<Blob> {
 }
 
 /// What kernels with this IR need beside PoCL's library: most neither print nor assert.
-fn shim(texts: &[String]) -> String {
+fn shim(session: &Session<'_>, texts: &[String]) -> String {
     let part = |name: &str, source| if texts.iter().any(|text| text.contains(name)) { source } else { "" };
     let (printf, assert) = (part("@__offload_printf(", PRINTF), part("@__offload_assert_fail(", ASSERT));
-    format!("{SHIM}{printf}{assert}")
+    let accesses = if session.env().is_sanitized() { ACCESSES } else { "" };
+    format!("{SHIM}{accesses}{printf}{assert}")
+}
+
+/// `linked`, which tells of accesses if it is asked to: before anything is optimised, so that none of the source is missing.
+fn with_accesses(session: &Session<'_>, linked: Blob) -> Result<Blob> {
+    if !session.env().is_sanitized() {
+        return Ok(linked);
+    }
+    let key = KeyBuilder::new("host accesses 1").part(&linked.hash.0).finish();
+    session.cache().get_or(key, || Ok(ir::with_accesses(&linked.read_text()?).into_bytes()))
 }
 
 /// `linked` with the functions of PoCL's library, where some of them wait: they are cut like the kernels.
@@ -289,8 +301,11 @@ impl Cpu {
 /// Relative paths: a debugger started in the crate's directory finds the sources, and nothing of this machine is
 /// in the image.
 fn debug_args(session: &Session<'_>) -> impl Iterator<Item = Arg> {
-    let args: &[&str] =
-        if session.env().profile.debug_info { &["-g", "-fdebug-compilation-dir=."] } else { &[] };
+    let args: &[&str] = match (session.env().profile.debug_info, session.env().is_sanitized()) {
+        (true, _) => &["-g", "-fdebug-compilation-dir=."],
+        (false, true) => &["-gline-tables-only", "-fdebug-compilation-dir=."],
+        (false, false) => &[],
+    };
     texts(args.iter().copied())
 }
 

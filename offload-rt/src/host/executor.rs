@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::bind::{Bound, ThreadArgs};
 use super::image::{self, FAILED, Group, HostCode, PARTED, Printer, Run};
 use super::memory::HostMemory;
+use super::red_zones::Watch;
 use super::threads;
 use crate::error::Problem;
 use crate::range::NdRange;
@@ -29,6 +30,8 @@ pub(super) struct Job<'a> {
     pub(super) range: &'a NdRange,
     pub(super) bound: &'a Bound,
     pub(super) print: Printer<'a>,
+    /// What is told of accesses, if somebody wants to know.
+    pub(super) watch: Option<&'a Watch>,
 }
 
 /// Runs every group.
@@ -138,6 +141,7 @@ fn work(job: &Job<'_>, queue: &Queue, share: &Share) {
 }
 
 fn work_through(job: &Job<'_>, queue: &Queue, share: &Share) -> Result<(), Problem> {
+    let _watching = job.watch.map(Watch::in_this_thread);
     let args = job.bound.for_thread()?;
     let frame = frame(job)?;
     let mut group = group(job, &frame);

@@ -3,6 +3,7 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
+use super::red_zones::{RED_ZONE, Registered};
 use crate::driver::{BackEnd, ContextId, DriverMemory, MemoryRange, own};
 use crate::error::Problem;
 
@@ -15,8 +16,11 @@ pub(super) const CONTEXT: ContextId = ContextId { back_end: BackEnd::Host, handl
 /// Zeroed memory.
 #[derive(Debug)]
 pub(super) struct HostMemory {
-    address: NonNull<u8>,
+    /// Where the allocation starts.
+    start: NonNull<u8>,
     layout: Layout,
+    /// Of a buffer whose accesses are looked at: it lies between two red zones.
+    between: Option<Registered>,
 }
 
 // SAFETY: the memory is this value's own. Who reads and writes it at the same time is decided by borrows of `Buffer`,
@@ -31,19 +35,30 @@ impl HostMemory {
         let none = || Problem::from("there is not so much memory".to_string());
         let layout = Layout::from_size_align(size.max(1), ALIGN).map_err(|_| none())?;
         // SAFETY: the size is not 0.
-        let address = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(none)?;
-        Ok(HostMemory { address, layout })
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(none)?;
+        Ok(HostMemory { start, layout, between: None })
+    }
+
+    /// The same between two red zones, which kernels that tell of their accesses must not touch.
+    pub(super) fn between_red_zones(size: usize) -> Result<HostMemory, Problem> {
+        let mut memory = HostMemory::zeroed(RED_ZONE.saturating_mul(2).saturating_add(size))?;
+        let start = memory.start.as_ptr().addr().saturating_add(RED_ZONE);
+        memory.between = Some(Registered::new(start, size));
+        Ok(memory)
     }
 
     pub(super) fn address(&self) -> *mut u8 {
-        self.address.as_ptr()
+        let offset = if self.between.is_some() { RED_ZONE } else { 0 };
+        self.start.as_ptr().wrapping_add(offset)
     }
 }
 
 impl Drop for HostMemory {
     fn drop(&mut self) {
+        // Before another thread may be given the same address.
+        drop(self.between.take());
         // SAFETY: it was allocated with this layout.
-        unsafe { dealloc(self.address(), self.layout) };
+        unsafe { dealloc(self.start.as_ptr(), self.layout) };
     }
 }
 

@@ -6,6 +6,7 @@
 use std::time::{Duration, Instant};
 
 use super::memory::{CONTEXT, HostMemory, start};
+use super::red_zones;
 use crate::driver::{ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, own};
 use crate::error::Problem;
 
@@ -22,7 +23,10 @@ impl DriverStream for HostStream {
     }
 
     fn allocate(&self, size: usize) -> Result<Box<dyn DriverMemory>, Problem> {
-        Ok(Box::new(HostMemory::zeroed(size)?))
+        Ok(Box::new(match red_zones::are_wanted() {
+            true => HostMemory::between_red_zones(size)?,
+            false => HostMemory::zeroed(size)?,
+        }))
     }
 
     fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem> {

@@ -199,7 +199,8 @@ fn printed_text_arrives() {
     let code = image.code("hello").unwrap();
     let bound = Bound::new(&info, &[]).unwrap();
     // SAFETY: the kernel takes no arguments.
-    unsafe { executor::run(&Job { code, range: &range, bound: &bound, print: &print }) }.unwrap();
+    unsafe { executor::run(&Job { code, range: &range, bound: &bound, print: &print, watch: None }) }
+        .unwrap();
     assert_eq!(text.into_inner().unwrap(), b"hellohello");
 }
 

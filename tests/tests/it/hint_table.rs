@@ -46,6 +46,7 @@ offload-build/src/vendor.rs                           | cargo offload vendor    
 offload-build/src/vendor/write.rs                     | cargo offload vendor                                | a_damaged_pack_is_refused
 offload-format/src/variable.rs                        | cargo offload check                                 | a_failing_tool
 offload-format/src/variable.rs                        | cargo offload test                                  | a_test_ends_on_each_device_in_its_own_way
+offload-format/src/variable.rs                        | cargo offload test --sanitize                       | accesses_outside_of_buffers_are_found_in_development_and_release_builds
 offload-format/src/variable.rs                        | cargo offload toolchain install                     | packages_are_fetched_locked_and_unpacked, fresh --toolchain
 offload-format/src/variable.rs                        | cargo offload vendor                                | a_damaged_pack_is_refused
 offload-rt/src/error.rs                               | cargo build                                         | a_pack_that_has_left_the_cache_is_told_and_made_anew

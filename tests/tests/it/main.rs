@@ -50,6 +50,7 @@ mod references;
 mod refused_launches;
 mod repack;
 mod reproducible;
+mod sanitized;
 mod second_decoder;
 mod settings;
 mod shared_library;

@@ -1,0 +1,94 @@
+//! `cargo offload test --sanitize`: accesses outside of buffers are found, and nothing else is.
+
+use serde_json::Value;
+
+use crate::support::Project;
+
+/// Kernel, and what is said of it.
+const FOUND: [(&str, &[&str]); 7] = [
+    (
+        "behind",
+        &[
+            "kernels/bugs.cl:7: work-item 63 of group 3 writes 4 bytes that end 4 behind the end of argument 1, `y`, which has 256 bytes",
+        ],
+    ),
+    (
+        "before",
+        &[
+            "kernels/bugs.cl:16: work-item 0 of group 0 reads 4 bytes that begin 4 before the start of argument 0, `x`, which has 256 bytes",
+        ],
+    ),
+    (
+        "helped",
+        &[
+            "kernels/helper.h:3: work-item 63 of group 3 reads 4 bytes that end 4 behind the end of argument 0, `x`, which has 256 bytes",
+        ],
+    ),
+    (
+        "waiting",
+        &[
+            "kernels/bugs.cl:37: work-item 63 of group 3 reads 4 bytes that end 4 behind the end of argument 0, `x`, which has 256 bytes",
+        ],
+    ),
+    (
+        "vectors",
+        &[
+            "kernels/bugs.cl:53: work-item 16 of group 1 reads 16 bytes that end 16 behind the end of argument 0, `x`, which has 256 bytes",
+            "kernels/bugs.cl:53: work-item 16 of group 1 writes 16 bytes that end 16 behind the end of argument 1, `y`, which has 256 bytes",
+        ],
+    ),
+    (
+        "rows",
+        &[
+            "kernels/bugs.cl:63: work-item (0, 7) of group (0, 3) reads 4 bytes that end 4 behind the end of argument 0, `x`, which has 256 bytes; 8 accesses there are outside",
+        ],
+    ),
+    (
+        "atomics",
+        &[
+            "kernels/bugs.cl:72: work-item 63 of group 3 writes 4 bytes that end 4 behind the end of argument 1, `bins`, which has 256 bytes",
+        ],
+    ),
+];
+
+/// The tests of the run, each with its outcome and the problem.
+fn tests(text: &str) -> Vec<(String, String, String)> {
+    let objects = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
+    let tests = objects.filter(|object| object["reason"] == "test");
+    tests.map(|test| (text(&test["test"]), text(&test["outcome"]), text(&test["problem"]))).collect()
+}
+
+/// What a run with the checks says: of each kernel with a bug what it does, of its twin nothing.
+fn assert_found(project: &Project, args: &[&str]) {
+    let run = project.offload(&[&["test", "--offline", "--sanitize", "--json"], args].concat());
+    assert_eq!(run.code, 1, "{}", run.text);
+    let tests = tests(&run.text);
+    assert_eq!(tests.len(), 2 * FOUND.len(), "{}", run.text);
+    for (kernel, expected) in FOUND {
+        let of = |name: &str| {
+            let test = tests.iter().find(|(test, ..)| *test == format!("tests::{name}"));
+            test.map(|(_, outcome, problem)| (outcome.as_str(), problem.as_str())).unwrap()
+        };
+        let (outcome, problem) = of(kernel);
+        assert_eq!(outcome, "failed", "{kernel}: {problem}");
+        let said = problem.strip_prefix(&format!("kernel `{kernel}`: "));
+        assert_eq!(said.map(|said| said.lines().collect::<Vec<_>>()).as_deref(), Some(expected), "{problem}");
+        assert_eq!(of(&format!("{kernel}_mended")), ("right", ""), "{kernel}");
+    }
+}
+
+#[test]
+fn accesses_outside_of_buffers_are_found_in_development_and_release_builds() {
+    let project = Project::new("sanitized");
+    assert_found(&project, &[]);
+    assert_found(&project, &["--release"]);
+    // Without it the same tests succeed: what lies behind the buffers is the program's own.
+    let other = project.offload(&["test", "--offline", "--sanitize", "--device", "opencl"]);
+    assert_eq!(other.code, 2, "{}", other.text);
+    assert!(
+        other.text.contains("error: --sanitize looks at `host` alone, not at `opencl`\n"),
+        "{}",
+        other.text
+    );
+}
