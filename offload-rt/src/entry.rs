@@ -1,14 +1,16 @@
 //! One device image: what its pack says about it, and its bytes on demand.
 
+mod decoded;
 mod reader;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock};
 
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{KernelInfo, KernelNeeds};
 use offload_format::{Aspects, Hash128, ImageKind, Import, SpecConstant, Target, UnknownTarget, Variant};
 
+use self::decoded::Decoded;
 pub(crate) use self::reader::{EntryReader, NewEntry};
 use crate::error::{Case, Error};
 use crate::pack_info::PackInfo;
@@ -27,21 +29,9 @@ struct Shared {
     pack: Arc<PackInfo>,
     index: u32,
     record: Record,
-    /// Locked while the image is decoded.
-    loaded: Mutex<Loaded>,
+    loaded: Decoded,
     #[cfg(test)]
     decodes: std::sync::atomic::AtomicUsize,
-}
-
-/// What became of the decoding.
-#[derive(Default)]
-enum Loaded {
-    /// Nobody has asked, or nobody holds the bytes any more.
-    #[default]
-    No,
-    Bytes(Weak<Vec<u8>>),
-    /// It stays.
-    Failed(Error),
 }
 
 struct Record {
@@ -228,28 +218,14 @@ impl Entry {
     /// # Errors
     /// The bytes are damaged, or compressed in a way of a later release.
     pub fn load(&self) -> Result<LoadedImage, Error> {
-        let mut loaded = self.shared.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        let held = match &*loaded {
-            Loaded::Failed(error) => return Err(error.clone()),
-            Loaded::Bytes(bytes) => bytes.upgrade(),
-            Loaded::No => None,
-        };
-        if let Some(bytes) = held {
-            return Ok(LoadedImage::new(self, bytes));
-        }
-        let decoded = self.decode().map(Arc::new);
-        *loaded = match &decoded {
-            Ok(bytes) => Loaded::Bytes(Arc::downgrade(bytes)),
-            Err(error) => Loaded::Failed(error.clone()),
-        };
-        decoded.map(|bytes| LoadedImage::new(self, bytes))
+        let bytes = self.shared.loaded.get(|| self.decode())?;
+        Ok(LoadedImage::new(self, bytes))
     }
 
     /// Whether somebody holds the decompressed bytes.
     #[cfg(all(test, feature = "opencl"))]
     pub(crate) fn is_held(&self) -> bool {
-        let loaded = self.shared.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        matches!(&*loaded, Loaded::Bytes(bytes) if bytes.strong_count() > 0)
+        self.shared.loaded.is_held()
     }
 
     /// `target`, or `target [part]`, safe to show.

@@ -1,12 +1,13 @@
 //! Making entries of a pack's records.
 
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use offload_format::codec;
 use offload_format::pack::{Image, KernelNeeds, Pack};
 use offload_format::{Import, SpecConstant};
 
+use super::decoded::Decoded;
 use super::{Entry, KernelLimits, Record, Shared};
 use crate::pack_info::PackInfo;
 
@@ -69,7 +70,7 @@ impl<'i, 'p> EntryReader<'i, 'p> {
             pack: self.info.clone(),
             index: image.number,
             record,
-            loaded: Mutex::default(),
+            loaded: Decoded::default(),
             #[cfg(test)]
             decodes: Default::default(),
         };

@@ -1,0 +1,102 @@
+//! Bytes that one thread decodes and all get, also in a process that was forked meanwhile.
+
+use std::mem;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+
+use crate::error::Error;
+
+/// The decoded bytes of an image, as long as anybody holds them.
+#[derive(Default)]
+pub(super) struct Decoded {
+    /// Locked for moments alone: a fork copies a lock as it is, and not the thread that would open it.
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+enum State {
+    /// Nobody has asked, or nobody holds the bytes any more.
+    #[default]
+    No,
+    /// A thread of the process of this number is at work.
+    InProgress(u32),
+    Bytes(Weak<Vec<u8>>),
+    /// It stays.
+    Failed(Error),
+}
+
+impl Decoded {
+    /// The bytes. One thread decodes them where nobody holds them, and the others wait for it.
+    pub(super) fn get(&self, decode: impl FnOnce() -> Result<Vec<u8>, Error>) -> Result<Arc<Vec<u8>>, Error> {
+        let process = std::process::id();
+        let mut state = self.state();
+        loop {
+            match &*state {
+                State::Failed(error) => return Err(error.clone()),
+                State::InProgress(of) if *of == process => {}
+                State::Bytes(bytes) => match bytes.upgrade() {
+                    Some(bytes) => return Ok(bytes),
+                    None => break,
+                },
+                // What a thread of the process before the fork is at comes to no end here.
+                State::No | State::InProgress(_) => break,
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        *state = State::InProgress(process);
+        drop(state);
+        let mut work = Work { of: self, outcome: State::No };
+        let decoded = decode().map(Arc::new);
+        work.outcome = match &decoded {
+            Ok(bytes) => State::Bytes(Arc::downgrade(bytes)),
+            Err(error) => State::Failed(error.clone()),
+        };
+        decoded
+    }
+
+    /// Whether somebody holds the bytes.
+    #[cfg(all(test, feature = "opencl"))]
+    pub(super) fn is_held(&self) -> bool {
+        matches!(&*self.state(), State::Bytes(bytes) if bytes.strong_count() > 0)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tells the others how it ended, also with a panic.
+struct Work<'d> {
+    of: &'d Decoded,
+    outcome: State,
+}
+
+impl Drop for Work<'_> {
+    fn drop(&mut self) {
+        *self.of.state() = mem::take(&mut self.outcome);
+        self.of.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_a_panic_the_next_one_decodes() {
+        let decoded = Decoded::default();
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            decoded.get(|| panic!("on purpose")).map(drop)
+        }));
+        assert!(panicked.is_err());
+        let bytes = decoded.get(|| Ok(vec![1])).unwrap();
+        assert!(Arc::ptr_eq(&bytes, &decoded.get(|| Ok(vec![2])).unwrap()));
+    }
+
+    #[test]
+    fn what_another_process_was_at_is_begun_anew() {
+        let decoded = Decoded::default();
+        *decoded.state() = State::InProgress(std::process::id() ^ 1);
+        assert_eq!(*decoded.get(|| Ok(vec![1])).unwrap(), [1]);
+    }
+}
