@@ -52,16 +52,14 @@ fn merged(session: &Session<'_>, scan: &Scan) -> Result<Blob> {
         .get_or(key.finish(), || Ok(without_directories(&merged.read_text()?, &libraries).into_bytes()))
 }
 
-/// `merged` without the place of headers of ours. They are for a driver that prints.
+/// `merged` without the place of headers of ours.
 fn with_own_headers(session: &Session<'_>, merged: Blob) -> Result<Blob> {
     let (text, directory) = (merged.read_text()?, format!("{}/", own_headers::directory(session).display()));
     if !text.contains(&directory) {
         return Ok(merged);
     }
-    let key = KeyBuilder::new("own headers 1").part(&merged.hash.0).part(directory.as_bytes());
-    let own =
-        || format!("#define __OFFLOAD_DRIVER_PRINTS__ 1\n{}", text.replace(&directory, "")).into_bytes();
-    session.cache().get_or(key.finish(), || Ok(own()))
+    let key = KeyBuilder::new("own headers 2").part(&merged.hash.0).part(directory.as_bytes());
+    session.cache().get_or(key.finish(), || Ok(text.replace(&directory, "").into_bytes()))
 }
 
 /// `text` with names of packages in place of the directories of `libraries`.
@@ -137,6 +135,7 @@ fn merge_args(session: &Session<'_>) -> Result<Vec<Arg>> {
         "-E",
         "-frewrite-includes",
         "-cl-no-stdinc",
+        "-D__OFFLOAD_DRIVER_PRINTS__",
         "-MD",
         "-MT",
         "out",

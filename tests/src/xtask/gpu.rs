@@ -14,7 +14,7 @@ use self::programs::Programs;
 pub(crate) const HELP: &str = "gpu [--run-here] [ARGS]  build a folder with everything that needs an NVIDIA GPU, for a machine that has one
 
 The folder stands alone: a machine needs NVIDIA's driver and no toolchain. Its run.sh runs the tests of the CUDA back
-end, the examples, twelve kernels by clang and nvcc with their results compared, typed kernels of CUDA C++, and launches
+end, the examples, twelve kernels by clang and nvcc with their results compared, typed kernels of CUDA C++, kernels that print and assert, and launches
 beside cudarc; it writes every sample to gpu.json and what the programs print to log/, and fails if one of them does.
 --run-here runs the twelve kernels on this machine; ARGS are their program's (`--help` lists them).";
 
@@ -98,7 +98,7 @@ mod tests {
     }
 
     /// The programs that the script runs, each with what it prints where all is well.
-    const PROGRAMS: [(&str, &str); 10] = [
+    const PROGRAMS: [(&str, &str); 11] = [
         ("cuda-tests", "test result: ok. 40 passed"),
         ("with-cudarc", "65536 of 65536 values are 15"),
         ("conjugate-gradient", "CUDA device\\n2 of 2 devices are right"),
@@ -107,6 +107,7 @@ mod tests {
         ("bf16-load", "CUDA device: 2818048 results, 0 wrong"),
         ("bf16-fallback", "CUDA device: 2818048 results, 0 wrong"),
         ("offload-typed", "cuda: right"),
+        ("offload-prints", "cuda: right"),
         ("offload-gpu", "all right"),
         ("offload-launch", "all limits are met"),
     ];

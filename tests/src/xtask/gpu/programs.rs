@@ -52,6 +52,7 @@ impl Programs<'_> {
         let mut programs = vec![self.kernels()?];
         programs.push(self.fixture(&Fixture { name: "launch", program: "offload-launch" })?);
         programs.push(self.fixture(&Fixture { name: "typed", program: "offload-typed" })?);
+        programs.push(self.fixture(&Fixture { name: "prints", program: "offload-prints" })?);
         programs.extend(self.examples()?);
         for library in &DEVICE_LIBRARIES {
             programs.push(self.device_library(library)?);

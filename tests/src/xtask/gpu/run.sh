@@ -28,6 +28,7 @@ for library in bf16-build bf16-load bf16-fallback; do
     run "$library" 'CUDA device.*: 2818048 results, 0 wrong' "./$library" --times
 done
 run typed '^cuda: right' ./offload-typed cuda
+run prints '^cuda: right' ./offload-prints cuda
 run kernels . ./offload-gpu --json samples/kernels.json "$@"
 run launch . ./offload-launch --cuda --json samples/launch.json
 
