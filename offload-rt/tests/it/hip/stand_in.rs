@@ -54,6 +54,7 @@ fn the_stand_in_passes_too_and_gets_everything_back() {
         let text = with(directory.path(), &["hip::"]);
         assert!(text.contains("test result: ok.") && text.contains("HIP device stand-in (gfx1100"), "{text}");
         assert!(text.contains("test hip::results_are_right ... ") && text.contains("; 0 ignored;"), "{text}");
+        assert!(text.contains("0 say\n1 say\n0 say\n"), "{text}");
         assert!(!text.contains("left behind") && !text.contains("stand-in: "), "{text}");
     }
 }
