@@ -69,3 +69,22 @@ fn filter(device: &Device, image: &Image) -> Result<(Image, Duration), Error> {
     let time = stream.record()?.since(&start)?;
     Ok((Image { width: image.width, height: image.height, pixels: stream.download(&edges)? }, time))
 }
+
+#[cfg(test)]
+mod tests {
+    use offload_rt::test::{Ulps, expect_close, for_each_device};
+
+    use super::filter;
+    use crate::reference::Image;
+
+    #[test]
+    fn edges_are_those_of_plain_rust() {
+        let image = Image::rings(101, 70);
+        let expected = image.blurred().edges();
+        for_each_device(|device| {
+            let (edges, _) = filter(device, &image)?;
+            // Near zero, where neighbours cancel, the bound is that of the program.
+            Ok(expect_close(&edges.pixels, &expected.pixels, Ulps(8).or_within(1e-4))?)
+        });
+    }
+}
