@@ -7,6 +7,7 @@ use std::process::{Command, ExitCode};
 
 use xshell::Cmd;
 
+use offload_tests::FIGURE;
 use offload_tests::error::Result;
 use offload_tests::setup;
 use offload_tests::workspace::{self, Workspace};
@@ -25,15 +26,17 @@ const SETS_VAR: &str = "OFFLOAD_INTEROP_SETS";
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     setup::ensure(workspace, &[setup::BUILD, setup::BUNDLER, setup::OLDER_LLVM])?;
     let sets = args.first().map_or(SETS, String::as_str);
-    let mut all = ExitCode::SUCCESS;
-    for check in [current_llvm, older_llvm, files::fatbins, files::wheel, files::sycl_wheel, commands::check]
-    {
+    let checks = [current_llvm, older_llvm, files::fatbins, files::wheel, files::sycl_wheel, commands::check];
+    let mut failed = 0;
+    for check in checks {
         // The next one says something of its own even where this one failed.
-        if check(workspace, sets)? != ExitCode::SUCCESS {
-            all = ExitCode::FAILURE;
-        }
+        failed += usize::from(check(workspace, sets)? != ExitCode::SUCCESS);
     }
-    Ok(all)
+    let count = checks.len();
+    println!(
+        "{FIGURE}{sets} sets with LLVM 22 and 19, files of three vendors; {failed} of {count} comparisons failed"
+    );
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn current_llvm(workspace: &Workspace, sets: &str) -> Result<ExitCode> {
