@@ -103,7 +103,7 @@ fn link_args(libraries: usize) -> Vec<Arg> {
 /// The library in which others see nothing but what its headers name: their own functions may have the same names as
 /// those that are left.
 pub(super) fn hidden(session: &Session<'_>, LibraryIr { library, ir }: &LibraryIr<'_>) -> Result<Blob> {
-    let key = with_headers(KeyBuilder::new("library 3").part(&ir.hash.0), library)?;
+    let key = with_headers(KeyBuilder::new("library 4").part(&ir.hash.0), library)?;
     session.cache().get_or(key.finish(), || {
         let text = ir.read_text()?;
         let interface = Interface::of(&text);

@@ -74,9 +74,10 @@ fn inline_name(line: &str) -> Option<&str> {
     INLINE.contains(&linkage).then(|| Some(global_name(line)?.0)).flatten()
 }
 
-/// What C and C++ without a C library say of their functions. LLVM does not inline such a function into one that does
-/// not say so (`TargetLibraryInfo::areInlineCompatible`), which those of other languages do not.
-const FREESTANDING: &str = " \"no-builtins\"";
+/// What C and C++ without a C library say of their functions, and HIP C++ here, which calls no `printf` of AMD's. LLVM
+/// does not inline such a function into one that does not say so (`TargetLibraryInfo::areInlineCompatible`), which those
+/// of other languages do not.
+const WITHOUT_BUILTINS: [&str; 2] = [" \"no-builtins\"", " \"no-builtin-printf\""];
 
 /// `module` in which other modules see nothing but what `seen` names, and of which they can inline all.
 pub(crate) fn hide(module: &str, seen: &BTreeSet<&str>) -> String {
@@ -85,7 +86,9 @@ pub(crate) fn hide(module: &str, seen: &BTreeSet<&str>) -> String {
         let own = inline_name(line).is_some_and(|name| !seen.contains(name)).then(|| of_one_module(line));
         let line = own.as_deref().unwrap_or(line);
         if line.starts_with("attributes #") {
-            out.push_str(&line.replace(FREESTANDING, ""));
+            out.push_str(
+                &WITHOUT_BUILTINS.iter().fold(line.to_string(), |text, word| text.replace(word, "")),
+            );
             out.push('\n');
             continue;
         }
@@ -255,7 +258,7 @@ mod tests {
             define linkonce_odr hidden noundef i32 @_Z6helperi(i32 noundef %0) #1 comdat {\n}\n\
             define linkonce_odr dso_local i32 @_ZN1S3getEv(ptr %0) #2 comdat($_ZN1SE) align 2 {\n}\n\
             define linkonce_odr i32 @_Z5shownv() #2 comdat {\n}\n\
-            attributes #1 = { convergent \"no-builtins\" nounwind }\n";
+            attributes #1 = { convergent \"no-builtins\" \"no-builtin-printf\" nounwind }\n";
         let found = Interface::of(module);
         assert_eq!(found.inline, ["_Z5shownv", "_Z6helperi", "_ZN1S3getEv", "count"].into());
         assert!(found.defined.is_empty());

@@ -10,7 +10,7 @@ fn launch(stream: &Stream, program: &Program, name: &str, items: u64, value: i32
 }
 
 #[test]
-#[ignore = "needs the stand-in"]
+#[ignore = "needs the stand-in of HIP's runtime"]
 fn messages_come_when_somebody_waits_and_assertions_fail_the_launch() {
     let device = gpu();
     let kernel = |name: &str| {
