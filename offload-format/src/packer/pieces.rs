@@ -49,7 +49,7 @@ pub fn read_piece(reader: &mut impl Read, piece: &mut Vec<u8>) -> io::Result<()>
     while filled < PIECE {
         if filled >= piece.len() {
             let wanted = filled.saturating_mul(2).max(piece.capacity());
-            piece.resize(wanted.clamp(FIRST, PIECE), 0);
+            grow(piece, wanted.clamp(FIRST, PIECE));
         }
         match reader.read(piece.get_mut(filled..).unwrap_or_default()) {
             Ok(0) => break,
@@ -60,6 +60,16 @@ pub fn read_piece(reader: &mut impl Read, piece: &mut Vec<u8>) -> io::Result<()>
     }
     piece.truncate(filled);
     Ok(())
+}
+
+/// Lengthens `piece` to `size` bytes. [`Vec::resize`] writes byte after byte in a build script that is not optimised; new
+/// memory is zero already.
+fn grow(piece: &mut Vec<u8>, size: usize) {
+    let mut grown = vec![0; size];
+    if let Some(start) = grown.get_mut(..piece.len()) {
+        start.copy_from_slice(piece);
+    }
+    *piece = grown;
 }
 
 /// An image that is in memory.
