@@ -47,8 +47,8 @@ use std::sync::Arc;
 use cudarc_0_19::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, SyncOnDrop};
 
 use super::context::id_of;
+use super::memory::CudaMemory;
 use super::raw;
-use super::stream::CudaMemory;
 use crate::device::Device;
 use crate::driver::ContextId;
 use crate::error::Error;

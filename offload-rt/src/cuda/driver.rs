@@ -64,6 +64,11 @@ pub(super) fn problem(error: CuError) -> Problem {
     Problem { text: error.to_string(), hint: aftermath(error).map(Cow::Borrowed) }
 }
 
+/// What failed during `what`.
+pub(super) fn failed(what: &'static str) -> impl Fn(CuError) -> Problem {
+    move |error| problem(error).during(what)
+}
+
 /// What a launch that failed with `error` leaves behind, as a hint for people; nothing if nothing is broken.
 fn aftermath(error: CuError) -> Option<&'static str> {
     match error.code()? {

@@ -3,7 +3,7 @@
 use offload_format::pack::{ArgInfo, ArgKind};
 
 use super::api::CUstream;
-use super::stream::start;
+use super::memory::start;
 use crate::driver::{KernelArg, KernelArgKind};
 use crate::error::Problem;
 use crate::thread_blocks::{Filled, LocalMemory, Parameters};

@@ -1,18 +1,19 @@
-//! Streams, device memory and events of CUDA's driver.
+//! Streams of CUDA's driver.
 
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::api::{
-    CU_EVENT_DEFAULT, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_STREAM_NON_BLOCKING, CUDA_ERROR_INVALID_VALUE,
-    CUDA_ERROR_NOT_READY, CUdeviceptr, CUevent, CUstream, CuError, CuResult, call,
+    CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_STREAM_NON_BLOCKING, CUDA_ERROR_INVALID_VALUE, CUdeviceptr,
+    CUstream, CuResult, call,
 };
 use super::context::{Context, Entered};
-use super::driver::problem;
+use super::driver::{failed, problem};
+use super::event::CudaEvent;
+use super::memory::{CudaMemory, start};
 use crate::driver::{
-    ContextId, DeviceAddress, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, Owner, own,
+    ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, Owner, own,
 };
 use crate::error::Problem;
 
@@ -25,44 +26,10 @@ pub(super) struct CudaStream {
     owner: Option<Owner>,
 }
 
-#[derive(Debug)]
-pub(super) struct CudaMemory {
-    address: CUdeviceptr,
-    context: ContextId,
-    /// The stream that it was borrowed for.
-    only_in: Option<CUstream>,
-    held: MemoryHeld,
-}
-
-#[derive(Debug)]
-enum MemoryHeld {
-    /// It was allocated here, and is released in this context.
-    Own(Arc<Context>),
-    /// It is the caller's.
-    Owned { _owner: Owner },
-    /// It is the caller's, who outlives this.
-    #[cfg(feature = "cudarc-0_19")]
-    Borrowed,
-}
-
-#[derive(Debug)]
-struct CudaEvent {
-    raw: CUevent,
-    context: Arc<Context>,
-}
-
-// SAFETY: the driver's functions may be called from any thread; the handle of a stream is only compared.
-unsafe impl Send for CudaMemory {}
-// SAFETY: as above.
-unsafe impl Sync for CudaMemory {}
 // SAFETY: the driver's functions may be called from any thread.
 unsafe impl Send for CudaStream {}
 // SAFETY: as above.
 unsafe impl Sync for CudaStream {}
-// SAFETY: as above.
-unsafe impl Send for CudaEvent {}
-// SAFETY: as above; an event is recorded once, when it is made.
-unsafe impl Sync for CudaEvent {}
 
 impl CudaStream {
     pub(super) fn new(context: Arc<Context>) -> CuResult<CudaStream> {
@@ -104,23 +71,13 @@ impl CudaStream {
         }
     }
 
-    /// An event that is not recorded yet.
-    fn event(&self, entered: &Entered<'_>) -> Result<CudaEvent, Problem> {
-        let mut raw = ptr::null_mut();
-        // SAFETY: a context is current; the function writes one handle.
-        unsafe { call!(entered.functions(), cuEventCreate(&raw mut raw, CU_EVENT_DEFAULT)) }
-            .map_err(failed("cannot make an event"))?;
-        Ok(CudaEvent { raw, context: self.context.clone() })
-    }
-
     /// Records `event` at the present end; after an error nothing that was queued is under way.
     fn end(&self, event: CudaEvent, entered: &Entered<'_>) -> Result<Box<dyn DriverEvent>, Problem> {
-        // SAFETY: both are of the current context.
-        match unsafe { call!(entered.functions(), cuEventRecord(event.raw, self.raw)) } {
+        match event.record(self.raw, entered) {
             Ok(()) => Ok(Box::new(event)),
-            Err(error) => {
+            Err(problem) => {
                 let _ = self.wait(entered);
-                Err(failed("cannot make an event")(error))
+                Err(problem)
             }
         }
     }
@@ -146,15 +103,6 @@ fn is_read_later(entered: &Entered<'_>, bytes: &[u8]) -> bool {
     told.map_or_else(|error| error.code() != Some(CUDA_ERROR_INVALID_VALUE), |()| true)
 }
 
-fn failed(what: &'static str) -> impl Fn(CuError) -> Problem {
-    move |error| problem(error).during(what)
-}
-
-/// Where `range` starts, for work in `stream`.
-pub(super) fn start(range: MemoryRange<'_>, stream: CUstream) -> Result<CUdeviceptr, Problem> {
-    range.memory.device_address().at(range.offset, stream.cast())
-}
-
 impl DriverStream for CudaStream {
     fn context(&self) -> ContextId {
         self.context.id()
@@ -165,11 +113,7 @@ impl DriverStream for CudaStream {
     }
 
     fn allocate(&self, size: usize) -> Result<Box<dyn DriverMemory>, Problem> {
-        let (entered, mut address) = (self.context.enter().map_err(problem)?, 0);
-        // SAFETY: a context is current; the function writes one address.
-        unsafe { call!(entered.functions(), cuMemAlloc_v2(&raw mut address, size)) }.map_err(problem)?;
-        let held = MemoryHeld::Own(self.context.clone());
-        Ok(Box::new(CudaMemory { address, context: self.context.id(), only_in: None, held }))
+        Ok(Box::new(CudaMemory::allocate(&self.context, size).map_err(problem)?))
     }
 
     fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
@@ -193,7 +137,7 @@ impl DriverStream for CudaStream {
     ) -> Result<Box<dyn DriverEvent>, Problem> {
         let failed = failed("cannot copy to a buffer");
         let (entered, size) = (self.context.enter().map_err(&failed)?, to.size);
-        let (to, event) = (start(to, self.raw)?, self.event(&entered)?);
+        let (to, event) = (start(to, self.raw)?, CudaEvent::new(&self.context, &entered)?);
         // SAFETY: the range has this size; by the contract the bytes stay until the event.
         unsafe { call!(entered.functions(), cuMemcpyHtoDAsync_v2(to, bytes.cast(), size, self.raw)) }
             .map_err(failed)?;
@@ -207,7 +151,7 @@ impl DriverStream for CudaStream {
     ) -> Result<Box<dyn DriverEvent>, Problem> {
         let failed = failed("cannot copy from a buffer");
         let (entered, size) = (self.context.enter().map_err(&failed)?, from.size);
-        let (from, event) = (start(from, self.raw)?, self.event(&entered)?);
+        let (from, event) = (start(from, self.raw)?, CudaEvent::new(&self.context, &entered)?);
         // SAFETY: as above.
         unsafe { call!(entered.functions(), cuMemcpyDtoHAsync_v2(bytes.cast(), from, size, self.raw)) }
             .map_err(failed)?;
@@ -263,7 +207,7 @@ impl DriverStream for CudaStream {
 
     fn record(&self) -> Result<Box<dyn DriverEvent>, Problem> {
         let entered = self.context.enter().map_err(failed("cannot make an event"))?;
-        self.end(self.event(&entered)?, &entered)
+        self.end(CudaEvent::new(&self.context, &entered)?, &entered)
     }
 
     fn wait_for(&self, event: &dyn DriverEvent) -> Result<(), Problem> {
@@ -280,69 +224,6 @@ impl DriverStream for CudaStream {
     }
 }
 
-impl CudaMemory {
-    /// The caller's memory, which `owner` keeps.
-    pub(super) fn owned(address: CUdeviceptr, context: ContextId, owner: Owner) -> CudaMemory {
-        CudaMemory { address, context, only_in: None, held: MemoryHeld::Owned { _owner: owner } }
-    }
-
-    /// The caller's memory, who outlives the result, for work in `stream`.
-    #[cfg(feature = "cudarc-0_19")]
-    pub(super) fn borrowed(address: CUdeviceptr, context: ContextId, stream: CUstream) -> CudaMemory {
-        CudaMemory { address, context, only_in: Some(stream), held: MemoryHeld::Borrowed }
-    }
-
-    pub(super) fn address(&self) -> CUdeviceptr {
-        self.address
-    }
-}
-
-impl DriverMemory for CudaMemory {
-    fn context(&self) -> ContextId {
-        self.context
-    }
-
-    fn device_address(&self) -> DeviceAddress {
-        DeviceAddress { start: self.address, only_in: self.only_in.map_or(0, |stream| stream.addr()) }
-    }
-}
-
-impl DriverEvent for CudaEvent {
-    fn context(&self) -> ContextId {
-        self.context.id()
-    }
-
-    fn wait(&self) -> Result<(), Problem> {
-        let failed = failed("the work before an event failed");
-        let entered = self.context.enter().map_err(&failed)?;
-        // SAFETY: the event lives.
-        unsafe { call!(entered.functions(), cuEventSynchronize(self.raw)) }.map_err(failed)
-    }
-
-    fn is_done(&self) -> Result<bool, Problem> {
-        let failed = failed("the work before an event failed");
-        let entered = self.context.enter().map_err(&failed)?;
-        // SAFETY: the event lives.
-        match unsafe { call!(entered.functions(), cuEventQuery(self.raw)) } {
-            Ok(()) => Ok(true),
-            Err(error) if error.code() == Some(CUDA_ERROR_NOT_READY) => Ok(false),
-            Err(error) => Err(failed(error)),
-        }
-    }
-
-    fn since(&self, earlier: &dyn DriverEvent) -> Result<Duration, Problem> {
-        let failed = failed("the driver does not tell times");
-        let (entered, earlier) = (self.context.enter().map_err(&failed)?, own::<CudaEvent>(earlier)?);
-        let mut milliseconds = 0f32;
-        // SAFETY: both events were recorded, and the work before them is done; the function writes one number.
-        unsafe {
-            call!(entered.functions(), cuEventElapsedTime(&raw mut milliseconds, earlier.raw, self.raw))
-        }
-        .map_err(failed)?;
-        Ok(Duration::try_from_secs_f64(f64::from(milliseconds) / 1000.0).unwrap_or_default())
-    }
-}
-
 impl Drop for CudaStream {
     fn drop(&mut self) {
         if self.owner.is_some() {
@@ -351,25 +232,6 @@ impl Drop for CudaStream {
         if let Ok(entered) = self.context.enter() {
             // SAFETY: it was created once; the driver keeps it until its work is done.
             let _ = unsafe { call!(entered.functions(), cuStreamDestroy_v2(self.raw)) };
-        }
-    }
-}
-
-impl Drop for CudaMemory {
-    fn drop(&mut self) {
-        let MemoryHeld::Own(context) = &self.held else { return };
-        if let Ok(entered) = context.enter() {
-            // SAFETY: it was allocated once; the driver waits for kernels that use memory of `cuMemAlloc`.
-            let _ = unsafe { call!(entered.functions(), cuMemFree_v2(self.address)) };
-        }
-    }
-}
-
-impl Drop for CudaEvent {
-    fn drop(&mut self) {
-        if let Ok(entered) = self.context.enter() {
-            // SAFETY: it was created once; the driver waits for what uses it.
-            let _ = unsafe { call!(entered.functions(), cuEventDestroy_v2(self.raw)) };
         }
     }
 }

@@ -1,18 +1,19 @@
-//! Streams, device memory and events of HIP's runtime.
+//! Streams of HIP's runtime.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::api::{
-    HipError, HipResult, call, hipDeviceptr_t, hipErrorInvalidValue, hipErrorNotReady, hipEvent_t,
-    hipEventDefault, hipMemoryTypeUnregistered, hipPointerAttribute_t, hipStream_t, hipStreamNonBlocking,
+    HipResult, call, hipDeviceptr_t, hipErrorInvalidValue, hipMemoryTypeUnregistered, hipPointerAttribute_t,
+    hipStream_t, hipStreamNonBlocking,
 };
 use super::context::{Context, Entered};
-use super::driver::problem;
+use super::driver::{failed, problem};
+use super::event::HipEvent;
+use super::memory::{HipMemory, start};
 use crate::driver::{
-    ContextId, DeviceAddress, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, Owner, own,
+    ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, Owner, own,
 };
 use crate::error::Problem;
 
@@ -25,32 +26,10 @@ pub(super) struct HipStream {
     owner: Option<Owner>,
 }
 
-#[derive(Debug)]
-pub(super) struct HipMemory {
-    pub(super) address: hipDeviceptr_t,
-    context: Arc<Context>,
-    /// Of memory that is the caller's.
-    owner: Option<Owner>,
-}
-
-#[derive(Debug)]
-struct HipEvent {
-    raw: hipEvent_t,
-    context: Arc<Context>,
-}
-
 // SAFETY: the runtime's functions may be called from any thread.
 unsafe impl Send for HipStream {}
 // SAFETY: as above.
 unsafe impl Sync for HipStream {}
-// SAFETY: an address that only the runtime and the device read at.
-unsafe impl Send for HipMemory {}
-// SAFETY: as above.
-unsafe impl Sync for HipMemory {}
-// SAFETY: the runtime's functions may be called from any thread.
-unsafe impl Send for HipEvent {}
-// SAFETY: as above; an event is recorded once, when it is made.
-unsafe impl Sync for HipEvent {}
 
 impl HipStream {
     pub(super) fn new(context: Arc<Context>) -> HipResult<HipStream> {
@@ -94,23 +73,13 @@ impl HipStream {
         }
     }
 
-    /// An event that is not recorded yet.
-    fn event(&self, entered: &Entered<'_>) -> Result<HipEvent, Problem> {
-        let mut raw = ptr::null_mut();
-        // SAFETY: the device is current; the function writes one handle.
-        unsafe { call!(entered.functions(), hipEventCreateWithFlags(&raw mut raw, hipEventDefault)) }
-            .map_err(failed("cannot make an event"))?;
-        Ok(HipEvent { raw, context: self.context.clone() })
-    }
-
     /// Records `event` at the present end; after an error nothing that was queued is under way.
     fn end(&self, event: HipEvent, entered: &Entered<'_>) -> Result<Box<dyn DriverEvent>, Problem> {
-        // SAFETY: both are of the current device.
-        match unsafe { call!(entered.functions(), hipEventRecord(event.raw, self.raw)) } {
+        match event.record(self.raw, entered) {
             Ok(()) => Ok(Box::new(event)),
-            Err(error) => {
+            Err(problem) => {
                 let _ = self.wait(entered);
-                Err(failed("cannot make an event")(error))
+                Err(problem)
             }
         }
     }
@@ -140,15 +109,6 @@ fn is_read_later(entered: &Entered<'_>, bytes: &[u8]) -> bool {
     }
 }
 
-fn failed(what: &'static str) -> impl Fn(HipError) -> Problem {
-    move |error| problem(error).during(what)
-}
-
-/// Where `range` starts.
-fn start(range: MemoryRange<'_>) -> Result<hipDeviceptr_t, Problem> {
-    Ok(own::<HipMemory>(range.memory)?.address.wrapping_byte_add(range.offset))
-}
-
 impl DriverStream for HipStream {
     fn context(&self) -> ContextId {
         self.context.id()
@@ -159,10 +119,7 @@ impl DriverStream for HipStream {
     }
 
     fn allocate(&self, size: usize) -> Result<Box<dyn DriverMemory>, Problem> {
-        let (entered, mut address) = (self.context.enter().map_err(problem)?, ptr::null_mut());
-        // SAFETY: the device is current; the function writes one address.
-        unsafe { call!(entered.functions(), hipMalloc(&raw mut address, size)) }.map_err(problem)?;
-        Ok(Box::new(HipMemory { address, context: self.context.clone(), owner: None }))
+        Ok(Box::new(HipMemory::allocate(&self.context, size).map_err(problem)?))
     }
 
     fn write(&self, to: MemoryRange<'_>, bytes: &[u8]) -> Result<(), Problem> {
@@ -186,7 +143,7 @@ impl DriverStream for HipStream {
     ) -> Result<Box<dyn DriverEvent>, Problem> {
         let failed = failed("cannot copy to a buffer");
         let (entered, size) = (self.context.enter().map_err(&failed)?, to.size);
-        let (to, event) = (start(to)?, self.event(&entered)?);
+        let (to, event) = (start(to)?, HipEvent::new(&self.context, &entered)?);
         // SAFETY: the range has this size; by the contract the bytes stay until the event.
         unsafe {
             let bytes = bytes.cast_mut().cast();
@@ -203,7 +160,7 @@ impl DriverStream for HipStream {
     ) -> Result<Box<dyn DriverEvent>, Problem> {
         let failed = failed("cannot copy from a buffer");
         let (entered, size) = (self.context.enter().map_err(&failed)?, from.size);
-        let (from, event) = (start(from)?, self.event(&entered)?);
+        let (from, event) = (start(from)?, HipEvent::new(&self.context, &entered)?);
         // SAFETY: as above.
         unsafe { call!(entered.functions(), hipMemcpyDtoHAsync(bytes.cast(), from, size, self.raw)) }
             .map_err(failed)?;
@@ -267,7 +224,7 @@ impl DriverStream for HipStream {
 
     fn record(&self) -> Result<Box<dyn DriverEvent>, Problem> {
         let entered = self.context.enter().map_err(failed("cannot make an event"))?;
-        self.end(self.event(&entered)?, &entered)
+        self.end(HipEvent::new(&self.context, &entered)?, &entered)
     }
 
     fn wait_for(&self, event: &dyn DriverEvent) -> Result<(), Problem> {
@@ -284,59 +241,6 @@ impl DriverStream for HipStream {
     }
 }
 
-impl HipMemory {
-    /// The caller's memory, which `owner` keeps.
-    pub(super) fn owned(address: hipDeviceptr_t, context: Arc<Context>, owner: Owner) -> HipMemory {
-        HipMemory { address, context, owner: Some(owner) }
-    }
-}
-
-impl DriverMemory for HipMemory {
-    fn context(&self) -> ContextId {
-        self.context.id()
-    }
-
-    fn device_address(&self) -> DeviceAddress {
-        DeviceAddress { start: self.address.addr() as u64, only_in: 0 }
-    }
-}
-
-impl DriverEvent for HipEvent {
-    fn context(&self) -> ContextId {
-        self.context.id()
-    }
-
-    fn wait(&self) -> Result<(), Problem> {
-        let failed = failed("the work before an event failed");
-        let entered = self.context.enter().map_err(&failed)?;
-        // SAFETY: the event lives.
-        unsafe { call!(entered.functions(), hipEventSynchronize(self.raw)) }.map_err(failed)
-    }
-
-    fn is_done(&self) -> Result<bool, Problem> {
-        let failed = failed("the work before an event failed");
-        let entered = self.context.enter().map_err(&failed)?;
-        // SAFETY: the event lives.
-        match unsafe { call!(entered.functions(), hipEventQuery(self.raw)) } {
-            Ok(()) => Ok(true),
-            Err(error) if error.code() == Some(hipErrorNotReady) => Ok(false),
-            Err(error) => Err(failed(error)),
-        }
-    }
-
-    fn since(&self, earlier: &dyn DriverEvent) -> Result<Duration, Problem> {
-        let failed = failed("the runtime does not tell times");
-        let (entered, earlier) = (self.context.enter().map_err(&failed)?, own::<HipEvent>(earlier)?);
-        let mut milliseconds = 0f32;
-        // SAFETY: both events were recorded, and the work before them is done; the function writes one number.
-        unsafe {
-            call!(entered.functions(), hipEventElapsedTime(&raw mut milliseconds, earlier.raw, self.raw))
-        }
-        .map_err(failed)?;
-        Ok(Duration::try_from_secs_f64(f64::from(milliseconds) / 1000.0).unwrap_or_default())
-    }
-}
-
 impl Drop for HipStream {
     fn drop(&mut self) {
         if self.owner.is_some() {
@@ -348,27 +252,6 @@ impl Drop for HipStream {
             let _ = self.wait(&entered);
             // SAFETY: it was created once.
             let _ = unsafe { call!(entered.functions(), hipStreamDestroy(self.raw)) };
-        }
-    }
-}
-
-impl Drop for HipMemory {
-    fn drop(&mut self) {
-        if self.owner.is_some() {
-            return;
-        }
-        if let Ok(entered) = self.context.enter() {
-            // SAFETY: it was allocated once; "this API performs an implicit hipDeviceSynchronize() call".
-            let _ = unsafe { call!(entered.functions(), hipFree(self.address)) };
-        }
-    }
-}
-
-impl Drop for HipEvent {
-    fn drop(&mut self) {
-        if let Ok(entered) = self.context.enter() {
-            // SAFETY: it was created once; the runtime keeps what work in a stream needs of it.
-            let _ = unsafe { call!(entered.functions(), hipEventDestroy(self.raw)) };
         }
     }
 }
