@@ -68,12 +68,14 @@ FUNCTION(u64, get_global_linear_id, "_Z20get_global_linear_idv", (void)) {
 /* Where work-items wait for each other. The function has no body: work-items are cut where they call it, and kernels
  * that reach it are recorded as having a barrier. */
 __attribute__((convergent, nothrow)) void __offload_wait(void);
-FUNCTION(void, barrier, "_Z7barrierj", (u32 flags)) { __offload_wait(); }
-FUNCTION(void, work_group_barrier, "_Z22_cl_work_group_barrierj", (u32 flags)) { __offload_wait(); }
-FUNCTION(void, work_group_barrier_scope, "_Z22_cl_work_group_barrierj12memory_scope", (u32 flags, u32 scope)) {
-  __offload_wait();
-}
-FUNCTION(void, pocl_barrier, "pocl.barrier", (void)) { __offload_wait(); }
+#define WAITING(name, mangled, parameters) \
+  __attribute__((convergent)) FUNCTION(void, name, mangled, parameters) { __offload_wait(); }
+/* Convergent, as what they call: clang copies a call of another function into the branches before and behind it, and
+ * then not all work-items come to the same barrier. */
+WAITING(barrier, "_Z7barrierj", (u32 flags))
+WAITING(work_group_barrier, "_Z22_cl_work_group_barrierj", (u32 flags))
+WAITING(work_group_barrier_scope, "_Z22_cl_work_group_barrierj12memory_scope", (u32 flags, u32 scope))
+WAITING(pocl_barrier, "pocl.barrier", (void))
 /* Work-items of a group run on one thread: program order is all a fence could ask for. */
 FUNCTION(void, mem_fence, "_Z9mem_fencej", (u32 flags)) { __asm__ volatile("" ::: "memory"); }
 FUNCTION(void, read_mem_fence, "_Z14read_mem_fencej", (u32 flags)) { __asm__ volatile("" ::: "memory"); }
