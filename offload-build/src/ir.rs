@@ -23,7 +23,7 @@ pub(crate) use calls::{aspects, declared, reaching};
 pub(crate) use interface::{Interface, hide, symbols};
 pub(crate) use kernel::{Kernel, KernelArg};
 pub(crate) use kernels::{kernels, take_types};
-pub(crate) use output::{has_output, with_output};
+pub(crate) use output::{has_output, with_assertions, with_output};
 pub(crate) use pointers::{exporting, through_pointers};
 pub(crate) use prepare::{LocalArguments, Prepared, prepare};
 pub(crate) use rewrite::{in_global_memory, thread_local_state, with_conventions, without_processor};

@@ -21,7 +21,7 @@ use std::ops::BitOr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Aspects(u32);
 
-const NAMES: [(Aspects, &str); 19] = [
+const NAMES: [(Aspects, &str); 20] = [
     (Aspects::FP16, "fp16"),
     (Aspects::FP64, "fp64"),
     (Aspects::ATOMIC64, "atomic64"),
@@ -41,6 +41,7 @@ const NAMES: [(Aspects, &str); 19] = [
     (Aspects::IMAGE_READ_WRITE, "image-read-write"),
     (Aspects::PIPES, "pipes"),
     (Aspects::LINKER, "linker"),
+    (Aspects::GLOBAL_VARIABLES, "global-variables"),
 ];
 
 /// The first aspects are of the hardware, the others of a driver's compiler.
@@ -48,7 +49,7 @@ const OF_HARDWARE: u32 = 31;
 
 impl Aspects {
     /// Every aspect that this release knows.
-    pub const ALL: Aspects = Aspects(0x7_ffff);
+    pub const ALL: Aspects = Aspects(0xf_ffff);
     /// 16-bit floating-point numbers.
     pub const FP16: Aspects = Aspects(1);
     /// 64-bit floating-point numbers.
@@ -88,6 +89,9 @@ impl Aspects {
     /// Linking images when they are loaded. Images that import a device library, or are one, need it; so earlier releases,
     /// which know no such images, pass over them.
     pub const LINKER: Aspects = Aspects(1 << 18);
+
+    /// Variables in global memory that all kernels of an image share. Images for OpenCL whose kernels assert need it.
+    pub const GLOBAL_VARIABLES: Aspects = Aspects(1 << 19);
 
     /// The set with these bits.
     pub fn from_bits(bits: u32) -> Aspects {

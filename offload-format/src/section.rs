@@ -51,6 +51,10 @@ pub const NOTE_ID: u64 = 44;
 
 /// What the name of a kernel's entry starts with in code for the target `host`.
 pub const RUN_PREFIX: &str = "__offload_run_";
+
+/// What the kernel of SPIR-V that reads failed assertions is called, before the name of another kernel of the module: modules
+/// in which it had one name could not be linked. It copies a record of 256 words and writes to one argument.
+pub const READS_FAILURES_PREFIX: &str = "__offload_failures_of_";
 /// What the name of a function starts with that a device library for `host` has for images that import it.
 pub const EXPORT_PREFIX: &str = "__offload_export_";
 /// What the name of the pointer starts with through which an image for `host` calls such a function.

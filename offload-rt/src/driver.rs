@@ -83,7 +83,7 @@ pub(crate) trait DriverKernel: Any + Debug + Send + Sync {
     fn info(&self) -> &KernelInfo;
 
     /// Where it prints, if the layer is to read that.
-    #[cfg(any(feature = "cuda", feature = "hip"))]
+    #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
     fn output(&self) -> Option<Arc<dyn DriverOutput>> {
         None
     }
@@ -102,7 +102,7 @@ pub(crate) trait DriverKernel: Any + Debug + Send + Sync {
 }
 
 /// What the kernels of an image print with, where that is not the driver's business.
-#[cfg(any(feature = "cuda", feature = "hip"))]
+#[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
 pub(crate) trait DriverOutput: Debug + Send + Sync {
     /// What was told so far.
     fn told(&self) -> Told;
@@ -113,7 +113,7 @@ pub(crate) trait DriverOutput: Debug + Send + Sync {
 }
 
 /// How many assertions have failed, and how many messages of them there were.
-#[cfg(any(feature = "cuda", feature = "hip"))]
+#[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Told {
     pub(crate) failed: u32,
@@ -121,7 +121,7 @@ pub(crate) struct Told {
 }
 
 /// A failed assertion.
-#[cfg(any(feature = "cuda", feature = "hip"))]
+#[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
     /// Empty if it is not known.

@@ -79,6 +79,8 @@ mod devices;
 mod driver;
 mod entry;
 mod error;
+#[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
+mod failures;
 mod index;
 mod launch;
 mod libraries;

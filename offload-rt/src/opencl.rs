@@ -16,6 +16,8 @@ mod aspects;
 mod compiler;
 mod context;
 mod device;
+#[allow(unsafe_code, reason = "launches a kernel of this project")]
+mod failures;
 mod library;
 #[allow(unsafe_code, reason = "what a kernel does is up to its author and the caller")]
 mod module;
@@ -29,6 +31,8 @@ mod properties;
 #[allow(unsafe_code, reason = "takes handles of the caller's")]
 pub mod raw;
 mod rebuild;
+#[allow(unsafe_code, reason = "memory at an address that kernels know")]
+mod records;
 #[allow(unsafe_code, reason = "the device copies from and to memory of the program")]
 mod stream;
 

@@ -11,13 +11,13 @@ mod format;
 mod message;
 mod values;
 
-use std::collections::VecDeque;
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use self::message::Message;
 use crate::driver::{DriverMemory, DriverOutput, DriverStream, Failure, FillPattern, MemoryRange, Told};
 use crate::error::Problem;
+use crate::failures::Failures;
 
 /// The variable of images that print.
 pub(crate) const VARIABLE: &str = "__offload_output";
@@ -28,8 +28,6 @@ const WORDS: u32 = 1 << 18;
 const HEADER: usize = 32;
 /// Where the host says how far it has read.
 const READ: usize = 8;
-/// Of so many failed assertions messages are kept.
-const MOST_FAILURES: usize = 64;
 
 /// The ring of a loaded image.
 #[derive(Debug)]
@@ -43,14 +41,7 @@ pub(crate) struct Output {
 struct State {
     read: u64,
     lost: u32,
-    /// What the device has counted.
-    failed: u32,
-    /// The latest messages of them.
-    failures: VecDeque<Failure>,
-    /// How many messages there were.
-    told: usize,
-    /// How many of them somebody who waited was told.
-    reported: usize,
+    failures: Failures,
 }
 
 /// What the device writes before the ring.
@@ -93,7 +84,8 @@ impl Output {
             );
             text.extend_from_slice(line.as_bytes());
         }
-        (state.lost, state.failed) = (header.lost, header.failed);
+        state.lost = header.lost;
+        state.failures.count(header.failed);
         // As for the host CPU: a closed standard output is no reason to fail a launch.
         let _ = std::io::stdout().lock().write_all(&text);
         Ok(state)
@@ -109,7 +101,7 @@ impl Output {
         while let Some((message, after)) = message::split(rest) {
             match Message::of(message) {
                 Some(Message::Print(printed)) => text.extend_from_slice(&printed),
-                Some(Message::Failure(failure)) => state.add(failure),
+                Some(Message::Failure(failure)) => state.failures.add(failure),
                 None => text.extend_from_slice(b"[a message of a kernel cannot be read]\n"),
             }
             rest = after;
@@ -154,52 +146,20 @@ impl Drop for Output {
     /// The image is unloaded, and all its work is done.
     fn drop(&mut self) {
         let Ok(state) = self.take_all() else { return };
-        for failure in state.since(state.reported) {
-            let line = format!("kernel `{}`: {}\n", failure.kernel, failure.text);
+        for line in state.failures.untold() {
             let _ = std::io::stdout().lock().write_all(line.as_bytes());
         }
-    }
-}
-
-impl State {
-    fn add(&mut self, failure: Failure) {
-        self.told = self.told.saturating_add(1);
-        if self.failures.len() == MOST_FAILURES {
-            self.failures.pop_front();
-        }
-        self.failures.push_back(failure);
-    }
-
-    /// The messages that are left of those after the first `told`.
-    fn since(&self, told: usize) -> impl Iterator<Item = &Failure> {
-        let gone = self.told.saturating_sub(self.failures.len());
-        self.failures.iter().skip(told.saturating_sub(gone))
     }
 }
 
 impl DriverOutput for Output {
     fn told(&self) -> Told {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        Told { failed: state.failed, messages: state.told }
+        state.failures.told()
     }
 
     fn print(&self, before: Told, is_one: &dyn Fn(&str) -> bool) -> Result<Option<Failure>, Problem> {
-        let mut state = self.take_all()?;
-        let count = state.failed.wrapping_sub(before.failed);
-        if count == 0 {
-            return Ok(None);
-        }
-        let first = state.since(before.messages).find(|failure| is_one(&failure.kernel)).cloned();
-        let is_untold = state.since(before.messages).next().is_none();
-        if first.is_some() {
-            state.reported = state.told;
-        }
-        let text = || "an assertion failed, and there was no room for its message".to_string();
-        let first = first.or_else(|| is_untold.then(|| Failure { kernel: String::new(), text: text() }));
-        Ok(first.map(|failure| match count {
-            1 => failure,
-            several => Failure { text: format!("{} (and {} more)", failure.text, several - 1), ..failure },
-        }))
+        Ok(self.take_all()?.failures.first(before, is_one))
     }
 }
 

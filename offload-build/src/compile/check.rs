@@ -7,7 +7,7 @@ use object::read::archive::ArchiveFile;
 use object::read::elf::ElfFile64;
 use object::read::{Object, ObjectSection, ObjectSymbol};
 use offload_format::pack::KernelInfo;
-use offload_format::section::RUN_PREFIX;
+use offload_format::section::{READS_FAILURES_PREFIX, RUN_PREFIX};
 use offload_format::{AmdArch, Target};
 use offload_images::describe::{self, Description};
 use offload_images::ptx::Ptx;
@@ -38,7 +38,7 @@ fn starts_with(bytes: &[u8], magic: &[u8], what: &str) -> Result<()> {
 /// An Intel native image, or an archive of them, with these kernels.
 pub(super) fn intel(bytes: &[u8], kernels: &[&str]) -> Result<()> {
     if !bytes.starts_with(b"!<arch>\n") {
-        return expect_kernels(zebin::kernels(bytes)?.iter().map(String::as_str), kernels);
+        return expect_zebin(bytes, kernels);
     }
     let broken = |error: object::read::Error| Error::new(format!("its archive is broken: {error}"));
     let mut images = 0;
@@ -46,11 +46,19 @@ pub(super) fn intel(bytes: &[u8], kernels: &[&str]) -> Result<()> {
         let data = member.map_err(broken)?.data(bytes).map_err(broken)?;
         // Padding members are spaces.
         if data.starts_with(b"\x7fELF") {
-            expect_kernels(zebin::kernels(data)?.iter().map(String::as_str), kernels)?;
+            expect_zebin(data, kernels)?;
             images += 1;
         }
     }
     if images == 0 { Err(Error::new("its archive holds no image")) } else { Ok(()) }
+}
+
+fn expect_zebin(bytes: &[u8], kernels: &[&str]) -> Result<()> {
+    let names = zebin::kernels(bytes)?;
+    expect_kernels(
+        names.iter().map(String::as_str).filter(|name| !name.starts_with(READS_FAILURES_PREFIX)),
+        kernels,
+    )
 }
 
 /// PTX with these kernels that calls nothing but what the driver has, and what is `left` for it to link.

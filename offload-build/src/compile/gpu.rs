@@ -19,6 +19,12 @@ use crate::options::SpecForm;
 
 /// printf and assert.
 const OUTPUT_SOURCE: &str = include_str!("device_output.c");
+/// assert of SPIR-V.
+const ASSERT_SOURCE: &str = concat!(
+    include_str!("spirv_builtins.h"),
+    include_str!("offload_failures.h"),
+    include_str!("spirv_assert.cl")
+);
 
 /// A module, and what it takes of libraries when it is loaded.
 #[derive(Debug)]
@@ -67,7 +73,7 @@ pub(super) enum ConstantArguments {
 /// Who takes what kernels print, and their failed assertions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DeviceOutput {
-    /// The driver.
+    /// The driver prints; offload-rt reads failed assertions (`spirv_assert.cl`).
     Driver,
     /// offload-rt, from memory of the device (`device_output.c`).
     Runtime,
@@ -116,7 +122,15 @@ impl Backend {
     /// The library whose session this is, with all that it imports, as one module of IR that shows what others may call.
     pub(super) fn exporting(&self, session: &Session<'_>, library: &Library) -> Result<Blob> {
         let ir = imports::link(session, self.library(session)?, &self.libraries(session)?)?;
-        imports::hidden(session, &LibraryIr { library, ir })
+        let hidden = imports::hidden(session, &LibraryIr { library, ir })?;
+        if self.output == DeviceOutput::Runtime {
+            return Ok(hidden);
+        }
+        let key = KeyBuilder::new("assertions of a library 1").part(&hidden.hash.0).finish();
+        session.cache().get_or(key, || {
+            let text = hidden.read_text()?;
+            Ok(ir::with_assertions(&text).unwrap_or(text).into_bytes())
+        })
     }
 
     fn libraries<'s>(&self, session: &Session<'s>) -> Result<Vec<LibraryIr<'s>>> {
@@ -131,13 +145,16 @@ impl Backend {
         attributes.extend(self.attributes.iter().map(|(name, text)| (name.as_str(), text.clone())));
         let wanted = Prepared { kernels: &kernels, attributes, local_arguments: self.local_arguments };
         let constants = self.constant_arguments == ConstantArguments::Global && has_constant_argument(unit);
-        let name = if constants { "prepared 3, constants in global memory" } else { "prepared 3" };
+        let name = if constants { "prepared 4, constants in global memory" } else { "prepared 4" };
         let key = KeyBuilder::new(name).part(&linked.hash.0);
         let key = key.part(format!("{wanted:?} {:?}", self.output).as_bytes());
         session.cache().get_or(key.finish(), || {
             let text = ir::prepare(&linked.read_text()?, &wanted);
             let text = if constants { ir::in_global_memory(&text) } else { text };
-            let output = (self.output == DeviceOutput::Runtime).then(|| ir::with_output(&text)).flatten();
+            let output = match self.output {
+                DeviceOutput::Driver => ir::with_assertions(&text),
+                DeviceOutput::Runtime => ir::with_output(&text),
+            };
             Ok(output.unwrap_or(text).into_bytes())
         })
     }
@@ -255,13 +272,8 @@ impl Backend {
             Language::Hip => front_end::front_end_output_of_hip().collect(),
             _ => front_end::front_end_output().collect(),
         };
-        let driver_prints: &[&str] = match self.output {
-            DeviceOutput::Driver => &["-D__OFFLOAD_DRIVER_PRINTS__"],
-            DeviceOutput::Runtime => &[],
-        };
         Ok(texts(machine.to_vec())
             .chain(own_headers::flags(session)?)
-            .chain(texts(driver_prints.iter().copied()))
             .chain(front_end::flags(session.sources, language, self.spec))
             .chain(self.debug_args(session))
             .chain(output))
@@ -282,12 +294,17 @@ impl Backend {
 
     /// The functions with which `module` prints and asserts, if it does.
     fn output_bitcode(&self, session: &Session<'_>, module: &Blob) -> Result<Option<Blob>> {
-        if self.output == DeviceOutput::Driver || !ir::has_output(&module.read_text()?) {
+        if !ir::has_output(&module.read_text()?) {
             return Ok(None);
         }
-        let language = ["-x", "c", "-std=gnu17", "-ffreestanding", "-fno-builtin"].map(str::to_string);
-        let flags = self.shim.flags.iter().cloned().chain(language);
-        self.bitcode(session, OUTPUT_SOURCE, flags).map(Some)
+        let (language, source): (&[&str], _) = match self.output {
+            DeviceOutput::Driver => (&["-x", "cl", "-cl-std=CL2.0"], ASSERT_SOURCE),
+            DeviceOutput::Runtime => {
+                (&["-x", "c", "-std=gnu17", "-ffreestanding", "-fno-builtin"], OUTPUT_SOURCE)
+            }
+        };
+        let flags = self.shim.flags.iter().cloned().chain(language.iter().map(ToString::to_string));
+        self.bitcode(session, source, flags).map(Some)
     }
 
     /// Bitcode of OpenCL C of ours, which has no kernel of the user's. `defines` are flags behind those of the shim.

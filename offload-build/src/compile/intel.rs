@@ -71,7 +71,9 @@ fn build(session: &Session<'_>, unit: &Unit<'_>, device: Device<'_>) -> Result<D
     let module = spirv::module(session, unit, SPIRV_VERSION)?;
     let (bytes, said) = native(session, device, &module, &unit.names())?;
     let mut record = unit.image_record(session, Target::Intel(device.arch.clone()));
-    record.aspects = spirv::aspects(&module.read()?)?.of_hardware();
+    let aspects = spirv::aspects(&module.read()?)?;
+    let variables = aspects.missing_from(Aspects::ALL.missing_from(Aspects::GLOBAL_VARIABLES));
+    record.aspects = aspects.of_hardware() | variables;
     add_ocloc(&mut record.kernels, &bytes.read()?, &said, device.arch);
     Ok(DeviceImage { record, bytes })
 }

@@ -135,7 +135,7 @@ fn merge_args(session: &Session<'_>) -> Result<Vec<Arg>> {
         "-E",
         "-frewrite-includes",
         "-cl-no-stdinc",
-        "-D__OFFLOAD_DRIVER_PRINTS__",
+        "-D__OFFLOAD_OPENCL_C__",
         "-MD",
         "-MT",
         "out",

@@ -1,4 +1,4 @@
-//! Headers of ours that kernels include: `assert.h`, which no GPU has from a C library.
+//! Headers of ours that kernels include: `assert.h`, which no GPU has from a C library, and what it includes.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,9 @@ use crate::fs;
 
 /// Of this text, so that a compiler's command changes with it: its own files are no dependencies of a build.
 const ASSERT: &str = include_str!("assert.h");
-const DIRECTORY: &str = "include/own-1";
+/// How an assertion of OpenCL C tells that it failed.
+pub(super) const FAILURES: &str = include_str!("offload_failures.h");
+const DIRECTORY: &str = "include/own-3";
 
 /// Where the headers are.
 pub(super) fn directory(session: &Session<'_>) -> PathBuf {
@@ -21,6 +23,7 @@ pub(super) fn flags(session: &Session<'_>) -> Result<impl Iterator<Item = Arg> +
     let directory = directory(session);
     fs::create_dir_all(&directory)?;
     fs::publish_if_changed(&directory.join("assert.h"), ASSERT.as_bytes())?;
+    fs::publish_if_changed(&directory.join("offload_failures.h"), FAILURES.as_bytes())?;
     fs::publish_if_changed(&directory.join("cassert"), b"#include <assert.h>\n")?;
     Ok(texts(["-isystem".into(), directory.into_os_string()]))
 }

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 
 use offload_format::pack::NewImage;
+use offload_format::section::READS_FAILURES_PREFIX;
 use offload_format::{Aspects, Limits, SpecConstant, SpecUse, SpirvVersion, Target};
 use offload_images::spirv;
 
@@ -14,7 +15,7 @@ use super::session::Unit;
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::Result;
 use crate::fs;
-use crate::ir::LocalArguments;
+use crate::ir::{self, LocalArguments};
 use crate::module::{DeviceImage, Library};
 use crate::options::SpecForm;
 use crate::tool::Invocation;
@@ -64,10 +65,12 @@ pub(super) fn library(
     let module = backend(version).exporting(session, library)?;
     let bytes = generated(session, version, &module, |bytes| check(bytes, &[], &[]))?;
     let content = bytes.read()?;
+    let variable =
+        if ir::has_output(&module.read_text()?) { Aspects::GLOBAL_VARIABLES } else { Aspects::default() };
     let mut record = NewImage::new(library.name(), Target::Spirv64(version));
     record.exports = spirv::Module::parse(&content, &Limits::default())?.exports().to_vec();
     record.format_version = Some(version.word());
-    record.aspects = aspects(&content)? | Aspects::LINKER;
+    record.aspects = aspects(&content)? | Aspects::LINKER | variable;
     Ok(DeviceImage { record, bytes })
 }
 
@@ -133,7 +136,8 @@ pub(super) fn backend(version: SpirvVersion) -> Backend {
 /// A SPIR-V module with exactly these kernels, and no import but those that are `left`.
 fn check(bytes: &[u8], kernels: &[&str], left: &[Left]) -> Result<()> {
     let module = spirv::Module::parse(bytes, &Limits::default())?;
-    expect_kernels(module.kernels().iter().map(|entry| entry.name.as_str()), kernels)?;
+    let names = module.kernels().iter().map(|entry| entry.name.as_str());
+    expect_kernels(names.filter(|name| !name.starts_with(READS_FAILURES_PREFIX)), kernels)?;
     match module.imports().iter().find(|name| left.iter().all(|function| function.name != **name)) {
         None => Ok(()),
         Some(name) => Err(unresolved(name, "SPIR-V")),
@@ -143,7 +147,10 @@ fn check(bytes: &[u8], kernels: &[&str], left: &[Left]) -> Result<()> {
 /// What the module needs of a device, by its capabilities
 /// (<https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Capability>).
 pub(super) fn aspects(bytes: &[u8]) -> Result<Aspects> {
-    Ok(spirv::Module::parse(bytes, &Limits::default())?.aspects())
+    let module = spirv::Module::parse(bytes, &Limits::default())?;
+    let asserts = module.kernels().iter().any(|entry| entry.name.starts_with(READS_FAILURES_PREFIX));
+    let variable = if asserts { Aspects::GLOBAL_VARIABLES } else { Aspects::default() };
+    Ok(module.aspects() | variable)
 }
 
 /// Says which constants the module takes a value of; the number of each is its place in the list.

@@ -1,7 +1,11 @@
 //! What a module for a GPU that prints or asserts needs beside the functions of `device_output.c`: the variable that
 //! offload-rt writes, and in each kernel that may fail an assertion its own name.
+//!
+//! SPIR-V that asserts has a kernel that offload-rt launches to read failed assertions (`spirv_assert.cl`).
 
 use std::fmt::Write;
+
+use offload_format::section::READS_FAILURES_PREFIX;
 
 use super::{calls, declared, global_name, is_kernel};
 
@@ -14,9 +18,58 @@ const RING: &str = "__offload_output";
 /// Which kernel runs.
 const KERNEL: &str = "__offload_output_kernel";
 
-/// Whether `module` has what the functions of `device_output.c` need.
+/// Whether `module` has what the functions of `device_output.c` or `spirv_assert.cl` need.
 pub(crate) fn has_output(module: &str) -> bool {
-    module.contains("\n@__offload_output = ")
+    module.contains("\n@__offload_output = ") || module.contains("\n@__offload_output_kernel = ")
+}
+
+/// `module`, which becomes SPIR-V, with the kernel that reads its failed assertions; `None` if it has no assertion. A
+/// library has no kernel: nobody watches it, so that the driver prints.
+pub(crate) fn with_assertions(module: &str) -> Option<String> {
+    let declares = |line: &&str| line.starts_with("declare ") && line.contains("@__offload_assert_fail(");
+    let declaration = module.lines().find(declares)?;
+    let reaching = calls::reaching(module, |name| name.contains("assert"));
+    let kernel = module.lines().filter_map(kernel_name).find(|name| reaching.contains(*name));
+    let text =
+        module.replace(declaration, "").replace("@__offload_assert_fail(", "@__offload_assert_fail_here(");
+    let (mut text, name) = match kernel {
+        Some(_) => (
+            with_names(&text, &OPENCL),
+            format!("load ptr addrspace(2), ptr addrspace(3) @{KERNEL}, align 8"),
+        ),
+        None => (
+            format!("{text}@{KERNEL} = internal addrspace(2) constant [1 x i8] zeroinitializer, align 1\n"),
+            format!("getelementptr i8, ptr addrspace(2) @{KERNEL}, i64 0"),
+        ),
+    };
+    text.push_str(&format!(
+        "\
+define internal spir_func void @__offload_assert_fail_here(ptr addrspace(2) %0, ptr addrspace(2) %1, i32 %2, ptr addrspace(2) %3) {{
+  %5 = {name}
+  call spir_func void @__offload_assertion(ptr addrspace(2) %0, ptr addrspace(2) %1, i32 %2, ptr addrspace(2) %3, ptr addrspace(2) %5)
+  ret void
+}}
+declare spir_func void @__offload_assertion(ptr addrspace(2), ptr addrspace(2), i32, ptr addrspace(2), ptr addrspace(2))
+"
+    ));
+    if let Some(kernel) = kernel {
+        text.push_str(&format!(
+            "\
+define spir_kernel void @{READS_FAILURES_PREFIX}{kernel}(ptr addrspace(1) %0) {{
+  call spir_func void @__offload_take_failures(ptr addrspace(1) %0)
+  ret void
+}}
+declare spir_func void @__offload_take_failures(ptr addrspace(1))
+"
+        ));
+    }
+    Some(text)
+}
+
+/// The name of the kernel that `line` begins.
+fn kernel_name(line: &str) -> Option<&str> {
+    let name = (line.starts_with("define ") && is_kernel(line)).then(|| global_name(line)).flatten();
+    name.map(|(name, _)| name)
 }
 
 /// `module` with the variables, and with the functions called by the memory that their texts are in; `None` if it
@@ -35,7 +88,7 @@ pub(crate) fn with_output(module: &str) -> Option<String> {
         "@{RING} = addrspace(1) externally_initialized global ptr addrspace(1) null, align 8\n"
     ));
     let asserts = used.iter().any(|name| name.contains("assert"));
-    Some(if asserts { with_names(&text) } else { text })
+    Some(if asserts { with_names(&text, &GPU) } else { text })
 }
 
 /// The number of the memory that the first argument of the declared function `name` points to.
@@ -48,28 +101,40 @@ fn memory(module: &str, name: &str) -> u32 {
     space.and_then(|(number, _)| number.parse().ok()).unwrap_or(0)
 }
 
+/// Where the names of kernels are.
+struct Names {
+    /// The number of their memory.
+    memory: u32,
+    /// How the variable that points to one is seen.
+    linkage: &'static str,
+}
+
+const GPU: Names = Names { memory: 1, linkage: "" };
+const OPENCL: Names = Names { memory: 2, linkage: "internal " };
+
 /// `module` whose kernels say their names first, if they come to an assertion.
-fn with_names(module: &str) -> String {
+fn with_names(module: &str, &Names { memory, linkage }: &Names) -> String {
     let reaching = calls::reaching(module, |name| name.contains("assert"));
     let (mut out, mut names) = (String::with_capacity(module.len()), String::new());
     let mut lines = module.lines().peekable();
     while let Some(line) = lines.next() {
         let _ = writeln!(out, "{line}");
-        let kernel = (line.starts_with("define ") && is_kernel(line)).then(|| global_name(line)).flatten();
-        let Some((name, _)) = kernel.filter(|(name, _)| reaching.contains(*name)) else { continue };
+        let Some(name) = kernel_name(line).filter(|name| reaching.contains(*name)) else { continue };
         // The first block may have a name.
         if let Some(label) = lines.next_if(|line| !line.starts_with(' ') && line.contains(':')) {
             let _ = writeln!(out, "{label}");
         }
-        let _ =
-            writeln!(out, "  store ptr addrspace(1) @{KERNEL}.{name}, ptr addrspace(3) @{KERNEL}, align 8");
+        let _ = writeln!(
+            out,
+            "  store ptr addrspace({memory}) @{KERNEL}.{name}, ptr addrspace(3) @{KERNEL}, align 8"
+        );
         let size = name.len().saturating_add(1);
         let _ = writeln!(
             names,
-            "@{KERNEL}.{name} = internal addrspace(1) constant [{size} x i8] c\"{name}\\00\", align 1"
+            "@{KERNEL}.{name} = internal addrspace({memory}) constant [{size} x i8] c\"{name}\\00\", align 1"
         );
     }
-    let _ = writeln!(out, "@{KERNEL} = addrspace(3) global ptr addrspace(1) undef, align 8");
+    let _ = writeln!(out, "@{KERNEL} = {linkage}addrspace(3) global ptr addrspace({memory}) undef, align 8");
     out.push_str(&names);
     out
 }
@@ -111,6 +176,28 @@ declare void @__offload_assert_fail(ptr addrspace(1) noundef, ptr addrspace(1), 
         let stored = "entry:\n  store ptr addrspace(1) @__offload_output_kernel.k, ptr addrspace(3) ";
         assert!(text.contains(stored) && text.contains("[2 x i8] c\"k\\00\""), "{text}");
         assert!(!text.contains("@__offload_output_kernel.quiet"), "{text}");
+    }
+
+    #[test]
+    fn spirv_that_asserts_has_a_kernel_that_reads_failures() {
+        let module = "\
+define spir_kernel void @k(ptr addrspace(1) %0) #0 {
+  call spir_func void @__offload_assert_fail(ptr addrspace(2) @c, ptr addrspace(2) @f, i32 3, ptr addrspace(2) @n)
+  ret void
+}
+declare spir_func void @__offload_assert_fail(ptr addrspace(2), ptr addrspace(2), i32, ptr addrspace(2)) #2
+";
+        let text = with_assertions(module).unwrap();
+        assert!(
+            text.contains("  store ptr addrspace(2) @__offload_output_kernel.k, ptr addrspace(3) "),
+            "{text}"
+        );
+        assert!(
+            text.contains("define spir_kernel void @__offload_failures_of_k(ptr addrspace(1) %0)"),
+            "{text}"
+        );
+        assert!(!text.contains("@__offload_assert_fail(") && has_output(&text), "{text}");
+        assert_eq!(with_assertions("declare i32 @printf(ptr addrspace(2), ...)\n"), None);
     }
 
     #[test]

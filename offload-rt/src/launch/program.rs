@@ -229,7 +229,7 @@ impl Kernel {
         if !self.takes.fit(stream.driver(), range, args) {
             self.check(stream, range, args)?;
         }
-        #[cfg(any(feature = "cuda", feature = "hip"))]
+        #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
         stream.queued().prints(&*self.driver);
         // SAFETY: the contract is the same, and the caller's to keep.
         let launched = unsafe { self.driver.launch(stream.driver(), range, args) };

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::device::Device;
-#[cfg(any(feature = "cuda", feature = "hip"))]
+#[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
 use crate::driver::{DriverKernel, DriverOutput, Told};
 use crate::error::{Error, Problem};
 use crate::text::escape;
@@ -28,12 +28,12 @@ struct Shared {
     places: [AtomicPtr<u8>; MOST_NAMES],
     names: Mutex<Names>,
     /// What the kernels print with.
-    #[cfg(any(feature = "cuda", feature = "hip"))]
+    #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
     outputs: Mutex<Vec<Used>>,
 }
 
 /// What work of the stream prints with, and what it had told before.
-#[cfg(any(feature = "cuda", feature = "hip"))]
+#[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
 #[derive(Clone, Debug)]
 struct Used {
     output: Arc<dyn DriverOutput>,
@@ -49,7 +49,7 @@ struct Names {
 
 impl Names {
     /// Whether the stream was given a kernel of this name, as far as that is known.
-    #[cfg(any(feature = "cuda", feature = "hip"))]
+    #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
     fn may_have(&self, kernel: &str) -> bool {
         self.next > MOST_NAMES || self.latest.iter().flatten().any(|name| **name == *kernel)
     }
@@ -84,7 +84,7 @@ impl Queued {
         self.shared.places.iter().for_each(|known| known.store(ptr::null_mut(), Ordering::Release));
         *names = Names::default();
         drop(names);
-        #[cfg(any(feature = "cuda", feature = "hip"))]
+        #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
         self.shared.outputs.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
@@ -107,7 +107,7 @@ impl Queued {
     }
 
     /// Remembers that `kernel` prints, if it does.
-    #[cfg(any(feature = "cuda", feature = "hip"))]
+    #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
     pub(super) fn prints(&self, kernel: &dyn DriverKernel) {
         let Some(output) = kernel.output() else { return };
         let mut outputs = self.shared.outputs.lock().unwrap_or_else(PoisonError::into_inner);
@@ -117,7 +117,7 @@ impl Queued {
     }
 
     /// Prints what kernels have printed, after their work was waited for, and returns the first failed assertion.
-    #[cfg(any(feature = "cuda", feature = "hip"))]
+    #[cfg(any(feature = "opencl", feature = "cuda", feature = "hip"))]
     pub(super) fn print(&self, device: &Device) -> Result<(), Error> {
         let outputs = self.shared.outputs.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut first = Ok(());
@@ -134,7 +134,7 @@ impl Queued {
         first
     }
 
-    #[cfg(not(any(feature = "cuda", feature = "hip")))]
+    #[cfg(not(any(feature = "opencl", feature = "cuda", feature = "hip")))]
     pub(super) fn print(&self, _: &Device) -> Result<(), Error> {
         Ok(())
     }

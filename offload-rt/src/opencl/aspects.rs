@@ -5,8 +5,8 @@
 use offload_format::Aspects;
 use opencl_sys::{
     CL_DEVICE_DOUBLE_FP_CONFIG, CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT, CL_DEVICE_IMAGE_SUPPORT,
-    CL_DEVICE_LINKER_AVAILABLE, CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, CL_DEVICE_PIPE_SUPPORT,
-    CL_DEVICE_VERSION, CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT,
+    CL_DEVICE_LINKER_AVAILABLE, CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS,
+    CL_DEVICE_PIPE_SUPPORT, CL_DEVICE_VERSION, CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT,
 };
 
 use super::answers::{has, long, text, word};
@@ -53,6 +53,10 @@ impl Told {
             (is(CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT), Aspects::GROUPS),
             (is(CL_DEVICE_PIPE_SUPPORT), Aspects::PIPES),
             (is(CL_DEVICE_LINKER_AVAILABLE), Aspects::LINKER),
+            (
+                long(id, CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE).is_some_and(|size| size > 0),
+                Aspects::GLOBAL_VARIABLES,
+            ),
         ];
         let has = answers.into_iter().filter_map(|(yes, aspect)| yes.then_some(aspect)).collect();
         Told { extensions: extensions.to_string(), version: text(id, CL_DEVICE_VERSION), has }

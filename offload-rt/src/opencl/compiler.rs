@@ -150,6 +150,7 @@ impl Compiler {
         let module = Arc::new(ClModule {
             built: Built::new(program, &[]),
             _libraries: Vec::new(),
+            failures: None,
             context: self.context.clone(),
         });
         Executable { module, device: self.device.clone() }

@@ -8,7 +8,7 @@ use super::api::{Buffer, ClError, ClResult, Kernel, KernelArg as Arg, Program};
 use super::context::ClContext;
 use super::rebuild::Built;
 use super::stream::{ClMemory, ClStream};
-use crate::driver::{ContextId, DriverKernel, DriverModule, DriverStream, MemoryRange, own};
+use crate::driver::{ContextId, DriverKernel, DriverModule, DriverOutput, DriverStream, MemoryRange, own};
 use crate::driver::{KernelArg, KernelArgKind, refuse_shared_memory};
 use crate::error::{Error, Problem};
 use crate::range::NdRange;
@@ -24,6 +24,8 @@ pub(super) struct ClModule {
     pub(super) built: Built<Program>,
     /// What it was linked with: others are linked with the same as long as this one lives.
     pub(super) _libraries: Vec<Arc<Program>>,
+    /// Where its assertions fail.
+    pub(super) failures: Option<Arc<dyn DriverOutput>>,
     pub(super) context: Arc<ClContext>,
 }
 
@@ -97,6 +99,10 @@ impl DriverKernel for ClKernel {
         &self.info
     }
 
+    fn output(&self) -> Option<Arc<dyn DriverOutput>> {
+        self.module.failures.clone()
+    }
+
     unsafe fn launch(
         &self,
         stream: &dyn DriverStream,
@@ -128,7 +134,7 @@ impl DriverKernel for ClKernel {
 
 /// # Safety
 /// `kernel` is this thread's, and may run on `args` over `range`.
-unsafe fn enqueue(
+pub(super) unsafe fn enqueue(
     kernel: &Kernel,
     stream: &ClStream,
     range: &NdRange,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use offload_format::pack::KernelInfo;
-use offload_format::{ImageKind, SpecConstant};
+use offload_format::{Aspects, ImageKind, SpecConstant};
 use opencl_sys::{
     CL_DEVICE_VERSION, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_WORK_GROUP_SIZE,
 };
@@ -11,11 +11,13 @@ use opencl_sys::{
 use super::answers::text;
 use super::api::{ClError, Context, Program as DriverProgram};
 use super::device::{self, ClDevice, LOADER};
+use super::failures::{self, ClFailures};
 use super::module::ClModule;
 use super::pinned::ClHostMemory;
 use super::rebuild::{self, Build, Built};
+use super::records::{self, Record};
 use super::stream::ClStream;
-use crate::driver::{Driver, DriverHostMemory, DriverModule, DriverStream};
+use crate::driver::{Driver, DriverHostMemory, DriverModule, DriverOutput, DriverStream};
 use crate::entry::{Entry, LoadedImage};
 use crate::error::{Error, Problem};
 use crate::specialization::Setting;
@@ -35,10 +37,26 @@ impl Driver for ClDevice {
         let of =
             |entry| context.libraries.compiled(entry, |image| self.compile_library(&context.context, image));
         let libraries = libraries.iter().map(of).collect::<Result<Vec<_>, _>>()?;
-        let compiler =
-            ImageCompiler { context: &context.context, device: self, image, libraries: &libraries };
+        let record = self.record(image);
+        let compiler = ImageCompiler {
+            context: &context.context,
+            device: self,
+            image,
+            libraries: &libraries,
+            failures: record.as_ref().map(Record::address),
+        };
         let built = compiler.run()?;
-        Ok(Arc::new(ClModule { built, _libraries: libraries, context }))
+        let kernels = image.entry().kernels().iter().map(|kernel| kernel.name.clone()).collect();
+        let failures = match record {
+            Some(record) => Some(ClFailures::of_process(record, kernels)),
+            None if has_variable(image.entry()) => {
+                let failures = ClFailures::of_program(&context, built.default_program(), kernels);
+                failures.map_err(|problem| Error::of_device(&self.name(), problem))?
+            }
+            None => None,
+        };
+        let failures = failures.map(|failures| Arc::new(failures) as Arc<dyn DriverOutput>);
+        Ok(Arc::new(ClModule { built, _libraries: libraries, failures, context }))
     }
 
     fn stream(&self) -> Result<Box<dyn DriverStream>, Problem> {
@@ -58,12 +76,21 @@ struct ImageCompiler<'a> {
     image: &'a LoadedImage,
     /// What is linked with it.
     libraries: &'a [Arc<DriverProgram>],
+    /// Where its assertions fail, if it is OpenCL C that has some.
+    failures: Option<usize>,
 }
 
 impl ClDevice {
     /// A library for [`DriverProgram::linked`].
     fn compile_library(&self, context: &Context, image: &LoadedImage) -> Result<DriverProgram, Error> {
-        ImageCompiler { context, device: self, image, libraries: &[] }.compiled()
+        ImageCompiler { context, device: self, image, libraries: &[], failures: None }.compiled()
+    }
+
+    /// Where assertions of OpenCL C fail, if `image` has some and the device can tell.
+    fn record(&self, image: &LoadedImage) -> Option<Record> {
+        let source = (image.entry().image_kind() == ImageKind::OpenClC).then(|| image.bytes())?;
+        let asserts = std::str::from_utf8(source).is_ok_and(|source| source.contains(failures::ADDRESS));
+        (asserts && records::shares_memory(self.id())).then(|| Record::new(image.entry().hash())).flatten()
     }
 }
 
@@ -73,6 +100,8 @@ impl ImageCompiler<'_> {
         let entry = self.image.entry();
         // A driver that links takes no options for one part.
         let takes_options = entry.image_kind() == ImageKind::SpirV && self.libraries.is_empty();
+        // Of two builds each would have failed assertions of its own.
+        let takes_options = takes_options && !has_variable(entry);
         match takes_options && device::is_intel_gpu(self.device.id()) {
             true => rebuild::without_spills(self, entry.kernels()),
             false => Ok(Built::new(self.build(&self.definitions())?, entry.kernels())),
@@ -131,7 +160,8 @@ impl ImageCompiler<'_> {
         let define = |Setting { name, value, .. }: Setting| {
             format!("-D{}={}", SpecConstant::bits_macro(&name), value.bits_literal())
         };
-        self.image.settings().into_iter().map(define).collect::<Vec<_>>().join(" ")
+        let address = self.failures.map(|address| format!("-D{}={address:#x}ul", failures::ADDRESS));
+        self.image.settings().into_iter().map(define).chain(address).collect::<Vec<_>>().join(" ")
     }
 
     /// What can be linked.
@@ -198,6 +228,11 @@ impl Build for ImageCompiler<'_> {
         info.max_work_group = size(CL_KERNEL_WORK_GROUP_SIZE);
         info
     }
+}
+
+/// Whether kernels of the image write failed assertions to a variable.
+fn has_variable(entry: &Entry) -> bool {
+    Aspects::GLOBAL_VARIABLES.missing_from(entry.aspects()).is_empty()
 }
 
 /// Whether a device of this version has the function that gives constants their values. OpenCL's loader does not look before

@@ -3,6 +3,7 @@
 use super::format;
 use super::values::Values;
 use crate::driver::Failure;
+use crate::failures::Assertion;
 use crate::text::escape_lines;
 
 /// Set in the first word of a message that is whole; the rest is its number of words.
@@ -41,11 +42,8 @@ fn failure(values: &mut Values<'_>) -> Option<Failure> {
     let (line, x, y, z) = (values.word()?, values.word()?, values.word()?, values.word()?);
     let mut string = || Some(escape_lines(&String::from_utf8_lossy(&values.string()?.unwrap_or_default())));
     let (kernel, condition, file, function) = (string()?, string()?, string()?, string()?);
-    let file = file.strip_prefix("./").unwrap_or(&file);
-    let text = format!(
-        "assertion `{condition}` failed in work-item ({x}, {y}, {z}): {file}:{line}, in `{function}`"
-    );
-    Some(Failure { kernel, text })
+    let assertion = Assertion { condition, work_item: [x, y, z], file, line, function };
+    Some(Failure { kernel, text: assertion.text() })
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ fn kernels_print_and_assert_on_every_kind_of_device() {
     if !cubin.is_empty() {
         ["opencl.cl", "cuda.cu"].iter().for_each(|file| has(&format!("{file} cubin:sm_90: true")));
     }
-    has("opencl.cl spirv64: false");
+    has("opencl.cl spirv64: true");
     let right = |kind: &str, variables: &[(&str, PathBuf)]| {
         let text = run(&program, kind, variables);
         assert!(text.ends_with(&format!("1 modules\n{kind}: right\n")), "{text}");

@@ -1,0 +1,131 @@
+//! Failed assertions of an image's kernels, and who was told of them.
+
+use std::collections::VecDeque;
+
+use crate::driver::{Failure, Told};
+
+/// Of so many failed assertions messages are kept.
+const MOST: usize = 64;
+
+/// Where an assertion failed.
+#[derive(Clone, Debug)]
+pub(crate) struct Assertion {
+    pub(crate) condition: String,
+    pub(crate) work_item: [u32; 3],
+    pub(crate) file: String,
+    pub(crate) line: u32,
+    pub(crate) function: String,
+}
+
+impl Assertion {
+    /// Without the kernel.
+    pub(crate) fn text(&self) -> String {
+        let Assertion { condition, work_item: [x, y, z], file, line, function } = self;
+        // Where offload-build includes a source it says so.
+        let file = file.strip_prefix("./").unwrap_or(file);
+        format!("assertion `{condition}` failed in work-item ({x}, {y}, {z}): {file}:{line}, in `{function}`")
+    }
+}
+
+/// The failures of a loaded image.
+#[derive(Debug, Default)]
+pub(crate) struct Failures {
+    /// What the device has counted.
+    failed: u32,
+    /// The latest messages of them.
+    latest: VecDeque<Failure>,
+    /// How many messages there were.
+    messages: usize,
+    /// How many of them somebody who waited was told.
+    reported: usize,
+}
+
+impl Failures {
+    pub(crate) fn add(&mut self, failure: Failure) {
+        self.messages = self.messages.saturating_add(1);
+        if self.latest.len() == MOST {
+            self.latest.pop_front();
+        }
+        self.latest.push_back(failure);
+    }
+
+    /// The device's count.
+    pub(crate) fn count(&mut self, failed: u32) {
+        self.failed = failed;
+    }
+
+    pub(crate) fn told(&self) -> Told {
+        Told { failed: self.failed, messages: self.messages }
+    }
+
+    /// The first failure after `before` of one of the kernels, or of one that is not known.
+    pub(crate) fn first(&mut self, before: Told, is_one: &dyn Fn(&str) -> bool) -> Option<Failure> {
+        let count = self.failed.wrapping_sub(before.failed);
+        if count == 0 {
+            return None;
+        }
+        let is_of_one = |failure: &&Failure| failure.kernel.is_empty() || is_one(&failure.kernel);
+        let first = self.since(before.messages).find(is_of_one).cloned();
+        let is_untold = self.since(before.messages).next().is_none();
+        if first.is_some() {
+            self.reported = self.messages;
+        }
+        let text = || "an assertion failed, and there was no room for its message".to_string();
+        let first = first.or_else(|| is_untold.then(|| Failure { kernel: String::new(), text: text() }));
+        first.map(|failure| match count {
+            1 => failure,
+            several => Failure { text: format!("{} (and {} more)", failure.text, several - 1), ..failure },
+        })
+    }
+
+    /// Lines for what nobody was told.
+    pub(crate) fn untold(&self) -> Vec<String> {
+        self.since(self.reported)
+            .map(|failure| match failure.kernel.as_str() {
+                "" => format!("{}\n", failure.text),
+                kernel => format!("kernel `{kernel}`: {}\n", failure.text),
+            })
+            .collect()
+    }
+
+    /// The messages that are left of those after the first `told`.
+    fn since(&self, told: usize) -> impl Iterator<Item = &Failure> {
+        let gone = self.messages.saturating_sub(self.latest.len());
+        self.latest.iter().skip(told.saturating_sub(gone))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(kernel: &str) -> Failure {
+        Failure { kernel: kernel.to_string(), text: format!("in {kernel}") }
+    }
+
+    #[test]
+    fn the_first_failure_of_the_kernels_is_told() {
+        let mut failures = Failures::default();
+        let before = failures.told();
+        assert!(failures.first(before, &|_| true).is_none());
+        failures.add(failure("a"));
+        failures.add(failure("b"));
+        failures.count(5);
+        assert_eq!(failures.untold(), ["kernel `a`: in a\n", "kernel `b`: in b\n"]);
+        let told = failures.first(before, &|kernel| kernel == "b").unwrap();
+        assert_eq!((told.kernel.as_str(), told.text.as_str()), ("b", "in b (and 4 more)"));
+        assert!(failures.untold().is_empty() && failures.first(before, &|_| false).is_none());
+    }
+
+    #[test]
+    fn a_failure_without_a_message_or_a_kernel_is_told_too() {
+        let mut failures = Failures::default();
+        let before = failures.told();
+        failures.count(1);
+        assert!(failures.first(before, &|_| true).unwrap().text.contains("no room"));
+        let before = failures.told();
+        failures.add(failure(""));
+        failures.count(2);
+        assert_eq!(failures.first(before, &|_| false).unwrap().text, "in ");
+    }
+}

@@ -1,0 +1,175 @@
+//! Failed assertions of a program of an OpenCL driver, as `offload_failures.h` of offload-build writes them.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use offload_format::section::READS_FAILURES_PREFIX;
+
+use super::api::{Kernel, Program};
+use super::context::ClContext;
+use super::module::enqueue;
+use super::records::{Record, WORDS};
+use super::stream::ClStream;
+use crate::driver::{
+    DriverMemory, DriverOutput, DriverStream, Failure, KernelArg, KernelArgKind, MemoryRange, Told,
+};
+use crate::error::Problem;
+use crate::failures::{Assertion, Failures};
+use crate::range::NdRange;
+use crate::text::escape_lines;
+
+/// What OpenCL C that asserts mentions: the address of memory for its failures.
+pub(super) const ADDRESS: &str = "__OFFLOAD_FAILURES";
+
+// Words of a record.
+const FAILED: usize = 0;
+const SLOT: usize = 1;
+const LINE: usize = 3;
+const WORK_ITEM: usize = 4;
+const TEXT: usize = 8;
+// What `SLOT` says.
+const FREE: u32 = 0;
+const WHOLE: u32 = 2;
+
+/// The failures of a program.
+#[derive(Debug)]
+pub(super) struct ClFailures {
+    /// Those of the image.
+    kernels: Vec<String>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    place: Place,
+    failures: Failures,
+}
+
+/// Where kernels write them.
+#[derive(Debug)]
+enum Place {
+    /// A variable of the program.
+    Program(Reader),
+    Process(Record),
+}
+
+/// Reads the variable of a program.
+#[derive(Debug)]
+struct Reader {
+    // Released in this order.
+    kernel: Kernel,
+    memory: Box<dyn DriverMemory>,
+    stream: ClStream,
+}
+
+impl ClFailures {
+    /// Those of `kernels` from OpenCL C, which were built to write to `record`.
+    pub(super) fn of_process(record: Record, kernels: Vec<String>) -> ClFailures {
+        ClFailures::new(Place::Process(record), kernels)
+    }
+
+    /// Those of `program`, if it has a kernel that reads them.
+    pub(super) fn of_program(
+        context: &Arc<ClContext>,
+        program: &Program,
+        kernels: Vec<String>,
+    ) -> Result<Option<ClFailures>, Problem> {
+        let failed = |error| Problem::from(format!("cannot watch its assertions: {error}"));
+        let names = program.kernel_names().map_err(failed)?;
+        let Some(name) = names.split([';', '\0']).find(|name| name.starts_with(READS_FAILURES_PREFIX)) else {
+            return Ok(None);
+        };
+        let kernel = program.kernel(name).map_err(failed)?;
+        let stream = ClStream::new(context.clone())?;
+        let memory = stream.allocate(WORDS * 4)?;
+        let mut place = Place::Program(Reader { kernel, memory, stream });
+        // From now on kernels write, and the driver does not print.
+        place.take()?;
+        Ok(Some(ClFailures::new(place, kernels)))
+    }
+
+    fn new(place: Place, kernels: Vec<String>) -> ClFailures {
+        ClFailures { kernels, state: Mutex::new(State { place, failures: Failures::default() }) }
+    }
+
+    fn take(&self) -> Result<MutexGuard<'_, State>, Problem> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let words = state.place.take()?;
+        if words.get(SLOT) == Some(&WHOLE) {
+            self.failure(&words).into_iter().for_each(|failure| state.failures.add(failure));
+        }
+        state.failures.count(words.get(FAILED).copied().unwrap_or_default());
+        Ok(state)
+    }
+
+    fn failure(&self, words: &[u32]) -> Option<Failure> {
+        let bytes: Vec<u8> = words.get(TEXT..)?.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        let mut texts =
+            bytes.split(|byte| *byte == 0).map(|text| escape_lines(&String::from_utf8_lossy(text)));
+        let (kernel, function, file, condition) =
+            (texts.next()?, texts.next()?, texts.next()?, texts.next()?);
+        let work_item = words.get(WORK_ITEM..)?.first_chunk().copied()?;
+        let kernel = self.kernel_of(kernel, &function);
+        let assertion = Assertion { condition, work_item, file, line: *words.get(LINE)?, function };
+        Some(Failure { kernel, text: assertion.text() })
+    }
+
+    /// OpenCL C has no way to tell which kernel runs: it is known if the assertion is in a kernel, or if there is one.
+    fn kernel_of(&self, told: String, function: &str) -> String {
+        match self.kernels.as_slice() {
+            _ if !told.is_empty() => told,
+            [only] => only.clone(),
+            several => several.iter().find(|name| *name == function).cloned().unwrap_or_default(),
+        }
+    }
+}
+
+impl Place {
+    /// The words of the record; its message is whole or is not there.
+    fn take(&mut self) -> Result<Vec<u32>, Problem> {
+        match self {
+            Place::Program(reader) => reader.read(),
+            Place::Process(record) => {
+                let failed = record.word(FAILED);
+                if record.word(SLOT) != WHOLE {
+                    return Ok(vec![failed, FREE]);
+                }
+                let words = (0..WORDS).map(|index| record.word(index)).collect();
+                record.set(SLOT, FREE);
+                Ok(words)
+            }
+        }
+    }
+}
+
+impl Reader {
+    fn read(&self) -> Result<Vec<u32>, Problem> {
+        let range = NdRange::new(&[1], &[1]).map_err(|error| Problem::from(error.to_string()))?;
+        let all = MemoryRange { memory: &*self.memory, offset: 0, size: WORDS * 4 };
+        // SAFETY: the kernel takes a buffer of this size, and is this thread's.
+        unsafe { enqueue(&self.kernel, &self.stream, &range, &[KernelArg(KernelArgKind::Memory(all))])? };
+        let mut bytes = vec![0; WORDS * 4];
+        self.stream.read(all, &mut bytes)?;
+        Ok(bytes.chunks_exact(4).filter_map(|word| Some(u32::from_ne_bytes(word.try_into().ok()?))).collect())
+    }
+}
+
+impl DriverOutput for ClFailures {
+    fn told(&self) -> Told {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).failures.told()
+    }
+
+    fn print(&self, before: Told, is_one: &dyn Fn(&str) -> bool) -> Result<Option<Failure>, Problem> {
+        Ok(self.take()?.failures.first(before, is_one))
+    }
+}
+
+impl Drop for ClFailures {
+    fn drop(&mut self) {
+        let Ok(state) = self.take() else { return };
+        for line in state.failures.untold() {
+            // A closed standard output is no reason to fail.
+            let _ = std::io::stdout().lock().write_all(line.as_bytes());
+        }
+    }
+}
