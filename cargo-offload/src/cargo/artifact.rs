@@ -28,14 +28,17 @@ pub(crate) fn path(output: &Output, given: Option<&Path>, cargo: &cli::Cargo) ->
     }
 }
 
-/// As [`path`], where it is no mistake that there is no project, or none with kernels.
+/// As [`path`], where it is no mistake that there is no project, none with kernels, or one that is a library for programs.
 pub(crate) fn path_if_any(
     output: &Output,
     given: Option<&Path>,
     cargo: &cli::Cargo,
 ) -> Result<Option<PathBuf>> {
-    let wanted =
-        given.is_some() || cargo.package.is_named() || graph::has_kernels_here(&cargo.package.project)?;
+    let package = &cargo.package;
+    let wanted = given.is_some()
+        || package.names_target()
+        || (package.is_named() || graph::has_kernels_here(&package.project)?)
+            && graph::makes_file_here(&package.project)?;
     wanted.then(|| path(output, given, cargo)).transpose()
 }
 

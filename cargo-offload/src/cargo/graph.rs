@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, PackageId};
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, PackageId, TargetKind};
 
 use crate::cli;
 use crate::error::ExitStatus;
@@ -37,6 +37,19 @@ pub(crate) fn has_kernels_here(project: &cli::Project) -> Result<bool> {
         Err(error) if !project.is_named() && is_usage(&error) => Ok(false),
         packages => Ok(!packages?.is_empty()),
     }
+}
+
+/// Whether cargo makes a program or a shared library of the package that is named, or that it would build here; in a
+/// workspace where neither is said, of any package.
+pub(crate) fn makes_file_here(project: &cli::Project) -> Result<bool> {
+    let metadata = metadata(project, Depth::Members)?;
+    let file = |kind: &TargetKind| matches!(kind, TargetKind::Bin | TargetKind::CDyLib | TargetKind::DyLib);
+    let makes_file = |package: &Package| package.targets.iter().any(|target| target.kind.iter().any(file));
+    if let Some(name) = &project.package {
+        return root_package(&metadata, RootPackage::Named(name)).map(makes_file);
+    }
+    let own = metadata.root_package();
+    Ok(own.map_or_else(|| metadata.packages.iter().any(makes_file), makes_file))
 }
 
 /// How far cargo looks.

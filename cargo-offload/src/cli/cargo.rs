@@ -111,8 +111,13 @@ impl From<&Package> for Cargo {
 impl Package {
     /// Whether a project or a part of it was named.
     pub(crate) fn is_named(&self) -> bool {
+        self.project.is_named() || self.names_target()
+    }
+
+    /// Whether one of a package's targets was named.
+    pub(crate) fn names_target(&self) -> bool {
         let CargoTarget { bin, example, lib } = &self.cargo_target;
-        self.project.is_named() || bin.is_some() || example.is_some() || *lib
+        bin.is_some() || example.is_some() || *lib
     }
 }
 

@@ -98,6 +98,29 @@ fn every_command_that_takes_a_file_builds_the_package() {
     assert!(said.contains("cannot open `no/such.file`"), "{said}");
 }
 
+/// Which image a device gets is told of programs; the devices are there without one.
+#[test]
+fn the_devices_of_a_library_with_kernels_are_shown() {
+    // The name alone makes it one with kernels.
+    let helper = [
+        ("helper/Cargo.toml", "[package]\nname = \"offload-build\"\nedition = \"2024\"\n"),
+        ("helper/src/lib.rs", ""),
+        ("src/lib.rs", ""),
+    ];
+    let manifest = "[build-dependencies]\noffload-build = { path = \"helper\" }\n";
+    let dir = package(manifest, &helper);
+    for more in [&[][..], &["--package", "sample"]] {
+        let output = offload(dir.path(), &[&["devices", "--offline"], more].concat());
+        let said = said(&output);
+        assert!(output.status.success() && said.contains("0: host CPU"), "{said}");
+        assert!(!dir.path().join("target").exists(), "nothing was to be built");
+    }
+    // Where it is asked for by its kind, the answer is about it.
+    let output = offload(dir.path(), &["devices", "--offline", "--lib", "--target-dir", "target"]);
+    let said = said(&output);
+    assert!(output.status.code() == Some(2) && said.contains("no program and no shared library"), "{said}");
+}
+
 #[test]
 fn members_profiles_and_triples_are_cargo_s() {
     let manifest = "[workspace]\nmembers = [\"one\", \"two\"]\nresolver = \"3\"\n[profile.small]\ninherits = \"release\"\n";
