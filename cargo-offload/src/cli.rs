@@ -112,6 +112,9 @@ pub(crate) enum Command {
     /// Build and run like `cargo run`, with a bar for kernels.
     #[command(after_help = examples::RUN)]
     Run(Run),
+    /// Build and run, and compile kernels that are saved while the program runs: it takes them at its next launch.
+    #[command(after_help = examples::DEV)]
+    Dev(Run),
     /// Check a package like `cargo check`, and the syntax of its kernels.
     #[command(after_help = examples::CHECK)]
     Check(Build),

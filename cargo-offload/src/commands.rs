@@ -5,6 +5,7 @@ mod build;
 mod cache;
 mod completions;
 mod compression;
+mod dev;
 #[cfg(feature = "devices")]
 mod devices;
 mod doctor;
@@ -37,11 +38,12 @@ pub(crate) fn run(output: &Output, command: &Command) -> Result<ExitStatus> {
         Command::Init(args) => init::run(output, args),
         Command::Build(args) => build::build(output, args),
         Command::Run(args) => build::run(output, args),
+        Command::Dev(args) => dev::run(output, args),
         Command::Check(args) => build::check(output, args),
         #[cfg(feature = "devices")]
         Command::Test(args) => test::run(output, args),
         #[cfg(feature = "devices")]
-        Command::TestProgram(args) => test::runner::run(output, args),
+        Command::TestProgram(args) => test::run_program(output, args),
         #[cfg(not(feature = "devices"))]
         Command::Test(_) | Command::TestProgram(_) => Err(no_devices()),
         Command::Doctor(args) => doctor::run(output, args),

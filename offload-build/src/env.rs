@@ -1,7 +1,8 @@
-//! Cargo's environment and the lines that go back to cargo: the only module, with [`places`], that reads variables or
+//! Cargo's environment and the lines that go back to cargo: the only module, with those below it, that reads variables or
 //! prints.
 
 mod places;
+mod recipe;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;

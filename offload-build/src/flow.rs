@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use offload_format::pack::{Missing, MissingKind, PackBuilder};
+use offload_format::pack::{Missing, MissingKind, PackBuilder, newer_file};
 use offload_format::variable;
 
 use crate::compile::{self, Session, Shared};
@@ -32,6 +32,10 @@ pub(crate) fn run(modules: &[KernelModule<'_>], owner: Owner<'_>) -> Result<()> 
         misspelt::tell(&context.env, &config, modules);
     }
     let build = PackageBuild::new(&context, &config, modules)?;
+    if let Some(folder) = context.env.reload_packs() {
+        return build.hand_out(&folder);
+    }
+    context.env.write_recipe()?;
     let Embedded { anchor, kernels } = context.cache.retry_lost_entries(&context.env.out_dir, || {
         let Packed { pack, kernels } = build.pack()?;
         let pack = embed::place(&context, config.embedding, pack)?;
@@ -233,6 +237,19 @@ impl<'a> PackageBuild<'a> {
             }
         }
         self.pack_of(compiled)
+    }
+
+    /// Writes the pack into `folder`, for a program that runs.
+    fn hand_out(&self, folder: &Path) -> Result<()> {
+        let Context { env, cache, .. } = self.context;
+        cache.retry_lost_entries(&env.out_dir, || {
+            let Packed { pack, .. } = self.pack()?;
+            let names =
+                self.modules.iter().filter_map(|module| newer_file(&env.package, &env.version, module.name));
+            let mut paths = names.map(|name| folder.join(name));
+            paths.try_for_each(|path| fs::publish(&path, |out| pack.write_to(out)))
+        })?;
+        env.send()
     }
 
     fn pack_without_images(&self, reason: &str, kernels: Vec<ModuleKernels>) -> Result<Packed> {

@@ -94,7 +94,8 @@
 //! ```
 //!
 //! Programs that are no build script, as `cargo offload`, look for compilers with [`toolchain`], into the compile cache
-//! with [`cache`], and follow builds with [`progress`].
+//! with [`cache`], follow builds with [`progress`], and run build scripts
+//! again as a [`recipe`] says.
 #![deny(unsafe_code)]
 
 mod build;
@@ -114,6 +115,7 @@ mod module;
 mod options;
 mod packing;
 pub mod progress;
+pub mod recipe;
 mod settings;
 mod signature;
 mod syclbin;

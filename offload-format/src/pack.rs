@@ -24,6 +24,7 @@ mod cached;
 pub mod layout;
 #[cfg(feature = "write")]
 mod new;
+mod newer;
 mod page;
 #[cfg(feature = "write")]
 mod place;
@@ -40,6 +41,7 @@ mod write;
 pub use self::cached::{CACHE, SPARE, cache_dir, cached_file, cached_name};
 #[cfg(feature = "write")]
 pub use self::new::{NewBlock, NewImage, Placement};
+pub use self::newer::{IN_USE, in_use_line, newer_file, parse_in_use};
 pub use self::page::Pages;
 pub use self::proportion::PackBudget;
 pub use self::read::{Pack, PackSizes, StoredImage};

@@ -133,6 +133,10 @@ variables! {
 
     PROGRESS = "OFFLOAD_PROGRESS", Handed, [BuildScript], "a file to which a line is appended for each compile";
     VENDOR_DIR = "OFFLOAD_VENDOR_DIR", Handed, [BuildScript], "where `cargo offload vendor` wants images";
+    RELOAD_PACKS = "OFFLOAD_RELOAD_PACKS", Handed, [BuildScript],
+        "the folder into which `cargo offload dev` wants changed kernels, in place of what a program links";
+    RELOAD_DIR = "OFFLOAD_RELOAD_DIR", Handed, [Program],
+        "the folder from which a program takes changed kernels while it runs, if `offload-rt` was compiled with debug assertions; `cargo offload dev` sets it";
     TEST_RESULTS = "OFFLOAD_TEST_RESULTS", Handed, [Program],
         "a file to which a kernel test appends how it goes: an object of JSON a line";
     TEST_RUN = "OFFLOAD_TEST_RUN", Handed, [Subcommand],

@@ -10,6 +10,8 @@ mod copies;
 mod copy;
 mod event;
 mod kernel_arg;
+#[cfg(debug_assertions)]
+mod newer;
 mod pinned;
 mod program;
 mod queued;

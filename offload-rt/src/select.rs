@@ -53,6 +53,16 @@ pub(crate) fn select(
     Selection::new(asked, picks).map_err(|asked| no_fit(&asked))
 }
 
+/// The same choice among other images.
+#[cfg(debug_assertions)]
+pub(crate) fn again(selection: &Selection, index: &Arc<Index>) -> Result<Selection, Error> {
+    let (first, device) = (selection.entry(), selection.device());
+    let variant = first.parsed_variant().cloned().unwrap_or_default();
+    let values: Vec<(&str, &str)> = variant.iter().collect();
+    let spec = selection.wanted_spec();
+    select(index, VariantQuery { module: first.module(), values: &values, spec }, device)
+}
+
 /// The best of `candidates` for `device`; the first of equal ones.
 ///
 /// # Errors

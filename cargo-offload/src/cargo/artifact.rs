@@ -67,14 +67,31 @@ pub(crate) fn built(
 
 /// What `cargo` makes, which prints its messages as JSON.
 fn artifacts(cargo: Cargo) -> Result<Vec<Artifact>> {
+    messages(cargo, |message| match message {
+        Message::CompilerArtifact(artifact) => Some(artifact),
+        _ => None,
+    })
+}
+
+/// The directories of the build scripts that have a part in what `cargo` makes.
+pub(crate) fn out_dirs(cargo: Cargo) -> Result<BTreeSet<PathBuf>> {
+    let cargo = cargo.args(["--message-format", "json-render-diagnostics"]);
+    let found = messages(cargo, |message| match message {
+        Message::BuildScriptExecuted(script) => Some(script.out_dir.into_std_path_buf()),
+        _ => None,
+    })?;
+    Ok(found.into_iter().collect())
+}
+
+/// What `choose` takes of the messages of `cargo`, which prints them as JSON.
+fn messages<T>(cargo: Cargo, choose: impl Fn(Message) -> Option<T>) -> Result<Vec<T>> {
     cargo.read(|pipe| {
         let messages = Message::parse_stream(BufReader::new(pipe));
-        let artifact = |message| match message {
-            Ok(Message::CompilerArtifact(artifact)) => Some(Ok(artifact)),
-            Ok(_) => None,
+        let chosen = messages.filter_map(|message| match message {
+            Ok(message) => choose(message).map(Ok),
             Err(error) => Some(Err(Error::usage(format!("cannot read cargo's messages: {error}")))),
-        };
-        messages.filter_map(artifact).collect()
+        });
+        chosen.collect()
     })
 }
 

@@ -107,8 +107,26 @@ impl Cargo {
     /// Runs cargo to its end; how that was is for the caller to judge.
     pub(crate) fn status(mut self) -> Result<u8> {
         let status = self.command.status().map_err(|error| self.cannot_start(&error))?;
-        // A program that a signal ended has no code.
-        Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(101))
+        Ok(code(status))
+    }
+
+    /// Whether cargo succeeds; nothing that it says is shown.
+    #[cfg(feature = "devices")]
+    pub(crate) fn succeeds_in_silence(mut self) -> bool {
+        self.command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        self.command.status().is_ok_and(|status| status.success())
+    }
+
+    /// As [`Cargo::status`]; nothing that cargo says is shown.
+    #[cfg(feature = "devices")]
+    pub(crate) fn status_in_silence(mut self) -> Result<u8> {
+        self.command.stdout(Stdio::null()).stderr(Stdio::null());
+        self.status()
+    }
+
+    /// Starts cargo, which shares this process's terminal.
+    pub(crate) fn start(mut self) -> Result<Running> {
+        Ok(Running(self.spawn()?))
     }
 
     /// Runs cargo and hands its standard output to `read`.
@@ -147,4 +165,30 @@ impl Cargo {
         let program = Path::new(self.command.get_program());
         Error::io("run", program, error)
     }
+}
+
+/// A program that cargo runs. It ends with this.
+#[derive(Debug)]
+pub(crate) struct Running(Child);
+
+impl Running {
+    /// What it has ended with, once it has.
+    pub(crate) fn ended(&mut self) -> Result<Option<u8>> {
+        let status = self.0.try_wait();
+        let status = status.map_err(|error| Error::io("wait for", Path::new("cargo"), &error))?;
+        Ok(status.map(code))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Where it has ended, there is nothing to do.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A program that a signal ended has no code.
+fn code(status: ExitStatus) -> u8 {
+    status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(101)
 }

@@ -20,6 +20,11 @@ Examples:
   cargo offload run --release
   cargo offload run --bin solve -- input.dat --steps 10   # arguments for the program";
 
+pub(super) const DEV: &str = "\
+Examples:
+  cargo offload dev
+  cargo offload dev --bin solve -- input.dat --loop   # arguments for the program";
+
 pub(super) const CHECK: &str = "\
 Examples:
   cargo offload check

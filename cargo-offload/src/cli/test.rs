@@ -42,6 +42,9 @@ pub(crate) struct TestRunning {
     /// buffers.
     #[arg(long)]
     pub(crate) sanitize: bool,
+    /// Start the tests without `cargo nextest`, which starts them where it is installed.
+    #[arg(long)]
+    pub(crate) no_nextest: bool,
     /// Stop a test after so many seconds; 0: never.
     #[arg(long, value_name = "SECONDS", default_value_t = 300)]
     pub(crate) timeout: u64,

@@ -34,13 +34,14 @@ pub(super) fn run(output: &Output, args: &cli::Run) -> Result<ExitStatus> {
 }
 
 /// Cargo with its options, in the workspace that they name.
-fn cargo(verb: &'static str, options: &cli::Cargo) -> Result<Cargo> {
+pub(super) fn cargo(verb: &'static str, options: &cli::Cargo) -> Result<Cargo> {
     let metadata = graph::metadata(&options.package.project, Depth::Members)?;
     let target_dir = options.package.target_dir.as_deref();
     Ok(Cargo::new(verb).args(options.args()).in_workspace(&metadata, target_dir))
 }
 
-fn messages(output: &Output) -> Vec<OsString> {
+/// What cargo says of a build, as this command's messages.
+pub(super) fn messages(output: &Output) -> Vec<OsString> {
     match output.format() {
         MessageFormat::Human => Vec::new(),
         MessageFormat::Json => ["--message-format", "json"].map(OsString::from).into(),

@@ -7,10 +7,11 @@
 
 mod event;
 mod junit;
+mod nextest;
 mod outcome;
 mod plan;
 mod process;
-pub(super) mod runner;
+mod runner;
 mod show;
 mod verdict;
 
@@ -18,7 +19,8 @@ use cargo_metadata::Metadata;
 use offload_format::variable;
 use offload_rt::test::TestDevice;
 
-use self::plan::{Folder, Plan};
+use self::outcome::Row;
+use self::plan::{Folder, Plan, Starter};
 use self::verdict::Verdict;
 use crate::cargo::graph::{self, Depth};
 use crate::cargo::process::Cargo;
@@ -41,16 +43,38 @@ pub(super) fn run(output: &Output, args: &cli::Test) -> Result<ExitStatus> {
     progress::run(output, cargo().args(["--no-run"]))?;
     let folder = Folder::new()?;
     let programs = artifact::tests(cargo().args(["--no-run", "--quiet"]))?;
-    folder.write_plan(&Plan::new(&devices, &args.running, &programs))?;
+    let plan = Plan::new(&devices, &args.running, &programs);
+    let has_nextest = !args.running.no_nextest && nextest::is_installed();
+    let starter = if has_nextest { Starter::Nextest } else { plan.starter };
+    folder.write_plan(&Plan { starter, ..plan })?;
     let triple = args.cargo.target.clone().map_or_else(Cargo::host, Ok)?;
-    let cargo = cargo().args(["--quiet", "--color", output.color_argument()]);
-    folder.hand_to(cargo.run_by(&triple, &folder.runner()?)).args(test_args(args)).run()?;
-    let rows = folder.rows(&programs)?;
+    let handed = |cargo: Cargo| -> Result<Cargo> {
+        Ok(folder.hand_to(cargo.run_by(&triple, &folder.runner()?)).args(test_args(args)))
+    };
+    let rows: Vec<Row> = match starter {
+        Starter::Runner => {
+            handed(cargo().args(["--quiet", "--color", output.color_argument()]))?.run()?;
+            folder.rows(&programs)?.concat()
+        }
+        Starter::Nextest => {
+            nextest::run(output, handed(nextest::command(output, args, &metadata))?)?;
+            folder.rows(&programs)?.into_iter().flat_map(nextest::last_attempts).collect()
+        }
+    };
     if let Some(file) = &args.running.junit {
         publish(file, junit::document(&rows).as_bytes())?;
     }
     show::rows(output, &devices, &rows)?;
     Verdict::of(&rows, &args.devices).tell(output)
+}
+
+/// What is started in place of a program with tests.
+pub(super) fn run_program(output: &Output, args: &cli::TestProgram) -> Result<ExitStatus> {
+    let (plan, folder) = Plan::handed()?;
+    match plan.starter {
+        Starter::Runner => runner::run(output, &plan, &folder, args),
+        Starter::Nextest => nextest::answer(output, &plan, &folder, args),
+    }
 }
 
 /// The device whose kernels are compiled in this process's own way.
@@ -101,7 +125,11 @@ fn reason(name: &str) -> String {
 
 /// `cargo test` with what says which tests are meant.
 fn cargo(args: &cli::Test, metadata: &Metadata) -> Cargo {
-    let cargo = Cargo::new("test").args(args.cargo.args());
+    selected(Cargo::new("test").args(args.cargo.args()), args, metadata)
+}
+
+/// The same with which programs are meant.
+fn selected(cargo: Cargo, args: &cli::Test, metadata: &Metadata) -> Cargo {
     let cargo = cargo.args(args.running.test.iter().flat_map(|name| ["--test", name]));
     let cargo = cargo.args(args.running.exclude.iter().flat_map(|name| ["--exclude", name]));
     let cargo = cargo.args(args.running.workspace.then_some("--workspace"));

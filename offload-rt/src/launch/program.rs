@@ -1,10 +1,14 @@
 //! Programs: the loaded images of a module on a device, and their kernels.
 
 use std::sync::{Arc, OnceLock};
+#[cfg(debug_assertions)]
+use std::sync::{Mutex, PoisonError};
 
 use offload_format::pack::KernelInfo;
 
 use super::check::{Given, check};
+#[cfg(debug_assertions)]
+use super::newer::{Newer, Newest};
 use super::stream::Stream;
 use super::takes::Takes;
 use crate::device::Device;
@@ -42,6 +46,8 @@ pub struct Program {
     parts: Vec<Part>,
     /// Which part has a kernel; `None` if there is one part.
     selection: Option<Selection>,
+    #[cfg(debug_assertions)]
+    newer: Option<Arc<Newer<Program>>>,
 }
 
 /// A kernel of a [`Program`](crate::Program), ready to be launched. It keeps the program's image loaded.
@@ -51,6 +57,26 @@ pub struct Kernel {
     device: Device,
     name: Arc<str>,
     takes: Takes,
+    #[cfg(debug_assertions)]
+    newer: Option<NewerKernel>,
+}
+
+/// The same kernel in newer images of its program.
+#[cfg(debug_assertions)]
+#[derive(Debug)]
+struct NewerKernel {
+    images: Arc<Newer<Program>>,
+    last: Mutex<LastKernel>,
+}
+
+/// What a launch has found last.
+#[cfg(debug_assertions)]
+#[derive(Debug, Default)]
+struct LastKernel {
+    /// Which images it was looked up in; 0: in none.
+    number: u64,
+    /// `None` if they have none that can be launched.
+    kernel: Option<Arc<Kernel>>,
 }
 
 /// One image, opened when one of its kernels is used.
@@ -71,7 +97,10 @@ impl Device {
     /// # Errors
     /// As [`Entry::load`] and [`Device::open`], if there is one image.
     pub fn open_selection(&self, selection: &Selection) -> Result<Program, Error> {
-        Program::of_selection(self, selection)
+        let program = Program::of_selection(self, selection)?;
+        #[cfg(debug_assertions)]
+        let program = Program { newer: Newer::of(selection).map(Arc::new), ..program };
+        Ok(program)
     }
 
     /// Hands `image` to the device's driver.
@@ -96,12 +125,24 @@ impl Program {
         if let [only] = parts.as_slice() {
             only.open(device, Some(selection.index()))?;
         }
-        Ok(Program { device: device.clone(), parts, selection: Some(selection.clone()) })
+        Ok(Program {
+            device: device.clone(),
+            parts,
+            selection: Some(selection.clone()),
+            #[cfg(debug_assertions)]
+            newer: None,
+        })
     }
 
     pub(crate) fn of_module(device: &Device, module: Arc<dyn DriverModule>) -> Program {
         let part = Part { entry: None, spec: Arc::default(), opened: OnceLock::from(Ok(module)) };
-        Program { device: device.clone(), parts: vec![part], selection: None }
+        Program {
+            device: device.clone(),
+            parts: vec![part],
+            selection: None,
+            #[cfg(debug_assertions)]
+            newer: None,
+        }
     }
 
     /// The device that it is loaded on.
@@ -133,7 +174,10 @@ impl Program {
         if !module.kernels().is_empty() {
             find(module.kernels(), name)?;
         }
-        Ok(Kernel::new(Arc::clone(module).kernel(name)?, self.device.clone()))
+        let kernel = Kernel::new(Arc::clone(module).kernel(name)?, self.device.clone());
+        #[cfg(debug_assertions)]
+        let kernel = Kernel { newer: self.newer.clone().map(NewerKernel::of), ..kernel };
+        Ok(kernel)
     }
 
     /// Writes `bytes` to the variable `name` of each image that has it (CUDA's `__constant__` and `__device__` data),
@@ -153,7 +197,13 @@ impl Program {
                 (None, failed) => Some(failed),
             };
         }
-        outcome.unwrap_or(Ok(()))
+        outcome.unwrap_or(Ok(()))?;
+        #[cfg(debug_assertions)]
+        if let Some(newer) = &self.newer {
+            newer.wrote_global(name, bytes);
+            newer.latest(&self.device).map_or(Ok(()), |newest| newest.program.write_global(name, bytes))?;
+        }
+        Ok(())
     }
 
     /// The images that those of the program were chosen from.
@@ -171,6 +221,39 @@ impl Program {
             }
             _ => Err(Error::launch(kernel, "the program has no image")),
         }
+    }
+}
+
+#[cfg(debug_assertions)]
+impl Newer<Program> {
+    /// The newest program, with what was written to variables of the images before.
+    fn latest(&self, device: &Device) -> Option<Arc<Newest<Program>>> {
+        self.newest(|selection| {
+            let program = Program::of_selection(device, selection)?;
+            for (name, bytes) in self.globals().iter() {
+                program.write_global(name, bytes)?;
+            }
+            Ok(program)
+        })
+    }
+}
+
+#[cfg(debug_assertions)]
+impl NewerKernel {
+    fn of(images: Arc<Newer<Program>>) -> NewerKernel {
+        NewerKernel { images, last: Mutex::default() }
+    }
+
+    /// `kernel` in the newest images, if there are newer ones than its own.
+    fn newest(&self, kernel: &Kernel) -> Option<Arc<Kernel>> {
+        let newest = self.images.latest(&kernel.device)?;
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.number != newest.number {
+            let found = newest.program.kernel(&kernel.name);
+            found.as_ref().err().into_iter().for_each(|error| self.images.refuse_kernel(error));
+            *last = LastKernel { number: newest.number, kernel: found.ok().map(Arc::new) };
+        }
+        last.kernel.clone()
     }
 }
 
@@ -198,7 +281,14 @@ impl Kernel {
     pub(crate) fn new(driver: Box<dyn DriverKernel>, device: Device) -> Kernel {
         let name = driver.info().name.as_str().into();
         let takes = Takes::of(driver.info(), driver.context());
-        Kernel { driver, device, name, takes }
+        Kernel {
+            driver,
+            device,
+            name,
+            takes,
+            #[cfg(debug_assertions)]
+            newer: None,
+        }
     }
 
     /// What pack and driver know of it: arguments, registers, the largest work-group.
@@ -226,6 +316,11 @@ impl Kernel {
         range: &NdRange,
         args: &[KernelArg<'_>],
     ) -> Result<(), Error> {
+        #[cfg(debug_assertions)]
+        if let Some(newest) = self.newer.as_ref().and_then(|newer| newer.newest(self)) {
+            // SAFETY: the contract is the same, and the caller's to keep.
+            return unsafe { newest.launch(stream, range, args) };
+        }
         if !self.takes.fit(stream.driver(), range, args) {
             self.check(stream, range, args)?;
         }

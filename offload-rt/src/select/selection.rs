@@ -80,6 +80,18 @@ impl Selection {
         self.asked.spec.clone().unwrap_or_default()
     }
 
+    /// The device that it was made for.
+    #[cfg(debug_assertions)]
+    pub(crate) fn device(&self) -> &DeviceDescription {
+        &self.asked.device
+    }
+
+    /// What specialisation constants were said to be, if they were.
+    #[cfg(debug_assertions)]
+    pub(crate) fn wanted_spec(&self) -> Option<&Specialization> {
+        self.asked.spec.as_deref()
+    }
+
     /// The chosen image; of a split module the first of [`Selection::entries`].
     pub fn entry(&self) -> &Entry {
         &self.first

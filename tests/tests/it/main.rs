@@ -48,6 +48,7 @@ mod prune;
 mod rebuild;
 mod references;
 mod refused_launches;
+mod reloaded;
 mod repack;
 mod reproducible;
 mod sanitized;

@@ -23,12 +23,24 @@ pub(super) struct Plan {
     pub(super) timeout: u64,
     /// How many tests run at once; `None`: one for each processor.
     pub(super) threads: Option<usize>,
+    /// Who starts the tests of a program.
+    pub(super) starter: Starter,
     pub(super) programs: Vec<TestProgram>,
+}
+
+/// Who starts the tests of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Starter {
+    /// The runner, which cargo starts.
+    Runner,
+    /// `cargo nextest`.
+    Nextest,
 }
 
 impl Plan {
     pub(super) fn new(devices: &[&TestDevice], running: &cli::TestRunning, programs: &[TestProgram]) -> Plan {
         Plan {
+            starter: Starter::Runner,
             devices: devices.iter().map(|device| device.label().to_string()).collect(),
             timeout: running.timeout,
             threads: running.test_threads,
@@ -41,6 +53,11 @@ impl Plan {
         let folder = std::env::var_os(variable::TEST_RUN).map(PathBuf::from);
         let folder = folder.ok_or_else(|| Error::usage(format!("{} is not set", variable::TEST_RUN)))?;
         Ok((Plan::read(&folder)?, folder))
+    }
+
+    /// The program that cargo has made as `file`, and its number.
+    pub(super) fn program(&self, file: &Path) -> Option<(usize, &TestProgram)> {
+        self.programs.iter().enumerate().find(|(_, program)| is_same(&program.file, file))
     }
 
     fn read(folder: &Path) -> Result<Plan> {
@@ -90,11 +107,11 @@ impl Folder {
         cargo.env(variable::TEST_RUN, self.0.path())
     }
 
-    /// What the runners have left, sorted.
+    /// What the runners have left, of each program.
     ///
     /// # Errors
     /// A program was not run: cargo took another runner.
-    pub(super) fn rows(&self, programs: &[TestProgram]) -> Result<Vec<Row>> {
+    pub(super) fn rows(&self, programs: &[TestProgram]) -> Result<Vec<Vec<Row>>> {
         let mut rows = Vec::new();
         for (number, program) in programs.iter().enumerate() {
             let path = results(self.0.path(), number);
@@ -105,9 +122,10 @@ impl Folder {
                 ))
                 .hint("if `build.target` is set in cargo's configuration, name it with --target too")
             })?;
-            for line in text.lines() {
-                rows.push(serde_json::from_str(line).map_err(|error| unreadable(&path, &error))?);
-            }
+            let lines = text.lines().map(serde_json::from_str::<Row>);
+            rows.push(
+                lines.collect::<std::result::Result<_, _>>().map_err(|error| unreadable(&path, &error))?,
+            );
         }
         Ok(rows)
     }
@@ -120,4 +138,8 @@ pub(super) fn results(folder: &Path, number: usize) -> PathBuf {
 
 fn unreadable(path: &Path, error: &serde_json::Error) -> Error {
     Error::usage(format!("`{}`: {error}", path.display()))
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    one == other || one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }

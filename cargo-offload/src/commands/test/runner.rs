@@ -21,12 +21,14 @@ use crate::print::steps::Steps;
 ///
 /// # Errors
 /// The program cannot be started; that a test fails is a result.
-pub(in crate::commands) fn run(output: &Output, args: &cli::TestProgram) -> Result<ExitStatus> {
-    let (plan, folder) = Plan::handed()?;
-    let number = plan.programs.iter().position(|program| is_same(&program.file, &args.program));
-    let program = number.and_then(|number| Some((number, plan.programs.get(number)?)));
+pub(super) fn run(
+    output: &Output,
+    plan: &Plan,
+    folder: &Path,
+    args: &cli::TestProgram,
+) -> Result<ExitStatus> {
     // A program that the plan lacks is none with tests of the project.
-    let Some((number, program)) = program else { return Ok(ExitStatus::Success) };
+    let Some((number, program)) = plan.program(&args.program) else { return Ok(ExitStatus::Success) };
     let tests = Tests::of(args)?;
     let steps = (output.progress() == Progress::Bar).then(|| Steps::new(output, tests.names.len()));
     let rows = Mutex::new(Vec::new());
@@ -35,7 +37,7 @@ pub(in crate::commands) fn run(output: &Output, args: &cli::TestProgram) -> Resu
         if let Some(steps) = &steps {
             steps.next(output, name);
         }
-        let found = on_devices(&plan, program, &tests, name);
+        let found = on_devices(plan, program, &tests, name);
         rows.lock().unwrap_or_else(PoisonError::into_inner).push((place, found));
     };
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
@@ -44,37 +46,34 @@ pub(in crate::commands) fn run(output: &Output, args: &cli::TestProgram) -> Resu
     drop(steps);
     let mut rows = rows.into_inner().unwrap_or_else(PoisonError::into_inner);
     rows.sort_by_key(|(place, _)| *place);
-    write(&plan::results(&folder, number), rows.iter().flat_map(|(_, rows)| rows))?;
+    write(&plan::results(folder, number), rows.iter().flat_map(|(_, rows)| rows))?;
     Ok(ExitStatus::Success)
 }
 
-fn is_same(one: &Path, other: &Path) -> bool {
-    one == other || one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
-}
-
 fn write<'a>(path: &Path, rows: impl Iterator<Item = &'a Row>) -> Result<()> {
-    let mut text = String::new();
-    for row in rows {
-        let line = serde_json::to_string(row);
-        text.push_str(&line.map_err(|error| Error::usage(format!("cannot write a result: {error}")))?);
-        text.push('\n');
-    }
+    let text = rows.map(line).collect::<Result<String>>()?;
     fs::write(path, text).map_err(|error| Error::io("write", path, &error))
 }
 
+/// A result as it is kept.
+pub(super) fn line(row: &Row) -> Result<String> {
+    let line = serde_json::to_string(row);
+    Ok(line.map_err(|error| Error::usage(format!("cannot write a result: {error}")))? + "\n")
+}
+
 /// The tests of a program that were asked for.
-struct Tests {
-    file: PathBuf,
+pub(super) struct Tests {
+    pub(super) file: PathBuf,
     /// In the program's order. A program without the test harness is one test, by the name of its file.
-    names: Vec<String>,
-    ignored: Vec<String>,
-    harness: Harness,
-    args: Vec<OsString>,
+    pub(super) names: Vec<String>,
+    pub(super) ignored: Vec<String>,
+    pub(super) harness: Harness,
+    pub(super) args: Vec<OsString>,
 }
 
 /// Who reads the arguments of a program with tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Harness {
+pub(super) enum Harness {
     /// Rust's, or one with its options.
     Libtest,
     Own,
@@ -92,7 +91,7 @@ impl Tests {
             Ok(process::ask(&file, &all)?.as_deref().and_then(names))
         };
         let Some(listed) = ask(&["--list", "--format", "terse"])? else {
-            let names = vec![file.file_stem().unwrap_or_default().to_string_lossy().into_owned()];
+            let names = vec![file_name(&file)];
             return Ok(Tests { file, names, ignored: Vec::new(), harness: Harness::Own, args: told });
         };
         let runs_ignored = told.iter().any(|arg| arg == "--ignored" || arg == "--include-ignored");
@@ -112,8 +111,13 @@ impl Tests {
     }
 }
 
+/// The name of a test that is a whole program.
+pub(super) fn file_name(file: &Path) -> String {
+    file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
 /// The names in a list; `None` if it is none, as what a program prints that has its own harness.
-fn names(list: &str) -> Option<Vec<String>> {
+pub(super) fn names(list: &str) -> Option<Vec<String>> {
     let name = |line: &str| {
         let name = line.strip_suffix(": test").or_else(|| line.strip_suffix(": benchmark"));
         name.map(str::to_string)
@@ -122,7 +126,7 @@ fn names(list: &str) -> Option<Vec<String>> {
 }
 
 /// Runs a test on the first device, and on the others if it has taken that one.
-fn on_devices(plan: &Plan, program: &TestProgram, tests: &Tests, name: &str) -> Vec<Row> {
+pub(super) fn on_devices(plan: &Plan, program: &TestProgram, tests: &Tests, name: &str) -> Vec<Row> {
     let row = |device: Option<&str>, end: End, seconds: f64| Row {
         package: program.package.clone(),
         program: program.name.clone(),

@@ -1,0 +1,72 @@
+//! `dev`: runs the program, and compiles kernels that are saved while it runs; the program takes them at its next launch.
+//!
+//! Neither cargo nor rustc nor a linker of programs has a part in that. The compiled build script runs again, as it has left
+//! word of in its `OUT_DIR`, and writes packs into a folder that the program looks at. So kernels are compiled by the same
+//! code, with the same settings and the same cache, as in a build.
+
+mod folder;
+mod script;
+mod stamp;
+
+use std::ffi::OsString;
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use offload_build::recipe::Recipe;
+use offload_format::variable;
+
+use self::folder::Folder;
+use self::script::Script;
+use super::build;
+use crate::cargo::graph::{self, Depth};
+use crate::cargo::process::Cargo;
+use crate::cargo::{artifact, progress};
+use crate::cli;
+use crate::error::ExitStatus;
+use crate::error::{Error, Result};
+use crate::print::output::Output;
+
+/// How often files and the program are looked at. There are few files, whose times the system knows.
+const TICK: Duration = Duration::from_millis(20);
+
+pub(super) fn run(output: &Output, args: &cli::Run) -> Result<ExitStatus> {
+    let begin = SystemTime::now();
+    let cargo = |verb| build::cargo(verb, &args.cargo);
+    progress::run(output, cargo("build")?.args(build::messages(output)))?;
+    let metadata = graph::metadata(&args.cargo.package.project, Depth::Members)?;
+    let folder = Folder::new(metadata.target_directory.as_std_path())?;
+    let mut scripts = scripts(cargo("build")?.args(["--quiet"]), &folder)?;
+    for script in &mut scripts {
+        script.learn(output, begin)?;
+    }
+    // What there was to say about the build is said.
+    let quiet = ["--quiet", "--color", output.color_argument()].map(OsString::from);
+    let program = cargo("run")?.args(quiet).args(["--"]).args(&args.rest);
+    let mut program = program.env(variable::RELOAD_DIR, folder.packs()).start()?;
+    loop {
+        if let Some(code) = program.ended()? {
+            return Ok(ExitStatus::Program(code));
+        }
+        let in_use = folder.in_use();
+        for script in &mut scripts {
+            script.follow(output, &in_use)?;
+        }
+        thread::sleep(TICK);
+    }
+}
+
+/// The build scripts with kernels of what `cargo` builds.
+fn scripts(cargo: Cargo, folder: &Folder) -> Result<Vec<Script>> {
+    let mut scripts = Vec::new();
+    for out_dir in artifact::out_dirs(cargo)? {
+        if let Some(recipe) = Recipe::read(&out_dir).map_err(Error::from_build)? {
+            let scratch = folder.scratch(scripts.len())?;
+            scripts.push(Script::new(recipe, scratch, folder.packs()));
+        }
+    }
+    if scripts.is_empty() {
+        let error = Error::usage("nothing that is built here has kernels");
+        return Err(error.hint("`cargo offload init` adds what kernels need to a package"));
+    }
+    Ok(scripts)
+}

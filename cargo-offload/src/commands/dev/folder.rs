@@ -1,0 +1,120 @@
+//! Where a program finds newer kernels, and tells which it uses: a folder in the target directory.
+//!
+//! Who may write there may exchange the program itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use offload_format::pack::{IN_USE, parse_in_use};
+use tempfile::TempDir;
+
+use crate::error::{Error, Result};
+
+/// The targets of which a program uses images, by package and version.
+pub(super) type InUse = BTreeMap<(String, String), BTreeSet<String>>;
+
+/// The folder, which goes when this is dropped, or when the next one is made after this process was ended.
+#[derive(Debug)]
+pub(super) struct Folder {
+    own: TempDir,
+    packs: PathBuf,
+}
+
+const ALL: &str = "offload-dev";
+
+impl Folder {
+    pub(super) fn new(target_directory: &Path) -> Result<Folder> {
+        let all = target_directory.join(ALL);
+        let failed = |error| Error::io("make a folder in", &all, &error);
+        fs::create_dir_all(&all).map_err(failed)?;
+        remove_leftovers(&all);
+        let prefix = format!("{}-", std::process::id());
+        let own = tempfile::Builder::new().prefix(&prefix).tempdir_in(&all).map_err(failed)?;
+        let packs = own.path().join("packs");
+        fs::create_dir(&packs).map_err(failed)?;
+        Ok(Folder { own, packs })
+    }
+
+    /// Where the program looks.
+    pub(super) fn packs(&self) -> &Path {
+        &self.packs
+    }
+
+    /// A directory for a build script's own files.
+    pub(super) fn scratch(&self, number: usize) -> Result<PathBuf> {
+        let path = self.own.path().join(format!("out-{number}"));
+        fs::create_dir(&path).map_err(|error| Error::io("make", &path, &error))?;
+        Ok(path)
+    }
+
+    /// What the program uses, as far as it has said.
+    pub(super) fn in_use(&self) -> InUse {
+        let text = fs::read_to_string(self.packs.join(IN_USE)).unwrap_or_default();
+        let mut in_use = InUse::new();
+        for [package, version, target] in text.split_inclusive('\n').filter_map(parse_in_use) {
+            let targets = in_use.entry((package.to_string(), version.to_string())).or_default();
+            targets.insert(target.to_string());
+        }
+        in_use
+    }
+}
+
+/// Removes what processes have left that were ended from outside, as by Ctrl-C.
+fn remove_leftovers(all: &Path) {
+    for entry in fs::read_dir(all).into_iter().flatten().filter_map(std::result::Result::ok) {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let process = name.split('-').next().and_then(|number| number.parse::<u32>().ok());
+        if process.is_some_and(is_gone) {
+            // It is only waste.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn is_gone(process: u32) -> bool {
+    !Path::new("/proc").join(process.to_string()).exists()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_gone(_: u32) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_ended_processes_go() {
+        let target = tempfile::tempdir().unwrap();
+        // No process has this number: it is above what Linux gives.
+        let left = target.path().join(ALL).join("4194305-abc");
+        fs::create_dir_all(left.join("packs")).unwrap();
+        let (first, second) = (Folder::new(target.path()).unwrap(), Folder::new(target.path()).unwrap());
+        assert!(first.packs().is_dir() && second.packs().is_dir());
+        assert_eq!(left.exists(), !cfg!(target_os = "linux"));
+        let packs = second.packs().to_path_buf();
+        drop(second);
+        assert!(!packs.exists());
+    }
+
+    #[test]
+    fn what_is_in_use_is_told_in_lines() {
+        let target = tempfile::tempdir().unwrap();
+        let folder = Folder::new(target.path()).unwrap();
+        assert!(folder.in_use().is_empty());
+        let lines = "a\t1.0.0\thost\na\t1.0.0\tspirv64\na\t1.0.0\thost\nb\t2.0.0\tcubin:sm_90\nb\t2.0.0\tho";
+        fs::write(folder.packs().join(IN_USE), lines).unwrap();
+        let in_use = folder.in_use();
+        let targets = |package: &str, version: &str| {
+            let found = &in_use[&(package.to_string(), version.to_string())];
+            found.iter().cloned().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(
+            (targets("a", "1.0.0"), targets("b", "2.0.0")),
+            ("host spirv64".into(), "cubin:sm_90".into())
+        );
+    }
+}

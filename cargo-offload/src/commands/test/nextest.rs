@@ -1,0 +1,244 @@
+//! Tests that `cargo nextest` runs, where it is installed: it lists the tests of each program, starts each in a process of
+//! its own, and knows what its own configuration says of retries, groups and times.
+//!
+//! It starts this program in place of each program with tests, as cargo does. A test then runs on all devices, one after
+//! another, and its results are appended to those of its program.
+
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::Metadata;
+
+use super::outcome::{End, Outcome, Row};
+use super::plan::{self, Plan};
+use super::process;
+use super::runner::{self, Harness, Tests};
+use crate::cargo::artifact::TestProgram;
+use crate::cargo::process::Cargo;
+use crate::cli;
+use crate::error::ExitStatus;
+use crate::error::{Error, Result};
+use crate::print::choice::Verbosity;
+use crate::print::output::Output;
+
+/// Whether `cargo nextest` is there.
+pub(super) fn is_installed() -> bool {
+    Cargo::new("nextest").args(["--version"]).succeeds_in_silence()
+}
+
+/// The command that runs the tests which `args` mean.
+pub(super) fn command(output: &Output, args: &cli::Test, metadata: &Metadata) -> Cargo {
+    let cargo = Cargo::new("nextest").args(["run"]).args(args.cargo.args().iter().map(renamed));
+    let cargo = super::selected(cargo, args, metadata).args(["--no-fail-fast", "--no-tests", "pass"]);
+    // What a test has printed, and how it ended on each device, is told by the table.
+    let cargo = cargo.args(["--failure-output", "never", "--success-output", "never"]);
+    let cargo = cargo.args(["--final-status-level", "none", "--color", output.color_argument()]);
+    let status = if output.verbosity() == Verbosity::Verbose { "all" } else { "retry" };
+    let cargo = cargo.args(["--status-level", status, "--cargo-quiet"]);
+    match args.running.test_threads {
+        Some(threads) => cargo.args(["--test-threads".to_string(), threads.to_string()]),
+        None => cargo,
+    }
+}
+
+/// Options that nextest uses for something else.
+fn renamed(arg: &OsString) -> OsString {
+    match arg.to_str() {
+        Some("--profile") => "--cargo-profile".into(),
+        Some("--jobs") => "--build-jobs".into(),
+        _ => arg.clone(),
+    }
+}
+
+/// What nextest ends with where tests have failed
+/// (<https://docs.rs/nextest-metadata/latest/nextest_metadata/enum.NextestExitCode.html>).
+const TESTS_FAILED: u8 = 100;
+
+/// Runs `cargo` to its end.
+///
+/// # Errors
+/// Something else than a test has failed, and nextest has said what.
+pub(super) fn run(output: &Output, cargo: Cargo) -> Result<()> {
+    let code = match output.verbosity() {
+        Verbosity::Quiet => cargo.status_in_silence()?,
+        _ => cargo.status()?,
+    };
+    match code {
+        0 | TESTS_FAILED => Ok(()),
+        code => Err(Error::cargo(format!("`cargo nextest run` ended with {code}"))
+            .hint("`--no-nextest` runs the tests without it")),
+    }
+}
+
+/// Does what nextest asks of a program with tests: a list of them, or one test.
+///
+/// # Errors
+/// The program cannot be started, or a result cannot be written.
+pub(super) fn answer(
+    output: &Output,
+    plan: &Plan,
+    folder: &Path,
+    args: &cli::TestProgram,
+) -> Result<ExitStatus> {
+    let Some((number, program)) = plan.program(&args.program) else { return Ok(ExitStatus::Success) };
+    let results = Results { path: plan::results(folder, number), program };
+    match asked(&args.args) {
+        Asked::List => results.list(output, args),
+        Asked::Test(name) => {
+            results.append(&results.row(&name, End::because(Outcome::Hung, "nextest has stopped it")))?;
+            let harness = if results.has_own_harness() { Harness::Own } else { Harness::Libtest };
+            let rest = args.args.iter().filter(|arg| *arg == "--ignored" || *arg == "--include-ignored");
+            let tests = Tests {
+                file: args.program.clone(),
+                names: vec![name.clone()],
+                ignored: Vec::new(),
+                harness,
+                args: rest.map(|_| "--include-ignored".into()).collect(),
+            };
+            let rows = runner::on_devices(plan, program, &tests, &name);
+            rows.iter().try_for_each(|row| results.append(row))?;
+            let is_bad = rows.iter().any(|row| row.end.outcome.is_bad());
+            Ok(if is_bad { ExitStatus::CheckFailed } else { ExitStatus::Success })
+        }
+    }
+}
+
+/// What nextest wants of a program with tests
+/// (<https://nexte.st/docs/design/custom-test-harnesses/>).
+#[derive(Debug, PartialEq, Eq)]
+enum Asked {
+    List,
+    Test(String),
+}
+
+fn asked(args: &[OsString]) -> Asked {
+    let mut behind = args.iter().skip_while(|arg| *arg != "--exact").skip(1);
+    let name = behind.find(|arg| !arg.to_string_lossy().starts_with("--"));
+    let is_list = args.iter().any(|arg| arg == "--list");
+    match name.or_else(|| args.iter().find(|arg| !arg.to_string_lossy().starts_with("--"))) {
+        Some(name) if !is_list => Asked::Test(name.to_string_lossy().into_owned()),
+        _ => Asked::List,
+    }
+}
+
+/// Where the results of a program are kept.
+struct Results<'p> {
+    path: PathBuf,
+    program: &'p TestProgram,
+}
+
+impl Results<'_> {
+    /// Prints the program's tests. One with a harness of its own is one test, by the name of its file.
+    fn list(&self, output: &Output, args: &cli::TestProgram) -> Result<ExitStatus> {
+        // That it is there says that nextest has started this.
+        self.add("")?;
+        let listed = process::ask(&args.program, &args.args)?;
+        let list = match listed.filter(|list| runner::names(list).is_some()) {
+            Some(list) => list,
+            None => {
+                let marker = self.own_harness();
+                fs::write(&marker, "").map_err(|error| Error::io("write", &marker, &error))?;
+                let is_for_ignored = args.args.iter().any(|arg| arg == "--ignored");
+                let line = format!("{}: test\n", runner::file_name(&args.program));
+                if is_for_ignored { String::new() } else { line }
+            }
+        };
+        output.document(list.as_bytes())?;
+        Ok(ExitStatus::Success)
+    }
+
+    /// The file that says that the program has a harness of its own.
+    fn own_harness(&self) -> PathBuf {
+        self.path.with_extension("own")
+    }
+
+    fn has_own_harness(&self) -> bool {
+        self.own_harness().exists()
+    }
+
+    fn row(&self, test: &str, end: End) -> Row {
+        Row {
+            package: self.program.package.clone(),
+            program: self.program.name.clone(),
+            test: test.to_string(),
+            device: None,
+            end,
+            seconds: 0.0,
+            output: None,
+        }
+    }
+
+    fn append(&self, row: &Row) -> Result<()> {
+        self.add(&runner::line(row)?)
+    }
+
+    /// Several tests at once do so; a line is written by one call.
+    fn add(&self, text: &str) -> Result<()> {
+        let file = OpenOptions::new().append(true).create(true).open(&self.path);
+        let added = file.and_then(|mut file| file.write_all(text.as_bytes()));
+        added.map_err(|error| Error::io("write", &self.path, &error))
+    }
+}
+
+/// The results of each test's last attempt. An attempt begins with a row that counts if no other follows, because nextest has
+/// ended it.
+pub(super) fn last_attempts(rows: Vec<Row>) -> Vec<Row> {
+    let is_begin = |row: &Row| row.end.outcome == Outcome::Hung && row.device.is_none();
+    let mut last: Vec<Row> = Vec::new();
+    for row in rows {
+        let starts = is_begin(&row);
+        last.retain(|known| known.test != row.test || !(starts || is_begin(known)));
+        last.push(row);
+    }
+    last.sort_by(|one, other| one.test.cmp(&other.test));
+    last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nextest_asks_for() {
+        let asked = |args: &[&str]| asked(&args.iter().map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(asked(&["--list", "--format", "terse"]), Asked::List);
+        assert_eq!(asked(&["--list", "--format", "terse", "--ignored"]), Asked::List);
+        let test = Asked::Test("tests::right".into());
+        assert_eq!(asked(&["--exact", "tests::right", "--nocapture"]), test);
+        assert_eq!(asked(&["tests::right", "--nocapture", "--exact", "--ignored"]), test);
+    }
+
+    #[test]
+    fn the_last_attempt_counts() {
+        let row = |test: &str, device: Option<&str>, outcome: Outcome| Row {
+            package: "p".into(),
+            program: "p (lib)".into(),
+            test: test.into(),
+            device: device.map(Into::into),
+            end: End::of(outcome),
+            seconds: 0.0,
+            output: None,
+        };
+        let begin = |test: &str| row(test, None, Outcome::Hung);
+        let rows = last_attempts(vec![
+            begin("b"),
+            begin("a"),
+            row("a", Some("host"), Outcome::Wrong),
+            row("b", None, Outcome::Passed),
+            row("a", Some("opencl:0"), Outcome::Right),
+            begin("c"),
+            begin("a"),
+            row("a", Some("host"), Outcome::Right),
+            row("a", Some("opencl:0"), Outcome::Right),
+        ]);
+        let found: Vec<String> = rows
+            .iter()
+            .map(|row| format!("{} {:?} {}", row.test, row.device.as_deref(), row.end.outcome.word()))
+            .collect();
+        let expected =
+            ["a Some(\"host\") right", "a Some(\"opencl:0\") right", "b None passed", "c None hung"];
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,78 @@
+//! How cargo has run this build script, so that `cargo offload dev` can run it again.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use offload_format::variable::{self, Purpose};
+
+use super::CargoEnv;
+use crate::error::Result;
+use crate::fs;
+use crate::recipe::{FILE, Recipe};
+
+/// What cargo sets for build scripts and no shell has
+/// (<https://doc.rust-lang.org/cargo/reference/environment-variables.html#environment-variables-cargo-sets-for-build-scripts>),
+/// and where programs and libraries are looked for, which cargo and rustup change.
+const NAMES: &[&str] = &[
+    variable::CARGO,
+    "CARGO_ENCODED_RUSTFLAGS",
+    "DEBUG",
+    "HOST",
+    "NUM_JOBS",
+    "OPT_LEVEL",
+    "OUT_DIR",
+    "PROFILE",
+    "RUSTC",
+    "RUSTC_LINKER",
+    "RUSTDOC",
+    "TARGET",
+    variable::PATH,
+    variable::LD_LIBRARY_PATH,
+    variable::DYLD_LIBRARY_PATH,
+];
+
+/// Variables of cargo, of other build scripts, and ours. Others, as those with passwords of registries, are not written
+/// anywhere.
+const BEGINNINGS: &[&str] =
+    &["CARGO_CFG_", "CARGO_FEATURE_", "CARGO_MANIFEST_", "CARGO_PKG_", "DEP_", "OFFLOAD_"];
+
+impl CargoEnv {
+    /// Leaves the recipe in `OUT_DIR`. What is not Unicode is left out: cargo sets nothing of that kind.
+    pub(crate) fn write_recipe(&self) -> Result<()> {
+        let Ok(program) = env::current_exe() else { return Ok(()) };
+        let texts = env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let variables = texts.filter(|(name, _)| is_kept(name)).collect();
+        let recipe = Recipe { program, directory: self.manifest_dir.clone(), variables };
+        fs::publish_if_changed(&self.out_dir.join(FILE), recipe.to_text().as_bytes())
+    }
+
+    /// Where `cargo offload dev` wants packs, if it runs this.
+    pub(crate) fn reload_packs(&self) -> Option<PathBuf> {
+        let folder = self.setting(variable::RELOAD_PACKS).map(PathBuf::from);
+        folder.filter(|folder: &PathBuf| Path::is_absolute(folder))
+    }
+}
+
+fn is_kept(name: &str) -> bool {
+    let is_handed = |known: &variable::Variable| known.name == name && known.purpose == Purpose::Handed;
+    let is_cargo_s = NAMES.contains(&name) || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning));
+    is_cargo_s && !variable::ALL.iter().any(is_handed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_kept;
+
+    #[test]
+    fn secrets_stay_where_they_are() {
+        for name in ["CARGO_REGISTRIES_MINE_TOKEN", "CARGO_REGISTRY_TOKEN", "HOME", "AWS_SECRET_ACCESS_KEY"] {
+            assert!(!is_kept(name), "{name}");
+        }
+        for name in ["OUT_DIR", "CARGO_PKG_NAME", "DEP_BF16_OFFLOAD_LIBRARY_BF16", "OFFLOAD_CONFIG"] {
+            assert!(is_kept(name), "{name}");
+        }
+        // These are for one run.
+        assert!(!is_kept("OFFLOAD_PROGRESS") && !is_kept("OFFLOAD_RELOAD_PACKS"));
+    }
+}

@@ -1,0 +1,261 @@
+//! Images that take the place of a program's own while it runs: `cargo offload dev` puts them into a folder.
+//!
+//! Only development builds have this. There a launch asks the system whether a file is there, and is new; where no variable
+//! names the folder, it does not.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use offload_format::Hash128;
+use offload_format::pack::{ArgInfo, IN_USE, KernelInfo, in_use_line, newer_file};
+use offload_format::variable::RELOAD_DIR;
+
+use crate::error::Error;
+use crate::index::Index;
+use crate::sections::{Found, FoundPack, PackBytes};
+use crate::select::{self, Selection};
+use crate::text::escape;
+
+/// The newer images of a program `P`, which was made of a selection.
+#[derive(Debug)]
+pub(super) struct Newer<P> {
+    folder: PathBuf,
+    file: PathBuf,
+    /// What the program was made of, and what its calls were written for.
+    first: Selection,
+    state: Mutex<State<P>>,
+    /// What the program has written to variables of its images.
+    globals: Mutex<BTreeMap<String, Vec<u8>>>,
+}
+
+#[derive(Debug)]
+struct State<P> {
+    /// The file that was looked at last.
+    seen: Option<Stamp>,
+    /// What the newest program is made of.
+    current: Selection,
+    newest: Option<Arc<Newest<P>>>,
+}
+
+/// The program of the newest images that could be taken.
+#[derive(Debug)]
+pub(super) struct Newest<P> {
+    /// Counts those that were taken.
+    pub(super) number: u64,
+    pub(super) program: P,
+}
+
+/// Two files of one name have different ones: a build writes a new file, which takes the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    modified: SystemTime,
+    size: u64,
+}
+
+impl<P> Newer<P> {
+    /// Those for a program of `selection`; `None` if the program is to stay as it is.
+    pub(super) fn of(selection: &Selection) -> Option<Newer<P>> {
+        let folder = PathBuf::from(std::env::var_os(RELOAD_DIR).filter(|folder| !folder.is_empty())?);
+        let entry = selection.entry();
+        let file = folder.join(newer_file(entry.package(), entry.package_version(), entry.module())?);
+        let state = State { seen: None, current: selection.clone(), newest: None };
+        let newer = Newer {
+            folder,
+            file,
+            first: selection.clone(),
+            state: Mutex::new(state),
+            globals: Mutex::default(),
+        };
+        // Without it, all targets are compiled.
+        let _ = newer.tell_targets();
+        Some(newer)
+    }
+
+    /// The program of the newest images; `None` if there are none. `open` makes it of a selection.
+    pub(super) fn newest(&self, open: impl FnOnce(&Selection) -> Result<P, Error>) -> Option<Arc<Newest<P>>> {
+        let stamp = self.stamp();
+        let mut state = self.state();
+        if stamp.is_some() && stamp != state.seen {
+            state.seen = stamp;
+            let number = state.newest.as_ref().map_or(1, |newest| newest.number.saturating_add(1));
+            match self.taken(&state.current, open) {
+                Ok(Some((selection, program))) => {
+                    state.current = selection;
+                    state.newest = Some(Arc::new(Newest { number, program }));
+                }
+                Ok(None) => {}
+                Err(problem) => self.refuse(&problem, stamp),
+            }
+        }
+        state.newest.clone()
+    }
+
+    /// Notes what was written to a variable, for images that come.
+    pub(super) fn wrote_global(&self, name: &str, bytes: &[u8]) {
+        self.globals().insert(name.to_string(), bytes.to_vec());
+    }
+
+    /// The variables that were written to, and their bytes.
+    pub(super) fn globals(&self) -> MutexGuard<'_, BTreeMap<String, Vec<u8>>> {
+        self.globals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Shows why something of the newest images is not taken, once for all programs of a process that say the same.
+    pub(super) fn refuse_kernel(&self, problem: &Error) {
+        self.refuse(&problem.to_string(), self.stamp());
+    }
+
+    /// What the file has, if it differs from `current`.
+    fn taken(
+        &self,
+        current: &Selection,
+        open: impl FnOnce(&Selection) -> Result<P, Error>,
+    ) -> Result<Option<(Selection, P)>, String> {
+        let bytes = fs::read(&self.file).map_err(|error| error.to_string())?;
+        let pack = FoundPack { bytes: PackBytes::Owned(bytes.into()), home: None };
+        let index = Arc::new(Index::new(Found { packs: vec![pack], unreadable: Vec::new() }));
+        let target = self.first.entry().target_text();
+        // It was compiled for other devices, and comes again for this one, of which `cargo offload dev` has heard by now.
+        if !index.lists().entries.iter().any(|entry| entry.target_text() == target) {
+            return Ok(None);
+        }
+        let selection = select::again(&self.first, &index).map_err(|error| error.to_string())?;
+        if is_same(current, &selection) {
+            return Ok(None);
+        }
+        changed(self.first.kernels(), selection.kernels()).map_or(Ok(()), Err)?;
+        let program = open(&selection).map_err(|error| error.to_string())?;
+        Ok(Some((selection, program)))
+    }
+
+    fn refuse(&self, problem: &str, stamp: Option<Stamp>) {
+        let module = escape(self.first.entry().module());
+        let text = format!("the program goes on with the old kernels of `{module}`: {problem}");
+        let told = Hash128::of(format!("{text}{stamp:?}").as_bytes());
+        // Each program, device and thread finds out by itself; there is nobody to tell if the terminal is gone.
+        if File::create_new(self.folder.join(format!("told-{told}"))).is_ok() {
+            let _ = writeln!(io::stderr(), "{text}");
+        }
+    }
+
+    fn tell_targets(&self) -> io::Result<()> {
+        let mut file = OpenOptions::new().append(true).create(true).open(self.folder.join(IN_USE))?;
+        for entry in self.first.entries() {
+            let line = in_use_line(entry.package(), entry.package_version(), entry.target_text());
+            file.write_all(line.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        let file = fs::metadata(&self.file).ok()?;
+        Some(Stamp { modified: file.modified().ok()?, size: file.len() })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<P>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether both are the same images.
+fn is_same(one: &Selection, other: &Selection) -> bool {
+    let image = |selection: &Selection| -> Vec<(String, Hash128)> {
+        selection.entries().iter().map(|entry| (entry.part().to_string(), entry.hash())).collect()
+    };
+    image(one) == image(other)
+}
+
+const HINT: &str = "hint: end the program and start `cargo offload dev` again, so that its calls are compiled for the new kernels";
+
+/// Why calls that were written for the kernels `old` do not fit `new`.
+fn changed(old: &[KernelInfo], new: &[KernelInfo]) -> Option<String> {
+    old.iter().find_map(|old| {
+        let name = escape(&old.name);
+        let problem = match new.iter().find(|new| new.name == old.name) {
+            None => "is gone".to_string(),
+            Some(new) if new.required_work_group != old.required_work_group => {
+                "requires another work-group".to_string()
+            }
+            Some(new) => arguments(old.args.as_deref()?, new.args.as_deref()?)?,
+        };
+        Some(format!("kernel `{name}` {problem}\n{HINT}"))
+    })
+}
+
+/// What is different about the arguments of a kernel. Their names may change: no call has them.
+fn arguments(old: &[ArgInfo], new: &[ArgInfo]) -> Option<String> {
+    if old.len() != new.len() {
+        return Some(format!("takes {} arguments now, and took {}", new.len(), old.len()));
+    }
+    let place = old.iter().zip(new).position(|(old, new)| !is_same_argument(old, new))?;
+    let (old, new) = (old.get(place)?, new.get(place)?);
+    Some(format!("takes `{}` as argument {place} now, and took `{}`", shown(new), shown(old)))
+}
+
+fn is_same_argument(old: &ArgInfo, new: &ArgInfo) -> bool {
+    let same_type = old.base_type == new.base_type || old.base_type.is_empty() || new.base_type.is_empty();
+    same_type && old.kind == new.kind && old.size == new.size && old.is_const == new.is_const
+}
+
+fn shown(arg: &ArgInfo) -> String {
+    let constant = if arg.is_const { "const " } else { "" };
+    let kind = arg.kind.to_string();
+    let type_name = if arg.type_name.is_empty() { &arg.base_type } else { &arg.type_name };
+    let words = [kind.as_str(), &format!("{constant}{type_name}"), &arg.name];
+    let words: Vec<&str> = words.into_iter().map(str::trim).filter(|word| !word.is_empty()).collect();
+    escape(&words.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use offload_format::pack::ArgKind;
+
+    use super::*;
+
+    fn kernel(args: &[ArgInfo]) -> Vec<KernelInfo> {
+        let mut kernel = KernelInfo::new("scale");
+        kernel.args = Some(args.to_vec());
+        vec![kernel]
+    }
+
+    fn argument(kind: ArgKind, base_type: &str, name: &str) -> ArgInfo {
+        let mut arg = ArgInfo::new(kind).named(name, base_type);
+        arg.base_type = base_type.into();
+        arg
+    }
+
+    fn value(base_type: &str, name: &str, size: u32) -> ArgInfo {
+        argument(ArgKind::Value, base_type, name).with_size(Some(size))
+    }
+
+    #[test]
+    fn calls_have_to_fit() {
+        let data = argument(ArgKind::Global, "float", "y");
+        let old = kernel(&[data.clone(), value("uint", "n", 4)]);
+        let problem = |new: &[KernelInfo]| changed(&old, new);
+        assert_eq!(problem(&old), None);
+        // No call has the names, and nobody calls a kernel that was not there.
+        let named = kernel(&[data.clone(), value("uint", "count", 4)]);
+        assert_eq!(problem(&[named, vec![KernelInfo::new("more")]].concat()), None);
+        let begins = |new: &[KernelInfo], text: &str| {
+            let problem = problem(new).unwrap();
+            assert!(problem.starts_with(text) && problem.ends_with(HINT), "{problem}");
+        };
+        begins(&[], "kernel `scale` is gone\n");
+        begins(&kernel(std::slice::from_ref(&data)), "kernel `scale` takes 1 arguments now, and took 2\n");
+        let wide = kernel(&[data.clone(), value("ulong", "n", 8)]);
+        begins(&wide, "kernel `scale` takes `value ulong n` as argument 1 now, and took `value uint n`\n");
+        // As many bytes, and another meaning.
+        begins(&kernel(&[data.clone(), value("float", "n", 4)]), "kernel `scale` takes `value float n`");
+        let mut constant = data;
+        constant.is_const = true;
+        begins(&kernel(&[constant, value("uint", "n", 4)]), "kernel `scale` takes `global const float y`");
+        let mut required = old.clone();
+        required[0].required_work_group = Some([8, 1, 1]);
+        begins(&required, "kernel `scale` requires another work-group\n");
+    }
+}
