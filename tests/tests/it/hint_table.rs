@@ -13,6 +13,7 @@ cargo-offload/src/cargo/additions.rs                  | cargo offload init DIREC
 cargo-offload/src/cargo/additions.rs                  | cargo run                                           | xtask hour: init-run
 cargo-offload/src/cargo/template.rs                   | cargo offload targets add TARGET                    | init_then_targets_and_compression_keep_what_people_wrote
 cargo-offload/src/change/rewrite/refusal.rs           | OFFLOAD_TARGETS=host,spirv64 cargo build            | xtask hour: other-targets
+cargo-offload/src/commands/dev.rs                     | cargo offload init                                  | init_then_targets_and_compression_keep_what_people_wrote
 cargo-offload/src/commands/new.rs                     | cargo offload doctor                                | the_walkthrough_works_as_written, xtask hour: doctor
 cargo-offload/src/commands/new.rs                     | cargo offload run                                   | the_walkthrough_works_as_written, xtask hour: run
 cargo-offload/src/commands/prune.rs                   | cargo offload prune                                 | the_walkthrough_works_as_written
@@ -45,6 +46,7 @@ offload-build/src/toolchain/remedy.rs                 | cargo offload toolchain 
 offload-build/src/vendor.rs                           | cargo offload vendor                                | a_damaged_pack_is_refused
 offload-build/src/vendor/write.rs                     | cargo offload vendor                                | a_damaged_pack_is_refused
 offload-format/src/variable.rs                        | cargo offload check                                 | a_failing_tool
+offload-format/src/variable.rs                        | cargo offload dev                                   | saved_kernels_reach_the_running_program
 offload-format/src/variable.rs                        | cargo offload test                                  | a_test_ends_on_each_device_in_its_own_way
 offload-format/src/variable.rs                        | cargo offload test --sanitize                       | accesses_outside_of_buffers_are_found_in_development_and_release_builds
 offload-format/src/variable.rs                        | cargo offload toolchain install                     | packages_are_fetched_locked_and_unpacked, fresh --toolchain
@@ -52,6 +54,7 @@ offload-format/src/variable.rs                        | cargo offload vendor    
 offload-rt/src/error.rs                               | cargo build                                         | a_pack_that_has_left_the_cache_is_told_and_made_anew
 offload-rt/src/error.rs                               | cargo offload targets add {target}                  | a_device_that_no_image_fits_gets_one
 offload-rt/src/error.rs                               | cargo offload verify PROGRAM                        | a_damaged_image_in_the_program
+offload-rt/src/launch/newer.rs                        | cargo offload dev                                   | saved_kernels_reach_the_running_program
 offload-rt/src/sections/sidecar.rs                    | cargo build                                         | a_pack_that_has_left_the_cache_is_told_and_made_anew
 offload-rt/src/test/report.rs                         | cargo offload targets add host                      | a_device_that_no_image_is_for_is_refused_with_the_reason
 ";

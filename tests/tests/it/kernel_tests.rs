@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::Project;
+use crate::support::{Outcome, Project, program};
 
 /// The package, with the drivers for the CPU that there are; how many devices they show beside the host CPU.
 fn project() -> (Project, usize) {
@@ -49,14 +49,9 @@ fn once(outcome: &str) -> BTreeMap<String, String> {
     [("-".to_string(), outcome.to_string())].into()
 }
 
-#[test]
-fn a_test_ends_on_each_device_in_its_own_way() {
-    let (project, drivers) = project();
-    let args =
-        ["test", "--offline", "--json", "--timeout", "10", "--junit", "tests.xml", "--test-threads", "4"];
-    let run = project.offload(&args);
-    assert_eq!(run.code, 1, "{}", run.text);
-    let expected = [
+/// How each test ends that runs.
+fn all_ends(drivers: usize) -> Vec<(&'static str, BTreeMap<String, String>)> {
+    vec![
         ("right", everywhere(drivers, "right", "right")),
         ("right_everywhere", everywhere(drivers, "right", "right")),
         ("seeded_wrong", everywhere(drivers, "wrong", "wrong")),
@@ -70,8 +65,28 @@ fn a_test_ends_on_each_device_in_its_own_way() {
         ("seeded_refusal", everywhere(drivers, "refused", "refused")),
         ("plain", once("passed")),
         ("seeded_plain", once("failed")),
-        ("not_run", once("ignored")),
+    ]
+}
+
+#[test]
+fn a_test_ends_on_each_device_in_its_own_way() {
+    let (project, drivers) = project();
+    let args = [
+        "test",
+        "--no-nextest",
+        "--offline",
+        "--json",
+        "--timeout",
+        "10",
+        "--junit",
+        "tests.xml",
+        "--test-threads",
+        "4",
     ];
+    let run = project.offload(&args);
+    assert_eq!(run.code, 1, "{}", run.text);
+    let mut expected = all_ends(drivers);
+    expected.push(("not_run", once("ignored")));
     for (test, expected) in &expected {
         assert_eq!(&ends(&run.text, test), expected, "{test}\n{}", run.text);
     }
@@ -110,7 +125,7 @@ fn a_test_ends_on_each_device_in_its_own_way() {
 #[test]
 fn what_is_well_is_a_success_and_a_table() {
     let (project, drivers) = project();
-    let run = project.offload(&["test", "--offline", "right"]);
+    let run = project.offload(&["test", "--no-nextest", "--offline", "right"]);
     assert!(run.success, "{}", run.text);
     let row = |device: &str| {
         let words = |line: &&str| line.split_whitespace().take(3).eq(["tests::right", device, "right"]);
@@ -118,11 +133,12 @@ fn what_is_well_is_a_success_and_a_table() {
     };
     assert!(row("host") && (0..drivers).all(|number| row(&format!("opencl:{number}"))), "{}", run.text);
     assert!(run.text.contains(&format!("\n{} right\n", 2 * (drivers + 1))), "{}", run.text);
-    let quiet = project.offload(&["test", "--offline", "--quiet", "right"]);
+    let quiet = project.offload(&["test", "--no-nextest", "--offline", "--quiet", "right"]);
     assert!(quiet.success && quiet.text.is_empty(), "{}", quiet.text);
-    let host = project.offload(&["test", "--offline", "right", "--device", "host", "--", "--exact"]);
+    let host =
+        project.offload(&["test", "--no-nextest", "--offline", "right", "--device", "host", "--", "--exact"]);
     assert!(!host.success && host.text.contains("none of 0 tests has taken a device"), "{}", host.text);
-    let args = ["test", "--offline", "tests::right", "--device", "host", "--", "--exact"];
+    let args = ["test", "--no-nextest", "--offline", "tests::right", "--device", "host", "--", "--exact"];
     let exact = project.offload(&args);
     assert!(exact.success && exact.text.contains("\n1 right\n"), "{}", exact.text);
 }
@@ -130,7 +146,7 @@ fn what_is_well_is_a_success_and_a_table() {
 #[test]
 fn a_wrong_kernel_is_told_with_the_first_difference() {
     let (project, _) = project();
-    let run = project.offload(&["test", "--offline", "seeded_wrong", "--device", "host"]);
+    let run = project.offload(&["test", "--no-nextest", "--offline", "seeded_wrong", "--device", "host"]);
     assert_eq!(run.code, 1, "{}", run.text);
     let table = run.text.split_whitespace().collect::<Vec<_>>().join(" ");
     let why = "element 17 is 5.25, expected 5.0: 524288 ULP apart, allowed are 2; 2 of 64 differ, by up to 524288 ULP";
@@ -141,24 +157,26 @@ fn a_wrong_kernel_is_told_with_the_first_difference() {
 #[test]
 fn devices_that_are_not_there_are_no_success() {
     let (project, _) = project();
-    let missing = project.offload(&["test", "--offline", "--require", "cuda"]);
+    let missing = project.offload(&["test", "--no-nextest", "--offline", "--require", "cuda"]);
     assert_eq!(missing.code, 1, "{}", missing.text);
     assert!(missing.text.starts_with("error: the required device `cuda` is not there: "), "{}", missing.text);
     assert!(missing.text.contains("hint: there are host, opencl:0"), "{}", missing.text);
-    let unknown = project.offload(&["test", "--offline", "--device", "H9000"]);
+    let unknown = project.offload(&["test", "--no-nextest", "--offline", "--device", "H9000"]);
     assert_eq!(unknown.code, 2, "{}", unknown.text);
     // It is there, and no test runs on it.
-    let idle = project.offload(&["test", "--offline", "refused_but_on_host", "--require", "opencl"]);
+    let idle =
+        project.offload(&["test", "--no-nextest", "--offline", "refused_but_on_host", "--require", "opencl"]);
     assert_eq!(idle.code, 1, "{}", idle.text);
     assert!(idle.text.contains("error: no test has run on the required device `opencl`\n"), "{}", idle.text);
-    let there = project.offload(&["test", "--offline", "refused_but_on_host", "--require", "host"]);
+    let there =
+        project.offload(&["test", "--no-nextest", "--offline", "refused_but_on_host", "--require", "host"]);
     assert!(there.success, "{}", there.text);
 }
 
 #[test]
 fn tests_that_take_no_device_are_no_success() {
     let (project, _) = project();
-    let run = project.offload(&["test", "--offline", "tests::plain"]);
+    let run = project.offload(&["test", "--no-nextest", "--offline", "tests::plain"]);
     assert_eq!(run.code, 1, "{}", run.text);
     assert!(
         run.text.contains("error: none of 1 test has taken a device\nhint: a kernel test calls"),
@@ -171,7 +189,8 @@ fn tests_that_take_no_device_are_no_success() {
 fn a_device_that_no_image_is_for_is_refused_with_the_reason() {
     let (mut project, _) = project();
     project.set("OFFLOAD_TARGETS", "spirv64");
-    let refused = project.offload(&["test", "--offline", "tests::right", "--device", "host", "--json"]);
+    let refused =
+        project.offload(&["test", "--no-nextest", "--offline", "tests::right", "--device", "host", "--json"]);
     assert_eq!(refused.code, 1, "{}", refused.text);
     assert_eq!(ends(&refused.text, "right"), everywhere(0, "refused", "-"));
     let why = text(&objects(&refused.text, "test")[0]["problem"]).to_string();
@@ -183,7 +202,9 @@ fn a_device_that_no_image_is_for_is_refused_with_the_reason() {
     let targets = fs::read_to_string(project.path("offload.toml")).unwrap();
     assert!(targets.contains("\"host\""), "{targets}");
     project.set("OFFLOAD_TARGETS", "spirv64,host");
-    assert!(project.offload(&["test", "--offline", "tests::right", "--device", "host"]).success);
+    assert!(
+        project.offload(&["test", "--no-nextest", "--offline", "tests::right", "--device", "host"]).success
+    );
 }
 
 #[test]
@@ -212,4 +233,112 @@ fn cargo_test_alone_runs_all_devices_in_one_process() {
     let cuda = project.cargo(&["test", "--offline", "tests::right"]);
     let why = "cuda: refused: the program is built without the feature `cuda` of offload-rt";
     assert!(!cuda.success && cuda.text.contains(why), "{}", cuda.text);
+}
+
+/// What `cargo nextest` asks of cargo and of programs with tests. It stops a test that takes longer than the variable says, and
+/// tries each one that fails twice.
+const NEXTEST: &str = r#"#!/usr/bin/env python3
+import json, os, subprocess, sys
+
+args = sys.argv[2:]
+if args == ["--version"]:
+    sys.exit(0)
+assert args.pop(0) == "run", args
+own, rest = (args[:args.index("--")], args[args.index("--") + 1:])
+for option in ["--no-tests", "--failure-output", "--success-output", "--final-status-level", "--status-level"]:
+    del own[own.index(option):own.index(option) + 2]
+own = [arg for arg in own if arg not in ("--no-fail-fast", "--cargo-quiet")]
+made = subprocess.run(["cargo", "test", "--no-run", "--message-format=json", *own], stdout=subprocess.PIPE, check=True)
+messages = [json.loads(line) for line in made.stdout.splitlines()]
+programs = [it["executable"] for it in messages if it.get("executable") and it["profile"]["test"]]
+runner = next(value for name, value in os.environ.items() if name.endswith("_RUNNER") and name.startswith("CARGO_TARGET_"))
+limit = float(os.environ["STAND_IN_LIMIT"])
+outcome = 0
+for program in programs:
+    def ask(*more):
+        listed = subprocess.run([*runner.split(), program, "--list", "--format", "terse", *more], stdout=subprocess.PIPE, check=True)
+        return [line.removesuffix(": test") for line in listed.stdout.decode().splitlines()]
+    ignored = ask("--ignored")
+    for test in ask():
+        if test in ignored or not all(word in test for word in rest):
+            continue
+        for attempt in range(2):
+            started = subprocess.Popen([*runner.split(), program, "--exact", test, "--nocapture"])
+            try:
+                code = started.wait(limit)
+            except subprocess.TimeoutExpired:
+                started.kill()
+                code = started.wait()
+            print(test, attempt, code, file=sys.stderr)
+            if code == 0:
+                break
+            outcome = 100
+sys.exit(outcome)
+"#;
+
+/// A directory with a stand-in for nextest, in front of all others.
+fn with_stand_in(project: &mut Project, limit: &str) {
+    program::write(&project.path("tools/cargo-nextest"), NEXTEST);
+    let tools = [project.path("tools")];
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let all = std::env::join_paths(tools.into_iter().chain(std::env::split_paths(&path))).unwrap();
+    project.set("PATH", all.to_str().unwrap());
+    project.set("STAND_IN_LIMIT", limit);
+}
+
+/// Ends as without nextest, which runs no ignored test.
+fn check_ends(run: &Outcome, drivers: usize) {
+    assert_eq!(run.code, 1, "{}", run.text);
+    let expected = all_ends(drivers);
+    for (test, expected) in &expected {
+        assert_eq!(&ends(&run.text, test), expected, "{test}\n{}", run.text);
+    }
+    let rows = objects(&run.text, "test");
+    assert_eq!(rows.len(), expected.iter().map(|(_, ends)| ends.len()).sum::<usize>(), "{}", run.text);
+}
+
+const WITH_NEXTEST: [&str; 5] = ["test", "--offline", "--json", "--timeout", "10"];
+
+#[test]
+fn nextest_starts_the_tests_where_it_is_installed() {
+    let (mut project, drivers) = project();
+    fs::create_dir_all(project.path("tools")).unwrap();
+    with_stand_in(&mut project, "600");
+    let run = project.offload(&WITH_NEXTEST);
+    check_ends(&run, drivers);
+    // It was there, and each failure was tried twice.
+    assert!(run.text.contains("tests::right 0 0\n") && run.text.contains("tests::seeded_wrong 1 1\n"));
+    let one = project.offload(&["test", "--offline", "tests::right", "--device", "host", "--", "--exact"]);
+    assert!(!one.success, "the stand-in knows no `--exact`: {}", one.text);
+    let quiet = project.offload(&["test", "--offline", "--quiet", "tests::right", "--device", "host"]);
+    assert!(quiet.success && quiet.text.is_empty(), "{}", quiet.text);
+    let without = project.offload(&["test", "--offline", "tests::right", "--no-nextest"]);
+    assert!(without.success && !without.text.contains("tests::right 0 0"), "{}", without.text);
+    // What nextest ends by itself has no end of its own.
+    with_stand_in(&mut project, "3");
+    let stopped = project.offload(&["test", "--offline", "--json", "seeded_hang", "--device", "host"]);
+    assert_eq!(ends(&stopped.text, "seeded_hang"), once("hung"), "{}", stopped.text);
+    assert!(stopped.text.contains("nextest has stopped it"), "{}", stopped.text);
+}
+
+/// The real one, on machines that have it.
+#[test]
+fn an_installed_nextest_starts_the_tests() {
+    let (project, drivers) = project();
+    if !project.cargo(&["nextest", "--version"]).success {
+        offload_tests::figure("no cargo-nextest is installed", "a stand-in for it runs in another test");
+        return;
+    }
+    let run = project.offload(&WITH_NEXTEST);
+    check_ends(&run, drivers);
+    assert!(run.text.contains("Nextest run ID"), "{}", run.text);
+    let exact = ["test", "--offline", "tests::right", "--device", "host", "--", "--exact"];
+    let exact = project.offload(&exact);
+    assert!(exact.success && exact.text.contains("\n1 right\n"), "{}", exact.text);
+    let none = project.offload(&["test", "--offline", "no_such_test"]);
+    assert!(none.code == 1 && none.text.contains("none of 0 tests has taken a device"), "{}", none.text);
+    let profile =
+        ["test", "--offline", "tests::right", "--device", "host", "--profile", "dev", "--jobs", "2"];
+    let profile = project.offload(&profile);
+    assert!(profile.success, "{}", profile.text);
 }
