@@ -5,6 +5,7 @@ use std::path::Path;
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, PackageId, TargetKind};
 
+use crate::cargo::process::Cargo;
 use crate::cli;
 use crate::error::ExitStatus;
 use crate::error::{Error, Result};
@@ -92,6 +93,13 @@ pub(crate) enum RootPackage<'a> {
     OfFile(&'a Path),
     /// The one that cargo would build here.
     Here,
+}
+
+/// Cargo with its options, in the workspace that they name.
+pub(crate) fn cargo(verb: &'static str, options: &cli::Cargo) -> Result<Cargo> {
+    let metadata = metadata(&options.package.project, Depth::Members)?;
+    let target_dir = options.package.target_dir.as_deref();
+    Ok(Cargo::new(verb).args(options.args()).in_workspace(&metadata, target_dir))
 }
 
 /// The package that `root` says, or else the one that cargo would build here.

@@ -8,6 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use cargo_metadata::Metadata;
 use offload_format::variable;
 
+use crate::cli::MessageFormat;
 use crate::error::{Error, Result};
 use crate::print::choice::Verbosity;
 use crate::print::output::Output;
@@ -30,6 +31,14 @@ impl Cargo {
     /// Hands on what was said about colours and words.
     pub(crate) fn spoken_as(self, output: &Output) -> Cargo {
         self.speaking(output, output.color_argument())
+    }
+
+    /// What cargo says of a build is this command's own.
+    pub(crate) fn messages_as(self, output: &Output) -> Cargo {
+        match output.format() {
+            MessageFormat::Human => self,
+            MessageFormat::Json => self.args(["--message-format", "json"]),
+        }
     }
 
     /// As [`Cargo::spoken_as`], where what cargo says goes through this process to a terminal.

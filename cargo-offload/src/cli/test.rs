@@ -23,6 +23,27 @@ pub(crate) struct Test {
     pub(crate) rest: Vec<String>,
 }
 
+impl Test {
+    /// Which programs with tests are meant, as cargo's command line has it.
+    pub(crate) fn selection(&self) -> Vec<String> {
+        let (running, target) = (&self.running, &self.cargo.package.cargo_target);
+        let named = |option: &str, names: &[String]| -> Vec<String> {
+            names.iter().flat_map(|name| [option.to_string(), name.clone()]).collect()
+        };
+        let mut args = [named("--test", &running.test), named("--exclude", &running.exclude)].concat();
+        if running.workspace {
+            args.push("--workspace".to_string());
+        }
+        let is_said =
+            target.lib || target.bin.is_some() || target.example.is_some() || !running.test.is_empty();
+        // All but the tests in documentation, which no device is asked for.
+        if !is_said {
+            args.push("--tests".to_string());
+        }
+        args
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which devices")]
 pub(crate) struct TestDevices {

@@ -17,7 +17,6 @@ use offload_format::variable;
 
 use self::folder::Folder;
 use self::script::Script;
-use super::build;
 use crate::cargo::graph::{self, Depth};
 use crate::cargo::process::Cargo;
 use crate::cargo::{artifact, progress};
@@ -31,8 +30,8 @@ const TICK: Duration = Duration::from_millis(20);
 
 pub(super) fn run(output: &Output, args: &cli::Run) -> Result<ExitStatus> {
     let begin = SystemTime::now();
-    let cargo = |verb| build::cargo(verb, &args.cargo);
-    progress::run(output, cargo("build")?.args(build::messages(output)))?;
+    let cargo = |verb| graph::cargo(verb, &args.cargo);
+    progress::run(output, cargo("build")?.messages_as(output))?;
     let metadata = graph::metadata(&args.cargo.package.project, Depth::Members)?;
     let folder = Folder::new(metadata.target_directory.as_std_path())?;
     let mut scripts = scripts(cargo("build")?.args(["--quiet"]), &folder)?;

@@ -48,16 +48,16 @@ pub(super) fn run(output: &Output, args: &cli::Test) -> Result<ExitStatus> {
     let starter = if has_nextest { Starter::Nextest } else { plan.starter };
     folder.write_plan(&Plan { starter, ..plan })?;
     let triple = args.cargo.target.clone().map_or_else(Cargo::host, Ok)?;
-    let handed = |cargo: Cargo| -> Result<Cargo> {
+    let run_here = |cargo: Cargo| -> Result<Cargo> {
         Ok(folder.hand_to(cargo.run_by(&triple, &folder.runner()?)).args(test_args(args)))
     };
     let rows: Vec<Row> = match starter {
         Starter::Runner => {
-            handed(cargo().args(["--quiet", "--color", output.color_argument()]))?.run()?;
+            run_here(cargo().args(["--quiet", "--color", output.color_argument()]))?.run()?;
             folder.rows(&programs)?.concat()
         }
         Starter::Nextest => {
-            nextest::run(output, handed(nextest::command(output, args, &metadata))?)?;
+            nextest::run(output, run_here(handed(nextest::command(output, args), args, &metadata))?)?;
             folder.rows(&programs)?.into_iter().flat_map(nextest::last_attempts).collect()
         }
     };
@@ -125,19 +125,12 @@ fn reason(name: &str) -> String {
 
 /// `cargo test` with what says which tests are meant.
 fn cargo(args: &cli::Test, metadata: &Metadata) -> Cargo {
-    selected(Cargo::new("test").args(args.cargo.args()), args, metadata)
+    handed(Cargo::new("test").args(args.cargo.args()), args, metadata)
 }
 
-/// The same with which programs are meant.
-fn selected(cargo: Cargo, args: &cli::Test, metadata: &Metadata) -> Cargo {
-    let cargo = cargo.args(args.running.test.iter().flat_map(|name| ["--test", name]));
-    let cargo = cargo.args(args.running.exclude.iter().flat_map(|name| ["--exclude", name]));
-    let cargo = cargo.args(args.running.workspace.then_some("--workspace"));
-    let target = &args.cargo.package.cargo_target;
-    let is_said =
-        target.lib || target.bin.is_some() || target.example.is_some() || !args.running.test.is_empty();
-    // All but the tests in documentation, which no device is asked for.
-    let cargo = cargo.args((!is_said).then_some("--tests"));
+/// The same with which tests are meant, and what build scripts are told.
+fn handed(cargo: Cargo, args: &cli::Test, metadata: &Metadata) -> Cargo {
+    let cargo = cargo.args(args.selection());
     let cargo = if args.running.sanitize { cargo.env(variable::SANITIZE, "1") } else { cargo };
     cargo.in_workspace(metadata, args.cargo.package.target_dir.as_deref())
 }

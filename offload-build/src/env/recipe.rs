@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use offload_format::variable::{self, Purpose};
+use offload_format::variable::{self, Purpose, Variable};
 
 use super::CargoEnv;
 use crate::error::Result;
@@ -31,10 +31,9 @@ const NAMES: &[&str] = &[
     variable::DYLD_LIBRARY_PATH,
 ];
 
-/// Variables of cargo, of other build scripts, and ours. Others, as those with passwords of registries, are not written
-/// anywhere.
-const BEGINNINGS: &[&str] =
-    &["CARGO_CFG_", "CARGO_FEATURE_", "CARGO_MANIFEST_", "CARGO_PKG_", "DEP_", "OFFLOAD_"];
+/// What variables of cargo and of other build scripts begin with. Others, as those with passwords of registries, are not
+/// written anywhere.
+const BEGINNINGS: &[&str] = &["CARGO_CFG_", "CARGO_FEATURE_", "CARGO_MANIFEST_", "CARGO_PKG_", "DEP_"];
 
 impl CargoEnv {
     /// Leaves the recipe in `OUT_DIR`. What is not Unicode is left out: cargo sets nothing of that kind.
@@ -55,9 +54,15 @@ impl CargoEnv {
 }
 
 fn is_kept(name: &str) -> bool {
-    let is_handed = |known: &variable::Variable| known.name == name && known.purpose == Purpose::Handed;
     let is_cargo_s = NAMES.contains(&name) || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning));
-    is_cargo_s && !variable::ALL.iter().any(is_handed)
+    is_cargo_s || variable::ALL.iter().any(|known| is_setting(known, name))
+}
+
+/// Whether `name` is the variable, or that for one target.
+fn is_setting(known: &Variable, name: &str) -> bool {
+    let rest = name.strip_prefix(known.name);
+    matches!(known.purpose, Purpose::Build | Purpose::Tool | Purpose::Cache)
+        && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
 }
 
 #[cfg(test)]
@@ -69,7 +74,7 @@ mod tests {
         for name in ["CARGO_REGISTRIES_MINE_TOKEN", "CARGO_REGISTRY_TOKEN", "HOME", "AWS_SECRET_ACCESS_KEY"] {
             assert!(!is_kept(name), "{name}");
         }
-        for name in ["OUT_DIR", "CARGO_PKG_NAME", "DEP_BF16_OFFLOAD_LIBRARY_BF16", "OFFLOAD_CONFIG"] {
+        for name in ["OUT_DIR", "CARGO_PKG_NAME", "DEP_BF16_X", "OFFLOAD_CONFIG", "OFFLOAD_CLANG_x86_64"] {
             assert!(is_kept(name), "{name}");
         }
         // These are for one run.

@@ -61,10 +61,11 @@ fn elsewhere(command: &Command, home: &Path) -> Command {
     other
 }
 
-/// What of `OUT_DIR` goes into a program. The rest is for cargo, and leads to files of this machine.
+/// What of `OUT_DIR` goes into a program. The rest is for cargo and for `cargo offload dev`, and leads to files of this
+/// machine.
 fn of_programs(out: &Path) -> Files {
     let mut all = files(out);
-    all.retain(|path, _| !path.starts_with("offload-absent"));
+    all.retain(|path, _| !path.starts_with("offload-absent") && path != Path::new("offload-recipe"));
     all
 }
 

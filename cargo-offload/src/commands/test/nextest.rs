@@ -9,8 +9,6 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use cargo_metadata::Metadata;
-
 use super::outcome::{End, Outcome, Row};
 use super::plan::{self, Plan};
 use super::process;
@@ -28,10 +26,10 @@ pub(super) fn is_installed() -> bool {
     Cargo::new("nextest").args(["--version"]).succeeds_in_silence()
 }
 
-/// The command that runs the tests which `args` mean.
-pub(super) fn command(output: &Output, args: &cli::Test, metadata: &Metadata) -> Cargo {
+/// The command that runs tests; which, is for others to say.
+pub(super) fn command(output: &Output, args: &cli::Test) -> Cargo {
     let cargo = Cargo::new("nextest").args(["run"]).args(args.cargo.args().iter().map(renamed));
-    let cargo = super::selected(cargo, args, metadata).args(["--no-fail-fast", "--no-tests", "pass"]);
+    let cargo = cargo.args(["--no-fail-fast", "--no-tests", "pass"]);
     // What a test has printed, and how it ended on each device, is told by the table.
     let cargo = cargo.args(["--failure-output", "never", "--success-output", "never"]);
     let cargo = cargo.args(["--final-status-level", "none", "--color", output.color_argument()]);

@@ -270,7 +270,19 @@ fn names_that_are_spelled_again_are_found() {
 
 /// What cargo sets for build scripts
 /// (<https://doc.rust-lang.org/cargo/reference/environment-variables.html#environment-variables-cargo-sets-for-build-scripts>).
-const CARGO_S: [&str; 6] = ["DEBUG", "HOST", "OPT_LEVEL", "OUT_DIR", "PROFILE", "TARGET"];
+const CARGO_S: [&str; 11] = [
+    "CARGO_ENCODED_RUSTFLAGS",
+    "DEBUG",
+    "HOST",
+    "NUM_JOBS",
+    "OPT_LEVEL",
+    "OUT_DIR",
+    "PROFILE",
+    "RUSTC",
+    "RUSTC_LINKER",
+    "RUSTDOC",
+    "TARGET",
+];
 
 /// The files that read the environment, as ARCHITECTURE.md lists them.
 fn environment_files() -> Vec<PathBuf> {
@@ -305,7 +317,7 @@ fn variables_that_are_read_are_declared() {
         }
         count += 1;
         let of_cargo = |name: &&str| {
-            let prefixes = ["CARGO_CFG_", "CARGO_PKG_", "CARGO_MANIFEST_", "DEP_"];
+            let prefixes = ["CARGO_CFG_", "CARGO_FEATURE_", "CARGO_PKG_", "CARGO_MANIFEST_", "DEP_"];
             CARGO_S.contains(name) || prefixes.iter().any(|prefix| name.starts_with(prefix))
         };
         let undeclared = capitals(code).into_iter().find(|name| !of_cargo(name));
