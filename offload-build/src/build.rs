@@ -46,8 +46,8 @@ impl Build {
     /// | extension | language | targets |
     /// |---|---|---|
     /// | `.cl` | OpenCL C | all |
-    /// | `.clcpp` | C++ for OpenCL | all but `host` and `opencl-c` |
-    /// | `.c`, `.cpp`, `.cc`, `.cxx` | C and C++ with `<gpuintrin.h>` | all but `host` and `opencl-c` |
+    /// | `.clcpp` | C++ for OpenCL | all but `opencl-c` |
+    /// | `.c`, `.cpp`, `.cc`, `.cxx` | C and C++ with `<gpuintrin.h>` | all but `opencl-c` |
     /// | `.cu` | CUDA C++ | `nvptx`, `cubin` |
     /// | `.hip` | HIP C++ | `amdgcn` |
     /// | `.syclbin` | a SYCLBIN with one module of SPIR-V | `spirv64`, `intel` |

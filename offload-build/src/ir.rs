@@ -10,6 +10,7 @@ mod described;
 mod interface;
 mod kernel;
 mod kernels;
+mod one_memory;
 mod output;
 mod pointers;
 mod prepare;
@@ -23,11 +24,12 @@ pub(crate) use calls::{aspects, declared, reaching};
 pub(crate) use interface::{Interface, hide, symbols};
 pub(crate) use kernel::{Kernel, KernelArg};
 pub(crate) use kernels::{kernels, take_types};
+pub(crate) use one_memory::in_one_memory;
 pub(crate) use output::{has_output, with_assertions, with_output};
 pub(crate) use pointers::{exporting, through_pointers};
 pub(crate) use prepare::{LocalArguments, Prepared, prepare};
 pub(crate) use rewrite::{in_global_memory, thread_local_state, with_conventions, without_processor};
-pub(crate) use work_items::{WAIT, WORK_ITEM_PREFIX, inline_waiting, run_groups};
+pub(crate) use work_items::{WAIT, WORK_ITEM_PREFIX, inline_waiting, run_groups, with_entries};
 
 /// The name after the first `@` of `text`, and what follows it.
 fn global_name(text: &str) -> Option<(&str, &str)> {

@@ -264,7 +264,8 @@ impl Language {
     pub(crate) fn serves(self, target: &Target) -> bool {
         match (self, target) {
             (Language::OpenClC, _) => true,
-            (_, Target::Host(_) | Target::OpenClC) => false,
+            (_, Target::OpenClC) => false,
+            (_, Target::Host(_)) => self.is_portable(),
             (Language::Cuda | Language::Ptx, Target::Nvptx(_) | Target::Cubin(_)) => true,
             (Language::Hip | Language::AmdCodeObject, Target::Amdgcn(_)) => true,
             (Language::Cubin, Target::Cubin(_)) | (Language::Ocloc, Target::Intel(_)) => true,

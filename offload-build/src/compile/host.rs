@@ -6,39 +6,31 @@
 //! The front end gives functions of one work-item. What can wait is inlined into them, the optimiser makes them small,
 //! they are cut where work-items wait, and become loops over the work-items of a group, which are optimised again.
 
+mod cpu;
+mod sources;
 mod wrapper;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 use offload_format::{Aspects, HostLevel, SpirvVersion, Target};
+
+pub(super) use self::cpu::{Cpu, cpu};
 
 use super::action::{Arg, Step, link_args, texts};
 use super::front_end::{self, FrontEnd};
 use super::gpu::ToLink;
 use super::imports::{self, LibraryIr};
 use super::session::{Scanned, Unit};
-use super::{Session, check, own_headers, spirv};
+use super::{Session, check, spirv};
 use crate::cache::{Blob, KeyBuilder};
-use crate::error::{self, Error, Result};
+use crate::error::{self, Result};
 use crate::ir;
-use crate::module::{DeviceImage, Language, SourceFile};
-use crate::options::SpecForm;
-use crate::toolchain::{Pocl, instruction_set};
+use crate::module::{DeviceImage, SourceFile};
 
 const SHIM: &str = include_str!("host_shim.c");
 const PRINTF: &str = include_str!("host_printf.c");
 const ASSERT: &str = include_str!("host_assert.c");
 const ACCESSES: &str = include_str!("host_accesses.c");
-
-/// How a level of the instruction set is called by clang and by PoCL.
-#[derive(Debug)]
-pub(super) struct Cpu {
-    triple: String,
-    march: &'static [&'static str],
-    vector_bits: u32,
-    pocl: Pocl,
-}
 
 pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) -> Result<DeviceImage> {
     let cpu = cpu(session, level)?;
@@ -76,36 +68,13 @@ pub(super) fn waits_in_library(name: &str) -> bool {
     name.contains("wait_group_events") || name.contains("async_work_group") || name.contains("work_group_")
 }
 
-pub(super) fn cpu(session: &Session<'_>, level: HostLevel) -> Result<Cpu> {
-    let cfg = &session.env().cfg;
-    if cfg.os != "linux" {
-        return Err(Error::new(format!(
-            "the target `host` is not available for {} yet",
-            session.env().target
-        ))
-        .with_hint("remove it from the targets, or mark it optional = true"));
-    }
-    let arch = cfg.arch.as_str();
-    let set = instruction_set(arch, level)?;
-    let triple = format!("--target={arch}-pc-linux-gnu");
-    Ok(Cpu { triple, march: set.march, vector_bits: set.vector_bits, pocl: session.tools().pocl(level)? })
-}
-
 /// All files with their entries, and the shim, as one module of text.
 ///
 /// What is linked at load is called through pointers.
 fn link(session: &Session<'_>, unit: &Unit<'_>, cpu: &Cpu) -> Result<ToLink> {
-    let front_end = |file| {
-        session.front_end(&FrontEnd {
-            name: "front end for host",
-            tool: &session.tools().llvm()?.clang,
-            args: kernel_args(session, cpu)?,
-            input: Some(wrapper::source(file)?),
-        })
-    };
     let libraries = libraries(session, cpu)?;
     let at_load = session.sources.link_at_load();
-    let mut modules = error::all(unit.scan.files.iter().map(front_end))?;
+    let mut modules = error::all(unit.scan.files.iter().map(|file| sources::file_ir(session, file, cpu)))?;
     let linked_here = libraries.iter().filter(|_| !at_load);
     let all = modules.iter().chain(linked_here.map(|library| &library.ir));
     let texts = all.map(Blob::read_text).collect::<Result<Vec<_>>>()?;
@@ -148,12 +117,7 @@ pub(super) fn library_ir(session: &Session<'_>, cpu: &Cpu) -> Result<Blob> {
     let front_end = |file: &SourceFile| {
         let scanned =
             Scanned { file: file.clone(), ir: spirv.front_end(session, file)?, kernels: Vec::new() };
-        session.front_end(&FrontEnd {
-            name: "front end for host",
-            tool: &session.tools().llvm()?.clang,
-            args: kernel_args(session, cpu)?,
-            input: Some(wrapper::source(&scanned)?),
-        })
+        sources::file_ir(session, &scanned, cpu)
     };
     let modules = error::all(session.sources.files.iter().map(front_end))?;
     let tool = session.tools().llvm_link()?;
@@ -247,66 +211,9 @@ pub(super) fn shared_object(session: &Session<'_>, kernels: &[&str], object: &Bl
     session.step(&step, |bytes| check::host(bytes, kernels))
 }
 
-/// PoCL's functions have names of their own, so that none is taken for a function of the C library.
-fn kernel_args(session: &Session<'_>, cpu: &Cpu) -> Result<Vec<Arg>> {
-    let include = |path: PathBuf| texts(["-include".into(), path.into_os_string()]);
-    let headers = session.tools().llvm()?.resource_dir.join("include");
-    let fixed = ["-fPIC", "-fvisibility=hidden", "-cl-no-stdinc"];
-    Ok(cpu
-        .flags()
-        .chain(texts(fixed))
-        .chain(own_headers::flags(session)?)
-        .chain(include(cpu.pocl.renames.clone()))
-        .chain(include(headers.join("opencl-c-base.h")))
-        .chain(include(headers.join("opencl-c.h")))
-        .chain(debug_args(session))
-        .chain(front_end::flags(session.sources, Language::OpenClC, SpecForm::Literal))
-        .chain(front_end::front_end_output())
-        .chain(texts(["-"]))
-        .collect())
-}
-
 fn shim_args(cpu: &Cpu) -> Vec<Arg> {
     let fixed = ["-fPIC", "-fvisibility=hidden", "-ffreestanding", "-x", "c", "-std=c11"];
     cpu.flags().chain(texts(fixed)).chain(front_end::front_end_output()).chain(texts(["-"])).collect()
-}
-
-impl Cpu {
-    fn flags(&self) -> impl Iterator<Item = Arg> {
-        texts([self.triple.as_str()]).chain(texts(self.march.iter().copied()))
-    }
-
-    /// The arguments of clang for IR, with PoCL's library at hand.
-    fn ir_args(&self, args: &[&str]) -> Vec<Arg> {
-        let library =
-            ["-Xclang".into(), "-mlink-builtin-bitcode".into(), "-Xclang".into(), self.pocl.library.clone()];
-        self.flags()
-            .chain(texts(["-fPIC", "-fvisibility=hidden", "-x", "ir"]))
-            .chain(texts(args.iter().copied()))
-            .chain(texts(library.map(PathBuf::into_os_string)))
-            // A loop that the source wants unrolled may have been before it was cut.
-            .chain(texts(["-Wno-linker-warnings", "-Wno-pass-failed", "-o"]))
-            .chain([Arg::Output, Arg::Input(0)])
-            .collect()
-    }
-
-    /// Runs clang on IR for more IR.
-    fn step(&self, session: &Session<'_>, name: &'static str, args: Vec<Arg>, module: &Blob) -> Result<Blob> {
-        let tool = &session.tools().llvm()?.clang;
-        let files = vec![self.pocl.library.clone()];
-        session.step(&Step { name, tool, args, inputs: vec![(module, ".ll")], files }, check::ir_text)
-    }
-}
-
-/// Relative paths: a debugger started in the crate's directory finds the sources, and nothing of this machine is
-/// in the image.
-fn debug_args(session: &Session<'_>) -> impl Iterator<Item = Arg> {
-    let args: &[&str] = match (session.env().profile.debug_info, session.env().is_sanitized()) {
-        (true, _) => &["-g", "-fdebug-compilation-dir=."],
-        (false, true) => &["-gline-tables-only", "-fdebug-compilation-dir=."],
-        (false, false) => &[],
-    };
-    texts(args.iter().copied())
 }
 
 /// Whether a debugger should see every variable, as in the Rust around it: then nothing is optimised.

@@ -1,4 +1,5 @@
-//! Headers of ours that kernels include: `assert.h`, which no GPU has from a C library, and what it includes.
+//! Headers of ours that kernels include: `assert.h`, which no GPU has from a C library, what it includes, and for the CPU
+//! `gpuintrin.h`, which clang has for GPUs alone.
 
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,9 @@ const ASSERT: &str = include_str!("assert.h");
 /// How an assertion of OpenCL C tells that it failed.
 pub(super) const FAILURES: &str = include_str!("offload_failures.h");
 const DIRECTORY: &str = "include/own-3";
+/// As [`ASSERT`].
+const GPU_INTRINSICS: &str = include_str!("host_gpuintrin.h");
+const HOST_DIRECTORY: &str = "include/host-1";
 
 /// Where the headers are.
 pub(super) fn directory(session: &Session<'_>) -> PathBuf {
@@ -28,7 +32,15 @@ pub(super) fn flags(session: &Session<'_>) -> Result<impl Iterator<Item = Arg> +
     Ok(texts(["-isystem".into(), directory.into_os_string()]))
 }
 
+/// The flags with which clang finds the headers for C and C++ on the CPU: before its own, which refuse it.
+pub(super) fn host_flags(session: &Session<'_>) -> Result<impl Iterator<Item = Arg> + use<>> {
+    let directory = session.cache().dir().join(HOST_DIRECTORY);
+    fs::create_dir_all(&directory)?;
+    fs::publish_if_changed(&directory.join("gpuintrin.h"), GPU_INTRINSICS.as_bytes())?;
+    Ok(texts(["-isystem".into(), directory.into_os_string()]).chain(flags(session)?))
+}
+
 /// Whether a compiler read `path` here.
 pub(super) fn has(session: &Session<'_>, path: &Path) -> bool {
-    path.starts_with(directory(session))
+    path.starts_with(directory(session)) || path.starts_with(session.cache().dir().join(HOST_DIRECTORY))
 }

@@ -156,7 +156,7 @@ fn size(node: &str) -> Option<u32> {
 }
 
 /// The value of `key` in `!DI...(key: value, ...)`; a text without its quotes.
-fn field<'n>(node: &'n str, key: &str) -> Option<&'n str> {
+pub(super) fn field<'n>(node: &'n str, key: &str) -> Option<&'n str> {
     let start = node.match_indices(key).find_map(|(at, _)| {
         let before = node.get(..at)?;
         let value = node.get(at.checked_add(key.len())?..)?.strip_prefix(": ")?;

@@ -1,6 +1,7 @@
 //! Kernels of the target `host`: from a function of one work-item to one that runs a work-group.
 //!
 //! ```text
+//! with_entries     what calls a kernel of C, C++ or C++ for OpenCL with its arguments (`entry`)
 //! inline_waiting   everything that can wait is to be inlined into the work-item's function (clang does it)
 //! run_groups       the function becomes blocks (`function`); atomic operations on local memory need no lock
 //!                  (`exclusive`)
@@ -16,6 +17,7 @@
 //! OpenCL demands that all work-items of a group agree; so no shape of control flow is special
 //! (Karrenberg and Hack, "Improving Performance of OpenCL on CPUs", CC 2012).
 
+mod entry;
 mod exclusive;
 mod facts;
 mod flow;
@@ -36,6 +38,7 @@ mod types;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+pub(crate) use self::entry::with_entries;
 pub(crate) use self::inline::inline_waiting;
 
 use self::exclusive::LocalMemory;

@@ -53,3 +53,46 @@ fn gdb_shows_variables_after_a_barrier() {
     assert!(text.contains("$1 = 7") && text.contains("$2 = {8, 9}"), "{said}");
     assert!(text.contains("kernels/square.cl:") && text.contains("src/main.rs:"), "{said}");
 }
+
+/// The same in C++.
+const IN_CPP: &str = "\
+#include <gpuintrin.h>
+extern \"C\" __gpu_kernel void square(__gpu_global int *x) {
+  int own[2] = {0, 9};
+  int value = x[__gpu_thread_id(0)];
+  own[0] = value + 1;
+  __gpu_sync_threads();
+  x[__gpu_thread_id(0)] = value * value + own[0] - own[0];
+}
+";
+
+#[test]
+fn gdb_shows_variables_of_cpp() {
+    let Some(gdb) = offload_tests::require("gdb") else { return };
+    let mut project = Project::new("debugged");
+    project.set("OFFLOAD_TARGETS", "host");
+    project.write("kernels/square.cpp", IN_CPP);
+    let build =
+        "fn main() {\n    offload_build::Build::new().file(\"kernels/square.cpp\").compile(\"square\");\n}\n";
+    project.write("build.rs", build);
+    let output = Command::new(gdb)
+        .args([
+            "-nx",
+            "-batch",
+            "-ex",
+            "set breakpoint pending on",
+            "-ex",
+            "break square.cpp:7",
+            "-ex",
+            "run",
+        ])
+        .args(["-ex", "print value", "-ex", "print own", "-ex", "bt"])
+        .arg(project.program())
+        .current_dir(project.path(""))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let said = format!("{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("$1 = 7") && text.contains("$2 = {8, 9}"), "{said}");
+    assert!(text.contains("kernels/square.cpp:") && text.contains("src/main.rs:"), "{said}");
+}

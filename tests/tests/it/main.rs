@@ -16,6 +16,7 @@ mod cache_stress;
 mod carried;
 mod completions;
 mod containers;
+mod cpu_languages;
 mod damaged;
 mod debugger;
 mod demo;

@@ -26,8 +26,16 @@ const PROLOGUE: &str = "#define __OFFLOAD_EXPORT __attribute__((visibility(\"def
 
 /// The text that is compiled in place of `file`.
 pub(super) fn source(file: &Scanned) -> Result<String> {
-    let angles = if has_angles(&file.ir.read_text()?) { ANGLES } else { "" };
-    Ok(format!("{PRINTF}{angles}{}", around(&file.file.path, &file.kernels)?))
+    Ok(format!("{PRINTF}{}{}", angles(file)?, around(&file.file.path, &file.kernels)?))
+}
+
+/// The same for C++ for OpenCL, without functions of work-items: types of C++ have no names that could be written here.
+pub(super) fn included(file: &Scanned) -> Result<String> {
+    Ok(format!("{}{}", angles(file)?, include_line(&file.file.path)?))
+}
+
+fn angles(file: &Scanned) -> Result<&'static str> {
+    Ok(if has_angles(&file.ir.read_text()?) { ANGLES } else { "" })
 }
 
 /// Whether IR calls a function of angles on vectors: `_Z3sinDv4_f`, `_Z6sincosDv2_fPU3AS1S_`.

@@ -1,0 +1,84 @@
+//! From files to IR for the CPU, in each language: OpenCL C and C++ for OpenCL with PoCL's names of functions, C and C++
+//! with a `gpuintrin.h` of our own.
+
+use std::path::PathBuf;
+
+use super::super::action::{Arg, texts};
+use super::super::front_end::{self, FrontEnd};
+use super::super::session::Scanned;
+use super::super::{Session, own_headers};
+use super::cpu::Cpu;
+use super::wrapper;
+use crate::cache::{Blob, KeyBuilder};
+use crate::error::Result;
+use crate::ir;
+use crate::module::Language;
+use crate::options::SpecForm;
+
+/// One file, with a function of one work-item for each of its kernels.
+pub(super) fn file_ir(session: &Session<'_>, file: &Scanned, cpu: &Cpu) -> Result<Blob> {
+    let input = match file.file.language {
+        Language::OpenClC => Some(wrapper::source(file)?),
+        Language::OpenClCpp => Some(wrapper::included(file)?),
+        _ => None,
+    };
+    let last = match input {
+        Some(_) => Arg::Text("-".into()),
+        None => Arg::Text(file.file.path.clone().into()),
+    };
+    let made = session.front_end(&FrontEnd {
+        name: "front end for host",
+        tool: &session.tools().llvm()?.clang,
+        args: args(session, file.file.language, cpu)?.chain([last]).collect(),
+        input,
+    })?;
+    if file.file.language == Language::OpenClC {
+        return Ok(made);
+    }
+    let key =
+        KeyBuilder::new("host entries 1").part(&made.hash.0).part(format!("{:?}", file.kernels).as_bytes());
+    session.cache().get_or(key.finish(), || {
+        let text = ir::in_one_memory(&made.read_text()?)?;
+        Ok(ir::with_entries(&text, &file.kernels)?.into_bytes())
+    })
+}
+
+fn args(session: &Session<'_>, language: Language, cpu: &Cpu) -> Result<impl Iterator<Item = Arg>> {
+    let of_language: Vec<Arg> = match language.has_opencl_functions() {
+        true => opencl_args(session, cpu)?,
+        // Functions that wait are marked, as OpenCL C marks them. A structure that is taken apart is known by its name.
+        false => texts(["-fconvergent-functions", "-fno-discard-value-names"])
+            .chain(own_headers::host_flags(session)?)
+            .collect(),
+    };
+    Ok(cpu
+        .flags()
+        .chain(texts(["-fPIC", "-fvisibility=hidden"]))
+        .chain(of_language)
+        .chain(debug_args(session))
+        .chain(front_end::flags(session.sources, language, SpecForm::Literal))
+        .chain(front_end::front_end_output()))
+}
+
+/// PoCL's functions have names of their own, so that none is taken for a function of the C library.
+fn opencl_args(session: &Session<'_>, cpu: &Cpu) -> Result<Vec<Arg>> {
+    let include = |path: PathBuf| texts(["-include".into(), path.into_os_string()]);
+    let headers = session.tools().llvm()?.resource_dir.join("include");
+    Ok(texts(["-cl-no-stdinc"])
+        .chain(own_headers::flags(session)?)
+        .chain(include(cpu.pocl.renames.clone()))
+        .chain(include(headers.join("opencl-c-base.h")))
+        .chain(include(headers.join("opencl-c.h")))
+        .collect())
+}
+
+/// Relative paths: a debugger started in the crate's directory finds the sources, and nothing of this machine is
+/// in the image.
+fn debug_args(session: &Session<'_>) -> impl Iterator<Item = Arg> {
+    let args: &[&str] = match (session.env().profile.debug_info, session.env().is_sanitized()) {
+        (true, _) => &["-g", "-fdebug-compilation-dir=."],
+        (false, true) => &["-gline-tables-only", "-fdebug-compilation-dir=."],
+        (false, false) => &[],
+    };
+    texts(args.iter().copied())
+}
