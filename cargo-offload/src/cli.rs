@@ -253,8 +253,9 @@ pub(crate) struct Compression {
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
     /// The file: a program, library, pack, SYCLBIN, or a container of another tool chain. Without it, build the package.
-    /// With it, options that name a package say what the program was built from.
-    pub(crate) path: Option<PathBuf>,
+    /// With it, options that name a package say what the program was built from. With `--require` or `--device` also
+    /// directories and archives (wheels, zip, tar), and several of them.
+    pub(crate) path: Vec<PathBuf>,
     /// The SYCL runtime that will read a SYCLBIN. Without it, any of them may.
     #[arg(long = "for", value_enum, value_name = "RUNTIME")]
     pub(crate) runtime: Option<SyclRelease>,
@@ -262,9 +263,36 @@ pub(crate) struct Verify {
     #[arg(long, value_name = "FILE")]
     pub(crate) linked_with: Vec<PathBuf>,
     #[command(flatten)]
+    pub(crate) gate: Gate,
+    #[command(flatten)]
     pub(crate) deep: Deep,
     #[command(flatten)]
     pub(crate) cargo: Cargo,
+}
+
+/// What a release has to run on.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "For which devices")]
+pub(crate) struct Gate {
+    /// Fail if a module has no image for one of these: `sm_90` (native code that such a GPU takes), `gfx90a`, `pvc`,
+    /// `ptx>=sm_90` (PTX for this architecture or a later one), `ptx<=sm_80`, or a target as `cubin:sm_90`. Without it and
+    /// without PATH, the list `require` in offload.toml.
+    #[arg(long, value_name = "WHAT", value_delimiter = ',')]
+    pub(crate) require: Vec<String>,
+    /// Fail if a device would not run a module, and say which image it takes: `B200`, `MI300X`, `Arc A770`, or an
+    /// architecture as `sm_90`.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) device: Vec<String>,
+    /// The driver of these devices: NVIDIA's release (`550`, `550.54.14`), or the version of ROCm (`6.3`).
+    #[arg(long, value_name = "VERSION", requires = "device")]
+    pub(crate) driver: Option<String>,
+}
+
+impl Gate {
+    /// Whether anything has to be there.
+    pub(crate) fn is_asked(&self) -> bool {
+        !self.require.is_empty() || !self.device.is_empty()
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -60,6 +60,8 @@ pub(crate) fn run(output: &Output, command: &Command) -> Result<ExitStatus> {
         Command::Report(args) => report::run(output, args),
         Command::Size(args) => size::run(output, args),
         Command::Extract(args) => extract::run(output, args),
+        #[cfg(not(feature = "devices"))]
+        Command::Verify(args) if args.gate.is_asked() => Err(no_devices()),
         Command::Verify(args) => verify::run(output, args),
         Command::Prune(args) => prune::run(output, args),
         Command::Repack(args) => repack::run(output, args),

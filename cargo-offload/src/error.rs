@@ -23,6 +23,13 @@ pub enum ExitStatus {
     Program(u8),
 }
 
+impl ExitStatus {
+    /// `other`, if this one is a success.
+    pub(crate) fn worse(self, other: ExitStatus) -> ExitStatus {
+        if self == ExitStatus::Success { other } else { self }
+    }
+}
+
 impl From<ExitStatus> for ExitCode {
     fn from(status: ExitStatus) -> ExitCode {
         ExitCode::from(match status {

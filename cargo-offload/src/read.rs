@@ -1,6 +1,11 @@
 //! What commands look at: the packs of a file and the containers of other tool chains, and the images in them.
 
 pub(crate) mod disassemble;
+#[cfg(feature = "devices")]
+pub(crate) mod files;
+#[cfg(feature = "devices")]
+pub(crate) mod gzip;
+pub(crate) mod inflater;
 pub(crate) mod input;
 pub(crate) mod metadata;
 pub(crate) mod missing;
@@ -8,6 +13,8 @@ pub(crate) mod pack_file;
 pub(crate) mod packs;
 pub(crate) mod program;
 pub(crate) mod records;
+#[cfg(feature = "devices")]
+pub(crate) mod registry;
 pub(crate) mod sidecar;
 pub(crate) mod syclbin;
 pub(crate) mod zip;

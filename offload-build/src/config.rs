@@ -94,11 +94,13 @@ impl Config {
 }
 
 impl Layer {
-    const KEYS: [&str; 6] = ["targets", "compression", "strip", "embed", "vendored", "modules"];
+    const KEYS: [&str; 7] = ["targets", "compression", "strip", "embed", "vendored", "require", "modules"];
 
     fn read(table: Table<'_>) -> Result<Layer> {
         table.only(&Layer::KEYS)?;
         let modules = table.optional("modules", |value| value.table()?.collect(Options::read))?;
+        // For `cargo offload verify`: a build asks nothing of it.
+        table.optional("require", |value| value.each(Value::string))?;
         Ok(Layer {
             targets: table.optional("targets", |value| value.each(NamedTarget::read))?,
             compression: table.optional("compression", |value| value.read(Compression::read))?,

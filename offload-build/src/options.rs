@@ -145,7 +145,7 @@ pub(crate) struct KernelOptions {
 }
 
 impl Options {
-    pub(crate) const KEYS: [&str; 18] = [
+    pub(crate) const KEYS: [&str; 19] = [
         "compiler",
         "split",
         "cuda-sdk",
@@ -164,12 +164,14 @@ impl Options {
         "kernels",
         "syclbin",
         "syclbin-libraries",
+        "require",
     ];
 
     /// What a table says.
     pub(crate) fn read(value: Value<'_>) -> Result<Options> {
         let table = value.table()?;
         table.only(&Options::KEYS)?;
+        table.optional("require", |value| value.each(Value::string))?;
         let kernels = |value: Value<'_>| value.table()?.collect(KernelOptions::read);
         Ok(Options {
             compiler: table.optional("compiler", |value| value.choice(&Compiler::NAMES))?,

@@ -63,6 +63,33 @@ pub(crate) fn again(selection: &Selection, index: &Arc<Index>) -> Result<Selecti
     select(index, VariantQuery { module: first.module(), values: &values, spec }, device)
 }
 
+impl DeviceDescription {
+    /// Whether the device takes `image`, whatever else there is for it.
+    ///
+    /// # Errors
+    /// Why not, in words.
+    ///
+    /// ```
+    /// use offload_format::codec::{self, Codec};
+    /// use offload_format::pack::{NewImage, PackBuilder};
+    /// use offload_rt::{CudaDescription, DeviceDescription, Registry};
+    ///
+    /// let frame = codec::encode(b"", Codec::Raw, 0)?;
+    /// let mut builder = PackBuilder::new("my-crate", "0.1.0");
+    /// builder.image(NewImage::new("blas", "cubin:sm_90".parse()?), frame.info())?;
+    /// let registry = Registry::from_pack(builder.finish()?.with_frames([&frame])?);
+    ///
+    /// let [image] = registry.entries() else { panic!() };
+    /// assert_eq!(DeviceDescription::from(CudaDescription::new("H200", [9, 0])).takes(image), Ok(()));
+    /// let refusal = DeviceDescription::from(CudaDescription::new("A100", [8, 0])).takes(image).unwrap_err();
+    /// assert!(refusal.contains("of another major version"), "{refusal}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn takes(&self, image: &Entry) -> Result<(), String> {
+        rules::judge::<String>(image, Wanted { device: self, spec: None }).map(drop)
+    }
+}
+
 /// The best of `candidates` for `device`; the first of equal ones.
 ///
 /// # Errors

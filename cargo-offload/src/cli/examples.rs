@@ -159,7 +159,10 @@ pub(super) const VERIFY: &str = "\
 Examples:
   cargo offload verify                     # builds the package, decodes and checks all its images
   cargo offload verify target/release/app -p app
-  cargo offload verify kernels.syclbin";
+  cargo offload verify kernels.syclbin
+  cargo offload verify dist/*.whl --require 'sm_75,sm_90,ptx>=sm_90,gfx90a'
+  cargo offload verify target/release/app --device B200,MI300X
+  cargo offload verify libfoo.so --device H100 --driver 550";
 
 pub(super) const PRUNE: &str = "\
 Examples:

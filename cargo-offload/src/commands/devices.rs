@@ -1,7 +1,6 @@
 //! `devices`: the devices of this machine, what fits them, and which image of a file each would get.
 
 mod fitting;
-mod registry;
 
 use offload_rt::{Device, Outcome, Registry};
 use serde::Serialize;
@@ -14,6 +13,7 @@ use crate::print::output::Output;
 use crate::print::text::escaped;
 use crate::read::input::{Contents, Input};
 use crate::read::missing;
+use crate::read::registry;
 
 #[derive(Debug, Serialize)]
 struct DeviceMessage {
@@ -77,7 +77,7 @@ pub(super) fn run(output: &Output, args: &cli::Devices) -> Result<ExitStatus> {
 
 /// Tells what each device would get of what a file carries.
 fn judge(output: &Output, devices: &[Found], contents: &Contents<'_>) -> Result<ExitStatus> {
-    let registries = registry::of(contents)?;
+    let registries = registry::of(contents, registry::Known::Needs)?;
     for found in devices {
         output.space()?;
         output.remark(&format!("{}: {}", found.number, found.device.description()))?;

@@ -2,11 +2,13 @@
 //! tool chains are whole; a SYCLBIN is what runtimes take.
 
 mod foreign;
+#[cfg(feature = "devices")]
+mod gate;
 mod message;
 mod syclbin;
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use self::message::{Problem, Summary, Verified};
 use offload_format::Target;
@@ -27,9 +29,38 @@ use crate::read::packs::Packs;
 use crate::read::records;
 
 pub(super) fn run(output: &Output, args: &cli::Verify) -> Result<ExitStatus> {
-    let path = artifact::path(output, args.path.as_deref(), &args.cargo)?;
+    match args.path.as_slice() {
+        #[cfg(feature = "devices")]
+        paths if args.gate.is_asked() => gate::run(output, args, paths),
+        [] => {
+            let path = artifact::path(output, None, &args.cargo)?;
+            let verified = verify(output, args, &path)?;
+            Ok(verified.worse(gate_configured(output, args, &path)?))
+        }
+        [path] => verify(output, args, path),
+        paths => Err(several(paths)),
+    }
+}
+
+#[cfg(feature = "devices")]
+use self::gate::run_configured as gate_configured;
+
+/// The rules for devices are not in this build.
+#[cfg(not(feature = "devices"))]
+fn gate_configured(_: &Output, _: &cli::Verify, _: &Path) -> Result<ExitStatus> {
+    Ok(ExitStatus::Success)
+}
+
+fn several(paths: &[PathBuf]) -> Error {
+    let shown: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
+    Error::usage(format!("`verify` decodes the images of one file, and {} are named", shown.join(", ")))
+        .hint("`--require` and `--device` take several")
+}
+
+/// Decodes everything.
+fn verify(output: &Output, args: &cli::Verify, path: &Path) -> Result<ExitStatus> {
     let mut summary = Summary { reason: "summary", images: 0, problems: 0 };
-    let input = Input::open(&path, output.limits())?.searched(args.deep.search());
+    let input = Input::open(path, output.limits())?.searched(args.deep.search());
     let contents = input.contents()?;
     let usage = syclbin::usage(output, args)?;
     contents.syclbins.iter().try_for_each(|file| syclbin::verify(output, file, &usage, &mut summary))?;
@@ -39,7 +70,7 @@ pub(super) fn run(output: &Output, args: &cli::Verify) -> Result<ExitStatus> {
         return finish(output, &summary);
     }
     verify_images(output, &contents.packs, &mut summary)?;
-    let unlinked = unlinked(&path, &args.cargo.package.project, &contents.packs)?;
+    let unlinked = unlinked(path, &args.cargo.package.project, &contents.packs)?;
     summary.problems += unlinked.len() as u64;
     tell_unlinked(output, &unlinked)?;
     finish(output, &summary)

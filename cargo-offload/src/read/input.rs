@@ -21,6 +21,8 @@ use crate::read::syclbin::Syclbin;
 #[derive(Debug)]
 pub(crate) struct Input {
     path: PathBuf,
+    /// What containers are called after that are the whole file.
+    stem: Option<String>,
     file: Mapped,
     limits: Limits,
     search: Search,
@@ -65,6 +67,7 @@ impl Input {
     pub(crate) fn open(path: &Path, limits: &Limits) -> Result<Input> {
         Ok(Input {
             path: path.to_path_buf(),
+            stem: stem(path),
             file: Mapped::open(path)?,
             limits: *limits,
             search: Search::Known,
@@ -74,6 +77,12 @@ impl Input {
     /// The same, with images searched for in this way.
     pub(crate) fn searched(self, search: Search) -> Input {
         Input { search, ..self }
+    }
+
+    /// The same, called `name`: it is a copy of another file.
+    #[cfg(feature = "devices")]
+    pub(crate) fn called(self, name: &str) -> Input {
+        Input { stem: stem(Path::new(name)), ..self }
     }
 
     /// Size in bytes.
@@ -106,24 +115,49 @@ impl Input {
     /// # Errors
     /// It carries nothing, or cannot be read.
     pub(crate) fn contents(&self) -> Result<Contents<'_>> {
-        let limits = self.limits;
-        // A damaged program may have packs all the same: they are searched for in another way.
-        let found = match self.search {
-            Search::Known => carrier::find(&self.file, &limits),
-            Search::Deep => deep::find(&self.file, &limits),
-        };
-        let foreign: Vec<Found<'_>> = found.iter().flatten().copied().filter(is_foreign).collect();
-        let packs = if foreign.is_empty() {
-            PackFile::open(&self.path, &limits).map_err(|error| self.nothing(error))
-        } else {
-            PackFile::linked(&self.path, &limits)
+        let found = self.found();
+        let foreign = foreign(&found);
+        let packs = match foreign.is_empty() {
+            true => PackFile::open(&self.path, &self.limits).map_err(|error| self.nothing(error)),
+            false => PackFile::linked(&self.path, &self.limits),
         }?;
+        Ok(self.of(packs, foreign))
+    }
+
+    /// The same, where it is no mistake that there is nothing.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is damaged so that nobody can say whether it carries images.
+    #[cfg(feature = "devices")]
+    pub(crate) fn contents_if_any(&self) -> Result<Option<Contents<'_>>> {
+        let found = self.found();
+        let foreign = foreign(&found);
+        let packs = match foreign.is_empty() {
+            true => PackFile::searched(&self.path, &self.limits),
+            false => PackFile::linked(&self.path, &self.limits),
+        }?;
+        match found {
+            Err(error) if packs.is_empty() => Err(Error::check(told(&error))),
+            Ok(_) if packs.is_empty() && foreign.is_empty() => Ok(None),
+            _ => Ok(Some(self.of(packs, foreign))),
+        }
+    }
+
+    /// What is known by its place, or by its structure.
+    fn found(&self) -> std::result::Result<Vec<Found<'_>>, offload_format::Error> {
+        match self.search {
+            Search::Known => carrier::find(&self.file, &self.limits),
+            Search::Deep => deep::find(&self.file, &self.limits),
+        }
+    }
+
+    fn of<'a>(&'a self, packs: PackFile, foreign: Vec<Found<'a>>) -> Contents<'a> {
         let mut contents = Contents {
             packs: Packs::of(packs),
             containers: Vec::new(),
             syclbins: foreign.iter().filter_map(|found| Syclbin::of(found, &self.path)).collect(),
             damaged: Vec::new(),
-            limits,
+            limits: self.limits,
             size: self.size(),
         };
         // What many containers may have without regard to their size, they may have together.
@@ -141,7 +175,7 @@ impl Input {
                 }
             }
         }
-        Ok(contents)
+        contents
     }
 
     /// What was searched for in all bytes is in none of them; another error stays.
@@ -157,9 +191,8 @@ impl Input {
 
     /// Where the whole file is the container, its name says more than a number.
     fn name(&self, number: usize, found: &Found<'_>, images: &[Image<'_>]) -> String {
-        let stem = self.path.file_stem().and_then(|stem| stem.to_str());
-        match (found.place, stem) {
-            (Place::Whole, Some(stem)) if found.bytes.len() == self.file.len() => stem.to_string(),
+        match (found.place, &self.stem) {
+            (Place::Whole, Some(stem)) if found.bytes.len() == self.file.len() => stem.clone(),
             _ => {
                 let kind =
                     images.first().map_or(offload_format::OffloadKind::None, |image| image.offload_kind);
@@ -209,6 +242,15 @@ impl Contents<'_> {
     pub(crate) fn status(&self) -> ExitStatus {
         if self.problems().next().is_none() { ExitStatus::Success } else { ExitStatus::CheckFailed }
     }
+}
+
+fn stem(path: &Path) -> Option<String> {
+    path.file_stem().and_then(|stem| stem.to_str()).map(str::to_string)
+}
+
+/// What of other tool chains is `found`. A damaged program may have packs all the same: they are searched for in another way.
+fn foreign<'a>(found: &std::result::Result<Vec<Found<'a>>, offload_format::Error>) -> Vec<Found<'a>> {
+    found.iter().flatten().copied().filter(is_foreign).collect()
 }
 
 /// References to images in other files hold none themselves.

@@ -143,12 +143,18 @@ impl PackFile {
     /// # Errors
     /// The file cannot be read, or holds no pack.
     pub(crate) fn open(path: &Path, limits: &Limits) -> Result<PackFile> {
+        let file = PackFile::searched(path, limits)?;
+        if file.is_empty() { Err(file.nothing()) } else { Ok(file) }
+    }
+
+    /// As [`PackFile::open`], where it is no mistake that there is none.
+    pub(crate) fn searched(path: &Path, limits: &Limits) -> Result<PackFile> {
         let mut file = PackFile::linked(path, limits)?;
         if file.is_empty() {
             let offsets = scan::pack_offsets(&file.file).map_err(|error| Error::io("read", path, &error))?;
             file.read(offsets).map_err(|error| Error::io("read", path, &error))?;
         }
-        if file.is_empty() { Err(file.nothing()) } else { Ok(file) }
+        Ok(file)
     }
 
     /// Why there is nothing: a program may lack a mention of its kernels, another file is a mistake.

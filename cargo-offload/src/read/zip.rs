@@ -1,4 +1,4 @@
-//! Members of a zip archive that may carry images: the libraries in a Python wheel, or kernels as files.
+//! Members of a zip archive that are of interest by how they start: the libraries in a Python wheel, or kernels as files.
 //!
 //! Each is inflated into a temporary file, one at a time. A member is as large as its record says, or it is damaged.
 
@@ -6,9 +6,6 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use miniz_oxide::inflate::stream::{InflateState, inflate};
-use miniz_oxide::{DataFormat, MZError, MZFlush, MZStatus, StreamResult};
-use offload_containers::carrier::FileKind;
 use offload_format::Limits;
 use offload_format::limits::Budget;
 use rawzip::{CompressionMethod, ZipSliceArchive, ZipSliceEntry};
@@ -16,13 +13,14 @@ use rawzip::{CompressionMethod, ZipSliceArchive, ZipSliceEntry};
 use crate::error::{Error, Result};
 use crate::files::mapping::Mapped;
 use crate::print::text::escaped;
+use crate::read::inflater::Inflater;
 use crate::read::pack_file::told;
 
 /// How an archive starts that has a member
 /// (<https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT>, 4.3.7).
-const MAGIC: &[u8] = b"PK\x03\x04";
+pub(crate) const MAGIC: &[u8] = b"PK\x03\x04";
 /// What of a member tells its kind.
-const HEAD: u64 = 4096;
+pub(crate) const HEAD: u64 = 4096;
 
 /// An archive.
 #[derive(Debug)]
@@ -31,6 +29,9 @@ pub(crate) struct Zip {
     file: Mapped,
     limits: Limits,
 }
+
+/// Whether what starts so is of interest.
+pub(crate) type IsWanted = fn(&[u8]) -> bool;
 
 /// What is called with the name of each member, and with a file of its bytes or why there is none.
 pub(crate) type VisitMember<'v> = dyn FnMut(&str, Result<&Path>) -> Result<()> + 'v;
@@ -43,11 +44,11 @@ impl Zip {
         Ok(is_zip.then(|| Zip { path: path.to_path_buf(), file, limits: *limits }))
     }
 
-    /// Inflates one after another the members that start as programs, libraries, containers or images do.
+    /// Inflates one after another the members whose start `is_wanted`.
     ///
     /// # Errors
     /// Those of `visit`; the list of members is damaged, or nothing can be written.
-    pub(crate) fn each_member(&self, visit: &mut VisitMember<'_>) -> Result<()> {
+    pub(crate) fn each_member(&self, is_wanted: IsWanted, visit: &mut VisitMember<'_>) -> Result<()> {
         let directory = tempfile::tempdir();
         let directory =
             directory.map_err(|error| Error::io("create", Path::new("a temporary directory"), &error))?;
@@ -62,9 +63,9 @@ impl Zip {
             let entry = archive.get_entry(record.wayfinder()).map_err(|error| self.damaged(&error))?;
             let member =
                 Member { entry, method: record.compression_method(), size: record.uncompressed_size_hint() };
-            match member.may_have_images() {
-                Ok(false) => continue,
-                Ok(true) => {
+            match member.head() {
+                Ok(head) if !is_wanted(&head) => continue,
+                Ok(_) => {
                     let allowed = budget.spend(member.size).and_then(|()| member.allowed(&self.limits));
                     let written = allowed
                         .map_err(|error| told(&error))
@@ -113,12 +114,12 @@ impl<'a> Member<'a> {
         }
     }
 
-    fn may_have_images(&self) -> io::Result<bool> {
+    fn head(&self) -> io::Result<Vec<u8>> {
         let mut head = Vec::new();
         if self.size > 0 {
             self.reader()?.take(HEAD).read_to_end(&mut head)?;
         }
-        Ok(FileKind::detect(&head).is_some())
+        Ok(head)
     }
 
     fn allowed(&self, limits: &Limits) -> std::result::Result<(), offload_format::Error> {
@@ -130,34 +131,5 @@ impl<'a> Member<'a> {
         // What comes after the size that is recorded is not read: the check sum fails then.
         let mut reader = self.entry.verifying_reader(self.reader()?.take(self.size.saturating_add(1)));
         io::copy(&mut reader, &mut File::create(path)?).map(drop)
-    }
-}
-
-/// Inflates a stream of DEFLATE (<https://www.rfc-editor.org/rfc/rfc1951>).
-struct Inflater<'a> {
-    state: Box<InflateState>,
-    rest: &'a [u8],
-}
-
-impl<'a> Inflater<'a> {
-    fn new(stream: &'a [u8]) -> Inflater<'a> {
-        Inflater { state: InflateState::new_boxed(DataFormat::Raw), rest: stream }
-    }
-}
-
-impl Read for Inflater<'_> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let StreamResult { bytes_consumed, bytes_written, status } =
-                inflate(&mut self.state, self.rest, out, MZFlush::None);
-            self.rest = self.rest.get(bytes_consumed..).unwrap_or_default();
-            match status {
-                // What was taken in need not have given anything yet.
-                Ok(MZStatus::Ok) if bytes_written == 0 && !out.is_empty() => {}
-                Ok(_) => return Ok(bytes_written),
-                Err(MZError::Buf) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Err(_) => return Err(io::Error::new(io::ErrorKind::InvalidData, "it is damaged")),
-            }
-        }
     }
 }

@@ -39,6 +39,12 @@ impl TargetFilter {
         Ok(TargetFilter { given, patterns })
     }
 
+    /// As `given`, which stands for any of `patterns`.
+    #[cfg(feature = "devices")]
+    pub(crate) fn any_of(given: &str, patterns: impl Into<Vec<String>>) -> TargetFilter {
+        TargetFilter { given: given.to_string(), patterns: patterns.into() }
+    }
+
     /// The user's word.
     pub(crate) fn given(&self) -> &str {
         &self.given

@@ -3,28 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{self, data, fails, objects, ok};
-use miniz_oxide::deflate::compress_to_vec;
-use offload_containers::{bundle, ccob};
+use crate::support::archive::{Member, Method, zip};
+use crate::support::{self, data, dir_with, fails, hip, objects, ok};
 use serde_json::Value;
 
 const MODES: [&str; 5] = ["none", "fast", "balanced", "max", "archive"];
-
-fn dir_with(name: &str, bytes: &[u8]) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join(name), bytes).unwrap();
-    dir
-}
-
-/// A compressed bundle with two code objects.
-fn hip() -> Vec<u8> {
-    let (first, second) = (data("device-gfx1100.co"), data("device-gfx906.co"));
-    let images = [
-        bundle::BundleImage { id: "hipv4-amdgcn-amd-amdhsa--gfx1100", bytes: &first },
-        bundle::BundleImage { id: "hipv4-amdgcn-amd-amdhsa--gfx906", bytes: &second },
-    ];
-    ccob::write(&bundle::write(&images, bundle::HIP_ALIGN).unwrap(), ccob::Version::V2, 19).unwrap()
-}
 
 /// What it says of the file as it is, and the sizes by mode.
 fn tried(dir: &Path, file: &str) -> (Value, Vec<u64>) {
@@ -77,49 +60,6 @@ fn people_see_what_the_file_has_today_beside_each_mode() {
     let first: Vec<&str> = said.lines().take(3).map(|line| line.split(' ').next().unwrap()).collect();
     assert_eq!(first, ["mode", "today", "none"], "{said}");
     assert!(said.contains("\ntoday: in CUDA fatbin"), "{said}");
-}
-
-/// A member of a zip archive.
-struct Member<'a> {
-    name: &'a str,
-    content: &'a [u8],
-    method: Method,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Method {
-    Stored = 0,
-    Deflated = 8,
-    Unknown = 99,
-}
-
-/// The fields that the record of a member and its entry in the list have in common
-/// (<https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT>, 4.3.7 and 4.3.12).
-fn fields(member: &Member<'_>, stored: &[u8]) -> Vec<u8> {
-    let mut fields = vec![20, 0, 0, 0];
-    fields.extend((member.method as u16).to_le_bytes());
-    fields.extend([0; 4]);
-    fields.extend(rawzip::crc32(member.content).to_le_bytes());
-    fields.extend((stored.len() as u32).to_le_bytes());
-    fields.extend((member.content.len() as u32).to_le_bytes());
-    fields.extend((member.name.len() as u16).to_le_bytes());
-    fields.extend([0; 2]);
-    fields
-}
-
-fn zip(members: &[Member<'_>]) -> Vec<u8> {
-    let (mut file, mut list) = (Vec::new(), Vec::new());
-    for member in members {
-        let deflated = compress_to_vec(member.content, 6);
-        let stored = if member.method == Method::Deflated { &deflated } else { member.content };
-        let fields = fields(member, stored);
-        let offset = (file.len() as u32).to_le_bytes();
-        list.extend([&b"PK\x01\x02\x14\0"[..], &fields, &[0; 10], &offset, member.name.as_bytes()].concat());
-        file.extend([&b"PK\x03\x04"[..], &fields, member.name.as_bytes(), stored].concat());
-    }
-    let count = (members.len() as u16).to_le_bytes();
-    let (size, offset) = ((list.len() as u32).to_le_bytes(), (file.len() as u32).to_le_bytes());
-    [&file[..], &list, b"PK\x05\x06\0\0\0\0", &count, &count, &size, &offset, &[0; 2]].concat()
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod export_containers;
 mod extract;
 mod follow;
 mod foreign;
+mod gate;
 mod hints;
 mod life;
 mod mistakes;

@@ -37,6 +37,23 @@ impl CudaDescription {
         self
     }
 
+    /// Its driver is this release of NVIDIA's for Linux, as `550.54.14`, or the newest of a branch, as `550`
+    /// (<https://docs.nvidia.com/cuda/cuda-toolkit-release-notes/index.html#cuda-driver>). `None` if the text is no release, or
+    /// one before those with CUDA 8.0.
+    ///
+    /// ```
+    /// use offload_rt::{CudaDescription, DeviceDescription};
+    ///
+    /// let device = CudaDescription::new("H200", [9, 0]).driver_release("550.54.14").expect("a known release");
+    /// assert!(DeviceDescription::from(device).to_string().contains("CUDA driver 12.4"));
+    /// assert!(CudaDescription::new("H200", [9, 0]).driver_release("newest").is_none());
+    /// ```
+    #[must_use]
+    pub fn driver_release(self, release: &str) -> Option<CudaDescription> {
+        let driver = CudaVersion::of_release(release)?;
+        Some(CudaDescription { driver: Some(driver), ..self })
+    }
+
     /// What images may use: every device since 2014 has 64-bit floating point and atomics, 16-bit floating point came with
     /// compute capability 5.3 and bfloat16 with 8.0. The driver links for all of them
     /// (<https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#features-and-technical-specifications>).
@@ -128,12 +145,36 @@ impl CudaVersion {
         (self.0 / 1000, self.0 % 1000 / 10)
     }
 
+    /// The version of CUDA that a release of NVIDIA's driver has; a part that is not given may be any.
+    fn of_release(release: &str) -> Option<CudaVersion> {
+        let release = Release::parse(release, u32::MAX)?;
+        let has = |(_, first): &&(u32, &str)| Release::parse(first, 0).is_some_and(|first| first <= release);
+        DRIVERS.iter().rev().find(has).map(|(version, _)| CudaVersion(*version))
+    }
+
     /// The first release of NVIDIA's driver for Linux that has this version or a later one, as NVIDIA's table tells; `None`
     /// for one that the table does not have yet.
     ///
     /// <https://docs.nvidia.com/cuda/cuda-toolkit-release-notes/index.html#cuda-driver>, of CUDA 13.1.
     pub(crate) fn first_driver(self) -> Option<&'static str> {
         DRIVERS.iter().find(|(version, _)| *version >= self.0 / 10 * 10).map(|(_, driver)| *driver)
+    }
+}
+
+/// A release of NVIDIA's driver: the parts of `550.54.14`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Release([u32; 3]);
+
+impl Release {
+    /// `text` with `rest` for the parts that it does not have.
+    fn parse(text: &str, rest: u32) -> Option<Release> {
+        let mut release = Release([rest; 3]);
+        let mut parts = text.split('.');
+        for slot in &mut release.0 {
+            let Some(part) = parts.next() else { break };
+            *slot = part.parse().ok()?;
+        }
+        parts.next().is_none().then_some(release)
     }
 }
 
@@ -246,6 +287,25 @@ mod tests {
             (Some("580.65.06"), Some("590.44.01"), None)
         );
         assert!(DRIVERS.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    }
+
+    #[test]
+    fn a_release_of_the_driver_has_a_version_of_cuda() {
+        let cuda = |release| CudaVersion::of_release(release).map(|cuda| cuda.to_string());
+        for (release, expected) in [
+            ("367.48", Some("8.0")),
+            ("550", Some("12.4")),
+            ("550.54.14", Some("12.4")),
+            ("550.40.07", Some("12.3")),
+            ("580.159.04", Some("13.0")),
+            ("999", Some("13.1")),
+            ("340.108", None),
+            ("12.x", None),
+            ("1.2.3.4", None),
+            ("", None),
+        ] {
+            assert_eq!(cuda(release).as_deref(), expected, "{release}");
+        }
     }
 
     #[test]

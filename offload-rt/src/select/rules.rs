@@ -22,8 +22,9 @@ use crate::text::escape;
 /// 101 110: <https://docs.nvidia.com/cuda/parallel-thread-execution/#release-notes>, PTX 9.0.
 const TEGRA: [u32; 7] = [53, 62, 72, 87, 88, 101, 110];
 
-/// The ABI version of cubins from CUDA 13 on, and the first driver that loads them.
-const ABI_OF_CUDA_13: (u32, CudaVersion) = (8, CudaVersion::new(13_000));
+/// The later ABI of cubins: ptxas of CUDA 13 makes it for all architectures, and of CUDA 12.8, which brought sm_100, for
+/// those from it on.
+const LATER_ABI: u32 = 8;
 
 /// How well an image fits; more is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -237,7 +238,7 @@ fn on_cuda<R: Reason>(target: &Target, entry: &Entry, device: &CudaDescription) 
 
 fn on_cubin<R: Reason>(sm: &SmArch, abi: Option<u32>, device: &CudaDescription) -> Result<Fit, R> {
     let (number, has) = (u32::from(sm.number()), device.sm());
-    check_abi(abi, device)?;
+    check_abi(abi, number, device)?;
     if number == has {
         return Ok(Fit { class: Class::ExactNative, rank: rank(sm, 0) });
     }
@@ -261,10 +262,11 @@ fn on_cubin<R: Reason>(sm: &SmArch, abi: Option<u32>, device: &CudaDescription) 
     Ok(Fit { class: Class::CompatibleNative, rank: rank(sm, 0) })
 }
 
-fn check_abi<R: Reason>(abi: Option<u32>, device: &CudaDescription) -> Result<(), R> {
-    let (since, first) = ABI_OF_CUDA_13;
+/// Whether the driver loads cubins for the architecture `number` in this ABI.
+fn check_abi<R: Reason>(abi: Option<u32>, number: u32, device: &CudaDescription) -> Result<(), R> {
+    let first = CudaVersion::new(if number >= 100 { 12_080 } else { 13_000 });
     match (device.driver, abi) {
-        (Some(driver), Some(abi)) if abi >= since && driver < first => Err(R::new(|| {
+        (Some(driver), Some(abi)) if abi >= LATER_ABI && driver < first => Err(R::new(|| {
             format!("it is a cubin of ABI {abi}, which needs CUDA driver {first}, the driver is {driver}")
         })),
         _ => Ok(()),

@@ -22,6 +22,7 @@ cargo-offload/src/commands/report/matrix.rs           | OFFLOAD_CLANG=clang-22 c
 cargo-offload/src/commands/targets.rs                 | cargo offload init                                  | init_then_targets_and_compression_keep_what_people_wrote
 cargo-offload/src/commands/targets/list.rs            | cargo offload doctor TARGET                         | the_doctor_needs_no_tool
 cargo-offload/src/commands/vendor/record.rs           | cargo offload vendor                                | a_damaged_pack_is_refused
+cargo-offload/src/commands/verify/gate/judged.rs      | cargo offload targets add {target}                  | a_package_has_what_its_offload_toml_requires
 cargo-offload/src/commands/verify/syclbin.rs          | cargo offload inspect                               | a_file_without_a_syclbin_is_inspected
 cargo-offload/src/machine/toolchain/add.rs            | cargo offload toolchain install                     | packages_are_fetched_locked_and_unpacked, fresh --toolchain
 cargo-offload/src/machine/toolchain/add.rs            | cargo offload toolchain list                        | what_helps_to_install_compilers

@@ -28,6 +28,7 @@ mod errors;
 mod examples;
 mod foreign;
 mod foreign_reader;
+mod gate;
 mod guide;
 mod hint_table;
 mod hints;

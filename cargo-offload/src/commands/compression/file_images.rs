@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use offload_containers::carrier::FileKind;
 use offload_format::Limits;
 
 use super::raw_images::{RawImages, RawPack};
@@ -90,7 +91,8 @@ impl FileImages {
 
     /// All images of all members are tried together: which of them a build would pack together nobody knows.
     fn add_members(&mut self, zip: &Zip, reach: Reach<'_>, raw: &mut RawImages) -> Result<()> {
-        zip.each_member(&mut |name, file| {
+        let may_have_images = |head: &[u8]| FileKind::detect(head).is_some();
+        zip.each_member(may_have_images, &mut |name, file| {
             let file = match file {
                 Ok(file) => file,
                 Err(error) => {

@@ -4,8 +4,8 @@ use offload_format::pack::NewImage;
 use offload_format::{PtxVersion, Target};
 use offload_rt::{DeviceDescription, Outcome};
 
-use super::registry::registry;
 use crate::error::Result;
+use crate::read::registry::registry;
 use crate::settings::known_targets;
 
 /// The targets whose images `device` takes, the one that it would take first of all first.

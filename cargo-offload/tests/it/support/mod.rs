@@ -1,5 +1,6 @@
 //! Running the subcommand, as its tests do.
 
+pub mod archive;
 #[cfg(target_os = "linux")]
 pub mod drivers;
 #[cfg(target_os = "linux")]
@@ -13,6 +14,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use offload_containers::{bundle, ccob};
 use offload_format::codec::{self, Codec};
 use offload_format::pack::{KernelInfo, NewImage, PackBuilder};
 
@@ -105,6 +107,23 @@ pub fn pack(images: Vec<(NewImage, Vec<u8>)>, codec: Codec) -> Vec<u8> {
         frames.push(frame);
     }
     builder.finish().unwrap().with_frames(&frames).unwrap()
+}
+
+/// A directory with one file.
+pub fn dir_with(name: &str, bytes: &[u8]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join(name), bytes).unwrap();
+    dir
+}
+
+/// A compressed bundle with two code objects.
+pub fn hip() -> Vec<u8> {
+    let (first, second) = (data("device-gfx1100.co"), data("device-gfx906.co"));
+    let images = [
+        bundle::BundleImage { id: "hipv4-amdgcn-amd-amdhsa--gfx1100", bytes: &first },
+        bundle::BundleImage { id: "hipv4-amdgcn-amd-amdhsa--gfx906", bytes: &second },
+    ];
+    ccob::write(&bundle::write(&images, bundle::HIP_ALIGN).unwrap(), ccob::Version::V2, 19).unwrap()
 }
 
 /// A kernel with numbers that a compiler might report.

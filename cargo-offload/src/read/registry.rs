@@ -2,20 +2,29 @@
 
 use std::collections::BTreeSet;
 
-use offload_containers::contents;
+use offload_containers::contents::{self, Image};
 use offload_format::codec::{self, Codec};
 use offload_format::limits::Budget;
 use offload_format::pack::{NewImage, PackBuilder};
 use offload_format::{Limits, Target, Variant};
-use offload_images::describe;
+use offload_images::describe::{self, Description};
 use offload_rt::Registry;
 
 use crate::error::Result;
 use crate::read::input::{Container, Contents};
 
+/// What is asked of images of other tool chains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// For which target each is, which tables tell.
+    Target,
+    /// Also its kernels and what it needs, which means to decode it.
+    Needs,
+}
+
 /// One registry for each crate's packs: packages may have modules of the same name. The images of other tool chains are judged
 /// by this project's rules, as if they were in a pack.
-pub(super) fn of(contents: &Contents<'_>) -> Result<Vec<Registry>> {
+pub(crate) fn of(contents: &Contents<'_>, known: Known) -> Result<Vec<Registry>> {
     let mut registries = Vec::new();
     for source in contents.packs.here().packs() {
         let named = contents.packs.named(source.pack).flatten().map(|named| named.source);
@@ -25,7 +34,7 @@ pub(super) fn of(contents: &Contents<'_>) -> Result<Vec<Registry>> {
     }
     if !contents.containers.is_empty() {
         let budget = Budget::new("the images of the file", contents.limits.allowance(contents.size));
-        let mut means = Means { limits: contents.listed(), held: contents.held(), budget };
+        let mut means = Means { limits: contents.listed(), held: contents.held(), budget, known };
         let images = contents.containers.iter().map(|container| foreign(container, &mut means));
         let images = images.collect::<Result<Vec<_>>>()?;
         registries.push(registry(images.concat())?);
@@ -34,7 +43,7 @@ pub(super) fn of(contents: &Contents<'_>) -> Result<Vec<Registry>> {
 }
 
 /// The modules of a registry in their variants.
-pub(super) fn modules(registry: &Registry) -> Vec<(String, Vec<(String, String)>)> {
+pub(crate) fn modules(registry: &Registry) -> Vec<(String, Vec<(String, String)>)> {
     let names: BTreeSet<&str> = registry.entries().iter().map(|entry| entry.module()).collect();
     let values = |variant: &Variant| -> Vec<(String, String)> {
         variant.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()
@@ -49,7 +58,7 @@ pub(super) fn modules(registry: &Registry) -> Vec<(String, Vec<(String, String)>
 }
 
 /// A registry of images of which nothing but the records is asked.
-pub(super) fn registry(images: Vec<NewImage>) -> Result<Registry> {
+pub(crate) fn registry(images: Vec<NewImage>) -> Result<Registry> {
     let frame = codec::encode(b"", Codec::Raw, 0)?;
     let mut builder = PackBuilder::new("", "");
     for image in images {
@@ -65,6 +74,7 @@ struct Means {
     held: Limits,
     /// Of all.
     budget: Budget,
+    known: Known,
 }
 
 /// The images whose target has a name here, each target once.
@@ -75,9 +85,9 @@ fn foreign(container: &Container<'_>, means: &mut Means) -> Result<Vec<NewImage>
         let Some(target) = image.target.clone().filter(|target| seen.insert(target.clone())) else {
             continue;
         };
+        let described = if means.known == Known::Needs { described(&image, means) } else { None };
         // What nothing is known of is judged by its target.
-        let bytes = means.budget.spend(image.raw_size).and_then(|()| image.decode(&means.held)).ok();
-        let described = bytes.and_then(|bytes| describe::any(&bytes).ok().flatten()).unwrap_or_default();
+        let described = described.unwrap_or_default();
         images.push(NewImage {
             format_version: described.format_version,
             aspects: described.aspects,
@@ -86,4 +96,9 @@ fn foreign(container: &Container<'_>, means: &mut Means) -> Result<Vec<NewImage>
         });
     }
     Ok(images)
+}
+
+fn described(image: &Image<'_>, means: &mut Means) -> Option<Description> {
+    let bytes = means.budget.spend(image.raw_size).and_then(|()| image.decode(&means.held)).ok()?;
+    describe::any(&bytes).ok().flatten()
 }

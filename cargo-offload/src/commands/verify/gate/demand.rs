@@ -1,0 +1,251 @@
+//! What each module has to have images for: the words of `--require` and `--device`, and whether an image is meant.
+
+use std::collections::BTreeMap;
+
+use offload_format::{SmArch, Target};
+use offload_rt::{DeviceDescription, Entry};
+
+use super::known_devices;
+use crate::cli;
+use crate::error::{Error, Result};
+use crate::settings::offload_toml::Required;
+use crate::settings::target_filter::TargetFilter;
+
+/// All that is demanded, by module.
+pub(super) struct Demands {
+    all: Vec<Demand>,
+    /// In place of that, of modules with these names.
+    of_modules: BTreeMap<String, Vec<Demand>>,
+}
+
+/// One thing that has to be there.
+pub(super) struct Demand {
+    /// For people.
+    pub(super) text: String,
+    pub(super) wanted: Wanted,
+}
+
+pub(super) enum Wanted {
+    /// Native code that this device takes.
+    Native(DeviceDescription),
+    /// PTX that devices after this one take too.
+    Ptx(PtxRange),
+    /// An image for a target.
+    Target(TargetFilter),
+    /// Anything that this device takes.
+    Any(DeviceDescription),
+}
+
+/// For which architectures PTX may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PtxRange {
+    least: u16,
+    most: u16,
+}
+
+impl Demands {
+    pub(super) fn parse(gate: &cli::Gate) -> Result<Demands> {
+        let mut all = gate.require.iter().map(|word| Demand::required(word)).collect::<Result<Vec<_>>>()?;
+        for name in &gate.device {
+            let device = known_devices::find(name, gate.driver.as_deref())?;
+            all.push(Demand { text: device.to_string(), wanted: Wanted::Any(device) });
+        }
+        Ok(Demands { all, of_modules: BTreeMap::new() })
+    }
+
+    /// Those of a configuration file.
+    pub(super) fn of(required: &Required) -> Result<Demands> {
+        let parse =
+            |words: &Vec<String>| words.iter().map(|word| Demand::required(word)).collect::<Result<_>>();
+        let of_module = |(name, words): (&String, &Vec<String>)| Ok((name.clone(), parse(words)?));
+        let of_modules = required.of_modules.iter().map(of_module).collect::<Result<_>>()?;
+        Ok(Demands { all: parse(&required.all)?, of_modules })
+    }
+
+    /// What `module` has to have.
+    pub(super) fn of_module(&self, module: &str) -> &[Demand] {
+        self.of_modules.get(module).unwrap_or(&self.all)
+    }
+
+    /// Each demand once, in the order given.
+    pub(super) fn texts(&self) -> Vec<&str> {
+        let mut texts: Vec<&str> = Vec::new();
+        for demand in self.all.iter().chain(self.of_modules.values().flatten()) {
+            if !texts.contains(&demand.text.as_str()) {
+                texts.push(&demand.text);
+            }
+        }
+        texts
+    }
+}
+
+impl Demand {
+    /// A word of `--require`.
+    pub(super) fn required(word: &str) -> Result<Demand> {
+        let wanted = match word.strip_prefix("ptx") {
+            Some(range) => Wanted::Ptx(PtxRange::parse(range).ok_or_else(|| no_range(word))?),
+            None => Wanted::parse(word)?,
+        };
+        Ok(Demand { text: word.to_string(), wanted })
+    }
+
+    /// Whether `image` is what is demanded; an error says why not, where that is more than its target.
+    pub(super) fn judge(&self, image: &Entry) -> std::result::Result<(), Option<String>> {
+        let meant = |is_meant: bool| if is_meant { Ok(()) } else { Err(None) };
+        match &self.wanted {
+            Wanted::Target(filter) => meant(filter.matches(image.target_text())),
+            Wanted::Ptx(range) => match image.target() {
+                Ok(Target::Nvptx(sm)) => meant(range.has(&sm)),
+                _ => Err(None),
+            },
+            Wanted::Native(device) => match image.target() {
+                Ok(Target::Cubin(_) | Target::Amdgcn(_) | Target::Intel(_)) => {
+                    meant(device.takes(image).is_ok())
+                }
+                _ => Err(None),
+            },
+            Wanted::Any(device) => device.takes(image).map_err(Some),
+        }
+    }
+
+    /// What a build of this project would add for it, as `cargo offload targets add` has it.
+    pub(super) fn target(&self) -> Option<String> {
+        match &self.wanted {
+            Wanted::Native(_) => native_target(&self.text).map(|target| target.to_string()),
+            Wanted::Ptx(range) => Some(format!("nvptx:sm_{}", range.least.max(LEAST_PTX).min(range.most))),
+            Wanted::Target(filter) => Some(filter.given().to_string()).filter(|given| !given.contains('*')),
+            Wanted::Any(_) => None,
+        }
+    }
+}
+
+/// Where PTX for any architecture is wanted.
+const LEAST_PTX: u16 = 75;
+
+impl Wanted {
+    fn parse(word: &str) -> Result<Wanted> {
+        let native =
+            native_target(word).filter(|_| !word.starts_with("cubin:") && !word.starts_with("amdgcn:"));
+        match native.as_ref().and_then(known_devices::of_target) {
+            Some(device) => Ok(Wanted::Native(device)),
+            // Also of a later version or a level.
+            None if ["host", "spirv64"].contains(&word) => {
+                Ok(Wanted::Target(TargetFilter::any_of(word, [word.to_string(), format!("{word}:*")])))
+            }
+            None => {
+                let target = native.map_or_else(|| word.to_string(), |target| target.to_string());
+                let error = |error: Error| {
+                    error.hint("write `sm_90`, `gfx90a`, `pvc`, `ptx>=sm_90`, or a target as `cubin:sm_90`")
+                };
+                TargetFilter::parse(&target).map(Wanted::Target).map_err(error)
+            }
+        }
+    }
+}
+
+/// The target for native code that `word` names without its family: `sm_90`, `gfx90a`, `pvc`.
+fn native_target(word: &str) -> Option<Target> {
+    let families = [("sm_", "cubin:"), ("gfx", "amdgcn:"), ("", "intel:"), ("", "")];
+    let mut targets = families.iter().filter(|(start, _)| word.starts_with(start));
+    let target = targets.find_map(|(_, family)| format!("{family}{word}").parse().ok());
+    target.filter(|target| matches!(target, Target::Cubin(_) | Target::Amdgcn(_) | Target::Intel(_)))
+}
+
+impl PtxRange {
+    /// What stands behind `ptx`: nothing, `>=sm_90` or `<=sm_80`.
+    fn parse(text: &str) -> Option<PtxRange> {
+        let number = |text: &str| match format!("nvptx:{text}").parse() {
+            Ok(Target::Nvptx(sm)) if sm.suffix().is_none() => Some(sm.number()),
+            _ => None,
+        };
+        if let Some(least) = text.strip_prefix(">=") {
+            return Some(PtxRange { least: number(least)?, most: u16::MAX });
+        }
+        if let Some(most) = text.strip_prefix("<=") {
+            return Some(PtxRange { least: 0, most: number(most)? });
+        }
+        text.is_empty().then_some(PtxRange { least: 0, most: u16::MAX })
+    }
+
+    /// PTX for one architecture or family alone is no promise for later ones.
+    fn has(self, sm: &SmArch) -> bool {
+        sm.suffix().is_none() && (self.least..=self.most).contains(&sm.number())
+    }
+}
+
+fn no_range(word: &str) -> Error {
+    Error::usage(format!("`{}` is not what can be required of PTX", word.escape_debug()))
+        .hint("`ptx`, `ptx>=sm_90`, `ptx<=sm_80`, or `nvptx:sm_90` for exactly this one")
+}
+
+#[cfg(test)]
+mod tests {
+    use offload_format::codec::{self, Codec};
+    use offload_format::pack::{NewImage, PackBuilder};
+    use offload_rt::Registry;
+
+    use super::*;
+
+    fn meets(word: &str, target: &str) -> bool {
+        let frame = codec::encode(b"", Codec::Raw, 0).unwrap();
+        let mut builder = PackBuilder::new("", "");
+        builder.image(NewImage::new("m", target.parse().unwrap()), frame.info()).unwrap();
+        let registry = Registry::from_pack(builder.finish().unwrap().index);
+        Demand::required(word).unwrap().judge(&registry.entries()[0]).is_ok()
+    }
+
+    #[test]
+    fn words_mean_images() {
+        for (word, meant, not_meant) in [
+            // A cubin runs on later minor versions of its architecture, not on earlier ones.
+            ("sm_90", "cubin:sm_90", "nvptx:sm_90"),
+            ("sm_86", "cubin:sm_80", "cubin:sm_89"),
+            ("sm_90a", "cubin:sm_90a", "cubin:sm_90"),
+            ("cubin:sm_86", "cubin:sm_86", "cubin:sm_80"),
+            ("ptx", "nvptx:sm_50", "nvptx:sm_90a"),
+            ("ptx>=sm_90", "nvptx:sm_100", "nvptx:sm_80"),
+            ("ptx<=sm_80", "nvptx:sm_75", "nvptx:sm_90"),
+            ("nvptx:sm_90", "nvptx:sm_90", "nvptx:sm_100"),
+            ("gfx90a", "amdgcn:gfx90a", "amdgcn:gfx942"),
+            ("gfx1100", "amdgcn:gfx11-generic", "amdgcn:gfx12-generic"),
+            ("gfx90a:xnack-", "amdgcn:gfx90a:xnack-", "amdgcn:gfx90a:xnack+"),
+            ("gfx11-generic", "amdgcn:gfx11-generic", "amdgcn:gfx1100"),
+            ("amdgcn:gfx1100", "amdgcn:gfx1100", "amdgcn:gfx11-generic"),
+            ("pvc", "intel:xe-hpc", "spirv64"),
+            ("intel:pvc", "intel:pvc", "intel:acm-g10"),
+            ("intel:acm-g11", "intel:acm-g10", "intel:pvc"),
+            ("spirv64", "spirv64:v1.4", "opencl-c"),
+            ("host", "host:x86-64-v3", "spirv64"),
+            ("host:x86-64-v3", "host:x86-64-v3", "host"),
+            ("intel:*", "intel:dg1", "cubin:sm_90"),
+            ("all-amd", "amdgcn:gfx1201", "intel:dg1"),
+        ] {
+            assert!(meets(word, meant), "{word} {meant}");
+            assert!(!meets(word, not_meant), "{word} {not_meant}");
+        }
+    }
+
+    #[test]
+    fn words_that_mean_nothing_are_refused() {
+        for word in ["ptx>sm_90", "ptx>=sm_90a", "ptx=", "sm90", "gfx", "mi300", ""] {
+            let Err(error) = Demand::required(word) else { panic!("{word}") };
+            assert!(error.to_string().contains("hint: "), "{word}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_has_a_target_to_be_added() {
+        for (word, target) in [
+            ("sm_90", Some("cubin:sm_90")),
+            ("gfx90a", Some("amdgcn:gfx90a")),
+            ("pvc", Some("intel:pvc")),
+            ("ptx>=sm_90", Some("nvptx:sm_90")),
+            ("ptx<=sm_70", Some("nvptx:sm_70")),
+            ("ptx", Some("nvptx:sm_75")),
+            ("spirv64", Some("spirv64")),
+            ("intel:*", None),
+        ] {
+            assert_eq!(Demand::required(word).unwrap().target().as_deref(), target, "{word}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The modules of a file, with the images of each: what a demand is made on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use offload_containers::contents::Image;
+use offload_format::Variant;
+use offload_rt::{Entry, Registry};
+
+use crate::read::input::{Container, Contents};
+
+/// A module in one of its variants, or a container of another tool chain.
+pub(super) struct Module<'m> {
+    pub(super) name: String,
+    pub(super) variant: Variant,
+    pub(super) images: Vec<&'m Entry>,
+    pub(super) registry: Option<&'m Registry>,
+    /// What containers say of images for machines that have no name here.
+    unknown: BTreeSet<String>,
+}
+
+/// All of them, in the order of the file.
+pub(super) fn of<'m>(contents: &Contents<'_>, registries: &'m [Registry]) -> Vec<Module<'m>> {
+    let modules = registries.iter().flat_map(of_registry);
+    let unknown =
+        contents.containers.iter().filter(|container| is_unknown(container)).map(|container| Module {
+            name: container.name.clone(),
+            variant: Variant::default(),
+            images: Vec::new(),
+            registry: None,
+            unknown: container.images.iter().map(Image::target_text).collect(),
+        });
+    modules.chain(unknown).collect()
+}
+
+fn of_registry(registry: &Registry) -> Vec<Module<'_>> {
+    let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut modules: Vec<Module<'_>> = Vec::new();
+    for entry in registry.entries() {
+        let place = *places.entry((entry.module(), entry.variant())).or_insert(modules.len());
+        match modules.get_mut(place) {
+            Some(module) => module.images.push(entry),
+            None => modules.push(Module {
+                name: entry.module().to_string(),
+                variant: entry.variant().parse().unwrap_or_default(),
+                images: vec![entry],
+                registry: Some(registry),
+                unknown: BTreeSet::new(),
+            }),
+        }
+    }
+    modules
+}
+
+/// Every image is for a machine that has no name here: no registry has it, and it would meet every demand.
+fn is_unknown(container: &Container<'_>) -> bool {
+    !container.images.is_empty() && container.images.iter().all(|image| image.target.is_none())
+}
+
+impl Module<'_> {
+    /// The name for people, with its variant.
+    pub(super) fn shown(&self) -> String {
+        match self.variant.is_empty() {
+            true => self.name.clone(),
+            false => format!("{}[{}]", self.name, self.variant),
+        }
+    }
+
+    /// For what it has images.
+    pub(super) fn targets(&self) -> BTreeSet<String> {
+        let known = self.images.iter().map(|image| image.target_text().to_string());
+        known.chain(self.unknown.iter().cloned()).collect()
+    }
+
+    /// Whether its images come from a build with offload-build.
+    pub(super) fn is_own(&self) -> bool {
+        self.images.iter().any(|image| !image.package().is_empty())
+    }
+}
+
+/// The names of the kernels of `images`, as far as they are recorded.
+pub(super) fn kernels<'i>(images: &[&'i Entry]) -> BTreeSet<&'i str> {
+    images.iter().flat_map(|image| image.kernels().iter().map(|kernel| kernel.name.as_str())).collect()
+}

@@ -1,0 +1,219 @@
+//! `verify --require` and `--device`: whether what is released has images for what it has to run on.
+
+use std::fs;
+
+use crate::support::archive::{Member, Method, gzip, tar, zip};
+use crate::support::{self, data, dir_with, fails, hip, kernel, objects, ok, pack, stdout};
+use offload_containers::fatbin::{self, FatbinImage, Packing};
+use offload_format::Target;
+use offload_format::codec::Codec;
+use offload_format::pack::NewImage;
+use serde_json::Value;
+
+/// A fatbin with an image for each of these targets. Nobody compares the bytes with the target.
+fn fatbin(targets: &[&str]) -> Vec<u8> {
+    let (cubin, ptx) = (data("device-12.9-sm_80.cubin"), data("device-clang.ptx"));
+    let targets: Vec<_> = targets.iter().map(|target| target.parse().unwrap()).collect();
+    let image = |target| FatbinImage {
+        target,
+        bytes: if matches!(target, Target::Cubin(_)) { &cubin } else { &ptx },
+        name: "",
+        options: "",
+    };
+    let images: Vec<FatbinImage<'_>> = targets.iter().map(image).collect();
+    fatbin::write(&images, Packing::Stored).unwrap()
+}
+
+/// What it says, after it has ended with `code`.
+fn judged(dir: &tempfile::TempDir, args: &[&str], code: i32) -> String {
+    let output = support::offload(dir.path(), &[&["verify", "--json"], args].concat());
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {}", support::said(&output));
+    stdout(&output)
+}
+
+fn texts(value: &Value) -> Vec<&str> {
+    value.as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect()
+}
+
+#[test]
+fn what_is_missing_of_a_pack_is_named_by_module_and_kernel() {
+    let image = |module: &str, target: &str, names: &[&str]| {
+        let kernels = names.iter().map(|name| kernel(name, [1, 0, 0])).collect();
+        (NewImage { kernels, ..NewImage::new(module, target.parse().unwrap()) }, b"image".to_vec())
+    };
+    let images = vec![
+        image("blas", "cubin:sm_90", &["gemm", "axpy"]),
+        image("blas", "cubin:sm_75", &["axpy"]),
+        image("blas", "nvptx:sm_75", &["gemm", "axpy"]),
+        image("fft", "cubin:sm_90", &["radix"]),
+    ];
+    let dir = dir_with("app.pack", &pack(images, Codec::Zstd));
+    let said = judged(&dir, &["app.pack", "--require", "sm_90,sm_86,sm_75,ptx<=sm_80"], 1);
+    let of = |reason: &str, demand: &str| -> Vec<Value> {
+        objects(&said, reason).into_iter().filter(|object| object["demand"] == demand).collect()
+    };
+    assert_eq!(texts(&of("met", "sm_90")[0]["modules"]), ["blas", "fft"]);
+    assert!(of("unmet", "sm_90").is_empty(), "{said}");
+    // No cubin for sm_8x is there.
+    assert_eq!(texts(&of("unmet", "sm_86")[0]["there"]), ["cubin:sm_75", "cubin:sm_90", "nvptx:sm_75"]);
+    let [fft, blas] = &of("unmet", "sm_75")[..] else { panic!("{said}") };
+    assert_eq!((texts(&fft["modules"]), texts(&fft["there"])), (vec!["fft"], vec!["cubin:sm_90"]));
+    assert_eq!((texts(&blas["modules"]), texts(&blas["kernels"])), (vec!["blas"], vec!["gemm"]));
+    assert_eq!(texts(&of("met", "ptx<=sm_80")[0]["modules"]), ["blas"]);
+    assert_eq!(texts(&of("unmet", "ptx<=sm_80")[0]["modules"]), ["fft"]);
+    let summary = &objects(&said, "summary")[0];
+    assert_eq!(
+        (&summary["files"], &summary["modules"], &summary["problems"]),
+        (&1.into(), &2.into(), &5.into())
+    );
+
+    let said = support::said(&support::offload(dir.path(), &["verify", "app.pack", "--require", "sm_75"]));
+    assert!(said.contains("error: app.pack: sm_75: module blas lacks gemm\n"), "{said}");
+    assert!(said.contains("hint: `cargo offload targets add cubin:sm_75`, and build again\n"), "{said}");
+    assert!(
+        ok(dir.path(), &["verify", "app.pack", "--require", "sm_90"])
+            .contains("2 modules in 1 file, 0 problems")
+    );
+}
+
+#[test]
+fn every_file_of_wheels_layers_and_directories_is_judged() {
+    let (new, old) = (fatbin(&["cubin:sm_90", "nvptx:sm_90"]), fatbin(&["cubin:sm_52", "nvptx:sm_52"]));
+    let wheel = zip(&[
+        Member { name: "x/__init__.py", content: b"import x\n", method: Method::Deflated },
+        Member { name: "x/new.fatbin", content: &new, method: Method::Deflated },
+        Member { name: "x/old.fatbin", content: &old, method: Method::Stored },
+    ]);
+    let layer =
+        gzip(&tar(&[("etc/passwd", b"root:x:0:0"), ("opt/hip.hipfb", &hip()), ("opt/x.whl", &wheel)]));
+    let dir = dir_with("x.whl", &wheel);
+    fs::create_dir_all(dir.path().join("image/blobs")).unwrap();
+    fs::write(dir.path().join("image/blobs/0123"), &layer).unwrap();
+    fs::write(
+        dir.path().join("image/blobs/4567"),
+        zstd::encode_all(&tar(&[("old.fatbin", &old)])[..], 3).unwrap(),
+    )
+    .unwrap();
+    fs::write(dir.path().join("image/index.json"), "{}").unwrap();
+    for (path, files) in [
+        ("x.whl", &[("x.whl: x/old.fatbin", "error"), ("x.whl: x/new.fatbin", "ok")][..]),
+        (
+            "image",
+            &[
+                ("image/blobs/0123: opt/x.whl: x/old.fatbin", "error"),
+                ("image/blobs/0123: opt/x.whl: x/new.fatbin", "ok"),
+                ("image/blobs/0123: opt/hip.hipfb", "error"),
+                ("image/blobs/4567: old.fatbin", "error"),
+            ],
+        ),
+    ] {
+        let said = support::said(&support::offload(dir.path(), &["verify", path, "--require", "sm_90"]));
+        for (file, verdict) in files {
+            assert!(said.contains(&format!("{verdict}: {file}: sm_90: ")), "{file} {verdict}\n{said}");
+        }
+        assert_eq!(said.matches(": sm_90: ").count(), files.len(), "{said}");
+    }
+    let both = judged(&dir, &["image", "x.whl", "--require", "ptx,all-amd"], 1);
+    assert_eq!(objects(&both, "met").len(), 6, "{both}");
+}
+
+#[test]
+fn a_device_takes_what_its_driver_takes() {
+    let image = |version: u32| {
+        let new =
+            NewImage { format_version: Some(version), ..NewImage::new("m", "nvptx:sm_90".parse().unwrap()) };
+        (new, b"ptx".to_vec())
+    };
+    // PTX 8.7, which came with CUDA 12.8.
+    let dir = dir_with("app.pack", &pack(vec![image(0x0008_0700)], Codec::Zstd));
+    let said = judged(&dir, &["app.pack", "--device", "B200", "--driver", "570"], 0);
+    assert_eq!(objects(&said, "met")[0]["targets"], "nvptx:sm_90");
+    let said = judged(&dir, &["app.pack", "--device", "NVIDIA H100,A100", "--driver", "550.54.14"], 1);
+    let unmet = objects(&said, "unmet");
+    let told: Vec<&str> = unmet.iter().map(|unmet| texts(&unmet["there"])[0]).collect();
+    assert!(
+        told[0].contains("drivers from 570.26 on take it") && told[1].contains("the device is only sm_80"),
+        "{told:?}"
+    );
+}
+
+/// The driver reads the bytes of images of other tool chains.
+#[test]
+fn images_of_other_tool_chains_are_decoded_for_a_device() {
+    let dir = dir_with("lz4.fatbin", &data("lz4.fatbin"));
+    fs::write(dir.path().join("k.hipfb"), hip()).unwrap();
+    let said = judged(&dir, &["k.hipfb", "--device", "Radeon RX 7900 XTX,MI60"], 0);
+    let met: Vec<String> = objects(&said, "met").iter().map(|met| met["targets"].to_string()).collect();
+    assert_eq!(met, ["\"amdgcn:gfx1100\"", "\"amdgcn:gfx906\""]);
+    judged(&dir, &["k.hipfb", "--device", "MI300X"], 1);
+    judged(&dir, &["lz4.fatbin", "--device", "MI300X"], 1);
+}
+
+#[test]
+fn a_gate_that_sees_nothing_is_shut() {
+    let wheel = zip(&[Member { name: "x.py", content: b"print()", method: Method::Deflated }]);
+    let dir = dir_with("x.whl", &wheel);
+    fs::create_dir(dir.path().join("empty")).unwrap();
+    for path in ["x.whl", "empty"] {
+        let said = fails(dir.path(), &["verify", path, "--require", "sm_90"], 1);
+        assert_eq!(said, format!("error: `{path}` carries no device images\n"));
+    }
+    assert!(fails(dir.path(), &["verify", "gone", "--require", "sm_90"], 3).contains("`gone`"));
+
+    // Images for machines that have no name here meet nothing.
+    let unknown = offload_containers::bundle::BundleImage { id: "hip-unknown--thing", bytes: b"x" };
+    let bundle = offload_containers::bundle::write(&[unknown], 1).unwrap();
+    fs::write(dir.path().join("k.bundle"), bundle).unwrap();
+    let said = judged(&dir, &["k.bundle", "--require", "gfx90a"], 1);
+    assert_eq!(objects(&said, "unmet")[0]["of"], 1, "{said}");
+}
+
+#[test]
+fn damaged_archives_and_bombs_are_problems() {
+    let good = fatbin(&["cubin:sm_90"]);
+    let layer = gzip(&tar(&[("good.fatbin", &good), ("other.fatbin", &good)]));
+    let dir = dir_with("cut.tar.gz", &layer[..layer.len() - 20]);
+    let said = judged(&dir, &["cut.tar.gz", "--require", "sm_90"], 1);
+    assert!(
+        objects(&said, "unreadable")[0]["problem"].as_str().unwrap().contains("damaged archive"),
+        "{said}"
+    );
+    let met = objects(&said, "met");
+    assert_eq!(texts(&met[0]["modules"]), ["good"], "what comes before the damage is judged: {said}");
+
+    // 64 MiB of nulls behind a file, in an archive in an archive.
+    let mut large = good.clone();
+    large.resize(64 << 20, 0);
+    let bomb = gzip(&tar(&[("inner.tar.gz", &gzip(&tar(&[("k.fatbin", &large)])))]));
+    fs::write(dir.path().join("bomb.tar.gz"), &bomb).unwrap();
+    let said = judged(&dir, &["bomb.tar.gz", "--require", "sm_90"], 1);
+    let problem = objects(&said, "unreadable")[0]["problem"].to_string();
+    assert!(problem.contains("what the archive inflates to"), "{problem}");
+    judged(&dir, &["bomb.tar.gz", "--require", "sm_90", "--limit", "256MiB"], 0);
+
+    // What may have had images is no file without images.
+    let wheel = zip(&[
+        Member { name: "good.fatbin", content: &good, method: Method::Deflated },
+        Member { name: "cut.fatbin", content: &good[..good.len() - 8], method: Method::Deflated },
+    ]);
+    fs::write(dir.path().join("x.whl"), wheel).unwrap();
+    let said = judged(&dir, &["x.whl", "--require", "sm_90"], 1);
+    assert_eq!((objects(&said, "met").len(), objects(&said, "unreadable").len()), (1, 1), "{said}");
+
+    // Nobody packs so deep.
+    let nested = (0..6).fold(tar(&[("k.fatbin", &good)]), |inner, _| tar(&[("inner.tar", &inner)]));
+    fs::write(dir.path().join("deep.tar"), nested).unwrap();
+    let said = judged(&dir, &["deep.tar", "--require", "sm_90"], 1);
+    assert!(said.contains("lies in 4 archives in one another"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_meant_is_told() {
+    let dir = dir_with("k.fatbin", &fatbin(&["cubin:sm_90"]));
+    let fails = |args: &[&str]| fails(dir.path(), &[&["verify", "k.fatbin"], args].concat(), 2);
+    assert!(fails(&["--require", "sm90"]).contains("hint: write `sm_90`"));
+    assert!(fails(&["--device", "Voodoo"]).contains("no device is known as `Voodoo`"));
+    assert!(fails(&["--device", "B200", "--driver", "new"]).contains("no release of NVIDIA's driver"));
+    assert!(fails(&["--driver", "550"]).contains("--device"));
+    assert!(fails(&["k.fatbin"]).contains("`--require` and `--device` take several"));
+}

@@ -1,0 +1,65 @@
+//! Archives, as people publish them.
+
+use miniz_oxide::deflate::compress_to_vec;
+
+/// A member of a zip archive.
+pub struct Member<'a> {
+    pub name: &'a str,
+    pub content: &'a [u8],
+    pub method: Method,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub enum Method {
+    Stored = 0,
+    Deflated = 8,
+    Unknown = 99,
+}
+
+/// The fields that the record of a member and its entry in the list have in common
+/// (<https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT>, 4.3.7 and 4.3.12).
+fn fields(member: &Member<'_>, stored: &[u8]) -> Vec<u8> {
+    let mut fields = vec![20, 0, 0, 0];
+    fields.extend((member.method as u16).to_le_bytes());
+    fields.extend([0; 4]);
+    fields.extend(rawzip::crc32(member.content).to_le_bytes());
+    fields.extend((stored.len() as u32).to_le_bytes());
+    fields.extend((member.content.len() as u32).to_le_bytes());
+    fields.extend((member.name.len() as u16).to_le_bytes());
+    fields.extend([0; 2]);
+    fields
+}
+
+pub fn zip(members: &[Member<'_>]) -> Vec<u8> {
+    let (mut file, mut list) = (Vec::new(), Vec::new());
+    for member in members {
+        let deflated = compress_to_vec(member.content, 6);
+        let stored = if member.method == Method::Deflated { &deflated } else { member.content };
+        let fields = fields(member, stored);
+        let offset = (file.len() as u32).to_le_bytes();
+        list.extend([&b"PK\x01\x02\x14\0"[..], &fields, &[0; 10], &offset, member.name.as_bytes()].concat());
+        file.extend([&b"PK\x03\x04"[..], &fields, member.name.as_bytes(), stored].concat());
+    }
+    let count = (members.len() as u16).to_le_bytes();
+    let (size, offset) = ((list.len() as u32).to_le_bytes(), (file.len() as u32).to_le_bytes());
+    [&file[..], &list, b"PK\x05\x06\0\0\0\0", &count, &count, &size, &offset, &[0; 2]].concat()
+}
+
+/// A tar archive of these files.
+pub fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (name, content) in members {
+        let mut header = tar::Header::new_ustar();
+        header.set_size(content.len() as u64);
+        header.set_mode(0o644);
+        header.set_cksum();
+        archive.append_data(&mut header, name, *content).unwrap();
+    }
+    archive.into_inner().unwrap()
+}
+
+/// `bytes` as gzip has them.
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let (crc, size) = (rawzip::crc32(bytes).to_le_bytes(), (bytes.len() as u32).to_le_bytes());
+    [b"\x1f\x8b\x08\0\0\0\0\0\0\x03", &compress_to_vec(bytes, 6)[..], &crc, &size].concat()
+}
