@@ -26,7 +26,7 @@ pub(crate) use self::life::{
 };
 pub(crate) use self::matrix::{Axis, Tool};
 pub(crate) use self::show::{Asm, Devices, Extract, Inspect, Report, ReportFormat, Select, Size};
-pub(crate) use self::test::{Test, TestProgram};
+pub(crate) use self::test::{Bench, Test, TestProgram};
 #[cfg(feature = "devices")]
 pub(crate) use self::test::{TestDevices, TestRunning};
 
@@ -124,6 +124,9 @@ pub(crate) enum Command {
     /// Run a program with tests, as `test` has cargo do.
     #[command(hide = true)]
     TestProgram(TestProgram),
+    /// Run the benchmarks on each device of this machine, and show how long kernels take where.
+    #[command(after_help = examples::BENCH)]
+    Bench(Bench),
     /// Show which tools are installed, what each target lacks, and what installs it.
     #[command(after_help = examples::DOCTOR)]
     Doctor(Doctor),

@@ -1,6 +1,8 @@
 //! One file a command.
 
 mod asm;
+#[cfg(feature = "devices")]
+mod bench;
 mod build;
 mod cache;
 mod completions;
@@ -44,8 +46,10 @@ pub(crate) fn run(output: &Output, command: &Command) -> Result<ExitStatus> {
         Command::Test(args) => test::run(output, args),
         #[cfg(feature = "devices")]
         Command::TestProgram(args) => test::run_program(output, args),
+        #[cfg(feature = "devices")]
+        Command::Bench(args) => bench::run(output, args),
         #[cfg(not(feature = "devices"))]
-        Command::Test(_) | Command::TestProgram(_) => Err(no_devices()),
+        Command::Test(_) | Command::TestProgram(_) | Command::Bench(_) => Err(no_devices()),
         Command::Doctor(args) => doctor::run(output, args),
         Command::Toolchain(args) => toolchain::run(output, args),
         Command::Cache(args) => cache::run(output, args),

@@ -2,4 +2,6 @@
 
 pub(crate) mod cache;
 pub(crate) mod doctor;
+#[cfg(feature = "devices")]
+pub(crate) mod test_devices;
 pub(crate) mod toolchain;

@@ -23,7 +23,7 @@
 //! | `cudarc-0_19`, `opencl3-0_12` | conversions for the types of these crates, in `cuda::cudarc_0_19` and `opencl::opencl3_0_12` |
 //! | `half` | `half::f16` is an element of buffers and an argument of kernels, see [`Half`] |
 //! | `archive` | images that were built with `compression = "archive"` can be read |
-//! | `test` | `test`: kernel tests that run on every device, for `[dev-dependencies]` |
+//! | `test` | `test` and `bench`: kernel tests and benchmarks that run on every device, for `[dev-dependencies]` |
 //!
 //! SYCLBIN files are launched by the crate [`offload-sycl`](https://docs.rs/offload-sycl), on the OpenCL devices of this one.
 //!
@@ -60,6 +60,8 @@
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "test")]
+pub mod bench;
 #[cfg(feature = "cuda")]
 #[allow(unsafe_code, reason = "calls the CUDA driver")]
 pub mod cuda;

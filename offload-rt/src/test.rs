@@ -45,7 +45,9 @@ use std::time::Instant;
 pub use self::compare::{Difference, Element, Tolerance, Ulps, expect_close};
 pub use self::devices::{TestDevice, devices};
 pub use self::failure::Failure;
+pub(crate) use self::outcome::Ran;
 use self::outcome::{Ended, Outcome};
+pub(crate) use self::report::Numbers;
 use crate::device::Device;
 
 /// Runs `test` on each device of this machine, and fails if it fails on one, or has run on none.
@@ -112,7 +114,17 @@ fn reference_beside<T: Element>(
 
 /// Runs `test` on the devices that were chosen, and reports.
 #[track_caller]
-fn on_chosen(mut test: impl FnMut(&TestDevice) -> Result<(), Failure>) {
+fn on_chosen(test: impl FnMut(&TestDevice) -> Result<(), Failure>) {
+    report::conclude(&ended(test));
+}
+
+/// Runs `work` on the devices that were chosen, and tells what is wrong.
+pub(crate) fn on_each_chosen(work: impl FnMut(&TestDevice) -> Result<(), Failure>) -> Ran {
+    report::tell_problems(&ended(work))
+}
+
+/// How `test` ends on each device that was chosen.
+fn ended(mut test: impl FnMut(&TestDevice) -> Result<(), Failure>) -> Vec<Ended> {
     let chosen = devices::chosen();
     let mut ended: Vec<Ended> = chosen.refused.clone();
     ended.iter().for_each(report::record_end);
@@ -128,5 +140,5 @@ fn on_chosen(mut test: impl FnMut(&TestDevice) -> Result<(), Failure>) {
         report::record_end(&end);
         ended.push(end);
     }
-    report::conclude(&ended);
+    ended
 }

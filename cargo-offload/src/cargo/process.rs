@@ -119,6 +119,15 @@ impl Cargo {
         Ok(code(status))
     }
 
+    /// Leaves standard output to this command's own messages, where scripts read them.
+    #[cfg(feature = "devices")]
+    pub(crate) fn prints_as(mut self, output: &Output) -> Cargo {
+        if output.format() == MessageFormat::Json {
+            self.command.stdout(std::io::stderr());
+        }
+        self
+    }
+
     /// Whether cargo succeeds; nothing that it says is shown.
     #[cfg(feature = "devices")]
     pub(crate) fn succeeds_in_silence(mut self) -> bool {

@@ -38,6 +38,12 @@ Examples:
   cargo offload test --workspace -- --include-ignored
   cargo offload test --sanitize            # accesses outside of buffers";
 
+pub(super) const BENCH: &str = "\
+Examples:
+  cargo offload bench                      # every benchmark on every device
+  cargo offload bench saxpy --device cuda
+  cargo offload bench --bench kernels --json";
+
 pub(super) const DOCTOR: &str = "\
 Examples:
   cargo offload doctor                     # the targets in offload.toml

@@ -23,6 +23,7 @@ pub(crate) struct Test {
     pub(crate) rest: Vec<String>,
 }
 
+#[cfg(feature = "devices")]
 impl Test {
     /// Which programs with tests are meant, as cargo's command line has it.
     pub(crate) fn selection(&self) -> Vec<String> {
@@ -84,6 +85,36 @@ pub(crate) struct TestRunning {
     /// Run this file of `tests/`.
     #[arg(long, value_name = "NAME")]
     pub(crate) test: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Bench {
+    /// Run only benchmarks whose names contain this.
+    #[arg(value_name = "NAME")]
+    pub(crate) filter: Option<String>,
+    #[command(flatten)]
+    pub(crate) devices: TestDevices,
+    /// Run this file of `benches/`. Without it, all.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) bench: Vec<String>,
+    #[command(flatten)]
+    pub(crate) cargo: Cargo,
+    /// Options for the programs with the benchmarks.
+    #[arg(last = true, value_name = "ARGS")]
+    pub(crate) rest: Vec<String>,
+}
+
+#[cfg(feature = "devices")]
+impl Bench {
+    /// Everything for cargo; benchmarks are built for release unless another profile is named.
+    pub(crate) fn cargo_args(&self) -> Vec<OsString> {
+        self.cargo.args().into_iter().filter(|arg| arg != "--release").collect()
+    }
+
+    /// What the programs are told.
+    pub(crate) fn for_programs(&self) -> impl Iterator<Item = &str> {
+        self.filter.as_deref().into_iter().chain(self.rest.iter().map(String::as_str))
+    }
 }
 
 /// What cargo starts in place of a program with tests.

@@ -17,6 +17,13 @@ pub(super) struct Ended {
     pub(super) time: Duration,
 }
 
+/// Whether everything has run somewhere, and nothing has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ran {
+    Well,
+    Badly,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Outcome {
     Right,

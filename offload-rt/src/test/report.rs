@@ -9,7 +9,7 @@ use std::path::Path;
 use offload_format::variable;
 
 use super::compare::Difference;
-use super::outcome::{Ended, Outcome};
+use super::outcome::{Ended, Outcome, Ran};
 
 /// A test starts on the device: if the process ends now, it was there.
 pub(super) fn record_start(label: &str) {
@@ -75,6 +75,47 @@ pub(super) fn conclude(ended: &[Ended]) {
         panic!("the test has run on no device\n{lines}\nhint: {}", HINT);
     }
     println!("{lines}");
+}
+
+/// Prints a line for each device on which not all is well, unless it is recorded.
+pub(super) fn tell_problems(ended: &[Ended]) -> Ran {
+    let is_bad = |end: &&Ended| matches!(end.outcome, Outcome::Wrong(_) | Outcome::Failed(_));
+    if file().is_none() {
+        let others: Vec<Ended> = ended.iter().filter(|end| end.outcome != Outcome::Right).cloned().collect();
+        if !others.is_empty() {
+            eprintln!("{}", summary(&others));
+        }
+        if !ended.iter().any(|end| end.outcome == Outcome::Right) {
+            eprintln!("no device has run the kernels\nhint: {HINT}");
+            return Ran::Badly;
+        }
+    }
+    if ended.iter().any(|end| is_bad(&end)) { Ran::Badly } else { Ran::Well }
+}
+
+/// How long launches of a kernel took, in seconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Numbers {
+    pub(crate) median: f64,
+    pub(crate) min: f64,
+    /// Nine of ten took no longer.
+    pub(crate) most: f64,
+    pub(crate) count: u64,
+}
+
+impl Numbers {
+    /// Records them, or prints them where nobody records.
+    pub(crate) fn tell(&self, device: &str, name: &str) {
+        let Numbers { median, min, most, count } = *self;
+        if file().is_none() {
+            let [median, min, most] = [median, min, most].map(|seconds| format!("{:.1} us", seconds * 1e6));
+            return println!(
+                "{name} on {device}: {median} (from {min}, 90 % within {most}, {count} launches)"
+            );
+        }
+        let line = Line::new("time").text("device", device).text("name", name).number("median", median);
+        record(&line.number("min", min).number("most", most).whole("count", count));
+    }
 }
 
 const HINT: &str = "the target `host` runs on every CPU: `cargo offload targets add host`";

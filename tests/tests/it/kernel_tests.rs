@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::support::{Outcome, Project, program};
 
 /// The package, with the drivers for the CPU that there are; how many devices they show beside the host CPU.
-fn project() -> (Project, usize) {
+pub fn project() -> (Project, usize) {
     let mut project = Project::new("kernel-tests");
     project.set("OCL_ICD_FILENAMES", "");
     match offload_tests::require_intel_runtime() {
@@ -23,7 +23,7 @@ fn project() -> (Project, usize) {
 }
 
 /// The objects with this reason.
-fn objects(text: &str, reason: &str) -> Vec<Value> {
+pub fn objects(text: &str, reason: &str) -> Vec<Value> {
     let objects = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     objects.filter(|object| object["reason"] == reason).collect()
 }

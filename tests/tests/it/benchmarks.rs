@@ -1,0 +1,57 @@
+//! `cargo offload bench`: times of kernels on the host CPU, PoCL and Intel's CPU runtime.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::kernel_tests::{objects, project};
+use crate::support::Project;
+
+const NAMES: [&str; 2] = ["saxpy, 4096", "wrong, 4096"];
+
+#[test]
+fn kernels_have_a_time_on_each_device() {
+    let (mut project, drivers) = project();
+    let run = project.offload(&["bench", "--offline", "--json"]);
+    assert!(run.success, "{}", run.text);
+    let rows = objects(&run.text, "kernel-time");
+    let labels = || (0..drivers).map(|number| format!("opencl:{number}")).chain(["host".to_string()]);
+    let expected: BTreeSet<(String, String)> =
+        NAMES.iter().flat_map(|name| labels().map(|label| ((*name).to_string(), label))).collect();
+    let text = |value: &Value| value.as_str().unwrap().to_string();
+    let found: BTreeSet<_> = rows.iter().map(|row| (text(&row["name"]), text(&row["device"]))).collect();
+    assert_eq!((found, rows.len()), (expected, NAMES.len() * (drivers + 1)), "{}", run.text);
+    for row in &rows {
+        let number = |name: &str| row[name].as_f64().unwrap();
+        let sorted = [0.0, number("min"), number("median"), number("most")];
+        assert!(sorted.is_sorted() && number("count") >= 10.0 && number("min") > 0.0, "{row}");
+    }
+    // Other harnesses run on each device too, and are told what was asked for.
+    assert_eq!(run.text.matches("own harness on ").count(), drivers + 1, "{}", run.text);
+
+    let one = project.offload(&["bench", "--offline", "saxpy", "--device", "host", "--bench", "kernels"]);
+    assert!(one.success && !one.text.contains("wrong") && !one.text.contains("own harness"), "{}", one.text);
+    let row = |line: &&str| line.starts_with("saxpy, 4096 ") && line.contains(" host ");
+    let row = one.text.lines().find(row).unwrap();
+    assert!(row.trim_end().ends_with(" 1.00"), "{row}");
+
+    project.set("SEEDED_FAILURE", "1");
+    let failed = project.offload(&["bench", "--offline", "--device", "host", "--bench", "kernels"]);
+    assert_eq!(failed.code, 1, "{}", failed.text);
+    assert!(failed.text.contains("error: host: failed: a seeded failure"), "{}", failed.text);
+    let alone = project.cargo(&["bench", "--offline", "--bench", "kernels", "--", "saxpy"]);
+    assert!(!alone.success && alone.text.contains(": failed: a seeded failure"), "{}", alone.text);
+    assert_eq!(alone.text.matches("saxpy, 4096 on ").count(), drivers + 1, "{}", alone.text);
+}
+
+#[test]
+fn a_package_without_benchmarks_is_told() {
+    let project = Project::with_fake_tools("two-files");
+    let none = project.offload(&["bench", "--offline"]);
+    assert_eq!(none.code, 2, "{}", none.text);
+    assert!(
+        none.text.contains("error: the package has no benchmarks\nhint: put one into benches/"),
+        "{}",
+        none.text
+    );
+}
