@@ -3,8 +3,8 @@
 //! Text, not bitcode, because its lines are stable across releases and no library is needed
 //! (<https://llvm.org/docs/LangRef.html>).
 
-mod accesses;
 mod calls;
+mod checks;
 mod debug;
 mod described;
 mod interface;
@@ -19,8 +19,8 @@ mod work_items;
 
 use offload_format::pack::ArgKind;
 
-pub(crate) use accesses::with_accesses;
 pub(crate) use calls::{aspects, declared, reaching};
+pub(crate) use checks::with_checks;
 pub(crate) use interface::{Interface, hide, symbols};
 pub(crate) use kernel::{Kernel, KernelArg};
 pub(crate) use kernels::{kernels, take_types};

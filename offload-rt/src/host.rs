@@ -33,20 +33,19 @@
 //! - In version 1 the function returns nothing, and there are no frames. Images without a barrier are still run.
 //! - `print(print_data, text, size)` writes to the standard output.
 //!
-//! - An image that was built to tell of its accesses has the variable `__offload_check`, a function that it calls before
-//!   each of them, unless it is null: with the address, the size, a constant (the line, 1 for a write, the file as a C
-//!   string) and the work-item's global number.
+//! - An image that was built with checks has the variable `__offload_checks`, which is null or points to functions that it
+//!   calls before each access, barrier and computation of an index (`struct offload_checks` in `host_checks.c`).
 //!
 //! The code comes from the program itself and is verified against its hash, so that it is trusted as much as the
 //! program is.
 
 mod bind;
+mod checks;
 mod executor;
 mod image;
 mod library;
 mod memory;
 mod object;
-mod red_zones;
 mod stream;
 mod threads;
 
@@ -57,11 +56,11 @@ use offload_format::ImageKind;
 use offload_format::pack::KernelInfo;
 
 use self::bind::Bound;
+use self::checks::Watch;
 use self::executor::Job;
 use self::image::{HostCode, HostImage};
 use self::library::HostLibrary;
 use self::memory::CONTEXT;
-use self::red_zones::Watch;
 use self::stream::HostStream;
 use crate::driver::{ContextId, Driver, DriverKernel, DriverModule, DriverStream};
 use crate::driver::{KernelArg, find, refuse_shared_memory};
@@ -138,7 +137,7 @@ impl DriverKernel for HostKernel {
     ) -> Result<(), Problem> {
         refuse_shared_memory(range)?;
         let bound = Bound::new(&self.info, args)?;
-        let watch = red_zones::are_wanted().then(|| Watch::new(&self.info, args, range));
+        let watch = checks::are_wanted().then(|| Watch::new(&self.info, args, range));
         let job = Job { code: self.code, range, bound: &bound, print: &print, watch: watch.as_ref() };
         // SAFETY: the entry is this kernel's, the arguments are bound as its record says, and the caller answers for
         // what the kernel does with them.

@@ -36,7 +36,7 @@ Examples:
   cargo offload test saxpy --device host --device opencl
   cargo offload test --require cuda --junit target/tests.xml   # for CI
   cargo offload test --workspace -- --include-ignored
-  cargo offload test --sanitize            # accesses outside of buffers";
+  cargo offload test --sanitize            # races, and accesses outside of memory";
 
 pub(super) const BENCH: &str = "\
 Examples:

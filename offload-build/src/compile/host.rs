@@ -30,12 +30,12 @@ use crate::module::{DeviceImage, SourceFile};
 const SHIM: &str = include_str!("host_shim.c");
 const PRINTF: &str = include_str!("host_printf.c");
 const ASSERT: &str = include_str!("host_assert.c");
-const ACCESSES: &str = include_str!("host_accesses.c");
+const CHECKS: &str = include_str!("host_checks.c");
 
 pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) -> Result<DeviceImage> {
     let cpu = cpu(session, level)?;
     let ToLink { module: linked, left } = link(session, unit, &cpu)?;
-    let linked = with_accesses(session, linked)?;
+    let linked = with_checks(session, linked)?;
     let linked = with_waiting_library(session, linked, &cpu)?;
     let waiting = ir::reaching(&linked.read_text()?, |name| name == ir::WAIT);
     let work_items = work_items(session, linked, &waiting, &cpu)?;
@@ -130,17 +130,17 @@ pub(super) fn library_ir(session: &Session<'_>, cpu: &Cpu) -> Result<Blob> {
 fn shim(session: &Session<'_>, texts: &[String]) -> String {
     let part = |name: &str, source| if texts.iter().any(|text| text.contains(name)) { source } else { "" };
     let (printf, assert) = (part("@__offload_printf(", PRINTF), part("@__offload_assert_fail(", ASSERT));
-    let accesses = if session.env().is_sanitized() { ACCESSES } else { "" };
-    format!("{SHIM}{accesses}{printf}{assert}")
+    let checks = if session.env().is_sanitized() { CHECKS } else { "" };
+    format!("{SHIM}{checks}{printf}{assert}")
 }
 
-/// `linked`, which tells of accesses if it is asked to: before anything is optimised, so that none of the source is missing.
-fn with_accesses(session: &Session<'_>, linked: Blob) -> Result<Blob> {
+/// `linked`, which tells what it does if it is asked to: before anything is optimised, so that none of the source is missing.
+fn with_checks(session: &Session<'_>, linked: Blob) -> Result<Blob> {
     if !session.env().is_sanitized() {
         return Ok(linked);
     }
-    let key = KeyBuilder::new("host accesses 1").part(&linked.hash.0).finish();
-    session.cache().get_or(key, || Ok(ir::with_accesses(&linked.read_text()?).into_bytes()))
+    let key = KeyBuilder::new("host checks 2").part(&linked.hash.0).finish();
+    session.cache().get_or(key, || Ok(ir::with_checks(&linked.read_text()?).into_bytes()))
 }
 
 /// `linked` with the functions of PoCL's library, where some of them wait: they are cut like the kernels.
@@ -216,7 +216,9 @@ fn shim_args(cpu: &Cpu) -> Vec<Arg> {
     cpu.flags().chain(texts(fixed)).chain(front_end::front_end_output()).chain(texts(["-"])).collect()
 }
 
-/// Whether a debugger should see every variable, as in the Rust around it: then nothing is optimised.
+/// Whether a debugger should see every variable, as in the Rust around it: then nothing is optimised. Kernels with checks
+/// take long enough as it is.
 fn inspectable(session: &Session<'_>) -> bool {
-    session.env().profile.debug_info && !session.env().profile.optimized
+    let profile = &session.env().profile;
+    profile.debug_info && !profile.optimized && !session.env().is_sanitized()
 }

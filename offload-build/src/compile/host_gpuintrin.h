@@ -59,7 +59,8 @@ __OFFLOAD_PLACE(num_threads, local_size, 1)
 __OFFLOAD_PLACE(thread_id, local_id, 0)
 #undef __OFFLOAD_PLACE
 
-__OFFLOAD_FN void __gpu_sync_threads(void) { __offload_barrier(1); }
+/* For local and for global memory, as on GPUs. */
+__OFFLOAD_FN void __gpu_sync_threads(void) { __offload_barrier(3); }
 __OFFLOAD_FN void __gpu_sync_lane(uint64_t __lane_mask) { (void)__lane_mask; }
 
 __OFFLOAD_FN uint32_t __gpu_num_lanes(void) { return 1; }

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 
 use offload_format::pack::KernelInfo;
 
+use super::checks::{self, LocalArgument};
 use super::memory::{ALIGN, HostMemory, start};
 use crate::driver::{KernelArg, KernelArgKind};
 use crate::error::Problem;
@@ -39,15 +40,18 @@ impl Bound {
     pub(super) fn for_thread(&self) -> Result<ThreadArgs, Problem> {
         let mut locals = Vec::new();
         let mut cells: Vec<*mut c_void> = Vec::new();
-        for slot in &self.slots {
+        for (number, slot) in self.slots.iter().enumerate() {
             cells.push(match slot {
                 Slot::Value(copy) => copy.address().cast(),
                 Slot::Buffer(address) => *address,
                 Slot::Local(size) => {
-                    let local = HostMemory::zeroed(*size)?;
-                    let address = local.address().cast();
-                    locals.push(local);
-                    address
+                    let memory = match checks::are_wanted() {
+                        true => HostMemory::apart(*size)?,
+                        false => HostMemory::zeroed(*size)?,
+                    };
+                    let address = memory.address();
+                    locals.push(Local { number, size: *size, memory });
+                    address.cast()
                 }
             });
         }
@@ -56,7 +60,7 @@ impl Bound {
             true => *cell,
             false => (&raw mut *cell).cast(),
         });
-        Ok(ThreadArgs { pointers: pointers.collect(), _cells: cells, _locals: locals })
+        Ok(ThreadArgs { pointers: pointers.collect(), _cells: cells, locals })
     }
 }
 
@@ -64,12 +68,28 @@ impl Bound {
 pub(super) struct ThreadArgs {
     pointers: Vec<*mut c_void>,
     _cells: Vec<*mut c_void>,
-    _locals: Vec<HostMemory>,
+    locals: Vec<Local>,
+}
+
+/// Local memory of an argument.
+struct Local {
+    number: usize,
+    size: usize,
+    memory: HostMemory,
 }
 
 impl ThreadArgs {
     pub(super) fn pointers(&self) -> *const *mut c_void {
         self.pointers.as_ptr()
+    }
+
+    /// Local memory, by its arguments.
+    pub(super) fn local(&self) -> impl Iterator<Item = LocalArgument> {
+        self.locals.iter().map(|Local { number, size, memory }| LocalArgument {
+            number: *number,
+            start: memory.address().expose_provenance(),
+            size: *size,
+        })
     }
 }
 

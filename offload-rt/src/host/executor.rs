@@ -6,9 +6,9 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::bind::{Bound, ThreadArgs};
+use super::checks::{self, Watch};
 use super::image::{self, FAILED, Group, HostCode, PARTED, Printer, Run};
 use super::memory::HostMemory;
-use super::red_zones::Watch;
 use super::threads;
 use crate::error::Problem;
 use crate::range::NdRange;
@@ -30,7 +30,7 @@ pub(super) struct Job<'a> {
     pub(super) range: &'a NdRange,
     pub(super) bound: &'a Bound,
     pub(super) print: Printer<'a>,
-    /// What is told of accesses, if somebody wants to know.
+    /// What is told of the kernel, if somebody wants to know. All groups run in this thread then.
     pub(super) watch: Option<&'a Watch>,
 }
 
@@ -47,7 +47,7 @@ pub(super) unsafe fn run(job: &Job<'_>) -> Result<(), Problem> {
     }
     let left = groups.end.saturating_sub(groups.start);
     if left > 0 {
-        let others = other_threads(left);
+        let others = if job.watch.is_some() { 0 } else { other_threads(left) };
         let queue = Queue::new(&groups, others.saturating_add(1));
         let groups = portion(left, others);
         threads::run_with(others, &|part| work(job, &queue, &Share { part, groups, until: None }));
@@ -141,14 +141,21 @@ fn work(job: &Job<'_>, queue: &Queue, share: &Share) {
 }
 
 fn work_through(job: &Job<'_>, queue: &Queue, share: &Share) -> Result<(), Problem> {
-    let _watching = job.watch.map(Watch::in_this_thread);
     let args = job.bound.for_thread()?;
+    let _watching = job.watch.map(|watch| checks::in_this_thread(watch, args.local()));
     let frame = frame(job)?;
     let mut group = group(job, &frame);
     while let Some(groups) = queue.take(share) {
         for index in groups {
             group.group_id = position(index, job.range.groups());
-            run_group(job, &group, &args)?;
+            if let Some(watch) = job.watch {
+                watch.begin(index);
+            }
+            let ran = run_group(job, &group, &args);
+            if let Some(watch) = job.watch {
+                watch.end();
+            }
+            ran?;
         }
         if share.until.is_some_and(|until| Instant::now() > until) {
             return Ok(());
@@ -178,7 +185,13 @@ fn run_group(job: &Job<'_>, group: &Group, args: &ThreadArgs) -> Result<(), Prob
             }
         }
     };
-    if result == 0 { Ok(()) } else { Err(parted(result)) }
+    if result == 0 {
+        return Ok(());
+    }
+    if let Some(watch) = job.watch {
+        watch.parted();
+    }
+    Err(parted(result))
 }
 
 /// A failed assertion.

@@ -8,9 +8,9 @@ use libloading::os::unix::Library;
 use offload_format::pack::KernelInfo;
 use offload_format::section::RUN_PREFIX;
 
+use super::checks;
 use super::library::{self, HostLibrary};
 use super::object::{OLD_VERSION, Opened, VERSION, loader_error, open, version};
-use super::red_zones;
 
 /// What follows is a kernel whose frame's size the symbol holds.
 const FRAME_PREFIX: &str = "__offload_frame_";
@@ -138,7 +138,7 @@ impl HostImage {
             Ok(KernelCode { kernel: kernel.name.clone(), code })
         };
         let runs = kernels.iter().map(entry).collect::<Result<_, String>>()?;
-        red_zones::watch(&library);
+        checks::watch(&library);
         Ok(HostImage { runs, _library: library, _imported: imported, _libm: libm, _file: file })
     }
 

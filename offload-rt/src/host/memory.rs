@@ -3,7 +3,7 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
-use super::red_zones::{RED_ZONE, Registered};
+use super::checks::{RED_ZONE, Registered};
 use crate::driver::{BackEnd, ContextId, DriverMemory, MemoryRange, own};
 use crate::error::Problem;
 
@@ -19,8 +19,10 @@ pub(super) struct HostMemory {
     /// Where the allocation starts.
     start: NonNull<u8>,
     layout: Layout,
-    /// Of a buffer whose accesses are looked at: it lies between two red zones.
-    between: Option<Registered>,
+    /// Bytes before what may be used, and behind it.
+    zone: usize,
+    /// Of a buffer whose accesses are looked at.
+    registered: Option<Registered>,
 }
 
 // SAFETY: the memory is this value's own. Who reads and writes it at the same time is decided by borrows of `Buffer`,
@@ -36,29 +38,35 @@ impl HostMemory {
         let layout = Layout::from_size_align(size.max(1), ALIGN).map_err(|_| none())?;
         // SAFETY: the size is not 0.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(none)?;
-        Ok(HostMemory { start, layout, between: None })
+        Ok(HostMemory { start, layout, zone: 0, registered: None })
     }
 
     /// The same between two red zones, which kernels that tell of their accesses must not touch.
-    pub(super) fn between_red_zones(size: usize) -> Result<HostMemory, Problem> {
+    pub(super) fn apart(size: usize) -> Result<HostMemory, Problem> {
         let mut memory = HostMemory::zeroed(RED_ZONE.saturating_mul(2).saturating_add(size))?;
-        let start = memory.start.as_ptr().addr().saturating_add(RED_ZONE);
-        memory.between = Some(Registered::new(start, size));
+        memory.zone = RED_ZONE;
+        Ok(memory)
+    }
+
+    /// The same for a buffer, of which every kernel may have the address.
+    pub(super) fn between_red_zones(size: usize) -> Result<HostMemory, Problem> {
+        let mut memory = HostMemory::apart(size)?;
+        memory.registered = Some(Registered::new(memory.address().expose_provenance(), size));
         Ok(memory)
     }
 
     pub(super) fn address(&self) -> *mut u8 {
-        let offset = if self.between.is_some() { RED_ZONE } else { 0 };
-        self.start.as_ptr().wrapping_add(offset)
+        self.start.as_ptr().wrapping_add(self.zone)
     }
 }
 
 impl Drop for HostMemory {
     fn drop(&mut self) {
-        // Before another thread may be given the same address.
-        drop(self.between.take());
-        // SAFETY: it was allocated with this layout.
-        unsafe { dealloc(self.start.as_ptr(), self.layout) };
+        match self.registered.take() {
+            Some(registered) => registered.free(self.start, self.layout),
+            // SAFETY: it was allocated with this layout.
+            None => unsafe { dealloc(self.start.as_ptr(), self.layout) },
+        }
     }
 }
 

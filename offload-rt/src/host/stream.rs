@@ -5,8 +5,8 @@
 
 use std::time::{Duration, Instant};
 
+use super::checks;
 use super::memory::{CONTEXT, HostMemory, start};
-use super::red_zones;
 use crate::driver::{ContextId, DriverEvent, DriverMemory, DriverStream, FillPattern, MemoryRange, own};
 use crate::error::Problem;
 
@@ -23,7 +23,7 @@ impl DriverStream for HostStream {
     }
 
     fn allocate(&self, size: usize) -> Result<Box<dyn DriverMemory>, Problem> {
-        Ok(Box::new(match red_zones::are_wanted() {
+        Ok(Box::new(match checks::are_wanted() {
             true => HostMemory::between_red_zones(size)?,
             false => HostMemory::zeroed(size)?,
         }))

@@ -23,6 +23,7 @@ mod packages;
 mod platforms;
 mod prune;
 mod reliability;
+mod seeded;
 mod semver;
 mod sycl;
 mod targets;
@@ -51,7 +52,7 @@ enum Work {
     Checks,
 }
 
-const TASKS: [Task; 43] = [
+const TASKS: [Task; 44] = [
     task("demo", demo::HELP, demo::run),
     task("test", test::HELP, test::run),
     task("setup", setup::HELP, setup::run),
@@ -65,6 +66,7 @@ const TASKS: [Task; 43] = [
     task("msrv", msrv::HELP, msrv::run),
     task("minimal-versions", minimal_versions::HELP, minimal_versions::run),
     task("miri", miri::HELP, miri::run),
+    task("seeded", seeded::HELP, seeded::run),
     task("platforms", platforms::HELP, platforms::run),
     task("semver", semver::HELP, semver::run),
     task("tidy", packages::TIDY, packages::tidy),

@@ -1,0 +1,250 @@
+//! What an instruction does with memory, from its text.
+
+use super::sites::AccessKind;
+use crate::ir::global_name;
+
+/// An access, in IR's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Access<'a> {
+    /// The operand: a part of the line.
+    pub(super) pointer: &'a str,
+    /// The access is behind the pointer.
+    pub(super) offset: Option<Offset<'a>>,
+    pub(super) size: Size,
+    pub(super) kind: AccessKind,
+    /// What the address is a multiple of; 0 if that is not known.
+    pub(super) align: u64,
+}
+
+/// So many elements of a size in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Offset<'a> {
+    pub(super) index: &'a str,
+    pub(super) element: u64,
+}
+
+/// How many bytes are accessed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Size {
+    OfType(String),
+    /// An operand.
+    Bytes(String),
+}
+
+/// What the instruction in `line` reads and writes.
+pub(super) fn accesses(line: &str) -> Vec<Access<'_>> {
+    let text = line.trim_start();
+    let text = match text.split_once(" = ") {
+        Some((name, rest)) if name.starts_with('%') => rest,
+        _ => text,
+    };
+    let (text, _) = without_words(text);
+    let (opcode, rest) = text.split_once(' ').unwrap_or((text, ""));
+    let (rest, is_atomic) = without_words(rest);
+    let mut found: Vec<Access<'_>> = match opcode {
+        "load" => load(rest).into_iter().collect(),
+        "store" => store(rest).into_iter().collect(),
+        "atomicrmw" | "cmpxchg" => exchange(rest).into_iter().collect(),
+        "call" => call(rest),
+        _ => Vec::new(),
+    };
+    if is_atomic {
+        found.iter_mut().for_each(|access| access.kind = AccessKind::Atomic);
+    }
+    found
+}
+
+/// `text` without the words before what matters, and whether one of them was `atomic`.
+fn without_words(text: &str) -> (&str, bool) {
+    let (mut rest, mut is_atomic) = (text, false);
+    for word in ["tail ", "musttail ", "notail ", "atomic ", "weak ", "volatile "] {
+        if let Some(behind) = rest.strip_prefix(word) {
+            is_atomic |= word == "atomic ";
+            rest = behind;
+        }
+    }
+    (rest, is_atomic)
+}
+
+fn load(rest: &str) -> Option<Access<'_>> {
+    let (ty, rest) = rest.split_once(", ptr ")?;
+    let (size, align) = (of_type(ty), align(rest));
+    Some(Access { pointer: operand(rest)?, offset: None, size, kind: AccessKind::Read, align })
+}
+
+fn store(rest: &str) -> Option<Access<'_>> {
+    let (ty, value) = (leading_type(rest), rest.get(leading_type(rest).len()..)?.trim_start());
+    // The value may be an expression with commas.
+    let pointer = value.get(value_end(value)..)?.strip_prefix(", ptr ")?;
+    let size = of_type(ty);
+    Some(Access {
+        pointer: operand(pointer)?,
+        offset: None,
+        size,
+        kind: AccessKind::Write,
+        align: align(pointer),
+    })
+}
+
+/// `add ptr %p, i32 %v seq_cst`, `ptr %p, i32 %a, i32 %b seq_cst seq_cst`
+fn exchange(rest: &str) -> Option<Access<'_>> {
+    let (_, rest) = rest.split_once("ptr ")?;
+    let pointer = operand(rest)?;
+    let values = rest.get(pointer.len()..)?.strip_prefix(", ")?;
+    let size = of_type(leading_type(values));
+    Some(Access { pointer, offset: None, size, kind: AccessKind::Atomic, align: align(values) })
+}
+
+fn call(rest: &str) -> Vec<Access<'_>> {
+    let Some((name, rest)) = global_name(rest) else { return Vec::new() };
+    let whole = arguments(rest);
+    let args: Vec<&str> = whole.iter().map(|arg| last_operand(arg)).collect();
+    let copies = ["llvm.memcpy.", "llvm.memmove."].iter().any(|prefix| name.starts_with(prefix));
+    let known = |at: usize, size: Size, kind| {
+        let pointer = args.get(at).copied().filter(|pointer| is_pointer(pointer))?;
+        let align = whole.get(at).and_then(|arg| arg.split_once("align ")).map(|(_, rest)| number(rest));
+        Some(Access { pointer, offset: None, size, kind, align: align.unwrap_or(0) })
+    };
+    let bytes = |at: usize| Size::Bytes(args.get(at).copied().unwrap_or("0").to_string());
+    let found = match args.as_slice() {
+        [_, _, _, ..] if copies => {
+            vec![known(1, bytes(2), AccessKind::Copy), known(0, bytes(2), AccessKind::Write)]
+        }
+        [_, _, _, ..] if name.starts_with("llvm.memset.") => vec![known(0, bytes(2), AccessKind::Write)],
+        [_, ..] if name.starts_with("_Z") && name.contains("atomic_") && !name.contains("fence") => {
+            let wide = ["Vl", "Vm", "Vd", "Atomicl", "Atomicm", "Atomicd"].iter().any(|ty| name.contains(ty));
+            vec![known(0, of_type(if wide { "i64" } else { "i32" }), AccessKind::Atomic)]
+        }
+        [_, _, count, ..] if name.contains("async_work_group_copy") => {
+            let size = element_behind(name).zip(count.parse::<u64>().ok());
+            let size = size.map(|(element, count)| Size::Bytes(element.saturating_mul(count).to_string()));
+            let size = size.unwrap_or_else(|| Size::Bytes("0".to_string()));
+            vec![known(1, size.clone(), AccessKind::GroupRead), known(0, size, AccessKind::GroupWrite)]
+        }
+        [.., index, pointer] if is_pointer(pointer) => vec![vector(name, index, pointer)],
+        _ => Vec::new(),
+    };
+    found.into_iter().flatten().collect()
+}
+
+/// `vload4`, `vstore4`, `vload_half`, `vstore_half2_rte`.
+fn vector<'a>(name: &str, index: &'a str, pointer: &'a str) -> Option<Access<'a>> {
+    let (kind, rest) = match (name.split_once("vload"), name.split_once("vstore")) {
+        (Some((_, rest)), _) => (AccessKind::Read, rest),
+        (_, Some((_, rest))) => (AccessKind::Write, rest),
+        _ => return None,
+    };
+    let half = rest.strip_prefix("_half");
+    let digits: String = half.unwrap_or(rest).chars().take_while(char::is_ascii_digit).collect();
+    let count = digits.parse::<u64>().ok().or(half.map(|_| 1))?;
+    let element = if half.is_some() { 2 } else { scalar(name.chars().next_back()?)? };
+    let size = count.saturating_mul(element);
+    let offset = Some(Offset { index, element: size });
+    Some(Access { pointer, offset, size: Size::Bytes(size.to_string()), kind, align: element })
+}
+
+/// Bytes of what the first pointer among the parameters of a mangled name points to.
+fn element_behind(name: &str) -> Option<u64> {
+    let (_, rest) = name.split_once("CLlocal").or_else(|| name.split_once("CLglobal"))?;
+    let rest = rest.strip_prefix('K').unwrap_or(rest);
+    match rest.strip_prefix("Dv") {
+        Some(vector) => {
+            let (count, element) = vector.split_once('_')?;
+            // A vector of three takes the room of four.
+            let count = if count == "3" { 4 } else { count.parse().ok()? };
+            scalar(element.chars().next()?)?.checked_mul(count)
+        }
+        None => scalar(rest.chars().next()?),
+    }
+}
+
+/// Bytes of a scalar type by its letter in mangled names.
+fn scalar(letter: char) -> Option<u64> {
+    match letter {
+        'c' | 'h' => Some(1),
+        's' | 't' => Some(2),
+        'i' | 'j' | 'f' => Some(4),
+        'l' | 'm' | 'd' => Some(8),
+        _ => None,
+    }
+}
+
+pub(super) fn of_type(ty: &str) -> Size {
+    Size::OfType(ty.to_string())
+}
+
+fn is_pointer(operand: &str) -> bool {
+    operand.starts_with(['%', '@']) || is_expression(operand)
+}
+
+fn is_expression(text: &str) -> bool {
+    text.starts_with("getelementptr ") || text.starts_with("bitcast ")
+}
+
+/// The operand that `text` starts with: a name, or an expression with a constant.
+pub(super) fn operand(text: &str) -> Option<&str> {
+    text.get(..value_end(text)).filter(|operand| is_pointer(operand))
+}
+
+/// Where the value that `text` starts with ends: before a comma, or a word behind it, that stands in no parentheses.
+fn value_end(text: &str) -> usize {
+    let is_expression = is_expression(text);
+    let mut depth = 0i32;
+    let end = text.find(|c| {
+        depth = changed(depth, c);
+        depth < 0 || depth == 0 && (c == ',' || c == ' ' && !is_expression)
+    });
+    end.unwrap_or(text.len())
+}
+
+/// The operand at the end of an argument: `ptr noundef align 4 %2`.
+fn last_operand(arg: &str) -> &str {
+    match arg.find("getelementptr ").or_else(|| arg.find("bitcast ")) {
+        Some(at) => arg.get(at..).unwrap_or_default(),
+        None => arg.rsplit(' ').next().unwrap_or_default(),
+    }
+}
+
+fn align(rest: &str) -> u64 {
+    rest.split_once(", align ").map_or(0, |(_, rest)| number(rest))
+}
+
+fn number(text: &str) -> u64 {
+    text.split(|c: char| !c.is_ascii_digit()).next().and_then(|digits| digits.parse().ok()).unwrap_or(0)
+}
+
+fn changed(depth: i32, c: char) -> i32 {
+    match c {
+        '<' | '{' | '[' | '(' => depth.saturating_add(1),
+        '>' | '}' | ']' | ')' => depth.saturating_sub(1),
+        _ => depth,
+    }
+}
+
+/// The type that `text` starts with.
+pub(super) fn leading_type(text: &str) -> &str {
+    let mut depth = 0i32;
+    let end = text.find(|c| {
+        depth = changed(depth, c);
+        depth == 0 && (c == ' ' || c == ',')
+    });
+    text.get(..end.unwrap_or(text.len())).unwrap_or(text)
+}
+
+/// `(ptr align 4 %2, i64 16)` without its parentheses, cut at commas that are in none.
+pub(super) fn arguments(text: &str) -> Vec<&str> {
+    let Some(text) = text.strip_prefix('(') else { return Vec::new() };
+    let (mut depth, mut start, mut found) = (0i32, 0, Vec::new());
+    for (at, c) in text.char_indices() {
+        if depth == 0 && (c == ',' || c == ')') {
+            found.extend(text.get(start..at).map(str::trim).filter(|arg| !arg.is_empty()));
+            start = at.saturating_add(1);
+            if c == ')' {
+                break;
+            }
+            continue;
+        }
+        depth = changed(depth, c);
+    }
+    found
+}

@@ -1,0 +1,277 @@
+//! Who has touched the bytes of a buffer, or of local memory.
+
+use super::site::Kind;
+
+/// Bytes for which memory is made at once.
+const PAGE: usize = 256;
+/// What most accesses have a multiple of.
+const WORD: usize = 4;
+
+/// The marks of an object's bytes.
+#[derive(Debug, Default)]
+pub(super) struct Shadow {
+    pages: Vec<Option<Page>>,
+}
+
+/// A cell for each word, or for each byte where somebody asked for a part of a word.
+#[derive(Debug)]
+enum Page {
+    Words(Box<[Cell]>),
+    Bytes(Box<[Cell]>),
+}
+
+/// An access: by whom, when and where.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Mark {
+    /// One more than the number of the work-item in its group; [`GROUP`] for a copy that all ask for; 0 for no access.
+    item: u32,
+    /// How many barriers came before it; of a mark of another group: the number of the group.
+    when: u32,
+    /// Where, as [`Access::site`]; its lowest bit says whether it was atomic.
+    site: u32,
+}
+
+/// Stands for all work-items of a group.
+const GROUP: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Cell {
+    /// One more than the number of the group whose marks these are.
+    group: u32,
+    writer: Mark,
+    /// Two work-items that have read since the last barrier: one of them is another than any that writes.
+    readers: [Mark; 2],
+    /// Of another group, whatever barriers there were.
+    earlier_writer: Mark,
+    earlier_reader: Mark,
+}
+
+/// An access that is about to happen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Access {
+    pub(super) kind: Kind,
+    /// The numbers of the work-item in its group, and of the group.
+    pub(super) item: u32,
+    pub(super) group: u32,
+    pub(super) barriers: u32,
+    pub(super) site: u32,
+}
+
+/// Another access of the same bytes, one of the two writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Conflict {
+    /// `None` for all work-items of its group.
+    pub(super) item: Option<u32>,
+    pub(super) group: u32,
+    pub(super) site: u32,
+    pub(super) other_writes: bool,
+}
+
+/// What is wrong with an access.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Verdict {
+    pub(super) conflict: Option<Conflict>,
+    /// A byte that is read was not written by the group.
+    pub(super) is_unwritten: bool,
+}
+
+impl Mark {
+    fn of(access: &Access) -> Mark {
+        let item = if access.kind.is_of_group() { GROUP } else { access.item.saturating_add(1) };
+        let is_atomic = u32::from(access.kind == Kind::Atomic);
+        Mark { item, when: access.barriers, site: access.site << 1 | is_atomic }
+    }
+
+    fn is_some(self) -> bool {
+        self.item != 0
+    }
+
+    fn is_atomic(self) -> bool {
+        self.site & 1 == 1
+    }
+
+    /// This mark of another group, or that of `group`: one that is not atomic conflicts with every other.
+    fn or(self, mark: Mark, group: u32) -> Mark {
+        match mark.is_some() && (!self.is_some() || self.is_atomic()) {
+            true => Mark { when: group, ..mark },
+            false => self,
+        }
+    }
+
+    /// Whether no barrier lies between this access and the other of the same group.
+    fn meets(self, other: Mark) -> bool {
+        self.is_some()
+            && self.item != other.item
+            && self.when == other.when
+            && !(self.is_atomic() && other.is_atomic())
+    }
+
+    fn conflict(self, group: u32, other_writes: bool) -> Conflict {
+        let item = (self.item != GROUP).then(|| self.item.saturating_sub(1));
+        Conflict { item, group, site: self.site >> 1, other_writes }
+    }
+}
+
+impl Shadow {
+    pub(super) fn clear(&mut self) {
+        self.pages.clear();
+    }
+
+    /// Notes an access of bytes of an object; returns what is wrong with it.
+    pub(super) fn note(&mut self, first: usize, size: usize, access: &Access) -> Verdict {
+        let mark = Mark::of(access);
+        let (mut conflict, mut some, mut all) = (None, false, true);
+        let (mut at, end) = (first, first.saturating_add(size));
+        while at < end {
+            let number = at / PAGE;
+            let page_end = number.saturating_add(1).saturating_mul(PAGE).min(end);
+            let in_words = at % WORD == 0 && page_end % WORD == 0;
+            for cell in self.cells(number, at % PAGE..page_end.saturating_sub(number * PAGE), in_words) {
+                some |= !cell.writer.is_some();
+                all &= !cell.writer.is_some();
+                conflict = conflict.or(cell.note(mark, access));
+            }
+            at = page_end;
+        }
+        // A structure has bytes between its members that nobody writes.
+        let is_unwritten = access.kind.reads() && if access.kind == Kind::Copy { all } else { some };
+        Verdict { conflict, is_unwritten }
+    }
+
+    /// The cells of a part of a page.
+    fn cells(&mut self, number: usize, part: std::ops::Range<usize>, in_words: bool) -> &mut [Cell] {
+        if self.pages.len() <= number {
+            self.pages.resize_with(number.saturating_add(1), || None);
+        }
+        let Some(slot) = self.pages.get_mut(number) else { return &mut [] };
+        let page = slot.get_or_insert_with(|| Page::Words(vec![Cell::default(); PAGE / WORD].into()));
+        if let (Page::Words(words), false) = (&*page, in_words) {
+            let bytes = words.iter().flat_map(|cell| [*cell; WORD]);
+            *page = Page::Bytes(bytes.collect());
+        }
+        match page {
+            Page::Words(cells) => cells.get_mut(part.start / WORD..part.end / WORD),
+            Page::Bytes(cells) => cells.get_mut(part),
+        }
+        .unwrap_or_default()
+    }
+}
+
+impl Cell {
+    fn note(&mut self, mark: Mark, access: &Access) -> Option<Conflict> {
+        self.turn_to(access.group);
+        let conflict = self.conflict(mark, access);
+        if access.kind.writes() {
+            self.writer = mark;
+        }
+        if access.kind.reads() {
+            let [first, second] = &mut self.readers;
+            if first.when != mark.when || first.item == mark.item || !first.is_some() {
+                *first = mark;
+            } else {
+                *second = mark;
+            }
+        }
+        conflict
+    }
+
+    /// What an earlier group has left is of another group now.
+    fn turn_to(&mut self, group: u32) {
+        let number = group.saturating_add(1);
+        if self.group == number {
+            return;
+        }
+        let earlier = self.group.saturating_sub(1);
+        self.earlier_writer = self.earlier_writer.or(self.writer, earlier);
+        for reader in self.readers {
+            self.earlier_reader = self.earlier_reader.or(reader, earlier);
+        }
+        (self.writer, self.readers, self.group) = (Mark::default(), [Mark::default(); 2], number);
+    }
+
+    fn conflict(&self, mark: Mark, access: &Access) -> Option<Conflict> {
+        let both_atomic = |other: Mark| other.is_atomic() && mark.is_atomic();
+        let is_other = |other: &Mark| other.is_some() && !both_atomic(*other);
+        if self.writer.meets(mark) {
+            return Some(self.writer.conflict(access.group, true));
+        }
+        if let Some(earlier) = Some(self.earlier_writer).filter(is_other) {
+            return Some(earlier.conflict(earlier.when, true));
+        }
+        if !access.kind.writes() {
+            return None;
+        }
+        let reader = self.readers.into_iter().find(|reader| reader.meets(mark));
+        let earlier = Some(self.earlier_reader).filter(is_other);
+        reader
+            .map(|reader| reader.conflict(access.group, false))
+            .or_else(|| earlier.map(|earlier| earlier.conflict(earlier.when, false)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn access(kind: Kind, item: u32, barriers: u32) -> Access {
+        Access { kind, item, group: 0, barriers, site: item }
+    }
+
+    /// The work-item that each of several accesses of one word conflicts with.
+    fn conflicts(all: &[Access]) -> Vec<Option<Option<u32>>> {
+        let mut shadow = Shadow::default();
+        all.iter().map(|access| shadow.note(8, 4, access).conflict.map(|conflict| conflict.item)).collect()
+    }
+
+    #[test]
+    fn a_barrier_separates_accesses_of_a_group() {
+        use Kind::{Atomic, GroupWrite, Read, Write};
+        for (first, second, expected) in [
+            (access(Write, 0, 0), access(Read, 1, 0), Some(Some(0))),
+            (access(Read, 0, 0), access(Write, 1, 0), Some(Some(0))),
+            (access(Write, 0, 0), access(Write, 1, 0), Some(Some(0))),
+            (access(Write, 0, 0), access(Read, 1, 1), None),
+            (access(Write, 0, 0), access(Read, 0, 0), None),
+            (access(Read, 0, 0), access(Read, 1, 0), None),
+            (access(Atomic, 0, 0), access(Atomic, 1, 0), None),
+            (access(Atomic, 0, 0), access(Read, 1, 0), Some(Some(0))),
+            (access(GroupWrite, 0, 0), access(GroupWrite, 1, 0), None),
+            (access(GroupWrite, 0, 0), access(Read, 0, 0), Some(None)),
+        ] {
+            assert_eq!(conflicts(&[first, second]), [None, expected], "{first:?} {second:?}");
+        }
+    }
+
+    #[test]
+    fn one_of_many_readers_is_another_than_the_writer() {
+        use Kind::{Read, Write};
+        let all = [access(Read, 0, 0), access(Read, 1, 0), access(Read, 2, 0), access(Write, 2, 0)];
+        assert_eq!(conflicts(&all), [None, None, None, Some(Some(0))]);
+    }
+
+    #[test]
+    fn nothing_separates_groups() {
+        let of = |group, kind, barriers| Access { kind, item: 0, group, barriers, site: 7 };
+        let mut shadow = Shadow::default();
+        assert_eq!(shadow.note(0, 4, &of(0, Kind::Write, 0)), Verdict::default());
+        let verdict = shadow.note(0, 4, &of(3, Kind::Read, 5));
+        let expected = Conflict { item: Some(0), group: 0, site: 7, other_writes: true };
+        assert_eq!(verdict.conflict, Some(expected));
+        let mut shadow = Shadow::default();
+        for group in 0..4 {
+            assert_eq!(shadow.note(0, 4, &of(group, Kind::Atomic, 0)).conflict, None);
+        }
+    }
+
+    #[test]
+    fn parts_of_a_word_are_told_apart() {
+        let mut shadow = Shadow::default();
+        assert_eq!(shadow.note(0, 4, &access(Kind::Write, 0, 0)).conflict, None);
+        assert_eq!(shadow.note(4, 1, &access(Kind::Write, 1, 0)).conflict, None);
+        assert_eq!(shadow.note(5, 1, &access(Kind::Write, 2, 0)).conflict, None);
+        assert!(shadow.note(3, 2, &access(Kind::Read, 3, 0)).conflict.is_some());
+        assert!(!shadow.note(254, 4, &access(Kind::Write, 4, 0)).is_unwritten);
+        assert!(!shadow.note(254, 4, &access(Kind::Read, 4, 0)).is_unwritten);
+        assert!(shadow.note(254, 5, &access(Kind::Read, 4, 0)).is_unwritten);
+    }
+}

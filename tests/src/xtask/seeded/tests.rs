@@ -1,0 +1,96 @@
+//! The fixture `seeded`, and running its tests.
+
+use std::path::PathBuf;
+
+use offload_tests::error::{Error, Result};
+use offload_tests::fixture;
+use offload_tests::workspace::Workspace;
+use serde_json::Value;
+
+/// A copy of the fixture, built in a target directory of its own.
+pub(super) struct Project<'w> {
+    workspace: &'w Workspace,
+    dir: PathBuf,
+    /// The subcommand of this checkout.
+    pub(super) tool: PathBuf,
+    pub(super) target: PathBuf,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Checks {
+    On,
+    Off,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Profile {
+    Dev,
+    Release,
+}
+
+/// How one test ended.
+pub(super) struct Test {
+    pub(super) kind: String,
+    pub(super) kernel: String,
+    pub(super) is_seeded: bool,
+    pub(super) outcome: String,
+    pub(super) problem: String,
+    pub(super) seconds: f64,
+}
+
+impl<'w> Project<'w> {
+    pub(super) fn prepare(workspace: &'w Workspace) -> Result<Project<'w>> {
+        workspace.cargo().args(["build", "--quiet", "--package", "cargo-offload"]).quiet().run()?;
+        let dir = workspace.target_dir.join("seeded/project");
+        fixture::copy(workspace, "seeded", &dir)?;
+        let tool = workspace.target_dir.join("debug/cargo-offload");
+        Ok(Project { workspace, dir, tool, target: workspace.target_dir.join("seeded/target") })
+    }
+
+    /// Runs all tests on the host CPU; those of kernels with a bug only with checks.
+    pub(super) fn run(&self, checks: Checks, profile: Profile) -> Result<Vec<Test>> {
+        let _in = self.workspace.shell.push_dir(&self.dir);
+        let args: &[&str] =
+            if checks == Checks::On { &["--sanitize"] } else { &["--device", "host", "twelve::"] };
+        let profile: &[&str] = if profile == Profile::Release { &["--release"] } else { &[] };
+        // One after another: times are compared.
+        let command =
+            self.workspace.shell.cmd(&self.tool).args(["offload", "test", "--json", "--test-threads", "1"]);
+        let command = command.args(args).args(profile).env("CARGO_TARGET_DIR", &self.target);
+        let command =
+            command.env("OFFLOAD_CONFIG", self.dir.join("offload.toml")).env_remove("OFFLOAD_TARGETS");
+        // Kernels with a bug fail.
+        let output = command.ignore_status().quiet().output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let tests: Vec<Test> = text.lines().filter_map(test).collect();
+        match tests.is_empty() {
+            true => Err(Error::new(format!(
+                "`cargo offload test` in {} ran no test: {}",
+                self.dir.display(),
+                String::from_utf8_lossy(&output.stderr)
+            ))),
+            false => Ok(tests),
+        }
+    }
+}
+
+/// `tests::KIND::KERNEL::seeded`, `tests::KIND::KERNEL::mended` or `twelve::KERNEL`.
+fn test(line: &str) -> Option<Test> {
+    let row: Value = serde_json::from_str(line).ok().filter(|row: &Value| row["reason"] == "test")?;
+    let text = |key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default().to_string();
+    let name = text("test");
+    let parts: Vec<&str> = name.split("::").collect();
+    let (kind, kernel, is_seeded) = match parts.as_slice() {
+        ["tests", kind, kernel, twin] => (*kind, *kernel, *twin == "seeded"),
+        [kind @ "twelve", kernel] => (*kind, *kernel, false),
+        _ => return None,
+    };
+    Some(Test {
+        kind: kind.to_string(),
+        kernel: kernel.to_string(),
+        is_seeded,
+        outcome: text("outcome"),
+        problem: text("problem"),
+        seconds: row.get("seconds").and_then(Value::as_f64).unwrap_or_default(),
+    })
+}
