@@ -25,7 +25,7 @@ pub(crate) use interface::{Interface, hide, symbols};
 pub(crate) use kernel::{Kernel, KernelArg};
 pub(crate) use kernels::{kernels, take_types};
 pub(crate) use one_memory::in_one_memory;
-pub(crate) use output::{has_output, with_assertions, with_output};
+pub(crate) use output::{Output, has_kernel_names, has_output, with_assertions, with_output};
 pub(crate) use pointers::{exporting, through_pointers};
 pub(crate) use prepare::{LocalArguments, Prepared, prepare};
 pub(crate) use rewrite::{in_global_memory, thread_local_state, with_conventions, without_processor};

@@ -245,7 +245,7 @@ impl Entry {
     }
 
     /// How often it was decoded.
-    #[cfg(all(test, feature = "host", unix))]
+    #[cfg(all(test, any(feature = "opencl", all(feature = "host", unix))))]
     pub(crate) fn decodes(&self) -> usize {
         self.shared.decodes.load(std::sync::atomic::Ordering::Relaxed)
     }

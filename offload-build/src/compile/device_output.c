@@ -43,8 +43,14 @@ enum { COMMITTED = 1u << 31, LONGEST = 1u << 20, PRINTED = 1, FAILED = 2 };
 
 /* offload-rt writes it; the module that prints defines it. */
 extern struct ring GLOBAL *GLOBAL __offload_output;
+#ifdef OFFLOAD_LIBRARY
+/* A library that is linked when it is loaded does not know the kernel. */
+#define KERNEL_NAME ((const char *)0)
+#else
 /* The name of the kernel that runs; modules that assert define it, and their kernels write it. */
 extern const char GLOBAL *SHARED __offload_output_kernel;
+#define KERNEL_NAME ((const char *)__offload_output_kernel)
+#endif
 
 /* A message, which is counted first and then written. */
 struct message {
@@ -210,7 +216,7 @@ static void put_assertion(struct message *m, const struct assertion *a) {
   put(m, GROUP_ID(x) * GROUP_SIZE(x, 0) + LOCAL_ID(x));
   put(m, GROUP_ID(y) * GROUP_SIZE(y, 1) + LOCAL_ID(y));
   put(m, GROUP_ID(z) * GROUP_SIZE(z, 2) + LOCAL_ID(z));
-  put_string(m, (const char *)__offload_output_kernel);
+  put_string(m, KERNEL_NAME);
   put_string(m, a->condition);
   put_string(m, a->file);
   put_string(m, a->function);

@@ -13,7 +13,7 @@ use super::session::Unit;
 use super::{Session, check, llvm_ir, own_headers, processor};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::{self, Result};
-use crate::ir::{self, LocalArguments, Prepared};
+use crate::ir::{self, LocalArguments, Output, Prepared};
 use crate::module::{Language, Library, SourceFile};
 use crate::options::SpecForm;
 
@@ -123,13 +123,14 @@ impl Backend {
     pub(super) fn exporting(&self, session: &Session<'_>, library: &Library) -> Result<Blob> {
         let ir = imports::link(session, self.library(session)?, &self.libraries(session)?)?;
         let hidden = imports::hidden(session, &LibraryIr { library, ir })?;
-        if self.output == DeviceOutput::Runtime {
-            return Ok(hidden);
-        }
-        let key = KeyBuilder::new("assertions of a library 1").part(&hidden.hash.0).finish();
-        session.cache().get_or(key, || {
+        let key = KeyBuilder::new("output of a library 1").part(&hidden.hash.0);
+        session.cache().get_or(key.part(format!("{:?}", self.output).as_bytes()).finish(), || {
             let text = hidden.read_text()?;
-            Ok(ir::with_assertions(&text).unwrap_or(text).into_bytes())
+            let output = match self.output {
+                DeviceOutput::Driver => ir::with_assertions(&text),
+                DeviceOutput::Runtime => ir::with_output(&text, Output::Library),
+            };
+            Ok(output.unwrap_or(text).into_bytes())
         })
     }
 
@@ -147,13 +148,14 @@ impl Backend {
         let constants = self.constant_arguments == ConstantArguments::Global && has_constant_argument(unit);
         let name = if constants { "prepared 4, constants in global memory" } else { "prepared 4" };
         let key = KeyBuilder::new(name).part(&linked.hash.0);
-        let key = key.part(format!("{wanted:?} {:?}", self.output).as_bytes());
+        let linked_output = if session.sources.link_at_load() { Output::Linked } else { Output::Alone };
+        let key = key.part(format!("{wanted:?} {:?} {linked_output:?}", self.output).as_bytes());
         session.cache().get_or(key.finish(), || {
             let text = ir::prepare(&linked.read_text()?, &wanted);
             let text = if constants { ir::in_global_memory(&text) } else { text };
             let output = match self.output {
                 DeviceOutput::Driver => ir::with_assertions(&text),
-                DeviceOutput::Runtime => ir::with_output(&text),
+                DeviceOutput::Runtime => ir::with_output(&text, linked_output),
             };
             Ok(output.unwrap_or(text).into_bytes())
         })
@@ -294,16 +296,20 @@ impl Backend {
 
     /// The functions with which `module` prints and asserts, if it does.
     fn output_bitcode(&self, session: &Session<'_>, module: &Blob) -> Result<Option<Blob>> {
-        if !ir::has_output(&module.read_text()?) {
+        let text = module.read_text()?;
+        if !ir::has_output(&text) {
             return Ok(None);
         }
+        let has_kernels = ir::has_kernel_names(&text);
         let (language, source): (&[&str], _) = match self.output {
             DeviceOutput::Driver => (&["-x", "cl", "-cl-std=CL2.0"], ASSERT_SOURCE),
             DeviceOutput::Runtime => {
                 (&["-x", "c", "-std=gnu17", "-ffreestanding", "-fno-builtin"], OUTPUT_SOURCE)
             }
         };
-        let flags = self.shim.flags.iter().cloned().chain(language.iter().map(ToString::to_string));
+        let library = (!has_kernels).then_some("-DOFFLOAD_LIBRARY");
+        let flags = language.iter().copied().chain(library).map(str::to_string);
+        let flags = self.shim.flags.iter().cloned().chain(flags);
         self.bitcode(session, source, flags).map(Some)
     }
 

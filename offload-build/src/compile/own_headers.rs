@@ -2,6 +2,7 @@
 //! `gpuintrin.h`, which clang has for GPUs alone.
 
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 
 use super::Session;
 use super::action::{Arg, texts};
@@ -25,11 +26,20 @@ pub(super) fn directory(session: &Session<'_>) -> PathBuf {
 /// The flags with which clang finds the headers, before those of a C library.
 pub(super) fn flags(session: &Session<'_>) -> Result<impl Iterator<Item = Arg> + use<>> {
     let directory = directory(session);
-    fs::create_dir_all(&directory)?;
+    let mut written = session.shared.own_headers.lock().unwrap_or_else(PoisonError::into_inner);
+    // Somebody may empty the cache meanwhile, and another one may take its place.
+    if written.as_deref() != Some(&*directory) || !directory.join("cassert").exists() {
+        write(&directory)?;
+        *written = Some(directory.clone());
+    }
+    Ok(texts(["-isystem".into(), directory.into_os_string()]))
+}
+
+fn write(directory: &Path) -> Result<()> {
+    fs::create_dir_all(directory)?;
     fs::publish_if_changed(&directory.join("assert.h"), ASSERT.as_bytes())?;
     fs::publish_if_changed(&directory.join("offload_failures.h"), FAILURES.as_bytes())?;
-    fs::publish_if_changed(&directory.join("cassert"), b"#include <assert.h>\n")?;
-    Ok(texts(["-isystem".into(), directory.into_os_string()]))
+    fs::publish_if_changed(&directory.join("cassert"), b"#include <assert.h>\n")
 }
 
 /// The flags with which clang finds the headers for C and C++ on the CPU: before its own, which refuse it.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use offload_format::pack::{KernelInfo, NewImage};
 use offload_format::variable;
@@ -30,6 +31,8 @@ pub(crate) struct Shared<'a> {
     /// meanwhile, and look at them once.
     pub(super) front_ends: Memo<Key, FrontEndResult>,
     pub(super) files: ReadyFiles,
+    /// Where this build has written or compared the headers of ours.
+    pub(super) own_headers: Mutex<Option<PathBuf>>,
 }
 
 /// What is known of a front end's run, also of one in an earlier build.
@@ -60,6 +63,7 @@ impl<'a> Shared<'a> {
             vendored,
             front_ends: Memo::default(),
             files: ReadyFiles::default(),
+            own_headers: Mutex::default(),
         }
     }
 }

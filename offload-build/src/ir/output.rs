@@ -20,7 +20,12 @@ const KERNEL: &str = "__offload_output_kernel";
 
 /// Whether `module` has what the functions of `device_output.c` or `spirv_assert.cl` need.
 pub(crate) fn has_output(module: &str) -> bool {
-    module.contains("\n@__offload_output = ") || module.contains("\n@__offload_output_kernel = ")
+    module.contains("\n@__offload_output = ") || has_kernel_names(module)
+}
+
+/// Whether kernels of `module` say their names.
+pub(crate) fn has_kernel_names(module: &str) -> bool {
+    module.contains("\n@__offload_output_kernel = ")
 }
 
 /// `module`, which becomes SPIR-V, with the kernel that reads its failed assertions; `None` if it has no assertion. A
@@ -72,9 +77,20 @@ fn kernel_name(line: &str) -> Option<&str> {
     name.map(|(name, _)| name)
 }
 
+/// What a module with output is linked with when it is loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// Nothing.
+    Alone,
+    /// Libraries, which may print as well: all then have one variable.
+    Linked,
+    /// Kernels, whose names it does not know.
+    Library,
+}
+
 /// `module` with the variables, and with the functions called by the memory that their texts are in; `None` if it
 /// neither prints nor asserts.
-pub(crate) fn with_output(module: &str) -> Option<String> {
+pub(crate) fn with_output(module: &str, output: Output) -> Option<String> {
     let used: Vec<&str> = declared(module).into_iter().filter(|name| FUNCTIONS.contains(name)).collect();
     if used.is_empty() {
         return None;
@@ -84,10 +100,11 @@ pub(crate) fn with_output(module: &str) -> Option<String> {
         let own = format!("__offload_{}_{}", name.trim_start_matches("__offload_"), memory(module, name));
         text = text.replace(&format!("@{name}("), &format!("@{own}("));
     }
+    let linkage = if output == Output::Alone { "" } else { "weak " };
     text.push_str(&format!(
-        "@{RING} = addrspace(1) externally_initialized global ptr addrspace(1) null, align 8\n"
+        "@{RING} = {linkage}addrspace(1) externally_initialized global ptr addrspace(1) null, align 8\n"
     ));
-    let asserts = used.iter().any(|name| name.contains("assert"));
+    let asserts = output != Output::Library && used.iter().any(|name| name.contains("assert"));
     Some(if asserts { with_names(&text, &GPU) } else { text })
 }
 
@@ -163,7 +180,7 @@ declare void @__offload_assert_fail(ptr addrspace(1) noundef, ptr addrspace(1), 
 
     #[test]
     fn functions_are_called_by_the_memory_of_their_texts() {
-        let text = with_output(MODULE).unwrap();
+        let text = with_output(MODULE, Output::Alone).unwrap();
         assert!(text.contains("call i32 (ptr addrspace(4), ...) @__offload_printf_4(ptr"), "{text}");
         assert!(text.contains("call void @__offload_assert_fail_1(ptr addrspace(1) @c"), "{text}");
         assert!(!text.contains("@printf(") && has_output(&text), "{text}");
@@ -172,10 +189,29 @@ declare void @__offload_assert_fail(ptr addrspace(1) noundef, ptr addrspace(1), 
 
     #[test]
     fn kernels_that_may_fail_say_their_names() {
-        let text = with_output(MODULE).unwrap();
+        let text = with_output(MODULE, Output::Alone).unwrap();
         let stored = "entry:\n  store ptr addrspace(1) @__offload_output_kernel.k, ptr addrspace(3) ";
         assert!(text.contains(stored) && text.contains("[2 x i8] c\"k\\00\""), "{text}");
         assert!(!text.contains("@__offload_output_kernel.quiet"), "{text}");
+    }
+
+    #[test]
+    fn a_library_shares_the_variable_and_knows_no_kernel() {
+        let library = "\
+define void @helper() {
+  call void @__offload_assert_fail(ptr addrspace(4) @c, ptr addrspace(4) @f, i32 3, ptr addrspace(4) @n)
+  ret void
+}
+declare void @__offload_assert_fail(ptr addrspace(4), ptr addrspace(4), i32, ptr addrspace(4))
+";
+        let text = with_output(library, Output::Library).unwrap();
+        assert!(text.contains("\n@__offload_output = weak addrspace(1) ") && has_output(&text), "{text}");
+        assert!(!text.contains("__offload_output_kernel"), "{text}");
+        let text = with_output(MODULE, Output::Linked).unwrap();
+        assert!(
+            text.contains("\n@__offload_output = weak ") && text.contains("@__offload_output_kernel.k"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -202,8 +238,8 @@ declare spir_func void @__offload_assert_fail(ptr addrspace(2), ptr addrspace(2)
 
     #[test]
     fn a_module_that_only_prints_has_no_names() {
-        let text = with_output("declare i32 @printf(ptr addrspace(4), ...)\n").unwrap();
+        let text = with_output("declare i32 @printf(ptr addrspace(4), ...)\n", Output::Alone).unwrap();
         assert!(text.contains("@__offload_printf_4(") && !text.contains("__offload_output_kernel"), "{text}");
-        assert_eq!(with_output("declare float @sinf(float)\n"), None);
+        assert_eq!(with_output("declare float @sinf(float)\n", Output::Alone), None);
     }
 }

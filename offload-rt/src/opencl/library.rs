@@ -10,18 +10,23 @@ use crate::entry::{Entry, LoadedImage};
 use crate::error::Error;
 
 /// What somebody uses, by the hash of the image.
-#[derive(Default)]
-pub(super) struct CompiledLibraries {
-    compiled: Mutex<Vec<(Hash128, Weak<Program>)>>,
+pub(super) struct CompiledLibraries<P = Program> {
+    compiled: Mutex<Vec<(Hash128, Weak<P>)>>,
 }
 
-impl CompiledLibraries {
+impl<P> Default for CompiledLibraries<P> {
+    fn default() -> CompiledLibraries<P> {
+        CompiledLibraries { compiled: Mutex::default() }
+    }
+}
+
+impl<P> CompiledLibraries<P> {
     /// The library of `entry`, decoded and compiled by `compile` if nobody has it.
     pub(super) fn compiled(
         &self,
         entry: &Entry,
-        compile: impl FnOnce(&LoadedImage) -> Result<Program, Error>,
-    ) -> Result<Arc<Program>, Error> {
+        compile: impl FnOnce(&LoadedImage) -> Result<P, Error>,
+    ) -> Result<Arc<P>, Error> {
         // Locked meanwhile, so that others wait for it and do not compile it again.
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         compiled.retain(|(_, program)| program.strong_count() > 0);
@@ -41,5 +46,53 @@ impl CompiledLibraries {
 impl fmt::Debug for CompiledLibraries {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CompiledLibraries").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+    use std::time::Duration;
+
+    use offload_format::codec::{self, Codec};
+    use offload_format::pack::{NewImage, PackBuilder};
+
+    use super::*;
+    use crate::Registry;
+
+    #[test]
+    fn sixteen_threads_decode_and_compile_a_library_once_for_each_context() {
+        let frame = codec::encode(&[7; 4096], Codec::Zstd, 1).unwrap();
+        let mut builder = PackBuilder::new("num-device", "1.0.0");
+        let image =
+            NewImage { exports: vec!["more".into()], ..NewImage::new("num", "spirv64".parse().unwrap()) };
+        builder.image(image, frame.info()).unwrap();
+        let registry = Registry::from_pack(builder.finish().unwrap().with_frames([&frame]).unwrap());
+        let entry = &registry.entries()[0];
+        let (libraries, compiles) = (CompiledLibraries::<usize>::default(), AtomicUsize::new(0));
+        let compile = |image: &LoadedImage| {
+            // Long enough for the others to come.
+            thread::sleep(Duration::from_millis(50));
+            compiles.fetch_add(1, Ordering::Relaxed);
+            Ok(image.bytes().len())
+        };
+        let start = Barrier::new(16);
+        let all: Vec<Arc<usize>> = thread::scope(|scope| {
+            let open = || {
+                start.wait();
+                libraries.compiled(entry, compile).unwrap()
+            };
+            let threads: Vec<_> = (0..16).map(|_| scope.spawn(open)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(all.iter().all(|program| Arc::ptr_eq(program, &all[0]) && **program == 4096));
+        assert_eq!((compiles.load(Ordering::Relaxed), entry.decodes()), (1, 1));
+        // Another context, and one that has it no more.
+        CompiledLibraries::<usize>::default().compiled(entry, compile).unwrap();
+        drop(all);
+        libraries.compiled(entry, compile).unwrap();
+        assert_eq!(compiles.load(Ordering::Relaxed), 3);
     }
 }

@@ -98,7 +98,7 @@ mod tests {
     }
 
     /// The programs that the script runs, each with what it prints where all is well.
-    const PROGRAMS: [(&str, &str); 11] = [
+    const PROGRAMS: [(&str, &str); 12] = [
         ("cuda-tests", "test result: ok. 40 passed"),
         ("with-cudarc", "65536 of 65536 values are 15"),
         ("conjugate-gradient", "CUDA device\\n2 of 2 devices are right"),
@@ -108,6 +108,7 @@ mod tests {
         ("bf16-fallback", "CUDA device: 2818048 results, 0 wrong"),
         ("offload-typed", "cuda: right"),
         ("offload-prints", "cuda: right"),
+        ("offload-prints-linked", "cuda: right"),
         ("offload-gpu", "all right"),
         ("offload-launch", "all limits are met"),
     ];

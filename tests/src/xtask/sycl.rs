@@ -16,7 +16,7 @@ pub(crate) const HELP: &str =
     "sycl [--record]  load and run SYCLBIN files with Intel's SYCL runtimes and with offload-rt, and compare
 
 The example's kernels in every state, also with native images of three vendors and written again by the runtime;
-modules that are linked; some 330 files that a runtime loads, passes over or refuses (--record writes down what it does
+a kernel and the device library that it calls, exported from a program and linked by the runtime; modules that are linked; some 330 files that a runtime loads, passes over or refuses (--record writes down what it does
 with files of which a byte was changed, and does nothing else). The same file with damaged
 code must be refused, so that a run that never touched the file cannot pass.";
 
@@ -44,6 +44,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let mut counts = BTreeMap::new();
+    bench.links(&mut counts)?;
     bench.example(&mut counts)?;
     bench.natives(&mut counts)?;
     bench.old_runtime(&mut counts)?;
@@ -121,6 +122,43 @@ impl<'w> Bench<'w> {
             self.agree((state, KERNELS), &[&file], "right")?;
             *counts.entry("files with Intel, NVIDIA and AMD code").or_default() += 1;
         }
+        Ok(())
+    }
+
+    /// A kernel and the device library that it imports, from one program: the runtime links them.
+    fn links(&self, counts: &mut Counts) -> Result<()> {
+        let src = self.dir.join("links");
+        fixture::copy(self.workspace, "sycl-links", &src)?;
+        let program = {
+            let _in = self.workspace.shell.push_dir(&src);
+            let target = self.dir.join("target");
+            let build = self.workspace.cargo().arg("build").env("CARGO_TARGET_DIR", &target);
+            build.env("OFFLOAD_TARGETS", "spirv64").run()?;
+            target.join("debug/fixture")
+        };
+        let file = |name: &str, state: &str, modules: &[&str]| {
+            let args: Vec<&str> = modules.iter().flat_map(|module| ["--module", module]).collect();
+            self.export_to(&format!("links-{name}-{state}.syclbin"), &program, state, &args)
+        };
+        for state in ["object", "input"] {
+            let (importer, exporter) =
+                (file("importer", state, &["calls"])?, file("exporter", state, &["plus"])?);
+            let both = file("both", state, &["calls", "plus"])?;
+            self.agree((state, "calls"), &[&both], "right")?;
+            self.verify(&both)?;
+            if state == "input" {
+                continue;
+            }
+            self.agree((state, "calls"), &[&importer, &exporter], "right")?;
+            self.agree((state, "calls"), &[&exporter, &importer], "right")?;
+            self.agree((state, "calls"), &[&importer], "refused")?;
+            self.agree((state, "calls"), &[&importer, &exporter, &exporter], "refused")?;
+            let damaged = self.damaged(&exporter)?;
+            self.agree((state, "calls"), &[&importer, &damaged], "refused")?;
+            let tool = self.workspace.shell.cmd(self.tool()).args(["offload", "verify"]);
+            tool.arg(&importer).arg("--linked-with").arg(&exporter).quiet().run()?;
+        }
+        *counts.entry("ways to link a kernel with its device library").or_default() += 4;
         Ok(())
     }
 
@@ -239,18 +277,15 @@ impl<'w> Bench<'w> {
     }
 
     fn export(&self, program: &Path, state: &str, args: &[&str]) -> Result<PathBuf> {
-        let file = self.dir.join(format!("{state}-{}.syclbin", args.len()));
-        let tool = self
-            .workspace
-            .shell
-            .cmd(self.tool())
-            .args(["offload", "export", "--force", "--format", "syclbin"]);
-        tool.args(["--state", state, "--module", MODULE, "-o"])
-            .arg(&file)
-            .args(args)
-            .arg(program)
-            .quiet()
-            .run()?;
+        let name = format!("{state}-{}.syclbin", args.len());
+        self.export_to(&name, program, state, &[&["--module", MODULE], args].concat())
+    }
+
+    fn export_to(&self, name: &str, program: &Path, state: &str, args: &[&str]) -> Result<PathBuf> {
+        let file = self.dir.join(name);
+        let tool = self.workspace.shell.cmd(self.tool());
+        let tool = tool.args(["offload", "export", "--force", "--format", "syclbin", "--state", state, "-o"]);
+        tool.arg(&file).args(args).arg(program).quiet().run()?;
         Ok(file)
     }
 
@@ -264,6 +299,11 @@ impl<'w> Bench<'w> {
     }
 
     fn refused_when_damaged(&self, file: &Path, state: &str) -> Result<()> {
+        self.agree((state, KERNELS), &[&self.damaged(file)?], "refused")
+    }
+
+    /// A copy whose SPIR-V is none.
+    fn damaged(&self, file: &Path) -> Result<PathBuf> {
         let mut bytes = self.workspace.shell.read_binary_file(file)?;
         let magic = 0x0723_0203_u32.to_le_bytes();
         let spirv = bytes.windows(4).position(|window| window == magic);
@@ -273,7 +313,7 @@ impl<'w> Bench<'w> {
         }
         let damaged = file.with_extension("damaged.syclbin");
         self.workspace.shell.write_file(&damaged, bytes)?;
-        self.agree((state, KERNELS), &[&damaged], "refused")
+        Ok(damaged)
     }
 }
 

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
+use offload_format::pack::{Pack, Pages};
+use offload_rt::{CudaDescription, DeviceDescription, Registry};
+
 use crate::support::{self, build_of_workspace, program_of_workspace};
 
 /// Held while `bf16-vectors` is built and used: a build for other targets replaces its program.
@@ -78,6 +81,42 @@ fn a_device_library_gives_the_same_bits_everywhere() {
         // All numbers, six lower halves for each, and three operations with twelve others.
         assert_eq!(text.matches(": 2818048 results, 0 wrong\n").count(), 2, "{text}");
         assert!(text.ends_with("2 of 2 devices are right\n"), "{text}");
+    }
+}
+
+/// The packs in `program`.
+fn packs(program: &Path) -> Vec<Registry> {
+    let bytes = fs::read(program).unwrap();
+    let magic = offload_format::pack::layout::MAGIC;
+    let starts = (0..bytes.len() - 8).filter(|at| bytes[*at..].starts_with(&magic));
+    // The magic is also a constant of the code that reads packs.
+    let pages = Pages::default();
+    let is_pack = |at: &usize| Pack::parse(&bytes[*at..], &pages).is_ok();
+    starts.filter(is_pack).map(|at| Registry::from_pack(bytes[at..].to_vec())).collect()
+}
+
+/// Both variants of the library are in one program, with kernels that have it from the build; each device takes its own.
+#[test]
+fn a_program_has_a_device_library_for_devices_with_the_instructions_and_for_others() {
+    let _alone = BF16_VECTORS.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("offload.toml");
+    fs::write(&config, "targets = [\"nvptx:sm_75\", \"nvptx:sm_90\"]\nembed = \"always\"\n").unwrap();
+    let mut build = build_of_workspace("bf16-vectors");
+    let built = build.env_remove("OFFLOAD_TARGETS").env("OFFLOAD_CONFIG", &config).output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let packs = packs(&program_of_workspace(&built.stdout, "bf16-vectors"));
+    let takes = |module: &str, capability: [u32; 2]| {
+        let device = DeviceDescription::from(CudaDescription::new("gpu", capability).driver_version(13000));
+        let selected = packs.iter().find_map(|pack| pack.select(module, &device).ok()).unwrap();
+        let image = selected.entry().load().unwrap();
+        let text = String::from_utf8_lossy(image.bytes()).into_owned();
+        (selected.entry().target_text().to_string(), text.contains("cvt.rn.bf16.f32"))
+    };
+    for module in ["vectors", "bf16"] {
+        assert_eq!(takes(module, [8, 9]), ("nvptx:sm_75".to_string(), false), "{module}");
+        assert_eq!(takes(module, [9, 0]), ("nvptx:sm_90".to_string(), true), "{module}");
+        assert_eq!(takes(module, [10, 0]), ("nvptx:sm_90".to_string(), true), "{module}");
     }
 }
 

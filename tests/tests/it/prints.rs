@@ -1,6 +1,7 @@
 //! `printf` and `assert` in kernels: on the host CPU and on OpenCL drivers they run; for NVIDIA and AMD GPUs tools accept the
 //! images, whose messages go through the launch layer. `cargo xtask gpu` runs them on an NVIDIA GPU.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -47,5 +48,57 @@ fn kernels_print_and_assert_on_every_kind_of_device() {
     if let Some(prefix) = offload_tests::require_intel_runtime() {
         let lib = prefix.join("lib");
         right("opencl", &[("OCL_ICD_FILENAMES", lib.join("libintelocl.so")), ("LD_LIBRARY_PATH", lib)]);
+    }
+}
+
+/// CUDA's linker makes one variable of those of kernels and library.
+#[test]
+fn a_library_that_is_linked_at_load_prints_with_its_kernels() {
+    let mut project = Project::new("prints-linked");
+    project.set("OFFLOAD_TARGETS", "spirv64,nvptx:sm_75");
+    let program = project.program();
+    let folder = project.path("images");
+    let folder = folder.to_str().unwrap();
+    let outcome = project.offload(&["extract", program.to_str().unwrap(), "--output", folder]);
+    assert!(outcome.success, "{}", outcome.text);
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let images: Vec<PathBuf> = files.filter(|file| file.extension().is_some_and(|it| it == "ptx")).collect();
+    assert_eq!(images.len(), 2, "{images:?}");
+    for image in &images {
+        let text = fs::read_to_string(image).unwrap();
+        assert!(text.contains(".weak .global .align 8 .u64 __offload_output;"), "{text}");
+    }
+    if let Some(ptxas) = offload_tests::require_ptxas() {
+        let object = |image: &PathBuf| {
+            let object = image.with_extension("o");
+            let mut assembler = Command::new(&ptxas);
+            let assembled =
+                assembler.args(["-arch=sm_75", "-c", "-o"]).arg(&object).arg(image).status().unwrap();
+            assert!(assembled.success(), "{}", image.display());
+            object
+        };
+        let objects: Vec<PathBuf> = images.iter().map(object).collect();
+        // NVIDIA's packages of 12.x have no linker.
+        let linker = ptxas.with_file_name("nvlink");
+        if linker.exists() {
+            let linked = Command::new(linker)
+                .args(["-arch=sm_75", "-o"])
+                .arg(project.path("linked.cubin"))
+                .args(objects)
+                .status();
+            assert!(linked.unwrap().success());
+        }
+    }
+    if let Some(prefix) = offload_tests::require_intel_runtime() {
+        let lib = prefix.join("lib");
+        let intel = [("OCL_ICD_FILENAMES", lib.join("libintelocl.so")), ("LD_LIBRARY_PATH", lib)];
+        let text = run(&program, "opencl", &intel);
+        let failed =
+            "own 11: kernel `own`: assertion `i < most` failed in work-item (11, 0, 0): kernels/noise.cl:12";
+        for part in
+            ["kernel 16\n", "library 16 of many\n", "both 16: ok\n", failed, "own 16: ok\nopencl: right\n"]
+        {
+            assert!(text.contains(part), "no {part:?}: {text}");
+        }
     }
 }

@@ -1,12 +1,13 @@
 //! Device libraries that are linked when an image is loaded, in libraries that a program opens and closes.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
 use crate::support::script::succeed;
-use crate::support::{Project, cargo_offload, program};
+use crate::support::{self, Project, cargo_offload, program};
 
 /// The program, in a folder with the three libraries that it opens; built once.
 fn built() -> &'static Path {
@@ -77,6 +78,33 @@ fn a_device_library_outlives_the_library_that_brought_it() {
     offload_tests::figure(
         "six orders of closing three libraries that share a device library",
         format!("65,536 numbers right on {count} devices"),
+    );
+}
+
+/// A driver that is given the library twice, or by each thread, has more lines than one for it.
+#[test]
+fn sixteen_threads_give_a_driver_the_device_library_once() {
+    let Some(root) = offload_tests::require_intel_runtime() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (counting, counted) = (folder.path().join("counting.so"), folder.path().join("counted"));
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-O1", "-Wl,--no-as-needed", "-o"]).arg(&counting);
+    let source = support::root().join("tests/fixtures/counting.c");
+    succeed(compiler.arg(source).arg(root.join("lib/libOpenCL.so.1")).arg("-ldl"));
+    let mut app = app(&["once"]);
+    let said = succeed(app.env("OPENCL_DYLIB_PATH", &counting).env("COUNTED", &counted));
+    assert!(word(&said, "device").contains("SPIR-V"), "{said}");
+    let mut times = BTreeMap::new();
+    for line in fs::read_to_string(counted).unwrap().lines() {
+        *times.entry(line.to_string()).or_insert(0) += 1;
+    }
+    let mut counts: Vec<usize> = times.into_values().collect();
+    counts.sort_unstable();
+    // The library, and the two modules that eight threads open each.
+    assert_eq!(counts, [1, 8, 8]);
+    offload_tests::figure(
+        "16 threads that open modules with one device library",
+        "it is given to the driver once",
     );
 }
 

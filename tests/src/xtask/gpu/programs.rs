@@ -53,6 +53,7 @@ impl Programs<'_> {
         programs.push(self.fixture(&Fixture { name: "launch", program: "offload-launch" })?);
         programs.push(self.fixture(&Fixture { name: "typed", program: "offload-typed" })?);
         programs.push(self.fixture(&Fixture { name: "prints", program: "offload-prints" })?);
+        programs.push(self.fixture(&Fixture { name: "prints-linked", program: "offload-prints-linked" })?);
         programs.extend(self.examples()?);
         for library in &DEVICE_LIBRARIES {
             programs.push(self.device_library(library)?);

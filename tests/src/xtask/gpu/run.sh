@@ -29,6 +29,7 @@ for library in bf16-build bf16-load bf16-fallback; do
 done
 run typed '^cuda: right' ./offload-typed cuda
 run prints '^cuda: right' ./offload-prints cuda
+run prints-linked '^cuda: right' ./offload-prints-linked cuda
 run kernels . ./offload-gpu --json samples/kernels.json "$@"
 run launch . ./offload-launch --cuda --json samples/launch.json
 
