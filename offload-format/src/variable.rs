@@ -138,14 +138,14 @@ variables! {
     RELOAD_DIR = "OFFLOAD_RELOAD_DIR", Handed, [Program],
         "the folder from which a program takes changed kernels while it runs, if `offload-rt` was compiled with debug assertions; `cargo offload dev` sets it";
     TEST_RESULTS = "OFFLOAD_TEST_RESULTS", Handed, [Program],
-        "a file to which a kernel test appends how it goes: an object of JSON a line";
+        "a file to which a kernel test or benchmark appends how it goes: an object of JSON a line";
     TEST_RUN = "OFFLOAD_TEST_RUN", Handed, [Subcommand],
         "the directory in which `cargo offload test` keeps what its tests run on and how they end";
 
     PACK_DIR = "OFFLOAD_PACK_DIR", Program, [Program], "a directory that is searched for sidecars before the program's own";
     OPENCL_DYLIB_PATH = "OPENCL_DYLIB_PATH", Program, [Program], "other OpenCL libraries, separated by `;`";
     TEST_DEVICE = "OFFLOAD_TEST_DEVICE", Program, [Program],
-        "which devices kernel tests use, separated by commas: a driver (`host`, `opencl`, `cuda`, `hip`), one of its devices (`opencl:1`), or a part of a device's name; all unless set. `cargo offload test` sets it";
+        "which devices kernel tests and benchmarks use, separated by commas: a driver (`host`, `opencl`, `cuda`, `hip`), one of its devices (`opencl:1`), or a part of a device's name; all unless set. `cargo offload test` and `bench` set it";
     CUDA_VISIBLE_DEVICES = "CUDA_VISIBLE_DEVICES", Program, [Driver], "CUDA's own: which devices the driver shows";
     HIP_VISIBLE_DEVICES = "HIP_VISIBLE_DEVICES", Program, [Driver], "ROCm's own: which devices HIP's runtime shows";
     ROCR_VISIBLE_DEVICES = "ROCR_VISIBLE_DEVICES", Program, [Driver], "the same for all of ROCm";

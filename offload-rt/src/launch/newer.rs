@@ -59,7 +59,11 @@ struct Stamp {
 impl<P> Newer<P> {
     /// Those for a program of `selection`; `None` if the program is to stay as it is.
     pub(super) fn of(selection: &Selection) -> Option<Newer<P>> {
-        let folder = PathBuf::from(std::env::var_os(RELOAD_DIR).filter(|folder| !folder.is_empty())?);
+        let folder = std::env::var_os(RELOAD_DIR).filter(|folder| !folder.is_empty())?;
+        Newer::in_folder(folder.into(), selection)
+    }
+
+    fn in_folder(folder: PathBuf, selection: &Selection) -> Option<Newer<P>> {
         let entry = selection.entry();
         let file = folder.join(newer_file(entry.package(), entry.package_version(), entry.module())?);
         let state = State { seen: None, current: selection.clone(), newest: None };
@@ -212,9 +216,89 @@ fn shown(arg: &ArgInfo) -> String {
 
 #[cfg(test)]
 mod tests {
-    use offload_format::pack::ArgKind;
+    use std::path::Path;
+
+    use offload_format::codec::{self, Codec};
+    use offload_format::pack::{ArgKind, NewImage, PackBuilder};
 
     use super::*;
+    use crate::{Device, Registry};
+
+    /// A pack with images of the variants of a module, each with this text.
+    fn pack(target: &str, variants: &[&str], kernels: &[KernelInfo], text: &str) -> Vec<u8> {
+        let frames: Vec<_> = variants
+            .iter()
+            .map(|variant| codec::encode(format!("{variant} {text}").as_bytes(), Codec::Raw, 0).unwrap())
+            .collect();
+        let mut builder = PackBuilder::new("p", "1.0.0");
+        for (variant, frame) in variants.iter().zip(&frames) {
+            let image = NewImage {
+                variant: (*variant).into(),
+                kernels: kernels.to_vec(),
+                ..NewImage::new("m", target.parse().unwrap())
+            };
+            builder.image(image, frame.info()).unwrap();
+        }
+        builder.finish().unwrap().with_frames(&frames).unwrap()
+    }
+
+    /// As `cargo offload dev` puts it there: whole, and newer than the one before.
+    fn publish(folder: &Path, bytes: &[u8]) {
+        let (unfinished, path) = (folder.join("unfinished"), folder.join("p@1.0.0@m.pack"));
+        fs::write(&unfinished, bytes).unwrap();
+        let before = fs::metadata(&path).and_then(|file| file.modified()).ok();
+        let after = before.map_or_else(SystemTime::now, |time| time + std::time::Duration::from_secs(1));
+        File::options().write(true).open(&unfinished).unwrap().set_modified(after).unwrap();
+        fs::rename(unfinished, path).unwrap();
+    }
+
+    #[test]
+    fn the_newest_images_that_fit_are_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let (variants, kernels) = (["N=1", "N=2"], kernel(&[value("uint", "n", 4)]));
+        let registry = Registry::from_pack(pack("host", &variants, &kernels, "old"));
+        let selection = registry.select_variant("m", &[("N", "2")], &Device::host()).unwrap();
+        let newer = Newer::in_folder(folder.path().to_path_buf(), &selection).unwrap();
+        let told = || {
+            fs::read_dir(folder.path())
+                .unwrap()
+                .flatten()
+                .filter(|entry| entry.file_name().to_string_lossy().starts_with("told-"))
+                .count()
+        };
+        // The number of images that were taken, and what the program is made of.
+        let newest = || {
+            let open = |selection: &Selection| {
+                let image = selection.entry().load()?;
+                Ok(String::from_utf8_lossy(image.bytes()).into_owned())
+            };
+            let newest: Option<Arc<Newest<String>>> = newer.newest(open);
+            newest.map(|newest| (newest.number, newest.program.clone()))
+        };
+        let in_use = fs::read_to_string(folder.path().join(IN_USE)).unwrap();
+        assert_eq!((in_use.as_str(), newest()), ("p\t1.0.0\thost\n", None));
+
+        publish(folder.path(), &pack("host", &variants, &kernels, "new"));
+        let first = Some((1, "N=2 new".to_string()));
+        assert_eq!((newest(), newest()), (first.clone(), first.clone()));
+        // The same images again; those for another device; none that is whole.
+        publish(folder.path(), &pack("host", &variants[1..], &kernels, "new"));
+        assert_eq!(newest(), first);
+        publish(folder.path(), &pack("opencl-c", &variants, &kernels, "other"));
+        assert_eq!(newest(), first);
+        publish(folder.path(), b"nonsense");
+        assert_eq!((newest(), told()), (first.clone(), 0));
+        // Calls that do not fit, and a variant that is gone, are told once.
+        publish(folder.path(), &pack("host", &variants, &kernel(&[value("ulong", "n", 8)]), "wide"));
+        assert_eq!((newest(), newest(), told()), (first.clone(), first.clone(), 1));
+        publish(folder.path(), &pack("host", &variants[..1], &kernels, "less"));
+        assert_eq!((newest(), told()), (first, 2));
+        publish(folder.path(), &pack("host", &variants, &kernels, "last"));
+        assert_eq!((newest(), told()), (Some((2, "N=2 last".to_string())), 2));
+        // Back to what the program was built with.
+        publish(folder.path(), &pack("host", &variants, &kernels, "old"));
+        assert_eq!(newest(), Some((3, "N=2 old".to_string())));
+    }
 
     fn kernel(args: &[ArgInfo]) -> Vec<KernelInfo> {
         let mut kernel = KernelInfo::new("scale");

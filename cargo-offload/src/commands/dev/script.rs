@@ -51,6 +51,9 @@ struct Ran {
     files: Vec<PathBuf>,
 }
 
+const NOT_USED: &str =
+    "the program has opened none of its kernels yet, or its profile has no debug assertions";
+
 impl Script {
     pub(super) fn new(recipe: Recipe, scratch: PathBuf, packs: &Path) -> Script {
         let (packs, files) = (packs.to_path_buf(), Stamps::default());
@@ -118,9 +121,7 @@ impl Script {
         let seconds = start.elapsed().as_secs_f64();
         let names: Vec<&str> = targets.iter().map(String::as_str).collect();
         output.status(&match names.as_slice() {
-            [] => format!(
-                "compiled `{package}` in {seconds:.2} s for all targets; the program has used none yet"
-            ),
+            [] => format!("compiled `{package}` in {seconds:.2} s for all targets; {NOT_USED}"),
             names => format!("compiled `{package}` in {seconds:.2} s for {}", escaped(&names.join(", "))),
         });
         self.state = State::Newer(targets);
@@ -137,11 +138,15 @@ impl Script {
             .env("OUT_DIR", &self.scratch)
             .env(variable::RELOAD_PACKS, packs)
             .stdin(Stdio::null());
+        // The form that goes before all others.
+        let triple = self.recipe.variable("TARGET").unwrap_or_default();
+        let mut set = |name: &str, value: &str| {
+            command.env(format!("{name}_{triple}"), value);
+        };
+        // What is replaced soon is not worth the time.
+        set(variable::COMPRESSION, "none");
         if !targets.is_empty() {
-            // The form that goes before all others.
-            let triple = self.recipe.variable("TARGET").unwrap_or_default();
-            let list = targets.iter().map(String::as_str).collect::<Vec<_>>().join(",");
-            command.env(format!("{}_{triple}", variable::TARGETS), list);
+            set(variable::TARGETS, &targets.iter().map(String::as_str).collect::<Vec<_>>().join(","));
         }
         if output.stderr_colour() == Colour::Never {
             command.env(variable::NO_COLOR, "1");
