@@ -31,6 +31,7 @@ const SHIM: &str = include_str!("host_shim.c");
 const PRINTF: &str = include_str!("host_printf.c");
 const ASSERT: &str = include_str!("host_assert.c");
 const CHECKS: &str = include_str!("host_checks.c");
+const ATOMICS: &str = include_str!("host_atomics_aarch64.c");
 
 pub(super) fn compile(session: &Session<'_>, unit: &Unit<'_>, level: HostLevel) -> Result<DeviceImage> {
     let cpu = cpu(session, level)?;
@@ -131,7 +132,8 @@ fn shim(session: &Session<'_>, texts: &[String]) -> String {
     let part = |name: &str, source| if texts.iter().any(|text| text.contains(name)) { source } else { "" };
     let (printf, assert) = (part("@__offload_printf(", PRINTF), part("@__offload_assert_fail(", ASSERT));
     let checks = if session.env().is_sanitized() { CHECKS } else { "" };
-    format!("{SHIM}{checks}{printf}{assert}")
+    let atomics = if session.env().cfg.arch == "aarch64" { ATOMICS } else { "" };
+    format!("{SHIM}{atomics}{checks}{printf}{assert}")
 }
 
 /// `linked`, which tells what it does if it is asked to: before anything is optimised, so that none of the source is missing.
@@ -176,7 +178,7 @@ fn work_items(session: &Session<'_>, linked: Blob, waiting: &BTreeSet<String>, c
 
 /// The functions that run a work-group, with memory of each thread's own.
 fn groups(session: &Session<'_>, unit: &Unit<'_>, work_items: &Blob, cpu: &Cpu) -> Result<Blob> {
-    let mut key = KeyBuilder::new("host work-groups 11").part(&work_items.hash.0);
+    let mut key = KeyBuilder::new("host work-groups 12").part(&work_items.hash.0);
     key = key.part(&cpu.vector_bits.to_le_bytes());
     for kernel in &unit.kernels {
         key = key.part(format!("{} {:?}", kernel.name, kernel.required_work_group).as_bytes());

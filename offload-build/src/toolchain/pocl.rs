@@ -27,6 +27,8 @@ pub(crate) struct InstructionSet {
     pocl: &'static str,
     /// The size of its vectors.
     pub(crate) vector_bits: u32,
+    /// Flags for OpenCL C: where clang knows of no extension, all are there, since PoCL's library has their functions.
+    pub(crate) opencl: &'static [&'static str],
 }
 
 /// The level, with what PoCL's functions for `haswell` say that they need: LLVM inlines no function that needs more
@@ -54,18 +56,20 @@ const X86_V4: &[&str] = &[
 
 /// What a level is called on an architecture.
 pub(crate) fn instruction_set(arch: &str, level: HostLevel) -> Result<InstructionSet> {
+    let opencl: &[&str] = if arch == "x86_64" { &[] } else { &["-Xclang", "-cl-ext=+all"] };
     let (march, pocl, vector_bits) = match (arch, level) {
         ("x86_64", HostLevel::Baseline) => (&["-march=x86-64"][..], "sse2", 128),
         ("x86_64", HostLevel::X86V2) => (&["-march=x86-64-v2"][..], "sse41", 128),
         ("x86_64", HostLevel::X86V3) => (X86_V3, "avx2", 256),
         ("x86_64", HostLevel::X86V4) => (X86_V4, "avx512", 512),
-        ("aarch64", HostLevel::Baseline) => (&["-march=armv8-a"][..], "generic", 128),
+        // As PoCL's functions were compiled.
+        ("aarch64", HostLevel::Baseline) => (&["-march=armv8-a", "-moutline-atomics"][..], "generic", 128),
         (arch, level) => {
             let error = Error::new(format!("there is no `host` level {level} for {arch}"));
             return Err(error.with_hint("write `host`"));
         }
     };
-    Ok(InstructionSet { march, pocl, vector_bits })
+    Ok(InstructionSet { march, pocl, vector_bits, opencl })
 }
 
 impl Tools<'_> {

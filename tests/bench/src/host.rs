@@ -1,4 +1,5 @@
-//! `bench host`: twelve kernels on the target `host`, beside PoCL and Intel's runtime on the same cores.
+//! `bench host`: twelve kernels, and twenty of public suites, on the target `host`, beside PoCL and Intel's runtime on the
+//! same cores.
 
 mod table;
 

@@ -14,9 +14,9 @@ use self::programs::Programs;
 pub(crate) const HELP: &str = "gpu [--run-here] [ARGS]  build a folder with everything that needs an NVIDIA GPU, for a machine that has one
 
 The folder stands alone: a machine needs NVIDIA's driver and no toolchain. Its run.sh runs the tests of the CUDA back
-end, the examples, twelve kernels by clang and nvcc with their results compared, typed kernels of CUDA C++, kernels that print and assert, and launches
+end, the examples, twelve kernels by clang and nvcc and twenty of public suites with their results compared, typed kernels of CUDA C++, kernels that print and assert, and launches
 beside cudarc; it writes every sample to gpu.json and what the programs print to log/, and fails if one of them does.
---run-here runs the twelve kernels on this machine; ARGS are their program's (`--help` lists them).";
+--run-here runs the kernels on this machine; ARGS are their program's (`--help` lists them).";
 
 /// The script of the folder.
 const SCRIPT: &str = include_str!("gpu/run.sh");

@@ -1,7 +1,11 @@
 //! Kernels in C, C++ and C++ for OpenCL on the target `host`: with barriers, memory of a group, structures, and what they
 //! print. The same kernels in OpenCL C run on PoCL, and all of them on Intel's runtime.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use object::{Architecture, Object, ObjectSymbol};
+use serde_json::Value;
 
 use crate::device_library::said_with_each_driver;
 use crate::support::Project;
@@ -116,5 +120,70 @@ fn kernels_in_every_portable_language_print_and_assert_on_the_cpu() {
         ] {
             assert!(said.contains(part), "no {part:?} of {language} in\n{said}");
         }
+    }
+}
+
+/// Has a build script compile for AArch64, as cargo would for a program there, and returns the images.
+fn for_aarch64(project: &Project, pocl: &Path) -> Vec<Vec<u8>> {
+    let outcome = project.cargo(&["build", "--offline", "--message-format=json"]);
+    assert!(outcome.success, "{}", outcome.text);
+    let messages = outcome.text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut scripts = messages.filter(|message| {
+        let of_package = message["package_id"].as_str().is_some_and(|id| id.contains(&project.name()));
+        of_package && message["target"]["kind"][0] == "custom-build"
+    });
+    let script = scripts.find_map(|message| message["filenames"][0].as_str().map(PathBuf::from)).unwrap();
+    let out = project.path("aarch64");
+    std::fs::create_dir_all(&out).unwrap();
+    let mut command = Command::new(script);
+    command.current_dir(project.path("")).env("OUT_DIR", &out).env("OFFLOAD_POCL_DIR", pocl);
+    command.envs([("CARGO_MANIFEST_DIR", project.path("")), ("OFFLOAD_CACHE_DIR", project.path("cache"))]);
+    command.env("CARGO_PKG_NAME", project.name()).env("CARGO_PKG_VERSION", "0.1.0");
+    command.envs([("TARGET", "aarch64-unknown-linux-gnu"), ("HOST", "x86_64-unknown-linux-gnu")]);
+    command.envs([("CARGO_CFG_TARGET_ARCH", "aarch64"), ("CARGO_CFG_TARGET_OS", "linux")]);
+    command.envs([("CARGO_CFG_TARGET_POINTER_WIDTH", "64"), ("CARGO_CFG_TARGET_ENDIAN", "little")]);
+    command.envs([("CARGO_CFG_TARGET_FAMILY", "unix"), ("CARGO_CFG_TARGET_ENV", "gnu")]);
+    command.envs([("PROFILE", "debug"), ("OPT_LEVEL", "0"), ("DEBUG", "false"), ("NUM_JOBS", "1")]);
+    let output = command.env("OFFLOAD_TARGETS", "host").output().unwrap();
+    let said =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+    assert!(output.status.success(), "{said}");
+    let mut files = std::fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path());
+    let archive = files.find(|path| path.extension().is_some_and(|extension| extension == "a")).unwrap();
+    let images = project.path("images");
+    let args = ["extract", archive.to_str().unwrap(), "--output", images.to_str().unwrap()];
+    assert!(project.offload(&args).success);
+    std::fs::read_dir(images).unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap()).collect()
+}
+
+/// Without a function of PoCL's, of which this machine has those for its own CPU alone.
+#[test]
+fn kernels_are_compiled_for_aarch64() {
+    let Some(clang) = offload_tests::require("clang-22") else { return };
+    let project = Project::new("cpp");
+    let modules = "offload_build::compile_all([\n        (\"c\", offload_build::Build::new().file(\"kernels/app.c\")),\n        (\"cpp\", offload_build::Build::new().file(\"kernels/app.cpp\")),\n    ]);";
+    project.write("build.rs", &format!("fn main() {{\n    {modules}\n}}\n"));
+    project.write("src/main.rs", "fn main() {}\n");
+    let pocl = project.path("pocl");
+    std::fs::create_dir_all(pocl.join("include")).unwrap();
+    project.write("pocl/include/_builtin_renames.h", "");
+    project.write("empty.c", "");
+    let library = pocl.join("kernel-aarch64-unknown-linux-gnu-GENERIC.bc");
+    let mut command = Command::new(clang);
+    command.args(["--target=aarch64-linux-gnu", "-fPIC", "-c", "-emit-llvm", "empty.c", "-o"]).arg(&library);
+    assert!(command.current_dir(project.path("")).status().unwrap().success());
+    let images = for_aarch64(&project, &pocl);
+    assert_eq!(images.len(), 2);
+    for image in images {
+        let file = object::File::parse(&*image).unwrap();
+        assert_eq!(file.architecture(), Architecture::Aarch64);
+        let exported: Vec<&str> = file.dynamic_symbols().filter_map(|symbol| symbol.name().ok()).collect();
+        for kernel in KERNELS {
+            assert!(exported.contains(&&*format!("__offload_run_{kernel}")), "{kernel}: {exported:?}");
+        }
+        // Atomic operations are functions, which the image has itself.
+        let outside = file.dynamic_symbols().filter(|symbol| symbol.is_undefined());
+        let outside: Vec<&str> = outside.filter_map(|symbol| symbol.name().ok()).collect();
+        assert!(!outside.iter().any(|name| name.starts_with("__aarch64_")), "{outside:?}");
     }
 }

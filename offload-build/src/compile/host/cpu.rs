@@ -15,6 +15,7 @@ use crate::toolchain::{Pocl, instruction_set};
 pub(in crate::compile) struct Cpu {
     triple: String,
     march: &'static [&'static str],
+    pub(super) opencl: &'static [&'static str],
     pub(super) vector_bits: u32,
     pub(super) pocl: Pocl,
 }
@@ -31,7 +32,13 @@ pub(in crate::compile) fn cpu(session: &Session<'_>, level: HostLevel) -> Result
     let arch = cfg.arch.as_str();
     let set = instruction_set(arch, level)?;
     let triple = format!("--target={arch}-pc-linux-gnu");
-    Ok(Cpu { triple, march: set.march, vector_bits: set.vector_bits, pocl: session.tools().pocl(level)? })
+    Ok(Cpu {
+        triple,
+        march: set.march,
+        opencl: set.opencl,
+        vector_bits: set.vector_bits,
+        pocl: session.tools().pocl(level)?,
+    })
 }
 
 impl Cpu {

@@ -65,6 +65,7 @@ fn opencl_args(session: &Session<'_>, cpu: &Cpu) -> Result<Vec<Arg>> {
     let include = |path: PathBuf| texts(["-include".into(), path.into_os_string()]);
     let headers = session.tools().llvm()?.resource_dir.join("include");
     Ok(texts(["-cl-no-stdinc"])
+        .chain(texts(cpu.opencl.iter().copied()))
         .chain(own_headers::flags(session)?)
         .chain(include(cpu.pocl.renames.clone()))
         .chain(include(headers.join("opencl-c-base.h")))

@@ -41,15 +41,6 @@ pub(crate) fn inline_waiting(module: &str, waiting: &BTreeSet<String>) -> String
     out
 }
 
-/// `line` without the mark of loads that see the same whenever they are done.
-pub(super) fn without_invariance(line: &str) -> String {
-    if line.contains("@__offload_state_") {
-        super::text::without_metadata(line, "invariant.load")
-    } else {
-        line.to_string()
-    }
-}
-
 fn is_state_load(line: &str) -> bool {
     line.starts_with("  %") && line.contains(" = load i64, ptr ") && line.contains("ptr @__offload_state_")
 }

@@ -132,6 +132,15 @@ pub(super) fn local_name(name: &str) -> String {
     out
 }
 
+/// `line` without the mark of loads that see the same whenever they are done.
+pub(super) fn without_invariance(line: &str) -> String {
+    if line.contains("@__offload_state_") {
+        without_metadata(line, "invariant.load")
+    } else {
+        line.to_string()
+    }
+}
+
 /// `text` without the metadata called `name`: `, !noalias !12`.
 pub(super) fn without_metadata(text: &str, name: &str) -> String {
     let start = format!(", !{name} !");

@@ -43,7 +43,7 @@ struct Fixture {
 }
 
 impl Programs<'_> {
-    /// The program with twelve kernels.
+    /// The program with kernels.
     pub(super) fn kernels(&self) -> Result<PathBuf> {
         self.fixture(&Fixture { name: "gpu", program: "offload-gpu" })
     }
