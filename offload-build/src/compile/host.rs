@@ -141,7 +141,7 @@ fn with_checks(session: &Session<'_>, linked: Blob) -> Result<Blob> {
     if !session.env().is_sanitized() {
         return Ok(linked);
     }
-    let key = KeyBuilder::new("host checks 2").part(&linked.hash.0).finish();
+    let key = KeyBuilder::new("host checks 3").part(&linked.hash.0).finish();
     session.cache().get_or(key, || Ok(ir::with_checks(&linked.read_text()?).into_bytes()))
 }
 

@@ -177,6 +177,11 @@ impl<'m> Writer<'m> {
         let size = match &access.size {
             Size::OfType(ty) => size_of(ty),
             Size::Bytes(operand) => operand.clone(),
+            Size::Elements(count, element) => {
+                let size = format!("%offload.size.{number}");
+                let _ = writeln!(out, "  {size} = mul i64 {count}, {element}, !dbg !{location}");
+                size
+            }
         };
         let origin = told.origins.origin(access.pointer);
         let (base, checked) = (origin.base, format!("%offload.told.{number}"));

@@ -29,6 +29,8 @@ pub(super) enum Size {
     OfType(String),
     /// An operand.
     Bytes(String),
+    /// An operand, and bytes of each element.
+    Elements(String, u64),
 }
 
 /// What the instruction in `line` reads and writes.
@@ -96,6 +98,7 @@ fn exchange(rest: &str) -> Option<Access<'_>> {
 }
 
 fn call(rest: &str) -> Vec<Access<'_>> {
+    let result = rest.split('@').next().unwrap_or_default();
     let Some((name, rest)) = global_name(rest) else { return Vec::new() };
     let whole = arguments(rest);
     let args: Vec<&str> = whole.iter().map(|arg| last_operand(arg)).collect();
@@ -115,16 +118,40 @@ fn call(rest: &str) -> Vec<Access<'_>> {
             let wide = ["Vl", "Vm", "Vd", "Atomicl", "Atomicm", "Atomicd"].iter().any(|ty| name.contains(ty));
             vec![known(0, of_type(if wide { "i64" } else { "i32" }), AccessKind::Atomic)]
         }
-        [_, _, count, ..] if name.contains("async_work_group_copy") => {
-            let size = element_behind(name).zip(count.parse::<u64>().ok());
-            let size = size.map(|(element, count)| Size::Bytes(element.saturating_mul(count).to_string()));
-            let size = size.unwrap_or_else(|| Size::Bytes("0".to_string()));
-            vec![known(1, size.clone(), AccessKind::GroupRead), known(0, size, AccessKind::GroupWrite)]
+        [_, _, count, ..] if name.contains("async_work_group_") => {
+            let size = Size::Elements((*count).to_string(), element_behind(name).unwrap_or(0));
+            let both =
+                [known(1, size.clone(), AccessKind::GroupRead), known(0, size, AccessKind::GroupWrite)];
+            // Of a copy with strides, what is in local memory lies side by side.
+            let [from, to] = both;
+            match (name.contains("_strided_"), is_local_first(name)) {
+                (false, _) => vec![from, to],
+                (true, true) => vec![to],
+                (true, false) => vec![from],
+            }
+        }
+        [.., pointer] if is_output(name) => {
+            let ty = result.trim_end().rsplit_once(' ').map_or(result.trim_end(), |(_, last)| last);
+            // `<4 x float>` has spaces of its own.
+            let ty = result.find('<').and_then(|at| result.get(at..)).map_or(ty, str::trim_end);
+            let at = args.len().saturating_sub(1);
+            vec![known(at, of_type(ty), AccessKind::Write).filter(|_| is_pointer(pointer))]
         }
         [.., index, pointer] if is_pointer(pointer) => vec![vector(name, index, pointer)],
         _ => Vec::new(),
     };
     found.into_iter().flatten().collect()
+}
+
+/// Whether a copy goes to local memory, by the order of its parameters.
+fn is_local_first(name: &str) -> bool {
+    name.find("CLlocal").is_some_and(|local| name.find("CLglobal").is_none_or(|global| local < global))
+}
+
+/// Whether a function of mathematics writes a second result of the same type through its last argument.
+fn is_output(name: &str) -> bool {
+    let functions = ["sincos", "fract", "modf", "frexp", "remquo", "lgamma_r"];
+    name.starts_with("_Z") && functions.iter().any(|function| name.contains(function))
 }
 
 /// `vload4`, `vstore4`, `vload_half`, `vstore_half2_rte`.

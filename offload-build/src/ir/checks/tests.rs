@@ -9,6 +9,7 @@ fn found(line: &str) -> Vec<(String, String, AccessKind)> {
     let size = |size: &Size| match size {
         Size::OfType(ty) => ty.clone(),
         Size::Bytes(operand) => operand.clone(),
+        Size::Elements(count, element) => format!("{count} * {element}"),
     };
     accesses(line).iter().map(|it| (it.pointer.to_string(), size(&it.size), it.kind)).collect()
 }
@@ -41,6 +42,18 @@ fn instructions_are_known_by_what_they_access() {
             Read,
         ),
         (
+            "  %3 = call <4 x float> @_Z10_cl_sincosDv4_fPU7CLlocalS_(<4 x float> noundef %1, ptr noundef %2) #5",
+            "%2",
+            "<4 x float>",
+            Write,
+        ),
+        (
+            "  %3 = call noundef float @_Z9_cl_fractfPU7CLlocalf(float noundef %1, ptr noundef %2) #5",
+            "%2",
+            "float",
+            Write,
+        ),
+        (
             "  call void @_Z22_cl_vstore_half4_rteDv4_fmPU8CLglobalDh(<4 x float> %1, i64 %2, ptr noundef %3)",
             "%3",
             "8",
@@ -55,8 +68,10 @@ fn instructions_are_known_by_what_they_access() {
     let copy =
         "  call void @llvm.memcpy.p0.p0.i64(ptr align 4 %2, ptr align 4 %1, i64 12, i1 false), !dbg !3";
     assert_eq!(found(copy), two(Copy, Write, "12"));
-    let copy = "  %3 = call ptr @_Z25_cl_async_work_group_copyPU7CLlocalDv3_fPU8CLglobalKS_m9ocl_event(ptr noundef %2, ptr noundef %1, i64 noundef 5, ptr null) #7";
-    assert_eq!(found(copy), two(GroupRead, GroupWrite, "80"));
+    let copy = "  %3 = call ptr @_Z25_cl_async_work_group_copyPU7CLlocalDv3_fPU8CLglobalKS_m9ocl_event(ptr noundef %2, ptr noundef %1, i64 noundef %4, ptr null) #7";
+    assert_eq!(found(copy), two(GroupRead, GroupWrite, "%4 * 16"));
+    let strided = "  %3 = call ptr @_Z33_cl_async_work_group_strided_copyPU8CLglobaliPU7CLlocalKimm9ocl_event(ptr noundef %2, ptr noundef %1, i64 noundef 5, i64 noundef 2, ptr null) #7";
+    assert_eq!(found(strided), two(GroupRead, GroupWrite, "5 * 4")[..1]);
     for line in ["  %4 = add i32 %1, %2", "  call void @f(ptr %p)", "  br label %1", "  ret void"] {
         assert!(found(line).is_empty(), "{line}");
     }

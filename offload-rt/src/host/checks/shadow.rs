@@ -65,6 +65,7 @@ pub(super) struct Conflict {
     pub(super) group: u32,
     pub(super) site: u32,
     pub(super) other_writes: bool,
+    pub(super) other_is_atomic: bool,
 }
 
 /// What is wrong with an access.
@@ -108,7 +109,7 @@ impl Mark {
 
     fn conflict(self, group: u32, other_writes: bool) -> Conflict {
         let item = (self.item != GROUP).then(|| self.item.saturating_sub(1));
-        Conflict { item, group, site: self.site >> 1, other_writes }
+        Conflict { item, group, site: self.site >> 1, other_writes, other_is_atomic: self.is_atomic() }
     }
 }
 
@@ -255,7 +256,8 @@ mod tests {
         let mut shadow = Shadow::default();
         assert_eq!(shadow.note(0, 4, &of(0, Kind::Write, 0)), Verdict::default());
         let verdict = shadow.note(0, 4, &of(3, Kind::Read, 5));
-        let expected = Conflict { item: Some(0), group: 0, site: 7, other_writes: true };
+        let expected =
+            Conflict { item: Some(0), group: 0, site: 7, other_writes: true, other_is_atomic: false };
         assert_eq!(verdict.conflict, Some(expected));
         let mut shadow = Shadow::default();
         for group in 0..4 {

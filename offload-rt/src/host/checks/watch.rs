@@ -42,7 +42,19 @@ struct State {
     aside: Vec<Box<[Line]>>,
     first_site: Option<usize>,
     pending: Option<Pending>,
+    suspects: Vec<Suspect>,
 }
+
+/// A plain read of what another work-item changes by an atomic operation: no mistake if one by the reader follows, as in a
+/// loop around `atomic_cmpxchg`.
+#[derive(Debug)]
+struct Suspect {
+    address: usize,
+    finding: Finding,
+}
+
+/// So many suspects are kept at most.
+const SUSPECTS: usize = 1024;
 
 /// As much memory as the largest vector needs, and aligned for it.
 #[derive(Clone, Copy, Debug)]
@@ -116,7 +128,9 @@ impl Watch {
 
     /// The group has ended; its local memory is still there.
     pub(crate) fn end(&self) {
-        self.state().settle();
+        let mut state = self.state();
+        state.settle();
+        state.blame(|_| true);
     }
 
     /// Work-items of the group that ran have come to a barrier, and others have not.
@@ -189,7 +203,9 @@ impl Watch {
     pub(super) fn wait(&self, flags: u32, by: By) {
         let mut state = self.state();
         state.settle();
-        let number = usize::try_from(self.item(by.item)).unwrap_or(0);
+        let item = self.item(by.item);
+        state.blame(|who| who.item == item);
+        let number = usize::try_from(item).unwrap_or(0);
         if let Some(waited) = state.waited.get_mut(number) {
             waited.local = waited.local.saturating_add(u32::from(flags & LOCAL != 0));
             waited.global = waited.global.saturating_add(u32::from(flags & GLOBAL != 0));
@@ -266,19 +282,42 @@ impl State {
         if is_unwritten && is_local {
             self.tell(What::Unwritten { at: self.at(number, bytes) }, happening);
         }
+        if told.kind == Kind::Atomic {
+            self.suspects.retain(|suspect| suspect.finding.who != who || suspect.address != bytes.first);
+        }
         let Some(conflict) = conflict else { return };
         let other_place = site::place(self.site(conflict.site));
         let what = What::Race { conflict, other_place, at: self.at(number, bytes) };
-        if !(told.kind == Kind::Write && conflict.other_writes) {
-            self.tell(what, happening);
-            return;
+        let finding = Finding { what, place: site::place(site), kind: told.kind, who, count: 1 };
+        match (told.kind, conflict.other_writes) {
+            (Kind::Read, _) if conflict.other_is_atomic => {
+                self.suspects.push(Suspect { address: bytes.first, finding });
+                if self.suspects.len() > SUSPECTS {
+                    self.blame(|_| true);
+                }
+            }
+            (Kind::Write, true) => self.wait_for_write(bytes, finding),
+            _ => self.findings.add(finding),
         }
+    }
+
+    /// Tells of suspects that no atomic operation has followed.
+    fn blame(&mut self, is_meant: impl Fn(&Who) -> bool) {
+        let (meant, others) = std::mem::take(&mut self.suspects)
+            .into_iter()
+            .partition(|suspect| is_meant(&suspect.finding.who));
+        let meant: Vec<Suspect> = meant;
+        self.suspects = others;
+        meant.into_iter().for_each(|suspect| self.findings.add(suspect.finding));
+    }
+
+    /// A write of what another work-item writes counts if it changes something.
+    fn wait_for_write(&mut self, bytes: &Bytes, finding: Finding) {
         // SAFETY: the bytes lie in a buffer or in local memory of this thread's group, and no other thread runs groups.
         let before = unsafe {
             let start: *const u8 = std::ptr::with_exposed_provenance(bytes.first);
             std::slice::from_raw_parts(start, bytes.size).to_vec()
         };
-        let finding = Finding { what, place: site::place(site), kind: told.kind, who, count: 1 };
         self.pending = Some(Pending { address: bytes.first, before, finding });
     }
 
