@@ -1,5 +1,7 @@
 //! `cargo offload test --sanitize`: accesses outside of buffers are found, and nothing else is.
 
+use std::process::Command;
+
 use serde_json::Value;
 
 use crate::support::Project;
@@ -92,4 +94,21 @@ fn accesses_outside_of_buffers_are_found_in_development_and_release_builds() {
         "{}",
         other.text
     );
+}
+
+/// Barriers in loops and branches, copies of work-groups, locks and every atomic function: only the kernel whose
+/// work-items part is told of.
+#[test]
+fn right_kernels_of_every_shape_are_silent() {
+    let mut project = Project::new("barriers");
+    project.set("OFFLOAD_SANITIZE", "1");
+    let output = Command::new(project.program()).env("OFFLOAD_SANITIZE", "1").output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{out}{err}");
+    let parted = out.lines().last().unwrap_or_default();
+    let [start, end] = [
+        "kernel `parts`: kernels/shapes.cl:",
+        "waits at a barrier that work-item 0 of group 0 does not come to",
+    ];
+    assert!(parted.starts_with(start) && parted.ends_with(end), "{out}");
 }
