@@ -296,11 +296,13 @@ impl Backend {
 
     /// The functions with which `module` prints and asserts, if it does.
     fn output_bitcode(&self, session: &Session<'_>, module: &Blob) -> Result<Option<Blob>> {
-        let text = module.read_text()?;
-        if !ir::has_output(&text) {
+        let content = module.read()?;
+        // OpenCL C of ours is bitcode, and has none.
+        let text = std::str::from_utf8(&content).unwrap_or_default();
+        if !ir::has_output(text) {
             return Ok(None);
         }
-        let has_kernels = ir::has_kernel_names(&text);
+        let has_kernels = ir::has_kernel_names(text);
         let (language, source): (&[&str], _) = match self.output {
             DeviceOutput::Driver => (&["-x", "cl", "-cl-std=CL2.0"], ASSERT_SOURCE),
             DeviceOutput::Runtime => {

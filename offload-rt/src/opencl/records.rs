@@ -21,8 +21,8 @@ use super::api::DeviceId;
 pub(super) const WORDS: usize = 256;
 /// A bit of `USED` for each.
 const RECORDS: usize = 64;
-/// Far from where systems and sanitizers put anything.
-const PLACE: usize = 0x2f0f_0000_0000;
+/// Far from where systems and sanitizers put anything; anywhere where addresses are short.
+const PLACE: usize = 0x2f0f_0000_0000_u64 as usize;
 
 static USED: AtomicU64 = AtomicU64::new(0);
 
