@@ -1,9 +1,13 @@
 //! A file to be shown: the packs of this project in it and those that they name, and the containers of other tool chains.
 
 use std::fs::File;
+#[cfg(feature = "devices")]
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+#[cfg(feature = "devices")]
+use object::{Object, ObjectSection};
 use offload_containers::carrier::{self, FileKind, Found, Place};
 use offload_containers::contents::{self, Compression, Image};
 use offload_containers::deep;
@@ -60,6 +64,8 @@ pub(crate) struct Contents<'a> {
     pub(crate) limits: Limits,
     /// The size of the file in bytes.
     pub(crate) size: u64,
+    #[cfg(feature = "devices")]
+    relocatable: Range<u64>,
 }
 
 impl Input {
@@ -159,6 +165,8 @@ impl Input {
             damaged: Vec::new(),
             limits: self.limits,
             size: self.size(),
+            #[cfg(feature = "devices")]
+            relocatable: relocatable(&self.file),
         };
         // What many containers may have without regard to their size, they may have together.
         let mut limits = contents.listed();
@@ -225,6 +233,16 @@ impl Contents<'_> {
         held(self.limits, self.size, LISTED_TIMES)
     }
 
+    /// The containers whose images a program loads. Relocatable fatbins stay in a program beside those that were linked of
+    /// them; where there are none of these, as in an object file, they are all that there is.
+    #[cfg(feature = "devices")]
+    pub(crate) fn loaded(&self) -> impl Iterator<Item = &Container<'_>> {
+        let is_fatbin = |container: &Container<'_>| container.found.kind == Some(FileKind::CudaFatbin);
+        let is_left = |container: &Container<'_>| self.relocatable.contains(&container.found.offset);
+        let has_linked = self.containers.iter().any(|container| is_fatbin(container) && !is_left(container));
+        self.containers.iter().filter(move |container| !(has_linked && is_left(container)))
+    }
+
     /// What is there and cannot be read.
     pub(crate) fn unreadable(&self) -> impl Iterator<Item = String> {
         let sidecars = self.packs.sidecars().flat_map(|(name, file)| {
@@ -251,6 +269,19 @@ fn stem(path: &Path) -> Option<String> {
 /// What of other tool chains is `found`. A damaged program may have packs all the same: they are searched for in another way.
 fn foreign<'a>(found: &std::result::Result<Vec<Found<'a>>, offload_format::Error>) -> Vec<Found<'a>> {
     found.iter().flatten().copied().filter(is_foreign).collect()
+}
+
+/// Where nvcc leaves what nvlink has linked (`-rdc=true`).
+#[cfg(feature = "devices")]
+const RELOCATABLE: &str = "__nv_relfatbin";
+
+/// The bytes of a program that were linked to others of it: no driver gets them.
+#[cfg(feature = "devices")]
+fn relocatable(file: &[u8]) -> Range<u64> {
+    let file = object::File::parse(file).ok();
+    let section = file.as_ref().and_then(|file| file.section_by_name(RELOCATABLE));
+    let (start, size) = section.and_then(|section| section.file_range()).unwrap_or_default();
+    start..start.saturating_add(size)
 }
 
 /// References to images in other files hold none themselves.

@@ -35,7 +35,7 @@ pub(crate) fn of(contents: &Contents<'_>, known: Known) -> Result<Vec<Registry>>
     if !contents.containers.is_empty() {
         let budget = Budget::new("the images of the file", contents.limits.allowance(contents.size));
         let mut means = Means { limits: contents.listed(), held: contents.held(), budget, known };
-        let images = contents.containers.iter().map(|container| foreign(container, &mut means));
+        let images = contents.loaded().map(|container| foreign(container, &mut means));
         let images = images.collect::<Result<Vec<_>>>()?;
         registries.push(registry(images.concat())?);
     }

@@ -1,6 +1,7 @@
 //! `verify --require` and `--device`: whether what is released has images for what it has to run on.
 
 use std::fs;
+use std::process::Command;
 
 use crate::support::archive::{Member, Method, gzip, tar, zip};
 use crate::support::{self, data, dir_with, fails, hip, kernel, objects, ok, pack, stdout};
@@ -147,6 +148,24 @@ fn images_of_other_tool_chains_are_decoded_for_a_device() {
     assert_eq!(met, ["\"amdgcn:gfx1100\"", "\"amdgcn:gfx906\""]);
     judged(&dir, &["k.hipfb", "--device", "MI300X"], 1);
     judged(&dir, &["lz4.fatbin", "--device", "MI300X"], 1);
+}
+
+/// `-rdc=true` leaves what was linked beside the result, in a section that no driver gets.
+#[test]
+fn relocatable_fatbins_meet_nothing_beside_linked_ones() {
+    let dir = dir_with("linked", &fatbin(&["cubin:sm_90"]));
+    fs::write(dir.path().join("relocatable"), fatbin(&["cubin:sm_90", "nvptx:sm_90"])).unwrap();
+    let relocatable = ".section __nv_relfatbin,\"a\"\n.incbin \"relocatable\"\n";
+    let both = format!("{relocatable}.section .nv_fatbin,\"a\"\n.incbin \"linked\"\n");
+    for (sections, code) in [(relocatable, 0), (&both, 1)] {
+        fs::write(dir.path().join("a.s"), sections).unwrap();
+        let mut assembler = Command::new("cc");
+        assembler.args(["-c", "a.s", "-o", "program"]).current_dir(dir.path());
+        assert!(assembler.status().unwrap().success());
+        let said = judged(&dir, &["program", "--require", "sm_90,ptx"], code);
+        assert_eq!(objects(&said, "summary")[0]["modules"], 1, "{said}");
+        assert_eq!(objects(&said, "unmet").len() as i32, code, "{said}");
+    }
 }
 
 #[test]

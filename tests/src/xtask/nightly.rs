@@ -17,9 +17,10 @@ three new machines is tried. The tables at the end have what was tried, what was
 others reach. --table lists the checks alone.";
 
 /// Tasks that show no row of the table.
-const OTHERS: [&[&str]; 10] = [
+const OTHERS: [&[&str]; 11] = [
     &["prune"],
     &["sycl"],
+    &["gate"],
     &["gpu", "--run-here", "--device", "host"],
     &["amd"],
     &["book"],

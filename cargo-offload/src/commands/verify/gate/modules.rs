@@ -21,14 +21,13 @@ pub(super) struct Module<'m> {
 /// All of them, in the order of the file.
 pub(super) fn of<'m>(contents: &Contents<'_>, registries: &'m [Registry]) -> Vec<Module<'m>> {
     let modules = registries.iter().flat_map(of_registry);
-    let unknown =
-        contents.containers.iter().filter(|container| is_unknown(container)).map(|container| Module {
-            name: container.name.clone(),
-            variant: Variant::default(),
-            images: Vec::new(),
-            registry: None,
-            unknown: container.images.iter().map(Image::target_text).collect(),
-        });
+    let unknown = contents.loaded().filter(|container| is_unknown(container)).map(|container| Module {
+        name: container.name.clone(),
+        variant: Variant::default(),
+        images: Vec::new(),
+        registry: None,
+        unknown: container.images.iter().map(Image::target_text).collect(),
+    });
     modules.chain(unknown).collect()
 }
 
