@@ -360,6 +360,7 @@ link = "load"
         assert_eq!(build.options, of_file);
         let said = |key: &&str| FILE.lines().any(|line| line.starts_with(&format!("{key} = ")));
         let left_out: Vec<&str> = Options::KEYS.into_iter().filter(|key| !said(key)).collect();
-        assert!(left_out.is_empty(), "{left_out:?}");
+        // What a release needs is for `cargo offload verify` alone.
+        assert_eq!(left_out, ["require"]);
     }
 }

@@ -17,10 +17,11 @@ three new machines is tried. The tables at the end have what was tried, what was
 others reach. --table lists the checks alone.";
 
 /// Tasks that show no row of the table.
-const OTHERS: [&[&str]; 11] = [
+const OTHERS: [&[&str]; 12] = [
     &["prune"],
     &["sycl"],
     &["gate"],
+    &["seeded"],
     &["gpu", "--run-here", "--device", "host"],
     &["amd"],
     &["book"],

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::Project;
 use crate::support::random::Random;
-use crate::support::script::{Files, Places, Script, differences, files, said, succeed};
+use crate::support::script::{Files, Places, Script, differences, of_programs, said, succeed};
 
 const BUILDS: u64 = 8;
 /// What is built: entries of the cache are shared by some of them.
@@ -62,7 +62,7 @@ impl Stress {
         for targets in TARGETS {
             let places = stress.places("undisturbed", "its own");
             succeed(stress.script.command(&places).env("OFFLOAD_TARGETS", targets));
-            stress.built.push(Built { targets, after: files(&places.out) });
+            stress.built.push(Built { targets, after: of_programs(&places.out) });
             fs::remove_dir_all(&places.out).unwrap();
         }
         stress.until = Instant::now() + time;
@@ -95,7 +95,7 @@ impl Stress {
                 continue;
             }
             let output = command.output().unwrap();
-            let found = differences(&files(&places.out), &built.after);
+            let found = differences(&of_programs(&places.out), &built.after);
             let mut counts = self.counts.lock().unwrap();
             counts.builds += 1;
             if !output.status.success() {

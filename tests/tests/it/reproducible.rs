@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::script::{Files, Places, Script, differences, files, succeed, wrapped};
+use crate::support::script::{Files, Places, Script, differences, of_programs, succeed, wrapped};
 use crate::support::{Project, cargo_offload, executable};
 
 /// For each code generator one.
@@ -59,14 +59,6 @@ fn elsewhere(command: &Command, home: &Path) -> Command {
     }
     other.env("HOME", home);
     other
-}
-
-/// What of `OUT_DIR` goes into a program. The rest is for cargo and for `cargo offload dev`, and leads to files of this
-/// machine.
-fn of_programs(out: &Path) -> Files {
-    let mut all = files(out);
-    all.retain(|path, _| !path.starts_with("offload-absent") && path != Path::new("offload-recipe"));
-    all
 }
 
 fn assert_names_none_of(all: &Files, places: &[&Path]) {

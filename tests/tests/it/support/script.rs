@@ -96,6 +96,14 @@ pub fn files(directory: &Path) -> Files {
     all
 }
 
+/// What of `OUT_DIR` goes into a program. The rest is for cargo and for `cargo offload dev`, and leads to files of this
+/// machine.
+pub fn of_programs(out: &Path) -> Files {
+    let mut all = files(out);
+    all.retain(|path, _| !path.starts_with("offload-absent") && path != Path::new("offload-recipe"));
+    all
+}
+
 fn collect(directory: &Path, below: &Path, all: &mut Files) {
     for entry in fs::read_dir(directory).into_iter().flatten() {
         let (path, name) = entry.map(|entry| (entry.path(), entry.file_name())).unwrap();
