@@ -52,8 +52,8 @@ const DRIVER_HINT: &str =
 
 /// The devices of all OpenCL platforms.
 ///
-/// A platform that fails does not hide the others. Call it in one thread first: PoCL 3.1 finds no device when a
-/// second thread asks while it starts.
+/// A platform that fails does not hide the others. Threads may call it at once: PoCL 3.1, which crashes or finds no device
+/// when a second thread asks while it starts, is asked by one at a time.
 ///
 /// # Errors
 /// The library cannot be opened, there is no platform, or no platform has a device; the message says what was looked

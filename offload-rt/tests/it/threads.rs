@@ -89,3 +89,30 @@ fn ended(child: libc::pid_t) -> Option<i32> {
         std::thread::sleep(Duration::from_micros(200));
     }
 }
+
+/// PoCL 3.1 starts when it is first asked: eight threads at once made two processes of five crash.
+#[cfg(feature = "opencl")]
+#[test]
+fn threads_ask_for_devices_while_a_driver_starts() {
+    let itself = std::env::current_exe().unwrap();
+    for round in 0..10 {
+        let name = "threads::eight_threads_find_the_same_devices";
+        let output = std::process::Command::new(&itself).args(["--exact", name]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{round}: {} {said}", output.status);
+    }
+}
+
+#[cfg(feature = "opencl")]
+#[test]
+fn eight_threads_find_the_same_devices() {
+    let found = || {
+        let devices = offload_rt::opencl::devices().unwrap_or_default();
+        devices.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(found)).collect();
+        let all: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+        assert!(all.windows(2).all(|pair| pair[0] == pair[1]), "{all:?}");
+    });
+}

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ptr;
+use std::sync::{Mutex, PoisonError};
 
 use opencl_sys::{
     CL_DEVICE_NOT_FOUND, CL_DEVICE_TYPE_ALL, cl_device_id, cl_device_info, cl_platform_id, cl_uint,
@@ -60,6 +61,9 @@ pub(in crate::opencl) fn platforms() -> ClResult<Vec<Platform>> {
 impl Platform {
     /// Its devices of every type; there may be none.
     pub(in crate::opencl) fn devices(self) -> ClResult<Vec<DeviceId>> {
+        // PoCL 3.1 starts at its first call, and tells other threads meanwhile of devices that it has not made yet.
+        static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let mut count = 0;
         match self.device_ids(0, ptr::null_mut(), &raw mut count) {
             Err(ClError::Code(CL_DEVICE_NOT_FOUND)) => return Ok(Vec::new()),
