@@ -27,6 +27,7 @@ use crate::read::missing::MissingSidecar;
 use crate::read::pack_file::{LocatedPack, references};
 use crate::read::packs::Packs;
 use crate::read::records;
+use crate::settings::offload_toml::{ConfigFile, Required};
 
 pub(super) fn run(output: &Output, args: &cli::Verify) -> Result<ExitStatus> {
     match args.path.as_slice() {
@@ -35,20 +36,44 @@ pub(super) fn run(output: &Output, args: &cli::Verify) -> Result<ExitStatus> {
         [] => {
             let path = artifact::path(output, None, &args.cargo)?;
             let verified = verify(output, args, &path)?;
-            Ok(verified.worse(gate_configured(output, args, &path)?))
+            match required(args)? {
+                Some(required) => Ok(verified.worse(judge(output, args, Built { path, required })?)),
+                None => Ok(verified),
+            }
         }
         [path] => verify(output, args, path),
         paths => Err(several(paths)),
     }
 }
 
-#[cfg(feature = "devices")]
-use self::gate::run_configured as gate_configured;
+/// What was built, and what `offload.toml` requires of it.
+struct Built {
+    path: PathBuf,
+    required: Required,
+}
 
-/// The rules for devices are not in this build.
+/// The lists in the `offload.toml` that a build here takes; nothing if it requires nothing.
+fn required(args: &cli::Verify) -> Result<Option<Required>> {
+    let project = &args.cargo.package.project;
+    let beside = project.manifest_path.as_deref().and_then(Path::parent).map(|dir| dir.join("offload.toml"));
+    let Some(path) = ConfigFile::find(beside.filter(|path| path.is_file()).as_deref()) else {
+        return Ok(None);
+    };
+    Ok(Some(ConfigFile::open(Some(&path))?.required()?).filter(|required| !required.is_empty()))
+}
+
+#[cfg(feature = "devices")]
+fn judge(output: &Output, args: &cli::Verify, built: Built) -> Result<ExitStatus> {
+    gate::run_configured(output, args, &built.required, &built.path)
+}
+
+/// A list that nobody looked at would pass for one that is met.
 #[cfg(not(feature = "devices"))]
-fn gate_configured(_: &Output, _: &cli::Verify, _: &Path) -> Result<ExitStatus> {
-    Ok(ExitStatus::Success)
+fn judge(_: &Output, _: &cli::Verify, Built { path, required }: Built) -> Result<ExitStatus> {
+    let words: Vec<&str> =
+        required.all.iter().chain(required.of_modules.values().flatten()).map(String::as_str).collect();
+    let text = format!("nothing here tells whether `{}` has {}", path.display(), escaped(&words.join(", ")));
+    Err(Error::usage(text).hint("install cargo-offload with its feature `devices`"))
 }
 
 fn several(paths: &[PathBuf]) -> Error {
@@ -107,7 +132,7 @@ fn verify_pack(output: &Output, source: &LocatedPack<'_>, summary: &mut Summary)
     let mut images: Vec<Image<'_>> = pack.images().flatten().collect();
     images.sort_by_key(|image| image.block);
     for image in images {
-        let problem = judge(source, &image).err();
+        let problem = check(source, &image).err();
         summary.images += 1;
         summary.problems += u64::from(problem.is_some());
         let text = match &problem {
@@ -128,7 +153,7 @@ fn verify_pack(output: &Output, source: &LocatedPack<'_>, summary: &mut Summary)
 }
 
 /// Decodes an image and compares it with its target; an error says what is wrong with it.
-fn judge(source: &LocatedPack<'_>, image: &Image<'_>) -> std::result::Result<(), String> {
+fn check(source: &LocatedPack<'_>, image: &Image<'_>) -> std::result::Result<(), String> {
     let bytes = source.decode(image).map_err(|error| error.to_string())?;
     match image.target_text.parse::<Target>() {
         Ok(target) => machine::check(&target, &bytes)

@@ -1,7 +1,6 @@
 //! Finding and editing `offload.toml`; comments and layout stay as they are.
 
 mod list;
-#[cfg(feature = "devices")]
 mod require;
 
 use std::path::{Path, PathBuf};
@@ -11,7 +10,6 @@ use offload_format::variable;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Value};
 
 use self::list::Lines;
-#[cfg(feature = "devices")]
 pub(crate) use self::require::Required;
 use crate::error::{Error, Result};
 use crate::files::publish::replace;

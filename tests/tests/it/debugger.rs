@@ -1,5 +1,6 @@
 //! A debugger stops in a kernel of the target `host`, shows its source and where it was launched from.
 
+use std::path::Path;
 use std::process::Command;
 
 use crate::support::Project;
@@ -41,8 +42,14 @@ fn gdb_shows_variables_after_a_barrier() {
     let Some(gdb) = offload_tests::require("gdb") else { return };
     let project = Project::new("debugged");
     project.write("kernels/square.cl", WAITING);
+    shows_variables(&gdb, &project, "square.cl:6");
+}
+
+/// At `line`, behind the barrier, the debugger knows both variables and who has called.
+fn shows_variables(gdb: &Path, project: &Project, line: &str) {
+    let place = format!("break {line}");
     let output = Command::new(gdb)
-        .args(["-nx", "-batch", "-ex", "set breakpoint pending on", "-ex", "break square.cl:6", "-ex", "run"])
+        .args(["-nx", "-batch", "-ex", "set breakpoint pending on", "-ex", &place, "-ex", "run"])
         .args(["-ex", "print value", "-ex", "print own", "-ex", "bt"])
         .arg(project.program())
         .current_dir(project.path(""))
@@ -50,8 +57,9 @@ fn gdb_shows_variables_after_a_barrier() {
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let said = format!("{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    let file = line.split(':').next().unwrap();
     assert!(text.contains("$1 = 7") && text.contains("$2 = {8, 9}"), "{said}");
-    assert!(text.contains("kernels/square.cl:") && text.contains("src/main.rs:"), "{said}");
+    assert!(text.contains(&format!("kernels/{file}:")) && text.contains("src/main.rs:"), "{said}");
 }
 
 /// The same in C++.
@@ -75,24 +83,5 @@ fn gdb_shows_variables_of_cpp() {
     let build =
         "fn main() {\n    offload_build::Build::new().file(\"kernels/square.cpp\").compile(\"square\");\n}\n";
     project.write("build.rs", build);
-    let output = Command::new(gdb)
-        .args([
-            "-nx",
-            "-batch",
-            "-ex",
-            "set breakpoint pending on",
-            "-ex",
-            "break square.cpp:7",
-            "-ex",
-            "run",
-        ])
-        .args(["-ex", "print value", "-ex", "print own", "-ex", "bt"])
-        .arg(project.program())
-        .current_dir(project.path(""))
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let said = format!("{text}\n{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.contains("$1 = 7") && text.contains("$2 = {8, 9}"), "{said}");
-    assert!(text.contains("kernels/square.cpp:") && text.contains("src/main.rs:"), "{said}");
+    shows_variables(&gdb, &project, "square.cpp:7");
 }

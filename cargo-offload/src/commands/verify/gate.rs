@@ -17,7 +17,7 @@ use crate::print::output::Output;
 use crate::read::files;
 use crate::read::input::Input;
 use crate::read::registry::{self, Known};
-use crate::settings::offload_toml::{ConfigFile, Required};
+use crate::settings::offload_toml::Required;
 
 /// Judges `paths`, which are files, directories and archives, or what the build of the package makes if there are none.
 pub(super) fn run(output: &Output, args: &cli::Verify, paths: &[PathBuf]) -> Result<ExitStatus> {
@@ -43,23 +43,17 @@ pub(super) fn run(output: &Output, args: &cli::Verify, paths: &[PathBuf]) -> Res
     summary.finish(output, paths)
 }
 
-/// What `offload.toml` requires of the program at `path`, which was built here; nothing if it requires nothing.
-pub(super) fn run_configured(output: &Output, args: &cli::Verify, path: &Path) -> Result<ExitStatus> {
-    let Some(required) = required(args)? else { return Ok(ExitStatus::Success) };
-    let gate = Gate { output, args, demands: Demands::of(&required)?, known: Known::Target };
+/// Whether the program at `path`, which was built here, has what is `required`.
+pub(super) fn run_configured(
+    output: &Output,
+    args: &cli::Verify,
+    required: &Required,
+    path: &Path,
+) -> Result<ExitStatus> {
+    let gate = Gate { output, args, demands: Demands::of(required)?, known: Known::Target };
     let mut summary = Summary::default();
     gate.judge(&path.display().to_string(), path, &mut summary)?;
     summary.finish(output, &[path.to_path_buf()])
-}
-
-/// The list in the `offload.toml` that a build here takes.
-fn required(args: &cli::Verify) -> Result<Option<Required>> {
-    let project = &args.cargo.package.project;
-    let beside = project.manifest_path.as_deref().and_then(Path::parent).map(|dir| dir.join("offload.toml"));
-    let Some(path) = ConfigFile::find(beside.filter(|path| path.is_file()).as_deref()) else {
-        return Ok(None);
-    };
-    Ok(Some(ConfigFile::open(Some(&path))?.required()?).filter(|required| !required.is_empty()))
 }
 
 struct Gate<'g> {
