@@ -6,7 +6,7 @@
 //! - [`codec`]: compressing an image into a frame and back, verified;
 //! - [`variable`]: the names of environment variables, for those who read them;
 //! - behind features: writing packs (`write`), [`packer`], which decides how images are stored, and [`provenance`]: what
-//!   vendored images were made of. With `suggestions` an unknown target's error names the nearest ones.
+//!   vendored images were made of, and `remote`: what build scripts and the subcommand say to one another. With `suggestions` an unknown target's error names the nearest ones.
 //!
 //! What images say of themselves is the crate `offload-images`; the containers of others are `offload-containers`.
 //!
@@ -31,6 +31,8 @@ pub mod limits;
 pub mod pack;
 #[cfg(feature = "packer")]
 pub mod packer;
+#[cfg(feature = "remote")]
+pub mod remote;
 pub mod section;
 pub mod variable;
 
