@@ -44,6 +44,11 @@ pub enum Request {
     Execute(Action),
     /// What a program is made of.
     Identify(Program),
+    /// Waits until what was accepted so far is stored.
+    Flush {
+        /// The reply comes after so many seconds in any case.
+        seconds: u64,
+    },
 }
 
 /// A program and what it loads.
@@ -114,7 +119,7 @@ pub enum Reply {
     Found(Vec<u8>),
     /// No machine has stored a result.
     Missing,
-    /// The result will be stored.
+    /// The result will be stored; or everything is.
     Accepted,
     /// A command has run, now or earlier.
     Executed(Executed),

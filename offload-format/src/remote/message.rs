@@ -28,6 +28,10 @@ impl Request {
                 out.byte(3);
                 program.put(&mut out);
             }
+            Request::Flush { seconds } => {
+                out.byte(4);
+                out.extend_from_slice(&seconds.to_le_bytes());
+            }
         }
         out
     }
@@ -43,6 +47,7 @@ impl Request {
             1 => Request::Put { key: Hash128(fields.array()?), stored: fields.bytes()? },
             2 => Request::Execute(Action::take(&mut fields)?),
             3 => Request::Identify(Program::take(&mut fields)?),
+            4 => Request::Flush { seconds: fields.number()? },
             kind => return Err(unknown_kind(kind)),
         };
         fields.end()?;

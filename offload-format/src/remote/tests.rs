@@ -34,6 +34,7 @@ fn requests() -> Vec<Request> {
         Request::Execute(action()),
         Request::Execute(Action { worker: None, inputs: Vec::new(), ..action() }),
         Request::Identify(program()),
+        Request::Flush { seconds: 10 },
     ]
 }
 
