@@ -174,3 +174,6 @@ impl Executor {
         Ok(executed.map(|executed| Executed { origin, ..executed }))
     }
 }
+
+#[cfg(test)]
+mod tests;

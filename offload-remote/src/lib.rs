@@ -23,6 +23,8 @@ mod digest;
 mod entry;
 mod error;
 mod execute;
+#[cfg(test)]
+mod fake;
 mod fault;
 mod files;
 mod health;

@@ -136,3 +136,6 @@ impl Remote {
         self.stores.store.put_result(&entry.action, &entry::result(&digest)).await
     }
 }
+
+#[cfg(test)]
+mod tests;
