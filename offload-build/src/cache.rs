@@ -172,6 +172,11 @@ impl Cache {
         self.get(key)?.read_text().ok()
     }
 
+    /// Whether an entry was found damaged: then nothing is taken of other machines either, who may have sent it.
+    pub(crate) fn is_distrusted(&self) -> bool {
+        self.distrusted.load(Ordering::Relaxed)
+    }
+
     /// Says that `blob` is whole and not what its key promises: its entry is removed, and made anew where entries that are
     /// lost are. What is so again was made so, and is the `error`.
     pub(crate) fn refused(&self, blob: &Blob, error: Error) -> Error {
