@@ -17,7 +17,8 @@ use offload_format::remote::{Action, Executed, Reply, Request, Stored};
 
 pub(crate) use self::identity::{file_hash, program};
 pub(crate) use self::settings::{RemoteSettings, ToolsFrom};
-pub(crate) use self::tally::{Origin, Tally};
+pub use self::tally::Results;
+pub(crate) use self::tally::{Origin, Tally, forget};
 use crate::cache::Key;
 use crate::error::{Error, Result};
 use crate::tool::Context;

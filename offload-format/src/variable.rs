@@ -121,7 +121,7 @@ variables! {
         "root of the CUDA toolkit whose headers `cuda-sdk = true` shows to clang";
     TOOLCHAIN = "OFFLOAD_TOOLCHAIN", Tool, [BuildScript, Subcommand],
         "the folder of `cargo offload toolchain install`, where tools are looked for last";
-    CARGO_OFFLOAD = "OFFLOAD_CARGO_OFFLOAD", Tool, [BuildScript],
+    CARGO_OFFLOAD = "OFFLOAD_CARGO_OFFLOAD", Tool, [BuildScript, Subcommand],
         "the `cargo-offload` that reaches other machines; the one in `PATH` unless set. `cargo offload` sets it";
     CUDA_PATH = "CUDA_PATH", Tool, [BuildScript, Subcommand], "where CUDA is installed";
     CUDA_HOME = "CUDA_HOME", Tool, [BuildScript, Subcommand], "the same, looked at after `CUDA_PATH`";
