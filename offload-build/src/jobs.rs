@@ -334,6 +334,25 @@ mod tests {
     }
 
     #[test]
+    fn processes_go_elsewhere_where_there_is_room_and_come_back() {
+        let jobs = Jobs::new(Some(Client::new(0).unwrap()));
+        jobs.run_elsewhere(2);
+        let places = [jobs.place(), jobs.place(), jobs.place()];
+        let here = places.iter().filter(|place| matches!(place, Place::Here(_))).count();
+        assert_eq!(here, 1);
+        thread::scope(|scope| {
+            // There is no room until one ends, wherever that is.
+            let waiting = scope.spawn(|| jobs.place());
+            thread::sleep(PATIENCE * 3);
+            assert!(!waiting.is_finished());
+            drop(places);
+            waiting.join().unwrap();
+        });
+        assert_eq!(jobs.pool.state().elsewhere, 2);
+        drop(jobs.token());
+    }
+
+    #[test]
     fn without_a_jobserver_threads_are_the_limit() {
         let jobs = Jobs::new(None);
         let (_first, _second) = (jobs.token(), jobs.token());
