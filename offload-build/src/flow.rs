@@ -15,6 +15,7 @@ use crate::library::{self, Export};
 use crate::module::{KernelModule, Library, ModuleImages, ModuleKernels, Origin, Sources};
 use crate::options::Options;
 use crate::packing::{self, Pack};
+use crate::progress::Progress;
 use crate::signature::{self, Places};
 use crate::syclbin::{self, SyclbinOptions};
 use crate::targets::{self, WantedTarget};
@@ -78,7 +79,11 @@ fn finish(context: &Context) -> Result<()> {
     if let Some(remote) = &context.remote {
         remote.finish(context);
     }
-    context.tally.record(context.cache.dir());
+    let results = context.tally.results();
+    results.record(context.cache.dir());
+    if let Some(progress) = Progress::of(&context.env) {
+        progress.remote(&results);
+    }
     context.env.send()?;
     context.cache.sweep();
     Ok(())

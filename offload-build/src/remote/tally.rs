@@ -76,20 +76,8 @@ impl Tally {
         self.saved.fetch_add(milliseconds, Ordering::Relaxed);
     }
 
-    /// Appends a line to the file in `directory`: one write, so that lines of several build scripts do not mix. What
-    /// cannot be written is no reason for a build to fail.
-    pub(crate) fn record(&self, directory: &Path) {
-        let results = self.results();
-        if results == (Results { since: results.since, ..Results::default() }) {
-            return;
-        }
-        let file = OpenOptions::new().append(true).create(true).open(directory.join(FILE));
-        if let Ok(mut file) = file {
-            let _ = file.write_all(results.line().as_bytes());
-        }
-    }
-
-    fn results(&self) -> Results {
+    /// All of it, as of now.
+    pub(crate) fn results(&self) -> Results {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let [local, stored, executed, here] =
             self.counts.each_ref().map(|count| count.load(Ordering::Relaxed));
@@ -100,6 +88,18 @@ impl Tally {
 }
 
 impl Results {
+    /// Appends a line to the file in `directory`: one write, so that lines of several build scripts do not mix. What
+    /// cannot be written is no reason for a build to fail.
+    pub(crate) fn record(&self, directory: &Path) {
+        if *self == (Results { since: self.since, ..Results::default() }) {
+            return;
+        }
+        let file = OpenOptions::new().append(true).create(true).open(directory.join(FILE));
+        if let Ok(mut file) = file {
+            let _ = file.write_all(self.line().as_bytes());
+        }
+    }
+
     /// All that build scripts have recorded in `directory`. Lines that are not understood are passed over.
     pub(crate) fn recorded(directory: &Path) -> Results {
         let text = fs::read_to_string(directory.join(FILE)).unwrap_or_default();
@@ -160,14 +160,14 @@ mod tests {
     #[test]
     fn what_is_recorded_is_summed() {
         let dir = tempfile::tempdir().unwrap();
-        Tally::default().record(dir.path());
+        Tally::default().results().record(dir.path());
         assert_eq!(Results::recorded(dir.path()), Results::default());
         for _ in 0..2 {
             let tally = Tally::default();
             [Origin::Local, Origin::Here, Origin::Here].into_iter().for_each(|origin| tally.count(origin));
             tally.received(7);
             tally.saved(Duration::from_secs(1));
-            tally.record(dir.path());
+            tally.results().record(dir.path());
         }
         let sum = Results::recorded(dir.path());
         assert!(sum.since > 0);
