@@ -1,0 +1,2 @@
+//! `remote`.
+fn main() {}
