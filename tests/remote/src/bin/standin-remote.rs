@@ -1,6 +1,6 @@
-//! A server of the Remote Execution API on a loopback port, until its standard input ends.
+//! A server of the Remote Execution API on a port of its own, until its standard input ends.
 //!
-//! `standin-remote [--instance NAME] [--slots NUMBER] [--sleep MILLISECONDS] [FAULT...]` prints where it listens. Then
+//! `standin-remote [--listen ADDRESS] [--instance NAME] [--slots NUMBER] [--sleep MILLISECONDS] [FAULT...]` prints where it listens. Then
 //! each line of its input gets a line in answer: `faults FAULT...` sets what it does wrong, `counts` asks what it was
 //! asked, `forget` forgets that.
 
@@ -16,10 +16,10 @@ const SLOTS: usize = 1 << 20;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let (options, faults) = parse(std::env::args().skip(1))?;
-    let server = Standin::new(options);
-    server.set_faults(faults);
-    let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+    let asked = parse(std::env::args().skip(1))?;
+    let server = Standin::new(asked.options);
+    server.set_faults(asked.faults);
+    let listener = TcpListener::bind((asked.address.as_str(), 0)).await?;
     println!("{}", listener.local_addr()?);
     tokio::select! {
         ended = server.serve(listener) => Ok(ended?),
@@ -27,19 +27,26 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-fn parse(mut words: impl Iterator<Item = String>) -> Result<(Options, Vec<Fault>), Box<dyn Error>> {
+struct Asked {
+    options: Options,
+    faults: Vec<Fault>,
+    address: String,
+}
+
+fn parse(mut words: impl Iterator<Item = String>) -> Result<Asked, Box<dyn Error>> {
     let mut options = Options { instance: String::new(), slots: SLOTS, work: Work::Run };
-    let mut faults = Vec::new();
+    let (mut faults, mut address) = (Vec::new(), "127.0.0.1".to_string());
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("`{word}` needs a value"));
         match word.as_str() {
+            "--listen" => address = value()?,
             "--instance" => options.instance = value()?,
             "--slots" => options.slots = value()?.parse()?,
             "--sleep" => options.work = Work::Sleep(Duration::from_millis(value()?.parse()?)),
             _ => faults.push(word.parse()?),
         }
     }
-    Ok((options, faults))
+    Ok(Asked { options, faults, address })
 }
 
 /// The end of the input is the end of whoever started this program.
