@@ -6,6 +6,7 @@ mod common;
 mod examples;
 mod life;
 mod matrix;
+mod remote;
 mod show;
 mod size;
 mod test;
@@ -25,6 +26,7 @@ pub(crate) use self::life::{
     ToolchainAction, Vcs,
 };
 pub(crate) use self::matrix::{Axis, Tool};
+pub(crate) use self::remote::RemoteServer;
 pub(crate) use self::show::{Asm, Devices, Extract, Inspect, Report, ReportFormat, Select, Size};
 pub(crate) use self::test::{Bench, Test, TestProgram};
 #[cfg(feature = "devices")]
@@ -124,6 +126,9 @@ pub(crate) enum Command {
     /// Run a program with tests, as `test` has cargo do.
     #[command(hide = true)]
     TestProgram(TestProgram),
+    /// Reach other machines for build scripts.
+    #[command(hide = true)]
+    RemoteServer(RemoteServer),
     /// Run the benchmarks on each device of this machine, and show how long kernels take where.
     #[command(after_help = examples::BENCH)]
     Bench(Bench),

@@ -18,6 +18,8 @@ mod inspect;
 mod man;
 mod new;
 mod prune;
+#[cfg(all(feature = "remote", unix))]
+mod remote_server;
 mod repack;
 mod report;
 mod size;
@@ -50,6 +52,10 @@ pub(crate) fn run(output: &Output, command: &Command) -> Result<ExitStatus> {
         Command::Bench(args) => bench::run(output, args),
         #[cfg(not(feature = "devices"))]
         Command::Test(_) | Command::TestProgram(_) | Command::Bench(_) => Err(no_devices()),
+        #[cfg(all(feature = "remote", unix))]
+        Command::RemoteServer(args) => remote_server::run(args),
+        #[cfg(not(all(feature = "remote", unix)))]
+        Command::RemoteServer(_) => Err(no_remote()),
         Command::Doctor(args) => doctor::run(output, args),
         Command::Toolchain(args) => toolchain::run(output, args),
         Command::Cache(args) => cache::run(output, args),
@@ -80,4 +86,10 @@ pub(crate) fn run(output: &Output, command: &Command) -> Result<ExitStatus> {
 fn no_devices() -> crate::error::Error {
     crate::error::Error::usage("this build of cargo-offload asks no drivers")
         .hint("install it with its feature `devices`")
+}
+
+#[cfg(not(all(feature = "remote", unix)))]
+fn no_remote() -> crate::error::Error {
+    crate::error::Error::usage("this cargo-offload was built without the feature `remote`")
+        .hint("`cargo install cargo-offload --features remote`")
 }

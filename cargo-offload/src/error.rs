@@ -74,6 +74,12 @@ impl Error {
         Error { hint: error.hint().map(str::to_string), ..Error::usage(error.message()) }
     }
 
+    /// offload-remote could not do what was asked.
+    #[cfg(all(feature = "remote", unix))]
+    pub(crate) fn from_remote(error: offload_remote::Error) -> Error {
+        Error { hint: error.hint_text().map(str::to_string), ..Error::usage(error.message()) }
+    }
+
     pub(crate) fn io(action: &str, path: &Path, error: &io::Error) -> Error {
         Error {
             message: format!("cannot {action} `{}`: {error}", path.display()),

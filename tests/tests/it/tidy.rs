@@ -8,13 +8,14 @@ use std::process::Command;
 use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 
 /// The crates whose code follows the rules; tests and the demo use what they like.
-const CRATES: [&str; 7] = [
+const CRATES: [&str; 8] = [
     "offload-format",
     "offload-images",
     "offload-containers",
     "offload-build",
     "offload-rt",
     "offload-sycl",
+    "offload-remote",
     "cargo-offload",
 ];
 
@@ -217,14 +218,15 @@ fn all_crates_have_one_version_and_the_changelog_has_it() {
 #[test]
 fn crates_depend_in_one_direction() {
     let bytes = &BYTES[..];
-    let allowed: [(&str, &[&str]); 8] = [
+    let allowed: [(&str, &[&str]); 9] = [
         ("offload-format", &[]),
         ("offload-images", &["offload-format"]),
         ("offload-containers", &["offload-format", "offload-images"]),
         ("offload-build", bytes),
         ("offload-rt", &["offload-format"]),
         ("offload-sycl", &[bytes, &["offload-rt"]].concat()),
-        ("cargo-offload", &[bytes, &["offload-build", "offload-rt"]].concat()),
+        ("offload-remote", &["offload-format"]),
+        ("cargo-offload", &[bytes, &["offload-build", "offload-remote", "offload-rt"]].concat()),
         ("example-app", &["offload-rt", "offload-build"]),
     ];
     let packages = packages();

@@ -1,0 +1,7 @@
+//! The API's messages under short names.
+
+pub(crate) use bazel_remote_apis::build::bazel::remote::execution::v2::*;
+pub(crate) use bazel_remote_apis::google::bytestream;
+pub(crate) use bazel_remote_apis::google::longrunning;
+pub(crate) use bazel_remote_apis::google::protobuf;
+pub(crate) use bazel_remote_apis::google::rpc;

@@ -1,0 +1,102 @@
+//! An action as messages of the API.
+
+use std::sync::Arc;
+
+use offload_format::remote::Action;
+use prost::Message;
+
+use super::Executor;
+use crate::api::{self, Command, Platform, command, platform, protobuf};
+use crate::digest::Digest;
+use crate::fault::Fault;
+use crate::store::{Blob, Lookup};
+use crate::tree::Tree;
+
+/// An action that can be run.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) action: Digest,
+    /// The action and everything that it refers to.
+    pub(super) blobs: Vec<Blob>,
+    pub(super) outputs: Vec<String>,
+    pub(super) seconds: u64,
+    /// Whether an earlier result will do.
+    pub(super) lookup: Lookup,
+}
+
+/// What belongs to an action beside what the build script says.
+#[derive(Debug)]
+pub(super) struct Terms {
+    /// Makes results of workers with other tools others.
+    pub(super) salt: Vec<u8>,
+    pub(super) platform: Platform,
+    pub(super) lookup: Lookup,
+}
+
+impl Prepared {
+    /// Reads the inputs of `action`.
+    ///
+    /// # Errors
+    /// A file of this machine cannot be read.
+    pub(super) async fn of(action: Action, salt: Vec<u8>, executor: &Executor) -> Result<Prepared, Fault> {
+        let terms = Terms { salt, platform: platform(executor), lookup: Lookup::Cache };
+        Prepared::with(action, terms, executor).await
+    }
+
+    /// The same, on terms of its own.
+    ///
+    /// # Errors
+    /// A file of this machine cannot be read.
+    pub(super) async fn with(action: Action, terms: Terms, executor: &Executor) -> Result<Prepared, Fault> {
+        let files = Arc::clone(&executor.files);
+        let prepared = tokio::task::spawn_blocking(move || {
+            let tree = Tree::of(&action, &files)?;
+            Ok(seal(action, terms, tree))
+        });
+        prepared.await.unwrap_or_else(|error| Err(Fault::lasting(error.to_string())))
+    }
+}
+
+/// The platform properties of the settings, in the order that the API wants.
+pub(super) fn platform(executor: &Executor) -> Platform {
+    let properties = executor.remote.settings.platform().iter();
+    let property =
+        |(name, value): (&String, &String)| platform::Property { name: name.clone(), value: value.clone() };
+    Platform { properties: properties.map(property).collect() }
+}
+
+fn seal(action: Action, terms: Terms, tree: Tree) -> Prepared {
+    let mut variables: Vec<_> = action.variables.into_iter().map(|it| (it.name, it.value)).collect();
+    variables.sort_unstable();
+    let mut outputs = action.outputs.clone();
+    outputs.sort_unstable();
+    outputs.dedup();
+    let platform = Some(terms.platform).filter(|platform| !platform.properties.is_empty());
+    #[expect(deprecated, reason = "servers below 2.2 look for the platform in the command")]
+    let command = Command {
+        arguments: action.arguments,
+        environment_variables: variables
+            .into_iter()
+            .map(|(name, value)| command::EnvironmentVariable { name, value })
+            .collect(),
+        output_paths: outputs,
+        working_directory: action.directory,
+        platform: platform.clone(),
+        ..Default::default()
+    };
+    let command = Blob::of(command.encode_to_vec());
+    let seconds = i64::try_from(action.seconds).unwrap_or(i64::MAX);
+    let message = api::Action {
+        command_digest: Some(command.digest.message()),
+        input_root_digest: Some(tree.root.message()),
+        timeout: (seconds != 0).then(|| protobuf::Duration { seconds, nanos: 0 }),
+        do_not_cache: terms.lookup == Lookup::Never,
+        salt: terms.salt,
+        platform,
+    };
+    let message = Blob::of(message.encode_to_vec());
+    let mut blobs = tree.blobs;
+    let digest = message.digest;
+    blobs.extend([command, message]);
+    Prepared { action: digest, blobs, outputs: action.outputs, seconds: action.seconds, lookup: terms.lookup }
+}

@@ -1,0 +1,94 @@
+//! What an ELF file says about the libraries that it needs. Of a large file a few pages are read.
+//!
+//! <https://www.sco.com/developers/gabi/latest/ch5.dynamic.html>
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use object::elf::{
+    self, DT_NEEDED, DT_RPATH, DT_RUNPATH, DT_STRSZ, DT_STRTAB, FileHeader32, FileHeader64, PT_LOAD,
+};
+use object::read::elf::{Dyn, FileHeader, ProgramHeader};
+use object::{Endianness, FileKind, ReadCache};
+
+/// What an object file needs to be loaded.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Needs {
+    /// `None` if it is no ELF file.
+    pub(super) kind: Option<Kind>,
+    /// Names, or paths.
+    pub(super) libraries: Vec<String>,
+    /// RUNPATH, with its variables.
+    pub(super) run_path: Vec<String>,
+    /// RPATH, which counts where there is no RUNPATH.
+    pub(super) old_run_path: Vec<String>,
+    /// The loader.
+    pub(super) interpreter: Option<PathBuf>,
+}
+
+/// Objects of one kind can be loaded together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Kind {
+    machine: u16,
+    is_64: bool,
+}
+
+/// What the file at `path` needs; nothing if it is no ELF file.
+///
+/// # Errors
+/// It cannot be read, or is damaged.
+pub(super) fn needs(path: &Path) -> io::Result<Needs> {
+    let data = ReadCache::new(File::open(path)?);
+    let read = match FileKind::parse(&data) {
+        Ok(FileKind::Elf32) => read::<FileHeader32<Endianness>>(&data),
+        Ok(FileKind::Elf64) => read::<FileHeader64<Endianness>>(&data),
+        _ => return Ok(Needs::default()),
+    };
+    read.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+fn read<E: FileHeader<Endian = Endianness>>(data: &ReadCache<File>) -> object::Result<Needs> {
+    let header = E::parse(data)?;
+    let endian = header.endian()?;
+    let kind = Some(Kind { machine: header.e_machine(endian).0, is_64: header.is_class_64() });
+    let segments = header.program_headers(endian, data)?;
+    let mut needs = Needs { kind, ..Needs::default() };
+    let mut dynamics: &[E::Dyn] = &[];
+    for segment in segments {
+        if let Some(interpreter) = segment.interpreter(endian, data)? {
+            needs.interpreter = std::str::from_utf8(interpreter).ok().map(PathBuf::from);
+        }
+        if let Some(found) = segment.dynamic(endian, data)? {
+            dynamics = found;
+        }
+    }
+    let value = |tag: elf::DynamicTag| -> Option<u64> {
+        dynamics.iter().find(|entry| entry.d_tag(endian) == tag).map(|entry| entry.d_val(endian).into())
+    };
+    let Some((address, size)) = value(DT_STRTAB).zip(value(DT_STRSZ)) else { return Ok(needs) };
+    let mut loaded = segments.iter().filter(|segment| segment.p_type(endian) == PT_LOAD);
+    let strings = loaded.find_map(|segment| segment.data_range(endian, data, address, size).ok().flatten());
+    let Some(strings) = strings else { return Ok(needs) };
+    for entry in dynamics {
+        let text = || text_at(strings, entry.d_val(endian).into());
+        match entry.d_tag(endian) {
+            elf::DT_NULL => break,
+            DT_NEEDED => needs.libraries.extend(text()),
+            DT_RUNPATH => needs.run_path.extend(text().iter().flat_map(|text| parts(text))),
+            DT_RPATH => needs.old_run_path.extend(text().iter().flat_map(|text| parts(text))),
+            _ => {}
+        }
+    }
+    Ok(needs)
+}
+
+fn text_at(strings: &[u8], offset: u64) -> Option<String> {
+    let rest = strings.get(usize::try_from(offset).ok()?..)?;
+    let text = rest.split(|byte| *byte == 0).next()?;
+    std::str::from_utf8(text).ok().map(str::to_string)
+}
+
+fn parts(text: &str) -> Vec<String> {
+    text.split(':').filter(|part| !part.is_empty()).map(str::to_string).collect()
+}

@@ -1,0 +1,87 @@
+//! What each request gets.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use offload_format::remote::{Program, Reply, Request};
+
+use crate::execute::Executor;
+use crate::fault::Fault;
+use crate::files::Files;
+use crate::identity::identify;
+use crate::notes::Topic;
+use crate::queue::{Flushed, Queue};
+use crate::remote::Remote;
+use crate::{Error, Settings};
+
+/// Answers requests.
+#[derive(Debug)]
+pub(super) struct Service {
+    remote: Arc<Remote>,
+    queue: Arc<Queue>,
+    executor: Executor,
+    files: Arc<Files>,
+}
+
+/// After the last connection, the longest that uploads keep the process.
+const FINISH: Duration = Duration::from_secs(600);
+
+impl Service {
+    pub(super) fn new(settings: Settings) -> Result<Service, Error> {
+        let remote = Arc::new(Remote::new(settings)?);
+        let queue = Queue::new(Arc::clone(&remote));
+        let files = Arc::new(Files::default());
+        let executor = Executor::new(Arc::clone(&remote), Arc::clone(&files));
+        Ok(Service { remote, queue, executor, files })
+    }
+
+    /// The reply to `request`; the work that only it wants ends where it is dropped.
+    pub(super) async fn reply(&self, request: Request) -> Reply {
+        match request {
+            Request::Get { key } => match self.remote.get(key).await {
+                Some(stored) => Reply::Found(stored.into()),
+                None => Reply::Missing,
+            },
+            Request::Put { key, stored } => {
+                self.queue.put(key, stored);
+                Reply::Accepted
+            }
+            Request::Flush { seconds } => self.flush(Duration::from_secs(seconds)).await,
+            Request::Execute(action) => self.executor.execute(action).await,
+            Request::Identify(program) => self.identify(program).await,
+        }
+    }
+
+    /// Whether nothing is left to store.
+    pub(super) fn is_idle(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// Waits for what is left to store.
+    pub(super) async fn finish(&self) {
+        self.queue.flush(FINISH).await;
+    }
+
+    async fn identify(&self, program: Program) -> Reply {
+        let files = Arc::clone(&self.files);
+        let identified = tokio::task::spawn_blocking(move || identify(&program, &files)).await;
+        match identified.unwrap_or_else(|error| Err(Fault::lasting(error.to_string()))) {
+            Ok(files) => Reply::Identified(files),
+            Err(fault) => {
+                let topic = Topic::Local(fault.message.clone());
+                Reply::Declined { reason: self.remote.notes.once(topic, || fault.message) }
+            }
+        }
+    }
+
+    /// What the user has to hear comes with it: most replies have no room for that.
+    async fn flush(&self, limit: Duration) -> Reply {
+        let flushed = self.queue.flush(limit).await;
+        let mut reason = self.remote.notes.take();
+        if flushed == Flushed::Late && reason.is_empty() {
+            let seconds = limit.as_secs();
+            reason = format!("results are still being stored after {seconds} s; that goes on");
+        }
+        if reason.is_empty() { Reply::Accepted } else { Reply::Declined { reason } }
+    }
+}

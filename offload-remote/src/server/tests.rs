@@ -1,0 +1,147 @@
+//! Servers with a folder behind them, and clients that ask, cut messages off, or go.
+
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream as Client;
+use std::path::Path;
+use std::time::Instant;
+
+use offload_format::Hash128;
+use offload_format::remote::{Reply, Request};
+
+use super::*;
+
+struct Running {
+    dir: tempfile::TempDir,
+    server: std::thread::JoinHandle<Result<(), Error>>,
+}
+
+fn options(dir: &Path) -> Options {
+    let settings = Settings::parse(&format!("url = \"{}/cache\"", dir.display())).unwrap();
+    Options { socket: dir.join("socket"), settings, idle: Duration::from_millis(300) }
+}
+
+impl Running {
+    fn new() -> Running {
+        let dir = tempfile::tempdir().unwrap();
+        let options = options(dir.path());
+        let server = std::thread::spawn(move || serve(&options));
+        Running { dir, server }
+    }
+
+    fn connect(&self) -> Client {
+        let start = Instant::now();
+        loop {
+            if let Ok(client) = Client::connect(self.dir.path().join("socket")) {
+                return client;
+            }
+            assert!(start.elapsed() < Duration::from_secs(20));
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+fn send(client: &mut Client, bytes: &[u8]) {
+    client.write_all(&(bytes.len() as u64).to_le_bytes()).unwrap();
+    client.write_all(bytes).unwrap();
+}
+
+fn ask(client: &mut Client, request: &Request) -> Reply {
+    send(client, &request.to_bytes());
+    let mut size = [0; 8];
+    client.read_exact(&mut size).unwrap();
+    let mut bytes = vec![0; u64::from_le_bytes(size) as usize];
+    client.read_exact(&mut bytes).unwrap();
+    Reply::from_bytes(&bytes).unwrap()
+}
+
+#[test]
+fn results_of_one_build_script_are_found_by_another() {
+    let running = Running::new();
+    let (mut one, mut other) = (running.connect(), running.connect());
+    let key = Hash128::of(b"key");
+    assert_eq!(ask(&mut other, &Request::Get { key }), Reply::Missing);
+    assert_eq!(ask(&mut one, &Request::Put { key, stored: b"result".to_vec() }), Reply::Accepted);
+    assert_eq!(ask(&mut one, &Request::Flush { seconds: 20 }), Reply::Accepted);
+    assert_eq!(ask(&mut other, &Request::Get { key }), Reply::Found(b"result".to_vec()));
+    let socket = std::fs::metadata(running.dir.path().join("socket")).unwrap();
+    assert_eq!(socket.permissions().mode() & 0o777, 0o600);
+    drop((one, other));
+    running.server.join().unwrap().unwrap();
+    assert!(!running.dir.path().join("socket").exists());
+}
+
+#[test]
+fn the_second_server_ends_at_once_and_the_first_goes_on() {
+    let running = Running::new();
+    let mut client = running.connect();
+    serve(&options(running.dir.path())).unwrap();
+    assert_eq!(ask(&mut client, &Request::Flush { seconds: 1 }), Reply::Accepted);
+}
+
+#[test]
+fn of_servers_that_start_together_one_listens() {
+    let dir = tempfile::tempdir().unwrap();
+    let servers: Vec<_> = (0..8)
+        .map(|_| {
+            let options = options(dir.path());
+            std::thread::spawn(move || serve(&options))
+        })
+        .collect();
+    for server in servers {
+        server.join().unwrap().unwrap();
+    }
+}
+
+#[test]
+fn what_a_killed_server_left_does_not_disturb_the_next() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["socket", "socket.new"] {
+        drop(std::os::unix::net::UnixListener::bind(dir.path().join(name)).unwrap());
+    }
+    serve(&options(dir.path())).unwrap();
+}
+
+#[test]
+fn a_directory_that_is_open_to_others_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let error = serve(&options(dir.path())).unwrap_err();
+    assert!(error.to_string().contains("hint: `chmod 700"), "{error}");
+}
+
+#[test]
+fn cut_and_senseless_messages_end_their_connection_alone() {
+    let running = Running::new();
+    let mut other = running.connect();
+    let message = Request::Put { key: Hash128::of(b"a"), stored: vec![1; 50] }.to_bytes();
+    let framed = [&(message.len() as u64).to_le_bytes()[..], &message].concat();
+    for end in 0..framed.len() {
+        running.connect().write_all(&framed[..end]).unwrap();
+    }
+    for size in [0, 1, u64::MAX, 1 << 40, 1 << 31] {
+        let mut client = running.connect();
+        client.write_all(&u64::to_le_bytes(size)).unwrap();
+        client.write_all(&[9; 3]).unwrap();
+        client.shutdown(std::net::Shutdown::Write).unwrap();
+        assert_eq!(client.read(&mut [0; 8]).unwrap_or(0), 0);
+    }
+    for bit in 0..message.len() * 8 {
+        let mut changed = message.clone();
+        changed[bit / 8] ^= 1 << (bit % 8);
+        send(&mut running.connect(), &changed);
+    }
+    assert_eq!(ask(&mut other, &Request::Get { key: Hash128::of(b"b") }), Reply::Missing);
+}
+
+#[test]
+fn who_writes_nothing_more_gets_the_reply_all_the_same() {
+    let running = Running::new();
+    let mut client = running.connect();
+    let message = Request::Get { key: Hash128::of(b"a") }.to_bytes();
+    send(&mut client, &message);
+    client.shutdown(std::net::Shutdown::Write).unwrap();
+    let mut bytes = Vec::new();
+    client.read_to_end(&mut bytes).unwrap();
+    assert_eq!(Reply::from_bytes(&bytes[8..]), Ok(Reply::Missing));
+}

@@ -1,0 +1,98 @@
+//! Tables that are right, and mistakes.
+
+use super::*;
+
+fn refused(text: &str) -> String {
+    Settings::parse(text).unwrap_err().to_string()
+}
+
+#[test]
+fn a_table_with_everything_is_read() {
+    let settings = Settings::parse(
+        r#"
+        url = "grpcs://build.example.com:8980/"
+        instance = "main"
+        execute = true
+        upload = false
+        platform = { OSFamily = "linux", container-image = "docker://x" }
+        headers = { Authorization = { env = "TOKEN" }, x-key = { file = "/run/key" } }
+        ca = "/etc/ca.pem"
+        certificate = "/etc/me.pem"
+        key = "/etc/me.key"
+        jobs = 7
+        timeout = 5
+        tools = "upload"
+        "#,
+    )
+    .unwrap();
+    assert_eq!(settings.place(), &Place::Grpc("https://build.example.com:8980".parse().unwrap()));
+    assert_eq!((settings.instance(), settings.executes(), settings.uploads()), ("main", true, false));
+    assert_eq!(settings.headers()["authorization"], Secret::Environment("TOKEN".into()));
+    assert_eq!(settings.headers()["x-key"], Secret::File("/run/key".into()));
+    assert_eq!(settings.client().unwrap().key, Path::new("/etc/me.key"));
+    assert_eq!((settings.jobs(), settings.timeout()), (7, Duration::from_secs(5)));
+    assert_eq!((settings.tools(), settings.platform().len()), (Tools::Upload, 2));
+}
+
+#[test]
+fn a_url_is_enough() {
+    for (url, place) in [
+        ("/srv/cache", Place::Folder("/srv/cache".into())),
+        ("file:///srv/cache", Place::Folder("/srv/cache".into())),
+        ("http://host:8080/a/b/", Place::Http("http://host:8080/a/b".parse().unwrap())),
+        ("grpc://host", Place::Grpc("http://host".parse().unwrap())),
+    ] {
+        let settings = Settings::parse(&format!("url = \"{url}\"")).unwrap();
+        assert_eq!(settings.place(), &place);
+        assert_eq!((settings.jobs(), settings.timeout()), (128, Duration::from_secs(30)));
+        assert!(settings.uploads() && !settings.executes());
+    }
+}
+
+#[test]
+fn mistakes_are_named() {
+    for (text, said) in [
+        ("", "missing field `url`"),
+        ("url = \"/x\"\nuplaod = true", "uplaod"),
+        ("url = \"host:80\"", "no scheme"),
+        ("url = \"ftp://host\"", "unknown scheme"),
+        ("url = \"grpc://\"", "is no URL"),
+        ("url = \"grpc://host/instance\"", "hint: name the instance by `instance`"),
+        ("url = \"http://me:secret@host\"", "hint: give credentials by `headers`"),
+        ("url = \"/x\"\nexecute = true", "runs no commands"),
+        ("url = \"/x\"\ntimeout = 0", "hint: the unit is seconds"),
+        ("url = \"/x\"\njobs = 0", "nonzero"),
+        ("url = \"/x\"\ntools = \"here\"", "here"),
+        ("url = \"https://x\"\ncertificate = \"/c\"", "`certificate` without `key`"),
+        ("url = \"https://x\"\nca = \"c\"", "`c` is no absolute path"),
+        ("url = \"https://x\"\nheaders = { a = { env = \"A\", file = \"/b\" } }", "no place of its value"),
+        ("url = \"https://x\"\nheaders = { \"a b\" = { env = \"A\" } }", "no header may have"),
+    ] {
+        let message = refused(text);
+        assert!(message.contains(said), "{text}: {message}");
+    }
+}
+
+#[test]
+fn a_credential_in_the_text_is_refused_and_not_shown() {
+    let message = refused("url = \"https://x\"\nheaders = { authorization = \"Bearer 123\" }");
+    assert!(message.contains("hint: write `authorization = { env = \"VARIABLE\" }`"), "{message}");
+    assert!(!message.contains("123"));
+}
+
+#[test]
+fn the_password_in_a_url_is_not_shown() {
+    assert!(!refused("url = \"http://me:secret@host\"").contains("secret"));
+}
+
+#[test]
+fn credentials_come_from_files_without_the_end_of_the_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("token");
+    std::fs::write(&path, "Bearer 1\n").unwrap();
+    assert_eq!(Secret::File(path.clone()).read("authorization").unwrap(), "Bearer 1");
+    std::fs::write(&path, "a\nb").unwrap();
+    assert!(Secret::File(path).read("x").unwrap_err().to_string().contains("one line"));
+    let missing = Secret::Environment("OFFLOAD_REMOTE_TEST_UNSET".into()).read("x").unwrap_err();
+    assert!(missing.to_string().contains("hint: the header `x`"));
+}

@@ -1,0 +1,72 @@
+//! The connection to a server, with what each request says of who asks.
+
+use std::time::Duration;
+
+use http::{HeaderMap, Uri};
+use prost::Message;
+use tonic::metadata::{MetadataMap, MetadataValue};
+use tonic::service::Interceptor;
+use tonic::service::interceptor::InterceptedService;
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Request, Status};
+
+use crate::Error;
+use crate::api::{RequestMetadata, ToolDetails};
+use crate::settings::Settings;
+use crate::tls::{Protocol, connector};
+
+/// What clients of all services share.
+pub(super) type Connection = InterceptedService<Channel, Headers>;
+
+/// Adds credentials, and which program asks.
+#[derive(Clone)]
+pub(super) struct Headers(MetadataMap);
+
+/// <https://github.com/bazelbuild/remote-apis/blob/main/build/bazel/remote/execution/v2/remote_execution.proto>, `RequestMetadata`
+const METADATA: &str = "build.bazel.remote.execution.v2.requestmetadata-bin";
+
+/// A peer that is gone without a word is noticed within twice this time, also while a command runs.
+const ALIVE: Duration = Duration::from_secs(10);
+
+/// The connection to `url`, which is made when something is asked.
+///
+/// # Errors
+/// A credential or a certificate cannot be read.
+pub(super) fn connect(settings: &Settings, url: &Uri) -> Result<Connection, Error> {
+    let endpoint = Endpoint::from(url.clone())
+        .user_agent(concat!("cargo-offload/", env!("CARGO_PKG_VERSION")))
+        .map_err(|error| Error::new(format!("`{url}`: {error}")))?
+        .http2_keep_alive_interval(ALIVE)
+        .keep_alive_timeout(ALIVE)
+        .initial_stream_window_size(2 << 20)
+        .initial_connection_window_size(16 << 20);
+    let channel = endpoint.connect_with_connector_lazy(connector(settings, Protocol::Http2)?);
+    Ok(InterceptedService::new(channel, Headers::of(settings)?))
+}
+
+impl Headers {
+    fn of(settings: &Settings) -> Result<Headers, Error> {
+        let mut headers = HeaderMap::new();
+        for (name, secret) in settings.headers() {
+            let value = secret.read(name)?;
+            let name = http::HeaderName::from_bytes(name.as_bytes());
+            headers.insert(name.map_err(|error| Error::new(error.to_string()))?, value);
+        }
+        let mut headers = MetadataMap::from_headers(headers);
+        let details =
+            ToolDetails { tool_name: "cargo-offload".into(), tool_version: env!("CARGO_PKG_VERSION").into() };
+        let metadata = RequestMetadata { tool_details: Some(details), ..Default::default() };
+        headers.insert_bin(METADATA, MetadataValue::from_bytes(&metadata.encode_to_vec()));
+        Ok(Headers(headers))
+    }
+}
+
+impl Interceptor for Headers {
+    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
+        let metadata = std::mem::take(request.metadata_mut()).into_headers();
+        let mut headers = self.0.clone().into_headers();
+        headers.extend(metadata);
+        *request.metadata_mut() = MetadataMap::from_headers(headers);
+        Ok(request)
+    }
+}

@@ -1,0 +1,169 @@
+//! The inputs of an action as the API wants them: a message for each folder, named by its digest.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use offload_format::remote::{Action, Input, Source};
+use prost::Message;
+
+use crate::api::{Directory, DirectoryNode, FileNode, SymlinkNode};
+use crate::digest::Digest;
+use crate::fault::{Fault, Kind};
+use crate::files::{Files, Hashed};
+use crate::store::{Blob, Content};
+
+/// All inputs of an action.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    /// The digest of the folder that has all others.
+    pub(crate) root: Digest,
+    /// Every folder and file.
+    pub(crate) blobs: Vec<Blob>,
+}
+
+/// What is in a folder, by name: the API wants it sorted.
+#[derive(Debug, Default)]
+struct Folder(BTreeMap<String, Node>);
+
+#[derive(Debug)]
+enum Node {
+    File(File),
+    Link(String),
+    Folder(Folder),
+}
+
+#[derive(Debug)]
+struct File {
+    blob: Blob,
+    is_executable: bool,
+}
+
+impl Tree {
+    /// Reads the inputs of `action`. It blocks.
+    ///
+    /// # Errors
+    /// A file cannot be read, or two inputs have one place.
+    pub(crate) fn of(action: &Action, files: &Files) -> Result<Tree, Fault> {
+        let mut root = Folder::default();
+        for input in &action.inputs {
+            root.add(input, files)?;
+        }
+        // A worker starts in no folder that is not there.
+        root.folder(&parts(&action.directory)?)?;
+        let mut blobs = Vec::new();
+        Ok(Tree { root: root.seal(&mut blobs), blobs })
+    }
+}
+
+impl Folder {
+    fn add(&mut self, input: &Input, files: &Files) -> Result<(), Fault> {
+        let parts = parts(&input.path)?;
+        match (&input.source, parts.split_last()) {
+            (Source::Folder(path), _) => self.folder(&parts)?.read(Path::new(path), files),
+            (Source::File(path), Some((name, folders))) => {
+                let file = File::read(Path::new(path), files)?;
+                self.folder(folders)?.put(name, Node::File(file))
+            }
+            (Source::Bytes(bytes), Some((name, folders))) => {
+                let file = File { blob: Blob::of(bytes.clone()), is_executable: false };
+                self.folder(folders)?.put(name, Node::File(file))
+            }
+            (_, None) => Err(invalid("the path of an input is empty")),
+        }
+    }
+
+    /// The folder below this one; what is missing of it is made.
+    fn folder(&mut self, parts: &[&str]) -> Result<&mut Folder, Fault> {
+        parts.iter().try_fold(self, |folder, part| {
+            let node = folder.0.entry((*part).to_string()).or_insert_with(|| Node::Folder(Folder::default()));
+            match node {
+                Node::Folder(folder) => Ok(folder),
+                _ => Err(invalid(format!("the input `{part}` is a file and a folder"))),
+            }
+        })
+    }
+
+    fn put(&mut self, name: &str, node: Node) -> Result<(), Fault> {
+        match self.0.insert(name.to_string(), node) {
+            None => Ok(()),
+            Some(_) => Err(invalid(format!("two inputs are named `{name}`"))),
+        }
+    }
+
+    /// Takes everything in a folder of this machine.
+    fn read(&mut self, path: &Path, files: &Files) -> Result<(), Fault> {
+        let unreadable = |error| Fault::file("read", path, &error);
+        for entry in fs::read_dir(path).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
+            let (path, kind) = (entry.path(), entry.file_type().map_err(unreadable)?);
+            let name = entry.file_name();
+            let name = text(name.to_str(), &path)?;
+            if kind.is_dir() {
+                self.folder(&[name])?.read(&path, files)?;
+            } else if kind.is_symlink() {
+                let target = fs::read_link(&path).map_err(|error| Fault::file("read", &path, &error))?;
+                self.put(name, Node::Link(text(target.to_str(), &path)?.to_string()))?;
+            } else {
+                self.put(name, Node::File(File::read(&path, files)?))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the message of this folder, after those of the folders in it.
+    fn seal(self, blobs: &mut Vec<Blob>) -> Digest {
+        let mut message = Directory::default();
+        for (name, node) in self.0 {
+            match node {
+                Node::File(File { blob, is_executable }) => {
+                    let digest = Some(blob.digest.message());
+                    message.files.push(FileNode { name, digest, is_executable, node_properties: None });
+                    blobs.push(blob);
+                }
+                Node::Link(target) => {
+                    message.symlinks.push(SymlinkNode { name, target, node_properties: None });
+                }
+                Node::Folder(folder) => {
+                    let digest = Some(folder.seal(blobs).message());
+                    message.directories.push(DirectoryNode { name, digest });
+                }
+            }
+        }
+        let blob = Blob::of(message.encode_to_vec());
+        let digest = blob.digest;
+        blobs.push(blob);
+        digest
+    }
+}
+
+impl File {
+    fn read(path: &Path, files: &Files) -> Result<File, Fault> {
+        let Hashed { digest, is_executable } = files.hashed(path)?;
+        let blob = Blob { digest, content: Content::File(path.to_path_buf()) };
+        Ok(File { blob, is_executable })
+    }
+}
+
+/// The names in a path below the root; none for the root itself.
+fn parts(path: &str) -> Result<Vec<&str>, Fault> {
+    if path.is_empty() {
+        return Ok(Vec::new());
+    }
+    let parts: Vec<&str> = path.split('/').collect();
+    if parts.iter().any(|part| matches!(*part, "" | "." | "..")) {
+        return Err(invalid(format!("`{path}` is no path below the inputs")));
+    }
+    Ok(parts)
+}
+
+fn text<'a>(text: Option<&'a str>, path: &Path) -> Result<&'a str, Fault> {
+    text.ok_or_else(|| invalid(format!("`{}` has a name that is no text", path.display())))
+}
+
+fn invalid(message: impl Into<String>) -> Fault {
+    Fault::new(Kind::Local, message)
+}
+
+#[cfg(test)]
+mod tests;

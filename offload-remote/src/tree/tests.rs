@@ -1,0 +1,90 @@
+//! Trees beside messages that are written by hand.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use super::*;
+
+fn action(directory: &str, inputs: Vec<Input>) -> Action {
+    Action {
+        arguments: vec!["/bin/true".into()],
+        variables: Vec::new(),
+        directory: directory.into(),
+        inputs,
+        outputs: Vec::new(),
+        worker: None,
+        seconds: 0,
+    }
+}
+
+fn bytes(path: &str, content: &[u8]) -> Input {
+    Input { path: path.into(), source: Source::Bytes(content.to_vec()) }
+}
+
+fn of(directory: &str, inputs: Vec<Input>) -> Result<Tree, Fault> {
+    Tree::of(&action(directory, inputs), &Files::default())
+}
+
+/// A field of bytes, as the encoding has it.
+fn field(number: u8, content: &[u8]) -> Vec<u8> {
+    [&[number << 3 | 2, content.len() as u8][..], content].concat()
+}
+
+fn digest_message(content: &[u8]) -> Vec<u8> {
+    let digest = Digest::of(content);
+    let size = if content.is_empty() { vec![] } else { vec![2 << 3, digest.size as u8] };
+    [field(1, digest.hex().as_bytes()), size].concat()
+}
+
+#[test]
+fn nothing_has_the_digest_that_everybody_knows() {
+    let tree = of("", Vec::new()).unwrap();
+    assert_eq!(tree.root.hex(), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    assert_eq!(tree.blobs.len(), 1);
+}
+
+#[test]
+fn a_tree_is_what_the_api_makes_of_it() {
+    let tree = of("work", vec![bytes("b", b"two"), bytes("work/c", b""), bytes("a", b"one")]).unwrap();
+    // By hand: field 1 files, 2 folders; of each 1 the name and 2 the digest.
+    let node = |name: &[u8], content: &[u8]| [field(1, name), field(2, &digest_message(content))].concat();
+    let work = field(1, &node(b"c", b""));
+    let root =
+        [field(1, &node(b"a", b"one")), field(1, &node(b"b", b"two")), field(2, &node(b"work", &work))]
+            .concat();
+    assert_eq!(tree.root, Digest::of(&root));
+    assert_eq!(tree.blobs.len(), 5);
+    assert!(tree.blobs.iter().any(|blob| blob.digest == Digest::of(&work)));
+}
+
+#[test]
+fn a_folder_keeps_links_and_who_may_run_its_files() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("bin")).unwrap();
+    let tool = dir.path().join("bin/tool");
+    fs::write(&tool, "x").unwrap();
+    fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).unwrap();
+    symlink("tool", dir.path().join("bin/alias")).unwrap();
+    let input =
+        |path: &str| Input { path: path.into(), source: Source::Folder(dir.path().display().to_string()) };
+    let tree = of("", vec![input("tools")]).unwrap();
+    let executable = [field(1, b"tool"), field(2, &digest_message(b"x")), vec![4 << 3, 1]].concat();
+    let link = [field(1, b"alias"), field(2, b"tool")].concat();
+    let bin = [field(1, &executable), field(3, &link)].concat();
+    assert!(tree.blobs.iter().any(|blob| blob.digest == Digest::of(&bin)), "{tree:?}");
+    assert!(of("", vec![input("")]).is_ok());
+}
+
+#[test]
+fn inputs_without_a_place_of_their_own_are_refused() {
+    for inputs in [
+        vec![bytes("a", b"1"), bytes("a", b"2")],
+        vec![bytes("a", b"1"), bytes("a/b", b"2")],
+        vec![bytes("", b"1")],
+        vec![bytes("../a", b"1")],
+        vec![bytes("/a", b"1")],
+        vec![bytes("a//b", b"1")],
+        vec![Input { path: "a".into(), source: Source::File("/no such file".into()) }],
+    ] {
+        assert_eq!(of("", inputs).unwrap_err().kind, Kind::Local);
+    }
+}
