@@ -42,6 +42,7 @@ pub(crate) use self::threads::{KeyLock, Memo};
 use crate::env::CargoEnv;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fs;
+pub use crate::remote::Results;
 
 /// The directory of a cache that belongs to one `OUT_DIR`.
 const OWN: &str = "offload-cache";
@@ -172,6 +173,11 @@ impl Cache {
         self.get(key)?.read_text().ok()
     }
 
+    /// Whether an entry was found damaged: then nothing is taken of other machines either, who may have sent it.
+    pub(crate) fn is_distrusted(&self) -> bool {
+        self.distrusted.load(Ordering::Relaxed)
+    }
+
     /// Says that `blob` is whole and not what its key promises: its entry is removed, and made anew where entries that are
     /// lost are. What is so again was made so, and is the `error`.
     pub(crate) fn refused(&self, blob: &Blob, error: Error) -> Error {
@@ -230,6 +236,7 @@ impl Cache {
         // Before the work, so that builds which end meanwhile do not do it too.
         if fs::publish(&stamp, |_| Ok(())).is_ok() {
             sweep::sweep(&self.shared, &self.limits, now);
+            crate::remote::forget(&self.shared);
         }
     }
 

@@ -24,6 +24,7 @@ mod own_headers;
 mod processor;
 mod ready;
 mod ready_ptx;
+mod remote;
 mod route;
 mod session;
 mod spirv;

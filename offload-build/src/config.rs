@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::fs;
 use crate::module::KernelModule;
 use crate::options::Options;
+use crate::remote::RemoteSettings;
 use crate::settings::{self, Table, Value};
 use crate::targets::{NamedTarget, Presence, required_target};
 use crate::vendor::UseVendored;
@@ -30,6 +31,7 @@ pub(crate) struct Config {
     strip: Option<bool>,
     pub(crate) embedding: Embedding,
     pub(crate) vendored: UseVendored,
+    pub(crate) remote: Option<RemoteSettings>,
     /// By kernel module.
     modules: BTreeMap<String, Options>,
     /// The `offload.toml` that was read.
@@ -47,6 +49,7 @@ struct Layer {
     strip: Option<bool>,
     embed: Option<Embedding>,
     vendored: Option<UseVendored>,
+    remote: Option<RemoteSettings>,
     modules: BTreeMap<String, Options>,
     /// Where that stands, if not in a manifest or the environment.
     file: Option<PathBuf>,
@@ -75,7 +78,9 @@ impl Config {
         let vendored = layers.iter().filter_map(|layer| layer.vendored).next_back().unwrap_or_default();
         let (targets, modules) = (Vec::new(), BTreeMap::new());
         let file = layers.iter().find_map(|layer| layer.file.clone());
-        let mut config = Config { targets, compression, strip, embedding, vendored, modules, file };
+        let remote = layers.iter().find_map(|layer| layer.remote.clone());
+        let remote = RemoteSettings::overridden(remote, env.setting(variable::REMOTE))?;
+        let mut config = Config { targets, compression, strip, embedding, vendored, remote, modules, file };
         for text in DEFAULT_TARGETS {
             config.targets.push(required_target(text)?);
         }
@@ -94,7 +99,8 @@ impl Config {
 }
 
 impl Layer {
-    const KEYS: [&str; 7] = ["targets", "compression", "strip", "embed", "vendored", "require", "modules"];
+    const KEYS: [&str; 8] =
+        ["targets", "compression", "strip", "embed", "vendored", "remote", "require", "modules"];
 
     fn read(table: Table<'_>) -> Result<Layer> {
         table.only(&Layer::KEYS)?;
@@ -107,9 +113,16 @@ impl Layer {
             strip: table.optional("strip", Value::bool)?,
             embed: table.optional("embed", Value::parse)?,
             vendored: table.optional("vendored", Value::parse)?,
+            remote: None,
             modules: modules.unwrap_or_default(),
             file: None,
         })
+    }
+
+    /// That of the application's file, in `directory`. Libraries do not choose other machines.
+    fn read_file(table: Table<'_>, directory: &Path) -> Result<Layer> {
+        let remote = table.optional("remote", |value| RemoteSettings::read(value, directory))?;
+        Ok(Layer { remote, ..Layer::read(table)? })
     }
 }
 
@@ -122,13 +135,19 @@ fn manifest_layer(env: &CargoEnv) -> Result<Layer> {
 /// Only this part of a manifest is looked at.
 fn manifest_settings(manifest: Table<'_>) -> Result<Layer> {
     let metadata = manifest.get("package").and_then(|package| package.get("metadata")?.get("offload"));
+    let remote = metadata.and_then(|value| value.get("remote"));
+    if let Some(remote) = remote {
+        let error = Error::new("a package does not choose the machines that compile");
+        return Err(remote.refuse(error.with_hint("write `remote` into the application's offload.toml")));
+    }
     metadata.map_or(Ok(Layer::default()), |value| Layer::read(value.table()?))
 }
 
 fn file_layer(env: &CargoEnv) -> Result<Layer> {
     let Some(path) = settings_file(env)? else { return Ok(Layer::default()) };
     env.depends_on(&path);
-    let layer = parse(&fs::read_text(&path)?, &path, Layer::read)?;
+    let directory = path.parent().unwrap_or(&env.manifest_dir);
+    let layer = parse(&fs::read_text(&path)?, &path, |table| Layer::read_file(table, directory))?;
     Ok(Layer { file: Some(path), ..layer })
 }
 

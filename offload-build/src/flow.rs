@@ -15,6 +15,7 @@ use crate::library::{self, Export};
 use crate::module::{KernelModule, Library, ModuleImages, ModuleKernels, Origin, Sources};
 use crate::options::Options;
 use crate::packing::{self, Pack};
+use crate::progress::Progress;
 use crate::signature::{self, Places};
 use crate::syclbin::{self, SyclbinOptions};
 use crate::targets::{self, WantedTarget};
@@ -28,6 +29,7 @@ pub(crate) fn run(modules: &[KernelModule<'_>], owner: Owner<'_>) -> Result<()> 
     let context = Context::of_build_script()?;
     fs::remove_leftovers(&context.env.out_dir);
     let config = Config::load(&context.env)?;
+    let context = context.with_remote(config.remote.as_ref());
     if config.names_others_than(modules) {
         misspelt::tell(&context.env, &config, modules);
     }
@@ -44,9 +46,7 @@ pub(crate) fn run(modules: &[KernelModule<'_>], owner: Owner<'_>) -> Result<()> 
     })?;
     build.write_bindings(&anchor, kernels)?;
     context.env.name_modules(&embed::bound_modules(&context.env)?);
-    context.env.send()?;
-    context.cache.sweep();
-    Ok(())
+    finish(&context)
 }
 
 /// Exports `module` as a device library whose headers are in the folder `include`.
@@ -54,6 +54,7 @@ pub(crate) fn export(module: KernelModule<'_>, include: &Path) -> Result<()> {
     let context = Context::of_build_script()?;
     fs::remove_leftovers(&context.env.out_dir);
     let config = Config::load(&context.env)?;
+    let context = context.with_remote(config.remote.as_ref());
     if config.names_others_than(&[module]) {
         misspelt::tell(&context.env, &config, &[module]);
     }
@@ -69,6 +70,19 @@ pub(crate) fn export(module: KernelModule<'_>, include: &Path) -> Result<()> {
         context
             .cache
             .retry_lost_entries(&context.env.out_dir, || embed_library(&context, &config, &library))?;
+    }
+    finish(&context)
+}
+
+/// What comes after all work.
+fn finish(context: &Context) -> Result<()> {
+    if let Some(remote) = &context.remote {
+        remote.finish(context);
+    }
+    let results = context.tally.results();
+    results.record(context.cache.dir());
+    if let Some(progress) = Progress::of(&context.env) {
+        progress.remote(&results);
     }
     context.env.send()?;
     context.cache.sweep();

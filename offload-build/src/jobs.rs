@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use jobserver::{Acquired, Client, HelperThread};
 use offload_format::packer::Workers;
@@ -20,6 +21,22 @@ pub(crate) struct Jobs {
     /// How many more threads may be started.
     spare: AtomicUsize,
 }
+
+/// Where a process may run.
+#[derive(Debug)]
+pub(crate) enum Place<'a> {
+    Here(Token<'a>),
+    /// On another machine.
+    Elsewhere(Elsewhere<'a>),
+}
+
+/// The right to have another machine run one process; given back when dropped.
+#[derive(Debug)]
+pub(crate) struct Elsewhere<'a>(&'a Pool);
+
+/// So long a process waits for a processor of this machine before it goes to another: the jobserver takes a moment to
+/// answer where processors are free.
+const PATIENCE: Duration = Duration::from_millis(2);
 
 /// Most threads wait for a process, so there are more than processors. There are not as many as kernel modules: a
 /// build script may have thousands.
@@ -42,6 +59,8 @@ struct Pool {
 struct State {
     free: Vec<Right>,
     waiting: usize,
+    /// How many more processes other machines may run.
+    elsewhere: usize,
 }
 
 #[derive(Debug)]
@@ -65,7 +84,7 @@ impl Jobs {
     }
 
     fn new(client: Option<Client>) -> Jobs {
-        let state = Mutex::new(State { free: vec![Right::Own], waiting: 0 });
+        let state = Mutex::new(State { free: vec![Right::Own], waiting: 0, elsewhere: 0 });
         let pool = Arc::new(Pool { state, changed: Condvar::new() });
         let granted = pool.clone();
         let helper = client.and_then(|client| {
@@ -81,6 +100,22 @@ impl Jobs {
     pub(crate) fn token(&self) -> Token<'_> {
         let right = self.helper.as_ref().map_or(Right::Unlimited, |helper| self.pool.take(helper));
         Token { pool: &self.pool, right: Some(right) }
+    }
+
+    /// Lets other machines run `count` processes at once. Each has a thread here that waits for it.
+    pub(crate) fn run_elsewhere(&self, count: usize) {
+        self.pool.state().elsewhere = count;
+        self.spare.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Waits until another process may run, here or elsewhere, whichever is sooner.
+    pub(crate) fn place(&self) -> Place<'_> {
+        match self.helper.as_ref().map(|helper| self.pool.take_any(helper)) {
+            Some(Some(right)) => Place::Here(Token { pool: &self.pool, right: Some(right) }),
+            Some(None) => Place::Elsewhere(Elsewhere(&self.pool)),
+            None if self.pool.take_elsewhere() => Place::Elsewhere(Elsewhere(&self.pool)),
+            None => Place::Here(self.token()),
+        }
     }
 
     /// Calls `work` for every item, in parallel; results are in the order of the items. `work` may call it again.
@@ -188,6 +223,37 @@ impl Pool {
         }
     }
 
+    /// A right to run here, or none once other machines have room.
+    fn take_any(&self, helper: &HelperThread) -> Option<Right> {
+        let mut state = self.state();
+        if let Some(right) = state.free.pop() {
+            return Some(right);
+        }
+        state.waiting = state.waiting.saturating_add(1);
+        helper.request_token();
+        let waited = self.changed.wait_timeout_while(state, PATIENCE, |state| state.free.is_empty());
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        loop {
+            let right = state.free.pop();
+            let goes = right.is_none() && state.elsewhere > 0;
+            if goes {
+                state.elsewhere = state.elsewhere.saturating_sub(1);
+            }
+            if right.is_some() || goes {
+                state.waiting = state.waiting.saturating_sub(1);
+                return right;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn take_elsewhere(&self) -> bool {
+        let mut state = self.state();
+        let has_room = state.elsewhere > 0;
+        state.elsewhere = state.elsewhere.saturating_sub(1);
+        has_room
+    }
+
     fn put(&self, right: Right) {
         let mut state = self.state();
         // What nobody waits for goes back to the jobserver: another build script may.
@@ -202,6 +268,16 @@ impl Pool {
     }
 }
 
+impl Drop for Elsewhere<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.elsewhere = state.elsewhere.saturating_add(1);
+        drop(state);
+        // Some of those who wait can only run here.
+        self.0.changed.notify_all();
+    }
+}
+
 impl Drop for Token<'_> {
     fn drop(&mut self) {
         if let Some(right) = self.right.take() {
@@ -213,7 +289,6 @@ impl Drop for Token<'_> {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::Duration;
 
     use super::*;
 
@@ -256,6 +331,25 @@ mod tests {
         assert!((2..=3).contains(&most), "{most}");
         drop(jobs);
         assert_eq!(client.available().unwrap(), 2);
+    }
+
+    #[test]
+    fn processes_go_elsewhere_where_there_is_room_and_come_back() {
+        let jobs = Jobs::new(Some(Client::new(0).unwrap()));
+        jobs.run_elsewhere(2);
+        let places = [jobs.place(), jobs.place(), jobs.place()];
+        let here = places.iter().filter(|place| matches!(place, Place::Here(_))).count();
+        assert_eq!(here, 1);
+        thread::scope(|scope| {
+            // There is no room until one ends, wherever that is.
+            let waiting = scope.spawn(|| jobs.place());
+            thread::sleep(PATIENCE * 3);
+            assert!(!waiting.is_finished());
+            drop(places);
+            waiting.join().unwrap();
+        });
+        assert_eq!(jobs.pool.state().elsewhere, 2);
+        drop(jobs.token());
     }
 
     #[test]

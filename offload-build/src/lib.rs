@@ -116,6 +116,7 @@ mod options;
 mod packing;
 pub mod progress;
 pub mod recipe;
+mod remote;
 mod settings;
 mod signature;
 mod syclbin;

@@ -9,6 +9,11 @@ use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 
+use offload_format::variable;
+
+use crate::env::CargoEnv;
+use crate::remote::Results;
+
 /// The compile of a kernel module, in one variant, for one target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Compile {
@@ -35,6 +40,19 @@ pub enum Event {
     Planned(Compile),
     /// It is compiled, was found in the cache, or has failed.
     Done(Compile),
+    /// A build script has ended that took results from other machines.
+    Remote(FromRemote),
+}
+
+/// How many results of compilers a build script took from other machines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FromRemote {
+    /// The package whose build script it is.
+    pub package: String,
+    /// They were stored there.
+    pub stored: u64,
+    /// Compilers ran there.
+    pub executed: u64,
 }
 
 impl fmt::Display for Event {
@@ -42,6 +60,9 @@ impl fmt::Display for Event {
         let (word, compile) = match self {
             Event::Planned(compile) => ("planned", compile),
             Event::Done(compile) => ("done", compile),
+            Event::Remote(FromRemote { package, stored, executed }) => {
+                return write!(f, "remote\t{package}\t{stored}\t{executed}");
+            }
         };
         let Compile { package, module, target } = compile;
         write!(f, "{word}\t{package}\t{module}\t{target}")
@@ -56,8 +77,13 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
+    /// That of a build script; nothing where nobody watches.
+    pub(crate) fn of(env: &CargoEnv) -> Option<Progress> {
+        env.setting(variable::PROGRESS).and_then(|file| Progress::open(file, &env.package))
+    }
+
     /// Those of `package` into the file that `OFFLOAD_PROGRESS` names; nowhere if it cannot be written: nobody watches then.
-    pub(crate) fn open(file: OsString, package: &str) -> Option<Progress> {
+    fn open(file: OsString, package: &str) -> Option<Progress> {
         let file = OpenOptions::new().append(true).open(file).ok()?;
         Some(Progress { file, package: package.to_string() })
     }
@@ -68,6 +94,13 @@ impl Progress {
 
     pub(crate) fn done(&self, module: &str, target: &dyn fmt::Display) {
         self.tell(&Event::Done(self.compile(module, target)));
+    }
+
+    pub(crate) fn remote(&self, results: &Results) {
+        let Results { stored, executed, .. } = *results;
+        if stored > 0 || executed > 0 {
+            self.tell(&Event::Remote(FromRemote { package: self.package.clone(), stored, executed }));
+        }
     }
 
     fn compile(&self, module: &str, target: &dyn fmt::Display) -> Compile {

@@ -17,7 +17,8 @@ use crate::cache::Cache;
 use crate::diagnostics;
 use crate::env::CargoEnv;
 use crate::error::{Error, ErrorKind, Result};
-use crate::jobs::Jobs;
+use crate::jobs::{Jobs, Token};
+use crate::remote::{Remote, RemoteSettings, Tally};
 
 /// What every step of a build uses; made once for a build script.
 #[derive(Debug)]
@@ -28,6 +29,9 @@ pub(crate) struct Context {
     pub(crate) tool_limit: ToolLimit,
     /// A directory where programs look for their libraries, beside the usual ones.
     pub(crate) libraries: Option<PathBuf>,
+    /// Other machines, if there are any.
+    pub(crate) remote: Option<Remote>,
+    pub(crate) tally: Tally,
 }
 
 /// How long a run of a tool may take.
@@ -43,6 +47,11 @@ impl Default for ToolLimit {
 
 impl ToolLimit {
     const VAR: &str = variable::TOOL_TIMEOUT;
+
+    /// In seconds; 0 is none.
+    pub(crate) fn seconds(self) -> u64 {
+        self.0.map_or(0, |limit| limit.as_secs())
+    }
 
     /// That of the variable. It changes no output, so a change of it reruns nothing.
     fn read(env: &CargoEnv) -> Result<ToolLimit> {
@@ -71,7 +80,7 @@ impl Context {
         let env = CargoEnv::read()?;
         let cache = Cache::open(&env)?;
         let tool_limit = ToolLimit::read(&env)?;
-        Ok(Context { env, cache, jobs, tool_limit, libraries: None })
+        Ok(Context { env, cache, jobs, tool_limit, libraries: None, remote: None, tally: Tally::default() })
     }
 
     /// That of a program that is no build script, see [`CargoEnv::of_machine`].
@@ -79,7 +88,19 @@ impl Context {
         let env = CargoEnv::of_machine(directory, scratch);
         let cache = Cache::open(&env)?;
         let tool_limit = ToolLimit::read(&env)?;
-        Ok(Context { env, cache, jobs: Jobs::alone(), tool_limit, libraries: None })
+        let (jobs, tally) = (Jobs::alone(), Tally::default());
+        Ok(Context { env, cache, jobs, tool_limit, libraries: None, remote: None, tally })
+    }
+
+    /// The same with other machines.
+    pub(crate) fn with_remote(mut self, settings: Option<&RemoteSettings>) -> Context {
+        if let Some(settings) = settings {
+            if settings.execute {
+                self.jobs.run_elsewhere(settings.jobs);
+            }
+            self.remote = Some(Remote::new(settings.clone()));
+        }
+        self
     }
 }
 
@@ -98,6 +119,31 @@ pub(crate) struct Invocation<'a> {
     pub(crate) args: Vec<OsString>,
     pub(crate) directory: &'a Path,
     pub(crate) input: Option<&'a str>,
+}
+
+/// A process that goes on when the build script has ended.
+#[derive(Debug)]
+pub(crate) struct Server<'a> {
+    pub(crate) program: &'a Path,
+    pub(crate) args: Vec<OsString>,
+    /// The file that gets what it prints as errors.
+    pub(crate) log: &'a Path,
+}
+
+impl Server<'_> {
+    /// Starts it. Cargo waits for the ends of a build script's pipes, so that it gets none of them, and interrupts what is
+    /// in the terminal's group of processes, so that it has another.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub(crate) fn start(&self) -> Result<Child> {
+        let log = std::fs::File::create(self.log).map_err(|error| Error::io("write", self.log, error))?;
+        let mut command = Command::new(self.program);
+        command.args(&self.args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command.spawn().map_err(|error| Error::io("run", self.program, error))
+    }
 }
 
 /// What a successful run printed.
@@ -130,7 +176,12 @@ impl Context {
     /// If it cannot be started, does not exit with 0, or takes longer than a tool may; the error holds all that it
     /// printed.
     pub(crate) fn run(&self, invocation: &Invocation<'_>) -> Result<Output> {
-        let finished = self.finish(invocation)?;
+        self.run_with(&self.jobs.token(), invocation)
+    }
+
+    /// As [`Context::run`], with a right to run that is there already.
+    pub(crate) fn run_with(&self, token: &Token<'_>, invocation: &Invocation<'_>) -> Result<Output> {
+        let finished = self.finish(token, invocation)?;
         let result = Output::of(&finished);
         let ended = match finished.end {
             End::Exited(status) if status.success() => return Ok(result),
@@ -170,12 +221,11 @@ impl Context {
     /// # Errors
     /// If it cannot be started.
     pub(crate) fn said(&self, invocation: &Invocation<'_>) -> Result<String> {
-        let result = Output::of(&self.finish(invocation)?);
+        let result = Output::of(&self.finish(&self.jobs.token(), invocation)?);
         Ok([result.stdout, result.stderr].join("\n"))
     }
 
-    fn finish(&self, invocation: &Invocation<'_>) -> Result<Finished> {
-        let _token = self.jobs.token();
+    fn finish(&self, _: &Token<'_>, invocation: &Invocation<'_>) -> Result<Finished> {
         let limit = self.tool_limit.0;
         self.spawn(invocation).and_then(|child| wait::finish(child, limit)).map_err(|error| {
             Error::io("run", invocation.program, error).with_hint("check that the file is executable")

@@ -96,6 +96,8 @@ variables! {
         "`1`: kernels for `host` tell what they do, and launches of programs fail where it is a mistake; `cargo offload test --sanitize` sets it";
     TOOL_TIMEOUT = "OFFLOAD_TOOL_TIMEOUT", Build, [BuildScript],
         "after how many seconds a compiler is stopped; 3600 unless set, `0`: never";
+    REMOTE = "OFFLOAD_REMOTE", Build, [BuildScript, Subcommand],
+        "the address of other machines that keep results and run compilers, in place of `url` in the table `remote` of the file; `0`: none";
     OBJECT = "OFFLOAD_OBJECT", Build, [BuildScript], "`cc`: assemble the object with the C compiler instead of writing it";
 
     CLANG = "OFFLOAD_CLANG", Tool, [BuildScript, Subcommand], "clang of LLVM 22 or later";
@@ -119,6 +121,8 @@ variables! {
         "root of the CUDA toolkit whose headers `cuda-sdk = true` shows to clang";
     TOOLCHAIN = "OFFLOAD_TOOLCHAIN", Tool, [BuildScript, Subcommand],
         "the folder of `cargo offload toolchain install`, where tools are looked for last";
+    CARGO_OFFLOAD = "OFFLOAD_CARGO_OFFLOAD", Tool, [BuildScript, Subcommand],
+        "the `cargo-offload` that reaches other machines; the one in `PATH` unless set. `cargo offload` sets it";
     CUDA_PATH = "CUDA_PATH", Tool, [BuildScript, Subcommand], "where CUDA is installed";
     CUDA_HOME = "CUDA_HOME", Tool, [BuildScript, Subcommand], "the same, looked at after `CUDA_PATH`";
     ROCM_PATH = "ROCM_PATH", Tool, [BuildScript, Subcommand], "where ROCm is installed";

@@ -25,6 +25,10 @@ impl Cargo {
     pub(crate) fn new(verb: &'static str) -> Cargo {
         let mut command = Command::new(std::env::var_os(variable::CARGO).unwrap_or_else(|| "cargo".into()));
         command.arg(verb);
+        // Build scripts reach other machines through it.
+        if let (None, Ok(program)) = (std::env::var_os(variable::CARGO_OFFLOAD), std::env::current_exe()) {
+            command.env(variable::CARGO_OFFLOAD, program);
+        }
         Cargo { command, verb }
     }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use offload_build::progress::{Compile, Event};
+use offload_build::progress::{Compile, Event, FromRemote};
 use offload_format::variable;
 
 use crate::cargo::process::Cargo;
@@ -51,6 +51,9 @@ pub(crate) fn run(output: &Output, cargo: Cargo) -> Result<()> {
 struct State {
     planned: BTreeSet<Compile>,
     done: BTreeSet<Compile>,
+    /// Results of other machines: those that were stored, and those that they compiled.
+    stored: u64,
+    executed: u64,
     /// The start of a line whose end is not written yet.
     partial: String,
 }
@@ -68,10 +71,24 @@ impl State {
                 Event::Done(compile) if self.done.insert(compile.clone()) => {
                     done.push((self.done.len(), compile))
                 }
+                Event::Remote(remote) => {
+                    self.stored = self.stored.saturating_add(remote.stored);
+                    self.executed = self.executed.saturating_add(remote.executed);
+                }
                 _ => {}
             }
         }
         done
+    }
+
+    /// What other machines have done; empty if there are none.
+    fn remote(&self) -> String {
+        match (self.stored, self.executed) {
+            (0, 0) => String::new(),
+            (stored, executed) => {
+                format!("{WORD} {stored} results from other machines, {executed} compiled there\n")
+            }
+        }
     }
 
     /// A compile that goes on, and how many others do.
@@ -99,6 +116,10 @@ impl State {
 fn event(line: &str) -> Option<Event> {
     let fields: Vec<&str> = line.split('\t').collect();
     let [word, package, module, target] = fields.as_slice() else { return None };
+    if *word == "remote" {
+        let (stored, executed) = (module.parse().ok()?, target.parse().ok()?);
+        return Some(Event::Remote(FromRemote { package: (*package).to_string(), stored, executed }));
+    }
     let compile = Compile {
         package: (*package).to_string(),
         module: (*module).to_string(),
@@ -137,6 +158,7 @@ impl View {
                     self.update(file, &mut state);
                 }
                 self.update(file, &mut state);
+                self.pass_on(state.remote().as_bytes());
             });
             let mut pieces = Pieces::default();
             for byte in BufReader::new(stderr).bytes().map_while(io::Result::ok) {
@@ -155,6 +177,7 @@ impl View {
 
     fn pass_on(&self, line: &[u8]) {
         match self {
+            _ if line.is_empty() => {}
             View::Bar(bar) => bar.write_above(line),
             // There is nobody to tell if the terminal is gone.
             View::Lines => drop(io::stderr().write_all(line)),
@@ -247,6 +270,14 @@ mod tests {
     }
 
     #[test]
+    fn results_of_other_machines_are_summed() {
+        let mut state = State::default();
+        assert_eq!(state.remote(), "");
+        state.read("remote\ta\t3\t1\nremote\tb\t4\t0\nremote\tb\tx\t0\n");
+        assert_eq!(state.remote(), "     Kernels 7 results from other machines, 1 compiled there\n");
+    }
+
+    #[test]
     fn cargo_s_bar_is_told_from_its_lines() {
         let mut pieces = Pieces::default();
         let said = b"\x1b[K   Compiling a\n    Building [=> ] 1/2: a\r\x1b[K    Finished\n";
@@ -262,7 +293,8 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let compile = Compile { package: "app".into(), module: "blas".into(), target: "intel:pvc".into() };
-        for written in [Event::Planned(compile.clone()), Event::Done(compile)] {
+        let remote = FromRemote { package: "app".into(), stored: 7, executed: 0 };
+        for written in [Event::Planned(compile.clone()), Event::Done(compile), Event::Remote(remote)] {
             assert_eq!(event(&written.to_string()), Some(written));
         }
     }

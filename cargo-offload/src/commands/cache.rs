@@ -10,6 +10,7 @@ use crate::cli::{self, CacheAction};
 use crate::error::ExitStatus;
 use crate::error::{Error, Result};
 use crate::machine::cache::{self, Amount};
+use crate::print::date;
 use crate::print::output::Output;
 use crate::print::text::{counted, human_size};
 
@@ -23,6 +24,60 @@ struct Stats<'a> {
     limit: Option<u64>,
     /// For how many days the entry that nobody needed for longest was not used.
     unused_days: Option<u64>,
+    results: Results,
+}
+
+/// Where the results of compilers came from, in builds since a time.
+#[derive(Debug, Serialize)]
+struct Results {
+    /// Seconds since 1970; 0 if nothing is recorded.
+    since: u64,
+    local: u64,
+    /// Other machines had stored them.
+    stored: u64,
+    /// Compilers ran on other machines.
+    executed: u64,
+    /// Compilers ran here.
+    here: u64,
+    received_bytes: u64,
+    sent_bytes: u64,
+    /// What the stored results took other machines.
+    saved_milliseconds: u64,
+}
+
+impl Results {
+    fn of(cache: &CompileCache) -> Results {
+        let results = cache.results();
+        Results {
+            since: results.since,
+            local: results.local,
+            stored: results.stored,
+            executed: results.executed,
+            here: results.here,
+            received_bytes: results.received,
+            sent_bytes: results.sent,
+            saved_milliseconds: results.saved_milliseconds,
+        }
+    }
+
+    /// Empty if nothing is recorded.
+    fn text(&self) -> String {
+        if self.since == 0 {
+            return String::new();
+        }
+        let day = date::of_seconds(self.since);
+        let first =
+            format!("\nresults since {day}: {} from this cache, {} compiled here", self.local, self.here);
+        if [self.stored, self.executed, self.received_bytes, self.sent_bytes] == [0; 4] {
+            return first;
+        }
+        let (received, sent) = (human_size(self.received_bytes), human_size(self.sent_bytes));
+        let seconds = self.saved_milliseconds / 1000;
+        format!(
+            "{first}, {} stored by other machines, {} compiled there\nother machines: {received} received, {sent} sent, {seconds} s of compiling saved",
+            self.stored, self.executed
+        )
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -56,8 +111,9 @@ fn stats(output: &Output, cache: &CompileCache) -> Result<ExitStatus> {
     let kept = limit.map_or("no limit".to_string(), |limit| format!("builds keep {}", human_size(limit)));
     let oldest = unused_days.map_or(String::new(), |days| format!("\noldest: unused for {days} days"));
     let (count, size) = (counted(entries, "entry"), human_size(bytes));
-    let text = format!("{}\n{count}, {size} ({kept}){oldest}", path.display());
-    output.message(&Stats { reason: "cache", path, entries, bytes, limit, unused_days }, &text)?;
+    let results = Results::of(cache);
+    let text = format!("{}\n{count}, {size} ({kept}){oldest}{}", path.display(), results.text());
+    output.message(&Stats { reason: "cache", path, entries, bytes, limit, unused_days, results }, &text)?;
     Ok(ExitStatus::Success)
 }
 

@@ -17,6 +17,11 @@ fn changed(path: &Path) -> Option<u64> {
     Some(changed.duration_since(UNIX_EPOCH).ok()?.as_secs())
 }
 
+/// The day of a time in seconds since 1970.
+pub(crate) fn of_seconds(seconds: u64) -> String {
+    day(seconds)
+}
+
 /// The day of the Gregorian calendar. Years start in March, so that a leap day is the last one
 /// (<https://howardhinnant.github.io/date_algorithms.html#civil_from_days>).
 fn day(seconds: u64) -> String {

@@ -11,6 +11,7 @@ use super::name::Named;
 use super::sweep::{self, CacheEntry};
 use crate::env::CargoEnv;
 use crate::error::Error;
+use crate::remote::Results;
 
 /// The caches of all releases of this crate for this user.
 #[derive(Clone, Debug)]
@@ -42,6 +43,12 @@ impl CompileCache {
     /// Bytes that builds keep, once a day; `None` is no limit.
     pub fn limit(&self) -> Option<u64> {
         self.limit
+    }
+
+    /// Where the results of builds came from, as far back as that is recorded.
+    pub fn results(&self) -> Results {
+        let all = sweep::releases(&self.dir).map(|(release, _)| Results::recorded(&release));
+        all.fold(Results::default(), Results::and)
     }
 
     /// Every entry of every release, by path.

@@ -63,6 +63,10 @@ impl Key {
         self.0.0
     }
 
+    pub(crate) fn hash(self) -> Hash128 {
+        self.0
+    }
+
     /// The name of its files: 32 hexadecimal digits.
     pub(super) fn name(self) -> String {
         self.0.to_string()

@@ -6,11 +6,14 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use super::Session;
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::error::{Error, Result};
 use crate::fs;
+use crate::jobs::{Place, Token};
+use crate::remote::Origin;
 use crate::tool::{Invocation, Tool};
 
 /// An argument of a command; files have no name until it runs.
@@ -52,9 +55,16 @@ pub(super) struct Step<'a> {
     pub(super) files: Vec<PathBuf>,
 }
 
+/// What an action made just now, wherever it ran.
+#[derive(Debug)]
+pub(super) struct Made {
+    pub(super) content: Vec<u8>,
+    pub(super) said: String,
+}
+
 impl Session<'_> {
     /// The output of a step, which `check` has accepted; a bad one is never stored.
-    pub(super) fn step(&self, step: &Step<'_>, check: impl FnOnce(&[u8]) -> Result<()>) -> Result<Blob> {
+    pub(super) fn step(&self, step: &Step<'_>, check: impl Fn(&[u8]) -> Result<()>) -> Result<Blob> {
         let (blob, said) = self.step_said(step, check)?;
         self.env().warn(&warnings(&said));
         Ok(blob)
@@ -64,18 +74,51 @@ impl Session<'_> {
     pub(super) fn step_said(
         &self,
         step: &Step<'_>,
-        check: impl FnOnce(&[u8]) -> Result<()>,
+        check: impl Fn(&[u8]) -> Result<()>,
     ) -> Result<(Blob, String)> {
         let key = self.step_key(step)?;
         let cache = self.cache();
         let _lock = cache.lock(key);
         if let (Some(blob), Some(said)) = (cache.get(key), cache.get_text(said_key(key))) {
+            self.context().tally.count(Origin::Local);
             return Ok((blob, said));
         }
-        let (content, said) = self.run_step(step)?;
-        check(&content).map_err(|error| error.of_output(&step.tool.path))?;
+        let Made { content, said } = self.make_step(step, &check)?;
         cache.put(said_key(key), said.as_bytes())?;
         Ok((cache.put(key, &content)?, said))
+    }
+
+    /// What `check` accepts: stored by another machine, made by one, or made here.
+    fn make_step(&self, step: &Step<'_>, check: &dyn Fn(&[u8]) -> Result<()>) -> Result<Made> {
+        let shared = self.shared_step_key(step);
+        if let Some(made) =
+            shared.and_then(|key| self.stored(key)).filter(|made| check(&made.content).is_ok())
+        {
+            self.context().tally.count(Origin::Stored);
+            return Ok(made);
+        }
+        let begun = Instant::now();
+        let executed = match self.place(step) {
+            Place::Here(token) => Err(token),
+            Place::Elsewhere(room) => {
+                let made = self.execute_step(step).filter(|made| check(&made.content).is_ok());
+                drop(room);
+                // What was refused is made here, which also tells what is wrong.
+                made.ok_or_else(|| self.context().jobs.token())
+            }
+        };
+        let made = match executed {
+            Ok(made) => made,
+            Err(token) => {
+                let made = self.run_step(token, step)?;
+                check(&made.content).map_err(|error| error.of_output(&step.tool.path))?;
+                made
+            }
+        };
+        if let Some(key) = shared {
+            self.store(key, &made, begun.elapsed());
+        }
+        Ok(made)
     }
 
     fn step_key(&self, step: &Step<'_>) -> Result<Key> {
@@ -91,10 +134,9 @@ impl Session<'_> {
         Ok(key.finish())
     }
 
-    fn run_step(&self, step: &Step<'_>) -> Result<(Vec<u8>, String)> {
+    fn run_step(&self, token: Token<'_>, step: &Step<'_>) -> Result<Made> {
         let scratch = fs::scratch(self.cache().dir())?;
-        let names: Vec<String> =
-            step.inputs.iter().enumerate().map(|(index, (_, ending))| format!("in{index}{ending}")).collect();
+        let names = step.input_names();
         for ((blob, _), name) in step.inputs.iter().zip(&names) {
             let content = blob.read()?;
             fs::publish(&scratch.path().join(name), |out| out.write_all(&content))?;
@@ -110,9 +152,20 @@ impl Session<'_> {
             directory: scratch.path(),
             input: None,
         };
-        let printed = self.context().run(&invocation)?;
+        let printed = self.context().run_with(&token, &invocation)?;
+        // A check may start a tool of its own.
+        drop(token);
+        self.context().tally.count(Origin::Here);
         let content = output_of(step.tool, &produced(scratch.path())?)?;
-        Ok((content, [printed.stdout, printed.stderr].join("\n")))
+        Ok(Made { content, said: [printed.stdout, printed.stderr].join("\n") })
+    }
+}
+
+impl Step<'_> {
+    /// The names of the inputs' files, where the step runs.
+    pub(super) fn input_names(&self) -> Vec<String> {
+        let inputs = self.inputs.iter().enumerate();
+        inputs.map(|(index, (_, ending))| format!("in{index}{ending}")).collect()
     }
 }
 
@@ -124,9 +177,14 @@ pub(super) fn warnings(said: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The output file: `out`, `out.bin` from newer releases of ocloc.
+/// What a step may call its output: ocloc of newer releases adds the ending.
+pub(super) const OUTPUT_NAMES: [&str; 2] = ["out", "out.bin"];
+
+/// The output file.
 fn produced(scratch: &Path) -> Result<PathBuf> {
-    let named = |path: &PathBuf| path.file_name().is_some_and(|name| name == "out" || name == "out.bin");
+    let named = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| OUTPUT_NAMES.iter().any(|wanted| name == *wanted))
+    };
     let found = fs::list(scratch)?.into_iter().find(named);
     Ok(found.unwrap_or_else(|| scratch.join("out")))
 }

@@ -1,20 +1,22 @@
 //! Front ends: what they are given for each language; running one once for each state of the files that it reads, which only its dependency file tells.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use offload_format::Hash128;
 
-use super::action::{Arg, args_key, output_of, said_key, texts};
+use super::action::{Arg, Made, args_key, output_of, said_key, texts};
 use super::headers;
 use super::host_code;
 use super::own_headers;
+use super::remote::StoredFrontEnd;
 use super::session::{FrontEndResult, Session};
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::module::{Language, Sources};
 use crate::options::{SpecForm, spec};
+use crate::remote::Origin;
 use crate::tool::{Invocation, Tool};
 
 /// A compiler run that reads the file in its arguments, or `input`, and what they include.
@@ -34,14 +36,17 @@ struct Run {
     said: String,
 }
 
+/// A file that a front end read, as it named it.
 #[derive(Debug)]
-struct ReadFile {
-    path: PathBuf,
-    hash: String,
+pub(super) struct ReadFile {
+    pub(super) path: PathBuf,
+    pub(super) hash: String,
 }
 
 /// First line of a recorded set of dependencies, which may be empty.
-const SET: &str = "read";
+pub(super) const SET_LINE: &str = "read";
+/// So many sets are kept for an action: enough for the states that a file goes back and forth between.
+pub(super) const SETS_KEPT: usize = 16;
 
 impl Session<'_> {
     /// The output of a front end; the build script depends on every file that it read.
@@ -80,13 +85,31 @@ impl Session<'_> {
     fn known_or_run(&self, key: Key, action: &FrontEnd<'_>) -> Result<FrontEndResult> {
         let known = self.cache().dependencies(key).unwrap_or_default();
         if let Some(found) = self.known_result(key, &known) {
+            self.context().tally.count(Origin::Local);
             return Ok(found);
         }
-        let run = self.run_settled(action)?;
-        let result = self.remember(key, &known, &run.read)?;
-        self.cache().put(said_key(result), run.said.as_bytes())?;
-        let read = run.read.into_iter().map(|file| file.path).collect();
-        Ok(FrontEndResult { output: self.cache().put(result, &run.content)?, said: run.said, read })
+        let StoredFrontEnd { made, read } = self.make_front_end(action)?;
+        let result = self.remember(key, &known, &read)?;
+        self.cache().put(said_key(result), made.said.as_bytes())?;
+        let read = read.into_iter().map(|file| file.path).collect();
+        Ok(FrontEndResult { output: self.cache().put(result, &made.content)?, said: made.said, read })
+    }
+
+    /// The result that another machine has stored, or one made here.
+    fn make_front_end(&self, action: &FrontEnd<'_>) -> Result<StoredFrontEnd> {
+        let shared = self.shared_front_end(action);
+        if let Some(found) = shared.as_ref().and_then(|shared| self.stored_front_end(shared)) {
+            self.context().tally.count(Origin::Stored);
+            return Ok(found);
+        }
+        let begun = Instant::now();
+        let Run { content, read, said } = self.run_settled(action)?;
+        self.context().tally.count(Origin::Here);
+        let found = StoredFrontEnd { made: Made { content, said }, read };
+        if let Some(shared) = shared {
+            self.store_front_end(&shared, &found, begun.elapsed());
+        }
+        Ok(found)
     }
 
     /// The result for a recorded set of dependencies that all still have their recorded content.
@@ -96,7 +119,7 @@ impl Session<'_> {
             let same = |(hash, path): &(&str, &str)| {
                 self.content_hash(Path::new(path)).is_some_and(|now| now == **hash)
             };
-            if !set.starts_with(SET) || !files.iter().all(same) {
+            if !set.starts_with(SET_LINE) || !files.iter().all(same) {
                 return None;
             }
             let result = result_key(key, set);
@@ -170,21 +193,19 @@ impl Session<'_> {
 
     /// Records what a front end read, newest first, and returns the key of its result.
     fn remember(&self, key: Key, known: &str, read: &[ReadFile]) -> Result<Key> {
-        /// Enough for the states a file goes back and forth between.
-        const KEPT: usize = 16;
-        let mut lines = vec![SET.to_string()];
+        let mut lines = vec![SET_LINE.to_string()];
         for ReadFile { path, hash } in read {
             self.depend(path);
             lines.push(format!("{hash} {}", path.display()));
         }
         let set = lines.join("\n");
         let others = known.split("\n\n").filter(|other| !other.is_empty() && *other != set);
-        let sets: Vec<&str> = std::iter::once(set.as_str()).chain(others).take(KEPT).collect();
+        let sets: Vec<&str> = std::iter::once(set.as_str()).chain(others).take(SETS_KEPT).collect();
         self.cache().put_dependencies(key, &sets.join("\n\n"))?;
         Ok(result_key(key, &set))
     }
 
-    fn content_hash(&self, path: &Path) -> Option<String> {
+    pub(super) fn content_hash(&self, path: &Path) -> Option<String> {
         let content = std::fs::read(self.root().join(path)).ok()?;
         Some(Hash128::of(&content).to_string())
     }
@@ -194,7 +215,7 @@ impl Session<'_> {
     }
 }
 
-fn result_key(action: Key, set: &str) -> Key {
+pub(super) fn result_key(action: Key, set: &str) -> Key {
     KeyBuilder::new("front end result").part(&action.bytes()).part(set.as_bytes()).finish()
 }
 

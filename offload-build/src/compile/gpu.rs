@@ -172,7 +172,7 @@ impl Backend {
         &self,
         session: &Session<'_>,
         Codegen { module, output }: Codegen<'_>,
-        check: impl FnOnce(&[u8]) -> Result<()>,
+        check: impl Fn(&[u8]) -> Result<()>,
     ) -> Result<Blob> {
         let shim = self.shim_bitcode(session)?;
         let prints = self.output_bitcode(session, module)?;

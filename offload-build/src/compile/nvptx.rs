@@ -71,7 +71,7 @@ fn text(
     session: &Session<'_>,
     backend: &Backend,
     module: &Blob,
-    check: impl FnOnce(&[u8]) -> Result<()>,
+    check: impl Fn(&[u8]) -> Result<()>,
 ) -> Result<Blob> {
     backend.codegen(session, Codegen { module, output: &["-O3", "-S"] }, check)
 }

@@ -23,6 +23,11 @@ pub(super) fn directory(session: &Session<'_>) -> PathBuf {
     session.cache().dir().join(DIRECTORY)
 }
 
+/// Where all of them are.
+pub(super) fn parent(session: &Session<'_>) -> PathBuf {
+    session.cache().dir().join("include")
+}
+
 /// The flags with which clang finds the headers, before those of a C library.
 pub(super) fn flags(session: &Session<'_>) -> Result<impl Iterator<Item = Arg> + use<>> {
     let directory = directory(session);

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use offload_format::pack::{KernelInfo, NewImage};
-use offload_format::variable;
 use offload_format::{Aspects, Target};
 
 use super::files::ReadyFiles;
@@ -59,7 +58,7 @@ impl<'a> Shared<'a> {
         vendored.used = used;
         Shared {
             tools,
-            progress: env.setting(variable::PROGRESS).and_then(|file| Progress::open(file, &env.package)),
+            progress: Progress::of(env),
             vendored,
             front_ends: Memo::default(),
             files: ReadyFiles::default(),

@@ -79,7 +79,7 @@ fn generated(
     session: &Session<'_>,
     version: SpirvVersion,
     module: &Blob,
-    check: impl FnOnce(&[u8]) -> Result<()>,
+    check: impl Fn(&[u8]) -> Result<()>,
 ) -> Result<Blob> {
     // Without the extension the back end refuses a printf before a function with images: it mistakes the memory of the
     // format. What is made of its output asks for the extension only where it is needed.

@@ -16,7 +16,18 @@ use crate::tool::ToolLimit;
 fn context() -> (tempfile::TempDir, Context) {
     let (dir, cache) = unlimited();
     let env = CargoEnv::of_machine(dir.path(), dir.path());
-    (dir, Context { env, cache, jobs: Jobs::alone(), tool_limit: ToolLimit::default(), libraries: None })
+    (
+        dir,
+        Context {
+            env,
+            cache,
+            jobs: Jobs::alone(),
+            tool_limit: ToolLimit::default(),
+            libraries: None,
+            remote: None,
+            tally: crate::remote::Tally::default(),
+        },
+    )
 }
 
 fn noise(seed: u64, size: usize) -> Vec<u8> {

@@ -1,0 +1,117 @@
+//! Directories that other machines have at other places, and names for them that are the same everywhere.
+
+use std::path::{Path, PathBuf};
+
+use super::super::action::Arg;
+use super::super::{Session, own_headers};
+use crate::module::Library;
+
+/// A directory and its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Root {
+    directory: String,
+    name: String,
+}
+
+/// All of them, those below others first.
+#[derive(Clone, Debug)]
+pub(super) struct Roots(Vec<Root>);
+
+impl Roots {
+    pub(super) fn of(session: &Session<'_>) -> Roots {
+        let mut found = vec![("headers".to_string(), own_headers::parent(session))];
+        if let Ok(llvm) = session.tools().llvm() {
+            found.push(("clang".to_string(), llvm.resource_dir.clone()));
+        }
+        if session.sources.options.cuda_sdk == Some(true)
+            && let Ok(sdk) = session.tools().cuda_sdk()
+        {
+            found.push(("cuda".to_string(), sdk));
+        }
+        found.extend(session.env().toolchain_folder().map(|folder| ("toolchain".to_string(), folder)));
+        let library =
+            |library: &&Library| (format!("library {}", library.package), library.root().to_path_buf());
+        found.extend(session.sources.libraries().iter().map(library));
+        Roots::new(found)
+    }
+
+    fn new(found: Vec<(String, PathBuf)>) -> Roots {
+        let root = |(name, directory): (String, PathBuf)| {
+            let directory = directory.to_str().filter(|text| text.len() > 1)?.to_string();
+            Some(Root { directory, name: format!("{{{name}}}") })
+        };
+        let mut roots: Vec<Root> = found.into_iter().filter_map(root).collect();
+        roots.sort_by_key(|root| std::cmp::Reverse(root.directory.len()));
+        Roots(roots)
+    }
+
+    /// `args` with the names of the directories in place of their paths.
+    pub(super) fn args(&self, args: &[Arg]) -> Vec<Arg> {
+        let change = |arg: &Arg| match arg {
+            Arg::Text(text) => match text.to_str() {
+                Some(text) => Arg::Text(self.text(text).into()),
+                None => arg.clone(),
+            },
+            other => other.clone(),
+        };
+        args.iter().map(change).collect()
+    }
+
+    fn text(&self, text: &str) -> String {
+        self.0.iter().fold(text.to_string(), |text, root| text.replace(&root.directory, &root.name))
+    }
+
+    /// A path as every machine knows it. One of no directory stays as it is: other machines may have it too.
+    pub(super) fn portable(&self, path: &Path) -> Option<String> {
+        let text = path.to_str()?;
+        let below = |root: &Root| {
+            let rest = path.strip_prefix(&root.directory).ok()?.to_str()?;
+            Some(format!("{}/{rest}", root.name))
+        };
+        Some(self.0.iter().find_map(below).unwrap_or_else(|| text.to_string()))
+    }
+
+    /// The path on this machine; `None` if it is in a directory that this build does not know.
+    pub(super) fn local(&self, text: &str) -> Option<PathBuf> {
+        if !text.starts_with('{') {
+            return Some(PathBuf::from(text));
+        }
+        let below = |root: &Root| {
+            let rest = text.strip_prefix(&root.name)?.strip_prefix('/')?;
+            Some(Path::new(&root.directory).join(rest))
+        };
+        self.0.iter().find_map(below)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn roots() -> Roots {
+        Roots::new(vec![
+            ("toolchain".into(), "/home/me/tools".into()),
+            ("clang".into(), "/home/me/tools/lib/clang/22".into()),
+        ])
+    }
+
+    #[test]
+    fn paths_come_back() {
+        for (path, text) in [
+            ("/home/me/tools/lib/clang/22/include/a.h", "{clang}/include/a.h"),
+            ("/home/me/tools/x.h", "{toolchain}/x.h"),
+            ("/home/me/toolshed/x.h", "/home/me/toolshed/x.h"),
+            ("kernels/a.cl", "kernels/a.cl"),
+        ] {
+            assert_eq!(roots().portable(Path::new(path)).unwrap(), text);
+            assert_eq!(roots().local(text).unwrap(), Path::new(path));
+        }
+        assert_eq!(roots().local("{cuda}/x.h"), None);
+    }
+
+    #[test]
+    fn arguments_lose_their_paths() {
+        let args = ["-I/home/me/tools/x", "-O2"].map(|text| Arg::Text(text.into()));
+        assert_eq!(roots().args(&args), ["-I{toolchain}/x", "-O2"].map(|text| Arg::Text(text.into())));
+    }
+}

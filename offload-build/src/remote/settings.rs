@@ -1,0 +1,197 @@
+//! `remote` in `offload.toml`, and the variable that overrides it.
+
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::path::Path;
+
+use offload_format::variable;
+
+use crate::error::{Error, Result};
+use crate::settings::{Value, quoted};
+
+/// Which other machines keep results and run compilers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RemoteSettings {
+    pub(crate) url: String,
+    /// Whether compilers run there.
+    pub(crate) execute: bool,
+    /// Whether results of this machine go there.
+    pub(crate) upload: bool,
+    /// How many commands run there at once.
+    pub(crate) jobs: usize,
+    pub(crate) tools: ToolsFrom,
+    /// All other keys, as lines of TOML.
+    rest: String,
+}
+
+/// Where other machines have compilers from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ToolsFrom {
+    /// They are installed there, at the same paths.
+    #[default]
+    Worker,
+    /// The folder of `cargo offload toolchain install` travels with the files that a compiler reads.
+    Upload,
+}
+
+const KEYS: [&str; 12] = [
+    "url",
+    "instance",
+    "execute",
+    "upload",
+    "platform",
+    "headers",
+    "ca",
+    "certificate",
+    "key",
+    "jobs",
+    "timeout",
+    "tools",
+];
+
+/// As many as most clusters give one user.
+const USUAL_JOBS: usize = 128;
+
+impl RemoteSettings {
+    /// The table `remote` of a file in `directory`, which relative paths are relative to.
+    pub(crate) fn read(value: Value<'_>, directory: &Path) -> Result<RemoteSettings> {
+        let table = value.table()?;
+        table.only(&KEYS)?;
+        let mut rest = String::new();
+        for (key, value) in table.entries() {
+            let line = match key {
+                "instance" => quoted(value.str()?),
+                "ca" | "certificate" | "key" => quoted(&absolute(value.str()?, directory)),
+                "platform" => inline(value, |value| Ok(quoted(value.str()?)))?,
+                "headers" => inline(value, |value| header(value, directory))?,
+                "timeout" => value.number::<u32>()?.to_string(),
+                _ => continue,
+            };
+            let _ = writeln!(rest, "{key} = {line}");
+        }
+        let url = table.required("url")?.str()?;
+        Ok(RemoteSettings {
+            url: if url.contains("://") { url.to_string() } else { absolute(url, directory) },
+            execute: table.optional("execute", Value::bool)?.unwrap_or(false),
+            upload: table.optional("upload", Value::bool)?.unwrap_or(true),
+            jobs: table.optional("jobs", Value::number::<u16>)?.map_or(USUAL_JOBS, usize::from),
+            tools: table
+                .optional("tools", |value| {
+                    value.choice(&[("worker", ToolsFrom::Worker), ("upload", ToolsFrom::Upload)])
+                })?
+                .unwrap_or_default(),
+            rest,
+        })
+    }
+
+    /// What the file says, overridden by the variable: `0` is none, everything else a URL.
+    pub(crate) fn overridden(
+        file: Option<RemoteSettings>,
+        value: Option<OsString>,
+    ) -> Result<Option<RemoteSettings>> {
+        let Some(value) = value else { return Ok(file) };
+        let text = value
+            .into_string()
+            .map_err(|_| Error::new(format!("the value of `{}` is not UTF-8", variable::REMOTE)))?;
+        if text == "0" {
+            return Ok(None);
+        }
+        let usual = RemoteSettings {
+            url: String::new(),
+            execute: false,
+            upload: true,
+            jobs: USUAL_JOBS,
+            tools: ToolsFrom::default(),
+            rest: String::new(),
+        };
+        Ok(Some(RemoteSettings { url: text, ..file.unwrap_or(usual) }))
+    }
+
+    /// The table as `cargo-offload` reads it.
+    pub(crate) fn to_toml(&self) -> String {
+        let RemoteSettings { execute, upload, jobs, rest, .. } = self;
+        format!("url = {}\nexecute = {execute}\nupload = {upload}\njobs = {jobs}\n{rest}", quoted(&self.url))
+    }
+}
+
+/// A table with `write` of each of its values, on one line.
+fn inline(value: Value<'_>, write: impl Fn(Value<'_>) -> Result<String>) -> Result<String> {
+    let mut parts = Vec::new();
+    for (key, value) in value.table()?.entries() {
+        parts.push(format!("{} = {}", quoted(key), write(value)?));
+    }
+    Ok(format!("{{ {} }}", parts.join(", ")))
+}
+
+/// Where the value of a header is: never in the file itself, which is in a repository that others read.
+fn header(value: Value<'_>, directory: &Path) -> Result<String> {
+    let place = |key: &str| value.as_table()?.get(key)?.as_str();
+    match (place("env"), place("file")) {
+        (Some(name), None) => Ok(format!("{{ env = {} }}", quoted(name))),
+        (None, Some(file)) => Ok(format!("{{ file = {} }}", quoted(&absolute(file, directory)))),
+        _ => Err(value.refuse(
+            Error::new(
+                "a header has `env`, the name of a variable with its value, or `file`, a file with it",
+            )
+            .with_hint("write for example { env = \"BUILD_API_KEY\" }"),
+        )),
+    }
+}
+
+fn absolute(path: &str, directory: &Path) -> String {
+    directory.join(path).display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings;
+
+    fn read(text: &str) -> Result<RemoteSettings> {
+        let mut found = None;
+        settings::read(text, |table| {
+            found = Some(RemoteSettings::read(table.required("remote")?, Path::new("/app"))?);
+            Ok(())
+        })?;
+        Ok(found.unwrap())
+    }
+
+    #[test]
+    fn both_forms_of_tables_are_handed_on() {
+        let inline = "remote = { url = 'grpcs://a:1', platform = { OS = \"linux\" }, ca = 'x.pem', execute = true, jobs = 7, headers = { k = { env = 'K' } } }";
+        let tables = "[remote]\nurl = 'grpcs://a:1'\nca = 'x.pem'\nexecute = true\njobs = 7\n[remote.platform]\nOS = 'linux'\n[remote.headers.k]\nenv = 'K'\n";
+        let expected = "url = \"grpcs://a:1\"\nexecute = true\nupload = true\njobs = 7\nca = \"/app/x.pem\"\nheaders = { \"k\" = { env = \"K\" } }\nplatform = { \"OS\" = \"linux\" }\n";
+        for text in [inline, tables] {
+            assert_eq!(read(text).unwrap().to_toml(), expected);
+        }
+    }
+
+    #[test]
+    fn a_folder_is_relative_to_the_file() {
+        assert_eq!(read("remote = { url = 'shared' }").unwrap().url, "/app/shared");
+        assert_eq!(read("remote = { url = 'file:///x' }").unwrap().url, "file:///x");
+    }
+
+    #[test]
+    fn secrets_and_unknown_keys_are_refused() {
+        for (text, part) in [
+            ("remote = { url = 'grpc://a', headers = { k = 'secret' } }", "a header has `env`"),
+            ("remote = { url = 'grpc://a', exec = true }", "unknown field `exec`"),
+            ("remote = { execute = true }", "missing field `url`"),
+            ("remote = { url = 'grpc://a', tools = 'mine' }", "expected `worker` or `upload`"),
+        ] {
+            let error = read(text).unwrap_err().to_string();
+            assert!(error.contains(part) && !error.contains("unwrap"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_variable_overrides_the_url_alone() {
+        let file = || read("remote = { url = 'grpc://a', execute = true }").unwrap();
+        let with = |text: &str| RemoteSettings::overridden(Some(file()), Some(text.into())).unwrap();
+        assert_eq!(with("0"), None);
+        assert_eq!(with("http://b"), Some(RemoteSettings { url: "http://b".into(), ..file() }));
+        assert!(!RemoteSettings::overridden(None, Some("http://b".into())).unwrap().unwrap().execute);
+        assert_eq!(RemoteSettings::overridden(Some(file()), None).unwrap(), Some(file()));
+    }
+}
