@@ -19,21 +19,8 @@ pub struct Processes {
 pub fn traced(build: &Command, log: &Path) -> Command {
     let mut command = Command::new("strace");
     // With the filter only these calls stop a process.
-    command.args([
-        "-f",
-        "-q",
-        "-I",
-        "2",
-        "--seccomp-bpf",
-        "-e",
-        "trace=execve",
-        "-e",
-        "signal=none",
-        "-s",
-        "64",
-        "-o",
-    ]);
-    command.arg(log);
+    let options = ["-f", "-q", "-I", "2", "--seccomp-bpf", "-e", "trace=execve", "-e", "signal=none", "-s", "64"];
+    command.args(options).arg("-o").arg(log);
     command.arg(build.get_program()).args(build.get_args());
     if let Some(dir) = build.get_current_dir() {
         command.current_dir(dir);
