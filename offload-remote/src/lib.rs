@@ -22,7 +22,10 @@ mod api;
 mod digest;
 mod entry;
 mod error;
+mod examine;
 mod execute;
+#[cfg(test)]
+mod fake;
 mod fault;
 mod files;
 mod health;
@@ -40,5 +43,6 @@ mod tree;
 mod uploads;
 
 pub use crate::error::Error;
+pub use crate::examine::{Access, Examination, examine};
 pub use crate::server::{Options, serve};
 pub use crate::settings::{Settings, Tools};

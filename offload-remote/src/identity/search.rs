@@ -121,7 +121,7 @@ mod tests {
         fs::write(parts.join("b.conf"), "/b\n").unwrap();
         fs::write(parts.join("a.conf"), "/a=libc6\ninclude ../conf\n").unwrap();
         fs::write(parts.join("c.old"), "/c\n").unwrap();
-        let found = configured(&dir.path().join("conf"), 1);
+        let found = configured(&dir.path().join("conf"), 2);
         assert_eq!(found, ["/a", "/opt/lib", "/b", "/opt/lib"].map(PathBuf::from));
         assert!(configured(&dir.path().join("none"), 1).is_empty());
     }

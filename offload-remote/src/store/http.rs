@@ -185,3 +185,6 @@ impl fmt::Debug for Http {
         f.debug_struct("Http").field("base", &self.base).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+//! Commands on the server for tests.
+
+use offload_format::remote::{Input, Program, Source};
+use tonic::Code;
+
+use super::*;
+use crate::fake::Fake;
+
+fn executor(fake: &Fake, rest: &str) -> Arc<Executor> {
+    let remote = Remote::new(fake.settings(&format!("execute = true\n{rest}"))).unwrap();
+    Arc::new(Executor::new(Arc::new(remote), Arc::default()))
+}
+
+fn action(name: &str) -> Action {
+    Action {
+        arguments: vec!["/bin/tool".into(), name.into()],
+        variables: Vec::new(),
+        directory: "work".into(),
+        inputs: vec![Input { path: "work/in".into(), source: Source::Bytes(name.into()) }],
+        outputs: vec!["out".into(), "missing".into()],
+        worker: None,
+        seconds: 60,
+    }
+}
+
+fn with_worker(name: &str, path: &str) -> Action {
+    let worker = Program {
+        path: path.into(),
+        library_directories: Vec::new(),
+        opened: Vec::new(),
+        others: Vec::new(),
+    };
+    Action { worker: Some(worker), ..action(name) }
+}
+
+async fn executed(executor: &Executor, action: Action) -> Executed {
+    match executor.execute(action).await {
+        Reply::Executed(executed) => executed,
+        reply => panic!("{reply:?}"),
+    }
+}
+
+async fn declined(executor: &Executor, action: Action) -> String {
+    match executor.execute(action).await {
+        Reply::Declined { reason } => reason,
+        reply => panic!("{reply:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_command_runs_once_and_every_byte_comes_back() {
+    let fake = Fake::start().await;
+    let executor = executor(&fake, "platform = { OSFamily = \"linux\" }");
+    let first = executed(&executor, action("a")).await;
+    let outputs: Vec<_> = first.outputs.iter().map(|it| (it.path.as_str(), it.content.as_slice())).collect();
+    assert_eq!(outputs, [("out", &b"/bin/tool a"[..])]);
+    assert_eq!((first.exit_code, first.stdout.as_slice()), (0, &b"printed"[..]));
+    assert_eq!((first.stderr.as_slice(), first.origin), (&b"/bin/tool a"[..], Origin::Run));
+    let second = executed(&executor, action("a")).await;
+    assert_eq!(second, Executed { origin: Origin::Cache, ..first });
+    assert_eq!((fake.count("run"), fake.count("execute")), (1, 1));
+}
+
+#[tokio::test]
+async fn a_command_that_fails_says_so() {
+    let fake = Fake::start().await;
+    let executor = executor(&fake, "");
+    for _ in 0..2 {
+        let failed = executed(&executor, action("fail")).await;
+        assert_eq!((failed.exit_code, failed.origin), (1, Origin::Run));
+    }
+}
+
+#[tokio::test]
+async fn a_broken_stream_is_followed_again() {
+    let fake = Fake::start().await;
+    fake.state().breaks = 2;
+    fake.state().faults = vec![("execute", Code::Unavailable)];
+    let executor = executor(&fake, "");
+    assert_eq!(executed(&executor, action("a")).await.exit_code, 0);
+    assert_eq!((fake.count("execute"), fake.count("wait"), fake.count("run")), (2, 2, 1));
+}
+
+#[tokio::test]
+async fn inputs_that_the_server_has_lost_are_sent_again() {
+    let fake = Fake::start().await;
+    let executor = executor(&fake, "");
+    executed(&executor, action("a")).await;
+    let mut other = action("a");
+    other.arguments.push("other".into());
+    fake.state().blobs.clear();
+    assert_eq!(executed(&executor, other).await.exit_code, 0);
+}
+
+#[tokio::test]
+async fn a_result_that_is_damaged_is_made_again_or_declined() {
+    let fake = Fake::start().await;
+    let executor = executor(&fake, "");
+    let first = executed(&executor, action("a")).await;
+    let hash = crate::digest::Digest::of(&first.outputs[0].content).hex();
+    fake.state().blobs.insert(hash, b"/bin/tool b".to_vec());
+    // The server gives the result that it knows: no run makes it sound.
+    let reason = declined(&executor, action("a")).await;
+    assert!(reason.contains("lost what a command has written"), "{reason}");
+}
+
+#[tokio::test]
+async fn many_commands_share_their_inputs() {
+    let fake = Fake::start().await;
+    fake.state().delay = std::time::Duration::from_millis(20);
+    let executor = executor(&fake, "jobs = 4");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("library");
+    std::fs::write(&path, vec![7; 5_000_000]).unwrap();
+    let commands = (0..12).map(|number| {
+        let mut action = action(&number.to_string());
+        let source = Source::File(path.display().to_string());
+        action.inputs.push(Input { path: "library".into(), source });
+        let executor = Arc::clone(&executor);
+        tokio::spawn(async move { executed(&executor, action).await.exit_code })
+    });
+    for command in commands.collect::<Vec<_>>() {
+        assert_eq!(command.await.unwrap(), 0);
+    }
+    assert_eq!((fake.count("run"), fake.count("stream write")), (12, 1));
+}
+
+#[tokio::test]
+async fn who_goes_does_not_end_what_others_wait_for() {
+    let fake = Fake::start().await;
+    fake.state().delay = std::time::Duration::from_millis(100);
+    let executor = executor(&fake, "");
+    let (first, second) = (Arc::clone(&executor), Arc::clone(&executor));
+    let first = tokio::spawn(async move { executed(&first, action("a")).await });
+    tokio::time::sleep(std::time::Duration::from_millis(250)).await;
+    let second = tokio::spawn(async move { executed(&second, action("a")).await });
+    tokio::time::sleep(std::time::Duration::from_millis(150)).await;
+    first.abort();
+    assert_eq!(second.await.unwrap().exit_code, 0);
+}
+
+#[tokio::test]
+async fn workers_with_the_same_program_are_asked_once() {
+    let fake = Fake::start().await;
+    let executor = executor(&fake, "");
+    for name in ["a", "b", "a"] {
+        assert_eq!(executed(&executor, with_worker(name, "/bin/ls")).await.exit_code, 0);
+    }
+    // One `sha256sum`, and two commands.
+    assert_eq!(fake.count("run"), 3);
+    // The tool's content is part of the action: without it the action is another one.
+    assert_eq!(executed(&executor, action("a")).await.origin, Origin::Run);
+}
+
+#[tokio::test]
+async fn a_worker_with_another_program_is_of_no_use() {
+    let fake = Fake::start().await;
+    let ls = std::fs::canonicalize("/bin/ls").unwrap().display().to_string();
+    fake.state().others.insert(ls.clone());
+    let executor = executor(&fake, "");
+    let reason = declined(&executor, with_worker("a", "/bin/ls")).await;
+    assert!(reason.contains(&format!("the worker's `{ls}` is another one\nhint: install")), "{reason}");
+    assert_eq!(declined(&executor, with_worker("b", "/bin/ls")).await, "");
+    assert_eq!(executed(&executor, action("c")).await.exit_code, 0);
+    let reason = declined(&executor, with_worker("a", "/bin/no such program")).await;
+    assert!(reason.contains("`/bin/no such program`"), "{reason}");
+    assert!(executor.remote.health.allows());
+}
+
+#[tokio::test]
+async fn a_server_or_settings_without_execution_decline_once() {
+    let fake = Fake::start().await;
+    fake.state().executes = false;
+    let one = executor(&fake, "");
+    assert!(declined(&one, action("a")).await.contains("hint: set `execute = false`"));
+    assert_eq!(declined(&one, action("a")).await, "");
+    let remote = Remote::new(fake.settings("")).unwrap();
+    let other = Executor::new(Arc::new(remote), Arc::default());
+    assert!(declined(&other, action("a")).await.contains("`execute` is not set"));
+}
+
+#[tokio::test]
+async fn a_server_that_fails_declines_and_is_left_alone() {
+    let fake = Fake::start().await;
+    fake.state().faults = vec![("execute", Code::Unavailable); 100];
+    let executor = executor(&fake, "");
+    let reason = declined(&executor, action("a")).await;
+    assert!(reason.contains("execute fails"), "{reason}");
+    for _ in 0..4 {
+        assert_eq!(declined(&executor, action("a")).await, "");
+    }
+    assert_eq!(fake.count("execute"), 12);
+}
