@@ -37,6 +37,11 @@ impl Plan {
         Ok(Plan { parts })
     }
 
+    /// Whether the client is measured: then it is optimised. Otherwise it is the one that tests have compiled already.
+    pub(super) fn measures(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Large | Part::Load))
+    }
+
     /// Whether others' servers are needed, not the stand-in alone.
     pub(super) fn needs_servers(&self) -> bool {
         self.parts.iter().any(|part| !matches!(part, Part::Quick | Part::Load))
