@@ -1,4 +1,4 @@
-//! `bench`, `builtins` and `tidy`: packages of their own, so that no other task waits until they are compiled.
+//! `bench`, `builtins`, `remote` and `tidy`: packages of their own, so that no other task waits until they are compiled.
 
 use std::process::ExitCode;
 

@@ -29,16 +29,18 @@ impl<'a> Machine<'a> {
             true => Some(setup::ensure_wheel(workspace, Wheel::Buildbox)?),
             false => None,
         };
-        let build =
-            |args: &[&str]| workspace.cargo().args(["build", "--quiet", "--release"]).args(args).run();
+        let (profile, directory) = if plan.measures() { ("release", "release") } else { ("dev", "debug") };
+        let build = |args: &[&str]| {
+            workspace.cargo().args(["build", "--quiet", "--profile", profile]).args(args).run()
+        };
         build(&["--package", "offload-remote-tests", "--bin", "standin-remote"])?;
         build(&["--package", "cargo-offload", "--features", "remote"])?;
-        let release = workspace.target_dir.join("release");
+        let programs = workspace.target_dir.join(directory);
         Ok(Machine {
             workspace,
             dir: workspace.shell.create_dir(workspace.target_dir.join("remote"))?,
-            tool: release.join("cargo-offload"),
-            standin: release.join("standin-remote"),
+            tool: programs.join("cargo-offload"),
+            standin: programs.join("standin-remote"),
             buildbox,
         })
     }

@@ -60,7 +60,8 @@ mod tests {
     fn parts_are_named() {
         assert_eq!(parse(&[]).unwrap().parts.len(), 4);
         assert_eq!(parse(&["load", "tiers"]).unwrap().parts, [Part::Load, Part::Tiers]);
-        assert!(!parse(&["--quick"]).unwrap().needs_servers());
+        let quick = parse(&["--quick"]).unwrap();
+        assert!(!quick.needs_servers() && !quick.measures());
         assert!(parse(&["--quick", "load"]).is_err() && parse(&["loads"]).is_err());
     }
 }
