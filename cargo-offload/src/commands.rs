@@ -88,6 +88,7 @@ fn no_devices() -> crate::error::Error {
         .hint("install it with its feature `devices`")
 }
 
+/// How builds reach other machines all the same.
 #[cfg(not(all(feature = "remote", unix)))]
 fn no_remote() -> crate::error::Error {
     crate::error::Error::usage("this cargo-offload was built without the feature `remote`")

@@ -4,6 +4,7 @@ pub(crate) mod misspelt;
 mod place;
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -124,6 +125,21 @@ impl Layer {
         let remote = table.optional("remote", |value| RemoteSettings::read(value, directory))?;
         Ok(Layer { remote, ..Layer::read(table)? })
     }
+}
+
+/// The table `remote` of `file` as build scripts hand it to `cargo-offload`, overridden by the value of the variable.
+///
+/// # Errors
+/// If the file cannot be read, or is wrong.
+pub fn remote_table(file: Option<&Path>, given: Option<OsString>) -> Result<Option<String>> {
+    let read = |path: &Path| {
+        let path = std::path::absolute(path).map_err(|error| Error::io("find", path, error))?;
+        let directory = path.parent().unwrap_or(&path);
+        parse(&fs::read_text(&path)?, &path, |table| Layer::read_file(table, directory))
+    };
+    let layer = file.map(read).transpose()?;
+    let remote = RemoteSettings::overridden(layer.and_then(|layer| layer.remote), given)?;
+    Ok(remote.map(|remote| remote.to_toml()))
 }
 
 fn manifest_layer(env: &CargoEnv) -> Result<Layer> {

@@ -128,6 +128,7 @@ mod vendor;
 /// What build scripts and the subcommand share; no part of the interface.
 #[doc(hidden)]
 pub mod shared {
+    pub use crate::config::remote_table;
     pub use crate::fs::{TemporaryName, Unfinished, parent};
     pub use crate::jobs::each_beside;
 }

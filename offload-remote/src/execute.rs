@@ -10,10 +10,10 @@ use std::time::Duration;
 use offload_format::remote::{Action, Executed, Origin, Reply};
 use tokio::sync::Semaphore;
 
-use self::prepared::Prepared;
+use self::prepared::{Prepared, Terms, platform};
 use self::worker::Workers;
 use crate::api::ActionResult;
-use crate::fault::{Fault, Kind};
+use crate::fault::{Fault, Kind, NO_WORKER};
 use crate::files::Files;
 use crate::notes::Topic;
 use crate::remote::Remote;
@@ -60,6 +60,36 @@ impl Executor {
             Err(Refusal::Standing(topic, text)) => Reply::Declined { reason: notes.once(topic, || text) },
             Err(Refusal::Fault(fault)) => Reply::Declined { reason: self.failed(&fault) },
         }
+    }
+
+    /// Runs a command that does nothing, also if it ran before.
+    ///
+    /// # Errors
+    /// The server or its workers run no commands.
+    pub(crate) async fn try_out(&self) -> Result<(), Refusal> {
+        let server = self.server()?;
+        self.check_server(server).await?;
+        let action = Action {
+            arguments: vec!["/bin/true".into()],
+            variables: Vec::new(),
+            directory: String::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            worker: None,
+            seconds: 60,
+        };
+        let terms = Terms { salt: Vec::new(), platform: platform(self), lookup: Lookup::Never };
+        let prepared = Prepared::with(action, terms, self).await?;
+        // Who asks sits before it.
+        let limit = self.remote.settings.timeout().saturating_mul(2);
+        let outcome = tokio::time::timeout(limit, self.outcome(server, &prepared)).await;
+        let executed = outcome.unwrap_or_else(|_| Err(Fault::late(limit).hint(NO_WORKER)))?;
+        if executed.exit_code == 0 {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&executed.stderr);
+        let said = said.lines().next().unwrap_or("it said nothing");
+        Err(Fault::lasting(format!("`/bin/true` ends with {} ({said})", executed.exit_code)).into())
     }
 
     fn failed(&self, fault: &Fault) -> String {

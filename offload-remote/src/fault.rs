@@ -35,6 +35,9 @@ pub(crate) struct Fault {
     pub(crate) hint: Option<String>,
 }
 
+/// The hint where a command waits in vain.
+pub(crate) const NO_WORKER: &str = "does `platform` in the table `remote` say what a worker offers?";
+
 impl Fault {
     pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Fault {
         Fault { kind, message: message.into(), hint: None }

@@ -22,6 +22,7 @@ mod api;
 mod digest;
 mod entry;
 mod error;
+mod examine;
 mod execute;
 #[cfg(test)]
 mod fake;
@@ -42,5 +43,6 @@ mod tree;
 mod uploads;
 
 pub use crate::error::Error;
+pub use crate::examine::{Access, Examination, examine};
 pub use crate::server::{Options, serve};
 pub use crate::settings::{Settings, Tools};

@@ -98,7 +98,11 @@ impl Remote {
         fault.text(&format!("results of this machine are not stored in `{}`", self.settings.url()))
     }
 
-    async fn look_up(&self, action: &Digest) -> Result<Option<Bytes>, Fault> {
+    /// The result of an action of ours.
+    ///
+    /// # Errors
+    /// The server fails.
+    pub(crate) async fn look_up(&self, action: &Digest) -> Result<Option<Bytes>, Fault> {
         let store = &self.stores.store;
         let Some(result) = store.result(action, &[entry::FILE.to_string()]).await? else { return Ok(None) };
         let Some(file) = entry::file(result) else { return Ok(None) };
@@ -124,7 +128,11 @@ impl Remote {
         None
     }
 
-    async fn store(&self, key: Hash128, stored: Bytes) -> Result<(), Fault> {
+    /// Stores a result, whatever the settings say.
+    ///
+    /// # Errors
+    /// The server fails.
+    pub(crate) async fn store(&self, key: Hash128, stored: Bytes) -> Result<(), Fault> {
         let entry = Entry::of(key);
         let blob = Blob::of(stored);
         let digest = blob.digest;

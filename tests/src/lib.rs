@@ -7,7 +7,10 @@
 pub mod binary;
 pub mod error;
 pub mod fixture;
+pub mod gemm;
+pub mod processes;
 pub mod setup;
+pub mod table;
 pub mod workspace;
 
 use std::env;

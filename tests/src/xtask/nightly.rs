@@ -3,11 +3,12 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
+use crate::reliability;
 use crate::reliability::check::{self, Extent, Runner};
 use crate::reliability::checks::CHECKS;
-use crate::reliability::{self, table::Table};
 use crate::turns;
 use offload_tests::error::{Error, Result};
+use offload_tests::table::Table;
 use offload_tests::workspace::{Workspace, seconds};
 
 pub(crate) const HELP: &str = "nightly [--table]  every check of `reliability`, and all long tasks, one by one; fails if one does
@@ -17,7 +18,7 @@ three new machines is tried. The tables at the end have what was tried, what was
 others reach. --table lists the checks alone.";
 
 /// Tasks that show no row of the table.
-const OTHERS: [&[&str]; 12] = [
+const OTHERS: [&[&str]; 13] = [
     &["prune"],
     &["sycl"],
     &["gate"],
@@ -28,6 +29,7 @@ const OTHERS: [&[&str]; 12] = [
     &["hour", "--network"],
     &["builtins"],
     &["platforms"],
+    &["remote"],
     &["bench", "pack"],
     &["bench", "start"],
 ];

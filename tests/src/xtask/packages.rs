@@ -1,4 +1,4 @@
-//! `bench`, `builtins` and `tidy`: packages of their own, so that no other task waits until they are compiled.
+//! `bench`, `builtins`, `remote` and `tidy`: packages of their own, so that no other task waits until they are compiled.
 
 use std::process::ExitCode;
 
@@ -7,6 +7,7 @@ use offload_tests::workspace::{self, Workspace};
 
 pub(crate) const BENCH: &str = include_str!("../../bench/src/help.txt");
 pub(crate) const BUILTINS: &str = include_str!("../../builtins/src/help.txt");
+pub(crate) const REMOTE: &str = include_str!("../../remote/src/help.txt");
 pub(crate) const TIDY: &str = include_str!("../../tidy/src/help.txt");
 
 pub(crate) fn bench(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
@@ -15,6 +16,10 @@ pub(crate) fn bench(workspace: &Workspace, args: &[String]) -> Result<ExitCode> 
 
 pub(crate) fn builtins(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     run(workspace, "offload-builtins", args)
+}
+
+pub(crate) fn remote(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
+    run(workspace, "offload-remote-tests", args)
 }
 
 pub(crate) fn tidy(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {

@@ -3,13 +3,12 @@
 pub(crate) mod check;
 pub(crate) mod checks;
 pub(crate) mod groups;
-pub(crate) mod table;
 
 use std::process::ExitCode;
 
 use self::checks::CHECKS;
-use self::table::Table;
 use offload_tests::error::Result;
+use offload_tests::table::Table;
 use offload_tests::workspace::Workspace;
 
 pub(crate) const HELP: &str = "reliability     list what is promised, R1 to R22: the task that shows it, and what other tools reach

@@ -9,9 +9,9 @@ use std::time::Instant;
 
 use self::examples::Example;
 use self::tests::{Checks, Profile, Project, Test};
-use crate::reliability::table::Table;
 use offload_tests::error::{Error, Result};
 use offload_tests::setup;
+use offload_tests::table::Table;
 use offload_tests::workspace::{Workspace, seconds};
 
 pub(crate) const HELP: &str = "seeded [--quick]  find 40 bugs in kernels with `test --sanitize`, and nothing in mended ones

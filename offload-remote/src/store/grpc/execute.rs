@@ -13,7 +13,7 @@ use crate::api::execution_stage::Value as Stage;
 use crate::api::longrunning::{Operation, operation};
 use crate::api::{ExecuteOperationMetadata, ExecuteRequest, ExecuteResponse, WaitExecutionRequest};
 use crate::digest::Digest;
-use crate::fault::{Fault, Kind};
+use crate::fault::{Fault, Kind, NO_WORKER};
 use crate::retry::pause;
 
 /// What to run, and how long to wait.
@@ -141,8 +141,7 @@ impl<'a> Progress<'a> {
         match self.stage {
             Stage::Queued | Stage::CacheCheck => {
                 let seconds = self.execution.queued.as_secs();
-                Fault::lasting(format!("no worker took the command within {seconds} s"))
-                    .hint("does `platform` in the table `remote` say what a worker offers?")
+                Fault::lasting(format!("no worker took the command within {seconds} s")).hint(NO_WORKER)
             }
             _ => Fault::lasting("the command did not end in time"),
         }

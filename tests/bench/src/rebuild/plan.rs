@@ -2,6 +2,7 @@
 
 use super::measure::Scenario;
 use offload_tests::error::{Error, Result};
+use offload_tests::gemm::TARGETS;
 
 /// Sizes of the project and numbers of runs.
 #[derive(Debug)]
@@ -37,32 +38,6 @@ enum Extent {
     Whole,
     Quick,
 }
-
-/// Processors and generic targets of each family, from the first with this code object format to the newest.
-const TARGETS: [&str; 22] = [
-    "gfx900",
-    "gfx1100",
-    "gfx90a",
-    "gfx9-generic",
-    "gfx906",
-    "gfx908",
-    "gfx942",
-    "gfx950",
-    "gfx1010",
-    "gfx1012",
-    "gfx1030",
-    "gfx1031",
-    "gfx1032",
-    "gfx1101",
-    "gfx1102",
-    "gfx1103",
-    "gfx1151",
-    "gfx1200",
-    "gfx1201",
-    "gfx10-3-generic",
-    "gfx11-generic",
-    "gfx12-generic",
-];
 
 impl Plan {
     pub(crate) fn parse(args: &[String]) -> Result<Plan> {
@@ -139,12 +114,6 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn targets_differ() {
-        let distinct: std::collections::BTreeSet<_> = TARGETS.into_iter().collect();
-        assert_eq!(distinct.len(), 22);
-    }
 
     #[test]
     fn unknown_arguments_are_refused() {

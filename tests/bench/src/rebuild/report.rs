@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::measure::{Samples, Scenario};
 use super::plan::{BuildScripts, Plan};
-use super::trace::{Counts, Processes};
+use super::trace::Counts;
 use offload_tests::error::Result;
+use offload_tests::processes::Processes;
 use offload_tests::setup;
 use offload_tests::workspace::Workspace;
 
@@ -81,9 +82,10 @@ pub(super) fn print(plan: &Plan, samples: &Samples, counts: &Counts) -> ExitCode
 fn line(scenario: Scenario, side: &str, (samples, counts): (&Samples, &Counts)) -> String {
     let fastest = samples.fastest(scenario, side);
     let cpu = samples.median_cpu(scenario, side).map_or("-".to_string(), |cpu| format!("{cpu:.2}"));
-    let processes = counts.of(scenario, side).map_or(String::new(), |Processes { compilers, linkers }| {
-        format!("  {compilers} compilers, {linkers} linkers")
-    });
+    let processes =
+        counts.of(scenario, side).map_or(String::new(), |Processes { compilers, linkers, .. }| {
+            format!("  {compilers} compilers, {linkers} linkers")
+        });
     format!(
         "{scenario:<17} {side:<13} {fastest:>7.2} / {:>6.2}  cpu {cpu:>6}  x{:.2}{processes}",
         samples.median(scenario, side),

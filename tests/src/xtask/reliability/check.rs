@@ -5,11 +5,11 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::table::Table;
 use crate::itself::Itself;
 use crate::test::{self, Counts};
 use offload_tests::error::Result;
 use offload_tests::setup;
+use offload_tests::table::Table;
 use offload_tests::workspace::{Workspace, seconds};
 use offload_tests::{FIGURE, FULL_VAR};
 

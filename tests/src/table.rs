@@ -3,16 +3,19 @@
 use std::fmt;
 
 /// Rows under a heading; the last column is as wide as it is.
-pub(crate) struct Table {
+#[derive(Debug)]
+pub struct Table {
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    pub(crate) fn new<const N: usize>(heading: [&str; N]) -> Table {
+    /// No rows yet.
+    pub fn new<const N: usize>(heading: [&str; N]) -> Table {
         Table { rows: vec![heading.map(str::to_string).to_vec()] }
     }
 
-    pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
+    /// Adds a row.
+    pub fn row<const N: usize>(&mut self, cells: [String; N]) {
         self.rows.push(cells.to_vec());
     }
 

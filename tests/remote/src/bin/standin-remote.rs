@@ -1,0 +1,72 @@
+//! A server of the Remote Execution API on a port of its own, until its standard input ends.
+//!
+//! `standin-remote [--listen ADDRESS] [--instance NAME] [--slots NUMBER] [--sleep MILLISECONDS] [FAULT...]` prints where it listens. Then
+//! each line of its input gets a line in answer: `faults FAULT...` sets what it does wrong, `counts` asks what it was
+//! asked, `forget` forgets that.
+
+use std::error::Error;
+use std::time::Duration;
+
+use offload_remote_tests::standin::{Fault, Options, Standin, Work};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::net::TcpListener;
+
+/// As many as nobody asks for at a time.
+const SLOTS: usize = 1 << 20;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let asked = parse(std::env::args().skip(1))?;
+    let server = Standin::new(asked.options);
+    server.set_faults(asked.faults);
+    let listener = TcpListener::bind((asked.address.as_str(), 0)).await?;
+    println!("{}", listener.local_addr()?);
+    tokio::select! {
+        ended = server.serve(listener) => Ok(ended?),
+        () = obey(&server) => Ok(()),
+    }
+}
+
+struct Asked {
+    options: Options,
+    faults: Vec<Fault>,
+    address: String,
+}
+
+fn parse(mut words: impl Iterator<Item = String>) -> Result<Asked, Box<dyn Error>> {
+    let mut options = Options { instance: String::new(), slots: SLOTS, work: Work::Run };
+    let (mut faults, mut address) = (Vec::new(), "127.0.0.1".to_string());
+    while let Some(word) = words.next() {
+        let mut value = || words.next().ok_or_else(|| format!("`{word}` needs a value"));
+        match word.as_str() {
+            "--listen" => address = value()?,
+            "--instance" => options.instance = value()?,
+            "--slots" => options.slots = value()?.parse()?,
+            "--sleep" => options.work = Work::Sleep(Duration::from_millis(value()?.parse()?)),
+            _ => faults.push(word.parse()?),
+        }
+    }
+    Ok(Asked { options, faults, address })
+}
+
+/// The end of the input is the end of whoever started this program.
+async fn obey(server: &Standin) {
+    let mut lines = BufReader::new(tokio::io::stdin()).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        println!("{}", answer(server, &line));
+    }
+}
+
+fn answer(server: &Standin, line: &str) -> String {
+    let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+    match word {
+        "counts" => return server.counts().to_string(),
+        "forget" => server.forget_counts(),
+        "faults" => match rest.split_whitespace().map(str::parse).collect() {
+            Ok(faults) => server.set_faults(faults),
+            Err(error) => return error,
+        },
+        _ => return format!("there is no command `{word}`"),
+    }
+    "ok".to_string()
+}

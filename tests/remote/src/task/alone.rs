@@ -1,0 +1,54 @@
+//! A server without the client under test: whether it runs clang at all, and how soon it knows the result.
+
+use std::time::{Duration, Instant};
+
+use super::rows::Rows;
+use offload_remote_tests::api::{Command, ExecuteResponse};
+use offload_remote_tests::client::Client;
+use offload_tests::error::{Error, Result};
+
+const KERNEL: &str = "kernel void twice(global float *a) { a[get_global_id(0)] *= 2; }\n";
+const ARGUMENTS: &str = "/usr/bin/clang-22 -x cl --target=amdgcn-amd-amdhsa -mcpu=gfx1100 -nogpulib \
+                         -Xclang -finclude-default-header -c in.cl -o out.o";
+
+/// Compiles a kernel there, twice.
+pub(super) fn compile((server, url): (&str, &str), rows: &mut Rows) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let url = url.replace("grpc://", "http://");
+    let (first, second) = runtime.block_on(twice(url))?;
+    let found = format!("{:.1} ms from its cache", second.as_secs_f64() * 1000.0);
+    rows.measured(("clang there, without our client", server), first, found);
+    Ok(())
+}
+
+async fn twice(url: String) -> Result<(Duration, Duration)> {
+    let fails = |error: &dyn std::fmt::Display| Error::new(format!("the server alone: {error}"));
+    let client = Client::connect(url, "").await.map_err(|error| fails(&error))?;
+    let arguments = ARGUMENTS.split_whitespace().map(str::to_string).collect();
+    let output_paths = vec!["out.o".to_string()];
+    let command = Command { arguments, output_paths, ..Command::default() };
+    let mut times = Vec::new();
+    for is_cached in [false, true] {
+        let begun = Instant::now();
+        let response = client.execute(&command, &[("in.cl", KERNEL.as_bytes())]).await;
+        times.push(begun.elapsed());
+        let response = response.map_err(|error| fails(&error))?;
+        if response.cached_result != is_cached {
+            return Err(fails(&"its cache does not know what it should"));
+        }
+        check(&client, response).await.map_err(|error| fails(&error))?;
+    }
+    Ok((times.first().copied().unwrap_or_default(), times.last().copied().unwrap_or_default()))
+}
+
+/// Whether the output is an object file.
+async fn check(client: &Client, response: ExecuteResponse) -> std::result::Result<(), String> {
+    let result = response.result.ok_or("no result")?;
+    let Some(digest) = result.output_files.first().and_then(|file| file.digest.as_ref()) else {
+        let said = result.stderr_digest.unwrap_or_default();
+        let said = client.read(&said).await.unwrap_or(result.stderr_raw);
+        return Err(format!("exit {}: {}", result.exit_code, String::from_utf8_lossy(&said)));
+    };
+    let bytes = client.read(digest).await.map_err(|status| status.to_string())?;
+    if bytes.starts_with(b"\x7fELF") { Ok(()) } else { Err("no object file".to_string()) }
+}

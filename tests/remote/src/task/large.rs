@@ -1,0 +1,73 @@
+//! A large package: what a warm server saves, and what execution costs where nothing can be gained.
+
+use std::time::Duration;
+
+use super::machine::Machine;
+use super::project::{Built, Size};
+use super::rows::{Check, Rows};
+use super::servers::{Buildbox, Nginx, Serves};
+use super::tiers::Compared;
+use offload_tests::error::Result;
+
+/// From a warm server, on two processors.
+const WARM: Duration = Duration::from_secs(5);
+/// With workers on the same processors as the build: of the time without them.
+const EXECUTED: f64 = 1.25;
+/// The fastest of so many: what a busy machine adds is nobody's.
+const RUNS: usize = 2;
+
+pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
+    let large = Compared::prepare(machine, Size::LARGE, rows)?;
+    let again = large.build("")?;
+    rows.build(("the same again", "none"), &again, &[Check::Same(&large.local)]);
+    let local = again.time.min(large.local.time);
+    executed(machine, (&large, local), rows)?;
+    stored(machine, &large, rows)
+}
+
+/// An empty server that executes; then the same one, warm.
+fn executed(machine: &Machine<'_>, (large, local): (&Compared, Duration), rows: &mut Rows) -> Result<()> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let same = Check::Same(&large.local);
+    let mut fastest: Option<Duration> = None;
+    for _ in 0..RUNS {
+        let dir = tempfile::tempdir()?;
+        let server = Buildbox::start(machine.buildbox()?, &dir.path().join("cas"), processors)?;
+        let remote = format!("url = \"{}\", execute = true", server.url());
+        let built = large.build(&remote)?;
+        rows.build(("executed on an empty server", "buildbox"), &built, &[same, Check::Silent]);
+        fastest = Some(fastest.map_or(built.time, |time| time.min(built.time)));
+        warm((large, "buildbox"), &remote, rows)?;
+    }
+    let fastest = fastest.unwrap_or_default();
+    let ratio = fastest.as_secs_f64() / local.as_secs_f64();
+    let row = rows.measured(("executed, of the time here", "buildbox"), fastest, format!("x {ratio:.2}"));
+    let wrong = ratio > EXECUTED || !ratio.is_finite();
+    row.refuse(wrong.then(|| format!("it takes {ratio:.2} of the time here, not {EXECUTED}")));
+    Ok(())
+}
+
+/// Servers that only store.
+fn stored(machine: &Machine<'_>, large: &Compared, rows: &mut Rows) -> Result<()> {
+    let dir = tempfile::tempdir()?;
+    let http = Nginx::start(&dir.path().join("http"), &Serves::Folder)?;
+    let standin = machine.standin(&[])?;
+    let servers = [
+        ("folder", format!("url = \"file://{}\"", dir.path().join("folder").display())),
+        ("nginx, HTTP", format!("url = \"http://{}\"", http.address())),
+        ("stand-in", format!("url = \"{}\"", standin.url())),
+    ];
+    for (server, remote) in servers {
+        let built = large.build(&remote)?;
+        rows.build(("fills the server", server), &built, &[Check::Same(&large.local), Check::Silent]);
+        warm((large, server), &remote, rows)?;
+    }
+    Ok(())
+}
+
+fn warm((large, server): (&Compared, &str), remote: &str, rows: &mut Rows) -> Result<Built> {
+    let built = large.build(remote)?;
+    let checks = [Check::Same(&large.local), Check::NoCompiler, Check::Silent, Check::Within(WARM)];
+    rows.build(("takes all of it", server), &built, &checks);
+    Ok(built)
+}

@@ -1,0 +1,67 @@
+//! What is asked for.
+
+use offload_tests::error::{Error, Result};
+
+/// A part of the task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Quick,
+    Tiers,
+    Large,
+    Faults,
+    Load,
+}
+
+const PARTS: [(&str, Part); 4] =
+    [("tiers", Part::Tiers), ("large", Part::Large), ("faults", Part::Faults), ("load", Part::Load)];
+
+/// The parts, in the order in which they run.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) parts: Vec<Part>,
+}
+
+impl Plan {
+    pub(super) fn parse(args: &[String]) -> Result<Plan> {
+        match args {
+            [] => return Ok(Plan { parts: PARTS.map(|(_, part)| part).to_vec() }),
+            [quick] if quick == "--quick" => return Ok(Plan { parts: vec![Part::Quick] }),
+            _ => {}
+        }
+        let known = |arg: &String| PARTS.iter().find(|(name, _)| name == arg).map(|(_, part)| *part);
+        let parts: Option<Vec<Part>> = args.iter().map(known).collect();
+        let parts = parts.ok_or_else(|| {
+            let names = PARTS.map(|(name, _)| name).join("`, `");
+            Error::new(format!("`remote` takes `--quick`, or some of `{names}`"))
+        })?;
+        Ok(Plan { parts })
+    }
+
+    /// Whether the client is measured: then it is optimised. Otherwise it is the one that tests have compiled already.
+    pub(super) fn measures(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Large | Part::Load))
+    }
+
+    /// Whether others' servers are needed, not the stand-in alone.
+    pub(super) fn needs_servers(&self) -> bool {
+        self.parts.iter().any(|part| !matches!(part, Part::Quick | Part::Load))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(words: &[&str]) -> Result<Plan> {
+        Plan::parse(&words.iter().map(ToString::to_string).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn parts_are_named() {
+        assert_eq!(parse(&[]).unwrap().parts.len(), 4);
+        assert_eq!(parse(&["load", "tiers"]).unwrap().parts, [Part::Load, Part::Tiers]);
+        let quick = parse(&["--quick"]).unwrap();
+        assert!(!quick.needs_servers() && !quick.measures());
+        assert!(parse(&["--quick", "load"]).is_err() && parse(&["loads"]).is_err());
+    }
+}

@@ -1,0 +1,219 @@
+//! The package with kernels that is built, and its builds.
+
+mod trace;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use super::machine::Machine;
+use offload_tests::error::{Error, Result};
+use offload_tests::gemm;
+use offload_tests::processes::Processes;
+use offload_tests::workspace::Workspace;
+
+/// How many kernel files, for how many of AMD's targets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Size {
+    pub(super) files: usize,
+    pub(super) targets: usize,
+}
+
+impl Size {
+    pub(super) const SMALL: Size = Size { files: 1, targets: 4 };
+    pub(super) const LARGE: Size = Size { files: 8, targets: 22 };
+}
+
+/// The package.
+#[derive(Debug)]
+pub(super) struct Project {
+    dir: PathBuf,
+    target: PathBuf,
+    cargo: PathBuf,
+    tool: PathBuf,
+    images: usize,
+}
+
+/// A compile cache of its own.
+#[derive(Debug)]
+pub(super) struct Cache(tempfile::TempDir);
+
+/// What a build came to.
+#[derive(Debug, PartialEq)]
+pub(super) struct Built {
+    pub(super) time: Duration,
+    pub(super) processes: Processes,
+    /// The program, if there is one.
+    pub(super) program: Vec<u8>,
+    /// Why other machines did not do the work, as the user sees it.
+    pub(super) why: Vec<String>,
+    /// What cargo said, where it failed.
+    pub(super) failure: Option<String>,
+}
+
+impl Cache {
+    /// An empty one.
+    pub(super) fn new() -> Result<Cache> {
+        Ok(Cache(tempfile::Builder::new().prefix("offload-remote-").tempdir()?))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for Cache {
+    /// The process that reaches other machines waits for more to do, and would do so for every cache.
+    fn drop(&mut self) {
+        let place = self.path().display().to_string();
+        for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let command = fs::read_to_string(process.path().join("cmdline")).unwrap_or_default();
+            if command.contains(&place) && command.contains("remote-server") {
+                let _ = Command::new("kill").arg(process.file_name()).stderr(Stdio::null()).status();
+            }
+        }
+    }
+}
+
+impl Project {
+    /// Writes the package, and builds all that it depends on.
+    pub(super) fn prepare(machine: &Machine<'_>, size: Size) -> Result<Project> {
+        let dir = machine.place(size);
+        write(machine.workspace, &dir, size)?;
+        let project = Project {
+            target: dir.join("target"),
+            dir,
+            cargo: machine.workspace.cargo_path().to_path_buf(),
+            tool: machine.tool.clone(),
+            images: size.files * size.targets,
+        };
+        // Only what the package itself takes is measured later.
+        project.set_remote("")?;
+        let cache = Cache::new()?;
+        let output = project.command("build", &cache).output()?;
+        match output.status.success() {
+            true => Ok(project),
+            false => Err(Error::new(String::from_utf8_lossy(&output.stderr).trim().to_string())),
+        }
+    }
+
+    /// Builds the package from its sources, with these settings for other machines: a table of TOML, or nothing.
+    pub(super) fn build(&self, remote: &str, cache: &Cache) -> Result<Built> {
+        self.set_remote(remote)?;
+        let cleaned = self.command("clean", cache).output()?;
+        if !cleaned.status.success() {
+            return Err(Error::new(String::from_utf8_lossy(&cleaned.stderr).trim().to_string()));
+        }
+        let traced = trace::run(&self.command("build", cache))?;
+        let program = self.program();
+        let is_good = traced.code == 0;
+        let why = traced.said.lines().filter(|line| line.contains("kernels are compiled here"));
+        Ok(Built {
+            time: traced.time,
+            processes: traced.processes,
+            program: if is_good { fs::read(&program)? } else { Vec::new() },
+            why: why.map(str::to_string).collect(),
+            failure: (!is_good).then_some(traced.said),
+        })
+    }
+
+    /// Whether the program that was built last has as many images as it should.
+    pub(super) fn check_images(&self) -> Result<()> {
+        let output = Command::new(self.program()).output()?;
+        let said = String::from_utf8_lossy(&output.stdout).trim().to_string();
+        match said == self.images.to_string() {
+            true => Ok(()),
+            false => Err(Error::new(format!("the program has `{said}` images, not {}", self.images))),
+        }
+    }
+
+    fn program(&self) -> PathBuf {
+        self.target.join("debug/app")
+    }
+
+    fn set_remote(&self, remote: &str) -> Result<()> {
+        let path = self.dir.join("offload.toml");
+        let text = fs::read_to_string(&path)?;
+        let first = text.lines().next().unwrap_or_default();
+        let line = if remote.is_empty() { String::new() } else { format!("remote = {{ {remote} }}\n") };
+        Ok(fs::write(&path, format!("{first}\n{line}"))?)
+    }
+
+    fn command(&self, subcommand: &str, cache: &Cache) -> Command {
+        let mut command = Command::new(&self.cargo);
+        command.args([subcommand, "--offline", "--package", "app"]).current_dir(&self.dir);
+        command.env("CARGO_TARGET_DIR", &self.target).env("OFFLOAD_CACHE_DIR", cache.path());
+        // The images are compared in the program.
+        command.env("OFFLOAD_EMBED", "always").env("OFFLOAD_CARGO_OFFLOAD", &self.tool);
+        for name in [
+            "OFFLOAD_CONFIG",
+            "OFFLOAD_TARGETS",
+            "OFFLOAD_REMOTE",
+            "CLIPPY_ARGS",
+            "RUSTFLAGS",
+            "CARGO_MAKEFLAGS",
+            "MAKEFLAGS",
+            "CI",
+        ] {
+            command.env_remove(name);
+        }
+        command
+    }
+}
+
+fn write(workspace: &Workspace, dir: &Path, size: Size) -> Result<()> {
+    let modules: Vec<String> = (0..size.files).map(|index| format!("gemm{index}")).collect();
+    let targets = gemm::TARGETS.iter().take(size.targets).map(|target| format!("amdgcn:{target}"));
+    let targets = format!("targets = {:?}\n", targets.collect::<Vec<_>>());
+    let write = |path: &str, text: &str| write_file(workspace, &dir.join(path), text);
+    write("Cargo.toml", &manifest(workspace))?;
+    // Of its own: the package lies in the checkout, whose configuration cargo would find.
+    write(".cargo/config.toml", "[env]\nOFFLOAD_CONFIG = { value = \"offload.toml\", relative = true }\n")?;
+    write("offload.toml", &targets)?;
+    write("build.rs", &build_script(&modules))?;
+    write("src/main.rs", &program(&modules))?;
+    write("kernels/tile.h", gemm::HEADER)?;
+    for (module, tile) in modules.iter().zip(gemm::TILES) {
+        write(&format!("kernels/{module}.cl"), &gemm::source(module, tile))?;
+    }
+    // The checkout's own lock file: no version is looked up.
+    workspace.shell.copy_file(workspace.root.join("Cargo.lock"), dir.join("Cargo.lock"))?;
+    Ok(())
+}
+
+/// Cargo looks at times: a file that is as it should be keeps its own.
+fn write_file(workspace: &Workspace, path: &Path, text: &str) -> Result<()> {
+    if workspace.shell.read_file(path).ok().as_deref() != Some(text) {
+        workspace.shell.write_file(path, text)?;
+    }
+    Ok(())
+}
+
+/// Build scripts are optimised, as in what `cargo offload new` makes.
+fn manifest(workspace: &Workspace) -> String {
+    let root = workspace.root.display();
+    format!(
+        "[workspace]\n\n[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n\n\
+         [dependencies]\noffload-rt = {{ path = \"{root}/offload-rt\", default-features = false }}\n\n\
+         [build-dependencies]\noffload-build = {{ path = \"{root}/offload-build\" }}\n\n\
+         [profile.dev.build-override]\nopt-level = 3\n"
+    )
+}
+
+fn build_script(modules: &[String]) -> String {
+    let calls = modules.iter().map(|module| {
+        format!("    offload_build::Build::new().file(\"kernels/{module}.cl\").compile(\"{module}\");\n")
+    });
+    format!("fn main() {{\n{}}}\n", calls.collect::<String>())
+}
+
+fn program(modules: &[String]) -> String {
+    let includes = modules.iter().map(|module| format!("offload_rt::include_kernels!(\"{module}\");\n"));
+    let counts = modules.iter().map(|module| format!("    + {module}::module().entries().count()"));
+    format!(
+        "{}\nfn main() {{\n    println!(\"{{}}\", 0\n{});\n}}\n",
+        includes.collect::<String>(),
+        counts.collect::<Vec<_>>().join("\n")
+    )
+}

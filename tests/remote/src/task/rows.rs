@@ -1,0 +1,215 @@
+//! The table: a row for each build, and what is wrong with it.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use super::project::Built;
+use offload_tests::FIGURE;
+use offload_tests::table::Table;
+use offload_tests::workspace::seconds;
+
+/// All rows so far.
+#[derive(Debug, Default)]
+pub(super) struct Rows {
+    rows: Vec<Row>,
+}
+
+/// A build, or another measurement.
+#[derive(Debug)]
+pub(super) struct Row {
+    what: String,
+    server: String,
+    time: Duration,
+    compilers: String,
+    found: String,
+    wrong: Vec<String>,
+}
+
+/// What is expected of a build.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Check<'a> {
+    /// The program is this one, byte by byte.
+    Same(&'a Built),
+    /// No compiler runs here.
+    NoCompiler,
+    /// Fewer run here than in this one: some ran elsewhere.
+    Fewer(&'a Built),
+    /// The user is told why other machines were of no use, and nothing twice.
+    Told,
+    /// There is nothing to tell.
+    Silent,
+    /// It takes no longer.
+    Within(Duration),
+}
+
+impl Rows {
+    /// Adds a build on `server`, and prints it.
+    pub(super) fn build(
+        &mut self,
+        (what, server): (&str, &str),
+        built: &Built,
+        checks: &[Check<'_>],
+    ) -> &mut Row {
+        let mut wrong: Vec<String> = checks.iter().filter_map(|check| check.wrong(built)).collect();
+        if let Some(failure) = &built.failure {
+            let lines: Vec<&str> = failure.lines().collect();
+            let last = lines.iter().rev().take(8).rev().copied().collect::<Vec<_>>().join("\n  ");
+            wrong.insert(0, format!("it failed:\n  {last}"));
+        }
+        let compilers = built.compilers().to_string();
+        let found = built.why.join(" | ");
+        self.add(Row::new((what, server), built.time, (compilers, found, wrong)))
+    }
+
+    /// Adds what is no build.
+    pub(super) fn measured(
+        &mut self,
+        (what, server): (&str, &str),
+        time: Duration,
+        found: String,
+    ) -> &mut Row {
+        self.add(Row::new((what, server), time, ("-".to_string(), found, Vec::new())))
+    }
+
+    fn add(&mut self, row: Row) -> &mut Row {
+        println!("{}: {}: {}", row.what, row.server, seconds(row.time));
+        for wrong in &row.wrong {
+            println!("  WRONG: {wrong}");
+        }
+        self.rows.push(row);
+        let last = self.rows.len().saturating_sub(1);
+        #[expect(clippy::indexing_slicing, reason = "a row was just added")]
+        &mut self.rows[last]
+    }
+
+    /// Prints all of it.
+    pub(super) fn print(&self) -> ExitCode {
+        let mut table = Table::new(["", "build", "server", "time", "compilers", "found"]);
+        for row in &self.rows {
+            let verdict = if row.wrong.is_empty() { "ok" } else { "FAILED" };
+            table.row([
+                verdict.to_string(),
+                row.what.clone(),
+                row.server.clone(),
+                format!("{:.2} s", row.time.as_secs_f64()),
+                row.compilers.clone(),
+                row.found.clone(),
+            ]);
+        }
+        print!("{table}");
+        let wrong: Vec<_> = self.rows.iter().filter(|row| !row.wrong.is_empty()).collect();
+        for row in &wrong {
+            println!("FAILED: {}, {}: {}", row.what, row.server, row.wrong.join("; "));
+        }
+        println!("{FIGURE}{} builds and measurements; {} wrong", self.rows.len(), wrong.len());
+        // A task that tried nothing has shown nothing.
+        match wrong.is_empty() && !self.rows.is_empty() {
+            true => ExitCode::SUCCESS,
+            false => ExitCode::FAILURE,
+        }
+    }
+}
+
+impl Row {
+    fn new(
+        (what, server): (&str, &str),
+        time: Duration,
+        (compilers, found, wrong): (String, String, Vec<String>),
+    ) -> Row {
+        Row { what: what.to_string(), server: server.to_string(), time, compilers, found, wrong }
+    }
+
+    /// Adds a figure.
+    pub(super) fn found(&mut self, text: &str) -> &mut Row {
+        let separator = if self.found.is_empty() { "" } else { "; " };
+        self.found = format!("{text}{separator}{}", self.found);
+        self
+    }
+
+    /// Says what else is wrong, if something is.
+    pub(super) fn refuse(&mut self, wrong: Option<String>) -> &mut Row {
+        if let Some(wrong) = wrong {
+            println!("  WRONG: {wrong}");
+            self.wrong.push(wrong);
+        }
+        self
+    }
+}
+
+impl Built {
+    /// How many compilers ran here, without those that only told their version.
+    pub(super) fn compilers(&self) -> usize {
+        self.processes.compilers.saturating_sub(self.processes.asked)
+    }
+}
+
+impl Check<'_> {
+    fn wrong(self, built: &Built) -> Option<String> {
+        let compilers = built.compilers();
+        let texts: std::collections::BTreeSet<&String> = built.why.iter().collect();
+        match self {
+            // A build that failed says so itself.
+            Check::Same(_) if built.failure.is_some() => None,
+            Check::Same(local) => {
+                (local.program != built.program).then(|| "the program is another".to_string())
+            }
+            Check::NoCompiler => (compilers > 0).then(|| format!("{compilers} compilers ran here")),
+            Check::Fewer(local) => {
+                let all = local.compilers();
+                (compilers >= all)
+                    .then(|| format!("{compilers} compilers ran here, and {all} without a server"))
+            }
+            Check::Told if texts.is_empty() => Some("nobody is told why".to_string()),
+            Check::Told => (texts.len() < built.why.len()).then(|| format!("told twice: {:?}", built.why)),
+            Check::Silent => (!texts.is_empty()).then(|| format!("told: {:?}", built.why)),
+            Check::Within(limit) => {
+                let (time, limit) = (seconds(built.time), (built.time > limit, seconds(limit)));
+                limit.0.then(|| format!("it took {time}, not {}", limit.1))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use offload_tests::processes::Processes;
+
+    fn built(why: &[&str]) -> Built {
+        Built {
+            time: Duration::from_secs(2),
+            processes: Processes { compilers: 3, asked: 1, linkers: 0 },
+            program: vec![1],
+            why: why.iter().map(ToString::to_string).collect(),
+            failure: None,
+        }
+    }
+
+    #[test]
+    fn each_check_can_fail() {
+        let (silent, told, twice) = (built(&[]), built(&["a", "b"]), built(&["a", "a"]));
+        let other = Built { program: vec![2], ..built(&[]) };
+        let more = Processes { compilers: 4, asked: 1, linkers: 0 };
+        let more = Built { processes: more, ..built(&[]) };
+        for (check, built, good) in [
+            (Check::Same(&silent), &told, true),
+            (Check::Same(&other), &told, false),
+            (Check::NoCompiler, &silent, false),
+            (Check::Fewer(&more), &silent, true),
+            (Check::Fewer(&told), &silent, false),
+            (Check::Told, &silent, false),
+            (Check::Told, &told, true),
+            (Check::Told, &twice, false),
+            (Check::Silent, &silent, true),
+            (Check::Silent, &told, false),
+            (Check::Within(Duration::from_secs(3)), &silent, true),
+            (Check::Within(Duration::from_secs(1)), &silent, false),
+        ] {
+            assert_eq!(check.wrong(built).is_none(), good, "{check:?}");
+        }
+        let mut rows = Rows::default();
+        let failed = Built { failure: Some("error: x".to_string()), ..built(&[]) };
+        rows.build(("a", "b"), &failed, &[]);
+        assert_eq!(rows.rows[0].wrong, ["it failed:\n  error: x"]);
+    }
+}

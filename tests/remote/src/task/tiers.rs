@@ -1,0 +1,85 @@
+//! Every kind of server: a build fills it, and another one, as on another machine, takes everything from it.
+
+use super::alone;
+use super::machine::Machine;
+use super::project::{Built, Cache, Project, Size};
+use super::rows::{Check, Rows};
+use super::servers::{Authority, Buildbox, Nginx, Serves};
+use offload_tests::error::{Error, Result};
+
+/// The package, and its program as it is built without other machines.
+pub(super) struct Compared {
+    pub(super) project: Project,
+    pub(super) local: Built,
+}
+
+impl Compared {
+    /// Builds the package without other machines.
+    pub(super) fn prepare(machine: &Machine<'_>, size: Size, rows: &mut Rows) -> Result<Compared> {
+        let project = Project::prepare(machine, size)?;
+        let local = project.build("", &Cache::new()?)?;
+        let what = format!("{} x {} here", size.files, size.targets);
+        rows.build((&what, "none"), &local, &[Check::Silent]);
+        if let Some(failure) = local.failure {
+            return Err(Error::new(format!("the build without other machines fails: {failure}")));
+        }
+        project.check_images()?;
+        Ok(Compared { project, local })
+    }
+
+    /// Builds it with these settings, from an empty cache.
+    pub(super) fn build(&self, remote: &str) -> Result<Built> {
+        let built = self.project.build(remote, &Cache::new()?)?;
+        if built.failure.is_none() {
+            self.project.check_images()?;
+        }
+        Ok(built)
+    }
+
+    /// Fills a server, and builds again from an empty cache.
+    pub(super) fn fill_and_take(&self, server: &str, remote: &str, rows: &mut Rows) -> Result<()> {
+        let same = Check::Same(&self.local);
+        let built = self.build(remote)?;
+        rows.build(("fills the server", server), &built, &[same, Check::Silent]);
+        let built = self.build(remote)?;
+        rows.build(("takes all of it", server), &built, &[same, Check::NoCompiler, Check::Silent]);
+        Ok(())
+    }
+}
+
+pub(super) fn run(machine: &Machine<'_>, rows: &mut Rows) -> Result<()> {
+    let small = Compared::prepare(machine, Size::SMALL, rows)?;
+    let dir = tempfile::tempdir()?;
+    let at = |name: &str| dir.path().join(name);
+    small.fill_and_take("folder", &format!("url = \"file://{}\"", at("folder").display()), rows)?;
+
+    let http = Nginx::start(&at("http"), &Serves::Folder)?;
+    small.fill_and_take("nginx, HTTP", &format!("url = \"http://{}\"", http.address()), rows)?;
+
+    let buildbox = Buildbox::start(machine.buildbox()?, &at("buildbox"), 2)?;
+    alone::compile(("buildbox", &buildbox.url()), rows)?;
+    small.fill_and_take("buildbox", &format!("url = \"{}\"", buildbox.url()), rows)?;
+    let workers = Buildbox::start(machine.buildbox()?, &at("workers"), 2)?;
+    let executes = format!("url = \"{}\", execute = true", workers.url());
+    small.fill_and_take("buildbox, executing", &executes, rows)?;
+
+    let standin = machine.standin(&[])?;
+    alone::compile(("stand-in", &standin.url()), rows)?;
+    small.fill_and_take("stand-in", &format!("url = \"{}\"", standin.url()), rows)?;
+    let standin = machine.standin(&["--instance", "main"])?;
+    let executes = format!("url = \"{}\", instance = \"main\", execute = true", standin.url());
+    small.fill_and_take("stand-in, executing", &executes, rows)?;
+
+    let authority = Authority::new(&at("authority"))?;
+    let pair = authority.valid()?;
+    let standin = machine.standin(&[])?;
+    let tls = Nginx::start(&at("tls"), &Serves::Grpc(standin.address(), &pair, Some(&authority)))?;
+    let secure = format!(
+        "url = \"grpcs://localhost:{}\", execute = true, ca = \"{}\", certificate = \"{}\", key = \"{}\"",
+        tls.address().port(),
+        authority.certificate().display(),
+        pair.certificate.display(),
+        pair.key.display()
+    );
+    small.fill_and_take("stand-in, TLS", &secure, rows)
+}

@@ -1,0 +1,95 @@
+//! Counting device compilers: every process of a build is traced, whatever its name in `PATH`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+/// The processes of a build that work for devices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Processes {
+    /// Programs that make images, and those on the way to them.
+    pub compilers: usize,
+    /// Those of the compilers that only told their version.
+    pub asked: usize,
+    /// Linkers of images that no compiler starts.
+    pub linkers: usize,
+}
+
+/// The same command under strace, which writes what starts to `log`.
+pub fn traced(build: &Command, log: &Path) -> Command {
+    let mut command = Command::new("strace");
+    // With the filter only these calls stop a process.
+    let options = ["-f", "-q", "-I", "2", "--seccomp-bpf", "-e", "trace=execve", "-e", "signal=none", "-s", "64"];
+    command.args(options).arg("-o").arg(log);
+    command.arg(build.get_program()).args(build.get_args());
+    if let Some(dir) = build.get_current_dir() {
+        command.current_dir(dir);
+    }
+    for (name, value) in build.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command
+}
+
+/// Counts the lines `PID execve("FILE", ["ARG", ...], ...) = 0`. strace splits a line in two if another process
+/// interrupts it: `PID execve(... <unfinished ...>`, `PID <... execve resumed>) = 0`.
+pub fn count(log: &str) -> Processes {
+    let mut found = Processes::default();
+    let mut begun = BTreeMap::new();
+    for line in log.lines() {
+        let (pid, rest) = line.trim_start().split_once(' ').unwrap_or_default();
+        if let Some(call) = rest.trim_start().strip_prefix("execve(\"") {
+            begun.insert(pid, call);
+        }
+        if rest.trim_end().ends_with("= 0")
+            && let Some(call) = begun.remove(pid)
+        {
+            found.add(call);
+        }
+    }
+    found
+}
+
+impl Processes {
+    /// Adds a call `FILE", ["ARG", ...` if it is of a tool for devices. The host's own linker may be an lld too: only
+    /// those for devices are given AMD's emulation or an image to write.
+    fn add(&mut self, call: &str) {
+        let Some((file, args)) = call.split_once('"') else { return };
+        let name = file.rsplit('/').next().unwrap_or_default();
+        let is =
+            |tool: &str| name == tool || name.strip_prefix(tool).is_some_and(|rest| rest.starts_with('-'));
+        let device_link = args.contains("elf64_amdgpu") || args.contains(".hsaco");
+        if ["clang", "opt", "llvm-link", "llvm-as", "llc"].into_iter().any(is) {
+            self.compilers += 1;
+            self.asked += usize::from(args.contains("\"--version\""));
+        } else if ["ld.lld", "lld"].into_iter().any(is) && device_link {
+            self.linkers += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn device_tools_are_told_from_the_host_s() {
+        let log = r#"
+10 execve("/usr/bin/cargo", ["cargo", "build"], 0x7 /* 20 vars */) = 0
+11 execve("/opt/bin/clang", ["clang"], 0x7 /* 20 vars */) = -1 ENOENT (No such file or directory)
+11 execve("/usr/bin/clang-22", ["/usr/bin/clang-22", "-c"], 0x7 /* 20 vars */) = 0
+16 execve("/usr/bin/clang-22", ["/usr/bin/clang-22", "--version"], 0x7 /* 20 vars */) = 0
+12 execve("/usr/bin/clangd", ["clangd"], 0x7 /* 20 vars */) = 0
+14 execve("/usr/bin/opt", ["opt"], 0x7 /* 20 vars */ <unfinished ...>
+12 <... execve resumed>) = -1 ENOENT (No such file or directory)
+14 <... execve resumed>) = 0
+13 execve("/x/gcc-ld/ld.lld", ["ld.lld", "-flavor", "gnu"], 0x7 /* 20 vars */) = 0
+14 execve("/usr/bin/ld.lld-22", ["ld.lld-22", "-m", "elf64_amdgpu"], 0x7 /* 20 vars */) = 0
+15 execve("/usr/bin/ld.lld", ["ld.lld", "-shared", "out/a.o", "-o", "out/a.hsaco"], 0x7 /* 20 vars */) = 0
+"#;
+        assert_eq!(count(log), Processes { compilers: 3, asked: 1, linkers: 2 });
+    }
+}
