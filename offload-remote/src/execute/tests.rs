@@ -1,6 +1,6 @@
 //! Commands on the server for tests.
 
-use offload_format::remote::{Input, Program, Source};
+use offload_format::remote::{Input, Origin, Program, Source};
 use tonic::Code;
 
 use super::*;
@@ -164,7 +164,7 @@ async fn a_worker_with_another_program_is_of_no_use() {
     assert_eq!(executed(&executor, action("c")).await.exit_code, 0);
     let reason = declined(&executor, with_worker("a", "/bin/no such program")).await;
     assert!(reason.contains("`/bin/no such program`"), "{reason}");
-    assert!(executor.remote.health.allows());
+    assert!(executor.runner.remote.health.allows());
 }
 
 #[tokio::test]

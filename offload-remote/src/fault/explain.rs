@@ -5,7 +5,7 @@ use std::io;
 
 use rustls::{AlertDescription, CertificateError, Error as Tls};
 
-use super::Kind;
+use super::kind::Kind;
 
 /// A fault with a known cause.
 #[derive(Debug, PartialEq, Eq)]
