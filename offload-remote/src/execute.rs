@@ -7,6 +7,7 @@ mod runner;
 mod worker;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use offload_format::remote::{Action, Executed, Reply};
 use tokio::sync::Semaphore;
@@ -27,12 +28,19 @@ pub(crate) struct Executor {
     runner: Runner,
     workers: Workers,
     jobs: Semaphore,
+    /// Once the server has refused a command, it gets no more.
+    is_refused: AtomicBool,
 }
 
 impl Executor {
     pub(crate) fn new(remote: Arc<Remote>, files: Arc<Files>) -> Executor {
         let jobs = Semaphore::new(remote.settings.jobs().min(Semaphore::MAX_PERMITS));
-        Executor { runner: Runner { remote, files }, workers: Workers::default(), jobs }
+        Executor {
+            runner: Runner { remote, files },
+            workers: Workers::default(),
+            jobs,
+            is_refused: AtomicBool::new(false),
+        }
     }
 
     /// The outcome of `action`, or why there is none.
@@ -80,7 +88,10 @@ impl Executor {
         let topic = match fault.kind {
             Kind::Local => Topic::Local(fault.message.clone()),
             // Results are looked up there all the same.
-            Kind::Denied => Topic::Running,
+            Kind::Denied => {
+                self.is_refused.store(true, Ordering::Relaxed);
+                Topic::Running
+            }
             _ => {
                 self.runner.remote.health.failed();
                 Topic::Server
@@ -91,6 +102,9 @@ impl Executor {
 
     async fn run(&self, action: Action) -> Result<Executed, Refusal> {
         let server = self.runner.server()?;
+        if self.is_refused.load(Ordering::Relaxed) {
+            return Err(Refusal::Standing(Topic::Running, "the server refuses commands".to_string()));
+        }
         if !self.runner.remote.health.allows() {
             return Err(Refusal::Standing(
                 Topic::Server,

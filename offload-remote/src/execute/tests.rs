@@ -191,3 +191,14 @@ async fn a_server_that_fails_declines_and_is_left_alone() {
     }
     assert_eq!(fake.count("execute"), 12);
 }
+
+#[tokio::test]
+async fn a_server_that_refuses_commands_is_asked_once_and_gives_results() {
+    let fake = Fake::start().await;
+    fake.state().faults = vec![("execute", Code::PermissionDenied)];
+    let executor = executor(&fake, "");
+    assert!(declined(&executor, action("a")).await.contains("or set `execute = false`"));
+    assert_eq!(declined(&executor, action("b")).await, "");
+    assert_eq!(fake.count("execute"), 1);
+    assert!(executor.runner.remote.health.allows());
+}
