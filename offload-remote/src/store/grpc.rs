@@ -14,7 +14,7 @@ use tonic::{Code, async_trait};
 
 use self::channel::{Connection, connect};
 pub(crate) use self::execute::{Execution, Lookup};
-use super::{Blob, Store};
+use super::interface::{Blob, Store};
 use crate::Error;
 use crate::api::action_cache_client::ActionCacheClient;
 use crate::api::capabilities_client::CapabilitiesClient;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use tonic::async_trait;
 
-use super::{Blob, Store};
+use super::interface::{Blob, Store};
 use crate::api::ActionResult;
 use crate::digest::Digest;
 use crate::fault::Fault;
