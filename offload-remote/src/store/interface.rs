@@ -16,6 +16,13 @@ use crate::fault::Fault;
 pub(crate) trait Store: Debug + Send + Sync {
     /// The result of an action, if there is one. The server may send the outputs in `inline` with it.
     async fn result(&self, action: &Digest, inline: &[String]) -> Result<Option<ActionResult>, Fault>;
+    /// Whether results may be stored, as far as the server says so before.
+    ///
+    /// # Errors
+    /// They may not, or the server cannot be asked.
+    async fn check_writable(&self) -> Result<(), Fault> {
+        Ok(())
+    }
     /// Stores the result of an action. What it names is stored already.
     async fn put_result(&self, action: &Digest, result: &ActionResult) -> Result<(), Fault>;
     /// Those of `digests` that are not stored.
@@ -66,6 +73,9 @@ impl Blob {
 impl<S: Store + ?Sized> Store for Arc<S> {
     async fn result(&self, action: &Digest, inline: &[String]) -> Result<Option<ActionResult>, Fault> {
         (**self).result(action, inline).await
+    }
+    async fn check_writable(&self) -> Result<(), Fault> {
+        (**self).check_writable().await
     }
     async fn put_result(&self, action: &Digest, result: &ActionResult) -> Result<(), Fault> {
         (**self).put_result(action, result).await

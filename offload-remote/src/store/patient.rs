@@ -43,6 +43,10 @@ impl<S: Store> Store for Patient<S> {
         retried(self.timeout, || self.store.result(action, inline)).await
     }
 
+    async fn check_writable(&self) -> Result<(), Fault> {
+        retried(self.timeout, || self.store.check_writable()).await
+    }
+
     async fn put_result(&self, action: &Digest, result: &ActionResult) -> Result<(), Fault> {
         retried(self.timeout, || self.store.put_result(action, result)).await
     }
