@@ -55,7 +55,7 @@ pub(crate) fn run(output: &Output, command: &Command) -> Result<ExitStatus> {
         #[cfg(all(feature = "remote", unix))]
         Command::RemoteServer(args) => remote_server::run(args),
         #[cfg(not(all(feature = "remote", unix)))]
-        Command::RemoteServer(_) => Err(no_remote()),
+        Command::RemoteServer(_) => Err(crate::error::Error::without_remote()),
         Command::Doctor(args) => doctor::run(output, args),
         Command::Toolchain(args) => toolchain::run(output, args),
         Command::Cache(args) => cache::run(output, args),
@@ -86,11 +86,4 @@ pub(crate) fn run(output: &Output, command: &Command) -> Result<ExitStatus> {
 fn no_devices() -> crate::error::Error {
     crate::error::Error::usage("this build of cargo-offload asks no drivers")
         .hint("install it with its feature `devices`")
-}
-
-/// How builds reach other machines all the same.
-#[cfg(not(all(feature = "remote", unix)))]
-fn no_remote() -> crate::error::Error {
-    crate::error::Error::usage("this cargo-offload was built without the feature `remote`")
-        .hint("`cargo install cargo-offload --features remote`")
 }

@@ -80,6 +80,13 @@ impl Error {
         Error { hint: error.hint_text().map(str::to_string), ..Error::usage(error.message()) }
     }
 
+    /// This program reaches no other machines.
+    #[cfg(not(all(feature = "remote", unix)))]
+    pub(crate) fn without_remote() -> Error {
+        Error::usage("this cargo-offload was built without the feature `remote`")
+            .hint("`cargo install cargo-offload --features remote`")
+    }
+
     pub(crate) fn io(action: &str, path: &Path, error: &io::Error) -> Error {
         Error {
             message: format!("cannot {action} `{}`: {error}", path.display()),

@@ -2,6 +2,7 @@
 
 mod cas;
 mod execution;
+pub(crate) mod secure;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -1,6 +1,7 @@
 //! What goes wrong at a server, and whether to try it again.
 
 mod explain;
+mod kind;
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -8,22 +9,8 @@ use std::time::Duration;
 use tonic::{Code, Status};
 
 use self::explain::{Explained, explain};
+pub(crate) use self::kind::Kind;
 use crate::api::rpc;
-
-/// What the caller does about a fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// It may pass: the server is busy, starts anew, or the network failed.
-    Transient,
-    /// The server does not let this machine do it.
-    Denied,
-    /// Blobs that an action needs are gone.
-    Evicted,
-    /// A file of this machine: it says nothing about the server.
-    Local,
-    /// Nothing that another attempt changes.
-    Lasting,
-}
 
 /// Why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -73,7 +73,9 @@ impl Collection {
         let Some(kind) = needs.kind else { return Ok(()) };
         let searched = self.directories.of_object(&path, &needs, &inherited);
         let inherited = handed_on(&path, &needs, inherited);
-        let libraries = needs.libraries.iter().filter_map(|name| self.library(name, &searched, kind));
+        let libraries = needs.libraries.iter().flat_map(|name| {
+            self.library(name, &searched, kind).into_iter().chain(search::for_processors(name, &searched))
+        });
         let interpreter = needs.interpreter.as_ref().and_then(|path| path.canonicalize().ok());
         let found = libraries.chain(interpreter);
         pending.extend(found.map(|path| Pending { path, inherited: inherited.clone() }));

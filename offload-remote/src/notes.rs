@@ -12,6 +12,8 @@ pub(crate) enum Topic {
     Server,
     /// Storing results.
     Storing,
+    /// Storing takes long.
+    Late,
     /// Results that were not what they should be.
     Damage,
     /// Running commands.

@@ -133,6 +133,7 @@ impl Remote {
     /// # Errors
     /// The server fails.
     pub(crate) async fn store(&self, key: Hash128, stored: Bytes) -> Result<(), Fault> {
+        self.stores.store.check_writable().await?;
         let entry = Entry::of(key);
         let blob = Blob::of(stored);
         let digest = blob.digest;

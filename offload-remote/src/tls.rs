@@ -104,20 +104,4 @@ fn pem_error(path: &Path, error: &rustls::pki_types::pem::Error) -> Error {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn error_of(text: &str) -> String {
-        connector(&Settings::parse(text).unwrap(), Protocol::Http2).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn files_that_are_missing_or_no_pem_are_named() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("ca.pem");
-        let text = format!("url = \"grpcs://host\"\nca = \"{}\"", path.display());
-        assert!(error_of(&text).contains("ca.pem"));
-        std::fs::write(&path, "no certificate").unwrap();
-        assert!(error_of(&text).contains("has no certificate\nhint: the form is PEM"));
-    }
-}
+mod tests;

@@ -232,6 +232,47 @@ fn the_doctor_looks_at_the_configured_targets() {
 }
 
 #[test]
+fn the_doctor_examines_other_machines() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("offload.toml"), "[remote]\nurl = \"shared\"\n").unwrap();
+    let doctor = |variable: &str| {
+        let mut command = without_tools(dir.path(), &["doctor", "--json", "opencl-c"]);
+        let output = command.env("OFFLOAD_REMOTE", variable).output().unwrap();
+        objects(&stdout(&output), "remote")
+    };
+    assert!(doctor("0").is_empty());
+    let found = doctor("");
+    if cfg!(all(feature = "remote", unix)) {
+        assert_eq!((&found[0]["reads"], &found[0]["writes"]), (&true.into(), &true.into()));
+        assert!(found[0]["executes"].is_null() && found[0]["problems"] == serde_json::json!([]), "{found:?}");
+        assert!(dir.path().join("shared/ac").is_dir());
+        let refused = doctor("grpc://127.0.0.1:1");
+        assert!(refused[0]["problems"][0]["remedy"].as_str().unwrap().contains("nothing listens there"));
+    } else {
+        let remedy = &found[0]["problems"][0]["remedy"];
+        assert_eq!(remedy, "`cargo install cargo-offload --features remote`");
+    }
+}
+
+#[test]
+fn the_process_for_other_machines_says_why_it_does_not_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let said = |settings: &str| {
+        let args = ["remote-server", "--socket", "socket", "--settings", settings];
+        let output = offload(dir.path(), &args);
+        assert_eq!(output.status.code(), Some(2));
+        stderr(&output)
+    };
+    if cfg!(all(feature = "remote", unix)) {
+        assert!(said("url = 'ftp://x'").contains("hint: write `grpc://HOST:PORT`"));
+        assert!(said("url = '/x'\nupload = 1").contains("invalid type: integer `1`"));
+    } else {
+        assert!(said("url = '/x'").contains("hint: `cargo install cargo-offload --features remote`"));
+    }
+    assert!(!ok(dir.path(), &["--help"]).contains("remote-server"));
+}
+
+#[test]
 fn the_cache_is_shown_checked_and_cleaned() {
     let dir = tempfile::tempdir().unwrap();
     let empty = ok(dir.path(), &["cache", "stats"]);

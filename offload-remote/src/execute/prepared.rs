@@ -1,14 +1,15 @@
 //! An action as messages of the API.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use offload_format::remote::Action;
 use prost::Message;
 
-use super::Executor;
 use crate::api::{self, Command, Platform, command, platform, protobuf};
 use crate::digest::Digest;
 use crate::fault::Fault;
+use crate::files::Files;
 use crate::store::{Blob, Lookup};
 use crate::tree::Tree;
 
@@ -29,7 +30,7 @@ pub(super) struct Prepared {
 pub(super) struct Terms {
     /// Makes results of workers with other tools others.
     pub(super) salt: Vec<u8>,
-    pub(super) platform: Platform,
+    pub(super) platform: BTreeMap<String, String>,
     pub(super) lookup: Lookup,
 }
 
@@ -38,17 +39,8 @@ impl Prepared {
     ///
     /// # Errors
     /// A file of this machine cannot be read.
-    pub(super) async fn of(action: Action, salt: Vec<u8>, executor: &Executor) -> Result<Prepared, Fault> {
-        let terms = Terms { salt, platform: platform(executor), lookup: Lookup::Cache };
-        Prepared::with(action, terms, executor).await
-    }
-
-    /// The same, on terms of its own.
-    ///
-    /// # Errors
-    /// A file of this machine cannot be read.
-    pub(super) async fn with(action: Action, terms: Terms, executor: &Executor) -> Result<Prepared, Fault> {
-        let files = Arc::clone(&executor.files);
+    pub(super) async fn of(action: Action, terms: Terms, files: &Arc<Files>) -> Result<Prepared, Fault> {
+        let files = Arc::clone(files);
         let prepared = tokio::task::spawn_blocking(move || {
             let tree = Tree::of(&action, &files)?;
             Ok(seal(action, terms, tree))
@@ -57,12 +49,11 @@ impl Prepared {
     }
 }
 
-/// The platform properties of the settings, in the order that the API wants.
-pub(super) fn platform(executor: &Executor) -> Platform {
-    let properties = executor.remote.settings.platform().iter();
-    let property =
-        |(name, value): (&String, &String)| platform::Property { name: name.clone(), value: value.clone() };
-    Platform { properties: properties.map(property).collect() }
+/// Properties in the order that the API wants; nothing if there are none.
+fn platform(properties: BTreeMap<String, String>) -> Option<Platform> {
+    let properties: Vec<_> =
+        properties.into_iter().map(|(name, value)| platform::Property { name, value }).collect();
+    (!properties.is_empty()).then_some(Platform { properties })
 }
 
 fn seal(action: Action, terms: Terms, tree: Tree) -> Prepared {
@@ -71,7 +62,7 @@ fn seal(action: Action, terms: Terms, tree: Tree) -> Prepared {
     let mut outputs = action.outputs.clone();
     outputs.sort_unstable();
     outputs.dedup();
-    let platform = Some(terms.platform).filter(|platform| !platform.properties.is_empty());
+    let platform = platform(terms.platform);
     #[expect(deprecated, reason = "servers below 2.2 look for the platform in the command")]
     let command = Command {
         arguments: action.arguments,
@@ -89,7 +80,7 @@ fn seal(action: Action, terms: Terms, tree: Tree) -> Prepared {
     let message = api::Action {
         command_digest: Some(command.digest.message()),
         input_root_digest: Some(tree.root.message()),
-        timeout: (seconds != 0).then(|| protobuf::Duration { seconds, nanos: 0 }),
+        timeout: (seconds != 0).then_some(protobuf::Duration { seconds, nanos: 0 }),
         do_not_cache: terms.lookup == Lookup::Never,
         salt: terms.salt,
         platform,

@@ -1,6 +1,6 @@
 //! Commands on the server for tests.
 
-use offload_format::remote::{Input, Program, Source};
+use offload_format::remote::{Input, Origin, Program, Source};
 use tonic::Code;
 
 use super::*;
@@ -164,7 +164,7 @@ async fn a_worker_with_another_program_is_of_no_use() {
     assert_eq!(executed(&executor, action("c")).await.exit_code, 0);
     let reason = declined(&executor, with_worker("a", "/bin/no such program")).await;
     assert!(reason.contains("`/bin/no such program`"), "{reason}");
-    assert!(executor.remote.health.allows());
+    assert!(executor.runner.remote.health.allows());
 }
 
 #[tokio::test]
@@ -190,4 +190,15 @@ async fn a_server_that_fails_declines_and_is_left_alone() {
         assert_eq!(declined(&executor, action("a")).await, "");
     }
     assert_eq!(fake.count("execute"), 12);
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_commands_is_asked_once_and_gives_results() {
+    let fake = Fake::start().await;
+    fake.state().faults = vec![("execute", Code::PermissionDenied)];
+    let executor = executor(&fake, "");
+    assert!(declined(&executor, action("a")).await.contains("or set `execute = false`"));
+    assert_eq!(declined(&executor, action("b")).await, "");
+    assert_eq!(fake.count("execute"), 1);
+    assert!(executor.runner.remote.health.allows());
 }

@@ -10,8 +10,9 @@ use offload_format::remote::{Action, FileIdentity, Program, Variable};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::OnceCell;
 
-use super::prepared::{Prepared, Terms, platform};
-use super::{Executor, Refusal};
+use super::prepared::Prepared;
+use super::refusal::Refusal;
+use super::runner::Runner;
 use crate::digest::unhex;
 use crate::fault::Fault;
 use crate::identity::identify;
@@ -35,14 +36,14 @@ impl Workers {
     ///
     /// # Errors
     /// The worker has other files, or none, or cannot be asked.
-    pub(super) async fn salt(&self, executor: &Executor, program: &Program) -> Result<Vec<u8>, Refusal> {
+    pub(super) async fn salt(&self, runner: &Runner, program: &Program) -> Result<Vec<u8>, Refusal> {
         let cell = Arc::clone(locked(&self.0).entry(program.clone()).or_default());
-        cell.get_or_try_init(|| verdict(executor, program)).await.cloned().map_err(Refusal::from)?
+        cell.get_or_try_init(|| verdict(runner, program)).await.cloned().map_err(Refusal::from)?
     }
 }
 
-async fn verdict(executor: &Executor, program: &Program) -> Result<Verdict, Fault> {
-    let (asked, files) = (program.clone(), Arc::clone(&executor.files));
+async fn verdict(runner: &Runner, program: &Program) -> Result<Verdict, Fault> {
+    let (asked, files) = (program.clone(), Arc::clone(&runner.files));
     let here = tokio::task::spawn_blocking(move || {
         let mut here = identify(&asked, &files)?;
         // As it is called; on the worker this may be a link to another file than here.
@@ -51,11 +52,11 @@ async fn verdict(executor: &Executor, program: &Program) -> Result<Verdict, Faul
         Ok(here)
     });
     let here = here.await.unwrap_or_else(|error| Err(Fault::lasting(error.to_string())))?;
-    let difference = ask(executor, &here).await?;
+    let difference = ask(runner, &here).await?;
     Ok(match difference {
         None => Ok(salt(&here)),
         Some(difference) => {
-            let url = executor.remote.settings.url();
+            let url = runner.remote.settings.url();
             let text = format!(
                 "commands do not run on `{url}`: {difference}\nhint: install there what is here, or set `tools = \"upload\"` in the table `remote`"
             );
@@ -65,7 +66,7 @@ async fn verdict(executor: &Executor, program: &Program) -> Result<Verdict, Faul
 }
 
 /// What differs on a worker.
-async fn ask(executor: &Executor, here: &[FileIdentity]) -> Result<Option<String>, Fault> {
+async fn ask(runner: &Runner, here: &[FileIdentity]) -> Result<Option<String>, Fault> {
     let paths = here.iter().map(|file| file.path.clone());
     let action = Action {
         arguments: std::iter::once(SHA256SUM.to_string()).chain(paths).collect(),
@@ -77,10 +78,10 @@ async fn ask(executor: &Executor, here: &[FileIdentity]) -> Result<Option<String
         seconds: SECONDS,
     };
     // An earlier answer may be that of a worker as it was.
-    let terms = Terms { salt: Vec::new(), platform: platform(executor), lookup: Lookup::Never };
-    let prepared = Prepared::with(action, terms, executor).await?;
-    let server = executor.remote.stores.server.as_ref().ok_or_else(|| Fault::lasting("no server"))?;
-    let answer = executor.outcome(server, &prepared).await?;
+    let terms = runner.terms(Vec::new(), Lookup::Never);
+    let prepared = Prepared::of(action, terms, &runner.files).await?;
+    let server = runner.remote.stores.server.as_ref().ok_or_else(|| Fault::lasting("no server"))?;
+    let answer = runner.outcome(server, &prepared).await?;
     Ok(difference(here, &answer.stdout, &answer.stderr))
 }
 

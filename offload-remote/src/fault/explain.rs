@@ -5,7 +5,7 @@ use std::io;
 
 use rustls::{AlertDescription, CertificateError, Error as Tls};
 
-use super::Kind;
+use super::kind::Kind;
 
 /// A fault with a known cause.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,7 +33,24 @@ pub(super) fn explain(error: &(dyn Error + 'static)) -> Option<Explained> {
     None
 }
 
+/// Alerts that say something about certificates.
+const ALERTS: [AlertDescription; 7] = [
+    AlertDescription::CertificateRequired,
+    AlertDescription::BadCertificate,
+    AlertDescription::UnknownCA,
+    AlertDescription::CertificateUnknown,
+    AlertDescription::CertificateExpired,
+    AlertDescription::AccessDenied,
+    AlertDescription::HandshakeFailure,
+];
+
 fn io_error(error: &io::Error) -> Option<Explained> {
+    // Of an alert that comes later than the handshake, HTTP/2 keeps the text alone.
+    let text = error.to_string();
+    let alert = ALERTS.into_iter().map(Tls::AlertReceived).find(|alert| text == alert.to_string());
+    if let Some(alert) = alert {
+        return tls_error(&alert);
+    }
     let hint = match error.kind() {
         io::ErrorKind::ConnectionRefused => "nothing listens there: start the server, or correct `url`",
         io::ErrorKind::TimedOut | io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => {
@@ -88,12 +105,7 @@ fn alert_error(alert: AlertDescription) -> Option<(&'static str, &'static str)> 
             "the server wants a certificate of this machine",
             "name its files by `certificate` and `key` in the table `remote`",
         ),
-        AlertDescription::BadCertificate
-        | AlertDescription::UnknownCA
-        | AlertDescription::CertificateUnknown
-        | AlertDescription::CertificateExpired
-        | AlertDescription::AccessDenied
-        | AlertDescription::HandshakeFailure => (
+        alert if ALERTS.contains(&alert) => (
             "the server does not accept the certificate of this machine",
             "`certificate` and `key` in the table `remote` name it",
         ),

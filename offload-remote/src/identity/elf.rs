@@ -10,7 +10,7 @@ use object::elf::{
     self, DT_NEEDED, DT_RPATH, DT_RUNPATH, DT_STRSZ, DT_STRTAB, FileHeader32, FileHeader64, PT_LOAD,
 };
 use object::read::elf::{Dyn, FileHeader, ProgramHeader};
-use object::{Endianness, FileKind, ReadCache};
+use object::{Endianness, FileKind, ReadCache, ReadRef};
 
 /// What an object file needs to be loaded.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -67,8 +67,13 @@ fn read<E: FileHeader<Endian = Endianness>>(data: &ReadCache<File>) -> object::R
         dynamics.iter().find(|entry| entry.d_tag(endian) == tag).map(|entry| entry.d_val(endian).into())
     };
     let Some((address, size)) = value(DT_STRTAB).zip(value(DT_STRSZ)) else { return Ok(needs) };
-    let mut loaded = segments.iter().filter(|segment| segment.p_type(endian) == PT_LOAD);
-    let strings = loaded.find_map(|segment| segment.data_range(endian, data, address, size).ok().flatten());
+    // `data_range` of a segment reads all that lies before it, which is most of a large library.
+    let offset = segments.iter().filter(|segment| segment.p_type(endian) == PT_LOAD).find_map(|segment| {
+        let inside = address.checked_sub(segment.p_vaddr(endian).into())?;
+        let offset: u64 = segment.p_offset(endian).into();
+        (inside < segment.p_filesz(endian).into()).then(|| offset.checked_add(inside))?
+    });
+    let strings = offset.and_then(|offset| data.read_bytes_at(offset, size).ok());
     let Some(strings) = strings else { return Ok(needs) };
     for entry in dynamics {
         let text = || text_at(strings, entry.d_val(endian).into());

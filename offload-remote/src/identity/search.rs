@@ -53,6 +53,13 @@ impl Directories {
     }
 }
 
+/// Versions of a library that the loader takes on newer processors, instead of the usual one.
+pub(super) fn for_processors(name: &str, searched: &[PathBuf]) -> Vec<PathBuf> {
+    let levels = searched.iter().filter_map(|directory| fs::read_dir(directory.join("glibc-hwcaps")).ok());
+    let versions = levels.flatten().flatten().map(|level| level.path().join(name));
+    versions.filter_map(|path| path.canonicalize().ok()).collect()
+}
+
 /// Directories with `$ORIGIN` as that of the object at `path`.
 pub(super) fn expanded(directories: &[String], path: &Path) -> Vec<PathBuf> {
     let origin = path.parent().unwrap_or(Path::new("/")).display().to_string();
@@ -124,6 +131,18 @@ mod tests {
         let found = configured(&dir.path().join("conf"), 2);
         assert_eq!(found, ["/a", "/opt/lib", "/b", "/opt/lib"].map(PathBuf::from));
         assert!(configured(&dir.path().join("none"), 1).is_empty());
+    }
+
+    #[test]
+    fn versions_for_newer_processors_are_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let level = dir.path().join("glibc-hwcaps/x86-64-v3");
+        fs::create_dir_all(&level).unwrap();
+        fs::write(level.join("libz.so.1"), "").unwrap();
+        let searched = [PathBuf::from("/no such directory"), dir.path().to_path_buf()];
+        let found = for_processors("libz.so.1", &searched);
+        assert_eq!(found, [level.join("libz.so.1").canonicalize().unwrap()]);
+        assert!(for_processors("libother.so", &searched).is_empty());
     }
 
     #[test]

@@ -79,8 +79,9 @@ impl Service {
         let flushed = self.queue.flush(limit).await;
         let mut reason = self.remote.notes.take();
         if flushed == Flushed::Late && reason.is_empty() {
-            let seconds = limit.as_secs();
-            reason = format!("results are still being stored after {seconds} s; that goes on");
+            reason = self.remote.notes.once(Topic::Late, || {
+                format!("results are still being stored after {} s; that goes on", limit.as_secs())
+            });
         }
         if reason.is_empty() { Reply::Accepted } else { Reply::Declined { reason } }
     }

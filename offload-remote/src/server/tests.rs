@@ -107,7 +107,7 @@ fn a_directory_that_is_open_to_others_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
     let error = serve(&options(dir.path())).unwrap_err();
-    assert!(error.to_string().contains("hint: `chmod 700"), "{error}");
+    assert!(error.to_string().contains("hint: `chmod go-w"), "{error}");
 }
 
 #[test]
@@ -144,4 +144,22 @@ fn who_writes_nothing_more_gets_the_reply_all_the_same() {
     let mut bytes = Vec::new();
     client.read_to_end(&mut bytes).unwrap();
     assert_eq!(Reply::from_bytes(&bytes[8..]), Ok(Reply::Missing));
+}
+
+#[test]
+fn a_path_may_be_longer_than_those_of_sockets() {
+    let dir = tempfile::tempdir().unwrap();
+    let long = dir.path().join("d".repeat(200));
+    std::fs::create_dir(&long).unwrap();
+    let options = options(&long);
+    serve(&options).unwrap();
+}
+
+#[test]
+fn a_client_that_goes_does_not_keep_the_server() {
+    let running = Running::new();
+    let mut client = running.connect();
+    send(&mut client, &Request::Flush { seconds: 3600 }.to_bytes());
+    drop(client);
+    running.server.join().unwrap().unwrap();
 }

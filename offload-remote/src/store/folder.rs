@@ -13,7 +13,7 @@ use bytes::Bytes;
 use prost::Message;
 use tonic::async_trait;
 
-use super::{Blob, Content, Store};
+use super::interface::{Blob, Content, Store};
 use crate::api::ActionResult;
 use crate::digest::Digest;
 use crate::fault::{Fault, Kind};
@@ -149,7 +149,7 @@ mod tests {
         let blob = Blob::of(&b"content"[..]);
         assert_eq!(folder.missing(&[blob.digest]).await, Ok(vec![blob.digest]));
         assert_eq!(folder.blobs(&[blob.digest]).await, Ok(vec![None]));
-        folder.put(&[blob.clone()]).await.unwrap();
+        folder.put(std::slice::from_ref(&blob)).await.unwrap();
         assert_eq!(folder.missing(&[blob.digest]).await, Ok(vec![]));
         let path = dir.path().join("cache/cas/ed").join(blob.digest.hex());
         assert_eq!(fs::read(&path).unwrap(), b"content");

@@ -14,7 +14,7 @@ use tonic::{Code, async_trait};
 
 use self::channel::{Connection, connect};
 pub(crate) use self::execute::{Execution, Lookup};
-use super::{Blob, Store};
+use super::interface::{Blob, Store};
 use crate::Error;
 use crate::api::action_cache_client::ActionCacheClient;
 use crate::api::capabilities_client::CapabilitiesClient;
@@ -139,11 +139,15 @@ impl Store for Grpc {
         }
     }
 
-    async fn put_result(&self, action: &Digest, result: &ActionResult) -> Result<(), Fault> {
-        if !self.capabilities().await?.updates {
-            return Err(Fault::new(Kind::Denied, "the server takes no results from this machine")
-                .hint("give a credential with the right to write by `headers`, or set `upload = false`"));
+    async fn check_writable(&self) -> Result<(), Fault> {
+        if self.capabilities().await?.updates {
+            return Ok(());
         }
+        Err(Fault::new(Kind::Denied, "the server takes no results from this machine")
+            .hint("give a credential with the right to write by `headers`, or set `upload = false`"))
+    }
+
+    async fn put_result(&self, action: &Digest, result: &ActionResult) -> Result<(), Fault> {
         let request = UpdateActionResultRequest {
             instance_name: self.instance.clone(),
             action_digest: Some(action.message()),

@@ -16,7 +16,7 @@ use hyper_util::rt::TokioExecutor;
 use prost::Message;
 use tonic::async_trait;
 
-use super::{Blob, Store};
+use super::interface::{Blob, Store};
 use crate::Error;
 use crate::api::ActionResult;
 use crate::digest::Digest;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use tonic::async_trait;
 
-use super::{Blob, Store};
+use super::interface::{Blob, Store};
 use crate::api::ActionResult;
 use crate::digest::Digest;
 use crate::fault::Fault;
@@ -41,6 +41,10 @@ impl<S> Patient<S> {
 impl<S: Store> Store for Patient<S> {
     async fn result(&self, action: &Digest, inline: &[String]) -> Result<Option<ActionResult>, Fault> {
         retried(self.timeout, || self.store.result(action, inline)).await
+    }
+
+    async fn check_writable(&self) -> Result<(), Fault> {
+        retried(self.timeout, || self.store.check_writable()).await
     }
 
     async fn put_result(&self, action: &Digest, result: &ActionResult) -> Result<(), Fault> {

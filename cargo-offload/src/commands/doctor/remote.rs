@@ -58,7 +58,7 @@ pub(super) fn run(output: &Output, config: Option<&Path>) -> Result<ExitStatus> 
 
 #[cfg(not(all(feature = "remote", unix)))]
 fn examine(_settings: &str, message: &mut Message, table: &mut Table) -> Result<()> {
-    let error = crate::commands::no_remote();
+    let error = Error::without_remote();
     table.row(vec!["not examined".into(), error.message().into()]);
     table.problem("outcome");
     message.problem(&error);

@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use tonic::Code;
 
-use super::{Blob, Grpc};
+use super::Grpc;
 use crate::api::batch_update_blobs_request::Request;
 use crate::api::{BatchReadBlobsRequest, BatchUpdateBlobsRequest};
 use crate::digest::Digest;
 use crate::fault::Fault;
+use crate::store::interface::Blob;
 
 /// What a blob takes beside its bytes: a digest, tags and lengths.
 const EACH: u64 = 128;

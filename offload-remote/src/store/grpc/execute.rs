@@ -199,6 +199,9 @@ fn response_fault(fault: Fault, code: Code) -> Fault {
         Code::DeadlineExceeded => {
             Fault { kind: Kind::Lasting, ..fault }.hint("the worker stopped the command, which took too long")
         }
+        Code::PermissionDenied => {
+            fault.hint("ask who runs the server for the right to run commands, or set `execute = false`")
+        }
         Code::Unimplemented => fault.hint("the server runs no commands: set `execute = false`"),
         _ => fault,
     }

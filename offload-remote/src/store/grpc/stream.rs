@@ -11,13 +11,13 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::Code;
 
+use super::Grpc;
 use super::channel::Connection;
-use super::{Blob, Grpc};
 use crate::api::bytestream::byte_stream_client::ByteStreamClient;
 use crate::api::bytestream::{ReadRequest, WriteRequest};
 use crate::digest::Digest;
 use crate::fault::{Fault, Kind};
-use crate::store::Content;
+use crate::store::interface::{Blob, Content};
 
 /// The bytes in one message.
 const PIECE: usize = 1 << 20;
