@@ -31,6 +31,8 @@ pub(crate) struct Remote {
     #[cfg(unix)]
     server: OnceLock<Option<server::Server>>,
     given_up: AtomicBool,
+    /// Whether a reason to work here was told.
+    has_told: AtomicBool,
 }
 
 impl Remote {
@@ -40,6 +42,7 @@ impl Remote {
             #[cfg(unix)]
             server: OnceLock::new(),
             given_up: AtomicBool::new(false),
+            has_told: AtomicBool::new(false),
         }
     }
 
@@ -95,16 +98,30 @@ impl Remote {
         }
         match self.reply(context, request) {
             Ok(Reply::Declined { reason }) => {
-                context.env.warn(&told(&self.settings, &reason));
+                self.tell(context, request, &reason);
                 None
             }
             Ok(reply) => Some(reply),
             Err(error) => {
                 if !self.given_up.swap(true, Ordering::Relaxed) {
-                    context.env.warn(&told(&self.settings, &error.to_string()));
+                    self.tell(context, request, &error.to_string());
                 }
                 None
             }
+        }
+    }
+
+    /// Tells why other machines did not do what was asked; nothing if an earlier reply has said it.
+    fn tell(&self, context: &Context, request: &Request, reason: &str) {
+        if reason.is_empty() {
+            return;
+        }
+        let has_told = self.has_told.swap(true, Ordering::Relaxed);
+        match request {
+            // What keeps results from being stored has most often kept them from being found.
+            Request::Flush { .. } if has_told => {}
+            Request::Flush { .. } => context.env.warn(reason),
+            _ => context.env.warn(&format!("kernels are compiled here: {reason}")),
         }
     }
 
@@ -128,13 +145,5 @@ impl Remote {
     #[cfg(not(unix))]
     fn reply(&self, _: &Context, _: &Request) -> Result<Reply> {
         Err(Error::new("build scripts reach other machines from Unix systems alone"))
-    }
-}
-
-/// Empty if there is nothing to tell: an earlier reply has said it.
-fn told(settings: &RemoteSettings, reason: &str) -> String {
-    match reason {
-        "" => String::new(),
-        reason => format!("kernels are compiled here where `{}` does not serve: {reason}", settings.url),
     }
 }

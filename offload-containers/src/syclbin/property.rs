@@ -80,8 +80,8 @@ impl<'a> PropertySets<'a> {
     #[must_use]
     pub fn set(mut self, name: &str) -> PropertySets<'a> {
         self.end_line();
-        // What would end the line belongs to no name of a set.
-        let name: String = name.chars().filter(|char| !matches!(char, '\n' | '\r')).collect();
+        // What would end the line belongs to no name of a set. A carriage return before the bracket ends none.
+        let name = name.replace('\n', "");
         self.text.to_mut().push_str(&format!("[{name}]\n"));
         self
     }
@@ -353,6 +353,15 @@ mod tests {
     fn lines_may_end_as_on_windows() {
         let sets = parse("[s]\r\nk=1|7\r\n").unwrap();
         assert_eq!(sets.get("s", "k"), Some(PropertyValue::Number(7)));
+    }
+
+    #[test]
+    fn a_set_that_is_written_has_the_name_that_was_read() {
+        let read = parse("[\r\0]\n[a\r]\nk=1|7\n").unwrap();
+        let names: Vec<&str> = read.sets().collect();
+        let written = names.iter().fold(PropertySets::default(), |sets, name| sets.set(name));
+        assert_eq!(written.sets().collect::<Vec<_>>(), names);
+        assert_eq!(PropertySets::default().set("a\nb=1|1").sets().collect::<Vec<_>>(), ["ab=1|1"]);
     }
 
     #[test]

@@ -52,6 +52,7 @@ mod rebuild;
 mod references;
 mod refused_launches;
 mod reloaded;
+mod remote;
 mod repack;
 mod reproducible;
 mod sanitized;

@@ -52,6 +52,9 @@ impl Cpu {
             ["-Xclang".into(), "-mlink-builtin-bitcode".into(), "-Xclang".into(), self.pocl.library.clone()];
         self.flags()
             .chain(texts(["-fPIC", "-fvisibility=hidden", "-x", "ir"]))
+            // clang gives the library's functions no table of names otherwise. Passes then give one name to two values,
+            // and the text that is written is not read again.
+            .chain(texts(["-fno-discard-value-names"]))
             .chain(texts(args.iter().copied()))
             .chain(texts(library.map(PathBuf::into_os_string)))
             // A loop that the source wants unrolled may have been before it was cut.

@@ -21,6 +21,8 @@ pub(super) struct Facts<'f> {
     pub(super) parted: BTreeSet<usize>,
     /// Computed again in each piece that uses them, with how many instructions for each work-item.
     pub(super) recomputed: BTreeMap<&'f str, usize>,
+    /// Of these, what is loaded through the array of arguments, which is there for every group.
+    pub(super) arguments: BTreeSet<&'f str>,
 }
 
 /// Where a value is from.
@@ -52,8 +54,10 @@ impl<'f> Facts<'f> {
             }
         }
         let (uniform, parted) = (BTreeSet::new(), BTreeSet::new());
-        let mut facts = Facts { definitions, uniform, parted, recomputed: BTreeMap::new() };
+        let (recomputed, arguments) = (BTreeMap::new(), BTreeSet::new());
+        let mut facts = Facts { definitions, uniform, parted, recomputed, arguments };
         let arguments = facts.arguments(&function.parameter);
+        facts.arguments = arguments.keys().copied().collect();
         facts.find_uniform(function, flow, &arguments);
         facts.find_recomputed(function, &arguments);
         facts

@@ -68,6 +68,8 @@ pub(super) fn piece_text(plan: &Plan<'_>, number: usize, nodes: Nodes) -> PieceT
     let recomputed = |name: &&str| plan.facts.recomputed.contains_key(*name);
     let wanted = piece.live.intersection(&used).copied();
     let remade = wanted.clone().filter(|name| !recomputed(name) && piece.made.contains(name)).collect();
+    // Also those that the piece itself would load under a condition: nobody takes them out of the loops then.
+    let wanted = wanted.chain(plan.facts.arguments.intersection(&used).copied());
     let mut writer = Writer {
         plan,
         number,

@@ -135,6 +135,14 @@ fn a_count_is_kept_once_and_a_sum_for_each_work_item() {
 }
 
 #[test]
+fn arguments_are_loaded_before_the_loops_also_if_only_some_work_items_use_them() {
+    let text = cut(LOOP);
+    let (head, _) = text.split_once("offload.loop.z.p0:").unwrap();
+    assert!(head.contains("%out.p0 = load ptr, ptr %out.at.p0, align 8, !invariant.load"), "{head}");
+    assert_eq!(text.matches("%out.p0 = load").count(), 1, "{text}");
+}
+
+#[test]
 fn values_lie_by_themselves_for_loops_that_were_cut() {
     let values: String = (0..10).map(|n| format!("  %x{n} = load float, ptr %own, align 4\n")).collect();
     let uses: String = (0..10).map(|n| format!("  store volatile float %x{n}, ptr %to, align 4\n")).collect();

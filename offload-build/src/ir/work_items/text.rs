@@ -117,16 +117,21 @@ impl Names for Own {
     }
 }
 
-/// A name that can be lengthened: numbers would have to stay in order, and quotes would have to be moved.
+/// A name that can be lengthened: numbers would have to stay in order, and quotes would have to be moved. Different names
+/// stay different.
 pub(super) fn local_name(name: &str) -> String {
-    let mut out = String::new();
-    if name.starts_with(|c: char| c.is_ascii_digit()) {
+    let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    let (mut out, mut rest) = (String::new(), name);
+    if is_number(name) {
         out.push('v');
+    } else if let Some(number) = name.strip_prefix('v').filter(|rest| is_number(rest)) {
+        out.push_str("$v$");
+        rest = number;
     }
-    for char in name.chars() {
+    for char in rest.chars() {
         match char {
-            c if c.is_ascii_alphanumeric() || "._$-".contains(c) => out.push(c),
-            c => out.push_str(&format!("${:x}", u32::from(c))),
+            c if c.is_ascii_alphanumeric() || "._-".contains(c) => out.push(c),
+            c => out.push_str(&format!("${:x}$", u32::from(c))),
         }
     }
     out
@@ -151,6 +156,8 @@ pub(super) fn without_metadata(text: &str, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     struct Suffixed;
@@ -169,13 +176,21 @@ mod tests {
     fn names_are_told_from_types_labels_and_text() {
         let types = Types::of("%struct.s = type { i32 }\n");
         let line = Line::parse("getelementptr %struct.s, ptr %12, i64 %\"a b\", !dbg !3", &types);
-        assert_eq!(line.values().collect::<Vec<_>>(), ["v12", "a$20b"]);
-        assert_eq!(line.with(&Suffixed), "getelementptr %struct.s, ptr %v12.p1, i64 %a$20b.p1, !dbg !3");
+        assert_eq!(line.values().collect::<Vec<_>>(), ["v12", "a$20$b"]);
+        assert_eq!(line.with(&Suffixed), "getelementptr %struct.s, ptr %v12.p1, i64 %a$20$b.p1, !dbg !3");
         let line = Line::parse("br i1 %c, label %7, label %end", &types);
         assert_eq!(line.labels().collect::<Vec<_>>(), ["v7", "end"]);
         assert_eq!(line.with(&Suffixed), "br i1 %c.p1, label %v7.p1, label %end.p1");
         let line = Line::parse("call void asm \"mov %rax, $0\", \"r\"(i64 %x)", &types);
         assert_eq!(line.values().collect::<Vec<_>>(), ["x"]);
+    }
+
+    #[test]
+    fn different_names_stay_different() {
+        let names = ["3", "v3", "$v$3", "v", "v.3", "w3", "a b", "a$20$b", "a$20b", "$", "a$b"];
+        let written: BTreeSet<String> = names.iter().map(|name| local_name(name)).collect();
+        assert_eq!(written.len(), names.len(), "{written:?}");
+        assert_eq!(local_name("v.3"), "v.3");
     }
 
     #[test]
