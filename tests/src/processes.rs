@@ -19,7 +19,8 @@ pub struct Processes {
 pub fn traced(build: &Command, log: &Path) -> Command {
     let mut command = Command::new("strace");
     // With the filter only these calls stop a process.
-    let options = ["-f", "-q", "-I", "2", "--seccomp-bpf", "-e", "trace=execve", "-e", "signal=none", "-s", "64"];
+    let options =
+        ["-f", "-q", "-I", "2", "--seccomp-bpf", "-e", "trace=execve", "-e", "signal=none", "-s", "64"];
     command.args(options).arg("-o").arg(log);
     command.arg(build.get_program()).args(build.get_args());
     if let Some(dir) = build.get_current_dir() {
@@ -34,39 +35,65 @@ pub fn traced(build: &Command, log: &Path) -> Command {
     command
 }
 
-/// Counts the lines `PID execve("FILE", ["ARG", ...], ...) = 0`. strace splits a line in two if another process
-/// interrupts it: `PID execve(... <unfinished ...>`, `PID <... execve resumed>) = 0`.
+/// Counts the programs in a log of strace that work for devices.
 pub fn count(log: &str) -> Processes {
     let mut found = Processes::default();
-    let mut begun = BTreeMap::new();
+    calls(log).into_iter().for_each(|call| found.add(call));
+    found
+}
+
+/// The calls of compilers that did more than tell their version: `FILE", ["ARG", ...`.
+pub fn compilers(log: &str) -> Vec<&str> {
+    calls(log).into_iter().filter(|call| kind(call) == Some(Kind::Compiler)).collect()
+}
+
+/// The calls `FILE", ["ARG", ...` in the lines `PID execve("FILE", ["ARG", ...], ...) = 0`. strace splits a line in two if
+/// another process interrupts it: `PID execve(... <unfinished ...>`, `PID <... execve resumed>) = 0`.
+fn calls(log: &str) -> Vec<&str> {
+    let (mut found, mut begun) = (Vec::new(), BTreeMap::new());
     for line in log.lines() {
         let (pid, rest) = line.trim_start().split_once(' ').unwrap_or_default();
         if let Some(call) = rest.trim_start().strip_prefix("execve(\"") {
             begun.insert(pid, call);
         }
-        if rest.trim_end().ends_with("= 0")
-            && let Some(call) = begun.remove(pid)
-        {
-            found.add(call);
+        if rest.trim_end().ends_with("= 0") {
+            found.extend(begun.remove(pid));
         }
     }
     found
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Compiler,
+    Asked,
+    Linker,
+}
+
+/// What a call is of, if it is of a tool for devices. The host's own linker may be an lld too: only those for devices are
+/// given AMD's emulation or an image to write.
+fn kind(call: &str) -> Option<Kind> {
+    let (file, args) = call.split_once('"')?;
+    let name = file.rsplit('/').next().unwrap_or_default();
+    let is = |tool: &str| name == tool || name.strip_prefix(tool).is_some_and(|rest| rest.starts_with('-'));
+    let device_link = args.contains("elf64_amdgpu") || args.contains(".hsaco");
+    if ["clang", "opt", "llvm-link", "llvm-as", "llc"].into_iter().any(is) {
+        Some(if args.contains("\"--version\"") { Kind::Asked } else { Kind::Compiler })
+    } else {
+        (["ld.lld", "lld"].into_iter().any(is) && device_link).then_some(Kind::Linker)
+    }
+}
+
 impl Processes {
-    /// Adds a call `FILE", ["ARG", ...` if it is of a tool for devices. The host's own linker may be an lld too: only
-    /// those for devices are given AMD's emulation or an image to write.
     fn add(&mut self, call: &str) {
-        let Some((file, args)) = call.split_once('"') else { return };
-        let name = file.rsplit('/').next().unwrap_or_default();
-        let is =
-            |tool: &str| name == tool || name.strip_prefix(tool).is_some_and(|rest| rest.starts_with('-'));
-        let device_link = args.contains("elf64_amdgpu") || args.contains(".hsaco");
-        if ["clang", "opt", "llvm-link", "llvm-as", "llc"].into_iter().any(is) {
-            self.compilers += 1;
-            self.asked += usize::from(args.contains("\"--version\""));
-        } else if ["ld.lld", "lld"].into_iter().any(is) && device_link {
-            self.linkers += 1;
+        match kind(call) {
+            Some(Kind::Compiler) => self.compilers += 1,
+            Some(Kind::Asked) => {
+                self.compilers += 1;
+                self.asked += 1;
+            }
+            Some(Kind::Linker) => self.linkers += 1,
+            None => {}
         }
     }
 }
@@ -91,5 +118,9 @@ mod tests {
 15 execve("/usr/bin/ld.lld", ["ld.lld", "-shared", "out/a.o", "-o", "out/a.hsaco"], 0x7 /* 20 vars */) = 0
 "#;
         assert_eq!(count(log), Processes { compilers: 3, asked: 1, linkers: 2 });
+        let found = compilers(log);
+        assert!(
+            found.len() == 2 && found[0].starts_with("/usr/bin/clang-22\", [") && found[1].contains("opt")
+        );
     }
 }

@@ -10,7 +10,6 @@ use std::time::Duration;
 use super::machine::Machine;
 use offload_tests::error::{Error, Result};
 use offload_tests::gemm;
-use offload_tests::processes::Processes;
 use offload_tests::workspace::Workspace;
 
 /// How many kernel files, for how many of AMD's targets.
@@ -43,7 +42,8 @@ pub(super) struct Cache(tempfile::TempDir);
 #[derive(Debug, PartialEq)]
 pub(super) struct Built {
     pub(super) time: Duration,
-    pub(super) processes: Processes,
+    /// The compilers that ran here, without those that only told their version.
+    pub(super) compilers: Vec<String>,
     /// The program, if there is one.
     pub(super) program: Vec<u8>,
     /// Why other machines did not do the work, as the user sees it.
@@ -111,7 +111,7 @@ impl Project {
         let why = traced.said.lines().filter(|line| line.contains("kernels are compiled here"));
         Ok(Built {
             time: traced.time,
-            processes: traced.processes,
+            compilers: traced.compilers,
             program: if is_good { fs::read(&program)? } else { Vec::new() },
             why: why.map(str::to_string).collect(),
             failure: (!is_good).then_some(traced.said),

@@ -56,7 +56,7 @@ impl Rows {
             let last = lines.iter().rev().take(8).rev().copied().collect::<Vec<_>>().join("\n  ");
             wrong.insert(0, format!("it failed:\n  {last}"));
         }
-        let compilers = built.compilers().to_string();
+        let compilers = built.compilers.len().to_string();
         let found = built.why.join(" | ");
         self.add(Row::new((what, server), built.time, (compilers, found, wrong)))
     }
@@ -136,16 +136,9 @@ impl Row {
     }
 }
 
-impl Built {
-    /// How many compilers ran here, without those that only told their version.
-    pub(super) fn compilers(&self) -> usize {
-        self.processes.compilers.saturating_sub(self.processes.asked)
-    }
-}
-
 impl Check<'_> {
     fn wrong(self, built: &Built) -> Option<String> {
-        let compilers = built.compilers();
+        let compilers = built.compilers.len();
         let texts: std::collections::BTreeSet<&String> = built.why.iter().collect();
         match self {
             // A build that failed says so itself.
@@ -153,9 +146,11 @@ impl Check<'_> {
             Check::Same(local) => {
                 (local.program != built.program).then(|| "the program is another".to_string())
             }
-            Check::NoCompiler => (compilers > 0).then(|| format!("{compilers} compilers ran here")),
+            Check::NoCompiler => {
+                built.compilers.first().map(|first| format!("{compilers} compilers ran here: {first}"))
+            }
             Check::Fewer(local) => {
-                let all = local.compilers();
+                let all = local.compilers.len();
                 (compilers >= all)
                     .then(|| format!("{compilers} compilers ran here, and {all} without a server"))
             }
@@ -173,12 +168,11 @@ impl Check<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use offload_tests::processes::Processes;
 
     fn built(why: &[&str]) -> Built {
         Built {
             time: Duration::from_secs(2),
-            processes: Processes { compilers: 3, asked: 1, linkers: 0 },
+            compilers: vec![String::new(); 2],
             program: vec![1],
             why: why.iter().map(ToString::to_string).collect(),
             failure: None,
@@ -189,8 +183,7 @@ mod tests {
     fn each_check_can_fail() {
         let (silent, told, twice) = (built(&[]), built(&["a", "b"]), built(&["a", "a"]));
         let other = Built { program: vec![2], ..built(&[]) };
-        let more = Processes { compilers: 4, asked: 1, linkers: 0 };
-        let more = Built { processes: more, ..built(&[]) };
+        let more = Built { compilers: vec![String::new(); 3], ..built(&[]) };
         for (check, built, good) in [
             (Check::Same(&silent), &told, true),
             (Check::Same(&other), &told, false),

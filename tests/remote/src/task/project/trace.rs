@@ -10,14 +10,15 @@ use std::time::{Duration, Instant};
 
 use super::super::servers::Process;
 use offload_tests::error::{Error, Result};
-use offload_tests::processes::{self, Processes};
+use offload_tests::processes;
 
 /// A build that has ended.
 #[derive(Debug)]
 pub(super) struct Traced {
     pub(super) code: i32,
     pub(super) time: Duration,
-    pub(super) processes: Processes,
+    /// The calls of compilers.
+    pub(super) compilers: Vec<String>,
     /// What cargo said.
     pub(super) said: String,
 }
@@ -40,7 +41,9 @@ pub(super) fn run(build: &Command) -> Result<Traced> {
     // It leaves the other processes as they are.
     drop(process);
     let said = String::from_utf8_lossy(&std::fs::read(&said)?).into_owned();
-    Ok(Traced { code, time, processes: processes::count(&std::fs::read_to_string(&log)?), said })
+    let log = std::fs::read_to_string(&log)?;
+    let compilers = processes::compilers(&log).into_iter().map(str::to_string).collect();
+    Ok(Traced { code, time, compilers, said })
 }
 
 /// The exit code of the first process in the log. One that a signal ended has none: -1.
