@@ -4,14 +4,15 @@ mod chunks;
 mod copy;
 mod onward;
 mod region;
+mod ways;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use offload_format::section::RUN_PREFIX;
 
-use self::onward::{GROUP, Ways};
 use self::region::Region;
+use self::ways::{GROUP, Ways};
 use super::function::Kind;
 use super::piece::{Nodes, PieceText, Place, piece_text};
 use super::plan::{Holder, Order, Plan};

@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::Writer;
-use super::onward::{GROUP, Ways};
 use super::region::{Region, Waiting, place};
+use super::ways::{GROUP, Ways};
 use crate::ir::work_items::piece::{Chunk, stored};
 use crate::ir::work_items::plan::Holder;
 
@@ -103,7 +103,7 @@ impl Writer<'_, '_> {
         let first = place(self.plan, chunk, region.first).mark;
         let _ = writeln!(self.body, "offload.start.c{c}:\n{renewed}  br label %offload.begin.p{first}");
         for piece in region.pieces() {
-            self.copy(region, place(self.plan, chunk, piece), chunk, empty);
+            self.copy(region, place(self.plan, chunk, piece), empty);
         }
         let _ = writeln!(self.body, "offload.next.c{c}:\n  br label %offload.chunk.c{c}");
     }

@@ -7,13 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::Writer;
-use super::onward::{GROUP, Ways, switched};
 use super::region::{Region, VECTOR_LANES, Waiting, place};
+use super::ways::{GROUP, LANES, Ways, switched};
 use crate::ir::work_items::function::Rounds;
 use crate::ir::work_items::piece::{Chunk, Exit, Nodes, Place, piece_text};
-
-/// What the names of variables begin with that tell where neighbours go on.
-const LANES: &str = "lane.";
 
 /// One of the copies of a piece.
 struct Copy<'r> {
@@ -27,7 +24,8 @@ struct Copy<'r> {
 }
 
 impl Writer<'_, '_> {
-    pub(super) fn copy(&mut self, region: &Region, place: Place, chunk: Chunk, empty: u64) {
+    pub(super) fn copy(&mut self, region: &Region, place: Place, empty: u64) {
+        let Some(chunk) = place.chunk else { return };
         let (plan, n, m) = (self.plan, region.first, place.mark);
         let (accesses, Chunk { mark: c, lanes }) = (self.accesses(), chunk);
         let copy = Copy { region, piece: place.piece, chunk, m, accesses };

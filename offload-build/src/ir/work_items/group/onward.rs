@@ -1,30 +1,14 @@
 //! Which piece is next, and whether all work-items agree.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::Writer;
+use super::ways::{Ways, begin, switched};
 use crate::ir::work_items::piece::Exit;
 
 /// Set in what the function returns for a group whose work-items parted; the rest is the line of the barrier.
 const PARTED: u32 = 1 << 31;
-/// What the names of variables begin with that tell where all work-items of a group go on.
-pub(super) const GROUP: &str = "";
-
-/// Where work-items can go on.
-pub(super) struct Ways {
-    /// The block that each next piece begins with, by the number that tells of it.
-    pub(super) blocks: BTreeMap<usize, String>,
-    /// The number that tells of the end; those of pieces follow.
-    pub(super) end: usize,
-}
-
-impl Ways {
-    pub(super) fn of_group(next: &BTreeSet<usize>) -> Ways {
-        Ways { blocks: next.iter().map(|next| (*next, begin(*next))).collect(), end: 0 }
-    }
-}
-
 impl Writer<'_, '_> {
     /// Where a work-item's piece ends, with the number of its next one.
     pub(super) fn item_end(&mut self, n: usize, exits: &[Exit], among: &str) {
@@ -108,19 +92,5 @@ impl Writer<'_, '_> {
             last = format!("%offload.line{next}.p{n}");
         }
         let _ = writeln!(self.body, "  store i32 {last}, ptr %offload.status\n  br label %offload.leave");
-    }
-}
-
-/// The cases of a switch.
-pub(super) fn switched(ways: &BTreeMap<usize, String>) -> String {
-    let ways = ways.iter().map(|(next, block)| format!("i32 {next}, label %{block}"));
-    ways.collect::<Vec<_>>().join(" ")
-}
-
-/// The block that a piece of the group begins with.
-fn begin(piece: usize) -> String {
-    match piece {
-        0 => "offload.leave".to_string(),
-        piece => format!("offload.begin.p{piece}"),
     }
 }
