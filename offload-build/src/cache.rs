@@ -42,7 +42,7 @@ pub(crate) use self::threads::{KeyLock, Memo};
 use crate::env::CargoEnv;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fs;
-pub use crate::remote::Results;
+pub use crate::tally::Results;
 
 /// The directory of a cache that belongs to one `OUT_DIR`.
 const OWN: &str = "offload-cache";
@@ -236,7 +236,7 @@ impl Cache {
         // Before the work, so that builds which end meanwhile do not do it too.
         if fs::publish(&stamp, |_| Ok(())).is_ok() {
             sweep::sweep(&self.shared, &self.limits, now);
-            crate::remote::forget(&self.shared);
+            crate::tally::forget(&self.shared);
         }
     }
 
