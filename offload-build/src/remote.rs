@@ -31,8 +31,6 @@ pub(crate) struct Remote {
     #[cfg(unix)]
     server: OnceLock<Option<server::Server>>,
     given_up: AtomicBool,
-    /// Whether a reason to work here was told.
-    has_told: AtomicBool,
 }
 
 impl Remote {
@@ -42,7 +40,6 @@ impl Remote {
             #[cfg(unix)]
             server: OnceLock::new(),
             given_up: AtomicBool::new(false),
-            has_told: AtomicBool::new(false),
         }
     }
 
@@ -98,30 +95,16 @@ impl Remote {
         }
         match self.reply(context, request) {
             Ok(Reply::Declined { reason }) => {
-                self.tell(context, request, &reason);
+                context.env.warn(&reason);
                 None
             }
             Ok(reply) => Some(reply),
             Err(error) => {
                 if !self.given_up.swap(true, Ordering::Relaxed) {
-                    self.tell(context, request, &error.to_string());
+                    context.env.warn(&format!("no results come from other machines: {error}"));
                 }
                 None
             }
-        }
-    }
-
-    /// Tells why other machines did not do what was asked; nothing if an earlier reply has said it.
-    fn tell(&self, context: &Context, request: &Request, reason: &str) {
-        if reason.is_empty() {
-            return;
-        }
-        let has_told = self.has_told.swap(true, Ordering::Relaxed);
-        match request {
-            // What keeps results from being stored has most often kept them from being found.
-            Request::Flush { .. } if has_told => {}
-            Request::Flush { .. } => context.env.warn(reason),
-            _ => context.env.warn(&format!("kernels are compiled here: {reason}")),
         }
     }
 

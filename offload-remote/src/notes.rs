@@ -43,7 +43,9 @@ impl Notes {
     /// Keeps `text` for the next who can be told, if it is the first of the topic.
     pub(crate) fn keep(&self, topic: Topic, text: impl FnOnce() -> String) {
         let mut state = locked(&self.0);
-        if state.said.insert(topic) {
+        // A server that does not answer stores nothing either.
+        let is_plain = topic == Topic::Storing && state.said.contains(&Topic::Server);
+        if !is_plain && state.said.insert(topic) {
             state.waiting.push(text());
         }
     }
@@ -57,6 +59,14 @@ impl Notes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_server_that_does_not_answer_only_that_is_told() {
+        let notes = Notes::default();
+        notes.keep(Topic::Server, || "refused".into());
+        notes.keep(Topic::Storing, || "not stored".into());
+        assert_eq!(notes.take(), "refused");
+    }
 
     #[test]
     fn each_topic_is_told_once() {

@@ -6,7 +6,7 @@
 //! run_groups       the function becomes blocks (`function`); atomic operations on local memory need no lock
 //!                  (`exclusive`)
 //!                  the blocks are cut at each wait, and at each round of the loops that
-//!                  become vectors over work-items that way (`loops`)
+//!                  go on for several work-items at once (`loops`)
 //!                  what is equal for all work-items, or cheap to compute again (`facts`, `state`)
 //!                  what is used after a wait that was made before it (`liveness`, `memory`)
 //!                  pieces, and places in the frame for what outlives one (`plan`)
@@ -101,6 +101,7 @@ pub(crate) fn run_groups(module: &str, kernels: &[&Kernel], widest: u32) -> Resu
             attributes: numbers.attributes,
             first_node: numbers.node,
             lines: &numbered.lines,
+            vector_bits: widest,
         };
         let text = run_function(&plan, &run);
         out.push_str(&text.function);

@@ -8,7 +8,7 @@ use offload_format::remote::{Executed, Origin};
 use super::outputs;
 use super::prepared::{Prepared, Terms};
 use super::refusal::Refusal;
-use crate::api::ActionResult;
+use crate::api::{ActionResult, ExecuteResponse};
 use crate::fault::{Fault, Kind};
 use crate::files::Files;
 use crate::notes::Topic;
@@ -69,31 +69,40 @@ impl Runner {
     /// The server fails.
     pub(super) async fn outcome(&self, server: &Grpc, prepared: &Prepared) -> Result<Executed, Fault> {
         let store = &self.remote.stores.store;
-        if prepared.lookup == Lookup::Cache {
+        let mut execution = self.execution(prepared);
+        if execution.lookup == Lookup::Cache {
             let known = store.result(&prepared.action, &prepared.outputs).await?;
-            if let Some(result) = known.filter(|result| result.exit_code == 0)
-                && let Some(executed) = self.complete(result, prepared, Origin::Cache).await?
-            {
-                return Ok(executed);
+            if let Some(result) = known.filter(|result| result.exit_code == 0) {
+                match self.complete(result, prepared, Origin::Cache).await? {
+                    Some(executed) => return Ok(executed),
+                    // The server would take the same result again.
+                    None => execution.lookup = Lookup::Never,
+                }
             }
         }
-        let mut evictions = 0;
-        loop {
-            self.remote.uploads.ensure(prepared.blobs.clone()).await?;
-            match server.execute(&self.execution(prepared)).await {
-                Err(fault) if fault.kind == Kind::Evicted && evictions == 0 => {
-                    evictions += 1;
-                    self.remote.uploads.forget(prepared.blobs.iter().map(|blob| blob.digest));
-                }
-                Err(fault) => return Err(fault),
-                Ok(response) => {
-                    let origin = if response.cached_result { Origin::Cache } else { Origin::Run };
-                    let executed =
-                        self.complete(response.result.unwrap_or_default(), prepared, origin).await?;
-                    return executed
-                        .ok_or_else(|| Fault::lasting("the server lost what a command has written"));
-                }
+        let response = self.respond(server, prepared, &execution).await?;
+        let result = response.result.ok_or_else(|| Fault::lasting("the server sent no result"))?;
+        let origin = if response.cached_result { Origin::Cache } else { Origin::Run };
+        let executed = self.complete(result, prepared, origin).await?;
+        executed.ok_or_else(|| Fault::lasting("the server lost what a command has written"))
+    }
+
+    /// Sends what is missing, and has the server run the action.
+    async fn respond(
+        &self,
+        server: &Grpc,
+        prepared: &Prepared,
+        execution: &Execution,
+    ) -> Result<ExecuteResponse, Fault> {
+        self.remote.uploads.ensure(prepared.blobs.clone()).await?;
+        match server.execute(execution).await {
+            // What it had a while ago it may have removed since.
+            Err(fault) if fault.kind == Kind::Evicted => {
+                self.remote.uploads.forget(prepared.blobs.iter().map(|blob| blob.digest));
+                self.remote.uploads.ensure(prepared.blobs.clone()).await?;
+                server.execute(execution).await
             }
+            outcome => outcome,
         }
     }
 

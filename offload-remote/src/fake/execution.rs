@@ -12,6 +12,7 @@ use crate::api::{
     WaitExecutionRequest, protobuf,
 };
 use crate::digest::Digest;
+use crate::store::Lookup;
 
 impl Fake {
     fn blob<M: Message + Default>(&self, digest: Option<&crate::api::Digest>) -> Result<M, Status> {
@@ -33,12 +34,12 @@ impl Fake {
     }
 
     /// The response to an action, whose result is kept if that may be.
-    fn run(&self, digest: Option<&crate::api::Digest>) -> Result<ExecuteResponse, Status> {
+    fn run(&self, digest: Option<&crate::api::Digest>, lookup: Lookup) -> Result<ExecuteResponse, Status> {
         let action: Action = self.blob(digest)?;
         self.check(action.input_root_digest.as_ref())?;
         let hash = &digest.unwrap().hash;
         let known = self.state().results.get(hash).cloned();
-        if let Some(result) = known {
+        if let Some(result) = known.filter(|_| lookup == Lookup::Cache) {
             return Ok(ExecuteResponse { result: Some(result), cached_result: true, ..Default::default() });
         }
         let result = self.result(&self.blob(action.command_digest.as_ref())?);
@@ -80,8 +81,12 @@ impl Fake {
     }
 
     /// A message that names the operation, and the one with the response unless the stream is to break.
-    fn operation(&self, digest: Option<&crate::api::Digest>) -> Result<Response<Boxed<Operation>>, Status> {
-        let response = self.run(digest)?;
+    fn operation(
+        &self,
+        digest: Option<&crate::api::Digest>,
+        lookup: Lookup,
+    ) -> Result<Response<Boxed<Operation>>, Status> {
+        let response = self.run(digest, lookup)?;
         let name = operation_name(digest);
         let first = Operation { name: name.clone(), ..Default::default() };
         let any = protobuf::Any { value: response.encode_to_vec(), ..Default::default() };
@@ -114,7 +119,9 @@ impl Execution for Fake {
         request: Request<ExecuteRequest>,
     ) -> Result<Response<Self::ExecuteStream>, Status> {
         self.enter("execute", &request).await?;
-        self.operation(request.into_inner().action_digest.as_ref())
+        let request = request.into_inner();
+        let lookup = if request.skip_cache_lookup { Lookup::Never } else { Lookup::Cache };
+        self.operation(request.action_digest.as_ref(), lookup)
     }
 
     async fn wait_execution(
@@ -125,6 +132,6 @@ impl Execution for Fake {
         let name = request.into_inner().name;
         let (hash, size) = name.split_once('/').unwrap();
         let digest = crate::api::Digest { hash: hash.into(), size_bytes: size.parse().unwrap() };
-        self.operation(Some(&digest))
+        self.operation(Some(&digest), Lookup::Cache)
     }
 }

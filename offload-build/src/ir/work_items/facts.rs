@@ -207,6 +207,14 @@ fn may_trap(instruction: &Instruction) -> bool {
     is_word(instruction, &["udiv", "sdiv", "urem", "srem"])
 }
 
+/// Whether whole numbers are divided by one that is not written there: processors have no vectors for it.
+pub(super) fn divides(instruction: &Instruction) -> bool {
+    let mut text = instruction.line.plain();
+    text.truncate(text.find(", !").unwrap_or(text.len()));
+    let divisor = text.rsplit(' ').next().unwrap_or_default();
+    may_trap(instruction) && divisor.parse::<i64>().is_err()
+}
+
 /// What costs about as much as an addition.
 fn is_integer_step(instruction: &Instruction) -> bool {
     const STEPS: [&str; 14] = [

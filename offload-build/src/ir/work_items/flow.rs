@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::function::{End, Function};
+use super::function::{End, Function, Wait};
 
 /// The blocks of a function by number, with the edges between them.
 #[derive(Debug)]
@@ -12,17 +12,22 @@ pub(super) struct Flow {
     after: Vec<BTreeSet<usize>>,
     /// The blocks that end with a wait.
     waits: BTreeSet<usize>,
+    /// Those of them where all work-items of a group come together.
+    meetings: BTreeSet<usize>,
 }
 
 impl Flow {
     pub(super) fn of(function: &Function) -> Flow {
         let count = function.blocks.len();
         let next: Vec<Vec<usize>> = (0..count).map(|number| function.successors(number)).collect();
-        let is_wait = |number: &usize| {
-            function.blocks.get(*number).is_some_and(|block| matches!(block.end, End::Wait { .. }))
-        };
-        let waits = (0..count).filter(is_wait).collect();
-        Flow { after: post_dominators(&next), next, waits }
+        let (mut waits, mut meetings) = (BTreeSet::new(), BTreeSet::new());
+        for (number, block) in function.blocks.iter().enumerate() {
+            if let End::Wait { wait, .. } = block.end {
+                waits.insert(number);
+                meetings.extend((wait == Wait::Group).then_some(number));
+            }
+        }
+        Flow { after: post_dominators(&next), next, waits, meetings }
     }
 
     pub(super) fn successors(&self, block: usize) -> &[usize] {
@@ -51,7 +56,7 @@ impl Flow {
                 next.iter().copied().filter(|other| other != way && *other != block).collect();
             let elsewhere = self.reached(&others, &here);
             let certain =
-                self.after.get(*way).into_iter().flatten().filter(|wait| self.waits.contains(*wait));
+                self.after.get(*way).into_iter().flatten().filter(|wait| self.meetings.contains(*wait));
             // A wait that everybody comes to from `block` tells nothing of the way.
             let always = self.after.get(block);
             let mut told = certain.filter(|wait| always.is_none_or(|always| !always.contains(*wait)));
@@ -80,10 +85,25 @@ impl Flow {
     }
 
     /// The first block that every way from the end of `block` goes through.
-    fn meeting(&self, block: usize) -> Option<usize> {
+    pub(super) fn meeting(&self, block: usize) -> Option<usize> {
         let after = self.after.get(block)?;
-        let count = |other: &usize| self.after.get(*other).map_or(0, BTreeSet::len);
-        after.iter().copied().filter(|other| *other != block).max_by_key(count)
+        after.iter().copied().filter(|other| *other != block).max_by_key(|other| self.behind(*other))
+    }
+
+    /// The first block that every way out of a loop goes through, and the blocks that ways go through before.
+    pub(super) fn out_of(&self, found: &Loop) -> Option<(usize, BTreeSet<usize>)> {
+        let after = self.after.get(found.header)?.difference(&found.blocks).copied();
+        let join = after.max_by_key(|block| self.behind(*block))?;
+        let next = found.blocks.iter().flat_map(|block| self.successors(*block)).copied();
+        let outside: Vec<usize> = next.filter(|next| !found.blocks.contains(next)).collect();
+        let mut between = self.reached(&outside, &BTreeSet::from([join]));
+        between.remove(&join);
+        Some((join, between))
+    }
+
+    /// How many blocks every way from `block` to the end goes through.
+    pub(super) fn behind(&self, block: usize) -> usize {
+        self.after.get(block).map_or(0, BTreeSet::len)
     }
 
     /// What is reached from `starts`, them included; from the blocks in `last` no further.
@@ -145,7 +165,8 @@ mod tests {
 
     fn flow(next: &[&[usize]], waits: &[usize]) -> Flow {
         let next: Vec<Vec<usize>> = next.iter().map(|next| next.to_vec()).collect();
-        Flow { after: post_dominators(&next), next, waits: waits.iter().copied().collect() }
+        let waits: BTreeSet<usize> = waits.iter().copied().collect();
+        Flow { after: post_dominators(&next), next, meetings: waits.clone(), waits }
     }
 
     #[test]

@@ -34,11 +34,32 @@ pub(super) enum End {
     /// A branch, a switch, or `unreachable`.
     Jump(Line),
     Return,
-    /// A call of [`WAIT`]; the work-item goes on in the next block of the list.
+    /// A call of [`WAIT`], or a cut; the work-item goes on in the next block of the list.
     Wait {
+        wait: Wait,
         /// The source line, if it is known as a node `!12`.
         location: Option<String>,
     },
+}
+
+/// Who waits for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// All work-items of a group, and all of them come.
+    Group,
+    /// A few neighbours, which go through a loop side by side.
+    Lanes(Rounds),
+}
+
+/// How often neighbours go round a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rounds {
+    /// All equally often. Also what comes behind a loop.
+    Equal,
+    /// Each until it is done.
+    Own,
+    /// The same, and some do not come to the loop.
+    Some,
 }
 
 /// An instruction, or a record for debuggers.
@@ -127,7 +148,8 @@ impl Function {
     /// Takes one line that is no label.
     fn take(&mut self, text: &str, open: &mut Open, types: &Types<'_>) -> Result<(), String> {
         let end = if is_wait(text) {
-            End::Wait { location: word_after(text, "!dbg !").map(|number| format!("!{number}")) }
+            let location = word_after(text, "!dbg !").map(|number| format!("!{number}"));
+            End::Wait { wait: Wait::Group, location }
         } else if text == "ret void" || text.starts_with("ret void,") {
             End::Return
         } else if ["br ", "switch ", "unreachable"].iter().any(|word| text.starts_with(word)) {
@@ -146,7 +168,7 @@ impl Function {
     }
 
     /// Cuts block `number` after its phis with a wait that the source does not have.
-    pub(super) fn wait_after_phis(&mut self, number: usize) {
+    pub(super) fn wait_after_phis(&mut self, number: usize, wait: Wait) {
         let name = format!("{}.r{number}", self.blocks.get(number).map_or("", |block| &block.name));
         let Some(block) = self.blocks.get_mut(number) else { return };
         self.has_cut_loops = true;
@@ -156,7 +178,7 @@ impl Function {
         let rest = Block {
             name: name.clone(),
             instructions: block.instructions.split_off(phis),
-            end: std::mem::replace(&mut block.end, End::Wait { location: None }),
+            end: std::mem::replace(&mut block.end, End::Wait { wait, location: None }),
         };
         let first = block.name.clone();
         self.blocks.insert(number.saturating_add(1), rest);

@@ -1,21 +1,26 @@
 //! The function that runs a work-group: for each piece a loop over the work-items of the group.
 
+mod chunks;
+mod copy;
+mod onward;
+mod region;
+mod ways;
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use offload_format::section::RUN_PREFIX;
 
+use self::region::Region;
+use self::ways::{GROUP, Ways};
 use super::function::Kind;
-use super::piece::{Exit, Nodes, PieceText, piece_text};
-use super::plan::{Order, Plan};
+use super::piece::{Nodes, PieceText, Place, piece_text};
+use super::plan::{Holder, Order, Plan};
 use super::state::{GROUP_FIELDS, axis};
 use super::text::{Line, Names};
 
 /// Where `frame` lies in `struct offload_group`.
 const FRAME: u64 = 160;
-/// Set in what the function returns for a group whose work-items parted; the rest is the line of the barrier.
-pub(super) const PARTED: u32 = 1 << 31;
-
 /// What is known of a kernel beside its code.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run<'a> {
@@ -27,6 +32,8 @@ pub(super) struct Run<'a> {
     pub(super) first_node: u64,
     /// The lines of source locations, by node.
     pub(super) lines: &'a BTreeMap<String, u32>,
+    /// The size of the CPU's vectors.
+    pub(super) vector_bits: u32,
 }
 
 /// A function and its metadata.
@@ -43,11 +50,14 @@ pub(super) fn run_function(plan: &Plan<'_>, run: &Run<'_>) -> RunText {
     let empty = writer.new_node();
     let _ = writeln!(writer.metadata, "!{empty} = !{{}}");
     writer.prologue(empty);
-    for number in 0..plan.pieces.len() {
-        let accesses = writer.new_node();
-        let _ = writeln!(writer.metadata, "!{accesses} = distinct !{{}}");
-        let text = piece_text(plan, number, Nodes { empty, accesses });
-        writer.piece(number, &text, accesses);
+    for number in (0..plan.pieces.len()).filter(|number| !plan.is_of_lanes(*number)) {
+        if let Some(region) = Region::of(plan, number) {
+            writer.chunks(&region, empty);
+            continue;
+        }
+        let accesses = writer.accesses();
+        let place = Place { piece: number, mark: number, chunk: None };
+        writer.piece(number, &piece_text(plan, place, Nodes { empty, accesses }), accesses);
     }
     let debug = plan.function.debug.as_deref().map(|node| format!(" !dbg {node}")).unwrap_or_default();
     let function = format!(
@@ -79,9 +89,16 @@ impl Writer<'_, '_> {
         node
     }
 
+    /// A new group of accesses of memory.
+    fn accesses(&mut self) -> u64 {
+        let accesses = self.new_node();
+        let _ = writeln!(self.metadata, "!{accesses} = distinct !{{}}");
+        accesses
+    }
+
     fn prologue(&mut self, empty: u64) {
         self.body.push_str("offload.entry:\n");
-        for name in ["status", "least", "most"] {
+        for name in ["status", "least", "most", "lane.least", "lane.most"] {
             let _ = writeln!(self.body, "  %offload.{name} = alloca i32");
         }
         self.variables();
@@ -148,6 +165,7 @@ impl Writer<'_, '_> {
                 let _ = writeln!(self.body, "  %offload.cell.{name} = alloca {ty}");
             }
         }
+        self.lanes();
         let notes = plan.function.instructions().filter(|instruction| instruction.is_declaration());
         for note in notes {
             if let Some(text) = declaration(plan, &note.line) {
@@ -158,7 +176,7 @@ impl Writer<'_, '_> {
 
     /// The arrays of the frame.
     fn frame(&mut self) {
-        if self.plan.slots.is_empty() {
+        if self.plan.slots.iter().all(|slot| slot.holder != Holder::Frame) {
             return;
         }
         let _ = writeln!(
@@ -168,7 +186,7 @@ impl Writer<'_, '_> {
              %offload.plane = mul nuw i64 %offload.local_size.0, %offload.local_size.1\n  \
              %offload.count = mul nuw i64 %offload.plane, %offload.local_size.2"
         );
-        for slot in &self.plan.slots {
+        for slot in self.plan.slots.iter().filter(|slot| slot.holder == Holder::Frame) {
             let (name, offset) = (slot.name, slot.offset);
             let times = match self.plan.order {
                 Order::ByValue => "%offload.count",
@@ -185,10 +203,26 @@ impl Writer<'_, '_> {
     /// The loops of piece `n`, and what comes after them.
     fn piece(&mut self, n: usize, text: &PieceText, accesses: u64) {
         let _ = write!(self.body, "offload.begin.p{n}:\n{}", text.head);
-        let several = self.plan.pieces.get(n).is_some_and(|piece| piece.next.len() > 1);
-        if several {
-            self.body.push_str("  store i32 -1, ptr %offload.least\n  store i32 0, ptr %offload.most\n");
+        let next = self.plan.pieces.get(n).map(|piece| piece.next.clone()).unwrap_or_default();
+        self.expect(&next, GROUP);
+        self.open_rows(n);
+        let _ = writeln!(self.body, "  br label %offload.loop.x.p{n}");
+        self.open_loop(n, 0, &format!("offload.loop.y.p{n}"));
+        let _ =
+            writeln!(self.body, "  %offload.i.p{n} = add nuw nsw i64 %offload.before.p{n}, %offload.x.p{n}");
+        self.work_item(Place { piece: n, mark: n, chunk: None }, text, "");
+        let _ = writeln!(self.body, "offload.end.p{n}:");
+        self.item_end(n, &text.exits, GROUP);
+        let parallel = self.parallel(accesses);
+        for dimension in 0..3 {
+            self.close_loop(n, dimension, &parallel);
         }
+        self.keep_once(n, n);
+        self.onward(n, &Ways::of_group(&next), GROUP);
+    }
+
+    /// The loops over the third and the second dimension.
+    fn open_rows(&mut self, n: usize) {
         let _ = writeln!(self.body, "  br label %offload.loop.z.p{n}");
         self.open_loop(n, 2, &format!("offload.begin.p{n}"));
         let _ = writeln!(self.body, "  br label %offload.loop.y.p{n}");
@@ -197,18 +231,22 @@ impl Writer<'_, '_> {
             self.body,
             "  %offload.rows.p{n} = mul nuw nsw i64 %offload.z.p{n}, %offload.local_size.1\n  \
              %offload.row.p{n} = add nuw nsw i64 %offload.rows.p{n}, %offload.y.p{n}\n  \
-             %offload.before.p{n} = mul nuw nsw i64 %offload.row.p{n}, %offload.local_size.0\n  \
-             br label %offload.loop.x.p{n}"
+             %offload.before.p{n} = mul nuw nsw i64 %offload.row.p{n}, %offload.local_size.0"
         );
-        self.open_loop(n, 0, &format!("offload.loop.y.p{n}"));
-        self.work_item(n, text);
-        self.item_end(n, &text.exits, several);
+    }
+
+    /// The property of a loop whose accesses, which are in this group, go on independently.
+    fn parallel(&mut self, accesses: u64) -> String {
         let parallel = self.new_node();
         let _ = writeln!(self.metadata, "!{parallel} = !{{!\"llvm.loop.parallel_accesses\", !{accesses}}}");
-        for dimension in 0..3 {
-            self.close_loop(n, dimension, parallel);
-        }
-        self.after(n, several);
+        format!(", !{parallel}")
+    }
+
+    /// A node for a loop with these properties.
+    fn loop_node(&mut self, properties: &str) -> u64 {
+        let node = self.new_node();
+        let _ = writeln!(self.metadata, "!{node} = distinct !{{!{node}{properties}}}");
+        node
     }
 
     fn open_loop(&mut self, n: usize, dimension: u64, from: &str) {
@@ -220,9 +258,8 @@ impl Writer<'_, '_> {
         );
     }
 
-    fn close_loop(&mut self, n: usize, dimension: u64, parallel: u64) {
-        let (node, axis) = (self.new_node(), axis(dimension));
-        let _ = writeln!(self.metadata, "!{node} = distinct !{{!{node}, !{parallel}}}");
+    fn close_loop(&mut self, n: usize, dimension: u64, properties: &str) {
+        let (node, axis) = (self.loop_node(properties), axis(dimension));
         let _ = writeln!(
             self.body,
             "  %offload.{axis}.next.p{n} = add nuw nsw i64 %offload.{axis}.p{n}, 1\n  \
@@ -232,83 +269,17 @@ impl Writer<'_, '_> {
         );
     }
 
-    fn work_item(&mut self, n: usize, text: &PieceText) {
-        let _ =
-            writeln!(self.body, "  %offload.i.p{n} = add nuw nsw i64 %offload.before.p{n}, %offload.x.p{n}");
+    /// What a work-item does, if it has not waited elsewhere.
+    fn work_item(&mut self, Place { piece, mark: n, .. }: Place, text: &PieceText, due: &str) {
         if text.asks_position {
             let _ = writeln!(
                 self.body,
                 "  call void @__offload_item(i64 %offload.x.p{n}, i64 %offload.y.p{n}, i64 %offload.z.p{n})"
             );
         }
-        let start = self.plan.pieces.get(n).and_then(|piece| self.plan.function.blocks.get(piece.start));
+        let start = self.plan.pieces.get(piece).and_then(|piece| self.plan.function.blocks.get(piece.start));
         let start = start.map(|block| block.name.as_str()).unwrap_or_default();
-        let _ = write!(self.body, "{}  br label %{start}.p{n}\n{}", text.start, text.body);
-    }
-
-    /// Where a work-item's piece ends, with the number of its next one.
-    fn item_end(&mut self, n: usize, exits: &[Exit], several: bool) {
-        let _ = writeln!(self.body, "offload.end.p{n}:");
-        if !several {
-            return;
-        }
-        let exits: Vec<String> =
-            exits.iter().map(|exit| format!("[ {}, %{} ]", exit.next, exit.block)).collect();
-        let _ = writeln!(self.body, "  %offload.to.p{n} = phi i32 {}", exits.join(", "));
-        for (name, compare) in [("least", "ult"), ("most", "ugt")] {
-            let _ = writeln!(
-                self.body,
-                "  %offload.{name}.p{n} = load i32, ptr %offload.{name}\n  \
-                 %offload.{name}.is.p{n} = icmp {compare} i32 %offload.to.p{n}, %offload.{name}.p{n}\n  \
-                 %offload.{name}.now.p{n} = select i1 %offload.{name}.is.p{n}, i32 %offload.to.p{n}, i32 %offload.{name}.p{n}\n  \
-                 store i32 %offload.{name}.now.p{n}, ptr %offload.{name}"
-            );
-        }
-    }
-
-    /// After the loops: what is kept once becomes valid, and the next piece follows if all work-items go there.
-    fn after(&mut self, n: usize, several: bool) {
-        let Some(piece) = self.plan.pieces.get(n) else { return };
-        for name in piece.made.iter().filter(|name| self.plan.once.contains_key(*name)) {
-            let Some(ty) = self.plan.once.get(name) else { continue };
-            let _ = writeln!(
-                self.body,
-                "  %{name}.p{n}.then = load {ty}, ptr %offload.next.{name}\n  store {ty} %{name}.p{n}.then, ptr %offload.once.{name}"
-            );
-        }
-        if !several {
-            let next = piece.next.first().copied().unwrap_or_default();
-            let _ = writeln!(self.body, "  br label %{}", begin(next));
-            return;
-        }
-        let ways = piece.next.iter().map(|next| format!("i32 {next}, label %{}", begin(*next)));
-        let ways = ways.collect::<Vec<_>>().join(" ");
-        let _ = writeln!(
-            self.body,
-            "  %offload.from.p{n} = load i32, ptr %offload.least\n  %offload.next.p{n} = load i32, ptr %offload.most\n  \
-             %offload.together.p{n} = icmp eq i32 %offload.from.p{n}, %offload.next.p{n}\n  \
-             br i1 %offload.together.p{n}, label %offload.onward.p{n}, label %offload.parted.p{n}\n\
-             offload.onward.p{n}:\n  switch i32 %offload.next.p{n}, label %offload.leave [ {ways} ]\n\
-             offload.parted.p{n}:"
-        );
-        self.parted(n);
-    }
-
-    /// Some work-items have come to a barrier, and others to another one or to the end.
-    fn parted(&mut self, n: usize) {
-        let mut last = PARTED.to_string();
-        for next in self.plan.pieces.get(n).iter().flat_map(|piece| &piece.next).filter(|next| **next != 0) {
-            let line =
-                self.plan.location(*next).and_then(|node| self.run.lines.get(node)).copied().unwrap_or(0);
-            let code = PARTED | line;
-            let _ = writeln!(
-                self.body,
-                "  %offload.is{next}.p{n} = icmp eq i32 %offload.next.p{n}, {next}\n  \
-                 %offload.line{next}.p{n} = select i1 %offload.is{next}.p{n}, i32 {code}, i32 {last}"
-            );
-            last = format!("%offload.line{next}.p{n}");
-        }
-        let _ = writeln!(self.body, "  store i32 {last}, ptr %offload.status\n  br label %offload.leave");
+        let _ = write!(self.body, "{}{due}  br label %{start}.p{n}\n{}", text.start, text.body);
     }
 }
 
@@ -318,13 +289,6 @@ fn last_block(n: usize, dimension: u64) -> String {
         0 => format!("offload.end.p{n}"),
         1 => format!("offload.done.x.p{n}"),
         _ => format!("offload.done.y.p{n}"),
-    }
-}
-
-fn begin(piece: usize) -> String {
-    match piece {
-        0 => "offload.leave".to_string(),
-        piece => format!("offload.begin.p{piece}"),
     }
 }
 

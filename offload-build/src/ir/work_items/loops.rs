@@ -1,54 +1,147 @@
-//! Loops that all work-items of a group go round equally often: each round is cut like a wait, and becomes a loop over
-//! the work-items, which clang can make vectors of.
+//! Loops of the source that go on for several work-items at once: each round is cut like a wait, and becomes a loop over
+//! work-items, which clang can make vectors of.
 //!
 //! The loop in the source is inside the loop over the work-items otherwise, where no vector goes through it
 //! (Jääskeläinen et al., "pocl: A Performance-Portable OpenCL Implementation", 2015, section 4.3).
+//!
+//! - Loops that all work-items of a group go round equally often are cut for the whole group.
+//! - If each work-item reads memory of its own there, far from what its neighbours read, a few of them go on at once: a
+//!   group would read from more places than a cache keeps.
+//! - If work-items leave such a loop one by one, a few of them go on until all are done. Such a loop may write nothing.
 
-use std::collections::BTreeSet;
+mod steps;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::{self, Facts};
 use super::flow::{Flow, Loop};
-use super::function::{Block, End, Function, Instruction, Kind};
+use super::function::{Block, End, Function, Instruction, Kind, Rounds, Wait};
 use super::memory::PrivateMemory;
 use super::state::{self, State};
 
 /// Cuts the innermost loops of `function` whose rounds are worth it.
 pub(super) fn cut(function: &mut Function) {
-    let mut headers = headers(function);
+    let mut cuts = Known::of(function).cuts();
     // From the last, so that the numbers of those before stay.
-    while let Some(header) = headers.pop_last() {
-        function.wait_after_phis(header);
+    while let Some((block, wait)) = cuts.pop_last() {
+        function.wait_after_phis(block, wait);
     }
 }
 
-/// The first blocks of the loops that are cut.
-fn headers(function: &Function) -> BTreeSet<usize> {
-    let flow = Flow::of(function);
-    let facts = Facts::of(function, &flow);
-    let memory = PrivateMemory::of(function, &flow);
-    let loops = flow.loops();
-    let starts: BTreeSet<usize> = loops.iter().map(|found| found.header).collect();
-    let is_innermost =
-        |blocks: &BTreeSet<usize>| blocks.iter().filter(|block| starts.contains(*block)).count() == 1;
-    let chosen = loops.iter().filter(|found| {
-        let blocks: Vec<&Block> =
-            found.blocks.iter().filter_map(|number| function.blocks.get(*number)).collect();
-        is_innermost(&found.blocks)
-            && !facts.parted.contains(&found.header)
-            && leaves_together(found, &flow, function, &facts)
-            && blocks.iter().all(|block| !matches!(block.end, End::Wait { .. }))
-            && becomes_vectors(&blocks, &facts, &memory)
-    });
-    chosen.map(|found| found.header).collect()
+/// What is known of a function before it is cut.
+struct Known<'f> {
+    function: &'f Function,
+    flow: Flow,
+    facts: Facts<'f>,
+    memory: PrivateMemory<'f>,
 }
 
-/// Whether all work-items leave the loop in the same round.
-fn leaves_together(found: &Loop, flow: &Flow, function: &Function, facts: &Facts<'_>) -> bool {
-    found.blocks.iter().all(|number| {
-        let leaves = flow.successors(*number).iter().any(|next| !found.blocks.contains(next));
-        let end = function.blocks.get(*number).map(|block| &block.end);
-        !leaves || end.is_some_and(|end| !facts.parts(end))
-    })
+impl<'f> Known<'f> {
+    fn of(function: &'f Function) -> Known<'f> {
+        let flow = Flow::of(function);
+        let (facts, memory) = (Facts::of(function, &flow), PrivateMemory::of(function, &flow));
+        Known { function, flow, facts, memory }
+    }
+
+    /// The blocks after whose phis work-items wait: the first ones of loops, and those behind loops that are left one by
+    /// one.
+    fn cuts(&self) -> BTreeMap<usize, Wait> {
+        let loops = self.flow.loops();
+        let starts: BTreeSet<usize> = loops.iter().map(|found| found.header).collect();
+        let is_innermost =
+            |found: &&Loop| found.blocks.iter().filter(|block| starts.contains(*block)).count() == 1;
+        let mut cuts = BTreeMap::new();
+        for found in loops.iter().filter(is_innermost) {
+            let blocks = self.blocks(found);
+            let mut waits = blocks.iter().filter(|block| matches!(block.end, End::Wait { .. }));
+            if waits.next().is_some() || !becomes_vectors(&blocks, &self.facts, &self.memory) {
+                continue;
+            }
+            if !self.facts.parted.contains(&found.header) && self.leaves_together(found) {
+                let few = steps::are_far(&blocks, self.function, &self.facts);
+                cuts.insert(found.header, if few { Wait::Lanes(Rounds::Equal) } else { Wait::Group });
+            } else if loops.iter().all(|outer| !outer.holds(found) || outer.waits(self.function))
+                && let Some(joins) = self.joins(found)
+            {
+                let rounds = if joins.len() == 1 { Rounds::Own } else { Rounds::Some };
+                cuts.insert(found.header, Wait::Lanes(rounds));
+                for join in joins {
+                    cuts.entry(join).or_insert(Wait::Lanes(Rounds::Equal));
+                }
+            }
+        }
+        cuts
+    }
+
+    fn blocks(&self, found: &Loop) -> Vec<&'f Block> {
+        found.blocks.iter().filter_map(|number| self.function.blocks.get(*number)).collect()
+    }
+
+    /// Whether all work-items leave the loop in the same round.
+    fn leaves_together(&self, found: &Loop) -> bool {
+        found.blocks.iter().all(|number| {
+            let leaves = self.flow.successors(*number).iter().any(|next| !found.blocks.contains(next));
+            let end = self.function.blocks.get(*number).map(|block| &block.end);
+            !leaves || end.is_some_and(|end| !self.facts.parts(end))
+        })
+    }
+
+    /// The blocks where work-items wait for those that are still in the loop: one behind it, and one for each branch at
+    /// which others have gone elsewhere before. `None` if they may be together in no such block, or if a round does more
+    /// than to compute.
+    ///
+    /// The numbers ascend: those who wait in a block with a lower one go on first.
+    fn joins(&self, found: &Loop) -> Option<Vec<usize>> {
+        let (exit, between) = self.flow.out_of(found)?;
+        if !found.blocks.union(&between).all(|number| self.computes_alone(*number)) {
+            return None;
+        }
+        let others = self.function.blocks.iter().enumerate();
+        let others = others.filter(|(number, _)| !found.blocks.contains(number));
+        let parting = others.filter(|(number, block)| {
+            self.facts.parts(&block.end)
+                && !self.flow.must_agree(*number)
+                && self.flow.influenced(*number).contains(&found.header)
+        });
+        let mut joins =
+            parting.map(|(number, _)| self.flow.meeting(number)).collect::<Option<Vec<usize>>>()?;
+        joins.retain(|join| *join != found.header);
+        joins.push(exit);
+        // What more ways go through comes later.
+        joins.sort_by_key(|join| std::cmp::Reverse(self.flow.behind(*join)));
+        let all = std::iter::once(&found.header).chain(&joins);
+        let ascend = all.zip(&joins).all(|(first, second)| first <= second);
+        (ascend && found.header < exit && joins.first() == Some(&exit)).then_some(joins)
+    }
+
+    /// Whether block `number` does nothing but compute: it writes no memory, and reads none that is not equal for all
+    /// work-items.
+    fn computes_alone(&self, number: usize) -> bool {
+        let Some(block) = self.function.blocks.get(number) else { return false };
+        let alone = |instruction: &Instruction| match instruction.kind {
+            Kind::Store | Kind::Exclusive | Kind::Lifetime(_) => false,
+            Kind::Call => facts::calls_pure(instruction),
+            Kind::Load => {
+                state::read(instruction).is_some()
+                    || instruction.operands().all(|operand| self.facts.uniform.contains(operand))
+            }
+            _ => !is_ordered(instruction) && !facts::divides(instruction),
+        };
+        matches!(block.end, End::Jump(_)) && block.instructions.iter().all(alone)
+    }
+}
+
+impl Loop {
+    /// Whether `other` is inside.
+    fn holds(&self, other: &Loop) -> bool {
+        self.header != other.header && self.blocks.contains(&other.header)
+    }
+
+    /// Whether all work-items of a group wait in each round: what they keep is in memory anyway.
+    fn waits(&self, function: &Function) -> bool {
+        let mut blocks = self.blocks.iter().filter_map(|number| function.blocks.get(*number));
+        blocks.any(|block| matches!(block.end, End::Wait { .. }))
+    }
 }
 
 /// Whether clang makes vectors over work-items of these instructions: of numbers, not of vectors, and without calls.
@@ -85,91 +178,4 @@ fn is_ordered(instruction: &Instruction) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ir::work_items::types::Types;
-
-    /// Sums what lies `step` apart, from the work-item's position.
-    const SUM: &str = "\
-define void @f(ptr %args) {
-  %1 = load ptr, ptr %args
-  %2 = load ptr, ptr %1
-  %3 = load i64, ptr @__offload_state_local_id
-  %4 = load i64, ptr @__offload_state_local_size
-  br label %5
-5:
-  %6 = phi i64 [ 0, %0 ], [ %9, %5 ]
-  %7 = phi float [ 0.0, %0 ], [ %12, %5 ]
-  %8 = add i64 %6, %3
-  %9 = add i64 %6, 1
-  %10 = getelementptr float, ptr %2, i64 %8
-  %11 = load float, ptr %10
-  %12 = fadd float %7, %11
-  %13 = icmp eq i64 %9, %4
-  br i1 %13, label %14, label %5
-14:
-  store float %12, ptr %2
-  ret void";
-
-    fn cut_function(text: &str) -> Function {
-        let lines: Vec<&str> = text.lines().collect();
-        let mut function = Function::parse(&lines, &Types::of("")).unwrap();
-        cut(&mut function);
-        function
-    }
-
-    fn waits(text: &str) -> usize {
-        let blocks = cut_function(text).blocks;
-        blocks.iter().filter(|block| matches!(block.end, End::Wait { .. })).count()
-    }
-
-    #[test]
-    fn each_round_of_a_loop_with_one_count_for_all_is_cut_after_its_phis() {
-        let function = cut_function(SUM);
-        let blocks: Vec<(&str, usize)> =
-            function.blocks.iter().map(|block| (block.name.as_str(), block.instructions.len())).collect();
-        assert_eq!(blocks, [("v0", 4), ("v5", 2), ("v5.r1", 6), ("v14", 1)]);
-        let phi = &function.blocks[1].instructions[0];
-        let from: Vec<&str> = phi.incoming.iter().map(|incoming| incoming.from.as_str()).collect();
-        assert_eq!(from, ["v0", "v5.r1"]);
-    }
-
-    #[test]
-    fn loops_that_work_items_leave_one_by_one_stay() {
-        assert_eq!(waits(&SUM.replace("icmp eq i64 %9, %4", "icmp eq i64 %9, %3")), 0);
-        assert_eq!(waits(&SUM.replace("icmp eq i64 %9, %4", "fcmp olt float %12, 1.0")), 0);
-    }
-
-    #[test]
-    fn loops_that_some_work_items_do_not_come_to_stay() {
-        let guarded =
-            SUM.replace("  br label %5\n5:", "  %c = icmp eq i64 %3, 0\n  br i1 %c, label %14, label %5\n5:");
-        let guarded =
-            guarded.replace("store float %12", "%r = phi float [ 0.0, %0 ], [ %12, %5 ]\n  store float %r");
-        assert_eq!(waits(&guarded), 0);
-    }
-
-    #[test]
-    fn loops_over_private_arrays_stay() {
-        let array = SUM.replace("load ptr, ptr %1", "alloca [64 x float]");
-        assert_eq!(waits(&array), 0);
-    }
-
-    #[test]
-    fn loops_with_calls_vectors_or_order_stay() {
-        assert_eq!(waits(&SUM.replace("load float, ptr %10", "call float @expf(float %7)")), 0);
-        assert_eq!(waits(&SUM.replace("load float, ptr %10", "load volatile float, ptr %10")), 0);
-        assert_eq!(
-            waits(&SUM.replace("load float, ptr %10", "atomicrmw fadd ptr %10, float 1.0 monotonic")),
-            0
-        );
-        let vectors = SUM.replace(
-            "%11 = load float, ptr %10",
-            "%v = load <4 x float>, ptr %10\n  %11 = extractelement <4 x float> %v, i64 0",
-        );
-        assert_eq!(waits(&vectors), 0);
-        // A vector that is the same for all work-items is read once.
-        let equal = vectors.replace("i64 %8", "i64 %6");
-        assert_eq!(waits(&equal), 1);
-    }
-}
+mod tests;

@@ -2,13 +2,15 @@
 
 mod kept;
 
+pub(super) use self::kept::stored;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::exclusive;
 use super::function::{Block, End, Instruction, Kind};
 use super::mathematics;
-use super::plan::{Piece, Plan};
+use super::plan::{Holder, Piece, Plan};
 use super::state::{self, State};
 use super::text::{Line, Names, without_metadata};
 
@@ -21,6 +23,8 @@ pub(super) struct PieceText {
     pub(super) start: String,
     pub(super) body: String,
     pub(super) exits: Vec<Exit>,
+    /// Where all ways out of it meet.
+    pub(super) end: String,
     /// Whether the functions that tell a work-item its position can be called.
     pub(super) asks_position: bool,
 }
@@ -43,10 +47,30 @@ pub(super) struct Nodes {
     pub(super) accesses: u64,
 }
 
+/// Where the text of a piece stands; that of pieces that neighbours go through side by side stands in several places.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) piece: usize,
+    /// What names end with, after `.p`.
+    pub(super) mark: usize,
+    /// What goes through the piece: neighbours, or the group.
+    pub(super) chunk: Option<Chunk>,
+}
+
+/// Neighbours in the first dimension.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chunk {
+    /// What names end with, after `.c`.
+    pub(super) mark: usize,
+    pub(super) lanes: u64,
+}
+
 /// Writes one piece.
 struct Writer<'p, 'f> {
     plan: &'p Plan<'f>,
+    /// The mark of the place.
     number: usize,
+    chunk: Option<Chunk>,
     piece: &'p Piece<'f>,
     nodes: Nodes,
     /// All that the instructions of the piece mention.
@@ -55,35 +79,42 @@ struct Writer<'p, 'f> {
     first: BTreeSet<&'f str>,
     /// Made before the piece and again in it: which one holds is known at run time.
     remade: BTreeSet<&'f str>,
+    /// Made in the piece and kept for neighbours.
+    settled: BTreeSet<&'f str>,
     /// Loads of remade values, for the instruction that is written.
     loaded: BTreeMap<String, String>,
     loads: usize,
     text: PieceText,
 }
 
-/// The text of piece `number` of `plan`.
-pub(super) fn piece_text(plan: &Plan<'_>, number: usize, nodes: Nodes) -> PieceText {
-    let Some(piece) = plan.pieces.get(number) else { return PieceText::default() };
+/// The text of a piece of `plan`.
+pub(super) fn piece_text(plan: &Plan<'_>, place: Place, nodes: Nodes) -> PieceText {
+    let Some(piece) = plan.pieces.get(place.piece) else { return PieceText::default() };
     let used = used(plan, piece);
     let recomputed = |name: &&str| plan.facts.recomputed.contains_key(*name);
     let wanted = piece.live.intersection(&used).copied();
     let remade = wanted.clone().filter(|name| !recomputed(name) && piece.made.contains(name)).collect();
     // Also those that the piece itself would load under a condition: nobody takes them out of the loops then.
     let wanted = wanted.chain(plan.facts.arguments.intersection(&used).copied());
+    let settled = plan.slots.iter().filter(|slot| slot.holder == Holder::Lanes).map(|slot| slot.name);
+    let settled = settled.filter(|name| piece.made.contains(name) && plan.outlives(piece, name));
     let mut writer = Writer {
         plan,
-        number,
+        number: place.mark,
+        chunk: place.chunk,
         piece,
         nodes,
         first: wanted.filter(|name| recomputed(name)).collect(),
         used,
         remade,
+        settled: settled.collect(),
         loaded: BTreeMap::new(),
         loads: 0,
         text: PieceText::default(),
     };
     writer.head_and_start();
     writer.body();
+    writer.settle();
     writer.text
 }
 
@@ -146,6 +177,7 @@ impl<'f> Writer<'_, 'f> {
         for name in kept.filter(|name| !self.first.contains(name)).collect::<Vec<_>>() {
             self.fetch(name);
         }
+        self.unsettle();
         let number = self.number;
         for name in &piece.made {
             let Some(ty) = plan.once.get(name) else { continue };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::Facts;
 use super::flow::Flow;
-use super::function::{End, Function, Kind};
+use super::function::{End, Function, Kind, Rounds, Wait};
 use super::liveness;
 use super::memory::PrivateMemory;
 use super::types::{Layout, Types, after_word};
@@ -29,6 +29,8 @@ pub(super) struct Plan<'f> {
 #[derive(Debug)]
 pub(super) struct Piece<'f> {
     pub(super) start: usize,
+    /// What it begins after; the first one begins with the group.
+    pub(super) wait: Wait,
     pub(super) blocks: BTreeSet<usize>,
     /// The pieces that can be next, by number; 0 stands for the end.
     pub(super) next: BTreeSet<usize>,
@@ -38,15 +40,25 @@ pub(super) struct Piece<'f> {
     pub(super) made: BTreeSet<&'f str>,
 }
 
-/// A place in the frame.
+/// A place for each work-item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Slot<'f> {
     pub(super) name: &'f str,
+    pub(super) holder: Holder,
     /// Of a value; a variable is memory already.
     pub(super) ty: Option<String>,
     pub(super) layout: Layout,
     /// In bytes, among the values of one work-item.
     pub(super) offset: u64,
+}
+
+/// Where a place is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Holder {
+    /// In the frame, which has room for all work-items of a group.
+    Frame,
+    /// In a variable for a few neighbours, which the code generator has in registers.
+    Lanes,
 }
 
 /// How the frame is divided.
@@ -96,16 +108,23 @@ impl<'f> Plan<'f> {
                 continue;
             }
             let layout = types.layout(&ty).ok_or_else(|| unsized_value(name))?;
-            self.slots.push(Slot { name, ty: Some(ty), layout, offset: 0 });
+            let holder = self.holder(name);
+            self.slots.push(Slot { name, holder, ty: Some(ty), layout, offset: 0 });
         }
         for name in &self.memory.kept {
             let definition = self.facts.definitions.get(name).ok_or_else(|| unsized_value(name))?;
             let text = definition.instruction.line.plain();
             let layout = after_word(&text).and_then(|alloca| types.alloca(alloca));
             let layout = layout.ok_or_else(|| unsized_value(name))?;
-            self.slots.push(Slot { name, ty: None, layout, offset: 0 });
+            self.slots.push(Slot { name, holder: Holder::Frame, ty: None, layout, offset: 0 });
         }
         Ok(())
+    }
+
+    /// What is used among neighbours alone is kept for them alone.
+    fn holder(&self, name: &str) -> Holder {
+        let mut of_group = self.pieces.iter().filter(|piece| piece.wait == Wait::Group);
+        if of_group.any(|piece| piece.live.contains(name)) { Holder::Frame } else { Holder::Lanes }
     }
 
     /// The most aligned first: then every array starts aligned, whatever the number of work-items.
@@ -114,13 +133,14 @@ impl<'f> Plan<'f> {
         let made: BTreeMap<&str, usize> = results.zip(0..).collect();
         self.slots.sort_by_key(|slot| (std::cmp::Reverse(slot.layout.align), made.get(slot.name).copied()));
         let mut offset = 0u64;
-        for slot in &mut self.slots {
+        for slot in self.slots.iter_mut().filter(|slot| slot.holder == Holder::Frame) {
             slot.offset = offset;
             let size = slot.layout.size.checked_next_multiple_of(slot.layout.align);
             slot.layout.size = size.ok_or("a private array is too large")?;
             offset = offset.checked_add(slot.layout.size).ok_or("private arrays are too large")?;
         }
-        let align = self.slots.first().map_or(1, |slot| slot.layout.align);
+        let first = self.slots.iter().find(|slot| slot.holder == Holder::Frame);
+        let align = first.map_or(1, |slot| slot.layout.align);
         self.frame = offset.checked_next_multiple_of(align).ok_or("private arrays are too large")?;
         Ok(())
     }
@@ -169,10 +189,34 @@ impl<'f> Plan<'f> {
         next.any(|piece| piece.live.contains(name))
     }
 
+    /// The pieces that neighbours go through side by side after piece `number` has begun, until the group is together again.
+    pub(super) fn side_by_side(&self, number: usize) -> BTreeSet<usize> {
+        let (mut open, mut found) = (vec![number], BTreeSet::new());
+        while let Some(piece) = open.pop().and_then(|number| self.pieces.get(number)) {
+            let next = piece.next.iter().copied().filter(|next| *next != 0);
+            let lanes = next.filter(|next| self.is_of_lanes(*next));
+            open.extend(lanes.filter(|next| found.insert(*next)));
+        }
+        found
+    }
+
+    /// Whether piece `number` begins where neighbours wait for each other.
+    pub(super) fn is_of_lanes(&self, number: usize) -> bool {
+        self.pieces.get(number).is_some_and(|piece| matches!(piece.wait, Wait::Lanes(_)))
+    }
+
+    /// How often neighbours go round the loop that piece `number` is a round of.
+    pub(super) fn rounds(&self, number: usize) -> Rounds {
+        match self.pieces.get(number).map(|piece| piece.wait) {
+            Some(Wait::Lanes(rounds)) => rounds,
+            _ => Rounds::Equal,
+        }
+    }
+
     /// The source location of the wait before piece `number`.
     pub(super) fn location(&self, number: usize) -> Option<&'f str> {
         let mut waits = self.function.blocks.iter().filter_map(|block| match &block.end {
-            End::Wait { location } => Some(location.as_deref()),
+            End::Wait { location, .. } => Some(location.as_deref()),
             _ => None,
         });
         waits.nth(number.checked_sub(1)?)?
@@ -182,13 +226,14 @@ impl<'f> Plan<'f> {
 /// The first piece starts at the entry, and one after each wait, in their order.
 fn pieces<'f>(function: &'f Function, flow: &Flow) -> Vec<Piece<'f>> {
     let live = liveness::live_in(function, flow);
-    let is_wait = |number: usize| {
-        function.blocks.get(number).is_some_and(|block| matches!(block.end, End::Wait { .. }))
+    let wait = |number: usize| match function.blocks.get(number).map(|block| &block.end) {
+        Some(End::Wait { wait, .. }) => Some(*wait),
+        _ => None,
     };
-    let waits: Vec<usize> = (0..function.blocks.len()).filter(|number| is_wait(*number)).collect();
-    let starts = std::iter::once(0).chain(waits.iter().map(|wait| wait.saturating_add(1)));
+    let waits: Vec<usize> = (0..function.blocks.len()).filter(|number| wait(*number).is_some()).collect();
+    let behind = waits.iter().filter_map(|number| Some((number.saturating_add(1), wait(*number)?)));
     let mut pieces = Vec::new();
-    for start in starts {
+    for (start, wait) in std::iter::once((0, Wait::Group)).chain(behind) {
         let blocks = flow.until_wait(start);
         let (mut next, mut made) = (BTreeSet::new(), BTreeSet::new());
         for block in &blocks {
@@ -202,7 +247,7 @@ fn pieces<'f>(function: &'f Function, flow: &Flow) -> Vec<Piece<'f>> {
             made.extend(results.filter_map(|instruction| instruction.result.as_deref()));
         }
         let live = live.get(start).cloned().unwrap_or_default();
-        pieces.push(Piece { start, blocks, next, live, made });
+        pieces.push(Piece { start, wait, blocks, next, live, made });
     }
     pieces
 }

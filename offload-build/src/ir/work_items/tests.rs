@@ -161,3 +161,57 @@ fn calls_that_wait_and_were_not_inlined_are_refused() {
     let error = run_groups(&module, &[&kernel("k")], 128).unwrap_err().to_string();
     assert!(error.contains("kernel `k`") && error.contains("`helper`") && error.contains("hint:"), "{error}");
 }
+
+/// Halves each work-item's position until it is small, behind a barrier.
+const HALVES: &str = "\
+@__offload_state_local_id = hidden global { i64, i64, i64 } zeroinitializer
+define hidden void @__offload_work_item_k(ptr %args) {
+entry:
+  %out.at = load ptr, ptr %args, align 8
+  %out = load ptr, ptr %out.at, align 8
+  %id = load i64, ptr @__offload_state_local_id, align 8
+  call void @__offload_wait(), !dbg !8
+  br label %head
+head:
+  %x = phi i64 [ %id, %entry ], [ %x.next, %head ]
+  %odd = trunc i64 %x to i1
+  %x.next = lshr i64 %x, 1
+  %more = icmp ugt i64 %x.next, 3
+  br i1 %more, label %head, label %end
+end:
+  %to = getelementptr i64, ptr %out, i64 %id
+  store i64 %x.next, ptr %to, align 8
+  ret void
+}
+!8 = !DILocation(line: 12, column: 3, scope: !7)
+";
+
+#[test]
+fn neighbours_keep_what_a_loop_needs_in_variables_of_theirs() {
+    let text = cut(HALVES);
+    // Sixteen at once, and one by one those that are left.
+    assert!(text.contains("%offload.lanes.x.c2 = alloca [16 x i64]"), "{text}");
+    assert!(text.contains("%offload.lanes.x.c3 = alloca [1 x i64]"), "{text}");
+    assert!(text.contains("@__offload_frame_k = constant i64 0, align 8"), "{text}");
+    assert!(text.contains("!\"llvm.loop.vectorize.width\", i32 4}"), "{text}");
+    // Whoever is done goes round until all are, and writes to memory behind the loop alone.
+    assert_eq!(text.matches("switch i32 %offload.next.p").count(), 2, "{text}");
+    assert!(!text.contains("offload.due"), "{text}");
+    assert_eq!(text.matches("ptr %to.p").count(), 2, "{text}");
+}
+
+#[test]
+fn neighbours_that_wait_in_different_places_remember_where() {
+    let guard = "  %some = icmp ugt i64 %id, 9\n  br i1 %some, label %head, label %end\nhead:";
+    let guarded = HALVES.replace("  br label %head\nhead:", guard);
+    let guarded = guarded.replace("end:\n", "end:\n  %last = phi i64 [ %id, %entry ], [ %x.next, %head ]\n");
+    let text = cut(&guarded.replace("store i64 %x.next", "store i64 %last"));
+    assert!(text.contains("%offload.due.c2 = alloca [16 x i32]"), "{text}");
+    // The piece of the loop has number 2, the one behind it 3; numbers of pieces of the group come behind those.
+    assert!(text.contains(" = icmp eq i32 %offload.due.p14, 2\n"), "{text}");
+    assert!(
+        text.contains("phi i32 [ 2, %head.p14 ], [ 3, %end.p14 ], [ %offload.due.p14, %offload.lanes.p14 ]"),
+        "{text}"
+    );
+    assert_eq!(text.matches("phi i32 [ 4, %end").count(), 2, "{text}");
+}

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::Writer;
 use crate::ir::work_items::function::{Block, Instruction};
+use crate::ir::work_items::plan::{Holder, Slot};
 use crate::ir::work_items::text::Names;
 
 impl<'f> Writer<'_, 'f> {
@@ -18,24 +19,10 @@ impl<'f> Writer<'_, 'f> {
         } else if let Some(slot) = self.plan.slot(name)
             && let Some(ty) = &slot.ty
         {
-            let start = &mut self.text.start;
-            let (address, group) = (format!("%offload.at.{name}.p{number}"), self.nodes.accesses);
-            let _ = writeln!(
-                start,
-                "  {address} = getelementptr inbounds [{} x i8], ptr %offload.slot.{name}, i64 %offload.i.p{number}",
-                self.plan.stride(slot)
-            );
-            let align = slot.layout.align;
-            let _ = match ty.as_str() {
-                "i1" => writeln!(
-                    start,
-                    "  {to}.byte = load i8, ptr {address}, !llvm.access.group !{group}\n  {to} = trunc i8 {to}.byte to i1"
-                ),
-                _ => writeln!(
-                    start,
-                    "  {to} = load {ty}, ptr {address}, align {align}, !llvm.access.group !{group}"
-                ),
-            };
+            let address = format!("%offload.at.{name}.p{number}");
+            let kept = Kept { ty, address: &address, align: slot.layout.align };
+            let text = format!("  {address} = {}\n{}", self.address_of(slot), self.load(&to, &kept));
+            self.text.start.push_str(&text);
         }
         if self.remade.contains(name)
             && let Some(ty) = self.plan.value_type(name)
@@ -83,24 +70,88 @@ impl<'f> Writer<'_, 'f> {
         if !plan.outlives(self.piece, name) {
             return;
         }
-        let body = &mut self.text.body;
         if plan.once.contains_key(name) {
-            let _ = writeln!(body, "  store {ty} {value}, ptr %offload.next.{name}");
+            let _ = writeln!(self.text.body, "  store {ty} {value}, ptr %offload.next.{name}");
+        } else if self.settled.contains(name) {
+            if !self.remade.contains(name) {
+                let _ = writeln!(self.text.body, "  store {ty} {value}, ptr %offload.cell.{name}");
+            }
         } else if let Some(slot) = plan.slot(name) {
-            let (size, align, group) = (plan.stride(slot), slot.layout.align, self.nodes.accesses);
-            let (address, access) =
-                (format!("%offload.to.{name}.p{number}"), format!("!llvm.access.group !{group}"));
+            let address = format!("%offload.to.{name}.p{number}");
+            let kept = Kept { ty: &ty, address: &address, align: slot.layout.align };
+            let text = format!("  {address} = {}\n{}", self.address_of(slot), self.store(&value, &kept));
+            self.text.body.push_str(&text);
+        }
+    }
+
+    /// The cells of what neighbours keep hold what was kept until something else is made: where it is made under a
+    /// condition, a store under a condition would be no vector.
+    pub(super) fn unsettle(&mut self) {
+        let number = self.number;
+        for name in self.settled.difference(&self.remade).copied().collect::<Vec<_>>() {
+            let (Some(slot), Some(ty)) = (self.plan.slot(name), self.plan.value_type(name)) else { continue };
+            let (address, old) =
+                (format!("%offload.was.{name}.p{number}"), format!("%offload.old.{name}.p{number}"));
+            let kept = Kept { ty: &ty, address: &address, align: slot.layout.align };
             let _ = writeln!(
-                body,
-                "  {address} = getelementptr inbounds [{size} x i8], ptr %offload.slot.{name}, i64 %offload.i.p{number}"
+                self.text.start,
+                "  {address} = {}\n{}  store {ty} {old}, ptr %offload.cell.{name}",
+                self.address_of(slot),
+                self.load(&old, &kept)
             );
-            let _ = match ty.as_str() {
-                "i1" => writeln!(
-                    body,
-                    "  {value}.byte = zext i1 {value} to i8\n  store i8 {value}.byte, ptr {address}, {access}"
-                ),
-                _ => writeln!(body, "  store {ty} {value}, ptr {address}, align {align}, {access}"),
-            };
+        }
+    }
+
+    /// At the end of the piece neighbours keep what the cells hold.
+    pub(super) fn settle(&mut self) {
+        let number = self.number;
+        for name in self.settled.clone() {
+            let (Some(slot), Some(ty)) = (self.plan.slot(name), self.plan.value_type(name)) else { continue };
+            let (address, last) =
+                (format!("%offload.to.{name}.p{number}"), format!("%offload.last.{name}.p{number}"));
+            let kept = Kept { ty: &ty, address: &address, align: slot.layout.align };
+            let _ = write!(
+                self.text.end,
+                "  {last} = load {ty}, ptr %offload.cell.{name}\n  {address} = {}\n{}",
+                self.address_of(slot),
+                self.store(&last, &kept)
+            );
+        }
+    }
+
+    /// The instruction that gives a work-item's place.
+    fn address_of(&self, slot: &Slot<'_>) -> String {
+        let (name, number) = (slot.name, self.number);
+        match (slot.holder, self.chunk, &slot.ty) {
+            (Holder::Lanes, Some(chunk), Some(ty)) => format!(
+                "getelementptr inbounds {}, ptr %offload.lanes.{name}.c{}, i64 %offload.lane.p{number}",
+                stored(ty),
+                chunk.mark
+            ),
+            _ => format!(
+                "getelementptr inbounds [{} x i8], ptr %offload.slot.{name}, i64 %offload.i.p{number}",
+                self.plan.stride(slot)
+            ),
+        }
+    }
+
+    fn load(&self, to: &str, kept: &Kept<'_>) -> String {
+        let (Kept { ty, address, align }, group) = (kept, self.nodes.accesses);
+        match *ty {
+            "i1" => format!(
+                "  {to}.byte = load i8, ptr {address}, !llvm.access.group !{group}\n  {to} = trunc i8 {to}.byte to i1\n"
+            ),
+            _ => format!("  {to} = load {ty}, ptr {address}, align {align}, !llvm.access.group !{group}\n"),
+        }
+    }
+
+    fn store(&self, value: &str, kept: &Kept<'_>) -> String {
+        let (Kept { ty, address, align }, group) = (kept, self.nodes.accesses);
+        match *ty {
+            "i1" => format!(
+                "  {value}.byte = zext i1 {value} to i8\n  store i8 {value}.byte, ptr {address}, !llvm.access.group !{group}\n"
+            ),
+            _ => format!("  store {ty} {value}, ptr {address}, align {align}, !llvm.access.group !{group}\n"),
         }
     }
 
@@ -120,6 +171,18 @@ impl<'f> Writer<'_, 'f> {
             let _ = writeln!(self.text.body, "  {value} = load {ty}, ptr %offload.cell.{name}");
         }
     }
+}
+
+/// A value in memory.
+struct Kept<'k> {
+    ty: &'k str,
+    address: &'k str,
+    align: u64,
+}
+
+/// How a value of type `ty` lies in memory.
+pub(in crate::ir::work_items) fn stored(ty: &str) -> &str {
+    if ty == "i1" { "i8" } else { ty }
 }
 
 /// Names in the operand of a phi: a remade value is loaded where the operand comes from.
