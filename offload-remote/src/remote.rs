@@ -77,7 +77,10 @@ impl Remote {
                 self.notes.keep(Topic::Storing, || self.not_stored(&fault));
             }
             Err(fault) => {
-                self.health.failed();
+                // What a server does not take, one file say, is no reason not to ask it for others.
+                if fault.kind == Kind::Transient {
+                    self.health.failed();
+                }
                 self.notes.keep(Topic::Storing, || self.not_stored(&fault));
             }
         }

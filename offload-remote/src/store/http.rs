@@ -71,6 +71,10 @@ impl Http {
     }
 
     async fn has(&self, digest: &Digest) -> Result<bool, Fault> {
+        // Everybody has it, and nginx takes no file without bytes.
+        if digest.size == 0 {
+            return Ok(true);
+        }
         let answer = self.ask(Method::HEAD, &self.url("cas", digest), Limited::empty(0)).await?;
         match answer.status {
             status if status.is_success() => Ok(true),

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use bytes::Bytes;
+use futures_util::future::try_join_all;
 use tonic::Code;
 
 use super::Grpc;
@@ -14,15 +15,17 @@ use crate::store::interface::Blob;
 
 /// What a blob takes beside its bytes: a digest, tags and lengths.
 const EACH: u64 = 128;
+/// So many messages are on their way at once: a folder of tools has hundreds.
+const AT_ONCE: usize = 4;
 
 impl Grpc {
     pub(super) async fn write_all(&self, blobs: &[Blob]) -> Result<(), Fault> {
         let batches = batches(blobs, self.capabilities().await?.batch, |blob| blob.digest.size);
-        for batch in &batches.small {
-            self.write_batch(batch).await?;
+        for batches in batches.small.chunks(AT_ONCE) {
+            try_join_all(batches.iter().map(|batch| self.write_batch(batch))).await?;
         }
-        for blob in batches.large {
-            self.write_stream(blob).await?;
+        for blobs in batches.large.chunks(AT_ONCE) {
+            try_join_all(blobs.iter().map(|blob| self.write_stream(blob))).await?;
         }
         Ok(())
     }

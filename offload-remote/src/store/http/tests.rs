@@ -93,12 +93,9 @@ async fn a_result_comes_back_from_where_bazel_puts_its_own() {
         remote.put(KEY, stored.clone()).await;
         assert_eq!(remote.get(KEY).await.unwrap(), stored);
         let paths: Vec<String> = server.0.lock().unwrap().files.keys().cloned().collect();
-        assert_eq!(paths.len(), 2);
         let blob = format!("/cache/cas/{}", Digest::of(&stored).hex());
-        assert!(
-            paths.contains(&blob) && paths.iter().any(|path| path.starts_with("/cache/ac/")),
-            "{paths:?}"
-        );
+        assert_eq!(paths.contains(&blob), !stored.is_empty());
+        assert!(paths.iter().any(|path| path.starts_with("/cache/ac/")), "{paths:?}");
         assert_eq!(remote.notes.take(), "");
     }
 }
