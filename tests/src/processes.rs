@@ -9,7 +9,7 @@ use std::process::Command;
 pub struct Processes {
     /// Programs that make images, and those on the way to them.
     pub compilers: usize,
-    /// Those of the compilers that only told their version.
+    /// Those of the compilers that only told their version or where their files are.
     pub asked: usize,
     /// Linkers of images that no compiler starts.
     pub linkers: usize,
@@ -42,7 +42,7 @@ pub fn count(log: &str) -> Processes {
     found
 }
 
-/// The calls of compilers that did more than tell their version: `FILE", ["ARG", ...`.
+/// The calls of compilers that did more than tell something of themselves: `FILE", ["ARG", ...`.
 pub fn compilers(log: &str) -> Vec<&str> {
     calls(log).into_iter().filter(|call| kind(call) == Some(Kind::Compiler)).collect()
 }
@@ -78,7 +78,9 @@ fn kind(call: &str) -> Option<Kind> {
     let is = |tool: &str| name == tool || name.strip_prefix(tool).is_some_and(|rest| rest.starts_with('-'));
     let device_link = args.contains("elf64_amdgpu") || args.contains(".hsaco");
     if ["clang", "opt", "llvm-link", "llvm-as", "llc"].into_iter().any(is) {
-        Some(if args.contains("\"--version\"") { Kind::Asked } else { Kind::Compiler })
+        let asked =
+            ["\"--version\"", "\"-print-resource-dir\""].iter().any(|question| args.contains(question));
+        Some(if asked { Kind::Asked } else { Kind::Compiler })
     } else {
         (["ld.lld", "lld"].into_iter().any(is) && device_link).then_some(Kind::Linker)
     }

@@ -42,7 +42,7 @@ pub(super) struct Cache(tempfile::TempDir);
 #[derive(Debug, PartialEq)]
 pub(super) struct Built {
     pub(super) time: Duration,
-    /// The compilers that ran here, without those that only told their version.
+    /// The compilers that ran here, without those that only told something of themselves.
     pub(super) compilers: Vec<String>,
     /// The program, if there is one.
     pub(super) program: Vec<u8>,
@@ -108,7 +108,7 @@ impl Project {
         let traced = trace::run(&self.command("build", cache))?;
         let program = self.program();
         let is_good = traced.code == 0;
-        let why = traced.said.lines().filter(|line| line.contains("kernels are compiled here"));
+        let why = traced.said.lines().filter(|line| line.starts_with("warning: app@"));
         Ok(Built {
             time: traced.time,
             compilers: traced.compilers,
