@@ -39,13 +39,15 @@ pub use self::sweep::CacheEntry;
 use self::sweep::{DAY, Limits};
 use self::threads::KeyLocks;
 pub(crate) use self::threads::{KeyLock, Memo};
-use crate::env::CargoEnv;
+use crate::env::{CargoEnv, Runner};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fs;
-pub use crate::remote::Results;
+pub use crate::tally::Results;
 
 /// The directory of a cache that belongs to one `OUT_DIR`.
 const OWN: &str = "offload-cache";
+
+const UNUSABLE: &str = "set OFFLOAD_CACHE_DIR to a directory that can be written, or unset it";
 
 /// Longer than any build takes, and short beside the time after which entries go.
 const BEFORE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -60,6 +62,8 @@ pub(crate) struct Cache {
     /// Set once an entry was found damaged: then none is trusted before its bytes are checked.
     distrusted: AtomicBool,
     locks: KeyLocks,
+    /// Makes the directory disappear with the cache, where it serves one run alone.
+    _scratch: Option<fs::TemporaryName>,
 }
 
 impl Cache {
@@ -68,12 +72,15 @@ impl Cache {
         let limits = Cache::limits(env)?;
         let shared = Cache::place(env).and_then(|(dir, _)| Cache::at(dir.join(VERSION), limits));
         match shared {
-            Err(error) if env.var(variable::CACHE_DIR).is_some() => Err(error),
+            Err(error) if env.var(variable::CACHE_DIR).is_some() => Err(match error.hint() {
+                Some(_) => error,
+                None => error.with_hint(UNUSABLE),
+            }),
             Err(error) => {
                 if error.kind() == ErrorKind::UntrustedCache {
                     env.warn(error.summary());
                 }
-                Cache::at(env.out_dir.join(OWN), limits)
+                Cache::of_out_dir(env, limits)
             }
             cache => cache,
         }
@@ -103,7 +110,20 @@ impl Cache {
             limits,
             distrusted: AtomicBool::new(false),
             locks: KeyLocks::default(),
+            _scratch: None,
         })
+    }
+
+    /// For who has no cache: one that the next run finds, where there is one in the same `OUT_DIR`.
+    fn of_out_dir(env: &CargoEnv, limits: Limits) -> Result<Cache> {
+        match env.runner {
+            Runner::Cargo => Cache::at(env.out_dir.join(OWN), limits),
+            Runner::Other => {
+                let scratch = fs::scratch(&env.out_dir)?;
+                let cache = Cache::at(scratch.path().to_path_buf(), limits)?;
+                Ok(Cache { _scratch: Some(scratch), ..cache })
+            }
+        }
     }
 
     /// Runs `work`, again if an entry turns out to be gone or damaged on the way: then it is missed, and made anew. Where
@@ -236,7 +256,7 @@ impl Cache {
         // Before the work, so that builds which end meanwhile do not do it too.
         if fs::publish(&stamp, |_| Ok(())).is_ok() {
             sweep::sweep(&self.shared, &self.limits, now);
-            crate::remote::forget(&self.shared);
+            crate::tally::forget(&self.shared);
         }
     }
 

@@ -22,6 +22,7 @@ mod nvptx;
 mod opencl_c;
 mod own_headers;
 mod processor;
+mod reading;
 mod ready;
 mod ready_ptx;
 mod remote;

@@ -13,7 +13,7 @@ use offload_format::variable;
 
 use self::place::Clues;
 use crate::embed::Embedding;
-use crate::env::{CargoEnv, Profile};
+use crate::env::{CargoEnv, Profile, Runner};
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::module::KernelModule;
@@ -144,6 +144,10 @@ pub fn remote_table(file: Option<&Path>, given: Option<OsString>) -> Result<Opti
 
 fn manifest_layer(env: &CargoEnv) -> Result<Layer> {
     let path = env.manifest_dir.join("Cargo.toml");
+    // Other build systems show a build script the files alone that they were told of.
+    if env.runner == Runner::Other && !path.exists() {
+        return Ok(Layer::default());
+    }
     env.depends_on(&path);
     parse(&fs::read_text(&path)?, &path, manifest_settings)
 }
@@ -174,6 +178,7 @@ fn settings_file(env: &CargoEnv) -> Result<Option<PathBuf>> {
     let workspace = env.var(variable::WORKSPACE);
     let workspace = workspace.map(|dir| env.manifest_dir.join(dir).components().collect());
     let clues = Clues {
+        runner: env.runner,
         package: env.package.clone(),
         manifest_dir: env.manifest_dir.clone(),
         out_dir: env.out_dir.clone(),

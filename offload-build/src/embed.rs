@@ -19,7 +19,7 @@ use offload_format::variable;
 
 pub(crate) use self::bindings::Bindings;
 use self::elf::Names;
-use crate::env::{Archives, CargoEnv};
+use crate::env::{Archives, CargoEnv, Runner};
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::packing::Pack;
@@ -48,7 +48,7 @@ pub(crate) enum Anchor {
 /// Which packs the program carries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Embedding {
-    /// In development builds small ones, in others all.
+    /// In development builds of cargo small ones, in others all.
     #[default]
     Auto,
     /// All.
@@ -100,11 +100,12 @@ pub(crate) fn place(context: &Context, wanted: Embedding, pack: Pack) -> Result<
     }
 }
 
-/// Release builds never depend on a cache, and neither does a program for another machine.
+/// Release builds never depend on a cache, and neither does a program for another machine, or one of a build system that
+/// knows nothing of the cache.
 fn is_named(env: &CargoEnv, wanted: Embedding, pack: &Pack) -> bool {
     let development = !env.profile.release && !env.profile.optimized && env.host == env.target;
     let large = match wanted {
-        Embedding::Auto => pack.layout.size >= SMALL,
+        Embedding::Auto => env.runner == Runner::Cargo && pack.layout.size >= SMALL,
         Embedding::Always | Embedding::Library => false,
         Embedding::Release => true,
     };

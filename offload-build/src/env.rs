@@ -3,6 +3,7 @@
 
 mod places;
 mod recipe;
+mod runner;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -15,12 +16,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use offload_format::variable;
 
 pub(crate) use self::places::temporary_directory;
+pub(crate) use self::runner::Runner;
+use self::runner::cargo_waits;
 use crate::diagnostics::{Colour, View};
 use crate::error::{Error, Result};
 
 /// What cargo tells a build script, read once.
 #[derive(Debug)]
 pub(crate) struct CargoEnv {
+    pub(crate) runner: Runner,
     pub(crate) manifest_dir: PathBuf,
     pub(crate) out_dir: PathBuf,
     pub(crate) package: String,
@@ -86,10 +90,12 @@ impl CargoEnv {
         let os = required("CARGO_CFG_TARGET_OS")?;
         let features = optional("CARGO_CFG_TARGET_FEATURE").unwrap_or_default();
         Ok(CargoEnv {
+            runner: Runner::of_environment(),
             manifest_dir: required("CARGO_MANIFEST_DIR")?.into(),
             out_dir: required("OUT_DIR")?.into(),
             package: required("CARGO_PKG_NAME")?,
-            version: required("CARGO_PKG_VERSION")?,
+            // `rules_rust` calls the version of a package without one so, and does not say it to build scripts.
+            version: optional("CARGO_PKG_VERSION").unwrap_or_else(|| "0.0.0".to_string()),
             host: required("HOST")?,
             target: required("TARGET")?,
             cfg: TargetCfg {
@@ -112,6 +118,7 @@ impl CargoEnv {
         let (arch, os) = (env::consts::ARCH.to_string(), env::consts::OS.to_string());
         let target = format!("{arch}-unknown-{os}-gnu");
         CargoEnv {
+            runner: Runner::Cargo,
             manifest_dir: directory.into(),
             out_dir: scratch.into(),
             package: String::new(),
@@ -294,10 +301,7 @@ impl CargoEnv {
     pub(crate) fn send(&self) -> Result<()> {
         let mut text = String::new();
         self.record(|lines| {
-            // A path that does not exist would make every build run the script.
-            if let Ok(Some(watched)) = crate::fs::watch_absent(&self.out_dir, &lines.absent) {
-                lines.files.insert(watched);
-            }
+            lines.files.extend(self.watched(&lines.absent));
             let env = lines.env.iter().map(|name| format!("rerun-if-env-changed={name}"));
             let files = lines.files.iter().map(|path| format!("rerun-if-changed={}", path.display()));
             let warnings = lines.warnings.iter().map(|line| format!("warning={line}"));
@@ -308,6 +312,14 @@ impl CargoEnv {
         });
         HAS_SENT.store(true, Ordering::Relaxed);
         print(&text).map_err(|error| Error::new(format!("cannot tell cargo what was built: {error}")))
+    }
+
+    /// What cargo looks at in place of files that do not exist: those would make every build run the script.
+    fn watched(&self, absent: &BTreeSet<PathBuf>) -> Option<PathBuf> {
+        match self.runner {
+            Runner::Cargo => crate::fs::watch_absent(&self.out_dir, absent).ok().flatten(),
+            Runner::Other => None,
+        }
     }
 
     fn record<T>(&self, change: impl FnOnce(&mut Lines) -> T) -> T {
@@ -337,17 +349,6 @@ pub(crate) fn exit_with(error: &Error) -> ! {
 /// `text` as an error that cargo shows, and for which it fails the build whatever the exit code says.
 fn error_lines(text: &str) -> String {
     text.lines().map(|line| format!("cargo::error={line}\n")).collect()
-}
-
-/// Whether cargo itself reads what this build script prints: other build systems that run build scripts may look at
-/// the exit code alone. Every cargo that compiles this crate knows `cargo::error`, which came with Rust 1.84.
-fn cargo_waits() -> bool {
-    let named = env::var_os(variable::CARGO).map(PathBuf::from).and_then(|cargo| cargo.canonicalize().ok());
-    #[cfg(target_os = "linux")]
-    let parent = std::fs::read_link(format!("/proc/{}/exe", std::os::unix::process::parent_id())).ok();
-    #[cfg(not(target_os = "linux"))]
-    let parent: Option<PathBuf> = None;
-    named.is_some() && named == parent
 }
 
 /// Writes to standard output, which cargo reads.

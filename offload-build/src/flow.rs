@@ -16,6 +16,7 @@ use crate::module::{KernelModule, Library, ModuleImages, ModuleKernels, Origin, 
 use crate::options::Options;
 use crate::packing::{self, Pack};
 use crate::progress::Progress;
+use crate::remote::Remote;
 use crate::signature::{self, Places};
 use crate::syclbin::{self, SyclbinOptions};
 use crate::targets::{self, WantedTarget};
@@ -29,11 +30,11 @@ pub(crate) fn run(modules: &[KernelModule<'_>], owner: Owner<'_>) -> Result<()> 
     let context = Context::of_build_script()?;
     fs::remove_leftovers(&context.env.out_dir);
     let config = Config::load(&context.env)?;
-    let context = context.with_remote(config.remote.as_ref());
+    let remote = remote(&context, &config);
     if config.names_others_than(modules) {
         misspelt::tell(&context.env, &config, modules);
     }
-    let build = PackageBuild::new(&context, &config, modules)?;
+    let build = PackageBuild::new(&context, &config, modules)?.with_remote(remote.as_ref());
     if let Some(folder) = context.env.reload_packs() {
         return build.hand_out(&folder);
     }
@@ -46,7 +47,7 @@ pub(crate) fn run(modules: &[KernelModule<'_>], owner: Owner<'_>) -> Result<()> 
     })?;
     build.write_bindings(&anchor, kernels)?;
     context.env.name_modules(&embed::bound_modules(&context.env)?);
-    finish(&context)
+    finish(&context, remote.as_ref())
 }
 
 /// Exports `module` as a device library whose headers are in the folder `include`.
@@ -54,29 +55,35 @@ pub(crate) fn export(module: KernelModule<'_>, include: &Path) -> Result<()> {
     let context = Context::of_build_script()?;
     fs::remove_leftovers(&context.env.out_dir);
     let config = Config::load(&context.env)?;
-    let context = context.with_remote(config.remote.as_ref());
+    let remote = remote(&context, &config);
     if config.names_others_than(&[module]) {
         misspelt::tell(&context.env, &config, &[module]);
     }
     let options = config.options(module.name, module.options);
     let library = library::export(&context.env, Export { module, options: &options, include })?;
     let obstacle = embed::obstacle(&context.env);
+    let build = LibraryBuild { context: &context, config: &config, remote: remote.as_ref() };
     if context.env.skip_reason().is_none() && obstacle.is_none() {
-        context
-            .cache
-            .retry_lost_entries(&context.env.out_dir, || compile_alone(&context, &config, &library))?;
+        context.cache.retry_lost_entries(&context.env.out_dir, || compile_alone(&build, &library))?;
     }
     if library.has_images && obstacle.is_none() {
-        context
-            .cache
-            .retry_lost_entries(&context.env.out_dir, || embed_library(&context, &config, &library))?;
+        context.cache.retry_lost_entries(&context.env.out_dir, || embed_library(&build, &library))?;
     }
-    finish(&context)
+    finish(&context, remote.as_ref())
+}
+
+/// The machines that the configuration names. Where they run compilers, more run at once.
+fn remote(context: &Context, config: &Config) -> Option<Remote> {
+    let settings = config.remote.as_ref()?;
+    if settings.execute {
+        context.jobs.run_elsewhere(settings.jobs);
+    }
+    Some(Remote::new(settings.clone()))
 }
 
 /// What comes after all work.
-fn finish(context: &Context) -> Result<()> {
-    if let Some(remote) = &context.remote {
+fn finish(context: &Context, remote: Option<&Remote>) -> Result<()> {
+    if let Some(remote) = remote {
         remote.finish(context);
     }
     let results = context.tally.results();
@@ -89,16 +96,26 @@ fn finish(context: &Context) -> Result<()> {
     Ok(())
 }
 
+/// With what a library is compiled.
+#[derive(Clone, Copy, Debug)]
+struct LibraryBuild<'a> {
+    context: &'a Context,
+    config: &'a Config,
+    remote: Option<&'a Remote>,
+}
+
 /// Compiles a library for every target, so that mistakes are told where they are.
-fn compile_alone(context: &Context, config: &Config, library: &Library) -> Result<()> {
+fn compile_alone(build: &LibraryBuild<'_>, library: &Library) -> Result<()> {
+    let LibraryBuild { context, config, remote } = *build;
     let tools = Tools::new(context);
-    let shared = Shared::new(&tools, config.vendored);
+    let shared = Shared::new(&tools, remote, config.vendored);
     let targets = targets::expand(&tools, &config.targets)?;
     compile::library(&Session { shared: &shared, sources: &library.sources }, library, &targets)
 }
 
 /// Puts images of a library into programs that have its package.
-fn embed_library(context: &Context, config: &Config, library: &Library) -> Result<()> {
+fn embed_library(build: &LibraryBuild<'_>, library: &Library) -> Result<()> {
+    let LibraryBuild { context, config, remote } = *build;
     let env = &context.env;
     let mut builder = PackBuilder::new(&env.package, &env.version);
     let not_compiled = "this build only checked the syntax of kernels".to_string();
@@ -108,7 +125,7 @@ fn embed_library(context: &Context, config: &Config, library: &Library) -> Resul
         builder.missing(Missing::new(MissingKind::Build, library.name()).with_reason(&reason));
     } else {
         let tools = Tools::new(context);
-        let shared = Shared::new(&tools, config.vendored);
+        let shared = Shared::new(&tools, remote, config.vendored);
         let targets = targets::expand(&tools, &config.targets)?;
         let session = Session { shared: &shared, sources: &library.sources };
         let compiled = compile::library_images(&session, library, &targets)?;
@@ -142,6 +159,7 @@ fn refuse_doubles(modules: &[KernelModule<'_>]) -> Result<()> {
 struct PackageBuild<'a> {
     context: &'a Context,
     config: &'a Config,
+    remote: Option<&'a Remote>,
     modules: Vec<ModuleBuild<'a>>,
 }
 
@@ -213,7 +231,11 @@ impl<'a> PackageBuild<'a> {
             Ok(ModuleBuild { name: module.name, variants, options })
         };
         let modules = modules.iter().map(build).collect::<Result<_>>()?;
-        Ok(PackageBuild { context, config, modules })
+        Ok(PackageBuild { context, config, remote: None, modules })
+    }
+
+    fn with_remote(self, remote: Option<&'a Remote>) -> PackageBuild<'a> {
+        PackageBuild { remote, ..self }
     }
 
     /// The pack of all modules, without images where none are to be compiled.
@@ -314,7 +336,7 @@ impl<'a> PackageBuild<'a> {
     /// What `step` makes of every variant of every module for every target, by module.
     fn each_module(&self, step: Step) -> Result<Vec<ModuleImages>> {
         let tools = Tools::new(self.context);
-        let shared = Shared::new(&tools, self.config.vendored);
+        let shared = Shared::new(&tools, self.remote, self.config.vendored);
         let targets = targets::expand(&tools, &self.config.targets)?;
         let jobs = &self.context.jobs;
         let results = jobs.map(&self.modules, |module| {

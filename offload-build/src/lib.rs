@@ -120,6 +120,7 @@ mod remote;
 mod settings;
 mod signature;
 mod syclbin;
+mod tally;
 pub mod targets;
 mod tool;
 pub mod toolchain;

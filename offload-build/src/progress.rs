@@ -12,7 +12,7 @@ use std::io::Write;
 use offload_format::variable;
 
 use crate::env::CargoEnv;
-use crate::remote::Results;
+use crate::tally::Results;
 
 /// The compile of a kernel module, in one variant, for one target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,7 +7,6 @@ mod identity;
 #[cfg(unix)]
 mod server;
 mod settings;
-mod tally;
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,8 +16,6 @@ use offload_format::remote::{Action, Executed, Reply, Request, Stored};
 
 pub(crate) use self::identity::{file_hash, program};
 pub(crate) use self::settings::{RemoteSettings, ToolsFrom};
-pub use self::tally::Results;
-pub(crate) use self::tally::{Origin, Tally, forget};
 use crate::cache::Key;
 use crate::error::{Error, Result};
 use crate::tool::Context;

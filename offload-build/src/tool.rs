@@ -18,7 +18,7 @@ use crate::diagnostics;
 use crate::env::CargoEnv;
 use crate::error::{Error, ErrorKind, Result};
 use crate::jobs::{Jobs, Token};
-use crate::remote::{Remote, RemoteSettings, Tally};
+use crate::tally::Tally;
 
 /// What every step of a build uses; made once for a build script.
 #[derive(Debug)]
@@ -29,8 +29,6 @@ pub(crate) struct Context {
     pub(crate) tool_limit: ToolLimit,
     /// A directory where programs look for their libraries, beside the usual ones.
     pub(crate) libraries: Option<PathBuf>,
-    /// Other machines, if there are any.
-    pub(crate) remote: Option<Remote>,
     pub(crate) tally: Tally,
 }
 
@@ -80,7 +78,7 @@ impl Context {
         let env = CargoEnv::read()?;
         let cache = Cache::open(&env)?;
         let tool_limit = ToolLimit::read(&env)?;
-        Ok(Context { env, cache, jobs, tool_limit, libraries: None, remote: None, tally: Tally::default() })
+        Ok(Context { env, cache, jobs, tool_limit, libraries: None, tally: Tally::default() })
     }
 
     /// That of a program that is no build script, see [`CargoEnv::of_machine`].
@@ -89,18 +87,7 @@ impl Context {
         let cache = Cache::open(&env)?;
         let tool_limit = ToolLimit::read(&env)?;
         let (jobs, tally) = (Jobs::alone(), Tally::default());
-        Ok(Context { env, cache, jobs, tool_limit, libraries: None, remote: None, tally })
-    }
-
-    /// The same with other machines.
-    pub(crate) fn with_remote(mut self, settings: Option<&RemoteSettings>) -> Context {
-        if let Some(settings) = settings {
-            if settings.execute {
-                self.jobs.run_elsewhere(settings.jobs);
-            }
-            self.remote = Some(Remote::new(settings.clone()));
-        }
-        self
+        Ok(Context { env, cache, jobs, tool_limit, libraries: None, tally })
     }
 }
 

@@ -94,7 +94,8 @@ impl Remote {
     /// A request has failed for good; the user hears of the first.
     fn failed(&self, fault: &Fault) {
         self.health.failed();
-        self.notes.keep(Topic::Server, || fault.text(&format!("no results come from `{}`", self.settings.url())));
+        self.notes
+            .keep(Topic::Server, || fault.text(&format!("no results come from `{}`", self.settings.url())));
     }
 
     fn not_stored(&self, fault: &Fault) -> String {

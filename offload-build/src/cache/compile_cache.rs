@@ -11,7 +11,7 @@ use super::name::Named;
 use super::sweep::{self, CacheEntry};
 use crate::env::CargoEnv;
 use crate::error::Error;
-use crate::remote::Results;
+use crate::tally::Results;
 
 /// The caches of all releases of this crate for this user.
 #[derive(Clone, Debug)]

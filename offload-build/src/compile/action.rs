@@ -13,7 +13,7 @@ use crate::cache::{Blob, Key, KeyBuilder};
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::jobs::{Place, Token};
-use crate::remote::Origin;
+use crate::tally::Origin;
 use crate::tool::{Invocation, Tool};
 
 /// An argument of a command; files have no name until it runs.

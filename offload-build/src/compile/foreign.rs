@@ -4,7 +4,8 @@ use offload_format::pack::NewImage;
 use offload_format::{AmdArch, SmArch, Target};
 
 use super::action::{self, Arg, texts};
-use super::front_end::{self, FrontEnd};
+use super::front_end;
+use super::reading::FrontEnd;
 use super::session::{Scan, Unit};
 use super::{Session, check, cubin, ready};
 use crate::cache::Blob;

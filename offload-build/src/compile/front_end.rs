@@ -9,24 +9,15 @@ use super::action::{Arg, Made, args_key, output_of, said_key, texts};
 use super::headers;
 use super::host_code;
 use super::own_headers;
-use super::remote::StoredFrontEnd;
+use super::reading::{FrontEnd, MadeFrontEnd, ReadFile, SET_LINE, SETS_KEPT, result_key};
 use super::session::{FrontEndResult, Session};
 use crate::cache::{Blob, Key, KeyBuilder};
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::module::{Language, Sources};
 use crate::options::{SpecForm, spec};
-use crate::remote::Origin;
-use crate::tool::{Invocation, Tool};
-
-/// A compiler run that reads the file in its arguments, or `input`, and what they include.
-#[derive(Debug)]
-pub(super) struct FrontEnd<'a> {
-    pub(super) name: &'static str,
-    pub(super) tool: &'a Tool,
-    pub(super) args: Vec<Arg>,
-    pub(super) input: Option<String>,
-}
+use crate::tally::Origin;
+use crate::tool::Invocation;
 
 /// What a run just now has given.
 #[derive(Debug)]
@@ -35,18 +26,6 @@ struct Run {
     read: Vec<ReadFile>,
     said: String,
 }
-
-/// A file that a front end read, as it named it.
-#[derive(Debug)]
-pub(super) struct ReadFile {
-    pub(super) path: PathBuf,
-    pub(super) hash: String,
-}
-
-/// First line of a recorded set of dependencies, which may be empty.
-pub(super) const SET_LINE: &str = "read";
-/// So many sets are kept for an action: enough for the states that a file goes back and forth between.
-pub(super) const SETS_KEPT: usize = 16;
 
 impl Session<'_> {
     /// The output of a front end; the build script depends on every file that it read.
@@ -88,7 +67,7 @@ impl Session<'_> {
             self.context().tally.count(Origin::Local);
             return Ok(found);
         }
-        let StoredFrontEnd { made, read } = self.make_front_end(action)?;
+        let MadeFrontEnd { made, read } = self.make_front_end(action)?;
         let result = self.remember(key, &known, &read)?;
         self.cache().put(said_key(result), made.said.as_bytes())?;
         let read = read.into_iter().map(|file| file.path).collect();
@@ -96,7 +75,7 @@ impl Session<'_> {
     }
 
     /// The result that another machine has stored, or one made here.
-    fn make_front_end(&self, action: &FrontEnd<'_>) -> Result<StoredFrontEnd> {
+    fn make_front_end(&self, action: &FrontEnd<'_>) -> Result<MadeFrontEnd> {
         let shared = self.shared_front_end(action);
         if let Some(found) = shared.as_ref().and_then(|shared| self.stored_front_end(shared)) {
             self.context().tally.count(Origin::Stored);
@@ -105,7 +84,7 @@ impl Session<'_> {
         let begun = Instant::now();
         let Run { content, read, said } = self.run_settled(action)?;
         self.context().tally.count(Origin::Here);
-        let found = StoredFrontEnd { made: Made { content, said }, read };
+        let found = MadeFrontEnd { made: Made { content, said }, read };
         if let Some(shared) = shared {
             self.store_front_end(&shared, &found, begun.elapsed());
         }
@@ -213,10 +192,6 @@ impl Session<'_> {
     fn depend(&self, path: &Path) {
         self.env().depends_on(&self.root().join(path));
     }
-}
-
-pub(super) fn result_key(action: Key, set: &str) -> Key {
-    KeyBuilder::new("front end result").part(&action.bytes()).part(set.as_bytes()).finish()
 }
 
 /// The prerequisites of the first rule of a dependency file in make's syntax, as `clang -MD` writes it.

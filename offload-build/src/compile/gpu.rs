@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use offload_format::pack::ArgKind;
 
 use super::action::{Arg, Step, link_args, texts};
-use super::front_end::{self, FrontEnd};
+use super::front_end;
 use super::imports::{self, Left, LibraryIr};
+use super::reading::FrontEnd;
 use super::session::Unit;
 use super::{Session, check, llvm_ir, own_headers, processor};
 use crate::cache::{Blob, KeyBuilder};

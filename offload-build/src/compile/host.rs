@@ -17,9 +17,10 @@ use offload_format::{Aspects, HostLevel, SpirvVersion, Target};
 pub(super) use self::cpu::{Cpu, cpu};
 
 use super::action::{Arg, Step, link_args, texts};
-use super::front_end::{self, FrontEnd};
+use super::front_end;
 use super::gpu::ToLink;
 use super::imports::{self, LibraryIr};
+use super::reading::FrontEnd;
 use super::session::{Scanned, Unit};
 use super::{Session, check, spirv};
 use crate::cache::{Blob, KeyBuilder};

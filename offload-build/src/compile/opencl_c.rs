@@ -7,8 +7,9 @@ use offload_format::{SpecUse, Target};
 
 use super::Session;
 use super::action::{Arg, texts};
-use super::front_end::{self, FrontEnd};
+use super::front_end;
 use super::own_headers;
+use super::reading::FrontEnd;
 use super::session::{Scan, Unit};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::{Error, Result};

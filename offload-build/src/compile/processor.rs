@@ -10,7 +10,8 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::action::{Arg, texts};
-use super::front_end::{self, FrontEnd};
+use super::front_end;
+use super::reading::FrontEnd;
 use super::session::{FrontEndResult, Session};
 use crate::cache::{Blob, KeyBuilder};
 use crate::error::Result;

@@ -10,12 +10,12 @@ use std::time::Duration;
 use offload_format::remote::{Action, Executed, Input, Source, Stored, Variable};
 use offload_format::variable;
 
-pub(super) use self::front_end::StoredFrontEnd;
 use super::Session;
 use super::action::{Arg, Made, OUTPUT_NAMES, Step, args_key};
 use crate::cache::{Key, KeyBuilder};
 use crate::jobs::Place;
-use crate::remote::{Origin, Remote, ToolsFrom, file_hash, program};
+use crate::remote::{Remote, ToolsFrom, file_hash, program};
+use crate::tally::Origin;
 use crate::tool::Tool;
 
 /// Where a folder with compilers lies among the inputs.
@@ -24,7 +24,7 @@ const TOOLS: &str = "tools";
 impl<'a> Session<'a> {
     /// Other machines, unless something of them was damaged.
     pub(super) fn remote(&self) -> Option<&'a Remote> {
-        self.context().remote.as_ref().filter(|_| !self.cache().is_distrusted())
+        self.shared.remote.filter(|_| !self.cache().is_distrusted())
     }
 
     /// The key of a step's result on every machine; `None` where no other one is asked.

@@ -15,6 +15,7 @@ use crate::ir::{self, Kernel};
 use crate::module::{Library, SourceFile, Sources};
 use crate::options::Split;
 use crate::progress::Progress;
+use crate::remote::Remote;
 use crate::tool::Context;
 use crate::toolchain::Tools;
 use crate::vendor::{UseVendored, VendoredPackage};
@@ -26,6 +27,8 @@ pub(crate) struct Shared<'a> {
     /// Where somebody watches.
     pub(super) progress: Option<Progress>,
     pub(super) vendored: VendoredPackage,
+    /// Other machines, if there are any.
+    pub(super) remote: Option<&'a Remote>,
     /// The front ends that this build has run or found: targets that share one see the same files, whoever edits them
     /// meanwhile, and look at them once.
     pub(super) front_ends: Memo<Key, FrontEndResult>,
@@ -52,7 +55,7 @@ pub(crate) struct Session<'a> {
 }
 
 impl<'a> Shared<'a> {
-    pub(crate) fn new(tools: &'a Tools<'a>, used: UseVendored) -> Shared<'a> {
+    pub(crate) fn new(tools: &'a Tools<'a>, remote: Option<&'a Remote>, used: UseVendored) -> Shared<'a> {
         let env = &tools.context.env;
         let mut vendored = VendoredPackage::default();
         vendored.used = used;
@@ -60,6 +63,7 @@ impl<'a> Shared<'a> {
             tools,
             progress: Progress::of(env),
             vendored,
+            remote,
             front_ends: Memo::default(),
             files: ReadyFiles::default(),
             own_headers: Mutex::default(),

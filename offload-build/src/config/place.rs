@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::env::Runner;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::settings;
@@ -15,6 +16,7 @@ const FILE: &str = "offload.toml";
 /// What a build script knows of the application.
 #[derive(Clone, Debug)]
 pub(super) struct Clues {
+    pub(super) runner: Runner,
     pub(super) package: String,
     pub(super) manifest_dir: PathBuf,
     pub(super) out_dir: PathBuf,
@@ -47,6 +49,10 @@ impl Clues {
     /// # Errors
     /// A file that may be meant would be ignored.
     pub(super) fn places(&self) -> Result<Option<Places>> {
+        // What lies around a package is no input of other build systems, and may be anything.
+        if self.runner == Runner::Other && self.workspace.is_none() {
+            return Ok(Some(Places { files: vec![self.manifest_dir.join(FILE)], unread: None }));
+        }
         let own = || files_up_to(&self.manifest_dir, &own_workspace(&self.manifest_dir));
         Ok(match self.workspace() {
             Some(Workspace::Around(root)) => {
@@ -175,6 +181,7 @@ mod tests {
 
         fn clues(&self, package: &str, out_dir: &str) -> Clues {
             Clues {
+                runner: Runner::Cargo,
                 package: "pack".into(),
                 manifest_dir: self.path(package),
                 out_dir: self.path(out_dir),
@@ -189,6 +196,15 @@ mod tests {
             let inside = |file: &PathBuf| file.strip_prefix(self.0.path()).unwrap().display().to_string();
             places.files.iter().map(inside).collect()
         }
+    }
+
+    #[test]
+    fn other_build_systems_have_the_file_of_the_package_alone() {
+        let tree = Tree::new(&[("app/Cargo.toml", "[workspace]\n"), ("app/Cargo.lock", LOCK)]);
+        let clues = Clues { runner: Runner::Other, ..tree.clues("app/crates/pack", OUT) };
+        assert_eq!(tree.files(&clues), ["app/crates/pack/offload.toml"]);
+        let named = Clues { workspace: Some(tree.path("app")), ..clues };
+        assert!(tree.files(&named).contains(&"app/offload.toml".to_string()));
     }
 
     const LOCK: &str = "[[package]]\nname = \"pack\"\n";

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use offload_format::variable::{self, Purpose, Variable};
 
-use super::CargoEnv;
+use super::{CargoEnv, Runner};
 use crate::error::Result;
 use crate::fs;
 use crate::recipe::{FILE, Recipe};
@@ -36,9 +36,10 @@ const NAMES: &[&str] = &[
 const BEGINNINGS: &[&str] = &["CARGO_CFG_", "CARGO_FEATURE_", "CARGO_MANIFEST_", "CARGO_PKG_", "DEP_"];
 
 impl CargoEnv {
-    /// Leaves the recipe in `OUT_DIR`. What is not Unicode is left out: cargo sets nothing of that kind.
+    /// Leaves the recipe in `OUT_DIR`, if cargo runs this: it names places of this machine. What is not Unicode is left out: cargo sets nothing of that kind.
     pub(crate) fn write_recipe(&self) -> Result<()> {
-        let Ok(program) = env::current_exe() else { return Ok(()) };
+        let program = env::current_exe().ok().filter(|_| self.runner == Runner::Cargo);
+        let Some(program) = program else { return Ok(()) };
         let texts = env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         let variables = texts.filter(|(name, _)| is_kept(name)).collect();

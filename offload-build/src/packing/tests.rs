@@ -24,8 +24,7 @@ fn context() -> (tempfile::TempDir, Context) {
             jobs: Jobs::alone(),
             tool_limit: ToolLimit::default(),
             libraries: None,
-            remote: None,
-            tally: crate::remote::Tally::default(),
+            tally: crate::tally::Tally::default(),
         },
     )
 }

@@ -103,7 +103,7 @@ async fn a_server_that_fails_three_requests_is_left_alone() {
     }
     assert_eq!(fake.count("result"), 12);
     let said = remote.notes.take();
-    assert!(said.starts_with(&format!("remote `{}`: result fails", fake.url)), "{said}");
+    assert!(said.starts_with(&format!("no results come from `{}`: result fails", fake.url)), "{said}");
 }
 
 #[tokio::test]

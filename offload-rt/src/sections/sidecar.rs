@@ -42,19 +42,24 @@ pub(crate) fn open_cached(sidecar: &Sidecar, release: &str) -> Result<PackBytes,
         let path = std::env::var_os(name).filter(|dir| !dir.is_empty()).map(PathBuf::from);
         path.filter(|dir| name == CACHE_DIR || dir.is_absolute())
     };
+    let told = |problem: String| {
+        format!(
+            "this is a development build, whose pack `{}` is in the compile cache; {problem}; {CACHE_DIR} has to be the same \
+             for the build and the program; release builds carry their packs, and `embed = \"always\"` puts them into all",
+            sidecar.file(),
+        )
+    };
     let cache = cache_dir(var, |dir: PathBuf, below| dir.join(below))
-        .ok_or_else(|| format!("{CACHE_DIR} and {HOME} are not set"))?;
+        .ok_or_else(|| told(format!("{CACHE_DIR} and {HOME} are not set")))?;
     // A name from a file leads nowhere else.
     let plain = Sidecar::new(release, sidecar.id()).is_some();
     let path = if plain { cache.join(release).join(cached_file(sidecar.id())) } else { PathBuf::new() };
     let directory = path.parent().unwrap_or(&cache);
     open_in(directory, sidecar).map_err(|problem| {
-        format!(
-            "this is a development build, whose pack `{}` is in the compile cache; `{}` {problem} (what was unused for long \
-             leaves it); `cargo build` makes it anew, and {CACHE_DIR} has to be the same for the build and the program",
-            sidecar.file(),
+        told(format!(
+            "`{}` {problem} (what was unused for long leaves it); `cargo build` makes it anew",
             directory.display()
-        )
+        ))
     })
 }
 

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use crate::carried::sidecar;
 use crate::support::Project;
+use crate::support::script::succeed;
 use offload_format::pack::{Pack, Pages};
 
 /// A project whose images stay in the cache, built.
@@ -119,6 +120,14 @@ fn a_pack_that_has_left_the_cache_is_told_and_made_anew() {
         text.contains("skipped this is a development build") && text.contains("OFFLOAD_CACHE_DIR"),
         "{text}"
     );
+
+    // As a container without a home has it.
+    let text = succeed(Command::new(project.program()).env_clear());
+    assert!(
+        text.contains("skipped this is a development build") && text.contains("HOME are not set"),
+        "{text}"
+    );
+    assert!(text.contains("`embed = \"always\"`"), "{text}");
 
     project.calls();
     let program = project.program();

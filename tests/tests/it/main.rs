@@ -10,6 +10,7 @@
 mod benchmarks;
 mod beside_llvm;
 mod bombs;
+mod build_systems;
 mod builtins;
 mod bundle;
 mod bundles;

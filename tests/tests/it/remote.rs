@@ -213,7 +213,10 @@ fn a_server_that_is_gone_costs_a_warning() {
     let said = warnings(&built.said);
     let ours = said.iter().filter(|line| line.contains("grpc://127.0.0.1:1")).count();
     assert_eq!(ours, 1, "{said:?}");
-    assert!(said.iter().any(|line| line.starts_with("no results come from `grpc://127.0.0.1:1`: ")), "{said:?}");
+    assert!(
+        said.iter().any(|line| line.starts_with("no results come from `grpc://127.0.0.1:1`: ")),
+        "{said:?}"
+    );
 }
 
 #[test]

@@ -4,7 +4,8 @@
 use std::path::PathBuf;
 
 use super::super::action::{Arg, texts};
-use super::super::front_end::{self, FrontEnd};
+use super::super::front_end;
+use super::super::reading::FrontEnd;
 use super::super::session::Scanned;
 use super::super::{Session, own_headers};
 use super::cpu::Cpu;

@@ -5,16 +5,9 @@ use std::time::Duration;
 
 use super::super::Session;
 use super::super::action::{Made, args_key};
-use super::super::front_end::{FrontEnd, ReadFile, SET_LINE, SETS_KEPT, result_key};
+use super::super::reading::{FrontEnd, MadeFrontEnd, ReadFile, SET_LINE, SETS_KEPT, result_key};
 use super::roots::Roots;
 use crate::cache::Key;
-
-/// A front end's result of another machine, and what was read for it, by this machine's paths.
-#[derive(Debug)]
-pub(in super::super) struct StoredFrontEnd {
-    pub(in super::super) made: Made,
-    pub(in super::super) read: Vec<ReadFile>,
-}
 
 /// A front end, as every machine knows it.
 #[derive(Debug)]
@@ -34,11 +27,11 @@ impl Session<'_> {
     }
 
     /// The result for a set of files that another machine has recorded, and that all have that content here.
-    pub(in super::super) fn stored_front_end(&self, shared: &SharedFrontEnd) -> Option<StoredFrontEnd> {
+    pub(in super::super) fn stored_front_end(&self, shared: &SharedFrontEnd) -> Option<MadeFrontEnd> {
         let sets = String::from_utf8(self.stored(shared.key)?.content).ok()?;
         sets.split("\n\n").find_map(|set| {
             let read = self.read_again(shared, set)?;
-            Some(StoredFrontEnd { made: self.stored(result_key(shared.key, set))?, read })
+            Some(MadeFrontEnd { made: self.stored(result_key(shared.key, set))?, read })
         })
     }
 
@@ -58,7 +51,7 @@ impl Session<'_> {
     pub(in super::super) fn store_front_end(
         &self,
         shared: &SharedFrontEnd,
-        StoredFrontEnd { made, read }: &StoredFrontEnd,
+        MadeFrontEnd { made, read }: &MadeFrontEnd,
         took: Duration,
     ) {
         let line = |file: &ReadFile| {

@@ -169,5 +169,5 @@ async fn a_server_that_ends_connections_is_missing() {
     let remote = remote(&url, "timeout = 5");
     assert_eq!(remote.get(KEY).await, None);
     let said = remote.notes.take();
-    assert!(said.starts_with(&format!("remote `{url}`: ")), "{said}");
+    assert!(said.starts_with(&format!("no results come from `{url}`: ")), "{said}");
 }

@@ -42,6 +42,7 @@ impl Script {
             .current_dir(&places.package)
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .env("CARGO_MANIFEST_DIR", &places.package)
+            .env("CARGO_MANIFEST_PATH", places.package.join("Cargo.toml"))
             .env("OUT_DIR", &places.out)
             .env("OFFLOAD_CACHE_DIR", &places.cache)
             .env("CARGO_ENCODED_RUSTFLAGS", "")
