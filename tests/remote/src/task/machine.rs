@@ -30,11 +30,11 @@ impl<'a> Machine<'a> {
             false => None,
         };
         let (profile, directory) = if plan.measures() { ("release", "release") } else { ("dev", "debug") };
-        let build = |args: &[&str]| {
-            workspace.cargo().args(["build", "--quiet", "--profile", profile]).args(args).run()
-        };
-        build(&["--package", "offload-remote-tests", "--bin", "standin-remote"])?;
-        build(&["--package", "cargo-offload", "--features", "remote"])?;
+        // Both at once: what they share is compiled once.
+        let cargo = workspace.cargo().args(["build", "--quiet", "--profile", profile]);
+        let cargo = cargo.args(["--package", "offload-remote-tests", "--bin", "standin-remote"]);
+        let cargo = cargo.args(["--package", "cargo-offload", "--bin", "cargo-offload"]);
+        cargo.args(["--features", "cargo-offload/remote"]).run()?;
         let programs = workspace.target_dir.join(directory);
         Ok(Machine {
             workspace,

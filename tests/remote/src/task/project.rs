@@ -108,12 +108,11 @@ impl Project {
         let traced = trace::run(&self.command("build", cache))?;
         let program = self.program();
         let is_good = traced.code == 0;
-        let why = traced.said.lines().filter(|line| line.starts_with("warning: app@"));
         Ok(Built {
             time: traced.time,
             compilers: traced.compilers,
             program: if is_good { fs::read(&program)? } else { Vec::new() },
-            why: why.map(str::to_string).collect(),
+            why: warnings(&traced.said),
             failure: (!is_good).then_some(traced.said),
         })
     }
@@ -160,6 +159,22 @@ impl Project {
         }
         command
     }
+}
+
+/// The warnings of the package in what cargo said. Each of its lines is one to cargo, also a hint.
+fn warnings(said: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let lines = said.lines().filter_map(|line| line.strip_prefix("warning: app@0.1.0: "));
+    for line in lines {
+        match found.last_mut() {
+            Some(last) if line.starts_with("hint: ") => {
+                last.push(' ');
+                last.push_str(line);
+            }
+            _ => found.push(line.to_string()),
+        }
+    }
+    found
 }
 
 fn write(workspace: &Workspace, dir: &Path, size: Size) -> Result<()> {
@@ -216,4 +231,15 @@ fn program(modules: &[String]) -> String {
         includes.collect::<String>(),
         counts.collect::<Vec<_>>().join("\n")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hint_belongs_to_its_warning() {
+        let said = "   Compiling app v0.1.0\nwarning: app@0.1.0: a\nwarning: app@0.1.0: hint: b\nwarning: app@0.1.0: c\n";
+        assert_eq!(warnings(said), ["a hint: b", "c"]);
+    }
 }
