@@ -12,8 +12,8 @@ use std::process::ExitCode;
 pub use self::cuda::{Toolkit, ensure as ensure_cuda};
 pub use self::intel::{Runtime, ensure as ensure_intel};
 pub use self::need::{
-    BENCH, BROWSER, BUILD, BUNDLER, COLD, DRIVERS, FRESH, GPUS, LINKERS, Need, OLDER_LLVM, READ, SHELLS,
-    STRESS, SYCL, TERMINAL,
+    BENCH, BROWSER, BUILD, BUNDLER, COLD, DRIVERS, FRESH, GPUS, LINKERS, Need, OLDER_LLVM, READ, SANDBOX,
+    SHELLS, STRESS, SYCL, TERMINAL,
 };
 pub use self::probe::llvm;
 pub use self::wheels::{Wheel, ensure as ensure_wheel, ensure_download, ensure_package};
@@ -43,7 +43,10 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
         [what] if what == "all" => {
             ensure(
                 workspace,
-                &[BUILD, GPUS, DRIVERS, BROWSER, SHELLS, BUNDLER, OLDER_LLVM, LINKERS, STRESS, SYCL, FRESH],
+                &[
+                    BUILD, GPUS, DRIVERS, BROWSER, SHELLS, BUNDLER, OLDER_LLVM, LINKERS, STRESS, SYCL, FRESH,
+                    SANDBOX,
+                ],
             )?;
             ensure_cuda(workspace, Toolkit::Ptxas)?;
             ensure_cuda(workspace, Toolkit::Nvcc)?;

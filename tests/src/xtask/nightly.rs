@@ -17,7 +17,7 @@ three new machines is tried. The tables at the end have what was tried, what was
 others reach. --table lists the checks alone.";
 
 /// Tasks that show no row of the table.
-const OTHERS: [&[&str]; 12] = [
+const OTHERS: [&[&str]; 13] = [
     &["prune"],
     &["sycl"],
     &["gate"],
@@ -28,6 +28,7 @@ const OTHERS: [&[&str]; 12] = [
     &["hour", "--network"],
     &["builtins"],
     &["platforms"],
+    &["sandboxes"],
     &["bench", "pack"],
     &["bench", "start"],
 ];
