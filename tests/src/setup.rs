@@ -13,6 +13,7 @@ pub use self::cuda::{Toolkit, ensure as ensure_cuda};
 pub use self::intel::{Runtime, ensure as ensure_intel};
 pub use self::need::{
     BENCH, BROWSER, BUILD, BUNDLER, COLD, DRIVERS, FRESH, GPUS, LINKERS, Need, OLDER_LLVM, READ, REMOTE,
+    BENCH, BROWSER, BUILD, BUNDLER, COLD, DRIVERS, FRESH, GPUS, LINKERS, Need, OLDER_LLVM, READ, SANDBOX,
     SHELLS, STRESS, SYCL, TERMINAL,
 };
 pub use self::probe::llvm;
@@ -46,6 +47,7 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
                 &[
                     BUILD, GPUS, DRIVERS, BROWSER, SHELLS, BUNDLER, OLDER_LLVM, LINKERS, STRESS, SYCL, FRESH,
                     REMOTE,
+                    SANDBOX,
                 ],
             )?;
             ensure_cuda(workspace, Toolkit::Ptxas)?;

@@ -30,6 +30,7 @@ const OTHERS: [&[&str]; 13] = [
     &["builtins"],
     &["platforms"],
     &["remote"],
+    &["sandboxes"],
     &["bench", "pack"],
     &["bench", "start"],
 ];
