@@ -54,7 +54,7 @@ enum Work {
     Checks,
 }
 
-const TASKS: [Task; 46] = [
+const TASKS: [Task; 47] = [
     task("demo", demo::HELP, demo::run),
     task("test", test::HELP, test::run),
     task("setup", setup::HELP, setup::run),
