@@ -13,7 +13,7 @@ pub use self::cuda::{Toolkit, ensure as ensure_cuda};
 pub use self::intel::{Runtime, ensure as ensure_intel};
 pub use self::need::{
     BENCH, BROWSER, BUILD, BUNDLER, COLD, DRIVERS, FRESH, GPUS, LINKERS, Need, OLDER_LLVM, READ, REMOTE,
-    SHELLS, STRESS, SYCL, TERMINAL,
+    SANDBOX, SHELLS, STRESS, SYCL, TERMINAL,
 };
 pub use self::probe::llvm;
 pub use self::wheels::{Wheel, ensure as ensure_wheel, ensure_download, ensure_package};
@@ -45,7 +45,7 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
                 workspace,
                 &[
                     BUILD, GPUS, DRIVERS, BROWSER, SHELLS, BUNDLER, OLDER_LLVM, LINKERS, STRESS, SYCL, FRESH,
-                    REMOTE,
+                    REMOTE, SANDBOX,
                 ],
             )?;
             ensure_cuda(workspace, Toolkit::Ptxas)?;

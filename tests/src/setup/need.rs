@@ -269,6 +269,14 @@ pub const SYCL: &[Need] = &[Need {
     packages: packages(["g++", "gcc-c++", "gcc", "gcc"]),
 }];
 
+/// Hides the home, the network and all other directories from a build.
+pub const SANDBOX: &[Need] = &[Need {
+    what: "bubblewrap",
+    purpose: "builds in a sandbox",
+    probe: Probe::Program("bwrap"),
+    packages: packages(["bubblewrap", "bubblewrap", "bubblewrap", "-"]),
+}];
+
 /// Shells that complete `cargo offload`; bash is everywhere.
 pub const SHELLS: &[Need] = &[
     Need {

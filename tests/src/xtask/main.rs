@@ -24,6 +24,7 @@ mod packages;
 mod platforms;
 mod prune;
 mod reliability;
+mod sandboxes;
 mod seeded;
 mod semver;
 mod sycl;
@@ -53,7 +54,7 @@ enum Work {
     Checks,
 }
 
-const TASKS: [Task; 46] = [
+const TASKS: [Task; 47] = [
     task("demo", demo::HELP, demo::run),
     task("test", test::HELP, test::run),
     task("setup", setup::HELP, setup::run),
@@ -68,6 +69,7 @@ const TASKS: [Task; 46] = [
     task("minimal-versions", minimal_versions::HELP, minimal_versions::run),
     task("miri", miri::HELP, miri::run),
     task("seeded", seeded::HELP, seeded::run),
+    task("sandboxes", sandboxes::HELP, sandboxes::run),
     task("platforms", platforms::HELP, platforms::run),
     task("semver", semver::HELP, semver::run),
     task("tidy", packages::TIDY, packages::tidy),

@@ -23,14 +23,27 @@ enum Step {
 /// So many elements are in another line of memory, whatever their type.
 const FAR: u64 = 64;
 
-/// Whether `blocks` access memory that is far apart for neighbours, and none that is close together.
+/// With more computations than this for each access, vectors gain more than caches.
+const COMPUTATIONS: usize = 4;
+
+/// Whether `blocks` access memory that is far apart for neighbours, and none that is close together, and compute little.
 pub(super) fn are_far(blocks: &[&Block], function: &Function, facts: &Facts<'_>) -> bool {
     let steps = steps(function, facts);
     let instructions = blocks.iter().flat_map(|block| &block.instructions);
+    let computations = instructions.clone().filter(|one| computes(one)).count();
     let accesses = instructions.filter(|one| matches!(one.kind, Kind::Load | Kind::Store));
     let mut found: Vec<Step> = accesses.map(|access| address(access, &steps)).collect();
     found.retain(|step| *step != Step::Zero);
-    !found.is_empty() && found.iter().all(|step| *step == Step::Far)
+    let few = computations <= found.len().saturating_mul(COMPUTATIONS);
+    few && !found.is_empty() && found.iter().all(|step| *step == Step::Far)
+}
+
+/// Whether an instruction does more than to count or to make an address.
+fn computes(instruction: &Instruction) -> bool {
+    const STEPS: [&str; 8] = ["getelementptr", "add", "sub", "zext", "sext", "trunc", "icmp", "freeze"];
+    let text = instruction.line.plain();
+    let word = text.split(' ').next().unwrap_or_default();
+    matches!(instruction.kind, Kind::Call | Kind::Other) && !STEPS.contains(&word)
 }
 
 /// The step of what an access reads or writes at: its last operand.

@@ -169,6 +169,10 @@ fn neighbours_that_read_far_apart_are_few() {
         "  %y = load i64, ptr getelementptr inbounds (i8, ptr @__offload_state_local_id, i64 8)\n  %3 = load",
     );
     assert_eq!(kinds(&row), [Wait::Group]);
+    // Vectors gain more where much is computed.
+    let much: String = (0..9).map(|n| format!("  %s{n} = fmul float %11, %7\n")).collect();
+    let much = rows("mul i64 %3, %4").replace("  %12 =", &format!("{much}  %12 ="));
+    assert_eq!(kinds(&much), [Wait::Group]);
     // One read that is close together is enough for vectors.
     let both = rows("mul i64 %3, %4").replace(
         "  %12 =",
